@@ -1,0 +1,118 @@
+"""The only file that imports Numba: how the model is compiled, and where the result is cached.
+
+Two private facts of Numba are used here and nowhere else, and ``tests/test_jit.py`` pins both:
+``_nrt=False`` (no reference counts: 9 to 54 times faster calls, and any allocation inside the
+model becomes a compile error), and cache locators (Numba's own disk cache looks only at the file
+of the function itself, so an edit of a callee elsewhere would silently run the old code; ours is
+keyed by a hash over all sources of the package).
+"""
+
+import functools
+import hashlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+import numba
+from numba.core import caching
+from platformdirs import user_cache_dir
+
+PACKAGE = Path(__file__).parent
+OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
+DISABLED = bool(numba.config.DISABLE_JIT)
+_KEEP_DAYS = 14
+
+
+@functools.lru_cache(maxsize=1)
+def source_key() -> str:
+    """Hash of every source file of the package and of what else changes the machine code."""
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(str(path.relative_to(PACKAGE)).encode() + b"\0" + path.read_bytes() + b"\0")
+    digest.update(repr((sorted(OPTIONS.items()), numba.__version__)).encode())
+    digest.update(repr((numba.config.BOUNDSCHECK, numba.config.OPT)).encode())
+    return digest.hexdigest()[:20]
+
+
+@functools.lru_cache(maxsize=1)
+def cache_directory() -> Path:
+    """The directory that holds this version's machine code; stale neighbours are removed."""
+    root = Path(os.environ.get("LOCKSTEP_CACHE_DIR") or user_cache_dir("lockstep", False)) / "jit"
+    here = root / source_key()
+    here.mkdir(parents=True, exist_ok=True)
+    os.utime(here)
+    for other in root.iterdir():
+        if other.is_dir() and other.stat().st_mtime < time.time() - _KEEP_DAYS * 86400:
+            shutil.rmtree(other, ignore_errors=True)
+    return here
+
+
+class _PackageCacheLocator(caching._CacheLocator):
+    """Places the machine code of this package's functions under :func:`cache_directory`."""
+
+    def __init__(self, py_func, py_file):
+        self._line = py_func.__code__.co_firstlineno
+        relative = Path(py_file).resolve().relative_to(PACKAGE.resolve())
+        self._path = cache_directory() / "_".join(relative.with_suffix("").parts)
+
+    def get_cache_path(self):
+        return str(self._path)
+
+    def get_source_stamp(self):
+        return source_key()
+
+    def get_disambiguator(self):
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        path = Path(py_file)
+        if not path.exists() or not path.resolve().is_relative_to(PACKAGE.resolve()):
+            return None
+        try:
+            locator = cls(py_func, py_file)
+            locator.ensure_cache_path()
+        except OSError:  # a read-only home: Numba's own locators decide
+            return None
+        return locator
+
+
+caching.CacheImpl._locator_classes.insert(0, _PackageCacheLocator)
+
+
+def jit(function):
+    """Compile a function of the model: no reference counts, no GIL, cached on disk."""
+    return numba.njit(cache=True, **OPTIONS)(function)
+
+
+def inline(function):
+    """As :func:`jit`, for small functions of the inner loops: LLVM is told to inline them."""
+    return numba.njit(forceinline=True, **OPTIONS)(function)
+
+
+def record_array(dtype, ndim: int = 1):
+    """The Numba type of a C-contiguous array of ``dtype``, for signatures of policies."""
+    return numba.types.Array(numba.from_dtype(dtype), ndim, "C")
+
+
+def policy(function, result, *arguments):
+    """Compile a user's plain function alone (about 0.3 s) for a call through its address.
+
+    The calling loop is not compiled again. ``result`` and ``arguments`` are Numba types, from
+    :func:`record_array` or "int64". Without JIT the function itself comes back.
+    """
+    if DISABLED:
+        return function
+    kinds = [getattr(numba.types, a) if isinstance(a, str) else a for a in (result, *arguments)]
+    return numba.cfunc(kinds[0](*kinds[1:]), nopython=True, **_POLICY_OPTIONS)(function)
+
+
+_POLICY_OPTIONS = {"error_model": "numpy", "_nrt": False}
+
+
+def is_compiled(function) -> bool:
+    """Whether a jitted function has machine code in memory or on disk for this version."""
+    if DISABLED or function.signatures:
+        return True
+    return any(Path(function._cache._cache_path).glob(f"*{function.__name__}*.nbi"))

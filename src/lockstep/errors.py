@@ -1,0 +1,29 @@
+"""The errors a user can cause, each one line long: what was wrong, where, and what was expected."""
+
+
+class LockstepError(Exception):
+    """Base of every error that is the input's fault and not the simulator's."""
+
+
+class InputError(LockstepError):
+    """A file is malformed, truncated or missing.
+
+    ``path`` is the file, ``where`` a line ("line 12") or byte position ("byte 4096"), or "".
+    """
+
+    def __init__(self, path, where: str, message: str):
+        self.path, self.where, self.message = str(path), where, message
+        place = f"{path}, {where}" if where else str(path)
+        super().__init__(f"{place}: {message}")
+
+    def __reduce__(self):
+        """Rebuild from the three parts, so that the error survives pickling."""
+        return type(self), (self.path, self.where, self.message)
+
+
+class SpecError(LockstepError):
+    """A GPU specification or an override names no field, or a value outside its range."""
+
+
+class WorkloadError(LockstepError):
+    """A kernel cannot run on the chosen GPU: for example one CTA needs more than an SM has."""

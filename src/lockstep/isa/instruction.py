@@ -1,0 +1,154 @@
+"""The ISA-independent static instruction: one record, filled by front ends, read by the model.
+
+Registers of all files share one numbering, so that one scoreboard covers them:
+vector registers first, then predicates, uniform registers, uniform predicates. The zero and true
+registers are never listed: they carry no dependence.
+"""
+
+from enum import IntEnum, IntFlag
+
+import numpy as np
+
+from lockstep.errors import LockstepError
+
+
+class OpClass(IntEnum):
+    """What an instruction does, as far as timing can tell: selects unit, latency and interval."""
+
+    UNKNOWN = 0
+    FP32 = 1
+    FP16 = 2
+    FP64 = 3
+    INT32 = 4
+    IMAD = 5
+    MOVE = 6
+    CONVERT = 7
+    SFU = 8
+    SHUFFLE = 9
+    VOTE = 10
+    SPECIAL_REGISTER = 11
+    UNIFORM = 12
+    HMMA = 13
+    IMMA = 14
+    DMMA = 15
+    LOAD = 16
+    STORE = 17
+    ATOMIC = 18  # returns the old value
+    REDUCTION = 19  # an atomic without a result
+    ASYNC_COPY = 20  # global to shared without a register (LDGSTS)
+    BULK_COPY = 21  # the tensor memory accelerator
+    TEXTURE = 22
+    SURFACE = 23
+    BRANCH = 24
+    CONVERGENCE = 25  # BSSY, BSYNC, WARPSYNC, SSY, SYNC and their kin
+    EXIT = 26
+    BARRIER = 27  # waits for other warps of the CTA
+    ARRIVE = 28  # arrives at a barrier and goes on
+    FENCE = 29
+    COMMIT_GROUP = 30  # closes a group of asynchronous copies
+    WAIT_GROUP = 31  # waits until at most `immediate` groups are open
+    NOP = 32
+    CACHE_CONTROL = 33
+    SLEEP = 34
+
+
+class Space(IntEnum):
+    """Which memory an instruction addresses."""
+
+    NONE = 0
+    GLOBAL = 1
+    SHARED = 2
+    LOCAL = 3
+    CONSTANT = 4
+    GENERIC = 5  # global, shared or local, told apart by the address
+    TEXTURE = 6
+
+
+class CachePolicy(IntFlag):
+    """How a memory instruction asks the caches to treat it."""
+
+    DEFAULT = 0
+    BYPASS_L1 = 1  # .STRONG.GPU, .CG, GLC
+    STREAMING = 2  # evict first: .EF, .CS, SLC
+    KEEP = 4  # evict last: .EL
+    VOLATILE = 8  # .STRONG.SYS, .CV: past the L1, never merged
+    NO_ALLOCATE = 16
+
+
+MAX_DESTINATIONS = 4
+MAX_SOURCES = 8
+PREDICATES = 256  # first number of the predicate file; vector registers are 0 to 255
+UNIFORM_REGISTERS = 272
+UNIFORM_PREDICATES = 336
+REGISTER_COUNT = 344
+NO_CONTROL = -1  # `stall` of an instruction whose scheduling control bits are not known
+NO_BARRIER = 7  # dependence barrier number that means "none"
+
+INSTRUCTION = np.dtype(
+    [
+        ("pc", "i8"),  # byte offset in the kernel
+        ("text", "i8"),  # index into Code.texts
+        ("op", "i8"),  # OpClass
+        ("space", "i8"),  # Space
+        ("width", "i8"),  # bytes a thread accesses; 0 = no memory access
+        ("cache", "i8"),  # CachePolicy
+        ("immediate", "i8"),  # barrier number, group count, else what the trace says
+        ("destinations", "i8"),  # how many of the ranges below are valid
+        ("sources", "i8"),
+        ("destination", "i8", (MAX_DESTINATIONS,)),  # first register of each range
+        ("destination_count", "i8", (MAX_DESTINATIONS,)),
+        ("source", "i8", (MAX_SOURCES,)),
+        ("source_count", "i8", (MAX_SOURCES,)),
+        # Scheduling control bits; stall is NO_CONTROL where they are not known.
+        ("stall", "i8"),  # cycles before the warp may issue again, 0 to 15
+        ("yields", "i8"),  # 1 = prefer another warp next
+        ("write_barrier", "i8"),  # 0 to 5, falls when the result is written; 7 = none
+        ("read_barrier", "i8"),  # 0 to 5, falls when the sources are read; 7 = none
+        ("wait_mask", "i8"),  # bit b: wait until barrier b is zero
+        ("reuse", "i8"),  # bit s: keep source operand slot s in the register-file cache
+    ]
+)
+
+
+def blank(n: int = 1) -> np.ndarray:
+    """``n`` instruction records with no operands, no memory access and no control bits."""
+    records = np.zeros(n, INSTRUCTION)
+    records["stall"] = NO_CONTROL
+    records["write_barrier"] = records["read_barrier"] = NO_BARRIER
+    return records
+
+
+def verify(code: np.ndarray, texts: list[str]) -> None:
+    """Raise :class:`LockstepError` for the first record that the model could not execute."""
+    for i, r in enumerate(code):
+        problem = _problem(r, len(texts))
+        if problem:
+            text = texts[r["text"]] if 0 <= r["text"] < len(texts) else "?"
+            raise LockstepError(f"instruction {i} (pc {r['pc']:#x}, {text}): {problem}")
+
+
+def _problem(r, n_texts: int) -> str:
+    if not 0 <= r["text"] < n_texts:
+        return f"text index {r['text']} of {n_texts} texts"
+    if r["op"] not in OpClass._value2member_map_:
+        return f"unknown operation class {r['op']}"
+    if r["space"] not in Space._value2member_map_:
+        return f"unknown memory space {r['space']}"
+    if not (0 <= r["width"] <= 64):
+        return f"access width of {r['width']} bytes; expected 0 to 64"
+    if r["pc"] < 0:
+        return "negative pc"
+    for kind, limit in (("destination", MAX_DESTINATIONS), ("source", MAX_SOURCES)):
+        count = r[kind + "s"]
+        if not 0 <= count <= limit:
+            return f"{count} {kind}s; expected 0 to {limit}"
+        for j in range(count):
+            first, width = r[kind][j], r[kind + "_count"][j]
+            if width < 1 or first < 0 or first + width > REGISTER_COUNT:
+                return f"{kind} {j} is registers {first} to {first + width - 1}"
+    if not NO_CONTROL <= r["stall"] <= 15:
+        return f"stall count {r['stall']}; expected -1 (unknown) to 15"
+    for name in ("write_barrier", "read_barrier"):
+        if r[name] != NO_BARRIER and not 0 <= r[name] <= 5:
+            return f"{name} {r[name]}; expected 0 to 5, or 7 for none"
+    return "" if 0 <= r["wait_mask"] < 64 else f"wait mask {r['wait_mask']:#x}; expected 6 bits"

@@ -1,0 +1,138 @@
+"""What front ends produce and the model consumes: a workload of kernels, served CTA by CTA.
+
+A warp's dynamic stream is a list of *runs*: ``count`` consecutive static instructions, from index
+``static`` on, under one active mask. Each memory instruction of a run whose mask is not empty and
+that has addresses (``width > 0``) takes the next address record of the warp. A basic block that a
+functional front end executes is one run; a trace reader joins lines into runs.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lockstep.isa.instruction import INSTRUCTION
+
+RUN = np.dtype([("static", "i4"), ("count", "i4"), ("mask", "i8")])
+"""``count`` instructions from static index ``static``, all with active-and-predicate ``mask``."""
+
+ADDRESS = np.dtype([("base", "i8"), ("stride", "i4"), ("pool", "i4")])
+"""Addresses of one memory instruction, one for each active lane, in lane order.
+
+``pool < 0``: active lane k (k-th set bit of the mask) accesses ``base + k * stride``.
+Otherwise its address is ``cta.pool[pool + k]`` and ``base`` equals the first one.
+"""
+
+WARP = np.dtype(
+    [
+        ("first_run", "i8"),
+        ("runs", "i8"),
+        ("first_address", "i8"),
+        ("addresses", "i8"),
+        ("warp_instructions", "i8"),  # sum of the runs' counts
+        ("thread_instructions", "i8"),  # the same, times active lanes
+    ]
+)
+"""Where one warp's stream lies in its CTA's arrays."""
+
+
+class Code:
+    """The static instructions of a kernel; a trace reader may append while CTAs are served.
+
+    ``instructions`` is an array of :data:`~lockstep.isa.instruction.INSTRUCTION`; records never
+    move or change once appended. ``texts`` holds the display text of each opcode.
+    """
+
+    def __init__(self, instructions: np.ndarray | None = None, texts: list[str] | None = None):
+        self._records = np.zeros(64, INSTRUCTION)
+        self._count = 0
+        self.texts: list[str] = list(texts or ())
+        if instructions is not None:
+            self.extend(instructions)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def instructions(self) -> np.ndarray:
+        """A view of the records so far."""
+        return self._records[: self._count]
+
+    def extend(self, records: np.ndarray) -> int:
+        """Append records; returns the static index of the first."""
+        first, need = self._count, self._count + len(records)
+        if need > len(self._records):
+            grown = np.zeros(max(need, 2 * len(self._records)), INSTRUCTION)
+            grown[:first] = self._records[:first]
+            self._records = grown
+        self._records[first:need] = records
+        self._count = need
+        return first
+
+
+@dataclass(slots=True)
+class Cta:
+    """The streams of one thread block (cooperative thread array), complete and immutable."""
+
+    index: tuple[int, int, int]  # block index x, y, z
+    warps: np.ndarray  # WARP, one for each warp of the block, in warp order
+    runs: np.ndarray  # RUN
+    addresses: np.ndarray  # ADDRESS
+    pool: np.ndarray  # int64
+
+
+@dataclass
+class Kernel:
+    """One kernel launch: its geometry, its needs, its code and a way to read its CTAs."""
+
+    id: int
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    registers: int  # per thread
+    shared_bytes: int  # per CTA, static and dynamic
+    code: Code
+    ctas: Callable[[], Iterator[Cta]] = field(repr=False)  # each call reads from the start
+    stream: int = 0  # CUDA stream: kernels of one stream run one after the other
+    architecture: int = 0  # SASS binary version (70 = Volta); 0 = unknown
+    shared_base: int = 0  # generic address at which shared memory begins
+    local_base: int = 0  # generic address at which local memory begins
+    cluster: tuple[int, int, int] = (1, 1, 1)
+
+    @property
+    def n_ctas(self) -> int:
+        """Thread blocks in the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def threads(self) -> int:
+        """Threads in a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps(self) -> int:
+        """Warps in a block."""
+        return -(-self.threads // 32)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCopy:
+    """A host-to-device copy: it passes through the L2 and leaves its data there."""
+
+    address: int
+    bytes: int
+
+
+@dataclass
+class Workload:
+    """A program as the GPU sees it: copies and kernel launches, in order."""
+
+    name: str
+    commands: list[Kernel | MemoryCopy]
+    path: str = ""  # where it was read from
+    digest: str = ""  # hash of its content, for the manifest
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The kernel launches, in order."""
+        return [c for c in self.commands if isinstance(c, Kernel)]
