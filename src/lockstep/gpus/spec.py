@@ -1,0 +1,261 @@
+"""What a GPU is, as a frozen, typed specification: every parameter once, with unit and range.
+
+The documentation, the command line's help and the error messages all come from the annotations
+here. The numbers live in one data file a GPU beside this file, each with its source. Latencies
+that a user can measure (``l1.latency``, ``l2.latency``, ``dram.latency``) are load-to-use
+latencies of a dependent single-warp probe; the model derives its internal delays from them.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+
+def _int(low: int, high: int, unit: str, meaning: str):
+    return Annotated[int, Meta(ge=low, le=high, description=meaning, title=unit)]
+
+
+def _float(low: float, high: float, unit: str, meaning: str):
+    return Annotated[float, Meta(ge=low, le=high, description=meaning, title=unit)]
+
+
+class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all specifications: immutable, keyword-only, no unknown fields."""
+
+
+class ExecutionUnit(Spec):
+    """One kind of execution unit. A new kind is a new entry here, never new code."""
+
+    name: str
+    operations: Annotated[
+        dict[str, Annotated[int, Meta(ge=1, le=4096)]],
+        Meta(description="operation class -> cycles until a dependent instruction may issue"),
+    ]
+    lanes: _int(1, 64, "threads/cycle", "threads that one unit starts a cycle")
+    count: _int(1, 32, "units", "units of this kind in each scope") = 1
+    scope: Literal["subcore", "sm"] = "subcore"
+    intervals: Annotated[
+        dict[str, Annotated[int, Meta(ge=1, le=4096)]],
+        Meta(description="operation class -> cycles between two starts, where 32/lanes is wrong"),
+    ] = {}
+
+
+class Scheduler(Spec):
+    """Warp schedulers, one a sub-core."""
+
+    policy: Literal["gto", "lrr", "gty", "oldest"] = "gto"
+    issue_width: _int(1, 2, "instructions/cycle", "instructions of one warp issued a cycle") = 1
+    dependence: Annotated[
+        Literal["auto", "scoreboard", "control"],
+        Meta(description="auto: the compiler's control bits where the front end has them"),
+    ] = "auto"
+
+
+class FrontEnd(Spec):
+    """Instruction fetch: an L0 cache a sub-core with a stream buffer, and the SM's L1 cache."""
+
+    line_bytes: _int(16, 1024, "bytes", "instruction cache line") = 128
+    instruction_bytes: _int(1, 64, "bytes", "code bytes an instruction takes in the caches") = 16
+    l0_bytes: _int(0, 1 << 24, "bytes", "L0 instruction cache a sub-core; 0 = perfect") = 12288
+    l0_ways: _int(1, 64, "ways", "associativity of L0") = 4
+    l1_bytes: _int(0, 1 << 26, "bytes", "L1 (L1.5) instruction cache an SM; 0 = perfect") = 131072
+    l1_ways: _int(1, 64, "ways", "associativity of the L1 instruction cache") = 8
+    stream_buffer: _int(0, 64, "lines", "lines prefetched after an L0 miss; 0 = none") = 8
+    l1_latency: _int(1, 4096, "cycles", "L0 miss that hits the L1 instruction cache") = 20
+    l2_latency: _int(1, 8192, "cycles", "L1 instruction cache miss") = 200
+    redirect: _int(0, 256, "cycles", "taken branch to next issue of the warp, buffer refilled") = 8
+
+
+class Operands(Spec):
+    """How operands leave the register file."""
+
+    style: Literal["ports", "collectors"] = "ports"
+    banks: _int(1, 64, "banks", "register banks a sub-core") = 2
+    window: _int(1, 16, "cycles", "operand read window of a fixed-latency instruction") = 3
+    collectors: _int(1, 64, "units", "operand collectors a sub-core (style collectors)") = 4
+    reuse_cache: Annotated[bool, Meta(description="register-file cache, filled by reuse bits")] = (
+        True
+    )
+
+
+class MemoryPipeline(Spec):
+    """From issue to the L1 and shared memory."""
+
+    queue: _int(1, 256, "instructions", "memory instructions waiting a sub-core") = 4
+    address_interval: _int(1, 64, "cycles", "address generation a sub-core, per instruction") = 4
+    accept_interval: _int(1, 64, "cycles", "SM-wide arbiter: cycles per accepted instruction") = 1
+    coalescer: Annotated[
+        Literal["sector", "line"],
+        Meta(description="sector: 8-thread groups into sectors; line: the warp into whole lines"),
+    ] = "sector"
+    outstanding: _int(1, 4096, "instructions", "memory instructions in flight an SM") = 256
+
+
+class SharedMemory(Spec):
+    """Banked scratchpad."""
+
+    bytes: _int(0, 1 << 24, "bytes", "largest amount an SM's CTAs can have together")
+    reserved_per_cta: _int(0, 65536, "bytes", "taken by the system for each CTA") = 0
+    granularity: _int(1, 65536, "bytes", "allocation granularity") = 256
+    banks: _int(1, 256, "banks", "banks") = 32
+    bank_bytes: _int(1, 64, "bytes", "width of a bank") = 4
+    latency: _int(2, 4096, "cycles", "load-to-use without conflicts")
+
+
+class L1(Spec):
+    """Data cache of an SM. Unified with shared memory where carve-outs are given."""
+
+    bytes: _int(0, 1 << 26, "bytes", "capacity; unified with shared memory if carveouts are given")
+    carveouts: Annotated[
+        tuple[Annotated[int, Meta(ge=0)], ...],
+        Meta(description="shared-memory sizes in bytes that the unified memory can be split at"),
+    ] = ()
+    sets: _int(1, 65536, "sets", "sets; associativity follows from the capacity") = 4
+    line_bytes: _int(32, 1024, "bytes", "line") = 128
+    sector_bytes: _int(32, 1024, "bytes", "sector; equal to the line for a cache without") = 32
+    latency: _int(2, 4096, "cycles", "load-to-use of a hit")
+    banks: _int(1, 64, "banks", "banks, interleaved by sector") = 4
+    bytes_per_cycle: _int(1, 4096, "bytes/cycle", "data read out in a cycle") = 128
+    allocate: Annotated[
+        Literal["fill", "miss"],
+        Meta(description="fill: streaming, misses in flight hold no line; miss: reserves a line"),
+    ] = "fill"
+    replacement: Literal["lru", "fifo", "random"] = "lru"
+    hash: Literal["linear", "xor", "ipoly"] = "linear"
+    write: Annotated[
+        Literal["through", "evict"],
+        Meta(description="global stores: through updates a hit line, evict drops it"),
+    ] = "through"
+    cache_global: Annotated[bool, Meta(description="global loads are cached by default")] = True
+    mshr_entries: _int(1, 65536, "entries", "lines with misses in flight") = 512
+    mshr_merges: _int(1, 65536, "requests", "requests that can wait on one entry") = 8
+    miss_queue: _int(1, 65536, "requests", "requests waiting to enter the interconnect") = 16
+
+
+class ConstantCache(Spec):
+    """Constant cache of an SM."""
+
+    bytes: _int(0, 1 << 24, "bytes", "capacity; 0 = perfect") = 2048
+    ways: _int(1, 64, "ways", "associativity") = 4
+    line_bytes: _int(16, 1024, "bytes", "line") = 64
+    latency: _int(1, 4096, "cycles", "load-to-use of a hit (LDC)") = 26
+    miss_latency: _int(1, 8192, "cycles", "load-to-use of a miss") = 120
+
+
+class SM(Spec):
+    """Streaming multiprocessor."""
+
+    count: _int(1, 4096, "SMs", "streaming multiprocessors")
+    subcores: _int(1, 16, "sub-cores", "sub-cores, each with a warp scheduler") = 4
+    warps: _int(1, 256, "warps", "resident warps")
+    ctas: _int(1, 128, "CTAs", "resident CTAs")
+    registers: _int(32, 1 << 22, "registers", "32-bit registers") = 65536
+    register_granularity: _int(1, 4096, "registers", "register allocation unit of a warp") = 256
+    barrier_latency: _int(1, 256, "cycles", "last arrival to issue of the released warps")
+    fence_latency: _int(1, 4096, "cycles", "memory fence with nothing outstanding") = 16
+    scheduler: Scheduler = Scheduler()
+    front_end: FrontEnd = FrontEnd()
+    operands: Operands = Operands()
+    units: tuple[ExecutionUnit, ...]
+    memory: MemoryPipeline = MemoryPipeline()
+
+
+class Interconnect(Spec):
+    """Crossbar between SMs and memory partitions: two networks, requests and replies."""
+
+    latency: _int(1, 4096, "core cycles", "one way, without contention; also the time window")
+    clock_mhz: _float(1, 20000, "MHz", "clock of the crossbar ports")
+    flit_bytes: _int(8, 512, "bytes", "data a port moves a cycle besides the header") = 32
+    buffer: _int(1, 4096, "messages", "credits of each source at each destination") = 16
+    reply_buffer: _int(1, 4096, "messages", "the same, of the reply network") = 32
+
+
+class L2(Spec):
+    """Level-2 cache: slices, grouped by memory partition (one DRAM channel each)."""
+
+    slices_per_channel: _int(1, 64, "slices", "slices a memory channel") = 2
+    sets: _int(1, 1 << 20, "sets", "sets a slice")
+    ways: _int(1, 256, "ways", "associativity")
+    line_bytes: _int(32, 1024, "bytes", "line") = 128
+    sector_bytes: _int(32, 1024, "bytes", "sector") = 32
+    latency: _int(2, 8192, "core cycles", "load-to-use of an L1 miss that hits the L2")
+    clock_mhz: _float(1, 20000, "MHz", "clock of the slices")
+    bytes_per_cycle: _int(1, 1024, "bytes/L2 cycle", "data a slice reads or writes in a cycle") = 32
+    mshr_entries: _int(1, 65536, "entries", "sectors with misses in flight, a slice") = 192
+    mshr_merges: _int(1, 65536, "requests", "requests that can wait on one entry") = 4
+    mshr_full: Annotated[
+        Literal["stall", "nack"],
+        Meta(description="a full MSHR file stalls the slice, or refuses and lets the SM retry"),
+    ] = "stall"
+    nack_retry: _int(1, 4096, "core cycles", "wait of an SM before it repeats a request") = 64
+    queue: _int(1, 4096, "requests", "input queue of a slice") = 32
+    write_allocate: Annotated[
+        Literal["validate", "fetch"],
+        Meta(description="validate: byte masks, no fetch; fetch: a write miss reads the sector"),
+    ] = "validate"
+    replacement: Literal["lru", "fifo", "random"] = "lru"
+    slice_hash: Literal["ipoly", "linear", "xor"] = "ipoly"
+    set_hash: Literal["linear", "xor", "ipoly"] = "linear"
+    interleave_bytes: _int(32, 1 << 20, "bytes", "consecutive bytes of one slice") = 256
+    sides: _int(1, 8, "partitions", "partitions of the chip; another one is a hop away") = 1
+    far_latency: _int(0, 4096, "core cycles", "extra load-to-use latency of the far side") = 0
+
+
+class Dram(Spec):
+    """Device memory: one controller a channel."""
+
+    standard: Annotated[str, Meta(description="table of timing constraints, by name")]
+    channels: _int(1, 1024, "channels", "channels, each with its L2 slices")
+    clock_mhz: _float(1, 40000, "MHz", "command clock")
+    bus_bytes: _int(1, 256, "bytes", "data bus of a channel")
+    burst_length: _int(1, 64, "beats", "beats of a burst")
+    beats_per_clock: _int(1, 8, "beats", "data beats in a command clock") = 2
+    latency: _int(2, 16384, "core cycles", "load-to-use of an L2 miss to an idle, closed bank")
+    timing: Annotated[
+        dict[str, Annotated[int, Meta(ge=0, le=1_000_000)]],
+        Meta(description="the standard's parameters (nRCD, nCL ...) in command clocks"),
+    ]
+    banks: _int(1, 256, "banks", "banks a channel") = 16
+    bank_groups: _int(1, 64, "groups", "bank groups a channel") = 4
+    row_bytes: _int(64, 1 << 20, "bytes", "row of a bank") = 2048
+    dual_command_bus: Annotated[bool, Meta(description="row and column commands together")] = False
+    scheduler: Literal["frfcfs", "fcfs"] = "frfcfs"
+    page: Literal["open", "closed"] = "open"
+    read_queue: _int(1, 4096, "requests", "read queue") = 64
+    write_queue: _int(1, 4096, "requests", "write queue") = 64
+    drain_high: _float(0.0, 1.0, "fraction", "write queue filling at which writes take over") = 0.75
+    drain_low: _float(0.0, 1.0, "fraction", "write queue filling at which reads resume") = 0.25
+    bank_hash: Literal["xor", "linear"] = "xor"
+    refresh: Annotated[bool, Meta(description="refresh commands are issued")] = True
+
+
+class Launch(Spec):
+    """What a kernel launch costs."""
+
+    overhead: _int(0, 1_000_000, "core cycles", "kernel start until the first CTA is dispatched")
+    cta_interval: _float(0.01, 4096, "core cycles", "between two CTA dispatches, GPU-wide") = 1.0
+    concurrent_kernels: _int(1, 1024, "kernels", "kernels of different streams at a time") = 32
+    flush_l1: Annotated[bool, Meta(description="kernels start with an empty L1")] = True
+
+
+class GPU(Spec):
+    """A whole GPU."""
+
+    name: str
+    description: str
+    architectures: Annotated[
+        tuple[int, ...], Meta(description="SASS binary versions that run natively")
+    ]
+    clock_mhz: _float(1, 20000, "MHz", "core clock: the unit of every cycle count")
+    validated: Annotated[
+        tuple[str, ...], Meta(description="what hardware measurements it was compared with")
+    ] = ()
+    launch: Launch
+    sm: SM
+    shared: SharedMemory
+    l1: L1
+    constant: ConstantCache = ConstantCache()
+    interconnect: Interconnect
+    l2: L2
+    dram: Dram

@@ -1,0 +1,133 @@
+"""Every event the model counts, named once; the metrics registry gives units and formulas.
+
+One record an SM and one a memory partition. Counters only ever grow during a kernel.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+
+from lockstep.isa.instruction import OpClass
+
+
+class Stall(IntEnum):
+    """What a warp scheduler did in a cycle: it issued, or the main reason why it did not.
+
+    Exactly one is counted for each scheduler and cycle while the SM has a resident CTA.
+    """
+
+    ISSUED = 0
+    NO_WARP = 1  # no warp of this sub-core is resident and unfinished
+    FETCH = 2  # instruction cache miss, or refill after a branch
+    SCOREBOARD = 3  # a source or destination waits for a fixed-latency result
+    LONG_SCOREBOARD = 4  # ... for a global, local, constant or texture access
+    SHORT_SCOREBOARD = 5  # ... for shared memory, special function or shuffle
+    WAIT = 6  # the compiler's stall count, or its wait mask on a fixed-latency barrier
+    UNIT_BUSY = 7  # the execution unit still starts the instruction before
+    OPERANDS = 8  # register read ports or collectors are taken
+    MEMORY_QUEUE = 9  # the memory pipeline takes no more instructions
+    BARRIER = 10
+    FENCE = 11  # a fence, or an exit, waits for outstanding memory operations
+    GROUP = 12  # waits for a group of asynchronous copies
+    SLEEP = 13
+
+
+N_OPS = len(OpClass)
+N_STALLS = len(Stall)
+
+_SM_SCALARS = (
+    "active_cycles",  # cycles with a resident CTA
+    "warp_cycles",  # resident, unfinished warps summed over cycles
+    "warp_instructions",
+    "thread_instructions",
+    "ctas",  # CTAs that finished
+    "l0i_accesses",  # instruction cache lines looked up
+    "l0i_misses",  # ... in neither the L0 nor its stream buffer
+    "l1i_misses",
+    "operand_conflicts",  # cycles that register read ports delayed an instruction
+    "memory_instructions",  # that access memory with at least one active lane
+    "shared_accesses",  # shared-memory instructions
+    "shared_wavefronts",  # passes over the banks that they took
+    "constant_accesses",
+    "constant_misses",
+    "texture_requests",
+    "requests_global",  # L1 requests: instructions that reach the L1, by space
+    "requests_local",
+    "transactions",  # lines that the coalescer made of them
+    # L1 sectors by space and direction; accesses = hits + pending + misses
+    "l1_global_read_sectors",
+    "l1_global_read_hits",
+    "l1_global_read_pending",  # merged with a miss in flight
+    "l1_global_write_sectors",
+    "l1_global_write_hits",
+    "l1_local_read_sectors",
+    "l1_local_read_hits",
+    "l1_local_read_pending",
+    "l1_local_write_sectors",
+    "l1_local_write_hits",
+    "l1_bypass_sectors",  # reads that the L1 was told not to cache (also counted above)
+    "l1_atomic_sectors",  # sectors of atomics and reductions sent to the L2
+    "l1_reservation_fails",  # cycles in which the L1 could not take a transaction
+    "l1_fail_line",  # ... because every way of the set waits for a fill
+    "l1_fail_mshr",  # ... because no MSHR entry was free
+    "l1_fail_merge",  # ... because the entry has no room for another request
+    "l1_fail_queue",  # ... because the miss queue is full
+    "l1_evictions",
+    "noc_requests",  # messages sent to the L2
+    "noc_request_flits",
+    "noc_request_stalls",  # cycles in which a request waited for a credit
+    "noc_replies",
+    "noc_reply_flits",
+    "miss_latency",  # cycles from request to reply, summed over reads
+    "nacks",
+)
+
+_PARTITION_SCALARS = (
+    # L2 sectors; accesses = hits + pending + misses
+    "l2_read_sectors",
+    "l2_read_hits",
+    "l2_read_pending",
+    "l2_write_sectors",
+    "l2_write_hits",
+    "l2_write_pending",
+    "l2_atomic_sectors",
+    "l2_atomic_hits",
+    "l2_atomic_pending",
+    "l2_requests",
+    "l2_fills",  # sectors read from DRAM into the L2
+    "l2_partial_fills",  # of these, for sectors that were written in part before
+    "l2_writebacks",  # dirty sectors evicted
+    "l2_evictions",  # lines evicted
+    "l2_stalls",  # slice-cycles with a request that could not proceed
+    "l2_stall_mshr",
+    "l2_stall_line",
+    "l2_stall_dram_queue",
+    "l2_stall_reply",  # no credit on the reply link
+    "l2_nacks",
+    "l2_busy",  # slice-cycles (L2 clock) in which the data port moved something
+    "copy_sectors",  # sectors that host copies left in the L2
+    "dram_reads",  # bursts
+    "dram_writes",
+    "dram_read_bytes",
+    "dram_write_bytes",
+    "dram_row_hits",  # column commands that found their row open
+    "dram_row_misses",  # ... that needed an activate of a closed bank
+    "dram_row_conflicts",  # ... that needed a precharge first
+    "dram_activates",
+    "dram_precharges",
+    "dram_refreshes",
+    "dram_bus_busy",  # command clocks in which the data bus moved something
+    "dram_clocks",  # command clocks elapsed
+    "dram_read_queue",  # entries summed over command clocks with anything queued
+    "dram_write_queue",
+    "dram_turnarounds",  # switches of the data bus between reads and writes
+)
+
+SM_COUNTERS = np.dtype(
+    [(name, "i8") for name in _SM_SCALARS]
+    + [("issued", "i8", (N_OPS,)), ("stalls", "i8", (N_STALLS,))]
+)
+"""One SM. ``issued[OpClass]`` counts warp instructions, ``stalls[Stall]`` scheduler-cycles."""
+
+PARTITION_COUNTERS = np.dtype([(name, "i8") for name in _PARTITION_SCALARS])
+"""One memory partition: its L2 slices and its DRAM channel."""
