@@ -1,0 +1,64 @@
+"""What the engine hands over when a run ends: raw counters and events, no formulas."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
+
+CTA_EVENT = np.dtype(
+    [("kernel", "i8"), ("cta", "i8"), ("sm", "i8"), ("start", "i8"), ("end", "i8")]
+)
+"""One finished CTA: ``kernel`` indexes Run.kernels, ``cta`` is the linear block id."""
+
+SAMPLE = np.dtype(
+    [("cycle", "i8"), ("sm", SM_COUNTERS), ("partition", PARTITION_COUNTERS)]
+)
+"""Counters at a cycle, summed over SMs and partitions, cumulative over the whole run."""
+
+
+@dataclass
+class KernelRun:
+    """One kernel of a run. Cycles are absolute core cycles of the run."""
+
+    id: int
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    stream: int
+    registers: int
+    shared_bytes: int
+    architecture: int
+    dependence: str  # "scoreboard" or "control"
+    ctas_per_sm: int  # that fit
+    limiter: str  # what limits them: "warps", "registers", "shared memory", "CTAs"
+    launched: int  # the launch began
+    start: int  # the first CTA was dispatched
+    end: int  # the last CTA finished
+    warp_instructions: int
+    thread_instructions: int
+    sm: np.ndarray  # SM_COUNTERS, one an SM: what the kernel added (GPU-wide while it ran)
+    partition: np.ndarray  # PARTITION_COUNTERS, one a memory partition
+    unknown: dict[str, int] = field(default_factory=dict)  # opcode -> warp instructions
+    complete: bool = True
+
+    @property
+    def cycles(self) -> int:
+        """Core cycles from launch to the end of the last CTA, launch overhead included."""
+        return self.end - self.launched
+
+
+@dataclass
+class Run:
+    """A finished or interrupted simulation."""
+
+    kernels: list[KernelRun]
+    cycles: int  # of the whole run, from the first launch to the end of the last kernel
+    samples: np.ndarray  # SAMPLE, one an interval; empty without an interval
+    cta_events: np.ndarray  # CTA_EVENT; empty unless asked for
+    copies: list[tuple[int, int]]  # (address, bytes) of host-to-device copies
+    threads: int
+    read_seconds: float  # in the front end
+    simulate_seconds: float  # everything else, compilation excluded
+    compile_seconds: float
+    stopped: str = ""  # why the run ended early; several lines for a deadlock; "" = it did not
