@@ -20,11 +20,14 @@ def _float(low: float, high: float, unit: str, meaning: str):
     return Annotated[float, Meta(ge=low, le=high, description=meaning, title=unit)]
 
 
-class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of all specifications: immutable, keyword-only, no unknown fields."""
+class Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of all specifications: immutable, no unknown fields.
+
+    msgspec does not inherit ``kw_only``, so every specification says it again.
+    """
 
 
-class ExecutionUnit(Spec):
+class ExecutionUnit(Spec, kw_only=True):
     """One kind of execution unit. A new kind is a new entry here, never new code."""
 
     name: str
@@ -41,7 +44,7 @@ class ExecutionUnit(Spec):
     ] = {}
 
 
-class Scheduler(Spec):
+class Scheduler(Spec, kw_only=True):
     """Warp schedulers, one a sub-core."""
 
     policy: Literal["gto", "lrr", "gty", "oldest"] = "gto"
@@ -52,7 +55,7 @@ class Scheduler(Spec):
     ] = "auto"
 
 
-class FrontEnd(Spec):
+class FrontEnd(Spec, kw_only=True):
     """Instruction fetch: an L0 cache a sub-core with a stream buffer, and the SM's L1 cache."""
 
     line_bytes: _int(16, 1024, "bytes", "instruction cache line") = 128
@@ -67,7 +70,7 @@ class FrontEnd(Spec):
     redirect: _int(0, 256, "cycles", "taken branch to next issue of the warp, buffer refilled") = 8
 
 
-class Operands(Spec):
+class Operands(Spec, kw_only=True):
     """How operands leave the register file."""
 
     style: Literal["ports", "collectors"] = "ports"
@@ -79,7 +82,7 @@ class Operands(Spec):
     )
 
 
-class MemoryPipeline(Spec):
+class MemoryPipeline(Spec, kw_only=True):
     """From issue to the L1 and shared memory."""
 
     queue: _int(1, 256, "instructions", "memory instructions waiting a sub-core") = 4
@@ -92,7 +95,7 @@ class MemoryPipeline(Spec):
     outstanding: _int(1, 4096, "instructions", "memory instructions in flight an SM") = 256
 
 
-class SharedMemory(Spec):
+class SharedMemory(Spec, kw_only=True):
     """Banked scratchpad."""
 
     bytes: _int(0, 1 << 24, "bytes", "largest amount an SM's CTAs can have together")
@@ -103,7 +106,7 @@ class SharedMemory(Spec):
     latency: _int(2, 4096, "cycles", "load-to-use without conflicts")
 
 
-class L1(Spec):
+class L1(Spec, kw_only=True):
     """Data cache of an SM. Unified with shared memory where carve-outs are given."""
 
     bytes: _int(0, 1 << 26, "bytes", "capacity; unified with shared memory if carveouts are given")
@@ -133,7 +136,7 @@ class L1(Spec):
     miss_queue: _int(1, 65536, "requests", "requests waiting to enter the interconnect") = 16
 
 
-class ConstantCache(Spec):
+class ConstantCache(Spec, kw_only=True):
     """Constant cache of an SM."""
 
     bytes: _int(0, 1 << 24, "bytes", "capacity; 0 = perfect") = 2048
@@ -143,7 +146,7 @@ class ConstantCache(Spec):
     miss_latency: _int(1, 8192, "cycles", "load-to-use of a miss") = 120
 
 
-class SM(Spec):
+class SM(Spec, kw_only=True):
     """Streaming multiprocessor."""
 
     count: _int(1, 4096, "SMs", "streaming multiprocessors")
@@ -161,7 +164,7 @@ class SM(Spec):
     memory: MemoryPipeline = MemoryPipeline()
 
 
-class Interconnect(Spec):
+class Interconnect(Spec, kw_only=True):
     """Crossbar between SMs and memory partitions: two networks, requests and replies."""
 
     latency: _int(1, 4096, "core cycles", "one way, without contention; also the time window")
@@ -171,7 +174,7 @@ class Interconnect(Spec):
     reply_buffer: _int(1, 4096, "messages", "the same, of the reply network") = 32
 
 
-class L2(Spec):
+class L2(Spec, kw_only=True):
     """Level-2 cache: slices, grouped by memory partition (one DRAM channel each)."""
 
     slices_per_channel: _int(1, 64, "slices", "slices a memory channel") = 2
@@ -202,7 +205,7 @@ class L2(Spec):
     far_latency: _int(0, 4096, "core cycles", "extra load-to-use latency of the far side") = 0
 
 
-class Dram(Spec):
+class Dram(Spec, kw_only=True):
     """Device memory: one controller a channel."""
 
     standard: Annotated[str, Meta(description="table of timing constraints, by name")]
@@ -230,7 +233,7 @@ class Dram(Spec):
     refresh: Annotated[bool, Meta(description="refresh commands are issued")] = True
 
 
-class Launch(Spec):
+class Launch(Spec, kw_only=True):
     """What a kernel launch costs."""
 
     overhead: _int(0, 1_000_000, "core cycles", "kernel start until the first CTA is dispatched")
@@ -239,7 +242,7 @@ class Launch(Spec):
     flush_l1: Annotated[bool, Meta(description="kernels start with an empty L1")] = True
 
 
-class GPU(Spec):
+class GPU(Spec, kw_only=True):
     """A whole GPU."""
 
     name: str
