@@ -1,1 +1,10 @@
-"""isa.sass"""
+"""SASS, NVIDIA's machine code, Kepler to Blackwell: opcode tables, and text or traces to records.
+
+``lift`` serves trace readers, ``parse`` hand-written kernels. Opcodes are data: ``tables/``.
+"""
+
+from lockstep.isa.sass.lifting import lift
+from lockstep.isa.sass.opcodes import is_known, opcodes
+from lockstep.isa.sass.registers import register_number
+
+__all__ = ["is_known", "lift", "opcodes", "register_number"]

@@ -1,0 +1,101 @@
+"""From one instruction of a trace (opcode and first registers) to an instruction record."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lockstep.errors import LockstepError
+from lockstep.isa.instruction import (
+    MAX_DESTINATIONS,
+    MAX_SOURCES,
+    REGISTER_COUNT,
+    UNIFORM_REGISTERS,
+    OpClass,
+    blank,
+)
+from lockstep.isa.sass.opcodes import Opcode, decode
+from lockstep.isa.sass.registers import ZERO, last_register
+
+NAMED_BARRIERS = 16
+_ADDRESS_FIRST = {OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION}
+Range = tuple[int, int]
+
+
+def lift(
+    opcode: str,
+    destinations: Sequence[int | None],
+    sources: Sequence[int | None],
+    *,
+    pc: int,
+    addressed: bool,
+    immediate: int,
+    architecture: int,
+) -> tuple[np.ndarray, str]:
+    """One instruction record (an array of one) and the opcode's text; the caller sets ``text``.
+
+    Registers are first registers in the unified numbering, in the order of the disassembly; None
+    or 255 stands for a zero register and keeps the positions of those after it. ``addressed``
+    says whether the instruction comes with addresses; only then is ``width`` more than 0.
+    """
+    meaning = decode(opcode, architecture, addressed)
+    results, operands = list(destinations), list(sources)
+    if meaning.hidden_destination and not results and len(operands) >= meaning.hidden_destination:
+        results.append(operands.pop(0))
+    record = blank()
+    row = record[0]
+    row["pc"], row["op"], row["space"] = pc, meaning.op, meaning.space
+    row["width"] = meaning.width if addressed else 0
+    row["cache"], row["immediate"] = meaning.cache, _immediate(meaning, immediate)
+    _store(row, "destination", MAX_DESTINATIONS, _destination_ranges(meaning, results))
+    _store(row, "source", MAX_SOURCES, _source_ranges(meaning, operands, results))
+    return record, opcode
+
+
+def _immediate(meaning: Opcode, immediate: int) -> int:
+    """Traces keep one immediate: of a barrier it may be the thread count instead of its number."""
+    if meaning.op in (OpClass.BARRIER, OpClass.ARRIVE) and not 0 <= immediate < NAMED_BARRIERS:
+        return 0
+    return int(np.int64(np.uint64(immediate & (2**64 - 1))))
+
+
+def _destination_ranges(meaning: Opcode, results: list[int | None]) -> list[Range]:
+    return [r for r in (_range(n, meaning.destination) for n in results) if r]
+
+
+def _source_ranges(meaning: Opcode, operands: list, results: list) -> list[Range]:
+    widths = _positional(meaning, operands)
+    if meaning.accumulates:
+        widths = [meaning.destination if n in results else w for n, w in zip(operands, widths)]
+    return [r for r in map(_range, operands, widths) if r]
+
+
+def _positional(meaning: Opcode, operands: list[int | None]) -> list[int]:
+    """The width of each source; in memory instructions the first vector register is the address."""
+    table = meaning.sources
+    if meaning.op not in _ADDRESS_FIRST:
+        return [table[min(i, len(table) - 1)] for i in range(len(operands))]
+    widths, seen = [], 0
+    for number in operands:
+        uniform = number is not None and number > ZERO
+        widths.append(table[0] if uniform else table[min(seen, len(table) - 1)])
+        seen += not uniform
+    return widths
+
+
+def _range(number: int | None, width: int) -> Range | None:
+    """A register range inside its file, or None for a zero register. Predicates stand alone."""
+    if number is None or number == ZERO:
+        return None
+    if not 0 <= number < REGISTER_COUNT:
+        raise LockstepError(f"register number {number}; expected 0 to {REGISTER_COUNT - 1}")
+    if ZERO < number < UNIFORM_REGISTERS:
+        return number, 1
+    return number, min(width, last_register(number) - number + 1)
+
+
+def _store(row, kind: str, limit: int, ranges: list[Range]) -> None:
+    if len(ranges) > limit:
+        raise LockstepError(f"{len(ranges)} {kind} registers; at most {limit} are possible")
+    row[kind + "s"] = len(ranges)
+    for i, (first, count) in enumerate(ranges):
+        row[kind][i], row[kind + "_count"][i] = first, count

@@ -1,0 +1,194 @@
+"""From an opcode's text to its meaning: the tables, the modifiers, and families for the rest."""
+
+import functools
+import re
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+
+from lockstep.isa.instruction import CachePolicy, OpClass, Space
+from lockstep.isa.sass.widths import RULES, Operation
+
+GENERATIONS = (
+    "kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell",
+)  # fmt: skip
+MEMORY_CLASSES = frozenset(
+    {OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY}
+    | {OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE, OpClass.CACHE_CONTROL}
+)
+DEFAULT_WIDTH = 4
+_WIDTH = re.compile(r"(?:U|S|B|F|BF)?(8|16|32|64|128|256)(?:x(2|4|8))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a table says of one opcode, or of one opcode with one modifier."""
+
+    op: OpClass
+    space: Space = Space.NONE
+    width: int = 0
+    widths: str | tuple[int, ...] = ""
+    hidden_destination: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The opcodes of one generation, those it inherits included."""
+
+    name: str
+    architectures: tuple[int, ...]
+    entries: dict[str, Entry]
+    variants: dict[tuple[str, str], Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class Opcode:
+    """An opcode with its modifiers, understood."""
+
+    op: OpClass
+    space: Space
+    width: int  # bytes a thread accesses if the instruction has addresses
+    cache: CachePolicy
+    destination: int  # registers of the destination
+    sources: tuple[int, ...]  # registers of each source; the last number repeats
+    hidden_destination: int
+    accumulates: bool  # the source that is also the destination is as wide as it
+
+
+def _read(name: str) -> dict:
+    text = resources.files("lockstep.isa.sass").joinpath("tables", f"{name}.toml").read_text()
+    return tomllib.loads(text)
+
+
+def _entry(group: dict) -> Entry:
+    widths = group.get("widths", "")
+    return Entry(
+        OpClass[group["class"]],
+        Space[group.get("space", "NONE")],
+        group.get("width", 0),
+        widths if isinstance(widths, str) else tuple(widths),
+        group.get("hidden_destination", 0),
+    )
+
+
+@functools.cache
+def load(name: str) -> Table:
+    """The table of one generation, by its file name."""
+    data = _read(name)
+    entries: dict[str, Entry] = {}
+    variants: dict[tuple[str, str], Entry] = {}
+    if "extends" in data:
+        parent = load(data["extends"])
+        entries, variants = dict(parent.entries), dict(parent.variants)
+    for group in data.get("group", ()):
+        entries.update(dict.fromkeys(group["opcodes"], _entry(group)))
+    for variant in data.get("variant", ()):
+        variants[variant["opcode"], variant["modifier"]] = _entry(variant)
+    return Table(data["name"], tuple(data["architectures"]), entries, variants)
+
+
+@functools.cache
+def table(architecture: int) -> Table:
+    """The table for a SASS version: the newest generation that is not newer than it.
+
+    0 (unknown) and versions before all tables get the newest one.
+    """
+    best = load(GENERATIONS[-1])
+    for name in reversed(GENERATIONS):
+        if architecture >= min(load(name).architectures):
+            best = load(name)
+            break
+    return best
+
+
+@functools.cache
+def _modifiers() -> dict:
+    return _read("modifiers")
+
+
+def is_known(opcode: str, architecture: int) -> bool:
+    """Whether the tables list the opcode for that SASS version (for any version if it is 0)."""
+    base = opcode.partition(".")[0]
+    if architecture == 0:
+        return any(base in load(name).entries for name in GENERATIONS)
+    return base in table(architecture).entries
+
+
+def opcodes(architecture: int) -> dict[str, OpClass]:
+    """Every base opcode of that SASS version and its class."""
+    return {base: entry.op for base, entry in table(architecture).entries.items()}
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def decode(opcode: str, architecture: int, addressed: bool) -> Opcode:
+    """The meaning of an opcode; one in no table is classed by its family, never refused."""
+    base, *rest = opcode.split(".")
+    modifiers = tuple(rest)
+    entry = _find(base, modifiers, architecture) or _guess(base, addressed)
+    memory = addressed or entry.op in MEMORY_CLASSES
+    width = entry.width or (_width(modifiers) if memory else 0)
+    space = Space.GENERIC if addressed and entry.space == Space.NONE else entry.space
+    operation = Operation(base, modifiers, entry.op, space, width)
+    destination, sources = _widths(entry.widths, operation)
+    return Opcode(
+        entry.op,
+        space,
+        width,
+        _cache_policy(modifiers) if memory else CachePolicy.DEFAULT,
+        destination,
+        sources,
+        entry.hidden_destination,
+        entry.widths == "warpgroup",
+    )
+
+
+def _find(base: str, modifiers: tuple[str, ...], architecture: int) -> Entry | None:
+    own = table(architecture)
+    for modifier in modifiers:
+        if (base, modifier) in own.variants:
+            return own.variants[base, modifier]
+    if base in own.entries:
+        return own.entries[base]
+    others = (load(name).entries for name in reversed(GENERATIONS))
+    return next((entries[base] for entries in others if base in entries), None)
+
+
+def _guess(base: str, addressed: bool) -> Entry:
+    """The class of an opcode in no table: the longest known name it begins with, or its family."""
+    known = load(GENERATIONS[-1]).entries
+    longest = next(
+        (known[base[:n]] for n in range(len(base) - 1, 2, -1) if base[:n] in known), None
+    )
+    if longest and (not addressed or longest.op in MEMORY_CLASSES):
+        return longest
+    families = _modifiers()["family"]
+    prefixes = (p for p in sorted(families, key=len, reverse=True) if base.startswith(p))
+    op = OpClass[families[next(prefixes)]] if any(map(base.startswith, families)) else None
+    if addressed and op not in MEMORY_CLASSES:
+        op = OpClass.LOAD
+    op = OpClass.UNKNOWN if op is None else op
+    return Entry(op, Space[_modifiers()["family_space"].get(op.name, "NONE")])
+
+
+def _width(modifiers: tuple[str, ...]) -> int:
+    for modifier in modifiers:
+        match = _WIDTH.fullmatch(modifier)
+        if match:
+            return min(64, int(match[1]) * int(match[2] or 1) // 8)
+    return DEFAULT_WIDTH
+
+
+def _cache_policy(modifiers: tuple[str, ...]) -> CachePolicy:
+    named = _modifiers()["cache"]
+    keys = (*modifiers, *map(".".join, zip(modifiers, modifiers[1:])))
+    policy = CachePolicy.DEFAULT
+    for key in keys:
+        if key in named:
+            policy |= CachePolicy[named[key]]
+    return policy
+
+
+def _widths(widths: str | tuple[int, ...], operation: Operation):
+    if isinstance(widths, str):
+        return RULES[widths](operation)
+    return widths[0], widths[1:] or (1,)
