@@ -3,8 +3,9 @@
 ``lift`` serves trace readers, ``parse`` hand-written kernels. Opcodes are data: ``tables/``.
 """
 
+from lockstep.isa.sass.assembly import parse, set_control
 from lockstep.isa.sass.lifting import lift
 from lockstep.isa.sass.opcodes import is_known, opcodes
 from lockstep.isa.sass.registers import register_number
 
-__all__ = ["is_known", "lift", "opcodes", "register_number"]
+__all__ = ["is_known", "lift", "opcodes", "parse", "register_number", "set_control"]

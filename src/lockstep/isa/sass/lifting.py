@@ -55,7 +55,7 @@ def _immediate(meaning: Opcode, immediate: int) -> int:
     """Traces keep one immediate: of a barrier it may be the thread count instead of its number."""
     if meaning.op in (OpClass.BARRIER, OpClass.ARRIVE) and not 0 <= immediate < NAMED_BARRIERS:
         return 0
-    return int(np.int64(np.uint64(immediate & (2**64 - 1))))
+    return (immediate + 2**63) % 2**64 - 2**63  # 64 bits, as the record's field
 
 
 def _destination_ranges(meaning: Opcode, results: list[int | None]) -> list[Range]:

@@ -1,6 +1,7 @@
 """From an opcode's text to its meaning: the tables, the modifiers, and families for the rest."""
 
 import functools
+import itertools
 import re
 import tomllib
 from dataclasses import dataclass
@@ -156,18 +157,20 @@ def _find(base: str, modifiers: tuple[str, ...], architecture: int) -> Entry | N
 def _guess(base: str, addressed: bool) -> Entry:
     """The class of an opcode in no table: the longest known name it begins with, or its family."""
     known = load(GENERATIONS[-1]).entries
-    longest = next(
-        (known[base[:n]] for n in range(len(base) - 1, 2, -1) if base[:n] in known), None
-    )
+    begins = (base[:n] for n in range(len(base) - 1, 2, -1))
+    longest = next((known[name] for name in begins if name in known), None)
     if longest and (not addressed or longest.op in MEMORY_CLASSES):
         return longest
-    families = _modifiers()["family"]
-    prefixes = (p for p in sorted(families, key=len, reverse=True) if base.startswith(p))
-    op = OpClass[families[next(prefixes)]] if any(map(base.startswith, families)) else None
+    op = _family(base)
     if addressed and op not in MEMORY_CLASSES:
         op = OpClass.LOAD
-    op = OpClass.UNKNOWN if op is None else op
     return Entry(op, Space[_modifiers()["family_space"].get(op.name, "NONE")])
+
+
+def _family(base: str) -> OpClass:
+    families = _modifiers()["family"]
+    fitting = [prefix for prefix in families if base.startswith(prefix)]
+    return OpClass[families[max(fitting, key=len)]] if fitting else OpClass.UNKNOWN
 
 
 def _width(modifiers: tuple[str, ...]) -> int:
@@ -180,7 +183,7 @@ def _width(modifiers: tuple[str, ...]) -> int:
 
 def _cache_policy(modifiers: tuple[str, ...]) -> CachePolicy:
     named = _modifiers()["cache"]
-    keys = (*modifiers, *map(".".join, zip(modifiers, modifiers[1:])))
+    keys = (*modifiers, *map(".".join, itertools.pairwise(modifiers)))
     policy = CachePolicy.DEFAULT
     for key in keys:
         if key in named:
