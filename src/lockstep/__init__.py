@@ -1,1 +1,58 @@
-"""lockstep."""
+"""lockstep: a GPU simulator. Traces of CUDA programs go in; cycles and counters come out.
+
+Example::
+
+    import lockstep
+
+    result = lockstep.simulate("traces/vectoradd/kernelslist.g", "QV100")
+    print(lockstep.summary(result))
+    result.kernels  # a DataFrame, one row a kernel
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lockstep.api import gpu, gpu_for, gpu_names, load, save, simulate
+    from lockstep.builder import KernelBuilder
+    from lockstep.errors import InputError, LockstepError, SpecError, WorkloadError
+    from lockstep.metrics.result import Result
+    from lockstep.report.summary import summary
+    from lockstep.report.timeline import write_timeline
+
+_HOMES = {
+    "lockstep.api": ("gpu", "gpu_for", "gpu_names", "load", "save", "simulate"),
+    "lockstep.builder": ("KernelBuilder",),
+    "lockstep.errors": ("InputError", "LockstepError", "SpecError", "WorkloadError"),
+    "lockstep.metrics.result": ("Result",),
+    "lockstep.report.summary": ("summary",),
+    "lockstep.report.timeline": ("write_timeline",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "InputError",
+    "KernelBuilder",
+    "LockstepError",
+    "Result",
+    "SpecError",
+    "WorkloadError",
+    "gpu",
+    "gpu_for",
+    "gpu_names",
+    "load",
+    "save",
+    "simulate",
+    "summary",
+    "write_timeline",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that ``import lockstep`` costs nothing."""
+    if name == "__version__":
+        return import_module("lockstep.metrics.manifest").version()
+    if name not in _HOME:
+        raise AttributeError(f"module 'lockstep' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value

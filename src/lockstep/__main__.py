@@ -1,0 +1,6 @@
+"""``python -m lockstep`` is the ``lockstep`` command."""
+
+from lockstep.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""The public functions: load a workload, choose a GPU, simulate."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from lockstep.errors import InputError, LockstepError, WorkloadError
+from lockstep.gpus import library
+from lockstep.gpus.spec import GPU
+from lockstep.metrics.result import Result, Source
+from lockstep.workload import Workload
+
+Progress = Callable[[int, int, int, int, str], None]
+"""Called with finished CTAs, all CTAs, the cycle, warp instructions and the kernel's name."""
+
+TIMELINE_INTERVAL = 500  # cycles between counter samples of a timeline, where none is given
+
+
+def load(path: str | Path) -> Workload:
+    """Read a workload of any kind that lockstep knows: its own trace files, or Accel-Sim's.
+
+    ``path`` is a file, or a directory with a ``kernelslist.g``. Raises
+    :class:`~lockstep.errors.InputError` for anything else.
+    """
+    from lockstep.frontend import accelsim, tracefile
+
+    path = _existing(Path(path))
+    return tracefile.load(path) if _is_tracefile(path) else accelsim.load(path)
+
+
+def save(workload: Workload, path: str | Path) -> None:
+    """Write a workload: to one file of lockstep's own format, or as a directory of Accel-Sim's.
+
+    A path that ends in ``.lst`` becomes a file, any other one a directory.
+    """
+    from lockstep.frontend import accelsim, tracefile
+
+    path = Path(path)
+    try:
+        if path.suffix == tracefile.SUFFIX:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            tracefile.write(workload, path)
+        else:
+            accelsim.write(workload, path)
+    except OSError as error:
+        raise InputError(path, "", f"cannot write: {error.strerror or error}") from error
+
+
+def gpu(name: str, overrides: Iterable[str] = ()) -> GPU:
+    """A GPU of the library, with overrides such as ``["sm.count=40", "l2.ways=16"]``."""
+    return library.apply(library.gpu(name), list(overrides))
+
+
+def gpu_names() -> list[str]:
+    """The names of the GPUs in the library."""
+    return list(library.names())
+
+
+def gpu_for(workload: Workload) -> GPU:
+    """The GPU of the library whose binaries the workload's kernels are.
+
+    Where no GPU runs that version natively, the one with the nearest lower version.
+    """
+    version = max((k.architecture for k in workload.kernels), default=0)
+    return max((library.gpu(name) for name in gpu_names()), key=lambda g: _fitness(g, version))
+
+
+def simulate(
+    workload: Workload | str | Path,
+    gpu: GPU | str,
+    *,
+    threads: int = 1,
+    scheduler: Callable | None = None,
+    l1_replacement: Callable | None = None,
+    l2_replacement: Callable | None = None,
+    slice_hash: Callable | None = None,
+    dram_scheduler: Callable | None = None,
+    kernels: Iterable[int] | None = None,
+    limit_instructions: int | None = None,
+    limit_cycles: int | None = None,
+    interval: int | None = None,
+    timeline: bool = False,
+    progress: Progress | None = None,
+    notice: Callable[[str], None] | None = None,
+) -> Result:
+    """Run a workload on a GPU. Results do not depend on ``threads``.
+
+    ``kernels`` selects kernels by id. The limits end the run early, with a partial result that
+    says so. ``interval`` asks for a time series, one sample every so many cycles; ``timeline``
+    also records when each CTA ran. ``scheduler`` and the other policies are plain functions that
+    replace the built-in ones; their signatures are in the documentation. ``notice`` is called
+    with a line of text when something takes long, such as the first compilation.
+    """
+    from lockstep import engine
+
+    policies = {
+        "scheduler": scheduler,
+        "l1_replacement": l1_replacement,
+        "l2_replacement": l2_replacement,
+        "slice_hash": slice_hash,
+        "dram_scheduler": dram_scheduler,
+    }
+    _check_counts(threads=threads, limit_instructions=limit_instructions)
+    _check_counts(limit_cycles=limit_cycles, interval=interval)
+    workload = workload if isinstance(workload, Workload) else load(workload)
+    gpu = library.gpu(gpu) if isinstance(gpu, str) else gpu
+    run = engine.run(
+        workload,
+        gpu,
+        threads=threads,
+        kernels=_selection(workload, kernels),
+        limit_instructions=limit_instructions,
+        limit_cycles=limit_cycles,
+        interval=interval or (TIMELINE_INTERVAL if timeline else None),
+        cta_events=timeline,
+        policies={name: f for name, f in policies.items() if f is not None} or None,
+        progress=progress,
+        notice=notice,
+    )
+    return Result(run, gpu, Source(workload.name, workload.path, workload.digest))
+
+
+def _existing(path: Path) -> Path:
+    """The file to read; a directory stands for the kernel list in it."""
+    listed = path / "kernelslist.g"
+    if path.is_dir():
+        if not listed.is_file():
+            raise InputError(path, "", "is a directory without a kernelslist.g")
+        return listed
+    if not path.exists():
+        raise InputError(path, "", "no such file or directory")
+    if not path.is_file():
+        raise InputError(path, "", "is no regular file")
+    return path
+
+
+def _is_tracefile(path: Path) -> bool:
+    from lockstep.frontend import tracefile
+
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(tracefile.MAGIC))
+    except OSError as error:
+        raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
+    return start == tracefile.MAGIC or path.suffix == tracefile.SUFFIX
+
+
+def _fitness(gpu: GPU, version: int) -> tuple:
+    """How well a GPU suits a binary version; the largest tuple is the best."""
+    runs = version in gpu.architectures
+    lower = max((a for a in gpu.architectures if a <= version), default=-1)
+    return runs, lower, bool(gpu.validated)
+
+
+def _selection(workload: Workload, kernels: Iterable[int] | None) -> set[int] | None:
+    if kernels is None:
+        return None
+    wanted, known = set(kernels), {k.id for k in workload.kernels}
+    if not wanted <= known:
+        missing = ", ".join(map(str, sorted(wanted - known)))
+        span = f"{min(known)} to {max(known)}" if known else "none"
+        raise WorkloadError(f"no kernel {missing} in {workload.name}; its kernels are {span}")
+    return wanted
+
+
+def _check_counts(**counts: int | None) -> None:
+    for name, value in counts.items():
+        if value is not None and value < 1:
+            raise LockstepError(f"{name} is {value}; expected at least 1")

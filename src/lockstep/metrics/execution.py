@@ -1,0 +1,245 @@
+"""Metrics of time, instructions, occupancy and issue."""
+
+from lockstep.metrics.facts import WARP, percent, ratio
+from lockstep.metrics.metric import Metric, operation_classes, stall_reasons
+from lockstep.model.counters import Stall
+
+TIME = (
+    Metric(
+        "gpc__cycles_elapsed.max",
+        "cycles",
+        "Core cycles from launch to the end of the last CTA, launch overhead included.",
+        lambda k: k.cycles,
+    ),
+    Metric(
+        "gpu__time_duration.sum",
+        "ns",
+        "The same as time.",
+        lambda k: k.seconds * 1e9,
+    ),
+    Metric(
+        "sim__cycles_running",
+        "cycles",
+        "Core cycles from the first CTA's dispatch to the last CTA's end.",
+        lambda k: k.running,
+    ),
+    Metric(
+        "sim__cycles_launch",
+        "cycles",
+        "Core cycles before the first CTA's dispatch.",
+        lambda k: k.cycles - k.running,
+    ),
+    Metric(
+        "sm__cycles_active.sum",
+        "cycles",
+        "Cycles with a resident CTA, summed over SMs.",
+        lambda k: k.sm.active_cycles,
+    ),
+    Metric(
+        "sm__cycles_active.avg",
+        "cycles",
+        "The same, average of the SMs.",
+        lambda k: ratio(k.sm.active_cycles, k.gpu.sm.count),
+    ),
+)
+
+INSTRUCTIONS = (
+    Metric(
+        "sm__inst_executed.sum",
+        "instructions",
+        "Warp instructions.",
+        lambda k: k.sm.warp_instructions,
+    ),
+    Metric(
+        "smsp__thread_inst_executed_pred_on.sum",
+        "instructions",
+        "Thread instructions: lanes that are active and not predicated off, summed.",
+        lambda k: k.sm.thread_instructions,
+    ),
+    Metric(
+        "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
+        "threads",
+        "Lanes that a warp instruction uses, on average.",
+        lambda k: ratio(k.sm.thread_instructions, k.sm.warp_instructions),
+    ),
+    Metric(
+        "sim__lanes_used.pct",
+        "%",
+        "The same, in percent of a warp.",
+        lambda k: percent(k.sm.thread_instructions, WARP * k.sm.warp_instructions),
+    ),
+    Metric(
+        "sim__inst_issued_{}.sum",
+        "instructions",
+        "Warp instructions of class {}.",
+        lambda k, op: k.sm.issued[op],
+        each=operation_classes,
+    ),
+    Metric(
+        "sim__inst_memory.sum",
+        "instructions",
+        "Warp instructions that access memory with at least one lane.",
+        lambda k: k.sm.memory_instructions,
+    ),
+    Metric(
+        "sm__inst_executed.avg.per_cycle_active",
+        "instructions/cycle",
+        "IPC of an SM while it has a CTA.",
+        lambda k: ratio(k.sm.warp_instructions, k.sm.active_cycles),
+    ),
+    Metric(
+        "sm__inst_executed.avg.per_cycle_elapsed",
+        "instructions/cycle",
+        "IPC of an SM over all cycles, launch overhead included.",
+        lambda k: ratio(k.sm.warp_instructions, k.gpu.sm.count * k.cycles),
+    ),
+    Metric(
+        "sm__inst_executed.sum.per_cycle_elapsed",
+        "instructions/cycle",
+        "IPC of the GPU over all cycles, launch overhead included.",
+        lambda k: ratio(k.sm.warp_instructions, k.cycles),
+    ),
+    Metric(
+        "sim__ipc",
+        "instructions/cycle",
+        "IPC of the GPU while CTAs ran.",
+        lambda k: ratio(k.sm.warp_instructions, k.running),
+    ),
+    Metric(
+        "sim__unknown_inst.sum",
+        "instructions",
+        "Warp instructions whose opcode is in no table; they were classed by their family.",
+        lambda k: sum(k.kernel.unknown.values()),
+        kernel=True,
+    ),
+)
+
+OCCUPANCY = (
+    Metric(
+        "sm__maximum_warps_per_active_cycle_pct",
+        "%",
+        "Theoretical occupancy: warps of the CTAs that fit an SM, in percent of its warps.",
+        lambda k: percent(k.kernel.ctas_per_sm * _warps_per_cta(k), k.gpu.sm.warps),
+        kernel=True,
+    ),
+    Metric(
+        "sm__warps_active.avg.pct_of_peak_sustained_active",
+        "%",
+        "Achieved occupancy: resident, unfinished warps while an SM has a CTA.",
+        lambda k: percent(k.sm.warp_cycles, k.gpu.sm.warps * k.sm.active_cycles),
+    ),
+    Metric(
+        "sm__warps_active.avg.per_cycle_active",
+        "warps",
+        "The same, as a number of warps.",
+        lambda k: ratio(k.sm.warp_cycles, k.sm.active_cycles),
+    ),
+    Metric(
+        "sim__sm_active.pct",
+        "%",
+        "SM-cycles with a resident CTA, while CTAs ran: low where CTAs are few or unequal.",
+        lambda k: percent(k.sm.active_cycles, k.sm_cycles),
+    ),
+    Metric(
+        "sim__ctas_finished.sum",
+        "CTAs",
+        "CTAs that finished.",
+        lambda k: k.sm.ctas,
+    ),
+    Metric(
+        "sim__occupancy_limit_ctas",
+        "CTAs",
+        "CTAs that fit an SM.",
+        lambda k: k.kernel.ctas_per_sm,
+        kernel=True,
+    ),
+    Metric(
+        "launch__grid_size",
+        "CTAs",
+        "CTAs of the grid.",
+        lambda k: _product(k.kernel.grid),
+        kernel=True,
+    ),
+    Metric(
+        "launch__block_size",
+        "threads",
+        "Threads of a CTA.",
+        lambda k: _product(k.kernel.block),
+        kernel=True,
+    ),
+    Metric(
+        "launch__waves_per_multiprocessor",
+        "waves",
+        "How often the grid fills the GPU.",
+        lambda k: ratio(_product(k.kernel.grid), k.gpu.sm.count * k.kernel.ctas_per_sm),
+        kernel=True,
+    ),
+    Metric(
+        "launch__registers_per_thread",
+        "registers",
+        "Registers of a thread.",
+        lambda k: k.kernel.registers,
+        kernel=True,
+    ),
+    Metric(
+        "sim__shared_mem_per_cta",
+        "bytes",
+        "Shared memory that a CTA asks for, static and dynamic.",
+        lambda k: k.kernel.shared_bytes,
+        kernel=True,
+    ),
+)
+
+ISSUE = (
+    Metric(
+        "sim__scheduler_{}.pct",
+        "%",
+        "Scheduler-cycles spent in {}, of those in which the SM had a CTA; all sum to 100 %.",
+        lambda k, stall: percent(k.sm.stalls[stall], sum(k.sm.stalls)),
+        each=stall_reasons,
+    ),
+    Metric(
+        "sim__issue_slots_idle.pct",
+        "%",
+        "Scheduler-cycles in which nothing issued, whatever the reason.",
+        lambda k: percent(sum(k.sm.stalls) - k.sm.stalls[Stall.ISSUED], sum(k.sm.stalls)),
+    ),
+    Metric(
+        "sim__operand_conflict_cycles.sum",
+        "cycles",
+        "Cycles that register read ports delayed an instruction.",
+        lambda k: k.sm.operand_conflicts,
+    ),
+    Metric(
+        "sim__l0i_lookups.sum",
+        "lines",
+        "Instruction-cache lines looked up by fetch.",
+        lambda k: k.sm.l0i_accesses,
+    ),
+    Metric(
+        "sim__l0i_misses.sum",
+        "lines",
+        "Of these, in neither the L0 instruction cache nor its stream buffer.",
+        lambda k: k.sm.l0i_misses,
+    ),
+    Metric(
+        "sim__l0i_hit_rate.pct",
+        "%",
+        "Hit rate of the L0 instruction caches and their stream buffers.",
+        lambda k: percent(k.sm.l0i_accesses - k.sm.l0i_misses, k.sm.l0i_accesses),
+    ),
+    Metric(
+        "sim__l1i_misses.sum",
+        "lines",
+        "Misses of the L1 instruction caches.",
+        lambda k: k.sm.l1i_misses,
+    ),
+)
+
+
+def _product(size: tuple[int, int, int]) -> int:
+    return size[0] * size[1] * size[2]
+
+
+def _warps_per_cta(k) -> int:
+    return -(-_product(k.kernel.block) // WARP)

@@ -1,0 +1,133 @@
+"""What a formula may look at: summed counters of one period, its length, the GPU, the kernel."""
+
+import math
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+
+from lockstep.engine.record import KernelRun, Run
+from lockstep.gpus.spec import GPU
+
+WARP = 32  # threads
+
+
+def ratio(part: float, whole: float) -> float:
+    """``part / whole``; NaN, meaning undefined, where there is no whole."""
+    return part / whole if whole else math.nan
+
+
+def percent(part: float, whole: float) -> float:
+    """``part`` as percent of ``whole``; NaN where there is no whole."""
+    return ratio(100 * part, whole)
+
+
+def sums(records: np.ndarray) -> SimpleNamespace:
+    """Counter records summed over units: attributes by counter name, lists where it is an array."""
+    fields = np.atleast_1d(np.asarray(records))
+    dtype = fields.dtype
+    words = dtype.itemsize // 8  # every counter is an int64
+    totals = np.ascontiguousarray(fields).view(np.int64).reshape(-1, words).sum(axis=0).tolist()
+    values = SimpleNamespace()
+    for name in dtype.names:
+        first, shape = dtype.fields[name][1] // 8, dtype[name].shape
+        values.__dict__[name] = totals[first : first + shape[0]] if shape else totals[first]
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One period of a run: a kernel, an interval, or all of it."""
+
+    gpu: GPU
+    sm: SimpleNamespace  # model.counters.SM_COUNTERS, summed over the SMs
+    memory: SimpleNamespace  # model.counters.PARTITION_COUNTERS, summed over the partitions
+    cycles: int  # core cycles, launch overhead included
+    running: int  # core cycles from the first dispatch of a CTA to the end of the last one
+    kernel: KernelRun | None = None  # None where the period is not one kernel
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time."""
+        return self.cycles / (self.gpu.clock_mhz * 1e6)
+
+    @property
+    def sm_cycles(self) -> int:
+        """Cycles that all SMs together could have worked."""
+        return self.gpu.sm.count * self.running
+
+    @property
+    def scheduler_cycles(self) -> int:
+        """Cycles that all warp schedulers together could have issued."""
+        return self.sm_cycles * self.gpu.sm.subcores
+
+    @property
+    def slices(self) -> int:
+        """L2 slices of the GPU."""
+        return self.gpu.dram.channels * self.gpu.l2.slices_per_channel
+
+    @property
+    def dram_bytes(self) -> int:
+        """Bytes read and written."""
+        return self.memory.dram_read_bytes + self.memory.dram_write_bytes
+
+    def clocks(self, clock_mhz: float) -> float:
+        """Cycles of another clock domain while CTAs ran."""
+        return self.running * clock_mhz / self.gpu.clock_mhz
+
+
+def dram_peak(gpu: GPU) -> float:
+    """Bytes per second that all data buses together could move."""
+    dram = gpu.dram
+    return dram.channels * dram.bus_bytes * dram.beats_per_clock * dram.clock_mhz * 1e6
+
+
+def of_kernel(kernel: KernelRun, gpu: GPU) -> Facts:
+    """The facts of one kernel of a run."""
+    running = max(0, kernel.end - kernel.start)
+    return Facts(gpu, sums(kernel.sm), sums(kernel.partition), kernel.cycles, running, kernel)
+
+
+def of_run(run: Run, gpu: GPU) -> Facts:
+    """The facts of a whole run. Where kernels overlap, what they share is counted by each."""
+    sm = _add([sums(k.sm) for k in run.kernels])
+    memory = _add([sums(k.partition) for k in run.kernels])
+    running = _union([(k.start, k.end) for k in run.kernels])
+    return Facts(gpu, sm, memory, run.cycles, running)
+
+
+def of_interval(before: np.void | None, after: np.void, gpu: GPU) -> Facts:
+    """The facts of the time between two samples (engine.record.SAMPLE) of a run."""
+    sm, memory, cycles = sums(after["sm"]), sums(after["partition"]), int(after["cycle"])
+    if before is not None:
+        sm = _subtract(sm, sums(before["sm"]))
+        memory = _subtract(memory, sums(before["partition"]))
+        cycles -= int(before["cycle"])
+    return Facts(gpu, sm, memory, cycles, cycles)
+
+
+def _add(parts: list[SimpleNamespace]) -> SimpleNamespace:
+    total = SimpleNamespace()
+    for name in parts[0].__dict__ if parts else ():
+        columns = [p.__dict__[name] for p in parts]
+        is_list = isinstance(columns[0], list)
+        total.__dict__[name] = [sum(c) for c in zip(*columns)] if is_list else sum(columns)
+    return total
+
+
+def _subtract(a: SimpleNamespace, b: SimpleNamespace) -> SimpleNamespace:
+    difference = SimpleNamespace()
+    for name, x in a.__dict__.items():
+        y = b.__dict__[name]
+        is_list = isinstance(x, list)
+        difference.__dict__[name] = [p - q for p, q in zip(x, y)] if is_list else x - y
+    return difference
+
+
+def _union(spans: list[tuple[int, int]]) -> int:
+    """Cycles covered by at least one of the spans."""
+    covered, reached = 0, 0
+    for start, end in sorted(spans):
+        covered += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return covered

@@ -1,0 +1,56 @@
+"""What a metric is: a name, a unit, a meaning and a formula over the facts of a period."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import OpClass
+from lockstep.model.counters import Stall
+
+Keyed = tuple[str, Any]
+"""The word that fills ``{}`` in a name, and the key that the formula receives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One entry of the registry.
+
+    ``name`` is Nsight Compute's where the definition is the same, else it begins with ``sim__``.
+    ``formula`` takes :class:`~lockstep.metrics.facts.Facts`; where ``each`` is given, the entry
+    stands for one metric a key, ``{}`` in name and meaning is the key's word, and the formula
+    takes the key as well. ``kernel`` marks what is defined for a single kernel only.
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    formula: Callable[..., float]
+    each: Callable[[GPU], Iterable[Keyed]] | None = None
+    kernel: bool = False
+
+    @property
+    def is_nsight(self) -> bool:
+        """Whether Nsight Compute reports the same quantity under the same name."""
+        return not self.name.startswith("sim__")
+
+    def expand(self, gpu: GPU) -> list[tuple[str, tuple]]:
+        """The metrics of this entry on a GPU: names, and what the formula takes besides facts."""
+        if self.each is None:
+            return [(self.name, ())]
+        return [(self.name.format(word), (key,)) for word, key in self.each(gpu)]
+
+
+def operation_classes(gpu: GPU) -> list[Keyed]:
+    """Every operation class."""
+    return [(op.name.lower(), op) for op in OpClass]
+
+
+def stall_reasons(gpu: GPU) -> list[Keyed]:
+    """Every thing a warp scheduler can do in a cycle."""
+    return [(stall.name.lower(), stall) for stall in Stall]
+
+
+def execution_units(gpu: GPU) -> list[Keyed]:
+    """Every kind of execution unit of the GPU."""
+    return [(unit.name.lower(), unit) for unit in gpu.sm.units]

@@ -1,0 +1,51 @@
+"""The registry: every metric there is, and its evaluation."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from lockstep.gpus.spec import GPU
+from lockstep.metrics import device_memory, execution, sm_memory, speed_of_light
+from lockstep.metrics.facts import Facts
+from lockstep.metrics.metric import Metric
+
+SECTIONS: dict[str, tuple[Metric, ...]] = {
+    "Time": execution.TIME,
+    "Speed of light": speed_of_light.METRICS,
+    "Instructions": execution.INSTRUCTIONS,
+    "Occupancy and launch": execution.OCCUPANCY,
+    "Issue and instruction fetch": execution.ISSUE,
+    "Coalescing": sm_memory.COALESCING,
+    "L1 data cache": sm_memory.L1,
+    "Shared memory and constants": sm_memory.SHARED,
+    "Crossbar": device_memory.CROSSBAR,
+    "L2 cache": device_memory.L2,
+    "DRAM": device_memory.DRAM,
+}
+REGISTRY: tuple[Metric, ...] = tuple(m for section in SECTIONS.values() for m in section)
+
+
+class Column(NamedTuple):
+    """One metric on one GPU: an entry of the registry with its key filled in."""
+
+    name: str
+    formula: Callable[..., float]
+    arguments: tuple
+    kernel: bool
+
+
+def columns(gpu: GPU) -> list[Column]:
+    """Every metric of a GPU, in the order of the registry."""
+    return [
+        Column(name, metric.formula, arguments, metric.kernel)
+        for metric in REGISTRY
+        for name, arguments in metric.expand(gpu)
+    ]
+
+
+def evaluate(table: list[Column], facts: Facts) -> dict[str, float]:
+    """The value of each metric that is defined for the period; NaN where it has no value."""
+    return {
+        c.name: c.formula(facts, *c.arguments)
+        for c in table
+        if facts.kernel is not None or not c.kernel
+    }

@@ -1,0 +1,241 @@
+"""The result of a simulation: tables, totals, a hash, a manifest, and files of them."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lockstep.engine.record import KernelRun, Run
+from lockstep.gpus import library
+from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import OpClass
+from lockstep.metrics import facts, manifest, output, registry
+from lockstep.metrics.facts import ratio
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The workload that was simulated."""
+
+    name: str
+    path: str = ""
+    digest: str = ""  # hash of its content
+
+
+@dataclass(eq=False)
+class Result:
+    """What a simulation found. Tables are computed when first asked for.
+
+    ``run`` holds the raw counters and events; everything else here follows from it.
+    """
+
+    run: Run
+    gpu: GPU
+    workload: Source
+    seed: int = 0
+    date: str = field(default_factory=manifest.now)
+
+    def __repr__(self) -> str:
+        """One line: the full record is in the tables."""
+        n, name = len(self.run.kernels), self.workload.name
+        return f"<Result of {name} on {self.gpu.name}: {n} kernels, {self.cycles} cycles>"
+
+    @property
+    def cycles(self) -> int:
+        """Core cycles of the whole run, gaps and overheads included."""
+        return self.run.cycles
+
+    @property
+    def stopped(self) -> str:
+        """Why the run ended early; empty where it did not."""
+        return self.run.stopped
+
+    @property
+    def warp_instructions(self) -> int:
+        """Warp instructions of all kernels."""
+        return sum(k.warp_instructions for k in self.run.kernels)
+
+    @property
+    def thread_instructions(self) -> int:
+        """Thread instructions of all kernels."""
+        return sum(k.thread_instructions for k in self.run.kernels)
+
+    @property
+    def kips(self) -> float:
+        """Thousand warp instructions simulated a second."""
+        return ratio(self.warp_instructions / 1000, self.run.simulate_seconds)
+
+    @cached_property
+    def _columns(self) -> list[registry.Column]:
+        return registry.columns(self.gpu)
+
+    @cached_property
+    def metrics(self) -> list[dict[str, float]]:
+        """The metrics of each kernel, by name; NaN where a metric is undefined."""
+        return [
+            registry.evaluate(self._columns, facts.of_kernel(k, self.gpu)) for k in self.run.kernels
+        ]
+
+    @cached_property
+    def total(self) -> dict[str, float]:
+        """Cycles, instructions and every metric that is not one kernel's, over the whole run."""
+        head = {
+            "cycles": self.cycles,
+            "warp_instructions": self.warp_instructions,
+            "thread_instructions": self.thread_instructions,
+        }
+        if not self.run.kernels:
+            return head
+        return head | registry.evaluate(self._columns, facts.of_run(self.run, self.gpu))
+
+    @cached_property
+    def intervals(self) -> list[dict[str, float]]:
+        """The metrics of each interval, with its ``start`` and ``end`` cycle."""
+        rows, before = [], None
+        for sample in self.run.samples:
+            period = facts.of_interval(before, sample, self.gpu)
+            end = int(sample["cycle"])
+            row = {"start": end - period.cycles, "end": end}
+            rows.append(row | registry.evaluate(self._columns, period))
+            before = sample
+        return rows
+
+    @cached_property
+    def kernels(self) -> "pandas.DataFrame":
+        """One row a kernel: what it was, its cycles, every metric."""
+        import pandas
+
+        pairs = zip(self.run.kernels, self.metrics)
+        return pandas.DataFrame([_facts_of(k) | metrics for k, metrics in pairs])
+
+    @cached_property
+    def series(self) -> "pandas.DataFrame":
+        """One row an interval; empty unless the run was asked for an interval."""
+        import pandas
+
+        return pandas.DataFrame(self.intervals, columns=None if self.intervals else _SPAN)
+
+    @property
+    def opcodes(self) -> dict[str, int]:
+        """Warp instructions by operation class, largest first, without classes that are absent."""
+        counts = {
+            op.name: sum(int(k.sm["issued"][:, op].sum()) for k in self.run.kernels)
+            for op in OpClass
+        }
+        return {name: n for name, n in sorted(counts.items(), key=lambda c: -c[1]) if n}
+
+    @property
+    def unknown_opcodes(self) -> dict[str, int]:
+        """Opcodes that are in no table, with the warp instructions they made."""
+        counts: dict[str, int] = {}
+        for kernel in self.run.kernels:
+            for opcode, n in kernel.unknown.items():
+                counts[opcode] = counts.get(opcode, 0) + n
+        return dict(sorted(counts.items(), key=lambda c: -c[1]))
+
+    @cached_property
+    def hash(self) -> str:
+        """Hash of all cycles and metrics and of nothing else: the same for any thread count."""
+        kernels = [
+            (k.launched, k.start, k.end, k.warp_instructions, k.thread_instructions, metrics)
+            for k, metrics in zip(self.run.kernels, self.metrics)
+        ]
+        text = json.dumps(output.finite([self.cycles, kernels]), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Where this result comes from, in full: enough to repeat the run."""
+        return {
+            "version": manifest.version(),
+            "date": self.date,
+            "gpu": self.gpu.name,
+            "gpu_hash": library.digest(self.gpu),
+            "gpu_spec": msgspec.to_builtins(self.gpu),
+            "trace": self.workload.name,
+            "trace_path": self.workload.path,
+            "trace_hash": self.workload.digest,
+            "seed": self.seed,
+            "threads": self.run.threads,
+            "host": manifest.host(),
+            "read_seconds": self.run.read_seconds,
+            "simulate_seconds": self.run.simulate_seconds,
+            "compile_seconds": self.run.compile_seconds,
+            "peak_rss_mb": manifest.peak_rss_mb(),
+            "result_hash": self.hash,
+            "stopped": self.stopped,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``--json``; undefined metrics are still NaN here."""
+        return {
+            "version": manifest.version(),
+            "gpu": self.gpu.name,
+            "kernels": [_entry(k, m) for k, m in zip(self.run.kernels, self.metrics)],
+            "total": {name: self.total[name] for name in _TOTALS},
+            "run": {
+                "read_seconds": self.run.read_seconds,
+                "simulate_seconds": self.run.simulate_seconds,
+                "kips": self.kips,
+                "peak_rss_mb": manifest.peak_rss_mb(),
+                "threads": self.run.threads,
+                "result_hash": self.hash,
+            },
+            "unknown_opcodes": self.unknown_opcodes,
+            "stopped": self.stopped,
+        }
+
+    def to_json(self, path: str | Path) -> None:
+        """Write kernels, totals and the run's figures; undefined metrics are null."""
+        output.write_json(path, self.to_dict())
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the kernel table."""
+        output.write_table(path, lambda p: self.kernels.to_csv(p, index=False))
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write the kernel table."""
+        output.write_table(path, lambda p: self.kernels.to_parquet(p, index=False))
+
+    def save(self, directory: str | Path, summary: str = "") -> None:
+        """Write kernels.parquet, series.parquet, manifest.json and, if given, summary.txt."""
+        directory = Path(directory)
+        self.to_parquet(directory / "kernels.parquet")
+        output.write_table(
+            directory / "series.parquet", lambda p: self.series.to_parquet(p, index=False)
+        )
+        output.write_json(directory / "manifest.json", self.manifest)
+        if summary:
+            output.write_text(directory / "summary.txt", summary)
+
+
+_SPAN = ("start", "end")
+_TOTALS = ("cycles", "warp_instructions", "thread_instructions")
+
+
+def _entry(kernel: KernelRun, metrics: dict[str, float]) -> dict[str, Any]:
+    return {
+        "id": kernel.id,
+        "name": kernel.name,
+        "grid": list(kernel.grid),
+        "block": list(kernel.block),
+        "cycles": kernel.cycles,
+        "warp_instructions": kernel.warp_instructions,
+        "thread_instructions": kernel.thread_instructions,
+        "metrics": metrics,
+    }
+
+
+def _facts_of(kernel: KernelRun) -> dict[str, Any]:
+    """The columns of the kernel table that are not metrics."""
+    names = "id name grid block stream registers shared_bytes architecture dependence"
+    names += " ctas_per_sm limiter launched start end cycles warp_instructions"
+    names += " thread_instructions complete"
+    return {name: getattr(kernel, name) for name in names.split()}

@@ -1,0 +1,225 @@
+"""Metrics of an SM's memories: coalescing, L1, shared memory, constant cache."""
+
+from lockstep.metrics.facts import percent, ratio
+from lockstep.metrics.metric import Metric
+
+COALESCING = (
+    Metric(
+        "sim__l1_requests_global.sum",
+        "requests",
+        "Global-memory warp instructions that reach the L1.",
+        lambda k: k.sm.requests_global,
+    ),
+    Metric(
+        "sim__l1_requests_local.sum",
+        "requests",
+        "Local-memory warp instructions that reach the L1.",
+        lambda k: k.sm.requests_local,
+    ),
+    Metric(
+        "sim__texture_requests.sum",
+        "requests",
+        "Texture and surface warp instructions.",
+        lambda k: k.sm.texture_requests,
+    ),
+    Metric(
+        "sim__coalesced_transactions.sum",
+        "lines",
+        "Lines that the coalescer made of the requests.",
+        lambda k: k.sm.transactions,
+    ),
+    Metric(
+        "sim__transactions_per_request.ratio",
+        "lines",
+        "Lines of a request, on average: 1 is fully coalesced for accesses of 4 bytes.",
+        lambda k: ratio(k.sm.transactions, k.sm.requests_global + k.sm.requests_local),
+    ),
+    Metric(
+        "sim__sectors_per_request.ratio",
+        "sectors",
+        "Sectors of a request, on average; atomics included.",
+        lambda k: ratio(
+            l1_sectors(k) + k.sm.l1_atomic_sectors, k.sm.requests_global + k.sm.requests_local
+        ),
+    ),
+)
+
+L1 = (
+    Metric(
+        "sim__l1_sectors.sum",
+        "sectors",
+        "Sectors that loads and stores access in the L1, global and local, without atomics.",
+        lambda k: l1_sectors(k),
+    ),
+    Metric(
+        "sim__l1_hit_rate.pct",
+        "%",
+        "Sectors found in the L1, loads and stores, global and local.",
+        lambda k: percent(l1_hits(k), l1_sectors(k)),
+    ),
+    Metric(
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        "sectors",
+        "Sectors of global loads.",
+        lambda k: k.sm.l1_global_read_sectors,
+    ),
+    Metric(
+        "sim__l1_global_load_hits.sum",
+        "sectors",
+        "Of these, found in the L1.",
+        lambda k: k.sm.l1_global_read_hits,
+    ),
+    Metric(
+        "sim__l1_global_load_merged.sum",
+        "sectors",
+        "Of these, merged with a miss in flight.",
+        lambda k: k.sm.l1_global_read_pending,
+    ),
+    Metric(
+        "sim__l1_global_load_hit_rate.pct",
+        "%",
+        "Sectors of global loads found in the L1; merged ones are no hits.",
+        lambda k: percent(k.sm.l1_global_read_hits, k.sm.l1_global_read_sectors),
+    ),
+    Metric(
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+        "sectors",
+        "Sectors of global stores.",
+        lambda k: k.sm.l1_global_write_sectors,
+    ),
+    Metric(
+        "sim__l1_global_store_hit_rate.pct",
+        "%",
+        "Sectors of global stores whose line is in the L1.",
+        lambda k: percent(k.sm.l1_global_write_hits, k.sm.l1_global_write_sectors),
+    ),
+    Metric(
+        "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+        "sectors",
+        "Sectors of local loads.",
+        lambda k: k.sm.l1_local_read_sectors,
+    ),
+    Metric(
+        "sim__l1_local_load_hit_rate.pct",
+        "%",
+        "Sectors of local loads found in the L1; merged ones are no hits.",
+        lambda k: percent(k.sm.l1_local_read_hits, k.sm.l1_local_read_sectors),
+    ),
+    Metric(
+        "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+        "sectors",
+        "Sectors of local stores.",
+        lambda k: k.sm.l1_local_write_sectors,
+    ),
+    Metric(
+        "sim__l1_local_store_hit_rate.pct",
+        "%",
+        "Sectors of local stores found in the L1.",
+        lambda k: percent(k.sm.l1_local_write_hits, k.sm.l1_local_write_sectors),
+    ),
+    Metric(
+        "sim__l1_bypass_sectors.sum",
+        "sectors",
+        "Load sectors that the L1 was told not to cache.",
+        lambda k: k.sm.l1_bypass_sectors,
+    ),
+    Metric(
+        "sim__l1_atomic_sectors.sum",
+        "sectors",
+        "Sectors of atomics and reductions sent to the L2.",
+        lambda k: k.sm.l1_atomic_sectors,
+    ),
+    Metric(
+        "sim__l1_evictions.sum",
+        "lines",
+        "Lines evicted from the L1.",
+        lambda k: k.sm.l1_evictions,
+    ),
+    Metric(
+        "sim__l1_reservation_fails.sum",
+        "cycles",
+        "Cycles in which the L1 could not take a transaction.",
+        lambda k: k.sm.l1_reservation_fails,
+    ),
+    Metric(
+        "sim__l1_fail_line.sum",
+        "cycles",
+        "Of these, because every way of the set waited for a fill.",
+        lambda k: k.sm.l1_fail_line,
+    ),
+    Metric(
+        "sim__l1_fail_mshr.sum",
+        "cycles",
+        "Of these, because no MSHR entry was free.",
+        lambda k: k.sm.l1_fail_mshr,
+    ),
+    Metric(
+        "sim__l1_fail_merge.sum",
+        "cycles",
+        "Of these, because an MSHR entry could hold no more requests.",
+        lambda k: k.sm.l1_fail_merge,
+    ),
+    Metric(
+        "sim__l1_fail_queue.sum",
+        "cycles",
+        "Of these, because the miss queue was full.",
+        lambda k: k.sm.l1_fail_queue,
+    ),
+    Metric(
+        "sim__l1_miss_latency.avg",
+        "cycles",
+        "Core cycles from an L1 miss's request to its reply.",
+        lambda k: ratio(k.sm.miss_latency, k.sm.noc_replies),
+    ),
+)
+
+SHARED = (
+    Metric(
+        "sim__shared_inst.sum",
+        "instructions",
+        "Shared-memory warp instructions.",
+        lambda k: k.sm.shared_accesses,
+    ),
+    Metric(
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+        "wavefronts",
+        "Passes over the banks of shared memory.",
+        lambda k: k.sm.shared_wavefronts,
+    ),
+    Metric(
+        "sim__shared_wavefronts_extra.sum",
+        "wavefronts",
+        "Passes beyond one an instruction: bank conflicts, and accesses wider than 4 bytes.",
+        lambda k: k.sm.shared_wavefronts - k.sm.shared_accesses,
+    ),
+    Metric(
+        "sim__shared_wavefronts_per_inst.ratio",
+        "wavefronts",
+        "Passes of a shared-memory instruction: 32 is a conflict of all lanes.",
+        lambda k: ratio(k.sm.shared_wavefronts, k.sm.shared_accesses),
+    ),
+    Metric(
+        "sim__constant_accesses.sum",
+        "accesses",
+        "Accesses to the constant cache.",
+        lambda k: k.sm.constant_accesses,
+    ),
+    Metric(
+        "sim__constant_hit_rate.pct",
+        "%",
+        "Constant-cache hits.",
+        lambda k: percent(k.sm.constant_accesses - k.sm.constant_misses, k.sm.constant_accesses),
+    ),
+)
+
+
+def l1_sectors(k) -> int:
+    """Sectors of loads and stores, global and local."""
+    reads = k.sm.l1_global_read_sectors + k.sm.l1_local_read_sectors
+    return reads + k.sm.l1_global_write_sectors + k.sm.l1_local_write_sectors
+
+
+def l1_hits(k) -> int:
+    """Of these, found in the L1."""
+    reads = k.sm.l1_global_read_hits + k.sm.l1_local_read_hits
+    return reads + k.sm.l1_global_write_hits + k.sm.l1_local_write_hits

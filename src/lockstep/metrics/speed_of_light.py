@@ -1,0 +1,100 @@
+"""Speed of light: how near each unit came to the most it could do while CTAs ran."""
+
+from lockstep.gpus.spec import GPU, ExecutionUnit
+from lockstep.isa.instruction import OpClass
+from lockstep.metrics.facts import WARP, dram_peak, percent
+from lockstep.metrics.metric import Metric, execution_units
+from lockstep.metrics.sm_memory import l1_sectors
+
+METRICS = (
+    Metric(
+        "sim__sol_issue.pct",
+        "%",
+        "Warp instructions issued, of what all schedulers could issue.",
+        lambda k: percent(
+            k.sm.warp_instructions, k.scheduler_cycles * k.gpu.sm.scheduler.issue_width
+        ),
+    ),
+    Metric(
+        "sim__sol_unit_{}.pct",
+        "%",
+        "Cycles in which execution units of kind {} start an instruction.",
+        lambda k, unit: percent(
+            _starts(k.sm.issued, unit, k.gpu), _instances(unit, k.gpu) * k.sm_cycles
+        ),
+        each=execution_units,
+    ),
+    Metric(
+        "sim__sol_lsu.pct",
+        "%",
+        "Load/store unit: address generation or the SM's arbiter, whichever is nearer its limit.",
+        lambda k: percent(k.sm.memory_instructions * _lsu_interval(k.gpu), k.sm_cycles),
+    ),
+    Metric(
+        "sim__sol_l1.pct",
+        "%",
+        "Bytes of the sectors that loads and stores access, of what the L1s' data ports move.",
+        lambda k: percent(
+            l1_sectors(k) * k.gpu.l1.sector_bytes, k.sm_cycles * k.gpu.l1.bytes_per_cycle
+        ),
+    ),
+    Metric(
+        "sim__sol_shared.pct",
+        "%",
+        "Cycles in which the banks of shared memory serve a pass.",
+        lambda k: percent(k.sm.shared_wavefronts, k.sm_cycles),
+    ),
+    Metric(
+        "sim__sol_crossbar.pct",
+        "%",
+        "Port cycles with a flit, requests or replies, whichever are more; at the narrower side.",
+        lambda k: percent(
+            max(k.sm.noc_request_flits, k.sm.noc_reply_flits),
+            min(k.gpu.sm.count, k.slices) * k.clocks(k.gpu.interconnect.clock_mhz),
+        ),
+    ),
+    Metric(
+        "sim__sol_l2.pct",
+        "%",
+        "Slice-cycles in which the data port moves something.",
+        lambda k: percent(k.memory.l2_busy, k.slices * k.clocks(k.gpu.l2.clock_mhz)),
+    ),
+    Metric(
+        "sim__sol_dram.pct",
+        "%",
+        "Bytes moved, of what the data buses could move while CTAs ran.",
+        lambda k: percent(k.dram_bytes, dram_peak(k.gpu) * k.running / (k.gpu.clock_mhz * 1e6)),
+    ),
+)
+
+
+def _lsu_interval(gpu: GPU) -> float:
+    """Cycles of an SM that a memory instruction takes at the tighter of the two limits."""
+    return max(gpu.sm.memory.address_interval / gpu.sm.subcores, gpu.sm.memory.accept_interval)
+
+
+def _instances(unit: ExecutionUnit, gpu: GPU) -> int:
+    """Units of this kind in an SM."""
+    return unit.count * (gpu.sm.subcores if unit.scope == "subcore" else 1)
+
+
+def _interval(unit: ExecutionUnit, operation: str) -> int:
+    """Cycles between two starts of an operation on one unit."""
+    return unit.intervals.get(operation, max(1, WARP // unit.lanes))
+
+
+def _starts(issued: list[int], unit: ExecutionUnit, gpu: GPU) -> float:
+    """Cycles that units of this kind were busy starting instructions, in all SMs together.
+
+    Where several kinds execute an operation, each is taken to get its share by speed.
+    """
+    busy = 0.0
+    for operation in unit.operations:
+        rates = {
+            u.name: _instances(u, gpu) / _interval(u, operation)
+            for u in gpu.sm.units
+            if operation in u.operations
+        }
+        share = rates[unit.name] / sum(rates.values())
+        busy += issued[OpClass[operation.upper()]] * share * _interval(unit, operation)
+    return busy
