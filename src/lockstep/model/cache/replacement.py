@@ -1,0 +1,134 @@
+"""Replacement: which way of a set makes room for a new line.
+
+The order lives in ``tags.keys``: the smallest key goes first. A key is the cache's access count
+at the last touch (LRU) or at insertion (FIFO), above the way number, so that keys are unique and
+the victim is one branch-free minimum. An empty way has the count 0, a streaming line the count 1,
+a locked way (a fill is under way) a key beyond all others.
+
+A user's policy is a plain function ``victim(ways, first, count, now) -> index``: ``ways[first]``
+to ``ways[first + count - 1]`` are the :data:`~lockstep.model.cache.tags.WAY` records of a full
+set, ``now`` is the number of accesses the cache has seen, the unit of ``used`` and ``inserted``.
+It may change ``mark``, nothing else. Ways with ``pending`` set cannot go; if the answer is one of
+them, or no index at all, the least recently used way goes instead.
+"""
+
+from lockstep._jit import inline, jit, policy, record_array
+from lockstep.isa.instruction import CachePolicy
+from lockstep.model.cache.tags import (
+    FIFO,
+    LOCKED,
+    RANDOM,
+    USER,
+    WAY,
+    WAY_BITS,
+    _reset,
+    way_of,
+)
+
+STREAMING = int(CachePolicy.STREAMING)
+KEEP = int(CachePolicy.KEEP)
+_WAY_MASK = (1 << WAY_BITS) - 1
+_FIRST_COUNT = 2  # 0: empty, 1: streaming
+_KEEP_BONUS = 1 << 39  # accesses; no run has that many
+_RANDOM_MASK = (1 << 62) - 1
+
+
+def compile_victim(function):
+    """A user's replacement policy, ready to be passed to the model."""
+    return policy(function, "int64", record_array(WAY), "int64", "int64", "int64")
+
+
+def first_way(ways, first, count, now):
+    """The policy that stands in where the user gives none; never called then."""
+    return 0
+
+
+@inline
+def _key(accesses, way, hint):
+    count = accesses + _FIRST_COUNT
+    if hint & STREAMING:
+        count = 1
+    elif hint & KEEP:
+        count += _KEEP_BONUS
+    return (count << WAY_BITS) | way
+
+
+@inline
+def touch(tags, cache, row, way, hint):
+    """Note a hit; ``hint`` are the CachePolicy bits of the access."""
+    state = tags.caches[cache]
+    state.accesses += 1
+    way_of(tags, row, way).used = state.accesses
+    if tags.shape[0].replacement != FIFO and tags.keys[row, way] < LOCKED:
+        tags.keys[row, way] = _key(state.accesses, way, hint)
+
+
+@inline
+def insert(tags, cache, row, way, line, hint):
+    """Put a line into a way that ``victim`` named; returns its record, with no valid sector."""
+    state = tags.caches[cache]
+    state.accesses += 1
+    tags.lines[row, way] = line
+    tags.keys[row, way] = _key(state.accesses, way, hint)
+    record = way_of(tags, row, way)
+    _reset(record)
+    record.used = state.accesses
+    record.inserted = state.accesses
+    return record
+
+
+@inline
+def lock(tags, row, way):
+    """Keep a way until ``unlock``: a fill for it is under way."""
+    tags.keys[row, way] = LOCKED | way
+
+
+@inline
+def unlock(tags, cache, row, way, hint):
+    """Let a way be replaced again; its line counts as the newest."""
+    tags.keys[row, way] = _key(tags.caches[cache].accesses, way, hint)
+
+
+@inline
+def victim(tags, cache, row, choose):
+    """The way that makes room in a row, an empty one if there is one, or -1 if all are locked.
+
+    ``choose`` is the user's policy (or its stand-in). The line is still there: the caller writes
+    it back if it must, then calls ``insert``.
+    """
+    keys = tags.keys[row]
+    best = LOCKED + _WAY_MASK
+    for way in range(tags.caches[cache].ways):
+        best = min(best, keys[way])
+    if best >= LOCKED:
+        return -1
+    oldest = best & _WAY_MASK
+    if best <= _WAY_MASK or tags.shape[0].replacement < RANDOM:
+        return oldest
+    return _other(tags, cache, row, oldest, choose)
+
+
+@jit
+def _other(tags, cache, row, oldest, choose):
+    """The choice of the policies that do not go by keys."""
+    ways = tags.caches[cache].ways
+    if tags.shape[0].replacement == USER:
+        first = row * tags.shape[0].ways
+        way = choose(tags.ways, first, ways, tags.caches[cache].accesses)
+        if way < 0 or way >= ways or tags.keys[row, way] >= LOCKED:
+            way = oldest
+        return way
+    way = _random(tags.caches[cache]) % ways
+    while tags.keys[row, way] >= LOCKED:
+        way = way + 1 if way + 1 < ways else 0
+    return way
+
+
+@inline
+def _random(state):
+    x = state.random
+    x ^= (x << 13) & _RANDOM_MASK
+    x ^= x >> 7
+    x ^= (x << 17) & _RANDOM_MASK
+    state.random = x
+    return x

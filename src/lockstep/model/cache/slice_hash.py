@@ -1,0 +1,132 @@
+"""Index hash: which L2 slice owns a line, and which set of a cache a line belongs to.
+
+A block number ``x`` (an address divided by the interleaving) becomes an index below any ``n``.
+With ``n = m * 2**k``, ``m`` odd, ``q = x // m`` and ``r = x % m``:
+
+    index = m * f(q) + r
+
+where ``f`` maps ``q`` to k bits and is linear over GF(2), so eight table look-ups compute any of:
+
+* linear: the low bits of ``q``; then ``index == x % n``.
+* xor: ``q`` folded by exclusive-or into k bits.
+* ipoly: ``q`` modulo a primitive polynomial of degree k (Rau, "Pseudo-randomly interleaved
+  memory", ISCA 1991).
+
+With ipoly, n consecutive elements of any power-of-two stride, from a multiple of n elements on,
+fall on n different indices, for every n: for one remainder r the values of ``q`` are
+``j * 2**s + c`` with the same ``c < 2**s``, that is ``f(j << s) ^ f(c)``, and multiplying by x is
+invertible modulo the polynomial. A residue taken anywhere else than below the quotient would lose
+this. The price: a stride that is a multiple of an odd factor m meets only every m-th index.
+
+``x // n`` and the index together give ``x`` back (all three keep the low bits of ``q``
+recoverable), so the blocks of one index can be numbered without gaps: ``local_block``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep._jit import inline, policy
+
+LINEAR = 0
+XOR = 1
+IPOLY = 2
+USER = 3
+KINDS = {"linear": LINEAR, "xor": XOR, "ipoly": IPOLY, "user": USER}
+
+# Primitive polynomials over GF(2) by degree, the x**k term included, bit i = coefficient of x**i
+# (source: Peterson and Weldon, "Error-Correcting Codes", 2nd edition, appendix C).
+PRIMITIVE = (
+    0x1, 0x3, 0x7, 0xB, 0x13, 0x25, 0x43, 0x89, 0x11D, 0x211, 0x409, 0x805, 0x1053, 0x201B,
+    0x4443, 0x8003, 0x1100B, 0x20009, 0x40081, 0x80027, 0x100009,
+)  # fmt: skip
+
+_BYTES = 8
+HASH = np.dtype(
+    [
+        ("kind", "i8"),
+        ("count", "i8"),  # n
+        ("odd", "i8"),  # m
+        ("unit", "i8"),  # what the caller's number is divided by first
+    ]
+)
+
+
+class Hash(NamedTuple):
+    """A hash: its parameters, and f for each value of each byte of the quotient."""
+
+    spec: np.recarray  # HASH, one
+    table: np.ndarray  # int64, 8 x 256
+
+
+def build(kind: str, count: int, unit: int = 1) -> Hash:
+    """The hash of numbers divided by ``unit`` onto 0 to ``count - 1``."""
+    power = (count & -count).bit_length() - 1
+    spec = np.zeros(1, HASH).view(np.recarray)
+    spec[0] = (KINDS[kind], count, count >> power, unit)
+    images = [_image(KINDS[kind], power, bit) for bit in range(8 * _BYTES - 1)] + [0]
+    table = np.zeros((_BYTES, 256), np.int64)
+    for byte in range(_BYTES):
+        for bit in range(8):
+            table[byte, np.arange(256) >> bit & 1 == 1] ^= images[8 * byte + bit]
+    return Hash(spec, table)
+
+
+def _image(kind: int, power: int, bit: int) -> int:
+    """What f makes of ``1 << bit``."""
+    if power == 0 or (kind in (LINEAR, USER) and bit >= power):
+        return 0
+    if kind != IPOLY:
+        return 1 << bit % power
+    value = 1
+    for _ in range(bit):
+        value <<= 1
+        value ^= PRIMITIVE[power] if value >> power else 0
+    return value if power > 1 else 1
+
+
+def compile_hash(function):
+    """A user's slice hash, ready to be passed to the model."""
+    return policy(function, "int64", "int64", "int64")
+
+
+def first_slice(line_address, slices):
+    """The hash that stands in where the user gives none; never called then."""
+    return 0
+
+
+@inline
+def index_of(hash_, number):
+    """The index of a number (a byte address for slices, a line number for sets)."""
+    spec = hash_.spec[0]
+    q = number // spec.unit
+    r = 0
+    if spec.odd > 1:
+        r = q % spec.odd
+        q = q // spec.odd
+    table = hash_.table
+    f = table[0, q & 255] ^ table[1, (q >> 8) & 255] ^ table[2, (q >> 16) & 255]
+    f ^= table[3, (q >> 24) & 255] ^ table[4, (q >> 32) & 255] ^ table[5, (q >> 40) & 255]
+    f ^= table[6, (q >> 48) & 255] ^ table[7, (q >> 56) & 127]
+    return f * spec.odd + r
+
+
+@inline
+def local_block(hash_, number):
+    """The position of a number's block among the blocks of its index."""
+    spec = hash_.spec[0]
+    return number // spec.unit // spec.count
+
+
+@inline
+def slice_of(hash_, line_address, choose):
+    """The global L2 slice that owns a line; ``choose`` is the user's hash or its stand-in.
+
+    A user's hash is ``choose(line_address, slices) -> slice``; the answer is taken modulo the
+    number of slices. It should spread each aligned group of ``slices`` interleaving blocks over
+    all slices: blocks of one group on one slice would share their place in memory.
+    """
+    spec = hash_.spec[0]
+    if spec.kind == USER:
+        return choose(line_address, spec.count) % spec.count
+    return index_of(hash_, line_address)

@@ -1,0 +1,148 @@
+"""Tags of a set-associative sectored cache: which lines are where, and what is known of each.
+
+One :class:`Tags` holds several caches of one kind (all L1s of a GPU, all slices of an L2). Set
+``s`` of cache ``c`` is row ``c * sets + s``. Three arrays describe a way:
+
+* ``lines[row, way]``, the line number, or ``NO_LINE``. It stands alone because ``find`` searches
+  it without branches, which LLVM turns into vector code: 256 ways take 10 ns.
+* ``keys[row, way]``, the order of replacement, kept by ``replacement.py``: the smallest key goes
+  first. The same reason.
+* ``ways[row * most_ways + way]``, a record with everything else.
+
+A cache may use fewer ways than there is room for (``set_ways``): an L1 shares its memory with
+shared memory, and the carve-out changes from kernel to kernel.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep._jit import inline, jit
+
+NO_LINE = -1
+WAY_BITS = 21  # low bits of a key hold the way, the others the time
+LOCKED = 1 << 62  # key of a way that must stay
+
+LRU = 0
+FIFO = 1
+RANDOM = 2
+USER = 3
+REPLACEMENT = {"lru": LRU, "fifo": FIFO, "random": RANDOM, "user": USER}
+
+WAY = np.dtype(
+    [
+        ("valid", "i8"),  # bit s: every byte of sector s is here
+        ("dirty", "i8"),  # bit s: sector s was written and the memory below does not know
+        ("partial", "i8"),  # bit s: some bytes of sector s were written, the rest is not here
+        ("pending", "i8"),  # bit s: sector s is on its way from below
+        ("used", "i8"),  # accesses the cache had seen at the last touch
+        ("inserted", "i8"),  # ... when the line came
+        ("waiters", "i8"),  # first of the requests that wait for this line, or -1
+        ("mark", "i8"),  # free for a user's policy; 0 when the line comes
+    ]
+)
+"""State of a way besides its line number: one cache line of the host."""
+
+CACHE = np.dtype(
+    [
+        ("ways", "i8"),  # in use
+        ("accesses", "i8"),  # touches and insertions so far: the clock of replacement
+        ("random", "i8"),
+    ]
+)
+SHAPE = np.dtype([("sets", "i8"), ("ways", "i8"), ("replacement", "i8")])
+
+
+class Tags(NamedTuple):
+    """State of the tags of all caches of one kind."""
+
+    shape: np.recarray  # SHAPE, one
+    caches: np.recarray  # CACHE, one a cache
+    lines: np.ndarray  # int64, (caches * sets) x ways
+    keys: np.ndarray  # int64, (caches * sets) x ways
+    ways: np.recarray  # WAY, caches * sets * ways
+
+
+def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) -> Tags:
+    """Empty tags; ``replacement`` is lru, fifo, random or user."""
+    rows = caches * sets
+    shape = np.zeros(1, SHAPE).view(np.recarray)
+    shape[0] = (sets, ways, REPLACEMENT[replacement])
+    state = np.zeros(caches, CACHE).view(np.recarray)
+    state["ways"] = ways
+    state["random"] = np.arange(caches) * 0x9E3779B97F4A7 + seed * 0x5DEECE66D + 1
+    records = np.zeros(rows * ways, WAY).view(np.recarray)
+    tags = Tags(
+        shape,
+        state,
+        np.full((rows, ways), NO_LINE, np.int64),
+        np.zeros((rows, ways), np.int64),
+        records,
+    )
+    for cache in range(caches):
+        clear(tags, cache)
+    return tags
+
+
+@inline
+def row_of(tags, cache, set_index):
+    """Row of a set of a cache."""
+    return cache * tags.shape[0].sets + set_index
+
+
+@inline
+def find(tags, cache, row, line):
+    """The way of a row that holds a line, or -1."""
+    lines = tags.lines[row]
+    found = 0
+    for way in range(tags.caches[cache].ways):
+        found |= way + 1 if lines[way] == line else 0
+    return found - 1
+
+
+@inline
+def way_of(tags, row, way):
+    """The record of a way."""
+    return tags.ways[row * tags.shape[0].ways + way]
+
+
+@inline
+def line_of(tags, row, way):
+    """The line number that a way holds, or ``NO_LINE``."""
+    return tags.lines[row, way]
+
+
+@inline
+def invalidate(tags, row, way):
+    """Empty a way; what it held is forgotten."""
+    tags.lines[row, way] = NO_LINE
+    tags.keys[row, way] = way
+    _reset(way_of(tags, row, way))
+
+
+@inline
+def _reset(record):
+    record.valid = 0
+    record.dirty = 0
+    record.partial = 0
+    record.pending = 0
+    record.used = 0
+    record.inserted = 0
+    record.waiters = -1
+    record.mark = 0
+
+
+@jit
+def clear(tags, cache):
+    """Empty a whole cache."""
+    shape = tags.shape[0]
+    for row in range(cache * shape.sets, (cache + 1) * shape.sets):
+        for way in range(shape.ways):
+            invalidate(tags, row, way)
+
+
+@jit
+def set_ways(tags, cache, ways):
+    """Let a cache use its first ``ways`` ways; it is empty afterwards."""
+    clear(tags, cache)
+    tags.caches[cache].ways = min(ways, tags.shape[0].ways)
