@@ -1,0 +1,177 @@
+"""The static instructions of a kernel, as its trace reveals them.
+
+A trace repeats the text of an instruction every time it executes. The jitted reader recognises
+what it has seen (mostly by guessing what followed last time, else in a hash table) and hands
+what is new to :class:`Statics`, which has it lifted to an instruction record.
+"""
+
+import re
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep.errors import LockstepError
+from lockstep.frontend.accelsim.parser import ADDRESSED, BULK, HEAD, PLAIN, VARIANT, records
+from lockstep.isa import sass
+from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES
+from lockstep.workload import Code
+
+MOST_STATICS = 1 << 18  # 4 MiB of code; the largest kernels known have 1 MiB
+MOST_VARIANTS = 1024  # of one head; an instruction has one immediate, but bulk copies differ
+BULK_OPCODES = frozenset(
+    ("UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED")
+)
+_OPCODE = re.compile(r"[A-Za-z][A-Za-z0-9_.]{0,127}")
+
+
+class Operation(NamedTuple):
+    """The head of an instruction line, understood."""
+
+    opcode: str
+    destinations: tuple[int | None, ...]
+    sources: tuple[int | None, ...]
+    addressed: bool
+
+
+class Statics:
+    """Heads and variants as the jitted reader looks them up, and the ``Code`` they stand for."""
+
+    def __init__(self, code: Code, architecture: int, tracer: int):
+        self.code, self._architecture, self._tracer = code, architecture, tracer
+        self._operations: list[Operation | None] = [None]  # by head
+        self._variants_of: list[int] = [0]  # by head
+        self._known: dict[tuple, int] = {}  # what a static instruction is -> its index
+        self._texts: dict[str, int] = {}
+        self._n_variants = 1
+        self._text_size = 0
+        self._lock = threading.Lock()  # two passes over a kernel may run at once
+        self.heads = records(64, HEAD)
+        self.heads[0].pc = -1
+        self.variants = records(64, VARIANT)
+        self.text = np.zeros(2048, np.uint8)
+        self.slots = np.zeros(256, np.int64)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What the jitted reader looks things up in; valid until something is added."""
+        return {
+            "heads": self.heads,
+            "variants": self.variants,
+            "text": self.text,
+            "slots": self.slots,
+        }
+
+    def add_head(self, pc: int, text: bytes) -> None:
+        """Make the head of an instruction known."""
+        operation = parse_head(text, self._tracer)
+        with self._lock:
+            number = len(self._operations)
+            if number >= MOST_STATICS:
+                raise LockstepError(f"more than {MOST_STATICS} different instructions")
+            self._reserve(number, len(text))
+            start, stop = self._text_size, self._text_size + len(text)
+            self.text[start:stop] = np.frombuffer(text, np.uint8)
+            kind = ADDRESSED if operation.addressed else PLAIN
+            if self._tracer >= 6 and operation.opcode.partition(".")[0] in BULK_OPCODES:
+                kind = BULK
+            ldgsts = operation.opcode.startswith("LDGSTS")
+            self.heads[number] = (pc, start, len(text), kind, ldgsts, 0)
+            self._text_size = stop
+            self._operations.append(operation._replace(addressed=kind != PLAIN))
+            self._variants_of.append(0)
+            self._insert(number)
+
+    def add_variant(self, head: int, immediate: int) -> None:
+        """Make a head with a new value of its immediate known: lift the instruction."""
+        with self._lock:
+            number = self._n_variants
+            if number >= MOST_STATICS or self._variants_of[head] >= MOST_VARIANTS:
+                raise LockstepError("too many different immediates of the same instruction")
+            self.variants = _grown(self.variants, number + 1)
+            static = self._lift(int(self.heads[head].pc), self._operations[head], immediate)
+            addressed = int(self.code.instructions[static]["width"] > 0)
+            chain = self.heads[head].first
+            self.variants[number] = (head, immediate, static, addressed, chain, 0)
+            self.heads[head].first = number
+            self._variants_of[head] += 1
+            self._n_variants = number + 1
+
+    def _lift(self, pc: int, operation: Operation, immediate: int) -> int:
+        """Static index of the instruction; two ways to write the same one share it."""
+        key = (pc, operation, immediate)
+        if key in self._known:
+            return self._known[key]
+        record, text = sass.lift(
+            operation.opcode,
+            operation.destinations,
+            operation.sources,
+            pc=pc,
+            addressed=operation.addressed,
+            immediate=immediate,
+            architecture=self._architecture,
+        )
+        record["text"] = self._texts.setdefault(text, len(self.code.texts))
+        if record["text"][0] == len(self.code.texts):
+            self.code.texts.append(text)
+        if not operation.addressed:
+            record["width"] = 0
+        self._known[key] = self.code.extend(record)
+        return self._known[key]
+
+    def _reserve(self, number: int, length: int) -> None:
+        """Make room for head ``number`` and its text; the hash table stays half empty."""
+        self.heads = _grown(self.heads, number + 1)
+        self.text = _grown(self.text, self._text_size + length)
+        if 2 * number >= len(self.slots):
+            self.slots = np.zeros(4 * len(self.slots), np.int64)
+            for head in range(1, number):
+                self._insert(head)
+
+    def _insert(self, number: int) -> None:
+        h = self.heads[number]
+        slot = _hash(self.text[h.start : h.start + h.length], int(h.pc)) & (len(self.slots) - 1)
+        while self.slots[slot]:
+            slot = (slot + 1) & (len(self.slots) - 1)
+        self.slots[slot] = number
+
+
+def _hash(text: np.ndarray, pc: int) -> int:
+    """The twin of ``line.head_hash``."""
+    value = pc
+    for byte in text.tobytes():
+        value = ((value ^ byte) * 16777619) & 0x3FFFFFFFFF
+    return value ^ (value >> 17)
+
+
+def _grown(array: np.ndarray, need: int) -> np.ndarray:
+    """The array, or a copy of at least twice the size if it is shorter than ``need``."""
+    if need <= len(array):
+        return array
+    larger = np.zeros(max(need, 2 * len(array)), array.dtype).view(type(array))
+    larger[: len(array)] = array
+    return larger
+
+
+def parse_head(text: bytes, tracer: int) -> Operation:
+    """Parse ``count registers opcode count registers [flag] width``."""
+    words = text.decode("ascii", "replace").split()
+    destinations, rest = _registers(words, "destination", MAX_DESTINATIONS)
+    opcode = rest[0] if rest else ""
+    if not _OPCODE.fullmatch(opcode):
+        raise LockstepError(f"expected an opcode, found {opcode[:40]!r}")
+    sources, rest = _registers(rest[1:], "source", MAX_SOURCES)
+    if tracer >= 6 and "GMMA" in opcode:
+        if rest[:1] not in (["0"], ["1"]):
+            raise LockstepError("expected the commit flag 0 or 1 after the registers")
+        rest = rest[1:]
+    if len(rest) != 1 or not re.fullmatch(r"\d{1,4}", rest[0], re.ASCII):
+        raise LockstepError(f"expected 0 or the access width, found {' '.join(rest)[:40]!r}")
+    return Operation(opcode, destinations, sources, int(rest[0]) > 0)
+
+
+def _registers(words: list[str], kind: str, most: int) -> tuple[tuple[int | None, ...], list[str]]:
+    """The registers behind a count, and the words behind them."""
+    count = int(words[0]) if words and re.fullmatch(r"\d{1,2}", words[0], re.ASCII) else -1
+    if not 0 <= count <= most:
+        raise LockstepError(f"expected 0 to {most} {kind} registers, found {words[:1]}")
+    return tuple(map(sass.register_number, words[1 : 1 + count])), words[1 + count :]
