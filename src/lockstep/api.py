@@ -30,19 +30,26 @@ def load(path: str | Path) -> Workload:
 def save(workload: Workload, path: str | Path) -> None:
     """Write a workload: to one file of lockstep's own format, or as a directory of Accel-Sim's.
 
-    A path that ends in ``.lst`` becomes a file, any other one a directory.
+    The name decides, see :func:`is_tracefile_name`.
     """
     from lockstep.frontend import accelsim, tracefile
 
     path = Path(path)
     try:
-        if path.suffix == tracefile.SUFFIX:
+        if is_tracefile_name(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             tracefile.write(workload, path)
         else:
             accelsim.write(workload, path)
     except OSError as error:
         raise InputError(path, "", f"cannot write: {error.strerror or error}") from error
+
+
+def is_tracefile_name(path: str | Path) -> bool:
+    """Whether a path is named as a trace file of lockstep's own format."""
+    from lockstep.frontend import tracefile
+
+    return Path(path).suffix == tracefile.SUFFIX
 
 
 def gpu(name: str, overrides: Iterable[str] = ()) -> GPU:
@@ -141,7 +148,7 @@ def _is_tracefile(path: Path) -> bool:
             start = file.read(len(tracefile.MAGIC))
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
-    return start == tracefile.MAGIC or path.suffix == tracefile.SUFFIX
+    return start == tracefile.MAGIC or is_tracefile_name(path)
 
 
 def _fitness(gpu: GPU, version: int) -> tuple:

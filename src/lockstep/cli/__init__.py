@@ -1,1 +1,1 @@
-"""cli"""
+"""The ``lockstep`` command: one file a subcommand."""

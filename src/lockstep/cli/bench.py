@@ -1,0 +1,55 @@
+"""``lockstep bench``: speed and memory, each trace in a process of its own."""
+
+from pathlib import Path
+
+import click
+
+from lockstep.cli.parameters import POSITIVE
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=FILE)
+@click.option("--gpu", "name", metavar="NAME", help="The GPU; default: by the trace's binaries.")
+@click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
+@click.option(
+    "--reference",
+    type=FILE,
+    metavar="CSV",
+    help="Compare with another simulator: columns trace, config and user_seconds.",
+)
+@click.option("--json", "json_file", type=FILE, help="Write the table as JSON.")
+def command(paths, name, threads, reference, json_file) -> None:
+    """Measure the traces at PATHS, or the shipped examples.
+
+    With a reference and no GPU, each trace runs on every GPU that the reference has for it. Peak
+    memory is that of a process which did nothing else.
+    """
+    from lockstep.cli.parameters import check_writable
+    from lockstep.metrics import output
+    from lockstep.report import benchmark
+
+    check_writable(json_file)
+    paths = list(paths) or benchmark.examples()
+    known = benchmark.read_reference(reference) if reference else {}
+    jobs = benchmark.plan(paths, name, known)
+    benchmark.warm_up(jobs[0], lambda text: click.echo(text, err=True))
+    measured = []
+    for job in jobs:
+        click.echo(f"{job.trace} on {job.gpu or 'its GPU'} ...", err=True)
+        measured.append(benchmark.measure(job, threads))
+    _show(measured)
+    if json_file:
+        output.write_json(json_file, [m.to_dict() for m in measured])
+    if any(m.stopped for m in measured):
+        raise SystemExit(1)
+
+
+def _show(measured: list) -> None:
+    from rich.console import Console
+
+    from lockstep.report.benchmark import table
+
+    console = Console(highlight=False)
+    Console(highlight=False, width=None if console.is_terminal else 140).print(table(measured))

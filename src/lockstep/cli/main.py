@@ -1,0 +1,75 @@
+"""The ``lockstep`` command: finds subcommands, and turns errors into one line and exit code 2."""
+
+from importlib import import_module
+
+import click
+
+from lockstep.errors import LockstepError
+
+COMMANDS = {
+    "simulate": "Simulate a trace on a GPU.",
+    "info": "Say what is in a trace.",
+    "convert": "Convert a trace to another format.",
+    "gpus": "List the GPUs, or describe one.",
+    "bench": "Measure speed and memory on traces.",
+}
+
+
+class Failure(click.ClickException):
+    """Bad input: one line on stderr, exit code 2."""
+
+    exit_code = 2
+
+    def show(self, file=None) -> None:
+        """Print the message, in one line."""
+        click.echo("lockstep: " + " ".join(self.message.split("\n")), file=file, err=True)
+
+
+class Commands(click.Group):
+    """Imports a subcommand's module only when it is called: start-up time is felt."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The subcommands, most used first."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The subcommand, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        return import_module(f"lockstep.cli.{cmd_name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the subcommands in the help text without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context):
+        """Run the subcommand; the input's faults become exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except LockstepError as error:
+            raise Failure(str(error)) from error
+
+
+def _print_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from lockstep.metrics.manifest import version
+
+        click.echo(f"lockstep {version()}")
+        ctx.exit()
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version.",
+)
+def main() -> None:
+    """A GPU simulator: traces of CUDA programs in; cycles, counters and timelines out.
+
+    Exit codes: 0 done, 1 the simulation ended early and the results are partial, 2 bad input.
+    """

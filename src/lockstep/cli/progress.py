@@ -1,0 +1,91 @@
+"""Progress of a simulation on a terminal: percent, cycles, speed, time left."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from lockstep.report.figures import clean, count
+
+NAME_WIDTH = 24
+
+
+class Progress:
+    """Shows progress on stderr while used as a context manager; nothing in a pipe.
+
+    ``update`` and ``notice`` are the callbacks that ``simulate`` takes.
+    """
+
+    def __init__(self, quiet: bool = False):
+        """``quiet`` shows nothing at all, notices included."""
+        self.quiet = quiet
+        self.shown = not quiet and sys.stderr.isatty()
+        self._bar = None
+        self._began = time.monotonic()
+
+    def __enter__(self) -> Self:
+        """Begin; the bar itself appears with the first update."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Remove the bar."""
+        if self._bar:
+            self._bar.stop()
+            self._bar = None
+
+    def notice(self, text: str) -> None:
+        """Say once what takes long."""
+        if self._bar:
+            self._bar.console.print(text, highlight=False, markup=False)
+        elif not self.quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    def update(self, done: int, total: int, cycle: int, instructions: int, kernel: str) -> None:
+        """Show how far the simulation is."""
+        if not self.shown:
+            return
+        if self._bar is None:
+            self._began = time.monotonic()
+            self._bar = _bar()
+        fraction = done / total if total else 0.0
+        elapsed = time.monotonic() - self._began
+        text = status(fraction, cycle, instructions, elapsed)
+        name = clean(kernel)[:NAME_WIDTH]
+        self._bar.update(self._bar.task_ids[0], completed=fraction, status=text, kernel=name)
+        self._bar.refresh()
+
+
+def status(fraction: float, cycle: int, instructions: int, elapsed: float) -> str:
+    """Percent, cycles, kilo-instructions per second and time left, in one line."""
+    speed = f"{count(instructions / 1000 / elapsed)} kips" if elapsed > 0 else "- kips"
+    left = clock(elapsed * (1 - fraction) / fraction) if fraction > 0 else "-:--"
+    return f"{fraction:4.0%}  {count(cycle)} cycles  {speed}  {left} left"
+
+
+def clock(seconds: float) -> str:
+    """A duration as minutes and seconds, or hours, minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _bar():
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = [
+        TextColumn("{task.fields[kernel]}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[status]}", markup=False),
+    ]
+    # No refresh thread: it would wait for the interpreter lock that the engine holds in Python.
+    bar = Bar(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
+    bar.add_task("", total=1.0, status="", kernel="")
+    bar.start()
+    return bar

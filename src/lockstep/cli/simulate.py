@@ -1,0 +1,106 @@
+"""``lockstep simulate``: a trace in; a summary, and the files that were asked for."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lockstep.cli.parameters import POSITIVE, KernelIds, check_writable
+from lockstep.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from lockstep.gpus.spec import GPU
+    from lockstep.metrics.result import Result
+    from lockstep.workload import Workload
+
+FILE = click.Path(path_type=Path)
+PIPE_WIDTH = 100  # columns of the summary where there is no terminal
+
+
+@click.command()
+@click.argument("path", type=FILE)
+@click.option("--gpu", "name", metavar="NAME", help="The GPU; default: by the trace's binaries.")
+@click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
+@click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
+@click.option("--kernels", type=KernelIds(), help="Only these kernels, e.g. 3,5-9.")
+@click.option("--json", "json_file", type=FILE, help="Write all results as JSON.")
+@click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
+@click.option("--timeline", type=FILE, help="Write a timeline for ui.perfetto.dev (.json.gz).")
+@click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
+@click.option("--limit-instructions", type=POSITIVE, metavar="N", help="Stop after N of a warp.")
+@click.option("--limit-cycles", type=POSITIVE, metavar="N", help="Stop after N cycles.")
+@click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
+def command(path, name, overrides, json_file, out, timeline, quiet, **options) -> None:
+    """Simulate the trace at PATH.
+
+    PATH is a kernelslist.g or its directory, a .traceg, .trace or .tracez file, also compressed,
+    or a trace file that lockstep wrote. Exit code 1: it ended early, the results are partial.
+    """
+    from lockstep import api
+
+    check_writable(json_file)
+    check_writable(timeline)
+    check_writable(out, directory=True)
+    if name:
+        api.gpu(name, overrides)  # before the trace is read: it may be a large one
+    workload = api.load(path)
+    gpu = choose(workload, name, overrides, quiet)
+    with Progress(quiet) as progress:
+        result = api.simulate(
+            workload,
+            gpu,
+            timeline=timeline is not None,
+            progress=progress.update if progress.shown else None,
+            notice=progress.notice,
+            **options,
+        )
+    write(result, json_file, out, timeline)
+    if not quiet:
+        show(result)
+    if result.stopped:
+        click.echo(f"lockstep: ended early: {result.stopped}", err=True)
+        raise SystemExit(1)
+
+
+def choose(
+    workload: "Workload", name: str | None, overrides: tuple[str, ...], quiet: bool
+) -> "GPU":
+    """The GPU that was asked for, else the one that suits the trace, said on stderr."""
+    from lockstep import api
+
+    if name:
+        return api.gpu(name, overrides)
+    chosen = api.gpu_for(workload).name
+    if not quiet:
+        version = max((k.architecture for k in workload.kernels), default=0)
+        binaries = f"binaries of version {version}" if version else "no binary version"
+        click.echo(f"GPU: {chosen} (the trace has {binaries}; --gpu chooses)", err=True)
+    return api.gpu(chosen, overrides)
+
+
+def write(
+    result: "Result", json_file: Path | None, out: Path | None, timeline: Path | None
+) -> None:
+    """Write the files that were asked for."""
+    if json_file:
+        result.to_json(json_file)
+    if out:
+        from lockstep.report.summary import summary
+
+        result.save(out, summary(result, PIPE_WIDTH))
+    if timeline:
+        from lockstep.report.timeline import write_timeline
+
+        write_timeline(result, timeline)
+
+
+def show(result: "Result") -> None:
+    """Print the summary to stdout."""
+    from rich.console import Console
+
+    from lockstep.report.summary import print_summary
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PIPE_WIDTH)
+    print_summary(result, console)

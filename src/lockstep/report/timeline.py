@@ -1,0 +1,172 @@
+"""A timeline of a result in the Chrome trace event format, for ui.perfetto.dev.
+
+Each SM is a process with one thread for each CTA slot; the GPU is a process with a thread for
+each stream, and counters. Times are microseconds of simulated time. Events are written one by
+one, so that a run of millions of CTAs needs no memory for its timeline.
+"""
+
+import gzip
+import heapq
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from lockstep.errors import LockstepError
+from lockstep.metrics.manifest import version
+from lockstep.metrics.output import replacing
+from lockstep.metrics.result import Result
+
+Event = dict[str, Any]
+GPU_PROCESS = 0
+FIRST_SM = 1  # process number of SM 0
+
+COUNTERS = {
+    "IPC": "sim__ipc",
+    "occupancy (%)": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "DRAM bandwidth (GB/s)": "dram__bytes.sum.per_second",
+    "L2 hit rate (%)": "sim__l2_hit_rate.pct",
+}
+_SCALE = {"DRAM bandwidth (GB/s)": 1e-9}
+
+
+def write_timeline(result: Result, path: str | Path) -> None:
+    """Write the timeline; compressed where the name ends in ``.gz``.
+
+    The result must come from ``simulate(..., timeline=True)``.
+    """
+    if not len(result.run.cta_events) and not len(result.run.samples):
+        raise LockstepError("the result has no timeline: simulate with timeline=True")
+    with replacing(path) as temporary, temporary.open("wb") as raw:
+        if not str(path).endswith(".gz"):
+            _write(raw, result)
+        else:  # no name and no time in the header: equal runs give equal files
+            with gzip.GzipFile("", "wb", 6, raw, 0) as packed:
+                _write(packed, result)
+
+
+def _write(file: IO[bytes], result: Result) -> None:
+    about = {"version": version(), "gpu": result.gpu.name, "workload": result.workload.name}
+    head = {"displayTimeUnit": "ns", "otherData": about}
+    file.write(json.dumps(head)[:-1].encode() + b', "traceEvents": [\n')
+    for i, event in enumerate(events(result)):
+        file.write((b",\n" if i else b"") + json.dumps(event, allow_nan=False).encode())
+    file.write(b"\n]}\n")
+
+
+def events(result: Result) -> Iterator[Event]:
+    """All events of a timeline: names first, then kernels, CTAs and counters."""
+    yield from _process(GPU_PROCESS, f"{result.gpu.name}: {result.workload.name}")
+    yield from _kernels(result)
+    yield from _ctas(result)
+    yield from _counters(result)
+
+
+def _process(pid: int, name: str) -> Iterator[Event]:
+    yield {"name": "process_name", "ph": "M", "pid": pid, "tid": 0, "args": {"name": name}}
+    yield {
+        "name": "process_sort_index",
+        "ph": "M",
+        "pid": pid,
+        "tid": 0,
+        "args": {"sort_index": pid},
+    }
+
+
+def _thread(pid: int, tid: int, name: str) -> Event:
+    return {"name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}}
+
+
+def _slice(name: str, category: str, place: tuple[int, int], span: tuple[float, float]) -> Event:
+    pid, tid = place
+    start, end = span
+    return {
+        "name": name,
+        "cat": category,
+        "ph": "X",
+        "pid": pid,
+        "tid": tid,
+        "ts": start,
+        "dur": end - start,
+    }
+
+
+def _kernels(result: Result) -> Iterator[Event]:
+    clock = result.gpu.clock_mhz
+    for number, stream in enumerate(sorted({k.stream for k in result.run.kernels})):
+        yield _thread(GPU_PROCESS, number, f"stream {stream}")
+        for k in result.run.kernels:
+            if k.stream == stream and k.end > k.launched:
+                span = (k.launched / clock, k.end / clock)
+                event = _slice(k.name, "kernel", (GPU_PROCESS, number), span)
+                event["args"] = {
+                    "id": k.id,
+                    "grid": list(k.grid),
+                    "block": list(k.block),
+                    "cycles": k.cycles,
+                    "warp_instructions": k.warp_instructions,
+                }
+                yield event
+
+
+def _ctas(result: Result) -> Iterator[Event]:
+    clock, kernels = result.gpu.clock_mhz, result.run.kernels
+    finished = result.run.cta_events
+    order = np.lexsort((finished["cta"], finished["start"], finished["sm"]))
+    slots = _Slots()
+    for event in finished[order]:
+        kernel, cta, sm, start, end = event.tolist()
+        if sm != slots.sm:
+            slots = _Slots(sm)
+            yield from _process(FIRST_SM + sm, f"SM {sm}")
+        slot, is_new = slots.take(start, end)
+        if is_new:
+            yield _thread(FIRST_SM + sm, slot, f"CTA slot {slot}")
+        name = f"{kernels[kernel].name} {cta}"
+        span = (start / clock, end / clock)
+        yield _slice(name, "cta", (FIRST_SM + sm, slot), span)
+
+
+class _Slots:
+    """The CTA slots of one SM: a thread of the timeline may not hold two CTAs at a time."""
+
+    def __init__(self, sm: int = -1):
+        self.sm = sm
+        self._free: list[int] = []
+        self._busy: list[tuple[int, int]] = []  # (end, slot)
+        self._count = 0
+
+    def take(self, start: int, end: int) -> tuple[int, bool]:
+        """The lowest slot that is free at ``start``, and whether it was never used before."""
+        while self._busy and self._busy[0][0] <= start:
+            heapq.heappush(self._free, heapq.heappop(self._busy)[1])
+        is_new = not self._free
+        slot = self._count if is_new else heapq.heappop(self._free)
+        self._count += is_new
+        heapq.heappush(self._busy, (end, slot))
+        return slot, is_new
+
+
+def _counters(result: Result) -> Iterator[Event]:
+    """One value an interval, at its start, and zero at the end of the last one."""
+    clock, rows = result.gpu.clock_mhz, result.intervals
+    for row in rows:
+        for name, metric in COUNTERS.items():
+            yield _counter(name, row["start"] / clock, row[metric] * _SCALE.get(name, 1.0))
+    for name in COUNTERS if rows else ():
+        yield _counter(name, rows[-1]["end"] / clock, 0.0)
+
+
+def _counter(name: str, ts: float, value: float) -> Event:
+    shown = value if math.isfinite(value) else 0.0
+    return {
+        "name": name,
+        "ph": "C",
+        "pid": GPU_PROCESS,
+        "tid": 0,
+        "ts": ts,
+        "args": {"value": shown},
+    }
