@@ -5,7 +5,15 @@
 
 from lockstep.isa.sass.assembly import parse, set_control
 from lockstep.isa.sass.lifting import lift
-from lockstep.isa.sass.opcodes import is_known, opcodes
+from lockstep.isa.sass.opcodes import MEMORY_CLASSES, is_known, opcodes
 from lockstep.isa.sass.registers import register_number
 
-__all__ = ["is_known", "lift", "opcodes", "parse", "register_number", "set_control"]
+__all__ = [
+    "MEMORY_CLASSES",
+    "is_known",
+    "lift",
+    "opcodes",
+    "parse",
+    "register_number",
+    "set_control",
+]

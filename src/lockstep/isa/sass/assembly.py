@@ -45,11 +45,13 @@ class _Operands:
     uniform: list[int | None] = field(default_factory=list)  # of addresses and descriptors
 
 
-def parse(text: str, architecture: int, pc: int = 0) -> tuple[np.ndarray, str]:
+def parse(
+    text: str, architecture: int, pc: int = 0, addressed: bool | None = None
+) -> tuple[np.ndarray, str]:
     """One instruction record (an array of one) and its opcode, from a line of SASS.
 
-    Predicates and uniform registers become dependences too. An instruction with a memory operand
-    has addresses (``width`` > 0) unless it reads constant memory.
+    Predicates and uniform registers become dependences too. Unless ``addressed`` says it, an
+    instruction with a memory operand has addresses (``width`` > 0), but not one of constants.
     """
     control = _CONTROL.match(text)
     body = text[control.end() :] if control else text
@@ -59,13 +61,15 @@ def parse(text: str, architecture: int, pc: int = 0) -> tuple[np.ndarray, str]:
     operands = _split(match["operands"] or "")
     opcode = match["opcode"]
     found = _sort(opcode, operands, architecture)
+    if addressed is None:
+        addressed = _is_addressed(opcode, operands, architecture)
     guard = [register_number(match["guard"])] if match["guard"] else []
     record, _ = lift(
         opcode,
         found.destinations or [None],  # never guess a result among the sources
         found.sources + found.uniform + guard,
         pc=pc,
-        addressed=_is_addressed(opcode, operands, architecture),
+        addressed=addressed,
         immediate=_immediate(operands),
         architecture=architecture,
     )
