@@ -14,6 +14,8 @@ from lockstep.report.figures import bar, clean, count, decimal, percent, scaled
 KERNELS_SHOWN = 12
 STALLS_SHOWN = 6
 BAR_WIDTH = 32
+NAME_WIDTH = 36
+NARROW = 88  # columns below which the kernel table leaves some of its own out
 _SCHEDULER = "sim__scheduler_"
 _LIMIT = "sim__sol_"
 
@@ -22,19 +24,19 @@ def summary(result: Result, width: int = 100) -> str:
     """The summary as plain text of at most ``width`` columns."""
     console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False)
     print_summary(result, console)
-    return console.file.getvalue()
+    return "".join(line.rstrip() + "\n" for line in console.file.getvalue().splitlines())
 
 
 def print_summary(result: Result, console: Console) -> None:
     """Print the summary, in colour where the console has it."""
-    for part in _parts(result):
+    for part in _parts(result, console.width < NARROW):
         console.print(part)
 
 
-def _parts(result: Result) -> Iterator[RenderableType]:
+def _parts(result: Result, narrow: bool) -> Iterator[RenderableType]:
     yield _headline(result)
     if result.run.kernels:
-        yield from ("", _kernel_table(result))
+        yield from ("", _kernel_table(result, narrow))
         yield from ("", _bars("Speed of light", speeds(result.total)))
         yield from ("", _bars("Scheduler cycles", stalls(result.total)[:STALLS_SHOWN]))
         yield from ("", _memory_table(result))
@@ -63,24 +65,16 @@ def _headline(result: Result) -> Text:
     return text
 
 
-def _kernel_table(result: Result) -> Table:
+def _kernel_table(result: Result, narrow: bool) -> Table:
     rows = list(zip(result.run.kernels, result.metrics))
     longest = sorted(rows, key=lambda row: -row[0].cycles)[:KERNELS_SHOWN]
     table = _table(_kernels_title(rows), "kernel")
-    for heading in ("grid", "block", "cycles", "IPC", "occupancy", "limited by", "top stall"):
-        justify = "left" if heading in ("limited by", "top stall") else "right"
+    shown = [column for column in _KERNEL_COLUMNS if not (narrow and column[0] in _WIDE_ONLY)]
+    for heading, justify, _ in shown:
         table.add_column(heading, justify=justify, no_wrap=True)
     for kernel, metrics in sorted(longest, key=lambda row: row[0].launched):
-        table.add_row(
-            Text(f"{kernel.id} {clean(kernel.name)}"),
-            figures.size(kernel.grid),
-            figures.size(kernel.block),
-            count(kernel.cycles),
-            decimal(metrics["sim__ipc"]),
-            percent(metrics["sm__warps_active.avg.pct_of_peak_sustained_active"]),
-            kernel.limiter,
-            _top_stall(metrics),
-        )
+        cells = [cell(kernel, metrics) for _, _, cell in shown]
+        table.add_row(Text(f"{kernel.id} {clean(kernel.name)}"), *cells)
     return table
 
 
@@ -95,6 +89,19 @@ def _top_stall(metrics: dict[str, float]) -> str:
     return f"{waits[0][0]} {percent(waits[0][1])}" if waits else figures.NONE
 
 
+_KERNEL_COLUMNS = (
+    ("grid", "right", lambda k, m: figures.size(k.grid)),
+    ("block", "right", lambda k, m: figures.size(k.block)),
+    ("cycles", "right", lambda k, m: count(k.cycles)),
+    ("IPC", "right", lambda k, m: decimal(m["sim__ipc"])),
+    ("occupancy", "right", lambda k, m: percent(m[_OCCUPANCY])),
+    ("limited by", "left", lambda k, m: k.limiter),
+    ("top stall", "left", lambda k, m: _top_stall(m)),
+)
+_WIDE_ONLY = ("grid", "block", "limited by")
+_OCCUPANCY = "sm__warps_active.avg.pct_of_peak_sustained_active"
+
+
 def stalls(metrics: dict[str, float]) -> list[tuple[str, float]]:
     """What schedulers did with their cycles, in percent, most frequent first."""
     return _ranked(metrics, _SCHEDULER)
@@ -102,14 +109,14 @@ def stalls(metrics: dict[str, float]) -> list[tuple[str, float]]:
 
 def speeds(metrics: dict[str, float]) -> list[tuple[str, float]]:
     """Percent of the speed of light by unit, nearest to its limit first; idle ones left out."""
-    ranked = _ranked(metrics, _LIMIT)
+    ranked = [(n.removeprefix("unit "), value) for n, value in _ranked(metrics, _LIMIT)]
     return [(name, value) for name, value in ranked if value > 0] or ranked[:1]
 
 
 def _ranked(metrics: dict[str, float], prefix: str) -> list[tuple[str, float]]:
     """The percentages whose names begin with ``prefix``, largest first, undefined ones last."""
     found = [
-        (name[len(prefix) : -len(".pct")].replace("unit_", "").replace("_", " "), value)
+        (name.removeprefix(prefix).removesuffix(".pct").replace("_", " "), value)
         for name, value in metrics.items()
         if name.startswith(prefix)
     ]
@@ -164,7 +171,7 @@ _CACHE_ROWS = (
 
 def _table(title: str, first: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    table.add_column(first, no_wrap=True, overflow="ellipsis", ratio=None)
+    table.add_column(first, no_wrap=True, overflow="ellipsis", max_width=NAME_WIDTH)
     return table
 
 

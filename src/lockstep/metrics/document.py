@@ -1,0 +1,72 @@
+"""docs/metrics.md, generated from the registry: ``python -m lockstep.metrics.document``."""
+
+import ast
+import inspect
+import sys
+from functools import lru_cache
+from types import ModuleType
+
+from lockstep.metrics import device_memory, execution, metric, sm_memory, speed_of_light
+from lockstep.metrics.metric import Metric
+from lockstep.metrics.registry import SECTIONS
+
+INTRODUCTION = """\
+# Metrics
+
+Generated from the registry in `src/lockstep/metrics`; `python -m lockstep.metrics.document >
+docs/metrics.md` writes this page again. A metric has Nsight Compute's name where the definition is
+the same; all other names begin with `sim__`.
+
+In a formula, `k.sm` and `k.memory` are the counters of `src/lockstep/model/counters.py`, summed
+over the SMs and over the memory partitions; `k.gpu` is the specification, `k.cycles` the length
+from the launch on, `k.running` from the first CTA's dispatch on. `percent` and `ratio` are
+undefined, not infinite, without a denominator: NaN in tables, null in JSON. `{}` in a name stands
+for one metric of each {keys}.
+
+Counters are those of the whole GPU while a kernel ran: where kernels of several streams overlap,
+each also counts what the others did meanwhile. The columns `warp_instructions` and
+`thread_instructions` of the kernel table are a kernel's own.
+"""
+_KEYS = {
+    metric.operation_classes: "operation class",
+    metric.stall_reasons: "scheduler state",
+    metric.execution_units: "kind of execution unit",
+}
+
+
+def page() -> str:
+    """The whole page, Markdown."""
+    keys = ", ".join(list(_KEYS.values())[:-1]) + " or " + list(_KEYS.values())[-1]
+    parts = [INTRODUCTION.replace("{keys}", keys)]
+    for title, entries in SECTIONS.items():
+        parts.append(f"\n## {title}\n\n| name | unit | meaning | formula |\n|---|---|---|---|")
+        parts.extend(_row(entry) for entry in entries)
+    return "\n".join(parts) + "\n"
+
+
+def _row(entry: Metric) -> str:
+    meaning = entry.meaning if entry.each is None else entry.meaning.replace("{}", "…")
+    formula = _formulas()[entry.name].replace("|", "\\|")
+    return f"| `{entry.name}` | {entry.unit} | {meaning} | `{formula}` |"
+
+
+@lru_cache(maxsize=1)
+def _formulas() -> dict[str, str]:
+    """The source text of every formula, by the name of its metric."""
+    found: dict[str, str] = {}
+    for module in (execution, sm_memory, device_memory, speed_of_light):
+        found |= _formulas_of(module)
+    return found
+
+
+def _formulas_of(module: ModuleType) -> dict[str, str]:
+    entries = [
+        node
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Metric"
+    ]
+    return {e.args[0].value: ast.unparse(e.args[3].body) for e in entries}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,162 @@
+import math
+import re
+
+import numpy as np
+import pytest
+
+from lockstep.isa.instruction import OpClass
+from lockstep.metrics import facts, registry
+from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS, Stall
+
+
+@pytest.fixture
+def kernel(synthetic):
+    """A kernel of 1000 running cycles on the small GPU, whose counters the test fills."""
+    run = synthetic.make_run(kernels=1)
+    k = run.kernels[0]
+    k.launched, k.start, k.end = 0, 100, 1100
+    k.sm = np.zeros(synthetic.SMS, SM_COUNTERS)
+    k.partition = np.zeros(synthetic.CHANNELS, PARTITION_COUNTERS)
+    return k
+
+
+@pytest.fixture
+def evaluate(synthetic, kernel):
+    gpu = synthetic.small_gpu()
+    table = registry.columns(gpu)
+    return lambda: registry.evaluate(table, facts.of_kernel(kernel, gpu))
+
+
+def test_names_are_unique_and_well_formed(synthetic):
+    names = [c.name for c in registry.columns(synthetic.small_gpu())]
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert re.fullmatch(r"[a-z0-9]+__[a-z0-9_]+(\.[a-z_]+)*", name), name
+
+
+def test_entries_have_a_unit_and_a_sentence():
+    for metric in registry.REGISTRY:
+        assert metric.unit
+        assert metric.meaning.endswith("."), metric.name
+        assert ("{}" in metric.name) == (metric.each is not None), metric.name
+
+
+def test_without_counts_nothing_fails_and_nothing_is_infinite(kernel, evaluate):
+    kernel.end = kernel.start = kernel.launched
+    values = evaluate()
+    assert not any(math.isinf(v) for v in values.values())
+    assert math.isnan(values["sim__l1_hit_rate.pct"])
+    assert math.isnan(values["sim__ipc"])
+    assert math.isnan(values["sim__sol_dram.pct"])
+    assert values["sm__inst_executed.sum"] == 0
+
+
+def test_instructions_and_ipc(kernel, evaluate):
+    kernel.sm["warp_instructions"] = 250  # on each of 4 SMs
+    kernel.sm["thread_instructions"] = 250 * 16
+    kernel.sm["active_cycles"] = 500
+    kernel.sm["issued"][:, OpClass.FP32] = 200
+    values = evaluate()
+    assert values["gpc__cycles_elapsed.max"] == 1100
+    assert values["gpu__time_duration.sum"] == pytest.approx(1100)  # ns at 1 GHz
+    assert values["sim__ipc"] == 1.0
+    assert values["sm__inst_executed.sum.per_cycle_elapsed"] == pytest.approx(1000 / 1100)
+    assert values["sm__inst_executed.avg.per_cycle_active"] == 0.5
+    assert values["sim__lanes_used.pct"] == 50.0
+    assert values["sim__inst_issued_fp32.sum"] == 800
+    assert values["sim__sm_active.pct"] == 50.0
+
+
+def test_occupancy(kernel, evaluate):
+    kernel.sm["active_cycles"] = 500
+    kernel.sm["warp_cycles"] = 500 * 4
+    values = evaluate()
+    assert values["sm__warps_active.avg.pct_of_peak_sustained_active"] == 25.0  # 4 of 16 warps
+    assert values["sm__maximum_warps_per_active_cycle_pct"] == 50.0  # 4 CTAs of 2 warps
+    assert values["launch__waves_per_multiprocessor"] == 0.5  # 8 CTAs, room for 16
+
+
+def test_scheduler_states_sum_to_a_hundred(kernel, evaluate):
+    kernel.sm["stalls"] = np.arange(len(Stall)) + 1
+    values = evaluate()
+    states = [v for name, v in values.items() if name.startswith("sim__scheduler_")]
+    assert len(states) == len(Stall)
+    assert sum(states) == pytest.approx(100)
+    total = sum(range(1, len(Stall) + 1))
+    assert values["sim__scheduler_barrier.pct"] == pytest.approx(100 * (Stall.BARRIER + 1) / total)
+    assert values["sim__issue_slots_idle.pct"] == pytest.approx(100 - 100 / total)
+
+
+def test_l1_hit_rates_by_space_and_direction(kernel, evaluate):
+    kernel.sm["requests_global"] = 2
+    kernel.sm["transactions"] = 6
+    kernel.sm["l1_global_read_sectors"] = 8
+    kernel.sm["l1_global_read_hits"] = 2
+    kernel.sm["l1_global_read_pending"] = 3
+    kernel.sm["l1_global_write_sectors"] = 4
+    kernel.sm["l1_local_read_sectors"] = 4
+    kernel.sm["l1_local_read_hits"] = 4
+    values = evaluate()
+    assert values["sim__l1_global_load_hit_rate.pct"] == 25.0
+    assert values["sim__l1_global_store_hit_rate.pct"] == 0.0
+    assert values["sim__l1_local_load_hit_rate.pct"] == 100.0
+    assert math.isnan(values["sim__l1_local_store_hit_rate.pct"])
+    assert values["sim__l1_sectors.sum"] == 4 * 16
+    assert values["sim__l1_hit_rate.pct"] == 37.5
+    assert values["sim__transactions_per_request.ratio"] == 3.0
+    assert values["sim__sectors_per_request.ratio"] == 8.0
+
+
+def test_l2_and_dram(kernel, evaluate):
+    kernel.partition["l2_read_sectors"] = 80
+    kernel.partition["l2_read_hits"] = 20
+    kernel.partition["l2_write_sectors"] = 20
+    kernel.partition["l2_write_hits"] = 20
+    kernel.partition["dram_read_bytes"] = 11_000  # of 2 channels, in 1.1 µs: 20 GB/s
+    kernel.partition["dram_row_hits"] = 3
+    kernel.partition["dram_row_conflicts"] = 1
+    kernel.partition["dram_bus_busy"] = 10
+    kernel.partition["dram_clocks"] = 100
+    values = evaluate()
+    assert values["sim__l2_read_hit_rate.pct"] == 25.0
+    assert values["sim__l2_hit_rate.pct"] == 40.0
+    assert values["dram__bytes.sum.per_second"] == pytest.approx(20e9)
+    assert values["dram__bytes.sum.pct_of_peak_sustained_elapsed"] == pytest.approx(31.25)
+    assert values["sim__sol_dram.pct"] == pytest.approx(34.375)  # launch overhead left out
+    assert values["sim__dram_row_hit_rate.pct"] == 75.0
+    assert values["sim__dram_bus_busy.pct"] == 10.0
+    assert values["dram__sectors_read.sum"] == 22_000 // 32
+
+
+def test_speed_of_light_of_the_units(kernel, evaluate):
+    kernel.sm["warp_instructions"] = 500
+    kernel.sm["memory_instructions"] = 250
+    kernel.sm["shared_wavefronts"] = 400
+    kernel.sm["l1_global_read_sectors"] = 1000
+    kernel.sm["noc_request_flits"] = 100
+    kernel.sm["noc_reply_flits"] = 250
+    kernel.partition["l2_busy"] = 200
+    kernel.sm["issued"][:, OpClass.SFU] = 50
+    values = evaluate()
+    assert values["sim__sol_issue.pct"] == 25.0  # 500 of 2 schedulers x 1000 cycles
+    assert values["sim__sol_lsu.pct"] == 50.0  # 4 cycles each on 2 sub-cores
+    assert values["sim__sol_shared.pct"] == 40.0
+    assert values["sim__sol_l1.pct"] == 25.0  # 32 of 128 bytes a cycle
+    assert values["sim__sol_crossbar.pct"] == 50.0  # 1000 flits, 4 ports x 500 clocks
+    assert values["sim__sol_l2.pct"] == 20.0  # 400 of 4 slices x 500 clocks
+    assert values["sim__sol_unit_sfu.pct"] == 40.0  # 8 cycles each on 4 lanes
+
+
+def test_units_share_an_operation_by_their_speed(kernel, evaluate):
+    # fp32: 2 sub-cores / 2 cycles = 1 a cycle; sfu: 1 in 16 cycles. 17 share as 16 and 1.
+    kernel.sm["issued"][:, OpClass.FP32] = 170
+    values = evaluate()
+    assert values["sim__sol_unit_fp32.pct"] == pytest.approx(16.0)  # 160 x 2 of 2 x 1000
+    assert values["sim__sol_unit_sfu.pct"] == pytest.approx(16.0)  # 10 x 16 of 1000
+
+
+def test_what_belongs_to_a_kernel_is_left_out_of_totals(synthetic):
+    run, gpu = synthetic.make_run(), synthetic.small_gpu()
+    values = registry.evaluate(registry.columns(gpu), facts.of_run(run, gpu))
+    assert "sim__ipc" in values
+    assert "launch__registers_per_thread" not in values
