@@ -26,11 +26,13 @@ class BlockReader:
         self._seen = BlockSet(header.grid)
         state = parser.records(1, STATE)
         self.state = s = state[0]
+        self._row = state.view(np.ndarray)[0]  # the same: attributes are slower than items
         s.version, s.lineinfo, s.warps = header.tracer, int(header.lineinfo), header.warps
         s.prefix = PREFIX_OLD if header.tracer < 3 else 0
         s.grid = header.grid
         s.line = header.lines + 1
         self._parser = Parser(state, **statics.arrays(), **parser.output(header.warps))
+        self._output = _plain(self._parser)
         self._begin_block()
 
     @property
@@ -48,7 +50,7 @@ class BlockReader:
 
     def feed(self, buffer: np.ndarray, position: int, end: int) -> int:
         """Begin a stretch of text in ``buffer``: whole lines, so a newline ends it."""
-        self.state.position, self.state.end = position, end
+        self._row["position"], self._row["end"] = position, end
         return self.advance(buffer)
 
     def advance(self, buffer: np.ndarray) -> int:
@@ -64,10 +66,6 @@ class BlockReader:
                 self._grow()
             else:
                 self._learn(outcome, buffer)
-
-    def lines(self, warp: int, buffer: np.ndarray, position: int, end: int) -> None:
-        """Parse instruction lines of the open block that are all of ``warp``, its stream open."""
-        self.feed(buffer, position, end)
 
     def open_block(self, x: int, y: int, z: int) -> None:
         """Begin a block whose text has no sections."""
@@ -86,16 +84,16 @@ class BlockReader:
 
     def take(self) -> Cta:
         """The block that is complete now; the reader is ready for the next."""
-        s, p = self.state, self._parser
-        x, y, z = (int(n) for n in s.place[:3])
+        row, (runs, addresses, pool, warps) = self._row, self._output
+        x, y, z, _ = row["place"].tolist()
         if not self._seen.add(x, y, z):
             self.fail(f"thread block {x},{y},{z} is given twice")
         block = Cta(
             (x, y, z),
-            _copy(p.warps, len(p.warps)),
-            _copy(p.runs, s.runs),
-            _copy(p.addresses, s.addresses),
-            p.pool[: s.pool].copy(),
+            warps.copy(),
+            runs[: row["runs"]].copy(),
+            addresses[: row["addresses"]].copy(),
+            pool[: row["pool"]].copy(),
         )
         self._begin_block()
         return block
@@ -111,8 +109,9 @@ class BlockReader:
             )
 
     def _begin_block(self) -> None:
-        self.state.runs = self.state.addresses = self.state.pool = self.state.first_run = 0
-        self._parser.warps.runs = -1  # not seen
+        row = self._row
+        row["runs"] = row["addresses"] = row["pool"] = row["first_run"] = 0
+        self._output[3]["runs"] = -1  # not seen
 
     def _learn(self, outcome: int, buffer: np.ndarray) -> None:
         """Add the static instruction that the reader stopped at."""
@@ -136,11 +135,12 @@ class BlockReader:
                     self.fail(f"the thread block has more than {MOST_RECORDS} {name}")
                 grown[name] = np.concatenate((array, np.zeros_like(array))).view(type(array))
         self._parser = self._parser._replace(**grown)
+        self._output = _plain(self._parser)
 
 
-def _copy(array: np.ndarray, count: int) -> np.ndarray:
-    """The first records as a plain array of their own."""
-    return array[:count].view(np.ndarray).copy()
+def _plain(p: Parser) -> tuple[np.ndarray, ...]:
+    """The output arrays without the attribute access of record arrays, which is slow."""
+    return tuple(a.view(np.ndarray) for a in (p.runs, p.addresses, p.pool, p.warps))
 
 
 class BlockSet:

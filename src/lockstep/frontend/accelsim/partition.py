@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep._jit import inline, jit
-from lockstep.frontend.accelsim.scan import BLANK, NEWLINE, decimal, line_end, skip
+from lockstep.frontend.accelsim.scan import BLANK, decimal, line_end, skip
 
 SPILLED, FULL, BAD_PLACE, BLOCK_OUTSIDE, WARP_OUTSIDE, TOO_LONG = range(6)
 NUMBER_BYTES = 21  # a line number of 64 bits and a blank

@@ -13,7 +13,7 @@ _EXPECTED = {
     parser.BAD_ADDRESS: "an address 0x... for each lane of the mask",
     parser.BAD_STRIDE: "a stride of 32 bits",
     parser.BAD_DELTA: "an address difference for each further lane of the mask",
-    parser.BAD_BULK: "a bulk copy: barrier, multicast, bytes, bytes outside, mode 3 or 4, addresses",
+    parser.BAD_BULK: "barrier, multicast, bytes, bytes outside, mode 3 or 4 and addresses",
     parser.BAD_IMMEDIATE: "an immediate",
     parser.BAD_VALUES: "'NoVal', or 'Val' and the registers' values",
     parser.EXTRA_WORD: "the end of the line",

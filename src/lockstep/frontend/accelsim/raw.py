@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -20,6 +21,7 @@ from lockstep.frontend.accelsim.blocks import PREFIX_OLD, PREFIX_RAW_CLUSTER, Bl
 from lockstep.frontend.accelsim.header import Header
 from lockstep.frontend.accelsim.parser import records
 from lockstep.frontend.accelsim.problems import found
+from lockstep.frontend.accelsim.scan import NEWLINE
 from lockstep.frontend.accelsim.source import Source
 from lockstep.frontend.accelsim.statics import Statics
 from lockstep.frontend.accelsim.traceg import skip_header, stretches
@@ -155,14 +157,14 @@ class _Split:
     def _parse(self, spill: IO[bytes], size: int, first: int) -> Iterator[Cta]:
         """Parse the blocks of a group that fits into memory."""
         text = np.frombuffer(spill.read(size), np.uint8)
-        lines = records(np.count_nonzero(text == split.NEWLINE), split.LINE)
+        lines = records(np.count_nonzero(text == NEWLINE), split.LINE)
         splitter = self._splitter
         splitter.state[0].first, splitter.state[0].numbered = first, 1
         split.index(text, splitter, lines)
         lines = lines[np.argsort(lines.key, kind="stable")]
         blocks = lines.key // split.WARPS
         edges = np.flatnonzero(np.diff(blocks, prepend=-1, append=-1))
-        for start, stop in zip(edges, edges[1:]):
+        for start, stop in pairwise(edges):
             yield self._block(first + int(blocks[start]), text, lines[start:stop])
 
     def _block(self, number: int, text: np.ndarray, lines: np.recarray) -> Cta:

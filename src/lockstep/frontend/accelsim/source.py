@@ -68,7 +68,7 @@ class XzStream(io.RawIOBase):
     """Decompresses an .xz file as it is read. Unlike ``lzma.open`` it bounds the memory."""
 
     def __init__(self, path: Path):
-        self.compressed = open(path, "rb", buffering=0)
+        self.compressed = open(path, "rb", buffering=0)  # noqa: SIM115  (closed by close)
         self._decoder = self._new_decoder()
         self._fresh = True  # no byte of the current xz stream has been seen
         self._pending = b""

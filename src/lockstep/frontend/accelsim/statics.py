@@ -136,7 +136,7 @@ class Statics:
 
 
 def _hash(text: np.ndarray, pc: int) -> int:
-    """The twin of ``line.head_hash``."""
+    """The twin of ``heads.head_hash``."""
     value = pc
     for byte in text.tobytes():
         value = ((value ^ byte) * 16777619) & 0x3FFFFFFFFF

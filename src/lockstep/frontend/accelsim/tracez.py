@@ -32,7 +32,7 @@ class File:
     def __init__(self, path: Path):
         self.path = path
         try:
-            self._file = open(path, "rb")
+            self._file = open(path, "rb")  # noqa: SIM115  (closed by __exit__)
         except OSError as error:
             raise InputError(path, "", f"cannot be opened: {error.strerror or error}") from None
         self.size = self._file.seek(0, io.SEEK_END)

@@ -1,0 +1,142 @@
+"""The text of a kernel's thread blocks, from their streams."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep.errors import WorkloadError
+from lockstep.frontend.accelsim.addresses import (
+    MODE_BULK_DELTAS,
+    MODE_DELTAS,
+    MODE_LIST,
+    MODE_STRIDE,
+)
+from lockstep.frontend.accelsim.operands import operand_words
+from lockstep.frontend.accelsim.statics import BULK_OPCODES
+from lockstep.isa.instruction import PREDICATES
+from lockstep.workload import Cta, Kernel
+
+_64_BITS = (1 << 64) - 1
+_CACHE_BYTES = 1 << 26  # of templates; they are made anew when there are more
+
+
+_Fill = Callable[[tuple[int, int, int], int, np.ndarray], str]
+_Template = tuple[bytes, list[tuple[_Fill, bytes]]]
+
+
+class NeedsNewerVersion(Exception):
+    """The kernel has operands that the version of the trace format cannot express."""
+
+
+class _Line(NamedTuple):
+    """A static instruction as text, cut where its addresses go."""
+
+    pc: int
+    head: str
+    tail: str
+    empty: str  # what stands for the addresses when no lane is active
+    fill: _Fill | None
+
+
+class KernelText:
+    """Formats blocks; what repeats is kept as templates: runs with holes for the addresses."""
+
+    def __init__(self, kernel: Kernel, version: int):
+        self._kernel, self._version = kernel, version
+        self._statics: dict[int, _Line] = {}
+        self._templates: dict[tuple[int, int, int], _Template] = {}
+        self._size = 0
+
+    def block(self, cta: Cta) -> Iterator[bytes]:
+        """The section of one block, in pieces."""
+        x, y, z = cta.index
+        yield f"#BEGIN_TB\n\nthread block = {x},{y},{z}\n".encode()
+        for number, warp in enumerate(cta.warps):
+            yield f"\nwarp = {number}\ninsts = {warp['warp_instructions']}\n".encode()
+            yield from self._warp(cta, warp)
+        yield b"\n#END_TB\n\n"
+
+    def _warp(self, cta: Cta, warp) -> Iterator[bytes]:
+        first, count = int(warp["first_run"]), int(warp["runs"])
+        start, stop = int(warp["first_address"]), int(warp["addresses"])
+        entries = iter(cta.addresses[start : start + stop].tolist())
+        for run in cta.runs[first : first + count].tolist():
+            text, holes = self._templates.get(run) or self._template(*run)
+            yield text
+            for fill, text in holes:
+                yield fill(next(entries), run[2], cta.pool).encode()
+                yield text
+
+    def _template(self, static: int, count: int, mask: int) -> _Template:
+        """The text of a run; without active lanes there are no addresses to fill in."""
+        pieces, fills = [""], []
+        for index in range(static, static + count):
+            line = self._static(index)
+            pieces[-1] += f"{line.pc:04x} {mask:08x} {line.head}"
+            if line.fill and mask:
+                fills.append(line.fill)
+                pieces.append(line.tail)
+            else:
+                pieces[-1] += line.empty + line.tail
+        first, *rest = (piece.encode() for piece in pieces)
+        self._size += sum(map(len, pieces))
+        if self._size > _CACHE_BYTES:
+            self._templates.clear()
+            self._size = 0
+        template = self._templates[static, count, mask] = first, list(zip(fills, rest))
+        return template
+
+    def _static(self, index: int) -> _Line:
+        if index not in self._statics:
+            code = self._kernel.code
+            record = code.instructions[index]
+            self._statics[index] = self._line(record, code.texts[record["text"]])
+        return self._statics[index]
+
+    def _line(self, record, text: str) -> _Line:
+        words = operand_words(record, text, self._kernel.architecture)
+        registers = [*record["destination"][: record["destinations"]]]
+        registers += [*record["source"][: record["sources"]]]
+        newer = self._version >= 6
+        if not newer and any(number >= PREDICATES for number in registers):
+            raise NeedsNewerVersion
+        flag = " 0" if newer and "GMMA" in text else ""
+        head = f"{words}{flag} {record['width']}"
+        if newer and text.partition(".")[0] in BULK_OPCODES:
+            head += f" 0x0 0 {record['immediate']} 0"  # no barrier, no multicast, bytes, none lost
+            return _Line(record["pc"], head, " 0 0 NoVal\n", f" {MODE_BULK_DELTAS} 0x0 0", _bulk)
+        tail = f" {record['immediate']} 0 NoVal\n" if newer else f" {record['immediate']} \n"
+        if record["width"] == 0:
+            return _Line(record["pc"], head, tail, "", None)
+        return _Line(record["pc"], head, tail, f" {MODE_STRIDE} 0x0 0", _lanes)
+
+
+def _lanes(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
+    """Mode and addresses of one instruction, in the shortest way."""
+    base, stride, first = entry
+    lanes = mask.bit_count()
+    if first < 0:
+        lowest = mask & -mask
+        if (mask + lowest) & mask == 0:
+            return f" {MODE_STRIDE} 0x{base & _64_BITS:x} {stride}"
+        return f" {MODE_DELTAS} 0x{base & _64_BITS:x}" + f" {stride}" * (lanes - 1)
+    values = pool[first : first + lanes].tolist()
+    steps = (_wrapped(b - a) for a, b in pairwise(values))
+    deltas = f" {MODE_DELTAS} 0x{values[0] & _64_BITS:x}" + "".join(f" {d}" for d in steps)
+    listed = f" {MODE_LIST}" + "".join(f" 0x{value & _64_BITS:x}" for value in values)
+    return min(deltas, listed, key=len)
+
+
+def _bulk(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
+    """Mode, address and number of transfers of a bulk copy."""
+    base, stride, first = entry
+    if stride or first >= 0:
+        raise WorkloadError("a bulk copy has one address, not one for each lane")
+    return f" {MODE_BULK_DELTAS} 0x{base & _64_BITS:x} 1"
+
+
+def _wrapped(difference: int) -> int:
+    """A difference of addresses modulo 2**64, as int64."""
+    return (difference + (1 << 63) & _64_BITS) - (1 << 63)

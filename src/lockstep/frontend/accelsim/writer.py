@@ -1,0 +1,88 @@
+"""Writing a workload as ``kernelslist.g`` and ``.traceg`` files, for Accel-Sim to read as well."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from lockstep.frontend.accelsim.text import KernelText, NeedsNewerVersion
+from lockstep.workload import Kernel, MemoryCopy, Workload
+
+VERSIONS = (5, 6)  # 6 only for what 5 cannot say: predicates and uniform registers
+_64_BITS = (1 << 64) - 1
+
+
+def write(workload: Workload, directory: str | Path) -> None:
+    """Write ``kernelslist.g`` and one ``kernel-N.traceg`` a kernel into ``directory``.
+
+    Reading them back gives the same streams. Every file gets its name when it is complete, the
+    list last. Scheduling control bits have no place in the format and are left out; an operand
+    list that has none raises :class:`~lockstep.errors.WorkloadError`.
+    """
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    lines, kernels = [], 0
+    for command in workload.commands:
+        if isinstance(command, MemoryCopy):
+            lines.append(f"MemcpyHtoD,0x{command.address & _64_BITS:016x},{command.bytes}\n")
+            continue
+        kernels += 1
+        name = f"kernel-{kernels}.traceg"
+        _write_kernel(command, directory / name)
+        lines.append(name + "\n")
+    with _complete(directory / "kernelslist.g") as file:
+        file.write("".join(lines).encode())
+
+
+def _write_kernel(kernel: Kernel, path: Path) -> None:
+    """Write in the oldest version that can express the kernel."""
+    for version in VERSIONS:
+        try:
+            with _complete(path) as file:
+                file.write(_header(kernel, version).encode())
+                text = KernelText(kernel, version)
+                for cta in kernel.ctas():
+                    file.writelines(text.block(cta))
+            return
+        except NeedsNewerVersion:
+            if version == VERSIONS[-1]:
+                raise
+
+
+@contextmanager
+def _complete(path: Path) -> Iterator[IO[bytes]]:
+    """A file that has its name only once it is whole."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb", buffering=1 << 20) as file:
+            yield file
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _header(kernel: Kernel, version: int) -> str:
+    """The header, in the order in which the tracer writes it."""
+    name = " ".join(kernel.name.split()) or "unnamed"
+    grid, block = (",".join(map(str, dim)) for dim in (kernel.grid, kernel.block))
+    layout = (
+        "[line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
+        "[address_mode] [mem_addresses] immediate" + (" immediate values" if version > 5 else "")
+    )
+    return (
+        f"-kernel name = {name}\n"
+        f"-kernel id = {kernel.id}\n"
+        f"-grid dim = ({grid})\n"
+        f"-block dim = ({block})\n"
+        f"-shmem = {kernel.shared_bytes}\n"
+        f"-nregs = {kernel.registers}\n"
+        f"-binary version = {kernel.architecture}\n"
+        f"-cuda stream id = {kernel.stream}\n"
+        f"-shmem base_addr = 0x{kernel.shared_base & _64_BITS:016x}\n"
+        f"-local mem base_addr = 0x{kernel.local_base & _64_BITS:016x}\n"
+        f"-nvbit version = none\n"
+        f"-accelsim tracer version = {version}\n"
+        f"-enable lineinfo = 0\n\n"
+        f"#traces format = {layout}\n\n"
+    )
