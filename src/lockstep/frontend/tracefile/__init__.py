@@ -1,1 +1,6 @@
-"""frontend.tracefile"""
+"""Our own trace format: one compact file, checksummed, with random access by kernel and CTA."""
+
+from lockstep.frontend.tracefile.reader import load, read_cta
+from lockstep.frontend.tracefile.writer import write
+
+__all__ = ["load", "read_cta", "write"]

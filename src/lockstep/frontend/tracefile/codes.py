@@ -1,0 +1,147 @@
+"""The static code of all kernels: each distinct instruction once, each distinct code once.
+
+Launches of one program share most of their code, but a trace reader may have met the instructions
+in another order. So a code is a list of instruction numbers and a list of texts, and kernels with
+equal lists share one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep._jit import jit
+from lockstep.errors import LockstepError
+from lockstep.frontend.tracefile.columns import Malformed
+from lockstep.frontend.tracefile.rows import NONE
+from lockstep.frontend.tracefile.shapes import starts
+from lockstep.isa.instruction import (
+    INSTRUCTION,
+    NO_BARRIER,
+    NO_CONTROL,
+    REGISTER_COUNT,
+    OpClass,
+    Space,
+    verify,
+)
+from lockstep.workload import Code
+
+WORDS = INSTRUCTION.itemsize // 8
+NOTHING = np.empty(0, np.int64)
+TEXT = INSTRUCTION.fields["text"][1] // 8  # word of a record that holds its text
+
+
+class CodeTables(NamedTuple):
+    """All codes, as four tables ``[column, row]``."""
+
+    instructions: np.ndarray  # distinct records, a column a word; the text is a string number
+    codes: np.ndarray  # how many texts, how many instructions
+    texts: np.ndarray  # string numbers, code after code
+    members: np.ndarray  # instruction numbers minus position in the code, code after code
+
+
+class CodeCollector:
+    """Gathers the codes of kernels for writing."""
+
+    def __init__(self, strings):
+        self._strings = strings  # text to string number
+        self._instructions: dict[bytes, int] = {}
+        self._codes: dict[tuple[bytes, bytes], int] = {}
+
+    def add(self, code: Code) -> int:
+        """The number of a code; equal codes get the same. Raises :class:`LockstepError`."""
+        _verify(code.instructions, code.texts)
+        texts = np.array([self._strings(text) for text in code.texts], np.int64)
+        words = _words(code.instructions).copy()
+        if len(words):
+            words[:, TEXT] = texts[words[:, TEXT]]
+        table = self._instructions
+        members = np.array([table.setdefault(w.tobytes(), len(table)) for w in words], np.int64)
+        key = (texts.tobytes(), members.tobytes())
+        return self._codes.setdefault(key, len(self._codes))
+
+    def tables(self) -> CodeTables:
+        """The codes so far."""
+        lists = [[np.frombuffer(part, np.int64) for part in key] for key in self._codes]
+        texts, members = [t for t, _ in lists], [m - np.arange(len(m)) for _, m in lists]
+        words = np.frombuffer(b"".join(self._instructions), np.int64)
+        return CodeTables(
+            words.reshape(-1, WORDS).T,
+            np.array([[len(part) for part in parts] for parts in (texts, members)]),
+            np.concatenate([*texts, NOTHING])[None],
+            np.concatenate([*members, NOTHING])[None],
+        )
+
+
+def codes(tables: CodeTables, strings: list[str]) -> list[Code]:
+    """The codes of the tables. Raises :class:`Malformed` for any the model could not execute."""
+    texts, members = tables.texts[0], tables.members[0]
+    if (tables.codes < 0).any() or tables.codes.sum(axis=1).tolist() != [len(texts), len(members)]:
+        raise Malformed("expected codes as long as the lists of their parts")
+    _check_numbers(texts, len(strings), "string")
+    words = np.ascontiguousarray(tables.instructions.T)
+    try:
+        _verify(words.reshape(-1).view(INSTRUCTION), strings)
+    except LockstepError as problem:
+        raise Malformed(str(problem)) from None
+    t, m = (starts(counts).tolist() for counts in tables.codes)
+    return [
+        _code(words, texts[t[i] : t[i + 1]], members[m[i] : m[i + 1]], strings)
+        for i in range(tables.codes.shape[1])
+    ]
+
+
+def _code(words, texts, members, strings) -> Code:
+    members = members + np.arange(len(members))
+    _check_numbers(members, len(words), "instruction")
+    own = words[members]
+    position = np.full(len(strings), -1)
+    position[texts[::-1]] = np.arange(len(texts))[::-1]
+    own[:, TEXT] = position[own[:, TEXT]]
+    _check_numbers(own[:, TEXT], len(texts), "text")
+    return Code(own.reshape(-1).view(INSTRUCTION), [strings[t] for t in texts.tolist()])
+
+
+def _words(instructions: np.ndarray) -> np.ndarray:
+    """Records as lines of 64-bit words."""
+    return np.ascontiguousarray(instructions).view(np.int64).reshape(-1, WORDS)
+
+
+def _check_numbers(values: np.ndarray, end: int, what: str) -> None:
+    if len(values) and (values.min() < 0 or values.max() >= end):
+        raise Malformed(f"{what} number out of range; expected 0 to {end - 1}")
+
+
+def _verify(records: np.ndarray, texts: list[str]) -> None:
+    """As :func:`~lockstep.isa.instruction.verify`, which is slow: only for a suspect record."""
+    suspect = int(_first_suspect(records.view(np.recarray)))
+    if suspect < 0 and len(records):
+        strange = (records["text"] < 0) | (records["text"] >= len(texts))
+        suspect = int(np.argmax(strange)) if strange.any() else NONE
+    if suspect >= 0:
+        verify(records[suspect : suspect + 1], texts)
+
+
+CLASSES, SPACES = len(OpClass), len(Space)
+
+
+@jit
+def _first_suspect(records):
+    """The first record that ``verify`` might refuse, or -1."""
+    for i in range(len(records)):
+        r = records[i]
+        fine = 0 <= r.op < CLASSES and 0 <= r.space < SPACES and 0 <= r.width <= 64 and r.pc >= 0
+        fine = fine and 0 <= r.destinations <= len(r.destination) and 0 <= r.sources
+        fine = fine and r.sources <= len(r.source) and NO_CONTROL <= r.stall <= 15
+        fine = fine and 0 <= r.write_barrier <= NO_BARRIER and r.write_barrier != 6
+        fine = fine and 0 <= r.read_barrier <= NO_BARRIER and r.read_barrier != 6
+        if not (fine and 0 <= r.wait_mask < 64):
+            return i
+        for j in range(r.destinations):
+            first, count = r.destination[j], r.destination_count[j]
+            if first < 0 or count < 1 or count > REGISTER_COUNT - first:
+                return i
+        for j in range(r.sources):
+            first, count = r.source[j], r.source_count[j]
+            if first < 0 or count < 1 or count > REGISTER_COUNT - first:
+                return i
+    return -1

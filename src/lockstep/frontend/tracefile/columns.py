@@ -1,0 +1,125 @@
+"""Columns of 64-bit integers as bytes: the one primitive that every section is made of.
+
+A column is stored as a head byte, then its values byte-transposed: all lowest bytes, then all
+second bytes, up to the narrowest width that holds them. Zstandard does the rest.
+"""
+
+import numpy as np
+
+from lockstep._jit import jit
+
+WIDTH = 15  # bits of the head byte: bytes a value, 0 to 8
+DELTA = 16  # values are differences to the value before
+SHIFTED = 32  # a second byte says how many zero bits were cut off at the low end
+LIMIT = 1 << 30  # bytes that one section may unfold to, on disk or in memory
+
+
+class Malformed(Exception):
+    """A section does not hold what it should; the reader adds the file and the position."""
+
+
+def pack(values, delta: bool = True) -> bytes:
+    """One column as bytes; ``delta`` allows storing differences where they are smaller."""
+    values = np.ascontiguousarray(values, np.int64)
+    head, best = 0, values
+    if delta and len(values) > 1:
+        differences = np.diff(values, prepend=np.int64(0))
+        if _bits(differences) < _bits(values):
+            head, best = DELTA, differences
+    bits = int(np.bitwise_or.reduce(best)) if len(best) else 0
+    shift = (bits & -bits).bit_length() - 1 if bits else 0
+    if shift:
+        head, best = head | SHIFTED, best >> shift
+    folded = zigzag(best)
+    width = -(-int(folded.max(initial=0)).bit_length() // 8)
+    planes = folded.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :width].T
+    return bytes([head | width]) + bytes([shift] if shift else []) + planes.tobytes()
+
+
+def zigzag(values: np.ndarray) -> np.ndarray:
+    """Signed to unsigned, small magnitudes to small numbers: 0, -1, 1, -2 become 0, 1, 2, 3."""
+    return ((values << 1) ^ (values >> 63)).view(np.uint64)
+
+
+def _bits(values: np.ndarray) -> float:
+    """About how many bits the values need."""
+    return float(np.log2(zigzag(values).astype(np.float64) + 1).sum())
+
+
+def pack_tables(tables) -> bytes:
+    """Tables, each a sequence of equally long columns: first the row counts, then the columns."""
+    counts = [len(table[0]) for table in tables]
+    return b"".join(map(pack, [counts, *(column for table in tables for column in table)]))
+
+
+def unpack_tables(payload: np.ndarray, widths) -> tuple[list[np.ndarray], int]:
+    """Undo :func:`pack_tables`; returns an array ``[column, row]`` a table, and the position behind.
+
+    ``widths`` says how many columns each table has. Raises :class:`Malformed`.
+    """
+    counts, position = unpack(payload, 0, np.array([len(widths)]))
+    values, position = unpack(payload, position, np.repeat(counts, widths))
+    ends = np.cumsum(counts * widths).tolist()
+    tables = [
+        values[end - n * width : end].reshape(width, n)
+        for n, width, end in zip(counts.tolist(), widths, ends)
+    ]
+    return tables, position
+
+
+def unpack(payload: np.ndarray, position: int, counts: np.ndarray) -> tuple[np.ndarray, int]:
+    """The columns at ``position`` with ``counts`` values each, and the position behind them.
+
+    All values are in one array, column after column. Raises :class:`Malformed`.
+    """
+    if len(counts) and (counts.min() < 0 or counts.astype(np.float64).sum() > LIMIT / 8):
+        raise Malformed(f"expected at most {LIMIT // 8} values in one group of columns")
+    values = np.zeros(int(counts.sum()), np.int64)
+    with np.errstate(over="ignore"):  # differences wrap, as they do when compiled
+        end = int(_unpack(payload, position, counts, values))
+    if end < 0:
+        raise Malformed(f"expected a column at offset {-1 - end} of the unpacked section")
+    return values, end
+
+
+@jit
+def _unpack(payload, position, counts, values):
+    """Fill ``values``; returns the position behind the last column, or -1 - position if bad."""
+    first = 0
+    for n in counts:
+        start = position
+        if position >= len(payload):
+            return -1 - start
+        head = np.int64(payload[position])
+        width = head & WIDTH
+        position += 1
+        shift = np.int64(0)
+        if head & SHIFTED:
+            if position >= len(payload):
+                return -1 - start
+            shift = np.int64(payload[position])
+            position += 1
+        bad = width > 8 or head >= 2 * SHIFTED or shift > 63
+        if bad or position + width * n > len(payload):
+            return -1 - start
+        column = values[first : first + n]
+        for b in range(width):
+            plane = payload[position : position + n]
+            for i in range(n):
+                column[i] |= np.int64(plane[i]) << (8 * b)
+            position += n
+        if width > 0:
+            _unfold(column, shift, head & DELTA)
+        first += n
+    return position
+
+
+@jit
+def _unfold(column, shift, delta):
+    """Undo zigzag, shift and difference in place."""
+    for i in range(len(column)):
+        z = column[i]
+        column[i] = (((z >> 1) & 0x7FFFFFFFFFFFFFFF) ^ -(z & 1)) << shift
+    if delta != 0:
+        for i in range(1, len(column)):
+            column[i] += column[i - 1]

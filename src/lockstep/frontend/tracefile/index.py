@@ -1,0 +1,171 @@
+"""The index: all of a workload but its CTAs, and where those lie. The last section of a file."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep.errors import WorkloadError
+from lockstep.frontend.tracefile.codes import WORDS, CodeCollector, CodeTables, codes
+from lockstep.frontend.tracefile.columns import LIMIT, Malformed, pack_tables, unpack_tables
+from lockstep.workload import Code, Kernel, MemoryCopy, Workload
+
+SCALARS = ("id", "registers", "shared_bytes", "stream", "architecture", "shared_base", "local_base")
+TRIPLES = ("grid", "block", "cluster")
+KERNEL = ("code", "name", *SCALARS, *(t + axis for t in TRIPLES for axis in "_x _y _z".split()))
+TABLES = (1, WORDS, 2, 1, 1, 1, 2, len(KERNEL) + 1, 4)
+"""Columns of each table: strings, instructions, codes, their texts, their instructions, commands,
+copies, kernels (and how many chunks each has), chunks."""
+MOST_WARPS = 1 << 16  # in a CTA; hardware has 32
+
+
+class StoredChunk(NamedTuple):
+    """How many CTAs a chunk holds, and its section."""
+
+    ctas: int
+    size: int  # bytes in the file
+    raw_size: int  # bytes unpacked
+    crc: int  # CRC-32 of the bytes in the file
+
+
+Source = Callable[[Kernel, list[tuple[int, StoredChunk]]], Callable]
+"""Makes a kernel's ``ctas`` from its chunks and their places in the file."""
+
+
+class Strings:
+    """Numbers strings in the order in which they are first asked for."""
+
+    def __init__(self):
+        self.all: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        """The number of ``text``."""
+        return self.all.setdefault(text, len(self.all))
+
+
+def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
+    """The payload of the index; ``chunks`` holds a list for each kernel."""
+    strings = Strings()
+    strings(workload.name)
+    collector = CodeCollector(strings)
+    kernels = [
+        (collector.add(k.code), strings(k.name), *_numbers(k), len(own))
+        for k, own in zip(workload.kernels, chunks)
+    ]
+    copies = [(c.address, c.bytes) for c in workload.commands if isinstance(c, MemoryCopy)]
+    kinds = [int(isinstance(c, Kernel)) for c in workload.commands]
+    texts = [s.encode("utf-8", "surrogatepass") for s in strings.all]
+    tables = [[[len(t) for t in texts]], *collector.tables(), [kinds], _columns(copies, 2)]
+    tables += [_columns(kernels, len(KERNEL) + 1), _columns(sum(chunks, []), 4)]
+    return pack_tables(tables) + b"".join(texts)
+
+
+def _numbers(kernel: Kernel) -> list[int]:
+    """The numbers of a kernel, in the order of ``KERNEL``. Raises :class:`WorkloadError`."""
+    numbers = [getattr(kernel, name) for name in SCALARS]
+    numbers += [n for name in TRIPLES for n in getattr(kernel, name)]
+    problem = _problem(kernel)
+    if not problem and not all(-(1 << 63) <= n < 1 << 63 for n in numbers):
+        problem = "a number does not fit in 64 bits"
+    if problem:
+        raise WorkloadError(f"kernel {kernel.id}: {problem}")
+    return numbers
+
+
+def _problem(kernel: Kernel) -> str:
+    """What makes a kernel impossible to run or to store, or nothing."""
+    for name in TRIPLES:
+        triple = getattr(kernel, name)
+        if min(triple) < 1 or triple[0] * triple[1] * triple[2] >= 1 << 62:
+            return f"{name} {triple}; expected three positive numbers"
+    if kernel.warps > MOST_WARPS:
+        return f"{kernel.warps} warps in a CTA; expected at most {MOST_WARPS}"
+    if kernel.registers < 0 or kernel.shared_bytes < 0:
+        return f"{kernel.registers} registers and {kernel.shared_bytes} bytes of shared memory"
+    return ""
+
+
+def _columns(rows, width: int):
+    """Rows to columns, also when there are none."""
+    return list(zip(*rows)) or [()] * width
+
+
+def decode(payload: bytes, begin: int, newer: bool, source: Source) -> tuple[Workload, int]:
+    """The workload of an index, and where its last chunk ends; the first begins at ``begin``.
+
+    ``newer``: a later minor version wrote it, so more may follow. Raises :class:`Malformed`.
+    """
+    tables, position = unpack_tables(np.frombuffer(payload, np.uint8), TABLES)
+    (lengths,), *code_tables, (kinds,), copies, kernels, chunks = tables
+    strings = _strings(lengths.tolist(), payload, position, newer)
+    all_codes = codes(CodeTables(*code_tables), strings)
+    placed, end = _placed([StoredChunk(*row) for row in zip(*chunks.tolist())], begin)
+    moves = [MemoryCopy(*row) for row in zip(*copies.tolist())]
+    launches = _kernels(list(zip(*kernels.tolist())), (all_codes, strings), placed, source)
+    commands = _in_order(kinds.tolist(), moves, launches)
+    return Workload(strings[0], commands), end
+
+
+def _in_order(kinds: list[int], *lists: list) -> list:
+    """Merge lists; ``kinds`` says from which one the next item comes."""
+    expected = [kind for kind, items in enumerate(lists) for _ in items]
+    if sorted(kinds) != expected:
+        raise Malformed("expected as many commands as copies and kernels")
+    sources = [iter(items) for items in lists]
+    return [next(sources[kind]) for kind in kinds]
+
+
+def _placed(chunks: list[StoredChunk], at: int) -> tuple[list[tuple[int, StoredChunk]], int]:
+    """Each chunk with its place in the file: they lie one after the other from ``at`` on."""
+    placed = []
+    for chunk in chunks:
+        if chunk.ctas < 1 or chunk.size < 1 or not 0 <= chunk.raw_size <= LIMIT:
+            raise Malformed(f"chunk {len(placed)} is empty or larger than {LIMIT} bytes")
+        placed.append((at, chunk))
+        at += chunk.size
+    return placed, at
+
+
+def _kernels(rows, names, placed, source: Source) -> list[Kernel]:
+    """The kernels, each given its share of the chunks."""
+    all_codes, strings = names
+    counts = [row[-1] for row in rows]
+    if min(counts, default=0) < 0 or sum(counts) != len(placed):
+        raise Malformed("expected every chunk to belong to a kernel")
+    kernels = []
+    for code, name, *numbers, count in rows:
+        if not (0 <= code < len(all_codes) and 0 <= name < len(strings)):
+            raise Malformed("kernel without code or name")
+        kernel = _kernel(all_codes[code], strings[name], numbers)
+        kernel.ctas = source(kernel, placed[:count])
+        placed = placed[count:]
+        kernels.append(kernel)
+    return kernels
+
+
+def _kernel(code: Code, name: str, numbers: list[int]) -> Kernel:
+    fields = dict(zip(SCALARS, numbers))
+    for i, triple in enumerate(TRIPLES):
+        first = len(SCALARS) + 3 * i
+        fields[triple] = tuple(numbers[first : first + 3])
+    kernel = Kernel(name=name, code=code, ctas=tuple, **fields)
+    problem = _problem(kernel)
+    if problem:
+        raise Malformed(f"kernel {kernel.id}: {problem}")
+    return kernel
+
+
+def _strings(lengths: list[int], payload: bytes, position: int, newer: bool) -> list[str]:
+    """The strings behind the tables."""
+    end = position + sum(lengths)
+    if not lengths or min(lengths) < 0 or end > len(payload) or (end < len(payload) and not newer):
+        raise Malformed(f"expected strings of {end - position} bytes at the end of the index")
+    strings = []
+    for length in lengths:
+        try:
+            text = payload[position : position + length].decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise Malformed("expected strings in UTF-8") from None
+        strings.append(text)
+        position += length
+    return strings

@@ -1,0 +1,164 @@
+"""Warp shapes: the distinct run sequences of a chunk, and the memory instructions they execute.
+
+Most warps of a kernel take the same path, so a chunk stores each sequence of runs once. Masks
+repeat within a warp (a loop body diverges and converges again): a mask is stored as how many
+runs ago it was seen, or as a literal.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep._jit import inline, jit
+from lockstep.frontend.tracefile.columns import LIMIT, Malformed
+from lockstep.workload import RUN
+
+REACH = 254  # how many runs a mask may lie back
+
+SLOT = np.dtype([("row", "i8"), ("mask", "i8")])
+"""One address record of a warp shape: which memory instruction, under which mask."""
+
+TOTALS = np.dtype([("warp_instructions", "i8"), ("thread_instructions", "i8"), ("addresses", "i8")])
+
+
+class MemoryMap(NamedTuple):
+    """Which instructions of a code take an address record."""
+
+    before: np.ndarray  # at [i]: how many memory instructions lie before instruction i
+    instructions: np.ndarray  # their static indices
+
+
+class Shapes(NamedTuple):
+    """Distinct run sequences, one after the other."""
+
+    first: np.ndarray  # at [s]: where the runs of shape s begin; one more at the end
+    runs: np.ndarray  # RUN
+    totals: np.ndarray  # TOTALS, one a shape
+
+
+def memory_map(instructions: np.ndarray) -> MemoryMap:
+    """The memory instructions among ``instructions``."""
+    has_address = instructions["width"] > 0
+    before = np.zeros(len(instructions) + 1, np.int64)
+    np.cumsum(has_address, out=before[1:])
+    return MemoryMap(before, np.flatnonzero(has_address))
+
+
+def starts(counts: np.ndarray) -> np.ndarray:
+    """Where each of several groups begins when they lie one after the other, and the end."""
+    first = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=first[1:])
+    return first
+
+
+def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
+    """Count what each shape executes. Raises :class:`Malformed` if a run leaves the code."""
+    totals = np.zeros(len(first) - 1, TOTALS)
+    bad = int(_measure(first, runs, memory.before, totals.view(np.recarray)))
+    if bad >= 0:
+        run = runs[bad]
+        raise Malformed(
+            f"a run of {run['count']} instructions from {run['static']} on; "
+            f"the code has {len(memory.before) - 1}"
+        )
+    if totals["addresses"].astype(np.float64).sum() > LIMIT / SLOT.itemsize:
+        raise Malformed("expected fewer address records in one chunk")
+    return Shapes(first, runs, totals)
+
+
+def slots(shapes: Shapes, memory: MemoryMap) -> np.ndarray:
+    """The address records of all shapes; ``row`` counts memory instructions in code order."""
+    table = np.empty(int(shapes.totals["addresses"].sum()), SLOT).view(np.recarray)
+    _list_slots(shapes.runs, memory.before, table)
+    return table
+
+
+def pack_runs(first: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The runs as four columns: jump from fall-through, count, how far back the mask, literals."""
+    jump, back = np.empty((2, len(runs)), np.int64)
+    _split_runs(first, runs, jump, back)
+    return jump, runs["count"].astype(np.int64), back, runs["mask"][back == 0]
+
+
+def unpack_runs(first, jump, count, back, literals) -> np.ndarray:
+    """Undo :func:`pack_runs`. Raises :class:`Malformed`; indices are checked by ``measure``."""
+    if np.count_nonzero(back == 0) != len(literals):
+        raise Malformed("expected as many literal masks as runs that take one")
+    runs = np.empty(len(jump), RUN)
+    if not _join_runs(first, (jump, count, back, literals), runs):
+        raise Malformed("a run lies outside the code, or its mask outside its warp")
+    return runs
+
+
+@jit
+def _measure(first, runs, before, totals):
+    """Fill ``totals``; returns the first run that leaves the code, or -1."""
+    for s in range(len(first) - 1):
+        total = totals[s]
+        for r in range(first[s], first[s + 1]):
+            static, count = np.int64(runs[r]["static"]), np.int64(runs[r]["count"])
+            if static < 0 or count < 1 or static + count >= len(before):
+                return r
+            total.warp_instructions += count
+            total.thread_instructions += count * lanes_of(runs[r]["mask"])
+            if runs[r]["mask"] != 0:
+                total.addresses += before[static + count] - before[static]
+    return -1
+
+
+@inline
+def lanes_of(mask):
+    """How many bits are set."""
+    n = 0
+    while mask != 0:
+        mask &= mask - 1
+        n += 1
+    return n
+
+
+@jit
+def _list_slots(runs, before, table):
+    at = 0
+    for r in range(len(runs)):
+        if runs[r]["mask"] == 0:
+            continue
+        static, count = np.int64(runs[r]["static"]), np.int64(runs[r]["count"])
+        for row in range(before[static], before[static + count]):
+            table[at].row = row
+            table[at].mask = runs[r]["mask"]
+            at += 1
+
+
+@jit
+def _split_runs(first, runs, jump, back):
+    for s in range(len(first) - 1):
+        expected = np.int64(0)
+        for r in range(first[s], first[s + 1]):
+            jump[r] = runs[r]["static"] - expected
+            expected = np.int64(runs[r]["static"]) + np.int64(runs[r]["count"])
+            back[r] = 0
+            for b in range(1, min(r - first[s], REACH) + 1):
+                if runs[r - b]["mask"] == runs[r]["mask"]:
+                    back[r] = b
+                    break
+
+
+@jit
+def _join_runs(first, columns, runs):
+    jump, count, back, literals = columns
+    literal = 0
+    for s in range(len(first) - 1):
+        expected = np.int64(0)
+        for r in range(first[s], first[s + 1]):
+            static = expected + jump[r]
+            expected = static + count[r]
+            far = static < 0 or count[r] < 1 or max(static, count[r], expected) >= 1 << 31
+            if far or back[r] < 0 or back[r] > r - first[s]:
+                return False
+            runs[r]["static"], runs[r]["count"] = static, count[r]
+            if back[r] == 0:
+                runs[r]["mask"] = literals[literal]
+                literal += 1
+            else:
+                runs[r]["mask"] = runs[r - back[r]]["mask"]
+    return True

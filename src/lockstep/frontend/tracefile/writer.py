@@ -1,0 +1,73 @@
+"""Writes trace files, CTA by CTA."""
+
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from lockstep.errors import LockstepError, WorkloadError
+from lockstep.frontend.tracefile import container, index
+from lockstep.frontend.tracefile.build import TARGET, ChunkBuilder
+from lockstep.frontend.tracefile.columns import LIMIT
+from lockstep.workload import Kernel, Workload
+
+
+def write(workload: Workload, path) -> None:
+    """Write a workload; what stands at ``path`` is replaced only by a complete file.
+
+    Memory holds one chunk at a time. Raises :class:`~lockstep.errors.LockstepError` if the
+    file cannot be written, and :class:`~lockstep.errors.WorkloadError` if the workload breaks
+    the rules of ``workload.py``.
+    """
+    path = Path(path)
+    try:
+        with _replacing(path) as file:
+            _write(workload, file)
+    except OSError as problem:
+        raise LockstepError(f"{path}: cannot be written: {problem.strerror}") from problem
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file beside ``path`` that takes its name at the end, or vanishes."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+        os.replace(temporary, path)
+    except BaseException:  # Ctrl-C too leaves nothing behind
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _write(workload: Workload, file: BinaryIO) -> None:
+    file.write(container.header())
+    chunks = [list(_chunks(kernel, file)) for kernel in workload.kernels]
+    offset = file.tell()
+    payload = index.encode(workload, chunks)
+    if len(payload) > LIMIT:
+        raise WorkloadError(f"more than {LIMIT} bytes of kernels and code")
+    section = container.compress(payload)
+    file.write(section + container.footer(offset, section, len(payload)))
+
+
+def _chunks(kernel: Kernel, file: BinaryIO) -> Iterator[index.StoredChunk]:
+    """Write the CTAs of a kernel; yields what the index must know of each chunk."""
+    builder = ChunkBuilder(kernel)
+    for cta in kernel.ctas():
+        builder.add(cta)
+        if builder.bytes >= TARGET:
+            yield _flush(builder, file)
+    if builder.ctas:
+        yield _flush(builder, file)
+
+
+def _flush(builder: ChunkBuilder, file: BinaryIO) -> index.StoredChunk:
+    ctas, payload = builder.ctas, builder.encode()
+    if len(payload) > LIMIT:
+        raise WorkloadError(f"more than {LIMIT} bytes of streams in a CTA")
+    section = container.compress(payload)
+    file.write(section)
+    return index.StoredChunk(ctas, len(section), len(payload), zlib.crc32(section))
