@@ -12,18 +12,20 @@ from lockstep.workload import Workload
 Progress = Callable[[int, int, int, int, str], None]
 """Called with finished CTAs, all CTAs, the cycle, warp instructions and the kernel's name."""
 
+TRACEFILE_SUFFIX = ".lst"  # lockstep's own trace format
 TIMELINE_INTERVAL = 500  # cycles between counter samples of a timeline, where none is given
 
 
 def load(path: str | Path) -> Workload:
     """Read a workload of any kind that lockstep knows: its own trace files, or Accel-Sim's.
 
-    ``path`` is a file, or a directory with a ``kernelslist.g``. Raises
-    :class:`~lockstep.errors.InputError` for anything else.
+    ``path`` is a file, or a directory with a ``kernelslist.g``. Only what is needed to begin is
+    read: a workload streams the rest, each time it is simulated. Raises
+    :class:`~lockstep.errors.InputError` for whatever is wrong with the files.
     """
     from lockstep.frontend import accelsim, tracefile
 
-    path = _existing(Path(path))
+    path = Path(path)
     return tracefile.load(path) if _is_tracefile(path) else accelsim.load(path)
 
 
@@ -47,19 +49,17 @@ def save(workload: Workload, path: str | Path) -> None:
 
 def is_tracefile_name(path: str | Path) -> bool:
     """Whether a path is named as a trace file of lockstep's own format."""
-    from lockstep.frontend import tracefile
-
-    return Path(path).suffix == tracefile.SUFFIX
+    return Path(path).suffix == TRACEFILE_SUFFIX
 
 
-def gpu(name: str, overrides: Iterable[str] = ()) -> GPU:
-    """A GPU of the library, with overrides such as ``["sm.count=40", "l2.ways=16"]``."""
-    return library.apply(library.gpu(name), list(overrides))
+def gpu(name: str | Path, overrides: Iterable[str] = ()) -> GPU:
+    """A GPU of the library or of a data file, with overrides such as ``["sm.count=40"]``."""
+    return library.apply(library.gpu(name), overrides)
 
 
 def gpu_names() -> list[str]:
     """The names of the GPUs in the library."""
-    return list(library.names())
+    return library.names()
 
 
 def gpu_for(workload: Workload) -> GPU:
@@ -73,7 +73,7 @@ def gpu_for(workload: Workload) -> GPU:
 
 def simulate(
     workload: Workload | str | Path,
-    gpu: GPU | str,
+    gpu: GPU | str | Path,
     *,
     threads: int = 1,
     scheduler: Callable | None = None,
@@ -109,7 +109,7 @@ def simulate(
     _check_counts(threads=threads, limit_instructions=limit_instructions)
     _check_counts(limit_cycles=limit_cycles, interval=interval)
     workload = workload if isinstance(workload, Workload) else load(workload)
-    gpu = library.gpu(gpu) if isinstance(gpu, str) else gpu
+    gpu = gpu if isinstance(gpu, GPU) else library.gpu(gpu)
     run = engine.run(
         workload,
         gpu,
@@ -126,29 +126,17 @@ def simulate(
     return Result(run, gpu, Source(workload.name, workload.path, workload.digest))
 
 
-def _existing(path: Path) -> Path:
-    """The file to read; a directory stands for the kernel list in it."""
-    listed = path / "kernelslist.g"
-    if path.is_dir():
-        if not listed.is_file():
-            raise InputError(path, "", "is a directory without a kernelslist.g")
-        return listed
-    if not path.exists():
-        raise InputError(path, "", "no such file or directory")
-    if not path.is_file():
-        raise InputError(path, "", "is no regular file")
-    return path
-
-
 def _is_tracefile(path: Path) -> bool:
-    from lockstep.frontend import tracefile
+    from lockstep.frontend.tracefile.container import MAGIC
 
+    if not path.is_file():
+        return False
     try:
         with path.open("rb") as file:
-            start = file.read(len(tracefile.MAGIC))
+            start = file.read(len(MAGIC))
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
-    return start == tracefile.MAGIC or is_tracefile_name(path)
+    return start == MAGIC or is_tracefile_name(path)
 
 
 def _fitness(gpu: GPU, version: int) -> tuple:

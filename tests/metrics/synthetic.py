@@ -13,9 +13,7 @@ SMS, CHANNELS = 4, 2
 def small_gpu() -> spec.GPU:
     """A GPU with round numbers: 1 GHz, 4 SMs of 2 schedulers, 2 channels x 2 slices, 64 GB/s."""
     fp32 = spec.ExecutionUnit(name="fp32", operations={"FP32": 4}, lanes=16)
-    sfu = spec.ExecutionUnit(
-        name="sfu", operations={"SFU": 20, "FP32": 8}, lanes=4, scope="sm", intervals={"FP32": 16}
-    )
+    sfu = spec.ExecutionUnit(name="sfu", operations={"SFU": 20}, lanes=4, scope="sm")
     launch = spec.Launch(overhead=100)
     sm = spec.SM(
         count=SMS, subcores=2, warps=16, ctas=8, barrier_latency=8, fence_latency=8,

@@ -147,12 +147,15 @@ def test_speed_of_light_of_the_units(kernel, evaluate):
     assert values["sim__sol_unit_sfu.pct"] == 40.0  # 8 cycles each on 4 lanes
 
 
-def test_units_share_an_operation_by_their_speed(kernel, evaluate):
-    # fp32: 2 sub-cores / 2 cycles = 1 a cycle; sfu: 1 in 16 cycles. 17 share as 16 and 1.
-    kernel.sm["issued"][:, OpClass.FP32] = 170
+def test_units_execute_what_falls_back_on_them(kernel, evaluate):
+    # No unit names INT32 or UNKNOWN: they run as FP32, in 2 cycles each on 2 x 1000.
+    kernel.sm["issued"][:, OpClass.FP32] = 100
+    kernel.sm["issued"][:, OpClass.INT32] = 200
+    kernel.sm["issued"][:, OpClass.UNKNOWN] = 300
+    kernel.sm["issued"][:, OpClass.BRANCH] = 400  # needs no unit
     values = evaluate()
-    assert values["sim__sol_unit_fp32.pct"] == pytest.approx(16.0)  # 160 x 2 of 2 x 1000
-    assert values["sim__sol_unit_sfu.pct"] == pytest.approx(16.0)  # 10 x 16 of 1000
+    assert values["sim__sol_unit_fp32.pct"] == 60.0
+    assert values["sim__sol_unit_sfu.pct"] == 0.0
 
 
 def test_what_belongs_to_a_kernel_is_left_out_of_totals(synthetic):

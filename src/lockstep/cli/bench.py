@@ -4,9 +4,11 @@ from pathlib import Path
 
 import click
 
-from lockstep.cli.parameters import POSITIVE
+from lockstep.cli.console import console_of
+from lockstep.cli.parameters import POSITIVE, check_writable
 
 FILE = click.Path(path_type=Path)
+PIPE_WIDTH = 140
 
 
 @click.command()
@@ -26,7 +28,6 @@ def command(paths, name, threads, reference, json_file) -> None:
     With a reference and no GPU, each trace runs on every GPU that the reference has for it. Peak
     memory is that of a process which did nothing else.
     """
-    from lockstep.cli.parameters import check_writable
     from lockstep.metrics import output
     from lockstep.report import benchmark
 
@@ -47,9 +48,6 @@ def command(paths, name, threads, reference, json_file) -> None:
 
 
 def _show(measured: list) -> None:
-    from rich.console import Console
-
     from lockstep.report.benchmark import table
 
-    console = Console(highlight=False)
-    Console(highlight=False, width=None if console.is_terminal else 140).print(table(measured))
+    console_of(PIPE_WIDTH).print(table(measured))

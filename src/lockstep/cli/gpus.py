@@ -2,47 +2,68 @@
 
 import click
 
+from lockstep.cli.console import console_of
+
+PIPE_WIDTH = 160
+
 
 @click.command()
 @click.argument("name", required=False)
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
 def command(name: str | None, overrides: tuple[str, ...]) -> None:
     """List the GPUs of the library, or every parameter of the GPU called NAME."""
-    from lockstep import api
-    from lockstep.gpus import library
-
     if name:
-        click.echo(library.describe(api.gpu(name, overrides)))
+        _describe(name, overrides)
     elif overrides:
         raise click.UsageError("--set needs the NAME of a GPU")
     else:
         _list()
 
 
-def _list() -> None:
-    from rich.console import Console
+def _describe(name: str, overrides: tuple[str, ...]) -> None:
+    """Every parameter: value, unit, allowed range, meaning, source."""
     from rich.table import Table
 
     from lockstep import api
-    from lockstep.metrics.facts import dram_peak
+    from lockstep.gpus import library
+
+    gpu = api.gpu(name, overrides)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("parameter", no_wrap=True)
+    for heading, ratio in (("value", 2), ("unit", 2), ("range", 2), ("meaning", 5), ("source", 5)):
+        table.add_column(heading, overflow="fold", ratio=ratio)
+    for row in library.describe(gpu, origin=name):
+        value = ", ".join(map(str, row.value)) if isinstance(row.value, tuple) else str(row.value)
+        table.add_row(row.name, value, row.unit, row.range, row.meaning, row.source)
+    console = console_of(PIPE_WIDTH)
+    console.print(f"{gpu.name}: {gpu.description}")
+    console.print(f"validated against: {'; '.join(gpu.validated) or 'nothing yet'}\n")
+    console.print(table)
+
+
+def _list() -> None:
+    from rich.table import Table
+
+    from lockstep import api
+    from lockstep.gpus import library
     from lockstep.report.figures import scaled
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("GPU", "binaries", "SMs", "clock", "L2", "DRAM"):
+    for heading in ("GPU", "binaries", "SMs", "clock", "FP32", "L2", "DRAM"):
         justify = "left" if heading in ("GPU", "binaries") else "right"
         table.add_column(heading, justify=justify, no_wrap=True)
     table.add_column("validated against", overflow="fold")
     for name in api.gpu_names():
         g = api.gpu(name)
-        l2 = g.dram.channels * g.l2.slices_per_channel * g.l2.sets * g.l2.ways * g.l2.line_bytes
+        totals = library.totals(g)
         table.add_row(
             name,
             " ".join(f"sm_{a}" for a in g.architectures),
             str(g.sm.count),
             f"{g.clock_mhz:,.0f} MHz",
-            f"{l2 / 2**20:.1f} MiB",
-            scaled(dram_peak(g), "B/s"),
+            scaled(totals.fp32_tflops * 1e12, "FLOP/s"),
+            f"{totals.l2_bytes / 2**20:.1f} MiB",
+            scaled(totals.dram_gb_per_s * 1e9, "B/s"),
             "; ".join(g.validated) or "nothing yet",
         )
-    console = Console(highlight=False)
-    Console(highlight=False, width=None if console.is_terminal else 120).print(table)
+    console_of(PIPE_WIDTH).print(table)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli.console import console_of
 from lockstep.cli.convert import bytes_of
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ def command(path: Path) -> None:
 
     Reads all of the trace.
     """
-    from rich.console import Console
-
     from lockstep import api
     from lockstep.report.census import Census, census
     from lockstep.report.figures import clean, count, scaled
@@ -35,9 +34,7 @@ def command(path: Path) -> None:
     total = Census()
     for one in each:
         total.add(one)
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, width=PIPE_WIDTH)
+    console = console_of(PIPE_WIDTH)
     copies = len(workload.commands) - len(each)
     console.print(
         f"{clean(workload.name)}: {len(each)} kernels, {copies} copies to the device, "

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli.console import console_of
 from lockstep.cli.parameters import POSITIVE, KernelIds, check_writable
 from lockstep.cli.progress import Progress
 
@@ -96,11 +97,6 @@ def write(
 
 def show(result: "Result") -> None:
     """Print the summary to stdout."""
-    from rich.console import Console
-
     from lockstep.report.summary import print_summary
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=PIPE_WIDTH)
-    print_summary(result, console)
+    print_summary(result, console_of(PIPE_WIDTH))

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lockstep.gpus.spec import GPU
+from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import Stall
 
@@ -51,6 +52,19 @@ def stall_reasons(gpu: GPU) -> list[Keyed]:
     return [(stall.name.lower(), stall) for stall in Stall]
 
 
+class UnitKind(NamedTuple):
+    """One kind of execution unit, as a formula needs it."""
+
+    instances: int  # in an SM
+    intervals: tuple[tuple[int, int], ...]  # OpClass that it executes, cycles between two starts
+
+
 def execution_units(gpu: GPU) -> list[Keyed]:
-    """Every kind of execution unit of the GPU."""
-    return [(unit.name.lower(), unit) for unit in gpu.sm.units]
+    """Every kind of execution unit of the GPU, with what it executes there."""
+    executed = list(enumerate(operations(gpu)))
+    kinds = []
+    for index, unit in enumerate(gpu.sm.units):
+        instances = unit.count * (gpu.sm.subcores if unit.scope == "subcore" else 1)
+        intervals = tuple((op, o.interval) for op, o in executed if o.unit == index)
+        kinds.append((unit.name.lower(), UnitKind(instances, intervals)))
+    return kinds

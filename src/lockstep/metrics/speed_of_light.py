@@ -1,8 +1,7 @@
 """Speed of light: how near each unit came to the most it could do while CTAs ran."""
 
-from lockstep.gpus.spec import GPU, ExecutionUnit
-from lockstep.isa.instruction import OpClass
-from lockstep.metrics.facts import WARP, dram_peak, percent
+from lockstep.gpus.spec import GPU
+from lockstep.metrics.facts import dram_peak, percent
 from lockstep.metrics.metric import Metric, execution_units
 from lockstep.metrics.sm_memory import l1_sectors
 
@@ -20,7 +19,8 @@ METRICS = (
         "%",
         "Cycles in which execution units of kind {} start an instruction.",
         lambda k, unit: percent(
-            _starts(k.sm.issued, unit, k.gpu), _instances(unit, k.gpu) * k.sm_cycles
+            sum(k.sm.issued[op] * interval for op, interval in unit.intervals),
+            unit.instances * k.sm_cycles,
         ),
         each=execution_units,
     ),
@@ -71,30 +71,3 @@ METRICS = (
 def _lsu_interval(gpu: GPU) -> float:
     """Cycles of an SM that a memory instruction takes at the tighter of the two limits."""
     return max(gpu.sm.memory.address_interval / gpu.sm.subcores, gpu.sm.memory.accept_interval)
-
-
-def _instances(unit: ExecutionUnit, gpu: GPU) -> int:
-    """Units of this kind in an SM."""
-    return unit.count * (gpu.sm.subcores if unit.scope == "subcore" else 1)
-
-
-def _interval(unit: ExecutionUnit, operation: str) -> int:
-    """Cycles between two starts of an operation on one unit."""
-    return unit.intervals.get(operation, max(1, WARP // unit.lanes))
-
-
-def _starts(issued: list[int], unit: ExecutionUnit, gpu: GPU) -> float:
-    """Cycles that units of this kind were busy starting instructions, in all SMs together.
-
-    Where several kinds execute an operation, each is taken to get its share by speed.
-    """
-    busy = 0.0
-    for operation in unit.operations:
-        rates = {
-            u.name: _instances(u, gpu) / _interval(u, operation)
-            for u in gpu.sm.units
-            if operation in u.operations
-        }
-        share = rates[unit.name] / sum(rates.values())
-        busy += issued[OpClass[operation.upper()]] * share * _interval(unit, operation)
-    return busy

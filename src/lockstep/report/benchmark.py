@@ -71,11 +71,11 @@ def _over(reference: float, seconds: float) -> float:
 
 def examples() -> list[Path]:
     """The traces that ship with lockstep."""
-    from lockstep.frontend import tracefile
-
     package = Path(__file__).parents[1]
     for folder in (package / "examples", package.parents[1] / "examples"):
-        found = sorted(folder.glob(f"*{tracefile.SUFFIX}")) + sorted(folder.glob("*/kernelslist.g"))
+        found = sorted(folder.glob(f"*{api.TRACEFILE_SUFFIX}")) + sorted(
+            folder.glob("*/kernelslist.g")
+        )
         if found:
             return found
     raise LockstepError("no shipped examples found here; name the traces to measure")
