@@ -3,11 +3,14 @@
 import math
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lockstep.engine.record import KernelRun, Run
 from lockstep.gpus.spec import GPU
+
+if TYPE_CHECKING:  # importing the engine imports the compiler: no view of results needs that
+    from lockstep.engine.record import KernelRun, Run
 
 WARP = 32  # threads
 
@@ -44,7 +47,7 @@ class Facts:
     memory: SimpleNamespace  # model.counters.PARTITION_COUNTERS, summed over the partitions
     cycles: int  # core cycles, launch overhead included
     running: int  # core cycles from the first dispatch of a CTA to the end of the last one
-    kernel: KernelRun | None = None  # None where the period is not one kernel
+    kernel: "KernelRun | None" = None  # None where the period is not one kernel
 
     @property
     def seconds(self) -> float:
@@ -82,13 +85,13 @@ def dram_peak(gpu: GPU) -> float:
     return dram.channels * dram.bus_bytes * dram.beats_per_clock * dram.clock_mhz * 1e6
 
 
-def of_kernel(kernel: KernelRun, gpu: GPU) -> Facts:
+def of_kernel(kernel: "KernelRun", gpu: GPU) -> Facts:
     """The facts of one kernel of a run."""
     running = max(0, kernel.end - kernel.start)
     return Facts(gpu, sums(kernel.sm), sums(kernel.partition), kernel.cycles, running, kernel)
 
 
-def of_run(run: Run, gpu: GPU) -> Facts:
+def of_run(run: "Run", gpu: GPU) -> Facts:
     """The facts of a whole run. Where kernels overlap, what they share is counted by each."""
     sm = _add([sums(k.sm) for k in run.kernels])
     memory = _add([sums(k.partition) for k in run.kernels])

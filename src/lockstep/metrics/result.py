@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lockstep.engine.record import KernelRun, Run
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
 from lockstep.metrics import facts, manifest, output, registry
 from lockstep.metrics.facts import ratio
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # importing the engine imports the compiler: no view of results needs that
     import pandas
+
+    from lockstep.engine.record import KernelRun, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Result:
     ``run`` holds the raw counters and events; everything else here follows from it.
     """
 
-    run: Run
+    run: "Run"
     gpu: GPU
     workload: Source
     seed: int = 0
@@ -220,7 +221,7 @@ _SPAN = ("start", "end")
 _TOTALS = ("cycles", "warp_instructions", "thread_instructions")
 
 
-def _entry(kernel: KernelRun, metrics: dict[str, float]) -> dict[str, Any]:
+def _entry(kernel: "KernelRun", metrics: dict[str, float]) -> dict[str, Any]:
     return {
         "id": kernel.id,
         "name": kernel.name,
@@ -233,7 +234,7 @@ def _entry(kernel: KernelRun, metrics: dict[str, float]) -> dict[str, Any]:
     }
 
 
-def _facts_of(kernel: KernelRun) -> dict[str, Any]:
+def _facts_of(kernel: "KernelRun") -> dict[str, Any]:
     """The columns of the kernel table that are not metrics."""
     names = "id name grid block stream registers shared_bytes architecture dependence"
     names += " ctas_per_sm limiter launched start end cycles warp_instructions"
