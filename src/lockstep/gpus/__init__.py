@@ -1,1 +1,1 @@
-"""gpus"""
+"""The GPU library: what a GPU is, the presets with their sources, and overrides."""

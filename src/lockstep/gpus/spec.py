@@ -37,7 +37,10 @@ class ExecutionUnit(Spec, kw_only=True):
     ]
     lanes: _int(1, 64, "threads/cycle", "threads that one unit starts a cycle")
     count: _int(1, 32, "units", "units of this kind in each scope") = 1
-    scope: Literal["subcore", "sm"] = "subcore"
+    scope: Annotated[
+        Literal["subcore", "sm"],
+        Meta(description="who owns it: each sub-core, or the SM for all of them"),
+    ] = "subcore"
     intervals: Annotated[
         dict[str, Annotated[int, Meta(ge=1, le=4096)]],
         Meta(description="operation class -> cycles between two starts, where 32/lanes is wrong"),
@@ -47,7 +50,12 @@ class ExecutionUnit(Spec, kw_only=True):
 class Scheduler(Spec, kw_only=True):
     """Warp schedulers, one a sub-core."""
 
-    policy: Literal["gto", "lrr", "gty", "oldest"] = "gto"
+    policy: Annotated[
+        Literal["gto", "lrr", "gty", "oldest"],
+        Meta(
+            description="greedy then oldest, loose round-robin, greedy then youngest, oldest first"
+        ),
+    ] = "gto"
     issue_width: _int(1, 2, "instructions/cycle", "instructions of one warp issued a cycle") = 1
     dependence: Annotated[
         Literal["auto", "scoreboard", "control"],
@@ -73,7 +81,10 @@ class FrontEnd(Spec, kw_only=True):
 class Operands(Spec, kw_only=True):
     """How operands leave the register file."""
 
-    style: Literal["ports", "collectors"] = "ports"
+    style: Annotated[
+        Literal["ports", "collectors"],
+        Meta(description="ports: a fixed read window; collectors: operand collectors"),
+    ] = "ports"
     banks: _int(1, 64, "banks", "register banks a sub-core") = 2
     window: _int(1, 16, "cycles", "operand read window of a fixed-latency instruction") = 3
     collectors: _int(1, 64, "units", "operand collectors a sub-core (style collectors)") = 4
@@ -111,7 +122,7 @@ class L1(Spec, kw_only=True):
 
     bytes: _int(0, 1 << 26, "bytes", "capacity; unified with shared memory if carveouts are given")
     carveouts: Annotated[
-        tuple[Annotated[int, Meta(ge=0)], ...],
+        tuple[Annotated[int, Meta(ge=0, le=1 << 26)], ...],
         Meta(description="shared-memory sizes in bytes that the unified memory can be split at"),
     ] = ()
     sets: _int(1, 65536, "sets", "sets; associativity follows from the capacity") = 4
@@ -124,8 +135,14 @@ class L1(Spec, kw_only=True):
         Literal["fill", "miss"],
         Meta(description="fill: streaming, misses in flight hold no line; miss: reserves a line"),
     ] = "fill"
-    replacement: Literal["lru", "fifo", "random"] = "lru"
-    hash: Literal["linear", "xor", "ipoly"] = "linear"
+    replacement: Annotated[
+        Literal["lru", "fifo", "random"],
+        Meta(description="victim of a full set"),
+    ] = "lru"
+    hash: Annotated[
+        Literal["linear", "xor", "ipoly"],
+        Meta(description="line address to set"),
+    ] = "linear"
     write: Annotated[
         Literal["through", "evict"],
         Meta(description="global stores: through updates a hit line, evict drops it"),
@@ -197,9 +214,18 @@ class L2(Spec, kw_only=True):
         Literal["validate", "fetch"],
         Meta(description="validate: byte masks, no fetch; fetch: a write miss reads the sector"),
     ] = "validate"
-    replacement: Literal["lru", "fifo", "random"] = "lru"
-    slice_hash: Literal["ipoly", "linear", "xor"] = "ipoly"
-    set_hash: Literal["linear", "xor", "ipoly"] = "linear"
+    replacement: Annotated[
+        Literal["lru", "fifo", "random"],
+        Meta(description="victim of a full set"),
+    ] = "lru"
+    slice_hash: Annotated[
+        Literal["ipoly", "linear", "xor"],
+        Meta(description="address to slice"),
+    ] = "ipoly"
+    set_hash: Annotated[
+        Literal["linear", "xor", "ipoly"],
+        Meta(description="line address to set of a slice"),
+    ] = "linear"
     interleave_bytes: _int(32, 1 << 20, "bytes", "consecutive bytes of one slice") = 256
     sides: _int(1, 8, "partitions", "partitions of the chip; another one is a hop away") = 1
     far_latency: _int(0, 4096, "core cycles", "extra load-to-use latency of the far side") = 0
@@ -223,13 +249,22 @@ class Dram(Spec, kw_only=True):
     bank_groups: _int(1, 64, "groups", "bank groups a channel") = 4
     row_bytes: _int(64, 1 << 20, "bytes", "row of a bank") = 2048
     dual_command_bus: Annotated[bool, Meta(description="row and column commands together")] = False
-    scheduler: Literal["frfcfs", "fcfs"] = "frfcfs"
-    page: Literal["open", "closed"] = "open"
+    scheduler: Annotated[
+        Literal["frfcfs", "fcfs"],
+        Meta(description="frfcfs: row hits first, then oldest; fcfs: oldest"),
+    ] = "frfcfs"
+    page: Annotated[
+        Literal["open", "closed"],
+        Meta(description="closed: a row is closed after its last waiting access"),
+    ] = "open"
     read_queue: _int(1, 4096, "requests", "read queue") = 64
     write_queue: _int(1, 4096, "requests", "write queue") = 64
     drain_high: _float(0.0, 1.0, "fraction", "write queue filling at which writes take over") = 0.75
     drain_low: _float(0.0, 1.0, "fraction", "write queue filling at which reads resume") = 0.25
-    bank_hash: Literal["xor", "linear"] = "xor"
+    bank_hash: Annotated[
+        Literal["xor", "linear"],
+        Meta(description="address to bank"),
+    ] = "xor"
     refresh: Annotated[bool, Meta(description="refresh commands are issued")] = True
 
 
@@ -246,9 +281,10 @@ class GPU(Spec, kw_only=True):
     """A whole GPU."""
 
     name: str
-    description: str
+    description: Annotated[str, Meta(description="the product that is modelled")]
     architectures: Annotated[
-        tuple[int, ...], Meta(description="SASS binary versions that run natively")
+        tuple[Annotated[int, Meta(ge=1, le=9999)], ...],
+        Meta(description="SASS binary versions that run natively"),
     ]
     clock_mhz: _float(1, 20000, "MHz", "core clock: the unit of every cycle count")
     validated: Annotated[
@@ -262,3 +298,12 @@ class GPU(Spec, kw_only=True):
     interconnect: Interconnect
     l2: L2
     dram: Dram
+
+    def replace(self, **changes: object) -> "GPU":
+        """A copy with parameters changed, by dotted name: ``gpu.replace(**{"sm.count": 40})``.
+
+        Raises :class:`~lockstep.errors.SpecError` as ``lockstep.gpus.library.replace`` does.
+        """
+        from lockstep.gpus import library  # it builds on this module
+
+        return library.replace(self, **changes)

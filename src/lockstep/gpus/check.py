@@ -1,0 +1,229 @@
+"""What the parameters of a GPU must fulfil together, so that every accepted GPU can be simulated.
+
+Single values are held to the ranges of the specification; the rules here join several of them.
+Each yields what is wrong in one line that names the parameters, their values and the condition.
+"""
+
+import re
+from collections.abc import Iterator
+
+from lockstep.errors import SpecError
+from lockstep.gpus.fields import accept, flatten, suggestion
+from lockstep.gpus.spec import GPU, L1, L2, ExecutionUnit
+from lockstep.isa.instruction import OpClass
+
+MAX_SECTORS = 8  # sectors of a line that a request can name
+_TIMING = re.compile(r"n[A-Z][A-Za-z0-9]{0,15}", re.ASCII)
+
+
+def check(gpu: GPU) -> GPU:
+    """Return ``gpu``, or raise :class:`SpecError` for the first thing that is wrong with it."""
+    table = flatten(gpu)
+    for path, value in table.items():
+        accept(path, value, table)
+    for rule in RULES:
+        for problem in rule(gpu):
+            raise SpecError(problem)
+    return gpu
+
+
+def _units(gpu: GPU) -> Iterator[str]:
+    seen: dict[str, str] = {}
+    for unit in gpu.sm.units:
+        yield from _unit(unit)
+        for operation in unit.operations:
+            if operation in seen:
+                yield (
+                    f"{operation} is an operation of both sm.units.{seen[operation]} and "
+                    f"sm.units.{unit.name}: expected one unit for a class"
+                )
+            seen[operation] = unit.name
+    names = [unit.name for unit in gpu.sm.units]
+    if len(set(names)) < len(names):
+        yield f"sm.units are named {', '.join(names)}: expected different names"
+    if "FP32" not in seen:
+        yield "no unit in sm.units executes FP32: expected one, the others fall back to it"
+
+
+def _unit(unit: ExecutionUnit) -> Iterator[str]:
+    place = f"sm.units.{unit.name}"
+    if not unit.operations:
+        yield f"{place}.operations is empty: expected at least one operation class"
+    classes = OpClass.__members__
+    for table in ("operations", "intervals"):
+        for name in getattr(unit, table):
+            if name not in classes:
+                hint = suggestion(name, classes)
+                yield f"{place}.{table}.{name}: expected the name of an operation class{hint}"
+    for name in unit.intervals:
+        if name not in unit.operations:
+            yield f"{place}.intervals.{name}: {name} is not in {place}.operations"
+
+
+def _sm(gpu: GPU) -> Iterator[str]:
+    sm, fetch, constant = gpu.sm, gpu.sm.front_end, gpu.constant
+    if sm.warps < sm.subcores:
+        yield f"sm.warps = {sm.warps}: expected at least sm.subcores = {sm.subcores}"
+    yield from _power_of_two("sm.front_end.line_bytes", fetch.line_bytes)
+    if fetch.instruction_bytes > fetch.line_bytes:
+        yield (
+            f"sm.front_end.instruction_bytes = {fetch.instruction_bytes}: expected at most "
+            f"sm.front_end.line_bytes = {fetch.line_bytes}"
+        )
+    yield from _capacity(
+        "sm.front_end.l0_bytes", fetch.l0_bytes, "l0_ways", fetch.l0_ways, fetch.line_bytes
+    )
+    yield from _capacity(
+        "sm.front_end.l1_bytes", fetch.l1_bytes, "l1_ways", fetch.l1_ways, fetch.line_bytes
+    )
+    yield from _power_of_two("constant.line_bytes", constant.line_bytes)
+    yield from _capacity(
+        "constant.bytes", constant.bytes, "ways", constant.ways, constant.line_bytes
+    )
+    if constant.miss_latency < constant.latency:
+        yield (
+            f"constant.miss_latency = {constant.miss_latency}: expected at least "
+            f"constant.latency = {constant.latency}"
+        )
+
+
+def _lines(gpu: GPU) -> Iterator[str]:
+    for name, cache in (("l1", gpu.l1), ("l2", gpu.l2)):
+        line, sector = cache.line_bytes, cache.sector_bytes
+        yield from _power_of_two(f"{name}.line_bytes", line)
+        yield from _power_of_two(f"{name}.sector_bytes", sector)
+        if not sector <= line <= MAX_SECTORS * sector:
+            yield (
+                f"{name}.line_bytes = {line}: expected 1 to {MAX_SECTORS} sectors of "
+                f"{name}.sector_bytes = {sector}"
+            )
+    for field in ("line_bytes", "sector_bytes"):
+        if getattr(gpu.l1, field) != getattr(gpu.l2, field):
+            yield (
+                f"l1.{field} = {getattr(gpu.l1, field)} and l2.{field} = "
+                f"{getattr(gpu.l2, field)}: expected equal, a miss names sectors of a line"
+            )
+
+
+def _l1(gpu: GPU) -> Iterator[str]:
+    l1, shared = gpu.l1, gpu.shared
+    largest = max(l1.carveouts, default=0)
+    if list(l1.carveouts) != sorted(set(l1.carveouts)):
+        yield f"l1.carveouts = {_list(l1.carveouts)}: expected different sizes in rising order"
+    if l1.carveouts and largest < shared.bytes:
+        yield (
+            f"shared.bytes = {shared.bytes}: expected at most the largest of l1.carveouts = "
+            f"{_list(l1.carveouts)}"
+        )
+    least = l1.sets * l1.line_bytes
+    if l1.bytes - largest < least:
+        taken = f" after the largest of l1.carveouts, {largest}" if largest else ""
+        yield (
+            f"l1.bytes = {l1.bytes}: expected at least {least} bytes{taken} "
+            f"(one line in each of l1.sets = {l1.sets})"
+        )
+
+
+def _l2(gpu: GPU) -> Iterator[str]:
+    l2 = gpu.l2
+    if l2.interleave_bytes % l2.line_bytes:
+        yield (
+            f"l2.interleave_bytes = {l2.interleave_bytes}: expected a multiple of "
+            f"l2.line_bytes = {l2.line_bytes}"
+        )
+    if l2.sides > gpu.dram.channels:
+        yield f"l2.sides = {l2.sides}: expected at most dram.channels = {gpu.dram.channels}"
+
+
+def _latencies(gpu: GPU) -> Iterator[str]:
+    crossing = 2 * gpu.interconnect.latency
+    if gpu.l2.latency <= gpu.l1.latency + crossing:
+        yield (
+            f"l2.latency = {gpu.l2.latency}: expected more than l1.latency = {gpu.l1.latency} "
+            f"plus twice interconnect.latency = {gpu.interconnect.latency}"
+        )
+    if gpu.dram.latency <= gpu.l2.latency:
+        yield f"dram.latency = {gpu.dram.latency}: expected more than l2.latency = {gpu.l2.latency}"
+
+
+def _dram(gpu: GPU) -> Iterator[str]:
+    dram, sector, line = gpu.dram, gpu.l2.sector_bytes, gpu.l2.line_bytes
+    burst = dram.bus_bytes * dram.burst_length
+    if sector % burst:
+        yield (
+            f"dram.bus_bytes = {dram.bus_bytes} times dram.burst_length = {dram.burst_length}: "
+            f"expected a divisor of l2.sector_bytes = {sector}"
+        )
+    if dram.row_bytes % line:
+        yield f"dram.row_bytes = {dram.row_bytes}: expected a multiple of l2.line_bytes = {line}"
+    if dram.banks % dram.bank_groups:
+        yield (
+            f"dram.bank_groups = {dram.bank_groups}: expected a divisor of "
+            f"dram.banks = {dram.banks}"
+        )
+    if dram.drain_low >= dram.drain_high:
+        yield (
+            f"dram.drain_low = {dram.drain_low:g}: expected less than "
+            f"dram.drain_high = {dram.drain_high:g}"
+        )
+    yield from _timing(gpu)
+
+
+def _timing(gpu: GPU) -> Iterator[str]:
+    timing = gpu.dram.timing
+    for name in timing:
+        if not _TIMING.fullmatch(name):
+            yield f"dram.timing.{name}: expected a name such as nRCD"
+    if gpu.dram.refresh and "nREFI" in timing and timing["nREFI"] < 2 * timing.get("nRFC", 1):
+        yield (
+            f"dram.timing.nREFI = {timing['nREFI']}: expected at least twice dram.timing.nRFC = "
+            f"{timing.get('nRFC', 1)}, or nothing but refreshes would be issued"
+        )
+
+
+def _sizes(gpu: GPU) -> Iterator[str]:
+    """Products that would need gigabytes of state, though each factor is in its range."""
+    sms, slices = gpu.sm.count, gpu.dram.channels * gpu.l2.slices_per_channel
+    fetch = gpu.sm.front_end
+    code = gpu.sm.subcores * fetch.l0_bytes + fetch.l1_bytes
+    buffers = gpu.interconnect.buffer + gpu.interconnect.reply_buffer
+    for what, size, limit in (
+        ("sm.count x sm.warps", sms * gpu.sm.warps, 1 << 17),
+        ("sm.count x sm.memory.outstanding", sms * gpu.sm.memory.outstanding, 1 << 22),
+        ("sm.count x l1.bytes", sms * gpu.l1.bytes, 1 << 30),
+        ("sm.count x l1.mshr_entries x l1.mshr_merges", sms * _mshr(gpu.l1), 1 << 24),
+        ("sm.count x l1.miss_queue", sms * gpu.l1.miss_queue, 1 << 22),
+        ("bytes of all instruction caches", sms * code, 1 << 30),
+        ("sm.count x constant.bytes", sms * gpu.constant.bytes, 1 << 30),
+        ("dram.channels x l2.slices_per_channel", slices, 1 << 14),
+        ("bytes of all L2 slices", slices * gpu.l2.sets * gpu.l2.ways * gpu.l2.line_bytes, 1 << 30),
+        ("slices x l2.mshr_entries x l2.mshr_merges", slices * _mshr(gpu.l2), 1 << 24),
+        ("slices x l2.queue", slices * gpu.l2.queue, 1 << 22),
+        ("crossbar buffers of all SMs and channels", sms * gpu.dram.channels * buffers, 1 << 23),
+    ):
+        if size > limit:
+            yield f"{what} = {size}: expected at most {limit}, or its state needs gigabytes"
+
+
+def _mshr(cache: L1 | L2) -> int:
+    return cache.mshr_entries * cache.mshr_merges
+
+
+def _power_of_two(path: str, value: int) -> Iterator[str]:
+    if value & (value - 1):
+        yield f"{path} = {value}: expected a power of two"
+
+
+def _capacity(path: str, size: int, ways_name: str, ways: int, line: int) -> Iterator[str]:
+    if 0 < size < ways * line:
+        yield (
+            f"{path} = {size}: expected 0 or at least {ways * line} bytes "
+            f"({ways_name} = {ways} lines of {line} bytes)"
+        )
+
+
+def _list(values: tuple[int, ...]) -> str:
+    return ",".join(map(str, values))
+
+
+RULES = (_units, _sm, _lines, _l1, _l2, _latencies, _dram, _sizes)

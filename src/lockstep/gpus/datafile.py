@@ -1,0 +1,127 @@
+"""GPU data files: TOML, one file a GPU, where each parameter stands with its source.
+
+``count = [80, "NVIDIA datasheet"]`` in the table ``[sm]`` is the parameter ``sm.count``. A file
+may start from another GPU (``base = "QV100"``, or a path beside it) and may drop groups of
+parameters of it (``remove = ["sm.units.int"]``). The GPU is named after its file.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lockstep.errors import InputError, SpecError
+from lockstep.gpus.check import check
+from lockstep.gpus.fields import accept, build, flatten, parameter, unknown
+from lockstep.gpus.spec import GPU
+
+MAX_BYTES = 1 << 20
+MAX_BASES = 8  # a chain of bases longer than this is a circle
+
+
+class Loaded(NamedTuple):
+    """A GPU and, by dotted name, where each of its parameters comes from."""
+
+    gpu: GPU
+    sources: dict[str, str]
+
+
+class _SpecErrorInFile(SpecError):
+    """Already says in which file; a file that has that one as its base adds nothing."""
+
+
+def load(path: Path, find: Callable[[str, Path], Path], depth: int = 0) -> Loaded:
+    """Read a data file. ``find(name, folder)`` gives the file of a base named in it.
+
+    Raises :class:`InputError` if the file cannot be read or is no TOML, :class:`SpecError` if a
+    parameter does not exist, has no source, or a value outside its range.
+    """
+    try:
+        content = _parse(path)
+        values, sources = _base(content, path, find, depth)
+        known = dict(values)
+        for name, leaf in _leaves(content):
+            values[name], sources[name] = _leaf(name, leaf, known)
+        gpu = check(build(path.stem, values))
+    except _SpecErrorInFile:
+        raise
+    except SpecError as error:
+        raise _SpecErrorInFile(f"{path}: {error}") from None
+    return Loaded(gpu, {name: sources.get(name, "default") for name in flatten(gpu)})
+
+
+def _parse(path: Path) -> dict:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise InputError(path, "", f"larger than {MAX_BYTES} bytes: not a GPU data file")
+        return tomllib.loads(raw.decode())
+    except OSError as error:
+        raise InputError(path, "", error.strerror or "cannot be read") from None
+    except UnicodeDecodeError as error:
+        raise InputError(path, f"byte {error.start}", "expected UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"\(at line (\d+)", str(error))
+        message = re.sub(r" \(at .*\)$", "", str(error))
+        raise InputError(path, f"line {line[1]}" if line else "the end", message) from None
+    except (RecursionError, ValueError) as error:  # deep nesting; integers of thousands of digits
+        raise InputError(path, "", f"not a GPU data file: {error}") from None
+
+
+def _base(
+    content: dict, path: Path, find: Callable[[str, Path], Path], depth: int
+) -> tuple[dict[str, object], dict[str, str]]:
+    base, removed = content.pop("base", None), content.pop("remove", [])
+    if not (isinstance(removed, list) and all(isinstance(name, str) for name in removed)):
+        raise SpecError("remove: expected a list of dotted names")
+    if base is None:
+        values, sources = {}, {}
+    elif not isinstance(base, str):
+        raise SpecError("base: expected the name of a GPU or of a file")
+    elif depth >= MAX_BASES:
+        raise SpecError(f"base = {base}: the bases form a circle or a chain over {MAX_BASES}")
+    else:
+        loaded = load(find(base, path.parent), find, depth + 1)
+        values, sources = flatten(loaded.gpu), _inherited(loaded)
+    for name in removed:
+        inside = [key for key in values if key == name or key.startswith(name + ".")]
+        if not inside:
+            raise SpecError("remove: " + unknown("parameter", name, values))
+        for key in inside:
+            del values[key]
+    return values, sources
+
+
+def _inherited(base: Loaded) -> dict[str, str]:
+    prefix = f"as {base.gpu.name}: "
+    return {
+        name: source if source.startswith("as ") else prefix + source
+        for name, source in base.sources.items()
+    }
+
+
+def _leaves(content: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
+    """(dotted name, what stands there) of everything in the file that is no table."""
+    for key, value in content.items():
+        name = prefix + key
+        if "." in key or not key:
+            raise SpecError(f"{name}: expected a name without dots in quotes")
+        if isinstance(value, dict):
+            yield from _leaves(value, name + ".")
+        else:
+            yield name, value
+
+
+def _leaf(name: str, leaf: object, known: dict[str, object]) -> tuple[object, str]:
+    wanted = parameter(name, known)
+    if not (isinstance(leaf, list) and len(leaf) == 2 and isinstance(leaf[1], str)):
+        raise SpecError(
+            f'{name}: expected [value, "source"], the value {wanted.expected}; '
+            "every number names its source"
+        )
+    value, source = leaf
+    if not source.strip():
+        raise SpecError(f"{name}: the source is empty")
+    return accept(name, value, known), source

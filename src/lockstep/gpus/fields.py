@@ -1,0 +1,246 @@
+"""The parameters of a GPU by dotted name: what each may hold, and its place in the specification.
+
+A GPU is handled here as a flat table, ``{"sm.count": 80, "sm.units.fp32.lanes": 16, ...}``: what
+a user overrides, what a data file gives a source for, and what is documented are all single
+parameters. Execution units are addressed by their name, entries of tables by their key.
+"""
+
+import math
+import operator
+import re
+from difflib import get_close_matches
+from functools import cache
+from typing import NamedTuple
+
+import msgspec
+from msgspec import inspect
+
+from lockstep.errors import SpecError
+from lockstep.gpus.spec import GPU, ExecutionUnit
+
+_NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
+
+
+class Parameter(NamedTuple):
+    """What one parameter may hold. ``kind`` is its type with the range, as msgspec tells it."""
+
+    kind: inspect.Type
+    unit: str
+    meaning: str
+
+    @property
+    def range(self) -> str:
+        """The allowed values in words, such as ``an integer from 1 to 4096``."""
+        return _range(self.kind)
+
+    @property
+    def expected(self) -> str:
+        """The allowed values with the unit."""
+        return f"{self.range} ({self.unit})" if self.unit else self.range
+
+
+def flatten(gpu: GPU) -> dict[str, object]:
+    """All parameters of ``gpu`` but its name, in the order of the specification."""
+    table = {}
+    for name in gpu.__struct_fields__:
+        table |= flatten_group(name, getattr(gpu, name))
+    del table["name"]
+    return table
+
+
+def flatten_group(path: str, value: object) -> dict[str, object]:
+    """The parameters below ``path``, or ``{path: value}`` if it is a single one."""
+    if isinstance(value, msgspec.Struct):
+        entries = {name: getattr(value, name) for name in value.__struct_fields__}
+        if isinstance(value, ExecutionUnit):
+            del entries["name"]
+    elif isinstance(value, dict):
+        entries = value
+    elif path == "sm.units":
+        entries = {unit.name: unit for unit in value}
+    else:
+        return {path: value}
+    table = {}
+    for name, entry in entries.items():
+        table |= flatten_group(f"{path}.{name}", entry)
+    return table
+
+
+def build(name: str, table: dict[str, object]) -> GPU:
+    """The GPU that ``table`` describes; a parameter left out has the specification's default."""
+    tree: dict = {"name": name, "sm": {"units": {}}, "dram": {"timing": {}}}
+    for path, value in table.items():
+        *parents, last = path.split(".")
+        place = tree
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
+    units = tree["sm"]["units"]
+    tree["sm"]["units"] = [{"operations": {}, **unit, "name": key} for key, unit in units.items()]
+    for path, missing in required().items():
+        if path != "name" and path not in table:
+            raise SpecError(f"{path} is missing: expected {missing.expected}")
+    for unit in units:
+        if f"sm.units.{unit}.lanes" not in table:
+            raise SpecError(f"sm.units.{unit}.lanes is missing")
+    try:
+        return msgspec.convert(tree, GPU)
+    except msgspec.ValidationError as error:
+        raise SpecError(f"{name}: {error}") from None
+
+
+@cache
+def required() -> dict[str, Parameter]:
+    """The parameters of every GPU that have no default."""
+    found: dict[str, Parameter] = {}
+    _required(inspect.type_info(GPU), "", found)
+    return found
+
+
+def parameter(path: str, known=()) -> Parameter:
+    """The parameter at a dotted name. ``known``: names to suggest if there is none."""
+    kind, description = inspect.type_info(GPU), ("", "")
+    for key in path.split("."):
+        step = _child(kind, key)
+        if step is None:
+            raise SpecError(unknown("parameter", path, known))
+        kind, own = _unwrap(step)
+        description = own if any(own) else description
+    if _is_branch(kind):
+        inside = [name for name in known if name.startswith(path + ".")]
+        hint = f", such as {inside[0]}" if inside else ""
+        raise SpecError(f"{path} is a group of parameters: expected one of them{hint}")
+    return Parameter(kind, *description)
+
+
+def accept(path: str, value: object, known=()) -> object:
+    """``value`` as the parameter at ``path`` holds it, or a :class:`SpecError` that says why not.
+
+    A text is read as what the parameter holds: ``"40"``, ``"true"``, ``"0,8192,16384"``.
+    """
+    wanted = parameter(path, known)
+    result = _accept(wanted.kind, value)
+    if result is None:
+        shown = value if isinstance(value, str) else repr(value)
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        raise SpecError(f"{path} = {shown}: expected {wanted.expected}")
+    return result
+
+
+def unknown(what: str, name: str, known) -> str:
+    """The message for a name that does not exist, with the nearest that do."""
+    return f"no {what} is named {name[:80]!r}{suggestion(name, known)}"
+
+
+def suggestion(name: str, known) -> str:
+    """``"; did you mean a or b?"``, or an empty text if nothing is near."""
+    lower = {candidate.lower(): candidate for candidate in known}
+    near = get_close_matches(name[:80].lower(), lower, n=3, cutoff=0.6)
+    last = name.lower().rpartition(".")[2]
+    near += [key for key in lower if last and key.rpartition(".")[2] == last]
+    names = list(dict.fromkeys(lower[key] for key in near))[:3]
+    return f"; did you mean {' or '.join(names)}?" if names else ""
+
+
+def _required(kind: inspect.StructType, prefix: str, found: dict[str, Parameter]) -> None:
+    for field in kind.fields:
+        inner, description = _unwrap(field.type)
+        if isinstance(inner, inspect.StructType):
+            _required(inner, f"{prefix}{field.name}.", found)
+        elif field.required and not _is_branch(inner):
+            found[prefix + field.name] = Parameter(inner, *description)
+
+
+def _is_branch(kind: inspect.Type) -> bool:
+    units = isinstance(kind, inspect.VarTupleType) and isinstance(
+        kind.item_type, inspect.StructType
+    )
+    return units or isinstance(kind, (inspect.StructType, inspect.DictType))
+
+
+def _child(kind: inspect.Type, key: str) -> inspect.Type | None:
+    if isinstance(kind, inspect.StructType):
+        return next((f.type for f in kind.fields if f.name == key and key != "name"), None)
+    if not _NAME.fullmatch(key):
+        return None
+    if isinstance(kind, inspect.DictType):
+        return kind.value_type
+    return kind.item_type if _is_branch(kind) else None
+
+
+def _unwrap(kind: inspect.Type) -> tuple[inspect.Type, tuple[str, str]]:
+    """The type without its annotations, and (unit, meaning)."""
+    unit = meaning = ""
+    while isinstance(kind, inspect.Metadata):
+        notes = kind.extra_json_schema or {}
+        unit, meaning = notes.get("title", unit), notes.get("description", meaning)
+        kind = kind.type
+    return kind, (unit, meaning)
+
+
+def _range(kind: inspect.Type) -> str:
+    match kind:
+        case inspect.IntType() | inspect.FloatType():
+            noun = "an integer" if isinstance(kind, inspect.IntType) else "a number"
+            low = "" if kind.ge is None else f" from {kind.ge:,.15g}".replace(",", "")
+            high = "" if kind.le is None else f" to {kind.le:,.15g}".replace(",", "")
+            return noun + low + high
+        case inspect.LiteralType():
+            return "one of " + ", ".join(map(str, kind.values))
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.VarTupleType():
+            return f"a list, each {_range(_unwrap(kind.item_type)[0])}"
+        case _:
+            return "a text"
+
+
+def _accept(kind: inspect.Type, value: object) -> object | None:
+    """The value in the parameter's own type, or None if it does not fit."""
+    match kind:
+        case inspect.BoolType():
+            return {"true": True, "false": False}.get(str(value).lower())
+        case inspect.IntType():
+            return _within(kind, _integer(value))
+        case inspect.FloatType():
+            return _within(kind, _number(value))
+        case inspect.LiteralType():
+            return value if isinstance(value, str) and value in kind.values else None
+        case inspect.VarTupleType():
+            return _list(_unwrap(kind.item_type)[0], value)
+        case _:
+            return value if isinstance(value, str) else None
+
+
+def _integer(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        return int(value, 0) if isinstance(value, str) else operator.index(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _within(kind: inspect.IntType | inspect.FloatType, value):
+    if value is None or (kind.ge is not None and value < kind.ge):
+        return None
+    return None if kind.le is not None and value > kind.le else value
+
+
+def _list(item: inspect.Type, value: object) -> tuple | None:
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",")] if value.strip() else []
+    if not isinstance(value, (list, tuple)):
+        return None
+    items = tuple(_accept(item, entry) for entry in value)
+    return None if None in items else items

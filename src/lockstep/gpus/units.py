@@ -1,0 +1,68 @@
+"""Which execution unit an operation class runs on, how long it takes, how often it can start."""
+
+from typing import NamedTuple
+
+from lockstep.gpus.spec import GPU, ExecutionUnit
+from lockstep.isa.instruction import OpClass
+
+WARP = 32
+NO_UNIT = -1
+
+FALLBACK = {
+    OpClass.UNKNOWN: OpClass.INT32,
+    OpClass.FP16: OpClass.FP32,
+    OpClass.FP64: OpClass.FP32,
+    OpClass.INT32: OpClass.FP32,
+    OpClass.IMAD: OpClass.INT32,
+    OpClass.MOVE: OpClass.INT32,
+    OpClass.CONVERT: OpClass.SFU,
+    OpClass.SFU: OpClass.FP32,
+    OpClass.SHUFFLE: OpClass.MOVE,
+    OpClass.VOTE: OpClass.INT32,
+    OpClass.SPECIAL_REGISTER: OpClass.MOVE,
+    OpClass.UNIFORM: OpClass.INT32,
+    OpClass.HMMA: OpClass.FP16,
+    OpClass.IMMA: OpClass.HMMA,
+    OpClass.DMMA: OpClass.FP64,
+}
+"""A computing class that no unit names runs as this one. Every chain ends at FP32, which each
+GPU must have. The other classes (memory, branches, barriers ...) need no unit: they take an issue
+slot and go where they belong."""
+
+
+class Operation(NamedTuple):
+    """How one GPU executes one operation class."""
+
+    unit: int  # index into sm.units, or NO_UNIT
+    latency: int  # cycles until a dependent instruction may issue
+    interval: int  # cycles between two starts on the same unit
+
+
+def operations(gpu: GPU) -> tuple[Operation, ...]:
+    """One :class:`Operation` for each :class:`OpClass`, indexed by its value."""
+    named = {
+        operation: Operation(index, latency, interval(unit, operation))
+        for index, unit in enumerate(gpu.sm.units)
+        for operation, latency in unit.operations.items()
+    }
+    return tuple(_resolve(named, op) for op in OpClass)
+
+
+def interval(unit: ExecutionUnit, operation: str) -> int:
+    """Cycles between two starts of a warp instruction on one such unit."""
+    return unit.intervals.get(operation, -(-WARP // unit.lanes))
+
+
+def threads_per_cycle(gpu: GPU, operation: str) -> float:
+    """Threads of an operation class that the whole GPU can start in a core cycle."""
+    for unit in gpu.sm.units:
+        if operation in unit.operations:
+            owners = gpu.sm.subcores if unit.scope == "subcore" else 1
+            return gpu.sm.count * owners * unit.count * WARP / interval(unit, operation)
+    return 0.0
+
+
+def _resolve(named: dict[str, Operation], op: OpClass) -> Operation:
+    while op.name not in named and op in FALLBACK:
+        op = FALLBACK[op]
+    return named.get(op.name, Operation(NO_UNIT, 1, 1))
