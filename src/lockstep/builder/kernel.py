@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 
@@ -213,10 +214,10 @@ def program(
 
 
 def _extent(what: str, value: Extent) -> tuple[int, int, int]:
-    sizes = (value,) if isinstance(value, int) else tuple(value)
-    if not 1 <= len(sizes) <= 3 or any(not isinstance(n, int) or n < 1 for n in sizes):
+    sizes = tuple(value) if isinstance(value, tuple | list) else (value,)
+    if not 1 <= len(sizes) <= 3 or not all(isinstance(n, Integral) and n > 0 for n in sizes):
         raise LockstepError(f"{what} {value!r}; expected one to three positive integers")
-    return (*sizes, 1, 1)[:3]
+    return (*map(int, sizes), 1, 1)[:3]
 
 
 def _checked(mask: Mask) -> Mask:

@@ -15,7 +15,7 @@ _ALWAYS = {"RZ", "URZ", "PT", "UPT", "SRZ"}
 # File: its first number, how many registers it has, and the number that is its zero or true.
 _FILES = {
     "R": (0, 256, ZERO),
-    "P": (PREDICATES, 16, 7),
+    "P": (PREDICATES, 8, 7),
     "UR": (UNIFORM_REGISTERS, 64, 63),
     "UP": (UNIFORM_PREDICATES, 8, 7),
 }
