@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lockstep.builder import KernelBuilder
@@ -145,6 +145,7 @@ def decoded(kernel, cta, warp):
     return out
 
 
+@settings(deadline=None)
 @given(nodes, st.integers(1, 100), st.sampled_from([(1, 1), (2, 3)]))
 def test_streams_equal_those_of_a_naive_per_lane_execution(body, threads, grid):
     k = KernelBuilder("random", grid, threads)

@@ -73,6 +73,15 @@ def test_a_block_mask_looks_at_the_loops_it_stands_in():
     assert next(k.kernel().ctas()).warps["warp_instructions"].tolist() == [3]
 
 
+def test_the_innermost_loop_of_an_instruction_is_the_one_it_stands_in():
+    k = KernelBuilder("after", 1, 32)
+    with k.loop(2):
+        k("LDG.E R1, [R2]", address=lambda at: BASE + 64 * at.i)
+        with k.loop(3):
+            k("NOP")
+    assert next(k.kernel().ctas()).addresses["base"].tolist() == [BASE, BASE + 64]
+
+
 def test_control_bits_by_keyword_and_by_prefix():
     k = KernelBuilder("control", 1, 32)
     k("LDG.E R4, [R2]", address=BASE, stall=2, write_barrier=1)

@@ -37,9 +37,13 @@ class Block:
 
 @dataclass(slots=True)
 class Segment:
-    """``count`` instructions from static index ``first``, under the same masks."""
+    """``count`` instructions from static index ``first``, under the same masks.
+
+    ``depth`` is how many loops are around them.
+    """
 
     first: int
+    depth: int
     blocks: tuple[Block, ...]
     predicate: Mask
     count: int = 0
@@ -152,7 +156,7 @@ class Expansion:
         pool: list[np.ndarray] = [np.zeros(0, np.int64)]
         whole = self._whole_warps(warps)
         for segment, at in zip(self._segments, schedule.positions):
-            site = self._site(cta, warps, schedule.loops[:, at])
+            site = self._site(cta, warps, schedule.loops[: segment.depth, at])
             entered = whole & np.broadcast_to(np.int64(FULL), (len(warps), len(at)))
             for block in segment.blocks:
                 entered = entered & block.bits(site)

@@ -191,7 +191,7 @@ class KernelBuilder:
         last = body[-1] if body else None
         if isinstance(last, Segment) and (last.blocks, last.predicate) == (self._blocks, predicate):
             return last
-        body.append(Segment(index, self._blocks, predicate))
+        body.append(Segment(index, len(self._open) - 1, self._blocks, predicate))
         return body[-1]
 
     def _check_addressable(self, text: str, row) -> None:
