@@ -1,0 +1,3 @@
+MemcpyHtoD,0x00007f1000000000,16184
+MemcpyHtoD,0x00007f1010000000,16184
+kernel-1.traceg
