@@ -21,6 +21,7 @@ Reference = dict[str, dict[str, float]]
 """Trace name -> configuration -> seconds of the other simulator."""
 
 WARM_UP_INSTRUCTIONS = 1000
+_COLUMNS = ("trace", "config", "user_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,16 @@ def read_reference(path: Path) -> Reference:
     known: Reference = {}
     try:
         with path.open(newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
+            rows = csv.DictReader(file)
+            if missing := set(_COLUMNS) - set(rows.fieldnames or ()):
+                raise ValueError(f"without {', '.join(sorted(missing))}")
+            for row in rows:
                 trace = row["trace"].rpartition(":")[2]
                 known.setdefault(trace, {})[row["config"]] = float(row["user_seconds"])
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
-    except (KeyError, ValueError, TypeError, AttributeError, csv.Error) as error:
-        problem = "expected a CSV with columns trace, config and user_seconds"
+    except (ValueError, TypeError, csv.Error) as error:
+        problem = f"expected a CSV with columns {', '.join(_COLUMNS)}"
         raise InputError(path, "", f"{problem} ({error})") from error
     return known
 

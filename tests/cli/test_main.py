@@ -1,0 +1,71 @@
+import subprocess
+import sys
+
+import click
+import pytest
+
+import lockstep
+from lockstep.cli.main import COMMANDS, main
+from lockstep.errors import InputError
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "lockstep", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def test_the_version():
+    done = run("--version")
+    assert (done.returncode, done.stdout) == (0, f"lockstep {lockstep.__version__}\n")
+
+
+def test_help_names_every_command(call):
+    done = call("--help")
+    assert done.exit_code == 0
+    for name, meaning in COMMANDS.items():
+        assert name in done.output and meaning in done.output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(call, name):
+    done = call(name, "--help")
+    assert done.exit_code == 0
+    assert "Usage:" in done.output
+
+
+@pytest.mark.parametrize(
+    "arguments", [["frob"], ["simulate"], ["simulate", "x", "--frob"], ["info", "a", "b"]]
+)
+def test_wrong_usage_is_exit_code_2(call, arguments):
+    done = call(*arguments)
+    assert done.exit_code == 2
+    assert "Usage:" in done.stderr
+
+
+def test_bad_input_is_one_line_on_stderr_and_exit_code_2():
+    done = run("info", "no-such-file")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("lockstep: no-such-file: ")
+
+
+def test_errors_of_several_lines_become_one(call, monkeypatch):
+    @click.command()
+    def broken():
+        raise InputError("f", "line 1", "first\nsecond")
+
+    monkeypatch.setattr(type(main), "get_command", lambda self, ctx, name: broken)
+    done = call("info")
+    assert (done.exit_code, done.stderr) == (2, "lockstep: f, line 1: first second\n")
+
+
+def test_starting_up_imports_little():
+    code = (
+        "import sys; from lockstep.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'numba', 'numpy', 'pandas', 'pyarrow', 'rich'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,124 @@
+import gzip
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+QV100 = ("--gpu", "QV100")
+
+
+def test_the_summary_goes_to_stdout_and_the_rest_to_stderr(call, trace, engine):
+    done = call("simulate", trace)
+    assert done.exit_code == 0
+    assert "Speed of light" in done.stdout and "QV100" in done.stdout
+    assert done.stderr.splitlines()[0] == (
+        "GPU: QV100 (the trace has binaries of version 70; --gpu chooses)"
+    )
+    assert "Compiling." in done.stderr
+
+
+def test_quiet_prints_nothing(call, trace, engine):
+    done = call("simulate", trace, "--quiet")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_options_reach_the_engine(call, trace, engine):
+    options = ["--threads", "3", "--kernels", "1-2", "--limit-instructions", "500"]
+    options += ["--limit-cycles", "600", "--interval", "70", "--set", "sm.count=40"]
+    assert call("simulate", trace, *QV100, *options).exit_code == 0
+    workload, gpu, given = engine.calls[0]
+    assert [k.name for k in workload.kernels] == ["first", "second"]
+    assert (gpu.name, gpu.sm.count) == ("QV100", 40)
+    assert given == {
+        "threads": 3,
+        "kernels": {1, 2},
+        "limit_instructions": 500,
+        "limit_cycles": 600,
+        "interval": 70,
+        "cta_events": False,
+        "policies": None,
+    }
+
+
+def test_files_are_written(call, trace, engine, tmp_path):
+    files = ["--json", "r.json", "--out", "out", "--timeline", "t.json.gz"]
+    assert call("simulate", trace, *QV100, *files).exit_code == 0
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert document["gpu"] == "QV100"
+    assert [k["id"] for k in document["kernels"]] == [1, 2]
+    names = sorted(p.name for p in (tmp_path / "out").iterdir())
+    assert names == ["kernels.parquet", "manifest.json", "series.parquet", "summary.txt"]
+    assert "Speed of light" in (tmp_path / "out" / "summary.txt").read_text()
+    events = json.loads(gzip.decompress((tmp_path / "t.json.gz").read_bytes()))["traceEvents"]
+    assert {"M", "X", "C"} == {e["ph"] for e in events}
+    assert engine.calls[0][2]["cta_events"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "r.json", "t.json.gz"]
+
+
+def test_a_run_that_ended_early_writes_partial_results_and_exits_1(call, trace, engine, tmp_path):
+    engine.changes = {"stopped": "cycle limit of 10 reached"}
+    done = call("simulate", trace, "--quiet", "--json", "r.json")
+    assert done.exit_code == 1
+    assert done.stderr == "lockstep: ended early: cycle limit of 10 reached\n"
+    assert json.loads((tmp_path / "r.json").read_text())["stopped"] == "cycle limit of 10 reached"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--gpu", "QV1000"], "QV1000"),
+        (["--set", "sm.cuont=4"], "sm.count"),
+        (["--set", "sm.count=-4"], "sm.count"),
+        (["--set", "sm.count"], "sm.count"),
+        (["--kernels", "7"], "no kernel 7 in tiny; its kernels are 1 to 2"),
+        (["--json", "directory"], "directory: cannot write"),
+        (["--out", "file"], "file: cannot write"),
+        (["--timeline", "file/t.json"], "cannot write"),
+    ],
+)
+def test_bad_input_is_told_before_the_simulation(call, trace, engine, tmp_path, arguments, message):
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "file").write_text("")
+    done = call("simulate", trace, *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr.splitlines()[-1]
+    assert not engine.calls
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 64, b"\x89LST\r\n\x1a\n", b"\xfd7zXZ\0"])
+@pytest.mark.parametrize("name", ["x.lst", "x.traceg", "x.traceg.xz", "kernelslist.g"])
+def test_damaged_traces_are_one_line(call, engine, tmp_path, content, name):
+    (tmp_path / name).write_bytes(content)
+    done = call("simulate", name, "--gpu", "QV100")
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1 and name in done.stderr
+
+
+def test_a_real_run_end_to_end(trace, tmp_path):
+    """The command as users start it, with the engine, in a process of its own."""
+    target = tmp_path / "r.json"
+    command = [sys.executable, "-m", "lockstep", "simulate", str(trace), "--json", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "Speed of light" in done.stdout
+    document = json.loads(target.read_text())
+    assert document["total"]["warp_instructions"] == 2 * 4 * 2 * 7
+    assert document["total"]["thread_instructions"] == 32 * document["total"]["warp_instructions"]
+    assert all(k["cycles"] > 0 for k in document["kernels"])
+
+
+def test_progress_is_shown_on_a_terminal_only(trace, tmp_path):
+    """A pseudo-terminal on stderr; the fake engine of the other tests reports progress."""
+    code = (
+        "import sys, time; from lockstep.cli.progress import Progress\n"
+        "with Progress() as p:\n    p.update(1, 4, 100, 1000, 'k'); p.update(2, 4, 100, 1000, 'k')"
+    )
+    leader, follower = pty.openpty()
+    subprocess.run([sys.executable, "-c", code], stderr=follower, check=True, timeout=60)
+    os.close(follower)
+    shown = os.read(leader, 65536).decode()
+    os.close(leader)
+    assert "25%" in shown and "50%" in shown and "left" in shown

@@ -1,0 +1,139 @@
+import subprocess
+import sys
+import time
+
+import pytest
+
+import lockstep
+from lockstep import api
+from lockstep.builder import program
+
+
+@pytest.fixture(scope="module")
+def workload():
+    k = lockstep.KernelBuilder("probe", grid=2, block=64)
+    with k.loop(4):
+        k("LDG.E R4, [R2]", address=k.coalesced(0x7F0000000000))
+        k("FFMA R8, R4, R5, R8")
+    k("EXIT")
+    return program(k, k, name="probe")
+
+
+def test_importing_costs_next_to_nothing():
+    code = "import sys, lockstep; print([m for m in ('numpy', 'numba') if m in sys.modules])"
+    begin = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+    assert time.perf_counter() - begin < 5  # a bare interpreter on a loaded machine
+
+
+def test_every_public_name_is_there():
+    for name in lockstep.__all__:
+        assert getattr(lockstep, name) is not None
+    assert lockstep.__version__
+    with pytest.raises(AttributeError, match="frob"):
+        lockstep.frob  # noqa: B018
+
+
+def test_gpus_by_name_with_overrides():
+    assert "QV100" in lockstep.gpu_names()
+    gpu = lockstep.gpu("QV100", ["sm.count=3"])
+    assert gpu.sm.count == 3
+    with pytest.raises(lockstep.SpecError):
+        lockstep.gpu("QV100", ["sm.count=0"])
+
+
+@pytest.mark.parametrize("name", ["x.lst", "text"])
+def test_workloads_are_saved_and_recognised(workload, tmp_path, name):
+    lockstep.save(workload, tmp_path / name)
+    loaded = lockstep.load(tmp_path / name)
+    assert [k.grid for k in loaded.kernels] == [(2, 1, 1)] * 2
+
+
+def test_our_own_files_are_known_by_content(workload, tmp_path):
+    lockstep.save(workload, tmp_path / "x.lst")
+    (tmp_path / "x.lst").rename(tmp_path / "renamed")
+    assert len(lockstep.load(tmp_path / "renamed").kernels) == 2
+
+
+@pytest.mark.parametrize("path", ["missing", "missing.lst", ".", "/dev/null"])
+def test_what_is_no_trace_is_an_input_error(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(lockstep.InputError):
+        lockstep.load(path)
+
+
+@pytest.mark.parametrize(
+    ("version", "architectures"), [(70, (70,)), (61, (61,)), (0, None), (999, None), (1, None)]
+)
+def test_the_default_gpu_runs_the_binaries(workload, version, architectures):
+    for kernel in workload.kernels:
+        kernel.architecture = version
+    gpu = lockstep.gpu_for(workload)
+    for kernel in workload.kernels:
+        kernel.architecture = 70
+    if architectures:
+        assert version in gpu.architectures
+    assert gpu.name in lockstep.gpu_names()
+
+
+def test_simulate_needs_sensible_numbers(workload):
+    for wrong in ({"threads": 0}, {"limit_cycles": -1}, {"interval": 0}, {"kernels": [9]}):
+        with pytest.raises(lockstep.LockstepError):
+            lockstep.simulate(workload, "QV100", **wrong)
+
+
+@pytest.fixture(scope="module")
+def result(workload):
+    return lockstep.simulate(workload, "QV100", interval=100, timeline=True)
+
+
+def test_a_simulation_counts_every_instruction(result):
+    assert result.stopped == ""
+    assert result.warp_instructions == 2 * 2 * 2 * 9
+    assert result.total["sm__inst_executed.sum"] == result.warp_instructions
+    assert list(result.kernels["warp_instructions"]) == [36, 36]
+    assert result.opcodes == {"LOAD": 32, "FP32": 32, "EXIT": 8}
+
+
+def test_scheduler_states_of_a_real_run_sum_to_a_hundred(result):
+    columns = [c for c in result.kernels if c.startswith("sim__scheduler_")]
+    assert result.kernels[columns].sum(axis=1).tolist() == pytest.approx([100.0, 100.0])
+
+
+def test_the_series_adds_up_to_the_kernels(result):
+    assert result.series["sm__inst_executed.sum"].sum() == result.warp_instructions
+    assert result.series["end"].iloc[-1] >= result.cycles
+
+
+def test_a_simulation_has_a_timeline_and_a_summary(result, tmp_path):
+    lockstep.write_timeline(result, tmp_path / "t.json.gz")
+    assert (tmp_path / "t.json.gz").stat().st_size > 100
+    assert "Speed of light" in lockstep.summary(result)
+
+
+def test_the_hash_does_not_depend_on_threads(workload, result):
+    other = lockstep.simulate(workload, "QV100", threads=2)
+    assert other.hash == result.hash
+
+
+def test_a_selection_and_limits(workload):
+    one = lockstep.simulate(workload, "QV100", kernels=[2])
+    assert list(one.kernels["id"]) == [2]
+    short = lockstep.simulate(workload, "QV100", limit_cycles=10)
+    assert short.stopped
+
+
+def test_progress_and_notices_are_callbacks(workload):
+    said = []
+    lockstep.simulate(workload, "QV100", progress=lambda *a: said.append(a), notice=said.append)
+    for call in said:
+        assert isinstance(call, str) or len(call) == 5
+
+
+def test_the_fitness_prefers_native_then_nearest_below():
+    ranked = [(70, (True, 70)), (72, (False, 70)), (60, (False, -1))]
+    gpu = lockstep.gpu("QV100")
+    assert gpu.architectures[0] == 70
+    for version, expected in ranked:
+        assert api._fitness(gpu, version)[:2] == expected
