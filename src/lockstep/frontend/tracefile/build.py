@@ -107,6 +107,7 @@ class ChunkBuilder:
                     cta.index, f"warp {wrong[0]} states {stated} {name}; its runs make {true}"
                 )
 
+    @np.errstate(over="ignore")  # address arithmetic is modulo 2**64
     def encode(self) -> bytes:
         """The collected CTAs as the payload of a chunk; the builder is empty afterwards."""
         first = starts([len(s) // RUN.itemsize for s in self._warp_shapes])

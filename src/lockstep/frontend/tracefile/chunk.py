@@ -9,20 +9,28 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lockstep._jit import jit
 from lockstep.frontend.tracefile import walk
-from lockstep.frontend.tracefile.columns import LIMIT, Malformed, unpack, unpack_tables
-from lockstep.frontend.tracefile.rows import STORED, Kind, blank_rows, finished, place_streams
-from lockstep.frontend.tracefile.shapes import (
-    MemoryMap,
-    Shapes,
-    measure,
-    slots,
-    starts,
-    unpack_runs,
+from lockstep.frontend.tracefile.columns import (
+    LIMIT,
+    Malformed,
+    bounded,
+    check_range,
+    unpack,
+    unpack_tables,
 )
+from lockstep.frontend.tracefile.rows import (
+    NONE,
+    STORED,
+    Kind,
+    blank_rows,
+    finished,
+    place_streams,
+)
+from lockstep.frontend.tracefile.shapes import MemoryMap, Shapes, slots, starts, unpack_runs
 from lockstep.workload import ADDRESS, RUN, WARP, Cta
 
-TABLES = (2, 1, 1, 3, 1, len(STORED))
+TABLES = np.array([2, 1, 1, 3, 1, len(STORED)])
 """Columns of each table: CTAs, warps of CTA shapes, warp shapes, runs, literal masks, rows."""
 
 
@@ -57,6 +65,7 @@ class Chunk:
         return map(self.cta, range(len(self.shape)))
 
 
+@np.errstate(over="ignore")  # address arithmetic is modulo 2**64
 def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
     """Decode a chunk of ``ctas`` CTAs. Raises :class:`Malformed` for anything unexpected."""
     data = np.frombuffer(payload, np.uint8)
@@ -64,25 +73,41 @@ def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
     (index, shape), (warps,), (run_counts,), runs, (literals,), table = tables
     if len(index) != ctas or len(warps) % geometry.warps:
         raise Malformed(f"expected {ctas} CTAs, with {geometry.warps} warps in a CTA shape")
+    check_range(warps, len(run_counts), "warp shape")
     warps = warps.reshape(-1, geometry.warps)
-    shapes = _shapes(run_counts, (*runs, literals), geometry.memory)
-    _check_range(shape, len(warps), "CTA shape")
-    _check_range(warps, len(run_counts), "warp shape")
-    rows = _rows(table)
+    check_range(shape, len(warps), "CTA shape")
+    shapes = unpack_runs(run_counts, (*runs, literals), geometry.memory)
+    _check_rows(table, len(geometry.memory.instructions))
+    rows = blank_rows(table)
     lengths = place_streams(rows)
     streams, position = unpack(data, position, lengths)
     if position != len(data):
         raise Malformed(f"{len(data) - position} bytes too many in the unpacked chunk")
-    warp_table, runs = _cta_shapes(warps, shapes)
-    address_first = starts(warp_table["addresses"].sum(axis=1)[shape])
-    w = _walk(rows, streams, shapes, geometry.memory, (warps, shape, index, address_first[-1]))
-    if not (walk.decode(w) and finished(w.rows, lengths)):
+    warp_table, cta_runs = _cta_shapes(warps, shapes)
+    address_first = np.empty(ctas + 1, np.int64)
+    n_addresses = int(_count_addresses(warp_table, shape, address_first))
+    if n_addresses != table[1].sum():
+        raise Malformed("expected as many address records as the warps execute")
+    w = walk.Walk(
+        rows,
+        streams,
+        np.zeros(n_addresses, ADDRESS),
+        np.empty(int(table[2].sum() + table[3].sum()), np.int64),
+        np.empty(ctas + 1, np.int64),
+        np.empty(n_addresses, np.int64),
+        _row_slots(shapes, geometry.memory, table[0]),
+        starts(shapes.totals["addresses"]),
+        warps,
+        shape,
+        index,
+    )
+    if not (walk.decode(w) and finished(rows, lengths)):
         raise Malformed("expected address columns that fit the warps")
     return Chunk(
         _block_index(index, geometry.grid),
         shape.tolist(),
         list(warp_table),
-        runs,
+        cta_runs,
         w.addresses,
         address_first.tolist(),
         w.pool,
@@ -90,88 +115,126 @@ def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
     )
 
 
-def _shapes(run_counts, columns, memory: MemoryMap) -> Shapes:
-    """The warp shapes from the columns of their runs."""
-    jump, count, back, literals = columns
-    if (run_counts < 0).any() or run_counts.sum() != len(jump):
-        raise Malformed("expected run counts that add up to the number of runs")
-    first = starts(run_counts)
-    return measure(first, unpack_runs(first, jump, count, back, literals), memory)
+def _check_rows(table: np.ndarray, instructions: int) -> None:
+    """Every value of the row table within its range."""
+    wrong = int(_wrong_column(table, (instructions, len(Kind), LIMIT // ADDRESS.itemsize)))
+    if wrong != NONE:
+        raise Malformed(f"{STORED[wrong]} of a memory instruction out of range")
 
 
-def _rows(table) -> np.ndarray:
-    """The rows from their columns, every value within its range."""
-    columns = dict(zip(STORED, table))
-    n = len(table[0])
-    _check_range(columns["kind"], len(Kind), "kind of prediction")
-    _check_range(columns["reference"], n, "row referred to")
-    _check_range(columns["scale"] + 63, 127, "shift")
-    for name in ("records", "lists", "lanes"):
-        _check_range(columns[name], LIMIT, name)
-    if (columns["lists"] > columns["records"]).any():
-        raise Malformed("expected no more lists than records")
-    if (columns["lists"].sum() + columns["lanes"].sum()) > LIMIT // 8:
-        raise Malformed("expected fewer addresses in one chunk")
-    return blank_rows(table)
-
-
-def _check_range(values: np.ndarray, end: int, what: str) -> None:
-    if len(values) and (values.min() < 0 or values.max() >= end):
-        raise Malformed(f"{what} out of range; expected 0 to {end - 1}")
+@jit
+def _wrong_column(table, limits):
+    """The first column with a value out of range, or NONE."""
+    instructions, kinds, most = limits
+    addresses, records, before = np.int64(0), np.int64(0), np.int64(-1)
+    for r in range(table.shape[1]):
+        if table[0, r] <= before or table[0, r] >= instructions:
+            return 0
+        before = table[0, r]
+        for column in range(1, 4):
+            if table[column, r] < 0 or table[column, r] > most:
+                return column
+        records += table[1, r]
+        addresses += table[2, r] + table[3, r]
+        if records > most:
+            return 1
+        if table[2, r] > table[1, r] or addresses > 2 * most:
+            return 2
+        if table[4, r] < 0 or table[4, r] >= kinds:
+            return 4
+        if table[7, r] < 0 or table[7, r] >= table.shape[1]:
+            return 7
+        if table[8, r] < -63 or table[8, r] > 63:
+            return 8
+    return NONE
 
 
 def _cta_shapes(warps: np.ndarray, shapes: Shapes) -> tuple[np.ndarray, list[np.ndarray]]:
     """The WARP table of each CTA shape, one line a shape, and its runs."""
-    counts = np.diff(shapes.first)[warps]
-    totals = shapes.totals[warps]
-    per_shape = counts.sum(axis=1)
-    if per_shape.sum() > LIMIT // RUN.itemsize:
-        raise Malformed("expected fewer runs in one chunk")
+    bounded(warps.size, WARP)
     table = np.empty(warps.shape, WARP)
-    table["runs"] = counts
-    table["first_run"] = np.cumsum(counts, axis=1) - counts
-    for name in totals.dtype.names:
-        table[name] = totals[name]
-    table["first_address"] = np.cumsum(totals["addresses"], axis=1) - totals["addresses"]
-    flat = counts.ravel()
-    begins = np.repeat(shapes.first[warps.ravel()] - (np.cumsum(flat) - flat), flat)
-    runs = shapes.runs[begins + np.arange(len(begins))]
-    ends = np.cumsum(per_shape).tolist()
-    return table, [runs[e - n : e] for n, e in zip(per_shape.tolist(), ends)]
+    ends = np.empty(len(warps) + 1, np.int64)
+    _fill_warps(warps, shapes, table, ends)
+    runs = np.empty(bounded(ends[-1], RUN), RUN)
+    _fill_runs(warps, shapes, runs)
+    ends = ends.tolist()
+    return table, [runs[begin:end] for begin, end in zip(ends, ends[1:])]
 
 
-def _walk(rows, streams, shapes: Shapes, memory: MemoryMap, ctas) -> walk.Walk:
-    """The walk that fills the addresses of the chunk."""
-    warps, shape, index, n_addresses = ctas
-    if n_addresses != rows["records"].sum() or n_addresses > LIMIT // ADDRESS.itemsize:
-        raise Malformed("expected as many address records as the warps execute")
+@jit
+def _fill_warps(warps, shapes, table, ends):
+    """Fill ``table``, and where the runs of each CTA shape begin."""
+    ends[0] = 0
+    for c in range(len(warps)):
+        run, address = np.int64(0), np.int64(0)
+        for slot in range(warps.shape[1]):
+            s = warps[c, slot]
+            warp, total = table[c, slot], shapes.totals[s]
+            warp["first_run"], warp["runs"] = run, shapes.first[s + 1] - shapes.first[s]
+            warp["first_address"], warp["addresses"] = address, total["addresses"]
+            warp["warp_instructions"] = total["warp_instructions"]
+            warp["thread_instructions"] = total["thread_instructions"]
+            run += warp["runs"]
+            address += warp["addresses"]
+        ends[c + 1] = ends[c] + run
+
+
+@jit
+def _fill_runs(warps, shapes, runs):
+    at = 0
+    for c in range(len(warps)):
+        for slot in range(warps.shape[1]):
+            s = warps[c, slot]
+            for r in range(shapes.first[s], shapes.first[s + 1]):
+                runs[at] = shapes.runs[r]
+                at += 1
+
+
+@jit
+def _count_addresses(table, shape, first):
+    """Fill where the address records of each CTA begin; returns how many there are."""
+    last = table.shape[1] - 1
+    first[0] = 0
+    for c in range(len(shape)):
+        warp = table[shape[c], last]
+        first[c + 1] = first[c] + warp["first_address"] + warp["addresses"]
+    return first[-1]
+
+
+def _row_slots(shapes: Shapes, memory: MemoryMap, instructions: np.ndarray) -> np.ndarray:
+    """The address records of the shapes, referring to the rows of ``instructions``."""
     table = slots(shapes, memory)
-    row_of = np.full(len(memory.instructions), len(rows), np.int64)
-    _check_range(rows["instruction"], len(row_of), "memory instruction")
-    row_of[rows["instruction"]] = np.arange(len(rows))
-    table.row = row_of[table.row]
-    _check_range(table.row, len(rows), "memory instruction")
-    pool = np.empty(int(rows["lists"].sum() + rows["lanes"].sum()), np.int64)
-    addresses = np.zeros(n_addresses, ADDRESS)
-    return walk.Walk(
-        rows,
-        streams,
-        addresses,
-        pool,
-        np.zeros(len(shape) + 1, np.int64),
-        np.empty(n_addresses, np.int64),
-        table,
-        starts(shapes.totals["addresses"]),
-        warps,
-        shape,
-        index,
-    )
+    row_of = np.full(len(memory.instructions), NONE)
+    row_of[instructions] = np.arange(len(instructions))
+    if not _to_rows(table, row_of):
+        raise Malformed("expected a row for every memory instruction that is executed")
+    return table
+
+
+@jit
+def _to_rows(table, row_of):
+    """Replace instructions by their rows; False if one has none."""
+    for k in range(len(table)):
+        row = row_of[table[k].row]
+        if row == NONE:
+            return False
+        table[k].row = row
+    return True
 
 
 def _block_index(index: np.ndarray, grid: tuple[int, int, int]) -> list[tuple[int, int, int]]:
     """Linear to x, y, z."""
     x, y, z = grid
-    _check_range(index, x * y * z, "CTA index")
-    rest, column = np.divmod(index, x)
-    layer, line = np.divmod(rest, y)
-    return list(zip(column.tolist(), line.tolist(), layer.tolist()))
+    check_range(index, x * y * z, "CTA index")
+    split = np.empty((3, len(index)), np.int64)
+    _split_index(index, grid, split)
+    return list(zip(*split.tolist()))
+
+
+@jit
+def _split_index(index, grid, split):
+    x, y, _ = grid
+    for c in range(len(index)):
+        split[0, c] = index[c] % x
+        split[1, c] = index[c] // x % y
+        split[2, c] = index[c] // x // y

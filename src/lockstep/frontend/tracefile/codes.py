@@ -11,7 +11,7 @@ import numpy as np
 
 from lockstep._jit import jit
 from lockstep.errors import LockstepError
-from lockstep.frontend.tracefile.columns import Malformed
+from lockstep.frontend.tracefile.columns import Malformed, check_range
 from lockstep.frontend.tracefile.rows import NONE
 from lockstep.frontend.tracefile.shapes import starts
 from lockstep.isa.instruction import (
@@ -77,7 +77,7 @@ def codes(tables: CodeTables, strings: list[str]) -> list[Code]:
     texts, members = tables.texts[0], tables.members[0]
     if (tables.codes < 0).any() or tables.codes.sum(axis=1).tolist() != [len(texts), len(members)]:
         raise Malformed("expected codes as long as the lists of their parts")
-    _check_numbers(texts, len(strings), "string")
+    check_range(texts, len(strings), "string number")
     words = np.ascontiguousarray(tables.instructions.T)
     try:
         _verify(words.reshape(-1).view(INSTRUCTION), strings)
@@ -90,25 +90,40 @@ def codes(tables: CodeTables, strings: list[str]) -> list[Code]:
     ]
 
 
+class StoredCode(Code):
+    """A code that makes its records when they are first asked for: there may be thousands."""
+
+    def __init__(self, words, texts, members, strings):
+        self._parts = words, texts, members, strings
+
+    def __getattr__(self, name: str):
+        if name not in ("_records", "_count", "texts"):
+            raise AttributeError(name)
+        words, texts, members, strings = self._parts
+        own = words[members]
+        own[:, TEXT] = _places(texts, strings)[own[:, TEXT]]
+        super().__init__(own.reshape(-1).view(INSTRUCTION), [strings[t] for t in texts.tolist()])
+        return self.__dict__[name]
+
+
 def _code(words, texts, members, strings) -> Code:
+    """One code, its members given as differences to their positions."""
     members = members + np.arange(len(members))
-    _check_numbers(members, len(words), "instruction")
-    own = words[members]
-    position = np.full(len(strings), -1)
-    position[texts[::-1]] = np.arange(len(texts))[::-1]
-    own[:, TEXT] = position[own[:, TEXT]]
-    _check_numbers(own[:, TEXT], len(texts), "text")
-    return Code(own.reshape(-1).view(INSTRUCTION), [strings[t] for t in texts.tolist()])
+    check_range(members, len(words), "instruction number")
+    check_range(_places(texts, strings)[words[members, TEXT]], len(texts), "text number")
+    return StoredCode(words, texts, members, strings)
+
+
+def _places(texts: np.ndarray, strings: list[str]) -> np.ndarray:
+    """Where each string first is among the texts of a code, or NONE."""
+    places = np.full(len(strings), NONE)
+    places[texts[::-1]] = np.arange(len(texts))[::-1]
+    return places
 
 
 def _words(instructions: np.ndarray) -> np.ndarray:
     """Records as lines of 64-bit words."""
     return np.ascontiguousarray(instructions).view(np.int64).reshape(-1, WORDS)
-
-
-def _check_numbers(values: np.ndarray, end: int, what: str) -> None:
-    if len(values) and (values.min() < 0 or values.max() >= end):
-        raise Malformed(f"{what} number out of range; expected 0 to {end - 1}")
 
 
 def _verify(records: np.ndarray, texts: list[str]) -> None:

@@ -53,17 +53,16 @@ def pack_tables(tables) -> bytes:
 
 
 def unpack_tables(payload: np.ndarray, widths) -> tuple[list[np.ndarray], int]:
-    """Undo :func:`pack_tables`; returns an array ``[column, row]`` a table, and the position behind.
+    """Undo :func:`pack_tables`; returns an array ``[column, row]`` a table, and where they end.
 
     ``widths`` says how many columns each table has. Raises :class:`Malformed`.
     """
     counts, position = unpack(payload, 0, np.array([len(widths)]))
     values, position = unpack(payload, position, np.repeat(counts, widths))
-    ends = np.cumsum(counts * widths).tolist()
-    tables = [
-        values[end - n * width : end].reshape(width, n)
-        for n, width, end in zip(counts.tolist(), widths, ends)
-    ]
+    tables, end = [], 0
+    for n, width in zip(counts.tolist(), widths.tolist()):
+        begin, end = end, end + n * width
+        tables.append(values[begin:end].reshape(width, n))
     return tables, position
 
 
@@ -72,14 +71,48 @@ def unpack(payload: np.ndarray, position: int, counts: np.ndarray) -> tuple[np.n
 
     All values are in one array, column after column. Raises :class:`Malformed`.
     """
-    if len(counts) and (counts.min() < 0 or counts.astype(np.float64).sum() > LIMIT / 8):
+    total = int(_total(counts))
+    if total < 0:
         raise Malformed(f"expected at most {LIMIT // 8} values in one group of columns")
-    values = np.zeros(int(counts.sum()), np.int64)
-    with np.errstate(over="ignore"):  # differences wrap, as they do when compiled
-        end = int(_unpack(payload, position, counts, values))
+    values = np.zeros(total, np.int64)
+    end = int(_unpack(payload, position, counts, values))
     if end < 0:
         raise Malformed(f"expected a column at offset {-1 - end} of the unpacked section")
     return values, end
+
+
+def check_range(values: np.ndarray, end: int, what: str) -> None:
+    """Raise :class:`Malformed` unless all values are at least 0 and less than ``end``."""
+    if _outside(values, end):
+        raise Malformed(f"{what} out of range; expected 0 to {end - 1}")
+
+
+def bounded(count: int, dtype: np.dtype) -> int:
+    """``count``; raises :class:`Malformed` if that many records exceed the limit."""
+    if count * dtype.itemsize > LIMIT:
+        raise Malformed(
+            f"{count} records of {dtype.itemsize} bytes; expected at most {LIMIT} bytes"
+        )
+    return int(count)
+
+
+@jit
+def _outside(values, end):
+    for value in values:
+        if value < 0 or value >= end:
+            return True
+    return False
+
+
+@jit
+def _total(counts):
+    """The sum of the counts; -1 if one is negative or the sum too large."""
+    total = np.int64(0)
+    for n in counts:
+        total += n
+        if n < 0 or n > LIMIT or total > LIMIT // 8:
+            return np.int64(-1)
+    return total
 
 
 @jit

@@ -12,8 +12,8 @@ from lockstep.workload import Code, Kernel, MemoryCopy, Workload
 
 SCALARS = ("id", "registers", "shared_bytes", "stream", "architecture", "shared_base", "local_base")
 TRIPLES = ("grid", "block", "cluster")
-KERNEL = ("code", "name", *SCALARS, *(t + axis for t in TRIPLES for axis in "_x _y _z".split()))
-TABLES = (1, WORDS, 2, 1, 1, 1, 2, len(KERNEL) + 1, 4)
+KERNEL = ("code", "name", *SCALARS, *(t + axis for t in TRIPLES for axis in ("_x", "_y", "_z")))
+TABLES = np.array([1, WORDS, 2, 1, 1, 1, 2, len(KERNEL) + 1, 4])
 """Columns of each table: strings, instructions, codes, their texts, their instructions, commands,
 copies, kernels (and how many chunks each has), chunks."""
 MOST_WARPS = 1 << 16  # in a CTA; hardware has 32
@@ -56,7 +56,7 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     kinds = [int(isinstance(c, Kernel)) for c in workload.commands]
     texts = [s.encode("utf-8", "surrogatepass") for s in strings.all]
     tables = [[[len(t) for t in texts]], *collector.tables(), [kinds], _columns(copies, 2)]
-    tables += [_columns(kernels, len(KERNEL) + 1), _columns(sum(chunks, []), 4)]
+    tables += [_columns(kernels, len(KERNEL) + 1), _columns([c for own in chunks for c in own], 4)]
     return pack_tables(tables) + b"".join(texts)
 
 

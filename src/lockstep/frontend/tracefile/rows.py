@@ -4,6 +4,9 @@ from enum import IntEnum
 
 import numpy as np
 
+from lockstep._jit import jit
+from lockstep.frontend.tracefile.columns import bounded
+
 LANES = 64
 NONE = -1
 
@@ -16,8 +19,12 @@ class Kind(IntEnum):
     REFERENCE = 2  # lane by lane from another instruction of the warp; else as GRID
 
 
+# For jitted code, where a member would be compiled as its type and not as its number.
+ORIGIN, REFERENCE = int(Kind.ORIGIN), int(Kind.REFERENCE)
+
+
 STORED = (
-    "instruction",  # which memory instruction of the code, in code order
+    "instruction",  # which memory instruction of the code, in code order; ascending
     "records",  # address records of it in this chunk
     "lists",  # how many of them are lists
     "lanes",  # addresses in those lists, without each first one
@@ -64,16 +71,25 @@ ROW = np.dtype(
 """One memory instruction of a chunk: its parameters, then the state of the walk."""
 
 
-def blank_rows(table) -> np.ndarray:
-    """Rows ready for a walk; ``table`` holds one sequence for each name of :data:`STORED`."""
-    rows = np.zeros(len(table[0]), ROW).view(np.recarray)
-    for name, column in zip(STORED, table):
-        rows[name] = column
-    rows["last"] = rows["origin"]
-    for name in ("warp", "cta", "lane_warp", "slot_start"):
-        rows[name] = NONE
-    rows["referred"][rows["reference"][rows["kind"] == Kind.REFERENCE]] = 1
+def blank_rows(table: np.ndarray) -> np.ndarray:
+    """Rows ready for a walk; ``table`` holds one line for each name of :data:`STORED`."""
+    rows = np.zeros(bounded(table.shape[1], ROW), ROW).view(np.recarray)
+    _fill(rows, table)
     return rows
+
+
+@jit
+def _fill(rows, table):
+    for r in range(len(rows)):
+        row = rows[r]
+        row.instruction, row.records, row.lists = table[0, r], table[1, r], table[2, r]
+        row.lanes, row.kind, row.origin = table[3, r], table[4, r], table[5, r]
+        row.gap, row.reference, row.scale = table[6, r], table[7, r], table[8, r]
+        row.last = row.origin
+        row.warp = row.cta = row.lane_warp = NONE
+        row.slot_start[:] = NONE
+        if row.kind == REFERENCE:
+            rows[row.reference].referred = 1
 
 
 def place_streams(rows: np.ndarray) -> np.ndarray:
@@ -81,14 +97,44 @@ def place_streams(rows: np.ndarray) -> np.ndarray:
 
     First which records are lists, for all rows; then strides; first addresses; lanes.
     """
-    records, lists = rows["records"], rows["lists"]
-    lengths = np.concatenate([records, records - lists, records, rows["lanes"]])
-    begins = np.cumsum(lengths) - lengths
-    for name, begin in zip(CURSORS, begins.reshape(len(CURSORS), -1)):
-        rows[name] = begin
+    lengths = np.empty(len(CURSORS) * len(rows), np.int64)
+    _place(rows, lengths)
     return lengths
+
+
+@jit
+def _place(rows, lengths):
+    n, at = len(rows), np.int64(0)
+    for r in range(n):
+        row = rows[r]
+        lengths[r] = lengths[2 * n + r] = row.records
+        lengths[n + r], lengths[3 * n + r] = row.records - row.lists, row.lanes
+    for i in range(len(lengths)):
+        row = rows[i % n]
+        stream = i // n
+        if stream == 0:
+            row.at_list = at
+        elif stream == 1:
+            row.at_stride = at
+        elif stream == 2:
+            row.at_first = at
+        else:
+            row.at_lane = at
+        at += lengths[i]
 
 
 def finished(rows: np.ndarray, lengths: np.ndarray) -> bool:
     """Whether a walk used every residual of every stream."""
-    return np.array_equal(np.concatenate([rows[n] for n in CURSORS]), np.cumsum(lengths))
+    return bool(_finished(rows, lengths))
+
+
+@jit
+def _finished(rows, lengths):
+    n, at = len(rows), np.int64(0)
+    for i in range(len(lengths)):
+        at += lengths[i]
+        row = rows[i % n]
+        cursors = (row.at_list, row.at_stride, row.at_first, row.at_lane)
+        if cursors[i // n] != at:
+            return False
+    return True

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep._jit import inline, jit
-from lockstep.frontend.tracefile.columns import LIMIT, Malformed
+from lockstep.frontend.tracefile.columns import Malformed, bounded
 from lockstep.workload import RUN
 
 REACH = 254  # how many runs a mask may lie back
@@ -53,7 +53,7 @@ def starts(counts: np.ndarray) -> np.ndarray:
 
 def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
     """Count what each shape executes. Raises :class:`Malformed` if a run leaves the code."""
-    totals = np.zeros(len(first) - 1, TOTALS)
+    totals = np.zeros(bounded(len(first) - 1, TOTALS), TOTALS)
     bad = int(_measure(first, runs, memory.before, totals.view(np.recarray)))
     if bad >= 0:
         run = runs[bad]
@@ -61,14 +61,12 @@ def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
             f"a run of {run['count']} instructions from {run['static']} on; "
             f"the code has {len(memory.before) - 1}"
         )
-    if totals["addresses"].astype(np.float64).sum() > LIMIT / SLOT.itemsize:
-        raise Malformed("expected fewer address records in one chunk")
     return Shapes(first, runs, totals)
 
 
 def slots(shapes: Shapes, memory: MemoryMap) -> np.ndarray:
     """The address records of all shapes; ``row`` counts memory instructions in code order."""
-    table = np.empty(int(shapes.totals["addresses"].sum()), SLOT).view(np.recarray)
+    table = np.empty(bounded(shapes.totals["addresses"].sum(), SLOT), SLOT).view(np.recarray)
     _list_slots(shapes.runs, memory.before, table)
     return table
 
@@ -80,14 +78,13 @@ def pack_runs(first: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, ...]:
     return jump, runs["count"].astype(np.int64), back, runs["mask"][back == 0]
 
 
-def unpack_runs(first, jump, count, back, literals) -> np.ndarray:
-    """Undo :func:`pack_runs`. Raises :class:`Malformed`; indices are checked by ``measure``."""
-    if np.count_nonzero(back == 0) != len(literals):
-        raise Malformed("expected as many literal masks as runs that take one")
-    runs = np.empty(len(jump), RUN)
-    if not _join_runs(first, (jump, count, back, literals), runs):
-        raise Malformed("a run lies outside the code, or its mask outside its warp")
-    return runs
+def unpack_runs(counts, columns, memory: MemoryMap) -> Shapes:
+    """Undo :func:`pack_runs` for shapes of ``counts`` runs. Raises :class:`Malformed`."""
+    first = starts(counts)
+    runs = np.empty(bounded(len(columns[0]), RUN), RUN)
+    if not _join_runs(first, columns, runs):
+        raise Malformed("expected warp shapes that fit their runs and masks")
+    return measure(first, runs, memory)
 
 
 @jit
@@ -148,17 +145,22 @@ def _join_runs(first, columns, runs):
     jump, count, back, literals = columns
     literal = 0
     for s in range(len(first) - 1):
+        if first[s + 1] < first[s] or first[s + 1] > len(runs):
+            return False
         expected = np.int64(0)
         for r in range(first[s], first[s + 1]):
             static = expected + jump[r]
             expected = static + count[r]
-            far = static < 0 or count[r] < 1 or max(static, count[r], expected) >= 1 << 31
-            if far or back[r] < 0 or back[r] > r - first[s]:
+            if static < 0 or count[r] < 1 or max(static, count[r], expected) >= 1 << 31:
                 return False
             runs[r]["static"], runs[r]["count"] = static, count[r]
-            if back[r] == 0:
-                runs[r]["mask"] = literals[literal]
-                literal += 1
-            else:
+            if back[r] < 0 or back[r] > r - first[s]:
+                return False
+            if back[r] > 0:
                 runs[r]["mask"] = runs[r - back[r]]["mask"]
-    return True
+                continue
+            if literal == len(literals):
+                return False
+            runs[r]["mask"] = literals[literal]
+            literal += 1
+    return first[-1] == len(runs) and literal == len(literals)

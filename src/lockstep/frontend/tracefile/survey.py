@@ -62,8 +62,7 @@ def choose(w: Walk, instructions: np.ndarray) -> Walk:
     """
     seen = np.zeros(len(instructions), SEEN).view(np.recarray)
     seen["warp"] = NONE
-    with np.errstate(over="ignore"):
-        _survey(Sample(w, seen, np.zeros(RECENT, np.int64)))
+    _survey(Sample(w, seen, np.zeros(RECENT, np.int64)))
     grid = _table(seen, instructions)
     trials = [grid, _as_origin(grid, seen)]
     if seen["lists"].any():
@@ -71,7 +70,7 @@ def choose(w: Walk, instructions: np.ndarray) -> Walk:
     costs = np.array([_costs(encoded(w, table)) for table in trials])
     costs[2:, trials[-1][STORED.index("kind")] != Kind.REFERENCE] = np.inf
     best = np.argmin(costs, axis=0)
-    return encoded(w, np.stack(trials)[best, :, np.arange(len(seen))].T)
+    return encoded(w, np.stack(trials)[best, :, np.arange(len(seen))].T.copy())
 
 
 def encoded(w: Walk, table: np.ndarray) -> Walk:

@@ -10,11 +10,8 @@ import numpy as np
 
 from lockstep._jit import inline, jit
 from lockstep.frontend.tracefile import grid
-from lockstep.frontend.tracefile.rows import LANES, NONE, Kind
+from lockstep.frontend.tracefile.rows import LANES, NONE, ORIGIN, REFERENCE
 from lockstep.frontend.tracefile.shapes import lanes_of
-
-# Globals of jitted code: an IntEnum member would be compiled as its type, not as its number.
-ORIGIN, REFERENCE = int(Kind.ORIGIN), int(Kind.REFERENCE)
 
 
 class Walk(NamedTuple):
@@ -35,14 +32,12 @@ class Walk(NamedTuple):
 
 def decode(w: Walk) -> bool:
     """Fill the addresses from the residuals; False if they do not fit each other."""
-    with np.errstate(over="ignore"):  # address arithmetic is modulo 2**64
-        return bool(_walk(w, True))
+    return bool(_walk(w, True))
 
 
 def encode(w: Walk) -> None:
     """Fill the residuals from the addresses."""
-    with np.errstate(over="ignore"):
-        _walk(w, False)
+    _walk(w, False)
 
 
 @jit
