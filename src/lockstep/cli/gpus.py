@@ -5,6 +5,7 @@ import click
 from lockstep.cli.console import console_of
 
 PIPE_WIDTH = 160
+_HEADLINE = ("description", "architectures", "validated")  # shown above the table
 
 
 @click.command()
@@ -30,15 +31,25 @@ def _describe(name: str, overrides: tuple[str, ...]) -> None:
     gpu = api.gpu(name, overrides)
     table = Table(box=None, pad_edge=False)
     table.add_column("parameter", no_wrap=True)
-    for heading, ratio in (("value", 2), ("unit", 2), ("range", 2), ("meaning", 5), ("source", 5)):
+    for heading, ratio in (("value", 3), ("meaning", 5), ("source", 7)):
         table.add_column(heading, overflow="fold", ratio=ratio)
     for row in library.describe(gpu, origin=name):
-        value = ", ".join(map(str, row.value)) if isinstance(row.value, tuple) else str(row.value)
-        table.add_row(row.name, value, row.unit, row.range, row.meaning, row.source)
+        if row.name not in _HEADLINE:
+            meaning = f"{row.meaning} ({row.range})"
+            table.add_row(row.name, f"{_text(row.value)} {row.unit}", meaning, row.source)
     console = console_of(PIPE_WIDTH)
     console.print(f"{gpu.name}: {gpu.description}")
+    console.print(f"binaries: {_binaries(gpu.architectures)}")
     console.print(f"validated against: {'; '.join(gpu.validated) or 'nothing yet'}\n")
     console.print(table)
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _binaries(architectures: tuple[int, ...]) -> str:
+    return " ".join(f"sm_{a}" for a in architectures) or "none natively"
 
 
 def _list() -> None:
@@ -58,7 +69,7 @@ def _list() -> None:
         totals = library.totals(g)
         table.add_row(
             name,
-            " ".join(f"sm_{a}" for a in g.architectures),
+            _binaries(g.architectures),
             str(g.sm.count),
             f"{g.clock_mhz:,.0f} MHz",
             scaled(totals.fp32_tflops * 1e12, "FLOP/s"),
