@@ -27,6 +27,11 @@ def test_names_of_traces(tmp_path):
     assert benchmark.name_of(tmp_path / "kernel-1.traceg.xz") == "kernel-1"
 
 
+def test_the_examples_of_a_checkout_are_found():
+    names = {benchmark.name_of(path) for path in benchmark.examples()}
+    assert "vecadd" in names and len(names) > 2
+
+
 def test_a_plan_runs_each_gpu_of_the_reference(tmp_path, monkeypatch):
     monkeypatch.setattr(benchmark.api, "gpu_names", lambda: ["A100", "QV100", "V100"])
     (tmp_path / "r.csv").write_text(

@@ -73,10 +73,10 @@ def _over(reference: float, seconds: float) -> float:
 def examples() -> list[Path]:
     """The traces that ship with lockstep."""
     package = Path(__file__).parents[1]
-    for folder in (package / "examples", package.parents[1] / "examples"):
-        found = sorted(folder.glob(f"*{api.TRACEFILE_SUFFIX}")) + sorted(
-            folder.glob("*/kernelslist.g")
-        )
+    for root in (package, package.parents[1], Path()):  # installed, a checkout, run in a checkout
+        folder = root / "examples"
+        found = sorted(folder.glob(f"*{api.TRACEFILE_SUFFIX}"))
+        found += sorted(folder.glob("*/kernelslist.g"))
         if found:
             return found
     raise LockstepError("no shipped examples found here; name the traces to measure")
