@@ -19,7 +19,8 @@ MESSAGE = np.dtype(
         ("arrival", "i8"),  # core cycle at which the destination can see it
         ("source", "i8"),
         ("destination", "i8"),
-        ("kind", "i8"),  # Kind
+        ("kind", "i8"),  # one of KIND_*
+        ("request", "i8"),  # replies: the kind of the request
         ("address", "i8"),  # of the line, line-aligned
         ("sectors", "i8"),  # bit s: sector s of the line is meant
         ("full", "i8"),  # writes: bit s: every byte of sector s is written
@@ -79,9 +80,7 @@ def build(sources: int, destinations: int, latency: int, buffer: int, sends: int
 @inline
 def can_send(link, source, destination):
     """Whether the source has a credit for the destination."""
-    return link.credits[source, destination] > 0 and (
-        link.sent[source] < link.spec[0].out_capacity
-    )
+    return link.credits[source, destination] > 0 and (link.sent[source] < link.spec[0].out_capacity)
 
 
 @inline
@@ -153,3 +152,13 @@ def deliver(link, first_destination, last_destination, window_start):
                 link.inbox[d, place % spec.in_capacity] = message
     for d in range(first_destination, last_destination):
         link.ports[d].count += link.bins[d, spec.window - 1] if spec.window > 0 else 0
+
+
+@jit
+def next_arrival(link):
+    """The earliest arrival among all inboxes, or a cycle later than any."""
+    earliest = 1 << 60
+    for d in range(link.spec[0].destinations):
+        if link.ports[d].count > 0:
+            earliest = min(earliest, first(link, d).arrival)
+    return earliest

@@ -1,0 +1,168 @@
+"""Kernel slots: binding a kernel to the machine, feeding it with CTAs, and its end."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from lockstep.engine.streams import Streams
+from lockstep.errors import WorkloadError
+from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import OpClass
+from lockstep.model.sm import bind
+from lockstep.model.sm.state import ISSUE
+from lockstep.workload import Cta, Kernel
+
+FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
+
+
+@dataclass
+class Running:
+    """A kernel that occupies a slot."""
+
+    kernel: Kernel
+    slot: int
+    control: bool
+    ctas: Iterator[Cta]
+    launched: int
+    ready: int  # the first cycle at which its CTAs may be dispatched
+    number: int = 0  # CTAs read so far
+    done: int = 0
+    end: int = 0
+    bound: int = 0  # static instructions that the machine knows
+    exhausted: bool = False
+    warp_instructions: int = 0
+    thread_instructions: int = 0
+    totals: dict[int, tuple[int, int]] = field(default_factory=dict)  # of CTAs alive
+    unknown: Counter = field(default_factory=Counter)
+
+
+class KernelTable:
+    """All slots of the machine, and the code arena."""
+
+    def __init__(self, streams: Streams, gpu: GPU):
+        self.streams, self.gpu = streams, gpu
+        self.running: dict[int, Running] = {}
+        self.read_seconds = 0.0
+        self._names: dict[str, int] = {}
+        self._code_used = 0
+
+    def free_slot(self) -> int | None:
+        """A slot that no kernel occupies, or None."""
+        slots = len(self.streams.sm.kernels)
+        return next((k for k in range(slots) if k not in self.running), None)
+
+    def start(self, kernel: Kernel, now: int) -> Running:
+        """Give a kernel a slot; its CTAs may be dispatched after the launch overhead."""
+        slot = self.free_slot()
+        needs = bind.cta_needs(kernel, self.gpu)
+        bind.occupancy(kernel, self.gpu)
+        if not self.running:
+            self._code_used = 0
+            self.streams.drop_all()
+        run = Running(kernel, slot, False, kernel.ctas(), now, now + self.gpu.launch.overhead)
+        self.running[slot] = run
+        state = self.streams.sm.kernels[slot]
+        for name in state.dtype.names:
+            state[name] = 0
+        state.active, state.id, state.started = 1, kernel.id, -1
+        state.ctas, state.warps, state.threads = kernel.n_ctas, needs["warps"], kernel.threads
+        state.registers, state.shared = needs["registers"], needs["shared"]
+        state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
+        number = self._names.setdefault(kernel.name, len(self._names))
+        state.fetch_base = number * FETCH_SPACING
+        self.feed(run)
+        run.control = bind.uses_control(kernel, self.gpu)
+        if run.control:
+            state.control, run.bound = 1, 0
+            self._bind_new_code(run)
+        return run
+
+    def feed(self, run: Running) -> None:
+        """Read CTAs until the kernel's ring is full or the kernel has no more."""
+        room = self.streams.sm.pending.shape[1]
+        while not run.exhausted:
+            kernel = self.streams.sm.kernels[run.slot]
+            if kernel.queued - kernel.taken >= room:
+                break
+            begin = perf_counter()
+            cta = next(run.ctas, None)
+            self.read_seconds += perf_counter() - begin
+            if cta is None:
+                self._check_count(run)
+                run.exhausted = True
+                break
+            self._add(run, cta)
+        if len(run.kernel.code) > run.bound:
+            self._bind_new_code(run)
+
+    def retire(self, slot: int, number: int, end: int) -> None:
+        """A CTA of a slot finished."""
+        run = self.running[slot]
+        warp_instructions, thread_instructions = run.totals.pop(number)
+        run.warp_instructions += warp_instructions
+        run.thread_instructions += thread_instructions
+        run.done += 1
+        run.end = max(run.end, end)
+        self.streams.retire(slot, number)
+
+    def finish(self, run: Running) -> None:
+        """Free the slot of a kernel."""
+        self.streams.sm.kernels[run.slot].active = 0
+        del self.running[run.slot]
+
+    def _add(self, run: Running, cta: Cta) -> None:
+        x, y, z = cta.index
+        width, height, _ = run.kernel.grid
+        number = x + width * (y + height * z)
+        if len(cta.warps) != run.kernel.warps:
+            raise WorkloadError(
+                f"kernel {run.kernel.id} ({run.kernel.name}), CTA {x},{y},{z}: "
+                f"{len(cta.warps)} warps; expected {run.kernel.warps}"
+            )
+        if number in run.totals:
+            raise WorkloadError(f"kernel {run.kernel.id}: CTA {x},{y},{z} appears twice")
+        run.totals[number] = (
+            int(cta.warps["warp_instructions"].sum()),
+            int(cta.warps["thread_instructions"].sum()),
+        )
+        run.number += 1
+        self.streams.add(run.slot, number, cta)
+        self._count_unknown(run, cta)
+
+    def _check_count(self, run: Running) -> None:
+        if run.number != run.kernel.n_ctas:
+            raise WorkloadError(
+                f"kernel {run.kernel.id} ({run.kernel.name}): {run.number} CTAs; "
+                f"its grid has {run.kernel.n_ctas}"
+            )
+
+    def _count_unknown(self, run: Running, cta: Cta) -> None:
+        code = run.kernel.code
+        for static in np.flatnonzero(code.instructions["op"] == OpClass.UNKNOWN):
+            first = cta.runs["static"]
+            inside = (first <= static) & (static < first + cta.runs["count"])
+            text = code.texts[code.instructions["text"][static]]
+            run.unknown[text] += int(inside.sum())
+
+    def _bind_new_code(self, run: Running) -> None:
+        """Translate new static instructions; the kernel's code moves to the end of the arena."""
+        code = run.kernel.code.instructions
+        sm = self.streams.sm
+        state = sm.kernels[run.slot]
+        fresh = bind.issue_records(code[run.bound :], self.gpu, run.control)
+        old = sm.code[int(state.code) : int(state.code) + run.bound]
+        start, end = self._code_used, self._code_used + len(code)
+        if end > len(sm.code):
+            grown = np.zeros(max(end, 2 * len(sm.code)), ISSUE).view(np.recarray)
+            grown[:start] = sm.code[:start]
+            self.streams.sm = sm = sm._replace(code=grown)
+        sm.code[start : start + run.bound] = old
+        sm.code[start + run.bound : end] = fresh
+        state.code, run.bound, self._code_used = start, len(code), end
+        used = code["destination"] + code["destination_count"]
+        state.register_rows = max(int(state.register_rows), int(used.max(initial=0)))
+        used = code["source"] + code["source_count"]
+        state.register_rows = max(int(state.register_rows), int(used.max(initial=0)))

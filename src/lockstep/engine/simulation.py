@@ -1,0 +1,288 @@
+"""One run: kernels in, windows of time, counters out."""
+
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+
+from lockstep.engine.compilation import compile_model
+from lockstep.engine.kernels import KernelTable, Running
+from lockstep.engine.machine import Machine
+from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run
+from lockstep.engine.streams import Streams
+from lockstep.engine.watchdog import explain
+from lockstep.errors import LockstepError
+from lockstep.gpus.spec import GPU
+from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
+from lockstep.model.sm import bind
+from lockstep.model.sm.state import NEVER
+from lockstep.workload import Kernel, MemoryCopy, Workload
+
+PROGRESS_SECONDS = 0.2
+Progress = Callable[[int, int, int, int, str], None]
+
+
+def totals(records: np.ndarray) -> np.ndarray:
+    """One record with the sum of each counter over all shards."""
+    flat = records.view(np.ndarray).view(np.int64).reshape(len(records), -1)
+    return flat.sum(axis=0).view(records.dtype)[0]
+
+
+class Simulation:
+    """The state of one run between windows."""
+
+    def __init__(self, workload: Workload, gpu: GPU, machine: Machine, options: dict):
+        self.workload, self.gpu, self.machine, self.options = workload, gpu, machine, options
+        self.streams = Streams(machine.sm)
+        self.table = KernelTable(self.streams, gpu)
+        self.now = 0
+        self.stopped = ""
+        self.copies: list[tuple[int, int]] = []
+        self.finished: list[KernelRun] = []
+        self.samples: list[np.ndarray] = []
+        self.events: list[np.ndarray] = []
+        self._commands = list(workload.commands)
+        self._next = 0
+        self._baselines: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._order = np.zeros(gpu.launch.concurrent_kernels, np.int64)
+        self._next_sample = options["interval"] or NEVER
+        self._last_progress = 0.0
+        self._total_ctas = sum(k.n_ctas for k in workload.kernels if self._selected(k))
+        self._done_ctas = 0
+
+    def run(self) -> None:
+        """Run until everything is done, a limit is reached, or nothing can move."""
+        try:
+            while self._admit() and not self.stopped:
+                self._window()
+        except KeyboardInterrupt:
+            self.stopped = f"interrupted at cycle {self.now}"
+        self._settle()
+        for running in list(self.table.running.values()):
+            self._finish(running, complete=False)
+        if self.options["interval"]:
+            self._sample()
+
+    # Kernels
+
+    def _selected(self, kernel: Kernel) -> bool:
+        chosen = self.options["kernels"]
+        return chosen is None or kernel.id in chosen
+
+    def _admit(self) -> bool:
+        """Take commands from the program while they may start; false when all is done."""
+        while self._next < len(self._commands):
+            command = self._commands[self._next]
+            if isinstance(command, MemoryCopy):
+                if self.table.running:  # a copy waits for the kernels before it
+                    break
+                self.machine.copy_to_device(command.address, command.bytes)
+                self.copies.append((command.address, command.bytes))
+            elif self._selected(command):
+                streams = {r.kernel.stream for r in self.table.running.values()}
+                if command.stream in streams or self.table.free_slot() is None:
+                    break
+                self._launch(command)
+            self._next += 1
+        return bool(self.table.running)
+
+    def _launch(self, kernel: Kernel) -> None:
+        alone = not self.table.running
+        self._settle()
+        running = self.table.start(kernel, self.now)
+        self._adopt()
+        if alone:
+            self.machine.prepare_l1(bind.l1_ways(kernel, self.gpu))
+        sm, memory = self.machine.sm, self.machine.memory
+        self._baselines[running.slot] = (sm.counters.copy(), memory.counters.copy())
+
+    def _adopt(self) -> None:
+        """The arenas may have grown: the machine runs on the new ones."""
+        self.machine.sm = self.streams.sm
+
+    def _finish(self, running: Running, complete: bool) -> None:
+        kernel = running.kernel
+        self._settle()
+        before_sm, before_memory = self._baselines.pop(running.slot)
+        started = int(self.streams.sm.kernels[running.slot].started)
+        end = running.end if complete else self.now
+        fit, limiter = bind.occupancy(kernel, self.gpu)
+        sm = _difference(self.machine.sm.counters, before_sm)
+        if not complete:
+            running.warp_instructions = int(sm["warp_instructions"].sum())
+            running.thread_instructions = int(sm["thread_instructions"].sum())
+        self.finished.append(
+            KernelRun(
+                id=kernel.id,
+                name=kernel.name,
+                grid=kernel.grid,
+                block=kernel.block,
+                stream=kernel.stream,
+                registers=kernel.registers,
+                shared_bytes=kernel.shared_bytes,
+                architecture=kernel.architecture,
+                dependence="control" if running.control else "scoreboard",
+                ctas_per_sm=fit,
+                limiter=limiter,
+                launched=running.launched,
+                start=started if started >= 0 else end,
+                end=end,
+                warp_instructions=running.warp_instructions,
+                thread_instructions=running.thread_instructions,
+                sm=sm,
+                partition=_difference(self.machine.memory.counters, before_memory),
+                unknown=dict(running.unknown),
+                complete=complete,
+            )
+        )
+        self.table.finish(running)
+
+    # Time
+
+    def _window(self) -> None:
+        """One window: feed and dispatch CTAs, run all shards, collect what finished."""
+        runs = sorted(self.table.running.values(), key=lambda r: r.launched)
+        ready = [r for r in runs if r.ready <= self.now]
+        for run in ready:
+            self.table.feed(run)
+        self._adopt()
+        end = min([self.now + self.machine.window, self._next_sample])
+        end = min([end] + [r.ready for r in runs if r.ready > self.now])
+        self._order[: len(ready)] = [r.slot for r in ready]
+        dispatched = self.machine.dispatch(self._order, len(ready), self.now, end)
+        event = self.machine.run_window(self.now, end)
+        moved = self._collect() or dispatched > 0
+        self._advance(end, end if moved else event, runs)
+        self._check_limits()
+        self._report(runs)
+
+    def _advance(self, end: int, event: int, runs: list[Running]) -> None:
+        """Skip to the next cycle at which anything can happen."""
+        event = min([event] + [r.ready for r in runs if r.ready >= end])
+        if event >= NEVER:
+            self.now = end
+            if self.table.running:
+                self.stopped = explain(self.table, self.now)
+            return
+        while self._next_sample <= event:
+            self.now = self._next_sample
+            self._sample()
+            self._next_sample += self.options["interval"]
+        self.now = max(end, event)
+
+    def _collect(self) -> bool:
+        """Retire the CTAs that finished in this window; whether there were any."""
+        sm = self.machine.sm
+        if not sm.n_finished.any():
+            return False
+        for s in np.flatnonzero(sm.n_finished):
+            done = sm.finished[s, : sm.n_finished[s]]
+            for slot, cta, start, end in done.tolist():
+                self.table.retire(slot, cta, end)
+                self._done_ctas += 1
+                if self.options["cta_events"]:
+                    kernel = self.table.running[slot].kernel.id
+                    self.events.append((kernel, cta, int(s), start, end))
+            sm.n_finished[s] = 0
+        for running in list(self.table.running.values()):
+            if running.done == running.kernel.n_ctas:
+                self._finish(running, complete=True)
+        return True
+
+    def _check_limits(self) -> None:
+        limit = self.options["limit_cycles"]
+        if limit is not None and self.now >= limit and self.table.running:
+            self.stopped = f"cycle limit of {limit} reached"
+        limit = self.options["limit_instructions"]
+        if limit is not None and self.table.running:
+            done = int(self.machine.sm.counters["warp_instructions"].sum())
+            if done >= limit:
+                self.stopped = f"instruction limit of {limit} reached"
+
+    # Observation
+
+    def _settle(self) -> None:
+        self.machine.settle(self.now)
+
+    def _sample(self) -> None:
+        self._settle()
+        sample = np.zeros(1, SAMPLE)
+        sample["cycle"] = self.now
+        sample["sm"] = totals(self.machine.sm.counters)
+        sample["partition"] = totals(self.machine.memory.counters)
+        self.samples.append(sample)
+
+    def _report(self, runs: list[Running]) -> None:
+        progress = self.options["progress"]
+        if progress is None or perf_counter() - self._last_progress < PROGRESS_SECONDS:
+            return
+        self._last_progress = perf_counter()
+        done = int(self.machine.sm.counters["warp_instructions"].sum())
+        name = runs[0].kernel.name if runs else ""
+        progress(self._done_ctas, self._total_ctas, self.now, done, name)
+
+
+def _difference(now: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """What counters gained, shard by shard."""
+    after = np.array(now.view(np.ndarray))
+    flat = after.view(np.int64)
+    flat -= np.ascontiguousarray(before.view(np.ndarray)).view(np.int64)
+    return after
+
+
+def run(
+    workload: Workload,
+    gpu: GPU,
+    *,
+    threads: int = 1,
+    kernels: set[int] | None = None,
+    limit_instructions: int | None = None,
+    limit_cycles: int | None = None,
+    interval: int | None = None,
+    cta_events: bool = False,
+    policies: dict | None = None,
+    progress: Progress | None = None,
+    notice: Callable[[str], None] | None = None,
+) -> Run:
+    """Simulate a workload on a GPU; the result does not depend on ``threads``.
+
+    ``interval``: cycles between samples. ``policies``: the user's functions by name (scheduler,
+    l1_replacement, l2_replacement, slice_hash, dram_scheduler). ``notice`` is told what takes
+    long. Limits, Ctrl-C and deadlocks end the run early with what there is by then.
+    """
+    if threads < 1:
+        raise LockstepError(f"threads = {threads}: expected at least 1")
+    compile_seconds = compile_model(gpu, notice)
+    begin = perf_counter()
+    machine = Machine(gpu, threads, policies or {})
+    options = {
+        "kernels": kernels,
+        "limit_instructions": limit_instructions,
+        "limit_cycles": limit_cycles,
+        "interval": interval,
+        "cta_events": cta_events,
+        "progress": progress,
+    }
+    simulation = Simulation(workload, gpu, machine, options)
+    try:
+        simulation.run()
+    finally:
+        machine.close()
+    seconds = perf_counter() - begin
+    index = {k.id: i for i, k in enumerate(simulation.finished)}
+    events = [(index[kernel], *rest) for kernel, *rest in simulation.events]
+    return Run(
+        kernels=simulation.finished,
+        cycles=max((k.end for k in simulation.finished), default=0),
+        samples=np.concatenate(simulation.samples) if simulation.samples else np.zeros(0, SAMPLE),
+        cta_events=np.array(events, CTA_EVENT),
+        copies=simulation.copies,
+        threads=threads,
+        read_seconds=simulation.table.read_seconds,
+        simulate_seconds=seconds - simulation.table.read_seconds,
+        compile_seconds=compile_seconds,
+        stopped=simulation.stopped,
+    )
+
+
+assert SM_COUNTERS.itemsize % 8 == 0 and PARTITION_COUNTERS.itemsize % 8 == 0

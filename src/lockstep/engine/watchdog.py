@@ -1,0 +1,61 @@
+"""When nothing can move any more: who waits for whom."""
+
+import numpy as np
+
+from lockstep.engine.kernels import KernelTable
+from lockstep.isa.instruction import OpClass
+from lockstep.model.counters import Stall
+from lockstep.model.sm.state import NEVER
+
+MOST_WARPS = 8
+
+
+def _register(sm, s: int, w: int) -> str:
+    waiting = np.flatnonzero(sm.ready[s, w] >> 2 >= NEVER)
+    return f" for register {waiting[0]}" if len(waiting) else ""
+
+
+def _cause(sm, s: int, w: int) -> str:
+    warp = sm.warps[s, w]
+    if warp.barrier >= 0:
+        cta = sm.ctas[s, warp.cta]
+        arrived = sm.barriers[s, warp.cta, warp.barrier]
+        waiting = cta.warps - cta.finished
+        return f"barrier {warp.barrier}: {arrived} of {waiting} warps of its CTA arrived"
+    name = Stall(int(warp.reason)).name.lower().replace("_", " ")
+    text = f"{name}{_register(sm, s, w)}"
+    if warp.outstanding:
+        text += f", {warp.outstanding} memory operations outstanding"
+    return text
+
+
+def _memory(sm, s: int) -> str:
+    state, cache = sm.sms[s], sm.l1.caches[s]
+    entries = int((sm.l1.entries[s]["pending"] != 0).sum())
+    parts = [f"SM {s}: {entries} L1 misses in flight", f"miss queue {cache.queue_count}"]
+    if state.current >= 0 and state.blocked >= 0:
+        parts.append(f"L1 stage blocked since cycle {state.blocked}")
+    return ", ".join(parts)
+
+
+def explain(table: KernelTable, now: int) -> str:
+    """One line for what happened, then one for each of the first waiting warps."""
+    sm = table.streams.sm
+    lines = [f"deadlock at cycle {now}: no unit can move"]
+    for run in table.running.values():
+        left = run.kernel.n_ctas - run.done
+        lines.append(f"kernel {run.kernel.id} ({run.kernel.name}): {left} CTAs unfinished")
+    listed = list(zip(*np.nonzero((sm.warps["active"] == 1) & (sm.warps["left"] > 0))))
+    for s, w in listed[:MOST_WARPS]:
+        warp = sm.warps[s, w]
+        run = table.running[int(warp.kernel)]
+        code = run.kernel.code.instructions[int(warp.static)]
+        text = run.kernel.code.texts[code["text"]]
+        lines.append(
+            f"SM {s} warp {w} (CTA {sm.ctas[s, warp.cta].cta}, pc {code['pc']:#x} {text}, "
+            f"{OpClass(int(code['op'])).name}) waits: {_cause(sm, s, w)}"
+        )
+    if len(listed) > MOST_WARPS:
+        lines.append(f"... and {len(listed) - MOST_WARPS} more warps")
+    lines += [_memory(sm, s) for s in sorted({int(s) for s, _ in listed[:MOST_WARPS]})]
+    return "\n".join(lines)

@@ -1,0 +1,400 @@
+"""L1 data cache of an SM: sectored, banked, write-through, with MSHRs that merge.
+
+Streaming (``allocate = fill``): a miss holds an MSHR entry and no line; the line is chosen when
+data arrives. ``allocate = miss`` reserves the line at once, as GPGPU-Sim 3 did, so that a set
+whose lines all wait for data cannot take another miss.
+
+An MSHR entry stands for a line and has a list of waiters, one an access; entries are found by a
+chained hash. What leaves for the L2 goes through the miss queue in order.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep._jit import inline
+from lockstep.isa.instruction import CachePolicy, OpClass, Space
+from lockstep.model.cache import replacement, slice_hash
+from lockstep.model.cache import tags as cache_tags
+from lockstep.model.cache.slice_hash import Hash
+from lockstep.model.cache.tags import Tags
+from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
+
+STORE = int(OpClass.STORE)
+ATOMIC = int(OpClass.ATOMIC)
+REDUCTION = int(OpClass.REDUCTION)
+LOCAL = int(Space.LOCAL)
+BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
+
+SPEC = np.dtype(
+    [(name, "i8") for name in (
+        "line_bytes", "sector_bytes", "sectors", "banks", "on_fill", "hit_cycles", "sets",
+        "entries", "merges", "queue", "cache_global", "evict_on_write", "buckets", "flit_bytes",
+    )]
+)  # fmt: skip
+CACHE = np.dtype(
+    [(name, "i8") for name in (
+        "free_entry", "free_node", "queue_head", "queue_count", "retry_head", "retry_count",
+    )]
+)  # fmt: skip
+ENTRY = np.dtype([(name, "i8") for name in ("line", "pending", "next", "waiter", "merges")])
+"""MSHR entry: sectors on their way, next entry of its bucket, first waiter."""
+NODE = np.dtype([(name, "i8") for name in ("access", "sectors", "next")])
+MISS = np.dtype(
+    [(name, "i8") for name in (
+        "line", "sectors", "full", "kind", "tag", "policy", "flits", "ready_at",
+    )]
+)  # fmt: skip
+"""A request on its way out. ``tag``: MSHR entry; -1 - access for reads past the L1 and atomics;
+the warp slot for writes and reductions."""
+
+
+class L1State(NamedTuple):
+    """The L1s of all SMs; first index: the SM."""
+
+    spec: np.recarray  # SPEC, one
+    caches: np.recarray  # CACHE
+    tags: Tags
+    hash: Hash
+    entries: np.recarray  # ENTRY, sms x entries
+    buckets: np.ndarray  # sms x buckets: first entry, or -1
+    nodes: np.recarray  # NODE, sms x nodes
+    queue: np.recarray  # MISS, sms x queue
+    retries: np.recarray  # MISS, sms x room for all messages under way
+
+
+@inline
+def popcount(x):
+    """Number of set bits of a sector mask (at most 32 sectors)."""
+    x = x - ((x >> 1) & 0x55555555)
+    x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
+    x = (x + (x >> 4)) & 0x0F0F0F0F
+    return ((x * 0x01010101) & 0xFFFFFFFF) >> 24
+
+
+@inline
+def banks_of(spec, transaction):
+    """Bit mask of the banks that a transaction's sectors lie in."""
+    mask = 0
+    for sector in range(spec.sectors):
+        if (transaction.sectors >> sector) & 1:
+            mask |= 1 << ((transaction.line * spec.sectors + sector) % spec.banks)
+    return mask
+
+
+@inline
+def bucket_of(spec, line):
+    """Hash bucket of a line in the MSHR file."""
+    return ((line * 0x9E3779B1) >> 7) & (spec.buckets - 1)
+
+
+@inline
+def find_entry(l1, s, line):
+    """The MSHR entry of a line, or -1."""
+    e = l1.buckets[s, bucket_of(l1.spec[0], line)]
+    while e >= 0 and l1.entries[s, e].line != line:
+        e = l1.entries[s, e].next
+    return e
+
+
+@inline
+def new_entry(l1, s, line):
+    """Take a free MSHR entry for a line; there is one."""
+    cache = l1.caches[s]
+    e = cache.free_entry
+    entry = l1.entries[s, e]
+    cache.free_entry = entry.next
+    bucket = bucket_of(l1.spec[0], line)
+    entry.line = line
+    entry.pending = 0
+    entry.waiter = -1
+    entry.merges = 0
+    entry.next = l1.buckets[s, bucket]
+    l1.buckets[s, bucket] = e
+    return e
+
+
+@inline
+def free_entry(l1, s, e):
+    """Give an MSHR entry back."""
+    entry = l1.entries[s, e]
+    bucket = bucket_of(l1.spec[0], entry.line)
+    if l1.buckets[s, bucket] == e:
+        l1.buckets[s, bucket] = entry.next
+    else:
+        k = l1.buckets[s, bucket]
+        while l1.entries[s, k].next != e:
+            k = l1.entries[s, k].next
+        l1.entries[s, k].next = entry.next
+    entry.next = l1.caches[s].free_entry
+    l1.caches[s].free_entry = e
+
+
+@inline
+def add_waiter(l1, s, e, a, sectors):
+    """Let an access wait for sectors of an entry; there is a free node."""
+    cache = l1.caches[s]
+    n = cache.free_node
+    node = l1.nodes[s, n]
+    cache.free_node = node.next
+    node.access = a
+    node.sectors = sectors
+    entry = l1.entries[s, e]
+    node.next = entry.waiter
+    entry.waiter = n
+    entry.merges += 1
+
+
+@inline
+def push(l1, s, line, sectors, kind, tag, policy, flits, now):
+    """Append a request to the miss queue, which has room; returns its record."""
+    cache = l1.caches[s]
+    miss = l1.queue[s, (cache.queue_head + cache.queue_count) % l1.spec[0].queue]
+    cache.queue_count += 1
+    miss.line = line
+    miss.sectors = sectors
+    miss.full = 0
+    miss.kind = kind
+    miss.tag = tag
+    miss.policy = policy
+    miss.flits = flits
+    miss.ready_at = now + 1
+    return miss
+
+
+@inline
+def queue_full(l1, s, counters):
+    """Whether the miss queue is full; counts the failure."""
+    if l1.caches[s].queue_count < l1.spec[0].queue:
+        return False
+    counters.l1_fail_queue += 1
+    return True
+
+
+@inline
+def count_read(counters, local, n, hits, merged):
+    """Count the sectors of a read that the L1 looked up."""
+    if local:
+        counters.l1_local_read_sectors += n
+        counters.l1_local_read_hits += hits
+        counters.l1_local_read_pending += merged
+    else:
+        counters.l1_global_read_sectors += n
+        counters.l1_global_read_hits += hits
+        counters.l1_global_read_pending += merged
+
+
+@inline
+def data_flits(spec, sectors):
+    """Port cycles that the data of some sectors takes."""
+    return popcount(sectors) * ((spec.sector_bytes + spec.flit_bytes - 1) // spec.flit_bytes)
+
+
+@inline
+def no_mshr(l1, s, e, waiting, missing, counters):
+    """Whether the MSHR file cannot take the transaction; counts the failure."""
+    if e >= 0 and l1.entries[s, e].merges >= l1.spec[0].merges:
+        counters.l1_fail_merge += 1
+        return True
+    if l1.caches[s].free_node < 0 or (e < 0 and l1.caches[s].free_entry < 0):
+        counters.l1_fail_mshr += 1
+        return True
+    return missing != 0 and queue_full(l1, s, counters)
+
+
+@inline
+def reserve_line(c, s, row, way, line, policy):
+    """Allocate on miss: make sure that a locked way holds the line; -1 if all ways wait."""
+    tags = c.l1.tags
+    if way < 0:
+        way = replacement.victim(tags, s, row, c.policies.l1_victim)
+        if way < 0:
+            c.counters[s].l1_fail_line += 1
+            return -1
+        evicted(c, s, row, way)
+        replacement.insert(tags, s, row, way, line, policy)
+    replacement.lock(tags, row, way)
+    return way
+
+
+@inline
+def evicted(c, s, row, way):
+    """Count the line that a way holds, if any, as evicted."""
+    if cache_tags.line_of(c.l1.tags, row, way) != cache_tags.NO_LINE:
+        c.counters[s].l1_evictions += 1
+
+
+@inline
+def load(c, s, a, access, transaction, policy, now):
+    """A cached read; false if the cache cannot take it now."""
+    l1 = c.l1
+    counters = c.counters[s]
+    line = transaction.line
+    row = cache_tags.row_of(l1.tags, s, slice_hash.index_of(l1.hash, line))
+    way = cache_tags.find(l1.tags, s, row, line)
+    valid = cache_tags.way_of(l1.tags, row, way).valid if way >= 0 else 0
+    hit = transaction.sectors & valid
+    other = transaction.sectors & ~valid
+    if other != 0:
+        e = find_entry(l1, s, line)
+        pending = l1.entries[s, e].pending if e >= 0 else 0
+        missing = other & ~pending
+        if no_mshr(l1, s, e, other & pending, missing, counters):
+            return False
+        if missing != 0 and l1.spec[0].on_fill == 0:
+            way = reserve_line(c, s, row, way, line, policy)
+            if way < 0:
+                return False
+        if e < 0:
+            e = new_entry(l1, s, line)
+        add_waiter(l1, s, e, a, other)
+        access.remaining += popcount(other)
+        if missing != 0:
+            l1.entries[s, e].pending |= missing
+            push(l1, s, line, missing, KIND_READ, e, policy, 1, now)
+    if hit != 0:
+        access.latest = max(access.latest, now + l1.spec[0].hit_cycles)
+        replacement.touch(l1.tags, s, row, way, policy)
+    merged = popcount(other & pending) if other != 0 else 0
+    count_read(
+        counters, access.space == LOCAL, popcount(transaction.sectors), popcount(hit), merged
+    )
+    return True
+
+
+@inline
+def read_past(c, s, a, access, transaction, policy, now):
+    """A read that the L1 must not serve; false if the miss queue is full."""
+    counters = c.counters[s]
+    if queue_full(c.l1, s, counters):
+        return False
+    n = popcount(transaction.sectors)
+    access.remaining += n
+    push(c.l1, s, transaction.line, transaction.sectors, KIND_READ, -1 - a, policy, 1, now)
+    count_read(counters, access.space == LOCAL, n, 0, 0)
+    counters.l1_bypass_sectors += n
+    return True
+
+
+@inline
+def update_line(c, s, transaction, evict, counters, local):
+    """A write or atomic meets the line in the L1: it is updated, or dropped."""
+    tags = c.l1.tags
+    line = transaction.line
+    row = cache_tags.row_of(tags, s, slice_hash.index_of(c.l1.hash, line))
+    way = cache_tags.find(tags, s, row, line)
+    if way < 0:
+        return
+    hits = popcount(transaction.sectors & cache_tags.way_of(tags, row, way).valid)
+    if local:
+        counters.l1_local_write_hits += hits
+    else:
+        counters.l1_global_write_hits += hits
+    if evict and tags.keys[row, way] < cache_tags.LOCKED:
+        cache_tags.invalidate(tags, row, way)
+
+
+@inline
+def outstanding(c, s, w):
+    """One more acknowledgement that the warp waits for."""
+    warp = c.warps[s, w]
+    warp.outstanding += 1
+    c.ctas[s, warp.cta].outstanding += 1
+
+
+@inline
+def store(c, s, access, transaction, policy, now):
+    """A write goes through to the L2; false if the miss queue is full."""
+    l1 = c.l1
+    counters = c.counters[s]
+    if queue_full(l1, s, counters):
+        return False
+    local = access.space == LOCAL
+    n = popcount(transaction.sectors)
+    if local:
+        counters.l1_local_write_sectors += n
+    else:
+        counters.l1_global_write_sectors += n
+    update_line(c, s, transaction, l1.spec[0].evict_on_write and not local, counters, local)
+    flits = data_flits(l1.spec[0], transaction.sectors)
+    miss = push(
+        l1, s, transaction.line, transaction.sectors, KIND_WRITE, access.warp, policy, flits, now
+    )
+    miss.full = transaction.full & transaction.sectors
+    outstanding(c, s, access.warp)
+    return True
+
+
+@inline
+def atomic(c, s, a, access, transaction, instruction, now):
+    """An atomic executes at the L2; the L1 drops the line. False if the miss queue is full."""
+    l1 = c.l1
+    counters = c.counters[s]
+    if queue_full(l1, s, counters):
+        return False
+    n = popcount(transaction.sectors)
+    counters.l1_atomic_sectors += n
+    returns = instruction.op == ATOMIC
+    kind = KIND_ATOMIC if returns else KIND_REDUCTION
+    tag = -1 - a if returns else access.warp
+    flits = data_flits(l1.spec[0], transaction.sectors)
+    miss = push(
+        l1, s, transaction.line, transaction.sectors, kind, tag, instruction.cache, flits, now
+    )
+    miss.full = transaction.full
+    drop_line(c, s, transaction.line)
+    if returns:
+        access.remaining += n
+    else:
+        outstanding(c, s, access.warp)
+    return True
+
+
+@inline
+def drop_line(c, s, line):
+    """Forget a line whose memory is changed behind the L1's back."""
+    tags = c.l1.tags
+    row = cache_tags.row_of(tags, s, slice_hash.index_of(c.l1.hash, line))
+    way = cache_tags.find(tags, s, row, line)
+    if way >= 0 and tags.keys[row, way] < cache_tags.LOCKED:
+        cache_tags.invalidate(tags, row, way)
+
+
+@inline
+def access(c, s, a, access, transaction, instruction, now):
+    """Bring one transaction of access ``a`` to the L1; false if it must come again."""
+    op = instruction.op
+    policy = instruction.cache
+    if op == STORE:
+        done = store(c, s, access, transaction, policy, now)
+    elif op == ATOMIC or op == REDUCTION:
+        done = atomic(c, s, a, access, transaction, instruction, now)
+    elif (
+        policy & BYPASS
+        or (access.space != LOCAL and c.l1.spec[0].cache_global == 0)
+        or c.l1.tags.caches[s].ways == 0
+    ):
+        done = read_past(c, s, a, access, transaction, policy, now)
+    else:
+        done = load(c, s, a, access, transaction, policy, now)
+    return done
+
+
+@inline
+def fill(c, s, e, sectors, policy, now):
+    """Sectors of an MSHR entry arrive: they become valid. The entry's waiters are the caller's."""
+    l1 = c.l1
+    entry = l1.entries[s, e]
+    entry.pending &= ~sectors
+    line = entry.line
+    row = cache_tags.row_of(l1.tags, s, slice_hash.index_of(l1.hash, line))
+    way = cache_tags.find(l1.tags, s, row, line)
+    if way < 0:
+        way = replacement.victim(l1.tags, s, row, c.policies.l1_victim)
+        if way < 0:  # no way at all: a cache without capacity keeps nothing
+            return
+        evicted(c, s, row, way)
+        replacement.insert(l1.tags, s, row, way, line, policy)
+    cache_tags.way_of(l1.tags, row, way).valid |= sectors
+    if l1.spec[0].on_fill == 0 and entry.pending == 0:
+        replacement.unlock(l1.tags, s, row, way, policy)

@@ -1,0 +1,56 @@
+"""Scheduler-cycles and residency, counted lazily: a reason is written down once and holds until
+something changes, so that skipped cycles cost nothing and still sum to 100 %."""
+
+from lockstep._jit import inline
+from lockstep.model.counters import Stall
+
+NO_WARP = int(Stall.NO_WARP)
+ISSUED = int(Stall.ISSUED)
+
+
+@inline
+def account(c, s, b, now, why):
+    """Count the cycles up to ``now`` for the reason that held, and note the one that holds now."""
+    sub = c.subcores[s, b]
+    if now > sub.accounted:
+        c.counters[s].stalls[sub.why] += now - sub.accounted
+        sub.accounted = now
+    sub.why = why
+
+
+@inline
+def account_issue(c, s, b, now):
+    """Count the cycle ``now`` as one that issued."""
+    account(c, s, b, now, NO_WARP)
+    c.counters[s].stalls[ISSUED] += 1
+    c.subcores[s, b].accounted = now + 1
+
+
+@inline
+def account_residency(c, s, now):
+    """Count resident warps and active cycles up to ``now``."""
+    sm = c.sms[s]
+    if now > sm.accounted:
+        c.counters[s].warp_cycles += sm.resident_warps * (now - sm.accounted)
+        if sm.resident_ctas > 0:
+            c.counters[s].active_cycles += now - sm.accounted
+        sm.accounted = now
+
+
+@inline
+def start_accounting(c, s, now):
+    """An idle SM gets a CTA: the cycles before belong to nobody."""
+    c.sms[s].accounted = now
+    for b in range(c.spec[0].subcores):
+        sub = c.subcores[s, b]
+        sub.accounted = now
+        sub.why = NO_WARP
+
+
+@inline
+def settle(c, s, now):
+    """Bring the counters of an SM up to ``now``; called when the SM idles or is looked at."""
+    if c.sms[s].resident_ctas > 0:
+        account_residency(c, s, now)
+        for b in range(c.spec[0].subcores):
+            account(c, s, b, now, c.subcores[s, b].why)

@@ -1,0 +1,158 @@
+"""From specification and static code to the records that the SMs execute."""
+
+import numpy as np
+
+from lockstep.errors import WorkloadError
+from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import (
+    MAX_DESTINATIONS,
+    MAX_SOURCES,
+    NO_CONTROL,
+    PREDICATES,
+    OpClass,
+    Space,
+)
+from lockstep.model.sm.state import FIXED, ISSUE, LONG, MAX_READS, SHORT
+from lockstep.workload import Kernel
+
+PIPELINED = (
+    OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
+    OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE,
+)  # fmt: skip
+PRODUCERS = {
+    OpClass.SFU: SHORT, OpClass.SHUFFLE: SHORT, OpClass.SPECIAL_REGISTER: SHORT,
+    OpClass.TEXTURE: LONG, OpClass.SURFACE: LONG,
+}  # fmt: skip
+
+
+def unit_table(gpu: GPU) -> np.ndarray:
+    """One row a unit: its first instance, how many, and whether the SM's sub-cores share it."""
+    rows, first = [], 0
+    for unit in gpu.sm.units:
+        rows.append((first, unit.count, int(unit.scope == "sm")))
+        first += unit.count
+    return np.array(rows, np.int64).reshape(-1, 3)
+
+
+def operation_table(gpu: GPU) -> np.ndarray:
+    """For each OpClass: unit (-1 = none), latency, initiation interval."""
+    table = np.array([(-1, 1, 1)] * len(OpClass), np.int64)
+    for index, unit in enumerate(gpu.sm.units):
+        for name, latency in unit.operations.items():
+            interval = unit.intervals.get(name, -(-32 // unit.lanes))
+            table[OpClass[name]] = (index, latency, interval)
+    if table[OpClass.UNKNOWN, 0] < 0:
+        table[OpClass.UNKNOWN] = table[OpClass.INT32]
+    return table
+
+
+def _set_checks(records: np.ndarray, code: np.ndarray) -> None:
+    place = np.zeros(len(code), np.int64)
+    rows = np.arange(len(code))
+    for kind, limit in (("destination", MAX_DESTINATIONS), ("source", MAX_SOURCES)):
+        for j in range(limit):
+            used = code[kind + "s"] > j
+            packed = code[kind][:, j] | code[kind + "_count"][:, j] << 16
+            records["check"][rows[used], place[used]] = packed[used]
+            place += used
+    records["checks"] = place
+
+
+def _set_reads(records: np.ndarray, code: np.ndarray) -> None:
+    for i, instruction in enumerate(code):
+        registers = []
+        for j in range(instruction["sources"]):
+            first, count = instruction["source"][j], instruction["source_count"][j]
+            registers += [r for r in range(first, first + count) if r < PREDICATES]
+        registers = registers[:MAX_READS]
+        records["read"][i, : len(registers)] = registers
+        records["reads"][i] = len(registers)
+
+
+def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
+    """INSTRUCTION records as this GPU issues them; ``control``: by the compiler's bits."""
+    records = np.zeros(len(code), ISSUE)
+    table = operation_table(gpu)
+    op = code["op"]
+    constant = code["space"] == Space.CONSTANT
+    records["op"] = op
+    records["unit"], records["latency"], records["interval"] = table[op].T
+    records["latency"][(op == OpClass.LOAD) & constant] = gpu.constant.latency
+    bare_load = (op == OpClass.LOAD) & ~constant & (code["width"] == 0)
+    records["latency"][bare_load] = gpu.l1.latency
+    records["line"] = code["pc"] // gpu.sm.front_end.line_bytes
+    records["branch"] = (op == OpClass.BRANCH) | (op == OpClass.CONVERGENCE)
+    records["memory"] = np.isin(op, PIPELINED) & (code["width"] > 0) & ~constant
+    producer = np.full(len(OpClass), FIXED)
+    for name, value in PRODUCERS.items():
+        producer[name] = value
+    records["result"] = np.where(bare_load | constant, SHORT, producer[op])
+    for name in ("space", "width", "cache", "immediate", "destinations"):
+        records[name] = code[name]
+    _set_checks(records, code)
+    _set_reads(records, code)
+    for name in ("stall", "yields", "wait_mask"):
+        records[name] = code[name] if control else 0
+    for name in ("write_barrier", "read_barrier"):
+        records[name] = code[name] if control else 7
+    records["reuse"] = code["reuse"] if control else -1
+    return records
+
+
+def uses_control(kernel: Kernel, gpu: GPU) -> bool:
+    """Whether dependences come from control bits; an error if they are demanded and absent."""
+    known = len(kernel.code) > 0 and bool((kernel.code.instructions["stall"] != NO_CONTROL).all())
+    wanted = gpu.sm.scheduler.dependence
+    if wanted == "control" and not known:
+        raise WorkloadError(
+            f"kernel {kernel.id} ({kernel.name}): sm.scheduler.dependence is 'control', but its "
+            "instructions carry no control bits; choose 'auto' or 'scoreboard'"
+        )
+    return known and wanted != "scoreboard"
+
+
+def _round_up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit
+
+
+def cta_needs(kernel: Kernel, gpu: GPU) -> dict[str, int]:
+    """Warps, registers and shared-memory bytes that one CTA occupies."""
+    warps = kernel.warps
+    registers = _round_up(max(1, kernel.registers) * 32, gpu.sm.register_granularity) * warps
+    shared = kernel.shared_bytes + gpu.shared.reserved_per_cta
+    if shared:
+        shared = _round_up(shared, gpu.shared.granularity)
+    return {"warps": warps, "registers": registers, "shared": shared}
+
+
+def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
+    """CTAs of the kernel that fit on one SM, and what limits them.
+
+    Raises :class:`WorkloadError` if not even one fits.
+    """
+    needs = cta_needs(kernel, gpu)
+    limits = {
+        "CTAs": (gpu.sm.ctas, 1),
+        "warps": (gpu.sm.warps, needs["warps"]),
+        "registers": (gpu.sm.registers, needs["registers"]),
+        "shared memory": (gpu.shared.bytes, needs["shared"]),
+    }
+    fit = {name: have // need for name, (have, need) in limits.items() if need}
+    limiter = min(fit, key=fit.get)
+    if fit[limiter] == 0:
+        have, need = limits[limiter]
+        raise WorkloadError(
+            f"kernel {kernel.id} ({kernel.name}): one CTA needs {need} {limiter}, "
+            f"an SM of {gpu.name} has {have}"
+        )
+    return fit[limiter], limiter
+
+
+def l1_ways(kernel: Kernel, gpu: GPU) -> int:
+    """Ways of the L1 while the kernel runs alone: what shared memory leaves of a unified memory."""
+    capacity = gpu.l1.bytes
+    if gpu.l1.carveouts:
+        wanted = occupancy(kernel, gpu)[0] * cta_needs(kernel, gpu)["shared"]
+        fitting = [size for size in sorted(gpu.l1.carveouts) if size >= wanted]
+        capacity -= fitting[0] if fitting else max(gpu.l1.carveouts)
+    return max(0, capacity) // (gpu.l1.sets * gpu.l1.line_bytes)

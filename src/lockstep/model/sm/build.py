@@ -1,0 +1,177 @@
+"""From a GPU specification to the initial state of all SMs."""
+
+import numpy as np
+
+from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import REGISTER_COUNT
+from lockstep.model.cache import l1, slice_hash, tags
+from lockstep.model.counters import SM_COUNTERS
+from lockstep.model.sm import state
+from lockstep.model.sm.bind import unit_table
+from lockstep.model.sm.coalescer import MAX_LINES
+from lockstep.model.sm.scheduler import POLICIES, USER
+from lockstep.model.sm.state import Policies, Sm
+from lockstep.workload import ADDRESS, RUN, WARP
+
+FILL_CYCLES = 4  # of an L2 access, these come after the reply: write-back and wake-up
+
+
+def records(shape, dtype) -> np.recarray:
+    """A zeroed record array."""
+    return np.zeros(shape, dtype).view(np.recarray)
+
+
+def cache_shape(total_bytes: int, ways: int, line_bytes: int) -> tuple[int, int]:
+    """(sets, ways) of a small cache; a cache of zero bytes is perfect and has no sets."""
+    lines = total_bytes // line_bytes
+    if lines == 0:
+        return 0, 1
+    ways = min(ways, lines)
+    return lines // ways, ways
+
+
+def partition_hit_cycles(gpu: GPU) -> int:
+    """Core cycles from a request's arrival at its partition to the reply, for an idle L2 hit.
+
+    What ``l2.latency`` leaves after the SM's memory pipeline, the L1 lookup, and both ways.
+    """
+    inside = gpu.sm.memory.address_interval + 2 + FILL_CYCLES
+    return max(1, gpu.l2.latency - inside - 2 * gpu.interconnect.latency)
+
+
+def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
+    """The scalar parameters of the SMs."""
+    spec = records(1, state.SPEC)
+    s, f, o, m = spec[0], gpu.sm.front_end, gpu.sm.operands, gpu.sm.memory
+    s.sms, s.subcores, s.ctas = gpu.sm.count, gpu.sm.subcores, gpu.sm.ctas
+    s.warps, s.registers = gpu.sm.warps, gpu.sm.registers
+    s.barrier_latency, s.fence_latency = gpu.sm.barrier_latency, gpu.sm.fence_latency
+    s.policy = USER if user_scheduler else POLICIES[gpu.sm.scheduler.policy]
+    s.issue_width = gpu.sm.scheduler.issue_width
+    s.line_bytes = f.line_bytes
+    s.l0_sets, s.l0_ways = cache_shape(f.l0_bytes, f.l0_ways, f.line_bytes)
+    s.l1i_sets, s.l1i_ways = cache_shape(f.l1_bytes, f.l1_ways, f.line_bytes)
+    s.stream_buffer, s.redirect = f.stream_buffer, f.redirect
+    s.l1i_latency, s.l2i_latency = f.l1_latency, f.l2_latency
+    s.collectors_style = o.style == "collectors"
+    s.banks, s.window, s.collectors = o.banks, o.window, o.collectors
+    s.reuse_cache = o.reuse_cache
+    s.queue, s.accesses = m.queue, m.outstanding
+    s.address_interval, s.accept_interval = m.address_interval, m.accept_interval
+    s.shared_banks, s.shared_bank_bytes = gpu.shared.banks, gpu.shared.bank_bytes
+    s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)
+    s.shared_limit = gpu.shared.bytes
+    k = gpu.constant
+    s.constant_sets, s.constant_ways = cache_shape(k.bytes, k.ways, k.line_bytes)
+    s.constant_line = k.line_bytes
+    s.constant_latency, s.constant_miss = k.latency, max(k.latency, k.miss_latency)
+    s.texture_cycles = max(0, _texture_latency(gpu) - gpu.l1.latency)
+    ratio = gpu.clock_mhz / gpu.interconnect.clock_mhz
+    s.port_step = max(1, round(state.SUBCYCLES * ratio))
+    s.fill_cycles = FILL_CYCLES
+    s.nack_retry = gpu.l2.nack_retry
+    s.slices_per_channel = gpu.l2.slices_per_channel
+    s.dispatch_interval = max(1, round(1000 * gpu.launch.cta_interval))
+    return spec
+
+
+def _texture_latency(gpu: GPU) -> int:
+    latencies = [u.operations["TEXTURE"] for u in gpu.sm.units if "TEXTURE" in u.operations]
+    return latencies[0] if latencies else gpu.l1.latency
+
+
+def _free_list(head: np.ndarray, following: np.ndarray) -> None:
+    """Chain all records of each row into a list of free ones."""
+    head[...] = 0
+    following[...] = np.arange(1, following.shape[1] + 1)
+    following[:, -1] = -1
+
+
+def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
+    """Empty L1s."""
+    n, spec = gpu.sm.count, records(1, l1.SPEC)
+    s, g = spec[0], gpu.l1
+    s.line_bytes, s.sector_bytes = g.line_bytes, g.sector_bytes
+    s.sectors, s.banks = g.line_bytes // g.sector_bytes, g.banks
+    s.on_fill = g.allocate == "fill"
+    s.hit_cycles = max(1, g.latency - gpu.sm.memory.address_interval - 1)
+    s.sets, s.entries, s.merges = g.sets, g.mshr_entries, g.mshr_merges
+    s.queue, s.cache_global = g.miss_queue, g.cache_global
+    s.evict_on_write = g.write == "evict"
+    s.buckets = 1 << max(4, (2 * g.mshr_entries - 1).bit_length())
+    s.flit_bytes = gpu.interconnect.flit_bytes
+    nodes = min(g.mshr_entries * g.mshr_merges, gpu.sm.memory.outstanding * MAX_LINES)
+    under_way = gpu.interconnect.buffer * gpu.dram.channels
+    state_ = l1.L1State(
+        spec,
+        records(n, l1.CACHE),
+        tags.build(
+            n, g.sets, max(1, g.bytes // (g.sets * g.line_bytes)),
+            "user" if user_replacement else g.replacement,
+        ),
+        slice_hash.build(g.hash, g.sets),
+        records((n, g.mshr_entries), l1.ENTRY),
+        np.full((n, s.buckets), -1, np.int64),
+        records((n, nodes), l1.NODE),
+        records((n, g.miss_queue), l1.MISS),
+        records((n, under_way if gpu.l2.mshr_full == "nack" else 1), l1.MISS),
+    )  # fmt: skip
+    _free_list(state_.caches["free_entry"], state_.entries["next"])
+    _free_list(state_.caches["free_node"], state_.nodes["next"])
+    return state_
+
+
+def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str]) -> Sm:
+    """The SMs of a GPU, idle. ``user`` names the policies that the user gave."""
+    spec = sm_spec(gpu, "scheduler" in user)
+    s = spec[0]
+    n, b = gpu.sm.count, gpu.sm.subcores
+    table = unit_table(gpu)
+    instances = int(table[:, 1].sum()) if len(table) else 1
+    slots = gpu.launch.concurrent_kernels
+    window_ctas = int(gpu.interconnect.latency / gpu.launch.cta_interval) + 2
+    instruction_lines = n * (b * s.l0_sets * s.l0_ways + s.l1i_sets * s.l1i_ways)
+    sm = Sm(
+        spec=spec,
+        sms=records(n, state.SM_STATE),
+        subcores=records((n, b), state.SUBCORE),
+        warps=records((n, gpu.sm.warps), state.WARP_STATE),
+        order=np.zeros((n, b, gpu.sm.warps), np.int64),
+        ready=np.zeros((n, gpu.sm.warps, REGISTER_COUNT), np.int64),
+        ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
+        barriers=np.zeros((n, gpu.sm.ctas, state.NAMED_BARRIERS), np.int64),
+        units=np.zeros((n, b + 1, instances), np.int64),
+        unit_table=table if len(table) else np.zeros((1, 3), np.int64),
+        register_ports=np.zeros((n, b, s.banks + s.collectors), np.int64),
+        reuse=np.full((n, b, 4), -1, np.int64),
+        instructions=records(max(1, instruction_lines), state.CACHE_LINE),
+        constants=records((n, max(1, s.constant_sets * s.constant_ways)), state.CACHE_LINE),
+        streams=np.zeros((n, b, max(1, s.stream_buffer)), np.int64),
+        accesses=records((n, s.accesses), state.ACCESS),
+        queues=np.zeros((n, b, s.queue), np.int64),
+        transactions=records((n, MAX_LINES + 1), state.TRANSACTION),
+        scratch=np.zeros((n, s.shared_banks * 33), np.int64),
+        finished=records((n, gpu.sm.ctas + window_ctas), state.FINISHED),
+        n_finished=np.zeros(n, np.int64),
+        candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),
+        kernels=records(slots, state.KERNEL),
+        pending=records((slots, 2 * window_ctas), state.PENDING),
+        dispatcher=records(1, state.DISPATCHER),
+        code=records(256, state.ISSUE),
+        warp_streams=records(1 << 10, WARP),
+        runs=records(1 << 12, RUN),
+        addresses=records(1 << 12, ADDRESS),
+        pool=np.zeros(1 << 12, np.int64),
+        l1=l1_state(gpu, "l1_replacement" in user),
+        slices=slices,
+        policies=policies,
+        counters=records(n, SM_COUNTERS),
+    )
+    _free_list(sm.sms["free_access"], sm.accesses["next"])
+    sm.sms["memory_next"] = state.NEVER
+    sm.sms["current"] = sm.sms["blocked"] = sm.sms["no_credit"] = -1
+    sm.subcores["next"] = state.NEVER
+    sm.subcores["last"] = -1
+    sm.instructions["line"] = -1
+    sm.constants["line"] = -1
+    return sm

@@ -1,0 +1,162 @@
+"""Coalescer: the addresses of a warp become lines, each with the sectors that are needed.
+
+One transaction a distinct line, over the whole warp. ``full`` marks, for stores, the sectors of
+which every byte is written; for atomics it is the largest number of lanes on one word, because
+these follow each other at the L2.
+"""
+
+from lockstep._jit import inline
+from lockstep.isa.instruction import OpClass, Space
+
+LOCAL_REGION = 1 << 56  # physical addresses of local memory, apart from all others
+LOCAL_PER_SM = 34  # log2 of the bytes that each SM has there
+APERTURE = 1 << 24  # bytes of the generic windows of shared and local memory
+LOCAL = int(Space.LOCAL)
+SHARED = int(Space.SHARED)
+GLOBAL = int(Space.GLOBAL)
+GENERIC = int(Space.GENERIC)
+STORE = int(OpClass.STORE)
+ATOMIC = int(OpClass.ATOMIC)
+REDUCTION = int(OpClass.REDUCTION)
+FULL = (1 << 32) - 1
+MAX_LINES = 64
+
+
+@inline
+def resolve(space, address, kernel):
+    """The memory a generic access means: told by the first active lane's address."""
+    if space != GENERIC:
+        return space
+    if kernel.shared_base <= address < kernel.shared_base + APERTURE and kernel.shared_base > 0:
+        return SHARED
+    if kernel.local_base <= address < kernel.local_base + APERTURE and kernel.local_base > 0:
+        return LOCAL
+    return GLOBAL
+
+
+@inline
+def lane_address(c, record, pool, k):
+    """Address of the k-th active lane; ``pool`` is where the CTA's pool begins in the arena."""
+    if record.pool < 0:
+        return record.base + k * record.stride
+    return c.pool[pool + record.pool + k]
+
+
+@inline
+def local_address(c, s, kernel, address, thread):
+    """Local memory interleaves the threads of an SM by word, so that equal offsets coalesce."""
+    offset = address
+    if kernel.local_base > 0 and address >= kernel.local_base:
+        offset = address - kernel.local_base
+    offset &= APERTURE - 1
+    word = (offset >> 2) * c.spec[0].warps * 32 + thread
+    return LOCAL_REGION + (s << LOCAL_PER_SM) + word * 4 + (offset & 3)
+
+
+@inline
+def line_slot(c, s, count, line):
+    """Index of the transaction of a line among the first ``count``, or ``count``."""
+    for k in range(count - 1, -1, -1):
+        if c.transactions[s, k].line == line:
+            return k
+    return count
+
+
+@inline
+def add_bytes(c, s, count, low, high):
+    """Add bytes low..high-1, which lie in one line; returns the number of transactions."""
+    spec = c.l1.spec[0]
+    line = low // spec.line_bytes
+    k = line_slot(c, s, count, line)
+    transaction = c.transactions[s, k]
+    if k == count:
+        transaction.line = line
+        transaction.sectors = 0
+        transaction.full = 0
+        for i in range(8):
+            transaction.cover[i] = 0
+        count += 1
+    granule = max(1, spec.sector_bytes // 32)
+    start = line * spec.line_bytes
+    for sector in range(
+        (low - start) // spec.sector_bytes, (high - 1 - start) // spec.sector_bytes + 1
+    ):
+        transaction.sectors |= 1 << sector
+        begin = start + sector * spec.sector_bytes
+        first = (max(low, begin) - begin + granule - 1) // granule
+        last = (min(high, begin + spec.sector_bytes) - begin) // granule
+        if last > first:
+            transaction.cover[sector] |= ((1 << last) - 1) & ~((1 << first) - 1)
+    return count
+
+
+@inline
+def add_range(c, s, count, low, high):
+    """Add bytes low..high-1, line by line."""
+    line_bytes = c.l1.spec[0].line_bytes
+    while low < high and count < MAX_LINES:
+        end = min(high, (low // line_bytes + 1) * line_bytes)
+        count = add_bytes(c, s, count, low, end)
+        low = end
+    return count
+
+
+@inline
+def same_word(c, record, pool, k):
+    """How many of the lanes up to the k-th access the k-th lane's word."""
+    address = lane_address(c, record, pool, k)
+    same = 1
+    for j in range(k):
+        if lane_address(c, record, pool, j) == address:
+            same += 1
+    return same
+
+
+@inline
+def finish(c, s, count):
+    """Turn byte coverage into the ``full`` masks."""
+    sectors = c.l1.spec[0].line_bytes // c.l1.spec[0].sector_bytes
+    for k in range(count):
+        transaction = c.transactions[s, k]
+        for sector in range(sectors):
+            if transaction.cover[sector] == FULL:
+                transaction.full |= 1 << sector
+
+
+@inline
+def serial_atomics(c, s, count, record, pool, lanes):
+    """For atomics: the most lanes on one word of each line."""
+    for k in range(lanes):
+        line = lane_address(c, record, pool, k) // c.l1.spec[0].line_bytes
+        transaction = c.transactions[s, line_slot(c, s, count, line)]
+        transaction.full = max(transaction.full, same_word(c, record, pool, k))
+
+
+@inline
+def coalesce(c, s, access, kernel, cta, warp, instruction):
+    """Fill the SM's transactions for one memory instruction; returns their number."""
+    record = c.addresses[cta.addresses + access.address]
+    width = max(1, instruction.width)
+    count = 0
+    if access.space != LOCAL and record.pool < 0 and -width <= record.stride <= width:
+        last = record.base + (access.lanes - 1) * record.stride
+        low, high = min(record.base, last), max(record.base, last) + width
+        count = add_range(c, s, 0, low, high)
+    else:
+        k = 0
+        for lane in range(64):
+            if (access.mask >> lane) & 1:
+                address = lane_address(c, record, cta.pool, k)
+                if access.space == LOCAL:
+                    thread = cta.thread_base + warp.index * 32 + lane
+                    for offset in range(0, width, 4):
+                        low = local_address(c, s, kernel, address + offset, thread)
+                        count = add_range(c, s, count, low, low + min(width, 4))
+                else:
+                    count = add_range(c, s, count, address, address + width)
+                k += 1
+    if instruction.op == STORE:
+        finish(c, s, count)
+    elif instruction.op == ATOMIC or instruction.op == REDUCTION:
+        serial_atomics(c, s, count, record, cta.pool, access.lanes)
+    return count

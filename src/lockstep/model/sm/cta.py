@@ -1,0 +1,182 @@
+"""CTA slots: whether a CTA fits, its launch, and its end."""
+
+from lockstep._jit import inline
+from lockstep.model.sm.accounting import account_residency, settle, start_accounting
+from lockstep.model.sm.barrier import warp_finished
+from lockstep.model.sm.state import DEPENDENCE_BARRIERS, GROUPS, NAMED_BARRIERS, NEVER
+
+
+@inline
+def fits(c, s, kernel):
+    """Whether SM ``s`` has room for one more CTA of the kernel."""
+    spec = c.spec[0]
+    sm = c.sms[s]
+    return (
+        sm.resident_ctas < spec.ctas
+        and sm.warps_used + kernel.warps <= spec.warps
+        and sm.registers_used + kernel.registers <= spec.registers
+        and sm.shared_used + kernel.shared <= spec.shared_limit
+    )
+
+
+@inline
+def reserve(sm, kernel, sign):
+    """Take (1) or give back (-1) what a CTA of the kernel occupies."""
+    sm.resident_ctas += sign
+    sm.warps_used += sign * kernel.warps
+    sm.registers_used += sign * kernel.registers
+    sm.shared_used += sign * kernel.shared
+
+
+@inline
+def free_cta_slot(c, s):
+    """Index of an empty CTA slot."""
+    k = 0
+    while c.ctas[s, k].active:
+        k += 1
+    return k
+
+
+@inline
+def start_warp(c, s, w, slot, index, pending, now):
+    """Put one warp of a CTA into warp slot ``w``."""
+    cta = c.ctas[s, slot]
+    kernel = c.kernels[cta.kernel]
+    warp = c.warps[s, w]
+    stream = c.warp_streams[pending.warps + index]
+    warp.active = 1
+    warp.kernel = cta.kernel
+    warp.cta = slot
+    warp.index = index
+    warp.age = c.sms[s].age
+    c.sms[s].age += 1
+    warp.wake = now
+    warp.reason = 0
+    warp.left = 0
+    warp.run = stream.first_run
+    warp.run_end = stream.first_run + stream.runs
+    warp.address = stream.first_address
+    warp.address_end = stream.first_address + stream.addresses
+    warp.line = -1
+    warp.stall_until = 0
+    warp.barrier = -1
+    warp.outstanding = 0
+    warp.group = 0
+    warp.issued = 0
+    warp.last_issue = -1
+    for b in range(DEPENDENCE_BARRIERS):
+        warp.pending[b] = 0
+        warp.clear[b] = 0
+    for g in range(GROUPS):
+        warp.groups[g] = 0
+    for r in range(kernel.register_rows):
+        c.ready[s, w, r] = 0
+    b = w % c.spec[0].subcores
+    sub = c.subcores[s, b]
+    c.order[s, b, sub.count] = w
+    sub.count += 1
+    sub.next = min(sub.next, now)
+
+
+@inline
+def next_run(c, s, w):
+    """Load the warp's next run of instructions; false if its stream has ended."""
+    warp = c.warps[s, w]
+    runs = c.ctas[s, warp.cta].runs
+    while warp.run < warp.run_end:
+        run = c.runs[runs + warp.run]
+        warp.run += 1
+        if run.count > 0:
+            warp.static = run.static
+            warp.left = run.count
+            warp.mask = run.mask
+            return True
+    return False
+
+
+@inline
+def launch(c, s, k, pending, now):
+    """Start a CTA of kernel slot ``k`` on SM ``s``; room was checked."""
+    kernel = c.kernels[k]
+    sm = c.sms[s]
+    if sm.resident_ctas == 0:
+        start_accounting(c, s, now)
+    account_residency(c, s, now)
+    reserve(sm, kernel, 1)
+    slot = free_cta_slot(c, s)
+    cta = c.ctas[s, slot]
+    cta.active = 1
+    cta.kernel = k
+    cta.cta = pending.cta
+    cta.warps = kernel.warps
+    cta.finished = 0
+    cta.outstanding = 0
+    cta.started = now
+    cta.runs = pending.runs
+    cta.addresses = pending.addresses
+    cta.pool = pending.pool
+    for barrier in range(NAMED_BARRIERS):
+        c.barriers[s, slot, barrier] = 0
+    sm.resident_warps += kernel.warps
+    index = 0
+    w = 0
+    while index < kernel.warps:
+        if not c.warps[s, w].active:
+            if index == 0:
+                cta.thread_base = w * 32
+            start_warp(c, s, w, slot, index, pending, now)
+            if not next_run(c, s, w):
+                end_warp(c, s, w, now)
+            index += 1
+        w += 1
+    end_cta_if_done(c, s, slot, now)
+
+
+@inline
+def leave_order(c, s, w):
+    """Take a warp out of its sub-core's list."""
+    b = w % c.spec[0].subcores
+    sub = c.subcores[s, b]
+    k = 0
+    while c.order[s, b, k] != w:
+        k += 1
+    for j in range(k, sub.count - 1):
+        c.order[s, b, j] = c.order[s, b, j + 1]
+    sub.count -= 1
+    if sub.last == w:
+        sub.last = -1
+
+
+@inline
+def end_warp(c, s, w, now):
+    """A warp's stream has ended."""
+    warp = c.warps[s, w]
+    warp.wake = NEVER
+    leave_order(c, s, w)
+    account_residency(c, s, now)
+    c.sms[s].resident_warps -= 1
+    c.ctas[s, warp.cta].finished += 1
+    warp_finished(c, s, warp.cta, now)
+
+
+@inline
+def end_cta_if_done(c, s, slot, now):
+    """End a CTA whose warps have finished and whose memory operations have drained."""
+    cta = c.ctas[s, slot]
+    if cta.finished < cta.warps or cta.outstanding > 0:
+        return
+    settle(c, s, now)
+    kernel = c.kernels[cta.kernel]
+    reserve(c.sms[s], kernel, -1)
+    cta.active = 0
+    for w in range(c.spec[0].warps):
+        warp = c.warps[s, w]
+        if warp.active and warp.cta == slot:
+            warp.active = 0
+    done = c.finished[s, c.n_finished[s]]
+    c.n_finished[s] += 1
+    done.kernel = cta.kernel
+    done.cta = cta.cta
+    done.start = cta.started
+    done.end = now
+    c.counters[s].ctas += 1

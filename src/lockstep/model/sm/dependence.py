@@ -1,0 +1,68 @@
+"""When may a warp's next instruction read and write its registers?
+
+Two models. The *scoreboard* knows for each register when its value is there. The *control bits*
+are the compiler's: a stall count after each instruction, and six dependence barriers that rise
+with an instruction and fall when it has written its result or read its sources.
+"""
+
+from lockstep._jit import inline
+from lockstep.model.sm.state import DEPENDENCE_BARRIERS, LONG, NEVER, SHORT
+
+
+@inline
+def registers_ready(c, s, w, instruction):
+    """Scoreboard: cycle << 2 | producer of the operand that comes last."""
+    latest = 0
+    for i in range(instruction.checks):
+        packed = instruction.check[i]
+        first = packed & 0xFFFF
+        for r in range(first, first + (packed >> 16)):
+            latest = max(latest, c.ready[s, w, r])
+    return latest
+
+
+@inline
+def barriers_clear(warp, mask):
+    """Control bits: cycle << 2 | producer at which all barriers of the wait mask are zero."""
+    latest = 0
+    for b in range(DEPENDENCE_BARRIERS):
+        if (mask >> b) & 1:
+            if warp.pending[b] > 0:
+                latest = (NEVER << 2) | LONG
+            else:
+                latest = max(latest, warp.clear[b])
+    return latest
+
+
+@inline
+def set_result(c, s, w, instruction, cycle, producer):
+    """The destinations of an instruction are there at ``cycle``."""
+    value = (cycle << 2) | producer
+    for i in range(instruction.destinations):
+        packed = instruction.check[i]
+        first = packed & 0xFFFF
+        for r in range(first, first + (packed >> 16)):
+            c.ready[s, w, r] = value
+
+
+@inline
+def raise_barriers(warp, instruction, written, read):
+    """At issue: the barriers of an instruction fall at these cycles; NEVER = not known yet."""
+    b = instruction.write_barrier
+    if b < DEPENDENCE_BARRIERS:
+        if written >= NEVER:
+            warp.pending[b] += 1
+        else:
+            warp.clear[b] = max(warp.clear[b], (written << 2) | SHORT)
+    b = instruction.read_barrier
+    if b < DEPENDENCE_BARRIERS:
+        warp.clear[b] = max(warp.clear[b], (read << 2) | SHORT)
+
+
+@inline
+def lower_barrier(warp, instruction, cycle):
+    """The result of an instruction whose end was not known is written at ``cycle``."""
+    b = instruction.write_barrier
+    if b < DEPENDENCE_BARRIERS:
+        warp.pending[b] -= 1
+        warp.clear[b] = max(warp.clear[b], (cycle << 2) | LONG)

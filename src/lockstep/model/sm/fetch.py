@@ -1,0 +1,96 @@
+"""Instruction fetch: an L0 cache a sub-core with a stream buffer, over the SM's L1 cache.
+
+Lookups are by cache line: a warp asks when it moves to another line. The fetch unit delivers one
+instruction a cycle and sub-core, which is also the issue rate, so within a line the instruction
+buffer never runs dry; only misses and taken branches empty it.
+"""
+
+from lockstep._jit import inline
+
+
+@inline
+def lookup(lines, first, ways, line):
+    """The way of a set that holds ``line``, or -1."""
+    found = -1
+    for k in range(first, first + ways):
+        if lines[k].line == line:
+            found = k
+    return found
+
+
+@inline
+def insert(lines, first, ways, line, now, arrives):
+    """Replace the least recently used way of a set."""
+    oldest = first
+    for k in range(first + 1, first + ways):
+        if lines[k].used < lines[oldest].used:
+            oldest = k
+    way = lines[oldest]
+    way.line = line
+    way.used = now
+    way.arrives = arrives
+
+
+@inline
+def from_l1(c, s, line, now):
+    """Cycle at which the SM's L1 instruction cache, or the L2 behind it, delivers ``line``."""
+    spec = c.spec[0]
+    if spec.l1i_sets == 0:
+        return now + spec.l1i_latency
+    first = spec.sms * spec.subcores * spec.l0_sets * spec.l0_ways
+    first += (s * spec.l1i_sets + line % spec.l1i_sets) * spec.l1i_ways
+    k = lookup(c.instructions, first, spec.l1i_ways, line)
+    if k >= 0:
+        way = c.instructions[k]
+        way.used = now
+        return max(now, way.arrives) + spec.l1i_latency
+    c.counters[s].l1i_misses += 1
+    arrives = now + spec.l2i_latency
+    insert(c.instructions, first, spec.l1i_ways, line, now, arrives)
+    return arrives
+
+
+@inline
+def prefetch(c, s, b, first, last, now):
+    """Ask the L1 instruction cache for lines first..last-1, one a cycle."""
+    for line in range(first, last):
+        c.streams[s, b, line % c.spec[0].stream_buffer] = from_l1(c, s, line, now + line - first)
+
+
+@inline
+def beyond_l0(c, s, b, line, now):
+    """Cycle at which a line that is not in the L0 arrives; moves the stream buffer on."""
+    spec = c.spec[0]
+    sub = c.subcores[s, b]
+    ahead = line - sub.stream_line
+    if 0 <= ahead < sub.stream_count:
+        arrives = max(now, c.streams[s, b, line % spec.stream_buffer])
+        wanted = sub.stream_line + sub.stream_count
+    else:
+        c.counters[s].l0i_misses += 1
+        arrives = from_l1(c, s, line, now)
+        wanted = line + 1
+    if spec.stream_buffer > 0:
+        prefetch(c, s, b, wanted, line + 1 + spec.stream_buffer, now + 1)
+        sub.stream_line = line + 1
+        sub.stream_count = spec.stream_buffer
+    return arrives
+
+
+@inline
+def fetch(c, s, b, line, now):
+    """Cycle at which sub-core ``b`` of SM ``s`` has the instruction line in its L0."""
+    spec = c.spec[0]
+    if spec.l0_sets == 0:
+        return now
+    c.counters[s].l0i_accesses += 1
+    first = (s * spec.subcores + b) * spec.l0_sets * spec.l0_ways
+    first += line % spec.l0_sets * spec.l0_ways
+    k = lookup(c.instructions, first, spec.l0_ways, line)
+    if k >= 0:
+        way = c.instructions[k]
+        way.used = now
+        return max(now, way.arrives)
+    arrives = beyond_l0(c, s, b, line, now)
+    insert(c.instructions, first, spec.l0_ways, line, now, arrives)
+    return arrives

@@ -1,0 +1,223 @@
+"""Issue: is a warp's next instruction eligible, and what happens when it issues."""
+
+from lockstep._jit import inline
+from lockstep.isa.instruction import OpClass
+from lockstep.model.counters import Stall
+from lockstep.model.sm import constant, operands
+from lockstep.model.sm.barrier import arrive
+from lockstep.model.sm.cta import end_cta_if_done, end_warp, next_run
+from lockstep.model.sm.dependence import (
+    barriers_clear,
+    raise_barriers,
+    registers_ready,
+    set_result,
+)
+from lockstep.model.sm.fetch import fetch
+from lockstep.model.sm.memory_pipeline import enqueue, has_room
+from lockstep.model.sm.state import FIXED, GROUPS, LONG, NEVER, SHORT, popcount
+
+ARRIVE = int(OpClass.ARRIVE)
+BARRIER = int(OpClass.BARRIER)
+COMMIT_GROUP = int(OpClass.COMMIT_GROUP)
+FENCE = int(OpClass.FENCE)
+WAIT_GROUP = int(OpClass.WAIT_GROUP)
+STALL_FETCH = int(Stall.FETCH)
+STALL_SCOREBOARD = int(Stall.SCOREBOARD)
+STALL_LONG = int(Stall.LONG_SCOREBOARD)
+STALL_SHORT = int(Stall.SHORT_SCOREBOARD)
+STALL_WAIT = int(Stall.WAIT)
+STALL_UNIT = int(Stall.UNIT_BUSY)
+STALL_OPERANDS = int(Stall.OPERANDS)
+STALL_QUEUE = int(Stall.MEMORY_QUEUE)
+STALL_BARRIER = int(Stall.BARRIER)
+STALL_FENCE = int(Stall.FENCE)
+STALL_GROUP = int(Stall.GROUP)
+
+
+@inline
+def open_groups(warp, newest):
+    """Asynchronous copies outstanding in all groups but the ``newest`` ones."""
+    outstanding = 0
+    for age in range(newest + 1, GROUPS):
+        outstanding += warp.groups[(warp.group - age) % GROUPS]
+    return outstanding
+
+
+@inline
+def blocked(warp, cycle, reason):
+    """Note why the warp cannot issue, and return the cycle at which that may end."""
+    warp.reason = reason
+    return cycle
+
+
+@inline
+def waits_for_operands(c, s, w, warp, instruction, now):
+    """Cycle << 2 | producer until which registers or dependence barriers block the warp."""
+    if c.kernels[warp.kernel].control:
+        return barriers_clear(warp, instruction.wait_mask)
+    return registers_ready(c, s, w, instruction)
+
+
+@inline
+def reason_of(producer, control):
+    """The stall reason for an operand by its producer."""
+    if producer == LONG:
+        return STALL_LONG
+    if producer == SHORT:
+        return STALL_SHORT
+    return STALL_WAIT if control else STALL_SCOREBOARD
+
+
+@inline
+def free_unit(c, s, b, unit):
+    """(row, index) of the unit's instance that is free first."""
+    first, count = c.unit_table[unit, 0], c.unit_table[unit, 1]
+    row = c.spec[0].subcores if c.unit_table[unit, 2] else b
+    best = first
+    for k in range(first + 1, first + count):
+        if c.units[s, row, k] < c.units[s, row, best]:
+            best = k
+    return row, best
+
+
+@inline
+def resources(c, s, b, warp, instruction, now):
+    """Cycle at which ports, unit and queue are free for the instruction; sets the reason."""
+    at = operands.available(c, s, b, now)
+    if at > now:
+        return blocked(warp, at, STALL_OPERANDS)
+    if instruction.memory and warp.mask != 0:
+        if not has_room(c, s, b):
+            c.subcores[s, b].room_wanted = 1
+            return blocked(warp, NEVER, STALL_QUEUE)
+    elif instruction.unit >= 0:
+        row, k = free_unit(c, s, b, instruction.unit)
+        if c.units[s, row, k] > now:
+            return blocked(warp, c.units[s, row, k], STALL_UNIT)
+    return now
+
+
+@inline
+def synchronises(c, s, w, warp, instruction, now):
+    """Cycle until which a fence or a group wait holds the warp; sets the reason."""
+    if instruction.op == FENCE and warp.outstanding > 0:
+        return blocked(warp, NEVER, STALL_FENCE)
+    if instruction.op == WAIT_GROUP:
+        newest = min(max(instruction.immediate, 0), GROUPS - 1)
+        if open_groups(warp, newest) > 0:
+            return blocked(warp, NEVER, STALL_GROUP)
+    if instruction.op == COMMIT_GROUP and warp.groups[(warp.group + 1) % GROUPS] > 0:
+        return blocked(warp, NEVER, STALL_GROUP)
+    return now
+
+
+@inline
+def examine(c, s, b, w, now):
+    """Cycle at which the warp may issue as far as is known: ``now`` means it can."""
+    warp = c.warps[s, w]
+    kernel = c.kernels[warp.kernel]
+    if warp.barrier >= 0:
+        return blocked(warp, NEVER, STALL_BARRIER)
+    if warp.stall_until > now:
+        return blocked(warp, warp.stall_until, warp.reason)
+    instruction = c.code[kernel.code + warp.static]
+    warp.op = instruction.op
+    if instruction.line != warp.line:
+        at = fetch(c, s, b, instruction.line + kernel.fetch_base, now)
+        warp.line = instruction.line
+        if at > now:
+            warp.stall_until = at
+            return blocked(warp, at, STALL_FETCH)
+    operand = waits_for_operands(c, s, w, warp, instruction, now)
+    if operand >> 2 > now:
+        return blocked(warp, operand >> 2, reason_of(operand & 3, kernel.control))
+    at = resources(c, s, b, warp, instruction, now)
+    if at > now:
+        return at
+    return synchronises(c, s, w, warp, instruction, now)
+
+
+@inline
+def execute(c, s, b, w, warp, instruction, now):
+    """Start the instruction on its unit and set when its result is there."""
+    delay = operands.read(c, s, b, w, instruction, now)
+    if instruction.memory and warp.mask != 0:
+        enqueue(c, s, b, w, instruction, now + delay)
+        return
+    if instruction.unit >= 0:
+        row, k = free_unit(c, s, b, instruction.unit)
+        c.units[s, row, k] = now + instruction.interval
+    done = now + instruction.latency + delay
+    if instruction.memory == 0 and instruction.space > 0 and instruction.width > 0:
+        if warp.mask != 0:  # a constant load with a known address
+            cta = c.ctas[s, warp.cta]
+            record = c.addresses[cta.addresses + warp.address]
+            warp.address += 1
+            done = constant.load(c, s, record.base, now)
+    result = instruction.result if warp.mask != 0 else FIXED
+    set_result(c, s, w, instruction, done, result)
+    raise_barriers(warp, instruction, done, now + 1)
+
+
+@inline
+def after(c, s, w, warp, instruction, now):
+    """What an instruction does to its warp besides computing; may set when it goes on."""
+    if instruction.stall > 0:
+        warp.stall_until = now + instruction.stall
+    warp.reason = STALL_WAIT
+    op = instruction.op
+    if op == BARRIER or op == ARRIVE:
+        arrive(c, s, w, instruction.immediate, op == BARRIER, now)
+    elif op == FENCE:
+        warp.stall_until = now + c.spec[0].fence_latency
+        warp.reason = STALL_FENCE
+    elif op == COMMIT_GROUP:
+        warp.group += 1
+
+
+@inline
+def advance(c, s, w, warp, instruction, now):
+    """Move the warp to its next instruction; false if its stream has ended."""
+    warp.left -= 1
+    warp.static += 1
+    if warp.left > 0:
+        return True
+    expected = warp.static
+    if not next_run(c, s, w):
+        return False
+    if warp.static != expected:  # a taken branch empties the instruction buffer
+        warp.line = -1
+        if instruction.branch:
+            warp.stall_until = max(warp.stall_until, now + 1 + c.spec[0].redirect)
+            warp.reason = STALL_FETCH
+    return True
+
+
+@inline
+def count(c, s, warp, instruction):
+    """Count an issued instruction for the SM and the kernel slot."""
+    lanes = popcount(warp.mask)
+    counters = c.counters[s]
+    counters.warp_instructions += 1
+    counters.thread_instructions += lanes
+    counters.issued[instruction.op] += 1
+    warp.issued += 1
+
+
+@inline
+def issue(c, s, b, w, now):
+    """Issue the warp's next instruction at ``now``; it was examined and found eligible."""
+    warp = c.warps[s, w]
+    instruction = c.code[c.kernels[warp.kernel].code + warp.static]
+    sub = c.subcores[s, b]
+    count(c, s, warp, instruction)
+    sub.last = -1 if instruction.yields else w
+    warp.last_issue = now
+    execute(c, s, b, w, warp, instruction, now)
+    after(c, s, w, warp, instruction, now)
+    warp.wake = NEVER if warp.barrier >= 0 else now + 1
+    if not advance(c, s, w, warp, instruction, now):
+        end_warp(c, s, w, now)
+        end_cta_if_done(c, s, warp.cta, now + 1)
+    elif warp.barrier < 0 and warp.stall_until > now + 1:
+        warp.wake = warp.stall_until

@@ -1,0 +1,246 @@
+"""Memory pipeline of an SM: sub-core queues, arbiter, shared memory, and the way into the L1.
+
+Back to front, an instruction is issued into its sub-core's queue, generates its addresses, is
+accepted by the arbiter, and then either takes passes over the shared-memory banks or sends its
+transactions through the L1, line by line.
+"""
+
+from lockstep._jit import inline
+from lockstep.isa.instruction import OpClass
+from lockstep.model.cache import l1
+from lockstep.model.counters import Stall
+from lockstep.model.sm.barrier import wake_warp
+from lockstep.model.sm.coalescer import LOCAL, SHARED, coalesce, resolve
+from lockstep.model.sm.cta import end_cta_if_done
+from lockstep.model.sm.dependence import lower_barrier, raise_barriers, set_result
+from lockstep.model.sm.shared_memory import passes
+from lockstep.model.sm.state import GROUPS, LONG, NEVER, SHORT, popcount
+
+ASYNC_COPY = int(OpClass.ASYNC_COPY)
+STORE = int(OpClass.STORE)
+REDUCTION = int(OpClass.REDUCTION)
+TEXTURE = int(OpClass.TEXTURE)
+STALL_QUEUE = int(Stall.MEMORY_QUEUE)
+
+
+@inline
+def has_room(c, s, b):
+    """Whether sub-core ``b`` can take another memory instruction."""
+    return c.subcores[s, b].queue_count < c.spec[0].queue and c.sms[s].free_access >= 0
+
+
+@inline
+def writes_only(op):
+    """Whether an operation has no result, so that its acknowledgement ends it."""
+    return op == STORE or op == REDUCTION
+
+
+@inline
+def enqueue(c, s, b, w, instruction, now):
+    """Put a memory instruction into its sub-core's queue; room was checked."""
+    spec = c.spec[0]
+    sm = c.sms[s]
+    sub = c.subcores[s, b]
+    warp = c.warps[s, w]
+    a = sm.free_access
+    access = c.accesses[s, a]
+    sm.free_access = access.next
+    access.warp = w
+    access.code = warp.static
+    access.mask = warp.mask
+    access.lanes = popcount(warp.mask)
+    access.address = warp.address
+    access.space = instruction.space
+    access.remaining = 1
+    access.latest = 0
+    warp.address += 1
+    sub.address_free = max(sub.address_free, now) + spec.address_interval
+    access.ready_at = sub.address_free
+    c.queues[s, b, (sub.queue_head + sub.queue_count) % spec.queue] = a
+    sub.queue_count += 1
+    warp.outstanding += 1
+    c.ctas[s, warp.cta].outstanding += 1
+    if instruction.op == ASYNC_COPY:
+        access.group = warp.group % GROUPS
+        warp.groups[access.group] += 1
+    set_result(c, s, w, instruction, NEVER, SHORT if instruction.space == SHARED else LONG)
+    written = access.ready_at if writes_only(instruction.op) else NEVER
+    raise_barriers(warp, instruction, written, access.ready_at)
+    c.counters[s].memory_instructions += 1
+    sm.memory_next = min(sm.memory_next, access.ready_at)
+
+
+@inline
+def instruction_of(c, s, access):
+    """The ISSUE record of an access in flight."""
+    return c.code[c.kernels[c.warps[s, access.warp].kernel].code + access.code]
+
+
+@inline
+def operation_done(c, s, w, now):
+    """One memory operation of the warp is over; fences, groups and the CTA's end may follow."""
+    warp = c.warps[s, w]
+    warp.outstanding -= 1
+    c.ctas[s, warp.cta].outstanding -= 1
+    end_cta_if_done(c, s, warp.cta, now)
+
+
+@inline
+def complete(c, s, a, cycle, now):
+    """All data of an access is there at ``cycle``."""
+    access = c.accesses[s, a]
+    instruction = instruction_of(c, s, access)
+    warp = c.warps[s, access.warp]
+    if not writes_only(instruction.op):
+        set_result(c, s, access.warp, instruction, cycle, LONG)
+        lower_barrier(warp, instruction, cycle)
+    if instruction.op == ASYNC_COPY:
+        warp.groups[access.group] -= 1
+    wake_warp(c, s, access.warp, max(cycle, now + 1))
+    access.next = c.sms[s].free_access
+    c.sms[s].free_access = a
+    operation_done(c, s, access.warp, now)
+
+
+@inline
+def pop_queue(c, s, b):
+    """Take the oldest memory instruction of a sub-core; warps that waited for room look again."""
+    spec = c.spec[0]
+    sub = c.subcores[s, b]
+    a = c.queues[s, b, sub.queue_head]
+    sub.queue_head = (sub.queue_head + 1) % spec.queue
+    sub.queue_count -= 1
+    return a
+
+
+@inline
+def wake_waiting_for_room(c, s, now):
+    """Warps that wait for the memory pipeline look again; the pipeline has just moved."""
+    for b in range(c.spec[0].subcores):
+        sub = c.subcores[s, b]
+        if sub.room_wanted and has_room(c, s, b):
+            sub.room_wanted = 0
+            for k in range(sub.count):
+                warp = c.warps[s, c.order[s, b, k]]
+                if warp.reason == STALL_QUEUE and warp.wake > now:
+                    warp.wake = now
+            sub.next = min(sub.next, now)
+
+
+@inline
+def access_shared(c, s, a, now):
+    """Serve an instruction from shared memory; its passes keep the pipeline busy."""
+    access = c.accesses[s, a]
+    cta = c.ctas[s, c.warps[s, access.warp].cta]
+    instruction = instruction_of(c, s, access)
+    record = c.addresses[cta.addresses + access.address]
+    n = passes(c, s, record, cta.pool, access.lanes, instruction.width)
+    counters = c.counters[s]
+    counters.shared_accesses += 1
+    counters.shared_wavefronts += n
+    sm = c.sms[s]
+    sm.accept_free = max(sm.accept_free, now + n)
+    complete(c, s, a, now + n + c.spec[0].shared_cycles, now)
+
+
+@inline
+def begin_transactions(c, s, a):
+    """Coalesce an access to global or local memory and bring it to the L1."""
+    sm = c.sms[s]
+    access = c.accesses[s, a]
+    warp = c.warps[s, access.warp]
+    cta = c.ctas[s, warp.cta]
+    kernel = c.kernels[warp.kernel]
+    instruction = instruction_of(c, s, access)
+    sm.current = a
+    sm.position = 0
+    sm.transactions = coalesce(c, s, access, kernel, cta, warp, instruction)
+    counters = c.counters[s]
+    counters.transactions += sm.transactions
+    if access.space == LOCAL:
+        counters.requests_local += 1
+    else:
+        counters.requests_global += 1
+    if instruction.op == TEXTURE:
+        counters.texture_requests += 1
+
+
+@inline
+def accept(c, s, now):
+    """Arbiter: take one instruction that has its addresses, round robin over the sub-cores."""
+    spec = c.spec[0]
+    sm = c.sms[s]
+    for turn in range(spec.subcores):
+        b = (sm.arbiter + turn) % spec.subcores
+        sub = c.subcores[s, b]
+        if sub.queue_count == 0:
+            continue
+        access = c.accesses[s, c.queues[s, b, sub.queue_head]]
+        if access.ready_at > now:
+            continue
+        a = pop_queue(c, s, b)
+        sm.arbiter = b + 1
+        sm.accept_free = now + spec.accept_interval
+        warp = c.warps[s, access.warp]
+        cta = c.ctas[s, warp.cta]
+        first = c.addresses[cta.addresses + access.address].base
+        access.space = resolve(access.space, first, c.kernels[warp.kernel])
+        if access.space == SHARED:
+            access_shared(c, s, a, now)
+        else:
+            begin_transactions(c, s, a)
+        return
+
+
+@inline
+def through_l1(c, s, now):
+    """Send transactions of the current access through the L1 while banks are free."""
+    sm = c.sms[s]
+    access = c.accesses[s, sm.current]
+    instruction = instruction_of(c, s, access)
+    used = 0
+    while sm.position < sm.transactions:
+        transaction = c.transactions[s, sm.position]
+        banks = l1.banks_of(c.l1.spec[0], transaction)
+        if used & banks:
+            return
+        if not l1.access(c, s, sm.current, access, transaction, instruction, now):
+            if sm.blocked < 0:
+                sm.blocked = now
+            return
+        if sm.blocked >= 0:
+            c.counters[s].l1_reservation_fails += now - sm.blocked
+            sm.blocked = -1
+        used |= banks
+        sm.position += 1
+    a = sm.current
+    sm.current = -1
+    access.remaining -= 1
+    if access.remaining == 0:
+        extra = c.spec[0].texture_cycles if instruction.op == TEXTURE else 0
+        complete(c, s, a, access.latest + extra, now)
+
+
+@inline
+def next_event(c, s, now):
+    """Cycle after ``now`` at which queues, arbiter or L1 stage can move on their own."""
+    sm = c.sms[s]
+    if sm.current >= 0:
+        return NEVER if sm.blocked >= 0 else now + 1
+    at = NEVER
+    for b in range(c.spec[0].subcores):
+        sub = c.subcores[s, b]
+        if sub.queue_count > 0:
+            at = min(at, c.accesses[s, c.queues[s, b, sub.queue_head]].ready_at)
+    return max(at, sm.accept_free, now + 1)
+
+
+@inline
+def tick(c, s, now):
+    """One cycle of the arbiter and the L1 stage, back to front."""
+    sm = c.sms[s]
+    if sm.current >= 0:
+        through_l1(c, s, now)
+    if sm.current < 0 and sm.accept_free <= now:
+        accept(c, s, now)
+    wake_waiting_for_room(c, s, now)

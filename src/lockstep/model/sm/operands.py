@@ -1,0 +1,87 @@
+"""Operand reading: register ports (Volta and later) or operand collectors (before)."""
+
+from lockstep._jit import inline
+
+
+@inline
+def in_reuse_cache(c, s, b, w, slot, register):
+    """Whether the register-file cache holds the operand of this slot (slots 0 to 3)."""
+    return slot < 4 and c.reuse[s, b, slot] == (w << 16) | register
+
+
+@inline
+def keep_reused(c, s, b, w, instruction):
+    """Fill and drop the register-file cache as the instruction's reuse bits say."""
+    for slot in range(min(4, instruction.reads)):
+        keep = (instruction.reuse >> slot) & 1
+        c.reuse[s, b, slot] = ((w << 16) | instruction.read[slot]) if keep else -1
+
+
+@inline
+def through_ports(c, s, b, w, instruction, now):
+    """Reserve the banks' read ports; returns the cycles by which the window is exceeded."""
+    spec = c.spec[0]
+    latest = now
+    cached = spec.reuse_cache and instruction.reuse >= 0
+    for slot in range(instruction.reads):
+        register = instruction.read[slot]
+        if cached and in_reuse_cache(c, s, b, w, slot, register):
+            continue
+        bank = register % spec.banks
+        at = max(c.register_ports[s, b, bank], now + 1)
+        c.register_ports[s, b, bank] = at + 1
+        latest = max(latest, at)
+    if cached:
+        keep_reused(c, s, b, w, instruction)
+    return max(0, latest - now - spec.window)
+
+
+@inline
+def free_collector(c, s, b):
+    """Index among the register ports of the collector that is free first."""
+    spec = c.spec[0]
+    best = spec.banks
+    for k in range(spec.banks + 1, spec.banks + spec.collectors):
+        if c.register_ports[s, b, k] < c.register_ports[s, b, best]:
+            best = k
+    return best
+
+
+@inline
+def through_collector(c, s, b, w, instruction, now):
+    """Collect operands from the banks; returns the cycles beyond a conflict-free collection."""
+    spec = c.spec[0]
+    latest = now
+    for slot in range(instruction.reads):
+        # Banks are swizzled by warp, so that warps in lockstep do not meet in one bank.
+        bank = (instruction.read[slot] + w) % spec.banks
+        at = max(c.register_ports[s, b, bank], now + 1)
+        c.register_ports[s, b, bank] = at + 1
+        latest = max(latest, at)
+    c.register_ports[s, b, free_collector(c, s, b)] = latest + 1
+    return max(0, latest - now - 1)
+
+
+@inline
+def read(c, s, b, w, instruction, now):
+    """Read an instruction's sources; returns the delay that conflicts add, in cycles.
+
+    In ports style the delay also holds the sub-core's issue; a collector waits by itself.
+    """
+    if instruction.reads == 0:
+        return 0
+    if c.spec[0].collectors_style:
+        return through_collector(c, s, b, w, instruction, now)
+    delay = through_ports(c, s, b, w, instruction, now)
+    if delay > 0:
+        c.subcores[s, b].hold_until = now + 1 + delay
+        c.counters[s].operand_conflicts += delay
+    return delay
+
+
+@inline
+def available(c, s, b, now):
+    """Cycle from which the sub-core can read another instruction's operands."""
+    if c.spec[0].collectors_style:
+        return c.register_ports[s, b, free_collector(c, s, b)]
+    return c.subcores[s, b].hold_until

@@ -1,0 +1,48 @@
+"""Shared memory: how many passes over the banks one instruction takes."""
+
+from lockstep._jit import inline
+from lockstep.model.sm.coalescer import lane_address
+
+
+@inline
+def passes_of_group(c, s, record, pool, first, last, width):
+    """Passes for lanes first..last-1: the most distinct words that one bank must deliver."""
+    spec = c.spec[0]
+    banks = spec.shared_banks
+    words = max(1, width // spec.shared_bank_bytes)
+    scratch = c.scratch[s]
+    for b in range(banks):
+        scratch[b] = 0
+    most = 1
+    for k in range(first, last):
+        word = lane_address(c, record, pool, k) // spec.shared_bank_bytes
+        for offset in range(words):
+            bank = (word + offset) % banks
+            n = scratch[bank]
+            new = True
+            for j in range(n):
+                if scratch[banks + bank * 32 + j] == word + offset:
+                    new = False
+            if new and n < 32:
+                scratch[banks + bank * 32 + n] = word + offset
+                scratch[bank] = n + 1
+                most = max(most, n + 1)
+    return most
+
+
+@inline
+def passes(c, s, record, pool, lanes, width):
+    """Passes over the banks: 1 without conflicts; wide accesses go in halves and quarters."""
+    spec = c.spec[0]
+    group = 32
+    if width > spec.shared_bank_bytes:
+        group = max(1, spec.shared_banks * spec.shared_bank_bytes // width)
+    if record.pool < 0:  # the two common patterns need no search
+        if record.stride == 0:
+            return 1
+        if record.stride == width and width % spec.shared_bank_bytes == 0:
+            return (lanes + group - 1) // group
+    total = 0
+    for first in range(0, lanes, group):
+        total += passes_of_group(c, s, record, pool, first, min(lanes, first + group), width)
+    return total

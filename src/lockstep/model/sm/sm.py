@@ -1,0 +1,59 @@
+"""The SM phase: every SM of a range runs through a window of cycles by itself."""
+
+from lockstep._jit import inline, jit
+from lockstep.model.sm import memory_pipeline, port, scheduler
+from lockstep.model.sm.state import NEVER
+
+
+@inline
+def memory_cycle(c, requests, replies, s, now, end):
+    """Ports, L1 and arbiter of one SM; notes when they move next."""
+    port.tick(c, requests, replies, s, now)
+    memory_pipeline.tick(c, s, now)
+    sm = c.sms[s]
+    sm.memory_next = min(
+        memory_pipeline.next_event(c, s, now), port.next_event(c, replies, s, now, end)
+    )
+
+
+@inline
+def next_event(c, s):
+    """The earliest cycle at which a sub-core or the memory pipeline may move."""
+    following = c.sms[s].memory_next
+    for b in range(c.spec[0].subcores):
+        following = min(following, c.subcores[s, b].next)
+    return following
+
+
+@inline
+def run_sm(c, requests, replies, s, start, end):
+    """Run one SM through start <= cycle < end; returns its next event from ``end`` on."""
+    sm = c.sms[s]
+    spec = c.spec[0]
+    requests.sent[s] = 0
+    if replies.ports[s].count > 0 or sm.no_credit >= 0:
+        sm.memory_next = min(sm.memory_next, start)
+        sm.no_credit = -1
+    now = start
+    while now < end:
+        if sm.memory_next <= now:
+            memory_cycle(c, requests, replies, s, now, end)
+        for b in range(spec.subcores):
+            if c.subcores[s, b].next <= now:
+                scheduler.cycle(c, s, b, now)
+        now = max(now + 1, next_event(c, s))
+    return max(next_event(c, s), end)
+
+
+@jit
+def run(c, requests, replies, first, last, start, end):
+    """Run SMs first..last-1 through start <= cycle < end.
+
+    Replies were delivered. Returns the earliest cycle from ``end`` on at which one of these SMs
+    has something to do by itself, or NEVER.
+    """
+    following = NEVER
+    for s in range(first, last):
+        c.n_finished[s] = 0
+        following = min(following, run_sm(c, requests, replies, s, start, end))
+    return following

@@ -1,0 +1,198 @@
+"""State of the SMs: one record a thing, flat arrays, sizes in values.
+
+Cycle numbers are absolute core cycles. ``NEVER`` is later than any. An entry of ``Sm.ready`` is a
+cycle shifted left by two, or-ed with what produces the register (``FIXED``, ``LONG``, ``SHORT``),
+so that the latest operand also says why a warp waits.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep._jit import inline
+from lockstep.model.cache.l1 import L1State
+from lockstep.model.cache.slice_hash import Hash
+
+NEVER = 1 << 60
+FIXED, LONG, SHORT = 0, 1, 2
+MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
+MAX_READS = 8  # vector registers read through the ports, at most
+DEPENDENCE_BARRIERS = 6
+NAMED_BARRIERS = 16
+GROUPS = 8  # groups of asynchronous copies in flight a warp
+SUBCYCLES = 16  # ports of another clock keep time in sixteenths of a core cycle
+
+
+def _ints(*names: str) -> list[tuple[str, str]]:
+    return [(name, "i8") for name in names]
+
+
+SPEC = np.dtype(
+    _ints(
+        "sms", "subcores", "warps", "ctas", "registers", "register_granularity",
+        "barrier_latency", "fence_latency", "policy", "issue_width",
+        "line_bytes", "l0_sets", "l0_ways", "l1i_sets", "l1i_ways", "stream_buffer",
+        "l1i_latency", "l2i_latency", "redirect",
+        "collectors_style", "banks", "window", "collectors", "reuse_cache",
+        "queue", "address_interval", "accept_interval", "whole_lines", "accesses",
+        "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_limit",
+        "shared_granularity", "shared_reserved",
+        "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
+        "texture_cycles",
+        "port_step",  # core cycles a flit takes at the SM's crossbar ports, in SUBCYCLES
+        "fill_cycles",  # reply taken from the port until a dependent instruction may issue
+        "nack_retry", "slices_per_channel", "dispatch_interval",  # thousandths of a cycle
+    )
+)  # fmt: skip
+
+ISSUE = np.dtype(
+    _ints(
+        "op", "unit", "latency", "interval", "result", "line", "branch",
+        "memory",  # goes through the memory pipeline if any lane is active
+        "space", "width", "cache", "immediate", "destinations", "checks", "reads",
+        "stall", "yields", "write_barrier", "read_barrier", "wait_mask", "reuse",
+    )
+    + [("check", "i8", (MAX_CHECKS,)), ("read", "i8", (MAX_READS,))]
+)  # fmt: skip
+"""A static instruction as one GPU executes it. ``check``: first register + count << 16, the
+destinations first; ``read``: vector registers read; ``result``: FIXED, LONG or SHORT."""
+
+KERNEL = np.dtype(
+    _ints(
+        "active", "id", "code", "control", "ctas", "done", "warps", "threads", "registers",
+        "shared", "shared_base", "local_base", "warp_instructions", "thread_instructions",
+        "started", "ended", "fetch_base", "register_rows", "queued", "taken",
+    )
+)  # fmt: skip
+"""A kernel slot. ``code``: where its ISSUE records begin; ``registers`` and ``shared`` are a
+CTA's, rounded up; ``queued`` and ``taken`` count CTAs handed over and dispatched."""
+
+PENDING = np.dtype(_ints("cta", "warps", "runs", "addresses", "pool"))
+"""A CTA read and not yet dispatched: its linear id and where its stream begins in each arena."""
+
+DISPATCHER = np.dtype(_ints("time", "next_sm"))
+"""``time``: earliest next dispatch in thousandths of a cycle."""
+
+SM_STATE = np.dtype(
+    _ints(
+        "memory_next", "age", "resident_ctas", "resident_warps", "threads", "warps_used",
+        "registers_used", "shared_used", "accounted", "inject_free", "fill_free",
+        "accept_free", "arbiter",
+        "current",  # access in the L1 / shared stage, or -1
+        "position", "transactions",  # next and number of its transactions
+        "free_access",
+        "blocked", "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
+    )
+)  # fmt: skip
+
+SUBCORE = np.dtype(
+    _ints(
+        "next", "why", "accounted", "last", "count", "queue_head", "queue_count",
+        "address_free", "hold_until", "room_wanted", "stream_line", "stream_count", "stream_head",
+    )
+)  # fmt: skip
+"""``next``: earliest cycle at which a warp may issue; ``count`` warps in ``Sm.order``."""
+
+WARP_STATE = np.dtype(
+    _ints(
+        "active", "kernel", "cta", "index", "age", "wake", "reason",
+        "static", "left", "mask", "run", "run_end", "address", "address_end",
+        "line",  # instruction cache line in the buffer, or -1
+        "stall_until", "barrier", "outstanding", "group", "issued", "last_issue",
+        "op",  # of the instruction that was looked at last
+    )
+    + [
+        ("pending", "i8", (DEPENDENCE_BARRIERS,)),
+        ("clear", "i8", (DEPENDENCE_BARRIERS,)),
+        ("groups", "i8", (GROUPS,)),
+    ]
+)  # fmt: skip
+"""``barrier``: named barrier waited at, or -1; ``outstanding``: stores without acknowledgement;
+``pending`` and ``clear``: dependence barriers with unknown and known ends."""
+
+CTA_STATE = np.dtype(
+    _ints(
+        "active", "kernel", "cta", "warps", "finished", "outstanding", "started",
+        "runs", "addresses", "pool", "thread_base",
+    )
+)  # fmt: skip
+"""``outstanding``: memory operations of all its warps; the CTA ends when it is zero."""
+
+ACCESS = np.dtype(
+    _ints(
+        "warp", "code", "mask", "address", "remaining", "ready_at", "space", "next",
+        "latest", "group", "serial", "lanes",
+    )
+)  # fmt: skip
+"""A memory instruction in flight. ``remaining``: sectors not yet here, plus one while it is in
+the pipeline; ``latest``: when its last hit returns; ``code`` and ``address`` are relative to the
+kernel's code and the CTA's addresses, because arenas move."""
+
+TRANSACTION = np.dtype(_ints("line", "sectors", "full") + [("cover", "i8", (8,))])
+"""One line of the access in the L1 stage: ``full`` sectors are written in every byte."""
+
+FINISHED = np.dtype(_ints("kernel", "cta", "start", "end"))
+"""A CTA that ended in this window, for the engine."""
+
+CANDIDATE = np.dtype(_ints("ready", "age", "slot", "cta", "op", "issued", "last_issue", "reason"))
+"""What a user's warp scheduler sees of a warp."""
+
+CACHE_LINE = np.dtype(_ints("line", "used", "arrives"))
+
+
+class Policies(NamedTuple):
+    """Functions of the user, called through their addresses, or their stand-ins."""
+
+    scheduler: object
+    l1_victim: object
+    slice_hash: object
+
+
+class Sm(NamedTuple):
+    """All SMs. First index: the SM, unless said otherwise."""
+
+    spec: np.recarray
+    sms: np.recarray  # SM_STATE
+    subcores: np.recarray  # SUBCORE, sms x subcores
+    warps: np.recarray  # WARP_STATE, sms x warps; slot w belongs to sub-core w % subcores
+    order: np.ndarray  # sms x subcores x warps: slots of a sub-core, oldest first
+    ready: np.ndarray  # sms x warps x registers
+    ctas: np.recarray  # CTA_STATE, sms x CTA slots
+    barriers: np.ndarray  # sms x CTA slots x NAMED_BARRIERS: warps that arrived
+    units: np.ndarray  # sms x (subcores + 1) x instances: busy until; last row: SM-wide units
+    unit_table: np.ndarray  # units x 3: first instance, count, 1 if SM-wide
+    register_ports: np.ndarray  # sms x subcores x (banks + collectors): busy until
+    reuse: np.ndarray  # sms x subcores x 4: register-file cache: warp << 16 | register, or -1
+    instructions: np.recarray  # CACHE_LINE: L0s, then L1 instruction caches, flat
+    constants: np.recarray  # CACHE_LINE, sms x lines
+    streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
+    accesses: np.recarray  # ACCESS, sms x accesses
+    queues: np.ndarray  # sms x subcores x queue: accesses waiting
+    transactions: np.recarray  # TRANSACTION, sms x 64
+    scratch: np.ndarray  # sms x 2048: bank conflict search
+    finished: np.recarray  # FINISHED, sms x (CTA slots * 4)
+    n_finished: np.ndarray  # sms
+    candidates: np.recarray  # CANDIDATE, sms x subcores x warps, flat
+    kernels: np.recarray  # KERNEL, slots
+    pending: np.recarray  # PENDING, slots x capacity, a ring for each kernel
+    dispatcher: np.recarray  # DISPATCHER, one
+    code: np.recarray  # ISSUE, arena
+    warp_streams: np.recarray  # workload.WARP, arena
+    runs: np.recarray  # workload.RUN, arena
+    addresses: np.recarray  # workload.ADDRESS, arena
+    pool: np.ndarray  # int64, arena
+    l1: L1State
+    slices: Hash  # address -> L2 slice
+    policies: Policies
+    counters: np.recarray  # SM_COUNTERS
+
+
+@inline
+def popcount(x):
+    """Number of set bits."""
+    x = x - ((x >> 1) & 0x5555555555555555)
+    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
+    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
+    x = x + (x >> 8)
+    x = x + (x >> 16)
+    return (x + (x >> 32)) & 0x7F
