@@ -199,7 +199,7 @@ def _sizes(gpu: GPU) -> Iterator[str]:
         ("bytes of all L2 slices", slices * gpu.l2.sets * gpu.l2.ways * gpu.l2.line_bytes, 1 << 30),
         ("slices x l2.mshr_entries x l2.mshr_merges", slices * _mshr(gpu.l2), 1 << 24),
         ("slices x l2.queue", slices * gpu.l2.queue, 1 << 22),
-        ("crossbar buffers of all SMs and channels", sms * gpu.dram.channels * buffers, 1 << 23),
+        ("crossbar buffers of all SMs and channels", sms * gpu.dram.channels * buffers, 1 << 22),
     ):
         if size > limit:
             yield f"{what} = {size}: expected at most {limit}, or its state needs gigabytes"
