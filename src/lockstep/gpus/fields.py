@@ -93,13 +93,18 @@ def build(name: str, table: dict[str, object]) -> GPU:
 def required() -> dict[str, Parameter]:
     """The parameters of every GPU that have no default."""
     found: dict[str, Parameter] = {}
-    _required(inspect.type_info(GPU), "", found)
+    _required(_root(), "", found)
     return found
+
+
+@cache
+def _root() -> inspect.Type:
+    return inspect.type_info(GPU)  # a few milliseconds, and asked for by every parameter
 
 
 def parameter(path: str, known=()) -> Parameter:
     """The parameter at a dotted name. ``known``: names to suggest if there is none."""
-    kind, description = inspect.type_info(GPU), ("", "")
+    kind, description = _root(), ("", "")
     for key in path.split("."):
         step = _child(kind, key)
         if step is None:
