@@ -5,6 +5,7 @@ Decoding only; ``build.py`` makes chunks. ``docs/trace-format.md`` gives the lay
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -158,7 +159,7 @@ def _cta_shapes(warps: np.ndarray, shapes: Shapes) -> tuple[np.ndarray, list[np.
     runs = np.empty(bounded(ends[-1], RUN), RUN)
     _fill_runs(warps, shapes, runs)
     ends = ends.tolist()
-    return table, [runs[begin:end] for begin, end in zip(ends, ends[1:])]
+    return table, [runs[begin:end] for begin, end in pairwise(ends)]
 
 
 @jit

@@ -145,8 +145,8 @@ def _first_suspect(records):
     for i in range(len(records)):
         r = records[i]
         fine = 0 <= r.op < CLASSES and 0 <= r.space < SPACES and 0 <= r.width <= 64 and r.pc >= 0
-        fine = fine and 0 <= r.destinations <= len(r.destination) and 0 <= r.sources
-        fine = fine and r.sources <= len(r.source) and NO_CONTROL <= r.stall <= 15
+        fine = fine and 0 <= r.destinations <= len(r.destination)
+        fine = fine and 0 <= r.sources <= len(r.source) and NO_CONTROL <= r.stall <= 15
         fine = fine and 0 <= r.write_barrier <= NO_BARRIER and r.write_barrier != 6
         fine = fine and 0 <= r.read_barrier <= NO_BARRIER and r.read_barrier != 6
         if not (fine and 0 <= r.wait_mask < 64):

@@ -98,10 +98,10 @@ def bounded(count: int, dtype: np.dtype) -> int:
 
 @jit
 def _outside(values, end):
+    lowest, highest = np.int64(0), np.int64(-1)
     for value in values:
-        if value < 0 or value >= end:
-            return True
-    return False
+        lowest, highest = min(lowest, value), max(highest, value)
+    return lowest < 0 or highest >= end
 
 
 @jit

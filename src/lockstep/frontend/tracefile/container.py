@@ -2,7 +2,10 @@
 
 import struct
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import zstandard
 
@@ -90,9 +93,11 @@ def decompress(path: Path, offset: int, data: bytes, raw_size: int) -> bytes:
         raise InputError(path, where, f"expected a Zstandard frame: {problem}") from None
 
 
-def opened(path: Path):
-    """The file, open for reading."""
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The file, open for reading; what the system refuses is an :class:`InputError`."""
     try:
-        return open(path, "rb")
+        with open(path, "rb") as file:
+            yield file
     except OSError as problem:
-        raise InputError(path, "", problem.strerror or str(problem)) from None
+        raise InputError(path, "", f"cannot be read: {problem.strerror or problem}") from None

@@ -43,16 +43,25 @@ class Strings:
         return self.all.setdefault(text, len(self.all))
 
 
+def check(workload: Workload) -> None:
+    """Raise :class:`WorkloadError` for what can be seen to be wrong before any CTA is read."""
+    for command in workload.commands:
+        if isinstance(command, MemoryCopy):
+            _copy_numbers(command)
+        else:
+            _kernel_numbers(command)
+
+
 def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     """The payload of the index; ``chunks`` holds a list for each kernel."""
     strings = Strings()
     strings(workload.name)
     collector = CodeCollector(strings)
     kernels = [
-        (collector.add(k.code), strings(k.name), *_numbers(k), len(own))
+        (collector.add(k.code), strings(k.name), *_kernel_numbers(k), len(own))
         for k, own in zip(workload.kernels, chunks)
     ]
-    copies = [(c.address, c.bytes) for c in workload.commands if isinstance(c, MemoryCopy)]
+    copies = [_copy_numbers(c) for c in workload.commands if isinstance(c, MemoryCopy)]
     kinds = [int(isinstance(c, Kernel)) for c in workload.commands]
     texts = [s.encode("utf-8", "surrogatepass") for s in strings.all]
     tables = [[[len(t) for t in texts]], *collector.tables(), [kinds], _columns(copies, 2)]
@@ -60,13 +69,11 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     return pack_tables(tables) + b"".join(texts)
 
 
-def _numbers(kernel: Kernel) -> list[int]:
+def _kernel_numbers(kernel: Kernel) -> list[int]:
     """The numbers of a kernel, in the order of ``KERNEL``. Raises :class:`WorkloadError`."""
     numbers = [getattr(kernel, name) for name in SCALARS]
     numbers += [n for name in TRIPLES for n in getattr(kernel, name)]
-    problem = _problem(kernel)
-    if not problem and not all(-(1 << 63) <= n < 1 << 63 for n in numbers):
-        problem = "a number does not fit in 64 bits"
+    problem = _problem(kernel) or _too_large(numbers)
     if problem:
         raise WorkloadError(f"kernel {kernel.id}: {problem}")
     return numbers
@@ -76,13 +83,26 @@ def _problem(kernel: Kernel) -> str:
     """What makes a kernel impossible to run or to store, or nothing."""
     for name in TRIPLES:
         triple = getattr(kernel, name)
-        if min(triple) < 1 or triple[0] * triple[1] * triple[2] >= 1 << 62:
+        if min(triple) < 1 or triple[0] * triple[1] * triple[2] >= 1 << 63:
             return f"{name} {triple}; expected three positive numbers"
     if kernel.warps > MOST_WARPS:
         return f"{kernel.warps} warps in a CTA; expected at most {MOST_WARPS}"
     if kernel.registers < 0 or kernel.shared_bytes < 0:
         return f"{kernel.registers} registers and {kernel.shared_bytes} bytes of shared memory"
     return ""
+
+
+def _copy_numbers(copy: MemoryCopy) -> tuple[int, int]:
+    numbers = copy.address, copy.bytes
+    problem = _too_large(numbers)
+    if problem:
+        raise WorkloadError(f"memory copy to {copy.address:#x}: {problem}")
+    return numbers
+
+
+def _too_large(numbers) -> str:
+    wrong = [n for n in numbers if not -(1 << 63) <= n < 1 << 63]
+    return f"{wrong[0]} does not fit in 64 signed bits" if wrong else ""
 
 
 def _columns(rows, width: int):

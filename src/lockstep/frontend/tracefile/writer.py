@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from lockstep.errors import LockstepError, WorkloadError
+from lockstep.errors import WorkloadError
 from lockstep.frontend.tracefile import container, index
 from lockstep.frontend.tracefile.build import TARGET, ChunkBuilder
 from lockstep.frontend.tracefile.columns import LIMIT
@@ -17,16 +17,12 @@ from lockstep.workload import Kernel, Workload
 def write(workload: Workload, path) -> None:
     """Write a workload; what stands at ``path`` is replaced only by a complete file.
 
-    Memory holds one chunk at a time. Raises :class:`~lockstep.errors.LockstepError` if the
-    file cannot be written, and :class:`~lockstep.errors.WorkloadError` if the workload breaks
-    the rules of ``workload.py``.
+    Memory holds one chunk at a time. Raises :class:`~lockstep.errors.WorkloadError` if the
+    workload breaks the rules of ``workload.py``.
     """
-    path = Path(path)
-    try:
-        with _replacing(path) as file:
-            _write(workload, file)
-    except OSError as problem:
-        raise LockstepError(f"{path}: cannot be written: {problem.strerror}") from problem
+    index.check(workload)
+    with _replacing(Path(path)) as file:
+        _write(workload, file)
 
 
 @contextmanager
