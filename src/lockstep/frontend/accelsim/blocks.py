@@ -28,6 +28,7 @@ class BlockReader:
         self.state = s = state[0]
         self._row = state.view(np.ndarray)[0]  # the same: attributes are slower than items
         s.version, s.lineinfo, s.warps = header.tracer, int(header.lineinfo), header.warps
+        s.last_lanes = (1 << (header.threads - 1) % 32 + 1) - 1
         s.prefix = PREFIX_OLD if header.tracer < 3 else 0
         s.grid = header.grid
         s.line = header.lines + 1
@@ -87,6 +88,7 @@ class BlockReader:
         row, (runs, addresses, pool, warps) = self._row, self._output
         x, y, z, _ = row["place"].tolist()
         if not self._seen.add(x, y, z):
+            row["line"] -= 1  # back to the block's last line
             self.fail(f"thread block {x},{y},{z} is given twice")
         block = Cta(
             (x, y, z),

@@ -10,8 +10,13 @@ NEWEST_TRACER = 6
 MOST_THREADS = 1024  # in a block; CUDA C++ Programming Guide, compute capabilities
 GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)  # the same source
 BLOCK_LIMITS = (1024, 1024, 64)  # the same source
+_KEYS = (
+    "kernel name", "kernel id", "grid dim", "block dim", "shmem", "nregs", "binary version",
+    "cuda stream id", "shmem base_addr", "local mem base_addr", "nvbit version",
+    "accelsim tracer version", "enable lineinfo",
+)  # fmt: skip
 _UNSIGNED = (1 << 64) - 1
-_TRIPLE = re.compile(r"\(\s*(\d{1,19})\s*,\s*(\d{1,19})\s*,\s*(\d{1,19})\s*\)")
+_TRIPLE = re.compile(r"\(\s*(\d{1,19})\s*,\s*(\d{1,19})\s*,\s*(\d{1,19})\s*\)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -34,9 +39,14 @@ class Header:
     bytes: int
 
     @property
+    def threads(self) -> int:
+        """Threads in a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
     def warps(self) -> int:
         """Warps in a block."""
-        return -(-self.block[0] * self.block[1] * self.block[2] // 32)
+        return -(-self.threads // 32)
 
     @property
     def blocks(self) -> int:
@@ -50,13 +60,13 @@ def parse_header(text: bytes, path) -> Header:
     values = _Values(fields, path)
     header = Header(
         name=values.text("kernel name"),
-        id=values.number("kernel id", _UNSIGNED, default=0),
+        id=values.number("kernel id", _UNSIGNED),
         grid=values.triple("grid dim", GRID_LIMITS),
         block=values.triple("block dim", BLOCK_LIMITS),
-        shared_bytes=values.number("shmem", (1 << 31) - 1, default=0),
+        shared_bytes=values.number("shmem", (1 << 31) - 1),
         registers=values.number("nregs", 256),
-        architecture=values.number("binary version", 999, default=0),
-        stream=values.number("cuda stream id", _UNSIGNED, default=0),
+        architecture=values.number("binary version", 999),
+        stream=values.number("cuda stream id", _UNSIGNED),
         shared_base=values.hexadecimal("shmem base_addr"),
         local_base=values.hexadecimal("local mem base_addr"),
         tracer=values.tracer(),
@@ -64,9 +74,9 @@ def parse_header(text: bytes, path) -> Header:
         lines=lines,
         bytes=size,
     )
-    threads = header.block[0] * header.block[1] * header.block[2]
-    if threads > MOST_THREADS:
-        values.fail("block dim", f"at most {MOST_THREADS} threads in a block, found {threads}")
+    if header.threads > MOST_THREADS:
+        expected = f"at most {MOST_THREADS} threads in a block, found {header.threads}"
+        values.fail("block dim", expected)
     return header
 
 
@@ -96,6 +106,9 @@ def _add(fields: dict[str, tuple[str, int]], line: str, number: int, path) -> No
     if not equals:
         raise InputError(path, f"line {number}", f"expected '-key = value', found {line[:40]!r}")
     key = " ".join(key.split())
+    damaged = [k for k in _KEYS if len(k) == len(key) and 0 < sum(map(str.__ne__, k, key)) <= 2]
+    if damaged:
+        raise InputError(path, f"line {number}", f"expected '-{damaged[0]}', found {key!r}")
     if key in fields:
         raise InputError(
             path, f"line {number}", f"the key '{key[:40]}' was given on line {fields[key][1]}"

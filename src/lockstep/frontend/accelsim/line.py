@@ -29,6 +29,7 @@ from lockstep.frontend.accelsim.parser import (
     EXTRA_WORD,
     GROW,
     LONE_PAIR,
+    MASK_OUTSIDE,
     MORE,
     NEW_HEAD,
     NEW_VARIANT,
@@ -36,16 +37,18 @@ from lockstep.frontend.accelsim.parser import (
 )
 from lockstep.frontend.accelsim.scan import (
     BLANK,
+    GAP,
     HEX,
     NEWLINE,
     decimal,
     hexadecimal,
+    matches,
     popcount,
     skip,
-    word_end,
 )
 
 LANES = 32
+VALUES, NO_VALUES = np.frombuffer(b"Val", np.uint8), np.frombuffer(b"NoVal", np.uint8)
 
 
 @inline
@@ -65,6 +68,8 @@ def instruction(buffer, c, s, p):
     mask, stop = hexadecimal(buffer, p, 8)
     if stop != p + 8:
         return BAD_MASK
+    if mask & ~s.lanes != 0:
+        return MASK_OUTSIDE
     s.fault = p = skip(buffer, stop)
     head, p = find_head(buffer, c, s, pc, p)
     if head < 0:
@@ -183,9 +188,11 @@ def _tail(buffer, c, s, p, head, immediate):
 def _values(buffer, s, p):
     """Skip ``NoVal``, or ``Val`` and hex numbers: a value of each register, once or by lane."""
     s.fault = p
-    stop = word_end(buffer, p)
-    with_values = buffer[p] == 86 and stop - p == 3  # Val
-    if not with_values and not (buffer[p] == 78 and stop - p == 5):  # NoVal
+    stop = matches(buffer, p, VALUES)
+    with_values = stop >= 0
+    if not with_values:
+        stop = matches(buffer, p, NO_VALUES)
+    if stop < 0 or not GAP[buffer[stop]]:
         return -1
     p = skip(buffer, stop)
     while with_values and buffer[p] != NEWLINE:

@@ -23,6 +23,8 @@ STATE = np.dtype(
         ("grid", "i8", (3,)),
         ("place", "i8", (4,)),  # block x, y, z and warp
         ("warps", "i8"),  # in a block
+        ("last_lanes", "i8"),  # lanes of its last warp, as a mask
+        ("lanes", "i8"),  # of this warp
         ("warps_seen", "i8"),
         ("declared", "i8"),  # instructions of the warp, as its header says
         ("instructions", "i8"),  # of the warp, so far
@@ -82,6 +84,7 @@ FIRST_PROBLEM = 16
     BAD_LINEINFO,
     BAD_PC,
     BAD_MASK,
+    MASK_OUTSIDE,
     BAD_HEAD,
     BAD_MODE,
     BAD_ADDRESS,
@@ -104,7 +107,7 @@ FIRST_PROBLEM = 16
     BAD_COUNT,
     FEW_LINES,
     EXTRA_LINE,
-) = range(FIRST_PROBLEM, FIRST_PROBLEM + 27)
+) = range(FIRST_PROBLEM, FIRST_PROBLEM + 28)
 
 
 class Parser(NamedTuple):

@@ -33,6 +33,8 @@ def describe(outcome: int, state, buffer, header: Header, missing: list[int]) ->
         return f"expected {_EXPECTED[outcome]}, found {found(buffer, int(s.fault))}"
     if outcome == parser.WRONG_PLACE:
         return f"the line is not of thread block {x},{y},{z}, warp {warp}, whose section this is"
+    if outcome == parser.MASK_OUTSIDE:
+        return f"the mask has lanes that warp {warp} of {header.threads} threads lacks"
     if outcome == parser.SPLIT_STRIDE:
         return "a stride describes neighbouring lanes only, and the mask has a gap"
     if outcome == parser.LONE_PAIR:

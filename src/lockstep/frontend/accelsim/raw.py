@@ -28,9 +28,9 @@ from lockstep.frontend.accelsim.traceg import skip_header, stretches
 from lockstep.workload import Cta
 
 GROUPS = 32  # temporary files of one split
-GROUP_BYTES = 1 << 25  # a range of blocks up to this size is held in memory
+GROUP_BYTES = 1 << 24  # a range of blocks up to this size is held in memory
 WINDOW = 1 << 18  # bytes of each group that are collected before they are written
-_SPOOL = 1 << 20  # a temporary file up to this size stays in memory
+_SPOOL = 1 << 18  # a temporary file up to this size stays in memory
 
 
 def read_blocks(path: Path, header: Header, statics: Statics) -> Iterator[Cta]:

@@ -38,6 +38,7 @@ def _word(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), np.uint8)
 
 
+FULL_MASK = 0xFFFFFFFF
 BEGIN, END = _word("#BEGIN_TB"), _word("#END_TB")
 BLOCK, WARP, COUNT = _word("thread block = "), _word("warp = "), _word("insts = ")
 CLUSTER_ID, CLUSTER_CTA = _word("cluster id = "), _word("cluster cta = ")
@@ -210,6 +211,7 @@ def open_warp(s):
     s.threads = 0
     s.first_run = s.runs
     s.first_address = s.addresses
+    s.lanes = s.last_lanes if s.place[3] == s.warps - 1 else FULL_MASK
     s.pair = 0
 
 

@@ -51,8 +51,10 @@ class Source:
 
     def _position(self) -> int:
         """How far the file itself, not the text in it, has been read."""
-        raw = getattr(self._file, "compressed", self._file)
-        return raw.tell()
+        for name in ("compressed", "fileobj"):  # of an XzStream, of a GzipFile
+            if hasattr(self._file, name):
+                return getattr(self._file, name).tell()
+        return self._file.tell()
 
 
 def open_stream(path: Path) -> io.BufferedIOBase | io.RawIOBase:

@@ -23,6 +23,7 @@ from lockstep.frontend.accelsim.statics import Statics
 from lockstep.workload import Cta
 
 MOST_LINE = 1 << 14  # bytes of a line on average: 32 values of 13 registers need 4000
+MOST_FRAME = 1 << 28  # bytes of text in a frame
 _WINDOW = 1 << 27  # bytes of history a frame may ask for; the zstd default is 8 MiB at most
 
 
@@ -177,7 +178,7 @@ class _Reader(BlockReader):
         """The text of a frame, which must not be longer than ``count`` lines can be."""
         try:
             size = zstandard.frame_content_size(data)
-            if not 0 <= size <= count * MOST_LINE:
+            if not 0 <= size <= min(count * MOST_LINE, MOST_FRAME):
                 self.fail(f"expected a frame of up to {count} lines, found {size} bytes")
             return self._decoder.decompress(data)
         except (zstandard.ZstdError, MemoryError) as error:
