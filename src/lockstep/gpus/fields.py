@@ -9,7 +9,7 @@ import math
 import operator
 import re
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -104,18 +104,14 @@ def _root() -> inspect.Type:
 
 def parameter(path: str, known=()) -> Parameter:
     """The parameter at a dotted name. ``known``: names to suggest if there is none."""
-    kind, description = _root(), ("", "")
-    for key in path.split("."):
-        step = _child(kind, key)
-        if step is None:
-            raise SpecError(unknown("parameter", path, known))
-        kind, own = _unwrap(step)
-        description = own if any(own) else description
-    if _is_branch(kind):
+    found = _lookup(path)
+    if found is None:
+        raise SpecError(unknown("parameter", path, known))
+    if _is_branch(found.kind):
         inside = [name for name in known if name.startswith(path + ".")]
         hint = f", such as {inside[0]}" if inside else ""
         raise SpecError(f"{path} is a group of parameters: expected one of them{hint}")
-    return Parameter(kind, *description)
+    return found
 
 
 def accept(path: str, value: object, known=()) -> object:
@@ -145,6 +141,23 @@ def suggestion(name: str, known) -> str:
     near += [key for key in lower if last and key.rpartition(".")[2] == last]
     names = list(dict.fromkeys(lower[key] for key in near))[:3]
     return f"; did you mean {' or '.join(names)}?" if names else ""
+
+
+@cache
+def _specification() -> inspect.Type:
+    return inspect.type_info(GPU)
+
+
+@lru_cache(maxsize=4096)
+def _lookup(path: str) -> Parameter | None:
+    kind, description = _specification(), ("", "")
+    for key in path.split("."):
+        step = _child(kind, key)
+        if step is None:
+            return None
+        kind, own = _unwrap(step)
+        description = own if any(own) else description
+    return Parameter(kind, *description)
 
 
 def _required(kind: inspect.StructType, prefix: str, found: dict[str, Parameter]) -> None:
