@@ -16,11 +16,11 @@ from lockstep.isa.instruction import INSTRUCTION
 RUN = np.dtype([("static", "i4"), ("count", "i4"), ("mask", "i8")])
 """``count`` instructions from static index ``static``, all with active-and-predicate ``mask``."""
 
-ADDRESS = np.dtype([("base", "i8"), ("stride", "i4"), ("pool", "i4")])
+ADDRESS = np.dtype([("first", "i8"), ("stride", "i4"), ("pool", "i4")])
 """Addresses of one memory instruction, one for each active lane, in lane order.
 
-``pool < 0``: active lane k (k-th set bit of the mask) accesses ``base + k * stride``.
-Otherwise its address is ``cta.pool[pool + k]`` and ``base`` equals the first one.
+``pool < 0``: active lane k (k-th set bit of the mask) accesses ``first + k * stride``.
+Otherwise its address is ``cta.pool[pool + k]`` and ``first`` equals the first one.
 """
 
 WARP = np.dtype(

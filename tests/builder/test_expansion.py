@@ -136,9 +136,9 @@ def decoded(kernel, cta, warp):
             if kernel.code.instructions["width"][static] and mask:
                 n, record = mask.bit_count(), cta.addresses[first]
                 pooled = cta.pool[record["pool"] : record["pool"] + n].tolist()
-                line = [int(record["base"] + record["stride"] * lane) for lane in range(n)]
+                line = [int(record["first"] + record["stride"] * lane) for lane in range(n)]
                 addresses = line if record["pool"] < 0 else pooled
-                assert addresses[0] == record["base"]
+                assert addresses[0] == record["first"]
                 first += 1
             out.append((int(static), mask, addresses))
     assert first == warp["first_address"] + warp["addresses"]
@@ -193,7 +193,7 @@ def test_ctas_are_made_one_at_a_time():
     k = KernelBuilder("huge", (1 << 30, 4), 32)
     k("LDG.E R4, [R2]", address=k.coalesced(BASE))
     ctas = k.kernel().ctas()
-    assert [next(ctas).addresses["base"].tolist() for _ in range(3)] == [
+    assert [next(ctas).addresses["first"].tolist() for _ in range(3)] == [
         [BASE], [BASE + 128], [BASE + 256],
     ]  # fmt: skip
 

@@ -79,7 +79,7 @@ def test_the_innermost_loop_of_an_instruction_is_the_one_it_stands_in():
         k("LDG.E R1, [R2]", address=lambda at: BASE + 64 * at.i)
         with k.loop(3):
             k("NOP")
-    assert next(k.kernel().ctas()).addresses["base"].tolist() == [BASE, BASE + 64]
+    assert next(k.kernel().ctas()).addresses["first"].tolist() == [BASE, BASE + 64]
 
 
 def test_control_bits_by_keyword_and_by_prefix():
@@ -100,7 +100,7 @@ def test_constants_may_have_addresses():
     k("LDC R1, c[0x0][0x160]")
     kernel = k.kernel()
     assert kernel.code.instructions["width"].tolist() == [4, 0, 0]
-    assert next(kernel.ctas()).addresses["base"].tolist() == [64]
+    assert next(kernel.ctas()).addresses["first"].tolist() == [64]
 
 
 def test_barriers_and_shared_memory():

@@ -47,7 +47,7 @@ def executed(kernel, cta):
                 record = next(addresses)
                 rest = slice(record["pool"], record["pool"] + mask.bit_count())
                 pooled = cta.pool[rest].tolist() if record["pool"] >= 0 else int(record["stride"])
-                where = (int(record["base"]), pooled)
+                where = (int(record["first"]), pooled)
             yield pc, kernel.code.texts[text], mask, where
 
 

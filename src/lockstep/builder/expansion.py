@@ -228,7 +228,7 @@ def _encode(addresses: np.ndarray, active: np.ndarray, pool: list[np.ndarray]) -
     same = np.diff(lanes, axis=-1) == stride[..., None]
     regular = (same | (rank[1:] >= number)).all(axis=-1) & (np.abs(stride) < _STRIDE_LIMIT)
     records = np.zeros(active.shape, ADDRESS)
-    records["base"], records["stride"], records["pool"] = lanes[..., 0], stride, -1
+    records["first"], records["stride"], records["pool"] = lanes[..., 0], stride, -1
     if not regular.all():
         rows, sizes = lanes[~regular], number[~regular]
         start = sum(map(len, pool)) + np.cumsum(sizes) - sizes[:, 0]

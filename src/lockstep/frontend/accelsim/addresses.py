@@ -56,7 +56,7 @@ def _stride(buffer, s, p, mask, entry):
     lowest = mask & -mask
     if (mask + lowest) & mask != 0:
         return p, SPLIT_STRIDE
-    entry.base, entry.pool = base, -1
+    entry.first, entry.pool = base, -1
     entry.stride = stride if mask != lowest else 0
     return skip(buffer, stop), MORE
 
@@ -64,7 +64,7 @@ def _stride(buffer, s, p, mask, entry):
 @inline
 def _shortest(c, s, lanes, entry):
     """Describe the pool's last ``lanes`` addresses by a stride if one fits; end of the pool."""
-    entry.base, entry.stride, entry.pool = c.pool[s.pool], 0, -1
+    entry.first, entry.stride, entry.pool = c.pool[s.pool], 0, -1
     if lanes < 2:
         return s.pool
     stride = c.pool[s.pool + 1] - c.pool[s.pool]
@@ -81,7 +81,7 @@ def _shortest(c, s, lanes, entry):
 @inline
 def bulk_copy(buffer, s, p, entry):
     """Bulk copy (version 6): ``(bytes, position)``; of its transfers only the first is kept."""
-    entry.base, entry.stride, entry.pool = 0, 0, -1
+    entry.first, entry.stride, entry.pool = 0, 0, -1
     _, p = next_hexadecimal(buffer, s, p)
     multicast, p = next_decimal(buffer, s, p)
     if multicast != 0:
@@ -103,7 +103,7 @@ def bulk_copy(buffer, s, p, entry):
             value, p = next_decimal(buffer, s, p)
         if p < 0:
             break
-    entry.base = base
+    entry.first = base
     return size, p if size >= 0 and count >= 0 else -1
 
 

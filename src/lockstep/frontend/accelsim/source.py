@@ -97,6 +97,9 @@ class XzStream(io.RawIOBase):
                 self._pending = self.compressed.read(_CHUNK)
                 if not self._pending:
                     return self._at_end()
+                if self._fresh:  # there may be zeros between streams
+                    self._pending = self._pending.lstrip(b"\0")
+                    continue
             self._fresh = False
             data = self._decoder.decompress(self._pending, len(target))
             self._pending = b""
@@ -105,7 +108,7 @@ class XzStream(io.RawIOBase):
                 return len(data)
 
     def _next_stream(self) -> None:
-        """An .xz file may be several streams in a row, with zeros between them."""
+        """An .xz file may be several streams in a row."""
         self._pending = self._decoder.unused_data.lstrip(b"\0")
         self._decoder, self._fresh = self._new_decoder(), True
 

@@ -40,6 +40,8 @@ class Statics:
     def __init__(self, code: Code, architecture: int, tracer: int):
         self.code, self._architecture, self._tracer = code, architecture, tracer
         self._operations: list[Operation | None] = [None]  # by head
+        self._heads: dict[tuple[int, bytes], int] = {}
+        self._variants: dict[tuple[int, int], int] = {}
         self._variants_of: list[int] = [0]  # by head
         self._known: dict[tuple, int] = {}  # what a static instruction is -> its index
         self._texts: dict[str, int] = {}
@@ -54,21 +56,24 @@ class Statics:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What the jitted reader looks things up in; valid until something is added."""
-        return {
-            "heads": self.heads,
-            "variants": self.variants,
-            "text": self.text,
-            "slots": self.slots,
-        }
+        with self._lock:
+            return {
+                "heads": self.heads,
+                "variants": self.variants,
+                "text": self.text,
+                "slots": self.slots,
+            }
 
     def add_head(self, pc: int, text: bytes) -> None:
         """Make the head of an instruction known."""
         operation = parse_head(text, self._tracer)
         with self._lock:
             number = len(self._operations)
+            if (pc, text) in self._heads:
+                return  # another pass was faster
             if number >= MOST_STATICS:
                 raise LockstepError(f"more than {MOST_STATICS} different instructions")
-            self._reserve(number, len(text))
+            self._reserve(number + 1, self._n_variants, self._text_size + len(text))
             start, stop = self._text_size, self._text_size + len(text)
             self.text[start:stop] = np.frombuffer(text, np.uint8)
             kind = ADDRESSED if operation.addressed else PLAIN
@@ -79,20 +84,23 @@ class Statics:
             self._text_size = stop
             self._operations.append(operation._replace(addressed=kind != PLAIN))
             self._variants_of.append(0)
+            self._heads[pc, text] = number
             self._insert(number)
 
     def add_variant(self, head: int, immediate: int) -> None:
         """Make a head with a new value of its immediate known: lift the instruction."""
         with self._lock:
             number = self._n_variants
+            if (head, immediate) in self._variants:
+                return
             if number >= MOST_STATICS or self._variants_of[head] >= MOST_VARIANTS:
                 raise LockstepError("too many different immediates of the same instruction")
-            self.variants = _grown(self.variants, number + 1)
+            self._reserve(len(self._operations), number + 1, self._text_size)
             static = self._lift(int(self.heads[head].pc), self._operations[head], immediate)
             addressed = int(self.code.instructions[static]["width"] > 0)
             chain = self.heads[head].first
             self.variants[number] = (head, immediate, static, addressed, chain, 0)
-            self.heads[head].first = number
+            self.heads[head].first = self._variants[head, immediate] = number
             self._variants_of[head] += 1
             self._n_variants = number + 1
 
@@ -118,14 +126,19 @@ class Statics:
         self._known[key] = self.code.extend(record)
         return self._known[key]
 
-    def _reserve(self, number: int, length: int) -> None:
-        """Make room for head ``number`` and its text; the hash table stays half empty."""
-        self.heads = _grown(self.heads, number + 1)
-        self.text = _grown(self.text, self._text_size + length)
-        if 2 * number >= len(self.slots):
-            self.slots = np.zeros(4 * len(self.slots), np.int64)
-            for head in range(1, number):
-                self._insert(head)
+    def _reserve(self, heads: int, variants: int, text: int) -> None:
+        """Make room; the hash table stays half empty.
+
+        Whatever grows, all arrays are replaced: a pass that still reads the old ones must not
+        find in one of them the number of a record that only its replacement has.
+        """
+        arrays = ((self.heads, heads), (self.variants, variants), (self.text, text))
+        if all(need <= len(array) for array, need in arrays):
+            return
+        self.heads, self.variants, self.text = (_grown(array, need) for array, need in arrays)
+        self.slots = np.zeros(4 * len(self.heads), np.int64)
+        for head in range(1, len(self._operations)):
+            self._insert(head)
 
     def _insert(self, number: int) -> None:
         h = self.heads[number]
@@ -144,10 +157,9 @@ def _hash(text: np.ndarray, pc: int) -> int:
 
 
 def _grown(array: np.ndarray, need: int) -> np.ndarray:
-    """The array, or a copy of at least twice the size if it is shorter than ``need``."""
-    if need <= len(array):
-        return array
-    larger = np.zeros(max(need, 2 * len(array)), array.dtype).view(type(array))
+    """A copy of the array, at least twice as long if it is shorter than ``need``."""
+    length = len(array) if need <= len(array) else max(need, 2 * len(array))
+    larger = np.zeros(length, array.dtype).view(type(array))
     larger[: len(array)] = array
     return larger
 

@@ -46,7 +46,7 @@ class File:
 
     def fail(self, offset: int, message: str):
         """Raise the error for a place in the file."""
-        raise InputError(self.path, f"byte {offset}", message)
+        raise InputError(self.path, f"byte {max(0, offset)}", message)
 
     def read(self, offset: int, count: int, limit: int, what: str) -> bytes:
         """``count`` bytes from ``offset`` on, which must end before ``limit``."""

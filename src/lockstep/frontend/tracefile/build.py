@@ -183,7 +183,7 @@ def _collect(w, pools, given):
                 if target["pool"] < 0:
                     continue
                 begin, lanes = given[cta] + target["pool"], lanes_of(w.slots[k].mask)
-                if begin + lanes > given[cta + 1] or pools[begin] != target["base"]:
+                if begin + lanes > given[cta + 1] or pools[begin] != target["first"]:
                     return cta, at
                 for i in range(min(lanes, len(w.pool) - at)):
                     w.pool[at + i] = pools[begin + i]

@@ -71,4 +71,4 @@ def _slope(rise, run):
 @inline
 def address(w, record):
     """First address of a record."""
-    return w.addresses[record]["base"]
+    return w.addresses[record]["first"]

@@ -159,7 +159,7 @@ def _look(sample, what, target, at):
     """Count one record, vote for its gap and test its candidates; returns the next pool place."""
     row, mask, warp = what
     seen = sample.seen[row]
-    start, stride = target["base"], np.int64(target["stride"])
+    start, stride = target["first"], np.int64(target["stride"])
     if seen.records == 0:
         seen.first = seen.lowest = start
     seen.records += 1

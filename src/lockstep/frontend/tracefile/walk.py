@@ -69,9 +69,9 @@ def _record(w, place, slot, at, decoding):
     row.at_list += 1
     first = lowest(mask)
     expected = _expect_first(w, row, place, first)
-    actual = _code(w, row.at_first, expected, target["base"], decoding)
+    actual = _code(w, row.at_first, expected, target["first"], decoding)
     row.at_first += 1
-    target["base"] = actual
+    target["first"] = actual
     _learn_first(w, row, place, first, actual)
     if row.referred != 0 and row.lane_warp != warp:
         row.lane_warp, row.lane_mask = warp, 0
@@ -126,7 +126,7 @@ def _strided(w, row, target, mask, decoding):
         return False
     target["stride"] = row.stride = stride
     if row.referred != 0:
-        actual = target["base"]
+        actual = target["first"]
         for lane in range(LANES):
             if (mask >> lane) & 1:
                 row.lane[lane] = actual

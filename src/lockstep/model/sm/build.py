@@ -151,6 +151,8 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         queues=np.zeros((n, b, s.queue), np.int64),
         transactions=records((n, MAX_LINES + 1), state.TRANSACTION),
         scratch=np.zeros((n, s.shared_banks * 33), np.int64),
+        done=records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),
+        n_done=np.zeros(n, np.int64),
         finished=records((n, gpu.sm.ctas + window_ctas), state.FINISHED),
         n_finished=np.zeros(n, np.int64),
         candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),

@@ -38,7 +38,7 @@ def resolve(space, address, kernel):
 def lane_address(c, record, pool, k):
     """Address of the k-th active lane; ``pool`` is where the CTA's pool begins in the arena."""
     if record.pool < 0:
-        return record.base + k * record.stride
+        return record.first + k * record.stride
     return c.pool[pool + record.pool + k]
 
 
@@ -139,8 +139,8 @@ def coalesce(c, s, access, kernel, cta, warp, instruction):
     width = max(1, instruction.width)
     count = 0
     if access.space != LOCAL and record.pool < 0 and -width <= record.stride <= width:
-        last = record.base + (access.lanes - 1) * record.stride
-        low, high = min(record.base, last), max(record.base, last) + width
+        last = record.first + (access.lanes - 1) * record.stride
+        low, high = min(record.first, last), max(record.first, last) + width
         count = add_range(c, s, 0, low, high)
     else:
         k = 0

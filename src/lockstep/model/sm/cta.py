@@ -125,11 +125,9 @@ def launch(c, s, k, pending, now):
             if index == 0:
                 cta.thread_base = w * 32
             start_warp(c, s, w, slot, index, pending, now)
-            if not next_run(c, s, w):
-                end_warp(c, s, w, now)
+            next_run(c, s, w)  # of an empty stream the first issue makes the end
             index += 1
         w += 1
-    end_cta_if_done(c, s, slot, now)
 
 
 @inline

@@ -5,7 +5,7 @@ from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import Stall
 from lockstep.model.sm import constant, operands
 from lockstep.model.sm.barrier import arrive
-from lockstep.model.sm.cta import end_cta_if_done, end_warp, next_run
+from lockstep.model.sm.cta import end_warp, next_run
 from lockstep.model.sm.dependence import (
     barriers_clear,
     raise_barriers,
@@ -13,8 +13,9 @@ from lockstep.model.sm.dependence import (
     set_result,
 )
 from lockstep.model.sm.fetch import fetch
+from lockstep.model.sm.done import note
 from lockstep.model.sm.memory_pipeline import enqueue, has_room
-from lockstep.model.sm.state import FIXED, GROUPS, LONG, NEVER, SHORT, popcount
+from lockstep.model.sm.state import DONE_WARP, FIXED, GROUPS, LONG, NEVER, SHORT, popcount
 
 ARRIVE = int(OpClass.ARRIVE)
 BARRIER = int(OpClass.BARRIER)
@@ -120,6 +121,8 @@ def examine(c, s, b, w, now):
         return blocked(warp, NEVER, STALL_BARRIER)
     if warp.stall_until > now:
         return blocked(warp, warp.stall_until, warp.reason)
+    if warp.left == 0:  # an empty stream: let it end
+        return now
     instruction = c.code[kernel.code + warp.static]
     warp.op = instruction.op
     if instruction.line != warp.line:
@@ -153,7 +156,7 @@ def execute(c, s, b, w, warp, instruction, now):
             cta = c.ctas[s, warp.cta]
             record = c.addresses[cta.addresses + warp.address]
             warp.address += 1
-            done = constant.load(c, s, record.base, now)
+            done = constant.load(c, s, record.first, now)
     result = instruction.result if warp.mask != 0 else FIXED
     set_result(c, s, w, instruction, done, result)
     raise_barriers(warp, instruction, done, now + 1)
@@ -209,15 +212,15 @@ def issue(c, s, b, w, now):
     """Issue the warp's next instruction at ``now``; it was examined and found eligible."""
     warp = c.warps[s, w]
     instruction = c.code[c.kernels[warp.kernel].code + warp.static]
-    sub = c.subcores[s, b]
-    count(c, s, warp, instruction)
-    sub.last = -1 if instruction.yields else w
-    warp.last_issue = now
-    execute(c, s, b, w, warp, instruction, now)
-    after(c, s, w, warp, instruction, now)
-    warp.wake = NEVER if warp.barrier >= 0 else now + 1
+    if warp.left > 0:
+        count(c, s, warp, instruction)
+        c.subcores[s, b].last = -1 if instruction.yields else w
+        warp.last_issue = now
+        execute(c, s, b, w, warp, instruction, now)
+        after(c, s, w, warp, instruction, now)
+        warp.wake = NEVER if warp.barrier >= 0 else now + 1
     if not advance(c, s, w, warp, instruction, now):
         end_warp(c, s, w, now)
-        end_cta_if_done(c, s, warp.cta, now + 1)
+        note(c, s, DONE_WARP, warp.cta, now + 1)
     elif warp.barrier < 0 and warp.stall_until > now + 1:
         warp.wake = warp.stall_until

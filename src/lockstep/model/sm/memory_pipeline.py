@@ -9,16 +9,13 @@ from lockstep._jit import inline
 from lockstep.isa.instruction import OpClass
 from lockstep.model.cache import l1
 from lockstep.model.counters import Stall
-from lockstep.model.sm.barrier import wake_warp
 from lockstep.model.sm.coalescer import LOCAL, SHARED, coalesce, resolve
-from lockstep.model.sm.cta import end_cta_if_done
-from lockstep.model.sm.dependence import lower_barrier, raise_barriers, set_result
+from lockstep.model.sm.dependence import raise_barriers, set_result
+from lockstep.model.sm.done import instruction_of, note, writes_only
 from lockstep.model.sm.shared_memory import passes
-from lockstep.model.sm.state import GROUPS, LONG, NEVER, SHORT, popcount
+from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, NEVER, SHORT, popcount
 
 ASYNC_COPY = int(OpClass.ASYNC_COPY)
-STORE = int(OpClass.STORE)
-REDUCTION = int(OpClass.REDUCTION)
 TEXTURE = int(OpClass.TEXTURE)
 STALL_QUEUE = int(Stall.MEMORY_QUEUE)
 
@@ -27,12 +24,6 @@ STALL_QUEUE = int(Stall.MEMORY_QUEUE)
 def has_room(c, s, b):
     """Whether sub-core ``b`` can take another memory instruction."""
     return c.subcores[s, b].queue_count < c.spec[0].queue and c.sms[s].free_access >= 0
-
-
-@inline
-def writes_only(op):
-    """Whether an operation has no result, so that its acknowledgement ends it."""
-    return op == STORE or op == REDUCTION
 
 
 @inline
@@ -68,38 +59,6 @@ def enqueue(c, s, b, w, instruction, now):
     raise_barriers(warp, instruction, written, access.ready_at)
     c.counters[s].memory_instructions += 1
     sm.memory_next = min(sm.memory_next, access.ready_at)
-
-
-@inline
-def instruction_of(c, s, access):
-    """The ISSUE record of an access in flight."""
-    return c.code[c.kernels[c.warps[s, access.warp].kernel].code + access.code]
-
-
-@inline
-def operation_done(c, s, w, now):
-    """One memory operation of the warp is over; fences, groups and the CTA's end may follow."""
-    warp = c.warps[s, w]
-    warp.outstanding -= 1
-    c.ctas[s, warp.cta].outstanding -= 1
-    end_cta_if_done(c, s, warp.cta, now)
-
-
-@inline
-def complete(c, s, a, cycle, now):
-    """All data of an access is there at ``cycle``."""
-    access = c.accesses[s, a]
-    instruction = instruction_of(c, s, access)
-    warp = c.warps[s, access.warp]
-    if not writes_only(instruction.op):
-        set_result(c, s, access.warp, instruction, cycle, LONG)
-        lower_barrier(warp, instruction, cycle)
-    if instruction.op == ASYNC_COPY:
-        warp.groups[access.group] -= 1
-    wake_warp(c, s, access.warp, max(cycle, now + 1))
-    access.next = c.sms[s].free_access
-    c.sms[s].free_access = a
-    operation_done(c, s, access.warp, now)
 
 
 @inline
@@ -140,7 +99,7 @@ def access_shared(c, s, a, now):
     counters.shared_wavefronts += n
     sm = c.sms[s]
     sm.accept_free = max(sm.accept_free, now + n)
-    complete(c, s, a, now + n + c.spec[0].shared_cycles, now)
+    note(c, s, DONE_ACCESS, a, now + n + c.spec[0].shared_cycles)
 
 
 @inline
@@ -183,7 +142,7 @@ def accept(c, s, now):
         sm.accept_free = now + spec.accept_interval
         warp = c.warps[s, access.warp]
         cta = c.ctas[s, warp.cta]
-        first = c.addresses[cta.addresses + access.address].base
+        first = c.addresses[cta.addresses + access.address].first
         access.space = resolve(access.space, first, c.kernels[warp.kernel])
         if access.space == SHARED:
             access_shared(c, s, a, now)
@@ -218,7 +177,7 @@ def through_l1(c, s, now):
     access.remaining -= 1
     if access.remaining == 0:
         extra = c.spec[0].texture_cycles if instruction.op == TEXTURE else 0
-        complete(c, s, a, access.latest + extra, now)
+        note(c, s, DONE_ACCESS, a, access.latest + extra)
 
 
 @inline

@@ -3,11 +3,10 @@
 from lockstep._jit import inline
 from lockstep.model import link as links
 from lockstep.model.cache import l1
-from lockstep.model.link import KIND_ACK, KIND_NACK
-from lockstep.model.sm.barrier import wake_warp
-from lockstep.model.sm.memory_pipeline import complete, operation_done
-from lockstep.model.sm.state import NEVER, SUBCYCLES
 from lockstep.model.cache.slice_hash import slice_of
+from lockstep.model.link import KIND_ACK, KIND_NACK
+from lockstep.model.sm.done import note
+from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, NEVER, SUBCYCLES
 
 
 @inline
@@ -99,7 +98,7 @@ def arrived(c, s, a, sectors, now):
     access.latest = max(access.latest, cycle)
     access.remaining -= l1.popcount(sectors)
     if access.remaining == 0:
-        complete(c, s, a, access.latest, now)
+        note(c, s, DONE_ACCESS, a, access.latest)
 
 
 @inline
@@ -142,8 +141,7 @@ def receive(c, replies, s, now):
         counters.nacks += 1
         repeat(c, s, message, now)
     elif message.kind == KIND_ACK:
-        operation_done(c, s, message.tag, now)
-        wake_warp(c, s, message.tag, now)
+        note(c, s, DONE_ACKNOWLEDGED, message.tag, now)
     elif message.tag >= 0:
         counters.miss_latency += now - message.issued
         l1.fill(c, s, message.tag, message.sectors, message.policy, now)

@@ -2,6 +2,7 @@
 
 from lockstep._jit import inline, jit
 from lockstep.model.sm import memory_pipeline, port, scheduler
+from lockstep.model.sm.done import settle_done
 from lockstep.model.sm.state import NEVER
 
 
@@ -10,6 +11,7 @@ def memory_cycle(c, requests, replies, s, now, end):
     """Ports, L1 and arbiter of one SM; notes when they move next."""
     port.tick(c, requests, replies, s, now)
     memory_pipeline.tick(c, s, now)
+    settle_done(c, s, now)
     sm = c.sms[s]
     sm.memory_next = min(
         memory_pipeline.next_event(c, s, now), port.next_event(c, replies, s, now, end)

@@ -131,6 +131,12 @@ kernel's code and the CTA's addresses, because arenas move."""
 TRANSACTION = np.dtype(_ints("line", "sectors", "full") + [("cover", "i8", (8,))])
 """One line of the access in the L1 stage: ``full`` sectors are written in every byte."""
 
+DONE = np.dtype(_ints("kind", "index", "cycle"))
+"""An event inside the SM that is dealt with at one place, at the end of the memory cycle."""
+DONE_ACCESS = 0  # all data of an access is there at ``cycle``
+DONE_ACKNOWLEDGED = 1  # a store of warp ``index`` reached the L2
+DONE_WARP = 2  # a warp of CTA slot ``index`` has finished
+
 FINISHED = np.dtype(_ints("kernel", "cta", "start", "end"))
 """A CTA that ended in this window, for the engine."""
 
@@ -170,6 +176,8 @@ class Sm(NamedTuple):
     queues: np.ndarray  # sms x subcores x queue: accesses waiting
     transactions: np.recarray  # TRANSACTION, sms x 64
     scratch: np.ndarray  # sms x 2048: bank conflict search
+    done: np.recarray  # DONE, sms x room
+    n_done: np.ndarray  # sms
     finished: np.recarray  # FINISHED, sms x (CTA slots * 4)
     n_finished: np.ndarray  # sms
     candidates: np.recarray  # CANDIDATE, sms x subcores x warps, flat
