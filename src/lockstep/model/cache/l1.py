@@ -85,7 +85,7 @@ def banks_of(spec, transaction):
 @inline
 def bucket_of(spec, line):
     """Hash bucket of a line in the MSHR file."""
-    return ((line * 0x9E3779B1) >> 7) & (spec.buckets - 1)
+    return (((line & 0x7FFFFFFF) * 0x9E3779B1) >> 7) & (spec.buckets - 1)
 
 
 @inline

@@ -1,0 +1,78 @@
+"""The end of memory operations, of warps and of CTAs.
+
+Whoever sees something end notes it; ``settle_done`` deals with all notes at one place, at the
+end of the SM's memory cycle. The order of notes is the order in which things happened.
+"""
+
+from lockstep._jit import inline
+from lockstep.isa.instruction import OpClass
+from lockstep.model.sm.barrier import wake_warp
+from lockstep.model.sm.cta import end_cta_if_done
+from lockstep.model.sm.dependence import lower_barrier, set_result
+from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, LONG
+
+ASYNC_COPY = int(OpClass.ASYNC_COPY)
+STORE = int(OpClass.STORE)
+REDUCTION = int(OpClass.REDUCTION)
+
+
+@inline
+def note(c, s, kind, index, cycle):
+    """Something ended; the memory cycle of ``cycle`` at the latest deals with it."""
+    done = c.done[s, c.n_done[s]]
+    c.n_done[s] += 1
+    done.kind = kind
+    done.index = index
+    done.cycle = cycle
+    sm = c.sms[s]
+    sm.memory_next = min(sm.memory_next, cycle)
+
+
+@inline
+def writes_only(op):
+    """Whether an operation has no result, so that its acknowledgement ends it."""
+    return op == STORE or op == REDUCTION
+
+
+@inline
+def instruction_of(c, s, access):
+    """The ISSUE record of an access in flight."""
+    return c.code[c.kernels[c.warps[s, access.warp].kernel].code + access.code]
+
+
+@inline
+def complete(c, s, a, cycle, now):
+    """All data of an access is there at ``cycle``; returns its warp slot."""
+    access = c.accesses[s, a]
+    instruction = instruction_of(c, s, access)
+    w = access.warp
+    warp = c.warps[s, w]
+    if not writes_only(instruction.op):
+        set_result(c, s, w, instruction, cycle, LONG)
+        lower_barrier(warp, instruction, cycle)
+    if instruction.op == ASYNC_COPY:
+        warp.groups[access.group] -= 1
+    access.next = c.sms[s].free_access
+    c.sms[s].free_access = a
+    return w
+
+
+@inline
+def settle_done(c, s, now):
+    """Deal with everything that ended in this cycle."""
+    for k in range(c.n_done[s]):
+        done = c.done[s, k]
+        slot = done.index
+        if done.kind <= DONE_ACKNOWLEDGED:
+            w = done.index
+            cycle = now
+            if done.kind == DONE_ACCESS:
+                w = complete(c, s, done.index, done.cycle, now)
+                cycle = max(done.cycle, now)
+            warp = c.warps[s, w]
+            warp.outstanding -= 1
+            slot = warp.cta
+            c.ctas[s, slot].outstanding -= 1
+            wake_warp(c, s, w, cycle)
+        end_cta_if_done(c, s, slot, now)
+    c.n_done[s] = 0
