@@ -66,7 +66,7 @@ def read(
         part(draft)
     for option in options.unused():
         if not IRRELEVANT.match(option.name):
-            draft.warn(option, f"{option.value[:60]} has no counterpart")
+            draft.warn(option, f"{option.shown} has no counterpart")
     name = path.parent.name if path.name == "gpgpusim.config" else path.stem
     try:
         gpu = check(fields.build(name or path.stem, draft.values))

@@ -31,7 +31,9 @@ class Draft:
             self.set(path, table[key], option)
         else:
             kept = self.values[path]
-            self.warn(option, f"{key} has no counterpart, {path} = {kept} is kept")
+            self.warn(
+                option, f"{option.shown}: {key!r} has no counterpart, {path} = {kept} is kept"
+            )
 
     def warn(self, option: Option, message: str) -> None:
         """Note that an option does not do here what it does there."""

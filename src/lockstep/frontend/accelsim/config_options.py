@@ -20,10 +20,15 @@ class Option(NamedTuple):
     path: Path
     line: int
 
+    @property
+    def shown(self) -> str:
+        """The value as a message can show it: short and printable."""
+        short = self.value if len(self.value) <= 60 else self.value[:57] + "..."
+        return short if short.isprintable() else repr(short)
+
     def fail(self, expected: str) -> NoReturn:
         """Raise the :class:`InputError` that the value is not what was expected."""
-        shown = self.value if len(self.value) <= 60 else self.value[:57] + "..."
-        message = f"-{self.name} {shown}: expected {expected}"
+        message = f"-{self.name} {self.shown}: expected {expected}"
         raise InputError(self.path, f"line {self.line}", message)
 
     def integer(self) -> int:
