@@ -122,7 +122,7 @@ def accept(path: str, value: object, known=()) -> object:
     wanted = parameter(path, known)
     result = _accept(wanted.kind, value)
     if result is None:
-        shown = value if isinstance(value, str) else repr(value)
+        shown = value if isinstance(value, str) and value.isprintable() else repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         raise SpecError(f"{path} = {shown}: expected {wanted.expected}")
     return result

@@ -62,16 +62,16 @@ def read(
     path = Path(gpgpusim_config)
     options = Options(path, *([] if trace_config is None else [Path(trace_config)]))
     draft = Draft(options, _base(options))
-    for part in (_chip, _sm, shared_and_l1, instructions, memory, dram, _latencies):
-        part(draft)
-    for option in options.unused():
-        if not IRRELEVANT.match(option.name):
-            draft.warn(option, f"{option.shown} has no counterpart")
     name = path.parent.name if path.name == "gpgpusim.config" else path.stem
     try:
+        for part in (_chip, _sm, shared_and_l1, instructions, memory, dram, _latencies):
+            part(draft)
         gpu = check(fields.build(name or path.stem, draft.values))
     except SpecError as error:
         raise InputError(path, "", str(error)) from None
+    for option in options.unused():
+        if not IRRELEVANT.match(option.name):
+            draft.warn(option, f"{option.shown} has no counterpart")
     return gpu, tuple(draft.warnings)
 
 
