@@ -3,6 +3,7 @@ import math
 import os
 import stat
 
+import numpy as np
 import pytest
 
 from lockstep.errors import InputError
@@ -39,5 +40,5 @@ def test_an_unwritable_place_is_one_clear_error(tmp_path):
 
 
 def test_numbers_that_json_cannot_hold_become_null(tmp_path):
-    output.write_json(tmp_path / "x", {"a": [math.nan, math.inf, 1.5], "b": (2, "nan")})
+    output.write_json(tmp_path / "x", {"a": [math.nan, math.inf, 1.5], "b": (np.int64(2), "nan")})
     assert json.loads((tmp_path / "x").read_text()) == {"a": [None, None, 1.5], "b": [2, "nan"]}

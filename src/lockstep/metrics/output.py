@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lockstep.errors import InputError
 
 
@@ -55,7 +57,9 @@ def write_table(path: str | Path, write: Callable[[Path], Any]) -> None:
 
 
 def finite(value: Any) -> Any:
-    """The same document with None for every number that JSON cannot hold."""
+    """The same document of plain types, with None for every number that JSON cannot hold."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

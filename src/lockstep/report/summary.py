@@ -38,7 +38,7 @@ def _parts(result: Result, narrow: bool) -> Iterator[RenderableType]:
     if result.run.kernels:
         yield from ("", _kernel_table(result, narrow))
         yield from ("", _bars("Speed of light", speeds(result.total)))
-        yield from ("", _bars("Scheduler cycles", stalls(result.total)[:STALLS_SHOWN]))
+        yield from ("", _bars("Scheduler cycles", _nonzero(stalls(result.total))[:STALLS_SHOWN]))
         yield from ("", _memory_table(result))
     for warning in warnings(result):
         yield Text(warning, style="yellow")
@@ -58,11 +58,15 @@ def _headline(result: Result) -> Text:
     )
     threads = f"{run.threads} thread" + ("s" if run.threads != 1 else "")
     text.append(
-        f"simulated in {run.simulate_seconds:.2f} s ({count(result.kips)} kilo-instructions/s, "
+        f"simulated in {run.simulate_seconds:.2f} s ({_speed(result.kips)} kilo-instructions/s, "
         f"{threads}), read in {run.read_seconds:.2f} s",
         style="dim",
     )
     return text
+
+
+def _speed(kips: float) -> str:
+    return count(kips) if kips >= 10 else decimal(kips)
 
 
 def _kernel_table(result: Result, narrow: bool) -> Table:
@@ -110,6 +114,11 @@ def stalls(metrics: dict[str, float]) -> list[tuple[str, float]]:
 def speeds(metrics: dict[str, float]) -> list[tuple[str, float]]:
     """Percent of the speed of light by unit, nearest to its limit first; idle ones left out."""
     ranked = [(n.removeprefix("unit "), value) for n, value in _ranked(metrics, _LIMIT)]
+    return _nonzero(ranked)
+
+
+def _nonzero(ranked: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """The entries above zero, or the first one where none is."""
     return [(name, value) for name, value in ranked if value > 0] or ranked[:1]
 
 

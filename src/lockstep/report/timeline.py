@@ -17,7 +17,7 @@ import numpy as np
 
 from lockstep.errors import LockstepError
 from lockstep.metrics.manifest import version
-from lockstep.metrics.output import replacing
+from lockstep.metrics.output import finite, replacing
 from lockstep.metrics.result import Result
 
 Event = dict[str, Any]
@@ -53,7 +53,7 @@ def _write(file: IO[bytes], result: Result) -> None:
     head = {"displayTimeUnit": "ns", "otherData": about}
     file.write(json.dumps(head)[:-1].encode() + b', "traceEvents": [\n')
     for i, event in enumerate(events(result)):
-        file.write((b",\n" if i else b"") + json.dumps(event, allow_nan=False).encode())
+        file.write((b",\n" if i else b"") + json.dumps(finite(event)).encode())
     file.write(b"\n]}\n")
 
 
