@@ -166,10 +166,10 @@ L1 = (
         lambda k: k.sm.l1_fail_queue,
     ),
     Metric(
-        "sim__l1_miss_latency.avg",
+        "sim__l1_miss_latency.sum",
         "cycles",
-        "Core cycles from an L1 miss's request to its reply.",
-        lambda k: ratio(k.sm.miss_latency, k.sm.noc_replies),
+        "Core cycles from a request for data to its reply, summed over the replies.",
+        lambda k: k.sm.miss_latency,
     ),
 )
 
