@@ -4,12 +4,13 @@ Two private facts of Numba are used here and nowhere else, and ``tests/test_jit.
 ``_nrt=False`` (no reference counts: 9 to 54 times faster calls, and any allocation inside the
 model becomes a compile error), and cache locators (Numba's own disk cache looks only at the file
 of the function itself, so an edit of a callee elsewhere would silently run the old code; ours is
-keyed by a hash over all sources of the package).
+keyed by a hash over the file and everything it imports).
 """
 
 import functools
 import hashlib
 import os
+import re
 import shutil
 import time
 from pathlib import Path
@@ -24,28 +25,49 @@ DISABLED = bool(numba.config.DISABLE_JIT)
 _KEEP_DAYS = 14
 
 
-@functools.lru_cache(maxsize=1)
-def source_key() -> str:
-    """Hash of every source file of the package and of what else changes the machine code."""
+_IMPORT = re.compile(r"^from (lockstep[\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
+
+
+@functools.cache
+def _imports(path: Path) -> tuple[Path, ...]:
+    """The files of the package that a file imports from, itself not included."""
+    files = []
+    for module, names in _IMPORT.findall(path.read_text()):
+        inside = PACKAGE.joinpath(*module.split(".")[1:])
+        files += [inside.with_suffix(".py"), inside / "__init__.py"]
+        files += [inside / f"{name}.py" for name in re.findall(r"\w+", names)]
+    return tuple(f for f in files if f.exists())
+
+
+@functools.cache
+def source_key(path: Path) -> str:
+    """Hash of a file, of all files it imports from, and of what else changes machine code.
+
+    Machine code depends on nothing else: callees, record types and constants are imported.
+    """
+    closure, todo = set(), [path, PACKAGE / "_jit.py"]
+    while todo:
+        file = todo.pop()
+        if file not in closure:
+            closure.add(file)
+            todo += _imports(file)
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(str(path.relative_to(PACKAGE)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for file in sorted(closure):
+        digest.update(str(file.relative_to(PACKAGE)).encode() + b"\0" + file.read_bytes() + b"\0")
     digest.update(repr((sorted(OPTIONS.items()), numba.__version__)).encode())
     digest.update(repr((numba.config.BOUNDSCHECK, numba.config.OPT)).encode())
     return digest.hexdigest()[:20]
 
 
-@functools.lru_cache(maxsize=1)
-def cache_directory() -> Path:
-    """The directory that holds this version's machine code; stale neighbours are removed."""
+@functools.cache
+def cache_root() -> Path:
+    """Where machine code is kept between runs; what no run used for two weeks is removed."""
     root = Path(os.environ.get("LOCKSTEP_CACHE_DIR") or user_cache_dir("lockstep", False)) / "jit"
-    here = root / source_key()
-    here.mkdir(parents=True, exist_ok=True)
-    os.utime(here)
-    for other in root.iterdir():
-        if other.is_dir() and other.stat().st_mtime < time.time() - _KEEP_DAYS * 86400:
-            shutil.rmtree(other, ignore_errors=True)
-    return here
+    root.mkdir(parents=True, exist_ok=True)
+    for folder in root.iterdir():
+        if folder.is_dir() and folder.stat().st_mtime < time.time() - _KEEP_DAYS * 86400:
+            shutil.rmtree(folder, ignore_errors=True)
+    return root
 
 
 class _PackageCacheLocator(caching._CacheLocator):
@@ -53,14 +75,16 @@ class _PackageCacheLocator(caching._CacheLocator):
 
     def __init__(self, py_func, py_file):
         self._line = py_func.__code__.co_firstlineno
-        relative = Path(py_file).resolve().relative_to(PACKAGE.resolve())
-        self._path = cache_directory() / "_".join(relative.with_suffix("").parts)
+        path = PACKAGE / Path(py_file).resolve().relative_to(PACKAGE.resolve())
+        self._key = source_key(path)
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        self._path = cache_root() / f"{name}-{self._key}"
 
     def get_cache_path(self):
         return str(self._path)
 
     def get_source_stamp(self):
-        return source_key()
+        return self._key
 
     def get_disambiguator(self):
         return str(self._line)
@@ -73,6 +97,7 @@ class _PackageCacheLocator(caching._CacheLocator):
         try:
             locator = cls(py_func, py_file)
             locator.ensure_cache_path()
+            os.utime(locator.get_cache_path())
         except OSError:  # a read-only home: Numba's own locators decide
             return None
         return locator
