@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from itertools import pairwise
 
 import zstandard
 
@@ -165,7 +166,7 @@ class Chunk:
             self._remember(row, lanes, addresses)
             return address, row.stride
         addresses = [address]
-        for before, lane in zip(lanes, lanes[1:]):
+        for before, lane in pairwise(lanes):
             expected = self._expect_lane(row, before, lane, addresses[-1])
             addresses.append(signed(expected + next(row.lanes)))
             self._learn_offset(row, lane, addresses[-1])

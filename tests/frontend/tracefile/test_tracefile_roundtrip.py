@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lockstep.frontend import accelsim, tracefile
-from lockstep.frontend.tracefile import writer
+from lockstep.frontend.tracefile import build
 
 SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
 
@@ -16,7 +16,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.d
 @given(data=st.data())
 def test_any_workload_survives(data, workloads, content, naive, tmp_path, monkeypatch):
     workload = data.draw(workloads)
-    monkeypatch.setattr(writer, "TARGET", data.draw(st.sampled_from([1, 2000, 4 << 20])))
+    monkeypatch.setattr(build, "TARGET", data.draw(st.sampled_from([1, 2000, 4 << 20])))
     path = tmp_path / "any.lst"
     tracefile.write(workload, path)
     expected = content(workload)

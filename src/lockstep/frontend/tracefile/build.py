@@ -4,6 +4,7 @@ import numpy as np
 
 from lockstep._jit import jit
 from lockstep.errors import WorkloadError
+from lockstep.frontend.tracefile.chunk import MOST_CTAS
 from lockstep.frontend.tracefile.columns import LIMIT, Malformed, pack, pack_tables
 from lockstep.frontend.tracefile.rows import STORED, place_streams
 from lockstep.frontend.tracefile.shapes import (
@@ -45,6 +46,11 @@ class ChunkBuilder:
         """CTAs collected."""
         return len(self._index)
 
+    @property
+    def full(self) -> bool:
+        """Whether it is time to close the chunk."""
+        return self.bytes >= TARGET or self.ctas == MOST_CTAS
+
     def add(self, cta: Cta) -> None:
         """Append a CTA. Raises :class:`WorkloadError` if it breaks the rules of a workload."""
         key = (cta.warps.tobytes(), cta.runs.tobytes())
@@ -58,7 +64,7 @@ class ChunkBuilder:
         addresses = cta.addresses[:take] if isinstance(take, int) else cta.addresses[take]
         self._addresses.append(addresses)
         self._pools.append(cta.pool)
-        self.bytes += addresses.nbytes + cta.pool.nbytes + 64
+        self.bytes += addresses.nbytes + cta.pool.nbytes
         if self.bytes > LIMIT:
             raise self._error(cta.index, f"more than {LIMIT} bytes of streams")
 
@@ -155,7 +161,7 @@ class ChunkBuilder:
         if bad >= 0:
             x, y, _ = self._kernel.grid
             where = (index[bad] % x, index[bad] // x % y, index[bad] // x // y)
-            message = "an address list outside its pool, or not beginning at its base"
+            message = "an address list outside its pool, or not beginning at its first address"
             raise self._error(tuple(map(int, where)), message)
         return w
 

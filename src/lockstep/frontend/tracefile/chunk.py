@@ -35,6 +35,9 @@ TABLES = np.array([2, 1, 1, 3, 1, len(STORED)])
 """Columns of each table: CTAs, warps of CTA shapes, warp shapes, runs, literal masks, rows."""
 
 
+MOST_CTAS = 1 << 16  # in a chunk
+
+
 class Geometry(NamedTuple):
     """What a kernel's chunks need to know of it."""
 
@@ -77,6 +80,8 @@ def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
     check_range(warps, len(run_counts), "warp shape")
     warps = warps.reshape(-1, geometry.warps)
     check_range(shape, len(warps), "CTA shape")
+    if max(ctas, len(warps)) > MOST_CTAS:
+        raise Malformed(f"expected at most {MOST_CTAS} CTAs in a chunk")
     shapes = unpack_runs(run_counts, (*runs, literals), geometry.memory)
     _check_rows(table, len(geometry.memory.instructions))
     rows = blank_rows(table)

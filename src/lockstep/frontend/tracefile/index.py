@@ -16,6 +16,7 @@ KERNEL = ("code", "name", *SCALARS, *(t + axis for t in TRIPLES for axis in ("_x
 TABLES = np.array([1, WORDS, 2, 1, 1, 1, 2, len(KERNEL) + 1, 4])
 """Columns of each table: strings, instructions, codes, their texts, their instructions, commands,
 copies, kernels (and how many chunks each has), chunks."""
+MOST_ROWS = 1 << 20  # of tables that become Python objects
 MOST_WARPS = 1 << 16  # in a CTA; hardware has 32
 
 
@@ -66,6 +67,9 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     texts = [s.encode("utf-8", "surrogatepass") for s in strings.all]
     tables = [[[len(t) for t in texts]], *collector.tables(), [kinds], _columns(copies, 2)]
     tables += [_columns(kernels, len(KERNEL) + 1), _columns([c for own in chunks for c in own], 4)]
+    longest = max(map(len, (texts, tables[2][0], kinds, tables[-1][0])))
+    if longest > MOST_ROWS:
+        raise WorkloadError(f"{longest} commands, names or chunks; expected at most {MOST_ROWS}")
     return pack_tables(tables) + b"".join(texts)
 
 
@@ -117,6 +121,9 @@ def decode(payload: bytes, begin: int, newer: bool, source: Source) -> tuple[Wor
     """
     tables, position = unpack_tables(np.frombuffer(payload, np.uint8), TABLES)
     (lengths,), *code_tables, (kinds,), copies, kernels, chunks = tables
+    listed = (lengths, code_tables[1][0], kinds, copies[0], kernels[0], chunks[0])
+    if max(map(len, listed)) > MOST_ROWS:
+        raise Malformed(f"expected at most {MOST_ROWS} commands, names or chunks")
     strings = _strings(lengths.tolist(), payload, position, newer)
     all_codes = codes(CodeTables(*code_tables), strings)
     placed, end = _placed([StoredChunk(*row) for row in zip(*chunks.tolist())], begin)

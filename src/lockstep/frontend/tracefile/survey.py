@@ -127,14 +127,17 @@ def _costs(w: Walk) -> np.ndarray:
 
 @jit
 def _add_costs(residuals, begins, ends, costs):
+    """Bits of the magnitudes, where there are any; signs cost as far as they are mixed."""
     for r in range(len(begins)):
+        negative, other = 0, 0
         for i in range(begins[r], ends[r]):
             left = residuals[i] ^ (residuals[i] >> 63)
-            if residuals[i] != 0:
-                costs[r] += 2
+            negative += residuals[i] < 0
+            other += residuals[i] > 0
             while left != 0:
                 costs[r] += 1
                 left >>= 1
+        costs[r] += 2 * (negative + other + min(negative, other))
 
 
 @jit

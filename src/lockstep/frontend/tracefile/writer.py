@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from lockstep.errors import WorkloadError
 from lockstep.frontend.tracefile import container, index
-from lockstep.frontend.tracefile.build import TARGET, ChunkBuilder
+from lockstep.frontend.tracefile.build import ChunkBuilder
 from lockstep.frontend.tracefile.columns import LIMIT
 from lockstep.workload import Kernel, Workload
 
@@ -54,7 +54,7 @@ def _chunks(kernel: Kernel, file: BinaryIO) -> Iterator[index.StoredChunk]:
     builder = ChunkBuilder(kernel)
     for cta in kernel.ctas():
         builder.add(cta)
-        if builder.bytes >= TARGET:
+        if builder.full:
             yield _flush(builder, file)
     if builder.ctas:
         yield _flush(builder, file)

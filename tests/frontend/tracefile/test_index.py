@@ -1,0 +1,87 @@
+"""The index: nothing of a workload is forgotten, and nothing impossible is accepted."""
+
+import dataclasses
+
+import pytest
+
+from lockstep.errors import WorkloadError
+from lockstep.frontend.tracefile import index
+from lockstep.frontend.tracefile.columns import Malformed
+from lockstep.isa.instruction import INSTRUCTION
+from lockstep.workload import ADDRESS, RUN, WARP, Kernel, MemoryCopy, Workload
+
+
+def decoded(payload, newer=False):
+    return index.decode(payload, 12, newer, lambda kernel, chunks: chunks)
+
+
+def test_every_field_of_the_contract_is_stored():
+    stored = {"code", "name", "ctas", *index.SCALARS, *index.TRIPLES}
+    assert {f.name for f in dataclasses.fields(Kernel)} == stored
+    assert {f.name for f in dataclasses.fields(MemoryCopy)} == {"address", "bytes"}
+    assert {f.name for f in dataclasses.fields(Workload)} == {"name", "commands", "path", "digest"}
+    assert INSTRUCTION.itemsize == 8 * index.WORDS
+    assert RUN.names == ("static", "count", "mask")
+    assert ADDRESS.names == ("first", "stride", "pool")
+    assert len(WARP.names) == 6
+
+
+def test_chunks_lie_one_after_the_other(small):
+    chunks = [[index.StoredChunk(3, 100, 900, 7)], []]
+    workload, end = decoded(index.encode(small, chunks))
+    assert [k.ctas for k in workload.kernels] == [[(12, chunks[0][0])], []]
+    assert end == 112
+    assert workload.kernels[0].code is workload.kernels[1].code
+    assert [type(c) for c in workload.commands] == [MemoryCopy, Kernel, Kernel]
+
+
+@pytest.mark.parametrize(
+    "chunk", [(0, 100, 900, 7), (3, 0, 900, 7), (3, 100, -1, 7), (3, 100, 1 << 31, 7)]
+)
+def test_an_impossible_chunk_is_refused(chunk, small):
+    payload = index.encode(small, [[index.StoredChunk(*chunk)], []])
+    with pytest.raises(Malformed, match="chunk 0"):
+        decoded(payload)
+
+
+def test_only_a_newer_minor_version_may_add_bytes(small):
+    payload = index.encode(small, [[], []])
+    assert decoded(payload + b"more", newer=True)[0].name == "small"
+    with pytest.raises(Malformed, match="strings"):
+        decoded(payload + b"more")
+    with pytest.raises(Malformed, match="strings"):
+        decoded(payload[:-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("grid", (0, 1, 1)),
+        ("grid", (1 << 31, 1 << 31, 2)),
+        ("block", (1, -1, 1)),
+        ("block", (1 << 22, 1, 1)),
+        ("cluster", (1, 1, 0)),
+        ("registers", -1),
+        ("shared_bytes", -1),
+        ("shared_base", 1 << 63),
+        ("id", -(1 << 63) - 1),
+    ],
+)
+def test_an_impossible_kernel_is_refused_before_any_cta_is_read(name, value, small):
+    setattr(small.kernels[1], name, value)
+    with pytest.raises(WorkloadError, match="kernel"):
+        index.check(small)
+
+
+def test_a_copy_beyond_64_bits_is_refused():
+    with pytest.raises(WorkloadError, match="memory copy to 0x8000000000000000"):
+        index.check(Workload("w", [MemoryCopy(1 << 63, 1)]))
+
+
+def test_too_many_rows_are_refused(monkeypatch, small):
+    payload = index.encode(small, [[], []])
+    monkeypatch.setattr(index, "MOST_ROWS", 2)
+    with pytest.raises(Malformed, match="at most 2 commands"):
+        decoded(payload)
+    with pytest.raises(WorkloadError, match="at most 2"):
+        index.encode(small, [[], []])
