@@ -32,6 +32,7 @@ class BlockReader:
         s.prefix = PREFIX_OLD if header.tracer < 3 else 0
         s.grid = header.grid
         s.line = header.lines + 1
+        self._generation = statics.generation
         self._parser = Parser(state, **statics.arrays(), **parser.output(header.warps))
         self._output = _plain(self._parser)
         self._begin_block()
@@ -117,15 +118,18 @@ class BlockReader:
 
     def _learn(self, outcome: int, buffer: np.ndarray) -> None:
         """Add the static instruction that the reader stopped at."""
-        s = self.state
+        row = self._row
         try:
             if outcome == parser.NEW_HEAD:
-                self._statics.add_head(int(s.pc), buffer[s.head_start : s.head_end].tobytes())
+                text = buffer[row["head_start"] : row["head_end"]].tobytes()
+                self._statics.add_head(int(row["pc"]), text)
             else:
-                self._statics.add_variant(int(s.head), int(s.immediate))
+                self._statics.add_variant(int(row["head"]), int(row["immediate"]))
         except LockstepError as error:
             self.fail(str(error))
-        self._parser = self._parser._replace(**self._statics.arrays())
+        if self._generation != self._statics.generation:
+            self._generation = self._statics.generation
+            self._parser = self._parser._replace(**self._statics.arrays())
 
     def _grow(self) -> None:
         """Double the output arrays that are nearly full."""

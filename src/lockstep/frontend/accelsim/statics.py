@@ -7,12 +7,13 @@ what is new to :class:`Statics`, which has it lifted to an instruction record.
 
 import re
 import threading
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from lockstep.errors import LockstepError
-from lockstep.frontend.accelsim.parser import ADDRESSED, BULK, HEAD, PLAIN, VARIANT, records
+from lockstep.frontend.accelsim.parser import ADDRESSED, BULK, HEAD, PLAIN, VARIANT
 from lockstep.isa import sass
 from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES
 from lockstep.workload import Code
@@ -48,18 +49,19 @@ class Statics:
         self._n_variants = 1
         self._text_size = 0
         self._lock = threading.Lock()  # two passes over a kernel may run at once
-        self.heads = records(64, HEAD)
-        self.heads[0].pc = -1
-        self.variants = records(64, VARIANT)
+        self.generation = 0  # counts how often the arrays were replaced
+        self.heads = np.zeros(64, HEAD)
+        self.heads["pc"][0] = -1
+        self.variants = np.zeros(64, VARIANT)
         self.text = np.zeros(2048, np.uint8)
         self.slots = np.zeros(256, np.int64)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What the jitted reader looks things up in; valid until something is added."""
+        """What the jitted reader looks things up in, as of this generation."""
         with self._lock:
             return {
-                "heads": self.heads,
-                "variants": self.variants,
+                "heads": self.heads.view(np.recarray),
+                "variants": self.variants.view(np.recarray),
                 "text": self.text,
                 "slots": self.slots,
             }
@@ -96,11 +98,11 @@ class Statics:
             if number >= MOST_STATICS or self._variants_of[head] >= MOST_VARIANTS:
                 raise LockstepError("too many different immediates of the same instruction")
             self._reserve(len(self._operations), number + 1, self._text_size)
-            static = self._lift(int(self.heads[head].pc), self._operations[head], immediate)
+            row = self.heads[head]
+            static = self._lift(int(row["pc"]), self._operations[head], immediate)
             addressed = int(self.code.instructions[static]["width"] > 0)
-            chain = self.heads[head].first
-            self.variants[number] = (head, immediate, static, addressed, chain, 0)
-            self.heads[head].first = self._variants[head, immediate] = number
+            self.variants[number] = (head, immediate, static, addressed, row["first"], 0)
+            row["first"] = self._variants[head, immediate] = number
             self._variants_of[head] += 1
             self._n_variants = number + 1
 
@@ -109,20 +111,12 @@ class Statics:
         key = (pc, operation, immediate)
         if key in self._known:
             return self._known[key]
-        record, text = sass.lift(
-            operation.opcode,
-            operation.destinations,
-            operation.sources,
-            pc=pc,
-            addressed=operation.addressed,
-            immediate=immediate,
-            architecture=self._architecture,
-        )
-        record["text"] = self._texts.setdefault(text, len(self.code.texts))
-        if record["text"][0] == len(self.code.texts):
+        record, text = _lift(pc, operation, immediate, self._architecture)
+        if text not in self._texts:
+            self._texts[text] = len(self.code.texts)
             self.code.texts.append(text)
-        if not operation.addressed:
-            record["width"] = 0
+        record = record.copy()
+        record["text"] = self._texts[text]
         self._known[key] = self.code.extend(record)
         return self._known[key]
 
@@ -139,10 +133,11 @@ class Statics:
         self.slots = np.zeros(4 * len(self.heads), np.int64)
         for head in range(1, len(self._operations)):
             self._insert(head)
+        self.generation += 1
 
     def _insert(self, number: int) -> None:
-        h = self.heads[number]
-        slot = _hash(self.text[h.start : h.start + h.length], int(h.pc)) & (len(self.slots) - 1)
+        pc, start, length, *_ = self.heads[number].tolist()
+        slot = _hash(self.text[start : start + length], pc) & (len(self.slots) - 1)
         while self.slots[slot]:
             slot = (slot + 1) & (len(self.slots) - 1)
         self.slots[slot] = number
@@ -159,11 +154,27 @@ def _hash(text: np.ndarray, pc: int) -> int:
 def _grown(array: np.ndarray, need: int) -> np.ndarray:
     """A copy of the array, at least twice as long if it is shorter than ``need``."""
     length = len(array) if need <= len(array) else max(need, 2 * len(array))
-    larger = np.zeros(length, array.dtype).view(type(array))
+    larger = np.zeros(length, array.dtype)
     larger[: len(array)] = array
     return larger
 
 
+@lru_cache(maxsize=1 << 14)  # the launches of a kernel repeat its instructions
+def _lift(
+    pc: int, operation: Operation, immediate: int, architecture: int
+) -> tuple[np.ndarray, str]:
+    return sass.lift(
+        operation.opcode,
+        operation.destinations,
+        operation.sources,
+        pc=pc,
+        addressed=operation.addressed,
+        immediate=immediate,
+        architecture=architecture,
+    )
+
+
+@lru_cache(maxsize=1 << 14)
 def parse_head(text: bytes, tracer: int) -> Operation:
     """Parse ``count registers opcode count registers [flag] width``."""
     words = text.decode("ascii", "replace").split()

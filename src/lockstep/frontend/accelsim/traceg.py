@@ -9,11 +9,13 @@ from lockstep.errors import InputError
 from lockstep.frontend.accelsim.blocks import BlockReader
 from lockstep.frontend.accelsim.header import MOST_BYTES, Header, parse_header
 from lockstep.frontend.accelsim.parser import BLOCK_DONE
+from lockstep.frontend.accelsim.scan import NEWLINE
 from lockstep.frontend.accelsim.source import Source
 from lockstep.frontend.accelsim.statics import Statics
 from lockstep.workload import Cta
 
-BUFFER = 1 << 22  # bytes; the longest line a trace may have
+BUFFER = 1 << 18  # bytes of text at a time; more only if a line is longer
+MOST_LINE = 1 << 22  # bytes
 
 
 def read_header(path: Path) -> Header:
@@ -45,25 +47,32 @@ def stretches(
 
     The last line need not end in a newline, unless ``whole``.
     """
-    data = bytearray(BUFFER + 1)  # room for the newline that the last line may lack
-    buffer, view = np.frombuffer(data, np.uint8), memoryview(data)
-    filled = 0
+    data, filled = bytearray(BUFFER + 1), 0
     while True:
-        count = read_into(view[filled:BUFFER])
-        filled += count
-        if not count and filled:
+        filled, ended = _fill(read_into, data, filled)
+        if ended and filled:
             if whole:
                 fail("the file is truncated: its last line is not complete")
-            data[filled], filled = 10, filled + 1
+            data[filled] = NEWLINE  # there is always room for the one that may lack
+            filled += 1
         end = data.rfind(b"\n", 0, filled) + 1
         if end:
-            yield buffer, 0, end
-        elif filled == BUFFER:
-            fail(f"expected lines of at most {BUFFER} bytes")
-        if not count:
+            yield np.frombuffer(data, np.uint8), 0, end
+        if ended:
             return
-        data[: filled - end] = data[end:filled]
-        filled -= end
+        rest = data[end:filled]
+        if not end and len(data) > MOST_LINE:
+            fail(f"expected lines of at most {MOST_LINE} bytes")
+        if not end and filled == len(data) - 1:
+            data = bytearray(2 * len(data))
+        filled = len(rest)
+        data[:filled] = rest
+
+
+def _fill(read_into: Callable[[memoryview], int], data: bytearray, filled: int) -> tuple[int, bool]:
+    """Read behind what ``data`` holds; ``(bytes held, whether the text has ended)``."""
+    count = read_into(memoryview(data)[filled:-1])
+    return filled + count, count == 0
 
 
 def skip_header(source: Source, size: int) -> None:
