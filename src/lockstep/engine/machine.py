@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from lockstep._jit import call
 from lockstep.engine.threads import Team, blocks
 from lockstep.gpus.spec import GPU
 from lockstep.model import link, partition
@@ -54,21 +53,21 @@ class Machine:
         event = min(self._team.run([partial(self._run_sms, *b, start, end) for b in self._sm_blocks]))
         memory = [partial(self._run_memory, *b, start, end) for b in self._memory_blocks]
         event = min(event, *self._team.run(memory))
-        call(link.deliver, self.replies, 0, self.gpu.sm.count, start)
-        return min(event, call(link.next_arrival, self.replies))
+        link.deliver(self.replies, 0, self.gpu.sm.count, start)
+        return min(event, link.next_arrival(self.replies))
 
     def _run_sms(self, first: int, last: int, start: int, end: int) -> int:
-        return call(sm.run, self.sm, self.requests, self.replies, first, last, start, end)
+        return sm.run(self.sm, self.requests, self.replies, first, last, start, end)
 
     def _run_memory(self, first: int, last: int, start: int, end: int) -> int:
-        call(link.deliver, self.requests, first, last, start)
-        return call(
-            partition.run, self.memory, self.requests, self.replies, first, last, start, end
+        link.deliver(self.requests, first, last, start)
+        return partition.run(
+            self.memory, self.requests, self.replies, first, last, start, end
         )
 
     def dispatch(self, order, count: int, start: int, end: int) -> int:
         """Dispatch waiting CTAs of the kernel slots ``order[:count]``; how many."""
-        return call(dispatch.dispatch, self.sm, order, count, start, end)
+        return dispatch.dispatch(self.sm, order, count, start, end)
 
     def copy_to_device(self, address: int, size: int) -> None:
         """A host copy passes through the L2."""
@@ -76,9 +75,9 @@ class Machine:
 
     def prepare_l1(self, ways: int) -> None:
         """A kernel starts alone: its share of the unified memory, empty if kernels flush."""
-        call(dispatch.prepare_l1, self.sm, ways, self.gpu.launch.flush_l1)
+        dispatch.prepare_l1(self.sm, ways, self.gpu.launch.flush_l1)
 
     def settle(self, now: int) -> None:
         """Bring all counters up to ``now``."""
-        call(dispatch.settle_all, self.sm, now)
+        dispatch.settle_all(self.sm, now)
 

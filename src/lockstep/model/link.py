@@ -8,11 +8,10 @@ the source has it back in the next window. All messages of one link travel equal
 least one window, so what a window delivers arrives after everything delivered before.
 """
 
-from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import inline, jit
+from lockstep._jit import Context, inline, jit
 
 MESSAGE = np.dtype(
     [
@@ -47,7 +46,7 @@ LINK = np.dtype(
 PORT = np.dtype([("head", "i8"), ("count", "i8")])
 
 
-class Link(NamedTuple):
+class Link(Context):
     """State of one link; every array is shared by the shards of both ends, none by two of one."""
 
     spec: np.ndarray  # LINK, one

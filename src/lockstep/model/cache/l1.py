@@ -8,11 +8,10 @@ An MSHR entry stands for a line and has a list of waiters, one an access; entrie
 chained hash. What leaves for the L2 goes through the miss queue in order.
 """
 
-from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import inline
+from lockstep._jit import Context, inline
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.cache import tags as cache_tags
@@ -49,7 +48,7 @@ MISS = np.dtype(
 the warp slot for writes and reductions."""
 
 
-class L1State(NamedTuple):
+class L1State(Context):
     """The L1s of all SMs; first index: the SM."""
 
     spec: np.recarray  # SPEC, one

@@ -22,11 +22,10 @@ this. The price: a stride that is a multiple of an odd factor m meets only every
 recoverable), so the blocks of one index can be numbered without gaps: ``local_block``.
 """
 
-from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import inline, policy
+from lockstep._jit import Context, inline, policy
 
 LINEAR = 0
 XOR = 1
@@ -52,7 +51,7 @@ HASH = np.dtype(
 )
 
 
-class Hash(NamedTuple):
+class Hash(Context):
     """A hash: its parameters, and f for each value of each byte of the quotient."""
 
     spec: np.recarray  # HASH, one

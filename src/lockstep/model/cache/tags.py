@@ -13,11 +13,10 @@ A cache may use fewer ways than there is room for (``set_ways``): an L1 shares i
 shared memory, and the carve-out changes from kernel to kernel.
 """
 
-from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import inline, jit
+from lockstep._jit import Context, inline, jit
 
 NO_LINE = -1
 WAY_BITS = 21  # low bits of a key hold the way, the others the time
@@ -53,7 +52,7 @@ CACHE = np.dtype(
 SHAPE = np.dtype([("sets", "i8"), ("ways", "i8"), ("replacement", "i8")])
 
 
-class Tags(NamedTuple):
+class Tags(Context):
     """State of the tags of all caches of one kind."""
 
     shape: np.recarray  # SHAPE, one
@@ -72,16 +71,14 @@ def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) ->
     state["ways"] = ways
     state["random"] = np.arange(caches) * 0x9E3779B97F4A7 + seed * 0x5DEECE66D + 1
     records = np.zeros(rows * ways, WAY).view(np.recarray)
-    tags = Tags(
+    records["waiters"] = -1
+    return Tags(
         shape,
         state,
         np.full((rows, ways), NO_LINE, np.int64),
-        np.zeros((rows, ways), np.int64),
+        np.tile(np.arange(ways), (rows, 1)),
         records,
     )
-    for cache in range(caches):
-        clear(tags, cache)
-    return tags
 
 
 @inline

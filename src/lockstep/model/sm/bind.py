@@ -4,6 +4,7 @@ import numpy as np
 
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
+from lockstep.gpus.units import operations
 from lockstep.isa.instruction import (
     MAX_DESTINATIONS,
     MAX_SOURCES,
@@ -34,18 +35,6 @@ def unit_table(gpu: GPU) -> np.ndarray:
     return np.array(rows, np.int64).reshape(-1, 3)
 
 
-def operation_table(gpu: GPU) -> np.ndarray:
-    """For each OpClass: unit (-1 = none), latency, initiation interval."""
-    table = np.array([(-1, 1, 1)] * len(OpClass), np.int64)
-    for index, unit in enumerate(gpu.sm.units):
-        for name, latency in unit.operations.items():
-            interval = unit.intervals.get(name, -(-32 // unit.lanes))
-            table[OpClass[name]] = (index, latency, interval)
-    if table[OpClass.UNKNOWN, 0] < 0:
-        table[OpClass.UNKNOWN] = table[OpClass.INT32]
-    return table
-
-
 def _set_checks(records: np.ndarray, code: np.ndarray) -> None:
     place = np.zeros(len(code), np.int64)
     rows = np.arange(len(code))
@@ -72,7 +61,7 @@ def _set_reads(records: np.ndarray, code: np.ndarray) -> None:
 def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
     """INSTRUCTION records as this GPU issues them; ``control``: by the compiler's bits."""
     records = np.zeros(len(code), ISSUE)
-    table = operation_table(gpu)
+    table = np.array(operations(gpu), np.int64)  # by OpClass: unit, latency, interval
     op = code["op"]
     constant = code["space"] == Space.CONSTANT
     records["op"] = op

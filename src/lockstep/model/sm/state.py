@@ -5,11 +5,10 @@ cycle shifted left by two, or-ed with what produces the register (``FIXED``, ``L
 so that the latest operand also says why a warp waits.
 """
 
-from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import inline
+from lockstep._jit import Context, inline
 from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.slice_hash import Hash
 
@@ -146,7 +145,7 @@ CANDIDATE = np.dtype(_ints("ready", "age", "slot", "cta", "op", "issued", "last_
 CACHE_LINE = np.dtype(_ints("line", "used", "arrives"))
 
 
-class Policies(NamedTuple):
+class Policies(Context):
     """Functions of the user, called through their addresses, or their stand-ins."""
 
     scheduler: object
@@ -154,7 +153,7 @@ class Policies(NamedTuple):
     slice_hash: object
 
 
-class Sm(NamedTuple):
+class Sm(Context):
     """All SMs. First index: the SM, unless said otherwise."""
 
     spec: np.recarray

@@ -1,0 +1,159 @@
+"""State of the DRAM channels: arrays of records, one block a channel.
+
+Everything counts in command clocks ("ticks"). ``controller.build`` fills it; the other files of
+this folder work on it: ``timing`` (which command may come when), ``queue`` (who waits),
+``scheduler`` (who is next), ``refresh`` and ``controller`` (what happens in a tick).
+"""
+
+
+import numpy as np
+
+from lockstep._jit import Context
+
+FRFCFS = 0
+FCFS = 1
+USER = 2
+SCHEDULERS = {"frfcfs": FRFCFS, "fcfs": FCFS, "user": USER}
+
+READ = 0
+WRITE = 1
+CLOSED = -1  # row of a bank without an open row
+NONE = -1  # index of no slot
+
+HIT = 0  # what a request found: its row open, its bank closed, another row open
+MISS = 1
+CONFLICT = 2
+
+SPEC = np.dtype(
+    [
+        ("banks", "i8"),
+        ("units", "i8"),  # banks + bank groups + 1: rows of `ready` a channel
+        ("slices", "i8"),  # a channel
+        ("slots", "i8"),  # a channel
+        ("capacity", "i8", (2,)),  # entries of the read and the write queue
+        ("high", "i8"),  # writes at which they take over
+        ("low", "i8"),  # writes at which reads resume
+        ("bursts", "i8"),  # column commands a request takes
+        ("burst_clocks", "i8"),  # nBL
+        ("burst_bytes", "i8"),
+        ("data_clocks", "i8"),  # nCL + nBL: read command to the last of its data
+        ("return_cycles", "i8"),  # core cycles from there to the L2
+        ("scheduler", "i8"),
+        ("closed_page", "i8"),
+        ("dual_bus", "i8"),
+        ("activate_window", "i8"),  # nFAW, 0 = none
+        ("refresh_interval", "i8"),  # between two refresh commands, 0 = none
+        ("refresh_banks", "i8"),  # that one refresh command does not cover: 1, or all banks
+        ("refresh_gap", "i8"),  # at least this long from a refresh until the next is due
+        ("refresh_clocks", "i8"),  # an upper bound of what one refresh takes
+        ("returns", "i8"),  # places for data on its way to a slice
+        ("log", "i8"),  # commands that the log of a channel holds, 0 = none is kept
+        # address map
+        ("group_digit", "i8"),
+        ("row_lines", "i8"),
+        ("bank_digit", "i8"),
+        ("bank_hash", "i8"),  # 0 linear, 1 exclusive-or, 2 sum (banks not a power of two)
+    ]
+)
+
+CHANNEL = np.dtype(
+    [
+        ("next", "i8"),  # tick of the next thing to do
+        ("waiting", "i8", (2,)),  # entries in the read and the write queue
+        ("oldest", "i8", (2,)),  # slots, by age, of either queue
+        ("newest", "i8", (2,)),
+        ("draining", "i8"),  # 1 while writes go
+        ("free", "i8"),  # first free slot
+        ("age", "i8"),  # requests so far
+        ("freed", "i8"),  # 1 after a queue entry became free
+        ("clock", "i8"),  # tick up to which dram_clocks is counted
+        ("counted", "i8"),  # tick up to which queue lengths are counted
+        ("direction", "i8"),  # of the last column command, or -1
+        ("refresh_due", "i8"),
+        ("refresh_bank", "i8"),  # the next to be refreshed
+        ("refreshing", "i8"),  # 1 from due to the command
+        ("activates", "i8", (4,)),  # ticks of the last four
+        ("activated", "i8"),  # activates so far
+        ("logged", "i8"),  # commands in the log
+    ]
+)
+
+BANK = np.dtype(
+    [
+        ("row", "i8"),  # open row, or CLOSED
+        ("group", "i8"),  # row of `ready` of its bank group
+        ("blocked", "i8"),  # 1 while a refresh of it is due
+        ("mark", "i8"),  # tick at which FCFS last gave it to a request
+    ]
+)
+
+LANE = np.dtype(
+    [
+        ("count", "i8"),
+        ("head", "i8"),  # oldest slot
+        ("tail", "i8"),
+        ("hit", "i8"),  # oldest slot for the open row, or NONE
+        ("head_age", "i8"),
+        ("hit_age", "i8"),
+    ]
+)
+"""The requests of one direction for one bank, by age."""
+
+SLOT = np.dtype(
+    [
+        ("next", "i8"),  # in the lane; of a free slot: the next free one
+        ("previous", "i8"),
+        ("newer", "i8"),  # in the queue of its direction
+        ("older", "i8"),
+        ("age", "i8"),  # number of the request in its channel
+        ("bank", "i8"),
+        ("row", "i8"),
+        ("write", "i8"),
+        ("found", "i8"),  # HIT, MISS or CONFLICT
+        ("bursts", "i8"),  # column commands to go
+        ("slice", "i8"),
+        ("tag_row", "i8"),  # where its data goes
+        ("way", "i8"),
+        ("sectors", "i8"),
+    ]
+)
+"""One request in a queue."""
+
+RETURN = np.dtype(
+    [("ready", "i8"), ("tag_row", "i8"), ("way", "i8"), ("sectors", "i8")]
+)  # data on its way to a slice; ready in core cycles
+PORT = np.dtype([("head", "i8"), ("count", "i8")])
+
+REQUEST = np.dtype(
+    [
+        ("bank", "i8"),
+        ("row", "i8"),
+        ("open_row", "i8"),  # of its bank, or -1
+        ("ready", "i8"),  # tick from which its next command may come
+        ("age", "i8"),
+        ("write", "i8"),
+        ("slot", "i8"),  # not for policies
+    ]
+)
+"""What a user's scheduler sees of a waiting request."""
+
+COMMAND = np.dtype([("tick", "i8"), ("command", "i8"), ("bank", "i8"), ("row", "i8")])
+"""One entry of the command log; bank -1 for a refresh of all banks."""
+
+
+class Channels(Context):
+    """State of all DRAM channels."""
+
+    spec: np.recarray  # SPEC, one
+    clock: np.recarray  # CLOCK, one: command clock
+    channels: np.recarray  # CHANNEL
+    banks: np.recarray  # BANK, channels x banks
+    lanes: np.recarray  # LANE, channels x 2 x banks
+    slots: np.recarray  # SLOT, channels x (read queue + write queue)
+    ready: np.ndarray  # int64, (channels x units) x 8: earliest tick of each command
+    delays: np.ndarray  # int64, scope x earlier command x 8
+    returns: np.recarray  # RETURN, slices x returns, rings
+    ports: np.recarray  # PORT, one a ring of returns
+    shown: np.recarray  # REQUEST, channels x the longer queue: what a user's scheduler is shown
+    log: np.recarray  # COMMAND, channels x log length
+    counters: np.recarray  # PARTITION_COUNTERS, one a channel
