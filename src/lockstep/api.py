@@ -23,10 +23,14 @@ def load(path: str | Path) -> Workload:
     read: a workload streams the rest, each time it is simulated. Raises
     :class:`~lockstep.errors.InputError` for whatever is wrong with the files.
     """
-    from lockstep.frontend import accelsim, tracefile
-
     path = Path(path)
-    return tracefile.load(path) if _is_tracefile(path) else accelsim.load(path)
+    if is_tracefile_name(path) or _has_tracefile_content(path):
+        from lockstep.frontend import tracefile
+
+        return tracefile.load(path)
+    from lockstep.frontend import accelsim
+
+    return accelsim.load(path)
 
 
 def save(workload: Workload, path: str | Path) -> None:
@@ -126,17 +130,17 @@ def simulate(
     return Result(run, gpu, Source(workload.name, workload.path, workload.digest))
 
 
-def _is_tracefile(path: Path) -> bool:
+def _has_tracefile_content(path: Path) -> bool:
+    # Accel-Sim's names are believed: reading our magic would import a reader for nothing.
+    if not path.is_file() or path.name.startswith("kernelslist") or ".trace" in path.name:
+        return False
     from lockstep.frontend.tracefile.container import MAGIC
 
-    if not path.is_file():
-        return False
     try:
         with path.open("rb") as file:
-            start = file.read(len(MAGIC))
+            return file.read(len(MAGIC)) == MAGIC
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
-    return start == MAGIC or is_tracefile_name(path)
 
 
 def _fitness(gpu: GPU, version: int) -> tuple:

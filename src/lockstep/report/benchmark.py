@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -163,11 +164,19 @@ def _simulate(job: Job, threads: int, options: list[str]) -> dict[str, Any]:
         command = [sys.executable, "-m", "lockstep", "simulate", str(job.path), "--quiet"]
         command += ["--threads", str(threads), "--json", str(target), *options]
         command += ["--gpu", job.gpu] if job.gpu else []
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        done = subprocess.run(command, stdin=nothing, stderr=pipe, text=True, env=_environment())
         if done.returncode not in (0, 1) or not target.exists():
             last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
             raise LockstepError(f"{job.trace}: {last[0].removeprefix('lockstep: ')}")
         return json.loads(target.read_text(encoding="utf-8"))
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, in which ``-m lockstep`` is this very package."""
+    home = str(Path(__file__).parents[2])
+    known = os.environ.get("PYTHONPATH", "")
+    return os.environ | {"PYTHONPATH": home + os.pathsep + known if known else home}
 
 
 def geometric_mean(values: list[float]) -> float:
