@@ -37,12 +37,19 @@ def test_columns_survive(columns, delta):
     assert end == len(data)
 
 
+def test_a_table_may_not_have_more_rows_than_the_caller_allows():
+    data = np.frombuffer(pack_tables([[range(4)], [range(5)]]), np.uint8)
+    assert len(unpack_tables(data, np.array([1, 1]), 5)[0][1][0]) == 5
+    with pytest.raises(Malformed, match="number of rows out of range; expected 0 to 4"):
+        unpack_tables(data, np.array([1, 1]), 4)
+
+
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=4), st.integers(1, 3))
 def test_tables_survive(counts, width):
     tables = [[list(range(n))] * width for n in counts]
     data = np.frombuffer(pack_tables(tables), np.uint8)
-    again, end = unpack_tables(data, np.full(len(counts), width))
+    again, end = unpack_tables(data, np.full(len(counts), width), 5)
     assert [t.tolist() for t in again] == tables
     assert end == len(data)
 

@@ -80,6 +80,12 @@ def test_a_copy_beyond_64_bits_is_refused():
 
 def test_too_many_rows_are_refused(monkeypatch, small):
     payload = index.encode(small, [[], []])
+    with monkeypatch.context() as patch:
+        patch.setattr(index, "MOST_MEMBERS", 4)
+        with pytest.raises(Malformed, match="number of rows"):
+            decoded(payload)
+        with pytest.raises(WorkloadError, match="at most 4"):
+            index.encode(small, [[], []])
     monkeypatch.setattr(index, "MOST_ROWS", 2)
     with pytest.raises(Malformed, match="at most 2 commands"):
         decoded(payload)

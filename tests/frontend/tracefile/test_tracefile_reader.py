@@ -149,7 +149,7 @@ EXTREMES = st.sampled_from(
 @given(table=st.integers(0, 5), column=st.integers(0), row=st.integers(0), value=EXTREMES)
 def test_extreme_values_in_a_chunk_do_no_harm(table, column, row, value, parts, content):
     data = np.frombuffer(parts.chunks[0], np.uint8)
-    tables, end = chunk.unpack_tables(data, chunk.TABLES)
+    tables, end = chunk.unpack_tables(data, chunk.TABLES, 99)
     columns = tables[table]
     columns[column % len(columns), row % columns.shape[1]] = value
     parts.write(chunk_payload=build.pack_tables(tables) + parts.chunks[0][end:])
@@ -160,14 +160,14 @@ def test_extreme_values_in_a_chunk_do_no_harm(table, column, row, value, parts, 
 @given(table=st.integers(0, 8), column=st.integers(0), row=st.integers(0), value=EXTREMES)
 def test_extreme_values_in_the_index_do_no_harm(table, column, row, value, parts, content):
     data = np.frombuffer(parts.index, np.uint8)
-    tables, end = index.unpack_tables(data, index.TABLES)
+    tables, end = index.unpack_tables(data, index.TABLES, 999)
     columns = tables[table]
     columns[column % len(columns), row % columns.shape[1]] = value
     parts.write(index_payload=index.pack_tables(tables) + parts.index[end:])
     parts.harmless(content)
 
 
-@pytest.mark.parametrize("rows", [1 << 16, 1 << 24, 1 << 30, 1 << 62])
+@pytest.mark.parametrize("rows", [1 << 16, 1 << 20, 1 << 30, 1 << 62])
 @pytest.mark.parametrize("table", range(6))
 def test_huge_counts_that_cost_no_bytes_are_refused(table, rows, parts):
     counts = [3, 4, 2, 4, 2, 2]

@@ -36,6 +36,7 @@ TABLES = np.array([2, 1, 1, 3, 1, len(STORED)])
 
 
 MOST_CTAS = 1 << 16  # in a chunk
+FREE_ROWS = 1 << 16  # rows of a table that need not take a byte each
 
 
 class Geometry(NamedTuple):
@@ -73,7 +74,7 @@ class Chunk:
 def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
     """Decode a chunk of ``ctas`` CTAs. Raises :class:`Malformed` for anything unexpected."""
     data = np.frombuffer(payload, np.uint8)
-    tables, position = unpack_tables(data, TABLES)
+    tables, position = unpack_tables(data, TABLES, max(FREE_ROWS, len(data)))
     (index, shape), (warps,), (run_counts,), runs, (literals,), table = tables
     if len(index) != ctas or len(warps) % geometry.warps:
         raise Malformed(f"expected {ctas} CTAs, with {geometry.warps} warps in a CTA shape")

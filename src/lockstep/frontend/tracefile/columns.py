@@ -52,12 +52,14 @@ def pack_tables(tables) -> bytes:
     return b"".join(map(pack, [counts, *(column for table in tables for column in table)]))
 
 
-def unpack_tables(payload: np.ndarray, widths) -> tuple[list[np.ndarray], int]:
+def unpack_tables(payload: np.ndarray, widths, most: int) -> tuple[list[np.ndarray], int]:
     """Undo :func:`pack_tables`; returns an array ``[column, row]`` a table, and where they end.
 
-    ``widths`` says how many columns each table has. Raises :class:`Malformed`.
+    ``widths`` says how many columns each table has, ``most`` how many rows one may have. Raises
+    :class:`Malformed`.
     """
     counts, position = unpack(payload, 0, np.array([len(widths)]))
+    check_range(counts, most + 1, "number of rows")
     values, position = unpack(payload, position, np.repeat(counts, widths))
     tables, end = [], 0
     for n, width in zip(counts.tolist(), widths.tolist()):

@@ -17,6 +17,7 @@ TABLES = np.array([1, WORDS, 2, 1, 1, 1, 2, len(KERNEL) + 1, 4])
 """Columns of each table: strings, instructions, codes, their texts, their instructions, commands,
 copies, kernels (and how many chunks each has), chunks."""
 MOST_ROWS = 1 << 20  # of tables that become Python objects
+MOST_MEMBERS = 1 << 25  # instructions of all codes
 MOST_WARPS = 1 << 16  # in a CTA; hardware has 32
 
 
@@ -67,10 +68,18 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     texts = [s.encode("utf-8", "surrogatepass") for s in strings.all]
     tables = [[[len(t) for t in texts]], *collector.tables(), [kinds], _columns(copies, 2)]
     tables += [_columns(kernels, len(KERNEL) + 1), _columns([c for own in chunks for c in own], 4)]
-    longest = max(map(len, (texts, tables[2][0], kinds, tables[-1][0])))
-    if longest > MOST_ROWS:
-        raise WorkloadError(f"{longest} commands, names or chunks; expected at most {MOST_ROWS}")
+    _check_sizes(texts, tables)
     return pack_tables(tables) + b"".join(texts)
+
+
+def _check_sizes(texts, tables) -> None:
+    """Refuse what no reader would accept."""
+    listed = max(len(texts), *(len(tables[i][0]) for i in (2, 5, 8)))
+    if listed > MOST_ROWS:
+        raise WorkloadError(f"{listed} commands, names or chunks; expected at most {MOST_ROWS}")
+    members = max(len(tables[i][0]) for i in (1, 3, 4))
+    if members > MOST_MEMBERS:
+        raise WorkloadError(f"{members} instructions; expected at most {MOST_MEMBERS}")
 
 
 def _kernel_numbers(kernel: Kernel) -> list[int]:
@@ -114,12 +123,13 @@ def _columns(rows, width: int):
     return list(zip(*rows)) or [()] * width
 
 
+@np.errstate(over="ignore")  # differences are modulo 2**64
 def decode(payload: bytes, begin: int, newer: bool, source: Source) -> tuple[Workload, int]:
     """The workload of an index, and where its last chunk ends; the first begins at ``begin``.
 
     ``newer``: a later minor version wrote it, so more may follow. Raises :class:`Malformed`.
     """
-    tables, position = unpack_tables(np.frombuffer(payload, np.uint8), TABLES)
+    tables, position = unpack_tables(np.frombuffer(payload, np.uint8), TABLES, MOST_MEMBERS)
     (lengths,), *code_tables, (kinds,), copies, kernels, chunks = tables
     listed = (lengths, code_tables[1][0], kinds, copies[0], kernels[0], chunks[0])
     if max(map(len, listed)) > MOST_ROWS:

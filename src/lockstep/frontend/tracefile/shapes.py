@@ -51,6 +51,7 @@ def starts(counts: np.ndarray) -> np.ndarray:
     return first
 
 
+@np.errstate(over="ignore")  # counting the lanes of mask -2**63
 def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
     """Count what each shape executes. Raises :class:`Malformed` if a run leaves the code."""
     totals = np.zeros(bounded(len(first) - 1, TOTALS), TOTALS)
