@@ -124,6 +124,20 @@ def test_a_selection_and_limits(workload):
     assert short.stopped
 
 
+def test_ctrl_c_keeps_what_there_is_by_then():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    k = lockstep.KernelBuilder("long", grid=1_000_000, block=256)
+    with k.loop(100):
+        k("FFMA R8, R4, R5, R8")
+    k("EXIT")
+    result = lockstep.simulate(k.workload(), "QV100", progress=interrupt)
+    assert result.stopped.startswith("interrupted")
+    assert 0 < result.warp_instructions < 1_000_000 * 8 * 101
+    assert list(result.kernels["complete"]) == [False]
+
+
 def test_progress_and_notices_are_callbacks(workload):
     said = []
     lockstep.simulate(workload, "QV100", progress=lambda *a: said.append(a), notice=said.append)
