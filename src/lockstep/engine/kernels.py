@@ -28,14 +28,15 @@ class Running:
     ctas: Iterator[Cta]
     launched: int
     ready: int  # the first cycle at which its CTAs may be dispatched
-    number: int = 0  # CTAs read so far
+    seen: set[int] = field(default_factory=set)  # linear ids of the CTAs read so far
     done: int = 0
     end: int = 0
     bound: int = 0  # static instructions that the machine knows
     exhausted: bool = False
-    warp_instructions: int = 0
+    warp_instructions: int = 0  # of the CTAs read so far
     thread_instructions: int = 0
-    totals: dict[int, tuple[int, int]] = field(default_factory=dict)  # of CTAs alive
+    looked: int = 0  # static instructions that were searched for unknown opcodes
+    unknown_code: list[int] = field(default_factory=list)
     unknown: Counter = field(default_factory=Counter)
 
 
@@ -83,10 +84,8 @@ class KernelTable:
     def feed(self, run: Running) -> None:
         """Read CTAs until the kernel's ring is full or the kernel has no more."""
         room = self.streams.sm.pending.shape[1]
-        while not run.exhausted:
-            kernel = self.streams.sm.kernels[run.slot]
-            if kernel.queued - kernel.taken >= room:
-                break
+        taken = int(self.streams.taken[run.slot])
+        while not run.exhausted and self.streams.queued[run.slot] - taken < room:
             begin = perf_counter()
             cta = next(run.ctas, None)
             self.read_seconds += perf_counter() - begin
@@ -101,9 +100,6 @@ class KernelTable:
     def retire(self, slot: int, number: int, end: int) -> None:
         """A CTA of a slot finished."""
         run = self.running[slot]
-        warp_instructions, thread_instructions = run.totals.pop(number)
-        run.warp_instructions += warp_instructions
-        run.thread_instructions += thread_instructions
         run.done += 1
         run.end = max(run.end, end)
         self.streams.retire(slot, number)
@@ -122,27 +118,30 @@ class KernelTable:
                 f"kernel {run.kernel.id} ({run.kernel.name}), CTA {x},{y},{z}: "
                 f"{len(cta.warps)} warps; expected {run.kernel.warps}"
             )
-        if number in run.totals:
+        if number in run.seen:
             raise WorkloadError(f"kernel {run.kernel.id}: CTA {x},{y},{z} appears twice")
-        run.totals[number] = (
-            int(cta.warps["warp_instructions"].sum()),
-            int(cta.warps["thread_instructions"].sum()),
-        )
-        run.number += 1
+        run.seen.add(number)
+        run.warp_instructions += int(cta.warps["warp_instructions"].sum())
+        run.thread_instructions += int(cta.warps["thread_instructions"].sum())
         self.streams.add(run.slot, number, cta)
-        self._count_unknown(run, cta)
+        if run.looked < len(run.kernel.code) or run.unknown_code:
+            self._count_unknown(run, cta)
 
     def _check_count(self, run: Running) -> None:
-        if run.number != run.kernel.n_ctas:
+        if len(run.seen) != run.kernel.n_ctas:
             raise WorkloadError(
-                f"kernel {run.kernel.id} ({run.kernel.name}): {run.number} CTAs; "
+                f"kernel {run.kernel.id} ({run.kernel.name}): {len(run.seen)} CTAs; "
                 f"its grid has {run.kernel.n_ctas}"
             )
 
     def _count_unknown(self, run: Running, cta: Cta) -> None:
+        """Count a CTA's instructions that the opcode tables do not know."""
         code = run.kernel.code
-        for static in np.flatnonzero(code.instructions["op"] == OpClass.UNKNOWN):
-            first = cta.runs["static"]
+        fresh = code.instructions["op"][run.looked :] == OpClass.UNKNOWN
+        run.unknown_code += (run.looked + np.flatnonzero(fresh)).tolist()
+        run.looked = len(code)
+        first = cta.runs["static"]
+        for static in run.unknown_code:
             inside = (first <= static) & (static < first + cta.runs["count"])
             text = code.texts[code.instructions["text"][static]]
             run.unknown[text] += int(inside.sum())
@@ -158,7 +157,9 @@ class KernelTable:
         if end > len(sm.code):
             grown = np.zeros(max(end, 2 * len(sm.code)), ISSUE).view(np.recarray)
             grown[:start] = sm.code[:start]
-            self.streams.sm = sm = sm._replace(code=grown)
+            self.streams.replace(code=grown)
+            sm = self.streams.sm
+            state = sm.kernels[run.slot]
         sm.code[start : start + run.bound] = old
         sm.code[start + run.bound : end] = fresh
         state.code, run.bound, self._code_used = start, len(code), end

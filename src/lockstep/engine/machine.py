@@ -1,6 +1,6 @@
 """The machine: all shards and links of a GPU, and one window of their time."""
 
-from functools import partial
+from functools import cache, partial
 
 from lockstep.engine.threads import Team, blocks
 from lockstep.gpus.spec import GPU
@@ -11,12 +11,25 @@ from lockstep.model.sm import dispatch, scheduler, sm
 from lockstep.model.sm.state import Policies
 
 
-def compile_policies(user: dict) -> tuple[Policies, partition.Policies]:
-    """Machine code of the user's policies, and stand-ins for those not given."""
-    hash_ = slice_hash.compile_hash(user.get("slice_hash", slice_hash.first_slice))
-    l1 = replacement.compile_victim(user.get("l1_replacement", replacement.first_way))
-    pick = scheduler.compile_scheduler(user.get("scheduler", scheduler.first_ready))
-    return Policies(pick, l1, hash_), partition.compile_policies(user)
+@cache
+def _stand_ins() -> Policies:
+    return Policies(
+        scheduler.compile_scheduler(scheduler.first_ready),
+        replacement.compile_victim(replacement.first_way),
+        slice_hash.compile_hash(slice_hash.first_slice),
+    )
+
+
+def compile_policies(user: dict) -> Policies:
+    """Machine code of the user's policies for the SMs, and stand-ins for those not given."""
+    changes = {}
+    if "scheduler" in user:
+        changes["scheduler"] = scheduler.compile_scheduler(user["scheduler"])
+    if "l1_replacement" in user:
+        changes["l1_victim"] = replacement.compile_victim(user["l1_replacement"])
+    if "slice_hash" in user:
+        changes["slice_hash"] = slice_hash.compile_hash(user["slice_hash"])
+    return _stand_ins()._replace(**changes)
 
 
 class Machine:
@@ -25,7 +38,6 @@ class Machine:
     def __init__(self, gpu: GPU, threads: int, policies: dict):
         latency = gpu.interconnect.latency
         sms, channels = gpu.sm.count, gpu.dram.channels
-        sm_policies, partition_policies = compile_policies(policies)
         self.gpu, self.window = gpu, latency
         self.requests = link.build(sms, channels, latency, gpu.interconnect.buffer, 1)
         self.replies = link.build(
@@ -37,9 +49,9 @@ class Machine:
             self.replies,
             sm_build.partition_hit_cycles(gpu),
             max(1, gpu.dram.latency - gpu.l2.latency),
-            partition_policies,
+            partition.compile_policies(policies),
         )
-        self.sm = sm_build.build(gpu, self.memory.slices, sm_policies, set(policies))
+        self.sm = sm_build.build(gpu, self.memory.slices, compile_policies(policies), set(policies))
         self._team = Team(max(1, min(threads, sms)))
         self._sm_blocks = blocks(sms, self._team.size)
         self._memory_blocks = blocks(channels, self._team.size)

@@ -17,27 +17,27 @@ class Streams:
     """Keeps the arenas of an :class:`~lockstep.model.sm.state.Sm`, which it replaces as they grow."""
 
     def __init__(self, sm: Sm):
-        self.sm = sm
-        self._used = dict.fromkeys(ARENAS, 0)
-        self._live: dict[tuple[int, int], dict[str, tuple[int, int]]] = {}
+        self._take(sm)
+        self._used = [0] * len(ARENAS)
+        self._live: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
     def add(self, slot: int, number: int, cta: Cta) -> None:
         """Copy a CTA's streams and queue it for dispatch in its kernel's slot."""
-        parts = dict(zip(ARENAS, (cta.warps, cta.runs, cta.addresses, cta.pool)))
-        for name, part in parts.items():
-            if self._used[name] + len(part) > len(getattr(self.sm, name)):
-                self._make_room(name, len(part))
-        places = {}
-        for name, part in parts.items():
-            start = self._used[name]
-            getattr(self.sm, name)[start : start + len(part)] = part
-            self._used[name] += len(part)
-            places[name] = (start, len(part))
+        parts = (cta.warps, cta.runs, cta.addresses, cta.pool)
+        places = []
+        for k, part in enumerate(parts):
+            length = len(part)
+            if self._used[k] + length > len(self._arenas[k]):
+                self._make_room(k, length)
+            start = self._used[k]
+            self._arenas[k][start : start + length] = part
+            self._used[k] = start + length
+            places.append((start, length))
         self._live[slot, number] = places
-        kernel = self.sm.kernels[slot]
-        ring = self.sm.pending[slot]
-        ring[int(kernel.queued) % len(ring)] = (number, *(places[name][0] for name in ARENAS))
-        kernel.queued += 1
+        queued = int(self.queued[slot])
+        entry = (number, places[0][0], places[1][0], places[2][0], places[3][0])
+        self._pending[slot, queued % self._pending.shape[1]] = entry
+        self.queued[slot] = queued + 1
 
     def retire(self, slot: int, number: int) -> None:
         """Forget a finished CTA."""
@@ -46,44 +46,58 @@ class Streams:
     def drop_all(self) -> None:
         """Forget everything, when no CTA is alive."""
         self._live.clear()
-        self._used = dict.fromkeys(ARENAS, 0)
+        self._used = [0] * len(ARENAS)
 
-    def _make_room(self, name: str, extra: int) -> None:
+    def replace(self, **arrays: np.ndarray) -> None:
+        """Go on with new arrays in the place of some of the SMs'."""
+        self._take(self.sm._replace(**arrays))
+
+    def _take(self, sm: Sm) -> None:
+        """Plain views of what is touched for every CTA: record arrays are slow from Python."""
+        self.sm = sm
+        self._arenas = [np.asarray(getattr(sm, name)).view(np.ndarray) for name in ARENAS]
+        self._pending = sm.pending.view(np.ndarray)
+        self.queued = sm.kernels["queued"].view(np.ndarray)
+        self.taken = sm.kernels["taken"].view(np.ndarray)
+
+    def _make_room(self, k: int, extra: int) -> None:
         """Move what is alive to the front of an arena, doubling it if it stays half full."""
-        old = getattr(self.sm, name)
-        live = sum(places[name][1] for places in self._live.values()) + extra
+        old = self._arenas[k]
+        live = sum(places[k][1] for places in self._live.values()) + extra
         size = len(old)
         while size < 2 * live:
             size *= 2
-        new = np.zeros(size, old.dtype).view(type(old))
-        moved = self._compact(name, old, new)
-        self.sm = self.sm._replace(**{name: new})
-        self._relocate(name, moved)
+        new = np.zeros(size, old.dtype)
+        moved = self._compact(k, old, new)
+        self.replace(**{ARENAS[k]: new.view(type(getattr(self.sm, ARENAS[k])))})
+        self._relocate(k, moved)
 
-    def _compact(self, name: str, old: np.ndarray, new: np.ndarray) -> dict[tuple[int, int], int]:
+    def _compact(self, k: int, old: np.ndarray, new: np.ndarray) -> dict[tuple[int, int], int]:
+        """Copy what is alive; where each CTA's part begins now."""
         end, moved = 0, {}
-        for key, places in sorted(self._live.items(), key=lambda item: item[1][name]):
-            start, length = places[name]
+        for key, places in sorted(self._live.items(), key=lambda item: item[1][k]):
+            start, length = places[k]
             new[end : end + length] = old[start : start + length]
-            places[name] = (end, length)
+            places[k] = (end, length)
             moved[key] = end
             end += length
-        self._used[name] = end
+        self._used[k] = end
         return moved
 
-    def _relocate(self, name: str, moved: dict[tuple[int, int], int]) -> None:
+    def _relocate(self, k: int, moved: dict[tuple[int, int], int]) -> None:
         """Tell resident and waiting CTAs where their streams lie now."""
-        field = "warps" if name == "warp_streams" else name
-        for slot in np.flatnonzero(self.sm.kernels["active"]):
-            kernel, ring = self.sm.kernels[slot], self.sm.pending[slot]
-            for k in range(int(kernel.taken), int(kernel.queued)):
-                entry = ring[k % len(ring)]
-                entry[field] = moved[int(slot), int(entry["cta"])]
-        if name == "warp_streams":  # read at launch only
+        field = PENDING.names[1 + k]
+        room = self._pending.shape[1]
+        for slot in np.flatnonzero(self.sm.kernels["active"]).tolist():
+            for n in range(int(self.taken[slot]), int(self.queued[slot])):
+                entry = self._pending[slot, n % room]
+                entry[field] = moved[slot, int(entry["cta"])]
+        if k == 0:  # warp records are read at launch only
             return
-        for s, c in zip(*np.nonzero(self.sm.ctas["active"])):
-            cta = self.sm.ctas[s, c]
+        ctas = self.sm.ctas.view(np.ndarray)
+        for s, c in zip(*np.nonzero(ctas["active"])):
+            cta = ctas[s, c]
             cta[field] = moved[int(cta["kernel"]), int(cta["cta"])]
 
 
-assert PENDING.names[1:] == ("warps", "runs", "addresses", "pool")
+assert PENDING.names[1:] == ("warps", *ARENAS[1:])

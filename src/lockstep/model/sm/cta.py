@@ -1,7 +1,7 @@
 """CTA slots: whether a CTA fits, its launch, and its end."""
 
 from lockstep._jit import inline
-from lockstep.model.sm.accounting import account_residency, settle, start_accounting
+from lockstep.model.sm.accounting import NO_WARP, account_residency, settle, start_accounting
 from lockstep.model.sm.barrier import warp_finished
 from lockstep.model.sm.state import DEPENDENCE_BARRIERS, GROUPS, NAMED_BARRIERS, NEVER
 
@@ -51,7 +51,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.age = c.sms[s].age
     c.sms[s].age += 1
     warp.wake = now
-    warp.reason = 0
+    warp.reason = NO_WARP
     warp.left = 0
     warp.run = stream.first_run
     warp.run_end = stream.first_run + stream.runs
