@@ -125,6 +125,14 @@ def inline(function):
     return numba.njit(**OPTIONS)(function)
 
 
+def force_inline(function):
+    """As :func:`inline`, but always: where a call would cost more than what it does.
+
+    For the few functions that a walk over millions of records calls for each of them.
+    """
+    return numba.njit(forceinline=True, **OPTIONS)(function)
+
+
 @functools.cache
 def record_array(dtype, ndim: int = 1):
     """The Numba type of a C-contiguous array of ``dtype``, for signatures of policies."""

@@ -15,6 +15,7 @@ from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.model.sm import bind
+from lockstep.model.sm.dispatch import THOUSAND
 from lockstep.model.sm.state import NEVER
 from lockstep.workload import Kernel, MemoryCopy, Workload
 
@@ -158,7 +159,7 @@ class Simulation:
 
     def _advance(self, end: int, event: int, runs: list[Running]) -> None:
         """Skip to the next cycle at which anything can happen."""
-        event = min([event] + [r.ready for r in runs if r.ready >= end])
+        event = min([event, self._next_dispatch(end)] + [r.ready for r in runs if r.ready >= end])
         if event >= NEVER:
             self.now = end
             if self.table.running:
@@ -169,6 +170,12 @@ class Simulation:
             self._sample()
             self._next_sample += self.options["interval"]
         self.now = max(end, event)
+
+    def _next_dispatch(self, end: int) -> int:
+        """The cycle of the next CTA dispatch, if the dispatcher pauses beyond ``end``."""
+        sm = self.machine.sm
+        cycle = int(sm.dispatcher[0].time) // THOUSAND
+        return cycle if cycle >= end and (sm.kernels.taken < sm.kernels.queued).any() else NEVER
 
     def _collect(self) -> bool:
         """Retire the CTAs that finished in this window; whether there were any."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lockstep.frontend.tracefile import walk
+from lockstep.frontend.tracefile.columns import as_records
 from lockstep.frontend.tracefile.rows import STORED, Kind, blank_rows, finished, place_streams
 from lockstep.frontend.tracefile.shapes import SLOT, starts
 from lockstep.frontend.tracefile.survey import choose
@@ -32,7 +33,7 @@ def chunk(ctas, index=None):
         np.array(list(chain(*lists)), np.int64),
         np.zeros(len(ctas) + 1, np.int64),
         np.zeros(len(addresses), np.int64),
-        np.array(slots, SLOT).view(np.recarray),
+        as_records(np.array(slots, SLOT)),
         starts(np.array([len(warp) for warp in ctas[0]])),
         np.arange(len(ctas[0]))[None],
         np.zeros(len(ctas), np.int64),
@@ -43,7 +44,7 @@ def chunk(ctas, index=None):
 def chosen(w):
     """The walk with its rows; decoding it must give the addresses back."""
     with np.errstate(over="ignore"):
-        done = choose(w, np.unique(w.slots.row))
+        done = choose(w, np.unique(w.slots["row"]))
         table = np.array([done.rows[name] for name in STORED])
         rows = blank_rows(table)
         lengths = place_streams(rows)
@@ -90,8 +91,8 @@ def test_an_index_predicts_what_it_addresses():
         stores = [(1, EVERY, [(1 << 41) + 8 * i for i in own]) for own in ids]
         ctas.append([[load, store] for load, store in zip(loads, stores)])
     done = chosen(chunk(ctas))
-    assert done.rows.kind[1] == Kind.REFERENCE
-    assert (done.rows.reference[1], done.rows.scale[1]) == (0, 3)
+    assert done.rows["kind"][1] == Kind.REFERENCE
+    assert (done.rows["reference"][1], done.rows["scale"][1]) == (0, 3)
     n = len(ctas) * 4
     lanes_of_stores = done.residuals[-31 * n :]
     assert np.count_nonzero(lanes_of_stores) == 0
@@ -101,7 +102,7 @@ def test_scattered_addresses_are_taken_from_their_lowest():
     rng = np.random.default_rng(2)
     lists = [(1 << 40) + 4 * rng.integers(0, 1 << 20, 32) for _ in range(64)]
     done = chosen(chunk([[[(0, EVERY, own.tolist())] for own in lists]]))
-    assert done.rows.kind[0] == Kind.ORIGIN
+    assert done.rows["kind"][0] == Kind.ORIGIN
     assert done.residuals.min() >= 0
 
 

@@ -121,8 +121,7 @@ class ChunkBuilder:
             first, np.frombuffer(bytearray().join(self._warp_shapes), RUN), self._memory
         )
         table = slots(shapes, self._memory)
-        used, row = np.unique(table.row, return_inverse=True)
-        table.row = row
+        used, table["row"] = np.unique(table["row"], return_inverse=True)
         warps = np.array(self._warps, np.int64).reshape(-1, self._kernel.warps)
         w = choose(self._walk(table, starts(shapes.totals["addresses"]), warps), used)
         jump, count, back, literals = pack_runs(shapes.first, shapes.runs)

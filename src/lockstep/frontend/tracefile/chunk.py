@@ -84,7 +84,7 @@ def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
     if max(ctas, len(warps)) > MOST_CTAS:
         raise Malformed(f"expected at most {MOST_CTAS} CTAs in a chunk")
     shapes = unpack_runs(run_counts, (*runs, literals), geometry.memory)
-    _check_rows(table, len(geometry.memory.instructions))
+    n_records, n_listed = _check_rows(table, len(geometry.memory.instructions))
     rows = blank_rows(table)
     lengths = place_streams(rows)
     streams, position = unpack(data, position, lengths)
@@ -93,13 +93,13 @@ def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
     warp_table, cta_runs = _cta_shapes(warps, shapes)
     address_first = np.empty(ctas + 1, np.int64)
     n_addresses = int(_count_addresses(warp_table, shape, address_first))
-    if n_addresses != table[1].sum():
+    if n_addresses != n_records:
         raise Malformed("expected as many address records as the warps execute")
     w = walk.Walk(
         rows,
         streams,
         np.zeros(n_addresses, ADDRESS),
-        np.empty(int(table[2].sum() + table[3].sum()), np.int64),
+        np.empty(n_listed, np.int64),
         np.empty(ctas + 1, np.int64),
         np.empty(n_addresses, np.int64),
         _row_slots(shapes, geometry.memory, table[0]),
@@ -122,38 +122,41 @@ def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
     )
 
 
-def _check_rows(table: np.ndarray, instructions: int) -> None:
-    """Every value of the row table within its range."""
-    wrong = int(_wrong_column(table, (instructions, len(Kind), LIMIT // ADDRESS.itemsize)))
+def _check_rows(table: np.ndarray, instructions: int) -> tuple[int, int]:
+    """How many records and addresses in lists there are; every value must be within its range."""
+    limits = (instructions, len(Kind), LIMIT // ADDRESS.itemsize)
+    wrong, records, listed = _count_rows(table, limits)
     if wrong != NONE:
         raise Malformed(f"{STORED[wrong]} of a memory instruction out of range")
+    return records, listed
 
 
 @jit
-def _wrong_column(table, limits):
-    """The first column with a value out of range, or NONE."""
+def _count_rows(table, limits):
+    """The first column with a value out of range, or NONE; all records; all addresses in lists."""
     instructions, kinds, most = limits
-    addresses, records, before = np.int64(0), np.int64(0), np.int64(-1)
+    listed, records, before = np.int64(0), np.int64(0), np.int64(-1)
     for r in range(table.shape[1]):
+        wrong = NONE
         if table[0, r] <= before or table[0, r] >= instructions:
-            return 0
-        before = table[0, r]
+            wrong = 0
         for column in range(1, 4):
             if table[column, r] < 0 or table[column, r] > most:
-                return column
+                wrong = column
+        before = table[0, r]
         records += table[1, r]
-        addresses += table[2, r] + table[3, r]
-        if records > most:
-            return 1
-        if table[2, r] > table[1, r] or addresses > 2 * most:
-            return 2
+        listed += table[2, r] + table[3, r]
+        if table[2, r] > table[1, r] or records > most or listed > 2 * most:
+            wrong = 2
         if table[4, r] < 0 or table[4, r] >= kinds:
-            return 4
+            wrong = 4
         if table[7, r] < 0 or table[7, r] >= table.shape[1]:
-            return 7
+            wrong = 7
         if table[8, r] < -63 or table[8, r] > 63:
-            return 8
-    return NONE
+            wrong = 8
+        if wrong != NONE:
+            return wrong, records, listed
+    return NONE, records, listed
 
 
 def _cta_shapes(warps: np.ndarray, shapes: Shapes) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -11,9 +11,8 @@ import numpy as np
 
 from lockstep._jit import jit
 from lockstep.errors import LockstepError
-from lockstep.frontend.tracefile.columns import Malformed, check_range
+from lockstep.frontend.tracefile.columns import Malformed, as_records, check_range
 from lockstep.frontend.tracefile.rows import NONE
-from lockstep.frontend.tracefile.shapes import starts
 from lockstep.isa.instruction import (
     INSTRUCTION,
     NO_BARRIER,
@@ -75,7 +74,9 @@ class CodeCollector:
 def codes(tables: CodeTables, strings: list[str]) -> list[Code]:
     """The codes of the tables. Raises :class:`Malformed` for any the model could not execute."""
     texts, members = tables.texts[0], tables.members[0]
-    if (tables.codes < 0).any() or tables.codes.sum(axis=1).tolist() != [len(texts), len(members)]:
+    n_texts, n_members = tables.codes.tolist()
+    due = len(texts), len(members)
+    if min(n_texts + n_members, default=0) < 0 or (sum(n_texts), sum(n_members)) != due:
         raise Malformed("expected codes as long as the lists of their parts")
     check_range(texts, len(strings), "string number")
     words = np.ascontiguousarray(tables.instructions.T)
@@ -83,11 +84,11 @@ def codes(tables: CodeTables, strings: list[str]) -> list[Code]:
         _verify(words.reshape(-1).view(INSTRUCTION), strings)
     except LockstepError as problem:
         raise Malformed(str(problem)) from None
-    t, m = (starts(counts).tolist() for counts in tables.codes)
-    return [
-        _code(words, texts[t[i] : t[i + 1]], members[m[i] : m[i + 1]], strings)
-        for i in range(tables.codes.shape[1])
-    ]
+    found = []
+    for t, m in zip(n_texts, n_members):
+        found.append(_code(words, texts[:t], members[:m], strings))
+        texts, members = texts[t:], members[m:]
+    return found
 
 
 class StoredCode(Code):
@@ -101,7 +102,9 @@ class StoredCode(Code):
             raise AttributeError(name)
         words, texts, members, strings = self._parts
         own = words[members]
-        own[:, TEXT] = _places(texts, strings)[own[:, TEXT]]
+        places = np.empty(len(strings), np.int64)
+        _locate_texts(own, texts, places)
+        own[:, TEXT] = places[own[:, TEXT]]
         super().__init__(own.reshape(-1).view(INSTRUCTION), [strings[t] for t in texts.tolist()])
         return self.__dict__[name]
 
@@ -110,15 +113,21 @@ def _code(words, texts, members, strings) -> Code:
     """One code, its members given as differences to their positions."""
     members = members + np.arange(len(members))
     check_range(members, len(words), "instruction number")
-    check_range(_places(texts, strings)[words[members, TEXT]], len(texts), "text number")
+    if not _locate_texts(words[members], texts, np.empty(len(strings), np.int64)):
+        raise Malformed("expected the text of every instruction among those of its code")
     return StoredCode(words, texts, members, strings)
 
 
-def _places(texts: np.ndarray, strings: list[str]) -> np.ndarray:
-    """Where each string first is among the texts of a code, or NONE."""
-    places = np.full(len(strings), NONE)
-    places[texts[::-1]] = np.arange(len(texts))[::-1]
-    return places
+@jit
+def _locate_texts(words, texts, places):
+    """Fill where each string first is in ``texts``; whether all texts of ``words`` are there."""
+    places[:] = NONE
+    for i in range(len(texts) - 1, -1, -1):
+        places[texts[i]] = i
+    known = True
+    for i in range(len(words)):
+        known = known and places[words[i, TEXT]] != NONE
+    return known
 
 
 def _words(instructions: np.ndarray) -> np.ndarray:
@@ -128,11 +137,8 @@ def _words(instructions: np.ndarray) -> np.ndarray:
 
 def _verify(records: np.ndarray, texts: list[str]) -> None:
     """As :func:`~lockstep.isa.instruction.verify`, which is slow: only for a suspect record."""
-    suspect = int(_first_suspect(records.view(np.recarray)))
-    if suspect < 0 and len(records):
-        strange = (records["text"] < 0) | (records["text"] >= len(texts))
-        suspect = int(np.argmax(strange)) if strange.any() else NONE
-    if suspect >= 0:
+    suspect = int(_first_suspect(as_records(records), len(texts)))
+    if suspect != NONE:
         verify(records[suspect : suspect + 1], texts)
 
 
@@ -140,12 +146,12 @@ CLASSES, SPACES = len(OpClass), len(Space)
 
 
 @jit
-def _first_suspect(records):
-    """The first record that ``verify`` might refuse, or -1."""
+def _first_suspect(records, texts):
+    """The first record that ``verify`` might refuse, or NONE."""
     for i in range(len(records)):
         r = records[i]
         fine = 0 <= r.op < CLASSES and 0 <= r.space < SPACES and 0 <= r.width <= 64 and r.pc >= 0
-        fine = fine and 0 <= r.destinations <= len(r.destination)
+        fine = fine and 0 <= r.text < texts and 0 <= r.destinations <= len(r.destination)
         fine = fine and 0 <= r.sources <= len(r.source) and NO_CONTROL <= r.stall <= 15
         fine = fine and 0 <= r.write_barrier <= NO_BARRIER and r.write_barrier != 6
         fine = fine and 0 <= r.read_barrier <= NO_BARRIER and r.read_barrier != 6
@@ -159,4 +165,4 @@ def _first_suspect(records):
             first, count = r.source[j], r.source_count[j]
             if first < 0 or count < 1 or count > REGISTER_COUNT - first:
                 return i
-    return -1
+    return NONE

@@ -6,7 +6,7 @@ second bytes, up to the narrowest width that holds them. Zstandard does the rest
 
 import numpy as np
 
-from lockstep._jit import jit
+from lockstep._jit import DISABLED, jit
 
 WIDTH = 15  # bits of the head byte: bytes a value, 0 to 8
 DELTA = 16  # values are differences to the value before
@@ -87,6 +87,14 @@ def check_range(values: np.ndarray, end: int, what: str) -> None:
     """Raise :class:`Malformed` unless all values are at least 0 and less than ``end``."""
     if _outside(values, end):
         raise Malformed(f"{what} out of range; expected 0 to {end - 1}")
+
+
+def as_records(array: np.ndarray) -> np.ndarray:
+    """A structured array for jitted code, whose fields are attributes there.
+
+    Without JIT that takes a view, which costs more than many a small chunk is worth.
+    """
+    return array.view(np.recarray) if DISABLED else array
 
 
 def bounded(count: int, dtype: np.dtype) -> int:

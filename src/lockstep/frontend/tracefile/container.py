@@ -1,10 +1,11 @@
 """The file around the sections: header, footer, compression and checksums."""
 
+import functools
 import struct
+import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import BinaryIO
 
 import zstandard
@@ -40,7 +41,7 @@ def _index_crc(head: bytes, index: bytes, offset: int, raw_size: int) -> int:
     return zlib.crc32(struct.pack("<QI", offset, raw_size), zlib.crc32(index, zlib.crc32(head)))
 
 
-def read_index(path: Path) -> tuple[bytes, int, bool]:
+def read_index(path: str) -> tuple[bytes, int, bool]:
     """The payload of the index, where it lies, and whether a newer minor version wrote it."""
     with opened(path) as file:
         head = file.read(HEADER.size)
@@ -61,7 +62,7 @@ def read_index(path: Path) -> tuple[bytes, int, bool]:
     return decompress(path, offset, index, raw_size), offset, minor > MINOR
 
 
-def _check_header(path: Path, head: bytes) -> int:
+def _check_header(path: str, head: bytes) -> int:
     """The minor version."""
     if len(head) < HEADER.size or not head.startswith(MAGIC):
         raise InputError(path, "byte 0", "expected a lockstep trace, which begins with \\x89LST")
@@ -72,7 +73,7 @@ def _check_header(path: Path, head: bytes) -> int:
     return minor
 
 
-def read_section(path: Path, offset: int, size: int, raw_size: int, crc: int) -> bytes:
+def read_section(path: str, offset: int, size: int, raw_size: int, crc: int) -> bytes:
     """The payload of a section."""
     with opened(path) as file:
         file.seek(offset)
@@ -82,22 +83,28 @@ def read_section(path: Path, offset: int, size: int, raw_size: int, crc: int) ->
     return decompress(path, offset, data, raw_size)
 
 
-def decompress(path: Path, offset: int, data: bytes, raw_size: int) -> bytes:
+def decompress(path: str, offset: int, data: bytes, raw_size: int) -> bytes:
     """One frame of exactly ``raw_size`` bytes; what it claims is checked before it is unpacked."""
     where = f"byte {offset}"
     try:
         if raw_size > LIMIT or zstandard.frame_content_size(data) != raw_size:
             raise InputError(path, where, f"expected a Zstandard frame of {raw_size} bytes")
-        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
+        return _decompressor(threading.get_ident()).decompress(data, allow_extra_data=False)
     except zstandard.ZstdError as problem:
         raise InputError(path, where, f"expected a Zstandard frame: {problem}") from None
 
 
+@functools.cache
+def _decompressor(thread: int) -> zstandard.ZstdDecompressor:
+    """One for each thread: to make it costs ten times as much as to unpack a small section."""
+    return zstandard.ZstdDecompressor()
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: str) -> Iterator[BinaryIO]:
     """The file, open for reading; what the system refuses is an :class:`InputError`."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             yield file
     except OSError as problem:
         raise InputError(path, "", f"cannot be read: {problem.strerror or problem}") from None

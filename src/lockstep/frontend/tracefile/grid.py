@@ -5,11 +5,11 @@ same warp slot of an earlier CTA; and the first execution of a warp as far from 
 before. Only what breaks this pattern leaves a residual.
 """
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 from lockstep.frontend.tracefile.rows import LANES, NONE
 
 
-@inline
+@force_inline
 def enter(w, row, place):
     """Note that ``row`` executes at ``place``: find its twin and its neighbour above."""
     record, warp, cta, slot = place
@@ -30,7 +30,7 @@ def enter(w, row, place):
     row.warp, row.cta, row.previous = warp, cta, NONE
 
 
-@inline
+@force_inline
 def expect(w, row):
     """The predicted first address of the record that ``enter`` announced."""
     if row.previous != NONE:
@@ -47,7 +47,7 @@ def expect(w, row):
     return row.last
 
 
-@inline
+@force_inline
 def learn(w, row, record, actual):
     """Remember the differences that ``actual`` shows."""
     w.next[record] = NONE
@@ -60,7 +60,7 @@ def learn(w, row, record, actual):
     row.previous, row.last = record, actual
 
 
-@inline
+@force_inline
 def _slope(rise, run):
     """Rise over run, rounded down; the run is made positive, since -2**63 // -1 would trap."""
     if run < 0:
@@ -68,7 +68,7 @@ def _slope(rise, run):
     return rise // run
 
 
-@inline
+@force_inline
 def address(w, record):
     """First address of a record."""
     return w.addresses[record]["first"]

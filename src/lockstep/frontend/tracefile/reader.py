@@ -2,9 +2,10 @@
 
 import bisect
 import hashlib
+import os
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
 
 from lockstep.errors import InputError
 from lockstep.frontend.tracefile import chunk, container, index
@@ -18,7 +19,7 @@ def load(path) -> Workload:
 
     Raises :class:`~lockstep.errors.InputError` here or while CTAs are read.
     """
-    path = Path(path)
+    path = os.fspath(path)
     payload, offset, newer = container.read_index(path)
 
     def source(kernel, chunks):
@@ -30,7 +31,7 @@ def load(path) -> Workload:
             raise Malformed(f"expected the chunks to end here, not at byte {end}")
     except Malformed as problem:
         raise InputError(path, f"byte {offset}", f"index: {problem}") from None
-    workload.path = str(path)
+    workload.path = path
     workload.digest = hashlib.sha256(payload).hexdigest()  # holds the checksum of every chunk
     return workload
 
@@ -45,7 +46,7 @@ def read_cta(kernel: Kernel, n: int) -> Cta:
 class StoredCtas:
     """The CTAs of one kernel: call it to stream them, index it to get one."""
 
-    def __init__(self, path: Path, kernel: Kernel, chunks: list[tuple[int, index.StoredChunk]]):
+    def __init__(self, path: str, kernel: Kernel, chunks: list[tuple[int, index.StoredChunk]]):
         self._path = path
         self._code, self._grid, self._warps = kernel.code, kernel.grid, kernel.warps
         self._chunks = chunks
@@ -64,9 +65,14 @@ class StoredCtas:
         if not 0 <= n < len(self):
             raise IndexError(f"CTA {n} of {len(self)}")
         i = bisect.bisect_right(self._ends, n)
-        if self._latest is None or self._latest[0] != i:
-            self._latest = i, self._read(i)
-        return self._latest[1].cta(n - (self._ends[i - 1] if i else 0))
+        latest = self._latest  # another thread may replace it
+        if latest is None or latest[0] != i:
+            latest = self._latest = i, self._read(i)
+        return latest[1].cta(n - (self._ends[i - 1] if i else 0))
+
+    @cached_property
+    def _geometry(self) -> chunk.Geometry:
+        return chunk.Geometry(self._grid, self._warps, memory_map(self._code.instructions))
 
     def _read(self, i: int) -> chunk.Chunk:
         offset, stored = self._chunks[i]
@@ -74,7 +80,6 @@ class StoredCtas:
             self._path, offset, stored.size, stored.raw_size, stored.crc
         )
         try:
-            geometry = chunk.Geometry(self._grid, self._warps, memory_map(self._code.instructions))
-            return chunk.decode(payload, stored.ctas, geometry)
+            return chunk.decode(payload, stored.ctas, self._geometry)
         except Malformed as problem:
             raise InputError(self._path, f"byte {offset}", f"chunk: {problem}") from None

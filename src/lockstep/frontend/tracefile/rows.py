@@ -5,7 +5,7 @@ from enum import IntEnum
 import numpy as np
 
 from lockstep._jit import jit
-from lockstep.frontend.tracefile.columns import bounded
+from lockstep.frontend.tracefile.columns import as_records, bounded
 
 LANES = 64
 NONE = -1
@@ -73,7 +73,7 @@ ROW = np.dtype(
 
 def blank_rows(table: np.ndarray) -> np.ndarray:
     """Rows ready for a walk; ``table`` holds one line for each name of :data:`STORED`."""
-    rows = np.zeros(bounded(table.shape[1], ROW), ROW).view(np.recarray)
+    rows = as_records(np.zeros(bounded(table.shape[1], ROW), ROW))
     _fill(rows, table)
     return rows
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import inline, jit
-from lockstep.frontend.tracefile.columns import Malformed, bounded
+from lockstep._jit import force_inline, jit
+from lockstep.frontend.tracefile.columns import Malformed, as_records, bounded
 from lockstep.workload import RUN
 
 REACH = 254  # how many runs a mask may lie back
@@ -55,7 +55,7 @@ def starts(counts: np.ndarray) -> np.ndarray:
 def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
     """Count what each shape executes. Raises :class:`Malformed` if a run leaves the code."""
     totals = np.zeros(bounded(len(first) - 1, TOTALS), TOTALS)
-    bad = int(_measure(first, runs, memory.before, totals.view(np.recarray)))
+    bad = int(_measure(first, runs, memory.before, as_records(totals)))
     if bad >= 0:
         run = runs[bad]
         raise Malformed(
@@ -67,7 +67,7 @@ def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
 
 def slots(shapes: Shapes, memory: MemoryMap) -> np.ndarray:
     """The address records of all shapes; ``row`` counts memory instructions in code order."""
-    table = np.empty(bounded(shapes.totals["addresses"].sum(), SLOT), SLOT).view(np.recarray)
+    table = as_records(np.empty(bounded(shapes.totals["addresses"].sum(), SLOT), SLOT))
     _list_slots(shapes.runs, memory.before, table)
     return table
 
@@ -104,7 +104,7 @@ def _measure(first, runs, before, totals):
     return -1
 
 
-@inline
+@force_inline
 def lanes_of(mask):
     """How many bits are set."""
     n = 0

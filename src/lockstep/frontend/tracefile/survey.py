@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import inline, jit
+from lockstep._jit import force_inline, jit
 from lockstep.frontend.tracefile import walk
+from lockstep.frontend.tracefile.columns import as_records
 from lockstep.frontend.tracefile.rows import (
     LANES,
     NONE,
@@ -60,7 +61,7 @@ def choose(w: Walk, instructions: np.ndarray) -> Walk:
 
     ``instructions`` are the numbers of the rows' memory instructions; ``w`` needs no rows yet.
     """
-    seen = np.zeros(len(instructions), SEEN).view(np.recarray)
+    seen = as_records(np.zeros(len(instructions), SEEN))
     seen["warp"] = NONE
     _survey(Sample(w, seen, np.zeros(RECENT, np.int64)))
     grid = _table(seen, instructions)
@@ -157,7 +158,7 @@ def _survey(sample):
             warp += 1
 
 
-@inline
+@force_inline
 def _look(sample, what, target, at):
     """Count one record, vote for its gap and test its candidates; returns the next pool place."""
     row, mask, warp = what
@@ -188,7 +189,7 @@ def _look(sample, what, target, at):
     return at + lanes if listed else at
 
 
-@inline
+@force_inline
 def _vote(w, seen, mask, at):
     """Boyer and Moore's majority vote over the distances of neighbouring lanes."""
     before = lowest(mask)
@@ -204,7 +205,7 @@ def _vote(w, seen, mask, at):
         seen.votes += 1 if gap == seen.gap else -1
 
 
-@inline
+@force_inline
 def _test(sample, what, at):
     """Count for each candidate and scale the lanes at a constant offset."""
     row, mask, warp = what
@@ -224,7 +225,7 @@ def _test(sample, what, at):
             n += 1
 
 
-@inline
+@force_inline
 def _compare(seen, first, reference, actual):
     for s in range(SCALES):
         shift = _shift(s)
@@ -234,13 +235,13 @@ def _compare(seen, first, reference, actual):
         seen.offset[first + s] = actual - scaled
 
 
-@inline
+@force_inline
 def _shift(s):
     """Scale number to shift; 0 comes first, so that it wins a draw."""
     return s if s <= SCALES // 2 else s - SCALES
 
 
-@inline
+@force_inline
 def _candidate(seen, other):
     """Index of ``other`` among the candidates, added while there is room; else NONE."""
     for c in range(seen.candidates):
@@ -253,7 +254,7 @@ def _candidate(seen, other):
     return seen.candidates - 1
 
 
-@inline
+@force_inline
 def _push(recent, row):
     """Move ``row`` to the front of the rows executed last."""
     i = 0

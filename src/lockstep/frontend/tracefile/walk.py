@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import inline, jit
+from lockstep._jit import force_inline, jit
 from lockstep.frontend.tracefile import grid
 from lockstep.frontend.tracefile.rows import LANES, NONE, ORIGIN, REFERENCE
 from lockstep.frontend.tracefile.shapes import lanes_of
@@ -57,7 +57,7 @@ def _walk(w, decoding):
     return True
 
 
-@inline
+@force_inline
 def _record(w, place, slot, at, decoding):
     """One address record; returns where in the pool the next list goes, or NONE if bad."""
     record, warp, cta, _ = place
@@ -86,7 +86,7 @@ def _record(w, place, slot, at, decoding):
     return _list(w, row, (warp, mask, first), at, decoding)
 
 
-@inline
+@force_inline
 def _code(w, at, expected, value, decoding):
     """The value at ``at``: read as a difference to ``expected``, or written as one."""
     if decoding:
@@ -95,7 +95,7 @@ def _code(w, at, expected, value, decoding):
     return value
 
 
-@inline
+@force_inline
 def _expect_first(w, row, place, first):
     """The predicted address of the first active lane."""
     if row.kind == ORIGIN:
@@ -106,7 +106,7 @@ def _expect_first(w, row, place, first):
     return grid.expect(w, row)
 
 
-@inline
+@force_inline
 def _learn_first(w, row, place, first, actual):
     if row.kind == ORIGIN:
         return
@@ -115,7 +115,7 @@ def _learn_first(w, row, place, first, actual):
         _learn_offset(w, row, first, actual)
 
 
-@inline
+@force_inline
 def _strided(w, row, target, mask, decoding):
     """The stride of a record that is no list; False if it is none."""
     if row.at_stride >= len(w.residuals):
@@ -135,7 +135,7 @@ def _strided(w, row, target, mask, decoding):
     return True
 
 
-@inline
+@force_inline
 def _list(w, row, active, at, decoding):
     """The further addresses of a list; returns the place behind it, or NONE if bad."""
     warp, mask, before = active
@@ -167,7 +167,7 @@ def _list(w, row, active, at, decoding):
     return at + 1
 
 
-@inline
+@force_inline
 def _refers(w, row, warp, lane):
     """Whether the instruction that ``row`` refers to has an address for this lane."""
     if row.kind != REFERENCE:
@@ -176,19 +176,19 @@ def _refers(w, row, warp, lane):
     return other.lane_warp == warp and (other.lane_mask >> lane) & 1 != 0
 
 
-@inline
+@force_inline
 def _scaled(w, row, lane):
     """What ``row`` refers to, scaled."""
     other = w.rows[row.reference].lane[lane]
     return other << row.scale if row.scale >= 0 else other >> -row.scale
 
 
-@inline
+@force_inline
 def _learn_offset(w, row, lane, actual):
     row.offset, row.offset_known = actual - _scaled(w, row, lane), 1
 
 
-@inline
+@force_inline
 def lowest(mask):
     """Index of the lowest set bit."""
     lane = 0

@@ -202,4 +202,3 @@ def tick(c, s, now):
         through_l1(c, s, now)
     if sm.current < 0 and sm.accept_free <= now:
         accept(c, s, now)
-    wake_waiting_for_room(c, s, now)

@@ -12,6 +12,7 @@ def memory_cycle(c, requests, replies, s, now, end):
     port.tick(c, requests, replies, s, now)
     memory_pipeline.tick(c, s, now)
     settle_done(c, s, now)
+    memory_pipeline.wake_waiting_for_room(c, s, now)  # what ended has made room too
     sm = c.sms[s]
     sm.memory_next = min(
         memory_pipeline.next_event(c, s, now), port.next_event(c, replies, s, now, end)
