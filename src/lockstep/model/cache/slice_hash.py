@@ -23,8 +23,6 @@ recoverable), so the blocks of one index can be numbered without gaps: ``local_b
 """
 
 
-import functools
-
 import numpy as np
 
 from lockstep._jit import Context, inline, policy
@@ -60,7 +58,6 @@ class Hash(Context):
     table: np.ndarray  # int64, 8 x 256
 
 
-@functools.cache
 def build(kind: str, count: int, unit: int = 1) -> Hash:
     """The hash of numbers divided by ``unit`` onto 0 to ``count - 1``."""
     power = (count & -count).bit_length() - 1
