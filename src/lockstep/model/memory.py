@@ -13,15 +13,16 @@ from lockstep.errors import SpecError
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model.cache import replacement, slice_hash, tags
-from lockstep.model.clock import NEVER
 from lockstep.model.counters import PARTITION_COUNTERS
-from lockstep.model.dram import controller
+from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import scheduler as dram_scheduler
 from lockstep.model.dram.state import Channels
 from lockstep.model.link import Link
 
 SPEC = np.dtype(
     [
+        ("l2", clocks.CLOCK),
+        ("crossbar", clocks.CLOCK),
         ("partitions", "i8"),
         ("slices", "i8"),  # a partition
         ("line_bytes", "i8"),
@@ -29,16 +30,17 @@ SPEC = np.dtype(
         ("unit_bytes", "i8"),  # consecutive bytes of one slice
         ("unit_lines", "i8"),
         ("burst_sectors", "i8"),  # sectors one DRAM request brings
-        ("queue", "i8"),  # requests in front of a slice
         ("sector_bytes", "i8"),
         ("bytes_per_tick", "i8"),  # of a slice's data port
         ("backlog", "i8"),  # ticks the data port may be behind the tags
         ("hit_cycles", "i8"),
+        ("queue", "i8"),  # requests in front of a slice
         ("mshrs", "i8"),
         ("merges", "i8"),
+        ("waiters", "i8"),  # requests that may wait for data at a slice
+        ("replies", "i8"),  # in a reply pipe
         ("refuse", "i8"),  # 1: a full MSHR file refuses reads and atomics
         ("fetch_writes", "i8"),  # 1: a write miss reads the sector
-        ("replies", "i8"),  # places of a reply pipe
         ("flit_bytes", "i8"),
         ("sides", "i8"),
         ("sources", "i8"),
@@ -46,14 +48,14 @@ SPEC = np.dtype(
     ]
 )
 
-PARTITION = np.dtype([("next", "i8")])  # core cycle of the next thing to do, inbox aside
+PIPES = 4  # lists of replies of a slice: hits and fills, to near and to far SMs
+QUEUE = 4  # list of requests in front of the tags
+LISTS = 5
 
 SLICE = np.dtype(
     [
-        ("next", "i8"),  # core cycle of the next thing to do
-        ("queue_head", "i8"),
-        ("queue_count", "i8"),
-        ("port_free", "i8"),  # L2 ticks at which the ports are free again
+        ("next", "i8"),  # core cycle of the next thing to do, returns from below aside
+        ("port_free", "i8"),  # L2 ticks at which input, tags and data port are free again
         ("tags_free", "i8"),
         ("data_free", "i8"),
         ("reply_free", "i8"),  # crossbar tick
@@ -62,67 +64,38 @@ SLICE = np.dtype(
         ("stalled_since", "i8"),
         ("retry", "i8"),  # 1: what it waits for may have come
         ("mshrs", "i8"),  # in use
-        ("free_waiter", "i8"),
+        ("waiting", "i8"),  # requests that wait for data
         ("filling", "i8"),  # 1: the oldest return is in the tags, its waiters are being served
+        ("return_head", "i8"),  # DRAM slots with data on its way here
+        ("return_tail", "i8"),
+        ("free", "i8"),  # first free entry
+        ("head", "i8", (LISTS,)),
+        ("tail", "i8", (LISTS,)),
+        ("count", "i8", (LISTS,)),
     ]
 )
 
-REQUEST = np.dtype(
+ENTRY = np.dtype(
     [
-        ("ready", "i8"),  # L2 tick at which its last flit is in
-        ("kind", "i8"),
-        ("source", "i8"),
+        ("next", "i8"),
+        ("ready", "i8"),  # queue: L2 tick at which its last flit is in; replies: core cycle
+        ("kind", "i8"),  # of the request
+        ("answer", "i8"),  # replies: what they are
+        ("source", "i8"),  # who asked
         ("address", "i8"),
         ("line", "i8"),  # line number, the tag
         ("row", "i8"),  # of the tags
-        ("channel_line", "i8"),  # line number within the DRAM channel
-        ("sectors", "i8"),  # asked for
-        ("left", "i8"),  # not yet served
+        ("place", "i8"),  # line number within the DRAM channel
+        ("sectors", "i8"),  # queue: asked for; waiters: to come; replies: here
+        ("left", "i8"),  # queue: not yet served
         ("full", "i8"),
         ("tag", "i8"),
         ("policy", "i8"),
         ("issued", "i8"),
-    ]
-)
-"""A request in the queue of a slice."""
-
-WAITER = np.dtype(
-    [
-        ("next", "i8"),
-        ("sectors", "i8"),  # that it still waits for
-        ("kind", "i8"),
-        ("source", "i8"),
-        ("address", "i8"),
-        ("tag", "i8"),
-        ("policy", "i8"),
-        ("issued", "i8"),
-        ("full", "i8"),
-    ]
-)
-"""A request that waits for data from below."""
-
-PIPE = np.dtype([("head", "i8"), ("count", "i8")])
-PIPES = 4  # of a slice: hits and fills, to near and to far SMs
-
-REPLY = np.dtype(
-    [
-        ("ready", "i8"),  # core cycle
-        ("kind", "i8"),
-        ("request", "i8"),
-        ("source", "i8"),  # who asked, and gets it
-        ("address", "i8"),
-        ("sectors", "i8"),
-        ("full", "i8"),
         ("flits", "i8"),
-        ("tag", "i8"),
-        ("policy", "i8"),
-        ("issued", "i8"),
     ]
 )
-
-L2_CLOCK = 0
-CROSSBAR_CLOCK = 1
-DRAM_CLOCK = 2
+"""A request in front of the tags, one that waits for data, or a reply."""
 
 _MOST_WAITERS = 16384  # requests that can wait at one slice, however large the MSHR file
 
@@ -135,23 +108,25 @@ class Policies(Context):
     pick: object  # DRAM scheduler
 
 
+class L2(Context):
+    """State of the L2 slices, and of the DRAM channels below."""
+
+    spec: np.recarray  # SPEC, one
+    tags: tags.Tags  # one cache a slice
+    slices: np.recarray  # SLICE, by global slice number
+    entries: np.recarray  # ENTRY, a block a slice
+    dram: Channels
+    policies: Policies
+
+
 class Memory(Context):
     """State of all memory partitions."""
 
-    spec: np.recarray  # SPEC, one
-    clocks: np.recarray  # CLOCK: L2, crossbar, DRAM
     slices: slice_hash.Hash  # which slice owns an address
     sets: slice_hash.Hash  # which set of a slice a line belongs to
-    tags: tags.Tags  # one cache a slice
-    partitions: np.recarray  # PARTITION
-    l2: np.recarray  # SLICE, by global slice number
-    queue: np.recarray  # REQUEST, slices x queue, rings
-    waiters: np.recarray  # WAITER, a block a slice
-    pipes: np.recarray  # PIPE, slices x 4
-    replies: np.recarray  # REPLY, (slices x 4) x places, rings
-    dram: Channels
+    next: np.ndarray  # int64, by partition: core cycle of the next thing to do, inbox aside
+    l2: L2
     counters: np.recarray  # PARTITION_COUNTERS
-    policies: Policies
 
 
 @functools.cache
@@ -198,28 +173,24 @@ def build(
     policies = policies or _stand_ins()
     user = [given is not stand for given, stand in zip(policies, _stand_ins())]
     l2, partitions = gpu.l2, gpu.dram.channels
-    slices = partitions * l2.slices_per_channel
+    count = partitions * l2.slices_per_channel
     spec = _spec(gpu, requests, hit_cycles)
-    waiters = min(l2.mshr_entries * l2.mshr_merges, _MOST_WAITERS)
+    slices, entries = _slices(count, spec[0])
     counters = _records(partitions, PARTITION_COUNTERS)
-    idle = _records(partitions, PARTITION)
-    idle["next"] = NEVER
-    below = max(0, miss_cycles - controller.idle_latency(gpu))
+    below = max(0, miss_cycles - dram_build.idle_latency(gpu))
     return Memory(
-        spec,
-        _clocks(gpu),
-        slice_hash.build("user" if user[1] else l2.slice_hash, slices, spec[0].unit_bytes),
+        slice_hash.build("user" if user[1] else l2.slice_hash, count, spec[0].unit_bytes),
         slice_hash.build(l2.set_hash, l2.sets),
-        tags.build(slices, l2.sets, l2.ways, "user" if user[0] else l2.replacement),
-        idle,
-        _slices(slices, waiters),
-        _records((slices, l2.queue), REQUEST),
-        _waiters(slices, waiters),
-        _records(slices * PIPES, PIPE),
-        _records((slices * PIPES, spec[0].replies), REPLY),
-        controller.build(gpu, below, counters, user[2], log),
+        np.full(partitions, clocks.NEVER),
+        L2(
+            spec,
+            tags.build(count, l2.sets, l2.ways, "user" if user[0] else l2.replacement),
+            slices,
+            entries,
+            dram_build.build(gpu, slices, counters, below, user[2], log),
+            policies,
+        ),
         counters,
-        policies,
     )
 
 
@@ -239,42 +210,37 @@ def _records(shape, dtype) -> np.recarray:
 def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> np.recarray:
     spec = _records(1, SPEC)
     s, l2 = spec[0], gpu.l2
+    spec["l2"] = clocks.ratio(l2.clock_mhz, gpu.clock_mhz)
+    spec["crossbar"] = clocks.ratio(gpu.interconnect.clock_mhz, gpu.clock_mhz)
     s.partitions, s.slices = gpu.dram.channels, l2.slices_per_channel
     s.line_bytes, s.sector_bytes = l2.line_bytes, l2.sector_bytes
     s.line_sectors = l2.line_bytes // l2.sector_bytes
     s.unit_lines = -(-l2.interleave_bytes // l2.line_bytes)
     s.unit_bytes = s.unit_lines * l2.line_bytes
-    s.burst_sectors = controller.burst_sectors(gpu)
-    s.queue, s.bytes_per_tick = l2.queue, l2.bytes_per_cycle
+    s.burst_sectors = dram_build.burst_sectors(gpu)
+    s.bytes_per_tick = l2.bytes_per_cycle
     s.backlog = -(-l2.line_bytes // l2.bytes_per_cycle)
     s.hit_cycles = max(1, hit_cycles)
-    s.mshrs, s.merges, s.refuse = l2.mshr_entries, l2.mshr_merges, l2.mshr_full == "nack"
-    s.fetch_writes = l2.write_allocate == "fetch"
+    s.queue, s.mshrs, s.merges = l2.queue, l2.mshr_entries, l2.mshr_merges
+    s.waiters = min(l2.mshr_entries * l2.mshr_merges, _MOST_WAITERS)
     ticks = -(-l2.clock_mhz // gpu.clock_mhz)  # a core cycle: at most one reply a tick
     s.replies = int(ticks) * (s.hit_cycles + l2.far_latency) + l2.queue
+    s.refuse, s.fetch_writes = l2.mshr_full == "nack", l2.write_allocate == "fetch"
     s.flit_bytes = gpu.interconnect.flit_bytes
     s.sides, s.far_cycles = l2.sides, l2.far_latency
     s.sources = requests.spec[0].sources
     return spec
 
 
-def _clocks(gpu: GPU) -> np.recarray:
-    records = _records(3, clocks.CLOCK)
-    domains = (gpu.l2.clock_mhz, gpu.interconnect.clock_mhz, gpu.dram.clock_mhz)
-    for i, clock_mhz in enumerate(domains):
-        records[i] = clocks.ratio(clock_mhz, gpu.clock_mhz)
-    return records
-
-
-def _slices(count: int, waiters: int) -> np.recarray:
+def _slices(count: int, spec) -> tuple[np.recarray, np.recarray]:
+    """Idle slices and their entries: enough for every list to be full."""
+    room = int(spec.queue + spec.waiters + PIPES * spec.replies)
     slices = _records(count, SLICE)
-    slices["next"] = NEVER
-    slices["free_waiter"] = np.arange(count) * waiters
-    return slices
-
-
-def _waiters(slices: int, count: int) -> np.recarray:
-    waiters = np.zeros((slices, count), WAITER)
-    waiters["next"] = np.arange(1, slices * count + 1).reshape(slices, count)
-    waiters["next"][:, -1] = -1
-    return waiters.reshape(-1).view(np.recarray)
+    slices["next"] = clocks.NEVER
+    slices["return_head"] = slices["return_tail"] = -1
+    slices["head"] = slices["tail"] = -1
+    slices["free"] = np.arange(count) * room
+    entries = np.zeros((count, room), ENTRY)
+    entries["next"] = np.arange(1, count * room + 1).reshape(count, room)
+    entries["next"][:, -1] = -1
+    return slices, entries.reshape(-1).view(np.recarray)

@@ -9,13 +9,14 @@ place is used in the same cycle by who waits for it.
 from lockstep._jit import inline, jit
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
-from lockstep.model import link, reply_port
+from lockstep.model import entries as lists
+from lockstep.model import link, reply_port, sectors
 from lockstep.model import memory as state
 from lockstep.model.cache import l2, replacement, slice_hash, tags
 from lockstep.model.clock import NEVER
 from lockstep.model.dram import controller
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, Link
-from lockstep.model.memory import DRAM_CLOCK, L2_CLOCK, Memory, Policies, compile_policies
+from lockstep.model.memory import QUEUE, Memory, Policies, compile_policies
 
 __all__ = [
     "NEVER",
@@ -54,9 +55,9 @@ def run(memory, requests, replies, first, last, start, end):
         replies.sent[p] = 0
         now = max(start, _next_event(memory, requests, p))
         while now < end:
-            _step(memory, requests, replies, p, now, end)
+            memory.next[p] = _step(memory, requests, replies, p, now, end)
             now = max(now + 1, _next_event(memory, requests, p))
-        _count_clocks(memory, p, end)
+        _count_clocks(memory.l2.dram, p, end)
         event = min(event, now)
     return event
 
@@ -64,79 +65,86 @@ def run(memory, requests, replies, first, last, start, end):
 @inline
 def _next_event(memory, requests, p):
     """The next core cycle at which a partition has something to do."""
-    at = memory.partitions[p].next
+    at = memory.next[p]
     if requests.ports[p].count > 0:
         message = link.first(requests, p)
-        if memory.l2[message.slice].queue_count < memory.spec[0].queue:
+        if memory.l2.slices[message.slice].count[QUEUE] < memory.l2.spec[0].queue:
             at = min(at, message.arrival)
     return at
 
 
 @inline
-def _count_clocks(memory, p, end):
-    channel = memory.dram.channels[p]
-    tick = clocks.ticks(memory.clocks[DRAM_CLOCK], end)
-    memory.counters[p].dram_clocks += tick - channel.clock
+def _count_clocks(dram, p, end):
+    channel = dram.channels[p]
+    tick = clocks.ticks(dram.spec[0].clock, end)
+    dram.counters[p].dram_clocks += tick - channel.clock
     channel.clock = tick
 
 
 @inline
 def _step(memory, requests, replies, p, now, end):
-    """One core cycle of a partition."""
-    spec = memory.spec[0]
-    channel = memory.dram.channels[p]
-    controller.run(memory.dram, memory.policies.pick, p, now)
-    freed = channel.freed
-    channel.freed = 0
-    _receive(memory, requests, p, now)
+    """One core cycle of a partition; returns the next with something to do, inbox aside."""
+    count = memory.l2.spec[0].slices
+    dram = memory.l2.dram
+    channel = dram.channels[p]
+    controller.run(dram, memory.l2.policies.pick, p, now)
+    if requests.ports[p].count > 0:
+        _receive(memory, requests, p, now)
     soonest = NEVER
-    for i in range(spec.slices):
+    for i in range(count):
         # slices take turns at being first to use what is free in the channel
-        slice_ = p * spec.slices + (now + i) % spec.slices
-        cache = memory.l2[slice_]
-        if freed and cache.stalled == l2.STALL_DRAM:
+        slice_ = p * count + (now + i) % count
+        cache = memory.l2.slices[slice_]
+        if _queue_freed(dram, channel, p, cache):
             cache.retry = 1
             cache.next = now
-        if min(cache.next, l2.next_fill(memory, slice_)) <= now:
-            cache.next = _step_slice(memory, replies, slice_, now, end)
-        soonest = min(soonest, cache.next, l2.next_fill(memory, slice_))
-    at = clocks.cycle_of(memory.clocks[DRAM_CLOCK], channel.next)
-    memory.partitions[p].next = min(soonest, at)
+        if min(cache.next, l2.next_fill(memory.l2, slice_)) <= now:
+            cache.next = _step_slice(memory.l2, replies, slice_, now, end)
+        soonest = min(soonest, cache.next, l2.next_fill(memory.l2, slice_))
+    channel.freed[0] = 0
+    channel.freed[1] = 0
+    return min(soonest, clocks.cycle_of(dram.spec[0].clock, channel.next))
+
+
+@inline
+def _queue_freed(dram, channel, p, cache):
+    """Whether a DRAM queue has room again that a slice waits for."""
+    if cache.stalled == l2.STALL_READ_QUEUE:
+        return channel.freed[0] != 0 and controller.has_room(dram, p, 0)
+    if cache.stalled == l2.STALL_WRITE_QUEUE:
+        return channel.freed[1] != 0 and controller.has_room(dram, p, 1)
+    return False
 
 
 @inline
 def _receive(memory, requests, p, now):
     """Move messages from the inbox to the slices' queues, in order, while there is room."""
-    spec = memory.spec[0]
-    tick = clocks.ticks(memory.clocks[L2_CLOCK], now)
+    spec = memory.l2.spec[0]
+    entries = memory.l2.entries
+    tick = clocks.ticks(spec.l2, now)
     while link.waiting(requests, p, now):
         message = link.first(requests, p)
-        cache = memory.l2[message.slice]
-        if cache.queue_count == spec.queue:
+        cache = memory.l2.slices[message.slice]
+        if cache.count[QUEUE] == spec.queue:
             break
-        place = cache.queue_head + cache.queue_count
-        if place >= spec.queue:
-            place -= spec.queue
-        request = memory.queue[message.slice, place]
-        cache.queue_count += 1
+        index = lists.take(state=cache, entries=entries)
+        request = entries[index]
         cache.port_free = max(cache.port_free, tick) + message.flits
         request.ready = cache.port_free - 1
         _copy(memory, request, message)
-        if cache.queue_count == 1:
-            at = clocks.cycle_of(memory.clocks[L2_CLOCK], request.ready)
-            cache.next = min(cache.next, max(at, now))
+        lists.append(entries, cache, QUEUE, index)
+        if cache.count[QUEUE] == 1:
+            cache.next = min(cache.next, max(clocks.cycle_of(spec.l2, request.ready), now))
         link.take(requests, p)
 
 
 @inline
 def _copy(memory, request, message):
-    """Fill in a queue entry, with the places of its line."""
+    """Fill in an entry with a request and the places of its line."""
     request.kind = message.kind
     request.source = message.source
     request.address = message.address
-    request.line = message.address // memory.spec[0].line_bytes
-    request.row = l2.row_of(memory, message.slice, message.address)
-    request.channel_line = l2.channel_line(memory, message.slice, message.address)
+    _locate(memory, request, message.slice, message.address)
     request.sectors = message.sectors
     request.left = message.sectors
     request.full = message.full
@@ -146,16 +154,31 @@ def _copy(memory, request, message):
 
 
 @inline
-def _step_slice(memory, replies, slice_, now, end):
+def _locate(memory, request, slice_, address):
+    """Find a line's tag, its row of the tags, and its number within the DRAM channel."""
+    spec = memory.l2.spec[0]
+    block = slice_hash.local_block(memory.slices, address)
+    offset = address % spec.unit_bytes // spec.line_bytes
+    set_index = slice_hash.index_of(memory.sets, block * spec.unit_lines + offset)
+    request.line = address // spec.line_bytes
+    request.row = tags.row_of(memory.l2.tags, slice_, set_index)
+    block = block * spec.slices + slice_ % spec.slices
+    request.place = block * spec.unit_lines + offset
+
+
+@jit
+def _step_slice(c, replies, slice_, now, end):
     """One core cycle of a slice; returns the next cycle at which it has something to do."""
-    cache = memory.l2[slice_]
+    cache = c.slices[slice_]
     filled = 0
-    while (cache.filling or l2.next_fill(memory, slice_) <= now) and l2.fill(memory, slice_, now):
+    while (cache.filling or l2.next_fill(c, slice_) <= now) and l2.fill(c, slice_, now):
         filled = 1
     if filled and cache.stalled != l2.STALL_REPLY:
         cache.retry = 1
-    at = _look_up(memory, slice_, now)
-    sent, reply_at = reply_port.send(memory, replies, slice_, now, end)
+    at = NEVER
+    if cache.count[QUEUE] > 0 and (cache.stalled == l2.RUNNING or cache.retry):
+        at = _look_up(c, slice_, now)
+    sent, reply_at = reply_port.send(c, replies, slice_, now, end)
     if sent and (cache.filling or cache.stalled == l2.STALL_REPLY):
         cache.retry = 1
         return now + 1
@@ -163,68 +186,64 @@ def _step_slice(memory, replies, slice_, now, end):
 
 
 @inline
-def _look_up(memory, slice_, now):
+def _look_up(c, slice_, now):
     """Serve requests from the head of the queue while the tags have ticks in this core cycle.
 
     Returns the next cycle at which there is something to look up.
     """
-    cache = memory.l2[slice_]
-    clock = memory.clocks[L2_CLOCK]
-    last = clocks.ticks(clock, now)
-    first = clocks.ticks(clock, now - 1) + 1
-    while cache.queue_count > 0:
-        request = memory.queue[slice_, cache.queue_head]
-        if cache.stalled and not cache.retry:
-            return NEVER
-        tick = max(request.ready, cache.tags_free, first)
-        tick = max(tick, cache.data_free - memory.spec[0].backlog)
+    spec = c.spec[0]
+    cache = c.slices[slice_]
+    last = clocks.ticks(spec.l2, now)
+    first = clocks.ticks(spec.l2, now - 1) + 1
+    while cache.count[QUEUE] > 0:
+        index = cache.head[QUEUE]
+        tick = max(c.entries[index].ready, cache.tags_free, first)
+        tick = max(tick, cache.data_free - spec.backlog)
         if tick > last:
-            return clocks.cycle_of(clock, tick)
-        if not _serve(memory, slice_, request, tick, now):
-            return NEVER
+            return clocks.cycle_of(spec.l2, tick)
+        if not _serve(c, slice_, index, tick, now):
+            break
         cache.tags_free = tick + 1
     return NEVER
 
 
 @inline
-def _serve(memory, slice_, request, tick, now):
+def _serve(c, slice_, index, tick, now):
     """Try the oldest request of a slice; whether it is done with."""
-    cache = memory.l2[slice_]
-    if request.kind == KIND_WRITE:
-        reason = l2.write(memory, slice_, request, tick, now)
+    cache = c.slices[slice_]
+    kind = c.entries[index].kind
+    counters = c.dram.counters[slice_ // c.spec[0].slices]
+    if kind == KIND_WRITE:
+        reason = l2.write(c, slice_, index, tick, now)
     else:
-        reason = l2.read(memory, slice_, request, tick, now)
-    if reason == l2.STALL_MSHR and memory.spec[0].refuse:
-        refusable = request.kind == KIND_READ or request.kind == KIND_ATOMIC
-        if refusable and l2.refuse(memory, slice_, request, tick):
+        reason = l2.read(c, slice_, index, tick, now)
+    counters.l2_requests += reason == l2.RUNNING
+    if reason == l2.STALL_MSHR and c.spec[0].refuse:
+        refusable = kind == KIND_READ or kind == KIND_ATOMIC
+        if refusable and l2.refuse(c, slice_, index, tick):
             reason = l2.RUNNING
-    _count_stall(memory, slice_, reason, now)
-    if reason != l2.RUNNING:
-        return False
-    cache.queue_count -= 1
-    cache.queue_head = cache.queue_head + 1 if cache.queue_head + 1 < memory.spec[0].queue else 0
-    return True
+    if cache.stalled != l2.RUNNING:
+        _count_stall(counters, cache.stalled, now - cache.stalled_since)
+    cache.retry = 0
+    cache.stalled = reason
+    cache.stalled_since = now
+    if reason == l2.RUNNING:
+        lists.release(c.entries, cache, lists.pop(c.entries, cache, QUEUE))
+    return reason == l2.RUNNING
 
 
 @inline
-def _count_stall(memory, slice_, reason, now):
+def _count_stall(counters, reason, cycles):
     """Count the cycles since the last attempt to the reason found then."""
-    cache = memory.l2[slice_]
-    counters = memory.counters[slice_ // memory.spec[0].slices]
-    cycles = now - cache.stalled_since
-    cache.retry = 0
-    if cache.stalled == l2.STALL_MSHR:
+    counters.l2_stalls += cycles
+    if reason == l2.STALL_MSHR:
         counters.l2_stall_mshr += cycles
-    elif cache.stalled == l2.STALL_LINE:
+    elif reason == l2.STALL_LINE:
         counters.l2_stall_line += cycles
-    elif cache.stalled == l2.STALL_DRAM:
-        counters.l2_stall_dram_queue += cycles
-    elif cache.stalled == l2.STALL_REPLY:
+    elif reason == l2.STALL_REPLY:
         counters.l2_stall_reply += cycles
-    if cache.stalled != l2.RUNNING:
-        counters.l2_stalls += cycles
-    cache.stalled = reason
-    cache.stalled_since = now
+    else:
+        counters.l2_stall_dram_queue += cycles
 
 
 @jit
@@ -236,41 +255,42 @@ def copy_to_device(memory, address, size):
     """
     if size <= 0:
         return
-    spec = memory.spec[0]
+    spec = memory.l2.spec[0]
     first = address // spec.line_bytes * spec.line_bytes
     for line_address in range(first, address + size, spec.line_bytes):
         low = max(0, address - line_address) // spec.sector_bytes
-        high = min(spec.line_bytes, address + size - line_address) - 1
-        mask = (2 << high // spec.sector_bytes) - (1 << low)
-        slice_ = slice_hash.slice_of(memory.slices, line_address, memory.policies.slice_hash)
-        _place(memory, slice_, line_address, mask)
+        high = (min(spec.line_bytes, address + size - line_address) - 1) // spec.sector_bytes
+        slice_ = slice_hash.slice_of(memory.slices, line_address, memory.l2.policies.slice_hash)
+        _place(memory, slice_, line_address, (2 << high) - (1 << low))
 
 
 @inline
 def _place(memory, slice_, address, mask):
     """Leave sectors of a line in the L2."""
-    row = l2.row_of(memory, slice_, address)
-    line = address // memory.spec[0].line_bytes
-    way = tags.find(memory.tags, slice_, row, line)
+    cache = memory.l2.slices[slice_]
+    index = lists.take(cache, memory.l2.entries)
+    request = memory.l2.entries[index]
+    _locate(memory, request, slice_, address)
+    lists.release(memory.l2.entries, cache, index)
+    row = request.row
+    way = tags.find(memory.l2.tags, slice_, row, request.line)
     if way < 0:
-        way = replacement.victim(memory.tags, slice_, row, memory.policies.victim)
+        way = replacement.victim(memory.l2.tags, slice_, row, memory.l2.policies.victim)
         if way < 0:
             return
-        replacement.insert(memory.tags, slice_, row, way, line, 0)
+        replacement.insert(memory.l2.tags, slice_, row, way, request.line, 0)
     else:
-        replacement.touch(memory.tags, slice_, row, way, 0)
-    record = tags.way_of(memory.tags, row, way)
+        replacement.touch(memory.l2.tags, slice_, row, way, 0)
+    record = tags.way_of(memory.l2.tags, row, way)
+    record.place = request.place
     record.valid |= mask
     record.dirty |= mask
     record.partial &= ~mask
-    memory.counters[slice_ // memory.spec[0].slices].copy_sectors += l2.sectors.count(mask)
+    counters = memory.counters[slice_ // memory.l2.spec[0].slices]
+    counters.copy_sectors += sectors.count(mask)
 
 
 def drained(memory: Memory) -> bool:
     """Whether no request, reply or DRAM access is under way in any partition."""
-    return bool(
-        (memory.l2["queue_count"] == 0).all()
-        and (memory.pipes["count"] == 0).all()
-        and (memory.l2["mshrs"] == 0).all()
-        and (memory.dram.channels["waiting"] == 0).all()
-    )
+    slices, channels = memory.l2.slices, memory.l2.dram.channels
+    return not (slices["count"].any() or slices["mshrs"].any() or channels["waiting"].any())

@@ -1,85 +1,67 @@
 """Miss status holding registers of an L2 slice: what is on its way, and who waits for it.
 
-An entry stands for the sectors of one DRAM request; it is in use while they are marked pending in
-the tags. The requests that wait for sectors of a line hang on the line's way, oldest first.
+An MSHR entry stands for the sectors of one DRAM request; it is in use while they are marked
+pending in the tags. The requests that wait for sectors of a line hang on the line's way, oldest
+first.
 """
 
 from lockstep._jit import inline
-
-NONE = -1
-
-
-@inline
-def has_entry(memory, slice_):
-    """Whether another DRAM read may be under way for a slice."""
-    return memory.l2[slice_].mshrs < memory.spec[0].mshrs
+from lockstep.model import entries as lists
+from lockstep.model.entries import NONE
 
 
 @inline
-def has_waiter(memory, slice_):
-    """Whether another request may wait at a slice."""
-    return memory.l2[slice_].free_waiter != NONE
+def is_full(spec, state):
+    """Whether no other DRAM read may be under way for a slice, or no other request may wait."""
+    return state.mshrs >= spec.mshrs or state.waiting >= spec.waiters
 
 
 @inline
-def mergeable(memory, way, sectors):
-    """Those of some pending sectors that another request may wait for."""
-    merges = memory.spec[0].merges
-    allowed = 0
-    for sector in range(memory.spec[0].line_sectors):
+def mergeable(spec, entries, state, way, pending):
+    """Those of some pending sectors of a way that another request may wait for."""
+    if state.waiting >= spec.waiters:
+        return 0
+    allowed = pending
+    for sector in range(spec.line_sectors):
         bit = 1 << sector
-        if sectors & bit and _waiting(memory, way, bit, merges) < merges:
-            allowed |= bit
+        if pending & bit and _waiting(entries, way, bit, spec.merges) >= spec.merges:
+            allowed ^= bit
     return allowed
 
 
 @inline
-def _waiting(memory, way, bit, most):
+def _waiting(entries, way, bit, most):
     """Requests that wait for one sector; counted up to ``most``."""
     found = 0
     index = way.waiters
     while index != NONE and found < most:
-        waiter = memory.waiters[index]
-        if waiter.sectors & bit:
-            found += 1
-        index = waiter.next
+        found += 1 if entries[index].sectors & bit else 0
+        index = entries[index].next
     return found
 
 
 @inline
-def add(memory, slice_, way, request, sectors):
+def wait(entries, state, way, index, mask):
     """Let a request wait for sectors of a way."""
-    state = memory.l2[slice_]
-    index = state.free_waiter
-    waiter = memory.waiters[index]
-    state.free_waiter = waiter.next
-    waiter.next = NONE
-    waiter.sectors = sectors
-    waiter.kind = request.kind
-    waiter.source = request.source
-    waiter.address = request.address
-    waiter.tag = request.tag
-    waiter.policy = request.policy
-    waiter.issued = request.issued
-    waiter.full = request.full
+    new = lists.copy(entries, state, index)
+    entries[new].sectors = mask
+    entries[new].next = NONE
+    state.waiting += 1
     if way.waiters == NONE:
-        way.waiters = index
+        way.waiters = new
         return
     last = way.waiters
-    while memory.waiters[last].next != NONE:
-        last = memory.waiters[last].next
-    memory.waiters[last].next = index
+    while entries[last].next != NONE:
+        last = entries[last].next
+    entries[last].next = new
 
 
 @inline
-def drop_served(memory, slice_, way, previous, index):
-    """Free a waiter that has all it waited for; returns the one that follows it."""
-    state = memory.l2[slice_]
-    after = memory.waiters[index].next
+def unlink(entries, state, way, previous, index):
+    """Take a waiter that has all it waited for off its way."""
+    after = entries[index].next
+    state.waiting -= 1
     if previous == NONE:
         way.waiters = after
     else:
-        memory.waiters[previous].next = after
-    memory.waiters[index].next = state.free_waiter
-    state.free_waiter = index
-    return after
+        entries[previous].next = after

@@ -22,7 +22,6 @@ this. The price: a stride that is a multiple of an odd factor m meets only every
 recoverable), so the blocks of one index can be numbered without gaps: ``local_block``.
 """
 
-
 import numpy as np
 
 from lockstep._jit import Context, inline, policy

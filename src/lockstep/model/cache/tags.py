@@ -13,7 +13,6 @@ A cache may use fewer ways than there is room for (``set_ways``): an L1 shares i
 shared memory, and the carve-out changes from kernel to kernel.
 """
 
-
 import numpy as np
 
 from lockstep._jit import Context, inline, jit
@@ -38,9 +37,10 @@ WAY = np.dtype(
         ("inserted", "i8"),  # ... when the line came
         ("waiters", "i8"),  # first of the requests that wait for this line, or -1
         ("mark", "i8"),  # free for a user's policy; 0 when the line comes
+        ("place", "i8"),  # the owner's: where the line lies below
     ]
 )
-"""State of a way besides its line number: one cache line of the host."""
+"""State of a way besides its line number."""
 
 CACHE = np.dtype(
     [

@@ -1,25 +1,20 @@
 """The read and the write queue of a channel: slots, listed by bank and by age.
 
 Each request is in two lists of its direction: its bank's *lane*, oldest first, and the whole
-queue, oldest first. A lane also knows its oldest request for the row that is open, so a scheduler
-compares banks, not requests.
+queue, oldest first. A lane also knows its oldest request for the row that is open and when its
+next command may come as far as the bank is concerned, so a scheduler compares banks, not
+requests.
 """
 
 from lockstep._jit import inline
+from lockstep.model.clock import NEVER
 from lockstep.model.dram.state import CLOSED, NONE
+from lockstep.model.dram.timing import ACT, PRE, RD
 
 
 @inline
-def lane_of(dram, channel, write, bank):
-    """Index of the lane of a bank and direction."""
-    return (2 * channel + write) * dram.spec[0].banks + bank
-
-
-@inline
-def count_lengths(dram, channel, tick):
+def count_lengths(state, counters, tick):
     """Add the queue lengths since the last change to the counters."""
-    state = dram.channels[channel]
-    counters = dram.counters[channel]
     elapsed = tick - state.counted
     counters.dram_read_queue += state.waiting[0] * elapsed
     counters.dram_write_queue += state.waiting[1] * elapsed
@@ -27,112 +22,122 @@ def count_lengths(dram, channel, tick):
 
 
 @inline
-def push(dram, channel, write, bank, row):
-    """Take a free slot into the queue as the newest request; returns its index."""
-    state = dram.channels[channel]
+def command_of(unit, write):
+    """The next command for a lane that is not empty."""
+    if unit.row == CLOSED:
+        return ACT
+    return RD + write if unit.hit[write] != NONE else PRE
+
+
+@inline
+def update(unit, write):
+    """Find when the next command of a lane may come."""
+    if unit.count[write] == 0 or unit.blocked:
+        unit.at[write] = NEVER
+    else:
+        unit.at[write] = unit.ready[command_of(unit, write)]
+
+
+@inline
+def push(slots, state, unit, write, row):
+    """Take a free slot as the newest request of a queue and a lane; returns its index."""
     index = state.free
-    slot = dram.slots[index]
+    slot = slots[index]
     state.free = slot.next
     slot.age = state.age
     state.age += 1
-    slot.bank = bank
     slot.row = row
     slot.write = write
     slot.found = 0
-    _append_to_queue(dram, state, slot, index)
-    _append_to_lane(dram, channel, slot, index)
+    _append_to_queue(slots, state, slot, index, write)
+    _append_to_lane(slots, unit, slot, index, write)
+    update(unit, write)
     return index
 
 
 @inline
-def _append_to_queue(dram, state, slot, index):
+def _append_to_queue(slots, state, slot, index, write):
     slot.newer = NONE
-    slot.older = state.newest[slot.write]
+    slot.older = state.newest[write]
     if slot.older == NONE:
-        state.oldest[slot.write] = index
+        state.oldest[write] = index
     else:
-        dram.slots[slot.older].newer = index
-    state.newest[slot.write] = index
-    state.waiting[slot.write] += 1
+        slots[slot.older].newer = index
+    state.newest[write] = index
+    state.waiting[write] += 1
 
 
 @inline
-def _append_to_lane(dram, channel, slot, index):
-    lane = dram.lanes[lane_of(dram, channel, slot.write, slot.bank)]
+def _append_to_lane(slots, unit, slot, index, write):
     slot.next = NONE
-    slot.previous = lane.tail
-    if lane.tail == NONE:
-        lane.head = index
-        lane.head_age = slot.age
-    else:
-        dram.slots[lane.tail].next = index
-    lane.tail = index
-    lane.count += 1
-    if lane.hit == NONE and dram.banks[channel * dram.spec[0].banks + slot.bank].row == slot.row:
-        lane.hit = index
-        lane.hit_age = slot.age
-
-
-@inline
-def remove(dram, channel, index):
-    """Free the slot of a request that is done; the lane's next hit is found."""
-    slot = dram.slots[index]
-    state = dram.channels[channel]
-    lane = dram.lanes[lane_of(dram, channel, slot.write, slot.bank)]
-    _unlink_from_queue(dram, state, slot)
+    slot.previous = unit.tail[write]
     if slot.previous == NONE:
-        lane.head = slot.next
+        unit.head[write] = index
+        unit.head_age[write] = slot.age
     else:
-        dram.slots[slot.previous].next = slot.next
+        slots[slot.previous].next = index
+    unit.tail[write] = index
+    unit.count[write] += 1
+    if unit.hit[write] == NONE and unit.row == slot.row:
+        unit.hit[write] = index
+        unit.hit_age[write] = slot.age
+
+
+@inline
+def remove(slots, state, unit, index):
+    """Take a request whose last burst went, its lane's oldest hit, out of both lists."""
+    slot = slots[index]
+    write = slot.write
+    if slot.previous == NONE:
+        unit.head[write] = slot.next
+    else:
+        slots[slot.previous].next = slot.next
     if slot.next == NONE:
-        lane.tail = slot.previous
+        unit.tail[write] = slot.previous
     else:
-        dram.slots[slot.next].previous = slot.previous
-    lane.count -= 1
-    if lane.head != NONE:
-        lane.head_age = dram.slots[lane.head].age
-    if lane.hit == index:
-        _find_hit(dram, lane, slot.next, slot.row)
-    slot.next = state.free
-    state.free = index
-    state.freed = 1
+        slots[slot.next].previous = slot.previous
+    unit.count[write] -= 1
+    if unit.head[write] != NONE:
+        unit.head_age[write] = slots[unit.head[write]].age
+    find_hit(slots, unit, write, slot.next)
+    _unlink_from_queue(slots, state, slot, write)
+    state.freed[write] = 1
 
 
 @inline
-def _unlink_from_queue(dram, state, slot):
+def _unlink_from_queue(slots, state, slot, write):
     if slot.older == NONE:
-        state.oldest[slot.write] = slot.newer
+        state.oldest[write] = slot.newer
     else:
-        dram.slots[slot.older].newer = slot.newer
+        slots[slot.older].newer = slot.newer
     if slot.newer == NONE:
-        state.newest[slot.write] = slot.older
+        state.newest[write] = slot.older
     else:
-        dram.slots[slot.newer].older = slot.older
-    state.waiting[slot.write] -= 1
+        slots[slot.newer].older = slot.older
+    state.waiting[write] -= 1
 
 
 @inline
-def _find_hit(dram, lane, index, row):
-    """Search a lane from a slot on for the oldest request for a row."""
-    while index != NONE and dram.slots[index].row != row:
-        index = dram.slots[index].next
-    lane.hit = index
+def find_hit(slots, unit, write, index):
+    """Search a lane from a slot on for its oldest request for the open row."""
+    while index != NONE and slots[index].row != unit.row:
+        index = slots[index].next
+    unit.hit[write] = index
     if index != NONE:
-        lane.hit_age = dram.slots[index].age
+        unit.hit_age[write] = slots[index].age
 
 
 @inline
-def row_opened(dram, channel, bank, row):
-    """Find the hits of both lanes of a bank whose row was opened."""
-    dram.banks[channel * dram.spec[0].banks + bank].row = row
-    for write in range(2):
-        lane = dram.lanes[lane_of(dram, channel, write, bank)]
-        _find_hit(dram, lane, lane.head, row)
+def release(slots, state, index):
+    """Free a slot."""
+    slots[index].next = state.free
+    state.free = index
 
 
 @inline
-def row_closed(dram, channel, bank):
-    """Forget the hits of a bank whose row was closed."""
-    dram.banks[channel * dram.spec[0].banks + bank].row = CLOSED
+def set_row(slots, unit, row):
+    """Open a row of a bank, or close it (CLOSED): both lanes look for hits."""
+    unit.row = row
     for write in range(2):
-        dram.lanes[lane_of(dram, channel, write, bank)].hit = NONE
+        find_hit(slots, unit, write, unit.head[write] if row != CLOSED else NONE)
+        update(unit, write)

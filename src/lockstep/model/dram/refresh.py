@@ -14,9 +14,22 @@ from lockstep.model.dram.timing import (
     REFAB,
     REFPB,
     apply,
+    apply_to_all,
     earliest,
-    earliest_refresh_all,
 )
+
+
+@inline
+def _block(dram, channel, blocked):
+    """Keep the banks that the next refresh covers from new work, or let them go on."""
+    spec = dram.spec[0]
+    dram.channels[channel].refreshing = blocked
+    first, count = _covered(dram, channel)
+    for bank in range(first, first + count):
+        unit = dram.units[channel * spec.units + bank]
+        unit.blocked = blocked
+        queue.update(unit, 0)
+        queue.update(unit, 1)
 
 
 @inline
@@ -28,43 +41,36 @@ def _covered(dram, channel):
     return dram.channels[channel].refresh_bank, 1
 
 
-@inline
-def _block(dram, channel, blocked):
-    first, count = _covered(dram, channel)
-    for bank in range(first, first + count):
-        dram.banks[channel * dram.spec[0].banks + bank].blocked = blocked
-
-
-@inline
-def begin(dram, channel):
-    """Keep the banks that a due refresh covers from new work."""
-    dram.channels[channel].refreshing = 1
-    _block(dram, channel, 1)
-
-
 @jit
 def advance(dram, channel, tick):
-    """Close one covered bank, or refresh; returns ``(issued, tick to look again)``."""
+    """Work on the refresh that is due: close a bank, or refresh.
+
+    Returns ``(1 if a command was given, tick to look again)``.
+    """
+    state = dram.channels[channel]
+    if not state.refreshing:
+        _block(dram, channel, 1)
+    spec = dram.spec[0]
+    first_unit = channel * spec.units
+    last = first_unit + spec.units - 1
     first, count = _covered(dram, channel)
     again = NEVER
-    is_open = False
     for bank in range(first, first + count):
-        if dram.banks[channel * dram.spec[0].banks + bank].row == CLOSED:
+        if dram.units[first_unit + bank].row == CLOSED:
             continue
-        is_open = True
-        at = earliest(dram, channel, bank, PRE)
+        at = earliest(dram.units, first_unit + bank, last, PRE)
         if at <= tick:
             apply(dram, channel, bank, PRE, tick)
-            queue.row_closed(dram, channel, bank)
+            queue.set_row(dram.slots, dram.units[first_unit + bank], CLOSED)
             dram.counters[channel].dram_precharges += 1
             return 1, tick + 1
         again = min(again, at)
-    if is_open:
+    if again < NEVER:
         return 0, again
-    if dram.spec[0].refresh_banks == 1:
-        at = earliest_refresh_all(dram, channel)
+    if spec.refresh_banks == 1:
+        at = dram.units[last].ready[REFAB]
     else:
-        at = earliest(dram, channel, first, REFPB)
+        at = earliest(dram.units, first_unit + first, last, REFPB)
     if at > tick:
         return 0, at
     _refresh(dram, channel, first, tick)
@@ -77,11 +83,10 @@ def _refresh(dram, channel, bank, tick):
     spec = dram.spec[0]
     state = dram.channels[channel]
     if spec.refresh_banks == 1:
-        apply(dram, channel, -1, REFAB, tick)
+        apply_to_all(dram, channel, REFAB, tick)
     else:
         apply(dram, channel, bank, REFPB, tick)
     _block(dram, channel, 0)
-    state.refreshing = 0
     state.refresh_bank = (state.refresh_bank + 1) % spec.banks
     state.refresh_due = max(state.refresh_due + spec.refresh_interval, tick + spec.refresh_gap)
     dram.counters[channel].dram_refreshes += 1
@@ -103,6 +108,7 @@ def catch_up(dram, channel, tick):
     dram.counters[channel].dram_refreshes += hidden
     while state.refresh_due <= tick - spec.refresh_clocks:
         now = state.refresh_due
-        begin(dram, channel)
-        while state.refreshing:
-            now = max(now, advance(dram, channel, now)[1])
+        refreshes = dram.counters[channel].dram_refreshes
+        while dram.counters[channel].dram_refreshes == refreshes:
+            _, again = advance(dram, channel, now)
+            now = max(now, again)

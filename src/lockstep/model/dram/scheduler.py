@@ -2,10 +2,10 @@
 
 A scheduler names up to two requests whose next command may come at this tick: one for the column
 bus (its row is open: a read or a write) and one for the row bus (an activate, or a precharge of
-the wrong row). It also says when to look again if neither bus finds work.
+the wrong row). It also says when to look again.
 
 * FR-FCFS: the oldest request whose row is open; rows are opened and closed for the oldest request
-  of each bank that has no such request. A search over banks: each lane knows its two candidates.
+  of each bank that has no such request. A search over banks: each lane knows its candidates.
 * FCFS: each bank serves one request at a time, given to the banks in order of age; a request
   whose bank is taken holds up all younger ones.
 * A user's: ``pick(queue, first, count, now) -> index or -1``. ``queue[first]`` to
@@ -17,8 +17,8 @@ the wrong row). It also says when to look again if neither bus finds work.
 
 from lockstep._jit import inline, jit, policy, record_array
 from lockstep.model.clock import NEVER
-from lockstep.model.dram import queue
-from lockstep.model.dram.state import CLOSED, FCFS, FRFCFS, NONE, REQUEST
+from lockstep.model.dram.queue import command_of
+from lockstep.model.dram.state import CLOSED, NONE, REQUEST, USER
 from lockstep.model.dram.timing import ACT, PRE, RD, earliest
 
 
@@ -33,46 +33,34 @@ def pick_none(queue, first, count, now):
 
 
 @inline
-def command_for(dram, channel, slot):
-    """The command that brings a request forward (RD also stands for WR's place: RD + write)."""
-    open_row = dram.banks[channel * dram.spec[0].banks + slot.bank].row
-    if open_row == CLOSED:
+def command_for(unit, slot):
+    """The command that brings one request of a bank forward."""
+    if unit.row == CLOSED:
         return ACT
-    return RD + slot.write if open_row == slot.row else PRE
+    return RD + slot.write if unit.row == slot.row else PRE
 
 
 @inline
-def choose(dram, pick, channel, write, tick):
-    """``(column slot, row slot, when to look again)`` for one direction; -1 = none."""
-    kind = dram.spec[0].scheduler
-    if kind == FRFCFS:
-        return _first_ready(dram, channel, write, tick)
-    if kind == FCFS:
-        return _in_order(dram, channel, write, tick)
-    return _ask(dram, pick, channel, write, tick)
-
-
-@inline
-def _first_ready(dram, channel, write, tick):
+def first_ready(dram, channel, write, tick):
+    """FR-FCFS: ``(column slot, row slot, when to look again)``; -1 = none."""
     column = row = NONE
     column_age = row_age = again = NEVER
     ready = 0
-    first = channel * dram.spec[0].banks
-    for bank in range(dram.spec[0].banks):
-        lane = dram.lanes[queue.lane_of(dram, channel, write, bank)]
-        state = dram.banks[first + bank]
-        if lane.count == 0 or state.blocked:
-            continue
-        if state.row != CLOSED and lane.hit != NONE:
-            at = earliest(dram, channel, bank, RD + write)
-            ready += at <= tick
-            if at <= tick and lane.hit_age < column_age:
-                column, column_age = lane.hit, lane.hit_age
-        else:
-            at = earliest(dram, channel, bank, ACT if state.row == CLOSED else PRE)
-            ready += at <= tick
-            if at <= tick and lane.head_age < row_age:
-                row, row_age = lane.head, lane.head_age
+    units = dram.units
+    first = channel * dram.spec[0].units
+    last = units[first + dram.spec[0].units - 1]
+    for bank in range(first, first + dram.spec[0].banks):
+        unit = units[bank]
+        at = unit.at[write]
+        if at <= tick:
+            command = command_of(unit, write)
+            at = max(units[unit.group].ready[command], last.ready[command])
+            if at <= tick:
+                ready += 1
+                if command >= RD and unit.hit_age[write] < column_age:
+                    column, column_age = unit.hit[write], unit.hit_age[write]
+                if command < RD and unit.head_age[write] < row_age:
+                    row, row_age = unit.head[write], unit.head_age[write]
         if at > tick:
             again = min(again, at)
     if ready > (column != NONE) + (row != NONE):
@@ -80,20 +68,29 @@ def _first_ready(dram, channel, write, tick):
     return column, row, again
 
 
+@jit
+def by_age(dram, pick, channel, write, tick):
+    """The other schedulers; result as of ``first_ready``."""
+    if dram.spec[0].scheduler == USER:
+        return _ask(dram, pick, channel, write, tick)
+    return _in_order(dram, channel, write, tick)
+
+
 @inline
 def _in_order(dram, channel, write, tick):
     column = row = NONE
     again = NEVER
     ready = 0
+    first = channel * dram.spec[0].units
     index = dram.channels[channel].oldest[write]
     while index != NONE:
         slot = dram.slots[index]
-        bank = dram.banks[channel * dram.spec[0].banks + slot.bank]
-        if bank.mark == tick or bank.blocked:
+        unit = dram.units[first + slot.bank]
+        if unit.mark == tick or unit.blocked:
             break
-        bank.mark = tick
-        command = command_for(dram, channel, slot)
-        at = earliest(dram, channel, slot.bank, command)
+        unit.mark = tick
+        command = command_for(unit, slot)
+        at = earliest(dram.units, first + slot.bank, first + dram.spec[0].units - 1, command)
         if at > tick:
             again = min(again, at)
         elif command >= RD:
@@ -108,13 +105,12 @@ def _in_order(dram, channel, write, tick):
     return column, row, again
 
 
-@jit
+@inline
 def _ask(dram, pick, channel, write, tick):
     """Two questions to a user's scheduler, one for each bus."""
     column = row = NONE
-    size = dram.shown.shape[0] // dram.channels.shape[0]
-    first = channel * size
-    count = show(dram, channel, write, first)
+    first = channel * dram.spec[0].shown
+    count = _show(dram, channel, write, first)
     for _ in range(2):
         chosen = pick(dram.shown, first, count, tick)
         if chosen < 0 or chosen >= count or dram.shown[first + chosen].ready > tick:
@@ -129,23 +125,24 @@ def _ask(dram, pick, channel, write, tick):
 
 
 @inline
-def show(dram, channel, write, first):
-    """Copy the requests of one direction into the user's view, oldest first; returns how many."""
+def _show(dram, channel, write, first):
+    """Copy the requests of one direction to where a policy sees them; returns how many."""
     count = 0
+    first_unit = channel * dram.spec[0].units
+    last = first_unit + dram.spec[0].units - 1
     index = dram.channels[channel].oldest[write]
     while index != NONE:
         slot = dram.slots[index]
-        bank = dram.banks[channel * dram.spec[0].banks + slot.bank]
+        unit = dram.units[first_unit + slot.bank]
         request = dram.shown[first + count]
         request.bank = slot.bank
         request.row = slot.row
-        request.open_row = bank.row
+        request.open_row = unit.row
         request.age = slot.age
         request.write = write
         request.slot = index
-        request.ready = earliest(dram, channel, slot.bank, command_for(dram, channel, slot))
-        if bank.blocked:
-            request.ready = NEVER
+        at = earliest(dram.units, first_unit + slot.bank, last, command_for(unit, slot))
+        request.ready = NEVER if unit.blocked else at
         count += 1
         index = slot.newer
     return count

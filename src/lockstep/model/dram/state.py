@@ -1,14 +1,14 @@
-"""State of the DRAM channels: arrays of records, one block a channel.
+"""State of the DRAM channels: a few arrays of records.
 
 Everything counts in command clocks ("ticks"). ``controller.build`` fills it; the other files of
 this folder work on it: ``timing`` (which command may come when), ``queue`` (who waits),
 ``scheduler`` (who is next), ``refresh`` and ``controller`` (what happens in a tick).
 """
 
-
 import numpy as np
 
 from lockstep._jit import Context
+from lockstep.model.clock import CLOCK
 
 FRFCFS = 0
 FCFS = 1
@@ -24,12 +24,15 @@ HIT = 0  # what a request found: its row open, its bank closed, another row open
 MISS = 1
 CONFLICT = 2
 
+SCOPES = 3
+COMMANDS = 6
+WIDTH = 8  # commands, rounded up so that LLVM uses whole vectors
+
 SPEC = np.dtype(
     [
+        ("clock", CLOCK),  # the command clock
         ("banks", "i8"),
-        ("units", "i8"),  # banks + bank groups + 1: rows of `ready` a channel
-        ("slices", "i8"),  # a channel
-        ("slots", "i8"),  # a channel
+        ("units", "i8"),  # a channel: banks + bank groups + 1
         ("capacity", "i8", (2,)),  # entries of the read and the write queue
         ("high", "i8"),  # writes at which they take over
         ("low", "i8"),  # writes at which reads resume
@@ -43,16 +46,17 @@ SPEC = np.dtype(
         ("dual_bus", "i8"),
         ("activate_window", "i8"),  # nFAW, 0 = none
         ("refresh_interval", "i8"),  # between two refresh commands, 0 = none
-        ("refresh_banks", "i8"),  # that one refresh command does not cover: 1, or all banks
+        ("refresh_banks", "i8"),  # commands until all banks are refreshed: 1, or all banks
         ("refresh_gap", "i8"),  # at least this long from a refresh until the next is due
         ("refresh_clocks", "i8"),  # an upper bound of what one refresh takes
-        ("returns", "i8"),  # places for data on its way to a slice
+        ("shown", "i8"),  # requests a channel shows to a user's scheduler
         ("log", "i8"),  # commands that the log of a channel holds, 0 = none is kept
         # address map
         ("group_digit", "i8"),
         ("row_lines", "i8"),
         ("bank_digit", "i8"),
-        ("bank_hash", "i8"),  # 0 linear, 1 exclusive-or, 2 sum (banks not a power of two)
+        ("bank_hash", "i8"),
+        ("delays", "i8", (SCOPES, COMMANDS, WIDTH)),  # scope, earlier and later command
     ]
 )
 
@@ -62,10 +66,10 @@ CHANNEL = np.dtype(
         ("waiting", "i8", (2,)),  # entries in the read and the write queue
         ("oldest", "i8", (2,)),  # slots, by age, of either queue
         ("newest", "i8", (2,)),
+        ("freed", "i8", (2,)),  # 1 after an entry of either queue became free
         ("draining", "i8"),  # 1 while writes go
         ("free", "i8"),  # first free slot
         ("age", "i8"),  # requests so far
-        ("freed", "i8"),  # 1 after a queue entry became free
         ("clock", "i8"),  # tick up to which dram_clocks is counted
         ("counted", "i8"),  # tick up to which queue lengths are counted
         ("direction", "i8"),  # of the last column command, or -1
@@ -78,30 +82,29 @@ CHANNEL = np.dtype(
     ]
 )
 
-BANK = np.dtype(
+UNIT = np.dtype(
     [
+        ("ready", "i8", (WIDTH,)),  # earliest tick of each command, by this unit's constraints
+        # the rest: banks only
+        ("group", "i8"),  # the unit of its bank group
         ("row", "i8"),  # open row, or CLOSED
-        ("group", "i8"),  # row of `ready` of its bank group
         ("blocked", "i8"),  # 1 while a refresh of it is due
         ("mark", "i8"),  # tick at which FCFS last gave it to a request
+        # its lanes: the requests for it of either direction, by age
+        ("count", "i8", (2,)),
+        ("at", "i8", (2,)),  # earliest tick of the next command, by the bank's constraints
+        ("head", "i8", (2,)),  # oldest slot
+        ("tail", "i8", (2,)),
+        ("hit", "i8", (2,)),  # oldest slot for the open row, or NONE
+        ("head_age", "i8", (2,)),
+        ("hit_age", "i8", (2,)),
     ]
 )
-
-LANE = np.dtype(
-    [
-        ("count", "i8"),
-        ("head", "i8"),  # oldest slot
-        ("tail", "i8"),
-        ("hit", "i8"),  # oldest slot for the open row, or NONE
-        ("head_age", "i8"),
-        ("hit_age", "i8"),
-    ]
-)
-"""The requests of one direction for one bank, by age."""
+"""A bank, a bank group or a channel; those of a channel follow each other in this order."""
 
 SLOT = np.dtype(
     [
-        ("next", "i8"),  # in the lane; of a free slot: the next free one
+        ("next", "i8"),  # in the lane, the list of free slots, or of data for a slice
         ("previous", "i8"),
         ("newer", "i8"),  # in the queue of its direction
         ("older", "i8"),
@@ -115,14 +118,10 @@ SLOT = np.dtype(
         ("tag_row", "i8"),  # where its data goes
         ("way", "i8"),
         ("sectors", "i8"),
+        ("ready", "i8"),  # core cycle at which its data is at the slice
     ]
 )
-"""One request in a queue."""
-
-RETURN = np.dtype(
-    [("ready", "i8"), ("tag_row", "i8"), ("way", "i8"), ("sectors", "i8")]
-)  # data on its way to a slice; ready in core cycles
-PORT = np.dtype([("head", "i8"), ("count", "i8")])
+"""One request, from the queue until its data is taken."""
 
 REQUEST = np.dtype(
     [
@@ -145,15 +144,10 @@ class Channels(Context):
     """State of all DRAM channels."""
 
     spec: np.recarray  # SPEC, one
-    clock: np.recarray  # CLOCK, one: command clock
     channels: np.recarray  # CHANNEL
-    banks: np.recarray  # BANK, channels x banks
-    lanes: np.recarray  # LANE, channels x 2 x banks
-    slots: np.recarray  # SLOT, channels x (read queue + write queue)
-    ready: np.ndarray  # int64, (channels x units) x 8: earliest tick of each command
-    delays: np.ndarray  # int64, scope x earlier command x 8
-    returns: np.recarray  # RETURN, slices x returns, rings
-    ports: np.recarray  # PORT, one a ring of returns
-    shown: np.recarray  # REQUEST, channels x the longer queue: what a user's scheduler is shown
+    units: np.recarray  # UNIT, channels x units
+    slots: np.recarray  # SLOT, a block a channel
+    slices: np.recarray  # the L2's SLICE records: where data goes
+    shown: np.recarray  # REQUEST, channels x shown: for a user's scheduler
     log: np.recarray  # COMMAND, channels x log length
     counters: np.recarray  # PARTITION_COUNTERS, one a channel

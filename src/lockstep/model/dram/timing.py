@@ -1,14 +1,15 @@
 """DRAM timing: the earliest tick of every command, kept up to date instead of searched for.
 
-``ready`` has a row of earliest ticks, one a command, for each bank, each bank group and each
-channel. Issuing a command pushes three rows forward by the constraints of the standard; asking
-when a command may come is the maximum of three numbers.
+Each bank, bank group and channel has its own earliest ticks. Giving a command pushes three of
+them forward by the constraints of the standard; asking when a command may come is the maximum of
+three numbers.
 """
 
 import numpy as np
 
 from lockstep._jit import inline
 from lockstep.model.dram.standard import Command, Scope, Timing
+from lockstep.model.dram.state import COMMANDS, SCOPES, WIDTH
 
 ACT = int(Command.ACT)
 PRE = int(Command.PRE)
@@ -16,13 +17,15 @@ RD = int(Command.RD)
 WR = int(Command.WR)
 REFAB = int(Command.REFab)
 REFPB = int(Command.REFpb)
-WIDTH = 8  # commands, rounded up so that LLVM uses whole vectors
+_BANK = int(Scope.BANK)
+_GROUP = int(Scope.GROUP)
+_CHANNEL = int(Scope.CHANNEL)
 _WINDOW = 4
 
 
 def delays(timing: Timing) -> np.ndarray:
     """The constraints without a window as an array: scope, earlier command, later command."""
-    table = np.zeros((len(Scope), len(Command), WIDTH), np.int64)
+    table = np.zeros((SCOPES, COMMANDS, WIDTH), np.int64)
     for c in timing.constraints:
         if c.window == 1:
             here = table[c.scope, c.earlier]
@@ -36,18 +39,11 @@ def activate_window(timing: Timing) -> int:
 
 
 @inline
-def earliest(dram, channel, bank, command):
-    """The earliest tick at which a command may be given to a bank of a channel."""
-    spec = dram.spec[0]
-    first = channel * spec.units
-    tick = max(dram.ready[first + bank, command], dram.ready[first + spec.units - 1, command])
-    return max(tick, dram.ready[dram.banks[channel * spec.banks + bank].group, command])
-
-
-@inline
-def earliest_refresh_all(dram, channel):
-    """The earliest tick for a refresh of all banks, once all are closed."""
-    return dram.ready[(channel + 1) * dram.spec[0].units - 1, REFAB]
+def earliest(units, bank, channel, command):
+    """The earliest tick of a command to a bank; ``bank`` and ``channel`` are unit numbers."""
+    unit = units[bank]
+    tick = max(unit.ready[command], units[channel].ready[command])
+    return max(tick, units[unit.group].ready[command])
 
 
 @inline
@@ -58,31 +54,50 @@ def _push(ready, delay, tick):
 
 @inline
 def apply(dram, channel, bank, command, tick):
-    """Note that a command is given to a bank (-1: to all banks)."""
+    """Note that a command is given to a bank of a channel."""
     spec = dram.spec[0]
+    units = dram.units
+    unit = channel * spec.units + bank
+    _push(units[unit].ready, spec.delays[_BANK, command], tick)
+    _push(units[units[unit].group].ready, spec.delays[_GROUP, command], tick)
     last = (channel + 1) * spec.units - 1
-    if bank >= 0:
-        _push(dram.ready[channel * spec.units + bank], dram.delays[0, command], tick)
-        group = dram.banks[channel * spec.banks + bank].group
-        _push(dram.ready[group], dram.delays[1, command], tick)
-    _push(dram.ready[last], dram.delays[2, command], tick)
-    if command == ACT and spec.activate_window > 0:
-        state = dram.channels[channel]
-        state.activates[state.activated & 3] = tick
-        state.activated += 1
-        fourth = state.activates[state.activated & 3] + spec.activate_window
-        dram.ready[last, ACT] = max(dram.ready[last, ACT], fourth)
+    _push(units[last].ready, spec.delays[_CHANNEL, command], tick)
     if spec.log > 0:
-        _record(dram, channel, bank, command, tick)
+        record(dram, channel, bank, command, tick)
 
 
 @inline
-def _record(dram, channel, bank, command, tick):
+def apply_to_all(dram, channel, command, tick):
+    """Note that a command is given to all banks of a channel."""
+    spec = dram.spec[0]
+    last = (channel + 1) * spec.units - 1
+    _push(dram.units[last].ready, spec.delays[_CHANNEL, command], tick)
+    if spec.log > 0:
+        record(dram, channel, -1, command, tick)
+
+
+@inline
+def limit_activates(dram, channel, tick):
+    """Note an activate; the fourth from it on waits for the window to end."""
+    spec = dram.spec[0]
     state = dram.channels[channel]
-    if state.logged < dram.spec[0].log:
+    if spec.activate_window > 0:
+        state.activates[state.activated & 3] = tick
+        state.activated += 1
+        fourth = state.activates[state.activated & 3] + spec.activate_window
+        last = dram.units[(channel + 1) * spec.units - 1]
+        last.ready[ACT] = max(last.ready[ACT], fourth)
+
+
+@inline
+def record(dram, channel, bank, command, tick):
+    """Append a command to the log, while that has room."""
+    state = dram.channels[channel]
+    spec = dram.spec[0]
+    if state.logged < spec.log:
         entry = dram.log[channel, state.logged]
         entry.tick = tick
         entry.command = command
         entry.bank = bank
-        entry.row = dram.banks[channel * dram.spec[0].banks + max(bank, 0)].row
+        entry.row = dram.units[channel * spec.units + max(bank, 0)].row
         state.logged += 1

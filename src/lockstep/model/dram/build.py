@@ -1,0 +1,136 @@
+"""From a GPU specification to idle DRAM channels."""
+
+import math
+
+import numpy as np
+
+from lockstep.gpus.spec import GPU
+from lockstep.model import clock as clocks
+from lockstep.model.dram import address_map, standard, timing
+from lockstep.model.dram.state import (
+    CHANNEL,
+    CLOSED,
+    COMMAND,
+    NONE,
+    REQUEST,
+    SCHEDULERS,
+    SLOT,
+    SPEC,
+    UNIT,
+    Channels,
+)
+
+_LONG_AGO = -(1 << 40)
+
+
+def burst_sectors(gpu: GPU) -> int:
+    """Sectors that one request reads or writes: those of one burst, one at least."""
+    burst = gpu.dram.bus_bytes * gpu.dram.burst_length
+    lines = gpu.l2.line_bytes // gpu.l2.sector_bytes
+    return min(lines, max(1, burst // gpu.l2.sector_bytes))
+
+
+def bursts(gpu: GPU) -> int:
+    """Bursts that one request takes."""
+    burst = gpu.dram.bus_bytes * gpu.dram.burst_length
+    return -(-burst_sectors(gpu) * gpu.l2.sector_bytes // burst)
+
+
+def idle_latency(gpu: GPU) -> int:
+    """Core cycles from a read's arrival at an idle channel to its data, the bank being closed."""
+    p = standard.resolve(gpu.dram).parameters
+    between = max(p["nCCD"], p["nBL"], p["nCCDL"] if gpu.dram.bank_groups > 1 else 0)
+    ticks = 1 + p["nRCD"] + p["nCL"] + p["nBL"] + (bursts(gpu) - 1) * between
+    core, dram = clocks.ratio(gpu.clock_mhz, gpu.dram.clock_mhz)
+    return -(-ticks * core // dram)
+
+
+def build(
+    gpu: GPU, slices: np.recarray, counters: np.recarray, return_cycles: int, user: bool, log: int
+) -> Channels:
+    """Idle channels with closed rows.
+
+    ``slices``: the L2's SLICE records; ``return_cycles``: core cycles that data takes from the
+    bus to a slice; ``user``: a user's scheduler is asked; ``log``: commands logged a channel.
+    """
+    dram = gpu.dram
+    times = standard.resolve(dram)
+    spec = np.zeros(1, SPEC).view(np.recarray)
+    spec["clock"] = clocks.ratio(dram.clock_mhz, gpu.clock_mhz)
+    _set_queues(spec[0], gpu, return_cycles)
+    _set_timing(spec[0], dram, times)
+    spec[0].scheduler = SCHEDULERS["user" if user else dram.scheduler]
+    spec[0].shown = max(dram.read_queue, dram.write_queue) if user else 1
+    spec[0].log = log
+    # a slot is taken from a request's entry into the queue until its data is
+    slots = dram.read_queue + dram.write_queue
+    slots += gpu.l2.slices_per_channel * gpu.l2.mshr_entries
+    return Channels(
+        spec,
+        _channels(dram.channels, slots, spec[0]),
+        _units(dram.channels, dram.banks, dram.bank_groups),
+        _slots(dram.channels, slots),
+        slices,
+        np.zeros(dram.channels * spec[0].shown, REQUEST).view(np.recarray),
+        np.zeros((dram.channels, max(1, log)), COMMAND).view(np.recarray),
+        counters,
+    )
+
+
+def _set_queues(s, gpu: GPU, return_cycles: int) -> None:
+    dram = gpu.dram
+    s.banks, s.units = dram.banks, dram.banks + dram.bank_groups + 1
+    s.capacity = (dram.read_queue, dram.write_queue)
+    s.high = max(1, math.ceil(dram.drain_high * dram.write_queue))
+    s.low = min(int(dram.drain_low * dram.write_queue), s.high - 1)
+    s.bursts, s.burst_bytes = bursts(gpu), dram.bus_bytes * dram.burst_length
+    s.return_cycles = return_cycles
+    s.closed_page, s.dual_bus = dram.page == "closed", dram.dual_command_bus
+    digits = address_map.digits(dram, gpu.l2.line_bytes)
+    s.group_digit, s.row_lines, s.bank_digit, s.bank_hash = digits
+
+
+def _set_timing(s, dram, times: standard.Timing) -> None:
+    """Delays and refresh; the gap leaves time for work however often refreshes are due."""
+    p = times.parameters
+    s.delays = timing.delays(times)
+    s.burst_clocks, s.data_clocks = p["nBL"], p["nCL"] + p["nBL"]
+    s.activate_window = timing.activate_window(times)
+    s.refresh_banks = dram.banks if times.refresh_per_bank else 1
+    work = 4 * (p["nRC"] + p["nRP"] + p["nRCD"] + p["nCL"] + p["nWR"] + p["nBL"])
+    refresh = p["nRFCpb"] if times.refresh_per_bank else p["nRFC"]
+    s.refresh_gap = -(-(refresh + work) // s.refresh_banks)
+    s.refresh_clocks = refresh + work + dram.banks + max(c.clocks for c in times.constraints)
+    if dram.refresh and p["nREFI"] > 0:
+        s.refresh_interval = max(1, p["nREFI"] // s.refresh_banks)
+
+
+def _channels(count: int, slots: int, spec) -> np.recarray:
+    channels = np.zeros(count, CHANNEL).view(np.recarray)
+    channels["next"] = clocks.NEVER
+    channels["oldest"] = channels["newest"] = NONE
+    channels["free"] = np.arange(count) * slots
+    channels["direction"] = -1
+    channels["activates"] = _LONG_AGO
+    channels["refresh_due"] = spec.refresh_interval or clocks.NEVER
+    return channels
+
+
+def _units(channels: int, banks: int, groups: int) -> np.recarray:
+    count = banks + groups + 1
+    units = np.zeros((channels, count), UNIT)
+    units["row"] = CLOSED
+    units["mark"] = -1
+    units["at"] = clocks.NEVER
+    for field in ("head", "tail", "hit"):
+        units[field] = NONE
+    group = banks + np.arange(banks) % groups
+    units["group"][:, :banks] = np.arange(channels)[:, None] * count + group
+    return units.reshape(-1).view(np.recarray)
+
+
+def _slots(channels: int, slots: int) -> np.recarray:
+    records = np.zeros((channels, slots), SLOT)
+    records["next"] = np.arange(1, channels * slots + 1).reshape(channels, slots)
+    records["next"][:, -1] = NONE
+    return records.reshape(-1).view(np.recarray)
