@@ -7,7 +7,7 @@ import pytest
 
 from lockstep.errors import WorkloadError
 from lockstep.frontend import tracefile
-from lockstep.frontend.tracefile import build
+from lockstep.frontend.tracefile import build, columns
 from lockstep.isa.instruction import blank
 from lockstep.workload import ADDRESS, RUN, WARP, Code, Cta, Kernel, Workload
 
@@ -116,6 +116,12 @@ def test_chunks_are_closed_when_they_are_full(monkeypatch, tmp_path):
         (kernel,) = tracefile.load(path).kernels
         assert len(kernel.ctas._chunks) == expected
         assert [c.index for c in kernel.ctas()] == [c.index for c in ctas]
+
+
+def test_lists_that_share_their_pool_may_become_too_large(monkeypatch, tmp_path):
+    monkeypatch.setattr(build, "bounded", lambda count, dtype: columns.bounded(count << 25, dtype))
+    with pytest.raises(WorkloadError, match="a CTA is too large: .* expected at most"):
+        tracefile.write(workload(cta()), tmp_path / "t.lst")
 
 
 def test_memory_does_not_grow_with_the_trace(tmp_path):

@@ -5,7 +5,7 @@ import numpy as np
 from lockstep._jit import jit
 from lockstep.errors import WorkloadError
 from lockstep.frontend.tracefile.chunk import MOST_CTAS
-from lockstep.frontend.tracefile.columns import LIMIT, Malformed, pack, pack_tables
+from lockstep.frontend.tracefile.columns import LIMIT, Malformed, bounded, pack, pack_tables
 from lockstep.frontend.tracefile.rows import STORED, place_streams
 from lockstep.frontend.tracefile.shapes import (
     lanes_of,
@@ -155,7 +155,7 @@ class ChunkBuilder:
         )
         bad, size = _collect(w, pools, given)
         if bad < 0:
-            w = w._replace(pool=np.empty(size, np.int64))
+            w = w._replace(pool=np.empty(bounded(size, pools.dtype), np.int64))
             bad, _ = _collect(w, pools, given)
         if bad >= 0:
             x, y, _ = self._kernel.grid

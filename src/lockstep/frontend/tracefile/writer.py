@@ -10,7 +10,7 @@ from typing import BinaryIO
 from lockstep.errors import WorkloadError
 from lockstep.frontend.tracefile import container, index
 from lockstep.frontend.tracefile.build import ChunkBuilder
-from lockstep.frontend.tracefile.columns import LIMIT
+from lockstep.frontend.tracefile.columns import LIMIT, Malformed
 from lockstep.workload import Kernel, Workload
 
 
@@ -61,7 +61,11 @@ def _chunks(kernel: Kernel, file: BinaryIO) -> Iterator[index.StoredChunk]:
 
 
 def _flush(builder: ChunkBuilder, file: BinaryIO) -> index.StoredChunk:
-    ctas, payload = builder.ctas, builder.encode()
+    ctas = builder.ctas
+    try:
+        payload = builder.encode()
+    except Malformed as problem:
+        raise WorkloadError(f"a CTA is too large: {problem}") from None
     if len(payload) > LIMIT:
         raise WorkloadError(f"more than {LIMIT} bytes of streams in a CTA")
     section = container.compress(payload)
