@@ -20,6 +20,8 @@ from lockstep.model.sm.state import NEVER
 from lockstep.workload import Kernel, MemoryCopy, Workload
 
 PROGRESS_SECONDS = 0.2
+STALLED_WINDOWS = 10_000  # windows without any progress that count as a deadlock
+PROGRESS = ("warp_instructions", "noc_requests", "noc_replies", "ctas")
 Progress = Callable[[int, int, int, int, str], None]
 
 
@@ -48,6 +50,8 @@ class Simulation:
         self._order = np.zeros(gpu.launch.concurrent_kernels, np.int64)
         self._next_sample = options["interval"] or NEVER
         self._last_progress = 0.0
+        self._windows = 0
+        self._moved = -1
         self._total_ctas = sum(k.n_ctas for k in workload.kernels if self._selected(k))
         self._done_ctas = 0
 
@@ -165,11 +169,27 @@ class Simulation:
             if self.table.running:
                 self.stopped = explain(self.table, self.now)
             return
+        event = max(event, end)  # what a busy port left over is older than the window's end
+        self._look_for_progress()
         while self._next_sample <= event:
             self.now = self._next_sample
             self._sample()
             self._next_sample += self.options["interval"]
-        self.now = max(end, event)
+        self.now = event
+
+    def _look_for_progress(self) -> None:
+        """Every so many windows: has anything been issued, sent or received since the last look?"""
+        self._windows += 1
+        if self._windows % STALLED_WINDOWS:
+            return
+        counters = self.machine.sm.counters
+        moved = sum(int(counters[name].sum()) for name in PROGRESS)
+        if moved == self._moved and self.table.running and not self._waits_for_launch():
+            self.stopped = explain(self.table, self.now)
+        self._moved = moved
+
+    def _waits_for_launch(self) -> bool:
+        return all(run.ready > self.now for run in self.table.running.values())
 
     def _next_dispatch(self, end: int) -> int:
         """The cycle of the next CTA dispatch, if the dispatcher pauses beyond ``end``."""

@@ -1,14 +1,14 @@
 """Scheduler-cycles and residency, counted lazily: a reason is written down once and holds until
 something changes, so that skipped cycles cost nothing and still sum to 100 %."""
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 from lockstep.model.counters import Stall
 
 NO_WARP = int(Stall.NO_WARP)
 ISSUED = int(Stall.ISSUED)
 
 
-@inline
+@force_inline
 def account(c, s, b, now, why):
     """Count the cycles up to ``now`` for the reason that held, and note the one that holds now."""
     sub = c.subcores[s, b]
@@ -18,7 +18,7 @@ def account(c, s, b, now, why):
     sub.why = why
 
 
-@inline
+@force_inline
 def account_issue(c, s, b, now):
     """Count the cycle ``now`` as one that issued."""
     account(c, s, b, now, NO_WARP)
@@ -26,7 +26,7 @@ def account_issue(c, s, b, now):
     c.subcores[s, b].accounted = now + 1
 
 
-@inline
+@force_inline
 def account_residency(c, s, now):
     """Count resident warps and active cycles up to ``now``."""
     sm = c.sms[s]
@@ -37,7 +37,7 @@ def account_residency(c, s, now):
         sm.accounted = now
 
 
-@inline
+@force_inline
 def start_accounting(c, s, now):
     """An idle SM gets a CTA: the cycles before belong to nobody."""
     c.sms[s].accounted = now
@@ -47,7 +47,7 @@ def start_accounting(c, s, now):
         sub.why = NO_WARP
 
 
-@inline
+@force_inline
 def settle(c, s, now):
     """Bring the counters of an SM up to ``now``; called when the SM idles or is looked at."""
     if c.sms[s].resident_ctas > 0:

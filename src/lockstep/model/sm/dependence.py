@@ -5,11 +5,11 @@ are the compiler's: a stall count after each instruction, and six dependence bar
 with an instruction and fall when it has written its result or read its sources.
 """
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 from lockstep.model.sm.state import DEPENDENCE_BARRIERS, LONG, NEVER, SHORT
 
 
-@inline
+@force_inline
 def registers_ready(c, s, w, instruction):
     """Scoreboard: cycle << 2 | producer of the operand that comes last."""
     latest = 0
@@ -21,7 +21,7 @@ def registers_ready(c, s, w, instruction):
     return latest
 
 
-@inline
+@force_inline
 def barriers_clear(warp, mask):
     """Control bits: cycle << 2 | producer at which all barriers of the wait mask are zero."""
     latest = 0
@@ -34,7 +34,7 @@ def barriers_clear(warp, mask):
     return latest
 
 
-@inline
+@force_inline
 def set_result(c, s, w, instruction, cycle, producer):
     """The destinations of an instruction are there at ``cycle``."""
     value = (cycle << 2) | producer
@@ -45,7 +45,7 @@ def set_result(c, s, w, instruction, cycle, producer):
             c.ready[s, w, r] = value
 
 
-@inline
+@force_inline
 def raise_barriers(warp, instruction, written, read):
     """At issue: the barriers of an instruction fall at these cycles; NEVER = not known yet."""
     b = instruction.write_barrier
@@ -59,7 +59,7 @@ def raise_barriers(warp, instruction, written, read):
         warp.clear[b] = max(warp.clear[b], (read << 2) | SHORT)
 
 
-@inline
+@force_inline
 def lower_barrier(warp, instruction, cycle):
     """The result of an instruction whose end was not known is written at ``cycle``."""
     b = instruction.write_barrier

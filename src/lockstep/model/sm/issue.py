@@ -1,6 +1,6 @@
 """Issue: is a warp's next instruction eligible, and what happens when it issues."""
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import Stall
 from lockstep.model.sm import constant, operands
@@ -35,7 +35,7 @@ STALL_FENCE = int(Stall.FENCE)
 STALL_GROUP = int(Stall.GROUP)
 
 
-@inline
+@force_inline
 def open_groups(warp, newest):
     """Asynchronous copies outstanding in all groups but the ``newest`` ones."""
     outstanding = 0
@@ -44,14 +44,14 @@ def open_groups(warp, newest):
     return outstanding
 
 
-@inline
+@force_inline
 def blocked(warp, cycle, reason):
     """Note why the warp cannot issue, and return the cycle at which that may end."""
     warp.reason = reason
     return cycle
 
 
-@inline
+@force_inline
 def waits_for_operands(c, s, w, warp, instruction, now):
     """Cycle << 2 | producer until which registers or dependence barriers block the warp."""
     if c.kernels[warp.kernel].control:
@@ -59,7 +59,7 @@ def waits_for_operands(c, s, w, warp, instruction, now):
     return registers_ready(c, s, w, instruction)
 
 
-@inline
+@force_inline
 def reason_of(producer, control):
     """The stall reason for an operand by its producer."""
     if producer == LONG:
@@ -69,7 +69,7 @@ def reason_of(producer, control):
     return STALL_WAIT if control else STALL_SCOREBOARD
 
 
-@inline
+@force_inline
 def free_unit(c, s, b, unit):
     """(row, index) of the unit's instance that is free first."""
     first, count = c.unit_table[unit, 0], c.unit_table[unit, 1]
@@ -81,7 +81,7 @@ def free_unit(c, s, b, unit):
     return row, best
 
 
-@inline
+@force_inline
 def resources(c, s, b, warp, instruction, now):
     """Cycle at which ports, unit and queue are free for the instruction; sets the reason."""
     at = operands.available(c, s, b, now)
@@ -98,7 +98,7 @@ def resources(c, s, b, warp, instruction, now):
     return now
 
 
-@inline
+@force_inline
 def synchronises(c, s, w, warp, instruction, now):
     """Cycle until which a fence or a group wait holds the warp; sets the reason."""
     if instruction.op == FENCE and warp.outstanding > 0:
@@ -112,7 +112,7 @@ def synchronises(c, s, w, warp, instruction, now):
     return now
 
 
-@inline
+@force_inline
 def examine(c, s, b, w, now):
     """Cycle at which the warp may issue as far as is known: ``now`` means it can."""
     warp = c.warps[s, w]
@@ -140,7 +140,7 @@ def examine(c, s, b, w, now):
     return synchronises(c, s, w, warp, instruction, now)
 
 
-@inline
+@force_inline
 def execute(c, s, b, w, warp, instruction, now):
     """Start the instruction on its unit and set when its result is there."""
     delay = operands.read(c, s, b, w, instruction, now)
@@ -162,7 +162,7 @@ def execute(c, s, b, w, warp, instruction, now):
     raise_barriers(warp, instruction, done, now + 1)
 
 
-@inline
+@force_inline
 def after(c, s, w, warp, instruction, now):
     """What an instruction does to its warp besides computing; may set when it goes on."""
     if instruction.stall > 0:
@@ -178,7 +178,7 @@ def after(c, s, w, warp, instruction, now):
         warp.group += 1
 
 
-@inline
+@force_inline
 def advance(c, s, w, warp, instruction, now):
     """Move the warp to its next instruction; false if its stream has ended."""
     warp.left -= 1
@@ -196,7 +196,7 @@ def advance(c, s, w, warp, instruction, now):
     return True
 
 
-@inline
+@force_inline
 def count(c, s, warp, instruction):
     """Count an issued instruction for the SM and the kernel slot."""
     lanes = popcount(warp.mask)
@@ -207,7 +207,7 @@ def count(c, s, warp, instruction):
     warp.issued += 1
 
 
-@inline
+@force_inline
 def issue(c, s, b, w, now):
     """Issue the warp's next instruction at ``now``; it was examined and found eligible."""
     warp = c.warps[s, w]

@@ -1,15 +1,15 @@
 """Operand reading: register ports (Volta and later) or operand collectors (before)."""
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 
 
-@inline
+@force_inline
 def in_reuse_cache(c, s, b, w, slot, register):
     """Whether the register-file cache holds the operand of this slot (slots 0 to 3)."""
     return slot < 4 and c.reuse[s, b, slot] == (w << 16) | register
 
 
-@inline
+@force_inline
 def keep_reused(c, s, b, w, instruction):
     """Fill and drop the register-file cache as the instruction's reuse bits say."""
     for slot in range(min(4, instruction.reads)):
@@ -17,7 +17,7 @@ def keep_reused(c, s, b, w, instruction):
         c.reuse[s, b, slot] = ((w << 16) | instruction.read[slot]) if keep else -1
 
 
-@inline
+@force_inline
 def through_ports(c, s, b, w, instruction, now):
     """Reserve the banks' read ports; returns the cycles by which the window is exceeded."""
     spec = c.spec[0]
@@ -36,7 +36,7 @@ def through_ports(c, s, b, w, instruction, now):
     return max(0, latest - now - spec.window)
 
 
-@inline
+@force_inline
 def free_collector(c, s, b):
     """Index among the register ports of the collector that is free first."""
     spec = c.spec[0]
@@ -47,7 +47,7 @@ def free_collector(c, s, b):
     return best
 
 
-@inline
+@force_inline
 def through_collector(c, s, b, w, instruction, now):
     """Collect operands from the banks; returns the cycles beyond a conflict-free collection."""
     spec = c.spec[0]
@@ -62,7 +62,7 @@ def through_collector(c, s, b, w, instruction, now):
     return max(0, latest - now - 1)
 
 
-@inline
+@force_inline
 def read(c, s, b, w, instruction, now):
     """Read an instruction's sources; returns the delay that conflicts add, in cycles.
 
@@ -79,7 +79,7 @@ def read(c, s, b, w, instruction, now):
     return delay
 
 
-@inline
+@force_inline
 def available(c, s, b, now):
     """Cycle from which the sub-core can read another instruction's operands."""
     if c.spec[0].collectors_style:

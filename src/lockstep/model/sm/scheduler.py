@@ -9,7 +9,7 @@ the candidate that issued last, or -1. It returns a ready candidate, or -1 to le
 The candidates are ordered from the oldest to the youngest.
 """
 
-from lockstep._jit import inline, policy, record_array
+from lockstep._jit import force_inline, policy, record_array
 from lockstep.model.sm.accounting import NO_WARP, account, account_issue
 from lockstep.model.sm.issue import examine, issue
 from lockstep.model.sm.state import CANDIDATE, NEVER
@@ -28,7 +28,7 @@ def first_ready(warps, first, count, last, now):
     return -1
 
 
-@inline
+@force_inline
 def try_warp(c, s, b, w, now, again):
     """Whether the warp can issue now; otherwise notes when to look at it again."""
     warp = c.warps[s, w]
@@ -41,7 +41,7 @@ def try_warp(c, s, b, w, now, again):
     return False
 
 
-@inline
+@force_inline
 def position_of(c, s, b, w):
     """Place of a warp in its sub-core's order, or -1."""
     for k in range(c.subcores[s, b].count):
@@ -50,7 +50,7 @@ def position_of(c, s, b, w):
     return -1
 
 
-@inline
+@force_inline
 def place(policy, last, turn, count):
     """The place to examine at a turn: turn 0 of the greedy policies is the last issuer's."""
     if policy == LRR:
@@ -63,7 +63,7 @@ def place(policy, last, turn, count):
     return turn
 
 
-@inline
+@force_inline
 def offer(c, s, b, k, w, ready):
     """Describe a warp to the user's policy."""
     warp = c.warps[s, w]
@@ -78,7 +78,7 @@ def offer(c, s, b, k, w, ready):
     candidate.reason = warp.reason
 
 
-@inline
+@force_inline
 def choose(c, s, b, again, now):
     """The warp to issue from, or -1; ``again``: only this one, for a second issue in a cycle."""
     policy = c.spec[0].policy
@@ -106,7 +106,7 @@ def choose(c, s, b, again, now):
     return -1
 
 
-@inline
+@force_inline
 def sleep(c, s, b, now):
     """Nothing issues: note the main reason and the cycle at which that may change."""
     sub = c.subcores[s, b]
@@ -125,7 +125,7 @@ def sleep(c, s, b, now):
     sub.next = max(soonest, now + 1)
 
 
-@inline
+@force_inline
 def cycle(c, s, b, now):
     """One cycle of sub-core ``b``: issue from one warp, or go to sleep."""
     issuer = -1
