@@ -120,7 +120,7 @@ def test_chunks_are_closed_when_they_are_full(monkeypatch, tmp_path):
 
 def test_lists_that_share_their_pool_may_become_too_large(monkeypatch, tmp_path):
     monkeypatch.setattr(build, "bounded", lambda count, dtype: columns.bounded(count << 25, dtype))
-    with pytest.raises(WorkloadError, match="a CTA is too large: .* expected at most"):
+    with pytest.raises(WorkloadError, match=r"a CTA is too large: .* expected at most"):
         tracefile.write(workload(cta()), tmp_path / "t.lst")
 
 
