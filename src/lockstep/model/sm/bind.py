@@ -48,14 +48,16 @@ def _set_checks(records: np.ndarray, code: np.ndarray) -> None:
 
 
 def _set_reads(records: np.ndarray, code: np.ndarray) -> None:
-    for i, instruction in enumerate(code):
-        registers = []
-        for j in range(instruction["sources"]):
-            first, count = instruction["source"][j], instruction["source_count"][j]
-            registers += [r for r in range(first, first + count) if r < PREDICATES]
-        registers = registers[:MAX_READS]
-        records["read"][i, : len(registers)] = registers
-        records["reads"][i] = len(registers)
+    """The vector registers that are read, operand by operand, at most MAX_READS."""
+    place = np.zeros(len(code), np.int64)
+    for j in range(int(code["sources"].max(initial=0))):
+        first, count = code["source"][:, j], code["source_count"][:, j]
+        listed = code["sources"] > j
+        for k in range(int(count[listed].max(initial=0))):
+            used = listed & (count > k) & (first + k < PREDICATES) & (place < MAX_READS)
+            records["read"][used, place[used]] = first[used] + k
+            place += used
+    records["reads"] = place
 
 
 def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
