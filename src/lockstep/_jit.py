@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import time
+import warnings
 from pathlib import Path
 
 import numba
@@ -20,9 +21,13 @@ import numpy as np
 from llvmlite import ir
 from numba import extending
 from numba.core import caching, cgutils
+from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.core.typing.templates import AttributeTemplate
 from numba.np import arrayobj
 from platformdirs import user_cache_dir
+
+# Policies are called through their addresses; Numba announces that this is experimental.
+warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
 
 PACKAGE = Path(__file__).parent
 OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}

@@ -24,6 +24,7 @@ class Running:
 
     kernel: Kernel
     slot: int
+    order: int  # launch number in the run
     control: bool
     ctas: Iterator[Cta]
     launched: int
@@ -49,6 +50,7 @@ class KernelTable:
         self.read_seconds = 0.0
         self._names: dict[str, int] = {}
         self._code_used = 0
+        self._launched = 0
 
     def free_slot(self) -> int | None:
         """A slot that no kernel occupies, or None."""
@@ -63,7 +65,8 @@ class KernelTable:
         if not self.running:
             self._code_used = 0
             self.streams.drop_all()
-        run = Running(kernel, slot, False, kernel.ctas(), now, now + self.gpu.launch.overhead)
+        run = Running(kernel, slot, self._launched, False, kernel.ctas(), now, now + self.gpu.launch.overhead)
+        self._launched += 1
         self.running[slot] = run
         state = self.streams.sm.kernels[slot]
         for name in state.dtype.names:

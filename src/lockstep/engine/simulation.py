@@ -42,6 +42,7 @@ class Simulation:
         self.stopped = ""
         self.copies: list[tuple[int, int]] = []
         self.finished: list[KernelRun] = []
+        self.finish_order: list[int] = []  # launch number of each finished kernel
         self.samples: list[np.ndarray] = []
         self.events: list[np.ndarray] = []
         self._commands = list(workload.commands)
@@ -140,6 +141,7 @@ class Simulation:
                 complete=complete,
             )
         )
+        self.finish_order.append(running.order)
         self.table.finish(running)
 
     # Time
@@ -151,8 +153,7 @@ class Simulation:
         for run in ready:
             self.table.feed(run)
         self._adopt()
-        end = min([self.now + self.machine.window, self._next_sample])
-        end = min([end] + [r.ready for r in runs if r.ready > self.now])
+        end = min([self.now + self.machine.window] + [r.ready for r in runs if r.ready > self.now])
         self._order[: len(ready)] = [r.slot for r in ready]
         dispatched = self.machine.dispatch(self._order, len(ready), self.now, end)
         event = self.machine.run_window(self.now, end)
@@ -171,10 +172,12 @@ class Simulation:
             return
         event = max(event, end)  # what a busy port left over is older than the window's end
         self._look_for_progress()
-        while self._next_sample <= event:
-            self.now = self._next_sample
+        if self._next_sample <= event:
+            # Windows are not cut at samples: credits and dispatch go by windows, so looking at a
+            # run would change it.
+            self.now = end
             self._sample()
-            self._next_sample += self.options["interval"]
+            self._next_sample = event - event % self.options["interval"] + self.options["interval"]
         self.now = event
 
     def _look_for_progress(self) -> None:
@@ -208,8 +211,7 @@ class Simulation:
                 self.table.retire(slot, cta, end)
                 self._done_ctas += 1
                 if self.options["cta_events"]:
-                    kernel = self.table.running[slot].kernel.id
-                    self.events.append((kernel, cta, int(s), start, end))
+                    self.events.append((self.table.running[slot].order, cta, int(s), start, end))
             sm.n_finished[s] = 0
         for running in list(self.table.running.values()):
             if running.done == running.kernel.n_ctas:
@@ -296,8 +298,8 @@ def run(
     finally:
         machine.close()
     seconds = perf_counter() - begin
-    index = {k.id: i for i, k in enumerate(simulation.finished)}
-    events = [(index[kernel], *rest) for kernel, *rest in simulation.events]
+    index = {order: i for i, order in enumerate(simulation.finish_order)}
+    events = [(index[order], *rest) for order, *rest in simulation.events]
     return Run(
         kernels=simulation.finished,
         cycles=max((k.end for k in simulation.finished), default=0),
