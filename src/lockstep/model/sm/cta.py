@@ -161,8 +161,8 @@ def end_warp(c, s, w, now):
 def end_cta_if_done(c, s, slot, now):
     """End a CTA whose warps have finished and whose memory operations have drained."""
     cta = c.ctas[s, slot]
-    if cta.finished < cta.warps or cta.outstanding > 0:
-        return
+    if cta.finished < cta.warps or cta.outstanding > 0 or not cta.active:
+        return  # inactive: two of its warps finished in one cycle, and the first note ended it
     settle(c, s, now)
     kernel = c.kernels[cta.kernel]
     reserve(c.sms[s], kernel, -1)
