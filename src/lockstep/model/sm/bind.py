@@ -47,7 +47,7 @@ def _set_checks(records: np.ndarray, code: np.ndarray) -> None:
     records["checks"] = place
 
 
-def _set_reads(records: np.ndarray, code: np.ndarray) -> None:
+def _set_reads(records: np.ndarray, code: np.ndarray, banks: int) -> None:
     """The vector registers that are read, operand by operand, at most MAX_READS."""
     place = np.zeros(len(code), np.int64)
     for j in range(int(code["sources"].max(initial=0))):
@@ -55,7 +55,8 @@ def _set_reads(records: np.ndarray, code: np.ndarray) -> None:
         listed = code["sources"] > j
         for k in range(int(count[listed].max(initial=0))):
             used = listed & (count > k) & (first + k < PREDICATES) & (place < MAX_READS)
-            records["read"][used, place[used]] = first[used] + k
+            register = first[used] + k
+            records["read"][used, place[used]] = register | register % banks << 16
             place += used
     records["reads"] = place
 
@@ -81,7 +82,7 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
     for name in ("space", "width", "cache", "immediate", "destinations"):
         records[name] = code[name]
     _set_checks(records, code)
-    _set_reads(records, code)
+    _set_reads(records, code, gpu.sm.operands.banks)
     for name in ("stall", "yields", "wait_mask"):
         records[name] = code[name] if control else 0
     for name in ("write_barrier", "read_barrier"):

@@ -13,7 +13,7 @@ from lockstep.model.sm.coalescer import LOCAL, SHARED, coalesce, resolve
 from lockstep.model.sm.dependence import raise_barriers, set_result
 from lockstep.model.sm.done import instruction_of, note, writes_only
 from lockstep.model.sm.shared_memory import passes
-from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, NEVER, SHORT, popcount
+from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, NEVER, SHORT
 
 ASYNC_COPY = int(OpClass.ASYNC_COPY)
 TEXTURE = int(OpClass.TEXTURE)
@@ -39,7 +39,7 @@ def enqueue(c, s, b, w, instruction, now):
     access.warp = w
     access.code = warp.static
     access.mask = warp.mask
-    access.lanes = popcount(warp.mask)
+    access.lanes = warp.lanes
     access.address = warp.address
     access.space = instruction.space
     access.remaining = 1

@@ -54,7 +54,8 @@ ISSUE = np.dtype(
     + [("check", "i8", (MAX_CHECKS,)), ("read", "i8", (MAX_READS,))]
 )  # fmt: skip
 """A static instruction as one GPU executes it. ``check``: first register + count << 16, the
-destinations first; ``read``: vector registers read; ``result``: FIXED, LONG or SHORT."""
+destinations first; ``read``: vector registers read, each with its bank << 16; ``result``: FIXED,
+LONG or SHORT."""
 
 KERNEL = np.dtype(
     _ints(
@@ -95,7 +96,7 @@ SUBCORE = np.dtype(
 WARP_STATE = np.dtype(
     _ints(
         "active", "kernel", "cta", "index", "age", "wake", "reason",
-        "static", "left", "mask", "run", "run_end", "address", "address_end",
+        "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address", "address_end",
         "line",  # instruction cache line in the buffer, or -1
         "stall_until", "barrier", "outstanding", "group", "issued", "last_issue",
         "op",  # of the instruction that was looked at last
@@ -106,7 +107,8 @@ WARP_STATE = np.dtype(
         ("groups", "i8", (GROUPS,)),
     ]
 )  # fmt: skip
-"""``barrier``: named barrier waited at, or -1; ``outstanding``: stores without acknowledgement;
+"""``lanes``: active in ``mask``; ``cleared``: 1 = the next instruction was fetched and its operands
+are there, which nothing but its issue can change. ``barrier``: named barrier waited at, or -1; ``outstanding``: stores without acknowledgement;
 ``pending`` and ``clear``: dependence barriers with unknown and known ends."""
 
 CTA_STATE = np.dtype(
