@@ -20,7 +20,8 @@ from lockstep.model.sm.state import NEVER
 from lockstep.workload import Kernel, MemoryCopy, Workload
 
 PROGRESS_SECONDS = 0.2
-STALLED_WINDOWS = 10_000  # windows without any progress that count as a deadlock
+MOST_WINDOWS = 256  # in a row without a look at progress, limits and Ctrl-C
+STALLED_CYCLES = 1_000_000  # that pass without any progress are a deadlock
 PROGRESS = ("warp_instructions", "noc_requests", "noc_replies", "ctas")
 Progress = Callable[[int, int, int, int, str], None]
 
@@ -50,8 +51,9 @@ class Simulation:
         self._baselines: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._order = np.zeros(gpu.launch.concurrent_kernels, np.int64)
         self._next_sample = options["interval"] or NEVER
+        self._cycle_limit = NEVER if options["limit_cycles"] is None else options["limit_cycles"]
         self._last_progress = 0.0
-        self._windows = 0
+        self._next_look = 0
         self._moved = -1
         self._total_ctas = sum(k.n_ctas for k in workload.kernels if self._selected(k))
         self._done_ctas = 0
@@ -153,10 +155,14 @@ class Simulation:
         for run in ready:
             self.table.feed(run)
         self._adopt()
-        end = min([self.now + self.machine.window] + [r.ready for r in runs if r.ready > self.now])
+        cut = min([r.ready for r in runs if r.ready > self.now], default=NEVER)
+        end = min(self.now + self.machine.window, cut)
         self._order[: len(ready)] = [r.slot for r in ready]
         dispatched = self.machine.dispatch(self._order, len(ready), self.now, end)
-        event = self.machine.run_window(self.now, end)
+        # While no CTA can be dispatched before another finishes, windows need no attention.
+        most = 1 if dispatched or self._next_dispatch(end) < NEVER else MOST_WINDOWS
+        stop = min(self._next_sample, self._cycle_limit)
+        end, event = self.machine.run_windows(self.now, cut, stop, most)
         moved = self._collect() or dispatched > 0
         self._advance(end, end if moved else event, runs)
         self._check_limits()
@@ -181,15 +187,15 @@ class Simulation:
         self.now = event
 
     def _look_for_progress(self) -> None:
-        """Every so many windows: has anything been issued, sent or received since the last look?"""
-        self._windows += 1
-        if self._windows % STALLED_WINDOWS:
+        """Every so often: has anything been issued, sent or received since the last look?"""
+        if self.now < self._next_look:
             return
         counters = self.machine.sm.counters
         moved = sum(int(counters[name].sum()) for name in PROGRESS)
         if moved == self._moved and self.table.running and not self._waits_for_launch():
             self.stopped = explain(self.table, self.now)
         self._moved = moved
+        self._next_look = self.now + STALLED_CYCLES
 
     def _waits_for_launch(self) -> bool:
         return all(run.ready > self.now for run in self.table.running.values())
@@ -219,9 +225,8 @@ class Simulation:
         return True
 
     def _check_limits(self) -> None:
-        limit = self.options["limit_cycles"]
-        if limit is not None and self.now >= limit and self.table.running:
-            self.stopped = f"cycle limit of {limit} reached"
+        if self.now >= self._cycle_limit and self.table.running:
+            self.stopped = f"cycle limit of {self._cycle_limit} reached"
         limit = self.options["limit_instructions"]
         if limit is not None and self.table.running:
             done = int(self.machine.sm.counters["warp_instructions"].sum())

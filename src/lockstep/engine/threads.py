@@ -11,7 +11,7 @@ def blocks(shards: int, threads: int) -> list[tuple[int, int]]:
     return list(zip(cuts, cuts[1:]))
 
 
-class Team:
+class Threads:
     """Calls functions side by side; the caller's thread takes part as member 0."""
 
     def __init__(self, size: int):

@@ -76,6 +76,7 @@ def start_warp(c, s, w, slot, index, pending, now):
         warp.clear[b] = 0
     for g in range(GROUPS):
         warp.groups[g] = 0
+        warp.landed[g] = 0
     for r in range(kernel.register_rows):
         c.ready[s, w, r] = 0
     b = w % c.spec[0].subcores

@@ -52,6 +52,7 @@ def complete(c, s, a, cycle, now):
         lower_barrier(warp, instruction, cycle)
     if instruction.op == ASYNC_COPY:
         warp.groups[access.group] -= 1
+        warp.landed[access.group] = max(warp.landed[access.group], cycle)
     access.next = c.sms[s].free_access
     c.sms[s].free_access = a
     return w

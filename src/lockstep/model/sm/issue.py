@@ -36,12 +36,13 @@ STALL_GROUP = int(Stall.GROUP)
 
 
 @force_inline
-def open_groups(warp, newest):
-    """Asynchronous copies outstanding in all groups but the ``newest`` ones."""
-    outstanding = 0
+def groups_landed(warp, newest):
+    """Cycle at which the asynchronous copies of all groups but the ``newest`` ones are there."""
+    latest = 0
     for age in range(newest + 1, GROUPS):
-        outstanding += warp.groups[(warp.group - age) % GROUPS]
-    return outstanding
+        g = (warp.group - age) % GROUPS
+        latest = max(latest, NEVER if warp.groups[g] > 0 else warp.landed[g])
+    return latest
 
 
 @force_inline
@@ -105,8 +106,9 @@ def synchronises(c, s, w, warp, instruction, now):
         return blocked(warp, NEVER, STALL_FENCE)
     if instruction.op == WAIT_GROUP:
         newest = min(max(instruction.immediate, 0), GROUPS - 1)
-        if open_groups(warp, newest) > 0:
-            return blocked(warp, NEVER, STALL_GROUP)
+        at = groups_landed(warp, newest)
+        if at > now:
+            return blocked(warp, at, STALL_GROUP)
     if instruction.op == COMMIT_GROUP and warp.groups[(warp.group + 1) % GROUPS] > 0:
         return blocked(warp, NEVER, STALL_GROUP)
     return now

@@ -105,11 +105,14 @@ WARP_STATE = np.dtype(
         ("pending", "i8", (DEPENDENCE_BARRIERS,)),
         ("clear", "i8", (DEPENDENCE_BARRIERS,)),
         ("groups", "i8", (GROUPS,)),
+        ("landed", "i8", (GROUPS,)),
     ]
 )  # fmt: skip
 """``lanes``: active in ``mask``; ``cleared``: 1 = the next instruction was fetched and its operands
-are there, which nothing but its issue can change. ``barrier``: named barrier waited at, or -1; ``outstanding``: stores without acknowledgement;
-``pending`` and ``clear``: dependence barriers with unknown and known ends."""
+are there, which nothing but its issue can change; ``barrier``: named barrier waited at, or -1;
+``outstanding``: stores without acknowledgement; ``pending`` and ``clear``: dependence barriers
+with unknown and known ends; ``groups`` and ``landed``: asynchronous copies under way, and when
+the last that has ended is there."""
 
 CTA_STATE = np.dtype(
     _ints(

@@ -1,0 +1,219 @@
+"""Issue: execution units, branches, fences, asynchronous copies, and what else holds a warp."""
+
+import pytest
+
+from lockstep.builder import KernelBuilder
+from lockstep.gpus.units import operations
+from lockstep.isa.instruction import OpClass
+from lockstep.model.counters import Stall
+from lockstep.model.sm.state import GROUPS
+from lockstep.workload import MemoryCopy
+
+pytestmark = pytest.mark.plain
+A = 0x7F0000000000
+
+
+def same(text, times, warps=1, **sizes):
+    """Warps that each issue one instruction several times, without dependence."""
+    k = KernelBuilder("same", grid=1, block=32 * warps, **sizes)
+    for _ in range(times):
+        k(text)
+    return k.workload()
+
+
+@pytest.mark.parametrize(
+    "text, op",
+    [
+        ("FFMA R1, R2, R3, R4", OpClass.FP32),
+        ("DADD R8, R2, R6", OpClass.FP64),
+        ("MUFU.RCP R1, R2", OpClass.SFU),
+    ],
+)
+def test_a_unit_of_a_sub_core_starts_once_an_interval(watch, tiny, text, op):
+    gpu = tiny(sm__subcores=2)
+    interval = operations(gpu)[op].interval
+    k = KernelBuilder("intervals", grid=1, block=128)
+    k(text)
+    seen = watch(k.workload(), gpu)
+    assert [seen.of(w)[0] for w in range(4)] == [0, 0, interval, interval]
+    assert seen.stalls[Stall.UNIT_BUSY] == 2 * (max(0, interval - 2))
+
+
+def test_a_unit_of_the_sm_is_shared_by_its_sub_cores(watch, tiny):
+    gpu = tiny(**{"sm.units.shuffle.lanes": 8})
+    interval = operations(gpu)[OpClass.SHUFFLE].interval
+    seen = watch(same("SHFL.IDX PT, R1, R2, R3, 0x1f", 1, warps=4), gpu)
+    assert [seen.of(w)[0] for w in range(4)] == [0, interval, 2 * interval, 3 * interval]
+
+
+def test_two_instances_of_a_unit_take_turns(watch, tiny):
+    gpu = tiny(**{"sm.units.shuffle.lanes": 8, "sm.units.shuffle.count": 2})
+    interval = operations(gpu)[OpClass.SHUFFLE].interval
+    seen = watch(same("SHFL.IDX PT, R1, R2, R3, 0x1f", 1, warps=4), gpu)
+    assert [seen.of(w)[0] for w in range(4)] == [0, 0, interval, interval]
+
+
+def test_units_work_side_by_side(watch, tiny):
+    k = KernelBuilder("units", grid=1, block=32)
+    k("FMUL R1, R2, R3")
+    k("MOV R5, R6")
+    k("FMUL R9, R2, R3")
+    k("MOV R10, R6")
+    assert watch(k.workload(), tiny()).of(0)[:4] == [0, 1, 2, 3]
+
+
+def loop(trips):
+    k = KernelBuilder("loop", grid=1, block=32)
+    with k.loop(trips):
+        k("NOP")
+        k("BRA 0x0")
+    return k.workload()
+
+
+@pytest.mark.parametrize("redirect", [0, 5, 8])
+def test_a_taken_branch_costs_the_redirect(watch, tiny, redirect):
+    seen = watch(loop(3), tiny(sm__front_end__redirect=redirect))
+    again = 2 + redirect
+    assert seen.of(0) == [0, 1, again, again + 1, 2 * again, 2 * again + 1, 2 * again + 2]
+    assert seen.stalls[Stall.FETCH] == 2 * redirect
+
+
+def test_a_branch_that_falls_through_costs_nothing(watch, tiny):
+    assert watch(loop(1), tiny()).of(0) == [0, 1, 2]
+
+
+def test_a_fence_waits_for_stores_and_then_its_latency(watch, tiny):
+    def issues(*lines):
+        k = KernelBuilder("fence", grid=1, block=32)
+        for text in lines:
+            k(text, address=A if "[" in text else None)
+        return watch(k.workload(MemoryCopy(A, 128)), gpu)
+
+    gpu = tiny()
+    alone = issues("MEMBAR.SC.GPU", "NOP")
+    assert alone.of(0)[:2] == [0, gpu.sm.fence_latency]
+    assert alone.stalls[Stall.FENCE] == gpu.sm.fence_latency - 1
+    store = issues("STG.E [R2], R4", "MEMBAR.SC.GPU", "NOP")
+    there_and_back = 2 * gpu.interconnect.latency
+    assert store.of(0)[1] > there_and_back
+    assert store.of(0)[2] == store.of(0)[1] + gpu.sm.fence_latency
+    assert store.stalls[Stall.FENCE] == store.of(0)[2] - 2
+    two = issues("STG.E [R2], R4", "STG.E [R2], R4", "MEMBAR.SC.GPU", "NOP")
+    assert two.of(0)[2] > store.of(0)[1], "the last store counts"
+
+
+def test_an_exit_with_outstanding_stores_keeps_the_cta(watch, tiny):
+    gpu = tiny()
+    k = KernelBuilder("store", grid=1, block=32)
+    k("STG.E [R2], R4", address=A)
+    seen = watch(k.workload(), gpu, cta_events=True)
+    assert seen.of(0) == [0, 1]
+    assert seen.run.cta_events["end"][0] > 2 * gpu.interconnect.latency
+
+
+def groups(gpu, watch, script, copy=True):
+    """Asynchronous copies: 'c' copies near, 'C' far, '.' commits, a digit waits until no more
+    groups are open, '-' does nothing. Returns the cycle of each, and what was seen."""
+    k = KernelBuilder("groups", grid=1, block=32, shared_bytes=256, architecture=80)
+    for n, letter in enumerate(script):
+        if letter in "cC":
+            k("LDGSTS.E [R1], [R2]", address=A + (n << 16 if letter == "C" else 0))
+        elif letter == ".":
+            k("LDGDEPBAR")
+        elif letter == "-":
+            k("NOP")
+        else:
+            k(f"DEPBAR.LE SB0, 0x{letter}")
+    k("NOP")
+    seen = watch(k.workload(*[MemoryCopy(A, 128)] * copy), gpu)
+    return dict(enumerate(seen.of(0))), seen
+
+
+def test_a_group_wait_lets_the_newest_groups_run(watch, tiny):
+    gpu = tiny()
+    at, seen = groups(gpu, watch, "c.0")
+    assert at[2] == gpu.l2.latency
+    assert seen.stalls[Stall.GROUP] == at[2] - 2
+    at, _ = groups(gpu, watch, "c.1")
+    assert at[2] == 2
+    at, _ = groups(gpu, watch, "c.C.1")
+    assert at[4] == gpu.l2.latency
+    both, _ = groups(gpu, watch, "c.C.0")
+    assert at[4] < both[4], "the far copy of the newest group is not waited for"
+
+
+def test_copies_that_are_not_committed_are_not_waited_for(watch, tiny):
+    at, _ = groups(tiny(), watch, "c0")
+    assert at[1] == 1
+
+
+def test_a_group_wait_without_copies_passes(watch, tiny):
+    at, _ = groups(tiny(), watch, "0..0")
+    assert [at[k] for k in range(5)] == [0, 1, 2, 3, 4]
+
+
+def test_a_copy_that_hits_the_l1_is_there_after_the_hit_latency(watch, tiny):
+    gpu = tiny()
+    for wait in ("0", "-------0", "--------------0"):
+        at, _ = groups(gpu, watch, "c.0c." + wait)
+        assert at[4 + len(wait)] - at[3] == gpu.l1.latency
+    at, _ = groups(gpu, watch, "c.0c.c.--------1")
+    assert at[15] - at[3] == gpu.l1.latency, "the newest group is not waited for"
+
+
+def test_more_groups_than_the_hardware_counts_wait(watch, tiny):
+    gpu = tiny()
+    at, seen = groups(gpu, watch, "c." * (GROUPS + 1), copy=False)
+    last = 2 * GROUPS - 1
+    assert all(at[k] == k for k in range(7))
+    assert max(at[k + 1] - at[k] for k in range(last)) > gpu.l2.latency
+    assert seen.stalls[Stall.GROUP] > gpu.l2.latency
+
+
+def test_dual_issue_takes_two_instructions_of_one_warp(watch, tiny):
+    gpu = tiny(sm__scheduler__issue_width=2)
+    k = KernelBuilder("dual", grid=1, block=32)
+    k("FMUL R1, R2, R3")
+    k("MOV R5, R6")
+    k("FMUL R9, R2, R3")
+    k("MOV R10, R9")
+    seen = watch(k.workload(), gpu)
+    latency = operations(gpu)[OpClass.FP32].latency
+    assert seen.of(0) == [0, 0, 2, 2 + latency, 2 + latency]
+    assert seen.stalls[Stall.ISSUED] == 3, "scheduler-cycles, not instructions"
+
+
+def test_a_yield_lets_another_warp_go_first(watch, tiny):
+    def order(**control):
+        k = KernelBuilder("yield", grid=1, block=64)
+        for _ in range(2):
+            k("NOP", stall=1, **control)
+        k("EXIT", stall=1)
+        seen = watch(k.workload(), tiny(sm__subcores=1, sm__scheduler__policy="lrr"))
+        return [w for _, _, w, _ in seen.issues]
+
+    assert order() == [0, 1] * 3
+    assert order(yields=1)[:2] == [0, 0], "round robin begins again after a yield"
+
+
+def test_masked_off_memory_instructions_use_no_memory(watch, tiny):
+    k = KernelBuilder("masked", grid=1, block=32)
+    k("LDG.E R1, [R2]", address=A, mask=0)
+    k("MOV R3, R1")
+    seen = watch(k.workload(), tiny())
+    assert seen.of(0)[:2] == [0, 1]
+    assert seen.counters["memory_instructions"] == 0
+    assert seen.counters["thread_instructions"] == 32 * 2
+    assert seen.counters["warp_instructions"] == 3
+
+
+def test_issued_instructions_are_counted_by_class(watch, tiny):
+    k = KernelBuilder("classes", grid=2, block=64)
+    with k.loop(3):
+        k("FFMA R1, R2, R3, R4", mask=0xFF)
+    k("LDG.E R1, [R2]", address=k.coalesced(A))
+    seen = watch(k.workload(), tiny())
+    issued = seen.counters["issued"]
+    assert issued[OpClass.FP32] == 12 and issued[OpClass.LOAD] == 4 and issued[OpClass.EXIT] == 4
+    assert issued.sum() == seen.counters["warp_instructions"] == 20
+    assert seen.counters["thread_instructions"] == 12 * 8 + 8 * 32
