@@ -5,7 +5,6 @@ cycle shifted left by two, or-ed with what produces the register (``FIXED``, ``L
 so that the latest operand also says why a warp waits.
 """
 
-
 import numpy as np
 
 from lockstep._jit import Context, inline
@@ -97,7 +96,7 @@ WARP_STATE = np.dtype(
         "active", "kernel", "cta", "index", "age", "wake", "reason",
         "static", "left", "mask", "run", "run_end", "address", "address_end",
         "line",  # instruction cache line in the buffer, or -1
-        "stall_until", "barrier", "outstanding", "group", "issued", "last_issue",
+        "stall_until", "barrier", "arrived", "outstanding", "group", "issued", "last_issue",
         "op",  # of the instruction that was looked at last
     )
     + [
@@ -107,9 +106,10 @@ WARP_STATE = np.dtype(
         ("landed", "i8", (GROUPS,)),
     ]
 )  # fmt: skip
-"""``barrier``: named barrier waited at, or -1; ``outstanding``: stores without acknowledgement;
-``pending`` and ``clear``: dependence barriers with unknown and known ends; ``groups`` and
-``landed``: asynchronous copies under way, and when the last that has ended is there."""
+"""``barrier``: named barrier waited at, or -1; ``arrived``: bit b: is counted at barrier b;
+``outstanding``: memory operations of the warp that have not ended; ``pending`` and ``clear``:
+dependence barriers with unknown and known ends; ``groups`` and ``landed``: asynchronous copies
+under way, and when the last that has ended is there."""
 
 CTA_STATE = np.dtype(
     _ints(
