@@ -175,7 +175,7 @@ class Sm(Context):
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: np.recarray  # ACCESS, sms x accesses
     queues: np.ndarray  # sms x subcores x queue: accesses waiting
-    transactions: np.recarray  # TRANSACTION, sms x 64
+    transactions: np.recarray  # TRANSACTION, sms x MAX_LINES + 1
     scratch: np.ndarray  # sms x 2048: bank conflict search
     done: np.recarray  # DONE, sms x room
     n_done: np.ndarray  # sms
