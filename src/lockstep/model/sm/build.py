@@ -176,4 +176,5 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
     sm.subcores["last"] = -1
     sm.instructions["line"] = -1
     sm.constants["line"] = -1
+    sm.instructions["used"] = sm.constants["used"] = -1  # older than what comes in cycle 0
     return sm

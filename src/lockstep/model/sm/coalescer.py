@@ -19,7 +19,7 @@ STORE = int(OpClass.STORE)
 ATOMIC = int(OpClass.ATOMIC)
 REDUCTION = int(OpClass.REDUCTION)
 FULL = (1 << 32) - 1
-MAX_LINES = 64
+MAX_LINES = 128  # four words of each of 32 lanes, all in lines of their own
 
 
 @inline

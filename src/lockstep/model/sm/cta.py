@@ -67,6 +67,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.line = -1
     warp.stall_until = 0
     warp.barrier = -1
+    warp.arrived = 0
     warp.outstanding = 0
     warp.group = 0
     warp.issued = 0
@@ -163,7 +164,7 @@ def end_warp(c, s, w, now):
     account_residency(c, s, now)
     c.sms[s].resident_warps -= 1
     c.ctas[s, warp.cta].finished += 1
-    warp_finished(c, s, warp.cta, now)
+    warp_finished(c, s, w, now)
 
 
 @inline

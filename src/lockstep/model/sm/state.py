@@ -5,7 +5,6 @@ cycle shifted left by two, or-ed with what produces the register (``FIXED``, ``L
 so that the latest operand also says why a warp waits.
 """
 
-
 import numpy as np
 
 from lockstep._jit import Context, inline
@@ -98,7 +97,7 @@ WARP_STATE = np.dtype(
         "active", "kernel", "cta", "index", "age", "wake", "reason",
         "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address", "address_end",
         "line",  # instruction cache line in the buffer, or -1
-        "stall_until", "barrier", "outstanding", "group", "issued", "last_issue",
+        "stall_until", "barrier", "arrived", "outstanding", "group", "issued", "last_issue",
         "op",  # of the instruction that was looked at last
     )
     + [
@@ -110,9 +109,10 @@ WARP_STATE = np.dtype(
 )  # fmt: skip
 """``lanes``: active in ``mask``; ``cleared``: 1 = the next instruction was fetched and its operands
 are there, which nothing but its issue can change; ``barrier``: named barrier waited at, or -1;
-``outstanding``: stores without acknowledgement; ``pending`` and ``clear``: dependence barriers
-with unknown and known ends; ``groups`` and ``landed``: asynchronous copies under way, and when
-the last that has ended is there."""
+``arrived``: bit b: is counted at barrier b; ``outstanding``: memory operations of the warp that
+have not ended; ``pending`` and ``clear``: dependence barriers with unknown and known ends;
+``groups`` and ``landed``: asynchronous copies under way, and when the last that has ended is
+there."""
 
 CTA_STATE = np.dtype(
     _ints(
@@ -178,7 +178,7 @@ class Sm(Context):
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: np.recarray  # ACCESS, sms x accesses
     queues: np.ndarray  # sms x subcores x queue: accesses waiting
-    transactions: np.recarray  # TRANSACTION, sms x 64
+    transactions: np.recarray  # TRANSACTION, sms x MAX_LINES + 1
     scratch: np.ndarray  # sms x 2048: bank conflict search
     done: np.recarray  # DONE, sms x room
     n_done: np.ndarray  # sms
