@@ -65,7 +65,9 @@ class KernelTable:
         if not self.running:
             self._code_used = 0
             self.streams.drop_all()
-        run = Running(kernel, slot, self._launched, False, kernel.ctas(), now, now + self.gpu.launch.overhead)
+        run = Running(
+            kernel, slot, self._launched, False, kernel.ctas(), now, now + self.gpu.launch.overhead
+        )
         self._launched += 1
         self.running[slot] = run
         state = self.streams.sm.kernels[slot]

@@ -120,4 +120,3 @@ class Machine:
     def settle(self, now: int) -> None:
         """Bring all counters up to ``now``."""
         dispatch.settle_all(self.sm, now)
-

@@ -129,7 +129,7 @@ def test_a_warp_waits_for_its_first_line(watch, tiny):
 
 def test_a_warp_stops_at_each_line_without_a_stream_buffer(watch, tiny):
     gpu = tiny(**SMALL)
-    per_line = gpu.sm.front_end.line_bytes // gpu.sm.front_end.instruction_bytes
+    per_line = gpu.sm.front_end.line_bytes // 16
     seen = watch(straight(2 * per_line), gpu)
     gaps = np.diff(seen.of(0))
     assert gaps[per_line - 1] == gpu.sm.front_end.l2_latency + 1

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from lockstep.builder import KernelBuilder
 from lockstep.model.counters import Stall
+from lockstep.isa.instruction import OpClass
 from lockstep.model.sm.shared_memory import passes
 
 pytestmark = pytest.mark.plain
@@ -18,7 +19,7 @@ def count(tiny, idle_sms):
     """Function that counts the passes of one access."""
     states = {}
 
-    def run(addresses, width, banks=32, bank_bytes=4, stride=None):
+    def run(addresses, width, banks=32, bank_bytes=4, stride=None, op=OpClass.LOAD):
         if (banks, bank_bytes) not in states:
             shape = {"shared.banks": banks, "shared.bank_bytes": bank_bytes}
             states[banks, bank_bytes] = idle_sms(tiny(**shape))
@@ -26,7 +27,8 @@ def count(tiny, idle_sms):
         c.pool[10 : 10 + len(addresses)] = addresses
         pool = 3 if stride is None else -1
         record = SimpleNamespace(first=addresses[0], stride=stride, pool=pool)
-        return passes(c, 0, record, 7, len(addresses), width)
+        instruction = SimpleNamespace(width=width, op=int(op))
+        return passes(c, 0, record, 7, len(addresses), instruction)
 
     return run
 
@@ -109,3 +111,10 @@ def test_passes_keep_the_pipeline_busy(watch, tiny):
 
     assert second(32) - second(8) == 2 * 24
     assert second(1) == gpu.shared.latency + gpu.sm.memory.accept_interval
+
+
+def test_atomics_on_one_word_follow_each_other(count):
+    assert count([64] * 32, 4) == 1
+    assert count([64] * 32, 4, op=OpClass.ATOMIC) == 32
+    assert count([64, 64, 68, 68, 68], 4, op=OpClass.REDUCTION) == 3
+    assert count([64] * 8, 4, stride=0, op=OpClass.ATOMIC) == 8

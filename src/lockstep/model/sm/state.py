@@ -80,7 +80,8 @@ SM_STATE = np.dtype(
         "current",  # access in the L1 / shared stage, or -1
         "position", "transactions",  # next and number of its transactions
         "free_access",
-        "blocked", "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
+        "blocked", "l1_ready",
+        "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
     )
 )  # fmt: skip
 
