@@ -318,8 +318,8 @@ _POLICY_OPTIONS = {"nopython": True, "error_model": "numpy", "_nrt": False}
 def phase(function, kinds: tuple, integers: int):
     """A jitted function as a pointer, for a loop that calls it through its address.
 
-    ``function(*contexts, *integers) -> int``; ``kinds`` are those of the contexts. The loop is not compiled again when the function
-    changes. Machine code is cached like that of :func:`jit`.
+    ``function(*contexts, *integers) -> int``; ``kinds`` are those of the contexts. The loop is
+    not compiled again when the function changes. Machine code is cached as for :func:`jit`.
     """
     if DISABLED:
         return function

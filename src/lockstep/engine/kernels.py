@@ -65,9 +65,8 @@ class KernelTable:
         if not self.running:
             self._code_used = 0
             self.streams.drop_all()
-        run = Running(
-            kernel, slot, self._launched, False, kernel.ctas(), now, now + self.gpu.launch.overhead
-        )
+        ready = now + self.gpu.launch.overhead
+        run = Running(kernel, slot, self._launched, False, kernel.ctas(), now, ready)
         self._launched += 1
         self.running[slot] = run
         state = self.streams.sm.kernels[slot]

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lockstep.builder import KernelBuilder
-from lockstep.model.counters import Stall
 from lockstep.isa.instruction import OpClass
+from lockstep.model.counters import Stall
 from lockstep.model.sm.shared_memory import passes
 
 pytestmark = pytest.mark.plain
@@ -64,7 +64,7 @@ def test_random_addresses_agree_with_the_twin(count, width, elements, bank_bytes
 
 
 @settings(max_examples=120)
-@given(widths, lanes, st.integers(-70, 70), st.sampled_from([8, 16, 32]))
+@given(widths, lanes, st.integers(-70, 70).filter(bool), st.sampled_from([8, 16, 32]))
 def test_strides_agree_with_the_twin(count, width, n, step, banks):
     addresses = [70 * 32 * width + k * step * width for k in range(n)]
     assert count(addresses, width, banks, stride=step * width) == naive(addresses, width, banks)
@@ -118,3 +118,7 @@ def test_atomics_on_one_word_follow_each_other(count):
     assert count([64] * 32, 4, op=OpClass.ATOMIC) == 32
     assert count([64, 64, 68, 68, 68], 4, op=OpClass.REDUCTION) == 3
     assert count([64] * 8, 4, stride=0, op=OpClass.ATOMIC) == 8
+
+
+def test_a_broadcast_is_one_pass_however_wide(count):
+    assert [count([64] * 32, width, stride=0) for width in (1, 4, 8, 16)] == [1, 1, 1, 1]

@@ -12,8 +12,8 @@ from lockstep.model.sm.dependence import (
     registers_ready,
     set_result,
 )
-from lockstep.model.sm.fetch import fetch
 from lockstep.model.sm.done import note
+from lockstep.model.sm.fetch import fetch
 from lockstep.model.sm.memory_pipeline import enqueue, has_room
 from lockstep.model.sm.state import DONE_WARP, FIXED, GROUPS, LONG, NEVER, SHORT
 
