@@ -16,9 +16,10 @@ from lockstep.model.sm import operands
 pytestmark = pytest.mark.plain
 
 
-def reading(*registers, reuse=-1):
-    """An instruction with these source operands."""
-    return SimpleNamespace(reads=len(registers), read=registers, reuse=reuse)
+def reading(*registers, reuse=-1, banks=2):
+    """An instruction with these source operands, as bind.py makes it for some banks."""
+    packed = [r | r % banks << 16 for r in registers]
+    return SimpleNamespace(reads=len(registers), read=packed, reuse=reuse)
 
 
 @pytest.fixture(scope="session")
@@ -73,21 +74,21 @@ def test_a_reused_operand_needs_no_port(ports):
 @pytest.mark.parametrize("second, hit", [((0, 2), True), ((2, 0), False), ((4, 2), False)])
 def test_the_register_file_cache_goes_by_slot_and_register(ports, second, hit):
     _, read = ports(banks=1, window=1)
-    read(reading(0, reuse=1), 10)
-    delay = read(reading(*second, reuse=0), 20)
+    read(reading(0, reuse=1, banks=1), 10)
+    delay = read(reading(*second, reuse=0, banks=1), 20)
     assert delay == (0 if hit else 1)
 
 
 def test_the_register_file_cache_belongs_to_one_warp(ports):
     _, read = ports(banks=1, window=1)
-    read(reading(0, 2, reuse=1), 10, w=0)
-    assert read(reading(0, 2, reuse=0), 20, w=4) == 1
+    read(reading(0, 2, reuse=1, banks=1), 10, w=0)
+    assert read(reading(0, 2, reuse=0, banks=1), 20, w=4) == 1
 
 
 def test_without_a_register_file_cache_reuse_bits_do_nothing(ports):
     _, read = ports(banks=1, window=1, reuse_cache=False)
-    read(reading(0, reuse=1), 10)
-    assert read(reading(0, 2, reuse=0), 20) == 1
+    read(reading(0, reuse=1, banks=1), 10)
+    assert read(reading(0, 2, reuse=0, banks=1), 20) == 1
 
 
 def test_unknown_reuse_bits_do_nothing(ports):
@@ -108,7 +109,7 @@ def test_ports_agree_with_a_naive_twin(ports, instructions, banks):
                 cycle += 1  # in order: after everything that the bank has been asked for
             busy.add((r % banks, cycle))
             last = max(last, cycle)
-        assert read(reading(*registers), now) == max(0, last - now - 2)
+        assert read(reading(*registers, banks=banks), now) == max(0, last - now - 2)
         now += 2
 
 
@@ -143,23 +144,23 @@ def collectors(tiny, idle_sms):
 
 def test_collectors_work_while_others_issue(collectors):
     c, read = collectors(units=2)
-    assert read(reading(0, 4, 8), 10) == 2  # three reads of one bank: 11, 12, 13
+    assert read(reading(0, 4, 8, banks=4), 10) == 2  # three reads of one bank: 11, 12, 13
     assert operands.available(c, 0, 0, 10) == 0, "the other collector is free"
-    assert read(reading(1, 5, 9), 11) == 2
+    assert read(reading(1, 5, 9, banks=4), 11) == 2
     assert operands.available(c, 0, 0, 11) == 14, "the first has its operands after 13"
     assert c.counters[0].operand_conflicts == 0
 
 
 def test_banks_are_swizzled_by_warp(collectors):
     _, read = collectors()
-    assert read(reading(0), 10, w=0) == 0
-    assert read(reading(0), 10, w=1) == 0
-    assert read(reading(0), 10, w=4) == 1, "four banks: the fifth warp meets the first"
+    assert read(reading(0, banks=4), 10, w=0) == 0
+    assert read(reading(0, banks=4), 10, w=1) == 0
+    assert read(reading(0, banks=4), 10, w=4) == 1, "four banks: the fifth warp meets the first"
 
 
 def test_an_instruction_without_sources_needs_no_collector(collectors):
     c, read = collectors(units=1)
-    read(reading(0), 10)
+    read(reading(0, banks=4), 10)
     free = c.register_ports.copy()
     assert read(reading(), 10) == 0
     assert np.array_equal(free, c.register_ports)
