@@ -245,7 +245,4 @@ def _slices(count: int, spec) -> tuple[np.recarray, np.recarray]:
     slices["return_head"] = slices["return_tail"] = -1
     slices["head"] = slices["tail"] = -1
     slices["free"] = np.arange(count) * room
-    entries = np.zeros((count, room), ENTRY)
-    entries["next"] = np.arange(1, count * room + 1).reshape(count, room)
-    entries["next"][:, -1] = -1
-    return slices, entries.reshape(-1).view(np.recarray)
+    return slices, _records(count * room, ENTRY)
