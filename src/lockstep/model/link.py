@@ -8,7 +8,6 @@ the source has it back in the next window. All messages of one link travel equal
 least one window, so what a window delivers arrives after everything delivered before.
 """
 
-
 import numpy as np
 
 from lockstep._jit import Context, inline, jit
@@ -22,7 +21,7 @@ MESSAGE = np.dtype(
         ("request", "i8"),  # replies: the kind of the request
         ("address", "i8"),  # of the line, line-aligned
         ("sectors", "i8"),  # bit s: sector s of the line is meant
-        ("full", "i8"),  # writes: bit s: every byte of sector s is written
+        ("full", "i8"),  # writes: bit s: all of sector s is written; atomics: most lanes on a word
         ("flits", "i8"),  # port cycles it takes
         ("slice", "i8"),  # global L2 slice number
         ("tag", "i8"),  # the requester's, returned in the reply

@@ -100,7 +100,7 @@ ENTRY = np.dtype(
 )
 """A request in front of the tags, one that waits for data, or a reply."""
 
-_MOST_WAITERS = 16384  # requests that can wait at one slice, however large the MSHR file
+_MOST_WAITERS = 2048  # requests that can wait at one slice, however large the MSHR file
 
 
 class Policies(Context):

@@ -9,7 +9,8 @@ any other sector the written bytes are kept and a *partial* mark set. A read of 
 fetches it and merges. A partial sector that is evicted is written with a byte mask: one DRAM
 write, no read. With ``write_allocate = "fetch"`` every write miss reads the sector first.
 
-Atomics and reductions need the sector, execute here one sector a tick and leave it dirty.
+Atomics and reductions need the sector, execute here and leave it dirty: one sector a tick, and the
+lanes of a warp that meet on one word (``full``) one after the other.
 Reductions and writes are acknowledged once, when all their sectors are accepted.
 """
 
@@ -192,7 +193,7 @@ def _read_hits(spec, entries, state, counters, record, index, pipe, tick):
         done = _occupy(spec, state, counters, n, tick)
     else:
         record.dirty |= here
-        done = _execute(spec, state, counters, n, tick)
+        done = _execute(spec, state, counters, max(n, request.full), tick)
     if request.kind != KIND_REDUCTION:
         new = lists.copy(entries, state, index)
         ready = done + spec.hit_cycles

@@ -22,6 +22,8 @@ this. The price: a stride that is a multiple of an odd factor m meets only every
 recoverable), so the blocks of one index can be numbered without gaps: ``local_block``.
 """
 
+import functools
+
 import numpy as np
 
 from lockstep._jit import Context, inline, policy
@@ -58,6 +60,7 @@ class Hash(Context):
     table: np.ndarray  # int64, 8 x 256
 
 
+@functools.cache
 def build(kind: str, count: int, unit: int = 1) -> Hash:
     """The hash of numbers divided by ``unit`` onto 0 to ``count - 1``."""
     power = (count & -count).bit_length() - 1
