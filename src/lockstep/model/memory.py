@@ -177,7 +177,7 @@ def build(
     spec = _spec(gpu, requests, hit_cycles)
     slices, entries = _slices(count, spec[0])
     counters = _records(partitions, PARTITION_COUNTERS)
-    below = max(0, miss_cycles - dram_build.idle_latency(gpu))
+    below = max(0, hit_cycles + miss_cycles - dram_build.idle_latency(gpu))
     return Memory(
         slice_hash.build("user" if user[1] else l2.slice_hash, count, spec[0].unit_bytes),
         slice_hash.build(l2.set_hash, l2.sets),
