@@ -1,74 +1,61 @@
-"""Probes of latency and bandwidth: small kernels whose cycles mean one number of the GPU.
+"""Probes of latency and throughput: small kernels whose cycles mean one number of the GPU.
 
-A latency is the slope of cycles over the length of a chain of dependent instructions, run by one
-warp; a bandwidth is the slope of cycles over the bytes that all SMs move. Slopes leave out launch,
-cold instruction caches and drain.
+Each measures a slope between two lengths, which leaves out launch, cold instruction caches and
+drain. A latency is cycles over the length of a chain of dependent instructions, run by one warp.
+A rate is what all SMs, or one of them, get done in a cycle.
 
-The builder's loops repeat instructions without a branch: the chain is fully unrolled code in a
-warm instruction cache. Nothing but the named instruction is in a measured chain: no address
-arithmetic and no loop counter, which a probe written in C has between two loads.
+The builder's loops repeat instructions without a branch: what is measured is fully unrolled code
+in a warm instruction cache. Nothing but the named instructions is in it: no address arithmetic
+and no loop counter, which a probe written in C has between two loads.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import lockstep
-from lockstep.builder import KernelBuilder, program
+from lockstep.builder import KernelBuilder
 from lockstep.gpus.spec import GPU
 from lockstep.workload import MemoryCopy, Workload
 
 BUFFER = 0x7F1000000000
+APART = 1 << 32  # between the arrays of a stream
 LINE = 128
-MIB = 1 << 20
-BODY = 16  # instructions of a loop's body: two lines of instructions, read once
+WORD = 4
+LANES = 32
+KIB, MIB = 1 << 10, 1 << 20
+BODY = 16  # instructions of a loop's body
 
 ARITHMETIC = {
-    "FFMA": "FFMA R2, R2, R3, R4",
-    "IADD3": "IADD3 R2, R2, R3, R4",
-    "HFMA2": "HFMA2 R2, R2, R3, R4",
-    "DFMA": "DFMA R2, R2, R6, R8",
-    "MUFU": "MUFU.SQRT R2, R2",
+    "FFMA": "FFMA R{0}, R{0}, R3, R4",
+    "IADD3": "IADD3 R{0}, R{0}, R3, R4",
+    "HFMA2": "HFMA2 R{0}, R{0}, R3, R4",
+    "DFMA": "DFMA R{0}, R{0}, R4, R6",
+    "MUFU": "MUFU.SQRT R{0}, R{0}",
 }
 CONFLICTS = (1, 2, 4, 8, 16, 32)
+CHAINS = 8  # independent chains of a throughput probe
+FULL = 32  # warps that keep an SM busy
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
-    """Cycles that one instruction adds to a chain: ``make(n)`` is a chain ``n`` units longer."""
+class Probe:
+    """``make(n)`` is a workload of ``n`` units, ``size`` (instructions, bytes, ...) each."""
 
     name: str
-    contains: str  # what the measured chain consists of
-    make: Callable[[int], Workload]
-    short: int
-    long: int
-    instructions: int  # of one unit
-
-    def cycles(self, gpu: GPU) -> float:
-        """Cycles an instruction."""
-        units = self.long - self.short
-        return slope(self, gpu) / (units * self.instructions)
-
-
-@dataclass(frozen=True, slots=True)
-class Bandwidth:
-    """Bytes that move in a cycle: ``make(n)`` moves ``n * size`` bytes."""
-
-    name: str
-    contains: str
+    contains: str  # what a unit consists of
     make: Callable[[int], Workload]
     short: int
     long: int
     size: int
 
-    def bytes_per_cycle(self, gpu: GPU) -> float:
-        """Bytes a core cycle, of the whole GPU."""
-        return (self.long - self.short) * self.size / slope(self, gpu)
+    def cycles_each(self, gpu: GPU) -> float:
+        """Core cycles that one more of what ``size`` counts takes."""
+        return 1 / self.rate(gpu)
 
-
-def slope(probe: Latency | Bandwidth, gpu: GPU) -> int:
-    """Cycles by which the long run is longer than the short one."""
-    return cycles(probe.make(probe.long), gpu) - cycles(probe.make(probe.short), gpu)
+    def rate(self, gpu: GPU) -> float:
+        """How much of what ``size`` counts a core cycle brings."""
+        more = cycles(self.make(self.long), gpu) - cycles(self.make(self.short), gpu)
+        return (self.long - self.short) * self.size / more
 
 
 def cycles(workload: Workload, gpu: GPU) -> int:
@@ -76,168 +63,209 @@ def cycles(workload: Workload, gpu: GPU) -> int:
     return lockstep.simulate(workload, gpu).run.kernels[-1].cycles
 
 
-def arithmetic(name: str) -> Latency:
+# Latencies
+
+
+def arithmetic_latency(name: str) -> Probe:
     """A chain in which each instruction needs the result of the one before."""
+    text = ARITHMETIC[name].format(2)
 
     def make(n: int) -> Workload:
-        k = KernelBuilder(name, 1, 32)
+        k = KernelBuilder(name, 1, LANES)
         with k.loop(n):
             for _ in range(BODY):
-                k(ARITHMETIC[name])
+                k(text)
         return k.workload()
 
-    return Latency(name, f"{ARITHMETIC[name]} alone", make, 16, 48, BODY)
+    return Probe(name, text, make, 16, 48, BODY)
 
 
-def shared_load(ways: int) -> Latency:
+def shared_latency(ways: int = 1) -> Probe:
     """A chain of shared loads, each with its address from the one before; ``ways`` lanes a bank."""
 
     def make(n: int) -> Workload:
-        k = KernelBuilder("lds", 1, 32, shared_bytes=32 * LINE)
+        k = KernelBuilder("shared", 1, LANES, shared_bytes=LANES * LINE)
         with k.loop(n):
             for _ in range(BODY):
                 k("LDS.U R2, [R2]", address=k.bank_conflict(ways))
         return k.workload()
 
-    name = "shared load" if ways == 1 else f"shared load, {ways}-way conflict"
-    return Latency(name, "LDS.U R2, [R2] alone", make, 8, 24, BODY)
+    name = "shared load" + (f", {ways}-way conflict" if ways > 1 else "")
+    return Probe(name, "LDS.U R2, [R2]", make, 8, 24, BODY)
 
 
-def _chase(addresses, n: int, opcode: str, *copies: MemoryCopy) -> Workload:
-    k = KernelBuilder("chase", 1, 32)
-    with k.loop(n):
-        k(f"{opcode} R2, [R2]", address=k.pointer_chase(addresses), mask=1)
-    return k.workload(*copies)
-
-
-def l1_chase() -> Latency:
-    """A pointer chase of one thread through 4 KiB, over and over: all but the first pass hits."""
-    lines = 4096 // LINE
-    addresses = [BUFFER + LINE * i for i in range(lines)]
-    make = partial(_chase, addresses, opcode="LDG.E.64.SYS")
-    return Latency("L1 hit", "LDG.E.64.SYS R2, [R2] of one thread alone", make, 64, 320, 1)
-
-
-def l2_chase() -> Latency:
-    """A pointer chase of one thread once through 1 MiB that a host copy left in the L2.
-
-    Each load is of another line, so that none hits in the L1.
-    """
-    addresses = [BUFFER + LINE * (37 * i % 8192) for i in range(8192)]
-    copy = MemoryCopy(BUFFER, MIB)
-    make = lambda n: _chase(addresses, n, "LDG.E.64.SYS", copy)  # noqa: E731
-    return Latency("L2 hit", "LDG.E.64.SYS R2, [R2] of one thread alone", make, 64, 576, 1)
-
-
-def l2_bypass_chase() -> Latency:
-    """A pointer chase past the L1 through 4 KiB of the L2."""
-    addresses = [BUFFER + LINE * i for i in range(32)]
-    copy = MemoryCopy(BUFFER, MIB)
-    make = lambda n: _chase(addresses, n, "LDG.E.64.STRONG.GPU", copy)  # noqa: E731
-    contains = "LDG.E.64.STRONG.GPU R2, [R2] of one thread alone"
-    return Latency("L2 hit, past the L1", contains, make, 64, 320, 1)
-
-
-def dram_chase() -> Latency:
-    """A pointer chase of one thread once through cold memory, 120 MiB as the hardware's.
-
-    Loads are far apart in an order without pattern: each finds its bank idle and its row closed,
-    or another one open.
-    """
-    lines = 120 * MIB // LINE
-    addresses = [BUFFER + LINE * (i * 611953 % lines) for i in range(4096)]
-    make = partial(_chase, addresses, opcode="LDG.E.64.SYS")
-    return Latency("DRAM", "LDG.E.64.SYS R2, [R2] of one thread alone", make, 64, 576, 1)
-
-
-def barrier(warps: int = 1) -> Latency:
-    """Barriers of a CTA one after the other; nothing between."""
+def _chase(name: str, opcode: str, addresses: list[int], copied: int, steps: tuple) -> Probe:
+    """A pointer chase of one thread: each load has its address from the one before."""
 
     def make(n: int) -> Workload:
-        k = KernelBuilder("barrier", 1, 32 * warps)
+        k = KernelBuilder("chase", 1, LANES)
+        with k.loop(n):
+            k(f"{opcode} R2, [R2]", address=k.pointer_chase(addresses), mask=1)
+        return k.workload(MemoryCopy(BUFFER, copied)) if copied else k.workload()
+
+    return Probe(name, f"{opcode} R2, [R2]", make, *steps, 1)
+
+
+def l1_latency() -> Probe:
+    """Through 4 KiB over and over: all loads but those of the first pass hit."""
+    addresses = [BUFFER + LINE * i for i in range(4 * KIB // LINE)]
+    return _chase("L1 hit", "LDG.E.64.SYS", addresses, 0, (64, 320))
+
+
+def l2_latency() -> Probe:
+    """Once through 1 MiB that a host copy left in the L2: no line is met twice, none is in the L1.
+
+    The microbenchmark finds the same after a copy as after a first pass: 213.7 and 211.1 cycles.
+    """
+    lines = MIB // LINE
+    addresses = [BUFFER + LINE * (37 * i % lines) for i in range(lines)]
+    return _chase("L2 hit", "LDG.E.64.SYS", addresses, MIB, (64, 576))
+
+
+def l2_bypass_latency() -> Probe:
+    """Through 4 KiB of the L2, over and over, with loads that the L1 may not serve."""
+    addresses = [BUFFER + LINE * i for i in range(4 * KIB // LINE)]
+    return _chase("L2 hit, past the L1", "LDG.E.64.STRONG.GPU", addresses, MIB, (64, 320))
+
+
+def dram_latency() -> Probe:
+    """Once through lines scattered over 120 MiB of cold memory.
+
+    Banks are idle; rows are closed, by a refresh long before, or open at another place.
+    """
+    lines = 120 * MIB // LINE
+    addresses = [BUFFER + LINE * (611953 * i % lines) for i in range(4096)]
+    return _chase("DRAM", "LDG.E.64.SYS", addresses, 0, (64, 576))
+
+
+def barrier_latency(warps: int = 1) -> Probe:
+    """Barriers of one CTA, one after the other."""
+
+    def make(n: int) -> Workload:
+        k = KernelBuilder("barrier", 1, LANES * warps)
         with k.loop(n):
             k("BAR.SYNC 0x0")
         return k.workload()
 
-    return Latency(f"barrier, {warps} warps", "BAR.SYNC 0x0 alone", make, 64, 192, 1)
+    return Probe(f"barrier, warps: {warps}", "BAR.SYNC 0x0", make, 64, 192, 1)
 
 
-def latencies() -> list[Latency]:
+def latencies() -> list[Probe]:
     """All latency probes."""
-    probes = [arithmetic(name) for name in ARITHMETIC]
-    probes += [shared_load(ways) for ways in CONFLICTS]
-    return probes + [l1_chase(), l2_chase(), l2_bypass_chase(), dram_chase(), barrier()]
+    probes = [arithmetic_latency(name) for name in ARITHMETIC]
+    probes += [shared_latency(ways) for ways in CONFLICTS]
+    probes += [l1_latency(), l2_latency(), l2_bypass_latency(), dram_latency()]
+    return probes + [barrier_latency(1), barrier_latency(8)]
 
 
-def _stream(opcode: str, width: int, gpu: GPU, warps: int, address, n: int, *copies, **needs):
-    """Each warp of a full GPU loads ``n`` times; 8 destinations in turn, so that loads overlap."""
-    k = KernelBuilder("stream", gpu.sm.count, 32 * warps, **needs)
-    step = width // 4
-    with k.loop(n):
-        for i in range(8):
-            k(f"{opcode} R{16 + step * i}, [R2]", address=lambda at, i=i: address(at, i))
-    return k.workload(*copies)
+# Rates
 
 
-def shared_bandwidth(gpu: GPU, width: int) -> Bandwidth:
+def arithmetic_rate(name: str) -> Probe:
+    """Lanes a cycle on one SM: a full SM with independent chains in each warp."""
+
+    def make(n: int) -> Workload:
+        k = KernelBuilder(name, 1, LANES * FULL)
+        with k.loop(n):
+            for i in range(2 * CHAINS):
+                k(ARITHMETIC[name].format(16 + 2 * (i % CHAINS)))
+        return k.workload()
+
+    text = ARITHMETIC[name].format("n")
+    return Probe(name, f"{CHAINS} chains of {text}", make, 2, 6, 2 * CHAINS * FULL * LANES)
+
+
+def _loads(name: str, opcode: str, width: int, gpu: GPU, address, steps: tuple, **needs) -> Probe:
+    """All SMs full of warps load, into several registers in turn so that loads overlap."""
+    copied = needs.pop("copied", 0)
+
+    def make(n: int) -> Workload:
+        k = KernelBuilder("loads", gpu.sm.count, LANES * FULL, **needs)
+        with k.loop(n):
+            for i in range(CHAINS):
+                register = 16 + width // WORD * i
+                k(f"{opcode} R{register}, [R2]", address=lambda at, i=i: address(at, i))
+        return k.workload(MemoryCopy(BUFFER, copied)) if copied else k.workload()
+
+    size = gpu.sm.count * FULL * CHAINS * LANES * width
+    return Probe(name, f"{opcode} R, [R2]", make, *steps, size)
+
+
+def shared_rate(gpu: GPU, width: int) -> Probe:
     """All SMs load from shared memory without conflicts."""
     opcode = {4: "LDS.U", 8: "LDS.U.64", 16: "LDS.U.128"}[width]
     address = lambda at, i: width * at.lane + 0 * at.thread + 0 * at.execution  # noqa: E731
-    make = lambda n: _stream(opcode, width, gpu, 16, address, n, shared_bytes=4096)  # noqa: E731
-    size = gpu.sm.count * 16 * 8 * 32 * width
-    return Bandwidth(f"shared, {8 * width} bits", f"{opcode} alone", make, 2, 6, size)
+    name = f"shared, {8 * width}-bit loads"
+    return _loads(name, opcode, width, gpu, address, (1, 3), shared_bytes=4 * KIB)
 
 
-def l1_bandwidth(gpu: GPU, width: int) -> Bandwidth:
-    """All SMs load the same few KiB over and over, which are in each L1 after the first time."""
-    opcode = {4: "LDG.E.SYS", 8: "LDG.E.64.SYS", 16: "LDG.E.128.SYS"}[width]
-    address = lambda at, i: (  # noqa: E731
-        BUFFER + width * at.thread % 8192 + 0 * at.execution
-    )
-    copy = MemoryCopy(BUFFER, MIB)
-    make = lambda n: _stream(opcode, width, gpu, 16, address, n, copy)  # noqa: E731
-    size = gpu.sm.count * 16 * 8 * 32 * width
-    return Bandwidth(f"L1, {8 * width} bits", f"{opcode} alone, all hit", make, 4, 8, size)
+def l1_rate(gpu: GPU, width: int) -> Probe:
+    """All SMs load the same 8 KiB over and over, which are in each L1 after the first time."""
+    opcode = {8: "LDG.E.64.SYS", 16: "LDG.E.128.SYS"}[width]
+    address = lambda at, i: BUFFER + width * at.thread % (8 * KIB) + 0 * at.execution  # noqa: E731
+    return _loads(f"L1, {8 * width}-bit loads", opcode, width, gpu, address, (2, 4), copied=MIB)
 
 
-def l2_bandwidth(gpu: GPU) -> Bandwidth:
+def l2_rate(gpu: GPU) -> Probe:
     """All SMs read 2 MiB that a host copy left in the L2, past their L1s, each from elsewhere."""
-    warps, width = 32, 4
-    copy = MemoryCopy(BUFFER, 2 * MIB)
 
     def address(at, i):
-        turn = (at.cta * 7919 + at.warp + warps * (at.execution * 8 + i)) * LINE % (2 * MIB)
-        return BUFFER + turn + width * at.lane
+        turn = at.cta * 7919 + at.warp + FULL * (at.execution * CHAINS + i)
+        return BUFFER + turn * LINE % (2 * MIB) + WORD * at.lane
 
-    make = lambda n: _stream("LDG.E.STRONG.GPU", width, gpu, warps, address, n, copy)  # noqa: E731
-    size = gpu.sm.count * warps * 8 * 32 * width
-    return Bandwidth("L2", "LDG.E.STRONG.GPU alone, all hit", make, 2, 4, size)
+    return _loads("L2", "LDG.E.STRONG.GPU", WORD, gpu, address, (2, 6), copied=2 * MIB)
 
 
-def dram_bandwidth(gpu: GPU) -> Bandwidth:
-    """All SMs read cold memory from one end to the other, each word once."""
-    warps, width = 32, 4
+def _stream(name: str, text: str, arrays: int, gpu: GPU, steps: tuple, write) -> Probe:
+    """All SMs walk through arrays in cold memory, each word once; the last one may be written."""
+    step = WORD * gpu.sm.count * FULL * LANES
+    unroll = 4
 
-    def address(at, i):
-        step = gpu.sm.count * at.threads * width
-        return BUFFER + width * at.global_thread + step * (at.execution * 8 + i)
+    def make(n: int) -> Workload:
+        k = KernelBuilder(name, gpu.sm.count, LANES * FULL)
+        with k.loop(n):
+            for i in range(unroll):
+                for a in range(arrays):
+                    base = BUFFER + APART * a + step * i
+                    line = k.coalesced(base, step=unroll * step)
+                    if a == arrays - 1 and write:
+                        k(write.format(24 + i, 8 + i, 12 + i))
+                        k(f"STG.E.SYS [R4], R{24 + i}", address=line)
+                    else:
+                        k(f"LDG.E.SYS R{8 + unroll * a + i}, [R2]", address=line)
+        return k.workload()
 
-    make = lambda n: _stream("LDG.E.SYS", width, gpu, warps, address, n)  # noqa: E731
-    size = gpu.sm.count * warps * 8 * 32 * width
-    return Bandwidth("DRAM read", "LDG.E.SYS alone, all miss", make, 1, 3, size)
-
-
-def bandwidths(gpu: GPU) -> list[Bandwidth]:
-    """All bandwidth probes."""
-    probes = [l1_bandwidth(gpu, 8), l1_bandwidth(gpu, 16)]
-    probes += [shared_bandwidth(gpu, 4), shared_bandwidth(gpu, 8)]
-    return probes + [l2_bandwidth(gpu), dram_bandwidth(gpu)]
-
-
-def dram_peak(gpu: GPU) -> float:
-    """Bytes a core cycle that the DRAM's pins carry."""
-    d = gpu.dram
-    return d.channels * d.bus_bytes * d.beats_per_clock * d.clock_mhz / gpu.clock_mhz
+    return Probe(name, text, make, *steps, step * unroll * arrays)
 
 
-__all__ = ["bandwidths", "dram_peak", "latencies", "program"]
+def dram_read_rate(gpu: GPU) -> Probe:
+    """A sum of an array: reads alone."""
+    return _stream("DRAM, read", "LDG.E.SYS", 1, gpu, (4, 16), "")
+
+
+def dram_triad_rate(gpu: GPU) -> Probe:
+    """``a = b + s c`` on arrays larger than the L2, so that it writes back as fast as it reads."""
+    text = "2 LDG.E.SYS, FFMA, STG.E.SYS"
+    return _stream("DRAM, triad", text, 3, gpu, (8, 12), "FFMA R{0}, R{1}, R{2}, R3")
+
+
+def rates(gpu: GPU) -> list[Probe]:
+    """All throughput probes of the memory system, in bytes a cycle."""
+    probes = [shared_rate(gpu, 4), shared_rate(gpu, 8), l1_rate(gpu, 8), l1_rate(gpu, 16)]
+    return probes + [l2_rate(gpu), dram_read_rate(gpu), dram_triad_rate(gpu)]
+
+
+def peak(probe: Probe, gpu: GPU) -> float:
+    """The bytes a core cycle at which the hardware's paths are full."""
+    level = probe.name.split(",")[0]
+    d, count = gpu.dram, gpu.dram.channels
+    return {
+        "shared": gpu.sm.count * gpu.shared.banks * gpu.shared.bank_bytes,
+        "L1": gpu.sm.count * gpu.l1.bytes_per_cycle,
+        "L2": count
+        * gpu.l2.slices_per_channel
+        * gpu.l2.bytes_per_cycle
+        * gpu.l2.clock_mhz
+        / gpu.clock_mhz,
+        "DRAM": count * d.bus_bytes * d.beats_per_clock * d.clock_mhz / gpu.clock_mhz,
+    }[level]
