@@ -199,7 +199,10 @@ def counted(reference: Reference) -> dict[str, int]:
 
 def counters(rows: Iterable[Reference]) -> list[Comparison]:
     """Each counter of Accel-Sim's on the same traces. It is a peer and not the truth."""
-    results = {name: Comparison(f"Accel-Sim's {name}") for name in (*COUNTERS, "cycles")}
+    results = {
+        name: Comparison(f"The same traces in Accel-Sim, a peer: {name}")
+        for name in (*COUNTERS, "cycles")
+    }
     for row in rows:
         what = f"{row.trace} on {row.gpu}"
         ours = counted(row) if row.path.is_dir() else None
@@ -217,9 +220,9 @@ def show(comparison: Comparison, console: Console, markdown: bool) -> None:
     """Print one comparison as a table, with a line of statistics."""
     table = Table(box=box.MARKDOWN if markdown else box.SIMPLE)
     table.add_column("what")
-    for heading in ("lockstep", "measured", "difference"):
+    for heading in ("lockstep", "reference", "difference"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("measured on", overflow="fold")
+    table.add_column("reference from", overflow="fold")
     for f in comparison.figures:
         numbers = (f"{f.ours:,.5g}", f"{f.measured:,.5g}")
         if f.measured >= 1000:

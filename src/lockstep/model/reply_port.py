@@ -2,8 +2,8 @@
 
 All replies of a pipe take equally long, so each pipe is in order of readiness: hits and fills,
 each for near SMs and for those beyond the hop between the chip's sides. The port sends the reply
-that was ready first, one flit a crossbar cycle, and a header with data. A reply without a credit holds up its slice and
-nothing else; credits come back between windows.
+that was ready first, one flit a crossbar cycle, data with a header. A reply without a credit holds
+up its slice and nothing else; credits come back between windows.
 """
 
 from lockstep._jit import inline
