@@ -12,7 +12,9 @@ import hashlib
 import os
 import re
 import shutil
+import sys
 import time
+import warnings
 from pathlib import Path
 
 import numba
@@ -20,9 +22,13 @@ import numpy as np
 from llvmlite import ir
 from numba import extending
 from numba.core import caching, cgutils
+from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.core.typing.templates import AttributeTemplate
 from numba.np import arrayobj
 from platformdirs import user_cache_dir
+
+# Policies are called through their addresses; Numba announces that this is experimental.
+warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
 
 PACKAGE = Path(__file__).parent
 OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
@@ -75,15 +81,20 @@ def cache_root() -> Path:
     return root
 
 
+def _folder(file: Path) -> Path:
+    """Where the machine code of a file of the package lies."""
+    path = PACKAGE / file.resolve().relative_to(PACKAGE.resolve())
+    name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+    return cache_root() / f"{name}-{source_key(path)}"
+
+
 class _PackageCacheLocator(caching._CacheLocator):
     """Places the machine code of this package's functions under :func:`cache_directory`."""
 
     def __init__(self, py_func, py_file):
         self._line = py_func.__code__.co_firstlineno
-        path = PACKAGE / Path(py_file).resolve().relative_to(PACKAGE.resolve())
-        self._key = source_key(path)
-        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        self._path = cache_root() / f"{name}-{self._key}"
+        self._path = _folder(Path(py_file))
+        self._key = self._path.name.rsplit("-", 1)[1]
 
     def get_cache_path(self):
         return str(self._path)
@@ -165,6 +176,11 @@ class Context:
             self._block = np.array([n for f in self._fields for n in _words(named[f])], np.int64)
             self._address = self._block.ctypes.data
             self._type = _context_type(type(self), tuple(_member(named[f]) for f in self._fields))
+
+    @property
+    def kind(self):
+        """Numba's type of the context; without JIT, its class."""
+        return type(self) if DISABLED else self._type
 
     def __iter__(self):
         """The values of the fields, in order."""
@@ -299,8 +315,59 @@ def policy(function, result, *arguments):
 _POLICY_OPTIONS = {"nopython": True, "error_model": "numpy", "_nrt": False}
 
 
+def phase(function, kinds: tuple, integers: int):
+    """A jitted function as a pointer, for a loop that calls it through its address.
+
+    ``function(*contexts, *integers) -> int``; ``kinds`` are those of the contexts. The loop is
+    not compiled again when the function changes. Machine code is cached as for :func:`jit`.
+    """
+    if DISABLED:
+        return function
+    arguments = [*kinds, *[numba.types.int64] * integers]
+    compile_ = numba.cfunc(numba.types.int64(*arguments), cache=True, **_POLICY_OPTIONS)
+    return compile_(function.py_func)
+
+
+def _add_in_python(array, index, value):
+    """Without JIT the interpreter lock makes this atomic enough for tests of tiny cases."""
+    before = array[index]
+    array[index] += value
+    return before
+
+
+@extending.intrinsic
+def _atomic_add(_, array, index, value):
+    """``array[index] += value`` on a one-dimensional int64 array; returns the value before."""
+
+    def generate(context, builder, signature, arguments):
+        place, number = arguments[1:]
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.atomic_rmw("add", builder.gep(data, [place]), number, "seq_cst")
+
+    return numba.types.int64(array, numba.types.int64, numba.types.int64), generate
+
+
+@extending.intrinsic
+def _give_way(_):
+    """Offer the processor to another thread."""
+
+    def generate(context, builder, signature, arguments):
+        number = ir.IntType(32)
+        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+        kind = ir.FunctionType(number, [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+        return context.get_dummy_value()
+
+    return numba.types.none(), generate
+
+
+atomic_add = _add_in_python if DISABLED else _atomic_add
+give_way = (lambda: time.sleep(0)) if DISABLED else _give_way
+
+
 def is_compiled(function) -> bool:
-    """Whether a jitted function has machine code in memory or on disk for this version."""
-    if DISABLED or function.signatures:
+    """Whether the machine code of a jitted function lies on disk for this version."""
+    if DISABLED:
         return True
-    return any(Path(function._cache._cache_path).glob(f"*{function.__name__}*.nbi"))
+    name = f"{function.py_func.__name__}-*.nbi"
+    return any(_folder(Path(function.py_func.__code__.co_filename)).glob(f"*{name}"))

@@ -41,10 +41,6 @@ QV100 = library.gpu("QV100")
         ({"sm.warps": 3}, "sm.warps = 3: expected at least sm.subcores = 4"),
         ({"sm.front_end.l0_bytes": 511}, "sm.front_end.l0_bytes = 511: expected 0 or at least 512"),
         ({"sm.front_end.line_bytes": 96}, "sm.front_end.line_bytes = 96: expected a power of two"),
-        (
-            {"sm.front_end.line_bytes": 16, "sm.front_end.instruction_bytes": 17},
-            "sm.front_end.instruction_bytes = 17: expected at most",
-        ),
         ({"constant.bytes": 255}, "constant.bytes = 255: expected 0 or at least 256"),
         ({"constant.miss_latency": 26}, "constant.miss_latency = 26: expected at least"),
         ({"sm.units.int.operations.FP32": 4}, "FP32 is an operation of both sm.units.fp32 and"),

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -99,7 +100,7 @@ TINY = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny():
     """Function from overrides to a GPU of one SM whose kernels start at cycle 0."""
     return lambda **changes: library.gpu("QV100").replace(
@@ -107,7 +108,7 @@ def tiny():
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def idle_sms():
     """Function from a GPU to the state of its SMs, all idle."""
 
@@ -118,8 +119,8 @@ def idle_sms():
     return make
 
 
-@pytest.fixture
-def watch(monkeypatch):
+@pytest.fixture(scope="session")
+def watch():
     """Function that runs a workload without JIT and notes every issue of an instruction.
 
     ``.issues`` are (cycle, SM, warp slot, static index), ``.of(w)`` the cycles of one warp slot;
@@ -134,11 +135,8 @@ def watch(monkeypatch):
                 seen.append(tuple(map(int, (now, s, w, c.warps[s, w].static))))
             issue(c, s, b, w, now)
 
-        monkeypatch.setattr(scheduler, "issue", note)
-        try:
+        with mock.patch.object(scheduler, "issue", note):
             result = simulation.run(workload, gpu, **options)
-        finally:
-            monkeypatch.setattr(scheduler, "issue", issue)
         counters = simulation.totals(np.concatenate([k.sm for k in result.kernels]))
         return SimpleNamespace(
             issues=sorted(seen),

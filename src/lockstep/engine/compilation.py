@@ -31,7 +31,7 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     machine.dispatch(np.zeros(gpu.launch.concurrent_kernels, np.int64), 0, 0, 1)
     machine.prepare_l1(1)
     machine.copy_to_device(0, 0)
-    machine.run_window(0, 1)
+    machine.run_windows(0, 1, 1, 1)
     machine.settle(1)
     machine.close()
     _loaded.add(True)

@@ -24,6 +24,7 @@ class Running:
 
     kernel: Kernel
     slot: int
+    order: int  # launch number in the run
     control: bool
     ctas: Iterator[Cta]
     launched: int
@@ -49,6 +50,7 @@ class KernelTable:
         self.read_seconds = 0.0
         self._names: dict[str, int] = {}
         self._code_used = 0
+        self._launched = 0
 
     def free_slot(self) -> int | None:
         """A slot that no kernel occupies, or None."""
@@ -63,7 +65,9 @@ class KernelTable:
         if not self.running:
             self._code_used = 0
             self.streams.drop_all()
-        run = Running(kernel, slot, False, kernel.ctas(), now, now + self.gpu.launch.overhead)
+        ready = now + self.gpu.launch.overhead
+        run = Running(kernel, slot, self._launched, False, kernel.ctas(), now, ready)
+        self._launched += 1
         self.running[slot] = run
         state = self.streams.sm.kernels[slot]
         for name in state.dtype.names:
@@ -74,15 +78,19 @@ class KernelTable:
         state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
         number = self._names.setdefault(kernel.name, len(self._names))
         state.fetch_base = number * FETCH_SPACING
-        self.feed(run)
+        self._read(run)  # a trace reveals its code, and its control bits, with its CTAs
         run.control = bind.uses_control(kernel, self.gpu)
-        if run.control:
-            state.control, run.bound = 1, 0
-            self._bind_new_code(run)
+        self.streams.sm.kernels[slot].control = run.control
+        self._bind_new_code(run)
         return run
 
     def feed(self, run: Running) -> None:
         """Read CTAs until the kernel's ring is full or the kernel has no more."""
+        self._read(run)
+        if len(run.kernel.code) > run.bound:
+            self._bind_new_code(run)
+
+    def _read(self, run: Running) -> None:
         room = self.streams.sm.pending.shape[1]
         taken = int(self.streams.taken[run.slot])
         while not run.exhausted and self.streams.queued[run.slot] - taken < room:
@@ -94,8 +102,6 @@ class KernelTable:
                 run.exhausted = True
                 break
             self._add(run, cta)
-        if len(run.kernel.code) > run.bound:
-            self._bind_new_code(run)
 
     def retire(self, slot: int, number: int, end: int) -> None:
         """A CTA of a slot finished."""

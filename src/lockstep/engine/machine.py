@@ -1,8 +1,12 @@
-"""The machine: all shards and links of a GPU, and one window of their time."""
+"""The machine: all shards and links of a GPU, and the threads that take them through time."""
 
 from functools import cache, partial
 
-from lockstep.engine.threads import Team, blocks
+import numpy as np
+
+from lockstep._jit import Context, phase
+from lockstep.engine.threads import Threads, blocks
+from lockstep.engine.windows import Team, run_windows
 from lockstep.gpus.spec import GPU
 from lockstep.model import link, partition
 from lockstep.model.cache import replacement, slice_hash
@@ -32,6 +36,23 @@ def compile_policies(user: dict) -> Policies:
     return _stand_ins()._replace(**changes)
 
 
+class Links(Context):
+    """The two networks."""
+
+    requests: link.Link
+    replies: link.Link
+
+
+@cache
+def _compiled(function, kinds: tuple) -> object:
+    return phase(function, kinds, integers=4)
+
+
+def _phase(function, *contexts: Context):
+    """A phase as a function pointer, loaded or compiled once in a process."""
+    return _compiled(function, tuple(context.kind for context in contexts))
+
+
 class Machine:
     """A GPU's state and the threads that run it."""
 
@@ -52,30 +73,37 @@ class Machine:
             partition.compile_policies(policies),
         )
         self.sm = sm_build.build(gpu, self.memory.slices, compile_policies(policies), set(policies))
-        self._team = Team(max(1, min(threads, sms)))
-        self._sm_blocks = blocks(sms, self._team.size)
-        self._memory_blocks = blocks(channels, self._team.size)
+        self.links = Links(self.requests, self.replies)
+        sm_blocks, memory_blocks = blocks(sms, threads), blocks(channels, threads)
+        size = len(sm_blocks)
+        memory_blocks += [(channels, channels)] * (size - len(memory_blocks))
+        contexts = self.requests, self.replies
+        self._team = Team(
+            np.array([a + b for a, b in zip(sm_blocks, memory_blocks)], np.int64),
+            np.zeros(2, np.int64),
+            np.zeros(size, np.int64),
+            np.zeros(size, np.int64),
+            _phase(sm.run, self.sm, *contexts),
+            _phase(partition.run, self.memory, *contexts),
+        )
+        self._threads = Threads(size)
 
     def close(self) -> None:
         """End the threads."""
-        self._team.close()
+        self._threads.close()
 
-    def run_window(self, start: int, end: int) -> int:
-        """All shards through start <= cycle < end; the earliest event from ``end`` on, or NEVER."""
-        event = min(self._team.run([partial(self._run_sms, *b, start, end) for b in self._sm_blocks]))
-        memory = [partial(self._run_memory, *b, start, end) for b in self._memory_blocks]
-        event = min(event, *self._team.run(memory))
-        link.deliver(self.replies, 0, self.gpu.sm.count, start)
-        return min(event, link.next_arrival(self.replies))
+    def run_windows(self, start: int, cut: int, stop: int, most: int) -> tuple[int, int]:
+        """Run windows from cycle ``start`` on, see :func:`lockstep.engine.windows.run_windows`.
 
-    def _run_sms(self, first: int, last: int, start: int, end: int) -> int:
-        return sm.run(self.sm, self.requests, self.replies, first, last, start, end)
-
-    def _run_memory(self, first: int, last: int, start: int, end: int) -> int:
-        link.deliver(self.requests, first, last, start)
-        return partition.run(
-            self.memory, self.requests, self.replies, first, last, start, end
-        )
+        Returns the end of the last window and the next event from there on, or NEVER.
+        """
+        numbers = start, self.window, cut, stop, most
+        tasks = [
+            partial(run_windows, self._team, self.sm, self.memory, self.links, k, *numbers)
+            for k in range(self._threads.size)
+        ]
+        end = self._threads.run(tasks)[0]
+        return end, int(self._team.events.min())
 
     def dispatch(self, order, count: int, start: int, end: int) -> int:
         """Dispatch waiting CTAs of the kernel slots ``order[:count]``; how many."""
@@ -92,4 +120,3 @@ class Machine:
     def settle(self, now: int) -> None:
         """Bring all counters up to ``now``."""
         dispatch.settle_all(self.sm, now)
-

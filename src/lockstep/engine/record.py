@@ -11,9 +11,7 @@ CTA_EVENT = np.dtype(
 )
 """One finished CTA: ``kernel`` indexes Run.kernels, ``cta`` is the linear block id."""
 
-SAMPLE = np.dtype(
-    [("cycle", "i8"), ("sm", SM_COUNTERS), ("partition", PARTITION_COUNTERS)]
-)
+SAMPLE = np.dtype([("cycle", "i8"), ("sm", SM_COUNTERS), ("partition", PARTITION_COUNTERS)])
 """Counters at a cycle, summed over SMs and partitions, cumulative over the whole run."""
 
 

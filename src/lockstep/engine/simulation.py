@@ -20,7 +20,8 @@ from lockstep.model.sm.state import NEVER
 from lockstep.workload import Kernel, MemoryCopy, Workload
 
 PROGRESS_SECONDS = 0.2
-STALLED_WINDOWS = 10_000  # windows without any progress that count as a deadlock
+MOST_WINDOWS = 256  # in a row without a look at progress, limits and Ctrl-C
+STALLED_CYCLES = 1_000_000  # that pass without any progress are a deadlock
 PROGRESS = ("warp_instructions", "noc_requests", "noc_replies", "ctas")
 Progress = Callable[[int, int, int, int, str], None]
 
@@ -42,6 +43,7 @@ class Simulation:
         self.stopped = ""
         self.copies: list[tuple[int, int]] = []
         self.finished: list[KernelRun] = []
+        self.finish_order: list[int] = []  # launch number of each finished kernel
         self.samples: list[np.ndarray] = []
         self.events: list[np.ndarray] = []
         self._commands = list(workload.commands)
@@ -49,8 +51,9 @@ class Simulation:
         self._baselines: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._order = np.zeros(gpu.launch.concurrent_kernels, np.int64)
         self._next_sample = options["interval"] or NEVER
+        self._cycle_limit = NEVER if options["limit_cycles"] is None else options["limit_cycles"]
         self._last_progress = 0.0
-        self._windows = 0
+        self._next_look = 0
         self._moved = -1
         self._total_ctas = sum(k.n_ctas for k in workload.kernels if self._selected(k))
         self._done_ctas = 0
@@ -140,6 +143,7 @@ class Simulation:
                 complete=complete,
             )
         )
+        self.finish_order.append(running.order)
         self.table.finish(running)
 
     # Time
@@ -151,11 +155,14 @@ class Simulation:
         for run in ready:
             self.table.feed(run)
         self._adopt()
-        end = min([self.now + self.machine.window, self._next_sample])
-        end = min([end] + [r.ready for r in runs if r.ready > self.now])
+        cut = min([r.ready for r in runs if r.ready > self.now], default=NEVER)
+        end = min(self.now + self.machine.window, cut)
         self._order[: len(ready)] = [r.slot for r in ready]
         dispatched = self.machine.dispatch(self._order, len(ready), self.now, end)
-        event = self.machine.run_window(self.now, end)
+        # While no CTA can be dispatched before another finishes, windows need no attention.
+        most = 1 if dispatched or self._next_dispatch(end) < NEVER else MOST_WINDOWS
+        stop = min(self._next_sample, self._cycle_limit)
+        end, event = self.machine.run_windows(self.now, cut, stop, most)
         moved = self._collect() or dispatched > 0
         self._advance(end, end if moved else event, runs)
         self._check_limits()
@@ -171,22 +178,24 @@ class Simulation:
             return
         event = max(event, end)  # what a busy port left over is older than the window's end
         self._look_for_progress()
-        while self._next_sample <= event:
-            self.now = self._next_sample
+        if self._next_sample <= event:
+            # Windows are not cut at samples: credits and dispatch go by windows, so looking at a
+            # run would change it.
+            self.now = end
             self._sample()
-            self._next_sample += self.options["interval"]
+            self._next_sample = event - event % self.options["interval"] + self.options["interval"]
         self.now = event
 
     def _look_for_progress(self) -> None:
-        """Every so many windows: has anything been issued, sent or received since the last look?"""
-        self._windows += 1
-        if self._windows % STALLED_WINDOWS:
+        """Every so often: has anything been issued, sent or received since the last look?"""
+        if self.now < self._next_look:
             return
         counters = self.machine.sm.counters
         moved = sum(int(counters[name].sum()) for name in PROGRESS)
         if moved == self._moved and self.table.running and not self._waits_for_launch():
             self.stopped = explain(self.table, self.now)
         self._moved = moved
+        self._next_look = self.now + STALLED_CYCLES
 
     def _waits_for_launch(self) -> bool:
         return all(run.ready > self.now for run in self.table.running.values())
@@ -208,8 +217,7 @@ class Simulation:
                 self.table.retire(slot, cta, end)
                 self._done_ctas += 1
                 if self.options["cta_events"]:
-                    kernel = self.table.running[slot].kernel.id
-                    self.events.append((kernel, cta, int(s), start, end))
+                    self.events.append((self.table.running[slot].order, cta, int(s), start, end))
             sm.n_finished[s] = 0
         for running in list(self.table.running.values()):
             if running.done == running.kernel.n_ctas:
@@ -217,9 +225,8 @@ class Simulation:
         return True
 
     def _check_limits(self) -> None:
-        limit = self.options["limit_cycles"]
-        if limit is not None and self.now >= limit and self.table.running:
-            self.stopped = f"cycle limit of {limit} reached"
+        if self.now >= self._cycle_limit and self.table.running:
+            self.stopped = f"cycle limit of {self._cycle_limit} reached"
         limit = self.options["limit_instructions"]
         if limit is not None and self.table.running:
             done = int(self.machine.sm.counters["warp_instructions"].sum())
@@ -296,8 +303,8 @@ def run(
     finally:
         machine.close()
     seconds = perf_counter() - begin
-    index = {k.id: i for i, k in enumerate(simulation.finished)}
-    events = [(index[kernel], *rest) for kernel, *rest in simulation.events]
+    index = {order: i for i, order in enumerate(simulation.finish_order)}
+    events = [(index[order], *rest) for order, *rest in simulation.events]
     return Run(
         kernels=simulation.finished,
         cycles=max((k.end for k in simulation.finished), default=0),

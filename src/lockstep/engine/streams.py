@@ -14,7 +14,7 @@ ARENAS = ("warp_streams", "runs", "addresses", "pool")
 
 
 class Streams:
-    """Keeps the arenas of an :class:`~lockstep.model.sm.state.Sm`, which it replaces as they grow."""
+    """Keeps the arenas of the SMs' state, which it replaces as they grow."""
 
     def __init__(self, sm: Sm):
         self._take(sm)

@@ -1,5 +1,6 @@
 """Threads that run shards side by side, each a contiguous block of them."""
 
+import itertools
 import threading
 from collections.abc import Callable
 
@@ -8,10 +9,10 @@ def blocks(shards: int, threads: int) -> list[tuple[int, int]]:
     """Split shards into at most ``threads`` contiguous blocks of nearly equal size."""
     threads = max(1, min(threads, shards))
     cuts = [shards * k // threads for k in range(threads + 1)]
-    return list(zip(cuts, cuts[1:]))
+    return list(itertools.pairwise(cuts))
 
 
-class Team:
+class Threads:
     """Calls functions side by side; the caller's thread takes part as member 0."""
 
     def __init__(self, size: int):

@@ -65,11 +65,6 @@ def _sm(gpu: GPU) -> Iterator[str]:
     if sm.warps < sm.subcores:
         yield f"sm.warps = {sm.warps}: expected at least sm.subcores = {sm.subcores}"
     yield from _power_of_two("sm.front_end.line_bytes", fetch.line_bytes)
-    if fetch.instruction_bytes > fetch.line_bytes:
-        yield (
-            f"sm.front_end.instruction_bytes = {fetch.instruction_bytes}: expected at most "
-            f"sm.front_end.line_bytes = {fetch.line_bytes}"
-        )
     yield from _capacity(
         "sm.front_end.l0_bytes", fetch.l0_bytes, "l0_ways", fetch.l0_ways, fetch.line_bytes
     )

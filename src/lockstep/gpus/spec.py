@@ -67,7 +67,6 @@ class FrontEnd(Spec, kw_only=True):
     """Instruction fetch: an L0 cache a sub-core with a stream buffer, and the SM's L1 cache."""
 
     line_bytes: _int(16, 1024, "bytes", "instruction cache line") = 128
-    instruction_bytes: _int(1, 64, "bytes", "code bytes an instruction takes in the caches") = 16
     l0_bytes: _int(0, 1 << 24, "bytes", "L0 instruction cache a sub-core; 0 = perfect") = 12288
     l0_ways: _int(1, 64, "ways", "associativity of L0") = 4
     l1_bytes: _int(0, 1 << 26, "bytes", "L1 (L1.5) instruction cache an SM; 0 = perfect") = 131072

@@ -154,10 +154,10 @@ def deliver(link, first_destination, last_destination, window_start):
 
 
 @jit
-def next_arrival(link):
-    """The earliest arrival among all inboxes, or a cycle later than any."""
+def next_arrival(link, first_destination, last_destination):
+    """The earliest arrival among some inboxes, or a cycle later than any."""
     earliest = 1 << 60
-    for d in range(link.spec[0].destinations):
+    for d in range(first_destination, last_destination):
         if link.ports[d].count > 0:
             earliest = min(earliest, first(link, d).arrival)
     return earliest

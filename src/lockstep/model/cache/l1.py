@@ -8,7 +8,6 @@ An MSHR entry stands for a line and has a list of waiters, one an access; entrie
 chained hash. What leaves for the L2 goes through the miss queue in order.
 """
 
-
 import numpy as np
 
 from lockstep._jit import Context, inline
@@ -29,6 +28,7 @@ SPEC = np.dtype(
     [(name, "i8") for name in (
         "line_bytes", "sector_bytes", "sectors", "banks", "on_fill", "hit_cycles", "sets",
         "entries", "merges", "queue", "cache_global", "evict_on_write", "buckets", "flit_bytes",
+        "cycle_sectors",  # that the data array reads out in a cycle
     )]
 )  # fmt: skip
 CACHE = np.dtype(

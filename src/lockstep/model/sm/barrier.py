@@ -21,10 +21,12 @@ def release(c, s, cta, barrier, now):
     c.barriers[s, cta, barrier] = 0
     for w in range(c.spec[0].warps):
         warp = c.warps[s, w]
-        if warp.active and warp.cta == cta and warp.barrier == barrier:
-            warp.barrier = -1
-            warp.stall_until = max(warp.stall_until, now + c.spec[0].barrier_latency)
-            wake_warp(c, s, w, warp.stall_until)
+        if warp.active and warp.cta == cta:
+            warp.arrived &= ~(1 << barrier)
+            if warp.barrier == barrier:
+                warp.barrier = -1
+                warp.stall_until = max(warp.stall_until, now + c.spec[0].barrier_latency)
+                wake_warp(c, s, w, warp.stall_until)
 
 
 @inline
@@ -41,14 +43,18 @@ def arrive(c, s, w, number, waits, now):
     """A warp arrives at a barrier, and waits there if ``waits``."""
     warp = c.warps[s, w]
     barrier = number & (NAMED_BARRIERS - 1)
-    c.barriers[s, warp.cta, barrier] += 1
+    if (warp.arrived >> barrier) & 1 == 0:
+        c.barriers[s, warp.cta, barrier] += 1
+        warp.arrived |= 1 << barrier
     if waits:
         warp.barrier = barrier
     release_if_full(c, s, warp.cta, barrier, now)
 
 
 @inline
-def warp_finished(c, s, cta, now):
-    """A warp left: barriers that waited only for it open."""
+def warp_finished(c, s, w, now):
+    """A warp left: its arrivals count no longer, and barriers that waited only for it open."""
+    warp = c.warps[s, w]
     for barrier in range(NAMED_BARRIERS):
-        release_if_full(c, s, cta, barrier, now)
+        c.barriers[s, warp.cta, barrier] -= (warp.arrived >> barrier) & 1
+        release_if_full(c, s, warp.cta, barrier, now)

@@ -47,15 +47,18 @@ def _set_checks(records: np.ndarray, code: np.ndarray) -> None:
     records["checks"] = place
 
 
-def _set_reads(records: np.ndarray, code: np.ndarray) -> None:
-    for i, instruction in enumerate(code):
-        registers = []
-        for j in range(instruction["sources"]):
-            first, count = instruction["source"][j], instruction["source_count"][j]
-            registers += [r for r in range(first, first + count) if r < PREDICATES]
-        registers = registers[:MAX_READS]
-        records["read"][i, : len(registers)] = registers
-        records["reads"][i] = len(registers)
+def _set_reads(records: np.ndarray, code: np.ndarray, banks: int) -> None:
+    """The vector registers that are read, operand by operand, at most MAX_READS."""
+    place = np.zeros(len(code), np.int64)
+    for j in range(int(code["sources"].max(initial=0))):
+        first, count = code["source"][:, j], code["source_count"][:, j]
+        listed = code["sources"] > j
+        for k in range(int(count[listed].max(initial=0))):
+            used = listed & (count > k) & (first + k < PREDICATES) & (place < MAX_READS)
+            register = first[used] + k
+            records["read"][used, place[used]] = register | register % banks << 16
+            place += used
+    records["reads"] = place
 
 
 def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
@@ -79,7 +82,7 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
     for name in ("space", "width", "cache", "immediate", "destinations"):
         records[name] = code[name]
     _set_checks(records, code)
-    _set_reads(records, code)
+    _set_reads(records, code, gpu.sm.operands.banks)
     for name in ("stall", "yields", "wait_mask"):
         records[name] = code[name] if control else 0
     for name in ("write_barrier", "read_barrier"):

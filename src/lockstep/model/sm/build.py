@@ -59,6 +59,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.reuse_cache = o.reuse_cache
     s.queue, s.accesses = m.queue, m.outstanding
     s.address_interval, s.accept_interval = m.address_interval, m.accept_interval
+    s.whole_lines = m.coalescer == "line"
     s.shared_banks, s.shared_bank_bytes = gpu.shared.banks, gpu.shared.bank_bytes
     s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)
     s.shared_limit = gpu.shared.bytes
@@ -100,6 +101,7 @@ def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
     s.sets, s.entries, s.merges = g.sets, g.mshr_entries, g.mshr_merges
     s.queue, s.cache_global = g.miss_queue, g.cache_global
     s.evict_on_write = g.write == "evict"
+    s.cycle_sectors = max(1, g.bytes_per_cycle // g.sector_bytes)
     s.buckets = 1 << max(4, (2 * g.mshr_entries - 1).bit_length())
     s.flit_bytes = gpu.interconnect.flit_bytes
     nodes = min(g.mshr_entries * g.mshr_merges, gpu.sm.memory.outstanding * MAX_LINES)
@@ -178,4 +180,5 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
     sm.subcores["last"] = -1
     sm.instructions["line"] = -1
     sm.constants["line"] = -1
+    sm.instructions["used"] = sm.constants["used"] = -1  # older than what comes in cycle 0
     return sm

@@ -19,7 +19,7 @@ STORE = int(OpClass.STORE)
 ATOMIC = int(OpClass.ATOMIC)
 REDUCTION = int(OpClass.REDUCTION)
 FULL = (1 << 32) - 1
-MAX_LINES = 64
+MAX_LINES = 128  # four words of each of 32 lanes, all in lines of their own
 
 
 @inline
@@ -133,6 +133,14 @@ def serial_atomics(c, s, count, record, pool, lanes):
 
 
 @inline
+def whole_lines(c, s, count):
+    """The coalescer before sectors: a load fetches every line whole that it touches."""
+    every = (1 << c.l1.spec[0].sectors) - 1
+    for k in range(count):
+        c.transactions[s, k].sectors = every
+
+
+@inline
 def coalesce(c, s, access, kernel, cta, warp, instruction):
     """Fill the SM's transactions for one memory instruction; returns their number."""
     record = c.addresses[cta.addresses + access.address]
@@ -159,4 +167,6 @@ def coalesce(c, s, access, kernel, cta, warp, instruction):
         finish(c, s, count)
     elif instruction.op == ATOMIC or instruction.op == REDUCTION:
         serial_atomics(c, s, count, record, cta.pool, access.lanes)
+    elif c.spec[0].whole_lines:
+        whole_lines(c, s, count)
     return count

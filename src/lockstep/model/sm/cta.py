@@ -3,7 +3,13 @@
 from lockstep._jit import inline
 from lockstep.model.sm.accounting import NO_WARP, account_residency, settle, start_accounting
 from lockstep.model.sm.barrier import warp_finished
-from lockstep.model.sm.state import DEPENDENCE_BARRIERS, GROUPS, NAMED_BARRIERS, NEVER
+from lockstep.model.sm.state import (
+    DEPENDENCE_BARRIERS,
+    GROUPS,
+    NAMED_BARRIERS,
+    NEVER,
+    popcount,
+)
 
 
 @inline
@@ -53,6 +59,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.wake = now
     warp.reason = NO_WARP
     warp.left = 0
+    warp.cleared = 0
     warp.run = stream.first_run
     warp.run_end = stream.first_run + stream.runs
     warp.address = stream.first_address
@@ -60,6 +67,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.line = -1
     warp.stall_until = 0
     warp.barrier = -1
+    warp.arrived = 0
     warp.outstanding = 0
     warp.group = 0
     warp.issued = 0
@@ -91,6 +99,7 @@ def next_run(c, s, w):
             warp.static = run.static
             warp.left = run.count
             warp.mask = run.mask
+            warp.lanes = popcount(run.mask)
             return True
     return False
 
@@ -155,7 +164,7 @@ def end_warp(c, s, w, now):
     account_residency(c, s, now)
     c.sms[s].resident_warps -= 1
     c.ctas[s, warp.cta].finished += 1
-    warp_finished(c, s, warp.cta, now)
+    warp_finished(c, s, w, now)
 
 
 @inline

@@ -12,10 +12,10 @@ from lockstep.model.sm.dependence import (
     registers_ready,
     set_result,
 )
-from lockstep.model.sm.fetch import fetch
 from lockstep.model.sm.done import note
+from lockstep.model.sm.fetch import fetch
 from lockstep.model.sm.memory_pipeline import enqueue, has_room
-from lockstep.model.sm.state import DONE_WARP, FIXED, GROUPS, LONG, NEVER, SHORT, popcount
+from lockstep.model.sm.state import DONE_WARP, FIXED, GROUPS, LONG, NEVER, SHORT
 
 ARRIVE = int(OpClass.ARRIVE)
 BARRIER = int(OpClass.BARRIER)
@@ -126,16 +126,18 @@ def examine(c, s, b, w, now):
     if warp.left == 0:  # an empty stream: let it end
         return now
     instruction = c.code[kernel.code + warp.static]
-    warp.op = instruction.op
-    if instruction.line != warp.line:
-        at = fetch(c, s, b, instruction.line + kernel.fetch_base, now)
-        warp.line = instruction.line
-        if at > now:
-            warp.stall_until = at
-            return blocked(warp, at, STALL_FETCH)
-    operand = waits_for_operands(c, s, w, warp, instruction, now)
-    if operand >> 2 > now:
-        return blocked(warp, operand >> 2, reason_of(operand & 3, kernel.control))
+    if warp.cleared == 0:
+        warp.op = instruction.op
+        if instruction.line != warp.line:
+            at = fetch(c, s, b, instruction.line + kernel.fetch_base, now)
+            warp.line = instruction.line
+            if at > now:
+                warp.stall_until = at
+                return blocked(warp, at, STALL_FETCH)
+        operand = waits_for_operands(c, s, w, warp, instruction, now)
+        if operand >> 2 > now:
+            return blocked(warp, operand >> 2, reason_of(operand & 3, kernel.control))
+        warp.cleared = 1
     at = resources(c, s, b, warp, instruction, now)
     if at > now:
         return at
@@ -201,10 +203,9 @@ def advance(c, s, w, warp, instruction, now):
 @force_inline
 def count(c, s, warp, instruction):
     """Count an issued instruction for the SM and the kernel slot."""
-    lanes = popcount(warp.mask)
     counters = c.counters[s]
     counters.warp_instructions += 1
-    counters.thread_instructions += lanes
+    counters.thread_instructions += warp.lanes
     counters.issued[instruction.op] += 1
     warp.issued += 1
 
@@ -214,6 +215,7 @@ def issue(c, s, b, w, now):
     """Issue the warp's next instruction at ``now``; it was examined and found eligible."""
     warp = c.warps[s, w]
     instruction = c.code[c.kernels[warp.kernel].code + warp.static]
+    warp.cleared = 0
     if warp.left > 0:
         count(c, s, warp, instruction)
         c.subcores[s, b].last = -1 if instruction.yields else w

@@ -13,7 +13,7 @@ from lockstep.model.sm.coalescer import LOCAL, SHARED, coalesce, resolve
 from lockstep.model.sm.dependence import raise_barriers, set_result
 from lockstep.model.sm.done import instruction_of, note, writes_only
 from lockstep.model.sm.shared_memory import passes
-from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, NEVER, SHORT, popcount
+from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, NEVER, SHORT
 
 ASYNC_COPY = int(OpClass.ASYNC_COPY)
 TEXTURE = int(OpClass.TEXTURE)
@@ -39,7 +39,7 @@ def enqueue(c, s, b, w, instruction, now):
     access.warp = w
     access.code = warp.static
     access.mask = warp.mask
-    access.lanes = popcount(warp.mask)
+    access.lanes = warp.lanes
     access.address = warp.address
     access.space = instruction.space
     access.remaining = 1
@@ -93,7 +93,7 @@ def access_shared(c, s, a, now):
     cta = c.ctas[s, c.warps[s, access.warp].cta]
     instruction = instruction_of(c, s, access)
     record = c.addresses[cta.addresses + access.address]
-    n = passes(c, s, record, cta.pool, access.lanes, instruction.width)
+    n = passes(c, s, record, cta.pool, access.lanes, instruction)
     counters = c.counters[s]
     counters.shared_accesses += 1
     counters.shared_wavefronts += n
@@ -158,10 +158,11 @@ def through_l1(c, s, now):
     access = c.accesses[s, sm.current]
     instruction = instruction_of(c, s, access)
     used = 0
+    sectors = 0
     while sm.position < sm.transactions:
         transaction = c.transactions[s, sm.position]
         banks = l1.banks_of(c.l1.spec[0], transaction)
-        if used & banks:
+        if used & banks or sectors >= c.l1.spec[0].cycle_sectors:
             return
         if not l1.access(c, s, sm.current, access, transaction, instruction, now):
             if sm.blocked < 0:
@@ -171,6 +172,8 @@ def through_l1(c, s, now):
             c.counters[s].l1_reservation_fails += now - sm.blocked
             sm.blocked = -1
         used |= banks
+        sectors += l1.popcount(transaction.sectors)
+        sm.l1_ready = now + max(1, -(-sectors // c.l1.spec[0].cycle_sectors))
         sm.position += 1
     a = sm.current
     sm.current = -1
@@ -185,7 +188,7 @@ def next_event(c, s, now):
     """Cycle after ``now`` at which queues, arbiter or L1 stage can move on their own."""
     sm = c.sms[s]
     if sm.current >= 0:
-        return NEVER if sm.blocked >= 0 else now + 1
+        return NEVER if sm.blocked >= 0 else max(now + 1, sm.l1_ready)
     at = NEVER
     for b in range(c.spec[0].subcores):
         sub = c.subcores[s, b]
@@ -198,7 +201,7 @@ def next_event(c, s, now):
 def tick(c, s, now):
     """One cycle of the arbiter and the L1 stage, back to front."""
     sm = c.sms[s]
-    if sm.current >= 0:
+    if sm.current >= 0 and sm.l1_ready <= now:
         through_l1(c, s, now)
     if sm.current < 0 and sm.accept_free <= now:
         accept(c, s, now)

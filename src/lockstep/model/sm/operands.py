@@ -14,7 +14,7 @@ def keep_reused(c, s, b, w, instruction):
     """Fill and drop the register-file cache as the instruction's reuse bits say."""
     for slot in range(min(4, instruction.reads)):
         keep = (instruction.reuse >> slot) & 1
-        c.reuse[s, b, slot] = ((w << 16) | instruction.read[slot]) if keep else -1
+        c.reuse[s, b, slot] = ((w << 16) | (instruction.read[slot] & 0xFFFF)) if keep else -1
 
 
 @force_inline
@@ -24,10 +24,10 @@ def through_ports(c, s, b, w, instruction, now):
     latest = now
     cached = spec.reuse_cache and instruction.reuse >= 0
     for slot in range(instruction.reads):
-        register = instruction.read[slot]
+        register = instruction.read[slot] & 0xFFFF
         if cached and in_reuse_cache(c, s, b, w, slot, register):
             continue
-        bank = register % spec.banks
+        bank = instruction.read[slot] >> 16
         at = max(c.register_ports[s, b, bank], now + 1)
         c.register_ports[s, b, bank] = at + 1
         latest = max(latest, at)
@@ -54,7 +54,7 @@ def through_collector(c, s, b, w, instruction, now):
     latest = now
     for slot in range(instruction.reads):
         # Banks are swizzled by warp, so that warps in lockstep do not meet in one bank.
-        bank = (instruction.read[slot] + w) % spec.banks
+        bank = ((instruction.read[slot] >> 16) + w) % spec.banks
         at = max(c.register_ports[s, b, bank], now + 1)
         c.register_ports[s, b, bank] = at + 1
         latest = max(latest, at)

@@ -54,7 +54,8 @@ def position_of(c, s, b, w):
 def place(policy, last, turn, count):
     """The place to examine at a turn: turn 0 of the greedy policies is the last issuer's."""
     if policy == LRR:
-        return (last + 1 + turn) % count
+        k = last + 1 + turn
+        return k if k < count else k - count
     if policy == GTY:
         young = count - turn if last >= 0 else count - 1 - turn
         return last if last >= 0 and turn == 0 else young

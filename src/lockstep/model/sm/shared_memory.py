@@ -1,12 +1,15 @@
 """Shared memory: how many passes over the banks one instruction takes."""
 
 from lockstep._jit import inline
-from lockstep.model.sm.coalescer import lane_address
+from lockstep.model.sm.coalescer import ATOMIC, REDUCTION, lane_address
 
 
 @inline
-def passes_of_group(c, s, record, pool, first, last, width):
-    """Passes for lanes first..last-1: the most distinct words that one bank must deliver."""
+def passes_of_group(c, s, record, pool, first, last, width, serial):
+    """Passes for lanes first..last-1: the most distinct words that one bank must deliver.
+
+    ``serial``: lanes on one word follow each other too, as atomics do.
+    """
     spec = c.spec[0]
     banks = spec.shared_banks
     words = max(1, width // spec.shared_bank_bytes)
@@ -22,7 +25,7 @@ def passes_of_group(c, s, record, pool, first, last, width):
             new = True
             for j in range(n):
                 if scratch[banks + bank * 32 + j] == word + offset:
-                    new = False
+                    new = serial
             if new and n < 32:
                 scratch[banks + bank * 32 + n] = word + offset
                 scratch[bank] = n + 1
@@ -31,18 +34,21 @@ def passes_of_group(c, s, record, pool, first, last, width):
 
 
 @inline
-def passes(c, s, record, pool, lanes, width):
+def passes(c, s, record, pool, lanes, instruction):
     """Passes over the banks: 1 without conflicts; wide accesses go in halves and quarters."""
     spec = c.spec[0]
+    width = instruction.width
+    serial = instruction.op == ATOMIC or instruction.op == REDUCTION
     group = 32
     if width > spec.shared_bank_bytes:
         group = max(1, spec.shared_banks * spec.shared_bank_bytes // width)
-    if record.pool < 0:  # the two common patterns need no search
+    if record.pool < 0 and not serial:  # the two common patterns need no search
         if record.stride == 0:
             return 1
         if record.stride == width and width % spec.shared_bank_bytes == 0:
             return (lanes + group - 1) // group
     total = 0
     for first in range(0, lanes, group):
-        total += passes_of_group(c, s, record, pool, first, min(lanes, first + group), width)
+        last = min(lanes, first + group)
+        total += passes_of_group(c, s, record, pool, first, last, width, serial)
     return total

@@ -5,7 +5,6 @@ cycle shifted left by two, or-ed with what produces the register (``FIXED``, ``L
 so that the latest operand also says why a warp waits.
 """
 
-
 import numpy as np
 
 from lockstep._jit import Context, inline
@@ -55,7 +54,8 @@ ISSUE = np.dtype(
     + [("check", "i8", (MAX_CHECKS,)), ("read", "i8", (MAX_READS,))]
 )  # fmt: skip
 """A static instruction as one GPU executes it. ``check``: first register + count << 16, the
-destinations first; ``read``: vector registers read; ``result``: FIXED, LONG or SHORT."""
+destinations first; ``read``: vector registers read, each with its bank << 16; ``result``: FIXED,
+LONG or SHORT."""
 
 KERNEL = np.dtype(
     _ints(
@@ -81,7 +81,8 @@ SM_STATE = np.dtype(
         "current",  # access in the L1 / shared stage, or -1
         "position", "transactions",  # next and number of its transactions
         "free_access",
-        "blocked", "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
+        "blocked", "l1_ready",
+        "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
     )
 )  # fmt: skip
 
@@ -96,9 +97,9 @@ SUBCORE = np.dtype(
 WARP_STATE = np.dtype(
     _ints(
         "active", "kernel", "cta", "index", "age", "wake", "reason",
-        "static", "left", "mask", "run", "run_end", "address", "address_end",
+        "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address", "address_end",
         "line",  # instruction cache line in the buffer, or -1
-        "stall_until", "barrier", "outstanding", "group", "issued", "last_issue",
+        "stall_until", "barrier", "arrived", "outstanding", "group", "issued", "last_issue",
         "op",  # of the instruction that was looked at last
     )
     + [
@@ -108,9 +109,12 @@ WARP_STATE = np.dtype(
         ("landed", "i8", (GROUPS,)),
     ]
 )  # fmt: skip
-"""``barrier``: named barrier waited at, or -1; ``outstanding``: stores without acknowledgement;
-``pending`` and ``clear``: dependence barriers with unknown and known ends; ``groups`` and
-``landed``: asynchronous copies under way, and when the last that has ended is there."""
+"""``lanes``: active in ``mask``; ``cleared``: 1 = the next instruction was fetched and its operands
+are there, which nothing but its issue can change; ``barrier``: named barrier waited at, or -1;
+``arrived``: bit b: is counted at barrier b; ``outstanding``: memory operations of the warp that
+have not ended; ``pending`` and ``clear``: dependence barriers with unknown and known ends;
+``groups`` and ``landed``: asynchronous copies under way, and when the last that has ended is
+there."""
 
 CTA_STATE = np.dtype(
     _ints(
@@ -176,7 +180,7 @@ class Sm(Context):
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: np.recarray  # ACCESS, sms x accesses
     queues: np.ndarray  # sms x subcores x queue: accesses waiting
-    transactions: np.recarray  # TRANSACTION, sms x 64
+    transactions: np.recarray  # TRANSACTION, sms x MAX_LINES + 1
     scratch: np.ndarray  # sms x 2048: bank conflict search
     done: np.recarray  # DONE, sms x room
     n_done: np.ndarray  # sms

@@ -1,0 +1,189 @@
+"""Coalescer: against a twin that looks at single bytes."""
+
+from collections import Counter, defaultdict
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lockstep.builder import KernelBuilder
+from lockstep.isa.instruction import OpClass, Space
+from lockstep.model.sm import coalescer
+
+pytestmark = pytest.mark.plain
+A = 0x7F0000000000
+FULL_MASK = (1 << 32) - 1
+KERNEL = SimpleNamespace(shared_base=0, local_base=0)
+SHAPES = [(128, 32), (128, 128), (64, 32), (32, 32), (512, 64)]
+
+
+def lanes_of(mask):
+    return [lane for lane in range(32) if mask >> lane & 1]
+
+
+@pytest.fixture(scope="session")
+def coalesce(tiny, idle_sms):
+    """Function that coalesces one access: line -> (sectors, full)."""
+    states = {}
+
+    def run(op, width, mask, first=0, stride=0, pool=None, space=Space.GLOBAL, shape=(128, 32)):
+        if shape not in states:
+            states[shape] = idle_sms(_gpu(tiny, *shape))
+        c = states[shape]
+        if pool is not None:
+            c.pool[7 : 7 + len(pool)] = pool
+            first, stride = int(pool[0]), 0
+        c.addresses[5] = (first, stride, -1 if pool is None else 3)
+        count = coalescer.coalesce(
+            c,
+            0,
+            SimpleNamespace(space=space, mask=mask, lanes=mask.bit_count(), address=2),
+            KERNEL,
+            SimpleNamespace(addresses=3, pool=4, thread_base=0),
+            SimpleNamespace(index=0),
+            SimpleNamespace(op=op, width=width),
+        )
+        found = c.transactions[0, :count]
+        lines = found.line.tolist()
+        assert len(set(lines)) == count, "a line appears once"
+        return dict(zip(lines, zip(found.sectors.tolist(), found.full.tolist())))
+
+    return run
+
+
+def _gpu(tiny, line, sector):
+    names = {f"{c}.{n}": v for c in ("l1", "l2") for n, v in (("line_bytes", line),)}
+    names |= {f"{c}.sector_bytes": sector for c in ("l1", "l2")}
+    return tiny(**names, **{"l2.interleave_bytes": 512, "dram.row_bytes": 4096})
+
+
+def naive(op, width, addresses, shape=(128, 32)):
+    """Byte by byte: line -> (sectors, full)."""
+    line_bytes, sector_bytes = shape
+    written = {b for a in addresses for b in range(a, a + width)}
+    sectors = defaultdict(int)
+    for byte in written:
+        sectors[byte // line_bytes] |= 1 << byte % line_bytes // sector_bytes
+    result = {line: (mask, 0) for line, mask in sectors.items()}
+    if op == OpClass.STORE:
+        for line, mask in sectors.items():
+            whole = 0
+            for s in range(line_bytes // sector_bytes):
+                start = line * line_bytes + s * sector_bytes
+                whole |= all(b in written for b in range(start, start + sector_bytes)) << s
+            result[line] = (mask, whole)
+    elif op in (OpClass.ATOMIC, OpClass.REDUCTION):
+        for line in sectors:
+            most = Counter(a for a in addresses if a // line_bytes == line)
+            result[line] = (sectors[line], max(most.values(), default=0))
+    return result
+
+
+operations = st.sampled_from([OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION])
+widths = st.sampled_from([1, 2, 4, 8, 16])
+masks = st.one_of(st.just(FULL_MASK), st.integers(1, FULL_MASK))
+
+
+@settings(max_examples=150)
+@given(
+    operations, widths, masks, st.integers(-40, 40), st.integers(0, 300), st.sampled_from(SHAPES)
+)
+def test_strides_agree_with_the_twin(coalesce, op, width, mask, stride, offset, shape):
+    step = stride * width if op >= OpClass.ATOMIC else stride
+    first = A + (offset // width * width if op >= OpClass.ATOMIC else offset)
+    addresses = [first + k * step for k in range(mask.bit_count())]
+    assert coalesce(op, width, mask, first, step, shape=shape) == naive(op, width, addresses, shape)
+
+
+@settings(max_examples=100)
+@given(operations, widths, masks, st.data())
+def test_pools_agree_with_the_twin(coalesce, op, width, mask, data):
+    span = data.draw(st.sampled_from([8, 64, 1 << 20]))
+    elements = st.lists(st.integers(0, span), min_size=32, max_size=32)
+    pool = [A + width * e for e in data.draw(elements)][: mask.bit_count()]
+    assert coalesce(op, width, mask, pool=pool) == naive(op, width, pool)
+
+
+@settings(max_examples=50)
+@given(widths, st.lists(st.integers(0, 5000), min_size=32, max_size=32))
+def test_loads_that_are_not_aligned_may_cross_lines(coalesce, width, offsets):
+    pool = [A + o for o in offsets]
+    load = OpClass.LOAD
+    assert coalesce(load, width, FULL_MASK, pool=pool) == naive(load, width, pool)
+
+
+def test_a_warp_of_words_is_one_line_and_every_lane_on_its_own_is_32(coalesce):
+    assert coalesce(OpClass.LOAD, 4, FULL_MASK, A, 4) == {A // 128: (0b1111, 0)}
+    assert coalesce(OpClass.STORE, 4, FULL_MASK, A, 4) == {A // 128: (0b1111, 0b1111)}
+    assert coalesce(OpClass.STORE, 4, 0x7FFFFFFF, A, 4) == {A // 128: (0b1111, 0b0111)}
+    assert len(coalesce(OpClass.LOAD, 4, FULL_MASK, A, 128)) == 32
+    assert len(coalesce(OpClass.LOAD, 4, FULL_MASK, A + 126, 128)) == 33, "each crosses a line"
+
+
+def local_byte(c_warps, thread, offset):
+    """Where the coalescer puts a byte of a thread's local memory, on SM 0."""
+    return coalescer.LOCAL_REGION + ((offset // 4) * c_warps * 32 + thread) * 4 + offset % 4
+
+
+@settings(max_examples=60)
+@given(st.sampled_from([1, 2, 4, 8, 16]), masks, st.booleans(), st.data())
+def test_local_memory_is_interleaved_by_word(coalesce, width, mask, store, data):
+    n = mask.bit_count()
+    choice = st.one_of(st.just(None), st.lists(st.integers(0, 200), min_size=n, max_size=n))
+    offsets = [width * o for o in data.draw(choice) or [3] * n]
+    op = OpClass.STORE if store else OpClass.LOAD
+    got = coalesce(op, width, mask, pool=offsets, space=Space.LOCAL)
+    moved = [
+        local_byte(16, lane, o + b)
+        for lane, o in zip(lanes_of(mask), offsets)
+        for b in range(width)
+    ]
+    assert got == naive(op, 1, moved)
+
+
+def test_equal_offsets_in_local_memory_are_one_line_a_word(coalesce):
+    one = coalesce(OpClass.STORE, 4, FULL_MASK, 64, 0, space=Space.LOCAL)
+    assert list(one.values()) == [(0b1111, 0b1111)]
+    four = coalesce(OpClass.STORE, 16, FULL_MASK, 64, 0, space=Space.LOCAL)
+    assert list(four.values()) == [(0b1111, 0b1111)] * 4
+
+
+@given(st.integers(0, 1 << 20), st.integers(0, 1 << 20), st.integers(0, 511), st.integers(0, 511))
+def test_local_memory_of_two_threads_never_overlaps(tiny, idle_sms, a, b, t, u):
+    spec = SimpleNamespace(warps=16)
+    c = SimpleNamespace(spec=[spec])
+    here = coalescer.local_address(c, 0, KERNEL, a, t)
+    there = coalescer.local_address(c, 0, KERNEL, b, u)
+    assert (here == there) == ((a, t) == (b, u))
+    assert here != coalescer.local_address(c, 1, KERNEL, a, t), "nor of two SMs"
+
+
+def test_generic_addresses_are_told_apart():
+    kernel = SimpleNamespace(shared_base=0x7000000, local_base=0x9000000)
+    resolve = coalescer.resolve
+    window = coalescer.APERTURE
+    assert resolve(Space.GENERIC, 0x7000000, kernel) == Space.SHARED
+    assert resolve(Space.GENERIC, 0x7000000 - 1, kernel) == Space.GLOBAL
+    assert resolve(Space.GENERIC, 0x7000000 + window - 1, kernel) == Space.SHARED
+    assert resolve(Space.GENERIC, 0x9000000 + window - 1, kernel) == Space.LOCAL
+    assert resolve(Space.GENERIC, 0x9000000 + window, kernel) == Space.GLOBAL
+    assert resolve(Space.GENERIC, 0, KERNEL) == Space.GLOBAL, "unknown windows hold nothing"
+    assert resolve(Space.LOCAL, 0x7000000, kernel) == Space.LOCAL
+
+
+def test_requests_and_transactions_are_counted(watch, tiny):
+    k = KernelBuilder("counts", grid=1, block=64, local_base=1 << 20, shared_base=1 << 26)
+    k("LDG.E R1, [R2]", address=k.coalesced(A))
+    k("LDG.E R3, [R2]", address=k.strided(A, 128))
+    k("LDL R4, [R2]", address=16)
+    k("LD.E R5, [R2]", address=(1 << 20) + 16)
+    k("LD.E R6, [R2]", address=(1 << 26) + 16)
+    k("STG.E [R2], R4", address=k.coalesced(A))
+    counters = watch(k.workload(), tiny()).counters
+    assert counters["requests_global"] == 2 * 3
+    assert counters["requests_local"] == 2 * 2
+    assert counters["shared_accesses"] == 2
+    assert counters["transactions"] == 2 * (1 + 32 + 1 + 1 + 1)
+    assert counters["l1_local_read_sectors"] == 2 * 2 * 4
+    assert counters["l1_local_read_hits"] + counters["l1_local_read_pending"] == 2 * 4

@@ -1,0 +1,165 @@
+"""CTA slots: what fits, how warps are placed, and how a CTA ends."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from lockstep.builder import KernelBuilder
+from lockstep.model.counters import Stall
+from lockstep.model.sm import cta
+from lockstep.workload import WARP
+
+pytestmark = pytest.mark.plain
+
+
+def needs(**sizes):
+    """A kernel slot's needs of one CTA."""
+    return SimpleNamespace(**{"warps": 1, "registers": 0, "shared": 0} | sizes)
+
+
+@pytest.mark.parametrize(
+    "name, limit, used",
+    [
+        ("warps", "sm.warps", "warps_used"),
+        ("registers", "sm.registers", "registers_used"),
+        ("shared", "shared.bytes", "shared_used"),
+    ],
+)
+def test_a_cta_fits_up_to_the_limit_and_not_beyond(tiny, idle_sms, name, limit, used):
+    gpu = tiny()
+    c = idle_sms(gpu)
+    have = {"sm.warps": gpu.sm.warps, "sm.registers": gpu.sm.registers}
+    have["shared.bytes"] = gpu.shared.bytes
+    kernel = needs(**{name: 4})
+    c.sms[0][used] = have[limit] - 4
+    assert cta.fits(c, 0, kernel)
+    c.sms[0][used] += 1
+    assert not cta.fits(c, 0, kernel)
+
+
+def test_no_more_ctas_than_slots(tiny, idle_sms):
+    c = idle_sms(tiny(sm__ctas=3))
+    c.sms[0].resident_ctas = 2
+    assert cta.fits(c, 0, needs())
+    c.sms[0].resident_ctas = 3
+    assert not cta.fits(c, 0, needs())
+
+
+def test_what_is_reserved_is_given_back(tiny, idle_sms):
+    sm = idle_sms(tiny()).sms[0]
+    before = sm.copy()
+    kernel = needs(warps=3, registers=4096, shared=512)
+    cta.reserve(sm, kernel, 1)
+    assert (sm.resident_ctas, sm.warps_used, sm.registers_used, sm.shared_used) == (1, 3, 4096, 512)
+    cta.reserve(sm, kernel, -1)
+    assert sm == before
+
+
+@pytest.mark.parametrize(
+    "limit, block, sizes, together",
+    [
+        ({"sm.ctas": 3}, 32, {}, 3),
+        ({"sm.warps": 8}, 64, {}, 4),
+        ({"sm.warps": 8}, 96, {}, 2),
+        ({"sm.registers": 8192}, 32, {"registers": 64}, 4),
+        ({"sm.registers": 8192}, 32, {"registers": 65}, 3),
+        ({"shared.bytes": 4096}, 32, {"shared_bytes": 1024}, 4),
+        ({"shared.bytes": 4096}, 32, {"shared_bytes": 1025}, 3),
+        ({"shared.bytes": 4096, "shared.reserved_per_cta": 1024}, 32, {"shared_bytes": 1024}, 2),
+    ],
+)
+def test_the_limits_hold_while_a_kernel_runs(watch, tiny, limit, block, sizes, together):
+    k = KernelBuilder("limits", grid=7, block=block, **sizes)
+    for _ in range(40):
+        k("NOP")
+    seen = watch(k.workload(), tiny(**limit), cta_events=True)
+    events = seen.run.cta_events
+    at_once = [((events["start"] <= t) & (t < events["end"])).sum() for t in events["start"]]
+    assert max(at_once) == together
+    assert seen.run.kernels[0].ctas_per_sm == together
+    assert sorted(events["cta"]) == list(range(7))
+
+
+def test_warps_go_to_sub_cores_in_turn(watch, tiny):
+    k = KernelBuilder("placed", grid=1, block=192)
+    k("NOP")
+    seen = watch(k.workload(), tiny())
+    first = {w: seen.of(w)[0] for w in range(6)}
+    assert [first[w] for w in range(4)] == [0] * 4
+    assert first[4] > 0 and first[5] > 0, "two warps share a sub-core"
+
+
+def test_freed_warp_slots_are_used_again(watch, tiny):
+    k = KernelBuilder("reuse", grid=5, block=96)
+    with k.lanes(lambda at: at.cta == 0):
+        for _ in range(200):
+            k("NOP")
+    k("NOP")
+    seen = watch(k.workload(), tiny(sm__warps=6), cta_events=True)
+    assert seen.run.stopped == ""
+    assert {w for _, _, w, _ in seen.issues} == set(range(6))
+    assert seen.counters["ctas"] == 5
+
+
+def test_a_run_of_no_instructions_is_skipped(tiny, idle_sms):
+    c = idle_sms(tiny())
+    warp = c.warps[0, 0]
+    warp.run, warp.run_end = 0, 3
+    c.runs["static"][:3] = [4, 5, 6]
+    c.runs["count"][:3] = [0, 2, 0]
+    c.runs["mask"][:3] = 1
+    assert cta.next_run(c, 0, 0)
+    assert (warp.static, warp.left, warp.mask) == (5, 2, 1)
+    assert not cta.next_run(c, 0, 0)
+
+
+def test_a_warp_without_instructions_ends(watch, tiny):
+    workload = KernelBuilder("empty", grid=3, block=64).workload()
+    kernel = workload.kernels[0]
+    made = kernel.ctas
+
+    def emptied():
+        for c in made():
+            c.warps[1] = np.zeros((), WARP)
+            yield c
+
+    kernel.ctas = emptied
+    seen = watch(workload, tiny(), cta_events=True)
+    assert seen.run.stopped == ""
+    assert seen.counters["warp_instructions"] == 3
+    assert seen.counters["ctas"] == 3
+    assert seen.counters["active_cycles"] * 4 == seen.stalls.sum()
+
+
+def test_warps_that_end_in_one_cycle_end_their_cta_once(watch, tiny):
+    k = KernelBuilder("together", grid=6, block=128)
+    seen = watch(k.workload(), tiny(), cta_events=True)
+    assert sorted(seen.run.cta_events["cta"]) == list(range(6))
+    assert seen.counters["ctas"] == 6
+
+
+def test_the_order_of_warps_is_kept_when_one_leaves(tiny, idle_sms):
+    c = idle_sms(tiny())
+    sub = c.subcores[0, 0]
+    c.order[0, 0, :4] = [4, 0, 8, 12]
+    sub.count, sub.last = 4, 0
+    cta.leave_order(c, 0, 0)
+    assert c.order[0, 0, :3].tolist() == [4, 8, 12]
+    assert (sub.count, sub.last) == (3, -1)
+    sub.last = 8
+    cta.leave_order(c, 0, 4)
+    assert c.order[0, 0, :2].tolist() == [8, 12] and sub.last == 8
+
+
+def test_resident_warps_are_counted_until_they_end(watch, tiny):
+    k = KernelBuilder("warps", grid=1, block=64)
+    with k.lanes(lambda at: at.warp == 1):
+        for _ in range(30):
+            k("NOP")
+    seen = watch(k.workload(), tiny())
+    ends = [seen.of(w)[-1] for w in range(2)]
+    assert seen.counters["warp_cycles"] == sum(ends)
+    assert seen.stalls[Stall.NO_WARP] == 2 * seen.counters["active_cycles"] + (
+        seen.counters["active_cycles"] - ends[0] - 1
+    )

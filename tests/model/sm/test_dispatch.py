@@ -1,0 +1,104 @@
+"""CTA dispatch: round robin, one an interval, in launch order."""
+
+import numpy as np
+import pytest
+
+from lockstep.builder import KernelBuilder, program
+from lockstep.model.cache import tags
+from lockstep.model.sm import dispatch
+
+pytestmark = pytest.mark.plain
+
+
+def busy(name="busy", grid=8, block=32, cycles=100, **needs):
+    k = KernelBuilder(name, grid=grid, block=block, **needs)
+    for _ in range(cycles):
+        k("NOP")
+    return k
+
+
+def starts(seen):
+    """(start, SM) by CTA."""
+    events = np.sort(seen.run.cta_events, order="cta")
+    return list(zip(events["start"].tolist(), events["sm"].tolist()))
+
+
+@pytest.mark.parametrize("interval", [0.25, 1.0, 2.5, 10.0, 200.0])
+def test_a_cta_is_dispatched_once_an_interval_round_robin(watch, tiny, interval):
+    gpu = tiny(sm__count=3, launch__cta_interval=interval)
+    seen = watch(busy().workload(), gpu, cta_events=True)
+    assert starts(seen) == [(int(n * interval), n % 3) for n in range(8)]
+
+
+def test_sms_without_room_are_passed_over(watch, tiny):
+    gpu = tiny(sm__count=3, sm__warps=4)
+    seen = watch(busy(grid=5, block=128, cycles=40).workload(), gpu, cta_events=True)
+    first, later = starts(seen)[:3], starts(seen)[3:]
+    assert first == [(0, 0), (1, 1), (2, 2)]
+    window = gpu.interconnect.latency
+    assert all(start % window <= 1 and start >= 40 for start, _ in later), "at a window's start"
+
+
+def test_the_turn_goes_on_where_it_was(watch, tiny):
+    gpu = tiny(sm__count=3)
+    seen = watch(program(busy(grid=2), busy(grid=2)), gpu, cta_events=True)
+    assert np.sort(seen.run.cta_events, order="start")["sm"].tolist() == [0, 1, 2, 0]
+
+
+def test_a_later_kernel_gets_what_an_earlier_one_leaves(watch, tiny):
+    gpu = tiny(sm__count=1, sm__warps=4)
+    first = busy("first", grid=2, block=64, stream=1)
+    second = busy("second", grid=1, block=32, stream=2)
+    seen = watch(program(first, second), gpu, cta_events=True)
+    events = seen.run.cta_events
+    of = {k.name: events[events["kernel"] == i] for i, k in enumerate(seen.run.kernels)}
+    assert of["first"]["start"].tolist() == [0, 1]
+    assert of["second"]["start"][0] >= of["first"]["end"].min()
+
+
+def test_a_small_kernel_runs_beside_a_large_one(watch, tiny):
+    gpu = tiny(sm__count=1, sm__warps=4)
+    large = busy("large", grid=3, block=96, stream=1)
+    small = busy("small", grid=1, block=32, stream=2)
+    seen = watch(program(large, small), gpu, cta_events=True)
+    index = [k.name for k in seen.run.kernels].index("small")
+    events = seen.run.cta_events
+    assert events["start"][events["kernel"] == index].tolist() == [1]
+
+
+def test_nothing_is_dispatched_without_ctas(tiny, idle_sms):
+    c = idle_sms(tiny())
+    assert dispatch.dispatch(c, np.zeros(1, np.int64), 1, 0, 60) == 0
+    assert dispatch.dispatch(c, np.zeros(1, np.int64), 0, 0, 60) == 0
+
+
+def _fill(c):
+    c.l1.tags.lines[...] = 5
+
+
+@pytest.mark.parametrize(
+    "ways, flush, empty", [(4, True, True), (4, False, False), (2, False, True)]
+)
+def test_a_kernel_may_empty_the_l1(tiny, idle_sms, ways, flush, empty):
+    gpu = tiny(sm__count=2, l1__bytes=2048, l1__carveouts=(), l1__sets=4)
+    c = idle_sms(gpu)
+    _fill(c)
+    dispatch.prepare_l1(c, ways, flush)
+    assert (c.l1.tags.lines == (tags.NO_LINE if empty else 5)).all()
+    assert (c.l1.tags.caches.ways == ways).all()
+
+
+def test_the_l1_takes_what_shared_memory_leaves(watch, tiny):
+    """A loop over twelve lines; the unified memory has sixteen, or eight beside the carve-out."""
+
+    def hits(shared):
+        k = KernelBuilder("carve", grid=1, block=32, shared_bytes=shared)
+        with k.loop(2):
+            for n in range(12):
+                k("LDG.E R1, [R2]", address=k.coalesced(0x7F0000000000 + 128 * n))
+        shape = {"l1.bytes": 2048, "l1.sets": 1, "l1.carveouts": (0, 1024), "shared.bytes": 1024}
+        seen = watch(k.workload(), tiny(**shape, **{"sm.ctas": 1}))
+        return seen.counters["l1_global_read_hits"]
+
+    assert hits(0) == 12 * 4
+    assert hits(1024) == 0, "least recently used: each line is gone before it is used again"

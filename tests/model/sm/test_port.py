@@ -1,0 +1,200 @@
+"""The SM's ports at the crossbar: flits, credits, refused requests, replies."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from lockstep.model import link
+from lockstep.model.cache import l1
+from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_READ, KIND_WRITE
+from lockstep.model.sm import port
+from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, NEVER
+
+pytestmark = pytest.mark.plain
+LATENCY = 60
+
+
+class Port:
+    """SM 0 with both links; tests put requests into its miss queue and replies into its inbox."""
+
+    def __init__(self, c, gpu):
+        self.c, self.gpu, self.now = c, gpu, 0
+        channels = gpu.dram.channels
+        self.requests = link.build(1, channels, LATENCY, gpu.interconnect.buffer, 1)
+        self.replies = link.build(channels, 1, LATENCY, 32, 2)
+
+    def want(self, line, flits=1, kind=KIND_READ, tag=0, sectors=1, now=-1):
+        l1.push(self.c.l1, 0, line, sectors, kind, tag, 0, flits, now)
+
+    def tick(self, now):
+        """One cycle; the lines that left in it."""
+        before = int(self.requests.sent[0])
+        port.tick(self.c, self.requests, self.replies, 0, now)
+        sent = self.requests.outbox[0, before : self.requests.sent[0]]
+        return [int(m.address) // 128 for m in sent]
+
+    def reply(self, kind, tag, sectors=1, flits=1, sent=0, **fields):
+        message = link.send(self.replies, 0, 0, sent)
+        values = {"kind": kind, "tag": tag, "sectors": sectors, "flits": flits, "address": 0}
+        values |= {"request": KIND_READ, "full": 0, "policy": 0, "issued": 0, "slice": 0} | fields
+        for name, value in values.items():
+            message[name] = value
+
+    def deliver(self, window_start):
+        link.deliver(self.replies, 0, 1, window_start)
+        self.replies.sent[:] = 0
+
+    @property
+    def notes(self):
+        done = self.c.done[0, : self.c.n_done[0]]
+        return [(d.kind, d.index, d.cycle) for d in done]
+
+
+@pytest.fixture(scope="session")
+def ports(tiny, idle_sms):
+    def make(**changes):
+        gpu = tiny(**changes)
+        return Port(idle_sms(gpu), gpu)
+
+    return make
+
+
+def test_requests_leave_in_order_one_a_cycle(ports):
+    p = ports()
+    for line in (5, 3, 9):
+        p.want(line)
+    assert [p.tick(t) for t in range(4)] == [[5], [3], [9], []]
+    assert p.requests.outbox[0, :3].arrival.tolist() == [LATENCY, LATENCY + 1, LATENCY + 2]
+    assert p.c.counters[0].noc_requests == p.c.counters[0].noc_request_flits == 3
+
+
+def test_a_request_is_ready_a_cycle_after_the_miss(ports):
+    p = ports()
+    p.want(5, now=10)
+    assert port.next_request(p.c, 0) == 11
+    assert [p.tick(10), p.tick(11)] == [[], [5]]
+
+
+@pytest.mark.parametrize("mhz, cycles", [(1132.0, 4), (566.0, 8), (2264.0, 2)])
+def test_data_keeps_the_port_for_its_flits(ports, mhz, cycles):
+    p = ports(interconnect__clock_mhz=mhz)
+    p.want(5, flits=4, kind=KIND_WRITE)
+    p.want(6)
+    assert p.tick(0) == [5]
+    assert all(p.tick(t) == [] for t in range(1, cycles))
+    assert p.tick(cycles) == [6]
+
+
+def test_a_slow_port_keeps_time_in_fractions_of_a_cycle(ports):
+    p = ports(interconnect__clock_mhz=1132.0 / 1.5)
+    for line in range(5):
+        p.want(line)
+    sent = [t for t in range(10) if p.tick(t)]
+    assert sent == [0, 1, 3, 4, 6], "one in one and a half cycles"
+
+
+def test_each_partition_gives_credits_of_its_own(ports):
+    p = ports(dram__channels=2, interconnect__buffer=2)
+    near, far = 0, 4  # lines of 128 bytes in slices of 256; two slices a channel
+    for line in (near, near, near, far):
+        p.want(line)
+    assert [p.tick(t) for t in range(4)] == [[near], [near], [], []], "in order: all wait"
+    assert p.c.counters[0].noc_request_stalls == 2
+    assert p.c.sms[0].no_credit == 3
+    assert port.next_event(p.c, p.replies, 0, 3, LATENCY) == LATENCY
+    link.deliver(p.requests, 0, 2, 0)
+    link.take(p.requests, 0)
+    link.deliver(p.requests, 0, 2, LATENCY)
+    p.requests.sent[0] = 0
+    assert [p.tick(t) for t in (70, 71)] == [[near], [far]]
+
+
+def test_requests_name_the_slice_and_partition_that_own_them(ports):
+    p = ports(dram__channels=2)
+    for line in range(0, 8, 2):
+        p.want(line, tag=line + 10, kind=KIND_ATOMIC, sectors=0b11)
+    for t in range(4):
+        p.tick(t)
+    sent = p.requests.outbox[0, :4]
+    assert sent.slice.tolist() == [0, 1, 2, 3]
+    assert sent.destination.tolist() == [0, 0, 1, 1]
+    assert sent.tag.tolist() == [10, 12, 14, 16]
+    assert (sent.kind == KIND_ATOMIC).all() and (sent.sectors == 0b11).all()
+    assert sent.issued.tolist() == [0, 1, 2, 3]
+
+
+def test_a_refused_request_goes_again_later_and_first(ports):
+    p = ports(l2__mshr_full="nack")
+    wait = p.gpu.l2.nack_retry
+    p.reply(KIND_NACK, tag=-5, sectors=0b10, flits=1, address=7 * 128, request=KIND_ATOMIC, full=3)
+    p.deliver(0)
+    p.tick(LATENCY)
+    assert p.c.counters[0].nacks == 1
+    due = LATENCY + wait
+    assert port.next_request(p.c, 0) == due
+    p.want(9, now=due - 1)
+    assert p.tick(due - 1) == []
+    assert [p.tick(due), p.tick(due + 1)] == [[7], [9]]
+    again = p.requests.outbox[0, 0]
+    assert (again.kind, again.tag, again.sectors, again.full) == (KIND_ATOMIC, -5, 0b10, 3)
+
+
+def test_requests_pass_one_that_waits_to_be_repeated(ports):
+    p = ports(l2__mshr_full="nack")
+    p.reply(KIND_NACK, tag=0, address=7 * 128)
+    p.deliver(0)
+    p.tick(LATENCY)
+    p.want(9, now=LATENCY)
+    assert p.tick(LATENCY + 1) == [9]
+
+
+def test_a_reply_is_taken_when_it_arrives_and_the_port_is_free(ports):
+    p = ports()
+    p.reply(KIND_ACK, tag=3, flits=4, sent=5)
+    p.reply(KIND_ACK, tag=1, sent=6)
+    p.deliver(0)
+    for t in range(80):
+        p.tick(t)
+    first = LATENCY + 5
+    assert p.notes == [(DONE_ACKNOWLEDGED, 3, first), (DONE_ACKNOWLEDGED, 1, first + 4)]
+    assert (p.c.counters[0].noc_replies, p.c.counters[0].noc_reply_flits) == (2, 5)
+    assert p.replies.returned[0, 0] == 2, "their places are free again"
+
+
+def test_data_past_the_l1_goes_to_its_access(ports):
+    p = ports()
+    p.c.accesses[0, 6].remaining = 3
+    p.reply(KIND_DATA, tag=-7, sectors=0b0011, sent=0, issued=2)
+    p.reply(KIND_DATA, tag=-7, sectors=0b0100, sent=9, issued=2)
+    p.deliver(0)
+    p.tick(LATENCY)
+    assert p.notes == [] and p.c.accesses[0, 6].remaining == 1
+    p.tick(LATENCY + 9)
+    fill = p.c.spec[0].fill_cycles
+    assert p.notes == [(DONE_ACCESS, 6, LATENCY + 9 + fill)]
+    assert p.c.counters[0].miss_latency == LATENCY - 2 + LATENCY + 9 - 2
+
+
+def test_data_of_a_miss_goes_to_all_that_wait(ports):
+    p = ports()
+    c = p.c
+    for a in (2, 3):
+        access = c.accesses[0, a]
+        access.remaining = 0
+        transaction = SimpleNamespace(line=8, sectors=0b1, full=0)
+        assert l1.load(c, 0, a, access, transaction, 0, 0)
+    p.reply(KIND_DATA, tag=0, sectors=0b1)
+    p.deliver(0)
+    p.tick(LATENCY)
+    assert sorted(n[1] for n in p.notes) == [2, 3]
+
+
+def test_the_next_event_of_idle_and_waiting_ports(ports):
+    p = ports()
+    assert port.next_event(p.c, p.replies, 0, 0, LATENCY) == NEVER
+    p.reply(KIND_ACK, tag=0, sent=4)
+    p.deliver(0)
+    assert port.next_event(p.c, p.replies, 0, 0, LATENCY) == LATENCY + 4
+    p.want(5, now=19)
+    assert port.next_event(p.c, p.replies, 0, 0, LATENCY) == 20
+    assert port.next_event(p.c, p.replies, 0, 30, LATENCY) == 31

@@ -1,0 +1,167 @@
+"""The documentation tells the truth: its examples run, its links lead somewhere, its recipes fit.
+
+``python`` blocks of a page run one after the other in one namespace, unless they import what is
+not installed (matplotlib is no dependency). Of a ``console`` block, the commands after ``$`` run,
+and what they print must be what stands there; ``...`` stands for any text. Both run in a directory
+with a copy of ``examples/``. A block after a comment that begins with "not run" is only read.
+"""
+
+import ast
+import importlib.util
+import re
+import runpy
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from lockstep.cli.main import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+NAMES = [str(p.relative_to(ROOT)) for p in PAGES]
+RECIPES = ROOT / "CONTRIBUTING.md"
+NOT_PYTHON = ("pip", "git", "cd")  # of console blocks: read, not run
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, its text, and the line at which the text begins."""
+
+    language: str
+    text: str
+    line: int
+    runs: bool
+
+    def __str__(self) -> str:
+        """The id of a test."""
+        return f"line {self.line}"
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text()
+    found = []
+    for match in re.finditer(r"^(```+)(\w*)\n(.*?)^\1$", text, re.MULTILINE | re.DOTALL):
+        before = text[: match.start()].rstrip().rsplit("\n\n", 1)[-1]
+        line = text.count("\n", 0, match.start(3)) + 1
+        runs = not before.splitlines()[-1].startswith("<!-- not run")
+        found.append(Block(match[2], match[3], line, runs))
+    return found
+
+
+def commands(block: Block) -> list[tuple[str, str]]:
+    """Each command of a console block with the output that is shown for it."""
+    parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+    assert not parts[0].strip(), f"line {block.line}: text before the first $"
+    joined = [p.replace("\\\n", " ") for p in parts[1:]]
+    return [(p.partition("\n")[0], p.partition("\n")[2]) for p in joined]
+
+
+def run(command: str, capsys) -> str:
+    """What a command prints; it must succeed."""
+    program, *arguments = shlex.split(command)
+    if program == "lockstep":
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 0, f"{command}\n{result.output}\n{result.exception}"
+        return result.stdout
+    assert program == "python", f"{command}: not a program that the documentation may run"
+    capsys.readouterr()
+    arguments = arguments[1:] if arguments[0] == "-m" else arguments
+    runpy.run_path(arguments[0], run_name="__main__")
+    return capsys.readouterr().out
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether a text is as shown, blanks at the ends of lines aside."""
+    shown, printed = (
+        "\n".join(line.rstrip() for line in t.strip().splitlines()) for t in (shown, printed)
+    )
+    return re.fullmatch(re.escape(shown).replace(r"\.\.\.", ".*"), printed, re.DOTALL) is not None
+
+
+def missing_modules(code: str) -> set[str]:
+    """Modules that a block imports and that are not installed."""
+    trees = [n for n in ast.walk(ast.parse(code)) if isinstance(n, (ast.Import, ast.ImportFrom))]
+    names = {a.name for t in trees if isinstance(t, ast.Import) for a in t.names}
+    names |= {t.module for t in trees if isinstance(t, ast.ImportFrom)}
+    return {n for n in names if importlib.util.find_spec(n.partition(".")[0]) is None}
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    """An empty directory with the example inputs, entered."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["python"])
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_examples_of_a_page_run(name, workplace, capsys):
+    namespace = {"__name__": "documentation"}
+    for block in blocks(ROOT / name):
+        if not block.runs:
+            continue
+        if block.language == "python":
+            code = compile("\n" * (block.line - 1) + block.text, ROOT / name, "exec")
+            if not missing_modules(block.text):
+                exec(code, namespace)
+        elif block.language == "console":
+            for command, shown in commands(block):
+                if command.split()[0] in NOT_PYTHON:
+                    continue
+                printed = run(command, capsys)
+                place = f"{name}, line {block.line}"
+                assert matches(shown, printed), f"{place}: {command} prints\n{printed}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_links_of_a_page_lead_somewhere(name):
+    page = ROOT / name
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"\w+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        there = page.parent / file if file else page
+        assert there.exists(), f"{name}: {target}"
+        if anchor:
+            assert anchor in anchors(there), f"{name}: {target}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_files_that_a_page_names_exist(name):
+    """Paths in backticks that begin with a folder of the repository."""
+    text = re.sub(r"^```.*?^```", "", (ROOT / name).read_text(), flags=re.MULTILINE | re.DOTALL)
+    for path in re.findall(r"`((?:src|docs|tests|examples|benchmarks)/[\w./-]+)`", text):
+        assert (ROOT / path).exists(), f"{name}: {path}"
+
+
+@pytest.mark.parametrize("block", [b for b in blocks(RECIPES) if b.language == "diff"], ids=str)
+def test_the_recipes_fit_the_code(block):
+    """What a recipe takes away, or leaves as it is, stands there once."""
+    head, *lines = block.text.splitlines()
+    before = "\n".join(line[1:] for line in lines if line[0] in " -")
+    assert (ROOT / head.removeprefix("--- ")).read_text().count(before + "\n") == 1
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    script = (ROOT / ".ci" / "run").read_text().splitlines()
+    command = "pip install '.[dev]' && pytest"
+    assert command in script
+    assert command in (ROOT / "README.md").read_text().splitlines()
+
+
+def test_the_twin_of_an_ellipsis_is_any_text():
+    assert matches("a ... c\nd", "a b\nb c  \nd\n")
+    assert not matches("a\nd", "a\nb\nd")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as code hosts make them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    kept = (re.sub(r"[^\w\- ]", "", t.lower()) for t in titles)
+    return {t.strip().replace(" ", "-") for t in kept}
