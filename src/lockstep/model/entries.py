@@ -2,6 +2,9 @@
 
 A slice has lists of requests in front of the tags and of replies; requests that wait for data
 hang on their way. ``entries`` are ENTRY records, ``state`` the SLICE record.
+
+The ``next`` of a free entry is its successor plus one; 0, which it is before its first use, means
+the entry behind it. So a pool of any size is ready without touching it.
 """
 
 from lockstep._jit import inline
@@ -13,14 +16,15 @@ NONE = -1
 def take(state, entries):
     """Take a free entry; its index. There is always one while the lists keep to their limits."""
     index = state.free
-    state.free = entries[index].next
+    following = entries[index].next
+    state.free = following - 1 if following > 0 else index + 1
     return index
 
 
 @inline
 def release(entries, state, index):
     """Free an entry that is in no list."""
-    entries[index].next = state.free
+    entries[index].next = state.free + 1
     state.free = index
 
 

@@ -14,6 +14,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model.cache import replacement, slice_hash, tags
 from lockstep.model.counters import PARTITION_COUNTERS
+from lockstep.model.divisor import DIVISOR, divisor
 from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import scheduler as dram_scheduler
 from lockstep.model.dram.state import Channels
@@ -25,13 +26,13 @@ SPEC = np.dtype(
         ("crossbar", clocks.CLOCK),
         ("partitions", "i8"),
         ("slices", "i8"),  # a partition
-        ("line_bytes", "i8"),
+        ("line_bytes", DIVISOR),
         ("line_sectors", "i8"),
-        ("unit_bytes", "i8"),  # consecutive bytes of one slice
-        ("unit_lines", "i8"),
+        ("unit_lines", DIVISOR),  # consecutive lines of one slice
+        ("all_slices", DIVISOR),
         ("burst_sectors", "i8"),  # sectors one DRAM request brings
         ("sector_bytes", "i8"),
-        ("bytes_per_tick", "i8"),  # of a slice's data port
+        ("bytes_per_tick", DIVISOR),  # of a slice's data port
         ("backlog", "i8"),  # ticks the data port may be behind the tags
         ("hit_cycles", "i8"),
         ("queue", "i8"),  # requests in front of a slice
@@ -41,7 +42,7 @@ SPEC = np.dtype(
         ("replies", "i8"),  # in a reply pipe
         ("refuse", "i8"),  # 1: a full MSHR file refuses reads and atomics
         ("fetch_writes", "i8"),  # 1: a write miss reads the sector
-        ("flit_bytes", "i8"),
+        ("flit_bytes", DIVISOR),
         ("reply_header", "i8"),  # port time of a header, in SUBTICKS
         ("sides", "i8"),
         ("sources", "i8"),
@@ -56,6 +57,8 @@ LISTS = 5
 
 SLICE = np.dtype(
     [
+        ("channel", "i8"),  # its partition
+        ("number", "i8"),  # in the partition
         ("next", "i8"),  # core cycle of the next thing to do, returns from below aside
         ("port_free", "i8"),  # L2 ticks at which input, tags and data port are free again
         ("tags_free", "i8"),
@@ -87,7 +90,7 @@ ENTRY = np.dtype(
         ("address", "i8"),
         ("line", "i8"),  # line number, the tag
         ("row", "i8"),  # of the tags
-        ("place", "i8"),  # line number within the DRAM channel
+        ("place", "i8"),  # bank and row in the DRAM channel
         ("sectors", "i8"),  # queue: asked for; waiters: to come; replies: here
         ("left", "i8"),  # queue: not yet served
         ("full", "i8"),
@@ -178,10 +181,11 @@ def build(
     count = partitions * l2.slices_per_channel
     spec = _spec(gpu, requests, hit_cycles)
     slices, entries = _slices(count, spec[0])
+    unit_bytes = int(spec[0].unit_lines.value) * l2.line_bytes
     counters = _records(partitions, PARTITION_COUNTERS)
     below = max(0, hit_cycles + miss_cycles - dram_build.idle_latency(gpu))
     return Memory(
-        slice_hash.build("user" if user[1] else l2.slice_hash, count, spec[0].unit_bytes),
+        slice_hash.build("user" if user[1] else l2.slice_hash, count, unit_bytes),
         slice_hash.build(l2.set_hash, l2.sets),
         np.full(partitions, clocks.NEVER),
         L2(
@@ -215,12 +219,13 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> np.recarray:
     spec["l2"] = clocks.ratio(l2.clock_mhz, gpu.clock_mhz)
     spec["crossbar"] = clocks.ratio(gpu.interconnect.clock_mhz, gpu.clock_mhz)
     s.partitions, s.slices = gpu.dram.channels, l2.slices_per_channel
-    s.line_bytes, s.sector_bytes = l2.line_bytes, l2.sector_bytes
-    s.line_sectors = l2.line_bytes // l2.sector_bytes
-    s.unit_lines = -(-l2.interleave_bytes // l2.line_bytes)
-    s.unit_bytes = s.unit_lines * l2.line_bytes
+    spec["line_bytes"] = divisor(l2.line_bytes)
+    spec["unit_lines"] = divisor(-(-l2.interleave_bytes // l2.line_bytes))
+    spec["all_slices"] = divisor(gpu.dram.channels * l2.slices_per_channel)
+    spec["bytes_per_tick"] = divisor(l2.bytes_per_cycle)
+    spec["flit_bytes"] = divisor(gpu.interconnect.flit_bytes)
+    s.sector_bytes, s.line_sectors = l2.sector_bytes, l2.line_bytes // l2.sector_bytes
     s.burst_sectors = dram_build.burst_sectors(gpu)
-    s.bytes_per_tick = l2.bytes_per_cycle
     s.backlog = -(-l2.line_bytes // l2.bytes_per_cycle)
     s.hit_cycles = max(1, hit_cycles)
     s.queue, s.mshrs, s.merges = l2.queue, l2.mshr_entries, l2.mshr_merges
@@ -228,7 +233,6 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> np.recarray:
     ticks = -(-l2.clock_mhz // gpu.clock_mhz)  # a core cycle: at most one reply a tick
     s.replies = int(ticks) * (s.hit_cycles + l2.far_latency) + l2.queue
     s.refuse, s.fetch_writes = l2.mshr_full == "nack", l2.write_allocate == "fetch"
-    s.flit_bytes = gpu.interconnect.flit_bytes
     s.reply_header = header_time(gpu, SUBTICKS)
     s.sides, s.far_cycles = l2.sides, l2.far_latency
     s.sources = requests.spec[0].sources
@@ -245,11 +249,9 @@ def _slices(count: int, spec) -> tuple[np.recarray, np.recarray]:
     """Idle slices and their entries: enough for every list to be full."""
     room = int(spec.queue + spec.waiters + PIPES * spec.replies)
     slices = _records(count, SLICE)
+    slices["channel"], slices["number"] = np.divmod(np.arange(count), spec.slices)
     slices["next"] = clocks.NEVER
     slices["return_head"] = slices["return_tail"] = -1
     slices["head"] = slices["tail"] = -1
     slices["free"] = np.arange(count) * room
-    entries = np.zeros((count, room), ENTRY)
-    entries["next"] = np.arange(1, count * room + 1).reshape(count, room)
-    entries["next"][:, -1] = -1
-    return slices, entries.reshape(-1).view(np.recarray)
+    return slices, _records(count * room, ENTRY)

@@ -14,7 +14,8 @@ from lockstep.model import link, reply_port, sectors
 from lockstep.model import memory as state
 from lockstep.model.cache import l2, replacement, slice_hash, tags
 from lockstep.model.clock import NEVER
-from lockstep.model.dram import controller
+from lockstep.model.divisor import quotient, remainder
+from lockstep.model.dram import address_map, controller
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, Link
 from lockstep.model.memory import QUEUE, Memory, Policies, compile_policies
 
@@ -53,24 +54,23 @@ def run(memory, requests, replies, first, last, start, end):
     event = NEVER
     for p in range(first, last):
         replies.sent[p] = 0
-        now = max(start, _next_event(memory, requests, p))
+        now = max(start, min(memory.next[p], _next_arrival(memory, requests, p)))
         while now < end:
-            memory.next[p] = _step(memory, requests, replies, p, now, end)
-            now = max(now + 1, _next_event(memory, requests, p))
+            now = _step(memory, requests, replies, p, now, end)
         _count_clocks(memory.l2.dram, p, end)
+        memory.next[p] = now
         event = min(event, now)
     return event
 
 
 @inline
-def _next_event(memory, requests, p):
-    """The next core cycle at which a partition has something to do."""
-    at = memory.next[p]
+def _next_arrival(memory, requests, p):
+    """The core cycle at which the next request can move from the inbox to its slice."""
     if requests.ports[p].count > 0:
         message = link.first(requests, p)
         if memory.l2.slices[message.slice].count[QUEUE] < memory.l2.spec[0].queue:
-            at = min(at, message.arrival)
-    return at
+            return message.arrival
+    return NEVER
 
 
 @inline
@@ -83,32 +83,47 @@ def _count_clocks(dram, p, end):
 
 @inline
 def _step(memory, requests, replies, p, now, end):
-    """One core cycle of a partition; returns the next with something to do, inbox aside."""
-    count = memory.l2.spec[0].slices
+    """One core cycle of a partition, and the DRAM commands before its next event.
+
+    Returns the next core cycle at which it has something to do.
+    """
     dram = memory.l2.dram
+    pick = memory.l2.policies.pick
     channel = dram.channels[p]
-    controller.run(dram, memory.l2.policies.pick, p, now)
+    while channel.next <= clocks.ticks(dram.spec[0].clock, now):
+        controller.step(dram, pick, p, channel.next)
     if requests.ports[p].count > 0:
         _receive(memory, requests, p, now)
-    soonest = NEVER
-    for i in range(count):
-        # slices take turns at being first to use what is free in the channel
-        slice_ = p * count + (now + i) % count
-        cache = memory.l2.slices[slice_]
-        if _queue_freed(dram, channel, p, cache):
-            cache.retry = 1
-            cache.next = now
-        if min(cache.next, l2.next_fill(memory.l2, slice_)) <= now:
-            cache.next = _step_slice(memory.l2, replies, slice_, now, end)
-        soonest = min(soonest, cache.next, l2.next_fill(memory.l2, slice_))
+    soonest = _step_slices(memory.l2, replies, p, now, end)
+    soonest = max(now + 1, min(soonest, _next_arrival(memory, requests, p)))
     channel.freed[0] = 0
     channel.freed[1] = 0
-    return min(soonest, clocks.cycle_of(dram.spec[0].clock, channel.next))
+    return min(soonest, controller.run(dram, pick, p, min(soonest, end)))
 
 
 @inline
-def _queue_freed(dram, channel, p, cache):
+def _step_slices(c, replies, p, now, end):
+    """One core cycle of the slices of a partition; returns the next with something to do."""
+    soonest = NEVER
+    count = c.spec[0].slices
+    slice_ = p * count + now % count
+    for _ in range(count):
+        # slices take turns at being first to use what is free in the channel
+        slice_ = slice_ + 1 if slice_ + 1 < (p + 1) * count else p * count
+        cache = c.slices[slice_]
+        if _queue_freed(c.dram, p, cache):
+            cache.retry = 1
+            cache.next = now
+        if min(cache.next, l2.next_fill(c, slice_)) <= now:
+            cache.next = _step_slice(c, replies, slice_, now, end)
+        soonest = min(soonest, cache.next, l2.next_fill(c, slice_))
+    return soonest
+
+
+@inline
+def _queue_freed(dram, p, cache):
     """Whether a DRAM queue has room again that a slice waits for."""
+    channel = dram.channels[p]
     if cache.stalled == l2.STALL_READ_QUEUE:
         return channel.freed[0] != 0 and controller.has_room(dram, p, 0)
     if cache.stalled == l2.STALL_WRITE_QUEUE:
@@ -155,15 +170,17 @@ def _copy(memory, request, message):
 
 @inline
 def _locate(memory, request, slice_, address):
-    """Find a line's tag, its row of the tags, and its number within the DRAM channel."""
+    """Find a line's tag, its row of the tags, and its place in the DRAM channel."""
     spec = memory.l2.spec[0]
-    block = slice_hash.local_block(memory.slices, address)
-    offset = address % spec.unit_bytes // spec.line_bytes
-    set_index = slice_hash.index_of(memory.sets, block * spec.unit_lines + offset)
-    request.line = address // spec.line_bytes
+    request.line = quotient(spec.line_bytes, address)
+    unit = quotient(spec.unit_lines, request.line)
+    block = quotient(spec.all_slices, unit)
+    offset = remainder(spec.unit_lines, request.line)
+    set_index = slice_hash.index_of(memory.sets, block * spec.unit_lines.value + offset)
     request.row = tags.row_of(memory.l2.tags, slice_, set_index)
-    block = block * spec.slices + slice_ % spec.slices
-    request.place = block * spec.unit_lines + offset
+    block = block * spec.slices + memory.l2.slices[slice_].number
+    line = block * spec.unit_lines.value + offset
+    request.place = address_map.locate(memory.l2.dram.spec[0].map, line)
 
 
 @jit
@@ -212,7 +229,7 @@ def _serve(c, slice_, index, tick, now):
     """Try the oldest request of a slice; whether it is done with."""
     cache = c.slices[slice_]
     kind = c.entries[index].kind
-    counters = c.dram.counters[slice_ // c.spec[0].slices]
+    counters = c.dram.counters[cache.channel]
     if kind == KIND_WRITE:
         reason = l2.write(c, slice_, index, tick, now)
     else:
@@ -250,16 +267,17 @@ def _count_stall(counters, reason, cycles):
 def copy_to_device(memory, address, size):
     """A host copy of some bytes passes through the L2, in no time.
 
-    Its sectors stay, dirty: the copy engine writes into the write-back L2 as an SM does. What it
-    displaces is gone to memory uncounted.
+    Its sectors stay, clean: a copy over PCIe is some fifty times slower than the DRAM, which has
+    long written them when the kernel starts. What it displaces is gone to memory uncounted.
     """
     if size <= 0:
         return
     spec = memory.l2.spec[0]
-    first = address // spec.line_bytes * spec.line_bytes
-    for line_address in range(first, address + size, spec.line_bytes):
+    line_bytes = spec.line_bytes.value
+    first = address // line_bytes * line_bytes
+    for line_address in range(first, address + size, line_bytes):
         low = max(0, address - line_address) // spec.sector_bytes
-        high = (min(spec.line_bytes, address + size - line_address) - 1) // spec.sector_bytes
+        high = (min(line_bytes, address + size - line_address) - 1) // spec.sector_bytes
         slice_ = slice_hash.slice_of(memory.slices, line_address, memory.l2.policies.slice_hash)
         _place(memory, slice_, line_address, (2 << high) - (1 << low))
 
@@ -284,9 +302,9 @@ def _place(memory, slice_, address, mask):
     record = tags.way_of(memory.l2.tags, row, way)
     record.place = request.place
     record.valid |= mask
-    record.dirty |= mask
+    record.dirty &= ~mask
     record.partial &= ~mask
-    counters = memory.counters[slice_ // memory.l2.spec[0].slices]
+    counters = memory.counters[cache.channel]
     counters.copy_sectors += sectors.count(mask)
 
 

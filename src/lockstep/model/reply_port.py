@@ -11,6 +11,7 @@ from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import link
 from lockstep.model.clock import NEVER
+from lockstep.model.divisor import quotient
 from lockstep.model.link import KIND_DATA
 from lockstep.model.memory import PIPES, SUBTICKS
 from lockstep.model.sectors import count
@@ -20,10 +21,10 @@ FILL = 2
 
 
 @inline
-def pipe_for(spec, slice_, source, carries):
+def pipe_for(spec, state, source, carries):
     """The pipe of a slice for replies to an SM; ``carries`` is HIT or FILL."""
     if spec.sides > 1:
-        here = slice_ // spec.slices * spec.sides // spec.partitions
+        here = state.channel * spec.sides // spec.partitions
         if source * spec.sides // spec.sources != here:
             return carries + 1
     return carries
@@ -38,7 +39,8 @@ def put(spec, entries, state, pipe, index, ready, answer, mask):
     reply.sectors = mask
     reply.flits = 1
     if answer == KIND_DATA:
-        reply.flits = (count(mask) * spec.sector_bytes + spec.flit_bytes - 1) // spec.flit_bytes
+        last_byte = count(mask) * spec.sector_bytes + spec.flit_bytes.value - 1
+        reply.flits = quotient(spec.flit_bytes, last_byte)
     lists.append(entries, state, pipe, index)
 
 
@@ -77,7 +79,7 @@ def send(l2, replies, slice_, now, end):
     entries = l2.entries
     state = l2.slices[slice_]
     clock = l2.spec[0].crossbar
-    partition = slice_ // l2.spec[0].slices
+    partition = state.channel
     sent = 0
     pipe, ready = _first_ready(entries, state)
     if ready > now:

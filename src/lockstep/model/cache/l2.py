@@ -19,6 +19,7 @@ from lockstep.model import entries as lists
 from lockstep.model import reply_port, sectors
 from lockstep.model.cache import mshr, replacement, tags
 from lockstep.model.clock import NEVER
+from lockstep.model.divisor import quotient
 from lockstep.model.dram import controller
 from lockstep.model.entries import NONE
 from lockstep.model.link import (
@@ -49,7 +50,8 @@ def _burst_mask(spec, sector):
 @inline
 def _occupy(spec, state, counters, moved, tick):
     """Use the data port for some sectors; returns the core cycle of the last of them."""
-    length = (moved * spec.sector_bytes + spec.bytes_per_tick - 1) // spec.bytes_per_tick
+    moved_bytes = moved * spec.sector_bytes + spec.bytes_per_tick.value - 1
+    length = quotient(spec.bytes_per_tick, moved_bytes)
     counters.l2_busy += length
     state.data_free = max(state.data_free, tick) + length
     return clocks.cycle_of(spec.l2, state.data_free - 1)
@@ -107,7 +109,7 @@ def _allocate(l2, slice_, request, now):
     if way < 0:
         return way, STALL_LINE
     record = tags.way_of(l2.tags, row, way)
-    channel = slice_ // l2.spec[0].slices
+    channel = l2.slices[slice_].channel
     if record.dirty and not _write_back(l2.spec[0], l2.dram, record, channel, now):
         return -1, STALL_WRITE_QUEUE
     if tags.line_of(l2.tags, row, way) != tags.NO_LINE:
@@ -122,7 +124,7 @@ def _fetch(l2, slice_, request, way, missing, now):
     """Ask the DRAM for sectors of a way; returns ``(those on their way now, why not all)``."""
     spec = l2.spec[0]
     state = l2.slices[slice_]
-    channel = slice_ // spec.slices
+    channel = l2.slices[slice_].channel
     record = tags.way_of(l2.tags, request.row, way)
     coming = 0
     reason = RUNNING
@@ -155,8 +157,8 @@ def read(l2, slice_, index, tick, now):
     spec = l2.spec[0]
     state = l2.slices[slice_]
     request = l2.entries[index]
-    counters = l2.dram.counters[slice_ // spec.slices]
-    pipe = reply_port.pipe_for(spec, slice_, request.source, reply_port.HIT)
+    counters = l2.dram.counters[l2.slices[slice_].channel]
+    pipe = reply_port.pipe_for(spec, state, request.source, reply_port.HIT)
     if state.count[pipe] >= spec.replies:
         return STALL_REPLY
     way = tags.find(l2.tags, slice_, request.row, request.line)
@@ -223,7 +225,7 @@ def _read_missing(l2, slice_, index, way, now):
     request = l2.entries[index]
     if mshr.is_full(spec, state):
         return STALL_MSHR
-    if not controller.has_room(l2.dram, slice_ // spec.slices, 0):
+    if not controller.has_room(l2.dram, l2.slices[slice_].channel, 0):
         return STALL_READ_QUEUE
     reason = RUNNING
     if way < 0:
@@ -237,7 +239,7 @@ def _read_missing(l2, slice_, index, way, now):
     elif coming:
         mshr.wait(l2.entries, state, record, index, coming)
     request.left &= ~coming
-    counters = l2.dram.counters[slice_ // spec.slices]
+    counters = l2.dram.counters[l2.slices[slice_].channel]
     _count_accesses(counters, request.kind, sectors.count(coming), 0, 0)
     return reason
 
@@ -248,7 +250,7 @@ def write(l2, slice_, index, tick, now):
     spec = l2.spec[0]
     state = l2.slices[slice_]
     request = l2.entries[index]
-    pipe = reply_port.pipe_for(spec, slice_, request.source, reply_port.HIT)
+    pipe = reply_port.pipe_for(spec, state, request.source, reply_port.HIT)
     if state.count[pipe] >= spec.replies:
         return STALL_REPLY
     reason = RUNNING
@@ -279,7 +281,7 @@ def write(l2, slice_, index, tick, now):
 def _store(l2, slice_, request, record, accepted, known, tick):
     """Write sectors of a way and count them; ``known`` were there in whole or in part."""
     spec = l2.spec[0]
-    counters = l2.dram.counters[slice_ // spec.slices]
+    counters = l2.dram.counters[l2.slices[slice_].channel]
     hits = sectors.count(accepted & known)
     pending = sectors.count(accepted & ~known & record.pending)
     if spec.fetch_writes:
@@ -300,13 +302,13 @@ def refuse(l2, slice_, index, tick):
     spec = l2.spec[0]
     state = l2.slices[slice_]
     request = l2.entries[index]
-    pipe = reply_port.pipe_for(spec, slice_, request.source, reply_port.HIT)
+    pipe = reply_port.pipe_for(spec, state, request.source, reply_port.HIT)
     if state.count[pipe] >= spec.replies:
         return False
     ready = clocks.cycle_of(spec.l2, tick) + spec.hit_cycles
     new = lists.copy(l2.entries, state, index)
     reply_port.put(spec, l2.entries, state, pipe, new, ready, KIND_NACK, request.left)
-    l2.dram.counters[slice_ // spec.slices].l2_nacks += 1
+    l2.dram.counters[l2.slices[slice_].channel].l2_nacks += 1
     return True
 
 
@@ -333,11 +335,11 @@ def fill(l2, slice_, now):
     index = state.return_head
     data = l2.dram.slots[index]
     record = tags.way_of(l2.tags, data.tag_row, data.way)
-    channel = slice_ // spec.slices
+    channel = l2.slices[slice_].channel
     if not state.filling:
         _fill_sectors(spec, state, l2.dram.counters[channel], record, data.sectors, now)
         state.filling = 1
-    if not _answer(spec, l2.entries, state, slice_, record, data.sectors, now):
+    if not _answer(spec, l2.entries, state, record, data.sectors, now):
         return False
     if record.pending == 0:
         replacement.unlock(l2.tags, slice_, data.tag_row, data.way, 0)
@@ -361,7 +363,7 @@ def _fill_sectors(spec, state, counters, record, arrived, now):
 
 
 @inline
-def _answer(spec, entries, state, slice_, record, arrived, now):
+def _answer(spec, entries, state, record, arrived, now):
     """Answer the requests that wait for sectors that arrived; False if a reply pipe is full."""
     previous = NONE
     index = record.waiters
@@ -372,7 +374,7 @@ def _answer(spec, entries, state, slice_, record, arrived, now):
         if here == 0:
             previous = index
         else:
-            pipe = reply_port.pipe_for(spec, slice_, waiter.source, reply_port.FILL)
+            pipe = reply_port.pipe_for(spec, state, waiter.source, reply_port.FILL)
             if state.count[pipe] >= spec.replies:
                 return False
             record.dirty |= here if waiter.kind == KIND_ATOMIC else 0

@@ -25,6 +25,7 @@ recoverable), so the blocks of one index can be numbered without gaps: ``local_b
 import numpy as np
 
 from lockstep._jit import Context, inline, policy
+from lockstep.model.divisor import DIVISOR, divisor, quotient
 
 LINEAR = 0
 XOR = 1
@@ -45,7 +46,7 @@ HASH = np.dtype(
         ("kind", "i8"),
         ("count", "i8"),  # n
         ("odd", "i8"),  # m
-        ("unit", "i8"),  # what the caller's number is divided by first
+        ("unit", DIVISOR),  # what the caller's number is divided by first
     ]
 )
 
@@ -61,7 +62,7 @@ def build(kind: str, count: int, unit: int = 1) -> Hash:
     """The hash of numbers divided by ``unit`` onto 0 to ``count - 1``."""
     power = (count & -count).bit_length() - 1
     spec = np.zeros(1, HASH).view(np.recarray)
-    spec[0] = (KINDS[kind], count, count >> power, unit)
+    spec[0] = (KINDS[kind], count, count >> power, divisor(unit))
     images = [_image(KINDS[kind], power, bit) for bit in range(8 * _BYTES - 1)] + [0]
     table = np.zeros((_BYTES, 256), np.int64)
     for byte in range(_BYTES):
@@ -97,7 +98,7 @@ def first_slice(line_address, slices):
 def index_of(hash_, number):
     """The index of a number (a byte address for slices, a line number for sets)."""
     spec = hash_.spec[0]
-    q = number // spec.unit
+    q = quotient(spec.unit, number)
     r = 0
     if spec.odd > 1:
         r = q % spec.odd
@@ -113,7 +114,7 @@ def index_of(hash_, number):
 def local_block(hash_, number):
     """The position of a number's block among the blocks of its index."""
     spec = hash_.spec[0]
-    return number // spec.unit // spec.count
+    return quotient(spec.unit, number) // spec.count
 
 
 @inline

@@ -12,51 +12,79 @@ Digits have any base: nothing here needs a power of two. ``line_at`` is the inve
 
 import math
 
+import numpy as np
+
 from lockstep._jit import inline
 from lockstep.gpus.spec import Dram
+from lockstep.model.divisor import DIVISOR, divisor, quotient, remainder
 
-LINEAR = 0
-XOR = 1
-SUM = 2
+_BANK_BITS = 8  # of a place; more banks than 256 are not legal
+
+MAP = np.dtype(
+    [
+        ("groups", DIVISOR),
+        ("row_lines", DIVISOR),
+        ("group_banks", DIVISOR),
+        ("banks", DIVISOR),
+        ("permuted", "i8"),  # whether banks are permuted by the row
+    ]
+)
 
 
-def digits(dram: Dram, line_bytes: int) -> tuple[int, int, int, int]:
-    """Bases of the group, column and bank digits, and the kind of bank hash."""
+def digits(dram: Dram, line_bytes: int) -> tuple:
+    """The MAP record of a DRAM."""
     groups = math.gcd(dram.banks, dram.bank_groups)
-    kind = LINEAR
-    if dram.bank_hash == "xor" and dram.banks > 1:
-        kind = XOR if dram.banks & (dram.banks - 1) == 0 else SUM
-    return groups, max(1, dram.row_bytes // line_bytes), dram.banks // groups, kind
+    return (
+        divisor(groups),
+        divisor(max(1, dram.row_bytes // line_bytes)),
+        divisor(dram.banks // groups),
+        divisor(dram.banks),
+        dram.bank_hash == "xor" and dram.banks > 1,
+    )
 
 
 @inline
-def locate(spec, line):
-    """``(bank, row)`` of a line of a channel."""
-    group = line % spec.group_digit
-    upper = line // spec.group_digit // spec.row_lines
-    row = upper // spec.bank_digit
-    bank = upper % spec.bank_digit * spec.group_digit + group
-    return _permute(spec, bank, row, 1), row
+def locate(digits, line):
+    """The place of a line of a channel: its bank and its row, packed."""
+    group = remainder(digits.groups, line)
+    upper = quotient(digits.row_lines, quotient(digits.groups, line))
+    row = quotient(digits.group_banks, upper)
+    bank = remainder(digits.group_banks, upper) * digits.groups.value + group
+    return (row << _BANK_BITS) | _permute(digits, bank, row, 1)
 
 
 @inline
-def line_at(spec, bank, row, column):
-    """The line that lies at a place: the inverse of ``locate``."""
-    bank = _permute(spec, bank, row, -1)
-    group = bank % spec.group_digit
-    upper = row * spec.bank_digit + bank // spec.group_digit
-    return (upper * spec.row_lines + column) * spec.group_digit + group
+def bank_of(place):
+    """The bank of a place."""
+    return place & ((1 << _BANK_BITS) - 1)
 
 
 @inline
-def _permute(spec, bank, row, sign):
-    """The bank, moved by the digits of the row; sign -1 moves it back."""
-    if spec.bank_hash == XOR:
-        while row > 0:
-            bank ^= row % spec.banks
-            row = row // spec.banks
-    elif spec.bank_hash == SUM:
-        while row > 0:
-            bank = (bank + sign * (row % spec.banks)) % spec.banks
-            row = row // spec.banks
+def row_of(place):
+    """The row of a place."""
+    return place >> _BANK_BITS
+
+
+@inline
+def line_at(digits, place, column):
+    """The line of a column of a place: the inverse of ``locate``."""
+    row = row_of(place)
+    bank = _permute(digits, bank_of(place), row, -1)
+    group = remainder(digits.groups, bank)
+    upper = row * digits.group_banks.value + quotient(digits.groups, bank)
+    return (upper * digits.row_lines.value + column) * digits.groups.value + group
+
+
+@inline
+def _permute(digits, bank, row, sign):
+    """The bank, moved by every digit of the row; sign -1 moves it back."""
+    if not digits.permuted:
+        return bank
+    while row > 0:
+        digit = remainder(digits.banks, row)
+        row = quotient(digits.banks, row)
+        if digits.banks.shift >= 0:
+            bank ^= digit
+        else:
+            bank = (bank + sign * digit) % digits.banks.value
     return bank

@@ -57,6 +57,7 @@ def build(
     times = standard.resolve(dram)
     spec = np.zeros(1, SPEC).view(np.recarray)
     spec["clock"] = clocks.ratio(dram.clock_mhz, gpu.clock_mhz)
+    spec["map"] = address_map.digits(dram, gpu.l2.line_bytes)
     _set_queues(spec[0], gpu, return_cycles)
     _set_timing(spec[0], dram, times)
     spec[0].scheduler = SCHEDULERS["user" if user else dram.scheduler]
@@ -69,6 +70,7 @@ def build(
         spec,
         _channels(dram.channels, slots, spec[0]),
         _units(dram.channels, dram.banks, dram.bank_groups),
+        np.full((dram.channels * 2, dram.banks), clocks.NEVER),
         _slots(dram.channels, slots),
         slices,
         np.zeros(dram.channels * spec[0].shown, REQUEST).view(np.recarray),
@@ -86,8 +88,6 @@ def _set_queues(s, gpu: GPU, return_cycles: int) -> None:
     s.bursts, s.burst_bytes = bursts(gpu), dram.bus_bytes * dram.burst_length
     s.return_cycles = return_cycles
     s.closed_page, s.dual_bus = dram.page == "closed", dram.dual_command_bus
-    digits = address_map.digits(dram, gpu.l2.line_bytes)
-    s.group_digit, s.row_lines, s.bank_digit, s.bank_hash = digits
 
 
 def _set_timing(s, dram, times: standard.Timing) -> None:
@@ -121,7 +121,6 @@ def _units(channels: int, banks: int, groups: int) -> np.recarray:
     units = np.zeros((channels, count), UNIT)
     units["row"] = CLOSED
     units["mark"] = -1
-    units["at"] = clocks.NEVER
     for field in ("head", "tail", "hit"):
         units[field] = NONE
     group = banks + np.arange(banks) % groups

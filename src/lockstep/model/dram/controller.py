@@ -37,8 +37,8 @@ def has_room(dram, channel, write):
 
 
 @jit
-def enqueue(dram, channel, write, line, cycle):
-    """Queue a request for a line of the channel; returns its slot, to be told where data goes.
+def enqueue(dram, channel, write, place, cycle):
+    """Queue a request for a place in the channel; returns its slot, to be told where data goes.
 
     It counts from the next core cycle on.
     """
@@ -50,12 +50,10 @@ def enqueue(dram, channel, write, line, cycle):
         if state.refresh_due <= tick:
             refresh.catch_up(dram, channel, tick)
         state.next = min(state.next, max(tick + 1, state.refresh_due))
-    bank, row = address_map.locate(spec, line)
-    unit = dram.units[channel * spec.units + bank]
-    index = queue.push(dram.slots, state, unit, write, row)
+    bank = address_map.bank_of(place)
+    index = queue.push(dram, channel, bank, write, address_map.row_of(place))
     dram.slots[index].bursts = spec.bursts
-    dram.slots[index].bank = bank
-    at = max(tick + 1, unit.at[write])
+    at = max(tick + 1, dram.at[2 * channel + write, bank])
     if spec.scheduler != FRFCFS or _direction(spec, state) != state.draining:
         at = tick + 1
     state.next = min(state.next, at)
@@ -74,16 +72,25 @@ def _direction(spec, state):
 
 
 @inline
-def run(dram, pick, channel, cycle):
-    """Let a channel do what it can in the ticks up to a core cycle."""
+def run(dram, pick, channel, until):
+    """Let a channel do what it can before a core cycle, or until it has a word for the L2.
+
+    Returns the next core cycle at which the channel has something to do, or had: a column command
+    ends the run, because it frees a queue entry and may bring data.
+    """
+    clock = dram.spec[0].clock
     state = dram.channels[channel]
-    last = clocks.ticks(dram.spec[0].clock, cycle)
+    last = clocks.ticks(clock, until - 1)
     while state.next <= last:
-        _step(dram, pick, channel, state.next)
+        tick = state.next
+        step(dram, pick, channel, tick)
+        if state.freed[READ] or state.freed[WRITE]:
+            return clocks.cycle_of(clock, tick)
+    return clocks.cycle_of(clock, state.next)
 
 
-@inline
-def _step(dram, pick, channel, tick):
+@jit
+def step(dram, pick, channel, tick):
     """One tick: at most one row command and one column command."""
     spec = dram.spec[0]
     state = dram.channels[channel]
@@ -141,8 +148,7 @@ def _column(dram, channel, index, tick):
             queue.release(dram.slots, state, index)
         else:
             _return(dram, slot, index, tick)
-    queue.update(unit, READ)
-    queue.update(unit, WRITE)
+    queue.update(dram, channel, bank)
     return _goes_on(dram, channel, bank, write)
 
 
@@ -151,7 +157,7 @@ def _goes_on(dram, channel, bank, write):
     """When the lane of a bank may go on; never if it is empty."""
     first = channel * dram.spec[0].units
     unit = dram.units[first + bank]
-    if unit.at[write] == NEVER:
+    if dram.at[2 * channel + write, bank] == NEVER:
         return NEVER
     last = first + dram.spec[0].units - 1
     return earliest(dram.units, first + bank, last, queue.command_of(unit, write))
@@ -200,11 +206,11 @@ def _row(dram, channel, index, tick):
     if command == ACT:
         limit_activates(dram, channel, tick)
         slot.found = max(slot.found, MISS)
-        queue.set_row(dram.slots, unit, slot.row)
+        queue.set_row(dram, channel, bank, slot.row)
         dram.counters[channel].dram_activates += 1
     else:
         slot.found = CONFLICT
-        queue.set_row(dram.slots, unit, CLOSED)
+        queue.set_row(dram, channel, bank, CLOSED)
         dram.counters[channel].dram_precharges += 1
     return _goes_on(dram, channel, bank, write)
 
@@ -222,7 +228,7 @@ def _close_idle(dram, channel, row_bus, tick):
         at = earliest(dram.units, first + bank, first + spec.units - 1, PRE)
         if at <= tick and row_bus:
             apply(dram, channel, bank, PRE, tick)
-            queue.set_row(dram.slots, unit, CLOSED)
+            queue.set_row(dram, channel, bank, CLOSED)
             dram.counters[channel].dram_precharges += 1
             return tick + 1
         again = min(again, max(at, tick + 1))

@@ -30,28 +30,34 @@ def command_of(unit, write):
 
 
 @inline
-def update(unit, write):
-    """Find when the next command of a lane may come."""
-    if unit.count[write] == 0 or unit.blocked:
-        unit.at[write] = NEVER
-    else:
-        unit.at[write] = unit.ready[command_of(unit, write)]
+def update(dram, channel, bank):
+    """Find when the next commands of a bank's lanes may come, by the constraints of the bank."""
+    unit = dram.units[channel * dram.spec[0].units + bank]
+    for write in range(2):
+        at = NEVER
+        if unit.count[write] > 0 and not unit.blocked:
+            at = unit.ready[command_of(unit, write)]
+        dram.at[2 * channel + write, bank] = at
 
 
 @inline
-def push(slots, state, unit, write, row):
+def push(dram, channel, bank, write, row):
     """Take a free slot as the newest request of a queue and a lane; returns its index."""
+    slots = dram.slots
+    state = dram.channels[channel]
+    unit = dram.units[channel * dram.spec[0].units + bank]
     index = state.free
     slot = slots[index]
     state.free = slot.next
     slot.age = state.age
     state.age += 1
+    slot.bank = bank
     slot.row = row
     slot.write = write
     slot.found = 0
     _append_to_queue(slots, state, slot, index, write)
     _append_to_lane(slots, unit, slot, index, write)
-    update(unit, write)
+    update(dram, channel, bank)
     return index
 
 
@@ -135,9 +141,10 @@ def release(slots, state, index):
 
 
 @inline
-def set_row(slots, unit, row):
+def set_row(dram, channel, bank, row):
     """Open a row of a bank, or close it (CLOSED): both lanes look for hits."""
+    unit = dram.units[channel * dram.spec[0].units + bank]
     unit.row = row
     for write in range(2):
-        find_hit(slots, unit, write, unit.head[write] if row != CLOSED else NONE)
-        update(unit, write)
+        find_hit(dram.slots, unit, write, unit.head[write] if row != CLOSED else NONE)
+    update(dram, channel, bank)

@@ -26,10 +26,8 @@ def _block(dram, channel, blocked):
     dram.channels[channel].refreshing = blocked
     first, count = _covered(dram, channel)
     for bank in range(first, first + count):
-        unit = dram.units[channel * spec.units + bank]
-        unit.blocked = blocked
-        queue.update(unit, 0)
-        queue.update(unit, 1)
+        dram.units[channel * spec.units + bank].blocked = blocked
+        queue.update(dram, channel, bank)
 
 
 @inline
@@ -61,7 +59,7 @@ def advance(dram, channel, tick):
         at = earliest(dram.units, first_unit + bank, last, PRE)
         if at <= tick:
             apply(dram, channel, bank, PRE, tick)
-            queue.set_row(dram.slots, dram.units[first_unit + bank], CLOSED)
+            queue.set_row(dram, channel, bank, CLOSED)
             dram.counters[channel].dram_precharges += 1
             return 1, tick + 1
         again = min(again, at)

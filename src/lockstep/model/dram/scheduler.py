@@ -43,16 +43,22 @@ def command_for(unit, slot):
 @inline
 def first_ready(dram, channel, write, tick):
     """FR-FCFS: ``(column slot, row slot, when to look again)``; -1 = none."""
+    waits = dram.at[2 * channel + write]
+    again = NEVER
+    for bank in range(dram.spec[0].banks):  # no branches: most ticks end here
+        again = min(again, waits[bank])
+    if again > tick:
+        return NONE, NONE, again
     column = row = NONE
     column_age = row_age = again = NEVER
     ready = 0
     units = dram.units
     first = channel * dram.spec[0].units
     last = units[first + dram.spec[0].units - 1]
-    for bank in range(first, first + dram.spec[0].banks):
-        unit = units[bank]
-        at = unit.at[write]
+    for bank in range(dram.spec[0].banks):
+        at = waits[bank]
         if at <= tick:
+            unit = units[first + bank]
             command = command_of(unit, write)
             at = max(units[unit.group].ready[command], last.ready[command])
             if at <= tick:

@@ -9,6 +9,7 @@ import numpy as np
 
 from lockstep._jit import Context
 from lockstep.model.clock import CLOCK
+from lockstep.model.dram.address_map import MAP
 
 FRFCFS = 0
 FCFS = 1
@@ -51,11 +52,7 @@ SPEC = np.dtype(
         ("refresh_clocks", "i8"),  # an upper bound of what one refresh takes
         ("shown", "i8"),  # requests a channel shows to a user's scheduler
         ("log", "i8"),  # commands that the log of a channel holds, 0 = none is kept
-        # address map
-        ("group_digit", "i8"),
-        ("row_lines", "i8"),
-        ("bank_digit", "i8"),
-        ("bank_hash", "i8"),
+        ("map", MAP),
         ("delays", "i8", (SCOPES, COMMANDS, WIDTH)),  # scope, earlier and later command
     ]
 )
@@ -92,7 +89,6 @@ UNIT = np.dtype(
         ("mark", "i8"),  # tick at which FCFS last gave it to a request
         # its lanes: the requests for it of either direction, by age
         ("count", "i8", (2,)),
-        ("at", "i8", (2,)),  # earliest tick of the next command, by the bank's constraints
         ("head", "i8", (2,)),  # oldest slot
         ("tail", "i8", (2,)),
         ("hit", "i8", (2,)),  # oldest slot for the open row, or NONE
@@ -146,6 +142,7 @@ class Channels(Context):
     spec: np.recarray  # SPEC, one
     channels: np.recarray  # CHANNEL
     units: np.recarray  # UNIT, channels x units
+    at: np.ndarray  # int64, (channels x 2) x banks: when lanes may go on, as far as banks know
     slots: np.recarray  # SLOT, a block a channel
     slices: np.recarray  # the L2's SLICE records: where data goes
     shown: np.recarray  # REQUEST, channels x shown: for a user's scheduler
