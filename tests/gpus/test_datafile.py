@@ -29,7 +29,7 @@ def test_what_a_file_leaves_out_has_the_default_of_the_specification(load, tmp_p
     text = (
         PRESET.decode()
         .replace("issue_width = ", 'policy = ["lrr", "x"]  #')
-        .replace('policy = ["gty"', '# ["gty"')
+        .replace('policy = ["lrr", "A', '# ["lrr", "A')
     )
     gpu = load(text)
     assert (gpu.sm.scheduler.policy, gpu.sm.scheduler.issue_width) == ("lrr", 1)

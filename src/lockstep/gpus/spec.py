@@ -186,6 +186,7 @@ class Interconnect(Spec, kw_only=True):
     latency: _int(1, 4096, "core cycles", "one way, without contention; also the time window")
     clock_mhz: _float(1, 20000, "MHz", "clock of the crossbar ports")
     flit_bytes: _int(8, 512, "bytes", "data a port moves a cycle besides the header") = 32
+    reply_header_bytes: _int(0, 512, "bytes", "header of a reply with data, beside the data") = 16
     buffer: _int(1, 4096, "messages", "credits of each source at each destination") = 16
     reply_buffer: _int(1, 4096, "messages", "the same, of the reply network") = 32
 

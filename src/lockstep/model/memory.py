@@ -43,12 +43,14 @@ SPEC = np.dtype(
         ("refuse", "i8"),  # 1: a full MSHR file refuses reads and atomics
         ("fetch_writes", "i8"),  # 1: a write miss reads the sector
         ("flit_bytes", DIVISOR),
+        ("reply_header", "i8"),  # port time of a header, in SUBTICKS
         ("sides", "i8"),
         ("sources", "i8"),
         ("far_cycles", "i8"),
     ]
 )
 
+SUBTICKS = 16  # reply ports keep time in sixteenths of a crossbar tick
 PIPES = 4  # lists of replies of a slice: hits and fills, to near and to far SMs
 QUEUE = 4  # list of requests in front of the tags
 LISTS = 5
@@ -61,7 +63,7 @@ SLICE = np.dtype(
         ("port_free", "i8"),  # L2 ticks at which input, tags and data port are free again
         ("tags_free", "i8"),
         ("data_free", "i8"),
-        ("reply_free", "i8"),  # crossbar tick
+        ("reply_free", "i8"),  # crossbar tick, in SUBTICKS
         ("reply_blocked", "i8"),  # no credit until this core cycle
         ("stalled", "i8"),  # why the oldest request cannot go on, or RUNNING
         ("stalled_since", "i8"),
@@ -181,7 +183,7 @@ def build(
     slices, entries = _slices(count, spec[0])
     unit_bytes = int(spec[0].unit_lines.value) * l2.line_bytes
     counters = _records(partitions, PARTITION_COUNTERS)
-    below = max(0, miss_cycles - dram_build.idle_latency(gpu))
+    below = max(0, hit_cycles + miss_cycles - dram_build.idle_latency(gpu))
     return Memory(
         slice_hash.build("user" if user[1] else l2.slice_hash, count, unit_bytes),
         slice_hash.build(l2.set_hash, l2.sets),
@@ -231,9 +233,16 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> np.recarray:
     ticks = -(-l2.clock_mhz // gpu.clock_mhz)  # a core cycle: at most one reply a tick
     s.replies = int(ticks) * (s.hit_cycles + l2.far_latency) + l2.queue
     s.refuse, s.fetch_writes = l2.mshr_full == "nack", l2.write_allocate == "fetch"
+    s.reply_header = header_time(gpu, SUBTICKS)
     s.sides, s.far_cycles = l2.sides, l2.far_latency
     s.sources = requests.spec[0].sources
     return spec
+
+
+def header_time(gpu: GPU, tick: int) -> int:
+    """How long the header of a reply with data occupies a port, if a flit takes ``tick``."""
+    port = gpu.interconnect
+    return round(tick * port.reply_header_bytes / port.flit_bytes)
 
 
 def _slices(count: int, spec) -> tuple[np.recarray, np.recarray]:

@@ -2,8 +2,8 @@
 
 All replies of a pipe take equally long, so each pipe is in order of readiness: hits and fills,
 each for near SMs and for those beyond the hop between the chip's sides. The port sends the reply
-that was ready first, one flit a crossbar cycle. A reply without a credit holds up its slice and
-nothing else; credits come back between windows.
+that was ready first, one flit a crossbar cycle, data with a header. A reply without a credit holds
+up its slice and nothing else; credits come back between windows.
 """
 
 from lockstep._jit import inline
@@ -13,7 +13,7 @@ from lockstep.model import link
 from lockstep.model.clock import NEVER
 from lockstep.model.divisor import quotient
 from lockstep.model.link import KIND_DATA
-from lockstep.model.memory import PIPES
+from lockstep.model.memory import PIPES, SUBTICKS
 from lockstep.model.sectors import count
 
 HIT = 0  # what a pipe carries
@@ -85,11 +85,14 @@ def send(l2, replies, slice_, now, end):
     if ready > now:
         return sent, ready
     last = clocks.ticks(clock, now)
-    first = clocks.ticks(clock, now - 1) + 1
-    while ready <= now and max(state.reply_free, first) <= last and state.reply_blocked <= now:
+    first = (clocks.ticks(clock, now - 1) + 1) * SUBTICKS
+    over = (last + 1) * SUBTICKS
+    while ready <= now and max(state.reply_free, first) < over and state.reply_blocked <= now:
         reply = entries[state.head[pipe]]
         if link.can_send(replies, partition, reply.source):
-            state.reply_free = max(state.reply_free, first) + reply.flits
+            state.reply_free = max(state.reply_free, first) + reply.flits * SUBTICKS
+            if reply.answer == KIND_DATA:
+                state.reply_free += l2.spec[0].reply_header
             _copy(link.send(replies, partition, reply.source, now), reply, slice_)
             lists.release(entries, state, lists.pop(entries, state, pipe))
             sent += 1
@@ -100,5 +103,5 @@ def send(l2, replies, slice_, now, end):
             l2.dram.counters[partition].l2_stall_reply += end - now
     if ready >= NEVER:
         return sent, NEVER
-    free = clocks.cycle_of(clock, max(state.reply_free, last + 1))
+    free = clocks.cycle_of(clock, max(state.reply_free // SUBTICKS, last + 1))
     return sent, max(ready, state.reply_blocked, free)

@@ -47,7 +47,7 @@ def enqueue(dram, channel, write, place, cycle):
     tick = clocks.ticks(spec.clock, cycle)
     queue.count_lengths(state, dram.counters[channel], tick)
     if state.waiting[READ] + state.waiting[WRITE] == 0 and not state.refreshing:
-        if state.refresh_due <= tick - spec.refresh_clocks:
+        if state.refresh_due <= tick:
             refresh.catch_up(dram, channel, tick)
         state.next = min(state.next, max(tick + 1, state.refresh_due))
     bank = address_map.bank_of(place)

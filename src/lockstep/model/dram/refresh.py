@@ -92,9 +92,10 @@ def _refresh(dram, channel, bank, tick):
 
 @jit
 def catch_up(dram, channel, tick):
-    """Carry out what fell due while the channel was idle, as far as it is over by now.
+    """Carry out what fell due while the channel was idle, at the ticks at which it would have been.
 
-    Refreshes that later ones of the same banks hide are only counted.
+    One that is not over by ``tick`` is left under way. Refreshes that later ones of the same banks
+    hide are only counted.
     """
     spec = dram.spec[0]
     state = dram.channels[channel]
@@ -104,9 +105,7 @@ def catch_up(dram, channel, tick):
     state.refresh_due += hidden * step
     state.refresh_bank = (state.refresh_bank + hidden) % spec.banks
     dram.counters[channel].dram_refreshes += hidden
-    while state.refresh_due <= tick - spec.refresh_clocks:
-        now = state.refresh_due
-        refreshes = dram.counters[channel].dram_refreshes
-        while dram.counters[channel].dram_refreshes == refreshes:
-            _, again = advance(dram, channel, now)
-            now = max(now, again)
+    now = state.refresh_due
+    while now <= tick:
+        _, again = advance(dram, channel, now)
+        now = again if state.refreshing else max(again, state.refresh_due)

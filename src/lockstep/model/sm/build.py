@@ -6,6 +6,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import REGISTER_COUNT
 from lockstep.model.cache import l1, slice_hash, tags
 from lockstep.model.counters import SM_COUNTERS
+from lockstep.model.memory import header_time
 from lockstep.model.sm import state
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
@@ -69,6 +70,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.texture_cycles = max(0, _texture_latency(gpu) - gpu.l1.latency)
     ratio = gpu.clock_mhz / gpu.interconnect.clock_mhz
     s.port_step = max(1, round(state.SUBCYCLES * ratio))
+    s.reply_header = header_time(gpu, s.port_step)
     s.fill_cycles = FILL_CYCLES
     s.nack_retry = gpu.l2.nack_retry
     s.slices_per_channel = gpu.l2.slices_per_channel

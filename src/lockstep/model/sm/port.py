@@ -4,7 +4,7 @@ from lockstep._jit import inline
 from lockstep.model import link as links
 from lockstep.model.cache import l1
 from lockstep.model.cache.slice_hash import slice_of
-from lockstep.model.link import KIND_ACK, KIND_NACK
+from lockstep.model.link import KIND_ACK, KIND_DATA, KIND_NACK
 from lockstep.model.sm.done import note
 from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, NEVER, SUBCYCLES
 
@@ -137,6 +137,8 @@ def receive(c, replies, s, now):
     counters.noc_replies += 1
     counters.noc_reply_flits += message.flits
     sm.fill_free = max(sm.fill_free, now * SUBCYCLES) + message.flits * c.spec[0].port_step
+    if message.kind == KIND_DATA:
+        sm.fill_free += c.spec[0].reply_header
     if message.kind == KIND_NACK:
         counters.nacks += 1
         repeat(c, s, message, now)

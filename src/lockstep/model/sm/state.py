@@ -38,6 +38,7 @@ SPEC = np.dtype(
         "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
         "texture_cycles",
         "port_step",  # core cycles a flit takes at the SM's crossbar ports, in SUBCYCLES
+        "reply_header",  # ... that the header of a reply with data takes there
         "fill_cycles",  # reply taken from the port until a dependent instruction may issue
         "nack_retry", "slices_per_channel", "dispatch_interval",  # thousandths of a cycle
     )

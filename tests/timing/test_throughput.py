@@ -1,0 +1,56 @@
+"""Throughputs on QV100 against what a V100 or a TITAN V reaches; see benchmarks/probes.py."""
+
+import pytest
+
+import lockstep
+
+QV100 = lockstep.gpu("QV100")
+
+
+@pytest.fixture(scope="module")
+def probes(repository, load_script):
+    return load_script(repository / "benchmarks" / "probes.py")
+
+
+# TITAN V microbenchmark, operations a clock and SM: 126.9 / 2, 126.9 / 2, 249.3 / 4, 63.9 / 2, 16.
+@pytest.mark.parametrize(
+    ("name", "lanes"),
+    [("FFMA", 63.4), ("IADD3", 63.4), ("HFMA2", 62.3), ("DFMA", 32.0), ("MUFU", 16.0)],
+)
+def test_a_full_sm_computes_as_many_lanes_a_cycle_as_measured(probes, name, lanes):
+    assert probes.arithmetic_rate(name).rate(QV100) == pytest.approx(lanes, rel=0.05)
+
+
+def fraction(probes, probe):
+    return probe.rate(QV100) / probes.peak(probe, QV100)
+
+
+# TITAN V microbenchmark: 126.48 and 127.93 of 128 bytes a clock and SM.
+@pytest.mark.parametrize(("width", "measured"), [(4, 0.988), (8, 0.999)])
+def test_shared_memory_bandwidth(probes, width, measured):
+    found = fraction(probes, probes.shared_rate(QV100, width))
+    assert found == pytest.approx(measured, rel=0.05)
+
+
+# TITAN V microbenchmark: 122.76 of 128 bytes a clock and SM for doubles. Other loops around loads
+# reach less: 113.9 for 64-bit vectors, the same load instruction, and 116.4 for 128 bits.
+def test_l1_bandwidth(probes):
+    assert fraction(probes, probes.l1_rate(QV100, 8)) == pytest.approx(122.76 / 128, rel=0.05)
+
+
+# TITAN V microbenchmark: 1365.42 of 1536 bytes a clock.
+def test_l2_bandwidth(probes):
+    assert fraction(probes, probes.l2_rate(QV100)) == pytest.approx(1365.42 / 1536, rel=0.05)
+
+
+# RRZE gpu-benches, V100: 867 of 898 GB/s.
+def test_dram_read_bandwidth(probes):
+    found = fraction(probes, probes.dram_read_rate(QV100))
+    assert found == pytest.approx(867 / 898, rel=0.05)
+    assert found <= 1
+
+
+# RRZE gpu-benches, V100: 788 of 898 GB/s.
+def test_dram_bandwidth_of_reads_and_writes(probes):
+    found = fraction(probes, probes.dram_triad_rate(QV100))
+    assert found == pytest.approx(788 / 898, rel=0.05)
