@@ -138,7 +138,9 @@ def hardware(shared: Path) -> Comparison:
     for number, cycles in ((10, 9576), (20, 14781), (30, 20028), (40, 25446)):
         name = f"ffma-sm90-{number}"
         if run := _simulated(result, shared / "data" / "traces" / name, "H100"):
-            result.figures.append(Figure(f"{name} on H100: cycles", run.cycles, cycles, "ncu"))
+            result.figures.append(
+                Figure(f"{name} on H100: cycles", run.cycles, cycles, "mgpusim, H100 PCIe, ncu")
+            )
     name = "vecadd-f64-sm61-raw"
     if run := _simulated(result, shared / "data" / "traces" / name, "TITANX"):
         pairs = {
@@ -147,7 +149,9 @@ def hardware(shared: Path) -> Comparison:
             "L2 write sectors": (run.total["lts__t_sectors_srcunit_tex_op_write.sum"], 25000),
         }
         for what, (ours, measured) in pairs.items():
-            figure = Figure(f"{name} on TITANX: {what}", ours, measured, "nvprof")
+            figure = Figure(
+                f"{name} on TITANX: {what}", ours, measured, "gpucachesim, TITAN X (Pascal)"
+            )
             result.figures.append(figure)
     return result
 
