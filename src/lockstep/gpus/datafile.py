@@ -85,6 +85,7 @@ def _base(
     else:
         loaded = load(find(base, path.parent), find, depth + 1)
         values, sources = flatten(loaded.gpu), _inherited(loaded)
+        values["validated"], sources["validated"] = (), "not compared with hardware yet"
     for name in removed:
         inside = [key for key in values if key == name or key.startswith(name + ".")]
         if not inside:
