@@ -1,0 +1,175 @@
+"""From static code to what an SM executes, and what a CTA occupies."""
+
+import numpy as np
+import pytest
+
+from lockstep.builder import KernelBuilder
+from lockstep.errors import WorkloadError
+from lockstep.gpus.units import operations
+from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, OpClass
+from lockstep.model.sm import bind
+from lockstep.model.sm.state import FIXED, LONG, MAX_CHECKS, MAX_READS, SHORT
+
+pytestmark = pytest.mark.plain
+
+
+def bound(gpu, *lines, control=False, **bits):
+    """The records of some instructions."""
+    k = KernelBuilder("bind", grid=1, block=32, architecture=80)
+    for text in lines:
+        k(text, address=0 if "[" in text and "c[" not in text else None, **bits)
+    return bind.issue_records(k._code.instructions, gpu, control)
+
+
+def test_unit_latency_and_interval_come_from_the_gpu(tiny):
+    gpu = tiny()
+    records = bound(gpu, "FFMA R1, R2, R3, R4", "DADD R2, R4, R6", "BRA 0x10", "HMMA.16816.F32 "
+                    "R4, R8, R12, R4")  # fmt: skip
+    for record, op in zip(records, (OpClass.FP32, OpClass.FP64, OpClass.BRANCH, OpClass.HMMA)):
+        assert record["op"] == op
+        assert tuple(record[["unit", "latency", "interval"]]) == operations(gpu)[op]
+    assert records["branch"].tolist() == [0, 0, 1, 0]
+
+
+def test_instances_of_units_lie_one_after_the_other(tiny):
+    gpu = tiny(**{"sm.units.fp32.count": 3})
+    table = bind.unit_table(gpu)
+    names = [unit.name for unit in gpu.sm.units]
+    assert table[:, 1].tolist() == [unit.count for unit in gpu.sm.units]
+    assert table[names.index("fp32")].tolist()[1:] == [3, 0]
+    assert table[names.index("shuffle"), 2] == 1
+    assert (np.diff(table[:, 0]) == table[:-1, 1]).all()
+
+
+def test_operands_that_are_checked_and_read(tiny):
+    ffma, predicate, hmma, store = bound(
+        tiny(), "FFMA R1, R2, R3, R2", "ISETP.NE.AND P0, PT, R5, R6, PT",
+        "HMMA.16816.F32 R4, R8, R12, R4", "STG.E.128 [R2], R4",
+    )  # fmt: skip
+    assert ffma["check"][: ffma["checks"]].tolist() == [r | 1 << 16 for r in (1, 2, 3, 2)]
+    assert [r & 0xFFFF for r in ffma["read"][: ffma["reads"]]] == [2, 3, 2]
+    assert [r >> 16 for r in ffma["read"][: ffma["reads"]]] == [0, 1, 0], "banks"
+    assert predicate["reads"] == 2 and predicate["check"][0] == 256 | 1 << 16
+    assert hmma["check"][0] == 4 | 4 << 16 and hmma["destinations"] == 1
+    assert hmma["reads"] == MAX_READS, "ten registers, of which as many are modelled"
+    assert [r & 0xFFFF for r in store["read"][: store["reads"]]] == [2, 3, 4, 5, 6, 7]
+    assert MAX_CHECKS == MAX_DESTINATIONS + MAX_SOURCES
+
+
+def test_what_goes_through_the_memory_pipeline(tiny):
+    lines = {
+        "LDG.E R1, [R2]": 1, "LDS R1, [R2]": 1, "STL [R2], R1": 1, "LDGSTS.E [R1], [R2]": 1,
+        "RED.E.ADD [R2], R1": 1, "LDC R1, c[0x0][R2]": 0, "MOV R1, R2": 0, "MEMBAR.SC.GPU": 0,
+    }  # fmt: skip
+    assert bound(tiny(), *lines)["memory"].tolist() == list(lines.values())
+
+
+def test_who_produces_a_result(tiny):
+    lines = {
+        "FFMA R1, R2, R3, R4": FIXED, "MUFU.RCP R1, R2": SHORT, "S2R R1, SR_TID.X": SHORT,
+        "LDC R1, c[0x0][R2]": SHORT, "SHFL.IDX PT, R1, R2, R3, 0x1f": SHORT,
+    }  # fmt: skip
+    assert bound(tiny(), *lines)["result"].tolist() == list(lines.values())
+    texture = bound(tiny(), "TEX.SCR.LL RZ, R4, R2, R2, 0x0, 0x58, 2D, 0x1")
+    assert texture["result"][0] == LONG
+
+
+def test_a_load_without_addresses_takes_the_hit_latency(tiny):
+    gpu = tiny()
+    code = KernelBuilder("bare", grid=1, block=32)
+    code("LDG.E R1, [R2]", address=0)
+    records = code._code.instructions.copy()
+    records["width"] = 0
+    (bare,) = bind.issue_records(records, gpu, False)
+    assert (bare["memory"], bare["latency"], bare["result"]) == (0, gpu.l1.latency, SHORT)
+    (constant,) = bound(gpu, "LDC R1, c[0x0][R2]")
+    assert constant["latency"] == gpu.constant.latency
+
+
+def test_control_bits_count_only_if_they_are_used(tiny):
+    bits = {"stall": 5, "yields": 1, "write_barrier": 2, "read_barrier": 3, "wait": (0, 4)}
+    (used,) = bound(tiny(), "LDG.E R1, [R2]", control=True, **bits)
+    assert (used["stall"], used["yields"], used["wait_mask"]) == (5, 1, 0b10001)
+    assert (used["write_barrier"], used["read_barrier"]) == (2, 3)
+    (unused,) = bound(tiny(), "LDG.E R1, [R2]", control=False, **bits)
+    assert (unused["stall"], unused["yields"], unused["wait_mask"], unused["reuse"]) == (
+        0,
+        0,
+        0,
+        -1,
+    )
+    assert (unused["write_barrier"], unused["read_barrier"]) == (7, 7)
+
+
+def test_code_lines_follow_the_program_counter(tiny):
+    gpu = tiny(sm__front_end__line_bytes=64)
+    assert bound(gpu, *["NOP"] * 9)["line"].tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 2]
+
+
+def kernel(**sizes):
+    return KernelBuilder("needs", **{"grid": 1, "block": 64} | sizes).kernel()
+
+
+def test_needs_are_rounded_up_to_what_is_allocated(tiny):
+    gpu = tiny(**{"sm.register_granularity": 512, "shared.granularity": 1024})
+    needs = bind.cta_needs(kernel(registers=33, shared_bytes=1025), gpu)
+    assert needs == {"warps": 2, "registers": 2 * 1536, "shared": 2048}
+    assert bind.cta_needs(kernel(registers=0), gpu) == {"warps": 2, "registers": 1024, "shared": 0}
+    reserved = tiny(**{"shared.reserved_per_cta": 1024})
+    assert bind.cta_needs(kernel(), reserved)["shared"] == 1024
+
+
+@pytest.mark.parametrize(
+    "sizes, expected",
+    [
+        ({"block": 32}, (16, "warps")),
+        ({"block": 32, "registers": 255}, (8, "registers")),
+        ({"block": 32, "shared_bytes": 49152}, (2, "shared memory")),
+        ({"block": 512, "registers": 128}, (1, "warps")),
+    ],
+)
+def test_occupancy_and_what_limits_it(tiny, sizes, expected):
+    assert bind.occupancy(kernel(**sizes), tiny()) == expected
+
+
+def test_occupancy_by_cta_slots(tiny):
+    assert bind.occupancy(kernel(), tiny(sm__ctas=3)) == (3, "CTAs")
+
+
+@pytest.mark.parametrize(
+    "sizes, message",
+    [
+        ({"block": 1024}, "one CTA needs 32 warps, an SM of QV100 has 16"),
+        ({"registers": 2000}, "one CTA needs 128000 registers, an SM of QV100 has 65536"),
+        ({"shared_bytes": 98305}, "one CTA needs 98560 shared memory, an SM of QV100 has 98304"),
+    ],
+)
+def test_a_cta_that_cannot_fit_is_an_error(tiny, sizes, message):
+    with pytest.raises(WorkloadError, match=message):
+        bind.occupancy(kernel(**sizes), tiny())
+
+
+@pytest.mark.parametrize("shared, carveout", [(0, 0), (1, 8192), (6144, 98304), (600, 16384)])
+def test_the_l1_is_what_the_smallest_sufficient_carveout_leaves(tiny, shared, carveout):
+    gpu = tiny()
+    ctas = bind.occupancy(kernel(shared_bytes=shared, block=32), gpu)[0]
+    assert ctas * shared <= carveout
+    ways = bind.l1_ways(kernel(shared_bytes=shared, block=32), gpu)
+    assert ways == (gpu.l1.bytes - carveout) // (gpu.l1.sets * gpu.l1.line_bytes)
+
+
+def test_a_separate_l1_keeps_its_size(tiny):
+    gpu = tiny(l1__carveouts=())
+    assert bind.l1_ways(kernel(shared_bytes=90000), gpu) == 131072 // (4 * 128)
+
+
+def test_control_bits_are_used_where_all_instructions_have_them(tiny):
+    k = KernelBuilder("known", grid=1, block=32)
+    k("NOP", stall=1)
+    k("EXIT", stall=1)
+    known, unknown = k.kernel(), kernel()
+    assert bind.uses_control(known, tiny())
+    assert not bind.uses_control(unknown, tiny())
+    assert not bind.uses_control(known, tiny(sm__scheduler__dependence="scoreboard"))
+    with pytest.raises(WorkloadError, match=r"kernel 1 \(needs\)"):
+        bind.uses_control(unknown, tiny(sm__scheduler__dependence="control"))

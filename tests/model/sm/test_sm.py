@@ -1,0 +1,88 @@
+"""The SM phase: cycles in which nothing can happen are skipped, and nothing else changes."""
+
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from lockstep.engine import simulation
+from lockstep.model import link
+from lockstep.model.sm import scheduler, sm
+from lockstep.model.sm.state import NEVER
+
+pytestmark = pytest.mark.plain
+ATTEMPTS = ("l1_fail_", "noc_request_stalls")  # count tries, not cycles
+
+
+@pytest.fixture(scope="session")
+def programs(load_script):
+    return load_script(Path(__file__).parents[2] / "random_programs.py")
+
+
+def every_cycle(c, requests, replies, s, start, end):
+    """As ``run_sm``, but every part looks at everything in every cycle."""
+    state = c.sms[s]
+    requests.sent[s] = 0
+    state.no_credit = -1
+    for now in range(start, end):
+        sm.memory_cycle(c, requests, replies, s, now, end)
+        for b in range(c.spec[0].subcores):
+            sub = c.subcores[s, b]
+            for w in c.order[s, b, : sub.count]:
+                c.warps[s, w].wake = min(c.warps[s, w].wake, now)
+            if sub.count > 0 or sub.next <= now:
+                scheduler.cycle(c, s, b, now)
+    return max(sm.next_event(c, s), end)
+
+
+@settings(max_examples=12, phases=set(Phase) - {Phase.shrink})
+@given(st.data())
+def test_skipping_cycles_changes_nothing(programs, data):
+    workload = data.draw(programs.workloads(most=1))
+    # The dispatcher works ahead: CTAs that come within a window would be looked at too early.
+    gpu = data.draw(programs.gpus()).replace(**{"launch.cta_interval": 0.01})
+    skipped = simulation.run(workload, gpu, limit_cycles=800)
+    with mock.patch.object(sm, "run_sm", every_cycle):
+        full = simulation.run(workload, gpu, limit_cycles=800)
+    assert skipped.stopped == full.stopped
+    assert skipped.cycles == full.cycles
+    for a, b in zip(skipped.kernels, full.kernels):
+        names = [n for n in a.sm.dtype.names if not n.startswith(ATTEMPTS)]
+        assert {n: a.sm[n].tolist() for n in names} == {n: b.sm[n].tolist() for n in names}
+        assert (a.partition == b.partition).all()
+
+
+@pytest.fixture
+def idle(tiny, idle_sms):
+    gpu = tiny(sm__count=2)
+    c = idle_sms(gpu)
+    latency = gpu.interconnect.latency
+    return c, link.build(2, 1, latency, 16, 1), link.build(1, 2, latency, 32, 2)
+
+
+def test_idle_sms_never_move(idle):
+    c, requests, replies = idle
+    assert sm.run(c, requests, replies, 0, 2, 0, 60) == NEVER
+
+
+def test_the_next_event_is_the_earliest_of_all_parts(idle):
+    c, requests, replies = idle
+    c.subcores[0, 2].next = 170
+    c.subcores[1, 0].next = 130
+    c.sms[1].memory_next = 150
+    assert sm.next_event(c, 0) == 170
+    assert sm.next_event(c, 1) == 130
+    assert sm.run(c, requests, replies, 0, 2, 0, 60) == 130
+    assert sm.run(c, requests, replies, 0, 1, 0, 60) == 170
+
+
+def test_a_window_begins_with_empty_hands(idle):
+    c, requests, replies = idle
+    requests.sent[:] = 3
+    c.n_finished[:] = 2
+    c.sms[0].no_credit = 5
+    sm.run(c, requests, replies, 0, 1, 60, 120)
+    assert requests.sent.tolist() == [0, 3] and c.n_finished.tolist() == [0, 2]
+    assert c.sms[0].no_credit == -1

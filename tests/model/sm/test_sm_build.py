@@ -1,0 +1,63 @@
+"""The initial state, and latencies as a user measures them."""
+
+import numpy as np
+import pytest
+
+from lockstep.builder import KernelBuilder
+from lockstep.gpus import library
+from lockstep.model.cache import tags
+from lockstep.model.sm import build
+from lockstep.workload import MemoryCopy
+
+pytestmark = pytest.mark.plain
+A = 0x7F0000000000
+
+
+@pytest.mark.parametrize(
+    "size, ways, line, shape",
+    [(12288, 4, 128, (24, 4)), (256, 8, 128, (1, 2)), (0, 4, 128, (0, 1)), (384, 2, 128, (1, 2))],
+)
+def test_sets_and_ways_of_small_caches(size, ways, line, shape):
+    assert build.cache_shape(size, ways, line) == shape
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_every_gpu_of_the_library_can_be_built(idle_sms, name):
+    gpu = library.gpu(name).replace(**{"sm.count": 2, "dram.channels": 2, "l2.sides": 1})
+    c = idle_sms(gpu)
+    assert len(c.sms) == 2 and c.warps.shape == (2, gpu.sm.warps)
+    assert (c.l1.tags.lines == tags.NO_LINE).all()
+    assert build.partition_hit_cycles(gpu) >= 1
+
+
+def test_all_records_are_free(tiny, idle_sms):
+    gpu = tiny(sm__count=2, sm__memory__outstanding=5)
+    c = idle_sms(gpu)
+    for s in range(2):
+        chain, a = [], int(c.sms[s].free_access)
+        while a >= 0:
+            chain.append(a)
+            a = int(c.accesses[s, a].next)
+        assert chain == list(range(5))
+    assert (c.l1.caches.free_entry == 0).all() and (c.l1.entries.next[:, -1] == -1).all()
+    assert not np.any(c.warps.active) and not np.any(c.kernels.active)
+
+
+@pytest.mark.parametrize("name", ["QV100", "RTX2060", "RTX3070", "A100", "H100", "TITANX"])
+def test_latencies_are_those_of_the_specification(watch, name):
+    """A chain of loads by one warp, as a microbenchmark would do it."""
+    gpu = library.gpu(name).replace(
+        **{"sm.count": 1, "launch.overhead": 0, "sm.front_end.l0_bytes": 0, "l2.sides": 1}
+    )
+    k = KernelBuilder(
+        "chase", grid=1, block=32, shared_bytes=256, architecture=gpu.architectures[0]
+    )
+    k("LDG.E R2, [R2]", address=A)
+    k("LDG.E R2, [R2]", address=A)
+    k("LDS R2, [R2]", address=0)
+    k("MOV R3, R2")
+    seen = watch(k.workload(MemoryCopy(A, 128)), gpu)
+    l2, l1, shared = np.diff(seen.of(0)[:4])
+    assert l2 == gpu.l2.latency
+    assert l1 == (gpu.l1.latency if gpu.l1.cache_global else gpu.l2.latency)
+    assert shared == gpu.shared.latency
