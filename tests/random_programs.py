@@ -9,6 +9,7 @@ from lockstep.workload import MemoryCopy
 
 A = 0x7F0000000000
 REGISTERS = st.integers(0, 12)
+STREAMS, CONTROL = st.integers(0, 2), st.booleans()
 COMPUTE = (
     "FFMA R{0}, R{1}, R{2}, R{3}", "IADD3 R{0}, R{1}, R{2}, R{3}", "MOV R{0}, R{1}",
     "MUFU.RCP R{0}, R{1}", "SHFL.IDX PT, R{0}, R{1}, R{2}, 0x1f", "DADD R{0}, R{1}, R{2}",
@@ -25,7 +26,7 @@ ORDERING = ("MEMBAR.SC.GPU", "LDGDEPBAR", "DEPBAR.LE SB0, 0x0", "DEPBAR.LE SB0, 
 
 
 @st.composite
-def kernels(draw, stream=st.integers(0, 2), control=st.booleans()):
+def kernels(draw, stream=STREAMS, control=CONTROL):
     """A kernel of a few CTAs that cannot deadlock."""
     k = KernelBuilder(
         f"random{draw(st.integers(0, 3))}",
