@@ -1,0 +1,167 @@
+"""Links: order, latency, credits, capacity, and windows shorter than the latency."""
+
+from collections import deque
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lockstep.model import link
+
+pytestmark = pytest.mark.plain
+
+LATENCY = 4
+
+
+def window(joined, start):
+    """The end of a window: deliver to all, and senders begin anew."""
+    link.deliver(joined, 0, len(joined.ports), start)
+    joined.sent[:] = 0
+
+
+def put(joined, source, destination, now, tag=0):
+    """Send a message, which must be allowed."""
+    assert link.can_send(joined, source, destination)
+    link.send(joined, source, destination, now).tag = tag
+
+
+def get(joined, destination, now):
+    """Tags of what a destination can see, all taken."""
+    tags = []
+    while link.waiting(joined, destination, now):
+        tags.append(int(link.first(joined, destination).tag))
+        link.take(joined, destination)
+    return tags
+
+
+def test_a_message_is_seen_after_the_latency_and_not_before():
+    joined = link.build(1, 1, LATENCY, buffer=2, sends=1)
+    put(joined, 0, 0, now=2)
+    assert not link.waiting(joined, 0, 100), "it is not delivered yet"
+    window(joined, 0)
+    assert not link.waiting(joined, 0, 2 + LATENCY - 1)
+    assert link.waiting(joined, 0, 2 + LATENCY)
+    message = link.first(joined, 0)
+    assert (message.arrival, message.source, message.destination) == (2 + LATENCY, 0, 0)
+
+
+def test_the_order_is_arrival_then_source_then_sequence():
+    joined = link.build(3, 1, LATENCY, buffer=8, sends=2)
+    for source, now, tag in ((2, 0, 3), (2, 1, 7), (0, 1, 4), (0, 1, 5), (1, 0, 1), (1, 0, 2)):
+        put(joined, source, 0, now, tag)
+    put(joined, 1, 0, 1, 6)
+    window(joined, 0)
+    assert get(joined, 0, 100) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_credit_is_back_in_the_next_window():
+    joined = link.build(1, 2, LATENCY, buffer=1, sends=4)
+    put(joined, 0, 0, now=0)
+    assert not link.can_send(joined, 0, 0)
+    assert link.can_send(joined, 0, 1), "another destination has credits of its own"
+    window(joined, 0)
+    assert get(joined, 0, LATENCY) == [0]
+    assert not link.can_send(joined, 0, 0), "taken, but the window is not over"
+    window(joined, LATENCY)
+    assert link.can_send(joined, 0, 0)
+
+
+def test_an_outbox_holds_what_its_source_may_send_in_a_window():
+    joined = link.build(1, 9, LATENCY, buffer=3, sends=1)
+    for i in range(LATENCY):
+        put(joined, 0, i, now=i)
+    assert not link.can_send(joined, 0, 8)
+    window(joined, 0)
+    assert link.can_send(joined, 0, 8)
+
+
+def test_an_inbox_holds_all_credits_and_wraps_around():
+    joined = link.build(2, 1, LATENCY, buffer=3, sends=3)
+    for start in range(0, 10 * LATENCY, LATENCY):
+        tags = []
+        for source in range(2):
+            for i in range(3):
+                put(joined, source, 0, start, tag=10 * source + i)
+                tags.append(10 * source + i)
+        window(joined, start)
+        assert joined.ports[0].count == joined.spec[0].in_capacity == 6
+        assert get(joined, 0, start + LATENCY) == tags
+        window(joined, start)  # only hands the credits back
+
+
+def test_a_window_may_be_shorter_than_the_latency():
+    joined = link.build(1, 1, LATENCY, buffer=8, sends=1)
+    put(joined, 0, 0, now=0, tag=1)
+    window(joined, 0)
+    put(joined, 0, 0, now=1, tag=2)
+    put(joined, 0, 0, now=2, tag=3)
+    window(joined, 1)
+    seen = {now: get(joined, 0, now) for now in range(3, 8)}
+    assert seen == {3: [], 4: [1], 5: [2], 6: [3], 7: []}
+
+
+def test_a_block_of_destinations_gets_its_own_messages_only():
+    joined = link.build(1, 3, LATENCY, buffer=2, sends=3)
+    for destination in range(3):
+        put(joined, 0, destination, now=0, tag=destination)
+    link.deliver(joined, 1, 2, 0)
+    assert joined.ports["count"].tolist() == [0, 1, 0]
+    link.deliver(joined, 0, 1, 0)
+    link.deliver(joined, 2, 3, 0)
+    assert [get(joined, d, LATENCY) for d in range(3)] == [[0], [1], [2]]
+
+
+def test_the_next_arrival_is_that_of_the_earliest_inbox():
+    joined = link.build(1, 3, LATENCY, buffer=2, sends=2)
+    assert link.next_arrival(joined, 0, 3) == 1 << 60
+    put(joined, 0, 2, now=1)
+    put(joined, 0, 1, now=3)
+    window(joined, 0)
+    assert link.next_arrival(joined, 0, 3) == 1 + LATENCY
+    assert link.next_arrival(joined, 0, 2) == 3 + LATENCY
+    assert link.next_arrival(joined, 0, 1) == 1 << 60
+
+
+SENDS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), max_size=4)  # source, destination
+WINDOWS = st.lists(
+    st.tuples(st.lists(SENDS, min_size=1, max_size=LATENCY), st.integers(0, 3)), max_size=8
+)
+
+
+@given(WINDOWS, st.integers(1, 3))
+def test_any_traffic_is_as_in_a_naive_link(windows, buffer):
+    """A twin: messages in a sorted list, credits counted by hand."""
+    joined = link.build(3, 2, LATENCY, buffer, sends=2)
+    inboxes, taken = [deque(), deque()], []
+    credits = {(s, d): buffer for s in range(3) for d in range(2)}
+    start = tag = 0
+    for cycles, patience in windows:
+        outbox = []
+        for now, sends in enumerate(cycles, start):
+            for source, destination in sends:
+                room = sum(m[1] == source for m in outbox) < min(2 * LATENCY, 2 * buffer)
+                allowed = credits[source, destination] > 0 and room
+                assert link.can_send(joined, source, destination) == allowed
+                if allowed:
+                    tag += 1
+                    put(joined, source, destination, now, tag)
+                    outbox.append((now + LATENCY, source, tag, destination))
+                    credits[source, destination] -= 1
+            for destination in range(2):
+                inbox = inboxes[destination]
+                visible = bool(inbox) and inbox[0][0] <= now
+                assert link.waiting(joined, destination, now) == visible
+                if visible and now % (patience + 1) == 0:
+                    assert link.first(joined, destination).tag == inbox[0][2]
+                    link.take(joined, destination)
+                    taken.append((inbox.popleft()[1], destination))
+        window(joined, start)
+        for message in sorted(outbox):
+            inboxes[message[3]].append(message)
+        for pair in taken:
+            credits[pair] += 1
+        taken.clear()
+        start += len(cycles)
+        earliest = min((inbox[0][0] for inbox in inboxes if inbox), default=1 << 60)
+        assert link.next_arrival(joined, 0, 2) == earliest
+    assert joined.ports["count"].tolist() == [len(inbox) for inbox in inboxes]
