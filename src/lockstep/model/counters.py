@@ -67,8 +67,9 @@ _SM_SCALARS = (
     "l1_local_write_hits",
     "l1_bypass_sectors",  # reads that the L1 was told not to cache (also counted above)
     "l1_atomic_sectors",  # sectors of atomics and reductions sent to the L2
-    "l1_reservation_fails",  # cycles in which the L1 could not take a transaction
-    "l1_fail_line",  # ... because every way of the set waits for a fill
+    "l1_reservation_fails",  # cycles in which a transaction waited for a line or an MSHR entry
+    "l1_queue_stalls",  # cycles in which it waited for room in the miss queue
+    "l1_fail_line",  # refusals because every way of the set waits for a fill
     "l1_fail_mshr",  # ... because no MSHR entry was free
     "l1_fail_merge",  # ... because the entry has no room for another request
     "l1_fail_queue",  # ... because the miss queue is full

@@ -152,6 +152,17 @@ def accept(c, s, now):
 
 
 @inline
+def count_blocked(c, s, now):
+    """Count the cycles since the L1 last refused a transaction, by what it lacked."""
+    sm = c.sms[s]
+    if sm.blocked >= 0:
+        if sm.queue_blocked:
+            c.counters[s].l1_queue_stalls += now - sm.blocked
+        else:
+            c.counters[s].l1_reservation_fails += now - sm.blocked
+
+
+@inline
 def through_l1(c, s, now):
     """Send transactions of the current access through the L1 while banks are free."""
     sm = c.sms[s]
@@ -164,13 +175,14 @@ def through_l1(c, s, now):
         banks = l1.banks_of(c.l1.spec[0], transaction)
         if used & banks or sectors >= c.l1.spec[0].cycle_sectors:
             return
+        refusals = c.counters[s].l1_fail_queue
         if not l1.access(c, s, sm.current, access, transaction, instruction, now):
-            if sm.blocked < 0:
-                sm.blocked = now
+            count_blocked(c, s, now)
+            sm.blocked = now
+            sm.queue_blocked = c.counters[s].l1_fail_queue - refusals
             return
-        if sm.blocked >= 0:
-            c.counters[s].l1_reservation_fails += now - sm.blocked
-            sm.blocked = -1
+        count_blocked(c, s, now)
+        sm.blocked = -1
         used |= banks
         sectors += l1.popcount(transaction.sectors)
         sm.l1_ready = now + max(1, -(-sectors // c.l1.spec[0].cycle_sectors))

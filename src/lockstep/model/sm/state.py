@@ -82,6 +82,7 @@ SM_STATE = np.dtype(
         "position", "transactions",  # next and number of its transactions
         "free_access",
         "blocked", "l1_ready",
+        "queue_blocked",  # 1: the L1 stage waits for room in the miss queue
         "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
     )
 )  # fmt: skip
