@@ -43,6 +43,17 @@ def test_gpus_by_name_with_overrides():
         lockstep.gpu("QV100", ["sm.count=0"])
 
 
+def test_a_gpu_of_an_accel_sim_configuration(tmp_path):
+    path = tmp_path / "OLD" / "gpgpusim.config"
+    path.parent.mkdir()
+    path.write_text("-gpgpu_n_clusters 5\n-gpgpu_n_cores_per_cluster 2\n")
+    (path.parent / "trace.config").write_text("-trace_opcode_latency_initiation_dp 9,4\n")
+    gpu = lockstep.gpu(path, ["l2.ways=7"])
+    assert (gpu.name, gpu.sm.count, gpu.l2.ways) == ("OLD", 10, 7)
+    with_default_latency = lockstep.gpu(path.rename(tmp_path / "gpgpusim.config"))
+    assert gpu.sm.units != with_default_latency.sm.units
+
+
 @pytest.mark.parametrize("name", ["x.lst", "text"])
 def test_workloads_are_saved_and_recognised(workload, tmp_path, name):
     lockstep.save(workload, tmp_path / name)

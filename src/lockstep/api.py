@@ -57,8 +57,20 @@ def is_tracefile_name(path: str | Path) -> bool:
 
 
 def gpu(name: str | Path, overrides: Iterable[str] = ()) -> GPU:
-    """A GPU of the library or of a data file, with overrides such as ``["sm.count=40"]``."""
-    return library.apply(library.gpu(name), overrides)
+    """A GPU of the library or of a file, with overrides such as ``["sm.count=40"]``.
+
+    A file is a TOML data file, or an Accel-Sim configuration (``*.config``; the ``trace.config``
+    beside it counts too). Options of a configuration without counterpart are left out;
+    ``lockstep.frontend.accelsim.config.read`` lists them.
+    """
+    path = Path(name)
+    if path.suffix != ".config":
+        return library.apply(library.gpu(name), overrides)
+    from lockstep.frontend.accelsim import config
+
+    beside = path.parent / "trace.config"
+    chosen, _ = config.read(path, beside if beside.is_file() and beside != path else None)
+    return library.apply(chosen, overrides)
 
 
 def gpu_names() -> list[str]:

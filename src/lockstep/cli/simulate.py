@@ -20,7 +20,12 @@ PIPE_WIDTH = 100  # columns of the summary where there is no terminal
 
 @click.command()
 @click.argument("path", type=FILE)
-@click.option("--gpu", "name", metavar="NAME", help="The GPU; default: by the trace's binaries.")
+@click.option(
+    "--gpu",
+    "name",
+    metavar="NAME",
+    help="A GPU's name, a TOML file or a gpgpusim.config; default: by the trace's binaries.",
+)
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
 @click.option("--kernels", type=KernelIds(), help="Only these kernels, e.g. 3,5-9.")
