@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lockstep.model.dram.standard import Command
 from lockstep.model.link import (
     KIND_ACK,
     KIND_ATOMIC,
@@ -209,6 +210,47 @@ def test_blocks_of_partitions_do_not_matter(rig, configuration, requests):
         side, _ = play(rig, configuration, requests, blocks=blocks)
         found.append((side.replies, side.memory.counters.tolist()))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("slice_hash", ["linear", "xor", "ipoly"])
+def test_every_line_has_a_place_of_its_own(rig, slice_hash):
+    """240 lines fill 20 rows of each of 3 channels: 24 slices, 5 banks, two lines a block."""
+    side = rig.MemorySide(
+        log=1000,
+        dram__channels=3,
+        dram__banks=5,
+        l2__slices_per_channel=8,
+        l2__sets=7,
+        l2__interleave_bytes=256,
+        l2__slice_hash=slice_hash,
+    )
+    for line in range(240):
+        side.read(line * LINE, 1)
+    assert len(side.finish()) == 240
+    dram = side.memory.l2.dram
+    for channel in range(3):
+        log = dram.log[channel, : dram.channels[channel].logged]
+        reads = log[log["command"] == Command.RD]
+        places, counts = np.unique(reads[["bank", "row"]], return_counts=True)
+        assert len(places) == 20
+        assert set(counts) == {512 // LINE}
+        assert sorted(set(places["row"])) == list(range(4))
+
+
+def test_users_policies_take_part(rig):
+    def slice_hash(line_address, slices):
+        return line_address // LINE + 1
+
+    def oldest(queue, first, count, now):
+        return 0
+
+    side = rig.MemorySide(
+        dram__channels=2, policies={"slice_hash": slice_hash, "dram_scheduler": oldest}
+    )
+    for line in range(4):
+        side.read(line * LINE, 1)
+    assert {r.address // LINE: r.slice for r in side.finish()} == {0: 1, 1: 0, 2: 1, 3: 0}
+    assert side.memory.counters["dram_reads"].tolist() == [2, 2]
 
 
 def test_a_partition_with_nothing_to_do_sleeps(rig):

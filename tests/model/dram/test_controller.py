@@ -152,6 +152,15 @@ def test_first_ready_wins_clearly_where_rows_are_shared(channel, traffic):
     assert ends["frfcfs"] * 1.5 < ends["fcfs"]
 
 
+def test_a_stream_over_all_bank_groups_fills_the_bus(channel):
+    dram = channel(dram__timing={"nCCDL": 2})
+    requests = [(0, 0, group + i // 16 * 4, 1) for i in range(64) for group in range(4)]
+    end = dram.drive(requests)
+    assert dram.counters.dram_bus_busy > 0.8 * end
+    one_group = channel(dram__timing={"nCCDL": 2})
+    assert one_group.drive([(0, 0, 0, 1)] * 256) > 1.5 * end
+
+
 def test_a_closed_page_pays_on_random_rows_and_costs_on_one_row(channel):
     scattered = [(150 * i, 0, 0, i) for i in range(20)]
     one_row = [(150 * i, 0, 0, 5) for i in range(20)]
@@ -246,6 +255,14 @@ class TestRefresh:
         assert dram.counters.dram_refreshes == pytest.approx(expected, abs=4)
         assert not dram.violations()
         assert dram.counters.dram_row_hits == 0, "the row did not survive its refresh"
+
+    @pytest.mark.parametrize("after, wait", [(1, 199), (150, 50), (199, 1), (201, 1)])
+    def test_a_request_waits_only_for_what_is_left_of_a_refresh(self, channel, after, wait):
+        dram = channel(**OFTEN, dram__timing={"nREFI": 5000, "nRFC": 200, "nRFCpb": 0})
+        dram.add(bank=0, row=1, at=5000 + after)
+        dram.finish()
+        assert dram.ticks(REFAB) == [5000]
+        assert dram.ticks(ACT) == [5000 + after + wait]
 
     def test_however_often_it_is_due_requests_are_served(self, channel):
         dram = channel(**OFTEN, dram__timing={"nREFI": 4, "nRFCpb": 50})
