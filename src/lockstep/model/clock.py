@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 
 NEVER = 1 << 60  # a cycle or tick that does not come
 
@@ -25,7 +25,7 @@ def ratio(clock_mhz: float, core_mhz: float) -> tuple[int, int]:
     return near.numerator, near.denominator
 
 
-@inline
+@force_inline
 def ticks(clock, cycle):
     """The last tick that happens in a core cycle or before."""
     if clock.ticks == clock.cycles:
@@ -33,7 +33,7 @@ def ticks(clock, cycle):
     return cycle * clock.ticks // clock.cycles
 
 
-@inline
+@force_inline
 def cycle_of(clock, tick):
     """The core cycle in which a tick happens; never for a tick that never comes."""
     if clock.ticks == clock.cycles or tick >= NEVER:

@@ -7,12 +7,14 @@ The ``next`` of a free entry is its successor plus one; 0, which it is before it
 the entry behind it. So a pool of any size is ready without touching it.
 """
 
-from lockstep._jit import inline
+import numpy as np
 
-NONE = -1
+from lockstep._jit import force_inline
+
+NONE = np.int64(-1)  # NumPy integer: see dram/state.py
 
 
-@inline
+@force_inline
 def take(state, entries):
     """Take a free entry; its index. There is always one while the lists keep to their limits."""
     index = state.free
@@ -21,14 +23,14 @@ def take(state, entries):
     return index
 
 
-@inline
+@force_inline
 def release(entries, state, index):
     """Free an entry that is in no list."""
     entries[index].next = state.free + 1
     state.free = index
 
 
-@inline
+@force_inline
 def append(entries, state, which, index):
     """Add an entry at the end of a list."""
     entries[index].next = NONE
@@ -40,7 +42,7 @@ def append(entries, state, which, index):
     state.count[which] += 1
 
 
-@inline
+@force_inline
 def pop(entries, state, which):
     """Remove the first entry of a list; its index."""
     index = state.head[which]
@@ -49,7 +51,7 @@ def pop(entries, state, which):
     return index
 
 
-@inline
+@force_inline
 def copy(entries, state, index):
     """A new entry for the requester of another one; its index."""
     new = take(state, entries)

@@ -19,6 +19,7 @@ from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import scheduler as dram_scheduler
 from lockstep.model.dram.state import Channels
 from lockstep.model.link import Link
+from lockstep.model.records import records
 
 SPEC = np.dtype(
     [
@@ -52,7 +53,7 @@ SPEC = np.dtype(
 
 SUBTICKS = 16  # reply ports keep time in sixteenths of a crossbar tick
 PIPES = 4  # lists of replies of a slice: hits and fills, to near and to far SMs
-QUEUE = 4  # list of requests in front of the tags
+QUEUE = np.int64(4)  # list of requests in front of the tags
 LISTS = 5
 
 SLICE = np.dtype(
@@ -83,25 +84,27 @@ SLICE = np.dtype(
 ENTRY = np.dtype(
     [
         ("next", "i8"),
-        ("ready", "i8"),  # queue: L2 tick at which its last flit is in; replies: core cycle
-        ("kind", "i8"),  # of the request
-        ("answer", "i8"),  # replies: what they are
-        ("source", "i8"),  # who asked
-        ("address", "i8"),
-        ("line", "i8"),  # line number, the tag
-        ("row", "i8"),  # of the tags
-        ("place", "i8"),  # bank and row in the DRAM channel
         ("sectors", "i8"),  # queue: asked for; waiters: to come; replies: here
-        ("left", "i8"),  # queue: not yet served
-        ("full", "i8"),
+        ("kind", "i8"),  # of the request
+        ("source", "i8"),  # who asked
+        ("ready", "i8"),  # queue: L2 tick at which its last flit is in; replies: core cycle
+        ("answer", "i8"),  # replies: what they are
+        ("flits", "i8"),
         ("tag", "i8"),
+        ("address", "i8"),
+        ("full", "i8"),
         ("policy", "i8"),
         ("issued", "i8"),
-        ("flits", "i8"),
+        # requests in front of the tags
+        ("line", "i8"),  # line number, the tag
+        ("row", "i8"),  # of the tags
+        ("way", "i8"),  # where the tags have the line, -1 = nowhere, UNKNOWN = not looked up yet
+        ("left", "i8"),  # sectors not yet served
     ]
 )
 """A request in front of the tags, one that waits for data, or a reply."""
 
+UNKNOWN = -2  # way of a request that was not looked up yet
 _MOST_WAITERS = 2048  # requests that can wait at one slice, however large the MSHR file
 
 
@@ -182,7 +185,7 @@ def build(
     spec = _spec(gpu, requests, hit_cycles)
     slices, entries = _slices(count, spec[0])
     unit_bytes = int(spec[0].unit_lines.value) * l2.line_bytes
-    counters = _records(partitions, PARTITION_COUNTERS)
+    counters = records(partitions, PARTITION_COUNTERS)
     below = max(0, hit_cycles + miss_cycles - dram_build.idle_latency(gpu))
     return Memory(
         slice_hash.build("user" if user[1] else l2.slice_hash, count, unit_bytes),
@@ -209,12 +212,8 @@ def _check(gpu: GPU) -> None:
         )
 
 
-def _records(shape, dtype) -> np.recarray:
-    return np.zeros(shape, dtype).view(np.recarray)
-
-
 def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> np.recarray:
-    spec = _records(1, SPEC)
+    spec = records(1, SPEC)
     s, l2 = spec[0], gpu.l2
     spec["l2"] = clocks.ratio(l2.clock_mhz, gpu.clock_mhz)
     spec["crossbar"] = clocks.ratio(gpu.interconnect.clock_mhz, gpu.clock_mhz)
@@ -248,10 +247,10 @@ def header_time(gpu: GPU, tick: int) -> int:
 def _slices(count: int, spec) -> tuple[np.recarray, np.recarray]:
     """Idle slices and their entries: enough for every list to be full."""
     room = int(spec.queue + spec.waiters + PIPES * spec.replies)
-    slices = _records(count, SLICE)
+    slices = records(count, SLICE)
     slices["channel"], slices["number"] = np.divmod(np.arange(count), spec.slices)
     slices["next"] = clocks.NEVER
     slices["return_head"] = slices["return_tail"] = -1
     slices["head"] = slices["tail"] = -1
     slices["free"] = np.arange(count) * room
-    return slices, _records(count * room, ENTRY)
+    return slices, records(count * room, ENTRY)

@@ -15,9 +15,10 @@ from lockstep.model import memory as state
 from lockstep.model.cache import l2, replacement, slice_hash, tags
 from lockstep.model.clock import NEVER
 from lockstep.model.divisor import quotient, remainder
-from lockstep.model.dram import address_map, controller
+from lockstep.model.dram import controller
+from lockstep.model.dram.state import READ, WRITE
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, Link
-from lockstep.model.memory import QUEUE, Memory, Policies, compile_policies
+from lockstep.model.memory import QUEUE, UNKNOWN, Memory, Policies, compile_policies
 
 __all__ = [
     "NEVER",
@@ -125,9 +126,9 @@ def _queue_freed(dram, p, cache):
     """Whether a DRAM queue has room again that a slice waits for."""
     channel = dram.channels[p]
     if cache.stalled == l2.STALL_READ_QUEUE:
-        return channel.freed[0] != 0 and controller.has_room(dram, p, 0)
+        return channel.freed[0] != 0 and controller.has_room(dram, p, READ)
     if cache.stalled == l2.STALL_WRITE_QUEUE:
-        return channel.freed[1] != 0 and controller.has_room(dram, p, 1)
+        return channel.freed[1] != 0 and controller.has_room(dram, p, WRITE)
     return False
 
 
@@ -160,6 +161,7 @@ def _copy(memory, request, message):
     request.source = message.source
     request.address = message.address
     _locate(memory, request, message.slice, message.address)
+    request.way = UNKNOWN
     request.sectors = message.sectors
     request.left = message.sectors
     request.full = message.full
@@ -170,7 +172,7 @@ def _copy(memory, request, message):
 
 @inline
 def _locate(memory, request, slice_, address):
-    """Find a line's tag, its row of the tags, and its place in the DRAM channel."""
+    """Find a line's tag and its row of the tags."""
     spec = memory.l2.spec[0]
     request.line = quotient(spec.line_bytes, address)
     unit = quotient(spec.unit_lines, request.line)
@@ -178,9 +180,6 @@ def _locate(memory, request, slice_, address):
     offset = remainder(spec.unit_lines, request.line)
     set_index = slice_hash.index_of(memory.sets, block * spec.unit_lines.value + offset)
     request.row = tags.row_of(memory.l2.tags, slice_, set_index)
-    block = block * spec.slices + memory.l2.slices[slice_].number
-    line = block * spec.unit_lines.value + offset
-    request.place = address_map.locate(memory.l2.dram.spec[0].map, line)
 
 
 @jit
@@ -280,6 +279,10 @@ def copy_to_device(memory, address, size):
         high = (min(line_bytes, address + size - line_address) - 1) // spec.sector_bytes
         slice_ = slice_hash.slice_of(memory.slices, line_address, memory.l2.policies.slice_hash)
         _place(memory, slice_, line_address, (2 << high) - (1 << low))
+    for slice_ in range(memory.l2.slices.shape[0]):
+        cache = memory.l2.slices[slice_]
+        if cache.count[QUEUE] > 0:  # what it found in the tags may have moved
+            memory.l2.entries[cache.head[QUEUE]].way = UNKNOWN
 
 
 @inline
@@ -300,7 +303,6 @@ def _place(memory, slice_, address, mask):
     else:
         replacement.touch(memory.l2.tags, slice_, row, way, 0)
     record = tags.way_of(memory.l2.tags, row, way)
-    record.place = request.place
     record.valid |= mask
     record.dirty &= ~mask
     record.partial &= ~mask

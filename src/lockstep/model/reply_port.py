@@ -6,7 +6,7 @@ that was ready first, one flit a crossbar cycle, data with a header. A reply wit
 up its slice and nothing else; credits come back between windows.
 """
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import link
@@ -20,7 +20,7 @@ HIT = 0  # what a pipe carries
 FILL = 2
 
 
-@inline
+@force_inline
 def pipe_for(spec, state, source, carries):
     """The pipe of a slice for replies to an SM; ``carries`` is HIT or FILL."""
     if spec.sides > 1:
@@ -30,7 +30,7 @@ def pipe_for(spec, state, source, carries):
     return carries
 
 
-@inline
+@force_inline
 def put(spec, entries, state, pipe, index, ready, answer, mask):
     """Make an entry a reply, and put it into a pipe that has room."""
     reply = entries[index]
@@ -44,7 +44,7 @@ def put(spec, entries, state, pipe, index, ready, answer, mask):
     lists.append(entries, state, pipe, index)
 
 
-@inline
+@force_inline
 def _first_ready(entries, state):
     """The pipe whose oldest reply is ready first, and when; NEVER if all are empty."""
     best = -1
@@ -55,7 +55,7 @@ def _first_ready(entries, state):
     return best, ready
 
 
-@inline
+@force_inline
 def _copy(message, reply, slice_):
     """Fill in the message that carries a reply."""
     message.kind = reply.answer
@@ -70,7 +70,7 @@ def _copy(message, reply, slice_):
     message.issued = reply.issued
 
 
-@inline
+@force_inline
 def send(l2, replies, slice_, now, end):
     """Send what is ready and fits into this core cycle of the window that ends at ``end``.
 

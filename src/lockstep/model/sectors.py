@@ -1,9 +1,9 @@
 """Sector masks: bit s of a mask stands for sector s of a line (at most 32)."""
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 
 
-@inline
+@force_inline
 def count(mask):
     """The number of sectors in a mask."""
     x = mask - ((mask >> 1) & 0x55555555)

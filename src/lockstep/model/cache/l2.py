@@ -14,14 +14,17 @@ lanes of a warp that meet on one word (``full``) one after the other.
 Reductions and writes are acknowledged once, when all their sectors are accepted.
 """
 
-from lockstep._jit import inline, jit
+import numpy as np
+
+from lockstep._jit import force_inline, jit
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import reply_port, sectors
 from lockstep.model.cache import mshr, replacement, tags
 from lockstep.model.clock import NEVER
-from lockstep.model.divisor import quotient
-from lockstep.model.dram import controller
+from lockstep.model.divisor import quotient, remainder
+from lockstep.model.dram import address_map, controller
+from lockstep.model.dram.state import READ, WRITE
 from lockstep.model.entries import NONE
 from lockstep.model.link import (
     KIND_ACK,
@@ -32,6 +35,13 @@ from lockstep.model.link import (
     KIND_REDUCTION,
     KIND_WRITE,
 )
+from lockstep.model.memory import UNKNOWN
+
+# NumPy integers: see dram/state.py
+_ACK = np.int64(KIND_ACK)
+_DATA = np.int64(KIND_DATA)
+_NACK = np.int64(KIND_NACK)
+_NOTHING = np.int64(0)
 
 RUNNING = 0  # why a slice is stalled
 STALL_MSHR = 1
@@ -41,14 +51,14 @@ STALL_WRITE_QUEUE = 4
 STALL_REPLY = 5
 
 
-@inline
+@force_inline
 def _burst_mask(spec, sector):
     """The sectors of the burst that begins with a sector."""
     count = min(spec.burst_sectors, spec.line_sectors - sector)
     return ((1 << count) - 1) << sector
 
 
-@inline
+@force_inline
 def _occupy(spec, state, counters, moved, tick):
     """Use the data port for some sectors; returns the core cycle of the last of them."""
     moved_bytes = moved * spec.sector_bytes + spec.bytes_per_tick.value - 1
@@ -58,7 +68,7 @@ def _occupy(spec, state, counters, moved, tick):
     return clocks.cycle_of(spec.l2, state.data_free - 1)
 
 
-@inline
+@force_inline
 def _execute(spec, state, counters, count, tick):
     """Use the data port and the atomic unit behind it, one sector a tick."""
     before = max(state.data_free, tick)
@@ -67,7 +77,7 @@ def _execute(spec, state, counters, count, tick):
     return clocks.cycle_of(spec.l2, state.data_free - 1)
 
 
-@inline
+@force_inline
 def _count_accesses(counters, kind, accesses, hits, pending):
     """Count sectors by what they met."""
     if kind == KIND_READ:
@@ -84,16 +94,28 @@ def _count_accesses(counters, kind, accesses, hits, pending):
         counters.l2_atomic_pending += pending
 
 
+@force_inline
+def _place(l2, state, line):
+    """Where a line of a slice lies in the slice's DRAM channel."""
+    spec = l2.spec[0]
+    unit = quotient(spec.unit_lines, line)
+    block = quotient(spec.all_slices, unit) * spec.slices + state.number
+    line = block * spec.unit_lines.value + remainder(spec.unit_lines, line)
+    return address_map.locate(l2.dram.spec[0].map, line)
+
+
 @jit
-def _write_back(spec, dram, record, channel, now):
+def _write_back(l2, state, record, line, now):
     """Queue DRAM writes for the dirty sectors of a way; whether all found room."""
+    spec, dram, channel = l2.spec[0], l2.dram, state.channel
     counters = dram.counters[channel]
+    place = _place(l2, state, line)
     for sector in range(0, spec.line_sectors, spec.burst_sectors):
         dirty = record.dirty & _burst_mask(spec, sector)
         if dirty:
-            if not controller.has_room(dram, channel, 1):
+            if not controller.has_room(dram, channel, WRITE):
                 return False
-            controller.enqueue(dram, channel, 1, record.place, now)
+            controller.enqueue(dram, channel, WRITE, place, now)
             record.dirty &= ~dirty
             counters.l2_writebacks += sectors.count(dirty)
     return True
@@ -110,14 +132,24 @@ def _allocate(l2, slice_, request, now):
     if way < 0:
         return way, STALL_LINE
     record = tags.way_of(l2.tags, row, way)
-    channel = l2.slices[slice_].channel
-    if record.dirty and not _write_back(l2.spec[0], l2.dram, record, channel, now):
+    state = l2.slices[slice_]
+    line = tags.line_of(l2.tags, row, way)
+    if record.dirty and not _write_back(l2, state, record, line, now):
         return -1, STALL_WRITE_QUEUE
-    if tags.line_of(l2.tags, row, way) != tags.NO_LINE:
-        l2.dram.counters[channel].l2_evictions += 1
-    record = replacement.insert(l2.tags, slice_, row, way, request.line, request.policy)
-    record.place = request.place
+    l2.dram.counters[state.channel].l2_evictions += line != tags.NO_LINE
+    replacement.insert(l2.tags, slice_, row, way, request.line, request.policy)
+    request.way = way
     return way, RUNNING
+
+
+@force_inline
+def _look_up(l2, slice_, request):
+    """The way of a request's line, or -1. Nothing but the request itself can change it."""
+    if request.way == UNKNOWN:
+        request.way = tags.find(l2.tags, slice_, request.row, request.line)
+        if request.way >= 0:
+            replacement.touch(l2.tags, slice_, request.row, request.way, request.policy)
+    return request.way
 
 
 @jit
@@ -127,6 +159,7 @@ def _fetch(l2, slice_, request, way, missing, now):
     state = l2.slices[slice_]
     channel = l2.slices[slice_].channel
     record = tags.way_of(l2.tags, request.row, way)
+    place = _place(l2, state, request.line)
     coming = 0
     reason = RUNNING
     for sector in range(0, spec.line_sectors, spec.burst_sectors):
@@ -136,10 +169,10 @@ def _fetch(l2, slice_, request, way, missing, now):
         if state.mshrs >= spec.mshrs:
             reason = STALL_MSHR
             break
-        if not controller.has_room(l2.dram, channel, 0):
+        if not controller.has_room(l2.dram, channel, READ):
             reason = STALL_READ_QUEUE
             break
-        slot = l2.dram.slots[controller.enqueue(l2.dram, channel, 0, request.place, now)]
+        slot = l2.dram.slots[controller.enqueue(l2.dram, channel, READ, place, now)]
         slot.slice = slice_
         slot.tag_row = request.row
         slot.way = way
@@ -152,7 +185,7 @@ def _fetch(l2, slice_, request, way, missing, now):
     return coming, reason
 
 
-@inline
+@force_inline
 def read(l2, slice_, index, tick, now):
     """Serve a read, an atomic or a reduction as far as possible; returns why it cannot go on."""
     spec = l2.spec[0]
@@ -162,10 +195,9 @@ def read(l2, slice_, index, tick, now):
     pipe = reply_port.pipe_for(spec, state, request.source, reply_port.HIT)
     if state.count[pipe] >= spec.replies:
         return STALL_REPLY
-    way = tags.find(l2.tags, slice_, request.row, request.line)
+    way = _look_up(l2, slice_, request)
     reason = RUNNING
     if way >= 0:
-        replacement.touch(l2.tags, slice_, request.row, way, request.policy)
         record = tags.way_of(l2.tags, request.row, way)
         _read_hits(spec, l2.entries, state, counters, record, index, pipe, tick)
         if request.left & record.pending:
@@ -175,11 +207,11 @@ def read(l2, slice_, index, tick, now):
     if request.left == 0 and request.kind == KIND_REDUCTION:
         ready = clocks.cycle_of(spec.l2, tick) + spec.hit_cycles
         new = lists.copy(l2.entries, state, index)
-        reply_port.put(spec, l2.entries, state, pipe, new, ready, KIND_ACK, request.sectors)
+        reply_port.put(spec, l2.entries, state, pipe, new, ready, _ACK, request.sectors)
     return reason
 
 
-@inline
+@force_inline
 def _read_hits(spec, entries, state, counters, record, index, pipe, tick):
     """Answer the sectors that are here."""
     request = entries[index]
@@ -188,7 +220,7 @@ def _read_hits(spec, entries, state, counters, record, index, pipe, tick):
         return
     n = sectors.count(here)
     request.left &= ~here
-    _count_accesses(counters, request.kind, n, n, 0)
+    _count_accesses(counters, request.kind, n, n, _NOTHING)
     if request.kind == KIND_READ:
         done = _occupy(spec, state, counters, n, tick)
     else:
@@ -197,10 +229,10 @@ def _read_hits(spec, entries, state, counters, record, index, pipe, tick):
     if request.kind != KIND_REDUCTION:
         new = lists.copy(entries, state, index)
         ready = done + spec.hit_cycles
-        reply_port.put(spec, entries, state, pipe, new, ready, KIND_DATA, here)
+        reply_port.put(spec, entries, state, pipe, new, ready, _DATA, here)
 
 
-@inline
+@force_inline
 def _join(spec, entries, state, counters, record, index):
     """Wait for sectors that are on their way."""
     request = entries[index]
@@ -213,12 +245,12 @@ def _join(spec, entries, state, counters, record, index):
         if joined:
             mshr.wait(entries, state, record, index, joined)
     n = sectors.count(joined)
-    _count_accesses(counters, request.kind, n, 0, n)
+    _count_accesses(counters, request.kind, n, _NOTHING, n)
     request.left &= ~joined
     return RUNNING if joined == pending else STALL_MSHR
 
 
-@inline
+@force_inline
 def _read_missing(l2, slice_, index, way, now):
     """Fetch the sectors that are left and wait for them."""
     spec = l2.spec[0]
@@ -226,7 +258,7 @@ def _read_missing(l2, slice_, index, way, now):
     request = l2.entries[index]
     if mshr.is_full(spec, state):
         return STALL_MSHR
-    if not controller.has_room(l2.dram, l2.slices[slice_].channel, 0):
+    if not controller.has_room(l2.dram, l2.slices[slice_].channel, READ):
         return STALL_READ_QUEUE
     reason = RUNNING
     if way < 0:
@@ -241,11 +273,12 @@ def _read_missing(l2, slice_, index, way, now):
         mshr.wait(l2.entries, state, record, index, coming)
     request.left &= ~coming
     counters = l2.dram.counters[l2.slices[slice_].channel]
-    _count_accesses(counters, request.kind, sectors.count(coming), 0, 0)
+    n = sectors.count(coming)
+    _count_accesses(counters, request.kind, n, _NOTHING, _NOTHING)
     return reason
 
 
-@inline
+@force_inline
 def write(l2, slice_, index, tick, now):
     """Accept a write as far as possible; returns why it cannot go on."""
     spec = l2.spec[0]
@@ -255,10 +288,8 @@ def write(l2, slice_, index, tick, now):
     if state.count[pipe] >= spec.replies:
         return STALL_REPLY
     reason = RUNNING
-    way = tags.find(l2.tags, slice_, request.row, request.line)
-    if way >= 0:
-        replacement.touch(l2.tags, slice_, request.row, way, request.policy)
-    else:
+    way = _look_up(l2, slice_, request)
+    if way < 0:
         way, reason = _allocate(l2, slice_, request, now)
         if way < 0:
             return reason
@@ -274,11 +305,11 @@ def write(l2, slice_, index, tick, now):
     if request.left == 0:
         new = lists.copy(l2.entries, state, index)
         ready = done + spec.hit_cycles
-        reply_port.put(spec, l2.entries, state, pipe, new, ready, KIND_ACK, request.sectors)
+        reply_port.put(spec, l2.entries, state, pipe, new, ready, _ACK, request.sectors)
     return reason
 
 
-@inline
+@force_inline
 def _store(l2, slice_, request, record, accepted, known, tick):
     """Write sectors of a way and count them; ``known`` were there in whole or in part."""
     spec = l2.spec[0]
@@ -293,11 +324,11 @@ def _store(l2, slice_, request, record, accepted, known, tick):
     record.dirty |= accepted
     request.left &= ~accepted
     n = sectors.count(accepted)
-    _count_accesses(counters, KIND_WRITE, n, hits, pending)
+    _count_accesses(counters, request.kind, n, hits, pending)
     return _occupy(spec, l2.slices[slice_], counters, n, tick)
 
 
-@inline
+@force_inline
 def refuse(l2, slice_, index, tick):
     """Send the sectors of a request that are left back to the SM; False if there is no room."""
     spec = l2.spec[0]
@@ -308,12 +339,12 @@ def refuse(l2, slice_, index, tick):
         return False
     ready = clocks.cycle_of(spec.l2, tick) + spec.hit_cycles
     new = lists.copy(l2.entries, state, index)
-    reply_port.put(spec, l2.entries, state, pipe, new, ready, KIND_NACK, request.left)
+    reply_port.put(spec, l2.entries, state, pipe, new, ready, _NACK, request.left)
     l2.dram.counters[l2.slices[slice_].channel].l2_nacks += 1
     return True
 
 
-@inline
+@force_inline
 def next_fill(l2, slice_):
     """Core cycle at which the next data from the DRAM is here; never if none is on its way.
 
@@ -325,7 +356,7 @@ def next_fill(l2, slice_):
     return l2.dram.slots[state.return_head].ready
 
 
-@inline
+@force_inline
 def fill(l2, slice_, now):
     """Take the oldest data that came from the DRAM; False if a reply pipe is full.
 
@@ -343,7 +374,7 @@ def fill(l2, slice_, now):
     if not _answer(spec, l2.entries, state, record, data.sectors, now):
         return False
     if record.pending == 0:
-        replacement.unlock(l2.tags, slice_, data.tag_row, data.way, 0)
+        replacement.unlock(l2.tags, slice_, data.tag_row, data.way, _NOTHING)
     state.filling = 0
     state.mshrs -= 1
     state.return_head = data.next
@@ -351,7 +382,7 @@ def fill(l2, slice_, now):
     return True
 
 
-@inline
+@force_inline
 def _fill_sectors(spec, state, counters, record, arrived, now):
     """Merge data from below with what was written meanwhile."""
     n = sectors.count(arrived)
@@ -363,7 +394,7 @@ def _fill_sectors(spec, state, counters, record, arrived, now):
     _occupy(spec, state, counters, n, clocks.ticks(spec.l2, now))
 
 
-@inline
+@force_inline
 def _answer(spec, entries, state, record, arrived, now):
     """Answer the requests that wait for sectors that arrived; False if a reply pipe is full."""
     previous = NONE
@@ -386,6 +417,6 @@ def _answer(spec, entries, state, record, arrived, now):
             else:
                 reply = lists.copy(entries, state, index)
                 previous = index
-            reply_port.put(spec, entries, state, pipe, reply, now, KIND_DATA, here)
+            reply_port.put(spec, entries, state, pipe, reply, now, _DATA, here)
         index = after
     return True

@@ -5,18 +5,18 @@ pending in the tags. The requests that wait for sectors of a line hang on the li
 first.
 """
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 from lockstep.model import entries as lists
 from lockstep.model.entries import NONE
 
 
-@inline
+@force_inline
 def is_full(spec, state):
     """Whether no other DRAM read may be under way for a slice, or no other request may wait."""
     return state.mshrs >= spec.mshrs or state.waiting >= spec.waiters
 
 
-@inline
+@force_inline
 def mergeable(spec, entries, state, way, pending):
     """Those of some pending sectors of a way that another request may wait for."""
     if state.waiting >= spec.waiters:
@@ -29,7 +29,7 @@ def mergeable(spec, entries, state, way, pending):
     return allowed
 
 
-@inline
+@force_inline
 def _waiting(entries, way, bit, most):
     """Requests that wait for one sector; counted up to ``most``."""
     found = 0
@@ -40,7 +40,7 @@ def _waiting(entries, way, bit, most):
     return found
 
 
-@inline
+@force_inline
 def wait(entries, state, way, index, mask):
     """Let a request wait for sectors of a way."""
     new = lists.copy(entries, state, index)
@@ -56,7 +56,7 @@ def wait(entries, state, way, index, mask):
     entries[last].next = new
 
 
-@inline
+@force_inline
 def unlink(entries, state, way, previous, index):
     """Take a waiter that has all it waited for off its way."""
     after = entries[index].next

@@ -16,6 +16,7 @@ shared memory, and the carve-out changes from kernel to kernel.
 import numpy as np
 
 from lockstep._jit import Context, inline, jit
+from lockstep.model.records import records
 
 NO_LINE = -1
 WAY_BITS = 21  # low bits of a key hold the way, the others the time
@@ -37,10 +38,9 @@ WAY = np.dtype(
         ("inserted", "i8"),  # ... when the line came
         ("waiters", "i8"),  # first of the requests that wait for this line, or -1
         ("mark", "i8"),  # free for a user's policy; 0 when the line comes
-        ("place", "i8"),  # the owner's: where the line lies below
     ]
 )
-"""State of a way besides its line number."""
+"""State of a way besides its line number: one cache line of the host."""
 
 CACHE = np.dtype(
     [
@@ -65,19 +65,19 @@ class Tags(Context):
 def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) -> Tags:
     """Empty tags; ``replacement`` is lru, fifo, random or user."""
     rows = caches * sets
-    shape = np.zeros(1, SHAPE).view(np.recarray)
+    shape = records(1, SHAPE)
     shape[0] = (sets, ways, REPLACEMENT[replacement])
-    state = np.zeros(caches, CACHE).view(np.recarray)
+    state = records(caches, CACHE)
     state["ways"] = ways
     state["random"] = np.arange(caches) * 0x9E3779B97F4A7 + seed * 0x5DEECE66D + 1
-    records = np.zeros(rows * ways, WAY).view(np.recarray)
-    records["waiters"] = -1
+    state_of_ways = records(rows * ways, WAY)
+    state_of_ways["waiters"] = -1
     return Tags(
         shape,
         state,
         np.full((rows, ways), NO_LINE, np.int64),
         np.tile(np.arange(ways), (rows, 1)),
-        records,
+        state_of_ways,
     )
 
 

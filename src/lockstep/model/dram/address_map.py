@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 from lockstep.gpus.spec import Dram
 from lockstep.model.divisor import DIVISOR, divisor, quotient, remainder
 
@@ -43,7 +43,7 @@ def digits(dram: Dram, line_bytes: int) -> tuple:
     )
 
 
-@inline
+@force_inline
 def locate(digits, line):
     """The place of a line of a channel: its bank and its row, packed."""
     group = remainder(digits.groups, line)
@@ -53,19 +53,19 @@ def locate(digits, line):
     return (row << _BANK_BITS) | _permute(digits, bank, row, 1)
 
 
-@inline
+@force_inline
 def bank_of(place):
     """The bank of a place."""
     return place & ((1 << _BANK_BITS) - 1)
 
 
-@inline
+@force_inline
 def row_of(place):
     """The row of a place."""
     return place >> _BANK_BITS
 
 
-@inline
+@force_inline
 def line_at(digits, place, column):
     """The line of a column of a place: the inverse of ``locate``."""
     row = row_of(place)
@@ -75,7 +75,7 @@ def line_at(digits, place, column):
     return (upper * digits.row_lines.value + column) * digits.groups.value + group
 
 
-@inline
+@force_inline
 def _permute(digits, bank, row, sign):
     """The bank, moved by every digit of the row; sign -1 moves it back."""
     if not digits.permuted:

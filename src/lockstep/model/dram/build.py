@@ -19,6 +19,7 @@ from lockstep.model.dram.state import (
     UNIT,
     Channels,
 )
+from lockstep.model.records import records
 
 _LONG_AGO = -(1 << 40)
 
@@ -55,7 +56,7 @@ def build(
     """
     dram = gpu.dram
     times = standard.resolve(dram)
-    spec = np.zeros(1, SPEC).view(np.recarray)
+    spec = records(1, SPEC)
     spec["clock"] = clocks.ratio(dram.clock_mhz, gpu.clock_mhz)
     spec["map"] = address_map.digits(dram, gpu.l2.line_bytes)
     _set_queues(spec[0], gpu, return_cycles)
@@ -73,8 +74,8 @@ def build(
         np.full((dram.channels * 2, dram.banks), clocks.NEVER),
         _slots(dram.channels, slots),
         slices,
-        np.zeros(dram.channels * spec[0].shown, REQUEST).view(np.recarray),
-        np.zeros((dram.channels, max(1, log)), COMMAND).view(np.recarray),
+        records(dram.channels * spec[0].shown, REQUEST),
+        records((dram.channels, max(1, log)), COMMAND),
         counters,
     )
 
@@ -106,7 +107,7 @@ def _set_timing(s, dram, times: standard.Timing) -> None:
 
 
 def _channels(count: int, slots: int, spec) -> np.recarray:
-    channels = np.zeros(count, CHANNEL).view(np.recarray)
+    channels = records(count, CHANNEL)
     channels["next"] = clocks.NEVER
     channels["oldest"] = channels["newest"] = NONE
     channels["free"] = np.arange(count) * slots
@@ -118,18 +119,18 @@ def _channels(count: int, slots: int, spec) -> np.recarray:
 
 def _units(channels: int, banks: int, groups: int) -> np.recarray:
     count = banks + groups + 1
-    units = np.zeros((channels, count), UNIT)
+    units = records((channels, count), UNIT)
     units["row"] = CLOSED
     units["mark"] = -1
     for field in ("head", "tail", "hit"):
         units[field] = NONE
     group = banks + np.arange(banks) % groups
     units["group"][:, :banks] = np.arange(channels)[:, None] * count + group
-    return units.reshape(-1).view(np.recarray)
+    return units.reshape(-1)
 
 
 def _slots(channels: int, slots: int) -> np.recarray:
-    records = np.zeros((channels, slots), SLOT)
-    records["next"] = np.arange(1, channels * slots + 1).reshape(channels, slots)
-    records["next"][:, -1] = NONE
-    return records.reshape(-1).view(np.recarray)
+    free = records((channels, slots), SLOT)
+    free["next"] = np.arange(1, channels * slots + 1).reshape(channels, slots)
+    free["next"][:, -1] = NONE
+    return free.reshape(-1)

@@ -5,7 +5,7 @@ go first; writes are posted, and take over when their queue is full enough or no
 of a read travels in the request's slot, in a list of the slice that asked.
 """
 
-from lockstep._jit import inline, jit
+from lockstep._jit import force_inline, jit
 from lockstep.model import clock as clocks
 from lockstep.model.clock import NEVER
 from lockstep.model.dram import address_map, queue, refresh
@@ -30,7 +30,7 @@ from lockstep.model.dram.timing import (
 )
 
 
-@inline
+@force_inline
 def has_room(dram, channel, write):
     """Whether a queue of a channel takes another request."""
     return dram.channels[channel].waiting[write] < dram.spec[0].capacity[write]
@@ -60,7 +60,7 @@ def enqueue(dram, channel, write, place, cycle):
     return index
 
 
-@inline
+@force_inline
 def _direction(spec, state):
     """Whose turn it is now: READ or WRITE."""
     reads, writes = state.waiting[READ], state.waiting[WRITE]
@@ -71,7 +71,7 @@ def _direction(spec, state):
     return READ
 
 
-@inline
+@force_inline
 def run(dram, pick, channel, until):
     """Let a channel do what it can before a core cycle, or until it has a word for the L2.
 
@@ -117,7 +117,7 @@ def step(dram, pick, channel, tick):
     _set_next(spec, state, write, tick, again)
 
 
-@inline
+@force_inline
 def _set_next(spec, state, write, tick, again):
     if _direction(spec, state) != write:
         again = tick + 1
@@ -126,7 +126,7 @@ def _set_next(spec, state, write, tick, again):
     state.next = max(again, tick + 1)
 
 
-@inline
+@force_inline
 def _column(dram, channel, index, tick):
     """Read or write one burst; returns when the bank's lane may go on."""
     spec = dram.spec[0]
@@ -152,7 +152,7 @@ def _column(dram, channel, index, tick):
     return _goes_on(dram, channel, bank, write)
 
 
-@inline
+@force_inline
 def _goes_on(dram, channel, bank, write):
     """When the lane of a bank may go on; never if it is empty."""
     first = channel * dram.spec[0].units
@@ -163,7 +163,7 @@ def _goes_on(dram, channel, bank, write):
     return earliest(dram.units, first + bank, last, queue.command_of(unit, write))
 
 
-@inline
+@force_inline
 def _count_column(spec, counters, found, write):
     counters.dram_bus_busy += spec.burst_clocks
     counters.dram_row_hits += found == HIT
@@ -177,7 +177,7 @@ def _count_column(spec, counters, found, write):
         counters.dram_read_bytes += spec.burst_bytes
 
 
-@inline
+@force_inline
 def _return(dram, slot, index, tick):
     """Send the data of a read on its way to the slice that asked."""
     spec = dram.spec[0]
@@ -191,7 +191,7 @@ def _return(dram, slot, index, tick):
     to.return_tail = index
 
 
-@inline
+@force_inline
 def _row(dram, channel, index, tick):
     """Open the row of a request, or close the row in its way; returns when the lane may go on."""
     spec = dram.spec[0]

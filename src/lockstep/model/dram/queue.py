@@ -6,13 +6,13 @@ next command may come as far as the bank is concerned, so a scheduler compares b
 requests.
 """
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 from lockstep.model.clock import NEVER
 from lockstep.model.dram.state import CLOSED, NONE
 from lockstep.model.dram.timing import ACT, PRE, RD
 
 
-@inline
+@force_inline
 def count_lengths(state, counters, tick):
     """Add the queue lengths since the last change to the counters."""
     elapsed = tick - state.counted
@@ -21,7 +21,7 @@ def count_lengths(state, counters, tick):
     state.counted = tick
 
 
-@inline
+@force_inline
 def command_of(unit, write):
     """The next command for a lane that is not empty."""
     if unit.row == CLOSED:
@@ -29,7 +29,7 @@ def command_of(unit, write):
     return RD + write if unit.hit[write] != NONE else PRE
 
 
-@inline
+@force_inline
 def update(dram, channel, bank):
     """Find when the next commands of a bank's lanes may come, by the constraints of the bank."""
     unit = dram.units[channel * dram.spec[0].units + bank]
@@ -40,7 +40,7 @@ def update(dram, channel, bank):
         dram.at[2 * channel + write, bank] = at
 
 
-@inline
+@force_inline
 def push(dram, channel, bank, write, row):
     """Take a free slot as the newest request of a queue and a lane; returns its index."""
     slots = dram.slots
@@ -61,7 +61,7 @@ def push(dram, channel, bank, write, row):
     return index
 
 
-@inline
+@force_inline
 def _append_to_queue(slots, state, slot, index, write):
     slot.newer = NONE
     slot.older = state.newest[write]
@@ -73,7 +73,7 @@ def _append_to_queue(slots, state, slot, index, write):
     state.waiting[write] += 1
 
 
-@inline
+@force_inline
 def _append_to_lane(slots, unit, slot, index, write):
     slot.next = NONE
     slot.previous = unit.tail[write]
@@ -89,7 +89,7 @@ def _append_to_lane(slots, unit, slot, index, write):
         unit.hit_age[write] = slot.age
 
 
-@inline
+@force_inline
 def remove(slots, state, unit, index):
     """Take a request whose last burst went, its lane's oldest hit, out of both lists."""
     slot = slots[index]
@@ -110,7 +110,7 @@ def remove(slots, state, unit, index):
     state.freed[write] = 1
 
 
-@inline
+@force_inline
 def _unlink_from_queue(slots, state, slot, write):
     if slot.older == NONE:
         state.oldest[write] = slot.newer
@@ -123,7 +123,7 @@ def _unlink_from_queue(slots, state, slot, write):
     state.waiting[write] -= 1
 
 
-@inline
+@force_inline
 def find_hit(slots, unit, write, index):
     """Search a lane from a slot on for its oldest request for the open row."""
     while index != NONE and slots[index].row != unit.row:
@@ -133,14 +133,14 @@ def find_hit(slots, unit, write, index):
         unit.hit_age[write] = slots[index].age
 
 
-@inline
+@force_inline
 def release(slots, state, index):
     """Free a slot."""
     slots[index].next = state.free
     state.free = index
 
 
-@inline
+@force_inline
 def set_row(dram, channel, bank, row):
     """Open a row of a bank, or close it (CLOSED): both lanes look for hits."""
     unit = dram.units[channel * dram.spec[0].units + bank]

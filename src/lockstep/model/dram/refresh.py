@@ -5,6 +5,8 @@ channel is not woken for it: what fell due meanwhile is carried out, at the tick
 would have been, when the next request comes.
 """
 
+import numpy as np
+
 from lockstep._jit import inline, jit
 from lockstep.model.clock import NEVER
 from lockstep.model.dram import queue
@@ -17,6 +19,9 @@ from lockstep.model.dram.timing import (
     apply_to_all,
     earliest,
 )
+
+BLOCKED = np.int64(1)  # NumPy integers: see state.py
+FREE = np.int64(0)
 
 
 @inline
@@ -47,7 +52,7 @@ def advance(dram, channel, tick):
     """
     state = dram.channels[channel]
     if not state.refreshing:
-        _block(dram, channel, 1)
+        _block(dram, channel, BLOCKED)
     spec = dram.spec[0]
     first_unit = channel * spec.units
     last = first_unit + spec.units - 1
@@ -84,7 +89,7 @@ def _refresh(dram, channel, bank, tick):
         apply_to_all(dram, channel, REFAB, tick)
     else:
         apply(dram, channel, bank, REFPB, tick)
-    _block(dram, channel, 0)
+    _block(dram, channel, FREE)
     state.refresh_bank = (state.refresh_bank + 1) % spec.banks
     state.refresh_due = max(state.refresh_due + spec.refresh_interval, tick + spec.refresh_gap)
     dram.counters[channel].dram_refreshes += 1

@@ -15,7 +15,7 @@ the wrong row). It also says when to look again.
   ``first``.
 """
 
-from lockstep._jit import inline, jit, policy, record_array
+from lockstep._jit import force_inline, jit, policy, record_array
 from lockstep.model.clock import NEVER
 from lockstep.model.dram.queue import command_of
 from lockstep.model.dram.state import CLOSED, NONE, REQUEST, USER
@@ -32,7 +32,7 @@ def pick_none(queue, first, count, now):
     return -1
 
 
-@inline
+@force_inline
 def command_for(unit, slot):
     """The command that brings one request of a bank forward."""
     if unit.row == CLOSED:
@@ -40,7 +40,7 @@ def command_for(unit, slot):
     return RD + slot.write if unit.row == slot.row else PRE
 
 
-@inline
+@force_inline
 def first_ready(dram, channel, write, tick):
     """FR-FCFS: ``(column slot, row slot, when to look again)``; -1 = none."""
     waits = dram.at[2 * channel + write]
@@ -82,7 +82,7 @@ def by_age(dram, pick, channel, write, tick):
     return _in_order(dram, channel, write, tick)
 
 
-@inline
+@force_inline
 def _in_order(dram, channel, write, tick):
     column = row = NONE
     again = NEVER
@@ -111,7 +111,7 @@ def _in_order(dram, channel, write, tick):
     return column, row, again
 
 
-@inline
+@force_inline
 def _ask(dram, pick, channel, write, tick):
     """Two questions to a user's scheduler, one for each bus."""
     column = row = NONE
@@ -130,7 +130,7 @@ def _ask(dram, pick, channel, write, tick):
     return column, row, tick + 1
 
 
-@inline
+@force_inline
 def _show(dram, channel, write, first):
     """Copy the requests of one direction to where a policy sees them; returns how many."""
     count = 0

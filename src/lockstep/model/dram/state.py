@@ -16,10 +16,12 @@ FCFS = 1
 USER = 2
 SCHEDULERS = {"frfcfs": FRFCFS, "fcfs": FCFS, "user": USER}
 
-READ = 0
-WRITE = 1
-CLOSED = -1  # row of a bank without an open row
-NONE = -1  # index of no slot
+# Constants that functions are called with are of NumPy's type: Numba compiles a function once for
+# each constant of Python's type.
+READ = np.int64(0)
+WRITE = np.int64(1)
+CLOSED = np.int64(-1)  # row of a bank without an open row
+NONE = np.int64(-1)  # index of no slot
 
 HIT = 0  # what a request found: its row open, its bank closed, another row open
 MISS = 1
@@ -115,6 +117,7 @@ SLOT = np.dtype(
         ("way", "i8"),
         ("sectors", "i8"),
         ("ready", "i8"),  # core cycle at which its data is at the slice
+        ("unused", "i8"),  # two cache lines of the host
     ]
 )
 """One request, from the queue until its data is taken."""

@@ -7,16 +7,17 @@ three numbers.
 
 import numpy as np
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline
 from lockstep.model.dram.standard import Command, Scope, Timing
-from lockstep.model.dram.state import COMMANDS, SCOPES, WIDTH
+from lockstep.model.dram.state import COMMANDS, NONE, SCOPES, WIDTH
 
-ACT = int(Command.ACT)
-PRE = int(Command.PRE)
-RD = int(Command.RD)
-WR = int(Command.WR)
-REFAB = int(Command.REFab)
-REFPB = int(Command.REFpb)
+# NumPy integers: see state.py
+ACT = np.int64(Command.ACT)
+PRE = np.int64(Command.PRE)
+RD = np.int64(Command.RD)
+WR = np.int64(Command.WR)
+REFAB = np.int64(Command.REFab)
+REFPB = np.int64(Command.REFpb)
 _BANK = int(Scope.BANK)
 _GROUP = int(Scope.GROUP)
 _CHANNEL = int(Scope.CHANNEL)
@@ -38,7 +39,7 @@ def activate_window(timing: Timing) -> int:
     return max((c.clocks for c in timing.constraints if c.window == _WINDOW), default=0)
 
 
-@inline
+@force_inline
 def earliest(units, bank, channel, command):
     """The earliest tick of a command to a bank; ``bank`` and ``channel`` are unit numbers."""
     unit = units[bank]
@@ -46,13 +47,13 @@ def earliest(units, bank, channel, command):
     return max(tick, units[unit.group].ready[command])
 
 
-@inline
+@force_inline
 def _push(ready, delay, tick):
     for command in range(WIDTH):
         ready[command] = max(ready[command], tick + delay[command])
 
 
-@inline
+@force_inline
 def apply(dram, channel, bank, command, tick):
     """Note that a command is given to a bank of a channel."""
     spec = dram.spec[0]
@@ -66,17 +67,17 @@ def apply(dram, channel, bank, command, tick):
         record(dram, channel, bank, command, tick)
 
 
-@inline
+@force_inline
 def apply_to_all(dram, channel, command, tick):
     """Note that a command is given to all banks of a channel."""
     spec = dram.spec[0]
     last = (channel + 1) * spec.units - 1
     _push(dram.units[last].ready, spec.delays[_CHANNEL, command], tick)
     if spec.log > 0:
-        record(dram, channel, -1, command, tick)
+        record(dram, channel, NONE, command, tick)
 
 
-@inline
+@force_inline
 def limit_activates(dram, channel, tick):
     """Note an activate; the fourth from it on waits for the window to end."""
     spec = dram.spec[0]
@@ -89,7 +90,7 @@ def limit_activates(dram, channel, tick):
         last.ready[ACT] = max(last.ready[ACT], fourth)
 
 
-@inline
+@force_inline
 def record(dram, channel, bank, command, tick):
     """Append a command to the log, while that has room."""
     state = dram.channels[channel]
