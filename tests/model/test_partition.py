@@ -152,6 +152,9 @@ def check_rest(side, configuration):
     assert (l2.tags.ways["waiters"] == -1).all()
     assert (l2.tags.keys < 1 << 62).all()
     assert not (l2.tags.ways["valid"] & l2.tags.ways["partial"]).any()
+    for row in l2.tags.lines:
+        held = row[row >= 0]
+        assert len(set(held)) == len(held), "a line is in two ways"
     assert not l2.slices["mshrs"].any()
     assert not l2.slices["waiting"].any()
     assert (l2.slices["return_head"] == -1).all()
@@ -198,6 +201,21 @@ def test_copies_in_between_disturb_nothing(rig, configuration, requests, copies)
     side, asked = play(rig, configuration, requests, sorted(copies))
     check_replies(side, asked)
     check_rest(side, configuration)
+
+
+@pytest.mark.parametrize("kind", [KIND_READ, KIND_WRITE])
+def test_a_copy_of_the_line_that_a_stalled_request_waits_for(rig, kind):
+    side = rig.MemorySide(l2__sets=1, l2__ways=2, dram__read_queue=1, l2__mshr_entries=2)
+    for line in range(3):
+        side.read(line * LINE, 1)
+    side.send(kind, 5 * LINE, 1)
+    for window in range(1, 60):
+        side.run_to(window * rig.LATENCY)
+        side.copy((window % 2 * 3 + 2) * LINE, LINE)  # lines 2 and 5 in turn
+    side.finish()
+    held = side.memory.l2.tags.lines[0]
+    assert held[0] != held[1]
+    assert len(side.replies) == 4
 
 
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
