@@ -144,10 +144,10 @@ def _latencies(gpu: GPU) -> Iterator[str]:
 def _dram(gpu: GPU) -> Iterator[str]:
     dram, sector, line = gpu.dram, gpu.l2.sector_bytes, gpu.l2.line_bytes
     burst = dram.bus_bytes * dram.burst_length
-    if sector % burst:
+    if sector % burst and (burst % sector or gpu.l2.line_bytes % burst):
         yield (
             f"dram.bus_bytes = {dram.bus_bytes} times dram.burst_length = {dram.burst_length}: "
-            f"expected a divisor of l2.sector_bytes = {sector}"
+            f"expected a divisor of l2.sector_bytes = {sector}, or sectors of one line"
         )
     if dram.row_bytes % line:
         yield f"dram.row_bytes = {dram.row_bytes}: expected a multiple of l2.line_bytes = {line}"

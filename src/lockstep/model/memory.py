@@ -9,7 +9,6 @@ import functools
 import numpy as np
 
 from lockstep._jit import Context
-from lockstep.errors import SpecError
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model.cache import replacement, slice_hash, tags
@@ -177,7 +176,6 @@ def build(
     contention; ``miss_cycles``: what a miss to an idle, closed bank adds (never less than the
     DRAM itself takes). ``log``: DRAM commands of each channel to keep, for tests.
     """
-    _check(gpu)
     policies = policies or _stand_ins()
     user = [given is not stand for given, stand in zip(policies, _stand_ins())]
     l2, partitions = gpu.l2, gpu.dram.channels
@@ -201,15 +199,6 @@ def build(
         ),
         counters,
     )
-
-
-def _check(gpu: GPU) -> None:
-    l2 = gpu.l2
-    if l2.line_bytes % l2.sector_bytes:
-        raise SpecError(
-            f"l2.line_bytes is {l2.line_bytes}; expected a multiple of "
-            f"l2.sector_bytes, {l2.sector_bytes}"
-        )
 
 
 def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> np.recarray:

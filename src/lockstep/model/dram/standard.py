@@ -134,7 +134,7 @@ def _evaluate(node: ast.expr, values: dict[str, int]) -> int:
             return value
         case ast.Name(id=name):
             return values[name]
-        case ast.BinOp(left=left, op=op, right=right):
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](_evaluate(left, values), _evaluate(right, values))
         case ast.Call(func=ast.Name(id="max"), args=arguments):
             return max(_evaluate(argument, values) for argument in arguments)
