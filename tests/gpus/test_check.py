@@ -32,7 +32,7 @@ QV100 = library.gpu("QV100")
         ({"l2.sides": 4, "dram.channels": 3}, "l2.sides = 4: expected at most dram.channels = 3"),
         ({"l2.latency": 148}, "l2.latency = 148: expected more than l1.latency = 28 plus twice"),
         ({"dram.latency": 212}, "dram.latency = 212: expected more than l2.latency = 212"),
-        ({"dram.bus_bytes": 32}, "dram.bus_bytes = 32 times dram.burst_length = 2: expected a"),
+        ({"dram.bus_bytes": 24}, "dram.bus_bytes = 24 times dram.burst_length = 2: expected a"),
         ({"dram.row_bytes": 2050}, "dram.row_bytes = 2050: expected a multiple of"),
         ({"dram.bank_groups": 5}, "dram.bank_groups = 5: expected a divisor of dram.banks = 16"),
         ({"dram.drain_low": 0.875}, "dram.drain_low = 0.875: expected less than dram.drain_high"),

@@ -35,7 +35,7 @@ def pytest_configure(config):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item):
+def pytest_runtest_protocol(item, nextitem):
     if DISABLED or item.get_closest_marker("plain") is None:
         return None
     stash = item.session.stash
@@ -46,6 +46,7 @@ def pytest_runtest_protocol(item):
     for report in stash[_results].get(item.nodeid) or [_lost(item)]:
         hook.pytest_runtest_logreport(report=report)
     hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    item.session._setupstate.teardown_exact(nextitem)  # of the test before, that ran here
     return True
 
 
