@@ -16,7 +16,7 @@ from lockstep.model.sm import operands
 pytestmark = pytest.mark.plain
 
 
-def reading(*registers, reuse=-1, banks=2):
+def reading(*registers, reuse=0, banks=2):
     """An instruction with these source operands, as bind.py makes it for some banks."""
     packed = [r | r % banks << 16 for r in registers]
     return SimpleNamespace(reads=len(registers), read=packed, reuse=reuse)
@@ -91,10 +91,12 @@ def test_without_a_register_file_cache_reuse_bits_do_nothing(ports):
     assert read(reading(0, 2, reuse=0, banks=1), 20) == 1
 
 
-def test_unknown_reuse_bits_do_nothing(ports):
+def test_where_reuse_bits_are_unknown_every_operand_is_kept(ports):
     c, read = ports(banks=1, window=1)
-    read(reading(0), 10)
-    assert (c.reuse == -1).all()
+    assert read(reading(4, 5, reuse=-1, banks=1), 10) == 1
+    assert read(reading(4, 5, reuse=-1, banks=1), 20) == 0, "the same registers in the same slots"
+    assert read(reading(5, 4, reuse=-1, banks=1), 30) == 1, "in other slots"
+    assert read(reading(5, 4, reuse=-1, banks=1), 40, 4) == 1, "of another warp"
 
 
 @given(st.lists(st.lists(st.integers(0, 20), max_size=8), max_size=12), st.integers(1, 4))

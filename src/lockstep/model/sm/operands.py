@@ -11,9 +11,13 @@ def in_reuse_cache(c, s, b, w, slot, register):
 
 @force_inline
 def keep_reused(c, s, b, w, instruction):
-    """Fill and drop the register-file cache as the instruction's reuse bits say."""
+    """Fill and drop the register-file cache as the instruction's reuse bits say.
+
+    Where they are not known, every operand is kept: compilers set the bit wherever the next
+    instruction reads the same register in the same slot, and it costs nothing where that is not so.
+    """
     for slot in range(min(4, instruction.reads)):
-        keep = (instruction.reuse >> slot) & 1
+        keep = instruction.reuse < 0 or (instruction.reuse >> slot) & 1
         c.reuse[s, b, slot] = ((w << 16) | (instruction.read[slot] & 0xFFFF)) if keep else -1
 
 
@@ -22,7 +26,7 @@ def through_ports(c, s, b, w, instruction, now):
     """Reserve the banks' read ports; returns the cycles by which the window is exceeded."""
     spec = c.spec[0]
     latest = now
-    cached = spec.reuse_cache and instruction.reuse >= 0
+    cached = spec.reuse_cache
     for slot in range(instruction.reads):
         register = instruction.read[slot] & 0xFFFF
         if cached and in_reuse_cache(c, s, b, w, slot, register):
