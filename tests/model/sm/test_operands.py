@@ -92,7 +92,7 @@ def test_without_a_register_file_cache_reuse_bits_do_nothing(ports):
 
 
 def test_where_reuse_bits_are_unknown_every_operand_is_kept(ports):
-    c, read = ports(banks=1, window=1)
+    _, read = ports(banks=1, window=1)
     assert read(reading(4, 5, reuse=-1, banks=1), 10) == 1
     assert read(reading(4, 5, reuse=-1, banks=1), 20) == 0, "the same registers in the same slots"
     assert read(reading(5, 4, reuse=-1, banks=1), 30) == 1, "in other slots"
