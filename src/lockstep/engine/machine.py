@@ -74,8 +74,9 @@ class Machine:
         )
         self.sm = sm_build.build(gpu, self.memory.slices, compile_policies(policies), set(policies))
         self.links = Links(self.requests, self.replies)
-        sm_blocks, memory_blocks = blocks(sms, threads), blocks(channels, threads)
+        sm_blocks = blocks(sms, threads)
         size = len(sm_blocks)
+        memory_blocks = blocks(channels, size)
         memory_blocks += [(channels, channels)] * (size - len(memory_blocks))
         contexts = self.requests, self.replies
         self._team = Team(

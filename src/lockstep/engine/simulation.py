@@ -176,7 +176,8 @@ class Simulation:
             if self.table.running:
                 self.stopped = explain(self.table, self.now)
             return
-        event = max(event, end)  # what a busy port left over is older than the window's end
+        # What a busy port left over is older than the window's end; a limit ends a pause.
+        event = max(min(event, self._cycle_limit), end)
         self._look_for_progress()
         if self._next_sample <= event:
             # Windows are not cut at samples: credits and dispatch go by windows, so looking at a

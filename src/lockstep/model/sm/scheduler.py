@@ -119,7 +119,8 @@ def sleep(c, s, b, now):
             soonest = warp.wake
             why = warp.reason
     if sub.count == 0:
-        account(c, s, b, now, NO_WARP)
+        if c.sms[s].resident_ctas > 0:  # data of a load that nobody waited for comes later
+            account(c, s, b, now, NO_WARP)
         sub.next = NEVER
         return
     account(c, s, b, now, why)
