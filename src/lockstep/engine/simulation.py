@@ -163,6 +163,7 @@ class Simulation:
         most = 1 if dispatched or self._next_dispatch(end) < NEVER else MOST_WINDOWS
         stop = min(self._next_sample, self._cycle_limit)
         end, event = self.machine.run_windows(self.now, cut, stop, most)
+        self.now = end
         moved = self._collect() or dispatched > 0
         self._advance(end, end if moved else event, runs)
         self._check_limits()
