@@ -98,6 +98,7 @@ class Simulation:
         alone = not self.table.running
         self._settle()
         running = self.table.start(kernel, self.now)
+        self._next_look = running.ready + STALLED_CYCLES  # a launch may pause as long as that
         self._adopt()
         if alone:
             self.machine.prepare_l1(bind.l1_ways(kernel, self.gpu))
