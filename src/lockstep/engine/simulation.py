@@ -98,6 +98,7 @@ class Simulation:
         alone = not self.table.running
         self._settle()
         running = self.table.start(kernel, self.now)
+        self._next_look = running.ready + STALLED_CYCLES  # a launch may pause as long as that
         self._adopt()
         if alone:
             self.machine.prepare_l1(bind.l1_ways(kernel, self.gpu))
@@ -163,6 +164,7 @@ class Simulation:
         most = 1 if dispatched or self._next_dispatch(end) < NEVER else MOST_WINDOWS
         stop = min(self._next_sample, self._cycle_limit)
         end, event = self.machine.run_windows(self.now, cut, stop, most)
+        self.now = end
         moved = self._collect() or dispatched > 0
         self._advance(end, end if moved else event, runs)
         self._check_limits()
