@@ -27,7 +27,6 @@ def find(state, cache, set_index, line):
 def test_new_tags_are_empty(state):
     assert find(state, 0, 0, 0) == -1
     assert (state.lines == NO_LINE).all()
-    assert (state.ways["waiters"] == -1).all()
 
 
 def test_every_row_belongs_to_one_set_of_one_cache(state):

@@ -39,6 +39,8 @@ CACHE = np.dtype(
 ENTRY = np.dtype([(name, "i8") for name in ("line", "pending", "next", "waiter", "merges")])
 """MSHR entry: sectors on their way, next entry of its bucket, first waiter."""
 NODE = np.dtype([(name, "i8") for name in ("access", "sectors", "next")])
+"""A waiter. ``next`` of a free one is its successor plus one; 0, as before its first use, means the
+node behind it, so that no memory is touched before it is needed."""
 MISS = np.dtype(
     [(name, "i8") for name in (
         "line", "sectors", "full", "kind", "tag", "policy", "flits", "ready_at",
@@ -135,7 +137,7 @@ def add_waiter(l1, s, e, a, sectors):
     cache = l1.caches[s]
     n = cache.free_node
     node = l1.nodes[s, n]
-    cache.free_node = node.next
+    cache.free_node = node.next - 1 if node.next > 0 else n + 1
     node.access = a
     node.sectors = sectors
     entry = l1.entries[s, e]
@@ -195,7 +197,7 @@ def no_mshr(l1, s, e, waiting, missing, counters):
     if e >= 0 and l1.entries[s, e].merges >= l1.spec[0].merges:
         counters.l1_fail_merge += 1
         return True
-    if l1.caches[s].free_node < 0 or (e < 0 and l1.caches[s].free_entry < 0):
+    if l1.caches[s].free_node >= l1.nodes.shape[1] or (e < 0 and l1.caches[s].free_entry < 0):
         counters.l1_fail_mshr += 1
         return True
     return missing != 0 and queue_full(l1, s, counters)

@@ -70,14 +70,12 @@ def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) ->
     state = records(caches, CACHE)
     state["ways"] = ways
     state["random"] = np.arange(caches) * 0x9E3779B97F4A7 + seed * 0x5DEECE66D + 1
-    state_of_ways = records(rows * ways, WAY)
-    state_of_ways["waiters"] = -1
     return Tags(
         shape,
         state,
         np.full((rows, ways), NO_LINE, np.int64),
         np.tile(np.arange(ways), (rows, 1)),
-        state_of_ways,
+        records(rows * ways, WAY),  # set by insert: untouched memory costs nothing
     )
 
 

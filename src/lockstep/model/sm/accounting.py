@@ -1,7 +1,7 @@
 """Scheduler-cycles and residency, counted lazily: a reason is written down once and holds until
 something changes, so that skipped cycles cost nothing and still sum to 100 %."""
 
-from lockstep._jit import force_inline
+from lockstep._jit import force_inline, inline
 from lockstep.model.counters import Stall
 
 NO_WARP = int(Stall.NO_WARP)
@@ -47,10 +47,23 @@ def start_accounting(c, s, now):
         sub.why = NO_WARP
 
 
+@inline
+def account_blocked(c, s, now):
+    """Count the cycles since the L1 last refused a transaction, by what it lacked."""
+    sm = c.sms[s]
+    if 0 <= sm.blocked < now:
+        if sm.queue_blocked:
+            c.counters[s].l1_queue_stalls += now - sm.blocked
+        else:
+            c.counters[s].l1_reservation_fails += now - sm.blocked
+        sm.blocked = now
+
+
 @force_inline
 def settle(c, s, now):
     """Bring the counters of an SM up to ``now``; called when the SM idles or is looked at."""
     if c.sms[s].resident_ctas > 0:
         account_residency(c, s, now)
+        account_blocked(c, s, now)
         for b in range(c.spec[0].subcores):
             account(c, s, b, now, c.subcores[s, b].why)

@@ -121,7 +121,6 @@ def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
         records((n, under_way if gpu.l2.mshr_full == "nack" else 1), l1.MISS),
     )  # fmt: skip
     _free_list(state_.caches["free_entry"], state_.entries["next"])
-    _free_list(state_.caches["free_node"], state_.nodes["next"])
     return state_
 
 

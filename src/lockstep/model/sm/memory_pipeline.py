@@ -9,6 +9,7 @@ from lockstep._jit import inline
 from lockstep.isa.instruction import OpClass
 from lockstep.model.cache import l1
 from lockstep.model.counters import Stall
+from lockstep.model.sm.accounting import account_blocked
 from lockstep.model.sm.coalescer import LOCAL, SHARED, coalesce, resolve
 from lockstep.model.sm.dependence import raise_barriers, set_result
 from lockstep.model.sm.done import instruction_of, note, writes_only
@@ -152,17 +153,6 @@ def accept(c, s, now):
 
 
 @inline
-def count_blocked(c, s, now):
-    """Count the cycles since the L1 last refused a transaction, by what it lacked."""
-    sm = c.sms[s]
-    if sm.blocked >= 0:
-        if sm.queue_blocked:
-            c.counters[s].l1_queue_stalls += now - sm.blocked
-        else:
-            c.counters[s].l1_reservation_fails += now - sm.blocked
-
-
-@inline
 def through_l1(c, s, now):
     """Send transactions of the current access through the L1 while banks are free."""
     sm = c.sms[s]
@@ -177,11 +167,11 @@ def through_l1(c, s, now):
             return
         refusals = c.counters[s].l1_fail_queue
         if not l1.access(c, s, sm.current, access, transaction, instruction, now):
-            count_blocked(c, s, now)
+            account_blocked(c, s, now)
             sm.blocked = now
             sm.queue_blocked = c.counters[s].l1_fail_queue - refusals
             return
-        count_blocked(c, s, now)
+        account_blocked(c, s, now)
         sm.blocked = -1
         used |= banks
         sectors += l1.popcount(transaction.sectors)

@@ -117,7 +117,7 @@ def serve_waiters(c, s, e, sectors, now):
                 entry.waiter = after
             else:
                 c.l1.nodes[s, before].next = after
-            node.next = c.l1.caches[s].free_node
+            node.next = c.l1.caches[s].free_node + 1
             c.l1.caches[s].free_node = n
         else:
             before = n
