@@ -370,4 +370,8 @@ def is_compiled(function) -> bool:
     if DISABLED:
         return True
     name = f"{function.py_func.__name__}-*.nbi"
-    return any(_folder(Path(function.py_func.__code__.co_filename)).glob(f"*{name}"))
+    try:
+        folder = _folder(Path(function.py_func.__code__.co_filename))
+    except OSError:  # nowhere to keep it
+        return False
+    return any(folder.glob(f"*{name}"))

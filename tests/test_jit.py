@@ -1,0 +1,147 @@
+"""What the simulator relies on in Numba's private parts, and that all ways to run it agree."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import lockstep
+from lockstep import _jit
+
+TINY = """
+import lockstep
+
+gpu = lockstep.gpu("QV100").replace(**{
+    "sm.count": 3, "dram.channels": 3, "l2.sets": 3, "l2.ways": 2, "launch.overhead": 50,
+    "sm.warps": 16, "sm.registers": 16384, "l1.sets": 3, "l1.mshr_entries": 4,
+})
+k = lockstep.KernelBuilder("tiny", grid=5, block=70, registers=32, shared_bytes=2048)
+k("S2R R0, SR_TID.X")
+with k.loop(2):
+    k("LDG.E R4, [R2]", address=k.random(0x7F0000000000, span=1 << 14, seed=3))
+    k("MUFU.RCP R5, R4")
+    k("STS [R6], R5", address=k.bank_conflict(4))
+    k("BAR.SYNC 0x0")
+    k("LDS R7, [R6]", address=k.broadcast(64))
+    k("FFMA R8, R7, R5, R4")
+    k("RED.E.ADD [R2], R8", address=k.coalesced(0x7F0000000000, 4))
+    k("STG.E [R2], R8", address=k.coalesced(0x7F0000010000, 4))
+k("MEMBAR.SC.GPU")
+k("EXIT")
+result = lockstep.simulate(k.workload(), gpu, interval=200)
+print(result.hash, result.total["warp_instructions"])
+"""
+
+
+def run(program, **environment):
+    """What a program prints in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return run(TINY)
+
+
+@pytest.mark.parametrize("mode", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+def test_the_modes_agree(compiled, mode):
+    assert int(compiled[1]) > 200
+    assert run(TINY, **{mode: "1"}) == compiled
+
+
+def test_compiled_phases_count_no_references(compiled):
+    for file in ("model/sm/sm.py", "model/partition.py", "engine/windows.py"):
+        codes = [p.read_bytes() for p in _jit._folder(_jit.PACKAGE / file).glob("*.nbc")]
+        assert any(b"\x7fELF" in code for code in codes), file
+        assert not any(b"NRT_incref" in code for code in codes), file
+
+
+def test_an_array_that_is_allocated_would_be_noticed():
+    allocates = numba.njit(lambda n: np.zeros(n))
+    allocates(3)
+    assert any("NRT_" in text for text in allocates.inspect_llvm().values())
+    with pytest.raises(numba.core.errors.NumbaError):
+        numba.njit(**_jit.OPTIONS)(lambda n: np.zeros(n).sum())(3)
+
+
+def test_an_edit_changes_the_key_of_what_imports_the_file_and_nothing_else(tmp_path):
+    package = tmp_path / "lockstep"
+    shutil.copytree(_jit.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "from lockstep import _jit\n"
+        "for file in ('model/sm/sm.py', 'model/partition.py', 'engine/windows.py'):\n"
+        "    print(_jit.source_key(_jit.PACKAGE / file))"
+    )
+    before = run(program, PYTHONPATH=str(tmp_path))
+    with (package / "model" / "sm" / "fetch.py").open("a") as file:
+        file.write("# an edit\n")
+    after = run(program, PYTHONPATH=str(tmp_path))
+    changed = [a != b for a, b in zip(before, after, strict=True)]
+    assert changed == [True, False, False]
+
+
+def test_without_a_place_for_machine_code_everything_still_runs(tmp_path):
+    (tmp_path / "file").write_text("no directory")
+    program = (
+        "from lockstep._jit import is_compiled\n"
+        "from lockstep.model import link\n"
+        "print(is_compiled(link.next_arrival))\n"
+        "print(link.next_arrival(link.build(2, 3, 10, 4, 1), 0, 3) == 1 << 60)"
+    )
+    place = {"LOCKSTEP_CACHE_DIR": str(tmp_path / "file"), "NUMBA_CACHE_DIR": str(tmp_path / "n")}
+    assert run(program, **place) == ["False", "True"]
+
+
+def test_machine_code_that_no_run_used_for_long_is_removed(tmp_path):
+    old, young = tmp_path / "jit" / "old", tmp_path / "jit" / "young"
+    old.mkdir(parents=True)
+    young.mkdir()
+    os.utime(old, (0, 0))
+    program = "from lockstep import _jit; print(_jit.cache_root())"
+    assert run(program, LOCKSTEP_CACHE_DIR=str(tmp_path)) == [str(tmp_path / "jit")]
+    assert young.exists() and not old.exists()
+
+
+class Pair(_jit.Context):
+    """Two arrays, for the test below."""
+
+    first: np.ndarray
+    second: np.ndarray
+
+
+def test_a_context_reads_like_a_named_tuple_in_both_worlds():
+    pair = Pair(np.arange(6).reshape(2, 3), second=np.zeros(2, np.int64))
+
+    @numba.njit(**_jit.OPTIONS)
+    def add(c, i):
+        c.second[i] += c.first[i, 2] + c.first.shape[1]
+        return c.second[i]
+
+    assert [add(pair, 0), add(pair, 1), add(pair, 1)] == [5, 8, 16]
+    assert pair.second.tolist() == [5, 16]
+    other = pair._replace(second=np.ones(2, np.int64))
+    assert add(other, 1) == 9 and pair.second[1] == 16
+    with pytest.raises(TypeError):
+        Pair(np.zeros(1))
+    with pytest.raises(TypeError):
+        Pair(np.zeros((4, 4))[:, ::2], np.zeros(1))
+
+
+def test_the_version_says_where_it_was_tested():
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    assert '"numba>=0.68,<0.69"' in text
+    assert numba.__version__.startswith("0.68.")
+    assert lockstep.__version__
