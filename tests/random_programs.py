@@ -173,14 +173,26 @@ CHOICES = {
 }  # fmt: skip
 
 
+BASE = library.gpu("QV100").replace(**{name: values[-1] for name, values in CHOICES.items()})
+
+
 @st.composite
 def gpus(draw):
-    """A GPU of the library with some parameters changed, as far as it stays legal."""
-    gpu = library.gpu("QV100").replace(**{k: v[-1] for k, v in CHOICES.items()})
+    """A GPU with some parameters changed, and the changes; those that are illegal are left out."""
     names = draw(st.lists(st.sampled_from(sorted(CHOICES)), max_size=12, unique=True))
-    for name in ["sm.count", "dram.channels", *names]:
-        try:
-            gpu = gpu.replace(**{name: draw(st.sampled_from(CHOICES[name]))})
-        except SpecError:
-            continue
-    return gpu
+    changes = {n: draw(st.sampled_from(CHOICES[n])) for n in ["sm.count", "dram.channels", *names]}
+    return changed(changes)
+
+
+def changed(changes):
+    """(the GPU, the changes made to it)."""
+    try:
+        return BASE.replace(**changes), changes
+    except SpecError:
+        gpu, made = BASE, {}
+        for name, value in changes.items():
+            try:
+                gpu, made[name] = gpu.replace(**{name: value}), value
+            except SpecError:
+                continue
+        return gpu, made

@@ -4,7 +4,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
 from lockstep.engine import simulation
@@ -42,7 +42,9 @@ def every_cycle(c, requests, replies, s, start, end):
 def test_skipping_cycles_changes_nothing(programs, data):
     workload = data.draw(programs.workloads(most=1))
     # The dispatcher works ahead: CTAs that come within a window would be looked at too early.
-    gpu = data.draw(programs.gpus()).replace(**{"launch.cta_interval": 0.01})
+    gpu, changes = data.draw(programs.gpus())
+    gpu = gpu.replace(**{"launch.cta_interval": 0.01})
+    note(changes)
     skipped = simulation.run(workload, gpu, limit_cycles=800)
     with mock.patch.object(sm, "run_sm", every_cycle):
         full = simulation.run(workload, gpu, limit_cycles=800)
