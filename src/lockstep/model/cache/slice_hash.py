@@ -66,7 +66,7 @@ def build(kind: str, count: int, unit: int = 1) -> Hash:
     power = (count & -count).bit_length() - 1
     spec = np.zeros(1, HASH).view(np.recarray)
     spec[0] = (KINDS[kind], count, count >> power, divisor(unit))
-    images = [_image(KINDS[kind], power, bit) for bit in range(8 * _BYTES - 1)] + [0]
+    images = [*_images(KINDS[kind], power), 0]
     table = np.zeros((_BYTES, 256), np.int64)
     for byte in range(_BYTES):
         for bit in range(8):
@@ -74,17 +74,21 @@ def build(kind: str, count: int, unit: int = 1) -> Hash:
     return Hash(spec, table)
 
 
-def _image(kind: int, power: int, bit: int) -> int:
-    """What f makes of ``1 << bit``."""
-    if power == 0 or (kind in (LINEAR, USER) and bit >= power):
-        return 0
-    if kind != IPOLY:
-        return 1 << bit % power
-    value = 1
-    for _ in range(bit):
+def _images(kind: int, power: int) -> list[int]:
+    """What f makes of ``1 << bit``, for each bit of a non-negative number."""
+    bits = range(8 * _BYTES - 1)
+    if power == 0:
+        return [0 for _ in bits]
+    if kind in (LINEAR, USER):
+        return [1 << bit if bit < power else 0 for bit in bits]
+    if kind == XOR:
+        return [1 << bit % power for bit in bits]
+    images, value = [], 1
+    for _ in bits:
+        images.append(value)
         value <<= 1
         value ^= PRIMITIVE[power] if value >> power else 0
-    return value if power > 1 else 1
+    return images if power > 1 else [1 for _ in bits]
 
 
 def compile_hash(function):

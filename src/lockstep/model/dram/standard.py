@@ -80,6 +80,12 @@ def _read(path: Path) -> dict:
 
 def resolve(dram: Dram) -> Timing:
     """The constraints that a GPU's DRAM obeys, in command clocks."""
+    return _resolve(msgspec.json.encode(dram))
+
+
+@functools.cache
+def _resolve(encoded: bytes) -> Timing:
+    dram = msgspec.json.decode(encoded, type=Dram)
     standard = load(dram.standard)
     parameters = _parameters(dram, standard)
     constraints = []
