@@ -61,7 +61,7 @@ class L1State(Context):
     buckets: np.ndarray  # sms x buckets: first entry, or -1
     nodes: np.recarray  # NODE, sms x nodes
     queue: np.recarray  # MISS, sms x queue
-    retries: np.recarray  # MISS, sms x room for all messages under way
+    retries: np.recarray  # MISS, sms x room for all requests that can be refused
 
 
 @inline

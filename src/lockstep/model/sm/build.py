@@ -105,7 +105,8 @@ def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
     s.buckets = 1 << max(4, (2 * g.mshr_entries - 1).bit_length())
     s.flit_bytes = gpu.interconnect.flit_bytes
     nodes = min(g.mshr_entries * g.mshr_merges, gpu.sm.memory.outstanding * MAX_LINES)
-    under_way = gpu.interconnect.buffer * gpu.dram.channels
+    # All that an L2 may refuse at a time: reads of MSHR entries, atomics, reads past the L1.
+    refusable = g.mshr_entries * s.sectors + gpu.sm.memory.outstanding * MAX_LINES
     state_ = l1.L1State(
         spec,
         records(n, l1.CACHE),
@@ -118,7 +119,7 @@ def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
         np.full((n, s.buckets), -1, np.int64),
         records((n, nodes), l1.NODE),
         records((n, g.miss_queue), l1.MISS),
-        records((n, under_way if gpu.l2.mshr_full == "nack" else 1), l1.MISS),
+        records((n, refusable if gpu.l2.mshr_full == "nack" else 1), l1.MISS),
     )  # fmt: skip
     _free_list(state_.caches["free_entry"], state_.entries["next"])
     return state_
