@@ -174,6 +174,7 @@ def after(c, s, w, warp, instruction, now):
     warp.reason = STALL_WAIT
     op = instruction.op
     if op == BARRIER or op == ARRIVE:
+        warp.reason = STALL_BARRIER if op == BARRIER else STALL_WAIT
         arrive(c, s, w, instruction.immediate, op == BARRIER, now)
     elif op == FENCE:
         warp.stall_until = now + c.spec[0].fence_latency
