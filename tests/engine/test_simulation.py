@@ -323,3 +323,15 @@ def test_a_long_launch_is_no_deadlock(small, overhead):
     result = run(program(k, k), small(launch__overhead=overhead))
     assert result.stopped == ""
     assert [r.start - r.launched for r in result.kernels] == [overhead] * 2
+
+
+def test_no_refused_request_is_lost(small):
+    """Many atomics, an L2 that takes one miss at a time and refuses the rest."""
+    gpu = small(**{"sm.count": 2, "dram.channels": 1, "l2.mshr_full": "nack", "l2.mshr_entries": 1})
+    k = KernelBuilder("atomics", grid=2, block=128)
+    for _ in range(2):
+        k("ATOMG.E.ADD.STRONG.GPU PT, R1, [R2], R4", address=k.strided(A, 144))
+        k("LDG.E.STRONG.GPU R5, [R2]", address=k.strided(A, 144, 1 << 16))
+    result = run(k.workload(), gpu)
+    check(result, k.workload(), gpu)
+    assert totals(result.kernels[0].sm)["nacks"] > 16 * 2, "more than the crossbar holds"

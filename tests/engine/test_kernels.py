@@ -1,0 +1,159 @@
+"""Kernel slots: code, CTAs as they are read, and what is wrong with them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lockstep.builder import KernelBuilder
+from lockstep.engine import run
+from lockstep.engine.kernels import FETCH_SPACING, KernelTable
+from lockstep.engine.machine import Machine
+from lockstep.engine.simulation import totals
+from lockstep.engine.streams import Streams
+from lockstep.errors import WorkloadError
+from lockstep.isa.instruction import OpClass
+from lockstep.workload import Code, Workload
+
+A = 0x7F0000000000
+
+
+@pytest.fixture
+def table(small):
+    machine = Machine(small(), 1, {})
+    machine.close()
+    return KernelTable(Streams(machine.sm), machine.gpu)
+
+
+def kernel(name="kernel", grid=3, lines=("FFMA R1, R2, R3, R4",), **sizes):
+    k = KernelBuilder(name, grid=grid, block=64, **sizes)
+    for text in lines:
+        k(text)
+    return k.kernel()
+
+
+def test_a_slot_says_what_its_kernel_needs(table):
+    running = table.start(kernel(grid=(2, 3), registers=40, shared_bytes=1000, shared_base=16), 7)
+    state = table.streams.sm.kernels[running.slot]
+    assert (running.launched, running.ready) == (7, 7 + table.gpu.launch.overhead)
+    assert (state.active, state.ctas, state.warps, state.threads) == (1, 6, 2, 64)
+    assert (state.registers, state.shared, state.shared_base) == (2 * 1280, 1024, 16)
+    assert (state.started, state.control, state.register_rows) == (-1, 0, 5)
+
+
+def test_slots_are_taken_and_freed(table):
+    first, second = table.start(kernel(), 0), table.start(kernel("other"), 0)
+    assert (first.slot, second.slot, table.free_slot()) == (0, 1, 2)
+    table.finish(first)
+    assert table.free_slot() == 0 and not table.streams.sm.kernels[0].active
+    for _ in range(3):
+        table.start(kernel(), 0)
+    assert table.free_slot() is None
+
+
+def test_kernels_of_one_name_share_their_code_lines(table):
+    slots = [table.start(kernel(name), 0).slot for name in ("a", "b", "a")]
+    base = table.streams.sm.kernels["fetch_base"]
+    assert [base[s] for s in slots] == [0, FETCH_SPACING, 0]
+
+
+def test_code_of_kernels_lies_one_after_the_other(table):
+    a = table.start(kernel("a", lines=["MOV R1, R2"] * 300), 0)
+    b = table.start(kernel("b", lines=["DADD R2, R4, R6"] * 5), 0)
+    sm = table.streams.sm
+    first, second = (int(sm.kernels[r.slot].code) for r in (a, b))
+    assert (sm.code[first : first + 300].op == OpClass.MOVE).all()
+    assert (sm.code[second : second + 5].op == OpClass.FP64).all()
+    assert sm.code[second + 5].op == OpClass.EXIT
+
+
+def test_only_so_many_ctas_are_read_ahead(table):
+    read = []
+    k = kernel(grid=5000)
+    made = k.ctas
+
+    def noted():
+        for cta in made():
+            read.append(cta.index[0])
+            yield cta
+
+    running = table.start(replace(k, ctas=noted), 0)
+    room = table.streams.sm.pending.shape[1]
+    assert len(read) == room
+    table.feed(running)
+    assert len(read) == room, "the ring is full"
+    table.streams.sm.kernels[running.slot].taken += 3
+    table.feed(running)
+    assert read == list(range(room + 3))
+
+
+def growing(control=False):
+    """A kernel whose code becomes known with its CTAs, as a trace reader's does."""
+    whole = KernelBuilder("growing", grid=4, block=32)
+    bits = {"stall": 2} if control else {}
+    for n in range(8):
+        with whole.lanes(lambda at, n=n: (at.cta >= n // 2) & (at.lane >= 0)):
+            whole("MOV R1, R2", **bits)
+    whole("EXIT", **bits)
+    k = whole.kernel()
+    records, code, made = k.code.instructions.copy(), Code(texts=k.code.texts), k.ctas
+
+    def ctas():
+        for cta in made():
+            need = max(int((cta.runs["static"] + cta.runs["count"]).max()), len(code))
+            if need > len(code):
+                code.extend(records[len(code) : need])
+            yield cta
+
+    code.extend(records[:2])
+    return replace(k, code=code, ctas=ctas), k
+
+
+@pytest.mark.parametrize("control", [False, True])
+@pytest.mark.parametrize("interval", [1.0, 200.0])
+def test_code_may_grow_while_ctas_are_read(small, control, interval):
+    gpu = small(launch__cta_interval=interval)
+    part, whole = growing(control)
+    results = [run(Workload("w", [k]), gpu).kernels[0] for k in (part, whole)]
+    assert results[0].dependence == ("control" if control else "scoreboard")
+    assert results[0].warp_instructions == results[1].warp_instructions
+    assert (totals(results[0].sm)["issued"] == totals(results[1].sm)["issued"]).all()
+
+
+def test_unknown_opcodes_are_counted_by_their_text(small):
+    k = KernelBuilder("unknown", grid=3, block=64)
+    k("MOV R1, R2")
+    with k.loop(5):
+        k("NOP")
+    kernel = k.kernel()
+    kernel.code.instructions["op"][1] = OpClass.UNKNOWN
+    result = run(Workload("w", [kernel]), small()).kernels[0]
+    assert result.unknown == {"NOP": 3 * 2 * 5}
+
+
+def spoiled(change):
+    k = kernel(grid=3)
+    made = k.ctas
+    return Workload("spoiled", [replace(k, ctas=lambda: change(list(made())))])
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda ctas: iter(ctas[:2]), r"kernel 1 \(kernel\): 2 CTAs; its grid has 3"),
+        (lambda ctas: iter([*ctas, ctas[0]]), "CTA 0,0,0 appears twice"),
+        (
+            lambda ctas: iter([replace(ctas[0], warps=ctas[0].warps[:1])]),
+            "CTA 0,0,0: 1 warps; expected 2",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_ctas_of_a_kernel(small, change, message):
+    with pytest.raises(WorkloadError, match=message):
+        run(spoiled(change), small())
+
+
+def test_ctas_may_come_in_any_order(small):
+    result = run(spoiled(lambda ctas: reversed(ctas)), small(), cta_events=True)
+    assert result.stopped == ""
+    assert np.sort(result.cta_events, order="start")["cta"].tolist() == [2, 1, 0]

@@ -1,0 +1,93 @@
+"""When nothing can move any more, the run ends and says who waits for whom."""
+
+import pytest
+
+from lockstep.builder import KernelBuilder, program
+from lockstep.engine import run
+from lockstep.engine.kernels import KernelTable
+from lockstep.engine.machine import Machine
+from lockstep.engine.simulation import totals
+from lockstep.engine.streams import Streams
+from lockstep.engine.watchdog import MOST_WARPS, explain
+from lockstep.model.counters import Stall
+from lockstep.model.sm.state import LONG, NEVER
+
+
+def crossed(warps=2, grid=1):
+    """Half of the warps wait at one barrier, the others at another."""
+    k = KernelBuilder("crossed", grid=grid, block=32 * warps)
+    k("FFMA R1, R2, R3, R4")
+    with k.lanes(lambda at: at.warp % 2 == 0):
+        k("BAR.SYNC 0x1")
+    with k.lanes(lambda at: at.warp % 2 == 1):
+        k("BAR.SYNC 0x2")
+    return k.workload()
+
+
+def test_a_deadlock_ends_the_run_with_the_chain_and_what_there_is(small):
+    gpu = small()
+    result = run(crossed(), gpu, cta_events=True, interval=100)
+    lines = result.stopped.splitlines()
+    assert lines[0].startswith("deadlock at cycle ")
+    assert lines[1] == "kernel 1 (crossed): 1 CTAs unfinished"
+    assert lines[2].startswith("SM 0 warp 0 (CTA 0, pc 0x")
+    assert lines[2].endswith("waits: barrier 1: 1 of 2 warps of its CTA arrived")
+    assert lines[3].endswith("waits: barrier 2: 1 of 2 warps of its CTA arrived")
+    (k,) = result.kernels
+    assert not k.complete and k.warp_instructions == 4
+    total = totals(k.sm)
+    assert total["warp_instructions"] == 4
+    assert total["active_cycles"] * gpu.sm.subcores == total["stalls"].sum()
+    assert total["stalls"][Stall.BARRIER] > 0
+    assert len(result.cta_events) == 0
+
+
+def test_only_the_first_warps_are_listed(small):
+    text = run(crossed(warps=12), small()).stopped
+    assert text.count(" waits: ") == MOST_WARPS
+    assert "... and 4 more warps" in text
+
+
+def test_a_deadlock_of_one_kernel_keeps_the_finished_ones(small):
+    fine = KernelBuilder("fine", grid=2, block=32)
+    result = run(program(fine, crossed(), fine), small())
+    assert [(k.name, k.complete) for k in result.kernels] == [("fine", True), ("crossed", False)]
+
+
+@pytest.fixture
+def stuck(small):
+    """(table, state) with one warp that waits for register 5, whose load never returns."""
+    k = KernelBuilder("stuck", grid=1, block=32)
+    k("LDG.E R5, [R2]", address=0x7F0000000000)
+    k("MOV R1, R5")
+    machine = Machine(small(), 1, {})
+    machine.close()
+    streams = Streams(machine.sm)
+    table = KernelTable(streams, machine.gpu)
+    table.start(k.kernel(), 0)
+    sm = streams.sm
+    warp = sm.warps[1, 3]
+    warp.active, warp.left, warp.static, warp.barrier = 1, 1, 1, -1
+    warp.reason, warp.outstanding = Stall.LONG_SCOREBOARD, 1
+    sm.ready[1, 3, 5] = NEVER << 2 | LONG
+    sm.l1.entries[1]["pending"][7] = 0b0001
+    return table, sm
+
+
+def test_a_load_that_never_returns_is_named(stuck):
+    text = explain(stuck[0], 777)
+    assert text.splitlines() == [
+        "deadlock at cycle 777: no unit can move",
+        "kernel 1 (stuck): 1 CTAs unfinished",
+        "SM 1 warp 3 (CTA 0, pc 0x10 MOV, MOVE) waits: "
+        "long scoreboard for register 5, 1 memory operations outstanding",
+        "SM 1: 1 L1 misses in flight, miss queue 0",
+    ]
+
+
+def test_a_blocked_l1_stage_is_named(stuck):
+    table, sm = stuck
+    sm.sms[1].current, sm.sms[1].blocked = 0, 650
+    sm.l1.caches[1].queue_count = 16
+    last = explain(table, 777).splitlines()[-1]
+    assert last == ("SM 1: 1 L1 misses in flight, miss queue 16, L1 stage blocked since cycle 650")

@@ -1,0 +1,57 @@
+"""Windows: many in a row until something needs attention, alike for any number of threads."""
+
+import numpy as np
+import pytest
+
+from lockstep.builder import KernelBuilder
+from lockstep.engine.kernels import KernelTable
+from lockstep.engine.machine import Machine
+from lockstep.engine.streams import Streams
+from lockstep.model.clock import NEVER
+
+WINDOW = 60
+
+
+@pytest.fixture(params=[1, 2, 3])
+def loaded(small, request):
+    """A machine with a resident CTA that issues 400 instructions from cycle 0 on."""
+    gpu = small(sm__count=3, launch__overhead=0, **{"sm.front_end.l0_bytes": 0})
+    machine = Machine(gpu, request.param, {})
+    streams = Streams(machine.sm)
+    table = KernelTable(streams, gpu)
+    k = KernelBuilder("long", grid=1, block=32)
+    for _ in range(399):
+        k("NOP")
+    table.start(k.kernel(), 0)
+    machine.sm = streams.sm
+    assert machine.dispatch(np.zeros(4, np.int64), 1, 0, WINDOW) == 1
+    yield machine
+    machine.close()
+
+
+def issued(machine):
+    return int(machine.sm.counters["warp_instructions"].sum())
+
+
+def test_so_many_windows_and_no_more(loaded):
+    assert loaded.run_windows(0, NEVER, NEVER, 3) == (3 * WINDOW, 3 * WINDOW)
+    assert issued(loaded) == 3 * WINDOW
+
+
+def test_the_loop_ends_where_it_is_told_to(loaded):
+    assert loaded.run_windows(0, NEVER, 2 * WINDOW - 1, 100)[0] == 2 * WINDOW
+    assert loaded.run_windows(2 * WINDOW, 150, NEVER, 100)[0] == 150, "a cut shortens a window"
+    assert issued(loaded) == 150
+
+
+def test_the_loop_ends_when_a_cta_has_finished(loaded):
+    end, _ = loaded.run_windows(0, NEVER, NEVER, 100)
+    assert issued(loaded) == 400
+    assert end == (400 // WINDOW + 1) * WINDOW
+    assert loaded.sm.n_finished.tolist() == [1, 0, 0]
+
+
+def test_nothing_to_do_takes_no_windows(loaded):
+    loaded.run_windows(0, NEVER, NEVER, 100)
+    end, event = loaded.run_windows(1000, NEVER, NEVER, 100)
+    assert end == 1000 + WINDOW and event > end
