@@ -130,8 +130,8 @@ def jit(function):
 def inline(function):
     """As :func:`jit`, for functions that only other jitted functions call.
 
-    They have no cache of their own. LLVM inlines what is small: to force it (``forceinline``)
-    gave one function of 100,000 instructions, a fifth faster and twice as long to compile.
+    They have no cache of their own, and LLVM inlines what is small. Forcing it everywhere made
+    the whole model compile in 65 seconds instead of 45.
     """
     return numba.njit(**OPTIONS)(function)
 
@@ -139,7 +139,8 @@ def inline(function):
 def force_inline(function):
     """As :func:`inline`, but always: where a call would cost more than what it does.
 
-    For the few functions that a walk over millions of records calls for each of them.
+    For the few functions that run for every instruction or record: on the way of an issue it
+    makes compute-bound kernels almost twice as fast.
     """
     return numba.njit(forceinline=True, **OPTIONS)(function)
 
