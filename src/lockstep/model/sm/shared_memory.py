@@ -42,7 +42,8 @@ def passes(c, s, record, pool, lanes, instruction):
     group = 32
     if width > spec.shared_bank_bytes:
         group = max(1, spec.shared_banks * spec.shared_bank_bytes // width)
-    if record.pool < 0 and not serial:  # the two common patterns need no search
+    fits = group * width <= spec.shared_banks * spec.shared_bank_bytes
+    if record.pool < 0 and fits and not serial:  # the two common patterns need no search
         if record.stride == 0:
             return 1
         if record.stride == width and width % spec.shared_bank_bytes == 0:
