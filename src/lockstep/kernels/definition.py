@@ -1,4 +1,4 @@
-"""What a built-in kernel is: where its files lie, how it is run, and how its results are checked."""
+"""What a built-in kernel is: where its files lie, how it runs, how its results are checked."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
