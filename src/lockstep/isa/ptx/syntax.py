@@ -53,10 +53,16 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """The address of a variable or function plus a byte offset, a label, or a named option."""
+    """The address of a variable or function plus a byte offset, a label, or a named option.
+
+    In initialisers ``generic`` asks for the generic address, and ``mask`` (0xFF, 0xFF00 ...; 0 for
+    none) for those bits of it, shifted down to bit 0.
+    """
 
     name: str
     offset: int = 0
+    generic: bool = False
+    mask: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,15 @@ class Negated:
     """``!p``: a predicate operand, inverted."""
 
     operand: Register
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A source or destination of a video instruction: ``%r1.b0``, ``%r1.h1``, ``-%r1.b3210``."""
+
+    register: Register
+    selector: str = ""  # without its dot; "" for the whole
+    negative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +114,7 @@ class Memory:
     extra: tuple["Operand", ...] = ()
 
 
-Operand = Register | Immediate | Symbol | Sink | Negated | Pair | Vector | Memory
+Operand = Register | Immediate | Symbol | Sink | Negated | Part | Pair | Vector | Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +158,8 @@ class Variable:
     ``space``: reg, const, global, local, param, shared. ``type`` without its dot (``f32``,
     ``b8``, ``texref``...), ``vector`` 1, 2 or 4. ``shape`` are array extents (0 = given by the
     initialiser or open, as for ``extern .shared``); () for a scalar. ``initial`` holds
-    numbers (Immediate) and symbols in order, flat, short ones are filled up with zeros.
+    numbers (Immediate) and symbols in order, flat, short ones are filled up with zeros; of
+    texture, sampler and surface references it holds property and value in turn.
     ``attributes`` are other words, as ``("ptr", "global", "align", "16")`` of a parameter.
     """
 
@@ -222,6 +238,8 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     files: dict[int, str] = field(default_factory=dict)
     sections: dict[str, str] = field(default_factory=dict)  # debug sections, as text
+    pragmas: tuple[str, ...] = ()
+    aliases: dict[str, str] = field(default_factory=dict)  # function → the one with the body
 
     @property
     def entries(self) -> dict[str, Function]:
