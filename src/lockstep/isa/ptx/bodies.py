@@ -41,10 +41,10 @@ class BodyReader:
         self._opcodes: dict[str, tuple[str, tuple[str, ...], int]] = {}
 
     def read(self) -> None:
-        """Go past the body, braces included."""
+        """Go past the body, braces included; its outermost scope is that of the parameters."""
         cursor = self._cursor
         kinds, texts = cursor.kinds, cursor.texts
-        self._enter()
+        self._open()
         while self._opened:
             index = cursor.index
             if kinds[index] == WORD:
@@ -61,22 +61,20 @@ class BodyReader:
         if text == "@":
             self._instruction()
         elif text == "{":
-            self._enter()
+            self._names.enter()
+            self._open()
         elif text == "}":
             self._leave()
-        elif text == ";":
-            self._cursor.index += 1
         elif not text:
             message = "expected '}' before the end of the text, to match this '{'"
             raise self._cursor.error(message, self._opened[-1])
         else:
             raise self._cursor.expected("an instruction, directive, label, '{' or '}'")
 
-    def _enter(self) -> None:
+    def _open(self) -> None:
         opened = self._cursor.index
         self._cursor.index += 1
         self._opened.append(opened)
-        self._names.enter()
         for index in self._labels.get(opened, ()):
             name = self._cursor.texts[index]
             if self._names.is_here(name):
@@ -86,7 +84,8 @@ class BodyReader:
     def _leave(self) -> None:
         self._cursor.index += 1
         self._opened.pop()
-        self._names.leave()
+        if self._opened:
+            self._names.leave()
 
     def _label(self) -> None:
         cursor = self._cursor
@@ -134,8 +133,6 @@ class BodyReader:
             self._source = self._lines.read_location()
         elif text == ".pragma":
             self._function.pragmas += self._headers.read_pragma()
-        elif text == ".file":
-            self._lines.read_file()
         elif text == ".section":
             self._section()
         elif text in self._TABLES:
@@ -165,7 +162,7 @@ class BodyReader:
             operands = (self._operands.read_call(),)
         else:
             first = cursor.index
-            operands = self._operands.read_all()
+            operands = self._operands.read_all(opcode)
             if width:
                 self._check_width(operands, width, first)
         position = cursor.position(start)

@@ -47,7 +47,10 @@ class HeaderReader:
             self._read_directives(function)
         function.position = cursor.position(cursor.index)
         function.name = cursor.identifier("the name of a function")
+        start = cursor.index + 1
         function.parameters = self._read_parameters(function)
+        if is_entry and any(p.space == "reg" for p in function.parameters):
+            raise cursor.error("expected '.param' for the parameters of a kernel", start)
         self._read_directives(function)
         return function
 
@@ -88,6 +91,7 @@ class HeaderReader:
             function.registers[name] = renamed
         else:
             self._names.declare(variable.name, Symbol(name))
+            self._names.variables[name] = renamed
             function.variables.append(renamed)
         return renamed
 
@@ -101,9 +105,9 @@ class HeaderReader:
         cursor = self._cursor
         if not cursor.accept("(") or cursor.accept(")"):
             return ()
-        variables = [read_parameter(cursor, self._names)]
+        variables = [read_parameter(cursor)]
         while cursor.accept(","):
-            variables.append(read_parameter(cursor, self._names))
+            variables.append(read_parameter(cursor))
         cursor.expect(")", "after parameters")
         return tuple(variables)
 

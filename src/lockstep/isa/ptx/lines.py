@@ -54,19 +54,18 @@ class LineTable:
                 outer = self._known(self._read_place())
             else:
                 raise cursor.expected("'function_name' or 'inlined_at'", cursor.index - 1)
-        path, (_, line, column) = self.files[place[0]], place
-        location = self._seen[place] = SourceLine(path, line, column, function, outer)
+        number, line, column = place
+        location = SourceLine(self.files.get(number, ""), line, column, function, outer)
+        self._seen[place] = location
         return location
 
     def _known(self, place: tuple[int, int, int]) -> SourceLine:
         number, line, column = place
-        return self._seen.get(place) or SourceLine(self.files[number], line, column)
+        return self._seen.get(place) or SourceLine(self.files.get(number, ""), line, column)
 
     def _read_place(self) -> tuple[int, int, int]:
-        cursor, start = self._cursor, self._cursor.index
+        cursor = self._cursor
         number = read_count(cursor, "the number of a file")
-        if number not in self.files:
-            raise cursor.error(f"expected a file that '.file' names, found {number}", start)
         return number, read_count(cursor, "a line"), read_count(cursor, "a column")
 
     def _read_function(self) -> str:

@@ -35,8 +35,8 @@ class _ModuleReader:
         self._lines = LineTable(cursor)
         self._labels = find_labels(cursor)
         cursor.index = 0
-        version, target = self._read_version(), self._read_target()
-        self._module = Module(cursor.path, version, target, 32, files=self._lines.files)
+        version, target, size = self._read_version(), self._read_target(), self._read_size()
+        self._module = Module(cursor.path, version, target, size, files=self._lines.files)
 
     def read(self) -> Module:
         cursor = self._cursor
@@ -48,7 +48,7 @@ class _ModuleReader:
                 self._DIRECTIVES[text](self)
             elif cursor.kinds[cursor.index] == DOT:
                 self._declaration("")
-            elif not cursor.accept(";"):
+            else:
                 raise cursor.expected("a directive, as '.entry' or '.global'")
         return self._module
 
@@ -75,16 +75,14 @@ class _ModuleReader:
             raise self._cursor.expected("a target, as sm_80", start)
         return word
 
-    def _more_targets(self) -> None:
-        self._module.target += self._read_target()
-
-    def _address_size(self) -> None:
+    def _read_size(self) -> int:
         cursor = self._cursor
-        cursor.index += 1
+        if not cursor.accept(".address_size"):
+            return 32  # PTX ISA, "PTX Module Directives: .address_size"
         start, size = cursor.index, read_count(cursor, "an address size")
         if size not in (32, 64):
             raise cursor.expected("an address size of 32 or 64", start)
-        self._module.address_size = size
+        return size
 
     def _section(self) -> None:
         name, text = read_section(self._cursor)
@@ -113,8 +111,8 @@ class _ModuleReader:
         text = cursor.texts[cursor.index]
         if text in (".entry", ".func"):
             self._function(linkage)
-        elif text == ".reg":
-            raise cursor.error("expected '.reg' inside a function")
+        elif text in (".reg", ".param"):
+            raise cursor.error(f"expected {text!r} inside a function")
         elif text[1:].partition("::")[0] in SPACES:
             for variable in read_variables(cursor, self._names, linkage):
                 self._declare(variable)
@@ -126,6 +124,7 @@ class _ModuleReader:
         if self._names.is_here(variable.name) and not _completes(before, variable):
             raise self._twice(variable.name, variable.position)
         self._names.declare(variable.name, Symbol(variable.name))
+        self._names.variables[variable.name] = variable
         if before is None or before.linkage == "extern":
             self._module.variables[variable.name] = variable
 
@@ -167,8 +166,6 @@ class _ModuleReader:
             raise self._cursor.error_at(function.position, message + str(before.position.line))
 
     _DIRECTIVES = {  # noqa: RUF012
-        ".target": _more_targets,
-        ".address_size": _address_size,
         ".file": lambda self: self._lines.read_file(),
         ".section": _section,
         ".pragma": _pragma,
