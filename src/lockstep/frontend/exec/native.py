@@ -39,8 +39,16 @@ def host_key() -> str:
 
 
 def assemble(text: str) -> bytes:
-    """Object code of an LLVM module."""
+    """Object code of an LLVM module.
+
+    Code generation is left to choose well among vector instructions; before it, one pass folds
+    constants and simplifies (instruction selection alone does not end on some constant vectors).
+    """
     module = binding.parse_assembly(text)
+    passes = binding.create_new_module_pass_manager()
+    passes.add_instruction_combine_pass()
+    options = binding.create_pipeline_tuning_options(speed_level=1)
+    passes.run(module, binding.create_pass_builder(_machine(), options))
     return _machine().emit_object(module)
 
 
