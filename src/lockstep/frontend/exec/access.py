@@ -112,9 +112,5 @@ def check(x, w, site, size, mask):
 
 @functools.cache
 def entry_points(kind):
-    """The runtime functions as pointers for generated code; ``kind`` is that of the machine.
-
-    They stay for the life of the process: Numba knows machine code by its name alone, and frees
-    it with the first of several objects of that name.
-    """
+    """The runtime functions as pointers for generated code; ``kind`` is that of the machine."""
     return phase(check, (kind,), 4)
