@@ -424,4 +424,3 @@ def next_place(x):
         if x.ctas[running.place].linear >= 0 or running.next_cta < running.ctas:
             return True
     return False
-

@@ -98,6 +98,7 @@ class Window(IntEnum):
     LOCAL = 2
     PARAMETER = 3
 
+
 FAULT = np.dtype(
     [
         ("kind", "i8"),

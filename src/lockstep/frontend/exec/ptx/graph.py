@@ -229,4 +229,3 @@ def _find_live(module: Module, blocks: list[Block]) -> None:
             live = block.reads | (out - block.writes)
             if live != block.live_in or out != block.live_out:
                 block.live_in, block.live_out, changed = live, out, True
-

@@ -1,7 +1,7 @@
 """Integer arithmetic, logic, shifts and comparison."""
 
-from lockstep.frontend.exec.lanes.types import Value
-from lockstep.frontend.exec.ptx.lift import Lift, is_signed
+from lockstep.frontend.exec.lanes.types import PRED, Value
+from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.isa.ptx.syntax import Instruction, Pair
 
@@ -31,8 +31,6 @@ def multiply_wide(lift: Lift, i: Instruction) -> None:
     kind = i.modifiers[-1]
     a, c = (lift.read(o, kind) for o in i.operands[1:3])
     wide_name = kind[0] + str(2 * int(kind[1:]))
-    from lockstep.frontend.exec.ptx.lift import type_of
-
     wide = type_of(wide_name)
     extend = lift.b.ir.sext if is_signed(kind) else lift.b.ir.zext
     vector = lift.b.vector(wide)
@@ -86,8 +84,6 @@ def set_predicate(lift: Lift, i: Instruction) -> None:
 
 def write_predicates(lift: Lift, i: Instruction, result) -> None:
     """Combine a comparison with the optional third predicate and write ``p`` or ``p|q``."""
-    from lockstep.frontend.exec.lanes.types import PRED
-
     ir = lift.b.ir
     outcomes = [result, ir.not_(result)]
     if i.modifiers[1] in ("and", "or", "xor"):

@@ -7,8 +7,8 @@ from llvmlite import ir
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD
 from lockstep.frontend.exec.lanes.memory import lane_numbers
 from lockstep.frontend.exec.lanes.types import I32, I64, Value
-from lockstep.frontend.exec.state import LANES
 from lockstep.frontend.exec.ptx.graph import Block, refuse
+from lockstep.frontend.exec.state import LANES
 from lockstep.isa.ptx.syntax import Function, Module, Variable, type_bytes
 
 if TYPE_CHECKING:
@@ -141,4 +141,3 @@ class Layout:
             case "%lanemask_ge":
                 return b.each(I32, [~((1 << k) - 1) & 0xFFFFFFFF for k in range(LANES)])
         raise refuse(self.module, lift.instruction, f"special register {name} is not supported")
-

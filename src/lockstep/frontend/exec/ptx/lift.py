@@ -6,6 +6,7 @@ from llvmlite import ir
 
 from lockstep.errors import InputError
 from lockstep.frontend.exec.lanes.builder import POINTER, LaneBuilder
+from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.lanes.types import (
     BF16,
     F16,
@@ -20,11 +21,10 @@ from lockstep.frontend.exec.lanes.types import (
     Type,
     Value,
 )
-from lockstep.frontend.exec.state import LANES
 from lockstep.frontend.exec.ptx.graph import refuse
 from lockstep.frontend.exec.ptx.layout import Layout
 from lockstep.frontend.exec.ptx.opcodes import CARRY
-from lockstep.frontend.exec.lanes.stream import Stream
+from lockstep.frontend.exec.state import LANES
 from lockstep.isa.ptx.syntax import (
     Function,
     Immediate,

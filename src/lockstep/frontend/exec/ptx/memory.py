@@ -49,6 +49,7 @@ def checked(lift: Lift, address: Value, space: str, size: int):
 
 
 def space_of(i: Instruction) -> str:
+    """The state space that an instruction names, or generic."""
     for word in i.modifiers:
         if word.partition("::")[0] in ("global", "shared", "local", "param", "const"):
             return word.partition("::")[0]

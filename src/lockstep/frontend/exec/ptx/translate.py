@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 from llvmlite import ir
 
-from lockstep._jit import source_key
 from lockstep.frontend.exec import native
-from lockstep.frontend.exec.lanes.builder import MASK, WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.program import BLOCK, EXITED, Ending, Program
 from lockstep.frontend.exec.ptx import control, floating, integer, memory  # noqa: F401  (tables)
@@ -142,10 +141,7 @@ def translate(module: Module, name: str, key: str, recording: bool, at_issue=Fal
     """The program of a kernel; ``key`` identifies the module's text in the disk cache."""
     parts = (key, module.name, name, recording, at_issue, _sources())
     key = hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
-    made = native.cached(key, lambda: pickle.dumps(
-        Translation(module, name, recording, at_issue).program()
-    ))
+    made = native.cached(
+        key, lambda: pickle.dumps(Translation(module, name, recording, at_issue).program())
+    )
     return pickle.loads(made)
-
-
-__all__ = ["MASK", "source_key", "translate"]
