@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -329,11 +330,18 @@ def phase(function, kinds: tuple, integers: int):
     return compile_(function.py_func)
 
 
+_one_at_a_time = threading.Lock()
+
+
 def _add_in_python(array, index, value):
-    """Without JIT the interpreter lock makes this atomic enough for tests of tiny cases."""
-    before = array[index]
-    array[index] += value
+    with _one_at_a_time:
+        before = array[index]
+        array[index] += value
     return before
+
+
+def _popcount_in_python(mask):
+    return int(mask).bit_count()
 
 
 @extending.intrinsic
@@ -346,6 +354,16 @@ def _atomic_add(_, array, index, value):
         return builder.atomic_rmw("add", builder.gep(data, [place]), number, "seq_cst")
 
     return numba.types.int64(array, numba.types.int64, numba.types.int64), generate
+
+
+@extending.intrinsic
+def _popcount(_, mask):
+    """The number of set bits of an integer: one instruction."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(context.cast(builder, arguments[0], mask, numba.types.int64))
+
+    return numba.types.int64(mask), generate
 
 
 @extending.intrinsic
@@ -363,6 +381,7 @@ def _give_way(_):
 
 
 atomic_add = _add_in_python if DISABLED else _atomic_add
+popcount = _popcount_in_python if DISABLED else _popcount
 give_way = (lambda: time.sleep(0)) if DISABLED else _give_way
 
 
