@@ -7,6 +7,7 @@ of the function itself, so an edit of a callee elsewhere would silently run the 
 keyed by a hash over the file and everything it imports).
 """
 
+import ctypes
 import functools
 import hashlib
 import os
@@ -340,10 +341,6 @@ def _add_in_python(array, index, value):
     return before
 
 
-def _popcount_in_python(mask):
-    return int(mask).bit_count()
-
-
 @extending.intrinsic
 def _atomic_add(_, array, index, value):
     """``array[index] += value`` on a one-dimensional int64 array; returns the value before."""
@@ -354,16 +351,6 @@ def _atomic_add(_, array, index, value):
         return builder.atomic_rmw("add", builder.gep(data, [place]), number, "seq_cst")
 
     return numba.types.int64(array, numba.types.int64, numba.types.int64), generate
-
-
-@extending.intrinsic
-def _popcount(_, mask):
-    """The number of set bits of an integer: one instruction."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.ctpop(context.cast(builder, arguments[0], mask, numba.types.int64))
-
-    return numba.types.int64(mask), generate
 
 
 @extending.intrinsic
@@ -380,8 +367,38 @@ def _give_way(_):
     return numba.types.none(), generate
 
 
+@extending.intrinsic
+def _call_native(_, address, state, mask):
+    """Call machine code at an address: ``int64 f(void *state, int32 mask)``."""
+
+    def generate(context, builder, signature, arguments):
+        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(8).as_pointer(), ir.IntType(32)])
+        function = builder.inttoptr(arguments[0], kind.as_pointer())
+        record = builder.inttoptr(arguments[1], kind.args[0])
+        return builder.call(function, [record, builder.trunc(arguments[2], kind.args[1])])
+
+    number = numba.types.int64
+    return number(number, number, number), generate
+
+
+@extending.intrinsic
+def _popcount(_, mask):
+    """Set bits of an int64."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return numba.types.int64(numba.types.int64), generate
+
+
+def _call_native_from_python(address, state, mask):
+    kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_uint32)
+    return kind(int(address))(int(state), int(mask))
+
+
 atomic_add = _add_in_python if DISABLED else _atomic_add
-popcount = _popcount_in_python if DISABLED else _popcount
+popcount = (lambda mask: (int(mask) & (1 << 64) - 1).bit_count()) if DISABLED else _popcount
+call_native = _call_native_from_python if DISABLED else _call_native
 give_way = (lambda: time.sleep(0)) if DISABLED else _give_way
 
 
