@@ -173,6 +173,13 @@ def test_modules(text, column, message):
             "expected an offset in bytes, found a floating-point number",
         ),
         ("ld.u32 %r1, g[0];", 13, "expected an array before '[', found 'g'"),
+        ("mov.u32 %r1, %r2|5;", 18, "expected an operand, found '5'"),
+        ("mov.u32 %r1, %r2|a;", 18, "expected a register after '|', found 'a'"),
+        (
+            ".shared .b32 t[4]; ld.shared.b32 %r1, t[%r2];",
+            41,
+            "expected a constant index, found '%r2'",
+        ),
         ("call %p;;", 9, "expected an instruction, directive, label, '{' or '}', found ';'"),
         ("call 5;", 6, "expected an operand, found '5'"),
         ("call (%r1) h, (5);", 12, "expected ',' after the results of a call, found 'h'"),

@@ -46,6 +46,7 @@ R, S, D, P, Q = (Register(name) for name in ("%r", "%s", "%d", "%p", "%q"))
         ("WARP_SZ", Immediate(32)), ("WARP_SZ - 1", Immediate(31)), ("!0", Immediate(1)),
         ("0f3F800000", Immediate(0x3F800000, 32)), ("%p|%q", Pair(P, Q)),
         ("_|%q", Pair(Sink(), Q)), ("%r|%p", Pair(R, P)), ("!%p", Negated(P)),
+        ("{%r, %s}|%p", Pair(Vector((R, S)), P)),
         ("%v.x", Register("%v", 0)), ("%v.w", Register("%v", 3)), ("%v.g", Register("%v", 1)),
         ("%v.b", Register("%v", 2)), ("%w.y", Register("%w", 1)), ("%v", Register("%v")),
         ("%tid.x", Register("%tid.x")), ("%tid", Register("%tid")),
