@@ -28,7 +28,7 @@ from lockstep.frontend.tracefile.rows import (
     finished,
     place_streams,
 )
-from lockstep.frontend.tracefile.shapes import MemoryMap, Shapes, slots, starts, unpack_runs
+from lockstep.frontend.tracefile.shapes import MemoryMap, Shapes, slots, unpack_runs
 from lockstep.workload import ADDRESS, RUN, WARP, Cta
 
 TABLES = np.array([2, 1, 1, 3, 1, len(STORED)])
@@ -103,7 +103,7 @@ def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
         np.empty(ctas + 1, np.int64),
         np.empty(n_addresses, np.int64),
         _row_slots(shapes, geometry.memory, table[0]),
-        starts(shapes.totals["addresses"]),
+        shapes.slot_first,
         warps,
         shape,
         index,
@@ -214,16 +214,17 @@ def _count_addresses(table, shape, first):
 def _row_slots(shapes: Shapes, memory: MemoryMap, instructions: np.ndarray) -> np.ndarray:
     """The address records of the shapes, referring to the rows of ``instructions``."""
     table = slots(shapes, memory)
-    row_of = np.full(len(memory.instructions), NONE)
-    row_of[instructions] = np.arange(len(instructions))
-    if not _to_rows(table, row_of):
+    if not _to_rows(table, instructions, np.empty(len(memory.instructions), np.int64)):
         raise Malformed("expected a row for every memory instruction that is executed")
     return table
 
 
 @jit
-def _to_rows(table, row_of):
+def _to_rows(table, instructions, row_of):
     """Replace instructions by their rows; False if one has none."""
+    row_of[:] = NONE
+    for row in range(len(instructions)):
+        row_of[instructions[row]] = row
     for k in range(len(table)):
         row = row_of[table[k].row]
         if row == NONE:

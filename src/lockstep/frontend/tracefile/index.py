@@ -30,7 +30,10 @@ class StoredChunk(NamedTuple):
     crc: int  # CRC-32 of the bytes in the file
 
 
-Source = Callable[[Kernel, list[tuple[int, StoredChunk]]], Callable]
+Placed = tuple[int, StoredChunk]
+"""Where a chunk begins in the file, and the chunk."""
+
+Source = Callable[[Kernel, list[Placed]], Callable]
 """Makes a kernel's ``ctas`` from its chunks and their places in the file."""
 
 
@@ -152,7 +155,7 @@ def _in_order(kinds: list[int], *lists: list) -> list:
     return [next(sources[kind]) for kind in kinds]
 
 
-def _placed(chunks: list[StoredChunk], at: int) -> tuple[list[tuple[int, StoredChunk]], int]:
+def _placed(chunks: list[StoredChunk], at: int) -> tuple[list[Placed], int]:
     """Each chunk with its place in the file: they lie one after the other from ``at`` on."""
     placed = []
     for chunk in chunks:

@@ -32,42 +32,62 @@ class Shapes(NamedTuple):
     """Distinct run sequences, one after the other."""
 
     first: np.ndarray  # at [s]: where the runs of shape s begin; one more at the end
+    slot_first: np.ndarray  # likewise its address records
     runs: np.ndarray  # RUN
     totals: np.ndarray  # TOTALS, one a shape
 
 
 def memory_map(instructions: np.ndarray) -> MemoryMap:
     """The memory instructions among ``instructions``."""
-    has_address = instructions["width"] > 0
-    before = np.zeros(len(instructions) + 1, np.int64)
-    np.cumsum(has_address, out=before[1:])
-    return MemoryMap(before, np.flatnonzero(has_address))
+    before = np.empty(len(instructions) + 1, np.int64)
+    found = np.empty(len(instructions), np.int64)
+    return MemoryMap(before, found[: _map_memory(as_records(instructions), before, found)])
+
+
+@jit
+def _map_memory(records, before, found):
+    """Fill both; returns how many were found."""
+    n = before[0] = 0
+    for i in range(len(records)):
+        if records[i].width > 0:
+            found[n] = i
+            n += 1
+        before[i + 1] = n
+    return n
 
 
 def starts(counts: np.ndarray) -> np.ndarray:
     """Where each of several groups begins when they lie one after the other, and the end."""
-    first = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=first[1:])
+    first = np.empty(len(counts) + 1, np.int64)
+    _add_up(counts, first)
     return first
+
+
+@jit
+def _add_up(counts, first):
+    first[0] = 0
+    for i in range(len(counts)):
+        first[i + 1] = first[i] + counts[i]
 
 
 @np.errstate(over="ignore")  # counting the lanes of mask -2**63
 def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
     """Count what each shape executes. Raises :class:`Malformed` if a run leaves the code."""
     totals = np.zeros(bounded(len(first) - 1, TOTALS), TOTALS)
-    bad = int(_measure(first, runs, memory.before, as_records(totals)))
+    slot_first = np.empty(len(first), np.int64)
+    bad = int(_measure((first, slot_first), runs, memory.before, as_records(totals)))
     if bad >= 0:
         run = runs[bad]
         raise Malformed(
             f"a run of {run['count']} instructions from {run['static']} on; "
             f"the code has {len(memory.before) - 1}"
         )
-    return Shapes(first, runs, totals)
+    return Shapes(first, slot_first, runs, totals)
 
 
 def slots(shapes: Shapes, memory: MemoryMap) -> np.ndarray:
     """The address records of all shapes; ``row`` counts memory instructions in code order."""
-    table = as_records(np.empty(bounded(shapes.totals["addresses"].sum(), SLOT), SLOT))
+    table = as_records(np.empty(bounded(shapes.slot_first[-1], SLOT), SLOT))
     _list_slots(shapes.runs, memory.before, table)
     return table
 
@@ -89,8 +109,10 @@ def unpack_runs(counts, columns, memory: MemoryMap) -> Shapes:
 
 
 @jit
-def _measure(first, runs, before, totals):
-    """Fill ``totals``; returns the first run that leaves the code, or -1."""
+def _measure(places, runs, before, totals):
+    """Fill ``totals`` and ``slot_first``; returns the first run that leaves the code, or -1."""
+    first, slot_first = places
+    slot_first[0] = 0
     for s in range(len(first) - 1):
         total = totals[s]
         for r in range(first[s], first[s + 1]):
@@ -101,6 +123,7 @@ def _measure(first, runs, before, totals):
             total.thread_instructions += count * lanes_of(runs[r]["mask"])
             if runs[r]["mask"] != 0:
                 total.addresses += before[static + count] - before[static]
+        slot_first[s + 1] = slot_first[s] + total.addresses
     return -1
 
 
