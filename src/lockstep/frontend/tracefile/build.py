@@ -5,7 +5,14 @@ import numpy as np
 from lockstep._jit import jit
 from lockstep.errors import WorkloadError
 from lockstep.frontend.tracefile.chunk import MOST_CTAS
-from lockstep.frontend.tracefile.columns import LIMIT, Malformed, bounded, pack, pack_tables
+from lockstep.frontend.tracefile.columns import (
+    LIMIT,
+    Malformed,
+    bounded,
+    modular,
+    pack,
+    pack_tables,
+)
 from lockstep.frontend.tracefile.rows import STORED, place_streams
 from lockstep.frontend.tracefile.shapes import (
     lanes_of,
@@ -113,7 +120,7 @@ class ChunkBuilder:
                     cta.index, f"warp {wrong[0]} states {stated} {name}; its runs make {true}"
                 )
 
-    @np.errstate(over="ignore")  # address arithmetic is modulo 2**64
+    @modular  # address arithmetic is modulo 2**64
     def encode(self) -> bytes:
         """The collected CTAs as the payload of a chunk; the builder is empty afterwards."""
         counts = [len(s) // RUN.itemsize for s in self._warp_shapes]

@@ -84,8 +84,8 @@ def codes(tables: CodeTables, strings: list[str]) -> list[Code]:
         _verify(words.reshape(-1).view(INSTRUCTION), strings)
     except LockstepError as problem:
         raise Malformed(str(problem)) from None
-    members = np.empty(len(relative), np.int64)
-    wrong = int(_first_wrong(words, tables.codes, (texts, relative), members, _places(strings)))
+    members, places = np.empty(len(relative), np.int64), np.empty(len(strings), np.int64)
+    wrong = int(_first_wrong(words, tables.codes, texts, relative, members, places))
     if wrong != NONE:
         raise Malformed(f"code {wrong}: expected known instructions, with texts of the code")
     found = []
@@ -108,26 +108,21 @@ class StoredCode(Code):
         self.texts = [strings[t] for t in texts.tolist()]
         self._count = len(members)
         own = np.empty((self._count, WORDS), np.int64)
-        _gather(words, texts, members, _places(strings), own)
+        _gather(words, texts, members, np.empty(len(strings), np.int64), own)
         self._records = own.reshape(-1).view(INSTRUCTION)
         return self.__dict__[name]
 
 
-def _places(strings: list[str]) -> np.ndarray:
-    """Where each string is among the texts of a code; to be filled."""
-    return np.full(len(strings), NONE)
-
-
 @jit
-def _first_wrong(words, codes, parts, members, places):
+def _first_wrong(words, codes, texts, relative, members, places):
     """Fill ``members``; returns the first code that lacks an instruction or a text, or NONE."""
-    texts, relative = parts
+    places[:] = NONE
     t = m = 0
     for c in range(codes.shape[1]):
         own = texts[t : t + codes[0, c]]
         t += codes[0, c]
         for text in own:
-            places[text] = c
+            places[text] = c  # a mark
         for i in range(codes[1, c]):
             member = relative[m] + i
             if not 0 <= member < len(words) or places[words[member, TEXT]] != c:

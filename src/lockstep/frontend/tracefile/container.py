@@ -4,9 +4,6 @@ import functools
 import struct
 import threading
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import BinaryIO
 
 import zstandard
 
@@ -19,7 +16,7 @@ MAJOR, MINOR = 1, 0
 HEADER = struct.Struct("<8sHH")  # magic, major and minor version
 FOOTER = struct.Struct("<QII8s")  # index: offset, unpacked size, CRC-32 with header; end magic
 LEVEL = 19  # of Zstandard
-KEPT = 1 << 16  # bytes; a file smaller than that is kept in memory
+KEPT = 1 << 16  # bytes; a file no larger than that is kept in memory
 
 
 def compress(payload: bytes) -> bytes:
@@ -50,18 +47,16 @@ class File:
 
     def __init__(self, path: str):
         self.path = path
-        with self._opened() as file:
-            self._whole = file.read(KEPT)
-            self.size = len(self._whole)
-            if self.size == KEPT:
-                self._whole, self.size = b"", file.seek(0, 2)
+        start, self.size = self._read(0, KEPT)
+        self._whole = start if self.size <= KEPT else b""
 
-    @contextmanager
-    def _opened(self) -> Iterator[BinaryIO]:
-        """The file, open for reading; what the system refuses is an :class:`InputError`."""
+    def _read(self, offset: int, size: int) -> tuple[bytes, int]:
+        """What :meth:`read` returns, and the size of the file."""
         try:
             with open(self.path, "rb", buffering=0) as file:
-                yield file
+                end = file.seek(0, 2)
+                file.seek(offset)
+                return file.read(size), end
         except OSError as problem:
             message = f"cannot be read: {problem.strerror or problem}"
             raise InputError(self.path, "", message) from None
@@ -70,9 +65,7 @@ class File:
         """``size`` bytes from ``offset`` on, or as many as there are."""
         if self._whole:
             return self._whole[offset : offset + size]
-        with self._opened() as file:
-            file.seek(offset)
-            return file.read(size)
+        return self._read(offset, size)[0]
 
     def index(self) -> tuple[bytes, int, bool]:
         """The payload of the index, where it lies, and whether a newer minor version wrote it."""

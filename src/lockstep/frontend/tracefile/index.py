@@ -1,13 +1,20 @@
 """The index: all of a workload but its CTAs, and where those lie. The last section of a file."""
 
 from collections.abc import Callable
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from lockstep.errors import WorkloadError
 from lockstep.frontend.tracefile.codes import WORDS, CodeCollector, CodeTables, codes
-from lockstep.frontend.tracefile.columns import LIMIT, Malformed, pack_tables, unpack_tables
+from lockstep.frontend.tracefile.columns import (
+    LIMIT,
+    Malformed,
+    modular,
+    pack_tables,
+    unpack_tables,
+)
 from lockstep.workload import Code, Kernel, MemoryCopy, Workload
 
 SCALARS = ("id", "registers", "shared_bytes", "stream", "architecture", "shared_base", "local_base")
@@ -126,7 +133,7 @@ def _columns(rows, width: int):
     return list(zip(*rows)) or [()] * width
 
 
-@np.errstate(over="ignore")  # differences are modulo 2**64
+@modular  # differences are modulo 2**64
 def decode(payload: bytes, begin: int, newer: bool, source: Source) -> tuple[Workload, int]:
     """The workload of an index, and where its last chunk ends; the first begins at ``begin``.
 
@@ -200,12 +207,8 @@ def _strings(lengths: list[int], payload: bytes, position: int, newer: bool) -> 
     end = position + sum(lengths)
     if not lengths or min(lengths) < 0 or end > len(payload) or (end < len(payload) and not newer):
         raise Malformed(f"expected strings of {end - position} bytes at the end of the index")
-    strings = []
-    for length in lengths:
-        try:
-            text = payload[position : position + length].decode("utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            raise Malformed("expected strings in UTF-8") from None
-        strings.append(text)
-        position += length
-    return strings
+    places = pairwise(accumulate(lengths, initial=position))
+    try:
+        return [payload[begin:end].decode("utf-8", "surrogatepass") for begin, end in places]
+    except UnicodeDecodeError:
+        raise Malformed("expected strings in UTF-8") from None

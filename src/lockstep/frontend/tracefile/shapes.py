@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep._jit import force_inline, jit
-from lockstep.frontend.tracefile.columns import Malformed, as_records, bounded
+from lockstep.frontend.tracefile.columns import Malformed, as_records, bounded, modular
 from lockstep.workload import RUN
 
 REACH = 254  # how many runs a mask may lie back
@@ -70,12 +70,12 @@ def _add_up(counts, first):
         first[i + 1] = first[i] + counts[i]
 
 
-@np.errstate(over="ignore")  # counting the lanes of mask -2**63
+@modular  # counting the lanes of mask -2**63
 def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
     """Count what each shape executes. Raises :class:`Malformed` if a run leaves the code."""
     totals = np.zeros(bounded(len(first) - 1, TOTALS), TOTALS)
     slot_first = np.empty(len(first), np.int64)
-    bad = int(_measure((first, slot_first), runs, memory.before, as_records(totals)))
+    bad = int(_measure(first, runs, memory.before, as_records(totals), slot_first))
     if bad >= 0:
         run = runs[bad]
         raise Malformed(
@@ -103,15 +103,14 @@ def unpack_runs(counts, columns, memory: MemoryMap) -> Shapes:
     """Undo :func:`pack_runs` for shapes of ``counts`` runs. Raises :class:`Malformed`."""
     first = starts(counts)
     runs = np.empty(bounded(len(columns[0]), RUN), RUN)
-    if not _join_runs(first, columns, runs):
+    if not _join_runs(first, *columns, runs):
         raise Malformed("expected warp shapes that fit their runs and masks")
     return measure(first, runs, memory)
 
 
 @jit
-def _measure(places, runs, before, totals):
+def _measure(first, runs, before, totals, slot_first):
     """Fill ``totals`` and ``slot_first``; returns the first run that leaves the code, or -1."""
-    first, slot_first = places
     slot_first[0] = 0
     for s in range(len(first) - 1):
         total = totals[s]
@@ -165,8 +164,7 @@ def _split_runs(first, runs, jump, back):
 
 
 @jit
-def _join_runs(first, columns, runs):
-    jump, count, back, literals = columns
+def _join_runs(first, jump, count, back, literals, runs):
     literal = 0
     for s in range(len(first) - 1):
         if first[s + 1] < first[s] or first[s + 1] > len(runs):
