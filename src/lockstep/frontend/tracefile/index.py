@@ -191,10 +191,8 @@ def _kernels(rows, names, placed, source: Source) -> list[Kernel]:
 
 
 def _kernel(code: Code, name: str, numbers: list[int]) -> Kernel:
-    fields = dict(zip(SCALARS, numbers))
-    for i, triple in enumerate(TRIPLES):
-        first = len(SCALARS) + 3 * i
-        fields[triple] = tuple(numbers[first : first + 3])
+    axes = iter(numbers[len(SCALARS) :])
+    fields = dict(zip(SCALARS, numbers)) | dict(zip(TRIPLES, zip(axes, axes, axes)))
     kernel = Kernel(name=name, code=code, ctas=tuple, **fields)
     problem = _problem(kernel)
     if problem:
