@@ -74,10 +74,10 @@ def test_only_a_small_file_stays_in_memory(file):
 
 
 def test_an_unknown_major_version_is_refused_and_a_newer_minor_one_is_read(file):
-    rewrite(file, version=(2, 0))
-    message = ", byte 8: lockstep trace version 2.0; this program reads version 1"
+    rewrite(file, version=(3, 0))
+    message = ", byte 8: lockstep trace version 3.0; this program reads version 2"
     assert refused(file) == message
-    rewrite(file, version=(1, 9))
+    rewrite(file, version=(2, 9))
     assert drain(file).name == "small"
 
 
@@ -89,7 +89,7 @@ def test_other_files_are_told_what_was_expected(tmp_path):
     assert "cannot be read" in refused(tmp_path)
 
 
-def rewrite(path, version=(1, 0), offset=None, raw_size=None, index=None):
+def rewrite(path, version=(2, 0), offset=None, raw_size=None, index=None):
     """Change a file so that its checksums still fit."""
     data = path.read_bytes()
     at, size, _, magic = container.FOOTER.unpack(data[-24:])

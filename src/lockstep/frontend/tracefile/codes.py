@@ -15,9 +15,11 @@ from lockstep.frontend.tracefile.columns import Malformed, as_records, check_ran
 from lockstep.frontend.tracefile.rows import NONE
 from lockstep.isa.instruction import (
     INSTRUCTION,
+    MOST_THREADS,
     NO_BARRIER,
     NO_CONTROL,
     REGISTER_COUNT,
+    WARP_SIZE,
     OpClass,
     Space,
     verify,
@@ -168,6 +170,7 @@ def _first_suspect(records, texts):
         fine = fine and 0 <= r.sources <= len(r.source) and NO_CONTROL <= r.stall <= 15
         fine = fine and 0 <= r.write_barrier <= NO_BARRIER and r.write_barrier != 6
         fine = fine and 0 <= r.read_barrier <= NO_BARRIER and r.read_barrier != 6
+        fine = fine and 0 <= r.threads <= MOST_THREADS and r.threads % WARP_SIZE == 0
         if not (fine and 0 <= r.wait_mask < 64):
             return i
         for j in range(r.destinations):
