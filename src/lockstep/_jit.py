@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -330,10 +331,13 @@ def phase(function, kinds: tuple, integers: int):
     return compile_(function.py_func)
 
 
+_one_at_a_time = threading.Lock()
+
+
 def _add_in_python(array, index, value):
-    """Without JIT the interpreter lock makes this atomic enough for tests of tiny cases."""
-    before = array[index]
-    array[index] += value
+    with _one_at_a_time:
+        before = array[index]
+        array[index] += value
     return before
 
 

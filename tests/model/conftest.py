@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
@@ -99,6 +100,12 @@ TINY = {
     "launch.cta_interval": 1.0,
     "launch.concurrent_kernels": 4,
 }
+
+
+@pytest.fixture(scope="session")
+def rig(load_script):
+    """The memory side behind real links, see ``memory_side.py``."""
+    return load_script(Path(__file__).parent / "memory_side.py")
 
 
 @pytest.fixture(scope="session")

@@ -74,6 +74,7 @@ def test_nothing_is_dispatched_without_ctas(tiny, idle_sms):
 
 def _fill(c):
     c.l1.tags.lines[...] = 5
+    c.l1.caches.filled = 1
 
 
 @pytest.mark.parametrize(

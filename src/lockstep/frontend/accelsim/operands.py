@@ -58,7 +58,7 @@ def _lifts_to(
             sources,
             pc=int(record["pc"]),
             addressed=bool(record["width"] > 0),
-            immediate=int(record["immediate"]),
+            immediate=sass.traced_immediate(record),
             architecture=architecture,
         )
     except LockstepError:

@@ -4,12 +4,10 @@ Finds the allocation of every lane, translates generic addresses of shared and l
 records the first access that is outside, or misaligned, as a fault.
 """
 
+import functools
 from enum import IntEnum
 
-import numpy as np
-
 from lockstep._jit import inline, jit, phase
-from lockstep.frontend.exec.schedule import Machine
 from lockstep.frontend.exec.state import (
     LANES,
     LOCAL_WINDOW,
@@ -112,9 +110,7 @@ def check(x, w, site, size, mask):
     return 0
 
 
-def entry_points(machine: Machine):
-    """The runtime functions as pointers for generated code; keep the result while it runs."""
-    return phase(check, (machine.kind,), 4)
-
-
-NO_ALLOCATION = np.int64(1) << 62
+@functools.cache
+def entry_points(kind):
+    """The runtime functions as pointers for generated code; ``kind`` is that of the machine."""
+    return phase(check, (kind,), 4)

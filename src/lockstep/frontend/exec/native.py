@@ -12,8 +12,8 @@ from llvmlite import binding
 from lockstep._jit import cache_root
 
 
-@functools.cache
 def _machine() -> binding.TargetMachine:
+    """A new one each time: an execution engine takes its machine with it when it is freed."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     target = binding.Target.from_triple(binding.get_process_triple())
@@ -39,9 +39,17 @@ def host_key() -> str:
 
 
 def assemble(text: str) -> bytes:
-    """Object code of an LLVM module."""
-    module = binding.parse_assembly(text)
-    return _machine().emit_object(module)
+    """Object code of an LLVM module.
+
+    Code generation is left to choose well among vector instructions; before it, one pass folds
+    constants and simplifies (instruction selection alone does not end on some constant vectors).
+    """
+    module, machine = binding.parse_assembly(text), _machine()
+    passes = binding.create_new_module_pass_manager()
+    passes.add_instruction_combine_pass()
+    options = binding.create_pipeline_tuning_options(speed_level=1)
+    passes.run(module, binding.create_pass_builder(machine, options))
+    return machine.emit_object(module)
 
 
 class Loaded:

@@ -7,10 +7,10 @@ import numpy as np
 
 
 class Ending(IntEnum):
-    """What happens at the end of a block."""
+    """What the lanes that a block's function returns do at its end; the others go to `next`."""
 
-    JUMP = 0  # all lanes go to `next`
-    BRANCH = 1  # the lanes that the function returns go to `taken`, the others to `next`
+    JUMP = 0  # all lanes go to `next`, whatever it returns
+    BRANCH = 1  # go to `taken`
     EXIT = 2
     INDIRECT = 3  # each lane goes to the block in its scratch word
     BARRIER = 4  # wait for the warps of the CTA, then `next`

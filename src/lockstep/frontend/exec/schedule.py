@@ -174,30 +174,17 @@ def run_warp(x, w, budget):
             result = call_native(x.functions[at], address, lanes)
             if result == FAULTED:
                 return Stop.FAULT
-            if b.ending == Ending.JUMP:
-                after = b.next
-            elif b.ending == Ending.BRANCH:
+            after = b.next
+            if b.ending != Ending.JUMP:
                 taken = result & lanes
-                if taken == 0:
-                    after = b.next
-                elif taken == lanes:
+                if b.ending == Ending.BRANCH and taken == lanes:
                     after = b.taken
-                else:
-                    depart(x, w, b.taken, taken)
-                    depart(x, w, b.next, lanes & ~taken)
+                elif taken:
+                    if taken != lanes:
+                        depart(x, w, b.next, lanes & ~taken)
+                    if finish(x, w, b, taken) == Stop.HOST:
+                        return Stop.HOST
                     break
-            elif b.ending == Ending.EXIT:
-                after = EXITED
-            elif b.ending == Ending.INDIRECT:
-                scatter(x, w, lanes)
-                break
-            elif b.ending == Ending.HOST:
-                add_group(x, w, b.next, lanes, READY)
-                return Stop.HOST
-            else:
-                add_group(x, w, b.next, lanes, AT_BARRIER)
-                warp.waiting = 1 if b.ending == Ending.BARRIER else 2
-                break
             if after == EXITED:
                 warp.alive &= ~lanes
                 break
@@ -212,6 +199,25 @@ def run_warp(x, w, budget):
                 add_group(x, w, after, lanes, READY)
                 break
             at, state = after, READY
+
+
+@inline
+def finish(x, w, b, lanes):
+    """Lanes do what the block's ending says."""
+    if b.ending == Ending.BRANCH:
+        depart(x, w, b.taken, lanes)
+    elif b.ending == Ending.EXIT:
+        depart(x, w, EXITED, lanes)
+    elif b.ending == Ending.INDIRECT:
+        scatter(x, w, lanes)
+    elif b.ending == Ending.HOST:
+        x.warps[w].host_lanes = lanes
+        add_group(x, w, b.next, lanes, READY)
+        return Stop.HOST
+    else:
+        add_group(x, w, b.next, lanes, AT_BARRIER)
+        x.warps[w].waiting = 1 if b.ending == Ending.BARRIER else 2
+    return Stop.DONE
 
 
 @inline
@@ -418,4 +424,3 @@ def next_place(x):
         if x.ctas[running.place].linear >= 0 or running.next_cta < running.ctas:
             return True
     return False
-

@@ -72,7 +72,8 @@ WARP = np.dtype(
         ("barrier_threads", "i8"),  # ... thread count (0 = all of the CTA), ...
         ("barrier_lanes", "i8"),  # ... and the predicate of barrier.red
         ("barrier_result", "i8"),  # popcount << 2 | any << 1 | all
-        ("host_call", "i8"),  # which service a host-call block asks for
+        ("host_call", "i8"),  # which service a host-call block asks for, ...
+        ("host_lanes", "i8"),  # ... and for which lanes
         ("spins", "i8"),  # turns of a loop that may wait for others, in a row
         ("turn", "i8"),  # block from which the next group is chosen, while others get a turn
         ("turns_left", "i8"),
@@ -96,6 +97,7 @@ class Window(IntEnum):
     SHARED = 1
     LOCAL = 2
     PARAMETER = 3
+
 
 FAULT = np.dtype(
     [

@@ -3,13 +3,12 @@
 from lockstep.isa.ptx.declarations import SPACES, read_variables
 from lockstep.isa.ptx.headers import HeaderReader
 from lockstep.isa.ptx.lexer import DOT, WORD, Cursor
-from lockstep.isa.ptx.lines import LineTable, read_section
+from lockstep.isa.ptx.lines import LineTable
 from lockstep.isa.ptx.names import Names
 from lockstep.isa.ptx.operands import OperandReader
 from lockstep.isa.ptx.syntax import (
     Function,
     Instruction,
-    Module,
     Negated,
     Operand,
     Register,
@@ -29,11 +28,10 @@ class BodyReader:
         names: Names,
         lines: LineTable,
         labels: dict[int, list[int]],
-        module: Module,
         function: Function,
     ):
         self._cursor, self._names, self._lines, self._labels = cursor, names, lines, labels
-        self._module, self._function = module, function
+        self._function = function
         self._operands = OperandReader(cursor, names, function.registers)
         self._headers = HeaderReader(cursor, names)
         self._source = None
@@ -41,10 +39,10 @@ class BodyReader:
         self._opcodes: dict[str, tuple[str, tuple[str, ...], int]] = {}
 
     def read(self) -> None:
-        """Go past the body, braces included."""
+        """Go past the body, braces included; its outermost scope is that of the parameters."""
         cursor = self._cursor
         kinds, texts = cursor.kinds, cursor.texts
-        self._enter()
+        self._open()
         while self._opened:
             index = cursor.index
             if kinds[index] == WORD:
@@ -61,32 +59,31 @@ class BodyReader:
         if text == "@":
             self._instruction()
         elif text == "{":
-            self._enter()
+            self._names.enter()
+            self._open()
         elif text == "}":
             self._leave()
-        elif text == ";":
-            self._cursor.index += 1
         elif not text:
             message = "expected '}' before the end of the text, to match this '{'"
             raise self._cursor.error(message, self._opened[-1])
         else:
             raise self._cursor.expected("an instruction, directive, label, '{' or '}'")
 
-    def _enter(self) -> None:
+    def _open(self) -> None:
         opened = self._cursor.index
         self._cursor.index += 1
         self._opened.append(opened)
-        self._names.enter()
         for index in self._labels.get(opened, ()):
             name = self._cursor.texts[index]
             if self._names.is_here(name):
-                raise self._cursor.error(f"label {name!r} is declared twice in this scope", index)
+                raise self._cursor.expected("a label that is new in this scope", index)
             self._names.declare(name, Symbol(self._names.unique(name)))
 
     def _leave(self) -> None:
         self._cursor.index += 1
         self._opened.pop()
-        self._names.leave()
+        if self._opened:
+            self._names.leave()
 
     def _label(self) -> None:
         cursor = self._cursor
@@ -134,18 +131,10 @@ class BodyReader:
             self._source = self._lines.read_location()
         elif text == ".pragma":
             self._function.pragmas += self._headers.read_pragma()
-        elif text == ".file":
-            self._lines.read_file()
-        elif text == ".section":
-            self._section()
         elif text in self._TABLES:
             raise self._cursor.error(f"expected a label before {text!r}")
         else:
             raise self._cursor.expected("a directive of a function, as '.reg'")
-
-    def _section(self) -> None:
-        name, text = read_section(self._cursor)
-        self._module.sections[name] = self._module.sections.get(name, "") + text
 
     def _declare(self) -> None:
         for variable in read_variables(self._cursor, self._names):
@@ -165,7 +154,7 @@ class BodyReader:
             operands = (self._operands.read_call(),)
         else:
             first = cursor.index
-            operands = self._operands.read_all()
+            operands = self._operands.read_all(opcode)
             if width:
                 self._check_width(operands, width, first)
         position = cursor.position(start)

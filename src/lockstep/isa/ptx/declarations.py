@@ -1,29 +1,28 @@
-"""Declarations of variables, registers and parameters, and their initialisers."""
+"""Declarations of variables, registers and parameters."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from lockstep.isa.ptx.expressions import DEEPEST, read_constant, read_count, read_integer
-from lockstep.isa.ptx.lexer import DOT, NUMBER, WORD, Cursor
+from lockstep.isa.ptx.expressions import read_count, read_integer
+from lockstep.isa.ptx.initialisers import InitialReader
+from lockstep.isa.ptx.lexer import DOT, Cursor
 from lockstep.isa.ptx.literals import read_literal
 from lockstep.isa.ptx.names import Names
-from lockstep.isa.ptx.syntax import Immediate, Symbol, Variable, type_bytes
+from lockstep.isa.ptx.syntax import Variable, type_bytes
 
 SPACES = frozenset(["reg", "const", "global", "local", "param", "shared", "sreg", "tex"])
-_REFERENCES = frozenset(["texref", "samplerref", "surfref"])
-TYPES = _REFERENCES | frozenset(
+TYPES = frozenset(
     [
         *("b8", "b16", "b32", "b64", "b128", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64"),
         *("f16", "f16x2", "f32", "f64", "bf16", "bf16x2", "tf32"),
+        *("texref", "samplerref", "surfref"),
         *("e4m3", "e5m2", "e4m3x2", "e5m2x2", "pred"),
     ]
 )
 _VECTORS = {".v2": 2, ".v4": 4}
 _WIDEST = 16  # bytes of a vector (PTX ISA, "Vectors")
-_MOST_REGISTERS = 1 << 20  # of one range: what a typing error may cost
-_MOST_ELEMENTS = 1 << 22  # of an initialised array
+_MOST_REGISTERS = 1 << 18  # of one range: what a typing error may cost
 _POINTEES = frozenset([".const", ".global", ".local", ".shared"])
-_ZERO = Immediate(0)
 
 
 @dataclass(slots=True)
@@ -51,13 +50,14 @@ def read_variables(cursor: Cursor, names: Names, linkage: str = "") -> Iterator[
         cursor.expect(",", "or ';' in a declaration")
 
 
-def read_parameter(cursor: Cursor, names: Names) -> Variable:
+def read_parameter(cursor: Cursor) -> Variable:
     """Go past one parameter of a function: ``.param`` or ``.reg``, type, name or ``_``, extents."""
     if cursor.texts[cursor.index] not in (".param", ".reg"):
         raise cursor.expected("'.param' or '.reg'")
     template, place = _read_template(cursor, ""), cursor.position(cursor.index)
     name = "_" if cursor.accept("_") else cursor.identifier("a name")
-    return next(_read_declarator(cursor, names, replace(template, name=name, position=place)))
+    shape = _read_shape(cursor, template)
+    return replace(template, name=name, position=place, shape=shape)
 
 
 def _read_template(cursor: Cursor, linkage: str) -> Variable:
@@ -93,6 +93,8 @@ def _read_qualifiers(cursor: Cursor, space: str) -> Qualifiers:
         raise cursor.expected("a type")
     if qualifiers.type == "pred" and space != "reg":
         raise cursor.error("expected '.reg' for predicates", cursor.index - 1)
+    if qualifiers.type == "pred" and qualifiers.vector > 1:
+        raise cursor.error("expected no vector of predicates", cursor.index - 1)
     if type_bytes(qualifiers.type) * qualifiers.vector > _WIDEST:
         raise cursor.error(f"expected a vector of at most {_WIDEST} bytes", cursor.index - 1)
     return qualifiers
@@ -161,16 +163,19 @@ _QUALIFIERS = {".align": _read_alignment, ".ptr": _read_pointee, ".attribute": _
 
 def _read_declarator(cursor: Cursor, names: Names, variable: Variable) -> Iterator[Variable]:
     """Go past what follows the name of ``variable``: a range, or extents and an initialiser."""
-    if variable.space in ("reg", "param") and cursor.accept("<"):
+    if cursor.accept("<"):
         yield from _expand(cursor, variable)
         return
-    shape, initial = _read_shape(cursor, variable.space), ()
+    start = cursor.index
+    variable = replace(variable, shape=_read_shape(cursor, variable))
     if cursor.accept("="):
         if variable.space not in ("const", "global"):
             message = "expected '.const' or '.global' for an initialised variable"
             raise cursor.error(message, cursor.index - 1)
-        shape, initial = _read_initial(cursor, names, replace(variable, shape=shape))
-    yield replace(variable, shape=shape, initial=initial) if shape or initial else variable
+        variable = InitialReader(cursor, names, variable).read()
+    elif 0 in variable.shape and variable.linkage != "extern" and variable.space != "param":
+        raise cursor.error("expected '.extern', an initialiser or a number of elements", start)
+    yield variable
 
 
 def _expand(cursor: Cursor, variable: Variable) -> Iterator[Variable]:
@@ -184,10 +189,10 @@ def _expand(cursor: Cursor, variable: Variable) -> Iterator[Variable]:
         yield Variable(f"{v.name}{i}", v.space, v.type, v.position, v.vector, (), v.alignment)
 
 
-def _read_shape(cursor: Cursor, space: str) -> tuple[int, ...]:
+def _read_shape(cursor: Cursor, variable: Variable) -> tuple[int, ...]:
     extents = []
     while cursor.texts[cursor.index] == "[":
-        if space == "reg":
+        if variable.space == "reg":
             raise cursor.error("expected no array: registers are no memory")
         cursor.index += 1
         if cursor.texts[cursor.index] == "]" and not extents:
@@ -196,133 +201,3 @@ def _read_shape(cursor: Cursor, space: str) -> tuple[int, ...]:
             extents.append(read_count(cursor, "a number of elements"))
         cursor.expect("]", "after a number of elements")
     return tuple(extents)
-
-
-def _read_initial(
-    cursor: Cursor, names: Names, variable: Variable
-) -> tuple[tuple[int, ...], tuple[Immediate | Symbol, ...]]:
-    """Shape (the open extent filled in) and values."""
-    if variable.type in _REFERENCES and not variable.shape:
-        return (), _read_properties(cursor)
-    shape = variable.shape + ((variable.vector,) if variable.vector > 1 else ())
-    start = cursor.index
-    values = InitialReader(cursor, names).read(shape, 0)
-    if variable.shape and not variable.shape[0]:
-        row = _product(shape[1:])
-        return (len(values) // row if row else 0, *variable.shape[1:]), tuple(values)
-    missing = _product(shape) - len(values)
-    if len(values) + missing > _MOST_ELEMENTS:
-        raise cursor.error(f"expected at most {_MOST_ELEMENTS} initialised elements", start)
-    return variable.shape, (*values, *[_ZERO] * missing)
-
-
-def _product(extents: tuple[int, ...]) -> int:
-    product = 1
-    for extent in extents:
-        product *= extent
-    return product
-
-
-class InitialReader:
-    """Reads the values of an initialiser: numbers, addresses, and braces around them."""
-
-    def __init__(self, cursor: Cursor, names: Names):
-        self._cursor, self._names = cursor, names
-
-    def read(self, shape: tuple[int, ...], depth: int) -> list[Immediate | Symbol]:
-        """Go past the initialiser of an array of ``shape`` (first extent 0: any number)."""
-        cursor = self._cursor
-        start = cursor.index
-        if depth > DEEPEST:
-            raise cursor.error(f"expected at most {DEEPEST} nested braces")
-        if not cursor.accept("{"):
-            return [self._value()]
-        if not shape:  # braces around a scalar, as in C
-            value = self.read((), depth + 1)
-            cursor.expect("}", "after a value")
-            return value
-        values = self._rows(shape, depth)
-        if shape[0] and len(values) > _product(shape):
-            raise cursor.error(f"expected at most {_product(shape)} values, found {len(values)}",
-                               start)  # fmt: skip
-        return values
-
-    def _rows(self, shape: tuple[int, ...], depth: int) -> list[Immediate | Symbol]:
-        cursor, inner = self._cursor, shape[1:]
-        size = _product(inner)
-        values: list[Immediate | Symbol] = []
-        while not cursor.accept("}"):
-            if cursor.texts[cursor.index] == "{":
-                self._pad(values, -len(values) % size if size else 0)
-                row = self.read(inner, depth + 1)
-                values += row
-                self._pad(values, size - len(row))
-            else:
-                values.append(self._value())
-            if not cursor.accept(",") and cursor.texts[cursor.index] != "}":
-                raise cursor.expected("',' or '}' in an initialiser")
-        if not shape[0] and size:
-            self._pad(values, -len(values) % size)
-        return values
-
-    def _pad(self, values: list[Immediate | Symbol], count: int) -> None:
-        if len(values) + count > _MOST_ELEMENTS:
-            raise self._cursor.error(f"expected at most {_MOST_ELEMENTS} initialised elements")
-        values += [_ZERO] * count
-
-    def _value(self) -> Immediate | Symbol:
-        cursor = self._cursor
-        if cursor.kinds[cursor.index] == NUMBER and cursor.texts[cursor.index + 1] == "(":
-            return self._masked()
-        if cursor.kinds[cursor.index] == WORD and cursor.texts[cursor.index] != "WARP_SZ":
-            return self._address()
-        return read_constant(cursor)
-
-    def _masked(self) -> Symbol:
-        """``0xFF00(symbol)``: a byte of an address (PTX ISA, "Initializers")."""
-        cursor = self._cursor
-        literal = read_literal(cursor.texts[cursor.index])
-        mask = literal[0].value if literal else 0
-        if mask not in [0xFF << shift for shift in range(0, 64, 8)]:
-            raise cursor.expected("0xFF, 0xFF00 or another byte's mask")
-        cursor.index += 2
-        symbol = self._address()
-        cursor.expect(")", "after a masked address")
-        return replace(symbol, mask=mask)
-
-    def _address(self) -> Symbol:
-        cursor = self._cursor
-        generic = cursor.texts[cursor.index] == "generic" and cursor.texts[cursor.index + 1] == "("
-        if generic:
-            cursor.index += 2
-        start = cursor.index
-        symbol = self._names.visible.get(cursor.texts[start])
-        if not isinstance(symbol, Symbol):
-            raise cursor.expected("a number or a declared variable or function")
-        cursor.index += 1
-        offset = self._offset()
-        if generic:
-            cursor.expect(")", "after a generic address")
-            offset += self._offset()
-        return Symbol(symbol.name, offset, generic)
-
-    def _offset(self) -> int:
-        if self._cursor.texts[self._cursor.index] not in ("+", "-"):
-            return 0
-        return read_integer(self._cursor, "an offset in bytes")
-
-
-def _read_properties(cursor: Cursor) -> tuple[Immediate | Symbol, ...]:
-    """``{ width = 16, addr_mode_0 = wrap }``: property and value in turn."""
-    cursor.expect("{", "before the properties of a reference")
-    values: list[Immediate | Symbol] = []
-    while not cursor.accept("}"):
-        values.append(Symbol(cursor.identifier("a property")))
-        cursor.expect("=", "after a property")
-        if cursor.kinds[cursor.index] == WORD:
-            values.append(Symbol(cursor.identifier("a value")))
-        else:
-            values.append(Immediate(read_integer(cursor, "a value")))
-        if not cursor.accept(",") and cursor.texts[cursor.index] != "}":
-            raise cursor.expected("',' or '}' between properties")
-    return tuple(values)

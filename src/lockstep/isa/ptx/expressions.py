@@ -2,7 +2,7 @@
 
 What type an operator reads and makes is in the PTX ISA, section "Constant Expression Evaluation":
 integers are signed 64-bit unless a literal or cast says otherwise, comparisons make signed ones,
-and the bitwise operators unsigned ones.
+and the bitwise operators and remainders unsigned ones.
 """
 
 import operator
@@ -166,7 +166,7 @@ _UNARY: dict[str, Callable[[Constant], Constant]] = {
 def _apply(cursor: Cursor, at: int, left: Constant, right: Constant) -> Constant:
     sign = cursor.texts[at]
     real = isinstance(left.value, float) or isinstance(right.value, float)
-    unsigned = (left.unsigned or right.unsigned) and not real
+    unsigned = (left.unsigned or right.unsigned or sign == "%") and not real
     a, b = left.value, right.value
     if unsigned:
         a, b = a & (1 << 64) - 1, b & (1 << 64) - 1
@@ -193,7 +193,7 @@ def _real(cursor: Cursor, at: int, a: float, b: float) -> float:
 
 
 def _shift(sign: str, left: Constant, count: int) -> Constant:
-    count = min(count & (1 << 64) - 1, 64)
+    count &= 63  # as ptxas does; C leaves longer shifts open
     return _wrapped(left.value << count if sign == "<<" else left.value >> count, left.unsigned)
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lockstep.isa.ptx.declarations import read_attributes, read_parameter
 from lockstep.isa.ptx.expressions import read_count
-from lockstep.isa.ptx.lexer import Cursor
+from lockstep.isa.ptx.lexer import Cursor, shown
 from lockstep.isa.ptx.names import Names
 from lockstep.isa.ptx.syntax import Function, Prototype, Register, Symbol, Variable
 
@@ -47,7 +47,10 @@ class HeaderReader:
             self._read_directives(function)
         function.position = cursor.position(cursor.index)
         function.name = cursor.identifier("the name of a function")
+        start = cursor.index + 1
         function.parameters = self._read_parameters(function)
+        if is_entry and any(p.space == "reg" for p in function.parameters):
+            raise cursor.error("expected '.param' for the parameters of a kernel", start)
         self._read_directives(function)
         return function
 
@@ -78,9 +81,8 @@ class HeaderReader:
         if variable.name == "_":
             return variable
         if self._names.is_here(variable.name):
-            place = variable.position
-            message = f"{variable.name!r} is declared twice in this scope"
-            raise self._cursor.error_at(place, message)
+            message = f"expected a name that is new in this scope, found {shown(variable.name)}"
+            raise self._cursor.error_at(variable.position, message)
         name = self._names.unique(variable.name)
         renamed = variable if name == variable.name else replace(variable, name=name)
         if variable.space == "reg":
@@ -88,6 +90,7 @@ class HeaderReader:
             function.registers[name] = renamed
         else:
             self._names.declare(variable.name, Symbol(name))
+            self._names.variables[name] = renamed
             function.variables.append(renamed)
         return renamed
 
@@ -101,9 +104,9 @@ class HeaderReader:
         cursor = self._cursor
         if not cursor.accept("(") or cursor.accept(")"):
             return ()
-        variables = [read_parameter(cursor, self._names)]
+        variables = [read_parameter(cursor)]
         while cursor.accept(","):
-            variables.append(read_parameter(cursor, self._names))
+            variables.append(read_parameter(cursor))
         cursor.expect(")", "after parameters")
         return tuple(variables)
 

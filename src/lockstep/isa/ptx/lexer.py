@@ -16,6 +16,7 @@ WORD, NUMBER, DOT, STRING, SIGN, END, UNTERMINATED, BAD = range(1, 9)
 _SKIPPED = r"""(?:\s++
     | //[^\n]*+
     | /\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/
+    | \#[ ]\d[^\n]*+  # the line markers of a C preprocessor
     | @@DWARF[^\n]*+  # debug information before PTX 2.0
 )*+"""
 _TOKEN = re.compile(

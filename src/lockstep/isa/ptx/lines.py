@@ -14,7 +14,7 @@ class LineTable:
     def __init__(self, cursor: Cursor):
         self._cursor = cursor
         self.files = dict(self._read_files())
-        self._strings: dict[str, str] | None = None
+        self._strings: dict[str, bytes] | None = None
         self._seen: dict[tuple[int, int, int], SourceLine] = {}
 
     def _read_files(self):
@@ -54,19 +54,18 @@ class LineTable:
                 outer = self._known(self._read_place())
             else:
                 raise cursor.expected("'function_name' or 'inlined_at'", cursor.index - 1)
-        path, (_, line, column) = self.files[place[0]], place
-        location = self._seen[place] = SourceLine(path, line, column, function, outer)
+        number, line, column = place
+        location = SourceLine(self.files.get(number, ""), line, column, function, outer)
+        self._seen[place] = location
         return location
 
     def _known(self, place: tuple[int, int, int]) -> SourceLine:
         number, line, column = place
-        return self._seen.get(place) or SourceLine(self.files[number], line, column)
+        return self._seen.get(place) or SourceLine(self.files.get(number, ""), line, column)
 
     def _read_place(self) -> tuple[int, int, int]:
-        cursor, start = self._cursor, self._cursor.index
+        cursor = self._cursor
         number = read_count(cursor, "the number of a file")
-        if number not in self.files:
-            raise cursor.error(f"expected a file that '.file' names, found {number}", start)
         return number, read_count(cursor, "a line"), read_count(cursor, "a column")
 
     def _read_function(self) -> str:
@@ -77,17 +76,18 @@ class LineTable:
             self._strings = dict(_debug_strings(cursor))
         if label not in self._strings:
             raise cursor.expected("a label of section .debug_str", start)
-        return self._strings[label][offset:].partition("\0")[0]
+        return self._strings[label][offset:].decode("latin-1")
 
 
 def _debug_strings(cursor: Cursor):
-    """Labels of ``.debug_str`` and the text from each of them on."""
+    """Labels of ``.debug_str``, each with the string that ends at the next zero."""
     texts = cursor.texts
     for index in [i for i, text in enumerate(texts) if text == ".debug_str"]:
         if texts[index - 1] == ".section" and texts[index + 1] == "{":
             content, labels = _read_bytes(cursor, index + 2)
             for label, offset in labels.items():
-                yield label, content[offset:].decode("latin-1")
+                end = content.find(0, offset)
+                yield label, content[offset : end if end >= 0 else None]
 
 
 def _read_bytes(cursor: Cursor, index: int) -> tuple[bytes, dict[str, int]]:

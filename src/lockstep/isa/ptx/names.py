@@ -1,7 +1,7 @@
 """What names stand for: special registers, scopes, and the renaming of names declared again."""
 
 from lockstep.isa.ptx.expressions import WARP_SIZE
-from lockstep.isa.ptx.syntax import Immediate, Operand, Register, Sink
+from lockstep.isa.ptx.syntax import Immediate, Operand, Register, Sink, Variable
 
 # PTX ISA, "Special Registers".
 _VECTORS = ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid",
@@ -27,14 +27,16 @@ class Names:
 
     ``visible`` maps a name, and a number literal once seen, to its operand. A name that a
     function declares again is renamed ``name'2``, ``name'3`` ..., so that its operand is unique.
+    ``variables`` holds what is in memory, by its unique name.
     """
 
-    __slots__ = ("_declared", "_shadowed", "visible")
+    __slots__ = ("_declared", "_shadowed", "variables", "visible")
 
     def __init__(self):
         self.visible: dict[str, Operand] = {name: Register(name) for name in SPECIAL_REGISTERS}
         self.visible["_"] = Sink()
         self.visible["WARP_SZ"] = Immediate(WARP_SIZE)
+        self.variables: dict[str, Variable] = {}
         self._shadowed: list[dict[str, Operand | None]] = [{}]
         self._declared: dict[str, int] = {}
 

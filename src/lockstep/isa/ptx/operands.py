@@ -21,6 +21,7 @@ from lockstep.isa.ptx.syntax import (
 )
 
 _COMPONENTS = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
+_ADDRESS_OF = frozenset(["mov", "cvta"])
 _SELECTOR = re.compile("b[0-7]{1,4}|h[0-3]{1,2}")  # PTX ISA, "Video Instructions"
 
 
@@ -30,14 +31,15 @@ class OperandReader:
     ``registers`` are those of the function, for their vector lengths and types.
     """
 
-    __slots__ = ("_cursor", "_names", "_registers")
+    __slots__ = ("_cursor", "_names", "_opcode", "_registers")
 
     def __init__(self, cursor: Cursor, names: Names, registers: dict[str, Variable]):
         self._cursor, self._names, self._registers = cursor, names, registers
+        self._opcode = ""
 
-    def read_all(self) -> tuple[Operand, ...]:
+    def read_all(self, opcode: str) -> tuple[Operand, ...]:
         """Go past the operands of an instruction and its semicolon."""
-        cursor = self._cursor
+        cursor, self._opcode = self._cursor, opcode
         texts, index, visible = cursor.texts, cursor.index, self._names.visible
         if texts[index] == ";":
             cursor.index = index + 1
@@ -158,10 +160,24 @@ class OperandReader:
             return Pair(operand, second)
         if after in ("+", "-") and isinstance(operand, Symbol):
             return Symbol(operand.name, read_integer(cursor, "an offset in bytes"))
+        if after == "[" and isinstance(operand, Symbol):
+            return self._element(operand)
         if isinstance(operand, Immediate):
             cursor.index = start
             return read_constant(cursor)
         return operand
+
+    def _element(self, array: Symbol) -> Memory | Symbol:
+        """``a[3]``: the memory of an element, or its address where the opcode takes that."""
+        cursor, variable = self._cursor, self._names.variables.get(array.name)
+        if variable is None or not variable.shape:
+            raise cursor.expected("an array before '['", cursor.index - 1)
+        cursor.index += 1
+        offset = read_integer(cursor, "a constant index") * variable.element_bytes
+        cursor.expect("]", "after an index")
+        if self._opcode in _ADDRESS_OF:
+            return Symbol(array.name, offset)
+        return Memory(array, offset)
 
     def _dotted(self, index: int) -> Operand:
         name, _, suffix = self._cursor.texts[index].partition(".")

@@ -7,11 +7,11 @@ from lockstep.isa.ptx.bodies import BodyReader
 from lockstep.isa.ptx.declarations import SPACES, read_variables
 from lockstep.isa.ptx.expressions import read_count
 from lockstep.isa.ptx.headers import HeaderReader
-from lockstep.isa.ptx.lexer import DOT, Cursor
+from lockstep.isa.ptx.lexer import DOT, Cursor, shown
 from lockstep.isa.ptx.lines import LineTable, read_section
 from lockstep.isa.ptx.names import Names
 from lockstep.isa.ptx.scopes import find_labels
-from lockstep.isa.ptx.syntax import Function, Module, Symbol, Variable
+from lockstep.isa.ptx.syntax import Function, Module, Position, Symbol, Variable
 
 _LINKAGES = frozenset([".extern", ".visible", ".weak", ".common"])
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})", re.ASCII)
@@ -35,8 +35,8 @@ class _ModuleReader:
         self._lines = LineTable(cursor)
         self._labels = find_labels(cursor)
         cursor.index = 0
-        version, target = self._read_version(), self._read_target()
-        self._module = Module(cursor.path, version, target, 32, files=self._lines.files)
+        version, target, size = self._read_version(), self._read_target(), self._read_size()
+        self._module = Module(cursor.path, version, target, size, files=self._lines.files)
 
     def read(self) -> Module:
         cursor = self._cursor
@@ -48,7 +48,7 @@ class _ModuleReader:
                 self._DIRECTIVES[text](self)
             elif cursor.kinds[cursor.index] == DOT:
                 self._declaration("")
-            elif not cursor.accept(";"):
+            else:
                 raise cursor.expected("a directive, as '.entry' or '.global'")
         return self._module
 
@@ -75,16 +75,14 @@ class _ModuleReader:
             raise self._cursor.expected("a target, as sm_80", start)
         return word
 
-    def _more_targets(self) -> None:
-        self._module.target += self._read_target()
-
-    def _address_size(self) -> None:
+    def _read_size(self) -> int:
         cursor = self._cursor
-        cursor.index += 1
+        if not cursor.accept(".address_size"):
+            return 32  # PTX ISA, "PTX Module Directives: .address_size"
         start, size = cursor.index, read_count(cursor, "an address size")
         if size not in (32, 64):
             raise cursor.expected("an address size of 32 or 64", start)
-        self._module.address_size = size
+        return size
 
     def _section(self) -> None:
         name, text = read_section(self._cursor)
@@ -113,8 +111,8 @@ class _ModuleReader:
         text = cursor.texts[cursor.index]
         if text in (".entry", ".func"):
             self._function(linkage)
-        elif text == ".reg":
-            raise cursor.error("expected '.reg' inside a function")
+        elif text in (".reg", ".param"):
+            raise cursor.error(f"expected {text!r} inside a function")
         elif text[1:].partition("::")[0] in SPACES:
             for variable in read_variables(cursor, self._names, linkage):
                 self._declare(variable)
@@ -126,11 +124,12 @@ class _ModuleReader:
         if self._names.is_here(variable.name) and not _completes(before, variable):
             raise self._twice(variable.name, variable.position)
         self._names.declare(variable.name, Symbol(variable.name))
+        self._names.variables[variable.name] = variable
         if before is None or before.linkage == "extern":
             self._module.variables[variable.name] = variable
 
-    def _twice(self, name: str, position) -> InputError:
-        return self._cursor.error_at(position, f"{name!r} is declared twice in this module")
+    def _twice(self, name: str, place: Position) -> InputError:
+        return self._cursor.error_at(place, f"expected a new name, found {shown(name)} again")
 
     def _function(self, linkage: str) -> None:
         cursor, names = self._cursor, self._names
@@ -139,8 +138,7 @@ class _ModuleReader:
         has_body = cursor.texts[cursor.index] == "{"
         self._enter_function(function, has_body)
         if has_body:
-            labels, lines = self._labels, self._lines
-            BodyReader(cursor, names, lines, labels, self._module, function).read()
+            BodyReader(cursor, names, self._lines, self._labels, function).read()
         else:
             cursor.expect(";", "or '{' after the head of a function")
         names.leave()
@@ -163,12 +161,11 @@ class _ModuleReader:
             raise self._twice(function.name, function.position)
         shapes = [(f.is_entry, len(f.returns), len(f.parameters)) for f in (before, function)]
         if shapes[0] != shapes[1]:
-            message = f"{function.name!r} does not match its declaration in line "
-            raise self._cursor.error_at(function.position, message + str(before.position.line))
+            line = before.position.line
+            message = f"expected {shown(function.name)} with the parameters declared in line {line}"
+            raise self._cursor.error_at(function.position, message)
 
     _DIRECTIVES = {  # noqa: RUF012
-        ".target": _more_targets,
-        ".address_size": _address_size,
         ".file": lambda self: self._lines.read_file(),
         ".section": _section,
         ".pragma": _pragma,

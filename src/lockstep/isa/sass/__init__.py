@@ -4,7 +4,7 @@
 """
 
 from lockstep.isa.sass.assembly import parse, set_control
-from lockstep.isa.sass.lifting import lift
+from lockstep.isa.sass.lifting import lift, traced_immediate
 from lockstep.isa.sass.opcodes import MEMORY_CLASSES, is_known, opcodes
 from lockstep.isa.sass.registers import register_number
 
@@ -16,4 +16,5 @@ __all__ = [
     "parse",
     "register_number",
     "set_control",
+    "traced_immediate",
 ]

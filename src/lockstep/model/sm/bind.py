@@ -10,6 +10,7 @@ from lockstep.isa.instruction import (
     MAX_SOURCES,
     NO_CONTROL,
     PREDICATES,
+    WARP_SIZE,
     OpClass,
     Space,
 )
@@ -20,6 +21,7 @@ PIPELINED = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
     OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
+LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond
 PRODUCERS = {
     OpClass.SFU: SHORT, OpClass.SHUFFLE: SHORT, OpClass.SPECIAL_REGISTER: SHORT,
     OpClass.TEXTURE: LONG, OpClass.SURFACE: LONG,
@@ -88,7 +90,15 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
     for name in ("write_barrier", "read_barrier"):
         records[name] = code[name] if control else 7
     records["reuse"] = code["reuse"] if control else -1
+    records["arrivals"] = code["threads"] // WARP_SIZE
+    sleeps = op == OpClass.SLEEP
+    records["immediate"][sleeps] = _sleep_cycles(code["immediate"][sleeps], gpu)
     return records
+
+
+def _sleep_cycles(nanoseconds: np.ndarray, gpu: GPU) -> np.ndarray:
+    """Core cycles of a sleep."""
+    return np.ceil(np.clip(nanoseconds, 0, LONGEST_SLEEP) * (gpu.clock_mhz / 1000)).astype(np.int64)
 
 
 def uses_control(kernel: Kernel, gpu: GPU) -> bool:

@@ -1,14 +1,13 @@
 """CTA slots: whether a CTA fits, its launch, and its end."""
 
-from lockstep._jit import inline
+from lockstep._jit import inline, popcount
+from lockstep.isa.instruction import NAMED_BARRIERS
 from lockstep.model.sm.accounting import NO_WARP, account_residency, settle, start_accounting
-from lockstep.model.sm.barrier import warp_finished
+from lockstep.model.sm.barrier import reset, warp_finished
 from lockstep.model.sm.state import (
     DEPENDENCE_BARRIERS,
     GROUPS,
-    NAMED_BARRIERS,
     NEVER,
-    popcount,
 )
 
 
@@ -126,7 +125,7 @@ def launch(c, s, k, pending, now):
     cta.addresses = pending.addresses
     cta.pool = pending.pool
     for barrier in range(NAMED_BARRIERS):
-        c.barriers[s, slot, barrier] = 0
+        reset(c, s, slot, barrier)
     sm.resident_warps += kernel.warps
     index = 0
     w = 0

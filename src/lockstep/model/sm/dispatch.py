@@ -5,7 +5,7 @@ together are served in launch order: a later one gets what an earlier one leaves
 """
 
 from lockstep._jit import inline, jit
-from lockstep.model.cache.tags import NO_LINE
+from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.sm.accounting import settle
 from lockstep.model.sm.cta import fits, launch
 
@@ -55,14 +55,10 @@ def dispatch(c, order, n_kernels, start, end):
 def prepare_l1(c, ways, flush):
     """Let every L1 use ``ways`` ways; it is emptied if that changes its size, or on ``flush``."""
     tags = c.l1.tags
-    sets = tags.shape[0].sets
     for s in range(c.spec[0].sms):
         if flush or tags.caches[s].ways != ways:
+            invalidate(c.l1, s)
             tags.caches[s].ways = min(ways, tags.shape[0].ways)
-            for row in range(s * sets, (s + 1) * sets):
-                for way in range(tags.shape[0].ways):
-                    tags.lines[row, way] = NO_LINE
-                    tags.keys[row, way] = way
 
 
 @jit

@@ -7,7 +7,7 @@ so that the latest operand also says why a warp waits.
 
 import numpy as np
 
-from lockstep._jit import Context, inline
+from lockstep._jit import Context
 from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.slice_hash import Hash
 
@@ -16,7 +16,6 @@ FIXED, LONG, SHORT = 0, 1, 2
 MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
 MAX_READS = 8  # vector registers read through the ports, at most
 DEPENDENCE_BARRIERS = 6
-NAMED_BARRIERS = 16
 GROUPS = 8  # groups of asynchronous copies in flight a warp
 SUBCYCLES = 16  # ports of another clock keep time in sixteenths of a core cycle
 
@@ -48,6 +47,7 @@ ISSUE = np.dtype(
     _ints(
         "op", "unit", "latency", "interval", "result", "line", "branch",
         "memory",  # goes through the memory pipeline if any lane is active
+        "arrivals",  # warps that a barrier waits for; 0 = all of the CTA
         "space", "width", "cache", "immediate", "destinations", "checks", "reads",
         "stall", "yields", "write_barrier", "read_barrier", "wait_mask", "reuse",
     )
@@ -125,6 +125,9 @@ CTA_STATE = np.dtype(
 )  # fmt: skip
 """``outstanding``: memory operations of all its warps; the CTA ends when it is zero."""
 
+BARRIER = np.dtype(_ints("arrived", "expected"))
+"""A named barrier: warps that arrived, and how many open it; 0 = all unfinished ones."""
+
 ACCESS = np.dtype(
     _ints(
         "warp", "code", "mask", "address", "remaining", "ready_at", "space", "next",
@@ -171,7 +174,7 @@ class Sm(Context):
     order: np.ndarray  # sms x subcores x warps: slots of a sub-core, oldest first
     ready: np.ndarray  # sms x warps x registers
     ctas: np.recarray  # CTA_STATE, sms x CTA slots
-    barriers: np.ndarray  # sms x CTA slots x NAMED_BARRIERS: warps that arrived
+    barriers: np.recarray  # BARRIER, sms x CTA slots x NAMED_BARRIERS
     units: np.ndarray  # sms x (subcores + 1) x instances: busy until; last row: SM-wide units
     unit_table: np.ndarray  # units x 3: first instance, count, 1 if SM-wide
     register_ports: np.ndarray  # sms x subcores x (banks + collectors): busy until
@@ -200,14 +203,3 @@ class Sm(Context):
     slices: Hash  # address -> L2 slice
     policies: Policies
     counters: np.recarray  # SM_COUNTERS
-
-
-@inline
-def popcount(x):
-    """Number of set bits."""
-    x = x - ((x >> 1) & 0x5555555555555555)
-    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
-    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
-    x = x + (x >> 8)
-    x = x + (x >> 16)
-    return (x + (x >> 32)) & 0x7F

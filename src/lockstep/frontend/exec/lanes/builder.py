@@ -259,4 +259,3 @@ def type_suffix(kind: ir.Type) -> str:
     if isinstance(kind, ir.VectorType):
         return f"v{kind.count}{type_suffix(kind.element)}"
     return {"float": "f32", "double": "f64"}.get(str(kind), str(kind))
-

@@ -1,0 +1,164 @@
+"""Running a kernel: geometry, state, and the loop around the scheduler."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lockstep.frontend.exec.access import Fault, entry_points
+from lockstep.frontend.exec.memory import DeviceMemory
+from lockstep.frontend.exec.native import Loaded
+from lockstep.frontend.exec.program import Program
+from lockstep.frontend.exec.schedule import (
+    BARRIER_STATE,
+    BARRIERS,
+    RUNNING,
+    Machine,
+    Stop,
+    run,
+)
+from lockstep.frontend.exec.state import (
+    CTA,
+    FAULT,
+    LANES,
+    LAUNCH,
+    SCRATCH_WORDS,
+    SITE,
+    WARP,
+)
+
+SLICE = 1 << 18  # blocks between looks at Ctrl-C and limits
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Shape of a launch; ``places`` is how many CTAs the GPU holds at once."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared: int = 0
+    places: int = 1
+
+    @property
+    def threads(self) -> int:
+        """Threads in a CTA."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps(self) -> int:
+        """Warps in a CTA."""
+        return -(-self.threads // LANES)
+
+
+def aligned(count: int, dtype, alignment: int = 64) -> np.ndarray:
+    """A zeroed array whose address is a multiple of ``alignment`` bytes."""
+    dtype = np.dtype(dtype)
+    raw = np.zeros(count * dtype.itemsize + alignment, np.uint8)
+    start = -raw.ctypes.data % alignment
+    return raw[start : start + count * dtype.itemsize].view(dtype)
+
+
+class Executor:
+    """A program loaded into this process, with the state of its resident CTAs."""
+
+    def __init__(self, program: Program, memory: DeviceMemory, symbols: np.ndarray):
+        self.program, self.memory = program, memory
+        self._loaded = Loaded(program.objects)
+        self._functions = np.array([self._loaded.address(f) for f in program.functions])
+        self._symbols = symbols
+        self._machines: dict[Geometry, Machine] = {}
+        self._keep: list = []
+
+    def machine(self, geometry: Geometry) -> Machine:
+        """State for a geometry, made once."""
+        if geometry not in self._machines:
+            self._machines[geometry] = self._build(geometry)
+        return self._machines[geometry]
+
+    def _build(self, geometry: Geometry) -> Machine:
+        program, places = self.program, geometry.places
+        rows = places * geometry.warps
+        n = len(program.blocks)
+        shared_bytes = program.shared_bytes + geometry.dynamic_shared
+        shared = aligned(places * max(-(-shared_bytes // 64) * 64, 64), np.uint8)
+        local = aligned(rows * LANES * max(program.local_bytes, 16), np.uint8)
+        machine = Machine(
+            launch=aligned(1, LAUNCH).view(np.recarray),
+            running=aligned(1, RUNNING).view(np.recarray),
+            ctas=aligned(places, CTA).view(np.recarray),
+            warps=aligned(rows, WARP).view(np.recarray),
+            group_block=np.zeros((rows, LANES), np.int64),
+            group_lanes=np.zeros((rows, LANES), np.int64),
+            group_state=np.zeros((rows, LANES), np.int64),
+            barriers=np.zeros((places, BARRIERS), BARRIER_STATE).view(np.recarray),
+            blocks=np.ascontiguousarray(program.blocks).view(np.recarray),
+            functions=self._functions,
+            times=np.zeros(n, np.int64),
+            lanes=np.zeros(n, np.int64),
+            registers=aligned(rows * max(program.register_bytes // 8, 8), np.int64),
+            scratch=aligned(rows * SCRATCH_WORDS, np.int64).reshape(rows, SCRATCH_WORDS),
+            fault=np.zeros(1, FAULT).view(np.recarray),
+            sites=np.zeros(max(len(program.sites), 1), SITE).view(np.recarray),
+            allocations=self.memory.table.view(np.recarray),
+            known=np.zeros(1, np.int64),
+        )
+        threads = thread_ids(geometry)
+        for k, (_, window) in enumerate(program.sites):
+            machine.sites[k].low, machine.sites[k].space = 1 << 62, window
+        launch = machine.launch[0]
+        check = entry_points(machine.kind)
+        launch.symbols = self._symbols.ctypes.data
+        launch.sites = machine.sites.ctypes.data
+        launch.context = machine._address
+        launch.check = check.address
+        launch.ntid_x, launch.ntid_y, launch.ntid_z = geometry.block
+        launch.nctaid_x, launch.nctaid_y, launch.nctaid_z = geometry.grid
+        launch.shared_bytes, launch.dynamic_shared_bytes = shared_bytes, geometry.dynamic_shared
+        launch.local_bytes, launch.warps = program.local_bytes, geometry.warps
+        running = machine.running[0]
+        running.most_places = places
+        running.ctas = geometry.grid[0] * geometry.grid[1] * geometry.grid[2]
+        running.register_bytes = program.register_bytes
+        running.cleared_bytes = program.cleared_bytes
+        running.warps_address = machine.warps.ctypes.data
+        running.entry, running.threads = program.entry, geometry.threads
+        size = shared.nbytes // places
+        for place in range(places):
+            machine.ctas[place].shared = shared.ctypes.data + place * size
+        for w in range(rows):
+            warp = machine.warps[w]
+            place, index = divmod(w, geometry.warps)
+            warp.registers = machine.registers.ctypes.data + w * program.register_bytes
+            warp.launch = machine.launch.ctypes.data
+            warp.cta = machine.ctas.ctypes.data + place * CTA.itemsize
+            warp.threads = threads.ctypes.data + index * 12 * LANES
+            warp.local = local.ctypes.data + w * LANES * program.local_bytes
+            warp.index, warp.number = index, w
+            warp.scratch = machine.scratch.ctypes.data + w * 8 * SCRATCH_WORDS
+        self._keep += [shared, local, threads, check]
+        return machine
+
+    def run(self, geometry: Geometry, parameters: np.ndarray) -> None:
+        """Run a launch to its end."""
+        machine = self.machine(geometry)
+        machine.launch[0].parameters = parameters.ctypes.data
+        machine.launch[0].parameter_bytes = len(parameters)
+        machine.known[0] = len(self.memory)
+        running = machine.running[0]
+        running.place = running.next_cta = running.idle = 0
+        running.places = 1
+        machine.ctas.linear[:] = -1
+        while (stop := run(machine, SLICE)) == Stop.TIME:
+            pass
+        if stop != Stop.DONE:
+            raise RuntimeError((Stop(stop), Fault(machine.fault[0].kind), machine.fault[0]))
+
+
+def thread_ids(geometry: Geometry) -> np.ndarray:
+    """tid.x, tid.y, tid.z of each lane: int32 [warps, 3, LANES]."""
+    x, y, _ = geometry.block
+    linear = np.arange(geometry.warps * LANES)
+    axes = [linear % x, linear // x % y, linear // (x * y)]
+    threads = aligned(geometry.warps * 3 * LANES, np.int32).reshape(geometry.warps, 3, LANES)
+    for k, axis in enumerate(axes):
+        threads[:, k] = axis.reshape(geometry.warps, LANES)
+    return threads
