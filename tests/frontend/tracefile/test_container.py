@@ -28,9 +28,10 @@ def refused(path):
     return str(caught.value).removeprefix(str(path))
 
 
-@pytest.fixture
-def file(small, tmp_path):
-    """A small trace file."""
+@pytest.fixture(params=[1 << 16, 16], ids=["kept in memory", "read again"])
+def file(request, small, tmp_path, monkeypatch):
+    """A small trace file, and one that counts as large."""
+    monkeypatch.setattr(container, "KEPT", request.param)
     path = tmp_path / "small.lst"
     del small.commands[2:]
     tracefile.write(small, path)
@@ -59,6 +60,17 @@ def test_bytes_in_between_or_behind_are_found(file):
     for n in (0, 12, 20, len(data) - 24, len(data)):
         file.write_bytes(data[:n] + b"\0" + data[n:])
         refused(file)
+
+
+def test_only_a_small_file_stays_in_memory(file):
+    (kernel,) = tracefile.load(file).kernels
+    size = file.stat().st_size
+    file.unlink()
+    if size <= container.KEPT:
+        assert len(list(kernel.ctas())) == 3
+    else:
+        with pytest.raises(InputError, match="cannot be read: No such file"):
+            list(kernel.ctas())
 
 
 def test_an_unknown_major_version_is_refused_and_a_newer_minor_one_is_read(file):
