@@ -34,3 +34,20 @@ def test_ptx_does_not_tell_where_it_was_compiled(name):
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(WorkloadError, match=r"no built-in kernel 'saxpi'; there is saxpy"):
         load("saxpi")
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_host_program_is_for_the_same_kernel(name):
+    program = load(name).program.read_text()
+    assert f'#include "{name}.cu"' in program
+    assert "return finish();" in program
+
+
+def test_the_readme_lists_the_kernels(repository):
+    lines = [f"| `{name}` | {load(name).summary[:-1]} | {load(name).unit} |" for name in names()]
+    table = "\n".join(
+        ["| kernel | what it does | `--size` counts |", "| --- | --- | --- |", *lines]
+    )
+    text = (repository / "examples" / "kernels" / "README.md").read_text(encoding="utf-8")
+    listed = text.partition("<!-- kernels: begin -->")[2].partition("<!-- kernels: end -->")[0]
+    assert listed.strip() == table

@@ -28,11 +28,11 @@ def depths(first, targets, n):
 def bfs(device, module, rng, n):
     """Breadth-first search of a random graph, level by level."""
     first, targets = random_graph(rng, n)
-    start = np.arange(n) == 0
+    start = (np.arange(n) == 0).astype(np.uint8)
     edges = device.array(first), device.array(np.append(targets, np.int32(0)))
     frontier, visited = device.array(start), device.array(start)
-    following = device.array(np.zeros(n, bool))
-    depth = device.array(np.where(start, 0, -1).astype(np.int32))
+    following = device.array(np.zeros(n, np.uint8))
+    depth = device.array(np.where(start > 0, 0, -1).astype(np.int32))
     found = device.array(np.ones(1, np.int32))
     grid = blocks(n, BLOCK)
     while found.numpy()[0]:

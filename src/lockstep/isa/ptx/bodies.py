@@ -3,13 +3,12 @@
 from lockstep.isa.ptx.declarations import SPACES, read_variables
 from lockstep.isa.ptx.headers import HeaderReader
 from lockstep.isa.ptx.lexer import DOT, WORD, Cursor
-from lockstep.isa.ptx.lines import LineTable, read_section
+from lockstep.isa.ptx.lines import LineTable
 from lockstep.isa.ptx.names import Names
 from lockstep.isa.ptx.operands import OperandReader
 from lockstep.isa.ptx.syntax import (
     Function,
     Instruction,
-    Module,
     Negated,
     Operand,
     Register,
@@ -29,11 +28,10 @@ class BodyReader:
         names: Names,
         lines: LineTable,
         labels: dict[int, list[int]],
-        module: Module,
         function: Function,
     ):
         self._cursor, self._names, self._lines, self._labels = cursor, names, lines, labels
-        self._module, self._function = module, function
+        self._function = function
         self._operands = OperandReader(cursor, names, function.registers)
         self._headers = HeaderReader(cursor, names)
         self._source = None
@@ -78,7 +76,7 @@ class BodyReader:
         for index in self._labels.get(opened, ()):
             name = self._cursor.texts[index]
             if self._names.is_here(name):
-                raise self._cursor.error(f"label {name!r} is declared twice in this scope", index)
+                raise self._cursor.expected("a label that is new in this scope", index)
             self._names.declare(name, Symbol(self._names.unique(name)))
 
     def _leave(self) -> None:
@@ -133,16 +131,10 @@ class BodyReader:
             self._source = self._lines.read_location()
         elif text == ".pragma":
             self._function.pragmas += self._headers.read_pragma()
-        elif text == ".section":
-            self._section()
         elif text in self._TABLES:
             raise self._cursor.error(f"expected a label before {text!r}")
         else:
             raise self._cursor.expected("a directive of a function, as '.reg'")
-
-    def _section(self) -> None:
-        name, text = read_section(self._cursor)
-        self._module.sections[name] = self._module.sections.get(name, "") + text
 
     def _declare(self) -> None:
         for variable in read_variables(self._cursor, self._names):

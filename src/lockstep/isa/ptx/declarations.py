@@ -21,7 +21,7 @@ TYPES = frozenset(
 )
 _VECTORS = {".v2": 2, ".v4": 4}
 _WIDEST = 16  # bytes of a vector (PTX ISA, "Vectors")
-_MOST_REGISTERS = 1 << 20  # of one range: what a typing error may cost
+_MOST_REGISTERS = 1 << 18  # of one range: what a typing error may cost
 _POINTEES = frozenset([".const", ".global", ".local", ".shared"])
 
 

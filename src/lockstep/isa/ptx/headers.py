@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lockstep.isa.ptx.declarations import read_attributes, read_parameter
 from lockstep.isa.ptx.expressions import read_count
-from lockstep.isa.ptx.lexer import Cursor
+from lockstep.isa.ptx.lexer import Cursor, shown
 from lockstep.isa.ptx.names import Names
 from lockstep.isa.ptx.syntax import Function, Prototype, Register, Symbol, Variable
 
@@ -81,9 +81,8 @@ class HeaderReader:
         if variable.name == "_":
             return variable
         if self._names.is_here(variable.name):
-            place = variable.position
-            message = f"{variable.name!r} is declared twice in this scope"
-            raise self._cursor.error_at(place, message)
+            message = f"expected a name that is new in this scope, found {shown(variable.name)}"
+            raise self._cursor.error_at(variable.position, message)
         name = self._names.unique(variable.name)
         renamed = variable if name == variable.name else replace(variable, name=name)
         if variable.space == "reg":

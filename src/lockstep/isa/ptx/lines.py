@@ -14,7 +14,7 @@ class LineTable:
     def __init__(self, cursor: Cursor):
         self._cursor = cursor
         self.files = dict(self._read_files())
-        self._strings: dict[str, str] | None = None
+        self._strings: dict[str, bytes] | None = None
         self._seen: dict[tuple[int, int, int], SourceLine] = {}
 
     def _read_files(self):
@@ -76,17 +76,18 @@ class LineTable:
             self._strings = dict(_debug_strings(cursor))
         if label not in self._strings:
             raise cursor.expected("a label of section .debug_str", start)
-        return self._strings[label][offset:].partition("\0")[0]
+        return self._strings[label][offset:].decode("latin-1")
 
 
 def _debug_strings(cursor: Cursor):
-    """Labels of ``.debug_str`` and the text from each of them on."""
+    """Labels of ``.debug_str``, each with the string that ends at the next zero."""
     texts = cursor.texts
     for index in [i for i, text in enumerate(texts) if text == ".debug_str"]:
         if texts[index - 1] == ".section" and texts[index + 1] == "{":
             content, labels = _read_bytes(cursor, index + 2)
             for label, offset in labels.items():
-                yield label, content[offset:].decode("latin-1")
+                end = content.find(0, offset)
+                yield label, content[offset : end if end >= 0 else None]
 
 
 def _read_bytes(cursor: Cursor, index: int) -> tuple[bytes, dict[str, int]]:

@@ -73,7 +73,8 @@ class OperandReader:
         if text == "[":
             return self._memory(depth)
         if text == "{":
-            return self._vector(depth)
+            vector = self._vector(depth)
+            return self._pair(vector) if cursor.texts[cursor.index] == "|" else vector
         if text in ("!", "-") and self._is_register(cursor.index + 1):
             return self._inverted(text)
         return self._number(text)
@@ -153,11 +154,7 @@ class OperandReader:
         start, operand = cursor.index, self.resolve()
         after = cursor.texts[cursor.index]
         if after == "|" and isinstance(operand, Register | Sink):
-            cursor.index += 1
-            second = self.resolve()
-            if not isinstance(second, Register | Sink):
-                raise cursor.expected("a register after '|'", cursor.index - 1)
-            return Pair(operand, second)
+            return self._pair(operand)
         if after in ("+", "-") and isinstance(operand, Symbol):
             return Symbol(operand.name, read_integer(cursor, "an offset in bytes"))
         if after == "[" and isinstance(operand, Symbol):
@@ -167,12 +164,21 @@ class OperandReader:
             return read_constant(cursor)
         return operand
 
+    def _pair(self, first: Operand) -> Pair:
+        self._cursor.index += 1
+        second = self.resolve()
+        if not isinstance(second, Register | Sink):
+            raise self._cursor.expected("a register after '|'", self._cursor.index - 1)
+        return Pair(first, second)
+
     def _element(self, array: Symbol) -> Memory | Symbol:
         """``a[3]``: the memory of an element, or its address where the opcode takes that."""
         cursor, variable = self._cursor, self._names.variables.get(array.name)
         if variable is None or not variable.shape:
             raise cursor.expected("an array before '['", cursor.index - 1)
         cursor.index += 1
+        if self._is_register(cursor.index):  # deprecated, and no address that one operand can say
+            raise cursor.expected("a constant index")
         offset = read_integer(cursor, "a constant index") * variable.element_bytes
         cursor.expect("]", "after an index")
         if self._opcode in _ADDRESS_OF:

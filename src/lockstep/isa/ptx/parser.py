@@ -7,11 +7,11 @@ from lockstep.isa.ptx.bodies import BodyReader
 from lockstep.isa.ptx.declarations import SPACES, read_variables
 from lockstep.isa.ptx.expressions import read_count
 from lockstep.isa.ptx.headers import HeaderReader
-from lockstep.isa.ptx.lexer import DOT, Cursor
+from lockstep.isa.ptx.lexer import DOT, Cursor, shown
 from lockstep.isa.ptx.lines import LineTable, read_section
 from lockstep.isa.ptx.names import Names
 from lockstep.isa.ptx.scopes import find_labels
-from lockstep.isa.ptx.syntax import Function, Module, Symbol, Variable
+from lockstep.isa.ptx.syntax import Function, Module, Position, Symbol, Variable
 
 _LINKAGES = frozenset([".extern", ".visible", ".weak", ".common"])
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})", re.ASCII)
@@ -128,8 +128,8 @@ class _ModuleReader:
         if before is None or before.linkage == "extern":
             self._module.variables[variable.name] = variable
 
-    def _twice(self, name: str, position) -> InputError:
-        return self._cursor.error_at(position, f"{name!r} is declared twice in this module")
+    def _twice(self, name: str, place: Position) -> InputError:
+        return self._cursor.error_at(place, f"expected a new name, found {shown(name)} again")
 
     def _function(self, linkage: str) -> None:
         cursor, names = self._cursor, self._names
@@ -138,8 +138,7 @@ class _ModuleReader:
         has_body = cursor.texts[cursor.index] == "{"
         self._enter_function(function, has_body)
         if has_body:
-            labels, lines = self._labels, self._lines
-            BodyReader(cursor, names, lines, labels, self._module, function).read()
+            BodyReader(cursor, names, self._lines, self._labels, function).read()
         else:
             cursor.expect(";", "or '{' after the head of a function")
         names.leave()
@@ -162,8 +161,9 @@ class _ModuleReader:
             raise self._twice(function.name, function.position)
         shapes = [(f.is_entry, len(f.returns), len(f.parameters)) for f in (before, function)]
         if shapes[0] != shapes[1]:
-            message = f"{function.name!r} does not match its declaration in line "
-            raise self._cursor.error_at(function.position, message + str(before.position.line))
+            line = before.position.line
+            message = f"expected {shown(function.name)} with the parameters declared in line {line}"
+            raise self._cursor.error_at(function.position, message)
 
     _DIRECTIVES = {  # noqa: RUF012
         ".file": lambda self: self._lines.read_file(),

@@ -15,7 +15,7 @@ def find_labels(cursor: Cursor) -> dict[int, list[int]]:
         if text == "{":
             scopes.append(index)
         elif text == "}":
-            scopes = scopes[:-1] or [-1]
+            del scopes[max(1, len(scopes) - 1) :]  # the module's stays
         elif index > 1 and kinds[index - 1] == WORD and _may_precede(cursor, index - 2):
             labels.setdefault(scopes[-1], []).append(index - 1)
     return labels
