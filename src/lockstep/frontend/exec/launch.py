@@ -1,5 +1,6 @@
 """Running a kernel: geometry, state, and the loop around the scheduler."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +26,11 @@ from lockstep.frontend.exec.state import (
     SITE,
     WARP,
 )
+from lockstep.frontend.exec.stream import Expander
+from lockstep.workload import Cta
 
 SLICE = 1 << 18  # blocks between looks at Ctrl-C and limits
+FIRST_STREAM_WORDS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -139,6 +143,36 @@ class Executor:
 
     def run(self, geometry: Geometry, parameters: np.ndarray) -> None:
         """Run a launch to its end."""
+        machine = self._begin(geometry, parameters)
+        while (stop := run(machine, SLICE)) == Stop.TIME:
+            pass
+        if stop != Stop.DONE:
+            raise self._problem(machine, stop)
+
+    def ctas(self, geometry: Geometry, parameters: np.ndarray) -> Iterator[Cta]:
+        """Run a launch CTA by CTA and yield what the timing model reads of each, in grid order.
+
+        The program must have been translated for recording.
+        """
+        machine = self._begin(geometry, parameters)
+        expander = Expander(self.program, geometry.warps)
+        streams = Streams(machine)
+        ended: dict[int, Cta] = {}
+        wanted = 0
+        while (stop := run(machine, SLICE)) != Stop.DONE:
+            place = int(machine.running[0].place)
+            if stop == Stop.SPACE:
+                streams.grow(place)
+            elif stop == Stop.CTA_ENDED:
+                number, index, words = streams.take(place)
+                ended[number] = expander.cta(index, words)
+            elif stop != Stop.TIME:
+                raise self._problem(machine, stop)
+            while wanted in ended:
+                yield ended.pop(wanted)
+                wanted += 1
+
+    def _begin(self, geometry: Geometry, parameters: np.ndarray) -> Machine:
         machine = self.machine(geometry)
         machine.launch[0].parameters = parameters.ctypes.data
         machine.launch[0].parameter_bytes = len(parameters)
@@ -146,11 +180,47 @@ class Executor:
         running = machine.running[0]
         running.place = running.next_cta = running.idle = 0
         running.places = 1
+        running.recording = bool(self.program.blocks["stream_words"].any())
         machine.ctas.linear[:] = -1
-        while (stop := run(machine, SLICE)) == Stop.TIME:
-            pass
-        if stop != Stop.DONE:
-            raise RuntimeError((Stop(stop), Fault(machine.fault[0].kind), machine.fault[0]))
+        return machine
+
+    def _problem(self, machine: Machine, stop: int) -> Exception:
+        return RuntimeError((Stop(stop), Fault(machine.fault[0].kind), machine.fault[0]))
+
+
+class Streams:
+    """The stream buffers of the CTAs that run, one a place; they grow as needed."""
+
+    def __init__(self, machine: Machine):
+        self._machine = machine
+        self._buffers = [np.empty(0, np.int64)] * len(machine.ctas)
+        for cta in machine.ctas:
+            cta.stream = cta.stream_end = 0
+
+    def _used(self, place: int) -> int:
+        buffer = self._buffers[place]
+        return (
+            (int(self._machine.ctas[place].stream) - buffer.ctypes.data) // 8 if len(buffer) else 0
+        )
+
+    def grow(self, place: int) -> None:
+        """Twice the room, with what is there already."""
+        used = self._used(place)
+        buffer = np.empty(max(2 * len(self._buffers[place]), FIRST_STREAM_WORDS), np.int64)
+        buffer[:used] = self._buffers[place][:used]
+        self._buffers[place] = buffer
+        cta = self._machine.ctas[place]
+        cta.stream = buffer.ctypes.data + 8 * used
+        cta.stream_end = buffer.ctypes.data + buffer.nbytes
+
+    def take(self, place: int) -> tuple[int, tuple[int, int, int], np.ndarray]:
+        """Number, index and stream words of the CTA that ended; its place becomes free."""
+        cta = self._machine.ctas[place]
+        words = self._buffers[place][: self._used(place)]
+        cta.stream = self._buffers[place].ctypes.data
+        number = int(cta.linear)
+        cta.linear = -1
+        return number, (int(cta.ctaid_x), int(cta.ctaid_y), int(cta.ctaid_z)), words
 
 
 def thread_ids(geometry: Geometry) -> np.ndarray:

@@ -63,6 +63,9 @@ class Program:
     sites: list[int]  # static index of the instruction of each memory site
     symbols: list[str]  # names in the table of symbol addresses
     items: list[list[Item]] = field(default_factory=list)  # for each block
+    code: np.ndarray | None = None  # INSTRUCTION records, for the timing model
+    texts: list[str] = field(default_factory=list)
+    registers: int = 0  # of a thread, for occupancy
     entry: int = 0
     cleared_bytes: int = 0  # of the slots: those that a program may read before it writes them
     objects: bytes = b""

@@ -78,16 +78,18 @@ def written(instruction: Instruction, entry: Opcode) -> Iterator[str]:
         yield CARRY
 
 
-def read(instruction: Instruction, entry: Opcode) -> Iterator[str]:
+def read(instruction: Instruction, entry: Opcode, partial: bool = True) -> Iterator[str]:
     """Names of the registers that an instruction reads.
 
-    A guarded one also reads what it writes: lanes without the guard keep the old value.
+    With ``partial``, a guarded one also reads what it writes: lanes without the guard keep the
+    old value.
     """
     for operand in instruction.operands[entry.destinations :]:
         yield from registers_in(operand)
     if instruction.guard is not None:
         yield from registers_in(instruction.guard)
-        yield from written(instruction, entry)
+        if partial:
+            yield from written(instruction, entry)
     if entry.reads_carry:
         yield CARRY
 

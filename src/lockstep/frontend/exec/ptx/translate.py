@@ -16,6 +16,7 @@ from lockstep.frontend.exec.ptx import control, floating, integer, memory  # noq
 from lockstep.frontend.exec.ptx.graph import Block, blocks_of, entry_of, functions_of
 from lockstep.frontend.exec.ptx.layout import Layout
 from lockstep.frontend.exec.ptx.lift import Lift
+from lockstep.frontend.exec.ptx.statics import StaticCode
 from lockstep.isa.ptx.syntax import Immediate, Module, Register
 
 
@@ -50,6 +51,7 @@ class Translation:
         for block in self.blocks:
             items.append(self._emit(code, block, records[block.number]))
         layout = self.layout
+        static = StaticCode(self.module, self.functions[::-1], self.blocks)
         entry = self.entries[layout.entry.name]
         return Program(
             name=layout.entry.name,
@@ -63,6 +65,9 @@ class Translation:
             items=items,
             entry=entry.number,
             cleared_bytes=layout.register_bytes if entry.live_in else 0,
+            code=static.records,
+            texts=static.texts,
+            registers=static.registers,
             objects=native.assemble(str(code)),
         )
 
