@@ -125,7 +125,7 @@ def address(thread, operand, space):
     if not isinstance(operand, Memory):
         operand = Memory(operand)
     if not isinstance(operand.base, Symbol):
-        return space, read(thread, operand.base, "b64") + operand.offset
+        return space, (read(thread, operand.base, "b64") + operand.offset) % (1 << 64)
     home, start = locate(thread, operand.base.name)
     place = start + operand.base.offset + operand.offset
     if space == "generic":

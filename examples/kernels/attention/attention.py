@@ -13,7 +13,7 @@ def attended(q, k, v):
     return weights / weights.sum(axis=-1, keepdims=True) @ v
 
 
-@builtin(size=192, small=70, unit="queries and keys of each of two heads")
+@builtin(size=128, small=70, unit="queries and keys of each of two heads")
 def attention(device, module, rng, n):
     """Attention with an online softmax over tiles of keys."""
     q, k, v = rng.uniform(-1, 1, (3, HEADS, n, DEPTH)).astype(np.float32)

@@ -22,7 +22,7 @@ def prices(spot, strike, years):
     return call, call + discounted - spot
 
 
-@builtin(size=50_000, small=700, unit="options")
+@builtin(size=25_000, small=700, unit="options")
 def blackscholes(device, module, rng, n):
     """Prices of European options by the formula of Black and Scholes."""
     spot, strike = rng.uniform(10, 40, (2, n)).astype(np.float32)

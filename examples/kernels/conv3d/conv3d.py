@@ -16,7 +16,7 @@ def weighed(volume):
     return out
 
 
-@builtin(size=48, small=14, unit="cells along x; as many along y, half along z")
+@builtin(size=40, small=14, unit="cells along x; as many along y, half along z")
 def conv3d(device, module, rng, nx):
     """Convolution of a volume with 3 x 3 x 3 weights."""
     nz = max(nx // 2, 1)

@@ -23,7 +23,7 @@ def convolution(device, module, rng, width):
     image = rng.random((height, width), dtype=np.float32)
     taps = rng.random(2 * RADIUS + 1, dtype=np.float32)
     between, out = device.empty(image.shape, np.float32), device.empty(image.shape, np.float32)
-    module.symbol("convolution_taps").copy_from(taps)
+    module.symbol("convolution_taps").copy_from(taps.view(np.uint8))
     launch = (blocks(width, 32), blocks(height, 8)), (32, 8)
     module["convolution_rows"][launch](width, height, device.array(image), between)
     module["convolution_columns"][launch](width, height, between, out)

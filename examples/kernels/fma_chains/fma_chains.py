@@ -12,7 +12,7 @@ def chained(x, steps):
     return (fixed + np.float64(np.float32(A)) ** steps * (starts - fixed)).sum(axis=1)
 
 
-@builtin(size=30, small=2, unit="iterations of 32 multiply-adds by 10,240 threads")
+@builtin(size=25, small=2, unit="iterations of 32 multiply-adds by 10,240 threads")
 def fma_chains(device, module, rng, iterations):
     """Fused multiply-adds in registers and nothing else."""
     x = rng.random(BLOCKS * BLOCK, dtype=np.float32)

@@ -3,7 +3,7 @@ import numpy as np
 from lockstep.kernels import Check, blocks, builtin
 
 
-@builtin(size=128, small=40, unit="rows and columns of the matrices")
+@builtin(size=112, small=40, unit="rows and columns of the matrices")
 def gemm_tiled(device, module, rng, n):
     """Matrix product in single precision with tiles in shared memory."""
     a, b = rng.random((2, n, n), dtype=np.float32)

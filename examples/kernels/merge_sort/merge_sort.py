@@ -5,7 +5,7 @@ from lockstep.kernels import Check, blocks, builtin
 BLOCK = 256
 
 
-@builtin(size=10_000, small=1_500, unit="integers")
+@builtin(size=7_000, small=1_500, unit="integers")
 def merge_sort(device, module, rng, n):
     """Merge sort of integers, with many equal ones."""
     x = rng.integers(-n, n, n, dtype=np.int32)

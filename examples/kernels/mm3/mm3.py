@@ -3,7 +3,7 @@ import numpy as np
 from lockstep.kernels import Check, blocks, builtin
 
 
-@builtin(size=96, small=40, unit="rows and columns of the matrices")
+@builtin(size=64, small=40, unit="rows and columns of the matrices")
 def mm3(device, module, rng, n):
     """Three matrix products: G = (A B) (C D)."""
     matrices = rng.random((4, n, n), dtype=np.float32)

@@ -23,7 +23,7 @@ def payoffs(paths, seed):
     return np.maximum(SPOT * np.exp(DRIFT + DEVIATION * normal) - STRIKE, 0)
 
 
-@builtin(size=50_000, small=2_000, unit="paths")
+@builtin(size=40_000, small=2_000, unit="paths")
 def montecarlo(device, module, rng, paths):
     """Price of an option as the mean over random paths."""
     seed = int(rng.integers(1 << 32))

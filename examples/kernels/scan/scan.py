@@ -16,7 +16,7 @@ def inclusive(device, module, values, n):
     return prefix
 
 
-@builtin(size=100_000, small=3_000, unit="elements")
+@builtin(size=50_000, small=3_000, unit="elements")
 def scan(device, module, rng, n):
     """Inclusive prefix sum of integers, block by block."""
     x = rng.integers(0, 100, n, dtype=np.int32)

@@ -11,7 +11,7 @@ def by_row(x):
     return e / e.sum(axis=-1, keepdims=True)
 
 
-@builtin(size=128, small=6, unit="rows of 1000 columns")
+@builtin(size=96, small=6, unit="rows of 1000 columns")
 def softmax(device, module, rng, rows):
     """Softmax of each row of a matrix."""
     x = rng.uniform(-10, 10, (rows, COLUMNS)).astype(np.float32)

@@ -12,7 +12,7 @@ def jacobi(grid):
     return new
 
 
-@builtin(size=256, small=45, unit="points along x; three quarters along y")
+@builtin(size=224, small=45, unit="points along x; three quarters along y")
 def stencil2d(device, module, rng, nx):
     """Two Jacobi steps of the 5-point stencil."""
     ny = max(nx * 3 // 4, 1)

@@ -16,7 +16,7 @@ def string_search(device, module, rng, n):
     text, pattern = (rng.choice(np.frombuffer(b"ACGT", np.int8), k) for k in (n, LENGTH))
     padded = np.zeros(LONGEST, np.int8)
     padded[:LENGTH] = pattern
-    module.symbol("string_search_pattern").copy_from(padded)
+    module.symbol("string_search_pattern").copy_from(padded.view(np.uint8))
     count, first = device.array(np.zeros(1, np.int32)), device.array(np.full(1, n, np.int32))
     launch = module["string_search"][blocks(n, 256), 256]
     launch(n, LENGTH, device.array(text), count, first)

@@ -9,6 +9,7 @@ from lockstep.api import gpu as find_gpu
 from lockstep.device.array import DeviceArray
 from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
+from lockstep.device.timing import PADDING, Timing
 from lockstep.errors import InputError
 from lockstep.frontend.exec.launch import Geometry
 from lockstep.frontend.exec.memory import DeviceMemory
@@ -22,9 +23,16 @@ class Device:
     ``timing``: whether launches are also simulated. ``memory_bytes``: device memory.
     """
 
-    def __init__(self, gpu: GPU | str = "QV100", *, timing: bool = False, memory_bytes=16 << 30):
+    def __init__(
+        self,
+        gpu: GPU | str = "QV100",
+        *,
+        timing: bool = False,
+        threads: int = 1,
+        memory_bytes: int = 16 << 30,
+    ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
-        self.timing = timing
+        self.timing = Timing(self.gpu, threads=threads) if timing else None
         self.memory = DeviceMemory(memory_bytes)
 
     def array(self, values: Any) -> DeviceArray:
@@ -54,16 +62,24 @@ class Device:
     def launch(
         self, kernel: Kernel, geometry: Geometry, parameters: bytes, stream: Any, arguments: tuple
     ) -> Launch:
-        """Execute a kernel."""
-        block = np.frombuffer(parameters + bytes(8), np.uint8).copy()
-        kernel.executor(False).run(geometry, block)
-        return Launch(kernel, geometry, parameters, stream, arguments)
+        """Execute a kernel; with timing, when its results are asked for."""
+        launch = Launch(kernel, geometry, parameters, stream, arguments)
+        if self.timing:
+            self.timing.launch(launch)
+        else:
+            block = np.frombuffer(parameters + bytes(PADDING), np.uint8).copy()
+            kernel.executor(recording=False).run(geometry, block)
+        return launch
 
     def synchronize(self) -> None:
         """Wait for all launches."""
+        if self.timing:
+            self.timing.synchronize()
 
     def copied(self, pointer: int, size: int) -> None:
         """Note that the host wrote device memory."""
+        if self.timing:
+            self.timing.copied(pointer, size)
 
     def release(self, pointer: int) -> None:
         """Free an allocation."""

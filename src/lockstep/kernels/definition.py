@@ -53,7 +53,7 @@ class BuiltinKernel:
     name: str
     summary: str
     unit: str  # what ``size`` counts
-    size: int  # the default: about a second of functional execution
+    size: int  # the default: at most about 10 million thread instructions
     small: int  # the size of a quick test
     arch: str  # the oldest architecture that has the instructions
     folder: Path

@@ -11,7 +11,7 @@ import numpy as np
 
 from lockstep._jit import jit
 from lockstep.errors import LockstepError
-from lockstep.frontend.tracefile.columns import Malformed, as_records, check_range
+from lockstep.frontend.tracefile.columns import Malformed, as_records
 from lockstep.frontend.tracefile.rows import NONE
 from lockstep.isa.instruction import (
     INSTRUCTION,
@@ -80,7 +80,6 @@ def codes(tables: CodeTables, strings: list[str]) -> list[Code]:
     due = len(texts), len(relative)
     if min(n_texts + n_members, default=0) < 0 or (sum(n_texts), sum(n_members)) != due:
         raise Malformed("expected codes as long as the lists of their parts")
-    check_range(texts, len(strings), "string number")
     words = np.ascontiguousarray(tables.instructions.T)
     try:
         _verify(words.reshape(-1).view(INSTRUCTION), strings)
@@ -89,7 +88,7 @@ def codes(tables: CodeTables, strings: list[str]) -> list[Code]:
     members, places = np.empty(len(relative), np.int64), np.empty(len(strings), np.int64)
     wrong = int(_first_wrong(words, tables.codes, texts, relative, members, places))
     if wrong != NONE:
-        raise Malformed(f"code {wrong}: expected known instructions, with texts of the code")
+        raise Malformed(f"code {wrong}: expected known texts, and known instructions with them")
     found = []
     for t, m in zip(n_texts, n_members):
         found.append(StoredCode(words, texts[:t], members[:m], strings))
@@ -124,6 +123,8 @@ def _first_wrong(words, codes, texts, relative, members, places):
         own = texts[t : t + codes[0, c]]
         t += codes[0, c]
         for text in own:
+            if not 0 <= text < len(places):
+                return c
             places[text] = c  # a mark
         for i in range(codes[1, c]):
             member = relative[m] + i

@@ -76,7 +76,7 @@ def unpack(payload: np.ndarray, position: int, counts: np.ndarray) -> tuple[np.n
 
     All values are in one array, column after column. Raises :class:`Malformed`.
     """
-    total = int(_total(counts))
+    total = _total(counts)
     if total < 0:
         raise Malformed(f"expected at most {LIMIT // 8} values in one group of columns")
     values = np.zeros(total, np.int64)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from lockstep.errors import InputError
 from lockstep.frontend.exec.program import Ending
-from lockstep.frontend.exec.ptx.opcodes import Opcode, find, read, written
+from lockstep.frontend.exec.ptx.opcodes import CARRY, Opcode, find, read, written
 from lockstep.isa.ptx.syntax import Call, Function, Instruction, Module, Register, Symbol
 
 HOST_FUNCTIONS = ("vprintf", "malloc", "free", "__assertfail")
@@ -217,9 +217,10 @@ def _find_loops(module: Module, blocks: list[Block]) -> None:
 def _find_live(module: Module, blocks: list[Block]) -> None:
     """Which registers are live where blocks begin and end."""
     for block in blocks:
+        own = block.function.registers.keys() | {CARRY}  # others are special registers
         for instruction in block.instructions:
             entry = entry_of(module, instruction)
-            block.reads |= set(read(instruction, entry)) - block.writes
+            block.reads |= (set(read(instruction, entry)) & own) - block.writes
             block.writes |= set(written(instruction, entry))
     changed = True
     while changed:

@@ -58,11 +58,12 @@ def _ranges(module: Module, blocks: list[Block]) -> dict[str, int]:
     """For each register, the set of instructions (as bits) at which it holds a live value."""
     ranges: dict[str, int] = {}
     for block in blocks:
+        own = block.function.registers.keys() | {CARRY}
         live = {name: block.end - 1 for name in block.live_out}  # live up to instruction ...
         for place in range(block.end - 1, block.first - 1, -1):
             instruction = block.function.instructions[place]
             entry = entry_of(module, instruction)
-            sources = set(read(instruction, entry))
+            sources = set(read(instruction, entry)) & own
             for name in written(instruction, entry):
                 _add(ranges, name, place, live.get(name, place))
                 if name not in sources:
