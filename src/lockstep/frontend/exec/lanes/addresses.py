@@ -127,9 +127,7 @@ def _or_misaligned(b: LaneBuilder, bad: ir.Value, address: Value, size: int) -> 
     return b.ir.or_(bad, b.ir.icmp_unsigned("!=", low_bits, b.constant(address.type, 0).ir))
 
 
-def _closer_look(
-    b: LaneBuilder, access: Access, bad: ir.Value, host: Value | None = None
-) -> Value:
+def _closer_look(b: LaneBuilder, access: Access, bad: ir.Value, host: Value | None = None) -> Value:
     """Call the runtime if a lane needs it; the host addresses that come back, else ``host``."""
     host = host or access.address
     trouble = b.ir.and_(b.ir.bitcast(bad, MASK), b.bits_of(b.active))

@@ -17,7 +17,6 @@ from lockstep.frontend.exec.lanes.addresses import (
     window_start,
 )
 from lockstep.frontend.exec.lanes.builder import (
-    BIT,
     HALF,
     MASK,
     POINTER,

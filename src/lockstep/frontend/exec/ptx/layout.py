@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes.builder import POINTER, WORD
 from lockstep.frontend.exec.lanes.addresses import lane_numbers
+from lockstep.frontend.exec.lanes.builder import POINTER, WORD
 from lockstep.frontend.exec.lanes.types import I32, I64, Value
 from lockstep.frontend.exec.ptx.graph import Block, refuse
 from lockstep.frontend.exec.state import LANES, Window
