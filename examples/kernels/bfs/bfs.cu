@@ -1,17 +1,20 @@
 // Breadth-first search, level by level, over masks of vertices: one thread a vertex.
 
+struct Vertex {
+    int first, edges; // its edges are targets[first] to targets[first + edges - 1]
+};
+
 // Visit the neighbours of the frontier. Several threads may reach one vertex: all write the same.
-extern "C" __global__ void bfs(int n, const int *__restrict__ first,
-                               const int *__restrict__ targets, unsigned char *frontier,
-                               unsigned char *next, const unsigned char *__restrict__ visited,
-                               int *depth) {
+extern "C" __global__ void bfs(const Vertex *vertices, const int *targets, unsigned char *frontier,
+                               unsigned char *next, const unsigned char *visited, int *depth,
+                               int n) {
     int v = blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= n || !frontier[v]) {
         return;
     }
     frontier[v] = 0;
-    for (int edge = first[v]; edge < first[v + 1]; edge++) {
-        int w = targets[edge];
+    for (int i = vertices[v].first; i < vertices[v].first + vertices[v].edges; i++) {
+        int w = targets[i];
         if (!visited[w]) {
             depth[w] = depth[v] + 1;
             next[w] = 1;
@@ -20,13 +23,13 @@ extern "C" __global__ void bfs(int n, const int *__restrict__ first,
 }
 
 // Make the vertices just reached the frontier, and say whether there are any.
-extern "C" __global__ void bfs_advance(int n, unsigned char *frontier, unsigned char *next,
-                                       unsigned char *visited, int *any) {
+extern "C" __global__ void bfs_advance(unsigned char *frontier, unsigned char *next,
+                                       unsigned char *visited, int *any, int n) {
     int v = blockIdx.x * blockDim.x + threadIdx.x;
     if (v < n && next[v]) {
         frontier[v] = 1;
         visited[v] = 1;
-        next[v] = 0;
         *any = 1;
+        next[v] = 0;
     }
 }

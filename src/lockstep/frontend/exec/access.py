@@ -11,6 +11,7 @@ from lockstep._jit import inline, jit, phase
 from lockstep.frontend.exec.state import (
     LANES,
     LOCAL_WINDOW,
+    PARAMETER_WINDOW,
     SHARED_WINDOW,
     WINDOW_BYTES,
     Window,
@@ -60,15 +61,18 @@ def fail(x, kind, w, lane, site, address, size):
 
 @inline
 def window(x, w, lane, site, address, size):
-    """Host address of a generic address inside the shared or local window; 0 = fault."""
+    """Host address of a generic address inside one of the windows; 0 = fault."""
     launch = x.launch[0]
     if SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_BYTES:
         offset, limit = address - SHARED_WINDOW, launch.shared_bytes
         start, kind = x.ctas[w // launch.warps].shared, Fault.SHARED_OUT_OF_BOUNDS
-    else:
+    elif address < LOCAL_WINDOW + WINDOW_BYTES:
         offset, limit = address - LOCAL_WINDOW, launch.local_bytes
         start, kind = x.warps[w].local + lane * limit, Fault.LOCAL_OUT_OF_BOUNDS
-    if offset + size > limit:
+    else:
+        offset, limit = address - PARAMETER_WINDOW, launch.parameter_bytes
+        start, kind = launch.parameters, Fault.PARAMETER_OUT_OF_BOUNDS
+    if offset < 0 or offset + size > limit:
         fail(x, kind, w, lane, site, offset, size)
         return 0
     return start + offset
@@ -96,7 +100,7 @@ def check(x, w, site, size, mask):
                 limit, kind = x.launch[0].parameter_bytes, Fault.PARAMETER_OUT_OF_BOUNDS
             if address < 0 or address + size > limit:
                 return fail(x, kind, w, lane, site, address, size)
-        elif SHARED_WINDOW <= address < LOCAL_WINDOW + WINDOW_BYTES:
+        elif SHARED_WINDOW <= address < PARAMETER_WINDOW + WINDOW_BYTES:
             host = window(x, w, lane, site, address, size)
             if host == 0:
                 return 1

@@ -112,8 +112,10 @@ FAULT = np.dtype(
 )
 """Why a launch ended; kinds are in ``faults.Fault``."""
 
-# Generic addresses of shared and local memory; no mapping of the process lies there.
+# Generic addresses of shared memory, local memory and kernel parameters; no mapping of the process
+# lies there.
 SHARED_WINDOW = 1 << 40
 LOCAL_WINDOW = 2 << 40
+PARAMETER_WINDOW = 3 << 40
 WINDOW_BYTES = 1 << 32
 FAULTED = -1  # what a block returns after it has filled the FAULT record

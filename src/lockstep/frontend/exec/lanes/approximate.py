@@ -23,7 +23,7 @@ _EX2 = (0.69314718, 0.24022648, 0.055503324, 0.0096184369, 0.0013398875, 0.00015
 # log2(1 + f) / f for sqrt(1/2) <= 1 + f < sqrt(2); absolute error of the logarithm 2**-27.1
 _LG2 = (
     1.4426949,
-    -0.72135715,
+    -0.72134715,
     0.48092252,
     -0.3607212,
     0.28765666,
@@ -79,7 +79,7 @@ def _split(b: LaneBuilder, x: Value) -> tuple[Value, Value]:
 
 def ex2(b: LaneBuilder, x: Value) -> Value:
     """Two to the power of an f32; relative error below 2**-22."""
-    return b.outlined("ex2", x.type, _ex2, x)
+    return b.subroutine("ex2", x.type, _ex2, x)
 
 
 def _ex2(b: LaneBuilder, x: Value) -> Value:
@@ -101,7 +101,7 @@ def _power_of_two(b: LaneBuilder, n: Value, like: Value) -> Value:
 
 def lg2(b: LaneBuilder, x: Value) -> Value:
     """Base-two logarithm of an f32; error below 2**-22, relative for results above 1."""
-    return b.outlined("lg2", x.type, _lg2, x)
+    return b.subroutine("lg2", x.type, _lg2, x)
 
 
 def _lg2(b: LaneBuilder, x: Value) -> Value:
@@ -135,12 +135,12 @@ def _lg2_edges(b: LaneBuilder, x: Value, result: Value) -> Value:
 
 def sin(b: LaneBuilder, x: Value) -> Value:
     """Sine of an f32; absolute error below 2**-22 up to 2**30, beyond that in [-1, 1]."""
-    return b.outlined("sin", x.type, lambda inner, v: _circular(inner, v, 0), x)
+    return b.subroutine("sin", x.type, lambda inner, v: _circular(inner, v, 0), x)
 
 
 def cos(b: LaneBuilder, x: Value) -> Value:
     """Cosine of an f32, as exact as the sine."""
-    return b.outlined("cos", x.type, lambda inner, v: _circular(inner, v, 1), x)
+    return b.subroutine("cos", x.type, lambda inner, v: _circular(inner, v, 1), x)
 
 
 def _circular(b: LaneBuilder, x: Value, quarters: int) -> Value:
@@ -171,7 +171,7 @@ def _quadrant(b: LaneBuilder, r: Value, n: Value) -> Value:
 
 def tanh(b: LaneBuilder, x: Value) -> Value:
     """Hyperbolic tangent of an f32; relative error below 2**-20."""
-    return b.outlined("tanh", x.type, _tanh, x)
+    return b.subroutine("tanh", x.type, _tanh, x)
 
 
 def _tanh(b: LaneBuilder, x: Value) -> Value:

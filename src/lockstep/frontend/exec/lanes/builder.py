@@ -36,11 +36,15 @@ class LaneBuilder:
     instruction: the same, or those of them whose guard holds.
     """
 
-    def __init__(self, module: ir.Module, name: str):
+    def __init__(self, module: ir.Module, function: str | ir.Function):
+        """Start a block with this name, or a function that begins with a block's parameters."""
         self.module = module
-        self.function = ir.Function(module, BLOCK_SIGNATURE, name)
+        if isinstance(function, str):
+            function = ir.Function(module, BLOCK_SIGNATURE, function)
+        self.function = function
+        self.failure = ir.Constant(WORD, FAULTED)  # what the function returns after a fault
         self.ir = ir.IRBuilder(self.function.append_basic_block("entry"))
-        self.warp, self.mask_bits = self.function.args
+        self.warp, self.mask_bits = self.function.args[:2]
         self._records: dict[str, ir.Value] = {"warp": self.warp}
         self._failed: ir.Block | None = None
         self.mask = self.lanes_of(self.mask_bits)
@@ -219,7 +223,7 @@ class LaneBuilder:
         )
         return Value(result, kind, settled=kind.kind != "float")
 
-    def outlined(
+    def subroutine(
         self, name: str, kind: Type, emit: Callable[..., Value], *values: Value, strict=False
     ) -> Value:
         """Call ``emit(builder, *values)`` as a function of the module's own, emitted once.
@@ -268,7 +272,7 @@ class LaneBuilder:
         """Leave the block if a runtime function has found a fault."""
         if self._failed is None:
             self._failed = self.function.append_basic_block("failed")
-            ir.IRBuilder(self._failed).ret(ir.Constant(WORD, FAULTED))
+            ir.IRBuilder(self._failed).ret(self.failure)
         go_on = self.function.append_basic_block()
         self.ir.cbranch(condition, self._failed, go_on)
         self.ir.position_at_end(go_on)

@@ -86,9 +86,9 @@ def _fused(b: LaneBuilder, x: Value, y: Value, z: Value) -> Value:
     values = [widen(b, v) for v in (x, y, z)]
     if kind == BF16:
         values = [to_float(b, v, F64) for v in values]
-        wide = b.outlined("sum_of_product", F64.times(count), _sum_of_product, *values)
+        wide = b.subroutine("sum_of_product", F64.times(count), _sum_of_product, *values)
         return narrow_odd(b, wide)
-    return b.outlined("sum_of_product", F32.times(count), _sum_of_product, *values)
+    return b.subroutine("sum_of_product", F32.times(count), _sum_of_product, *values)
 
 
 def _sum_of_product(b: LaneBuilder, x: Value, y: Value, z: Value) -> Value:

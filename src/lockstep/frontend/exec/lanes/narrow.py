@@ -23,7 +23,7 @@ def narrow(b: LaneBuilder, x: Value, kind: Type, rounding: Rounding, finite=Fals
         return _round(inner, value, kind, rounding, finite)
 
     name = f"narrow_{kind.name}_{rounding.name.lower()}{'_finite' * finite}"
-    return b.outlined(name, kind.times(x.type.count), emit, x)
+    return b.subroutine(name, kind.times(x.type.count), emit, x)
 
 
 def _to_half(b: LaneBuilder, x: Value) -> Value:
@@ -123,7 +123,7 @@ def narrow_double(b: LaneBuilder, x: Value, rounding: Rounding) -> Value:
     def emit(inner: LaneBuilder, value: Value) -> Value:
         return _corrected(inner, value, rounding)
 
-    return b.outlined(f"narrow_double_{rounding.name.lower()}", F32.times(x.type.count), emit, x)
+    return b.subroutine(f"narrow_double_{rounding.name.lower()}", F32.times(x.type.count), emit, x)
 
 
 def _corrected(b: LaneBuilder, x: Value, rounding: Rounding) -> Value:
@@ -156,7 +156,7 @@ def narrow_odd(b: LaneBuilder, x: Value) -> Value:
 
     Rounding that again to a format at least two bits shorter gives the same as rounding once.
     """
-    return b.outlined("narrow_odd", F32.times(x.type.count), _narrow_odd, x)
+    return b.subroutine("narrow_odd", F32.times(x.type.count), _narrow_odd, x)
 
 
 def _narrow_odd(b: LaneBuilder, x: Value) -> Value:

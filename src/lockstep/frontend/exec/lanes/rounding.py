@@ -44,7 +44,7 @@ def rounded(b: LaneBuilder, operation: str, rounding: Rounding, *values: Value) 
         return _in_mode(inner, operation, rounding, inputs)
 
     name = f"{operation}_{rounding.name.lower()}"
-    return b.outlined(name, values[0].type, emit, *values, strict=True)
+    return b.subroutine(name, values[0].type, emit, *values, strict=True)
 
 
 def _in_mode(b: LaneBuilder, operation: str, rounding: Rounding, values: tuple) -> Value:

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
+from lockstep.frontend.exec.lanes.addresses import lane_numbers
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD
-from lockstep.frontend.exec.lanes.memory import lane_numbers
 from lockstep.frontend.exec.lanes.types import I32, I64, Value
 from lockstep.frontend.exec.ptx.graph import Block, refuse
-from lockstep.frontend.exec.state import LANES
+from lockstep.frontend.exec.state import LANES, Window
 from lockstep.isa.ptx.syntax import Function, Module, Variable, type_bytes
 
 if TYPE_CHECKING:
@@ -63,9 +63,10 @@ class Layout:
             for variable in function.variables:
                 self._add(variable)
         self._place_shared()
+        self.local_bytes = -(-self.local_bytes // 16) * 16  # what a vector access needs
 
     def _add(self, variable: Variable) -> None:
-        if variable.space == "local":
+        if variable.space in ("local", "param"):
             self.local_bytes = self._place(self.local, variable, self.local_bytes)
 
     def _place_shared(self) -> None:
@@ -98,6 +99,14 @@ class Layout:
         return max(type_bytes(variable.type) * LANES, 64)
 
     # Values
+
+    def window(self, function: Function, name: str) -> Window:
+        """Where a variable is, or a parameter; those of functions are a thread's own memory."""
+        if function is self.entry and name in self.parameters:
+            return Window.PARAMETER
+        if name in self.shared:
+            return Window.SHARED
+        return Window.LOCAL if name in self.local else Window.GLOBAL
 
     def address(self, lift: "Lift", name: str, offset: int) -> Value:
         """The address of a variable in its own space, or of a global one, in every lane."""
