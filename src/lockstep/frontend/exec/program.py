@@ -71,6 +71,7 @@ class Program:
     """A kernel ready to run; everything but ``objects`` is independent of the host."""
 
     name: str
+    file: str  # where its text comes from, for messages
     blocks: np.ndarray  # BLOCK
     functions: list[str]  # symbol of each block in the object code
     register_bytes: int  # of the slots of one warp
@@ -85,5 +86,5 @@ class Program:
     registers: int = 0  # of a thread, for occupancy
     entry: int = 0
     cleared_bytes: int = 0  # of the slots: those that a program may read before it writes them
-    recursive: bool = False  # needs a stack
+    frame_bytes: int = 0  # largest frame of recursive functions on a thread's stack
     objects: bytes = b""

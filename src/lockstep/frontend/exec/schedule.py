@@ -118,7 +118,9 @@ def finish(x, w, b, lanes):
     elif b.ending == Ending.INDIRECT:
         return scatter(x, w, b, lanes)
     elif b.ending == Ending.HOST:
-        x.warps[w].host_call, x.warps[w].host_lanes = b.service, lanes
+        warp = x.warps[w]
+        warp.host_call, warp.host_lanes = b.service, lanes
+        warp.host_instruction = b.first + b.count - 1
         depart(x, w, b.taken, lanes)
         return Stop.HOST
     elif b.ending == Ending.TRAP:

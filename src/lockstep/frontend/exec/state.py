@@ -73,7 +73,8 @@ WARP = np.dtype(
         ("barrier_lanes", "i8"),  # the predicate of barrier.red
         ("clustered", "i8"),  # lanes that have arrived at the cluster's barrier
         ("host_call", "i8"),  # which service a host-call block asks for, ...
-        ("host_lanes", "i8"),  # ... and for which lanes
+        ("host_lanes", "i8"),  # ... for which lanes, ...
+        ("host_instruction", "i8"),  # ... and the static index of the call
         ("spins", "i8"),  # turns of any loop since the last one that gave way
         ("polls", "i8"),  # those of loops that may wait for others
         ("turn", "i8"),  # block from which the next group is chosen, while others get a turn

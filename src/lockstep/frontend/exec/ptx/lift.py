@@ -26,7 +26,6 @@ from lockstep.frontend.exec.ptx.layout import Layout
 from lockstep.frontend.exec.ptx.opcodes import CARRY
 from lockstep.frontend.exec.ptx.special import special
 from lockstep.isa.ptx.syntax import (
-    Function,
     Immediate,
     Instruction,
     Module,
@@ -64,12 +63,11 @@ class Lift:
     instruction that is being lifted, in ``block`` of ``function``.
     """
 
-    def __init__(self, module: Module, layout: Layout, function: Function, builder: LaneBuilder):
+    def __init__(self, module: Module, layout: Layout, block: Block, builder: LaneBuilder):
         self.module, self.layout, self.b = module, layout, builder
-        self.function = function
+        self.block, self.function = block, block.function
         self.number = 0
         self.to_come = 0  # instructions of the block from the current one on
-        self.block: Block | None = None
         self.instruction: Instruction | None = None
         self._values: dict[str, Value] = {}
         self._written: dict[str, None] = {}

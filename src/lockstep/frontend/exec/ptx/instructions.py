@@ -1,0 +1,18 @@
+"""All opcodes: importing these files fills the table. Each line is one file's."""
+
+# ruff: noqa: F401
+from lockstep.frontend.exec.ptx import (
+    async_copy,
+    atomics,
+    barrier,
+    barrier_objects,
+    calls,
+    compare,
+    control,
+    conversion,
+    floating,
+    integer,
+    logic,
+    memory,
+    warp,
+)
