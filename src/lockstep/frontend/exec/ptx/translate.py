@@ -12,15 +12,7 @@ from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.program import BLOCK, EXITED, Ending, Program
-from lockstep.frontend.exec.ptx import (  # noqa: F401  (they fill the table of opcodes)
-    async_copy,
-    atomics,
-    barrier_objects,
-    control,
-    floating,
-    integer,
-    memory,
-)
+from lockstep.frontend.exec.ptx import instructions  # noqa: F401  (fills the table)
 from lockstep.frontend.exec.ptx.graph import Block, blocks_of, entry_of, functions_of
 from lockstep.frontend.exec.ptx.layout import Layout
 from lockstep.frontend.exec.ptx.lift import Lift
