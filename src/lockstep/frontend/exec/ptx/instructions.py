@@ -10,5 +10,6 @@ from lockstep.frontend.exec.ptx import (
     floating,
     integer,
     logic,
+    matrix,
     memory,
 )
