@@ -29,7 +29,8 @@ def narrow(b: LaneBuilder, x: Value, kind: Type, rounding: Rounding, finite=Fals
 def _to_half(b: LaneBuilder, x: Value) -> Value:
     kind = F16.times(x.type.count)
     vector = b.vector(kind)
-    halves = b.ir.fptrunc(b.settle(x).ir, ir.VectorType(ir.HalfType(), vector.count))
+    settled = b.settle(Value(x.ir, x.type, settled=False))  # also NaNs that are as loaded
+    halves = b.ir.fptrunc(settled.ir, ir.VectorType(ir.HalfType(), vector.count))
     return Value(b.ir.bitcast(halves, vector), kind)
 
 

@@ -3,7 +3,7 @@
 from lockstep.frontend.exec.lanes import approximate, floating
 from lockstep.frontend.exec.lanes.floating import Choice, Result
 from lockstep.frontend.exec.lanes.rounding import Rounding
-from lockstep.frontend.exec.lanes.types import BF16, F16, I32, Type, Value
+from lockstep.frontend.exec.lanes.types import BF16, F16, I32, TF32, Type, Value
 from lockstep.frontend.exec.ptx.lift import Lift, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.isa.ptx.syntax import Instruction, Operand
@@ -15,7 +15,7 @@ _MODES = {
     "rp": Rounding.UP,
     "rna": Rounding.AWAY,
 }
-_PAIRS = {"f16x2": F16.times(2), "bf16x2": BF16.times(2)}
+_TYPES = {"f16x2": F16.times(2), "bf16x2": BF16.times(2), "tf32": TF32}
 _ROUNDING = "{rn,rz,rm,rp}"
 _HALF, _BRAIN = "{f16,f16x2}", "{bf16,bf16x2}"
 
@@ -27,7 +27,7 @@ def rounding_of(i: Instruction) -> Rounding:
 
 def float_type(name: str) -> Type:
     """The type of an operand; pairs as vectors of more elements."""
-    return _PAIRS.get(name) or type_of(name)
+    return _TYPES.get(name) or type_of(name)
 
 
 def read_float(lift: Lift, operand: Operand, name: str) -> Value:

@@ -7,6 +7,7 @@ from lockstep.frontend.exec.ptx import (
     barrier_objects,
     compare,
     control,
+    conversion,
     floating,
     integer,
     logic,
