@@ -50,7 +50,7 @@ class Module:
             if isinstance(value, syntax.Symbol):
                 number = self.addresses[value.name] + value.offset
             else:
-                number = value.value
+                number = _pattern(value, variable.type)
             content += (number & ((1 << 8 * size) - 1)).to_bytes(size, "little")
         memory = self.device.memory.view(self.addresses[variable.name], max(variable.bytes, 1))
         memory[:] = 0
@@ -154,3 +154,10 @@ def _three(kernel: str, what: str, size: Any) -> tuple[int, int, int]:
             f"kernel {kernel}: {what} {size!r}; expected one to three positive whole numbers"
         )
     return (*sizes, 1, 1)[:3]
+
+
+def _pattern(value: syntax.Immediate, kind: str) -> int:
+    """The bits of an initialiser; decimal floating-point ones are doubles."""
+    if value.bits == 64 and kind == "f32":
+        return int(np.uint64(value.value).view(np.float64).astype(np.float32).view(np.uint32))
+    return value.value
