@@ -1,5 +1,6 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
+import gc
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -15,8 +16,9 @@ from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.timing import Timing
 from lockstep.errors import InputError, LockstepError
-from lockstep.frontend.exec.resident import Geometry
-from lockstep.frontend.exec.memory import DeviceMemory
+from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
+from lockstep.frontend.exec.resident import Geometry, Limits
+from lockstep.frontend.exec.services import HEAP_BYTES, Services
 from lockstep.gpus.spec import GPU
 from lockstep.isa.ptx.parser import parse
 from lockstep.metrics.result import Result
@@ -31,10 +33,13 @@ class Device:
 
     ``timing``: whether launches are also simulated; without it they are executed at once, with it
     when somebody waits for them. ``profile``: whether each launch has a ``profile``.
-    ``memory_bytes``: device memory, taken from the host when it is used. ``name``: what results
-    and traces call the program. The other options are those of :func:`lockstep.simulate`, and
-    need ``timing``.
+    ``memory_bytes``: device memory, taken from the host when it is used. ``heap_bytes``: how much
+    of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive functions.
+    ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
+    results and traces call the program. The other options are those of
+    :func:`lockstep.simulate`, and need ``timing``.
 
+    ``launches`` lists what was launched, if there is more to know of it: with timing or profile.
     A context manager: closes at its end.
     """
 
@@ -45,6 +50,9 @@ class Device:
         timing: bool = False,
         profile: bool = False,
         memory_bytes: int = 16 << 30,
+        heap_bytes: int = HEAP_BYTES,
+        stack_bytes: int = 16384,
+        limit_instructions: int | None = None,
         name: str = "device",
         threads: int = 1,
         interval: int | None = None,
@@ -54,7 +62,9 @@ class Device:
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
         self.name, self.profiling = name, profile
-        self.memory = DeviceMemory(memory_bytes)
+        self.memory = _reserve(memory_bytes)
+        self.services = Services(self.memory, heap_bytes)
+        self.limits = Limits(limit_instructions, stack_bytes, self.gpu.sm.count)
         self.recorder: Recorder | None = None
         self.default_stream = Stream(self, 0)
         self.timing: Timing | None = None
@@ -68,7 +78,8 @@ class Device:
                 notice=notice,
             )
         self._streams = {0: self.default_stream}
-        self._launches = 0
+        self.launches: list[Launch] = []
+        self._launched = 0
 
     def __enter__(self) -> Self:
         return self
@@ -87,7 +98,17 @@ class Device:
 
     def __repr__(self) -> str:
         how = "timed" if self.timing else "functional"
-        return f"<Device {self.gpu.name}, {how}, {self._launches} launches>"
+        return f"<Device {self.gpu.name}, {how}, {self._launched} launches>"
+
+    @property
+    def recording(self) -> bool:
+        """Whether launches write streams."""
+        return self.profiling or self.timing is not None or self.recorder is not None
+
+    def check_open(self) -> None:
+        """Raise if the device is closed."""
+        if not self.memory.base:
+            raise LockstepError("the device is closed")
 
     # Memory
 
@@ -100,7 +121,7 @@ class Device:
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array without defined content."""
-        self._check_open()
+        self.check_open()
         shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
         dtype = np.dtype(dtype)
         if dtype.hasobject:
@@ -128,7 +149,7 @@ class Device:
 
     def load_ptx(self, source: str | Path) -> Module:
         """A module from PTX text, or from the file that a path names."""
-        self._check_open()
+        self.check_open()
         text, name = source, "<ptx>"
         if isinstance(source, Path) or "\n" not in source:
             name = str(source)
@@ -178,9 +199,10 @@ class Device:
         arguments: tuple,
     ) -> Launch:
         """Execute a kernel; with timing, when its results are asked for."""
-        self._check_open()
-        self._launches += 1
-        launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launches)
+        self._launched += 1
+        launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
+        if self.timing or self.profiling:
+            self.launches.append(launch)
         if self.timing is None and self.recorder is None:
             execute(launch, self.profiling)
         else:
@@ -251,7 +273,7 @@ class Device:
         Accel-Sim reads. Simulating a trace of everything since the device was made gives the
         cycles that the device itself counts.
         """
-        self._check_open()
+        self.check_open()
         if self.recorder is not None:
             raise LockstepError(f"already recording {self.recorder.path}")
         self.synchronize()
@@ -271,6 +293,11 @@ class Device:
             raise LockstepError("nothing was simulated: create the device with timing=True")
         return self.timing
 
-    def _check_open(self) -> None:
-        if not self.memory.base:
-            raise LockstepError("the device is closed")
+
+def _reserve(size: int) -> DeviceMemory:
+    """Device memory; if no address range is free, those of devices that nobody uses are freed."""
+    try:
+        return DeviceMemory(size)
+    except DeviceMemoryError:
+        gc.collect()
+        return DeviceMemory(size)

@@ -1,4 +1,4 @@
-"""What ended a launch early, told as compute-sanitizer would: who, where, what, and what is near."""
+"""What ended a launch early, told as compute-sanitizer would: who, where, and what is near."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -207,7 +207,9 @@ def _waiting(resident: Resident) -> str:
             lanes = int(machine.group_lanes[w, g])
             who = f"warp {w % warps}" + ("" if lanes == alive else f" ({_count(lanes)} threads)")
             waiting.setdefault((number, index), []).append(who)
-    ended = sum(int(machine.warps[w].groups) == 0 for w in range(place * warps, (place + 1) * warps))
+    ended = sum(
+        int(machine.warps[w].groups) == 0 for w in range(place * warps, (place + 1) * warps)
+    )
     parts = []
     for (number, index), who in sorted(waiting.items())[:MOST_PLACES]:
         barrier = "the cluster's barrier" if number == CLUSTER else f"barrier {number}"

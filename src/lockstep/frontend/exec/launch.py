@@ -29,10 +29,10 @@ class Executor:
         memory: DeviceMemory,
         symbols: np.ndarray,
         services: Services | None = None,
-        limits: Limits = Limits(),
+        limits: Limits | None = None,
     ):
         """``symbols``: the address of each of the program's global variables."""
-        self.program, self.memory, self.limits = program, memory, limits
+        self.program, self.memory, self.limits = program, memory, limits or Limits()
         self.services = services or Services(memory)
         self._loaded = Loaded(program.objects)
         self._functions = np.array([self._loaded.address(f) for f in program.functions])
@@ -60,9 +60,7 @@ class Executor:
 
     def _build(self, geometry: Geometry) -> Resident:
         table = self.memory.table
-        return Resident(
-            self.program, geometry, self._functions, self._symbols, table, self.limits
-        )
+        return Resident(self.program, geometry, self._functions, self._symbols, table, self.limits)
 
     def _advance(self, resident: Resident) -> Stop:
         """Run until something happens that callers deal with; services are done here.

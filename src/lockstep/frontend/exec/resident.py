@@ -173,7 +173,12 @@ class Resident:
             launch.check, launch.context = self._check.address, machine._address
 
     def start(
-        self, geometry: Geometry, parameters: np.ndarray, memory: DeviceMemory, number: int, now: int
+        self,
+        geometry: Geometry,
+        parameters: np.ndarray,
+        memory: DeviceMemory,
+        number: int,
+        now: int,
     ) -> None:
         """Begin a launch of the same shape: the device's nth, at ``now`` nanoseconds."""
         self.geometry, self._parameters = geometry, parameters

@@ -249,9 +249,7 @@ def _mirrored(b: LaneBuilder, bits: Value) -> Value:
     return Value(b.ir.xor(bits.ir, b.ir.lshr(sign, b.constant(I32, 1).ir)), I32)
 
 
-def _by_members(
-    b: LaneBuilder, members: Value | int, emit: Callable[[Value], ir.Value]
-) -> Value:
+def _by_members(b: LaneBuilder, members: Value | int, emit: Callable[[Value], ir.Value]) -> Value:
     """A scalar (i32) of the active members in each lane: once for each distinct member mask."""
     if isinstance(members, int):
         mask = ir.Constant(MASK, members & 0xFFFFFFFF)

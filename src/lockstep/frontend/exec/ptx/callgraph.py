@@ -13,6 +13,7 @@ from lockstep.isa.ptx.syntax import (
     Variable,
 )
 
+
 def function_address(module: Module, name: str) -> int:
     """What a program gets when it takes the address of a function: never null."""
     body = module.aliases.get(name, name)

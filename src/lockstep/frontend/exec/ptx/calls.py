@@ -111,7 +111,7 @@ def take_results(lift: Lift, i: Instruction) -> None:
     callees = lift.layout.calls.callees(lift.function, i)
     for nth, operand in enumerate(call.results):
         if not isinstance(operand, Sink):
-            _take_result(lift, i, operand, [(f, f.returns[nth]) for f in callees])
+            _take_result(lift, operand, [(f, f.returns[nth]) for f in callees])
 
 
 @opcode("call[.uni]", destinations=0, resume=take_results)
@@ -201,9 +201,7 @@ def _power_of_two(size: int) -> int:
     return 1 << (size - 1).bit_length()
 
 
-def _take_result(
-    lift: Lift, i: Instruction, operand: Operand, sources: list[tuple[Function, Variable]]
-) -> None:
+def _take_result(lift: Lift, operand: Operand, sources: list[tuple[Function, Variable]]) -> None:
     """Give an operand of a call what the called functions returned."""
     own = lift.layout.passed[lift.function.name].variables.get(getattr(operand, "name", ""))
     to_register = own is None or own.space == "reg"
@@ -214,9 +212,9 @@ def _take_result(
             if to_register:
                 register = operand.name
                 value = _as_type(lift, value, variable.type)
-            before = values.get(register)
-            mine = _was_called(lift, i, function)
-            values[register] = value if before is None else lift.b.select(mine, value, before)
+            if register in values:
+                value = lift.b.select(_was_called(lift, function), value, values[register])
+            values[register] = value
     for register, value in values.items():
         if to_register:
             lift.write(operand, value, is_signed(sources[0][1].type))
@@ -235,7 +233,7 @@ def _as_type(lift: Lift, value: Value, kind: str) -> Value:
     return value if value.type == wanted else lift.b.cast(value, wanted)
 
 
-def _was_called(lift: Lift, i: Instruction, function: Function) -> Value:
+def _was_called(lift: Lift, function: Function) -> Value:
     return _enters(lift, lift.current(called(lift.block)), function)
 
 

@@ -1,6 +1,7 @@
 """Basic blocks of a function, in the order in which they should run."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from lockstep.errors import InputError
 from lockstep.frontend.exec.program import Ending
@@ -123,7 +124,7 @@ def blocks_of(module: Module, function: Function, split_memory: bool = False) ->
     close(function)
     starts = _leaders(module, function, split_memory)
     bounds = sorted(starts | {0, len(function.instructions)})
-    blocks = [Block(function, a, b) for a, b in zip(bounds, bounds[1:])]
+    blocks = [Block(function, a, b) for a, b in pairwise(bounds)]
     at = {b.first: b for b in blocks}
     for block in blocks:
         _connect(module, block, at)

@@ -13,6 +13,7 @@ from lockstep.frontend.exec.ptx import (
     floating,
     integer,
     logic,
+    matrix,
     memory,
     warp,
 )
