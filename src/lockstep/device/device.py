@@ -1,5 +1,6 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
+import gc
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +17,7 @@ from lockstep.device.streams import Event, Stream
 from lockstep.device.timing import Timing
 from lockstep.errors import InputError, LockstepError
 from lockstep.frontend.exec.launch import Geometry
-from lockstep.frontend.exec.memory import DeviceMemory
+from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
 from lockstep.gpus.spec import GPU
 from lockstep.isa.ptx.parser import parse
 from lockstep.metrics.result import Result
@@ -54,7 +55,7 @@ class Device:
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
         self.name, self.profiling = name, profile
-        self.memory = DeviceMemory(memory_bytes)
+        self.memory = _reserve(memory_bytes)
         self.recorder: Recorder | None = None
         self.default_stream = Stream(self, 0)
         self.timing: Timing | None = None
@@ -274,3 +275,12 @@ class Device:
     def _check_open(self) -> None:
         if not self.memory.base:
             raise LockstepError("the device is closed")
+
+
+def _reserve(size: int) -> DeviceMemory:
+    """Device memory; if no address range is free, those of devices that nobody uses are freed."""
+    try:
+        return DeviceMemory(size)
+    except DeviceMemoryError:
+        gc.collect()
+        return DeviceMemory(size)

@@ -11,5 +11,6 @@ from lockstep.frontend.exec.ptx import (
     floating,
     integer,
     logic,
+    matrix,
     memory,
 )
