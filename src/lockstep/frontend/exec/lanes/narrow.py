@@ -166,9 +166,8 @@ def narrow_odd(b: LaneBuilder, x: Value) -> Value:
 
 def _narrow_odd(b: LaneBuilder, x: Value) -> Value:
     near = narrow_double(b, x, Rounding.NEAREST)
-    back, size = (
-        b.elementwise("fabs", Value(v, x.type)).ir for v in (b.ir.fpext(near.ir, x.ir.type), x.ir)
-    )
+    wide = Value(b.ir.fpext(near.ir, x.ir.type), x.type)
+    back, size = (b.elementwise("fabs", v).ir for v in (wide, x))
     large = b.ir.fcmp_ordered(">", back, size)
     return to_odd(b, near, b.ir.fcmp_ordered("!=", back, size), large)
 
