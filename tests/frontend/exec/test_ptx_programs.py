@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import lockstep
 from lockstep.isa.ptx.parser import parse
+from ptx_twin import wmma_programs
 from ptx_twin.interpreter import run
 from ptx_twin.memory import Memory
 from ptx_twin.numbers import mask
@@ -35,7 +36,16 @@ def kernel_of(device, text):
     return kernel
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+RESIDENT = pytest.mark.xfail(run=False, reason="a launch keeps one CTA resident: it would spin")
+
+
+def known_programs():
+    for program in (*PROGRAMS, *wmma_programs.PROGRAMS):
+        marks = [RESIDENT] if program.name == "grid barrier" else []
+        yield pytest.param(program, id=program.name, marks=marks)
+
+
+@pytest.mark.parametrize("program", known_programs())
 def test_programs_give_the_known_words(device, program):
     expected = np.array(program.expected(), np.uint32)
     out = device.array(np.zeros_like(expected))
