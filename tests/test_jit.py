@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numba
@@ -138,6 +139,28 @@ def test_a_context_reads_like_a_named_tuple_in_both_worlds():
         Pair(np.zeros(1))
     with pytest.raises(TypeError):
         Pair(np.zeros((4, 4))[:, ::2], np.zeros(1))
+
+
+@pytest.mark.parametrize("mask", [0, 1, 0b1011, (1 << 32) - 1, (1 << 63) - 1])
+def test_popcount_counts_bits(mask):
+    compiled = numba.njit(lambda x: _jit.popcount(x), **_jit.OPTIONS)
+    assert compiled(np.int64(mask)) == compiled(mask) == mask.bit_count()
+
+
+def test_additions_of_threads_do_not_get_lost_without_jit():
+    total = np.zeros(1, np.int64)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        add = lambda: [_jit._add_in_python(total, 0, 1) for _ in range(5000)]  # noqa: E731
+        threads = [threading.Thread(target=add) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert total[0] == 20000
 
 
 def test_the_version_says_where_it_was_tested():

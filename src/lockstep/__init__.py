@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lockstep.api import gpu, gpu_for, gpu_names, load, save, simulate
     from lockstep.builder import KernelBuilder
+    from lockstep.device import Device
     from lockstep.errors import InputError, LockstepError, SpecError, WorkloadError
     from lockstep.metrics.result import Result
     from lockstep.report.summary import summary
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "lockstep.api": ("gpu", "gpu_for", "gpu_names", "load", "save", "simulate"),
     "lockstep.builder": ("KernelBuilder",),
+    "lockstep.device": ("Device",),
     "lockstep.errors": ("InputError", "LockstepError", "SpecError", "WorkloadError"),
     "lockstep.metrics.result": ("Result",),
     "lockstep.report.summary": ("summary",),
@@ -31,6 +33,7 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Device",
     "InputError",
     "KernelBuilder",
     "LockstepError",

@@ -7,12 +7,14 @@ of the function itself, so an edit of a callee elsewhere would silently run the 
 keyed by a hash over the file and everything it imports).
 """
 
+import ctypes
 import functools
 import hashlib
 import os
 import re
 import shutil
 import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -329,10 +331,13 @@ def phase(function, kinds: tuple, integers: int):
     return compile_(function.py_func)
 
 
+_one_at_a_time = threading.Lock()
+
+
 def _add_in_python(array, index, value):
-    """Without JIT the interpreter lock makes this atomic enough for tests of tiny cases."""
-    before = array[index]
-    array[index] += value
+    with _one_at_a_time:
+        before = array[index]
+        array[index] += value
     return before
 
 
@@ -362,7 +367,38 @@ def _give_way(_):
     return numba.types.none(), generate
 
 
+@extending.intrinsic
+def _call_native(_, address, state, mask):
+    """Call machine code at an address: ``int64 f(void *state, int32 mask)``."""
+
+    def generate(context, builder, signature, arguments):
+        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(8).as_pointer(), ir.IntType(32)])
+        function = builder.inttoptr(arguments[0], kind.as_pointer())
+        record = builder.inttoptr(arguments[1], kind.args[0])
+        return builder.call(function, [record, builder.trunc(arguments[2], kind.args[1])])
+
+    number = numba.types.int64
+    return number(number, number, number), generate
+
+
+@extending.intrinsic
+def _popcount(_, mask):
+    """Set bits of an int64."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return numba.types.int64(numba.types.int64), generate
+
+
+def _call_native_from_python(address, state, mask):
+    kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_uint32)
+    return kind(int(address))(int(state), int(mask))
+
+
 atomic_add = _add_in_python if DISABLED else _atomic_add
+popcount = (lambda mask: (int(mask) & (1 << 64) - 1).bit_count()) if DISABLED else _popcount
+call_native = _call_native_from_python if DISABLED else _call_native
 give_way = (lambda: time.sleep(0)) if DISABLED else _give_way
 
 

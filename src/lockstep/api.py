@@ -6,7 +6,7 @@ from pathlib import Path
 from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
-from lockstep.metrics.result import Result, Source
+from lockstep.metrics.result import Result
 from lockstep.workload import Workload
 
 Progress = Callable[[int, int, int, int, str], None]
@@ -139,7 +139,7 @@ def simulate(
         progress=progress,
         notice=notice,
     )
-    return Result(run, gpu, Source(workload.name, workload.path, workload.digest))
+    return Result(run, gpu, workload)
 
 
 def _has_tracefile_content(path: Path) -> bool:

@@ -8,6 +8,7 @@ functional front end executes is one run; a trace reader joins lines into runs.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -130,7 +131,16 @@ class Workload:
     name: str
     commands: list[Kernel | MemoryCopy]
     path: str = ""  # where it was read from
-    digest: str = ""  # hash of its content, for the manifest
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of its content, for the manifest.
+
+        A front end sets it if it knows a quicker way than to read every CTA.
+        """
+        from lockstep import digest
+
+        return digest.of_content(self)
 
     @property
     def kernels(self) -> list[Kernel]:

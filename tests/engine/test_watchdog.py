@@ -31,8 +31,8 @@ def test_a_deadlock_ends_the_run_with_the_chain_and_what_there_is(small):
     assert lines[0].startswith("deadlock at cycle ")
     assert lines[1] == "kernel 1 (crossed): 1 CTAs unfinished"
     assert lines[2].startswith("SM 0 warp 0 (CTA 0, pc 0x")
-    assert lines[2].endswith("waits: barrier 1: 1 of 2 warps of its CTA arrived")
-    assert lines[3].endswith("waits: barrier 2: 1 of 2 warps of its CTA arrived")
+    assert lines[2].endswith("waits: barrier 1: 1 of 2 warps arrived")
+    assert lines[3].endswith("waits: barrier 2: 1 of 2 warps arrived")
     (k,) = result.kernels
     assert not k.complete and k.warp_instructions == 4
     total = totals(k.sm)

@@ -17,6 +17,7 @@ FIELD_LIMITS = [
     ("wait_mask", 0, 63),
     ("destinations", 0, isa.MAX_DESTINATIONS),
     ("sources", 0, isa.MAX_SOURCES),
+    ("threads", 0, isa.MOST_THREADS),
 ]
 
 

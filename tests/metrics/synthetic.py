@@ -4,8 +4,9 @@ import numpy as np
 
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run
 from lockstep.gpus import spec
-from lockstep.metrics.result import Result, Source
+from lockstep.metrics.result import Result
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
+from lockstep.workload import Workload
 
 SMS, CHANNELS = 4, 2
 
@@ -113,5 +114,6 @@ def make_events(rng: np.random.Generator, kernels: list[KernelRun]) -> np.ndarra
 
 def make_result(seed: int = 1, **changes) -> Result:
     """A result of :func:`make_run` on :func:`small_gpu`."""
-    source = Source("synthetic", "synthetic.lst", "0123abcd")
+    source = Workload("synthetic", [], "synthetic.lst")
+    source.digest = "0123abcd"
     return Result(make_run(seed, **changes), small_gpu(), source)

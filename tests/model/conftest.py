@@ -12,12 +12,14 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
 import pytest
 
+from lockstep import engine
 from lockstep._jit import DISABLED
 from lockstep.engine import machine, simulation
 from lockstep.gpus import library
@@ -102,6 +104,12 @@ TINY = {
 
 
 @pytest.fixture(scope="session")
+def rig(load_script):
+    """The memory side behind real links, see ``memory_side.py``."""
+    return load_script(Path(__file__).parent / "memory_side.py")
+
+
+@pytest.fixture(scope="session")
 def tiny():
     """Function from overrides to a GPU of one SM whose kernels start at cycle 0."""
     return lambda **changes: library.gpu("QV100").replace(
@@ -137,7 +145,7 @@ def watch():
             issue(c, s, b, w, now)
 
         with mock.patch.object(scheduler, "issue", note):
-            result = simulation.run(workload, gpu, **options)
+            result = engine.run(workload, gpu, **options)
         counters = simulation.totals(np.concatenate([k.sm for k in result.kernels]))
         return SimpleNamespace(
             issues=sorted(seen),

@@ -1,7 +1,6 @@
 """Memory partitions: whatever the configuration, every request gets exactly its replies."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,11 +21,6 @@ from lockstep.model.link import (
 pytestmark = pytest.mark.plain
 
 LINE = 128
-
-
-@pytest.fixture(scope="module")
-def rig(load_script):
-    return load_script(Path(__file__).parent / "memory_side.py")
 
 
 ALONE = st.fixed_dictionaries(

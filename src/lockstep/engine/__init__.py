@@ -1,5 +1,5 @@
 """The engine: drives the model's shards through time, window by window."""
 
-from lockstep.engine.simulation import run
+from lockstep.engine.session import Session, run
 
-__all__ = ["run"]
+__all__ = ["Session", "run"]

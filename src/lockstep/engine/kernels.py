@@ -1,5 +1,6 @@
 """Kernel slots: binding a kernel to the machine, feeding it with CTAs, and its end."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from lockstep.engine.streams import Streams
-from lockstep.errors import WorkloadError
+from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
 from lockstep.model.sm import bind
@@ -34,11 +35,18 @@ class Running:
     end: int = 0
     bound: int = 0  # static instructions that the machine knows
     exhausted: bool = False
+    failed: bool = False  # the front end ended it early
     warp_instructions: int = 0  # of the CTAs read so far
     thread_instructions: int = 0
     looked: int = 0  # static instructions that were searched for unknown opcodes
     unknown_code: list[int] = field(default_factory=list)
     unknown: Counter = field(default_factory=Counter)
+    clusters: dict[tuple, list] = field(default_factory=dict)  # those not read completely
+
+    @property
+    def over(self) -> bool:
+        """Whether all CTAs that it will ever have are done."""
+        return self.done == (len(self.seen) if self.failed else self.kernel.n_ctas)
 
 
 class KernelTable:
@@ -62,6 +70,7 @@ class KernelTable:
         slot = self.free_slot()
         needs = bind.cta_needs(kernel, self.gpu)
         bind.occupancy(kernel, self.gpu)
+        cluster = bind.cluster_ctas(kernel, self.gpu)
         if not self.running:
             self._code_used = 0
             self.streams.drop_all()
@@ -74,6 +83,7 @@ class KernelTable:
             state[name] = 0
         state.active, state.id, state.started = 1, kernel.id, -1
         state.ctas, state.warps, state.threads = kernel.n_ctas, needs["warps"], kernel.threads
+        state.cluster = cluster
         state.registers, state.shared = needs["registers"], needs["shared"]
         state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
         number = self._names.setdefault(kernel.name, len(self._names))
@@ -91,17 +101,28 @@ class KernelTable:
             self._bind_new_code(run)
 
     def _read(self, run: Running) -> None:
-        room = self.streams.sm.pending.shape[1]
+        room = self.streams.sm.pending.shape[1] - int(self.streams.sm.kernels[run.slot].cluster)
         taken = int(self.streams.taken[run.slot])
-        while not run.exhausted and self.streams.queued[run.slot] - taken < room:
-            begin = perf_counter()
-            cta = next(run.ctas, None)
-            self.read_seconds += perf_counter() - begin
+        while not run.exhausted and self.streams.queued[run.slot] - taken <= room:
+            cta = self._next(run)
             if cta is None:
-                self._check_count(run)
-                run.exhausted = True
                 break
             self._add(run, cta)
+
+    def _next(self, run: Running) -> Cta | None:
+        begin = perf_counter()
+        try:
+            cta = next(run.ctas, None)
+        except EndOfKernel:
+            run.failed = run.exhausted = True
+            self._forget_incomplete_clusters(run)
+            return None
+        finally:
+            self.read_seconds += perf_counter() - begin
+        if cta is None:
+            self._check_count(run)
+            run.exhausted = True
+        return cta
 
     def retire(self, slot: int, number: int, end: int) -> None:
         """A CTA of a slot finished."""
@@ -129,9 +150,30 @@ class KernelTable:
         run.seen.add(number)
         run.warp_instructions += int(cta.warps["warp_instructions"].sum())
         run.thread_instructions += int(cta.warps["thread_instructions"].sum())
-        self.streams.add(run.slot, number, cta)
+        self._queue(run, number, cta)
         if run.looked < len(run.kernel.code) or run.unknown_code:
             self._count_unknown(run, cta)
+
+    def _queue(self, run: Running, number: int, cta: Cta) -> None:
+        """Queue a CTA; those of a cluster wait for each other and follow in the order of ranks."""
+        shape = run.kernel.cluster
+        if shape == (1, 1, 1):
+            self.streams.add(run.slot, number, cta)
+            return
+        key = tuple(i // c for i, c in zip(cta.index, shape))
+        members = run.clusters.setdefault(key, [])
+        members.append((number, cta))
+        if len(members) == math.prod(shape):
+            for place, member in sorted(run.clusters.pop(key), key=lambda m: m[0]):
+                self.streams.add(run.slot, place, member)
+
+    def _forget_incomplete_clusters(self, run: Running) -> None:
+        """The others of these clusters will never come, so none of their CTAs can run."""
+        for number, cta in (m for members in run.clusters.values() for m in members):
+            run.seen.remove(number)
+            run.warp_instructions -= int(cta.warps["warp_instructions"].sum())
+            run.thread_instructions -= int(cta.warps["thread_instructions"].sum())
+        run.clusters.clear()
 
     def _check_count(self, run: Running) -> None:
         if len(run.seen) != run.kernel.n_ctas:
@@ -157,7 +199,8 @@ class KernelTable:
         code = run.kernel.code.instructions
         sm = self.streams.sm
         state = sm.kernels[run.slot]
-        fresh = bind.issue_records(code[run.bound :], self.gpu, run.control)
+        size = bind.instruction_bytes(run.kernel)
+        fresh = bind.issue_records(code[run.bound :], self.gpu, run.control, size)
         old = sm.code[int(state.code) : int(state.code) + run.bound]
         start, end = self._code_used, self._code_used + len(code)
         if end > len(sm.code):

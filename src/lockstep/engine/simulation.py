@@ -5,19 +5,17 @@ from time import perf_counter
 
 import numpy as np
 
-from lockstep.engine.compilation import compile_model
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
-from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run
+from lockstep.engine.record import SAMPLE, KernelRun
 from lockstep.engine.streams import Streams
 from lockstep.engine.watchdog import explain
-from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.model.sm import bind
 from lockstep.model.sm.dispatch import THOUSAND
 from lockstep.model.sm.state import NEVER
-from lockstep.workload import Kernel, MemoryCopy, Workload
+from lockstep.workload import Kernel, MemoryCopy
 
 PROGRESS_SECONDS = 0.2
 MOST_WINDOWS = 256  # in a row without a look at progress, limits and Ctrl-C
@@ -35,8 +33,8 @@ def totals(records: np.ndarray) -> np.ndarray:
 class Simulation:
     """The state of one run between windows."""
 
-    def __init__(self, workload: Workload, gpu: GPU, machine: Machine, options: dict):
-        self.workload, self.gpu, self.machine, self.options = workload, gpu, machine, options
+    def __init__(self, gpu: GPU, machine: Machine, options: dict):
+        self.gpu, self.machine, self.options = gpu, machine, options
         self.streams = Streams(machine.sm)
         self.table = KernelTable(self.streams, gpu)
         self.now = 0
@@ -46,7 +44,7 @@ class Simulation:
         self.finish_order: list[int] = []  # launch number of each finished kernel
         self.samples: list[np.ndarray] = []
         self.events: list[np.ndarray] = []
-        self._commands = list(workload.commands)
+        self._commands: list[Kernel | MemoryCopy] = []
         self._next = 0
         self._baselines: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._order = np.zeros(gpu.launch.concurrent_kernels, np.int64)
@@ -55,11 +53,14 @@ class Simulation:
         self._last_progress = 0.0
         self._next_look = 0
         self._moved = -1
-        self._total_ctas = sum(k.n_ctas for k in workload.kernels if self._selected(k))
+        self._total_ctas = 0
         self._done_ctas = 0
 
-    def run(self) -> None:
-        """Run until everything is done, a limit is reached, or nothing can move."""
+    def run(self, commands: list[Kernel | MemoryCopy]) -> None:
+        """Run until all commands are done, a limit is reached, or nothing can move."""
+        self._commands += commands
+        kernels = (c for c in commands if isinstance(c, Kernel) and self._selected(c))
+        self._total_ctas += sum(k.n_ctas for k in kernels)
         try:
             while self._admit() and not self.stopped:
                 self._window()
@@ -155,6 +156,8 @@ class Simulation:
         ready = [r for r in runs if r.ready <= self.now]
         for run in ready:
             self.table.feed(run)
+            if run.failed and run.over:  # before any CTA could be dispatched
+                self._finish(run, complete=False)
         self._adopt()
         cut = min([r.ready for r in runs if r.ready > self.now], default=NEVER)
         end = min(self.now + self.machine.window, cut)
@@ -223,8 +226,8 @@ class Simulation:
                     self.events.append((self.table.running[slot].order, cta, int(s), start, end))
             sm.n_finished[s] = 0
         for running in list(self.table.running.values()):
-            if running.done == running.kernel.n_ctas:
-                self._finish(running, complete=True)
+            if running.over:
+                self._finish(running, complete=not running.failed)
         return True
 
     def _check_limits(self) -> None:
@@ -265,61 +268,6 @@ def _difference(now: np.ndarray, before: np.ndarray) -> np.ndarray:
     flat = after.view(np.int64)
     flat -= np.ascontiguousarray(before.view(np.ndarray)).view(np.int64)
     return after
-
-
-def run(
-    workload: Workload,
-    gpu: GPU,
-    *,
-    threads: int = 1,
-    kernels: set[int] | None = None,
-    limit_instructions: int | None = None,
-    limit_cycles: int | None = None,
-    interval: int | None = None,
-    cta_events: bool = False,
-    policies: dict | None = None,
-    progress: Progress | None = None,
-    notice: Callable[[str], None] | None = None,
-) -> Run:
-    """Simulate a workload on a GPU; the result does not depend on ``threads``.
-
-    ``interval``: cycles between samples. ``policies``: the user's functions by name (scheduler,
-    l1_replacement, l2_replacement, slice_hash, dram_scheduler). ``notice`` is told what takes
-    long. Limits, Ctrl-C and deadlocks end the run early with what there is by then.
-    """
-    if threads < 1:
-        raise LockstepError(f"threads = {threads}: expected at least 1")
-    compile_seconds = compile_model(gpu, notice)
-    begin = perf_counter()
-    machine = Machine(gpu, threads, policies or {})
-    options = {
-        "kernels": kernels,
-        "limit_instructions": limit_instructions,
-        "limit_cycles": limit_cycles,
-        "interval": interval,
-        "cta_events": cta_events,
-        "progress": progress,
-    }
-    simulation = Simulation(workload, gpu, machine, options)
-    try:
-        simulation.run()
-    finally:
-        machine.close()
-    seconds = perf_counter() - begin
-    index = {order: i for i, order in enumerate(simulation.finish_order)}
-    events = [(index[order], *rest) for order, *rest in simulation.events]
-    return Run(
-        kernels=simulation.finished,
-        cycles=max((k.end for k in simulation.finished), default=0),
-        samples=np.concatenate(simulation.samples) if simulation.samples else np.zeros(0, SAMPLE),
-        cta_events=np.array(events, CTA_EVENT),
-        copies=simulation.copies,
-        threads=threads,
-        read_seconds=simulation.table.read_seconds,
-        simulate_seconds=seconds - simulation.table.read_seconds,
-        compile_seconds=compile_seconds,
-        stopped=simulation.stopped,
-    )
 
 
 assert SM_COUNTERS.itemsize % 8 == 0 and PARTITION_COUNTERS.itemsize % 8 == 0

@@ -19,9 +19,9 @@ def _cause(sm, s: int, w: int) -> str:
     warp = sm.warps[s, w]
     if warp.barrier >= 0:
         cta = sm.ctas[s, warp.cta]
-        arrived = sm.barriers[s, warp.cta, warp.barrier]
-        waiting = cta.warps - cta.finished
-        return f"barrier {warp.barrier}: {arrived} of {waiting} warps of its CTA arrived"
+        barrier = sm.barriers[s, warp.cta, warp.barrier]
+        awaited = barrier.expected or cta.warps - cta.finished
+        return f"barrier {warp.barrier}: {barrier.arrived} of {awaited} warps arrived"
     name = Stall(int(warp.reason)).name.lower().replace("_", " ")
     text = f"{name}{_register(sm, s, w)}"
     if warp.outstanding:

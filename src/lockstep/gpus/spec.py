@@ -74,6 +74,7 @@ class FrontEnd(Spec, kw_only=True):
     stream_buffer: _int(0, 64, "lines", "lines prefetched after an L0 miss; 0 = none") = 8
     l1_latency: _int(1, 4096, "cycles", "L0 miss that hits the L1 instruction cache") = 20
     l2_latency: _int(1, 8192, "cycles", "L1 instruction cache miss") = 200
+    buffer: _int(1, 64, "instructions", "instruction buffer of a warp: how far fetch is ahead") = 3
     redirect: _int(0, 256, "cycles", "taken branch to next issue of the warp, buffer refilled") = 8
 
 
@@ -166,6 +167,7 @@ class SM(Spec, kw_only=True):
     """Streaming multiprocessor."""
 
     count: _int(1, 4096, "SMs", "streaming multiprocessors")
+    gpcs: _int(1, 64, "GPCs", "groups of SMs; the CTAs of a cluster run in one of them") = 1
     subcores: _int(1, 16, "sub-cores", "sub-cores, each with a warp scheduler") = 4
     warps: _int(1, 256, "warps", "resident warps")
     ctas: _int(1, 128, "CTAs", "resident CTAs")

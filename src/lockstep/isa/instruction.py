@@ -73,6 +73,7 @@ class CachePolicy(IntFlag):
     KEEP = 4  # evict last: .EL
     VOLATILE = 8  # .STRONG.SYS, .CV: past the L1, never merged
     NO_ALLOCATE = 16
+    INVALIDATE = 32  # CCTL.IVALL: the L1 forgets all that it holds
 
 
 MAX_DESTINATIONS = 4
@@ -83,6 +84,9 @@ UNIFORM_PREDICATES = 336
 REGISTER_COUNT = 344
 NO_CONTROL = -1  # `stall` of an instruction whose scheduling control bits are not known
 NO_BARRIER = 7  # dependence barrier number that means "none"
+NAMED_BARRIERS = 16  # of a CTA
+WARP_SIZE = 32
+MOST_THREADS = 1024  # of a CTA
 
 INSTRUCTION = np.dtype(
     [
@@ -92,7 +96,7 @@ INSTRUCTION = np.dtype(
         ("space", "i8"),  # Space
         ("width", "i8"),  # bytes a thread accesses; 0 = no memory access
         ("cache", "i8"),  # CachePolicy
-        ("immediate", "i8"),  # barrier number, group count, else what the trace says
+        ("immediate", "i8"),  # barrier number, group count, nanoseconds, else what the trace says
         ("destinations", "i8"),  # how many of the ranges below are valid
         ("sources", "i8"),
         ("destination", "i8", (MAX_DESTINATIONS,)),  # first register of each range
@@ -106,6 +110,7 @@ INSTRUCTION = np.dtype(
         ("read_barrier", "i8"),  # 0 to 5, falls when the sources are read; 7 = none
         ("wait_mask", "i8"),  # bit b: wait until barrier b is zero
         ("reuse", "i8"),  # bit s: keep source operand slot s in the register-file cache
+        ("threads", "i8"),  # that a barrier waits for, a multiple of 32; 0 = all of the CTA
     ]
 )
 
@@ -151,4 +156,13 @@ def _problem(r, n_texts: int) -> str:
     for name in ("write_barrier", "read_barrier"):
         if r[name] != NO_BARRIER and not 0 <= r[name] <= 5:
             return f"{name} {r[name]}; expected 0 to 5, or 7 for none"
-    return "" if 0 <= r["wait_mask"] < 64 else f"wait mask {r['wait_mask']:#x}; expected 6 bits"
+    if not 0 <= r["wait_mask"] < 64:
+        return f"wait mask {r['wait_mask']:#x}; expected 6 bits"
+    return thread_count_problem(int(r["threads"]))
+
+
+def thread_count_problem(threads: int) -> str:
+    """What is wrong with the thread count of a barrier, or nothing."""
+    if 0 <= threads <= MOST_THREADS and threads % WARP_SIZE == 0:
+        return ""
+    return f"a barrier of {threads} threads; expected a multiple of {WARP_SIZE} to {MOST_THREADS}"

@@ -19,15 +19,7 @@ if TYPE_CHECKING:  # importing the engine imports the compiler: no view of resul
     import pandas
 
     from lockstep.engine.record import KernelRun, Run
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The workload that was simulated."""
-
-    name: str
-    path: str = ""
-    digest: str = ""  # hash of its content
+    from lockstep.workload import Workload
 
 
 @dataclass(eq=False)
@@ -39,7 +31,7 @@ class Result:
 
     run: "Run"
     gpu: GPU
-    workload: Source
+    workload: "Workload"
     seed: int = 0
     date: str = field(default_factory=manifest.now)
 

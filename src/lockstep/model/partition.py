@@ -6,13 +6,13 @@ back, a reply can leave. Within a cycle a partition works from the DRAM upwards,
 place is used in the same cycle by who waits for it.
 """
 
-from lockstep._jit import inline, jit
+from lockstep._jit import inline, jit, popcount
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
-from lockstep.model import link, reply_port, sectors
+from lockstep.model import link, reply_port
 from lockstep.model import memory as state
-from lockstep.model.cache import l2, replacement, slice_hash, tags
+from lockstep.model.cache import l2, l2_fill, replacement, slice_hash, tags
 from lockstep.model.clock import NEVER
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import controller
@@ -115,9 +115,9 @@ def _step_slices(c, replies, p, now, end):
         if _queue_freed(c.dram, p, cache):
             cache.retry = 1
             cache.next = now
-        if min(cache.next, l2.next_fill(c, slice_)) <= now:
+        if min(cache.next, l2_fill.next_fill(c, slice_)) <= now:
             cache.next = _step_slice(c, replies, slice_, now, end)
-        soonest = min(soonest, cache.next, l2.next_fill(c, slice_))
+        soonest = min(soonest, cache.next, l2_fill.next_fill(c, slice_))
     return soonest
 
 
@@ -187,7 +187,7 @@ def _step_slice(c, replies, slice_, now, end):
     """One core cycle of a slice; returns the next cycle at which it has something to do."""
     cache = c.slices[slice_]
     filled = 0
-    while (cache.filling or l2.next_fill(c, slice_) <= now) and l2.fill(c, slice_, now):
+    while (cache.filling or l2_fill.next_fill(c, slice_) <= now) and l2_fill.fill(c, slice_, now):
         filled = 1
     if filled and cache.stalled != l2.STALL_REPLY:
         cache.retry = 1
@@ -307,7 +307,7 @@ def _place(memory, slice_, address, mask):
     record.dirty &= ~mask
     record.partial &= ~mask
     counters = memory.counters[cache.channel]
-    counters.copy_sectors += sectors.count(mask)
+    counters.copy_sectors += popcount(mask)
 
 
 def drained(memory: Memory) -> bool:

@@ -6,7 +6,7 @@ that was ready first, one flit a crossbar cycle, data with a header. A reply wit
 up its slice and nothing else; credits come back between windows.
 """
 
-from lockstep._jit import force_inline
+from lockstep._jit import force_inline, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import link
@@ -14,7 +14,6 @@ from lockstep.model.clock import NEVER
 from lockstep.model.divisor import quotient
 from lockstep.model.link import KIND_DATA
 from lockstep.model.memory import PIPES, SUBTICKS
-from lockstep.model.sectors import count
 
 HIT = 0  # what a pipe carries
 FILL = 2
@@ -39,7 +38,7 @@ def put(spec, entries, state, pipe, index, ready, answer, mask):
     reply.sectors = mask
     reply.flits = 1
     if answer == KIND_DATA:
-        last_byte = count(mask) * spec.sector_bytes + spec.flit_bytes.value - 1
+        last_byte = popcount(mask) * spec.sector_bytes + spec.flit_bytes.value - 1
         reply.flits = quotient(spec.flit_bytes, last_byte)
     lists.append(entries, state, pipe, index)
 

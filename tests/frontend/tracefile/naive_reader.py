@@ -52,7 +52,7 @@ def read(path):
     offset, _, crc, _ = struct.unpack("<QII8s", data[-24:])
     assert zlib.crc32(data[:12] + data[offset:-24] + data[-24:-12]) == crc
     index = Payload(zstandard.ZstdDecompressor().decompress(data[offset:-24]))
-    tables = index.tables([1, 39, 2, 1, 1, 1, 2, 19, 4])
+    tables = index.tables([1, 40, 2, 1, 1, 1, 2, 19, 4])
     lengths, instructions, codes, texts, members, kinds, copies, kernels, chunks = tables
     strings = [index.take(n).decode("utf-8", "surrogatepass") for n in lengths[0]]
     copies, kernels = zip(*copies), zip(*kernels)

@@ -69,6 +69,9 @@ WRONG = [
     ("write_barrier", 6),
     ("read_barrier", 8),
     ("wait_mask", 64),
+    ("threads", -32),
+    ("threads", 40),
+    ("threads", 1056),
 ]
 
 

@@ -28,9 +28,10 @@ def refused(path):
     return str(caught.value).removeprefix(str(path))
 
 
-@pytest.fixture
-def file(small, tmp_path):
-    """A small trace file."""
+@pytest.fixture(params=[1 << 16, 16], ids=["kept in memory", "read again"])
+def file(request, small, tmp_path, monkeypatch):
+    """A small trace file, and one that counts as large."""
+    monkeypatch.setattr(container, "KEPT", request.param)
     path = tmp_path / "small.lst"
     del small.commands[2:]
     tracefile.write(small, path)
@@ -61,11 +62,22 @@ def test_bytes_in_between_or_behind_are_found(file):
         refused(file)
 
 
+def test_only_a_small_file_stays_in_memory(file):
+    (kernel,) = tracefile.load(file).kernels
+    size = file.stat().st_size
+    file.unlink()
+    if size <= container.KEPT:
+        assert len(list(kernel.ctas())) == 3
+    else:
+        with pytest.raises(InputError, match="cannot be read: No such file"):
+            list(kernel.ctas())
+
+
 def test_an_unknown_major_version_is_refused_and_a_newer_minor_one_is_read(file):
-    rewrite(file, version=(2, 0))
-    message = ", byte 8: lockstep trace version 2.0; this program reads version 1"
+    rewrite(file, version=(3, 0))
+    message = ", byte 8: lockstep trace version 3.0; this program reads version 2"
     assert refused(file) == message
-    rewrite(file, version=(1, 9))
+    rewrite(file, version=(2, 9))
     assert drain(file).name == "small"
 
 
@@ -77,7 +89,7 @@ def test_other_files_are_told_what_was_expected(tmp_path):
     assert "cannot be read" in refused(tmp_path)
 
 
-def rewrite(path, version=(1, 0), offset=None, raw_size=None, index=None):
+def rewrite(path, version=(2, 0), offset=None, raw_size=None, index=None):
     """Change a file so that its checksums still fit."""
     data = path.read_bytes()
     at, size, _, magic = container.FOOTER.unpack(data[-24:])

@@ -19,7 +19,7 @@ def test_every_field_of_the_contract_is_stored():
     stored = {"code", "name", "ctas", *index.SCALARS, *index.TRIPLES}
     assert {f.name for f in dataclasses.fields(Kernel)} == stored
     assert {f.name for f in dataclasses.fields(MemoryCopy)} == {"address", "bytes"}
-    assert {f.name for f in dataclasses.fields(Workload)} == {"name", "commands", "path", "digest"}
+    assert {f.name for f in dataclasses.fields(Workload)} == {"name", "commands", "path"}
     assert INSTRUCTION.itemsize == 8 * index.WORDS
     assert RUN.names == ("static", "count", "mask")
     assert ADDRESS.names == ("first", "stride", "pool")

@@ -93,7 +93,7 @@ class Parts:
         self.chunks = [self._payload(*placed) for k in kernels for placed in k.ctas._chunks]
 
     def _payload(self, offset, stored):
-        return container.read_section(self.path, offset, *stored[1:])
+        return container.File(self.path).section(offset, *stored[1:])
 
     def write(self, chunk_payload=None, index_payload=None):
         """Write the file with the first chunk or the index replaced."""
@@ -182,6 +182,8 @@ def test_huge_counts_that_cost_no_bytes_are_refused(table, rows, parts):
 def test_a_chunk_for_another_number_of_ctas_is_refused(parts):
     kernel = tracefile.load(parts.path).kernels[0]
     (offset, stored), *_ = kernel.ctas._chunks
-    wrong = reader.StoredCtas(parts.path, kernel, [(offset, stored._replace(ctas=4))])
+    wrong = reader.StoredCtas(
+        container.File(parts.path), kernel, [(offset, stored._replace(ctas=4))]
+    )
     with pytest.raises(InputError, match="expected 4 CTAs"):
         list(wrong())

@@ -80,6 +80,39 @@ def test_immediates():
     assert (row["op"], row["immediate"]) == (OpClass.WAIT_GROUP, 1)
 
 
+@pytest.mark.parametrize(
+    ("text", "op", "number", "threads"),
+    [
+        ("BAR.SYNC.DEFER_BLOCKING 0x1, 0x40", OpClass.BARRIER, 1, 64),
+        ("BAR.ARV 0x2, 0x60", OpClass.ARRIVE, 2, 96),
+        ("BAR.SYNC 0x3", OpClass.BARRIER, 3, 0),
+        ("BAR.RED.AND.DEFER_BLOCKING 0x6, 0x40, P0", OpClass.BARRIER, 6, 64),
+        ("BAR.RED.POPC.DEFER_BLOCKING 0x7, P1", OpClass.BARRIER, 7, 0),
+        ("BAR.SYNC.DEFER_BLOCKING R5, 0x40", OpClass.BARRIER, 0, 64),
+        ("BAR.SYNC.DEFER_BLOCKING 0x5, R5", OpClass.BARRIER, 5, 0),
+        ("BAR.SYNC.DEFER_BLOCKING R4, R4", OpClass.BARRIER, 0, 0),
+    ],
+)
+def test_barriers_have_a_number_and_a_thread_count(text, op, number, threads):
+    row = parsed(text)
+    assert (row["op"], row["immediate"], row["threads"]) == (op, number, threads)
+
+
+@pytest.mark.parametrize("threads", ["0x41", "0x420", "-0x20"])
+def test_a_thread_count_is_of_whole_warps(threads):
+    with pytest.raises(LockstepError, match="multiple of 32"):
+        parse(f"BAR.SYNC 0x1, {threads}", 80)
+
+
+def test_sleeps_and_invalidations():
+    row = parsed("NANOSLEEP 0x64")
+    assert (row["op"], row["immediate"]) == (OpClass.SLEEP, 100)
+    assert parsed("NANOSLEEP.WARP R9")["immediate"] == 0
+    row = parsed("CCTL.IVALL")
+    assert (row["op"], row["cache"]) == (OpClass.CACHE_CONTROL, isa.CachePolicy.INVALIDATE)
+    assert parsed("CCTL.PF2 [R2]")["cache"] == isa.CachePolicy.DEFAULT
+
+
 def test_control_bits_before_the_instruction():
     row = parsed("B01---5:R2:W3:Y:S04 FFMA R8, R8, R2, R3")
     fields = ("wait_mask", "read_barrier", "write_barrier", "yields", "stall")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lockstep.errors import LockstepError
 from lockstep.isa import instruction as isa
 from lockstep.isa.instruction import OpClass, Space
-from lockstep.isa.sass import is_known, lift, opcodes
+from lockstep.isa.sass import is_known, lift, opcodes, traced_immediate
 from lockstep.isa.sass.registers import last_register
 
 TRACES = Path(__file__).parents[4] / "shared" / "data" / "traces"
@@ -105,9 +105,22 @@ def test_without_addresses_nothing_is_accessed():
 
 def test_immediates_of_barriers_are_barrier_numbers():
     assert lifted("BAR.SYNC", immediate=3)["immediate"] == 3
-    assert lifted("BAR.ARV", immediate=128)["immediate"] == 0  # a thread count
+    assert lifted("BAR.SYNC", immediate=3)["threads"] == 0
     assert lifted("DEPBAR.LE", immediate=2)["immediate"] == 2
     assert lifted("MOV", [1], immediate=2**64 - 1)["immediate"] == -1
+
+
+@pytest.mark.parametrize(("immediate", "threads"), [(128, 128), (1024, 1024), (40, 0), (2048, 0)])
+def test_a_traced_barrier_may_have_its_thread_count_instead(immediate, threads):
+    row = lifted("BAR.ARV", immediate=immediate)
+    assert (row["immediate"], row["threads"]) == (0, threads)
+
+
+def test_the_traced_immediate_gives_the_record_back():
+    for immediate in (0, 5, 96):
+        row = lifted("BAR.SYNC", immediate=immediate)
+        assert traced_immediate(row) == immediate
+    assert traced_immediate(lifted("DEPBAR.LE", immediate=2)) == 2
 
 
 @pytest.mark.parametrize("bad", [-1, isa.REGISTER_COUNT, 10**9])

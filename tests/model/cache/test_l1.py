@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lockstep.builder import KernelBuilder
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
-from lockstep.model.cache import l1, tags
+from lockstep.model.cache import l1, l1_fill, l1_mshr, tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
 from lockstep.model.sm import dispatch, port
 from lockstep.model.sm.state import DONE_ACCESS
@@ -59,7 +59,7 @@ class Cache:
     def reply(self, entry, sectors, now=0, policy=0):
         """Sectors of an MSHR entry arrive; the accesses that are complete now, with the cycle."""
         self.c.n_done[0] = 0
-        l1.fill(self.c, 0, entry, sectors, policy, now)
+        l1_fill.fill(self.c, 0, entry, sectors, policy, now)
         port.serve_waiters(self.c, 0, entry, sectors, now)
         done = self.c.done[0, : self.c.n_done[0]]
         assert (done.kind == DONE_ACCESS).all()
@@ -368,16 +368,29 @@ def test_entries_are_found_by_their_line(cache, script):
     x, held = cache(mshr_entries=64), {}
     for line in (n * 16 for n in script):  # many lines in a bucket
         if line in held:
-            l1.free_entry(x.c.l1, 0, held.pop(line))
+            l1_mshr.free_entry(x.c.l1, 0, held.pop(line))
         else:
-            held[line] = l1.new_entry(x.c.l1, 0, line)
-        assert {n: l1.find_entry(x.c.l1, 0, n) for n in held} == held
-        assert l1.find_entry(x.c.l1, 0, line + 1) == -1
+            held[line] = l1_mshr.new_entry(x.c.l1, 0, line)
+        assert {n: l1_mshr.find_entry(x.c.l1, 0, n) for n in held} == held
+        assert l1_mshr.find_entry(x.c.l1, 0, line + 1) == -1
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_popcount_counts_sectors(mask):
-    assert l1.popcount(mask) == mask.bit_count()
+@pytest.mark.parametrize("allocate", ["fill", "miss"])
+def test_an_invalidation_drops_what_is_there_and_not_what_is_coming(cache, allocate):
+    x = cache(allocate=allocate)
+    x.bring(3)
+    x.bring(7, 0b0001)
+    waiting = x.load(7, 0b0010)
+    l1_fill.invalidate(x.c.l1, 0)
+    l1_fill.invalidate(x.c.l1, 0)
+    assert not x.holds(3)
+    assert x.reply(0, 0b0010, now=50)[0][0] == waiting
+    assert x.counters.l1_evictions == 0
+    x.load(7, 0b0011)
+    assert x.counters.l1_global_read_hits == 1, "of the sector that came later"
+    x.reply(0, 0b0001, now=60)
+    l1_fill.invalidate(x.c.l1, 0)
+    assert not x.holds(7)
 
 
 def test_a_dependent_load_sees_the_latency_of_a_hit(watch, tiny):

@@ -1,7 +1,5 @@
 """The L2: what a hit and a miss take, merging, what is refused, writes, atomics, evictions."""
 
-from pathlib import Path
-
 import pytest
 
 from lockstep.model.dram.build import idle_latency
@@ -20,11 +18,6 @@ pytestmark = pytest.mark.plain
 LINE = 128
 SETS = 4
 SAME_SET = SETS * LINE  # distance of lines that share a set
-
-
-@pytest.fixture(scope="module")
-def rig(load_script):
-    return load_script(Path(__file__).parents[1] / "memory_side.py")
 
 
 @pytest.fixture

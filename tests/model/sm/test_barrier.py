@@ -106,6 +106,74 @@ def test_a_barrier_can_be_used_again_and_again(watch, tiny):
     assert all(len(seen.of(w)) == 6 for w in range(3))
 
 
+def test_a_barrier_of_some_warps_does_not_wait_for_the_others(watch, tiny):
+    gpu = tiny()
+    k = KernelBuilder("half", grid=1, block=128)
+    work(k, 1, 7)
+    work(k, 3, 40)
+    with k.lanes(lambda at: at.warp < 2):
+        k("BAR.SYNC 0x1, 0x40")
+    with k.lanes(lambda at: at.warp >= 2):
+        k("BAR.RED.POPC.DEFER_BLOCKING 0x2, 0x40, P0")
+    seen = watch(k.workload(), gpu)
+    assert seen.of(0)[-1] == seen.of(1)[-1] == 7 + gpu.sm.barrier_latency
+    assert seen.of(2)[-1] == seen.of(3)[-1] == 40 + gpu.sm.barrier_latency
+
+
+def test_producers_and_consumers_take_turns(watch, tiny):
+    """Two producer warps fill one buffer that two consumer warps empty, four times.
+
+    Barrier 1: full, barrier 2: empty. Each side arrives at one and waits at the other.
+    """
+    gpu = tiny()
+    k = KernelBuilder("specialised", grid=1, block=160)
+    with k.lanes(lambda at: at.warp < 2), k.loop(4):
+        k("BAR.SYNC 0x2, 0x80")
+        fill = [k("NOP") for _ in range(10)]
+        k("BAR.ARV 0x1, 0x80")
+    with k.lanes(lambda at: (at.warp == 2) | (at.warp == 3)):
+        k("BAR.ARV 0x2, 0x80")
+        with k.loop(4):
+            k("BAR.SYNC 0x1, 0x80")
+            use = [k("NOP") for _ in range(5)]
+            k("BAR.ARV 0x2, 0x80")
+    seen = watch(k.workload(), gpu)
+    assert seen.run.stopped == ""
+    filled = [t for t, _, _, static in seen.issues if static == fill[-1]]
+    used = [t for t, _, _, static in seen.issues if static == use[0]]
+    assert len(filled) == len(used) == 8
+    for turn in range(4):
+        last, first = max(filled[2 * turn : 2 * turn + 2]), min(used[2 * turn : 2 * turn + 2])
+        assert first == last + 1 + gpu.sm.barrier_latency
+    assert seen.of(4)[-1] < filled[0], "the fifth warp takes no part"
+
+
+def test_stated_arrivals_are_counted_each(watch, tiny):
+    """One warp may arrive twice, and may leave: its arrivals stay."""
+    gpu = tiny()
+    k = KernelBuilder("twice", grid=1, block=96)
+    with k.lanes(lambda at: at.warp == 0):
+        k("BAR.ARV 0x1, 0x60")
+        k("BAR.ARV 0x1, 0x60")
+    work(k, 1, 20)
+    with k.lanes(lambda at: at.warp == 1):
+        k("BAR.SYNC 0x1, 0x60")
+    seen = watch(k.workload(), gpu)
+    assert seen.of(0)[-1] < 20
+    assert seen.of(1)[-1] == 20 + gpu.sm.barrier_latency
+
+
+def test_a_barrier_that_opened_has_forgotten_its_count(watch, tiny):
+    gpu = tiny()
+    k = KernelBuilder("again", grid=1, block=96)
+    with k.lanes(lambda at: at.warp < 2):
+        k("BAR.SYNC 0x1, 0x40")
+    work(k, 2, 50)
+    k("BAR.SYNC 0x1")
+    seen = watch(k.workload(), gpu)
+    assert {seen.of(w)[-1] for w in range(3)} == {50 + gpu.sm.barrier_latency}
+
+
 @settings(max_examples=25)
 @given(
     st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=2, max_size=6),

@@ -217,3 +217,61 @@ def test_issued_instructions_are_counted_by_class(watch, tiny):
     assert issued[OpClass.FP32] == 12 and issued[OpClass.LOAD] == 4 and issued[OpClass.EXIT] == 4
     assert issued.sum() == seen.counters["warp_instructions"] == 20
     assert seen.counters["thread_instructions"] == 12 * 8 + 8 * 32
+
+
+@pytest.mark.parametrize("nanoseconds", [0, 1, 20, 100])
+def test_a_sleeping_warp_is_not_eligible_for_the_time_it_names(watch, tiny, nanoseconds):
+    gpu = tiny(clock_mhz=1500.0)
+    cycles = -(-nanoseconds * 3 // 2)
+    k = KernelBuilder("sleep", grid=1, block=32)
+    k(f"NANOSLEEP {nanoseconds:#x}")
+    k("NOP")
+    seen = watch(k.workload(), gpu)
+    assert seen.of(0)[:2] == [0, max(1, cycles)]
+    assert seen.stalls[Stall.SLEEP] == max(0, cycles - 1)
+
+
+def test_others_run_while_a_warp_sleeps(watch, tiny):
+    k = KernelBuilder("sleep", grid=1, block=64)
+    with k.lanes(lambda at: at.warp == 0):
+        k("NANOSLEEP 0x64")
+    for _ in range(5):
+        k("NOP")
+    seen = watch(k.workload(), tiny(sm__subcores=1))
+    assert seen.of(1)[:5] == [1, 2, 3, 4, 5]
+
+
+def test_a_sleep_of_a_register_is_over_at_once(watch, tiny):
+    assert watch(same("NANOSLEEP R5", 2), tiny()).of(0)[:2] == [0, 1]
+
+
+def test_a_sleep_is_no_longer_than_a_millisecond(watch, tiny):
+    gpu = tiny(clock_mhz=1000.0)
+    seen = watch(same("NANOSLEEP 0x7fffffff", 1), gpu)
+    assert seen.of(0)[1] == 1_000_000
+
+
+def loads_around(text, **kwargs):
+    """A line is loaded, one instruction issues, and the line is loaded again."""
+    k = KernelBuilder("around", grid=1, block=32)
+    k("LDG.E R1, [R2]", address=k.coalesced(A))
+    k("MOV R2, R1")
+    k(text, **kwargs)
+    k("LDG.E R3, [R2]", address=k.coalesced(A))
+    k("MOV R2, R3")
+    return k.workload()
+
+
+@pytest.mark.parametrize(
+    ("text", "hits"), [("CCTL.IVALL", 0), ("CCTL.PF1", 4), ("NOP", 4), ("@P0 CCTL.IVALL", 4)]
+)
+def test_an_invalidation_empties_the_l1(watch, tiny, text, hits):
+    kwargs = {"mask": 0} if text.startswith("@") else {}
+    seen = watch(loads_around(text, **kwargs), tiny())
+    assert seen.counters["l1_global_read_hits"] == hits
+
+
+def test_cache_control_with_an_address_loads_no_constant(watch, tiny):
+    seen = watch(loads_around("CCTL.IV [R2]", address=A), tiny())
+    assert seen.counters["constant_accesses"] == 0
+    assert seen.counters["l1_global_read_hits"] == 4

@@ -2,19 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES
 from lockstep.model.sm import state
 
 pytestmark = pytest.mark.plain
-
-
-@given(st.one_of(st.integers(0, 2**32 - 1), st.integers(0, 2**63 - 1)))
-def test_popcount_counts_bits(x):
-    assert state.popcount(x) == x.bit_count()
-    assert state.popcount(np.int64(x)) == x.bit_count()
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ def load(path: str | Path) -> Workload:
     if not any(isinstance(c, Kernel) for c in commands):
         raise InputError(source, "", "expected at least one kernel, found none")
     name = path.name.partition(".")[0] if kind_of(path) else source.parent.resolve().name
-    return Workload(name, commands, str(path), digest.hexdigest())
+    workload = Workload(name, commands, str(path))
+    workload.digest = digest.hexdigest()
+    return workload
 
 
 def kind_of(path: Path) -> str:

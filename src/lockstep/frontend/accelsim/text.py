@@ -16,6 +16,7 @@ from lockstep.frontend.accelsim.addresses import (
 from lockstep.frontend.accelsim.operands import operand_words
 from lockstep.frontend.accelsim.statics import BULK_OPCODES
 from lockstep.isa.instruction import PREDICATES
+from lockstep.isa.sass import traced_immediate
 from lockstep.workload import Cta, Kernel
 
 _64_BITS = (1 << 64) - 1
@@ -107,7 +108,8 @@ class KernelText:
         if newer and text.partition(".")[0] in BULK_OPCODES:
             head += f" 0x0 0 {record['immediate']} 0"  # no barrier, no multicast, bytes, none lost
             return _Line(record["pc"], head, " 0 0 NoVal\n", f" {MODE_BULK_DELTAS} 0x0 0", _bulk)
-        tail = f" {record['immediate']} 0 NoVal\n" if newer else f" {record['immediate']} \n"
+        immediate = traced_immediate(record)
+        tail = f" {immediate} 0 NoVal\n" if newer else f" {immediate} \n"
         if record["width"] == 0:
             return _Line(record["pc"], head, tail, "", None)
         return _Line(record["pc"], head, tail, f" {MODE_STRIDE} 0x0 0", _lanes)

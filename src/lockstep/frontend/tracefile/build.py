@@ -5,7 +5,14 @@ import numpy as np
 from lockstep._jit import jit
 from lockstep.errors import WorkloadError
 from lockstep.frontend.tracefile.chunk import MOST_CTAS
-from lockstep.frontend.tracefile.columns import LIMIT, Malformed, bounded, pack, pack_tables
+from lockstep.frontend.tracefile.columns import (
+    LIMIT,
+    Malformed,
+    bounded,
+    modular,
+    pack,
+    pack_tables,
+)
 from lockstep.frontend.tracefile.rows import STORED, place_streams
 from lockstep.frontend.tracefile.shapes import (
     lanes_of,
@@ -113,17 +120,19 @@ class ChunkBuilder:
                     cta.index, f"warp {wrong[0]} states {stated} {name}; its runs make {true}"
                 )
 
-    @np.errstate(over="ignore")  # address arithmetic is modulo 2**64
+    @modular  # address arithmetic is modulo 2**64
     def encode(self) -> bytes:
         """The collected CTAs as the payload of a chunk; the builder is empty afterwards."""
-        first = starts([len(s) // RUN.itemsize for s in self._warp_shapes])
+        counts = [len(s) // RUN.itemsize for s in self._warp_shapes]
         shapes = measure(
-            first, np.frombuffer(bytearray().join(self._warp_shapes), RUN), self._memory
+            starts(np.array(counts, np.int64)),
+            np.frombuffer(bytearray().join(self._warp_shapes), RUN),
+            self._memory,
         )
         table = slots(shapes, self._memory)
         used, table["row"] = np.unique(table["row"], return_inverse=True)
         warps = np.array(self._warps, np.int64).reshape(-1, self._kernel.warps)
-        w = choose(self._walk(table, starts(shapes.totals["addresses"]), warps), used)
+        w = choose(self._walk(table, shapes.slot_first, warps), used)
         jump, count, back, literals = pack_runs(shapes.first, shapes.runs)
         tables = [[self._index, self._shape], [warps.ravel()], [np.diff(shapes.first)]]
         tables += [[jump, count, back], [literals], [w.rows[name] for name in STORED]]
@@ -135,7 +144,7 @@ class ChunkBuilder:
         """The collected addresses, their lists copied into record order."""
         addresses = np.concatenate([*self._addresses, np.empty(0, ADDRESS)])
         pools = np.concatenate([*self._pools, np.empty(0, np.int64)])
-        given = starts([len(p) for p in self._pools])
+        given = starts(np.array([len(p) for p in self._pools], np.int64))
         shape, index = np.array(self._shape, np.int64), np.array(self._index, np.int64)
         links = np.empty(len(addresses), np.int64)
         nothing = np.empty(0, np.int64)

@@ -17,6 +17,7 @@ from lockstep.frontend.tracefile.columns import (
     Malformed,
     bounded,
     check_range,
+    modular,
     unpack,
     unpack_tables,
 )
@@ -28,7 +29,7 @@ from lockstep.frontend.tracefile.rows import (
     finished,
     place_streams,
 )
-from lockstep.frontend.tracefile.shapes import MemoryMap, Shapes, slots, starts, unpack_runs
+from lockstep.frontend.tracefile.shapes import MemoryMap, Shapes, slots, unpack_runs
 from lockstep.workload import ADDRESS, RUN, WARP, Cta
 
 TABLES = np.array([2, 1, 1, 3, 1, len(STORED)])
@@ -70,7 +71,7 @@ class Chunk:
         return map(self.cta, range(len(self.shape)))
 
 
-@np.errstate(over="ignore")  # address arithmetic is modulo 2**64
+@modular  # address arithmetic is modulo 2**64
 def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
     """Decode a chunk of ``ctas`` CTAs. Raises :class:`Malformed` for anything unexpected."""
     data = np.frombuffer(payload, np.uint8)
@@ -103,7 +104,7 @@ def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
         np.empty(ctas + 1, np.int64),
         np.empty(n_addresses, np.int64),
         _row_slots(shapes, geometry.memory, table[0]),
-        starts(shapes.totals["addresses"]),
+        shapes.slot_first,
         warps,
         shape,
         index,
@@ -124,17 +125,16 @@ def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
 
 def _check_rows(table: np.ndarray, instructions: int) -> tuple[int, int]:
     """How many records and addresses in lists there are; every value must be within its range."""
-    limits = (instructions, len(Kind), LIMIT // ADDRESS.itemsize)
-    wrong, records, listed = _count_rows(table, limits)
+    most = LIMIT // ADDRESS.itemsize
+    wrong, records, listed = _count_rows(table, instructions, len(Kind), most)
     if wrong != NONE:
         raise Malformed(f"{STORED[wrong]} of a memory instruction out of range")
     return records, listed
 
 
 @jit
-def _count_rows(table, limits):
+def _count_rows(table, instructions, kinds, most):
     """The first column with a value out of range, or NONE; all records; all addresses in lists."""
-    instructions, kinds, most = limits
     listed, records, before = np.int64(0), np.int64(0), np.int64(-1)
     for r in range(table.shape[1]):
         wrong = NONE
@@ -164,39 +164,39 @@ def _cta_shapes(warps: np.ndarray, shapes: Shapes) -> tuple[np.ndarray, list[np.
     bounded(warps.size, WARP)
     table = np.empty(warps.shape, WARP)
     ends = np.empty(len(warps) + 1, np.int64)
-    _fill_warps(warps, shapes, table, ends)
-    runs = np.empty(bounded(ends[-1], RUN), RUN)
-    _fill_runs(warps, shapes, runs)
+    _count_runs(warps, shapes.first, ends)
     ends = ends.tolist()
+    runs = np.empty(bounded(ends[-1], RUN), RUN)
+    _fill_shapes(warps, shapes.first, shapes.totals, shapes.runs, table, runs)
     return table, [runs[begin:end] for begin, end in pairwise(ends)]
 
 
 @jit
-def _fill_warps(warps, shapes, table, ends):
-    """Fill ``table``, and where the runs of each CTA shape begin."""
+def _count_runs(warps, first, ends):
+    """Fill where the runs of each CTA shape begin, and the end."""
     ends[0] = 0
     for c in range(len(warps)):
-        run, address = np.int64(0), np.int64(0)
-        for slot in range(warps.shape[1]):
-            s = warps[c, slot]
-            warp, total = table[c, slot], shapes.totals[s]
-            warp["first_run"], warp["runs"] = run, shapes.first[s + 1] - shapes.first[s]
-            warp["first_address"], warp["addresses"] = address, total["addresses"]
-            warp["warp_instructions"] = total["warp_instructions"]
-            warp["thread_instructions"] = total["thread_instructions"]
-            run += warp["runs"]
-            address += warp["addresses"]
-        ends[c + 1] = ends[c] + run
+        ends[c + 1] = ends[c]
+        for s in warps[c]:
+            ends[c + 1] += first[s + 1] - first[s]
 
 
 @jit
-def _fill_runs(warps, shapes, runs):
-    at = 0
+def _fill_shapes(warps, first, totals, source, table, runs):
+    """Fill the warps of each CTA shape and its runs, which come from ``source``."""
+    at = np.int64(0)
     for c in range(len(warps)):
+        begin, address = at, np.int64(0)
         for slot in range(warps.shape[1]):
             s = warps[c, slot]
-            for r in range(shapes.first[s], shapes.first[s + 1]):
-                runs[at] = shapes.runs[r]
+            warp, total = table[c, slot], totals[s]
+            warp["first_run"], warp["runs"] = at - begin, first[s + 1] - first[s]
+            warp["first_address"], warp["addresses"] = address, total["addresses"]
+            warp["warp_instructions"] = total["warp_instructions"]
+            warp["thread_instructions"] = total["thread_instructions"]
+            address += warp["addresses"]
+            for r in range(first[s], first[s + 1]):
+                runs[at] = source[r]
                 at += 1
 
 
@@ -214,16 +214,17 @@ def _count_addresses(table, shape, first):
 def _row_slots(shapes: Shapes, memory: MemoryMap, instructions: np.ndarray) -> np.ndarray:
     """The address records of the shapes, referring to the rows of ``instructions``."""
     table = slots(shapes, memory)
-    row_of = np.full(len(memory.instructions), NONE)
-    row_of[instructions] = np.arange(len(instructions))
-    if not _to_rows(table, row_of):
+    if not _to_rows(table, instructions, np.empty(len(memory.instructions), np.int64)):
         raise Malformed("expected a row for every memory instruction that is executed")
     return table
 
 
 @jit
-def _to_rows(table, row_of):
+def _to_rows(table, instructions, row_of):
     """Replace instructions by their rows; False if one has none."""
+    row_of[:] = NONE
+    for row in range(len(instructions)):
+        row_of[instructions[row]] = row
     for k in range(len(table)):
         row = row_of[table[k].row]
         if row == NONE:
@@ -237,13 +238,12 @@ def _block_index(index: np.ndarray, grid: tuple[int, int, int]) -> list[tuple[in
     x, y, z = grid
     check_range(index, x * y * z, "CTA index")
     split = np.empty((3, len(index)), np.int64)
-    _split_index(index, grid, split)
+    _split_index(index, x, y, split)
     return list(zip(*split.tolist()))
 
 
 @jit
-def _split_index(index, grid, split):
-    x, y, _ = grid
+def _split_index(index, x, y, split):
     for c in range(len(index)):
         split[0, c] = index[c] % x
         split[1, c] = index[c] // x % y

@@ -11,13 +11,15 @@ import numpy as np
 
 from lockstep._jit import jit
 from lockstep.errors import LockstepError
-from lockstep.frontend.tracefile.columns import Malformed, as_records, check_range
+from lockstep.frontend.tracefile.columns import Malformed, as_records
 from lockstep.frontend.tracefile.rows import NONE
 from lockstep.isa.instruction import (
     INSTRUCTION,
+    MOST_THREADS,
     NO_BARRIER,
     NO_CONTROL,
     REGISTER_COUNT,
+    WARP_SIZE,
     OpClass,
     Space,
     verify,
@@ -73,20 +75,23 @@ class CodeCollector:
 
 def codes(tables: CodeTables, strings: list[str]) -> list[Code]:
     """The codes of the tables. Raises :class:`Malformed` for any the model could not execute."""
-    texts, members = tables.texts[0], tables.members[0]
+    texts, relative = tables.texts[0], tables.members[0]
     n_texts, n_members = tables.codes.tolist()
-    due = len(texts), len(members)
+    due = len(texts), len(relative)
     if min(n_texts + n_members, default=0) < 0 or (sum(n_texts), sum(n_members)) != due:
         raise Malformed("expected codes as long as the lists of their parts")
-    check_range(texts, len(strings), "string number")
     words = np.ascontiguousarray(tables.instructions.T)
     try:
         _verify(words.reshape(-1).view(INSTRUCTION), strings)
     except LockstepError as problem:
         raise Malformed(str(problem)) from None
+    members, places = np.empty(len(relative), np.int64), np.empty(len(strings), np.int64)
+    wrong = int(_first_wrong(words, tables.codes, texts, relative, members, places))
+    if wrong != NONE:
+        raise Malformed(f"code {wrong}: expected known texts, and known instructions with them")
     found = []
     for t, m in zip(n_texts, n_members):
-        found.append(_code(words, texts[:t], members[:m], strings))
+        found.append(StoredCode(words, texts[:t], members[:m], strings))
         texts, members = texts[t:], members[m:]
     return found
 
@@ -101,33 +106,44 @@ class StoredCode(Code):
         if name not in ("_records", "_count", "texts"):
             raise AttributeError(name)
         words, texts, members, strings = self._parts
-        own = words[members]
-        places = np.empty(len(strings), np.int64)
-        _locate_texts(own, texts, places)
-        own[:, TEXT] = places[own[:, TEXT]]
-        super().__init__(own.reshape(-1).view(INSTRUCTION), [strings[t] for t in texts.tolist()])
+        self.texts = [strings[t] for t in texts.tolist()]
+        self._count = len(members)
+        own = np.empty((self._count, WORDS), np.int64)
+        _gather(words, texts, members, np.empty(len(strings), np.int64), own)
+        self._records = own.reshape(-1).view(INSTRUCTION)
         return self.__dict__[name]
 
 
-def _code(words, texts, members, strings) -> Code:
-    """One code, its members given as differences to their positions."""
-    members = members + np.arange(len(members))
-    check_range(members, len(words), "instruction number")
-    if not _locate_texts(words[members], texts, np.empty(len(strings), np.int64)):
-        raise Malformed("expected the text of every instruction among those of its code")
-    return StoredCode(words, texts, members, strings)
+@jit
+def _first_wrong(words, codes, texts, relative, members, places):
+    """Fill ``members``; returns the first code that lacks an instruction or a text, or NONE."""
+    places[:] = NONE
+    t = m = 0
+    for c in range(codes.shape[1]):
+        own = texts[t : t + codes[0, c]]
+        t += codes[0, c]
+        for text in own:
+            if not 0 <= text < len(places):
+                return c
+            places[text] = c  # a mark
+        for i in range(codes[1, c]):
+            member = relative[m] + i
+            if not 0 <= member < len(words) or places[words[member, TEXT]] != c:
+                return c
+            members[m] = member
+            m += 1
+    return NONE
 
 
 @jit
-def _locate_texts(words, texts, places):
-    """Fill where each string first is in ``texts``; whether all texts of ``words`` are there."""
-    places[:] = NONE
+def _gather(words, texts, members, places, own):
+    """Fill the records of one code, whose texts are numbered anew."""
     for i in range(len(texts) - 1, -1, -1):
         places[texts[i]] = i
-    known = True
-    for i in range(len(words)):
-        known = known and places[words[i, TEXT]] != NONE
-    return known
+    for i in range(len(members)):
+        for c in range(WORDS):
+            own[i, c] = words[members[i], c]
+        own[i, TEXT] = places[own[i, TEXT]]
 
 
 def _words(instructions: np.ndarray) -> np.ndarray:
@@ -155,6 +171,7 @@ def _first_suspect(records, texts):
         fine = fine and 0 <= r.sources <= len(r.source) and NO_CONTROL <= r.stall <= 15
         fine = fine and 0 <= r.write_barrier <= NO_BARRIER and r.write_barrier != 6
         fine = fine and 0 <= r.read_barrier <= NO_BARRIER and r.read_barrier != 6
+        fine = fine and 0 <= r.threads <= MOST_THREADS and r.threads % WARP_SIZE == 0
         if not (fine and 0 <= r.wait_mask < 64):
             return i
         for j in range(r.destinations):

@@ -59,10 +59,13 @@ def unpack_tables(payload: np.ndarray, widths, most: int) -> tuple[list[np.ndarr
     :class:`Malformed`.
     """
     counts, position = unpack(payload, 0, np.array([len(widths)]))
-    check_range(counts, most + 1, "number of rows")
-    values, position = unpack(payload, position, np.repeat(counts, widths))
+    columns = widths.tolist()
+    lengths = np.empty(sum(columns), np.int64)
+    if not _lengths(counts, widths, most, lengths):
+        raise Malformed(f"number of rows out of range; expected 0 to {most}")
+    values, position = unpack(payload, position, lengths)
     tables, end = [], 0
-    for n, width in zip(counts.tolist(), widths.tolist()):
+    for n, width in zip(counts.tolist(), columns):
         begin, end = end, end + n * width
         tables.append(values[begin:end].reshape(width, n))
     return tables, position
@@ -73,7 +76,7 @@ def unpack(payload: np.ndarray, position: int, counts: np.ndarray) -> tuple[np.n
 
     All values are in one array, column after column. Raises :class:`Malformed`.
     """
-    total = int(_total(counts))
+    total = _total(counts)
     if total < 0:
         raise Malformed(f"expected at most {LIMIT // 8} values in one group of columns")
     values = np.zeros(total, np.int64)
@@ -87,6 +90,11 @@ def check_range(values: np.ndarray, end: int, what: str) -> None:
     """Raise :class:`Malformed` unless all values are at least 0 and less than ``end``."""
     if _outside(values, end):
         raise Malformed(f"{what} out of range; expected 0 to {end - 1}")
+
+
+def modular(function):
+    """For functions that compute modulo 2**64: without JIT, NumPy would warn of it."""
+    return np.errstate(over="ignore")(function) if DISABLED else function
 
 
 def as_records(array: np.ndarray) -> np.ndarray:
@@ -104,6 +112,18 @@ def bounded(count: int, dtype: np.dtype) -> int:
             f"{count} records of {dtype.itemsize} bytes; expected at most {LIMIT} bytes"
         )
     return int(count)
+
+
+@jit
+def _lengths(counts, widths, most, lengths):
+    """Fill the length of every column of some tables; False if a table is too long."""
+    at = 0
+    for t in range(len(widths)):
+        if not 0 <= counts[t] <= most:
+            return False
+        lengths[at : at + widths[t]] = counts[t]
+        at += widths[t]
+    return True
 
 
 @jit

@@ -4,9 +4,6 @@ import functools
 import struct
 import threading
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import BinaryIO
 
 import zstandard
 
@@ -15,10 +12,11 @@ from lockstep.frontend.tracefile.columns import LIMIT
 
 MAGIC = b"\x89LST\r\n\x1a\n"  # as PNG's: shows 7-bit and line-end damage
 END_MAGIC = b"LSTend\r\n"
-MAJOR, MINOR = 1, 0
+MAJOR, MINOR = 2, 0
 HEADER = struct.Struct("<8sHH")  # magic, major and minor version
 FOOTER = struct.Struct("<QII8s")  # index: offset, unpacked size, CRC-32 with header; end magic
 LEVEL = 19  # of Zstandard
+KEPT = 1 << 16  # bytes; a file no larger than that is kept in memory
 
 
 def compress(payload: bytes) -> bytes:
@@ -41,25 +39,69 @@ def _index_crc(head: bytes, index: bytes, offset: int, raw_size: int) -> int:
     return zlib.crc32(struct.pack("<QI", offset, raw_size), zlib.crc32(index, zlib.crc32(head)))
 
 
-def read_index(path: str) -> tuple[bytes, int, bool]:
-    """The payload of the index, where it lies, and whether a newer minor version wrote it."""
-    with opened(path) as file:
-        head = file.read(HEADER.size)
-        minor = _check_header(path, head)
-        end = file.seek(0, 2) - FOOTER.size
+class File:
+    """A trace file, open only while it is read; a small one is read once and kept in memory.
+
+    Raises :class:`InputError`, also when it is made, for what cannot be read.
+    """
+
+    def __init__(self, path: str):
+        self.path = path
+        start, self.size = self._read(0, KEPT)
+        self._whole = start if self.size <= KEPT else b""
+
+    def _read(self, offset: int, size: int) -> tuple[bytes, int]:
+        """What :meth:`read` returns, and the size of the file."""
+        try:
+            with open(self.path, "rb", buffering=0) as file:
+                end = file.seek(0, 2)
+                file.seek(offset)
+                return file.read(size), end
+        except OSError as problem:
+            message = f"cannot be read: {problem.strerror or problem}"
+            raise InputError(self.path, "", message) from None
+
+    def read(self, offset: int, size: int) -> bytes:
+        """``size`` bytes from ``offset`` on, or as many as there are."""
+        if self._whole:
+            return self._whole[offset : offset + size]
+        return self._read(offset, size)[0]
+
+    def index(self) -> tuple[bytes, int, bool]:
+        """The payload of the index, where it lies, and whether a newer minor version wrote it."""
+        head = self.read(0, HEADER.size)
+        minor = _check_header(self.path, head)
+        end = self.size - FOOTER.size
         if end < HEADER.size:
-            raise InputError(path, f"byte {end + FOOTER.size}", "expected a footer; truncated")
-        file.seek(end)
-        offset, raw_size, crc, magic = FOOTER.unpack(file.read(FOOTER.size))
+            raise self._wrong(self.size, "expected a footer; truncated")
+        offset, raw_size, crc, magic = FOOTER.unpack(self.read(end, FOOTER.size))
         if magic != END_MAGIC:
-            raise InputError(path, f"byte {end}", "expected the end mark; truncated or damaged")
+            raise self._wrong(end, "expected the end mark; truncated or damaged")
         if not HEADER.size <= offset <= end:
-            raise InputError(path, f"byte {end}", f"index at byte {offset}, outside the file")
-        file.seek(offset)
-        index = file.read(end - offset)
-    if _index_crc(head, index, offset, raw_size) != crc:
-        raise InputError(path, f"byte {offset}", "checksum mismatch in the index or the header")
-    return decompress(path, offset, index, raw_size), offset, minor > MINOR
+            raise self._wrong(end, f"index at byte {offset}, outside the file")
+        index = self.read(offset, end - offset)
+        if _index_crc(head, index, offset, raw_size) != crc:
+            raise self._wrong(offset, "checksum mismatch in the index or the header")
+        return self._unpacked(offset, index, raw_size), offset, minor > MINOR
+
+    def section(self, offset: int, size: int, raw_size: int, crc: int) -> bytes:
+        """The payload of a section."""
+        data = self.read(offset, size)
+        if len(data) != size or zlib.crc32(data) != crc:
+            raise self._wrong(offset, f"checksum mismatch in a section of {size} bytes")
+        return self._unpacked(offset, data, raw_size)
+
+    def _unpacked(self, offset: int, data: bytes, raw_size: int) -> bytes:
+        """One frame of exactly ``raw_size`` bytes; what it claims is checked before unpacking."""
+        try:
+            if raw_size > LIMIT or zstandard.frame_content_size(data) != raw_size:
+                raise self._wrong(offset, f"expected a Zstandard frame of {raw_size} bytes")
+            return _decompressor(threading.get_ident()).decompress(data, allow_extra_data=False)
+        except zstandard.ZstdError as problem:
+            raise self._wrong(offset, f"expected a Zstandard frame: {problem}") from None
+
+    def _wrong(self, offset: int, problem: str) -> InputError:
+        return InputError(self.path, f"byte {offset}", problem)
 
 
 def _check_header(path: str, head: bytes) -> int:
@@ -73,38 +115,7 @@ def _check_header(path: str, head: bytes) -> int:
     return minor
 
 
-def read_section(path: str, offset: int, size: int, raw_size: int, crc: int) -> bytes:
-    """The payload of a section."""
-    with opened(path) as file:
-        file.seek(offset)
-        data = file.read(size)
-    if len(data) != size or zlib.crc32(data) != crc:
-        raise InputError(path, f"byte {offset}", f"checksum mismatch in a section of {size} bytes")
-    return decompress(path, offset, data, raw_size)
-
-
-def decompress(path: str, offset: int, data: bytes, raw_size: int) -> bytes:
-    """One frame of exactly ``raw_size`` bytes; what it claims is checked before it is unpacked."""
-    where = f"byte {offset}"
-    try:
-        if raw_size > LIMIT or zstandard.frame_content_size(data) != raw_size:
-            raise InputError(path, where, f"expected a Zstandard frame of {raw_size} bytes")
-        return _decompressor(threading.get_ident()).decompress(data, allow_extra_data=False)
-    except zstandard.ZstdError as problem:
-        raise InputError(path, where, f"expected a Zstandard frame: {problem}") from None
-
-
 @functools.cache
 def _decompressor(thread: int) -> zstandard.ZstdDecompressor:
     """One for each thread: to make it costs ten times as much as to unpack a small section."""
     return zstandard.ZstdDecompressor()
-
-
-@contextmanager
-def opened(path: str) -> Iterator[BinaryIO]:
-    """The file, open for reading; what the system refuses is an :class:`InputError`."""
-    try:
-        with open(path, "rb", buffering=0) as file:
-            yield file
-    except OSError as problem:
-        raise InputError(path, "", f"cannot be read: {problem.strerror or problem}") from None

@@ -1,13 +1,20 @@
 """The index: all of a workload but its CTAs, and where those lie. The last section of a file."""
 
 from collections.abc import Callable
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from lockstep.errors import WorkloadError
 from lockstep.frontend.tracefile.codes import WORDS, CodeCollector, CodeTables, codes
-from lockstep.frontend.tracefile.columns import LIMIT, Malformed, pack_tables, unpack_tables
+from lockstep.frontend.tracefile.columns import (
+    LIMIT,
+    Malformed,
+    modular,
+    pack_tables,
+    unpack_tables,
+)
 from lockstep.workload import Code, Kernel, MemoryCopy, Workload
 
 SCALARS = ("id", "registers", "shared_bytes", "stream", "architecture", "shared_base", "local_base")
@@ -30,7 +37,10 @@ class StoredChunk(NamedTuple):
     crc: int  # CRC-32 of the bytes in the file
 
 
-Source = Callable[[Kernel, list[tuple[int, StoredChunk]]], Callable]
+Placed = tuple[int, StoredChunk]
+"""Where a chunk begins in the file, and the chunk."""
+
+Source = Callable[[Kernel, list[Placed]], Callable]
 """Makes a kernel's ``ctas`` from its chunks and their places in the file."""
 
 
@@ -123,7 +133,7 @@ def _columns(rows, width: int):
     return list(zip(*rows)) or [()] * width
 
 
-@np.errstate(over="ignore")  # differences are modulo 2**64
+@modular  # differences are modulo 2**64
 def decode(payload: bytes, begin: int, newer: bool, source: Source) -> tuple[Workload, int]:
     """The workload of an index, and where its last chunk ends; the first begins at ``begin``.
 
@@ -152,7 +162,7 @@ def _in_order(kinds: list[int], *lists: list) -> list:
     return [next(sources[kind]) for kind in kinds]
 
 
-def _placed(chunks: list[StoredChunk], at: int) -> tuple[list[tuple[int, StoredChunk]], int]:
+def _placed(chunks: list[StoredChunk], at: int) -> tuple[list[Placed], int]:
     """Each chunk with its place in the file: they lie one after the other from ``at`` on."""
     placed = []
     for chunk in chunks:
@@ -181,10 +191,8 @@ def _kernels(rows, names, placed, source: Source) -> list[Kernel]:
 
 
 def _kernel(code: Code, name: str, numbers: list[int]) -> Kernel:
-    fields = dict(zip(SCALARS, numbers))
-    for i, triple in enumerate(TRIPLES):
-        first = len(SCALARS) + 3 * i
-        fields[triple] = tuple(numbers[first : first + 3])
+    axes = iter(numbers[len(SCALARS) :])
+    fields = dict(zip(SCALARS, numbers)) | dict(zip(TRIPLES, zip(axes, axes, axes)))
     kernel = Kernel(name=name, code=code, ctas=tuple, **fields)
     problem = _problem(kernel)
     if problem:
@@ -197,12 +205,8 @@ def _strings(lengths: list[int], payload: bytes, position: int, newer: bool) -> 
     end = position + sum(lengths)
     if not lengths or min(lengths) < 0 or end > len(payload) or (end < len(payload) and not newer):
         raise Malformed(f"expected strings of {end - position} bytes at the end of the index")
-    strings = []
-    for length in lengths:
-        try:
-            text = payload[position : position + length].decode("utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            raise Malformed("expected strings in UTF-8") from None
-        strings.append(text)
-        position += length
-    return strings
+    places = pairwise(accumulate(lengths, initial=position))
+    try:
+        return [payload[begin:end].decode("utf-8", "surrogatepass") for begin, end in places]
+    except UnicodeDecodeError:
+        raise Malformed("expected strings in UTF-8") from None

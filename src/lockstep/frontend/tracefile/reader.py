@@ -19,19 +19,19 @@ def load(path) -> Workload:
 
     Raises :class:`~lockstep.errors.InputError` here or while CTAs are read.
     """
-    path = os.fspath(path)
-    payload, offset, newer = container.read_index(path)
+    file = container.File(os.fspath(path))
+    payload, offset, newer = file.index()
 
     def source(kernel, chunks):
-        return StoredCtas(path, kernel, chunks)
+        return StoredCtas(file, kernel, chunks)
 
     try:
         workload, end = index.decode(payload, container.HEADER.size, newer, source)
         if end != offset:
             raise Malformed(f"expected the chunks to end here, not at byte {end}")
     except Malformed as problem:
-        raise InputError(path, f"byte {offset}", f"index: {problem}") from None
-    workload.path = path
+        raise InputError(file.path, f"byte {offset}", f"index: {problem}") from None
+    workload.path = file.path
     workload.digest = hashlib.sha256(payload).hexdigest()  # holds the checksum of every chunk
     return workload
 
@@ -46,8 +46,8 @@ def read_cta(kernel: Kernel, n: int) -> Cta:
 class StoredCtas:
     """The CTAs of one kernel: call it to stream them, index it to get one."""
 
-    def __init__(self, path: str, kernel: Kernel, chunks: list[tuple[int, index.StoredChunk]]):
-        self._path = path
+    def __init__(self, file: container.File, kernel: Kernel, chunks: list[index.Placed]):
+        self._file = file
         self._code, self._grid, self._warps = kernel.code, kernel.grid, kernel.warps
         self._chunks = chunks
         self._ends = list(accumulate(stored.ctas for _, stored in chunks))
@@ -76,10 +76,8 @@ class StoredCtas:
 
     def _read(self, i: int) -> chunk.Chunk:
         offset, stored = self._chunks[i]
-        payload = container.read_section(
-            self._path, offset, stored.size, stored.raw_size, stored.crc
-        )
+        payload = self._file.section(offset, stored.size, stored.raw_size, stored.crc)
         try:
             return chunk.decode(payload, stored.ctas, self._geometry)
         except Malformed as problem:
-            raise InputError(self._path, f"byte {offset}", f"chunk: {problem}") from None
+            raise InputError(self._file.path, f"byte {offset}", f"chunk: {problem}") from None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep._jit import force_inline, jit
-from lockstep.frontend.tracefile.columns import Malformed, as_records, bounded
+from lockstep.frontend.tracefile.columns import Malformed, as_records, bounded, modular
 from lockstep.workload import RUN
 
 REACH = 254  # how many runs a mask may lie back
@@ -32,42 +32,62 @@ class Shapes(NamedTuple):
     """Distinct run sequences, one after the other."""
 
     first: np.ndarray  # at [s]: where the runs of shape s begin; one more at the end
+    slot_first: np.ndarray  # likewise its address records
     runs: np.ndarray  # RUN
     totals: np.ndarray  # TOTALS, one a shape
 
 
 def memory_map(instructions: np.ndarray) -> MemoryMap:
     """The memory instructions among ``instructions``."""
-    has_address = instructions["width"] > 0
-    before = np.zeros(len(instructions) + 1, np.int64)
-    np.cumsum(has_address, out=before[1:])
-    return MemoryMap(before, np.flatnonzero(has_address))
+    before = np.empty(len(instructions) + 1, np.int64)
+    found = np.empty(len(instructions), np.int64)
+    return MemoryMap(before, found[: _map_memory(as_records(instructions), before, found)])
+
+
+@jit
+def _map_memory(records, before, found):
+    """Fill both; returns how many were found."""
+    n = before[0] = 0
+    for i in range(len(records)):
+        if records[i].width > 0:
+            found[n] = i
+            n += 1
+        before[i + 1] = n
+    return n
 
 
 def starts(counts: np.ndarray) -> np.ndarray:
     """Where each of several groups begins when they lie one after the other, and the end."""
-    first = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=first[1:])
+    first = np.empty(len(counts) + 1, np.int64)
+    _add_up(counts, first)
     return first
 
 
-@np.errstate(over="ignore")  # counting the lanes of mask -2**63
+@jit
+def _add_up(counts, first):
+    first[0] = 0
+    for i in range(len(counts)):
+        first[i + 1] = first[i] + counts[i]
+
+
+@modular  # counting the lanes of mask -2**63
 def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
     """Count what each shape executes. Raises :class:`Malformed` if a run leaves the code."""
     totals = np.zeros(bounded(len(first) - 1, TOTALS), TOTALS)
-    bad = int(_measure(first, runs, memory.before, as_records(totals)))
+    slot_first = np.empty(len(first), np.int64)
+    bad = int(_measure(first, runs, memory.before, as_records(totals), slot_first))
     if bad >= 0:
         run = runs[bad]
         raise Malformed(
             f"a run of {run['count']} instructions from {run['static']} on; "
             f"the code has {len(memory.before) - 1}"
         )
-    return Shapes(first, runs, totals)
+    return Shapes(first, slot_first, runs, totals)
 
 
 def slots(shapes: Shapes, memory: MemoryMap) -> np.ndarray:
     """The address records of all shapes; ``row`` counts memory instructions in code order."""
-    table = as_records(np.empty(bounded(shapes.totals["addresses"].sum(), SLOT), SLOT))
+    table = as_records(np.empty(bounded(shapes.slot_first[-1], SLOT), SLOT))
     _list_slots(shapes.runs, memory.before, table)
     return table
 
@@ -83,14 +103,15 @@ def unpack_runs(counts, columns, memory: MemoryMap) -> Shapes:
     """Undo :func:`pack_runs` for shapes of ``counts`` runs. Raises :class:`Malformed`."""
     first = starts(counts)
     runs = np.empty(bounded(len(columns[0]), RUN), RUN)
-    if not _join_runs(first, columns, runs):
+    if not _join_runs(first, *columns, runs):
         raise Malformed("expected warp shapes that fit their runs and masks")
     return measure(first, runs, memory)
 
 
 @jit
-def _measure(first, runs, before, totals):
-    """Fill ``totals``; returns the first run that leaves the code, or -1."""
+def _measure(first, runs, before, totals, slot_first):
+    """Fill ``totals`` and ``slot_first``; returns the first run that leaves the code, or -1."""
+    slot_first[0] = 0
     for s in range(len(first) - 1):
         total = totals[s]
         for r in range(first[s], first[s + 1]):
@@ -101,6 +122,7 @@ def _measure(first, runs, before, totals):
             total.thread_instructions += count * lanes_of(runs[r]["mask"])
             if runs[r]["mask"] != 0:
                 total.addresses += before[static + count] - before[static]
+        slot_first[s + 1] = slot_first[s] + total.addresses
     return -1
 
 
@@ -142,8 +164,7 @@ def _split_runs(first, runs, jump, back):
 
 
 @jit
-def _join_runs(first, columns, runs):
-    jump, count, back, literals = columns
+def _join_runs(first, jump, count, back, literals, runs):
     literal = 0
     for s in range(len(first) - 1):
         if first[s + 1] < first[s] or first[s + 1] > len(runs):

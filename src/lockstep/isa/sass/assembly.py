@@ -63,6 +63,7 @@ def parse(
     found = _sort(opcode, operands, architecture)
     if addressed is None:
         addressed = _is_addressed(opcode, operands, architecture)
+    immediate, threads = _immediates(opcode, operands, architecture)
     guard = [register_number(match["guard"])] if match["guard"] else []
     record, _ = lift(
         opcode,
@@ -70,8 +71,9 @@ def parse(
         found.sources + found.uniform + guard,
         pc=pc,
         addressed=addressed,
-        immediate=_immediate(operands),
+        immediate=immediate,
         architecture=architecture,
+        threads=threads,
     )
     if control:
         set_control(record[0], **_control_bits(control))
@@ -165,9 +167,13 @@ def _is_addressed(opcode: str, operands: list[str], architecture: int) -> bool:
     return brackets and op in MEMORY_CLASSES
 
 
-def _immediate(operands: list[str]) -> int:
-    numbers = (int(o, 0) for o in operands if _INTEGER.fullmatch(o))
-    return next(numbers, 0)
+def _immediates(opcode: str, operands: list[str], architecture: int) -> tuple[int, int]:
+    """The first immediate and, of a barrier, its thread count; 0 where a register holds it."""
+    numbers = [int(o, 0) if _INTEGER.fullmatch(o) else None for o in operands]
+    if decode(opcode, architecture, False).op not in (OpClass.BARRIER, OpClass.ARRIVE):
+        return next((n for n in numbers if n is not None), 0), 0
+    number, threads = (n or 0 for n in [*numbers, None, None][:2])
+    return number, threads
 
 
 def _reuse(operands: list[str], results: int) -> int:

@@ -8,15 +8,17 @@ from lockstep.errors import LockstepError
 from lockstep.isa.instruction import (
     MAX_DESTINATIONS,
     MAX_SOURCES,
+    NAMED_BARRIERS,
     REGISTER_COUNT,
     UNIFORM_REGISTERS,
     OpClass,
     blank,
+    thread_count_problem,
 )
 from lockstep.isa.sass.opcodes import Opcode, decode
 from lockstep.isa.sass.registers import ZERO, last_register
 
-NAMED_BARRIERS = 16
+_BARRIERS = (OpClass.BARRIER, OpClass.ARRIVE)
 _ADDRESS_FIRST = {OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION}
 Range = tuple[int, int]
 
@@ -30,12 +32,15 @@ def lift(
     addressed: bool,
     immediate: int,
     architecture: int,
+    threads: int = 0,
 ) -> tuple[np.ndarray, str]:
     """One instruction record (an array of one) and the opcode's text; the caller sets ``text``.
 
     Registers are first registers in the unified numbering, in the order of the disassembly; None
     or 255 stands for a zero register and keeps the positions of those after it. ``addressed``
     says whether the instruction comes with addresses; only then is ``width`` more than 0.
+    ``threads`` is the thread count of a barrier. Traces keep one immediate, the last, which
+    of a barrier may be the thread count: then the barrier's number is unknown and becomes 0.
     """
     meaning = decode(opcode, architecture, addressed)
     results, operands = list(destinations), list(sources)
@@ -45,17 +50,27 @@ def lift(
     row = record[0]
     row["pc"], row["op"], row["space"] = pc, meaning.op, meaning.space
     row["width"] = meaning.width if addressed else 0
-    row["cache"], row["immediate"] = meaning.cache, _immediate(meaning, immediate)
+    row["cache"] = meaning.cache
+    row["immediate"], row["threads"] = _immediates(meaning, immediate, threads)
     _store(row, "destination", MAX_DESTINATIONS, _destination_ranges(meaning, results))
     _store(row, "source", MAX_SOURCES, _source_ranges(meaning, operands, results))
     return record, opcode
 
 
-def _immediate(meaning: Opcode, immediate: int) -> int:
-    """Traces keep one immediate: of a barrier it may be the thread count instead of its number."""
-    if meaning.op in (OpClass.BARRIER, OpClass.ARRIVE) and not 0 <= immediate < NAMED_BARRIERS:
-        return 0
-    return (immediate + 2**63) % 2**64 - 2**63  # 64 bits, as the record's field
+def _immediates(meaning: Opcode, immediate: int, threads: int) -> tuple[int, int]:
+    """The immediate of a record and its thread count."""
+    if meaning.op not in _BARRIERS:
+        return (immediate + 2**63) % 2**64 - 2**63, 0  # 64 bits, as the record's field
+    if problem := thread_count_problem(threads):
+        raise LockstepError(problem)
+    if 0 <= immediate < NAMED_BARRIERS:
+        return immediate, threads
+    return 0, threads or (0 if thread_count_problem(immediate) else immediate)
+
+
+def traced_immediate(row: np.void) -> int:
+    """The immediate from which ``lift`` makes this record, as far as one is enough."""
+    return int(row["threads"] or row["immediate"])
 
 
 def _destination_ranges(meaning: Opcode, results: list[int | None]) -> list[Range]:

@@ -10,10 +10,12 @@ chained hash. What leaves for the L2 goes through the miss queue in order.
 
 import numpy as np
 
-from lockstep._jit import Context, inline
+from lockstep._jit import Context, inline, popcount
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.cache import tags as cache_tags
+from lockstep.model.cache.l1_fill import reserve_line
+from lockstep.model.cache.l1_mshr import add_waiter, find_entry, new_entry
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
@@ -34,6 +36,7 @@ SPEC = np.dtype(
 CACHE = np.dtype(
     [(name, "i8") for name in (
         "free_entry", "free_node", "queue_head", "queue_count", "retry_head", "retry_count",
+        "filled",  # 1: a line was put in since all were dropped
     )]
 )  # fmt: skip
 ENTRY = np.dtype([(name, "i8") for name in ("line", "pending", "next", "waiter", "merges")])
@@ -65,15 +68,6 @@ class L1State(Context):
 
 
 @inline
-def popcount(x):
-    """Number of set bits of a sector mask (at most 32 sectors)."""
-    x = x - ((x >> 1) & 0x55555555)
-    x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
-    x = (x + (x >> 4)) & 0x0F0F0F0F
-    return ((x * 0x01010101) & 0xFFFFFFFF) >> 24
-
-
-@inline
 def banks_of(spec, transaction):
     """Bit mask of the banks that a transaction's sectors lie in."""
     mask = 0
@@ -81,69 +75,6 @@ def banks_of(spec, transaction):
         if (transaction.sectors >> sector) & 1:
             mask |= 1 << ((transaction.line * spec.sectors + sector) % spec.banks)
     return mask
-
-
-@inline
-def bucket_of(spec, line):
-    """Hash bucket of a line in the MSHR file."""
-    return (((line & 0x7FFFFFFF) * 0x9E3779B1) >> 7) & (spec.buckets - 1)
-
-
-@inline
-def find_entry(l1, s, line):
-    """The MSHR entry of a line, or -1."""
-    e = l1.buckets[s, bucket_of(l1.spec[0], line)]
-    while e >= 0 and l1.entries[s, e].line != line:
-        e = l1.entries[s, e].next
-    return e
-
-
-@inline
-def new_entry(l1, s, line):
-    """Take a free MSHR entry for a line; there is one."""
-    cache = l1.caches[s]
-    e = cache.free_entry
-    entry = l1.entries[s, e]
-    cache.free_entry = entry.next
-    bucket = bucket_of(l1.spec[0], line)
-    entry.line = line
-    entry.pending = 0
-    entry.waiter = -1
-    entry.merges = 0
-    entry.next = l1.buckets[s, bucket]
-    l1.buckets[s, bucket] = e
-    return e
-
-
-@inline
-def free_entry(l1, s, e):
-    """Give an MSHR entry back."""
-    entry = l1.entries[s, e]
-    bucket = bucket_of(l1.spec[0], entry.line)
-    if l1.buckets[s, bucket] == e:
-        l1.buckets[s, bucket] = entry.next
-    else:
-        k = l1.buckets[s, bucket]
-        while l1.entries[s, k].next != e:
-            k = l1.entries[s, k].next
-        l1.entries[s, k].next = entry.next
-    entry.next = l1.caches[s].free_entry
-    l1.caches[s].free_entry = e
-
-
-@inline
-def add_waiter(l1, s, e, a, sectors):
-    """Let an access wait for sectors of an entry; there is a free node."""
-    cache = l1.caches[s]
-    n = cache.free_node
-    node = l1.nodes[s, n]
-    cache.free_node = node.next - 1 if node.next > 0 else n + 1
-    node.access = a
-    node.sectors = sectors
-    entry = l1.entries[s, e]
-    node.next = entry.waiter
-    entry.waiter = n
-    entry.merges += 1
 
 
 @inline
@@ -201,28 +132,6 @@ def no_mshr(l1, s, e, waiting, missing, counters):
         counters.l1_fail_mshr += 1
         return True
     return missing != 0 and queue_full(l1, s, counters)
-
-
-@inline
-def reserve_line(c, s, row, way, line, policy):
-    """Allocate on miss: make sure that a locked way holds the line; -1 if all ways wait."""
-    tags = c.l1.tags
-    if way < 0:
-        way = replacement.victim(tags, s, row, c.policies.l1_victim)
-        if way < 0:
-            c.counters[s].l1_fail_line += 1
-            return -1
-        evicted(c, s, row, way)
-        replacement.insert(tags, s, row, way, line, policy)
-    replacement.lock(tags, row, way)
-    return way
-
-
-@inline
-def evicted(c, s, row, way):
-    """Count the line that a way holds, if any, as evicted."""
-    if cache_tags.line_of(c.l1.tags, row, way) != cache_tags.NO_LINE:
-        c.counters[s].l1_evictions += 1
 
 
 @inline
@@ -379,23 +288,3 @@ def access(c, s, a, access, transaction, instruction, now):
     else:
         done = load(c, s, a, access, transaction, policy, now)
     return done
-
-
-@inline
-def fill(c, s, e, sectors, policy, now):
-    """Sectors of an MSHR entry arrive: they become valid. The entry's waiters are the caller's."""
-    l1 = c.l1
-    entry = l1.entries[s, e]
-    entry.pending &= ~sectors
-    line = entry.line
-    row = cache_tags.row_of(l1.tags, s, slice_hash.index_of(l1.hash, line))
-    way = cache_tags.find(l1.tags, s, row, line)
-    if way < 0:
-        way = replacement.victim(l1.tags, s, row, c.policies.l1_victim)
-        if way < 0:  # no way at all: a cache without capacity keeps nothing
-            return
-        evicted(c, s, row, way)
-        replacement.insert(l1.tags, s, row, way, line, policy)
-    cache_tags.way_of(l1.tags, row, way).valid |= sectors
-    if l1.spec[0].on_fill == 0 and entry.pending == 0:
-        replacement.unlock(l1.tags, s, row, way, policy)

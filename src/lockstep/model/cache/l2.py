@@ -16,19 +16,16 @@ Reductions and writes are acknowledged once, when all their sectors are accepted
 
 import numpy as np
 
-from lockstep._jit import force_inline, jit
+from lockstep._jit import force_inline, jit, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
-from lockstep.model import reply_port, sectors
+from lockstep.model import reply_port
 from lockstep.model.cache import mshr, replacement, tags
-from lockstep.model.clock import NEVER
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import address_map, controller
 from lockstep.model.dram.state import READ, WRITE
-from lockstep.model.entries import NONE
 from lockstep.model.link import (
     KIND_ACK,
-    KIND_ATOMIC,
     KIND_DATA,
     KIND_NACK,
     KIND_READ,
@@ -39,9 +36,9 @@ from lockstep.model.memory import UNKNOWN
 
 # NumPy integers: see dram/state.py
 _ACK = np.int64(KIND_ACK)
-_DATA = np.int64(KIND_DATA)
+DATA = np.int64(KIND_DATA)
 _NACK = np.int64(KIND_NACK)
-_NOTHING = np.int64(0)
+NOTHING = np.int64(0)
 
 RUNNING = 0  # why a slice is stalled
 STALL_MSHR = 1
@@ -59,7 +56,7 @@ def _burst_mask(spec, sector):
 
 
 @force_inline
-def _occupy(spec, state, counters, moved, tick):
+def occupy(spec, state, counters, moved, tick):
     """Use the data port for some sectors; returns the core cycle of the last of them."""
     moved_bytes = moved * spec.sector_bytes + spec.bytes_per_tick.value - 1
     length = quotient(spec.bytes_per_tick, moved_bytes)
@@ -72,7 +69,7 @@ def _occupy(spec, state, counters, moved, tick):
 def _execute(spec, state, counters, count, tick):
     """Use the data port and the atomic unit behind it, one sector a tick."""
     before = max(state.data_free, tick)
-    _occupy(spec, state, counters, count, tick)
+    occupy(spec, state, counters, count, tick)
     state.data_free = max(state.data_free, before + count)
     return clocks.cycle_of(spec.l2, state.data_free - 1)
 
@@ -117,7 +114,7 @@ def _write_back(l2, state, record, line, now):
                 return False
             controller.enqueue(dram, channel, WRITE, place, now)
             record.dirty &= ~dirty
-            counters.l2_writebacks += sectors.count(dirty)
+            counters.l2_writebacks += popcount(dirty)
     return True
 
 
@@ -218,18 +215,18 @@ def _read_hits(spec, entries, state, counters, record, index, pipe, tick):
     here = request.left & record.valid
     if here == 0:
         return
-    n = sectors.count(here)
+    n = popcount(here)
     request.left &= ~here
-    _count_accesses(counters, request.kind, n, n, _NOTHING)
+    _count_accesses(counters, request.kind, n, n, NOTHING)
     if request.kind == KIND_READ:
-        done = _occupy(spec, state, counters, n, tick)
+        done = occupy(spec, state, counters, n, tick)
     else:
         record.dirty |= here
         done = _execute(spec, state, counters, max(n, request.full), tick)
     if request.kind != KIND_REDUCTION:
         new = lists.copy(entries, state, index)
         ready = done + spec.hit_cycles
-        reply_port.put(spec, entries, state, pipe, new, ready, _DATA, here)
+        reply_port.put(spec, entries, state, pipe, new, ready, DATA, here)
 
 
 @force_inline
@@ -244,8 +241,8 @@ def _join(spec, entries, state, counters, record, index):
         joined = mshr.mergeable(spec, entries, state, record, pending)
         if joined:
             mshr.wait(entries, state, record, index, joined)
-    n = sectors.count(joined)
-    _count_accesses(counters, request.kind, n, _NOTHING, n)
+    n = popcount(joined)
+    _count_accesses(counters, request.kind, n, NOTHING, n)
     request.left &= ~joined
     return RUNNING if joined == pending else STALL_MSHR
 
@@ -273,8 +270,8 @@ def _read_missing(l2, slice_, index, way, now):
         mshr.wait(l2.entries, state, record, index, coming)
     request.left &= ~coming
     counters = l2.dram.counters[l2.slices[slice_].channel]
-    n = sectors.count(coming)
-    _count_accesses(counters, request.kind, n, _NOTHING, _NOTHING)
+    n = popcount(coming)
+    _count_accesses(counters, request.kind, n, NOTHING, NOTHING)
     return reason
 
 
@@ -314,8 +311,8 @@ def _store(l2, slice_, request, record, accepted, known, tick):
     """Write sectors of a way and count them; ``known`` were there in whole or in part."""
     spec = l2.spec[0]
     counters = l2.dram.counters[l2.slices[slice_].channel]
-    hits = sectors.count(accepted & known)
-    pending = sectors.count(accepted & ~known & record.pending)
+    hits = popcount(accepted & known)
+    pending = popcount(accepted & ~known & record.pending)
     if spec.fetch_writes:
         record.partial |= accepted & ~record.valid
     else:
@@ -323,9 +320,9 @@ def _store(l2, slice_, request, record, accepted, known, tick):
         record.partial = (record.partial | accepted) & ~record.valid
     record.dirty |= accepted
     request.left &= ~accepted
-    n = sectors.count(accepted)
+    n = popcount(accepted)
     _count_accesses(counters, request.kind, n, hits, pending)
-    return _occupy(spec, l2.slices[slice_], counters, n, tick)
+    return occupy(spec, l2.slices[slice_], counters, n, tick)
 
 
 @force_inline
@@ -341,82 +338,4 @@ def refuse(l2, slice_, index, tick):
     new = lists.copy(l2.entries, state, index)
     reply_port.put(spec, l2.entries, state, pipe, new, ready, _NACK, request.left)
     l2.dram.counters[l2.slices[slice_].channel].l2_nacks += 1
-    return True
-
-
-@force_inline
-def next_fill(l2, slice_):
-    """Core cycle at which the next data from the DRAM is here; never if none is on its way.
-
-    Data that waits for room in a reply pipe is not next: a reply that leaves starts it again.
-    """
-    state = l2.slices[slice_]
-    if state.return_head == NONE or state.filling:
-        return NEVER
-    return l2.dram.slots[state.return_head].ready
-
-
-@force_inline
-def fill(l2, slice_, now):
-    """Take the oldest data that came from the DRAM; False if a reply pipe is full.
-
-    Called again for the same data until all that wait for it are answered.
-    """
-    spec = l2.spec[0]
-    state = l2.slices[slice_]
-    index = state.return_head
-    data = l2.dram.slots[index]
-    record = tags.way_of(l2.tags, data.tag_row, data.way)
-    channel = l2.slices[slice_].channel
-    if not state.filling:
-        _fill_sectors(spec, state, l2.dram.counters[channel], record, data.sectors, now)
-        state.filling = 1
-    if not _answer(spec, l2.entries, state, record, data.sectors, now):
-        return False
-    if record.pending == 0:
-        replacement.unlock(l2.tags, slice_, data.tag_row, data.way, _NOTHING)
-    state.filling = 0
-    state.mshrs -= 1
-    state.return_head = data.next
-    controller.queue.release(l2.dram.slots, l2.dram.channels[channel], index)
-    return True
-
-
-@force_inline
-def _fill_sectors(spec, state, counters, record, arrived, now):
-    """Merge data from below with what was written meanwhile."""
-    n = sectors.count(arrived)
-    counters.l2_fills += n
-    counters.l2_partial_fills += sectors.count(arrived & record.partial)
-    record.valid |= arrived
-    record.partial &= ~arrived
-    record.pending &= ~arrived
-    _occupy(spec, state, counters, n, clocks.ticks(spec.l2, now))
-
-
-@force_inline
-def _answer(spec, entries, state, record, arrived, now):
-    """Answer the requests that wait for sectors that arrived; False if a reply pipe is full."""
-    previous = NONE
-    index = record.waiters
-    while index != NONE:
-        waiter = entries[index]
-        here = waiter.sectors & arrived
-        after = waiter.next
-        if here == 0:
-            previous = index
-        else:
-            pipe = reply_port.pipe_for(spec, state, waiter.source, reply_port.FILL)
-            if state.count[pipe] >= spec.replies:
-                return False
-            record.dirty |= here if waiter.kind == KIND_ATOMIC else 0
-            waiter.sectors &= ~here
-            reply = index
-            if waiter.sectors == 0:
-                mshr.unlink(entries, state, record, previous, index)
-            else:
-                reply = lists.copy(entries, state, index)
-                previous = index
-            reply_port.put(spec, entries, state, pipe, reply, now, _DATA, here)
-        index = after
     return True

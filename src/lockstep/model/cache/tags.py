@@ -108,10 +108,16 @@ def line_of(tags, row, way):
 
 
 @inline
-def invalidate(tags, row, way):
-    """Empty a way; what it held is forgotten."""
+def forget(tags, row, way):
+    """Empty a way; its record stays as it is until a line is put in."""
     tags.lines[row, way] = NO_LINE
     tags.keys[row, way] = way
+
+
+@inline
+def invalidate(tags, row, way):
+    """Empty a way and its record."""
+    forget(tags, row, way)
     _reset(way_of(tags, row, way))
 
 

@@ -59,11 +59,21 @@ def account_blocked(c, s, now):
         sm.blocked = now
 
 
+@inline
+def account_no_credit(c, s, now):
+    """Count the cycles since a request last found no credit."""
+    sm = c.sms[s]
+    if 0 <= sm.no_credit < now:
+        c.counters[s].noc_request_stalls += now - sm.no_credit
+        sm.no_credit = now
+
+
 @force_inline
 def settle(c, s, now):
     """Bring the counters of an SM up to ``now``; called when the SM idles or is looked at."""
     if c.sms[s].resident_ctas > 0:
         account_residency(c, s, now)
         account_blocked(c, s, now)
+        account_no_credit(c, s, now)
         for b in range(c.spec[0].subcores):
             account(c, s, b, now, c.subcores[s, b].why)

@@ -1,7 +1,11 @@
-"""Barriers of a CTA: sixteen of them, each counts warps until all unfinished ones are there."""
+"""Barriers of a CTA: sixteen of them. Each counts warps, not threads, until it opens.
+
+It opens for a stated number of arrivals, from whichever warps, so that some warps can produce what
+others consume; without a number, when all unfinished warps of the CTA are there.
+"""
 
 from lockstep._jit import inline
-from lockstep.model.sm.state import NAMED_BARRIERS
+from lockstep.isa.instruction import NAMED_BARRIERS
 
 
 @inline
@@ -16,9 +20,17 @@ def wake_warp(c, s, w, cycle):
 
 
 @inline
+def reset(c, s, cta, barrier):
+    """Nobody has arrived."""
+    state = c.barriers[s, cta, barrier]
+    state.arrived = 0
+    state.expected = 0
+
+
+@inline
 def release(c, s, cta, barrier, now):
     """Let every warp of the CTA go that waits at the barrier."""
-    c.barriers[s, cta, barrier] = 0
+    reset(c, s, cta, barrier)
     for w in range(c.spec[0].warps):
         warp = c.warps[s, w]
         if warp.active and warp.cta == cta:
@@ -30,21 +42,34 @@ def release(c, s, cta, barrier, now):
 
 
 @inline
-def release_if_full(c, s, cta, barrier, now):
-    """Release a barrier at which all unfinished warps have arrived."""
+def expected(c, s, cta, barrier):
+    """How many arrivals open a barrier."""
     state = c.ctas[s, cta]
-    arrived = c.barriers[s, cta, barrier]
-    if arrived > 0 and arrived >= state.warps - state.finished:
+    stated = c.barriers[s, cta, barrier].expected
+    return stated if stated > 0 else state.warps - state.finished
+
+
+@inline
+def release_if_full(c, s, cta, barrier, now):
+    """Release a barrier at which all have arrived that it waits for."""
+    arrived = c.barriers[s, cta, barrier].arrived
+    if arrived > 0 and arrived >= expected(c, s, cta, barrier):
         release(c, s, cta, barrier, now)
 
 
 @inline
-def arrive(c, s, w, number, waits, now):
-    """A warp arrives at a barrier, and waits there if ``waits``."""
+def arrive(c, s, w, instruction, waits, now):
+    """A warp arrives at a barrier, and waits there if ``waits``.
+
+    Where arrivals are counted to a stated number, each counts; otherwise each warp does.
+    """
     warp = c.warps[s, w]
-    barrier = number & (NAMED_BARRIERS - 1)
-    if (warp.arrived >> barrier) & 1 == 0:
-        c.barriers[s, warp.cta, barrier] += 1
+    barrier = instruction.immediate & (NAMED_BARRIERS - 1)
+    state = c.barriers[s, warp.cta, barrier]
+    if instruction.arrivals > 0:
+        state.expected = instruction.arrivals
+    if instruction.arrivals > 0 or (warp.arrived >> barrier) & 1 == 0:
+        state.arrived += 1
         warp.arrived |= 1 << barrier
     if waits:
         warp.barrier = barrier
@@ -53,8 +78,11 @@ def arrive(c, s, w, number, waits, now):
 
 @inline
 def warp_finished(c, s, w, now):
-    """A warp left: its arrivals count no longer, and barriers that waited only for it open."""
+    """A warp left. Barriers that wait for all warps forget its arrival, as they do not expect it
+    either, and open if they waited only for it; a stated number still needs its arrival."""
     warp = c.warps[s, w]
     for barrier in range(NAMED_BARRIERS):
-        c.barriers[s, warp.cta, barrier] -= (warp.arrived >> barrier) & 1
+        state = c.barriers[s, warp.cta, barrier]
+        if state.expected == 0:
+            state.arrived -= (warp.arrived >> barrier) & 1
         release_if_full(c, s, warp.cta, barrier, now)

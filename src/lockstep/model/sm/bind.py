@@ -1,25 +1,30 @@
 """From specification and static code to the records that the SMs execute."""
 
+import math
+
 import numpy as np
 
 from lockstep.errors import WorkloadError
-from lockstep.gpus.spec import GPU
+from lockstep.gpus.spec import GPU, FrontEnd
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import (
     MAX_DESTINATIONS,
     MAX_SOURCES,
     NO_CONTROL,
     PREDICATES,
+    WARP_SIZE,
     OpClass,
     Space,
 )
-from lockstep.model.sm.state import FIXED, ISSUE, LONG, MAX_READS, SHORT
+from lockstep.model.sm.state import FIXED, ISSUE, LONG, MAX_READS, MOST_CLUSTER_CTAS, SHORT
 from lockstep.workload import Kernel
 
 PIPELINED = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
     OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
+VOLTA = 70  # SASS version
+LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond
 PRODUCERS = {
     OpClass.SFU: SHORT, OpClass.SHUFFLE: SHORT, OpClass.SPECIAL_REGISTER: SHORT,
     OpClass.TEXTURE: LONG, OpClass.SURFACE: LONG,
@@ -61,8 +66,22 @@ def _set_reads(records: np.ndarray, code: np.ndarray, banks: int) -> None:
     records["reads"] = place
 
 
-def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
-    """INSTRUCTION records as this GPU issues them; ``control``: by the compiler's bits."""
+def _lines_ahead(pc: np.ndarray, size: int, front_end: FrontEnd) -> np.ndarray:
+    """The line ``front_end.buffer`` instructions behind each one, or -1 if it is the same line."""
+    ahead = (pc + front_end.buffer * size) // front_end.line_bytes
+    return np.where(ahead == pc // front_end.line_bytes, -1, ahead)
+
+
+def instruction_bytes(kernel: Kernel) -> int:
+    """Bytes of an instruction: 8 up to Pascal, then 16."""
+    return 8 if 0 < kernel.architecture < VOLTA else 16
+
+
+def issue_records(code: np.ndarray, gpu: GPU, control: bool, size: int = 16) -> np.ndarray:
+    """INSTRUCTION records as this GPU issues them; ``control``: by the compiler's bits.
+
+    ``size``: bytes of an instruction.
+    """
     records = np.zeros(len(code), ISSUE)
     table = np.array(operations(gpu), np.int64)  # by OpClass: unit, latency, interval
     op = code["op"]
@@ -73,6 +92,7 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
     bare_load = (op == OpClass.LOAD) & ~constant & (code["width"] == 0)
     records["latency"][bare_load] = gpu.l1.latency
     records["line"] = code["pc"] // gpu.sm.front_end.line_bytes
+    records["ahead"] = _lines_ahead(code["pc"], size, gpu.sm.front_end)
     records["branch"] = (op == OpClass.BRANCH) | (op == OpClass.CONVERGENCE)
     records["memory"] = np.isin(op, PIPELINED) & (code["width"] > 0) & ~constant
     producer = np.full(len(OpClass), FIXED)
@@ -88,7 +108,15 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
     for name in ("write_barrier", "read_barrier"):
         records[name] = code[name] if control else 7
     records["reuse"] = code["reuse"] if control else -1
+    records["arrivals"] = code["threads"] // WARP_SIZE
+    sleeps = op == OpClass.SLEEP
+    records["immediate"][sleeps] = _sleep_cycles(code["immediate"][sleeps], gpu)
     return records
+
+
+def _sleep_cycles(nanoseconds: np.ndarray, gpu: GPU) -> np.ndarray:
+    """Core cycles of a sleep."""
+    return np.ceil(np.clip(nanoseconds, 0, LONGEST_SLEEP) * (gpu.clock_mhz / 1000)).astype(np.int64)
 
 
 def uses_control(kernel: Kernel, gpu: GPU) -> bool:
@@ -138,6 +166,24 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
             f"an SM of {gpu.name} has {have}"
         )
     return fit[limiter], limiter
+
+
+def cluster_ctas(kernel: Kernel, gpu: GPU) -> int:
+    """CTAs of a cluster of the kernel.
+
+    Raises :class:`WorkloadError` if clusters do not divide the grid, or one can never run.
+    """
+    size = math.prod(kernel.cluster)
+    if size == 1:
+        return 1
+    name = f"kernel {kernel.id} ({kernel.name}): clusters of {kernel.cluster} CTAs"
+    if any(blocks % c for blocks, c in zip(kernel.grid, kernel.cluster)):
+        raise WorkloadError(f"{name} do not divide the grid {kernel.grid}")
+    sms = -(-gpu.sm.count // min(gpu.sm.gpcs, gpu.sm.count))
+    most = min(occupancy(kernel, gpu)[0] * sms, MOST_CLUSTER_CTAS)
+    if size > most:
+        raise WorkloadError(f"{name}; {gpu.name} runs at most {most} of these CTAs together")
+    return size
 
 
 def l1_ways(kernel: Kernel, gpu: GPU) -> int:

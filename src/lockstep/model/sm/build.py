@@ -3,10 +3,11 @@
 import numpy as np
 
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import REGISTER_COUNT
+from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT
 from lockstep.model.cache import l1, slice_hash, tags
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
+from lockstep.model.records import records
 from lockstep.model.sm import state
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
@@ -15,11 +16,6 @@ from lockstep.model.sm.state import Policies, Sm
 from lockstep.workload import ADDRESS, RUN, WARP
 
 FILL_CYCLES = 4  # of an L2 access, these come after the reply: write-back and wake-up
-
-
-def records(shape, dtype) -> np.recarray:
-    """A zeroed record array."""
-    return np.zeros(shape, dtype).view(np.recarray)
 
 
 def cache_shape(total_bytes: int, ways: int, line_bytes: int) -> tuple[int, int]:
@@ -44,6 +40,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     """The scalar parameters of the SMs."""
     spec = records(1, state.SPEC)
     s, f, o, m = spec[0], gpu.sm.front_end, gpu.sm.operands, gpu.sm.memory
+    s.gpcs = min(gpu.sm.gpcs, gpu.sm.count)
     s.sms, s.subcores, s.ctas = gpu.sm.count, gpu.sm.subcores, gpu.sm.ctas
     s.warps, s.registers = gpu.sm.warps, gpu.sm.registers
     s.barrier_latency, s.fence_latency = gpu.sm.barrier_latency, gpu.sm.fence_latency
@@ -143,7 +140,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         order=np.zeros((n, b, gpu.sm.warps), np.int64),
         ready=np.zeros((n, gpu.sm.warps, REGISTER_COUNT), np.int64),
         ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
-        barriers=np.zeros((n, gpu.sm.ctas, state.NAMED_BARRIERS), np.int64),
+        barriers=records((n, gpu.sm.ctas, NAMED_BARRIERS), state.BARRIER),
         units=np.zeros((n, b + 1, instances), np.int64),
         unit_table=table if len(table) else np.zeros((1, 3), np.int64),
         register_ports=np.zeros((n, b, s.banks + s.collectors), np.int64),
@@ -161,7 +158,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         n_finished=np.zeros(n, np.int64),
         candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),
         kernels=records(slots, state.KERNEL),
-        pending=records((slots, 2 * window_ctas), state.PENDING),
+        pending=records((slots, 2 * max(window_ctas, state.MOST_CLUSTER_CTAS)), state.PENDING),
         dispatcher=records(1, state.DISPATCHER),
         code=records(256, state.ISSUE),
         warp_streams=records(1 << 10, WARP),

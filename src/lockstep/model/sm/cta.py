@@ -1,14 +1,13 @@
 """CTA slots: whether a CTA fits, its launch, and its end."""
 
-from lockstep._jit import inline
+from lockstep._jit import inline, popcount
+from lockstep.isa.instruction import NAMED_BARRIERS
 from lockstep.model.sm.accounting import NO_WARP, account_residency, settle, start_accounting
-from lockstep.model.sm.barrier import warp_finished
+from lockstep.model.sm.barrier import reset, warp_finished
 from lockstep.model.sm.state import (
     DEPENDENCE_BARRIERS,
     GROUPS,
-    NAMED_BARRIERS,
     NEVER,
-    popcount,
 )
 
 
@@ -23,6 +22,21 @@ def fits(c, s, kernel):
         and sm.registers_used + kernel.registers <= spec.registers
         and sm.shared_used + kernel.shared <= spec.shared_limit
     )
+
+
+@inline
+def room(c, s, kernel):
+    """How many more CTAs of the kernel SM ``s`` has room for."""
+    spec = c.spec[0]
+    sm = c.sms[s]
+    ctas = min(
+        spec.ctas - sm.resident_ctas,
+        (spec.warps - sm.warps_used) // kernel.warps,
+        (spec.registers - sm.registers_used) // kernel.registers,
+    )
+    if kernel.shared > 0:
+        ctas = min(ctas, (spec.shared_limit - sm.shared_used) // kernel.shared)
+    return ctas
 
 
 @inline
@@ -65,6 +79,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.address = stream.first_address
     warp.address_end = stream.first_address + stream.addresses
     warp.line = -1
+    warp.ahead = -1
     warp.stall_until = 0
     warp.barrier = -1
     warp.arrived = 0
@@ -126,7 +141,7 @@ def launch(c, s, k, pending, now):
     cta.addresses = pending.addresses
     cta.pool = pending.pool
     for barrier in range(NAMED_BARRIERS):
-        c.barriers[s, slot, barrier] = 0
+        reset(c, s, slot, barrier)
     sm.resident_warps += kernel.warps
     index = 0
     w = 0

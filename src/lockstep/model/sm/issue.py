@@ -1,7 +1,8 @@
 """Issue: is a warp's next instruction eligible, and what happens when it issues."""
 
 from lockstep._jit import force_inline
-from lockstep.isa.instruction import OpClass
+from lockstep.isa.instruction import CachePolicy, OpClass, Space
+from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.counters import Stall
 from lockstep.model.sm import constant, operands
 from lockstep.model.sm.barrier import arrive
@@ -13,14 +14,18 @@ from lockstep.model.sm.dependence import (
     set_result,
 )
 from lockstep.model.sm.done import note
-from lockstep.model.sm.fetch import fetch
+from lockstep.model.sm.fetch import fetch_ahead, move_to_line
 from lockstep.model.sm.memory_pipeline import enqueue, has_room
 from lockstep.model.sm.state import DONE_WARP, FIXED, GROUPS, LONG, NEVER, SHORT
 
 ARRIVE = int(OpClass.ARRIVE)
 BARRIER = int(OpClass.BARRIER)
+CACHE_CONTROL = int(OpClass.CACHE_CONTROL)
 COMMIT_GROUP = int(OpClass.COMMIT_GROUP)
+CONSTANT = int(Space.CONSTANT)
 FENCE = int(OpClass.FENCE)
+INVALIDATE = int(CachePolicy.INVALIDATE)
+SLEEP = int(OpClass.SLEEP)
 WAIT_GROUP = int(OpClass.WAIT_GROUP)
 STALL_FETCH = int(Stall.FETCH)
 STALL_SCOREBOARD = int(Stall.SCOREBOARD)
@@ -33,6 +38,7 @@ STALL_QUEUE = int(Stall.MEMORY_QUEUE)
 STALL_BARRIER = int(Stall.BARRIER)
 STALL_FENCE = int(Stall.FENCE)
 STALL_GROUP = int(Stall.GROUP)
+STALL_SLEEP = int(Stall.SLEEP)
 
 
 @force_inline
@@ -129,8 +135,7 @@ def examine(c, s, b, w, now):
     if warp.cleared == 0:
         warp.op = instruction.op
         if instruction.line != warp.line:
-            at = fetch(c, s, b, instruction.line + kernel.fetch_base, now)
-            warp.line = instruction.line
+            at = move_to_line(c, s, b, warp, instruction.line, now)
             if at > now:
                 warp.stall_until = at
                 return blocked(warp, at, STALL_FETCH)
@@ -155,11 +160,11 @@ def execute(c, s, b, w, warp, instruction, now):
         row, k = free_unit(c, s, b, instruction.unit)
         c.units[s, row, k] = now + instruction.interval
     done = now + instruction.latency + delay
-    if instruction.memory == 0 and instruction.space > 0 and instruction.width > 0:
-        if warp.mask != 0:  # a constant load with a known address
-            cta = c.ctas[s, warp.cta]
-            record = c.addresses[cta.addresses + warp.address]
-            warp.address += 1
+    if instruction.memory == 0 and instruction.width > 0 and warp.mask != 0:
+        cta = c.ctas[s, warp.cta]
+        record = c.addresses[cta.addresses + warp.address]
+        warp.address += 1
+        if instruction.space == CONSTANT:  # a load with a known address
             done = constant.load(c, s, record.first, now)
     result = instruction.result if warp.mask != 0 else FIXED
     set_result(c, s, w, instruction, done, result)
@@ -175,12 +180,17 @@ def after(c, s, w, warp, instruction, now):
     op = instruction.op
     if op == BARRIER or op == ARRIVE:
         warp.reason = STALL_BARRIER if op == BARRIER else STALL_WAIT
-        arrive(c, s, w, instruction.immediate, op == BARRIER, now)
+        arrive(c, s, w, instruction, op == BARRIER, now)
     elif op == FENCE:
         warp.stall_until = now + c.spec[0].fence_latency
         warp.reason = STALL_FENCE
     elif op == COMMIT_GROUP:
         warp.group += 1
+    elif op == SLEEP:
+        warp.stall_until = max(warp.stall_until, now + instruction.immediate)
+        warp.reason = STALL_SLEEP
+    elif op == CACHE_CONTROL and instruction.cache & INVALIDATE and warp.mask != 0:
+        invalidate(c.l1, s)
 
 
 @force_inline
@@ -195,6 +205,7 @@ def advance(c, s, w, warp, instruction, now):
         return False
     if warp.static != expected:  # a taken branch empties the instruction buffer
         warp.line = -1
+        warp.ahead = -1
         if instruction.branch:
             warp.stall_until = max(warp.stall_until, now + 1 + c.spec[0].redirect)
             warp.reason = STALL_FETCH
@@ -223,6 +234,8 @@ def issue(c, s, b, w, now):
         warp.last_issue = now
         execute(c, s, b, w, warp, instruction, now)
         after(c, s, w, warp, instruction, now)
+        if instruction.ahead >= 0 and instruction.ahead != warp.ahead:
+            fetch_ahead(c, s, b, warp, instruction.ahead, now + 1)
         warp.wake = NEVER if warp.barrier >= 0 else now + 1
     if not advance(c, s, w, warp, instruction, now):
         end_warp(c, s, w, now)

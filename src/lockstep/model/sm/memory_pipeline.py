@@ -5,7 +5,7 @@ accepted by the arbiter, and then either takes passes over the shared-memory ban
 transactions through the L1, line by line.
 """
 
-from lockstep._jit import inline
+from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import OpClass
 from lockstep.model.cache import l1
 from lockstep.model.counters import Stall
@@ -174,7 +174,7 @@ def through_l1(c, s, now):
         account_blocked(c, s, now)
         sm.blocked = -1
         used |= banks
-        sectors += l1.popcount(transaction.sectors)
+        sectors += popcount(transaction.sectors)
         sm.l1_ready = now + max(1, -(-sectors // c.l1.spec[0].cycle_sectors))
         sm.position += 1
     a = sm.current

@@ -1,10 +1,12 @@
 """The SM's two ports at the crossbar: requests out, one flit a crossbar cycle, and replies in."""
 
-from lockstep._jit import inline
+from lockstep._jit import inline, popcount
 from lockstep.model import link as links
-from lockstep.model.cache import l1
+from lockstep.model.cache.l1_fill import fill
+from lockstep.model.cache.l1_mshr import free_entry
 from lockstep.model.cache.slice_hash import slice_of
 from lockstep.model.link import KIND_ACK, KIND_DATA, KIND_NACK
+from lockstep.model.sm.accounting import account_no_credit
 from lockstep.model.sm.done import note
 from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, NEVER, SUBCYCLES
 
@@ -54,7 +56,6 @@ def inject(c, requests, s, now):
     partition = owner // spec.slices_per_channel
     counters = c.counters[s]
     if not links.can_send(requests, s, partition):
-        counters.noc_request_stalls += 1
         return False
     message = links.send(requests, s, partition, now)
     message.kind = request.kind
@@ -96,7 +97,7 @@ def arrived(c, s, a, sectors, now):
     access = c.accesses[s, a]
     cycle = now + c.spec[0].fill_cycles
     access.latest = max(access.latest, cycle)
-    access.remaining -= l1.popcount(sectors)
+    access.remaining -= popcount(sectors)
     if access.remaining == 0:
         note(c, s, DONE_ACCESS, a, access.latest)
 
@@ -125,7 +126,7 @@ def serve_waiters(c, s, e, sectors, now):
             arrived(c, s, node.access, here, now)
         n = after
     if entry.pending == 0:
-        l1.free_entry(c.l1, s, e)
+        free_entry(c.l1, s, e)
 
 
 @inline
@@ -146,7 +147,7 @@ def receive(c, replies, s, now):
         note(c, s, DONE_ACKNOWLEDGED, message.tag, now)
     elif message.tag >= 0:
         counters.miss_latency += now - message.issued
-        l1.fill(c, s, message.tag, message.sectors, message.policy, now)
+        fill(c, s, message.tag, message.sectors, message.policy, now)
         serve_waiters(c, s, message.tag, message.sectors, now)
     else:
         counters.miss_latency += now - message.issued
@@ -176,5 +177,6 @@ def tick(c, requests, replies, s, now):
     if sm.fill_free < (now + 1) * SUBCYCLES and links.waiting(replies, s, now):
         receive(c, replies, s, now)
     if sm.inject_free < (now + 1) * SUBCYCLES and next_request(c, s) <= now:
-        if not inject(c, requests, s, now):
-            sm.no_credit = now
+        sent = inject(c, requests, s, now)
+        account_no_credit(c, s, now)
+        sm.no_credit = -1 if sent else now

@@ -2,6 +2,7 @@
 
 from lockstep._jit import inline, jit
 from lockstep.model.sm import memory_pipeline, port, scheduler
+from lockstep.model.sm.accounting import account_no_credit
 from lockstep.model.sm.done import settle_done
 from lockstep.model.sm.state import NEVER
 
@@ -36,6 +37,7 @@ def run_sm(c, requests, replies, s, start, end):
     requests.sent[s] = 0
     if replies.ports[s].count > 0 or sm.no_credit >= 0:
         sm.memory_next = min(sm.memory_next, start)
+        account_no_credit(c, s, start)
         sm.no_credit = -1
     now = start
     while now < end:

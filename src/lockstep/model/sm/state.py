@@ -7,7 +7,7 @@ so that the latest operand also says why a warp waits.
 
 import numpy as np
 
-from lockstep._jit import Context, inline
+from lockstep._jit import Context
 from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.slice_hash import Hash
 
@@ -16,7 +16,7 @@ FIXED, LONG, SHORT = 0, 1, 2
 MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
 MAX_READS = 8  # vector registers read through the ports, at most
 DEPENDENCE_BARRIERS = 6
-NAMED_BARRIERS = 16
+MOST_CLUSTER_CTAS = 16  # CUDA C++ Programming Guide: the largest, non-portable cluster of an H100
 GROUPS = 8  # groups of asynchronous copies in flight a warp
 SUBCYCLES = 16  # ports of another clock keep time in sixteenths of a core cycle
 
@@ -27,7 +27,7 @@ def _ints(*names: str) -> list[tuple[str, str]]:
 
 SPEC = np.dtype(
     _ints(
-        "sms", "subcores", "warps", "ctas", "registers", "register_granularity",
+        "sms", "gpcs", "subcores", "warps", "ctas", "registers", "register_granularity",
         "barrier_latency", "fence_latency", "policy", "issue_width",
         "line_bytes", "l0_sets", "l0_ways", "l1i_sets", "l1i_ways", "stream_buffer",
         "l1i_latency", "l2i_latency", "redirect",
@@ -47,7 +47,9 @@ SPEC = np.dtype(
 ISSUE = np.dtype(
     _ints(
         "op", "unit", "latency", "interval", "result", "line", "branch",
+        "ahead",  # line that the fetch of the instruction buffer is in when this one issues, or -1
         "memory",  # goes through the memory pipeline if any lane is active
+        "arrivals",  # warps that a barrier waits for; 0 = all of the CTA
         "space", "width", "cache", "immediate", "destinations", "checks", "reads",
         "stall", "yields", "write_barrier", "read_barrier", "wait_mask", "reuse",
     )
@@ -62,6 +64,7 @@ KERNEL = np.dtype(
         "active", "id", "code", "control", "ctas", "done", "warps", "threads", "registers",
         "shared", "shared_base", "local_base", "warp_instructions", "thread_instructions",
         "started", "ended", "fetch_base", "register_rows", "queued", "taken",
+        "cluster",  # CTAs that are dispatched together, one after the other in the ring
     )
 )  # fmt: skip
 """A kernel slot. ``code``: where its ISSUE records begin; ``registers`` and ``shared`` are a
@@ -70,7 +73,7 @@ CTA's, rounded up; ``queued`` and ``taken`` count CTAs handed over and dispatche
 PENDING = np.dtype(_ints("cta", "warps", "runs", "addresses", "pool"))
 """A CTA read and not yet dispatched: its linear id and where its stream begins in each arena."""
 
-DISPATCHER = np.dtype(_ints("time", "next_sm"))
+DISPATCHER = np.dtype(_ints("time", "next_sm", "next_gpc"))
 """``time``: earliest next dispatch in thousandths of a cycle."""
 
 SM_STATE = np.dtype(
@@ -99,7 +102,8 @@ WARP_STATE = np.dtype(
     _ints(
         "active", "kernel", "cta", "index", "age", "wake", "reason",
         "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address", "address_end",
-        "line",  # instruction cache line in the buffer, or -1
+        "line",  # instruction cache line of the last instruction, or -1
+        "ahead", "ahead_ready",  # line asked for ahead of issue, or -1, and when it is in the L0
         "stall_until", "barrier", "arrived", "outstanding", "group", "issued", "last_issue",
         "op",  # of the instruction that was looked at last
     )
@@ -124,6 +128,9 @@ CTA_STATE = np.dtype(
     )
 )  # fmt: skip
 """``outstanding``: memory operations of all its warps; the CTA ends when it is zero."""
+
+BARRIER = np.dtype(_ints("arrived", "expected"))
+"""A named barrier: warps that arrived, and how many open it; 0 = all unfinished ones."""
 
 ACCESS = np.dtype(
     _ints(
@@ -171,7 +178,7 @@ class Sm(Context):
     order: np.ndarray  # sms x subcores x warps: slots of a sub-core, oldest first
     ready: np.ndarray  # sms x warps x registers
     ctas: np.recarray  # CTA_STATE, sms x CTA slots
-    barriers: np.ndarray  # sms x CTA slots x NAMED_BARRIERS: warps that arrived
+    barriers: np.recarray  # BARRIER, sms x CTA slots x NAMED_BARRIERS
     units: np.ndarray  # sms x (subcores + 1) x instances: busy until; last row: SM-wide units
     unit_table: np.ndarray  # units x 3: first instance, count, 1 if SM-wide
     register_ports: np.ndarray  # sms x subcores x (banks + collectors): busy until
@@ -200,14 +207,3 @@ class Sm(Context):
     slices: Hash  # address -> L2 slice
     policies: Policies
     counters: np.recarray  # SM_COUNTERS
-
-
-@inline
-def popcount(x):
-    """Number of set bits."""
-    x = x - ((x >> 1) & 0x5555555555555555)
-    x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
-    x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
-    x = x + (x >> 8)
-    x = x + (x >> 16)
-    return (x + (x >> 32)) & 0x7F

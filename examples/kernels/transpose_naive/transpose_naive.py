@@ -1,0 +1,14 @@
+import numpy as np
+
+from lockstep.kernels import Check, blocks, builtin
+
+
+@builtin(size=512, small=50, unit="columns; half as many rows")
+def transpose_naive(device, module, rng, columns):
+    """Matrix transpose with strided writes."""
+    rows = max(columns // 2, 1)
+    matrix = rng.random((rows, columns), dtype=np.float32)
+    out = device.empty((columns, rows), np.float32)
+    grid = blocks(columns, 32), blocks(rows, 8)
+    module["transpose_naive"][grid, (32, 8)](rows, columns, device.array(matrix), out)
+    return Check("out", out, lambda: matrix.T)

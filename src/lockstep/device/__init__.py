@@ -1,0 +1,21 @@
+"""A GPU in Python: arrays, modules, launches; results and cycles without a GPU."""
+
+from lockstep.device.array import DeviceArray
+from lockstep.device.device import Device
+from lockstep.device.launch import Launch
+from lockstep.device.module import Kernel, Module
+from lockstep.device.recording import Recorder
+from lockstep.device.streams import Event, Stream
+from lockstep.device.timing import Stopped
+
+__all__ = [
+    "Device",
+    "DeviceArray",
+    "Event",
+    "Kernel",
+    "Launch",
+    "Module",
+    "Recorder",
+    "Stopped",
+    "Stream",
+]

@@ -1,0 +1,69 @@
+"""From Python values to the bytes of a kernel's parameters, checked against their declarations."""
+
+import ctypes
+import struct
+from typing import Any
+
+import numpy as np
+
+from lockstep.errors import WorkloadError
+from lockstep.isa.ptx.syntax import Function, Variable
+
+_FLOATS = {"f16": "e", "f32": "f", "f64": "d"}
+
+
+def pack(function: Function, arguments: tuple) -> bytes:
+    """The parameter block of a launch.
+
+    Raises :class:`WorkloadError` that names the kernel, the parameter and what it takes.
+    """
+    parameters = function.parameters
+    if len(arguments) != len(parameters):
+        raise WorkloadError(
+            f"kernel {function.name} takes {len(parameters)} arguments, {len(arguments)} given"
+        )
+    block = bytearray()
+    for k, (parameter, value) in enumerate(zip(parameters, arguments)):
+        alignment = parameter.alignment or parameter.element_bytes
+        block += bytes(-len(block) % alignment)
+        block += _bytes(function.name, k, parameter, value)
+    return bytes(block)
+
+
+def _bytes(kernel: str, k: int, parameter: Variable, value: Any) -> bytes:
+    where = f"kernel {kernel}, argument {k} ({parameter.type}"
+    where += "".join(f"[{n}]" for n in parameter.shape) + ")"
+    if isinstance(value, (bytes, bytearray, ctypes.Structure, np.void, np.ndarray)):
+        raw = value.tobytes() if isinstance(value, (np.void, np.ndarray)) else bytes(value)
+        if len(raw) != parameter.bytes:
+            raise WorkloadError(f"{where}: {len(raw)} bytes given, {parameter.bytes} expected")
+        return raw
+    if parameter.shape:
+        raise WorkloadError(f"{where}: takes {parameter.bytes} bytes, not {type(value).__name__}")
+    pointer = getattr(value, "pointer", getattr(value, "handle", None))
+    if pointer is not None:
+        if parameter.element_bytes != 8:
+            raise WorkloadError(f"{where}: a device array where a number is expected")
+        return int(pointer).to_bytes(8, "little")
+    return _number(where, parameter, value)
+
+
+def _number(where: str, parameter: Variable, value: Any) -> bytes:
+    kind, size = parameter.type, parameter.element_bytes
+    if isinstance(value, np.generic):
+        value = value.item()
+    if kind in _FLOATS and isinstance(value, (int, float)):
+        try:
+            return struct.pack("<" + _FLOATS[kind], value)
+        except OverflowError:
+            raise WorkloadError(f"{where}: {value} is too large") from None
+    if isinstance(value, float) and kind in ("b32", "b64", "b16"):
+        return struct.pack("<" + {2: "e", 4: "f", 8: "d"}[size], value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        if not isinstance(value, bool):
+            raise WorkloadError(f"{where}: cannot take {type(value).__name__} {value!r}")
+        value = int(value)
+    low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
+    if not low <= value <= high:
+        raise WorkloadError(f"{where}: {value} is out of range")
+    return (value & high).to_bytes(size, "little")

@@ -1,0 +1,79 @@
+"""Simulating a device's launches: functional runs feed the timing model, launch after launch."""
+
+import hashlib
+
+from lockstep.device.launch import Launch
+from lockstep.engine import Session
+from lockstep.engine.record import Run
+from lockstep.errors import LockstepError
+from lockstep.gpus.spec import GPU
+from lockstep.workload import Kernel, MemoryCopy
+
+
+class Stopped(LockstepError):
+    """The simulation ended early: Ctrl-C, a limit, or nothing could move any more."""
+
+    def __init__(self, reason: str):
+        self.reason = reason
+        super().__init__(f"the simulation ended early: {reason}")
+
+
+class Timing:
+    """The simulated GPU behind a device: it keeps its caches from launch to launch."""
+
+    def __init__(self, gpu: GPU, **options):
+        self._session = Session(gpu, **options)
+        self._pending: list[Kernel | MemoryCopy] = []
+        self._launches: dict[int, Launch] = {}  # those that are not done
+        self._finished = 0
+        self._digest = hashlib.sha256()
+
+    @property
+    def clock(self) -> int:
+        """The core cycle up to which everything is simulated."""
+        return self._session.now
+
+    @property
+    def digest(self) -> str:
+        """Hash of all commands so far."""
+        return self._digest.hexdigest()
+
+    def launch(self, launch: Launch, kernel: Kernel) -> None:
+        """Queue a launch; it runs when somebody waits for it."""
+        self._launches[launch.id] = launch
+        self._pending.append(kernel)
+        parts = (launch.kernel.module.key, kernel.name, launch.geometry, launch.parameters)
+        self._digest.update(repr((*parts, kernel.stream)).encode())
+
+    def copied(self, copy: MemoryCopy, content: memoryview) -> None:
+        """Queue a copy from the host, which passes through the L2."""
+        self._pending.append(copy)
+        self._digest.update(f"copy {copy.address} {copy.bytes} ".encode())
+        self._digest.update(content)
+
+    def synchronize(self) -> None:
+        """Execute and simulate what is queued; raises the first error of a launch."""
+        commands, self._pending = self._pending, []
+        if not commands:
+            return
+        self._session.run(commands)
+        launches, self._launches = self._launches, {}
+        for run in self._session.finished[self._finished :]:
+            if launches[run.id].error is None:
+                launches[run.id].run = run
+            self._finished += 1
+        for launch in launches.values():
+            launch.arguments = ()
+        error = next((x.error for x in launches.values() if x.error is not None), None)
+        if error is not None:
+            raise error
+        if self._session.stopped:
+            raise Stopped(self._session.stopped)
+
+    def result(self) -> Run:
+        """Counters of everything so far."""
+        return self._session.result()
+
+    def close(self) -> None:
+        """End the simulation's threads."""
+        self._session.close()

@@ -1,0 +1,114 @@
+"""Simulating workloads one after the other on one machine, or a single one."""
+
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+
+from lockstep.engine.compilation import compile_model
+from lockstep.engine.machine import Machine
+from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run
+from lockstep.engine.simulation import Progress, Simulation
+from lockstep.errors import LockstepError
+from lockstep.gpus.spec import GPU
+from lockstep.workload import Kernel, MemoryCopy, Workload
+
+
+class Session:
+    """A simulated GPU that keeps its caches and its clock from one workload to the next.
+
+    ``interval``: cycles between samples. ``policies``: the user's functions by name (scheduler,
+    l1_replacement, l2_replacement, slice_hash, dram_scheduler). ``notice`` is told what takes
+    long. Limits, Ctrl-C and deadlocks end a run early with what there is by then.
+    """
+
+    def __init__(
+        self,
+        gpu: GPU,
+        *,
+        threads: int = 1,
+        kernels: set[int] | None = None,
+        limit_instructions: int | None = None,
+        limit_cycles: int | None = None,
+        interval: int | None = None,
+        cta_events: bool = False,
+        policies: dict | None = None,
+        progress: Progress | None = None,
+        notice: Callable[[str], None] | None = None,
+    ):
+        if threads < 1:
+            raise LockstepError(f"threads = {threads}: expected at least 1")
+        self._threads = threads
+        self._compile_seconds = compile_model(gpu, notice)
+        self._seconds = 0.0
+        begin = perf_counter()
+        self._machine = Machine(gpu, threads, policies or {})
+        options = {
+            "kernels": kernels,
+            "limit_instructions": limit_instructions,
+            "limit_cycles": limit_cycles,
+            "interval": interval,
+            "cta_events": cta_events,
+            "progress": progress,
+        }
+        self._simulation = Simulation(gpu, self._machine, options)
+        self._seconds += perf_counter() - begin
+
+    def run(self, commands: list[Kernel | MemoryCopy]) -> None:
+        """Simulate commands after those of earlier calls."""
+        begin = perf_counter()
+        try:
+            self._simulation.run(commands)
+        finally:
+            self._seconds += perf_counter() - begin
+
+    @property
+    def now(self) -> int:
+        """The core cycle up to which everything is simulated."""
+        return self._simulation.now
+
+    @property
+    def finished(self) -> list[KernelRun]:
+        """The kernels that have ended, in the order of their ends."""
+        return self._simulation.finished
+
+    @property
+    def stopped(self) -> str:
+        """Why the simulation ended early; empty where it did not."""
+        return self._simulation.stopped
+
+    def close(self) -> None:
+        """End the threads; nothing more can be run."""
+        self._machine.close()
+
+    def result(self) -> Run:
+        """What all commands so far gave."""
+        simulation = self._simulation
+        index = {order: i for i, order in enumerate(simulation.finish_order)}
+        events = [(index[order], *rest) for order, *rest in simulation.events]
+        samples = simulation.samples
+        return Run(
+            kernels=list(simulation.finished),
+            cycles=max((k.end for k in simulation.finished), default=0),
+            samples=np.concatenate(samples) if samples else np.zeros(0, SAMPLE),
+            cta_events=np.array(events, CTA_EVENT),
+            copies=list(simulation.copies),
+            threads=self._threads,
+            read_seconds=simulation.table.read_seconds,
+            simulate_seconds=self._seconds - simulation.table.read_seconds,
+            compile_seconds=self._compile_seconds,
+            stopped=simulation.stopped,
+        )
+
+
+def run(workload: Workload, gpu: GPU, **options) -> Run:
+    """Simulate a workload on a GPU; the result does not depend on ``threads``.
+
+    ``options`` are those of :class:`Session`.
+    """
+    session = Session(gpu, **options)
+    try:
+        session.run(workload.commands)
+    finally:
+        session.close()
+    return session.result()

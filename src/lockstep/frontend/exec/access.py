@@ -1,0 +1,120 @@
+"""What generated code asks when an access leaves the allocation that its site knows.
+
+Finds the allocation of every lane, translates generic addresses of shared and local memory, and
+records the first access that is outside, or misaligned, as a fault.
+"""
+
+import functools
+from enum import IntEnum
+
+from lockstep._jit import inline, jit, phase
+from lockstep.frontend.exec.state import (
+    LANES,
+    LOCAL_WINDOW,
+    PARAMETER_WINDOW,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
+    Window,
+)
+
+
+class Fault(IntEnum):
+    """Why a launch ended early."""
+
+    NONE = 0
+    ILLEGAL_ADDRESS = 1  # no allocation holds all of the access
+    MISALIGNED = 2
+    SHARED_OUT_OF_BOUNDS = 3
+    LOCAL_OUT_OF_BOUNDS = 4
+    PARAMETER_OUT_OF_BOUNDS = 5
+    TRAP = 6
+    ASSERT = 7
+    STACK_OVERFLOW = 8
+    BAD_TARGET = 9  # an indirect branch or call to no block
+
+
+@inline
+def find(x, address, size):
+    """Row of the allocation that holds an access, or -1."""
+    low, high = 0, x.known[0]
+    while low < high:
+        middle = (low + high) // 2
+        if x.allocations[middle].address <= address:
+            low = middle + 1
+        else:
+            high = middle
+    if low == 0:
+        return -1
+    row = x.allocations[low - 1]
+    return low - 1 if address + size <= row.address + row.bytes else -1
+
+
+@inline
+def fail(x, kind, w, lane, site, address, size):
+    """Record a fault; returns 1."""
+    fault = x.fault[0]
+    fault.kind, fault.warp, fault.lane, fault.site = kind, w, lane, site
+    fault.address, fault.bytes = address, size
+    fault.cta = x.ctas[w // x.launch[0].warps].linear
+    return 1
+
+
+@inline
+def window(x, w, lane, site, address, size):
+    """Host address of a generic address inside one of the windows; 0 = fault."""
+    launch = x.launch[0]
+    if SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_BYTES:
+        offset, limit = address - SHARED_WINDOW, launch.shared_bytes
+        start, kind = x.ctas[w // launch.warps].shared, Fault.SHARED_OUT_OF_BOUNDS
+    elif address < LOCAL_WINDOW + WINDOW_BYTES:
+        offset, limit = address - LOCAL_WINDOW, launch.local_bytes
+        start, kind = x.warps[w].local + lane * limit, Fault.LOCAL_OUT_OF_BOUNDS
+    else:
+        offset, limit = address - PARAMETER_WINDOW, launch.parameter_bytes
+        start, kind = launch.parameters, Fault.PARAMETER_OUT_OF_BOUNDS
+    if offset < 0 or offset + size > limit:
+        fail(x, kind, w, lane, site, offset, size)
+        return 0
+    return start + offset
+
+
+@jit
+def check(x, w, site, size, mask):
+    """Look at every lane's address in the warp's scratch words; host addresses replace them.
+
+    Returns 1 after a fault. ``size`` is that of the access in bytes, a power of two.
+    """
+    space = x.sites[site].space
+    for lane in range(LANES):
+        if not mask >> lane & 1:
+            continue
+        address = x.scratch[w, lane]
+        if address & (size - 1):
+            return fail(x, Fault.MISALIGNED, w, lane, site, address, size)
+        if space != Window.GLOBAL:
+            limit = x.launch[0].shared_bytes
+            kind = Fault.SHARED_OUT_OF_BOUNDS
+            if space == Window.LOCAL:
+                limit, kind = x.launch[0].local_bytes, Fault.LOCAL_OUT_OF_BOUNDS
+            elif space == Window.PARAMETER:
+                limit, kind = x.launch[0].parameter_bytes, Fault.PARAMETER_OUT_OF_BOUNDS
+            if address < 0 or address + size > limit:
+                return fail(x, kind, w, lane, site, address, size)
+        elif SHARED_WINDOW <= address < PARAMETER_WINDOW + WINDOW_BYTES:
+            host = window(x, w, lane, site, address, size)
+            if host == 0:
+                return 1
+            x.scratch[w, lane] = host
+        else:
+            row = find(x, address, size)
+            if row < 0:
+                return fail(x, Fault.ILLEGAL_ADDRESS, w, lane, site, address, size)
+            x.sites[site].low = x.allocations[row].address
+            x.sites[site].span = x.allocations[row].bytes
+    return 0
+
+
+@functools.cache
+def entry_points(kind):
+    """The runtime functions as pointers for generated code; ``kind`` is that of the machine."""
+    return phase(check, (kind,), 4)

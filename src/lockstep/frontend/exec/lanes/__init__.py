@@ -1,0 +1,4 @@
+"""Lanes to LLVM: a builder whose values are vectors with one element a GPU thread.
+
+It knows no instruction set: PTX and machine code are lifted onto it.
+"""

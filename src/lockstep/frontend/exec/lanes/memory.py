@@ -1,0 +1,223 @@
+"""Loads and stores of lane vectors.
+
+A warp whose lanes all take part, and whose two halves each access consecutive elements inside the
+site's allocation, is served inline by whole vectors. Everything else is the business of a function
+of the module: checked addresses, then broadcasts, masked vectors, or a gather or scatter.
+Arrays whose rows are 16 threads wide are why halves are looked at, not whole warps.
+"""
+
+from llvmlite import ir
+
+from lockstep.frontend.exec.lanes.addresses import (
+    Access,
+    extent,
+    host_addresses,
+    lane_numbers,
+    room,
+    window_start,
+)
+from lockstep.frontend.exec.lanes.builder import (
+    HALF,
+    MASK,
+    POINTER,
+    WORD,
+    LaneBuilder,
+    type_suffix,
+)
+from lockstep.frontend.exec.lanes.flow import Values, either, outlined
+from lockstep.frontend.exec.lanes.types import I64, INTEGERS, Type, Value
+from lockstep.frontend.exec.state import LANES, Window
+
+SIDE = LANES // 2  # lanes of a half warp
+
+
+def load(b: LaneBuilder, access: Access, kind: Type, count: int = 1) -> list[Value]:
+    """Load ``count`` consecutive elements for each active lane; other lanes get anything."""
+    element = INTEGERS[kind.bits]
+
+    def scattered() -> Values:
+        return outlined(
+            b,
+            f"load_{access.name}_{element.name}",
+            [b.vector(element)] * count,
+            [access.address.ir, access.site],
+            lambda inner, *a: _load_any(inner, access.inside(*a), element, count),
+        )
+
+    if access.window == Window.LOCAL:
+        results = scattered()
+    else:
+        fast, halves = _adjacent(b, access)
+        results = either(b, fast, lambda: _load_wide(b, halves, element, count), scattered)
+    return [b.cast(Value(r, element), kind) for r in results]
+
+
+def store(b: LaneBuilder, access: Access, values: list[Value]) -> None:
+    """Store consecutive elements for each active lane; of equal addresses the highest lane wins."""
+    element = INTEGERS[values[0].type.bits]
+    bits = [b.cast(v, element).ir for v in values]
+
+    def scattered() -> Values:
+        return outlined(
+            b,
+            f"store_{access.name}_{element.name}",
+            [],
+            [access.address.ir, access.site, *bits],
+            lambda inner, address, site, *v: _store_any(
+                inner, access.inside(address, site), element, v
+            ),
+        )
+
+    if access.window == Window.LOCAL:
+        scattered()
+        return
+    fast, halves = _adjacent(b, access)
+    either(b, fast, lambda: _store_wide(b, halves, element, bits), scattered)
+
+
+# Whole vectors
+
+
+def _adjacent(b: LaneBuilder, access: Access) -> tuple[ir.Value, Values]:
+    """Whether the inline way will do, and the pointers of lanes 0 and 16."""
+    address = access.address
+    firsts = [b.ir.extract_element(address.ir, ir.Constant(HALF, k)) for k in (0, SIDE)]
+    if address.type != I64:
+        firsts = [b.ir.zext(f, WORD) for f in firsts]
+    low, span = extent(b, access)
+    offsets = [b.ir.sub(f, low) for f in firsts]
+    limit = room(b, span, access.bytes * SIDE)
+    fits = [b.ir.icmp_unsigned("<", o, limit) for o in offsets]
+    low_bits = b.ir.and_(b.ir.or_(*offsets), ir.Constant(WORD, access.bytes - 1))
+    aligned = b.ir.icmp_unsigned("==", low_bits, ir.Constant(WORD, 0))
+    whole = b.ir.icmp_unsigned("==", _in_step(b, address, access.bytes), ir.Constant(MASK, -1))
+    start = firsts
+    if access.window != Window.GLOBAL:
+        start = [b.ir.add(window_start(b, access.window), f) for f in firsts]
+    inside = b.ir.and_(b.ir.and_(*fits), aligned)
+    return b.ir.and_(whole, inside), [b.ir.inttoptr(s, POINTER) for s in start]
+
+
+def _in_step(b: LaneBuilder, address: Value, size: int) -> ir.Value:
+    """The active lanes whose address follows from that of the first lane of their half."""
+    kind = address.type
+    steps = b.each(kind, [k % SIDE * size for k in range(LANES)])
+    expected = b.ir.add(_first_of_half(b, address.ir), steps.ir)
+    same = b.ir.bitcast(b.ir.icmp_unsigned("==", expected, address.ir), MASK)
+    return b.ir.and_(same, b.bits_of(b.active))
+
+
+def _first_of_half(b: LaneBuilder, vector: ir.Value) -> ir.Value:
+    return _shuffle(b, vector, vector, [0] * SIDE + [SIDE] * SIDE)
+
+
+def _shuffle(b: LaneBuilder, one: ir.Value, two: ir.Value, lanes: list[int]) -> ir.Value:
+    places = ir.Constant(ir.VectorType(HALF, len(lanes)), lanes)
+    return b.ir.shuffle_vector(one, two, places)
+
+
+def _load_wide(b: LaneBuilder, halves: Values, kind: Type, count: int) -> Values:
+    """Both halves as vectors in memory's order, dealt out to one vector an element."""
+    vector = ir.VectorType(kind.element, SIDE * count)
+    parts = [b.ir.load(p, typ=vector, align=kind.bytes) for p in halves]
+    return [_shuffle(b, *parts, list(range(k, LANES * count, count))) for k in range(count)]
+
+
+def _store_wide(b: LaneBuilder, halves: Values, kind: Type, values: Values) -> Values:
+    """The inverse of :func:`_load_wide`; vectors are concatenated until all are in one."""
+    count = len(values)
+    while len(values) > 1:
+        length = values[0].type.count * 2
+        pairs = zip(values[::2], values[1::2])
+        values = [_shuffle(b, one, two, list(range(length))) for one, two in pairs]
+    for half, pointer in enumerate(halves):
+        lanes = range(half * SIDE, (half + 1) * SIDE)
+        order = [k * LANES + lane for lane in lanes for k in range(count)]
+        part = _shuffle(b, values[0], values[0], order)
+        b.ir.store(part, pointer, align=kind.bytes)
+    return []
+
+
+# Any addresses
+
+
+def _load_any(b: LaneBuilder, access: Access, kind: Type, count: int) -> Values:
+    host = host_addresses(b, access)
+
+    def parted() -> Values:
+        return either(b, _uniform(b, host), lambda: _broadcast(b, host, kind, count), gathered)
+
+    def gathered() -> Values:
+        return [_gather(b, _further(b, host, k * kind.bytes), kind) for k in range(count)]
+
+    if count > 1:
+        return parted()
+    start = b.ir.inttoptr(b.ir.extract_element(host.ir, ir.Constant(HALF, 0)), POINTER)
+    return either(b, _consecutive(b, host, kind), lambda: [_masked_load(b, start, kind)], parted)
+
+
+def _store_any(b: LaneBuilder, access: Access, kind: Type, values: Values) -> Values:
+    host = host_addresses(b, access)
+    for k, value in enumerate(values):
+        _scatter(b, _further(b, host, k * kind.bytes), Value(value, kind))
+    return []
+
+
+def _further(b: LaneBuilder, host: Value, size: int) -> Value:
+    return Value(b.ir.add(host.ir, b.constant(I64, size).ir), I64) if size else host
+
+
+def _uniform(b: LaneBuilder, host: Value) -> ir.Value:
+    """Whether each half's active lanes are at one address, its first lane among them."""
+    same = b.ir.icmp_unsigned("==", _first_of_half(b, host.ir), host.ir)
+    firsts = ir.Constant(MASK, 1 << SIDE | 1)
+    there = b.ir.icmp_unsigned("==", b.ir.and_(b.bits_of(b.active), firsts), firsts)
+    return b.ir.and_(there, b.all_active(Value(same, host.type)))
+
+
+def _broadcast(b: LaneBuilder, host: Value, kind: Type, count: int) -> Values:
+    """The elements at the addresses of lanes 0 and 16, in all lanes of their halves."""
+    results = []
+    places = [b.ir.extract_element(host.ir, ir.Constant(HALF, k)) for k in (0, SIDE)]
+    for k in range(count):
+        pair = ir.Constant(ir.VectorType(kind.element, 2), ir.Undefined)
+        for half, place in enumerate(places):
+            pointer = b.offset(b.ir.inttoptr(place, POINTER), k * kind.bytes)
+            value = b.ir.load(pointer, typ=kind.element, align=kind.bytes)
+            pair = b.ir.insert_element(pair, value, ir.Constant(HALF, half))
+        results.append(_shuffle(b, pair, pair, [0] * SIDE + [1] * SIDE))
+    return results
+
+
+def _consecutive(b: LaneBuilder, host: Value, kind: Type) -> ir.Value:
+    """Whether the active lanes follow lane 0 without a gap."""
+    first = b.ir.extract_element(host.ir, ir.Constant(HALF, 0))
+    steps = lane_numbers(b, I64, kind.bytes)
+    same = b.ir.icmp_unsigned("==", b.ir.add(b.splat(first, I64).ir, steps.ir), host.ir)
+    return b.all_active(Value(same, host.type))
+
+
+def _masked_load(b: LaneBuilder, pointer: ir.Value, kind: Type) -> ir.Value:
+    vector = b.vector(kind)
+    rest = ir.Constant(vector, ir.Undefined)
+    arguments = [pointer, ir.Constant(HALF, kind.bytes), b.active.ir, rest]
+    return b.intrinsic(f"llvm.masked.load.{type_suffix(vector)}.p0", vector, arguments)
+
+
+def pointers(b: LaneBuilder, host: Value) -> ir.Value:
+    """Host addresses as a vector of pointers."""
+    return b.ir.inttoptr(host.ir, ir.VectorType(POINTER, LANES))
+
+
+def _gather(b: LaneBuilder, host: Value, kind: Type) -> ir.Value:
+    vector = b.vector(kind)
+    name = f"llvm.masked.gather.{type_suffix(vector)}.v{LANES}p0"
+    align, rest = ir.Constant(HALF, kind.bytes), ir.Constant(vector, ir.Undefined)
+    return b.intrinsic(name, vector, [pointers(b, host), align, b.active.ir, rest])
+
+
+def _scatter(b: LaneBuilder, host: Value, value: Value) -> None:
+    name = f"llvm.masked.scatter.{type_suffix(value.ir.type)}.v{LANES}p0"
+    align = ir.Constant(HALF, value.type.bytes)
+    arguments = [value.ir, pointers(b, host), align, b.active.ir]
+    b.intrinsic(name, ir.VoidType(), arguments)

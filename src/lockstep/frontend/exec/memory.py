@@ -1,0 +1,156 @@
+"""Device memory: one reserved range of this process's addresses, given out in allocations.
+
+Pages take real memory when they are first touched. The range lies at a fixed address, so that
+addresses, and with them cache sets and cycles, are the same in every run.
+"""
+
+import bisect
+import ctypes
+import mmap
+import sys
+
+import numpy as np
+
+from lockstep.errors import LockstepError
+from lockstep.frontend.exec.state import ALLOCATION
+
+BASE = 0x7000_0000_0000  # below where Linux places a process's own mappings
+ALIGNMENT = 256  # bytes, as cudaMalloc gives
+LONGEST = 1 << 40  # bytes reserved at most
+_PRIVATE_NORESERVE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000
+_FIXED_NOREPLACE = 0x100000
+
+
+class DeviceMemoryError(LockstepError):
+    """Device memory is exhausted, or a pointer is none that was given out."""
+
+
+class DeviceMemory:
+    """``capacity`` bytes of memory of one device.
+
+    ``table`` holds the allocations in ascending order, in its first ``len(self)`` rows.
+    """
+
+    def __init__(self, capacity: int):
+        self.capacity = min(-(-capacity // mmap.PAGESIZE) * mmap.PAGESIZE, LONGEST)
+        self.base = _reserve(self.capacity)
+        self._starts: list[int] = []
+        self._sizes: dict[int, int] = {}
+        self._free: list[tuple[int, int]] = [(self.base, self.capacity)]  # (address, bytes)
+        self.table = np.zeros(64, ALLOCATION)
+        self.used = 0
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def allocate(self, size: int, alignment: int = ALIGNMENT) -> int:
+        """Address of ``size`` bytes whose content is undefined (zero when first used)."""
+        if size < 0:
+            raise DeviceMemoryError(f"cannot allocate {size} bytes")
+        need = max(-(-size // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
+        for k, (start, length) in enumerate(self._free):
+            address = -(-start // alignment) * alignment
+            if address + need <= start + length:
+                self._take(k, address, need)
+                self._insert(address, size)
+                return address
+        raise DeviceMemoryError(
+            f"device memory exhausted: {size} bytes asked for, {self.used} of {self.capacity} "
+            f"in use by {len(self)} allocations"
+        )
+
+    def _take(self, k: int, address: int, need: int) -> None:
+        start, length = self._free.pop(k)
+        pieces = [(start, address - start), (address + need, start + length - address - need)]
+        self._free[k:k] = [p for p in pieces if p[1] > 0]
+
+    def _insert(self, address: int, size: int) -> None:
+        place = bisect.bisect(self._starts, address)
+        self._starts.insert(place, address)
+        self._sizes[address] = size
+        self.used += size
+        if len(self) > len(self.table):
+            self.table = np.concatenate([self.table, np.zeros_like(self.table)])
+        self.table[place + 1 : len(self)] = self.table[place : len(self) - 1].copy()
+        self.table[place] = (address, size)
+
+    def free(self, address: int) -> None:
+        """Give an allocation back; its pages return to the system."""
+        size = self._sizes.pop(address, None)
+        if size is None:
+            raise DeviceMemoryError(f"{address:#x} was not allocated, or has been freed")
+        place = self._starts.index(address)
+        del self._starts[place]
+        self.used -= size
+        self.table[place : len(self)] = self.table[place + 1 : len(self) + 1].copy()
+        length = max(-(-size // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
+        self._give_back(address, length)
+
+    def _give_back(self, address: int, length: int) -> None:
+        place = bisect.bisect(self._free, (address, length))
+        if place < len(self._free) and self._free[place][0] == address + length:
+            length += self._free.pop(place)[1]
+        if place and sum(self._free[place - 1]) == address:
+            address, before = self._free.pop(place - 1)
+            length += before
+            place -= 1
+        self._free.insert(place, (address, length))
+
+    def find(self, address: int) -> tuple[int, int] | None:
+        """The allocation (address, bytes) that contains an address."""
+        place = bisect.bisect(self._starts, address) - 1
+        if place < 0:
+            return None
+        start = self._starts[place]
+        return (start, self._sizes[start]) if address < start + self._sizes[start] else None
+
+    def nearest(self, address: int) -> tuple[int, int] | None:
+        """The allocation (address, bytes) with the smallest distance to an address."""
+        place = bisect.bisect(self._starts, address)
+        near = [(s, self._sizes[s]) for s in self._starts[max(place - 1, 0) : place + 1]]
+        return min(near, key=lambda a: max(a[0] - address, address - a[0] - a[1] + 1), default=None)
+
+    def view(self, address: int, size: int) -> np.ndarray:
+        """Bytes of device memory as a NumPy array that shares them.
+
+        Raises :class:`DeviceMemoryError` if they are not inside one allocation.
+        """
+        found = self.find(address) if size else (address, 0)
+        if found is None or address + size > found[0] + found[1]:
+            raise DeviceMemoryError(f"{size} bytes at {address:#x} are not inside an allocation")
+        return np.frombuffer((ctypes.c_char * size).from_address(address), np.uint8)
+
+    def close(self) -> None:
+        """Return the range to the system; every pointer into it becomes invalid."""
+        if self.base:
+            _libc().munmap(ctypes.c_void_p(self.base), ctypes.c_size_t(self.capacity))
+            self.base = 0
+
+    def __del__(self):
+        if getattr(self, "base", 0) and not sys.is_finalizing():
+            self.close()
+
+
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    return libc
+
+
+def _reserve(capacity: int) -> int:
+    """The first free range at BASE, BASE + 1 TiB ...: the same in every run."""
+    for k in range(8):
+        wanted = BASE + k * LONGEST
+        address = _libc().mmap(
+            ctypes.c_void_p(wanted),
+            ctypes.c_size_t(capacity),
+            mmap.PROT_READ | mmap.PROT_WRITE,
+            _PRIVATE_NORESERVE | _FIXED_NOREPLACE,
+            -1,
+            ctypes.c_long(0),
+        )
+        if address == wanted:
+            return address
+        if address not in (None, ctypes.c_void_p(-1).value):
+            _libc().munmap(ctypes.c_void_p(address), ctypes.c_size_t(capacity))
+    raise DeviceMemoryError(f"cannot reserve {capacity} bytes of address space for device memory")

@@ -1,0 +1,161 @@
+"""What the timing model sees of a PTX instruction: its class, memory space, width and policy.
+
+PTX is a virtual instruction set, so each instruction is taken as one machine instruction of its
+class; ptxas makes several of some (division, 64-bit arithmetic) and none of others.
+"""
+
+from lockstep.frontend.exec.ptx.matrix import fragment_width
+from lockstep.isa.instruction import CachePolicy, OpClass, Space
+from lockstep.isa.ptx.syntax import Instruction, Register, type_bytes
+
+_FIXED = {
+    "setp": OpClass.INT32, "set": OpClass.INT32, "selp": OpClass.INT32, "slct": OpClass.INT32,
+    "mul24": OpClass.IMAD, "mad24": OpClass.IMAD, "madc": OpClass.IMAD,
+    "dp4a": OpClass.IMAD, "dp2a": OpClass.IMAD,
+    "popc": OpClass.SFU, "brev": OpClass.SFU, "bfind": OpClass.SFU, "clz": OpClass.SFU,
+    "rcp": OpClass.SFU, "sqrt": OpClass.SFU, "rsqrt": OpClass.SFU, "sin": OpClass.SFU,
+    "cos": OpClass.SFU, "lg2": OpClass.SFU, "ex2": OpClass.SFU, "tanh": OpClass.SFU,
+    "cvt": OpClass.CONVERT, "mov": OpClass.MOVE, "cvta": OpClass.MOVE,
+    "shfl": OpClass.SHUFFLE, "movmatrix": OpClass.SHUFFLE,
+    "vote": OpClass.VOTE, "match": OpClass.VOTE, "activemask": OpClass.VOTE,
+    "redux": OpClass.VOTE, "elect": OpClass.VOTE,
+    "atom": OpClass.ATOMIC, "red": OpClass.REDUCTION,
+    "ld": OpClass.LOAD, "ldu": OpClass.LOAD, "ldmatrix": OpClass.LOAD, "tex": OpClass.TEXTURE,
+    "tld4": OpClass.TEXTURE, "txq": OpClass.TEXTURE, "suq": OpClass.SURFACE,
+    "suld": OpClass.SURFACE, "sust": OpClass.SURFACE, "sured": OpClass.SURFACE,
+    "st": OpClass.STORE, "stmatrix": OpClass.STORE,
+    "prefetch": OpClass.CACHE_CONTROL, "prefetchu": OpClass.CACHE_CONTROL,
+    "discard": OpClass.CACHE_CONTROL, "applypriority": OpClass.CACHE_CONTROL,
+    "bra": OpClass.BRANCH, "brx": OpClass.BRANCH, "call": OpClass.BRANCH, "ret": OpClass.BRANCH,
+    "exit": OpClass.EXIT, "trap": OpClass.EXIT,
+    "membar": OpClass.FENCE, "fence": OpClass.FENCE,
+    "nanosleep": OpClass.SLEEP, "pragma": OpClass.NOP,
+}  # fmt: skip
+_SPACES = {
+    "global": Space.GLOBAL, "shared": Space.SHARED, "local": Space.LOCAL,
+    "const": Space.CONSTANT, "param": Space.CONSTANT,
+}  # fmt: skip
+_POLICIES = {
+    "cg": CachePolicy.BYPASS_L1, "cs": CachePolicy.STREAMING, "lu": CachePolicy.STREAMING,
+    "cv": CachePolicy.VOLATILE, "volatile": CachePolicy.VOLATILE, "wt": CachePolicy.VOLATILE,
+    "relaxed": CachePolicy.BYPASS_L1, "acquire": CachePolicy.BYPASS_L1,
+    "L1::no_allocate": CachePolicy.NO_ALLOCATE, "L1::evict_first": CachePolicy.STREAMING,
+    "L1::evict_last": CachePolicy.KEEP,
+}  # fmt: skip
+_ACCESSES = (
+    OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
+    OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE,
+)  # fmt: skip
+_NUMBERS = ("f16", "bf16", "f16x2", "bf16x2")
+
+
+def class_of(i: Instruction) -> OpClass:
+    """The operation class of an instruction."""
+    words = i.modifiers
+    if i.opcode in ("ld", "ldu") and "param" in words:
+        return OpClass.MOVE  # machine code reads parameters as constant operands
+    if i.opcode == "mov" and _reads_special(i):
+        return OpClass.SPECIAL_REGISTER
+    if i.opcode in ("bar", "barrier"):
+        return _barrier_class(words)
+    if i.opcode == "cp":
+        return _copy_class(words)
+    if i.opcode in ("mma", "wmma", "wgmma"):
+        return _matrix_class(i)
+    if i.opcode == "mbarrier":
+        return OpClass.ATOMIC
+    if i.opcode == "div":
+        return OpClass.FP64 if "f64" in words else OpClass.SFU
+    return _FIXED.get(i.opcode) or _arithmetic_class(i)
+
+
+def _reads_special(i: Instruction) -> bool:
+    source = i.operands[1]
+    return isinstance(source, Register) and source.name.startswith(
+        ("%tid", "%ctaid", "%laneid", "%warpid", "%smid", "%clock", "%globaltimer", "%lanemask")
+    )
+
+
+def _barrier_class(words: tuple[str, ...]) -> OpClass:
+    if "warp" in words:
+        return OpClass.CONVERGENCE
+    return OpClass.ARRIVE if "arrive" in words else OpClass.BARRIER
+
+
+def _copy_class(words: tuple[str, ...]) -> OpClass:
+    if "commit_group" in words:
+        return OpClass.COMMIT_GROUP
+    if "wait_group" in words or "wait_all" in words:
+        return OpClass.WAIT_GROUP
+    return OpClass.BULK_COPY if "bulk" in words else OpClass.ASYNC_COPY
+
+
+def _matrix_class(i: Instruction) -> OpClass:
+    if "load" in i.modifiers:
+        return OpClass.LOAD
+    if "store" in i.modifiers:
+        return OpClass.STORE
+    if not {"mma", "mma_async", "sync"} & set(i.modifiers):
+        return OpClass.FENCE
+    types = set(i.modifiers)
+    if "f64" in types:
+        return OpClass.DMMA
+    return OpClass.IMMA if "s32" in types else OpClass.HMMA
+
+
+def _arithmetic_class(i: Instruction) -> OpClass:
+    kind = i.modifiers[-1] if i.modifiers else ""
+    if kind in _NUMBERS:
+        return OpClass.FP16
+    if kind in ("f32", "tf32"):
+        return OpClass.FP32
+    if kind == "f64":
+        return OpClass.FP64
+    return OpClass.IMAD if i.opcode in ("mul", "mad", "sad") else OpClass.INT32
+
+
+def space_of(i: Instruction, kind: OpClass) -> Space:
+    """The memory that an instruction accesses."""
+    if kind in (OpClass.TEXTURE, OpClass.SURFACE):
+        return Space.TEXTURE
+    if kind not in _ACCESSES:
+        return Space.NONE
+    if kind in (OpClass.ASYNC_COPY, OpClass.BULK_COPY):
+        return Space.GLOBAL
+    words = (word.partition("::")[0] for word in i.modifiers)
+    default = Space.SHARED if i.opcode in ("ldmatrix", "stmatrix", "mbarrier") else Space.GENERIC
+    return next((_SPACES[w] for w in words if w in _SPACES), default)
+
+
+def width_of(i: Instruction, kind: OpClass) -> int:
+    """Bytes that a thread accesses; 0 for none."""
+    if kind not in _ACCESSES or kind == OpClass.MOVE:
+        return 0
+    if kind == OpClass.ASYNC_COPY:
+        return next((o.value for o in i.operands[2:3] if hasattr(o, "value")), 4)
+    if i.opcode in ("ldmatrix", "stmatrix"):
+        return 16
+    if i.opcode == "wmma":
+        return fragment_width(i)
+    sizes = [type_bytes(w) for w in i.modifiers if _is_type(w)]
+    size = sizes[-1] if sizes else 8
+    vectors = [int(w[1:]) for w in i.modifiers if w in ("v2", "v4", "v8")]
+    return min(size * (vectors[0] if vectors else 1), 64)
+
+
+def _is_type(word: str) -> bool:
+    return word[:1] in "bsuf" and word[1:].partition("x")[0].isdigit()
+
+
+def policy_of(i: Instruction) -> int:
+    """CachePolicy bits that the modifiers ask for."""
+    policy = 0
+    for word in i.modifiers:
+        policy |= _POLICIES.get(word, 0)
+    return policy
+
+
+def barrier_of(i: Instruction) -> int:
+    """The barrier number, or the number of groups that a wait leaves open."""
+    value = next((o.value for o in i.operands[:1] if hasattr(o, "value")), 0)
+    return value if i.opcode in ("bar", "barrier", "cp", "wgmma") else 0

@@ -1,0 +1,212 @@
+"""Emitting a PTX block with the lane builder: registers, operands, guards."""
+
+import struct
+
+import numpy as np
+from llvmlite import ir
+
+from lockstep.errors import InputError
+from lockstep.frontend.exec.lanes.builder import POINTER, LaneBuilder
+from lockstep.frontend.exec.lanes.stream import Stream
+from lockstep.frontend.exec.lanes.types import (
+    BF16,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    INTEGERS,
+    PRED,
+    Type,
+    Value,
+)
+from lockstep.frontend.exec.ptx.graph import refuse
+from lockstep.frontend.exec.ptx.layout import Layout
+from lockstep.frontend.exec.ptx.opcodes import CARRY
+from lockstep.frontend.exec.state import LANES
+from lockstep.isa.ptx.syntax import (
+    Function,
+    Immediate,
+    Instruction,
+    Module,
+    Negated,
+    Operand,
+    Register,
+    Sink,
+    Symbol,
+    type_bytes,
+)
+
+_FLOATS = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64, "tf32": F32}
+_SIZES = {"8": I8, "16": I16, "32": I32, "64": I64}
+
+
+def type_of(name: str) -> Type:
+    """The lane type of a PTX type name; packed pairs are their bits (``f16x2`` is 32 bits)."""
+    if name == "pred":
+        return PRED
+    if name in _FLOATS:
+        return _FLOATS[name]
+    if name.endswith("x2"):
+        return INTEGERS[8 * type_bytes(name)]
+    return INTEGERS[int(name.lstrip("busf"))]
+
+
+def is_signed(name: str) -> bool:
+    """Whether a PTX type name is a signed integer."""
+    return name.startswith("s")
+
+
+class Lift:
+    """One block on its way into LLVM: the builder, and the registers' current values.
+
+    ``layout`` says where registers and variables are; ``number`` is the static index of the
+    instruction that is being lifted.
+    """
+
+    def __init__(self, module: Module, layout: Layout, function: Function, builder: LaneBuilder):
+        self.module, self.layout, self.b = module, layout, builder
+        self.function = function
+        self.number = 0
+        self.instruction: Instruction | None = None
+        self._values: dict[str, Value] = {}
+        self._written: dict[str, None] = {}
+        self.stream: Stream | None = None
+        with builder.at_entry():
+            self._slots = builder.ir.inttoptr(builder.field("warp", "registers"), POINTER)
+
+    def refuse(self, message: str) -> InputError:
+        """The error for the current instruction."""
+        return refuse(self.module, self.instruction, message)
+
+    # Registers
+
+    def type(self, name: str) -> Type:
+        """Type of a register."""
+        if name == CARRY:
+            return PRED
+        variable = self.layout.registers[self.function.name, name]
+        return INTEGERS[type_of(variable.type).bits] if variable.type != "pred" else PRED
+
+    def current(self, name: str) -> Value:
+        """Current value of a register."""
+        if name not in self._values:
+            self._values[name] = self._load(name)
+        return self._values[name]
+
+    def _load(self, name: str) -> Value:
+        slot = self.layout.slots.get((self.function.name, name))
+        if slot is None:  # no block reads it after another wrote it
+            return self.b.constant(self.type(name), 0)
+        return self.b.load_vector(self.b.offset(self._slots, slot), self.type(name))
+
+    def assign(self, name: str, value: Value) -> None:
+        """Give a register a value in the active lanes."""
+        if self.instruction is not None and self.instruction.guard is not None:
+            before = self.b.cast(self.current(name), value.type)
+            value = self.b.select(self.b.active, value, before)
+        self._values[name] = value
+        self._written[name] = None
+
+    def store_live(self, live: set[str]) -> None:
+        """Write the registers that later blocks read back to their slots."""
+        for name in self._written:
+            if name in live:
+                slot = self.layout.slots[self.function.name, name]
+                pointer = self.b.offset(self._slots, slot)
+                self.b.store_vector(pointer, self._values[name], self.b.mask)
+
+    # Operands
+
+    def read(self, operand: Operand, kind: str) -> Value:
+        """A source operand as a PTX type; wider registers give their low bits."""
+        wanted = type_of(kind)
+        match operand:
+            case Register(name):
+                return self._narrow(self._register(operand), wanted)
+            case Immediate():
+                return self.b.constant(wanted, self._number(operand, wanted))
+            case Negated(register):
+                value = self.read(register, "pred")
+                return Value(self.b.ir.not_(value.ir), PRED)
+            case Symbol(name, offset):
+                return self._narrow(self.layout.address(self, name, offset), wanted)
+        raise self.refuse(f"{self.instruction.name} cannot read this operand")
+
+    def _register(self, register: Register) -> Value:
+        if register.name in self.function.registers:
+            return self.current(register.name)
+        return self.layout.special(self, register.name)
+
+    def _narrow(self, value: Value, wanted: Type) -> Value:
+        if value.type.bits > wanted.bits:
+            bits = self.b.cast(value, INTEGERS[value.type.bits])
+            narrow = INTEGERS[wanted.bits]
+            value = Value(self.b.ir.trunc(bits.ir, self.b.vector(narrow)), narrow)
+        if value.type.bits < wanted.bits:
+            raise self.refuse(f"a {value.type.bits}-bit operand where {wanted.bits} are read")
+        return self.b.cast(value, wanted)
+
+    @staticmethod
+    def _number(operand: Immediate, wanted: Type) -> int | float:
+        """A literal as a number, or as the bits of a float."""
+        if operand.bits == 64 and wanted == F32:
+            value = struct.unpack("<d", operand.value.to_bytes(8, "little"))[0]
+            with np.errstate(over="ignore"):
+                return int(np.float64(value).astype(np.float32).view(np.uint32))
+        if operand.bits == 32 and wanted == F64:
+            return int(np.uint32(operand.value).view(np.float32).astype(np.float64).view(np.uint64))
+        if operand.bits == 0 and wanted in (F32, F64):
+            packed = struct.pack("<f" if wanted == F32 else "<d", float(operand.value))
+            return int.from_bytes(packed, "little")
+        return operand.value
+
+    def write(self, operand: Operand, value: Value, signed: bool = False) -> None:
+        """Write a destination operand; a wider register gets the value extended."""
+        if isinstance(operand, Sink):
+            return
+        if not isinstance(operand, Register):
+            raise self.refuse(f"{self.instruction.name} cannot write this operand")
+        bits = self.type(operand.name).bits
+        if value.type.bits < bits and value.type != PRED:
+            narrow = self.b.cast(value, INTEGERS[value.type.bits])
+            extend = self.b.ir.sext if signed else self.b.ir.zext
+            wide = INTEGERS[bits]
+            value = Value(extend(narrow.ir, self.b.vector(wide)), wide)
+        self.assign(operand.name, value)
+
+    def guard(self) -> Value | None:
+        """Lanes for which the current instruction's guard holds; None without a guard."""
+        operand = self.instruction.guard
+        return None if operand is None else self.read(operand, "pred")
+
+    # Memory sites and the stream
+
+    def site(self, window: int) -> int:
+        """A new memory site of the current instruction."""
+        self.layout.sites.append((self.number, window))
+        return len(self.layout.sites) - 1
+
+    def set_scalar(self, field: str, value: Value) -> None:
+        """Give a field of the warp's record the value of the first active lane."""
+        bits = self.b.bits_of(self.b.active)
+        lane = self.b.intrinsic("llvm.cttz.i32", bits.type, [bits, ir.Constant(ir.IntType(1), 0)])
+        lane = self.b.ir.and_(lane, ir.Constant(lane.type, LANES - 1))
+        word = self.b.ir.extract_element(value.ir, lane)
+        self.b.set_field(field, self.b.ir.zext(word, ir.IntType(64)))
+
+    def scalar_field(self, record: str, field: str, kind: Type) -> Value:
+        """A field of the launch's, CTA's or warp's record in every lane."""
+        word = self.b.field(record, field)
+        if kind.bits < 64:
+            word = self.b.ir.trunc(word, ir.IntType(kind.bits))
+        return self.b.splat(word, kind)
+
+    def record_addresses(self, address: Value) -> None:
+        """Append the addresses of the current instruction to the stream, if one is recorded."""
+        if self.stream is not None:
+            if address.type != I64:
+                address = Value(self.b.ir.zext(address.ir, self.b.vector(I64)), I64)
+            self.stream.addresses(self.number, address)

@@ -1,0 +1,199 @@
+"""Loads, stores and addresses.
+
+Cache operators, eviction priorities, prefetches and orders change no value: the lanes of all
+threads access one memory, one after the other.
+"""
+
+from llvmlite import ir
+
+from lockstep.frontend.exec.lanes import memory as lanes
+from lockstep.frontend.exec.lanes.builder import POINTER
+from lockstep.frontend.exec.lanes.types import I64, PRED, Value
+from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
+from lockstep.frontend.exec.ptx.opcodes import opcode
+from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of, window_of
+from lockstep.frontend.exec.state import (
+    LOCAL_WINDOW,
+    PARAMETER_WINDOW,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
+    Window,
+)
+from lockstep.isa.ptx.syntax import Instruction, Symbol
+
+_TYPES = "{b8,b16,b32,b64,u8,u16,u32,u64,s8,s16,s32,s64,f32,f64}"
+_L1 = "[.L1::{evict_normal,evict_unchanged,evict_first,evict_last,no_allocate}]"
+_L2 = "[.L2::{evict_normal,evict_first,evict_last}]"
+_HINT, _AHEAD = "[.L2::cache_hint]", "[.L2::{64B,128B,256B}]"
+_SCOPE = ".{cta,cluster,gpu,sys}"
+_SHARED = "shared,shared::cta,shared::cluster"
+_SOURCE = f"[.{{const,global,local,param,param::entry,param::func,{_SHARED}}}]"
+_TARGET = f"[.{{global,local,param,param::func,{_SHARED}}}]"
+_HINTS = f"{_L1}{_L2}{_HINT}"
+_LENGTHS = ("[.{v2,v4}]." + _TYPES, ".v8.{b32,u32,s32,f32}", ".b128")
+
+
+def _forms(*heads: str) -> list[str]:
+    return [head + length for head in heads for length in _LENGTHS]
+
+
+@opcode(
+    *_forms(
+        f"ld[.weak]{_SOURCE}{_HINTS}{_AHEAD}",
+        f"ld[.weak]{_SOURCE}.{{ca,cg,cs,lu,cv}}{_HINT}{_AHEAD}",
+        f"ld.global[.{{ca,cg,cs}}].nc{_HINTS}{_AHEAD}",
+        f"ldu[.global]{_HINT}",
+    )
+)
+def load(lift: Lift, i: Instruction) -> None:
+    kind = i.modifiers[-1]
+    element, targets = type_of(kind), elements(i.operands[0])
+    space = space_of(i)
+    if space == "param" and _load_parameter(lift, i, targets):
+        return
+    access = access_of(lift, i.operands[1], space, element.bytes * len(targets))
+    for target, value in zip(targets, lanes.load(lift.b, access, element, len(targets))):
+        lift.write(target, value, is_signed(kind))
+
+
+@opcode(
+    *_forms(
+        f"ld.volatile{_SOURCE}{_AHEAD}",
+        f"ld.{{relaxed,acquire}}{_SCOPE}{_SOURCE}{_HINTS}{_AHEAD}",
+        "ld.mmio.relaxed.sys[.global]",
+    ),
+    polls=True,
+)
+def load_shared_data(lift: Lift, i: Instruction) -> None:
+    """A load of what other threads write."""
+    load(lift, i)
+
+
+def _load_parameter(lift: Lift, i: Instruction, targets: tuple) -> bool:
+    """A load from a constant place of the kernel's parameters: the same for all lanes."""
+    memory, b = i.operands[1], lift.b
+    if not isinstance(memory.base, Symbol):
+        return False
+    if window_of(lift, memory, "param") != Window.PARAMETER:
+        return False
+    element = type_of(i.modifiers[-1])
+    first = lift.layout.parameters[memory.base.name] + memory.offset
+    if first < 0 or first + element.bytes * len(targets) > lift.layout.parameter_bytes:
+        raise lift.refuse(f"{i.name} reads outside the parameters")
+    start = b.ir.inttoptr(b.field("launch", "parameters"), POINTER)
+    for k, target in enumerate(targets):
+        place = b.offset(start, first + k * element.bytes)
+        scalar = b.ir.load(place, typ=element.element, align=1)
+        lift.write(target, b.splat(scalar, element), is_signed(i.modifiers[-1]))
+    return True
+
+
+@opcode(
+    *_forms(
+        f"st[.weak]{_TARGET}{_HINTS}",
+        f"st[.weak]{_TARGET}.{{wb,cg,cs,wt}}{_HINT}",
+        f"st.volatile{_TARGET}",
+        f"st.{{relaxed,release}}{_SCOPE}{_TARGET}{_HINTS}",
+        "st.mmio.relaxed.sys[.global]",
+    ),
+    destinations=0,
+)
+def store(lift: Lift, i: Instruction) -> None:
+    kind = i.modifiers[-1]
+    element, sources = type_of(kind), elements(i.operands[1])
+    access = access_of(lift, i.operands[0], space_of(i), element.bytes * len(sources))
+    lanes.store(lift.b, access, [lift.read(s, kind) for s in sources])
+
+
+# Addresses
+
+_STARTS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
+
+
+@opcode(
+    f"cvta.{{global,const,local,param,param::entry,{_SHARED}}}.u64",
+    f"cvta.to.{{global,const,local,param,param::entry,{_SHARED}}}.u64",
+)
+def convert_address(lift: Lift, i: Instruction) -> None:
+    b = lift.b
+    value = lift.read(i.operands[1], "u64")
+    start = b.constant(I64, _STARTS.get(space_of(i), 0))
+    emit = b.ir.sub if "to" in i.modifiers else b.ir.add
+    lift.write(i.operands[0], Value(emit(value.ir, start.ir), I64))
+
+
+@opcode(f"isspacep.{{global,local,param,param::entry,{_SHARED}}}")
+def is_in_space(lift: Lift, i: Instruction) -> None:
+    """Parameters count as global memory too, as PTX has it."""
+    b, space = lift.b, space_of(i)
+    value = lift.read(i.operands[1], "u64")
+
+    def inside(name: str) -> ir.Value:
+        offset = b.ir.sub(value.ir, b.constant(I64, _STARTS[name]).ir)
+        return b.ir.icmp_unsigned("<", offset, b.constant(I64, WINDOW_BYTES).ir)
+
+    if space == "global":
+        result = b.ir.not_(b.ir.or_(inside("shared"), inside("local")))
+    else:
+        result = inside(space)
+    lift.write(i.operands[0], Value(result, PRED))
+
+
+@opcode("mapa[.shared::cluster].{u32,u64}")
+def map_address(lift: Lift, i: Instruction) -> None:
+    """A cluster has one CTA here: its shared memory is that of whichever rank."""
+    lift.write(i.operands[0], lift.read(i.operands[1], i.modifiers[-1]))
+
+
+@opcode("getctarank[.shared::cluster].{u32,u64}")
+def cta_rank(lift: Lift, i: Instruction) -> None:
+    lift.write(i.operands[0], lift.b.constant(type_of("u32"), 0))
+
+
+# What has no effect on values
+
+_PRIORITIES = "{L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged}"
+
+
+@opcode(
+    f"createpolicy.fractional.{_PRIORITIES}[.{_PRIORITIES}].b64",
+    f"createpolicy.range[.global].{_PRIORITIES}[.{_PRIORITIES}].b64",
+    "createpolicy.cvt.L2.b64",
+)
+def create_policy(lift: Lift, i: Instruction) -> None:
+    lift.write(i.operands[0], lift.b.constant(I64, 0))
+
+
+@opcode(
+    "prefetch[.{global,local}].{L1,L2}",
+    "prefetch.global.{L2::evict_last,L2::evict_normal}",
+    "prefetch[.{const,param}].tensormap",
+    "prefetchu.L1",
+    "applypriority[.global].L2::evict_normal",
+    "discard[.global].L2",
+    destinations=0,
+)
+def hint(lift: Lift, i: Instruction) -> None:
+    """Caches are the timing model's."""
+
+
+_PROXIES = (
+    "{alias,async,async.global,async.shared,async.shared::cta,async.shared::cluster,"
+    "async::generic.acquire.sync_restrict::shared::cluster.cluster,"
+    "async::generic.release.sync_restrict::shared::cta.cluster}"
+)
+
+
+@opcode(
+    "membar.{cta,gl,sys}",
+    f"membar.proxy.{_PROXIES}",
+    f"fence[.{{sc,acq_rel,acquire,release}}]{_SCOPE}",
+    "fence.acquire.sync_restrict::shared::cluster.cluster",
+    "fence.release.sync_restrict::shared::cta.cluster",
+    "fence.mbarrier_init.release.cluster",
+    f"fence.proxy.{_PROXIES}",
+    f"fence.proxy.tensormap::generic.{{acquire,release}}{_SCOPE}",
+    destinations=0,
+)
+def fence(lift: Lift, i: Instruction) -> None:
+    """Accesses are executed in order."""

@@ -1,0 +1,125 @@
+"""The table of PTX opcodes: which forms exist, and the function that lifts each.
+
+A form is written as the PTX manual's syntax lines are, with ``[...]`` for what may be absent and
+``{a,b}`` for alternatives: ``"add[.sat].s32"``, ``"ld[.volatile].global.{b8,u8}"``. What matches
+no form is refused when a kernel is loaded; docs/ptx-coverage.md lists the forms.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lockstep.isa.ptx.syntax import Instruction, Pair, Register, Sink, Vector
+
+if TYPE_CHECKING:
+    from lockstep.frontend.exec.ptx.lift import Lift
+
+CARRY = "%cc"  # the condition code register's carry flag, as a predicate register
+
+
+@dataclass(frozen=True)
+class Opcode:
+    """Forms of one opcode that share a lifting function.
+
+    ``destinations``: how many of the leading operands are written. ``control``: the instruction
+    ends its block, and ``lift`` returns nothing of use to others.
+    """
+
+    forms: tuple[str, ...]
+    lift: Callable[["Lift", Instruction], None]
+    destinations: int
+    reads_carry: bool
+    converges: bool  # a warp-wide operation whose last operand is the member mask
+    polls: bool  # may read what other threads write
+
+    @functools.cached_property
+    def pattern(self) -> re.Pattern:
+        """Matches the full names of all forms."""
+        return re.compile("|".join(map(_regex, self.forms)))
+
+
+def _regex(form: str) -> str:
+    out = re.escape(form).replace(r"\[", "(?:").replace(r"\]", ")?")
+    out = re.sub(r"\\\{(.*?)\\\}", lambda m: f"(?:{m.group(1).replace(',', '|')})", out)
+    return out
+
+
+def _bases(form: str) -> list[str]:
+    """The opcodes that a form begins with: ``{add,sub}.s32`` has two."""
+    return re.match(r"[^.\[]*", form)[0].strip("{}").split(",")
+
+
+TABLE: dict[str, list[Opcode]] = {}
+
+
+def opcode(*forms: str, destinations: int = 1, reads_carry=False, converges=False, polls=False):
+    """Register a lifting function for forms; all forms of one call may have several opcodes."""
+
+    def register(lift):
+        entry = Opcode(forms, lift, destinations, reads_carry, converges, polls)
+        for base in dict.fromkeys(base for form in forms for base in _bases(form)):
+            TABLE.setdefault(base, []).append(entry)
+        return lift
+
+    return register
+
+
+@functools.lru_cache(65536)
+def find(name: str) -> Opcode | None:
+    """The entry whose forms include an instruction's full name."""
+    for entry in TABLE.get(name.partition(".")[0], ()):
+        if entry.pattern.fullmatch(name):
+            return entry
+    return None
+
+
+def written(instruction: Instruction, entry: Opcode) -> Iterator[str]:
+    """Names of the registers that an instruction writes."""
+    for operand in instruction.operands[: entry.destinations]:
+        yield from _registers(operand)
+    if "cc" in instruction.modifiers:
+        yield CARRY
+
+
+def read(instruction: Instruction, entry: Opcode, partial: bool = True) -> Iterator[str]:
+    """Names of the registers that an instruction reads.
+
+    With ``partial``, a guarded one also reads what it writes: lanes without the guard keep the
+    old value.
+    """
+    for operand in instruction.operands[entry.destinations :]:
+        yield from registers_in(operand)
+    if instruction.guard is not None:
+        yield from registers_in(instruction.guard)
+        if partial:
+            yield from written(instruction, entry)
+    if entry.reads_carry:
+        yield CARRY
+
+
+def _registers(operand) -> Iterator[str]:
+    match operand:
+        case Register(name):
+            yield name
+        case Vector(elements):
+            for element in elements:
+                yield from _registers(element)
+        case Pair(first, second):
+            yield from _registers(first)
+            yield from _registers(second)
+        case Sink():
+            return
+
+
+def registers_in(operand) -> Iterator[str]:
+    """Every register that an operand names, addresses and negations included."""
+    if isinstance(operand, Register):
+        yield operand.name
+    elif isinstance(operand, tuple):
+        for element in operand:
+            yield from registers_in(element)
+    elif hasattr(operand, "__slots__"):
+        for field in operand.__slots__:
+            yield from registers_in(getattr(operand, field))

@@ -1,0 +1,64 @@
+"""Memory operands: their state space, address, and the access that the builder checks."""
+
+from llvmlite import ir
+
+from lockstep.frontend.exec.lanes.addresses import Access
+from lockstep.frontend.exec.lanes.builder import WORD
+from lockstep.frontend.exec.lanes.types import I32, I64, Value
+from lockstep.frontend.exec.ptx.lift import Lift
+from lockstep.frontend.exec.state import Window
+from lockstep.isa.ptx.syntax import Instruction, Memory, Operand, Register, Symbol, Vector
+
+SPACES = ("global", "shared", "local", "param", "const")
+_WINDOWS = {
+    "shared": Window.SHARED,
+    "local": Window.LOCAL,
+    "param": Window.PARAMETER,
+}
+
+
+def space_of(i: Instruction, nth: int = 0) -> str:
+    """The nth state space that an instruction names, or generic."""
+    words = [word.partition("::")[0] for word in i.modifiers]
+    spaces = [word for word in words if word in SPACES]
+    return spaces[nth] if nth < len(spaces) else "generic"
+
+
+def window_of(lift: Lift, operand: Memory, space: str) -> Window:
+    """The window of an operand; variables have that of their declaration.
+
+    Parameters of functions, and those that a call passes, are a thread's own memory.
+    """
+    if isinstance(operand.base, Symbol) and space in ("param", "generic"):
+        return lift.layout.window(lift.function, operand.base.name)
+    return _WINDOWS.get(space, Window.GLOBAL)
+
+
+def address_of(lift: Lift, operand: Memory, window: Window) -> Value:
+    """The address that an operand names: 32-bit in a window, else 64-bit."""
+    b, base = lift.b, operand.base
+    bits = 64 if not isinstance(base, Register) else lift.type(base.name).bits
+    value = lift.read(base, f"u{bits}")
+    if window == Window.GLOBAL and value.type == I32:
+        value = Value(b.ir.zext(value.ir, b.vector(I64)), I64)
+    if window != Window.GLOBAL and value.type == I64:
+        value = Value(b.ir.trunc(value.ir, b.vector(I32)), I32)
+    if operand.offset:
+        value = Value(b.ir.add(value.ir, b.constant(value.type, operand.offset).ir), value.type)
+    return value
+
+
+def access_of(lift: Lift, operand: Operand, space: str, size: int, record: bool = True) -> Access:
+    """An access of ``size`` bytes a lane at a memory operand; it goes to the stream."""
+    if not isinstance(operand, Memory):
+        raise lift.refuse(f"{lift.instruction.name} needs an address in brackets")
+    window = window_of(lift, operand, space)
+    address = address_of(lift, operand, window)
+    if record and window != Window.PARAMETER:
+        lift.record_addresses(address)
+    return Access(window, address, size, ir.Constant(WORD, lift.site(window)))
+
+
+def elements(operand: Operand) -> tuple[Operand, ...]:
+    """The elements of a vector operand, or the operand alone."""
+    return operand.elements if isinstance(operand, Vector) else (operand,)

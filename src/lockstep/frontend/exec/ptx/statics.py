@@ -1,0 +1,89 @@
+"""The static instruction records of a PTX kernel, for the timing model."""
+
+import numpy as np
+
+from lockstep.frontend.exec.ptx import classes
+from lockstep.frontend.exec.ptx.graph import Block, entry_of
+from lockstep.frontend.exec.ptx.opcodes import CARRY, registers_in
+from lockstep.frontend.exec.ptx.registers import Numbers, allocate
+from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, Space, blank
+from lockstep.isa.ptx.syntax import Function, Instruction, Memory, Module, Register, Vector
+
+INSTRUCTION_BYTES = 16  # as machine code since Volta: what the instruction caches hold
+SYSTEM_REGISTERS = 2  # that ptxas reserves in every kernel
+
+
+class StaticCode:
+    """Records of the functions of a kernel, one an instruction, at their static indices.
+
+    ``registers`` is what a thread needs: the most that are live together, callees included.
+    """
+
+    def __init__(self, module: Module, functions: list[Function], blocks: list[Block]):
+        self.module = module
+        self.texts: list[str] = []
+        self._text_numbers: dict[str, int] = {}
+        self.records = blank(sum(len(f.instructions) for f in functions))
+        self.records["pc"] = np.arange(len(self.records)) * INSTRUCTION_BYTES
+        index = used = 0
+        for function in functions:
+            own = [b for b in blocks if b.function is function]
+            numbers, used = allocate(module, function, own, used)
+            for instruction in function.instructions:
+                self._fill(self.records[index], instruction, numbers)
+                index += 1
+        limit = functions[0].directives.get("maxnreg", (255,))[0]
+        self.registers = min(max(used + SYSTEM_REGISTERS, 16), limit)
+
+    def _fill(self, record: np.void, i: Instruction, numbers: Numbers) -> None:
+        kind = classes.class_of(i)
+        record["text"] = self._text(i.name)
+        record["op"], record["space"] = kind, classes.space_of(i, kind)
+        record["width"], record["cache"] = classes.width_of(i, kind), classes.policy_of(i)
+        record["immediate"] = classes.barrier_of(i)
+        entry = entry_of(self.module, i)
+        targets = [*i.operands[: entry.destinations], _carry("cc" in i.modifiers)]
+        sources = [*i.operands[entry.destinations :], i.guard, _carry(entry.reads_carry)]
+        near = record["space"] in (Space.SHARED, Space.LOCAL)
+        targets = _ranges(targets, numbers, MAX_DESTINATIONS, near)
+        sources = _ranges(sources, numbers, MAX_SOURCES, near)
+        for field, ranges in (("destination", targets), ("source", sources)):
+            record[field + "s"] = len(ranges)
+            for k, (first, count) in enumerate(ranges):
+                record[field][k], record[field + "_count"][k] = first, count
+
+    def _text(self, text: str) -> int:
+        if text not in self._text_numbers:
+            self._text_numbers[text] = len(self.texts)
+            self.texts.append(text)
+        return self._text_numbers[text]
+
+
+def _carry(used: bool) -> Register | None:
+    return Register(CARRY) if used else None
+
+
+def _ranges(operands: list, numbers: Numbers, most: int, near: bool) -> list[tuple[int, int]]:
+    """Register ranges of operands in their order, as many as a record holds; none twice.
+
+    ``near``: addresses have 32 bits in machine code, however PTX writes them.
+    """
+    ranges: list[tuple[int, int]] = []
+    for operand in operands:
+        names = registers_in(operand)
+        own = list(dict.fromkeys(numbers[n] for n in names if n in numbers))
+        if isinstance(operand, Memory) and near:
+            own = [(first, 1) for first, _ in own]
+        ranges += _joined(own) if isinstance(operand, Vector) else own
+    return list(dict.fromkeys(ranges))[:most]
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of which those that follow each other are one."""
+    joined = ranges[:1]
+    for first, count in ranges[1:]:
+        if sum(joined[-1]) == first:
+            joined[-1] = (joined[-1][0], joined[-1][1] + count)
+        else:
+            joined.append((first, count))
+    return joined

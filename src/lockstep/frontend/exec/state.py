@@ -1,0 +1,121 @@
+"""Records that generated code, the scheduler and the launcher share, field by field.
+
+Generated code reads them at the offsets of these types, so their layout is written once, here.
+All addresses are host addresses unless a field says otherwise.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+
+LANES = 32
+SCRATCH_WORDS = 2 * LANES
+
+LAUNCH = np.dtype(
+    [
+        ("parameters", "i8"),  # address of the kernel's parameter block
+        ("parameter_bytes", "i8"),
+        ("symbols", "i8"),  # address of the table of symbol addresses, i64 each
+        ("sites", "i8"),  # address of the SITE table
+        ("context", "i8"),  # what the runtime functions take as first argument
+        ("check", "i8"),  # runtime: looks closely at an access outside the site's range
+        ("service", "i8"),  # runtime: what is too long to be generated inline
+        ("ntid_x", "i8"),
+        ("ntid_y", "i8"),
+        ("ntid_z", "i8"),
+        ("nctaid_x", "i8"),
+        ("nctaid_y", "i8"),
+        ("nctaid_z", "i8"),
+        ("cluster_x", "i8"),  # CTAs in a cluster
+        ("cluster_y", "i8"),
+        ("cluster_z", "i8"),
+        ("grid_id", "i8"),
+        ("shared_bytes", "i8"),  # of one CTA
+        ("dynamic_shared_bytes", "i8"),
+        ("local_bytes", "i8"),  # of one thread
+        ("warps", "i8"),  # in a CTA
+        ("sms", "i8"),
+        ("clock", "i8"),  # counts executed blocks; the model's cycle in at-issue mode
+        ("nanoseconds", "i8"),  # global timer
+    ]
+)
+"""What all CTAs of a launch share."""
+
+CTA = np.dtype(
+    [
+        ("ctaid_x", "i8"),
+        ("ctaid_y", "i8"),
+        ("ctaid_z", "i8"),
+        ("linear", "i8"),  # index in the grid, x fastest; -1 = the place is free
+        ("shared", "i8"),  # address of its shared memory
+        ("stream", "i8"),  # where the next stream entry goes
+        ("stream_end", "i8"),
+        ("alive", "i8"),  # warps that have not ended
+        ("progress", "i8"),  # blocks executed in this round
+        ("sm", "i8"),
+    ]
+)
+"""One CTA that is being executed."""
+
+WARP = np.dtype(
+    [
+        ("registers", "i8"),  # address of the register slots
+        ("launch", "i8"),  # address of its LAUNCH record
+        ("cta", "i8"),  # address of its CTA record
+        ("threads", "i8"),  # address of its tid.x, tid.y, tid.z vectors (i32)
+        ("local", "i8"),  # address of lane 0's local memory
+        ("index", "i8"),  # warp number in the CTA
+        ("number", "i8"),  # row of the warp in the state arrays
+        ("alive", "i8"),  # lanes that have not exited
+        ("scratch", "i8"),  # address of SCRATCH_WORDS words for per-lane arguments and results
+        ("barrier", "i8"),  # what a barrier block asks for: identifier, ...
+        ("barrier_threads", "i8"),  # ... thread count (0 = all of the CTA), ...
+        ("barrier_lanes", "i8"),  # ... and the predicate of barrier.red
+        ("barrier_result", "i8"),  # popcount << 2 | any << 1 | all
+        ("host_call", "i8"),  # which service a host-call block asks for, ...
+        ("host_lanes", "i8"),  # ... and for which lanes
+        ("spins", "i8"),  # turns of a loop that may wait for others, in a row
+        ("turn", "i8"),  # block from which the next group is chosen, while others get a turn
+        ("turns_left", "i8"),
+        ("groups", "i8"),  # how many groups of lanes wait at different blocks
+        ("waiting", "i8"),  # 1 = parked at a barrier
+    ]
+)
+"""One warp that is being executed."""
+
+SITE = np.dtype([("low", "i8"), ("span", "i8"), ("space", "i8")])
+"""The range of the allocation that an instruction accessed last; ``space`` is a Window."""
+
+ALLOCATION = np.dtype([("address", "i8"), ("bytes", "i8")])
+"""A piece of device memory that the program may access."""
+
+
+class Window(IntEnum):
+    """What an instruction's addresses are relative to."""
+
+    GLOBAL = 0  # 64-bit addresses; those of the windows below are translated
+    SHARED = 1
+    LOCAL = 2
+    PARAMETER = 3
+
+
+FAULT = np.dtype(
+    [
+        ("kind", "i8"),
+        ("warp", "i8"),
+        ("lane", "i8"),
+        ("site", "i8"),
+        ("address", "i8"),
+        ("bytes", "i8"),
+        ("cta", "i8"),
+    ]
+)
+"""Why a launch ended; kinds are in ``faults.Fault``."""
+
+# Generic addresses of shared memory, local memory and kernel parameters; no mapping of the process
+# lies there.
+SHARED_WINDOW = 1 << 40
+LOCAL_WINDOW = 2 << 40
+PARAMETER_WINDOW = 3 << 40
+WINDOW_BYTES = 1 << 32
+FAULTED = -1  # what a block returns after it has filled the FAULT record

@@ -1,0 +1,168 @@
+"""From the stream that a CTA's blocks wrote to the CTA that the timing model reads."""
+
+import numpy as np
+
+from lockstep._jit import Context, inline, jit, popcount
+from lockstep.frontend.exec.program import Program
+from lockstep.frontend.exec.state import LANES
+from lockstep.workload import ADDRESS, RUN, WARP, Cta
+
+STEP = np.dtype(
+    [("first", "i8"), ("count", "i8"), ("items", "i8"), ("n_items", "i8"), ("words", "i8")]
+)
+"""One block: its instructions, and where its items and its entry's length are listed."""
+
+ITEM = np.dtype([("instruction", "i8"), ("word", "i8"), ("lanes", "i8"), ("addresses", "i8")])
+"""One instruction of a block with dynamic data: places of its mask and addresses, 0 = none."""
+
+
+class Expansion(Context):
+    """What the expansion reads and writes; the last four arrays hold one CTA."""
+
+    steps: np.ndarray  # STEP
+    items: np.ndarray  # ITEM
+    accesses: np.ndarray  # int64: 1 for a static instruction that takes an address record
+    stream: np.ndarray  # int64 words
+    cursors: np.ndarray  # int64 [warps, 2]: next run, next address of each warp
+    warps: np.ndarray  # WARP
+    runs: np.ndarray  # RUN
+    addresses: np.ndarray  # ADDRESS
+    pool: np.ndarray  # int64
+
+
+def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """STEP, ITEM and access tables of a program."""
+    steps = np.zeros(len(program.blocks), STEP)
+    rows: list[tuple[int, int, int, int]] = []
+    for k, items in enumerate(program.items):
+        merged: dict[int, list[int]] = {}
+        for item in items:
+            row = merged.setdefault(item.instruction, [item.instruction, 0, 0])
+            row[1 if item.guarded else 2] = item.word
+        block = program.blocks[k]
+        steps[k] = (block["first"], block["count"], len(rows), len(merged), block["stream_words"])
+        rows += [(number, 0, lanes, word) for number, lanes, word in merged.values()]
+    items = np.array(rows or [(0, 0, 0, 0)], ITEM)
+    return (
+        steps.view(np.recarray),
+        items.view(np.recarray),
+        (program.code["width"] > 0).astype(np.int64),
+    )
+
+
+@jit
+def count(x, words):
+    """Upper bounds of each warp's runs and addresses into ``cursors``; returns a pool's bound."""
+    at = pool = 0
+    while at < words:
+        w, block = x.stream[at] >> 32, x.stream[at] & 0xFFFFFFFF
+        step = x.steps[block]
+        x.cursors[w, 0] += 1 + 2 * step.n_items
+        x.cursors[w, 1] += step.n_items
+        pool += step.n_items * LANES
+        at += step.words
+    return pool
+
+
+@inline
+def add_run(x, w, first, n, mask):
+    """Append instructions under a mask to a warp's runs, or lengthen its last one."""
+    if n == 0:
+        return
+    warp = x.warps[w]
+    warp.warp_instructions += n
+    warp.thread_instructions += n * popcount(mask)
+    k = x.cursors[w, 0]
+    if k > warp.first_run:
+        last = x.runs[k - 1]
+        if last.mask == mask and last.static + last.count == first:
+            last.count += n
+            return
+    run = x.runs[k]
+    run.static, run.count, run.mask = first, n, mask
+    x.cursors[w, 0] = k + 1
+
+
+@inline
+def add_address(x, w, place, mask, pool):
+    """Append the address record of an access; returns the words of the pool in use."""
+    record = x.addresses[x.cursors[w, 1]]
+    x.cursors[w, 1] += 1
+    first = stride = before = 0
+    n, regular = 0, True
+    for lane in range(LANES):
+        if not mask >> lane & 1:
+            continue
+        address = x.stream[place + lane]
+        if n == 0:
+            first = address
+        elif n == 1:
+            stride = address - first
+            regular = -(1 << 31) <= stride < 1 << 31
+        elif address - before != stride:
+            regular = False
+        before = address
+        x.pool[pool + n] = address
+        n += 1
+    record.first = first
+    record.stride = stride if regular else 0
+    record.pool = -1 if regular else pool
+    return pool if regular else pool + n
+
+
+@jit
+def expand(x, words):
+    """Fill a CTA's arrays from ``words`` words of stream; returns the pool's length."""
+    at = pool = 0
+    while at < words:
+        w, block = x.stream[at] >> 32, x.stream[at] & 0xFFFFFFFF
+        mask = x.stream[at + 1]
+        step = x.steps[block]
+        place = step.first
+        for k in range(step.items, step.items + step.n_items):
+            item = x.items[k]
+            lanes = mask
+            if item.lanes:
+                lanes = x.stream[at + item.lanes]
+                add_run(x, w, place, item.instruction - place, mask)
+                add_run(x, w, item.instruction, 1, lanes)
+                place = item.instruction + 1
+            if item.addresses and lanes and x.accesses[item.instruction]:
+                pool = add_address(x, w, at + item.addresses, lanes, pool)
+        add_run(x, w, place, step.first + step.count - place, mask)
+        at += step.words
+    return pool
+
+
+class Expander:
+    """Makes CTAs from streams of one program."""
+
+    def __init__(self, program: Program, warps: int):
+        self._tables = tables(program)
+        self._warps = warps
+
+    def cta(self, index: tuple[int, int, int], stream: np.ndarray) -> Cta:
+        """The CTA whose blocks wrote ``stream`` (int64 words)."""
+        bounds = np.zeros((self._warps, 2), np.int64)
+        x = self._expansion(stream, bounds, np.zeros(self._warps, WARP), 0, 0, 0)
+        pool = count(x, len(stream))
+        warps = np.zeros(self._warps, WARP)
+        n_runs, n_addresses = bounds.sum(axis=0).tolist()
+        first = np.cumsum(bounds, axis=0) - bounds
+        warps["first_run"], warps["first_address"] = first.T
+        x = self._expansion(stream, first.copy(), warps, n_runs, n_addresses, pool)
+        used = expand(x, len(stream))
+        warps["runs"], warps["addresses"] = (x.cursors - first).T
+        plain = (a.view(np.ndarray) for a in (x.runs, x.addresses))
+        return Cta(index, warps, *plain, x.pool[:used].copy())
+
+    def _expansion(self, stream, cursors, warps, runs, addresses, pool) -> Expansion:
+        return Expansion(
+            *self._tables,
+            stream,
+            cursors,
+            warps.view(np.recarray),
+            np.empty(runs, RUN).view(np.recarray),
+            np.empty(addresses, ADDRESS).view(np.recarray),
+            np.empty(pool, np.int64),
+        )

@@ -1,0 +1,105 @@
+"""What a built-in kernel is: where its files lie, how it runs, how its results are checked."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lockstep.errors import LockstepError, WorkloadError
+
+
+class WrongResult(LockstepError):
+    """A kernel's results are not those of its reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An array that a kernel computed, and what it should hold.
+
+    The values agree where ``abs(actual - expected) <= atol + rtol * abs(expected)``; with both
+    zero, they are equal.
+    """
+
+    name: str
+    actual: Any  # a device array, read when verified
+    expected: Callable[[], np.ndarray]  # computed when verified
+    rtol: float = 0.0
+    atol: float = 0.0
+
+    def verify(self) -> None:
+        """Compare; raises :class:`WrongResult` with the first element that differs."""
+        actual, expected = np.asarray(self.actual.numpy()), np.asarray(self.expected())
+        if actual.shape != expected.shape:
+            raise WrongResult(f"{self.name}: shape {actual.shape}, expected {expected.shape}")
+        wrong = ~np.isclose(actual, expected, self.rtol, self.atol, equal_nan=True)
+        if wrong.any():
+            first = tuple(int(i) for i in np.argwhere(wrong)[0])
+            raise WrongResult(
+                f"{self.name}: {np.count_nonzero(wrong)} of {wrong.size} values differ, first at "
+                f"{first}: {actual[first]}, expected {expected[first]}"
+            )
+
+
+Run = Callable[[Any, Any, np.random.Generator, int], "Check | Iterable[Check]"]
+"""What a definition provides: (device, module, generator, size) -> checks."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinKernel:
+    """A program that comes with lockstep: one kernel or several, inputs, a reference."""
+
+    name: str
+    summary: str
+    unit: str  # what ``size`` counts
+    size: int  # the default: at most about 10 million thread instructions
+    small: int  # the size of a quick test
+    arch: str  # the oldest architecture that has the instructions
+    folder: Path
+    _run: Run
+
+    @property
+    def ptx(self) -> Path:
+        """The kernel's PTX."""
+        return self.folder / f"{self.name}.ptx"
+
+    @property
+    def source(self) -> Path:
+        """The kernel's CUDA C++."""
+        return self.folder / f"{self.name}.cu"
+
+    @property
+    def program(self) -> Path:
+        """The host program that runs and checks the kernel, in CUDA C++."""
+        return self.folder / "main.cu"
+
+    def run(self, device: Any, size: int | None = None, seed: int = 0) -> tuple[Check, ...]:
+        """Make inputs from ``seed``, launch on ``device``, and return what can be verified.
+
+        ``size`` counts :attr:`unit`. Raises :class:`WorkloadError` if it is not positive.
+        """
+        size = self.size if size is None else int(size)
+        if size < 1:
+            raise WorkloadError(f"{self.name}: size {size}: at least 1 is needed ({self.unit})")
+        generator = np.random.default_rng(seed)
+        checks = self._run(device, device.load_ptx(self.ptx), generator, size)
+        return (checks,) if isinstance(checks, Check) else tuple(checks)
+
+
+def builtin(
+    *, size: int, small: int, unit: str, arch: str = "sm_70"
+) -> Callable[[Run], BuiltinKernel]:
+    """Make the built-in kernel that is named and described as the decorated function is."""
+
+    def define(run: Run) -> BuiltinKernel:
+        summary = (run.__doc__ or "").strip().splitlines()[0]
+        folder = Path(run.__code__.co_filename).parent
+        return BuiltinKernel(run.__name__, summary, unit, size, small, arch, folder, run)
+
+    return define
+
+
+def blocks(items: int, block: int) -> int:
+    """How many blocks of ``block`` threads cover ``items``."""
+    return -(-items // block)

@@ -1,0 +1,90 @@
+"""Data that comes back from the DRAM to an L2 slice, and the answers to those who waited for it."""
+
+from lockstep._jit import force_inline, popcount
+from lockstep.model import clock as clocks
+from lockstep.model import entries as lists
+from lockstep.model import reply_port
+from lockstep.model.cache import mshr, replacement, tags
+from lockstep.model.cache.l2 import DATA, NOTHING, occupy
+from lockstep.model.clock import NEVER
+from lockstep.model.dram import controller
+from lockstep.model.entries import NONE
+from lockstep.model.link import KIND_ATOMIC
+
+
+@force_inline
+def next_fill(l2, slice_):
+    """Core cycle at which the next data from the DRAM is here; never if none is on its way.
+
+    Data that waits for room in a reply pipe is not next: a reply that leaves starts it again.
+    """
+    state = l2.slices[slice_]
+    if state.return_head == NONE or state.filling:
+        return NEVER
+    return l2.dram.slots[state.return_head].ready
+
+
+@force_inline
+def fill(l2, slice_, now):
+    """Take the oldest data that came from the DRAM; False if a reply pipe is full.
+
+    Called again for the same data until all that wait for it are answered.
+    """
+    spec = l2.spec[0]
+    state = l2.slices[slice_]
+    index = state.return_head
+    data = l2.dram.slots[index]
+    record = tags.way_of(l2.tags, data.tag_row, data.way)
+    channel = l2.slices[slice_].channel
+    if not state.filling:
+        _fill_sectors(spec, state, l2.dram.counters[channel], record, data.sectors, now)
+        state.filling = 1
+    if not _answer(spec, l2.entries, state, record, data.sectors, now):
+        return False
+    if record.pending == 0:
+        replacement.unlock(l2.tags, slice_, data.tag_row, data.way, NOTHING)
+    state.filling = 0
+    state.mshrs -= 1
+    state.return_head = data.next
+    controller.queue.release(l2.dram.slots, l2.dram.channels[channel], index)
+    return True
+
+
+@force_inline
+def _fill_sectors(spec, state, counters, record, arrived, now):
+    """Merge data from below with what was written meanwhile."""
+    n = popcount(arrived)
+    counters.l2_fills += n
+    counters.l2_partial_fills += popcount(arrived & record.partial)
+    record.valid |= arrived
+    record.partial &= ~arrived
+    record.pending &= ~arrived
+    occupy(spec, state, counters, n, clocks.ticks(spec.l2, now))
+
+
+@force_inline
+def _answer(spec, entries, state, record, arrived, now):
+    """Answer the requests that wait for sectors that arrived; False if a reply pipe is full."""
+    previous = NONE
+    index = record.waiters
+    while index != NONE:
+        waiter = entries[index]
+        here = waiter.sectors & arrived
+        after = waiter.next
+        if here == 0:
+            previous = index
+        else:
+            pipe = reply_port.pipe_for(spec, state, waiter.source, reply_port.FILL)
+            if state.count[pipe] >= spec.replies:
+                return False
+            record.dirty |= here if waiter.kind == KIND_ATOMIC else 0
+            waiter.sectors &= ~here
+            reply = index
+            if waiter.sectors == 0:
+                mshr.unlink(entries, state, record, previous, index)
+            else:
+                reply = lists.copy(entries, state, index)
+                previous = index
+            reply_port.put(spec, entries, state, pipe, reply, now, DATA, here)
+        index = after
+    return True
