@@ -15,7 +15,7 @@ from lockstep.device.module import Kernel, Module
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.timing import Timing
-from lockstep.errors import InputError, LockstepError
+from lockstep.errors import EndOfKernel, InputError, LockstepError
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
 from lockstep.frontend.exec.resident import Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
@@ -217,10 +217,11 @@ class Device:
         if self.timing:
             self.timing.launch(launch, command)
             return
-        for _ in command.ctas():
-            pass
-        if launch.error is not None:
-            raise launch.error
+        try:
+            for _ in command.ctas():
+                pass
+        except EndOfKernel:
+            raise launch.error from None
 
     def synchronize(self) -> None:
         """Wait for all launches; raises the first error of one that failed since the last time."""

@@ -161,10 +161,12 @@ def _access(resident: Resident, memory: DeviceMemory, place: Place) -> tuple[str
 
 
 def _verb(instruction: str) -> str:
-    opcode = instruction.partition(".")[0]
+    opcode, *words = instruction.split(".")
     if opcode in ("atom", "red"):
         return "atomic"
-    return {"ld": "read", "ldu": "read", "st": "write"}.get(opcode, "access")
+    if opcode in ("ld", "ldu", "ldmatrix", "tex", "suld") or "load" in words:
+        return "read"
+    return "write" if opcode in ("st", "stmatrix", "sust") or "store" in words else "access"
 
 
 def _distance(address: int, size: int, start: int, length: int) -> str:
