@@ -1,0 +1,79 @@
+"""Loads, stores and constant loads."""
+
+from lockstep.frontend.exec.lanes import memory as lanes
+from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.types import I8, I16, I32, I64, Type, Value
+from lockstep.frontend.exec.sass.lift import Lift
+from lockstep.frontend.exec.sass.opcodes import opcode
+from lockstep.frontend.exec.state import Window
+from lockstep.isa.sass.encoding.instruction import Instruction
+from lockstep.isa.sass.encoding.operand import Address, Register
+
+_WINDOWS = {"S": Window.SHARED, "L": Window.LOCAL}
+_ACCESS = (
+    "E U8 S8 U16 S16 32 64 128 U CONSTANT STRONG WEAK CTA SM GPU SYS EF EL LU EU NA PRIVATE "
+    "LTC64B LTC128B LTC256B ZD BYPASS"
+)
+
+
+def shape(i: Instruction) -> tuple[Type, int, bool]:
+    """Element type, how many in a row, and whether it is signed."""
+    for word, kind in (("U8", I8), ("S8", I8), ("U16", I16), ("S16", I16)):
+        if word in i.modifiers:
+            return kind, 1, word.startswith("S")
+    return I32, 4 if "128" in i.modifiers else 2 if "64" in i.modifiers else 1, False
+
+
+def window_of(i: Instruction) -> Window:
+    """The memory that an instruction's addresses are relative to."""
+    return _WINDOWS.get(i.mnemonic[2:3], Window.GLOBAL)
+
+
+def address_of(lift: Lift, operand: Address, window: Window) -> Value:
+    """The sum that an address operand stands for: 64 bits, or 32 in a window."""
+    b = lift.b
+    kind = I64 if window == Window.GLOBAL else I32
+    total = b.constant(kind, operand.offset)
+    for register in (operand.base, operand.uniform):
+        if register is not None and not register.is_zero:
+            total = Value(b.ir.add(total.ir, _term(lift, register, kind).ir), kind)
+    return total
+
+
+def _term(lift: Lift, register: Register, kind: Type) -> Value:
+    if kind == I32:
+        return lift.register(register.file, register.number)
+    if register.part == "U32":
+        return resize(lift.b, lift.register(register.file, register.number), I64)
+    return lift.join(lift.words(register, 2))
+
+
+@opcode("LD", "LDG", "LDS", "LDL", modifiers=_ACCESS)
+def load(lift: Lift, i: Instruction) -> None:
+    kind, count, signed = shape(i)
+    access = _access(lift, i, kind.bytes * count)
+    values = lanes.load(lift.b, access, kind, count)
+    target = next(o for o in i.operands[: i.results] if o.file == "R")
+    lift.write_words(target, [resize(lift.b, v, I32, signed) for v in values])
+
+
+@opcode("ST", "STG", "STS", "STL", modifiers=_ACCESS)
+def store(lift: Lift, i: Instruction) -> None:
+    kind, count, _ = shape(i)
+    access = _access(lift, i, kind.bytes * count)
+    source = next(o for o in reversed(i.operands) if isinstance(o, Register) and o.file == "R")
+    values = [resize(lift.b, v, kind) for v in lift.words(source, count)]
+    lanes.store(lift.b, access, values)
+
+
+def _access(lift: Lift, i: Instruction, size: int) -> lanes.Access:
+    operand = next(o for o in i.operands if isinstance(o, Address))
+    window = window_of(i)
+    address = address_of(lift, operand, window)
+    lift.record_addresses(address)
+    return lanes.Access(window, address, size, lift.site(window))
+
+
+@opcode("ULDC", modifiers="64")
+def uniform_constant(lift: Lift, i: Instruction) -> None:
+    lift.write(i.operands[0], lift.constant(i.operands[1], I64 if "64" in i.modifiers else I32))
