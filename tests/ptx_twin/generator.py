@@ -3,13 +3,13 @@
 from ptx_twin.case import SLOT, access_type, register_type
 
 SCRATCH = 64  # bytes of each thread in each state space
-THREADS = 96  # a CTA of one case has no more rows than this
+THREADS = 64  # a CTA has no more threads than a case has rows
 
 HEADER = """.version 8.6
 .target sm_90
 .address_size 64
 """
-ENTRY = """
+KERNEL = """
 .visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out, .param .u64 {name}_work)
 {{
     .reg .b64 %in, %out, %global, %shared, %local, %generic;
@@ -28,25 +28,25 @@ ENTRY = """
     mov.u64 %shared, {name}_shared;
     mad.wide.u32 %shared, %i, {scratch}, %shared;
     mov.u64 %local, {name}_local;
-{loads}
-    {text}
-{stores}
+{body}
     ret;
 }}
 """
 
 
-def names(case):
-    """What a template's names stand for."""
-    table = {f"r{i}": f"%r{i}" for i in range(len(case.results))}
+def names(number, case):
+    """What a template's names stand for in the kernel's case of this number."""
+    table = {f"r{i}": f"%r{number}_{i}" for i in range(len(case.results))}
     table |= {f"a{i}": f"%a{i}" for i in range(len(case.operands))}
     return table | {"shared": "%shared", "local": "%local", "global": "%global"}
 
 
-def declarations(case):
-    for letter, kinds in (("r", case.results), ("a", case.operand_types)):
-        for i, kind in enumerate(kinds):
-            yield f".reg .{register_type(kind)} %{letter}{i};"
+def declarations(cases):
+    for i, kind in enumerate(cases[0].operand_types):
+        yield f".reg .{register_type(kind)} %a{i};"
+    for number, case in enumerate(cases):
+        for i, kind in enumerate(case.results):
+            yield f".reg .{register_type(kind)} %r{number}_{i};"
 
 
 def load(index, kind):
@@ -56,38 +56,51 @@ def load(index, kind):
     return f"ld.global.{access_type(kind)} %a{index}, {place};"
 
 
-def store(index, kind):
-    place = f"[%out+{SLOT * index}]"
+def store(register, slot, kind):
+    place = f"[%out+{SLOT * slot}]"
     if kind == "pred":
-        return f"selp.b32 %t, 1, 0, %r{index}; st.global.b32 {place}, %t;"
-    return f"st.global.{register_type(kind)} {place}, %r{index};"
+        return f"selp.b32 %t, 1, 0, {register}; st.global.b32 {place}, %t;"
+    return f"st.global.{register_type(kind)} {place}, {register};"
+
+
+def body(cases):
+    for i, kind in enumerate(cases[0].operand_types):
+        yield load(i, kind)
+    slot = 0
+    for number, case in enumerate(cases):
+        yield case.text.format(**names(number, case))
+        for i, kind in enumerate(case.results):
+            yield store(f"%r{number}_{i}", slot, kind)
+            slot += 1
 
 
 def indented(lines):
     return "\n".join(f"    {line}" for line in lines)
 
 
-def entry(case, name):
-    loads = [load(i, kind) for i, kind in enumerate(case.operand_types)]
-    stores = [store(i, kind) for i, kind in enumerate(case.results)]
-    return ENTRY.format(
+def slots_of(cases):
+    """Results of a thread."""
+    return sum(len(case.results) for case in cases)
+
+
+def kernel_ptx(cases, name="k"):
+    """One kernel of cases with the same operands; the results of all lie side by side."""
+    return KERNEL.format(
         name=name,
         scratch=SCRATCH,
         shared_bytes=SCRATCH * THREADS,
-        declarations=indented(declarations(case)),
-        in_bytes=SLOT * len(case.operands),
-        out_bytes=SLOT * len(case.results),
-        loads=indented(loads),
-        text=case.text.format(**names(case)),
-        stores=indented(stores),
+        declarations=indented(declarations(cases)),
+        in_bytes=SLOT * len(cases[0].operands),
+        out_bytes=SLOT * slots_of(cases),
+        body=indented(body(cases)),
     )
 
 
-def single_instruction_ptx(case):
-    """A module whose kernel ``k0`` is the case."""
-    return module_ptx([case])
-
-
 def module_ptx(cases):
-    """A module whose kernels ``k0``, ``k1`` ... are the cases."""
-    return HEADER + "".join(entry(case, f"k{i}") for i, case in enumerate(cases))
+    """A module with the kernel ``k`` of cases with the same operands."""
+    return HEADER + kernel_ptx(cases)
+
+
+def single_instruction_ptx(case):
+    """A module with the kernel ``k`` of one case."""
+    return module_ptx([case])

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes.builder import BIT, HALF, MASK, POINTER, LaneBuilder
+from lockstep.frontend.exec.lanes.builder import BIT, HALF, MASK, POINTER, WORD, LaneBuilder
 
 Values = list[ir.Value]
 
@@ -93,12 +93,13 @@ def lanes_in_order(b: LaneBuilder) -> Iterator[ir.Value]:
 def spill(b: LaneBuilder, vector: ir.Value) -> ir.Value:
     """A lane vector in the function's stack frame, to pick lanes from: the pointer."""
     with b.at_entry():
-        place = b.ir.alloca(vector.type)
-        place.align = 64
+        frame = b.ir.alloca(vector.type)
+        frame.align = 64
+        place = b.ir.inttoptr(b.ir.ptrtoint(frame, WORD), POINTER)  # one without a type
     b.ir.store(vector, place, align=64)
     return place
 
 
 def element(b: LaneBuilder, place: ir.Value, kind: ir.Type, lane: ir.Value) -> ir.Value:
     """Pointer to one lane of a vector in memory, ``kind`` elements."""
-    return b.ir.gep(place, [b.ir.zext(lane, ir.IntType(64))], source_etype=kind)
+    return b.ir.gep(place, [b.ir.zext(lane, WORD)], source_etype=kind)

@@ -1,0 +1,192 @@
+"""Atomic operations: a read, a change and a write for one lane after the other, in lane order.
+
+The host runs the threads of a launch one at a time, so nothing else can come between.
+"""
+
+from llvmlite import ir
+
+from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
+from lockstep.frontend.exec.lanes.builder import CANONICAL_NAN, POINTER, WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, outlined, spill
+from lockstep.frontend.exec.lanes.types import BF16, F16, F32, INTEGERS, Type, Value
+from lockstep.frontend.exec.state import Window
+
+FLOAT = ir.FloatType()
+_INFINITY = {F16: 0x7C00, BF16: 0x7F80}
+
+
+def atomic(
+    b: LaneBuilder,
+    access: Access,
+    operation: str,
+    kind: Type,
+    operands: list[list[Value]],
+    signed: bool = False,
+    packed: bool = False,
+) -> list[Value]:
+    """Combine memory with the operands; the values that memory had before.
+
+    ``operation``: add, min, max, and, or, xor, inc, dec, exch, cas. ``operands``: for each
+    consecutive element its value, and for cas the new value after the one to compare with.
+    ``packed``: a 32-bit element is two of ``kind``. Additions of f32 flush subnormal numbers to
+    zero in global memory and nowhere else, as the PTX ISA has it.
+    """
+    combine = _Combination(operation, kind, signed, packed)
+    stored = combine.stored
+    values = [b.cast(v, stored).ir for element_values in operands for v in element_values]
+    name = f"{combine.name}_{len(operands)}_{access.name}"
+    results = outlined(
+        b,
+        name,
+        [b.vector(stored)] * len(operands),
+        [access.address.ir, access.site, *values],
+        lambda inner, address, site, *v: _one_by_one(
+            inner, access.inside(address, site), combine, len(operands), v
+        ),
+    )
+    return [Value(r, stored) for r in results]
+
+
+def _one_by_one(
+    b: LaneBuilder, access: Access, combine: "_Combination", count: int, values: Values
+) -> Values:
+    host = host_addresses(b, access)
+    stored, size = combine.stored.element, combine.stored.bytes
+    addresses = spill(b, host.ir)
+    operands = [spill(b, v) for v in values]
+    results = [spill(b, ir.Constant(b.vector(combine.stored), None)) for _ in range(count)]
+    plain = spill(b, access.address.ir) if access.window == Window.GLOBAL else None
+    each = len(values) // count
+    with lanes_in_order(b) as lane:
+        address = b.ir.load(element(b, addresses, WORD, lane), typ=WORD)
+        is_global = ir.Constant(ir.IntType(1), 0)
+        if plain is not None:  # addresses of shared and local memory were translated
+            before = b.ir.load(element(b, plain, WORD, lane), typ=WORD)
+            is_global = b.ir.icmp_unsigned("==", before, address)
+        for k in range(count):
+            place = b.offset(b.ir.inttoptr(address, POINTER), k * size)
+            own = operands[k * each : (k + 1) * each]
+            mine = [b.ir.load(element(b, o, stored, lane), typ=stored) for o in own]
+            old = b.ir.load(place, typ=stored, align=size)
+            b.ir.store(combine(b, old, mine, is_global), place, align=size)
+            b.ir.store(old, element(b, results[k], stored, lane))
+    return [b.ir.load(r, typ=b.vector(combine.stored), align=64) for r in results]
+
+
+class _Combination:
+    """What an atomic operation makes of one element's old content and operands (scalars)."""
+
+    def __init__(self, operation: str, kind: Type, signed: bool, packed: bool):
+        self.operation, self.kind, self.signed, self.packed = operation, kind, signed, packed
+        self.stored = INTEGERS[kind.bits * (2 if packed else 1)]
+        sign = "s" if signed else ""
+        self.name = f"atomic_{operation}_{sign}{kind.name}{'x2' if packed else ''}"
+
+    def __call__(self, b: LaneBuilder, old: ir.Value, operands: Values, is_global) -> ir.Value:
+        """The new content; ``is_global`` says whether it is global memory."""
+        if not self.packed:
+            return self._number(b, old, operands, is_global)
+        half = ir.IntType(self.kind.bits)
+        result = ir.Constant(old.type, 0)
+        for shift in (0, self.kind.bits):
+            amount = ir.Constant(old.type, shift)
+            parts = [b.ir.trunc(b.ir.lshr(v, amount), half) for v in (old, *operands)]
+            part = self._number(b, parts[0], parts[1:], is_global)
+            result = b.ir.or_(result, b.ir.shl(b.ir.zext(part, old.type), amount))
+        return result
+
+    def _number(self, b: LaneBuilder, old: ir.Value, operands: Values, is_global) -> ir.Value:
+        if self.operation == "cas":
+            same = b.ir.icmp_unsigned("==", old, operands[0])
+            return b.ir.select(same, operands[1], old)
+        if self.operation == "exch":
+            return operands[0]
+        if self.kind.kind != "float":
+            return self._integer(b.ir, old, operands[0])
+        if self.operation == "add":
+            return self._float_sum(b, old, operands[0], is_global)
+        return self._float_choice(b, old, operands[0])
+
+    def _integer(self, emit: ir.IRBuilder, old: ir.Value, value: ir.Value) -> ir.Value:
+        zero, one = ir.Constant(old.type, 0), ir.Constant(old.type, 1)
+        match self.operation:
+            case "add":
+                return emit.add(old, value)
+            case "and":
+                return emit.and_(old, value)
+            case "or":
+                return emit.or_(old, value)
+            case "xor":
+                return emit.xor(old, value)
+            case "inc":
+                again = emit.icmp_unsigned(">=", old, value)
+                return emit.select(again, zero, emit.add(old, one))
+            case "dec":
+                first = emit.icmp_unsigned("==", old, zero)
+                again = emit.or_(first, emit.icmp_unsigned(">", old, value))
+                return emit.select(again, value, emit.sub(old, one))
+        compare = emit.icmp_signed if self.signed else emit.icmp_unsigned
+        return emit.select(compare("<" if self.operation == "min" else ">", old, value), old, value)
+
+    def _float_sum(self, b: LaneBuilder, old: ir.Value, value: ir.Value, is_global) -> ir.Value:
+        kind = self.kind
+        if kind.bits == 16:  # a sum of two has few enough bits that rounding twice is exact
+            total = b.ir.fadd(widen(b.ir, kind, old), widen(b.ir, kind, value))
+            return narrow(b.ir, kind, total)
+        a, c = b.ir.bitcast(old, kind.element), b.ir.bitcast(value, kind.element)
+        if kind == F32:
+            a, c = flush(b, a, is_global), flush(b, c, is_global)
+        total = b.ir.fadd(a, c)
+        if kind == F32:
+            total = flush(b, total, is_global)
+        nan = ir.Constant(old.type, CANONICAL_NAN[kind.bits])
+        ordered = b.ir.fcmp_ordered("ord", total, total)
+        return b.ir.select(ordered, b.ir.bitcast(total, old.type), nan)
+
+    def _float_choice(self, b: LaneBuilder, old: ir.Value, value: ir.Value) -> ir.Value:
+        """A NaN loses, and minus zero is less than zero."""
+        emit, kind = b.ir, old.type
+        magnitude = ir.Constant(kind, CANONICAL_NAN[self.kind.bits])
+        keys, nans = [], []
+        for number in (old, value):
+            sign = emit.ashr(number, ir.Constant(kind, self.kind.bits - 1))
+            keys.append(emit.xor(number, emit.and_(sign, magnitude)))
+            size = emit.and_(number, magnitude)
+            infinity = ir.Constant(kind, _INFINITY[self.kind])
+            nans.append(emit.icmp_unsigned(">", size, infinity))
+        better = emit.icmp_signed("<" if self.operation == "min" else ">", *keys)
+        result = emit.select(better, old, value)
+        result = emit.select(nans[0], value, emit.select(nans[1], old, result))
+        return emit.select(emit.and_(*nans), magnitude, result)
+
+
+def flush(b: LaneBuilder, number: ir.Value, condition: ir.Value) -> ir.Value:
+    """A subnormal f32 scalar becomes zero of its sign, if a condition holds."""
+    bits = b.ir.bitcast(number, ir.IntType(32))
+    exponent = b.ir.and_(bits, ir.Constant(bits.type, 0x7F800000))
+    small = b.ir.icmp_unsigned("==", exponent, ir.Constant(bits.type, 0))
+    zero = b.ir.bitcast(b.ir.and_(bits, ir.Constant(bits.type, 1 << 31)), FLOAT)
+    return b.ir.select(b.ir.and_(small, condition), zero, number)
+
+
+def widen(emit: ir.IRBuilder, kind: Type, bits: ir.Value) -> ir.Value:
+    """The f32 scalar that the bits of an f16 or bf16 stand for."""
+    if kind == F16:
+        return emit.fpext(emit.bitcast(bits, ir.HalfType()), FLOAT)
+    wide = emit.zext(bits, ir.IntType(32))
+    return emit.bitcast(emit.shl(wide, ir.Constant(wide.type, 16)), FLOAT)
+
+
+def narrow(emit: ir.IRBuilder, kind: Type, number: ir.Value) -> ir.Value:
+    """An f32 scalar rounded to the nearest f16 or bf16, as bits; NaN is the canonical one."""
+    half = ir.IntType(16)
+    if kind == F16:
+        result = emit.bitcast(emit.fptrunc(number, ir.HalfType()), half)
+    else:
+        bits = emit.bitcast(number, ir.IntType(32))
+        sixteen = ir.Constant(bits.type, 16)
+        odd = emit.and_(emit.lshr(bits, sixteen), ir.Constant(bits.type, 1))
+        up = emit.add(odd, ir.Constant(bits.type, 0x7FFF))
+        result = emit.trunc(emit.lshr(emit.add(bits, up), sixteen), half)
+    ordered = emit.fcmp_ordered("ord", number, number)
+    return emit.select(ordered, result, ir.Constant(half, CANONICAL_NAN[16]))
