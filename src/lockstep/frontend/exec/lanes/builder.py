@@ -7,13 +7,12 @@ functions that take the builder first and return values.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 
 from llvmlite import ir
+from llvmlite.ir.values import FunctionAttributes
 
 from lockstep.frontend.exec.lanes.types import (
-    F32,
-    F64,
-    INTEGERS,
     PRED,
     Type,
     Value,
@@ -56,14 +55,14 @@ class LaneBuilder:
     @staticmethod
     def vector(kind: Type) -> ir.VectorType:
         """The LLVM type of a lane vector."""
-        return ir.VectorType(kind.element, LANES)
+        return ir.VectorType(kind.element, LANES * kind.count)
 
     def constant(self, kind: Type, number: int | float) -> Value:
-        """The same number in every lane; a float type takes a float or its bit pattern."""
+        """The same number in every element; a float type takes a float or its bit pattern."""
         if kind.kind == "pred":
             number = int(bool(number))
-        if kind in (F32, F64) and isinstance(number, int):
-            return self.cast(self.constant(INTEGERS[kind.bits], number), kind)
+        if kind.kind == "float" and isinstance(number, int):
+            return self.cast(self.constant(kind.integer, number), kind)
         if kind.kind != "float":
             number &= (1 << kind.bits) - 1
             number -= (number >> (kind.bits - 1) << kind.bits) if kind.bits > 1 else 0
@@ -119,8 +118,8 @@ class LaneBuilder:
         if value.settled:
             return value
         kind = value.type
-        nan = self.constant(INTEGERS[kind.bits], CANONICAL_NAN[kind.bits])
-        bits = self.ir.bitcast(value.ir, self.vector(INTEGERS[kind.bits]))
+        nan = self.constant(kind.integer, CANONICAL_NAN[kind.bits])
+        bits = self.ir.bitcast(value.ir, self.vector(kind.integer))
         ordered = self.ir.fcmp_ordered("ord", value.ir, value.ir)
         bits = self.ir.select(ordered, bits, nan.ir)
         return Value(self.ir.bitcast(bits, self.vector(kind)), kind)
@@ -130,7 +129,7 @@ class LaneBuilder:
         if value.type == kind:
             return value
         value = self.settle(value)
-        if value.type.element == kind.element:
+        if self.vector(value.type) == self.vector(kind):
             return Value(value.ir, kind)
         return Value(self.ir.bitcast(value.ir, self.vector(kind)), kind)
 
@@ -215,6 +214,41 @@ class LaneBuilder:
             function = ir.Function(self.module, kind, name)
         return self.ir.call(function, arguments)
 
+    def elementwise(self, name: str, *values: Value) -> Value:
+        """An LLVM intrinsic ``llvm.name`` that maps elements of one type to that type."""
+        kind = values[0].type
+        vector = self.vector(kind)
+        result = self.intrinsic(
+            f"llvm.{name}.{type_suffix(vector)}", vector, [v.ir for v in values]
+        )
+        return Value(result, kind, settled=kind.kind != "float")
+
+    def outlined(
+        self, name: str, kind: Type, emit: Callable[..., Value], *values: Value, strict=False
+    ) -> Value:
+        """Call ``emit(builder, *values)`` as a function of the module's own, emitted once.
+
+        For pure computations that are too long to repeat. ``name`` must tell apart all that
+        ``emit`` depends on besides the values' types. ``strict``: it changes the rounding mode.
+        """
+        name = "_".join([name, *(v.type.name for v in values)])
+        signature = ir.FunctionType(self.vector(kind), [v.ir.type for v in values])
+
+        def body(builder: ir.IRBuilder, function: ir.Function) -> None:
+            if strict:
+                function.attributes = _Strict(function.attributes)
+            inner = copy(self)
+            inner.ir, inner.function, inner._records = builder, function, {}
+            inputs = [
+                Value(a, v.type, settled=v.type.kind != "float")
+                for a, v in zip(function.args, values)
+            ]
+            result = inner.settle(emit(inner, *inputs))
+            inner.ir.ret(result.ir)
+
+        function = self.local_function(name, signature, body)
+        return Value(self.ir.call(function, [v.ir for v in values]), kind)
+
     def local_function(
         self, name: str, kind: ir.FunctionType, emit: Callable[[ir.IRBuilder, ir.Function], None]
     ) -> ir.Function:
@@ -242,6 +276,15 @@ class LaneBuilder:
         go_on = self.function.append_basic_block()
         self.ir.cbranch(condition, self._failed, go_on)
         self.ir.position_at_end(go_on)
+
+
+class _Strict(FunctionAttributes):
+    """Attributes of a function whose code depends on the rounding mode."""
+
+    _known = FunctionAttributes._known | {"strictfp"}
+
+    def __init__(self, attributes: FunctionAttributes):
+        super().__init__(["strictfp", *attributes])
 
 
 class _Splat(ir.Constant):

@@ -7,20 +7,39 @@ from llvmlite import ir
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """What one lane holds: ``kind`` is int, float or pred."""
+    """What one lane holds: ``kind`` is int, float or pred.
+
+    ``count`` elements of ``bits`` each lie side by side in a lane, the first one lowest.
+    """
 
     name: str
     bits: int
     kind: str
+    count: int = 1
 
     @property
     def bytes(self) -> int:
         """Size in memory; a predicate has none."""
-        return self.bits // 8
+        return self.bits * self.count // 8
+
+    @property
+    def integer(self) -> "Type":
+        """Integers of the same size and count."""
+        return INTEGERS[self.bits].times(self.count)
+
+    @property
+    def scalar(self) -> "Type":
+        """The type of one element."""
+        return self.times(1)
+
+    def times(self, count: int) -> "Type":
+        """The type with another number of elements in a lane."""
+        name = self.name.partition("x")[0]
+        return Type(f"{name}x{count}" if count > 1 else name, self.bits, self.kind, count)
 
     @property
     def element(self) -> ir.Type:
-        """The LLVM type of one lane; 16-bit floats are kept as their bits."""
+        """The LLVM type of one element; floats below 32 bits are kept as their bits."""
         if self.kind == "float" and self.bits >= 32:
             return ir.FloatType() if self.bits == 32 else ir.DoubleType()
         return ir.IntType(self.bits)
@@ -34,6 +53,9 @@ I64 = Type("i64", 64, "int")
 I128 = Type("i128", 128, "int")
 F16 = Type("f16", 16, "float")
 BF16 = Type("bf16", 16, "float")
+E4M3 = Type("e4m3", 8, "float")
+E5M2 = Type("e5m2", 8, "float")
+TF32 = Type("tf32", 32, "float")
 F32 = Type("f32", 32, "float")
 F64 = Type("f64", 64, "float")
 

@@ -39,7 +39,7 @@ def branch(lift: Lift, i: Instruction) -> None:
 @opcode("CALL.REL", "CALL.ABS", modifiers="NOINC")
 def call(lift: Lift, i: Instruction) -> None:
     """The return address is in registers already."""
-    if any(isinstance(o, Register) for o in i.operands) or i.mnemonic == "CALL.ABS":
+    if any(isinstance(o, Register) for o in i.operands) or "ABS" in i.modifiers:
         raise lift.refuse("calls through registers are not supported")
 
 
@@ -77,7 +77,7 @@ def leave_convergence(lift: Lift, i: Instruction) -> None:
 def move_barrier(lift: Lift, i: Instruction) -> None:
     """Between a barrier register and a general one."""
     target, source = i.operands[:2]
-    if i.mnemonic == "BMOV.64":
+    if "64" in i.modifiers:
         raise lift.refuse("only 32-bit barrier moves are supported")
     value = _barrier_state(lift, source)
     if isinstance(target, Register) and target.file in ("R", "B"):

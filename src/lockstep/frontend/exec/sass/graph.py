@@ -10,7 +10,7 @@ from lockstep.isa.sass.encoding.operand import Immediate, Register, Target
 _ENDINGS = {
     "BRA": Ending.BRANCH,
     "JMP": Ending.BRANCH,
-    "CALL.REL": Ending.BRANCH,
+    "CALL": Ending.BRANCH,
     "BRX": Ending.INDIRECT,
     "RET": Ending.INDIRECT,
     "EXIT": Ending.EXIT,

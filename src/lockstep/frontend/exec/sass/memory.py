@@ -1,6 +1,7 @@
 """Loads, stores and constant loads."""
 
 from lockstep.frontend.exec.lanes import memory as lanes
+from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.types import I8, I16, I32, I64, Type, Value
 from lockstep.frontend.exec.sass.lift import Lift
@@ -34,18 +35,25 @@ def address_of(lift: Lift, operand: Address, window: Window) -> Value:
     b = lift.b
     kind = I64 if window == Window.GLOBAL else I32
     total = b.constant(kind, operand.offset)
+    wide = "E" in lift.instruction.modifiers and operand.base is not None
     for register in (operand.base, operand.uniform):
         if register is not None and not register.is_zero:
-            total = Value(b.ir.add(total.ir, _term(lift, register, kind).ir), kind)
+            term = _term(lift, register, kind, wide and not register.part)
+            total = Value(b.ir.add(total.ir, term.ir), kind)
     return total
 
 
-def _term(lift: Lift, register: Register, kind: Type) -> Value:
+def _term(lift: Lift, register: Register, kind: Type, wide: bool) -> Value:
+    """One register of an address: a word or a pair, scaled by X4, X8 or X16."""
+    word = lift.register(register.file, register.number)
+    if register.part.startswith("X"):
+        shift = int(register.part[1:]).bit_length() - 1
+        word = Value(lift.b.ir.shl(word.ir, lift.b.constant(I32, shift).ir), I32)
     if kind == I32:
-        return lift.register(register.file, register.number)
-    if register.part == "U32":
-        return resize(lift.b, lift.register(register.file, register.number), I64)
-    return lift.join(lift.words(register, 2))
+        return word
+    if wide or register.part == "64" or register.file == "UR":
+        return lift.join(lift.words(register, 2))
+    return resize(lift.b, word, I64, signed=register.part != "U32")
 
 
 @opcode("LD", "LDG", "LDS", "LDL", modifiers=_ACCESS)
@@ -66,14 +74,18 @@ def store(lift: Lift, i: Instruction) -> None:
     lanes.store(lift.b, access, values)
 
 
-def _access(lift: Lift, i: Instruction, size: int) -> lanes.Access:
+def _access(lift: Lift, i: Instruction, size: int) -> Access:
     operand = next(o for o in i.operands if isinstance(o, Address))
     window = window_of(i)
     address = address_of(lift, operand, window)
     lift.record_addresses(address)
-    return lanes.Access(window, address, size, lift.site(window))
+    return Access(window, address, size, lift.site(window))
 
 
-@opcode("ULDC", modifiers="64")
-def uniform_constant(lift: Lift, i: Instruction) -> None:
-    lift.write(i.operands[0], lift.constant(i.operands[1], I64 if "64" in i.modifiers else I32))
+@opcode("LDC", "ULDC", modifiers="U8 S8 U16 S16 64")
+def load_constant(lift: Lift, i: Instruction) -> None:
+    kind, _, signed = shape(i)
+    if "64" in i.modifiers:
+        kind = I64
+    value = lift.constant(i.operands[1], kind)
+    lift.write(i.operands[0], resize(lift.b, value, I32, signed) if kind.bits < 32 else value)

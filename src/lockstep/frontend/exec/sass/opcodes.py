@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Opcode:
-    """How one mnemonic is lifted.
-
-    ``polls``: may read what other threads write, unless it is plain; see :func:`polls`.
-    """
+    """How one mnemonic is lifted, and the modifiers that it may have."""
 
     lift: Callable[["Lift", Instruction], None]
     modifiers: frozenset[str]
@@ -33,15 +30,23 @@ def opcode(*mnemonics: str, modifiers: str = ""):
 
     def register(lift):
         for mnemonic in mnemonics:
-            TABLE[mnemonic] = Opcode(lift, frozenset(modifiers.split()))
+            own = mnemonic.split(".")[1:]
+            TABLE[mnemonic] = Opcode(lift, frozenset(modifiers.split() + own))
         return lift
 
     return register
 
 
+def find(instruction: Instruction) -> Opcode | None:
+    """The entry of an instruction: by mnemonic and first modifier, else by mnemonic."""
+    first = instruction.modifiers[:1]
+    named = TABLE.get(".".join((instruction.mnemonic, *first)))
+    return named or TABLE.get(instruction.mnemonic)
+
+
 def problem(instruction: Instruction) -> str:
     """Why an instruction cannot be executed; empty if it can."""
-    entry = TABLE.get(instruction.mnemonic)
+    entry = find(instruction)
     if entry is None:
         return f"{instruction.opcode} is not supported"
     unknown = [m for m in instruction.modifiers if m and m not in entry.modifiers]

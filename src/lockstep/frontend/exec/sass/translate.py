@@ -10,10 +10,10 @@ from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.program import BLOCK, EXITED, Program
-from lockstep.frontend.exec.sass import control, floating, integer, memory  # noqa: F401 (tables)
+from lockstep.frontend.exec.sass import control, floating, half, integer, memory  # noqa: F401 (tables)
 from lockstep.frontend.exec.sass.graph import Block, Graph, converges, members_of
 from lockstep.frontend.exec.sass.lift import Lift, Slots
-from lockstep.frontend.exec.sass.opcodes import TABLE, problem
+from lockstep.frontend.exec.sass.opcodes import find, problem
 from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import Instruction
 
@@ -96,7 +96,7 @@ class Translation:
             lift.restrict(guard)
             if lift.stream is not None:
                 lift.stream.lanes(lift.number)
-        TABLE[instruction.mnemonic].lift(lift, instruction)
+        find(instruction).lift(lift, instruction)
         lanes = b.bits_of(b.active)
         b.active = before
         return lanes
