@@ -1,13 +1,17 @@
 """Emitting a SASS block with the lane builder: registers, operands, guards."""
 
+from typing import NamedTuple
+
 from llvmlite import ir
 
 from lockstep.errors import LockstepError
-from lockstep.frontend.exec.lanes.builder import HALF, POINTER, LaneBuilder
+from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD, LaneBuilder
+from lockstep.frontend.exec.lanes import memory as lanes
+from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.integer import negate, resize
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.lanes.types import F16, F32, F64, I32, I64, PRED, Type, Value
-from lockstep.frontend.exec.state import LANES
+from lockstep.frontend.exec.state import LANES, Window
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import (
     Constant,
@@ -42,18 +46,25 @@ class Slots:
         return self._starts[file] + int(name[len(file) :]) * size
 
 
+class Shared(NamedTuple):
+    """What the blocks of a kernel collect: memory sites and the constant banks they read."""
+
+    sites: list[tuple[int, int]]  # static index, Window
+    banks: dict[str, int]  # "bank3" -> place in the launch's table of symbols
+
+
 class Lift:
     """One block on its way into LLVM: the builder, and the registers' current values.
 
     ``reads`` are the registers whose value on entry is used, ``written`` those with a new one.
     """
 
-    def __init__(self, name: str, slots: Slots, builder: LaneBuilder, sites: list):
+    def __init__(self, name: str, slots: Slots, builder: LaneBuilder, shared: Shared):
         self.kernel, self.slots, self.b = name, slots, builder
         self.number = 0
         self.instruction: Instruction | None = None
         self.stream: Stream | None = None
-        self.sites = sites
+        self.sites, self.banks = shared
         self.reads: set[str] = set()
         self.written: dict[str, None] = {}
         self._values: dict[str, Value] = {}
@@ -190,13 +201,35 @@ class Lift:
     # Constant memory
 
     def constant(self, operand: Constant, kind: Type) -> Value:
-        """A word of bank 0 (launch geometry and parameters) or of the module's own banks."""
-        if operand.bank != 0 or operand.index is not None:
-            raise self.refuse("this constant bank is not supported here")
-        start = self.b.ir.inttoptr(self.b.field("launch", "parameters"), POINTER)
-        element = kind.element
-        scalar = self.b.ir.load(self.b.offset(start, operand.offset), typ=element, align=4)
-        return self.b.splat(scalar, kind)
+        """A word of a constant bank; bank 0 holds the launch's geometry and parameters."""
+        if not isinstance(operand.bank, int):
+            raise self.refuse("bindless constant banks are not supported")
+        b = self.b
+        if operand.index is not None and not operand.index.is_zero:
+            return self._indexed(operand, kind)
+        start = b.ir.inttoptr(self._bank(operand.bank), POINTER)
+        scalar = b.ir.load(b.offset(start, operand.offset), typ=kind.element, align=kind.bytes)
+        return b.splat(scalar, kind)
+
+    def _bank(self, bank: int) -> ir.Value:
+        """Address (i64) of a constant bank."""
+        if bank == 0:
+            return self.b.field("launch", "parameters")
+        index = self.banks.setdefault(f"bank{bank}", len(self.banks))
+        table = self.b.ir.inttoptr(self.b.field("launch", "symbols"), POINTER)
+        return self.b.ir.load(self.b.offset(table, 8 * index), typ=WORD)
+
+    def _indexed(self, operand: Constant, kind: Type) -> Value:
+        """A word whose offset a register adds to."""
+        b = self.b
+        index = self.register(operand.index.file, operand.index.number)
+        offset = Value(b.ir.add(index.ir, b.constant(I32, operand.offset).ir), I32)
+        window = Window.PARAMETER if operand.bank == 0 else Window.GLOBAL
+        if window == Window.GLOBAL:
+            start = b.splat(self._bank(operand.bank), I64)
+            offset = Value(b.ir.add(start.ir, resize(b, offset, I64).ir), I64)
+        access = Access(window, offset, kind.bytes, self.site(window))
+        return lanes.load(b, access, kind)[0]
 
     # Guards, sites and the stream
 

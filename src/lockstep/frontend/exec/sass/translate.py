@@ -12,7 +12,7 @@ from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.program import BLOCK, EXITED, Program
 from lockstep.frontend.exec.sass import control, floating, half, integer, memory  # noqa: F401 (tables)
 from lockstep.frontend.exec.sass.graph import Block, Graph, converges, members_of
-from lockstep.frontend.exec.sass.lift import Lift, Slots
+from lockstep.frontend.exec.sass.lift import Lift, Shared, Slots
 from lockstep.frontend.exec.sass.opcodes import find, problem
 from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import Instruction
@@ -44,7 +44,7 @@ class Translation:
                 raise LockstepError(f"{place} {instruction.text()}: {reason}")
         self.graph = Graph(self.code, source.indirect_targets)
         self.slots = Slots(source.registers)
-        self.sites: list[tuple[int, int]] = []
+        self.shared = Shared([], {})
 
     def program(self) -> Program:
         """Emit every block and compile them."""
@@ -65,8 +65,8 @@ class Translation:
             register_bytes=self.slots.bytes,
             local_bytes=self.source.local_bytes,
             shared_bytes=self.source.shared_bytes,
-            sites=self.sites,
-            symbols=[],
+            sites=self.shared.sites,
+            symbols=list(self.shared.banks),
             items=[lift.stream.items if lift.stream else [] for lift, _ in emitted],
             entry=entry.number,
             cleared_bytes=self.slots.bytes if entry.live_in else 0,
@@ -77,7 +77,7 @@ class Translation:
 
     def _emit(self, module: ir.Module, block: Block) -> tuple[Lift, ir.Value | None]:
         b = LaneBuilder(module, f"block{block.number}")
-        lift = Lift(self.source.name, self.slots, b, self.sites)
+        lift = Lift(self.source.name, self.slots, b, self.shared)
         if self.recording:
             lift.stream = Stream(b, block.number)
         leaving = None
