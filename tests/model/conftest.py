@@ -19,6 +19,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from lockstep import engine
 from lockstep._jit import DISABLED
 from lockstep.engine import machine, simulation
 from lockstep.gpus import library
@@ -144,7 +145,7 @@ def watch():
             issue(c, s, b, w, now)
 
         with mock.patch.object(scheduler, "issue", note):
-            result = simulation.run(workload, gpu, **options)
+            result = engine.run(workload, gpu, **options)
         counters = simulation.totals(np.concatenate([k.sm for k in result.kernels]))
         return SimpleNamespace(
             issues=sorted(seen),

@@ -74,6 +74,7 @@ class FrontEnd(Spec, kw_only=True):
     stream_buffer: _int(0, 64, "lines", "lines prefetched after an L0 miss; 0 = none") = 8
     l1_latency: _int(1, 4096, "cycles", "L0 miss that hits the L1 instruction cache") = 20
     l2_latency: _int(1, 8192, "cycles", "L1 instruction cache miss") = 200
+    buffer: _int(1, 64, "instructions", "instruction buffer of a warp: how far fetch is ahead") = 3
     redirect: _int(0, 256, "cycles", "taken branch to next issue of the warp, buffer refilled") = 8
 
 

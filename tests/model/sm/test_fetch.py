@@ -127,13 +127,58 @@ def test_a_warp_waits_for_its_first_line(watch, tiny):
     assert seen.stalls[Stall.FETCH] == start
 
 
-def test_a_warp_stops_at_each_line_without_a_stream_buffer(watch, tiny):
-    gpu = tiny(**SMALL)
+@pytest.mark.parametrize("buffer", [1, 2, 3, 5])
+def test_a_line_is_asked_for_as_soon_as_the_buffer_has_room_for_its_first_instruction(
+    watch, tiny, buffer
+):
+    gpu = tiny(**SMALL | {"sm.front_end.buffer": buffer})
     per_line = gpu.sm.front_end.line_bytes // 16
     seen = watch(straight(2 * per_line), gpu)
     gaps = np.diff(seen.of(0))
-    assert gaps[per_line - 1] == gpu.sm.front_end.l2_latency + 1
+    assert gaps[per_line - 1] == gpu.sm.front_end.l2_latency + 2 - buffer
     assert (np.delete(gaps, [per_line - 1, 2 * per_line - 1]) == 1).all()
+
+
+@pytest.mark.parametrize(("architecture", "size"), [(70, 16), (61, 8), (0, 16)])
+def test_how_many_instructions_a_line_has_depends_on_the_generation(
+    watch, tiny, architecture, size
+):
+    gpu = tiny(**SMALL)
+    k = KernelBuilder("straight", grid=1, block=32, architecture=architecture)
+    for i in range(20):
+        k("NOP")
+        k._code.instructions["pc"][i] = size * i
+    gaps = np.diff(watch(k.workload(), gpu).of(0))
+    assert np.flatnonzero(gaps > 1)[0] == 128 // size - 1
+    assert gaps.max() == gpu.sm.front_end.l2_latency + 2 - gpu.sm.front_end.buffer
+
+
+@pytest.mark.parametrize(("before", "hidden"), [(5, True), (4, False)])
+def test_a_line_comes_while_the_instruction_before_it_waits(watch, tiny, before, hidden):
+    """A warp sleeps before the last instructions of a line."""
+    gpu = tiny(**SMALL)
+    k = KernelBuilder("sleeps", grid=1, block=32)
+    for i in range(12):
+        k("NANOSLEEP 0x400" if i == before else "NOP")
+    at = watch(k.workload(), gpu).of(0)
+    assert at[before + 1] - at[before] > gpu.sm.front_end.l2_latency
+    latency = gpu.sm.front_end.l2_latency + 2 - gpu.sm.front_end.buffer
+    assert at[8] - at[7] == (1 if hidden else latency)
+
+
+def test_after_a_taken_branch_nothing_is_ahead(watch, tiny):
+    """A loop of one line and a half: the line behind it is asked for, each time in vain."""
+    gpu = tiny(**SMALL | {"sm.front_end.l0_bytes": 1024, "sm.front_end.l1_bytes": 4096})
+    k = KernelBuilder("loop", grid=1, block=32)
+    with k.loop(3):
+        for _ in range(15):
+            k("NOP")
+        k("BRA 0x0")
+    seen = watch(k.workload(), gpu)
+    assert seen.counters["l0i_misses"] == 3
+    assert seen.counters["l0i_accesses"] == 3 * 3, "the last is that of the EXIT"
+    starts = seen.of(0)[16::16]
+    assert starts[1] - starts[0] == 16 + gpu.sm.front_end.redirect
 
 
 def test_a_stream_buffer_hides_straight_code(watch, tiny):

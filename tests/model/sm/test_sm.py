@@ -7,7 +7,7 @@ import pytest
 from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
-from lockstep.engine import simulation
+from lockstep import engine
 from lockstep.model import link
 from lockstep.model.sm import accounting, scheduler, sm
 from lockstep.model.sm.state import NEVER
@@ -46,9 +46,9 @@ def test_skipping_cycles_changes_nothing(programs, data):
     gpu, changes = data.draw(programs.gpus())
     gpu = gpu.replace(**{"launch.cta_interval": 0.01})
     note(changes)
-    skipped = simulation.run(workload, gpu, limit_cycles=800)
+    skipped = engine.run(workload, gpu, limit_cycles=800)
     with mock.patch.object(sm, "run_sm", every_cycle):
-        full = simulation.run(workload, gpu, limit_cycles=800)
+        full = engine.run(workload, gpu, limit_cycles=800)
     assert skipped.stopped == full.stopped
     assert skipped.cycles == full.cycles
     for a, b in zip(skipped.kernels, full.kernels):

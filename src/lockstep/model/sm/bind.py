@@ -3,7 +3,7 @@
 import numpy as np
 
 from lockstep.errors import WorkloadError
-from lockstep.gpus.spec import GPU
+from lockstep.gpus.spec import GPU, FrontEnd
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import (
     MAX_DESTINATIONS,
@@ -21,6 +21,7 @@ PIPELINED = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
     OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
+VOLTA = 70  # SASS version
 LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond
 PRODUCERS = {
     OpClass.SFU: SHORT, OpClass.SHUFFLE: SHORT, OpClass.SPECIAL_REGISTER: SHORT,
@@ -63,8 +64,22 @@ def _set_reads(records: np.ndarray, code: np.ndarray, banks: int) -> None:
     records["reads"] = place
 
 
-def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
-    """INSTRUCTION records as this GPU issues them; ``control``: by the compiler's bits."""
+def _lines_ahead(pc: np.ndarray, size: int, front_end: FrontEnd) -> np.ndarray:
+    """The line ``front_end.buffer`` instructions behind each one, or -1 if it is the same line."""
+    ahead = (pc + front_end.buffer * size) // front_end.line_bytes
+    return np.where(ahead == pc // front_end.line_bytes, -1, ahead)
+
+
+def instruction_bytes(kernel: Kernel) -> int:
+    """Bytes of an instruction: 8 up to Pascal, then 16."""
+    return 8 if 0 < kernel.architecture < VOLTA else 16
+
+
+def issue_records(code: np.ndarray, gpu: GPU, control: bool, size: int = 16) -> np.ndarray:
+    """INSTRUCTION records as this GPU issues them; ``control``: by the compiler's bits.
+
+    ``size``: bytes of an instruction.
+    """
     records = np.zeros(len(code), ISSUE)
     table = np.array(operations(gpu), np.int64)  # by OpClass: unit, latency, interval
     op = code["op"]
@@ -75,6 +90,7 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool) -> np.ndarray:
     bare_load = (op == OpClass.LOAD) & ~constant & (code["width"] == 0)
     records["latency"][bare_load] = gpu.l1.latency
     records["line"] = code["pc"] // gpu.sm.front_end.line_bytes
+    records["ahead"] = _lines_ahead(code["pc"], size, gpu.sm.front_end)
     records["branch"] = (op == OpClass.BRANCH) | (op == OpClass.CONVERGENCE)
     records["memory"] = np.isin(op, PIPELINED) & (code["width"] > 0) & ~constant
     producer = np.full(len(OpClass), FIXED)

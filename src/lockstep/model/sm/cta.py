@@ -64,6 +64,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.address = stream.first_address
     warp.address_end = stream.first_address + stream.addresses
     warp.line = -1
+    warp.ahead = -1
     warp.stall_until = 0
     warp.barrier = -1
     warp.arrived = 0

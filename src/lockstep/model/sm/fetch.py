@@ -1,8 +1,10 @@
 """Instruction fetch: an L0 cache a sub-core with a stream buffer, over the SM's L1 cache.
 
-Lookups are by cache line: a warp asks when it moves to another line. The fetch unit delivers one
-instruction a cycle and sub-core, which is also the issue rate, so within a line the instruction
-buffer never runs dry; only misses and taken branches empty it.
+The fetch unit delivers one instruction a cycle and sub-core, which is also the issue rate, so the
+instruction buffer of a warp never runs dry within a line; only misses and taken branches empty it.
+Lookups are therefore by line: when an instruction issues, a place becomes free in the buffer, and
+if what comes there is the first of another line, that line is asked for. A warp that jumps asks
+when it gets there.
 """
 
 from lockstep._jit import inline
@@ -94,3 +96,22 @@ def fetch(c, s, b, line, now):
     arrives = beyond_l0(c, s, b, line, now)
     insert(c.instructions, first, spec.l0_ways, line, now, arrives)
     return arrives
+
+
+@inline
+def fetch_ahead(c, s, b, warp, line, now):
+    """The instruction buffer asks for the first instruction of another line."""
+    warp.ahead = line
+    warp.ahead_ready = fetch(c, s, b, line + c.kernels[warp.kernel].fetch_base, now)
+
+
+@inline
+def move_to_line(c, s, b, warp, line, now):
+    """The warp's next instruction is in another line; the cycle at which it is in the buffer."""
+    if warp.ahead == line:
+        at = warp.ahead_ready
+    else:
+        at = fetch(c, s, b, line + c.kernels[warp.kernel].fetch_base, now)
+    warp.line = line
+    warp.ahead = -1
+    return at

@@ -14,7 +14,7 @@ from lockstep.model.sm.dependence import (
     set_result,
 )
 from lockstep.model.sm.done import note
-from lockstep.model.sm.fetch import fetch
+from lockstep.model.sm.fetch import fetch_ahead, move_to_line
 from lockstep.model.sm.memory_pipeline import enqueue, has_room
 from lockstep.model.sm.state import DONE_WARP, FIXED, GROUPS, LONG, NEVER, SHORT
 
@@ -135,8 +135,7 @@ def examine(c, s, b, w, now):
     if warp.cleared == 0:
         warp.op = instruction.op
         if instruction.line != warp.line:
-            at = fetch(c, s, b, instruction.line + kernel.fetch_base, now)
-            warp.line = instruction.line
+            at = move_to_line(c, s, b, warp, instruction.line, now)
             if at > now:
                 warp.stall_until = at
                 return blocked(warp, at, STALL_FETCH)
@@ -206,6 +205,7 @@ def advance(c, s, w, warp, instruction, now):
         return False
     if warp.static != expected:  # a taken branch empties the instruction buffer
         warp.line = -1
+        warp.ahead = -1
         if instruction.branch:
             warp.stall_until = max(warp.stall_until, now + 1 + c.spec[0].redirect)
             warp.reason = STALL_FETCH
@@ -234,6 +234,8 @@ def issue(c, s, b, w, now):
         warp.last_issue = now
         execute(c, s, b, w, warp, instruction, now)
         after(c, s, w, warp, instruction, now)
+        if instruction.ahead >= 0 and instruction.ahead != warp.ahead:
+            fetch_ahead(c, s, b, warp, instruction.ahead, now + 1)
         warp.wake = NEVER if warp.barrier >= 0 else now + 1
     if not advance(c, s, w, warp, instruction, now):
         end_warp(c, s, w, now)

@@ -46,6 +46,7 @@ SPEC = np.dtype(
 ISSUE = np.dtype(
     _ints(
         "op", "unit", "latency", "interval", "result", "line", "branch",
+        "ahead",  # line that the fetch of the instruction buffer is in when this one issues, or -1
         "memory",  # goes through the memory pipeline if any lane is active
         "arrivals",  # warps that a barrier waits for; 0 = all of the CTA
         "space", "width", "cache", "immediate", "destinations", "checks", "reads",
@@ -99,7 +100,8 @@ WARP_STATE = np.dtype(
     _ints(
         "active", "kernel", "cta", "index", "age", "wake", "reason",
         "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address", "address_end",
-        "line",  # instruction cache line in the buffer, or -1
+        "line",  # instruction cache line of the last instruction, or -1
+        "ahead", "ahead_ready",  # line asked for ahead of issue, or -1, and when it is in the L0
         "stall_until", "barrier", "arrived", "outstanding", "group", "issued", "last_issue",
         "op",  # of the instruction that was looked at last
     )

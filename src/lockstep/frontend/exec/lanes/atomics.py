@@ -31,7 +31,7 @@ def atomic(
     ``packed``: a 32-bit element is two of ``kind``. Additions of f32 flush subnormal numbers to
     zero in global memory and nowhere else, as the PTX ISA has it.
     """
-    combine = _Combination(operation, kind, signed, packed)
+    combine = Combination(operation, kind, signed, packed)
     stored = combine.stored
     values = [b.cast(v, stored).ir for element_values in operands for v in element_values]
     name = f"{combine.name}_{len(operands)}_{access.name}"
@@ -48,7 +48,7 @@ def atomic(
 
 
 def _one_by_one(
-    b: LaneBuilder, access: Access, combine: "_Combination", count: int, values: Values
+    b: LaneBuilder, access: Access, combine: "Combination", count: int, values: Values
 ) -> Values:
     host = host_addresses(b, access)
     stored, size = combine.stored.element, combine.stored.bytes
@@ -73,7 +73,7 @@ def _one_by_one(
     return [b.ir.load(r, typ=b.vector(combine.stored), align=64) for r in results]
 
 
-class _Combination:
+class Combination:
     """What an atomic operation makes of one element's old content and operands (scalars)."""
 
     def __init__(self, operation: str, kind: Type, signed: bool, packed: bool):

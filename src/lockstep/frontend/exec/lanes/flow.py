@@ -90,6 +90,23 @@ def lanes_in_order(b: LaneBuilder) -> Iterator[ir.Value]:
     b.ir.position_at_end(after)
 
 
+@contextmanager
+def counted(b: LaneBuilder, count: ir.Value) -> Iterator[ir.Value]:
+    """A loop that runs ``count`` (i32) times, maybe never; yields the number of the turn."""
+    before = b.ir.block
+    head, body, after = (b.function.append_basic_block(n) for n in ("turns", "turn", "turned"))
+    b.ir.branch(head)
+    b.ir.position_at_end(head)
+    k = b.ir.phi(HALF)
+    k.add_incoming(ir.Constant(HALF, 0), before)
+    b.ir.cbranch(b.ir.icmp_unsigned("<", k, count), body, after)
+    b.ir.position_at_end(body)
+    yield k
+    k.add_incoming(b.ir.add(k, ir.Constant(HALF, 1)), b.ir.block)
+    b.ir.branch(head)
+    b.ir.position_at_end(after)
+
+
 def spill(b: LaneBuilder, vector: ir.Value) -> ir.Value:
     """A lane vector in the function's stack frame, to pick lanes from: the pointer."""
     with b.at_entry():

@@ -1,0 +1,134 @@
+"""cp.async and its groups, bulk copies and reductions."""
+
+from lockstep.frontend.exec.lanes import async_copy as lanes
+from lockstep.frontend.exec.lanes import barrier_objects
+from lockstep.frontend.exec.lanes.atomics import Combination
+from lockstep.frontend.exec.lanes.types import BF16, F16, I32, Value
+from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
+from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
+from lockstep.frontend.exec.ptx.opcodes import opcode
+from lockstep.frontend.exec.ptx.operands import access_of, space_of
+from lockstep.isa.ptx.syntax import Immediate, Instruction, Negated, Operand, Register
+
+_HINTS = "[.L2::cache_hint][.L2::{64B,128B,256B}]"
+_SHARED = "{shared,shared::cta}"
+
+
+@opcode(
+    f"cp.async.ca.{_SHARED}.global{_HINTS}",
+    f"cp.async.cg.{_SHARED}.global{_HINTS}",
+    destinations=0,
+)
+def copy(lift: Lift, i: Instruction) -> None:
+    target, source, size, *rest = i.operands
+    if not isinstance(size, Immediate) or size.value not in _sizes(i):
+        raise lift.refuse(f"{i.name} cannot copy so many bytes")
+    if "L2::cache_hint" in i.modifiers:
+        rest = rest[:-1]
+    count = _count(lift, rest[0] if rest else size, size.value)
+    to = access_of(lift, target, "shared", size.value, record=False)
+    lanes.copy(lift.b, to, access_of(lift, source, "global", size.value), count)
+
+
+def _sizes(i: Instruction) -> tuple[int, ...]:
+    return (16,) if i.modifiers[1] == "cg" else (4, 8, 16)
+
+
+def _count(lift: Lift, operand: Operand, size: int) -> Value:
+    """Bytes to read: a number, or none where a predicate says to ignore the source."""
+    b = lift.b
+    if _is_predicate(lift, operand):
+        ignore = lift.read(operand, "pred")
+        return b.select(ignore, b.constant(I32, 0), b.constant(I32, size))
+    return lift.read(operand, "u32")
+
+
+def _is_predicate(lift: Lift, operand: Operand) -> bool:
+    if isinstance(operand, Negated):
+        return True
+    return isinstance(operand, Register) and lift.type(operand.name).kind == "pred"
+
+
+@opcode(
+    "cp.async.{commit_group,wait_group,wait_all}",
+    "cp.async.bulk.{commit_group,wait_group,wait_group.read}",
+    "cp.async.bulk.prefetch.L2.global[.L2::cache_hint]",
+    destinations=0,
+)
+def groups(lift: Lift, i: Instruction) -> None:
+    """All copies are complete already."""
+
+
+@opcode(f"cp.async.mbarrier.arrive[.noinc][.{_SHARED}].b64", destinations=0)
+def arrive(lift: Lift, i: Instruction) -> None:
+    """Without ``.noinc`` the arrival is one more than the barrier had been told: no change."""
+    if "noinc" in i.modifiers:
+        place = access_of(lift, i.operands[0], space_of(i), OBJECT_BYTES)
+        barrier_objects.arrive(lift.b, place)
+
+
+_LOADS = (
+    "{shared::cluster,shared::cta}.global.mbarrier::complete_tx::bytes[.L2::cache_hint]",
+    "shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
+)
+_STORE = "global.shared::cta.bulk_group[.L2::cache_hint]"
+
+
+@opcode(*(f"cp.async.bulk.{form}" for form in (*_LOADS, _STORE)), destinations=0)
+def bulk_copy(lift: Lift, i: Instruction) -> None:
+    to, at, size = _ends(lift, i)
+    lanes.bulk_copy(lift.b, to, at, size)
+    _complete(lift, i, size)
+
+
+_REDUCTIONS = (
+    "add.{u32,s32,u64,f32,f64}",
+    "{min,max}.{u32,s32,u64,s64,f16,bf16}",
+    "add.noftz.{f16,bf16}",
+    "{inc,dec}.u32",
+    "{and,or,xor}.{b32,b64}",
+)
+_SHARED_REDUCTIONS = (
+    "{and,or,xor}.b32",
+    "add.{u32,s32,u64}",
+    "{min,max}.{u32,s32}",
+    "{inc,dec}.u32",
+)
+
+
+@opcode(
+    *(f"cp.reduce.async.bulk.{_STORE}.{form}" for form in _REDUCTIONS),
+    *(f"cp.reduce.async.bulk.{_LOADS[1]}.{form}" for form in _SHARED_REDUCTIONS),
+    destinations=0,
+)
+def bulk_reduce(lift: Lift, i: Instruction) -> None:
+    to, at, size = _ends(lift, i)
+    words = [w for w in i.modifiers if w in _OPERATIONS]
+    name = i.modifiers[-1]
+    kind = {"f16": F16, "bf16": BF16}.get(name) or type_of(name)
+    combine = Combination(words[0], kind, is_signed(name), packed=False)
+    lanes.bulk_reduce(lift.b, to, at, size, combine)
+    _complete(lift, i, size)
+
+
+_OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
+
+
+def _ends(lift: Lift, i: Instruction):
+    """Target, source, and number of bytes; the stream gets the address in global memory."""
+    target, source, size = i.operands[:3]
+    spaces = [space_of(i, k) for k in range(2)]
+    outer = "global" if "global" in spaces else "shared"
+    recorded = spaces.index(outer)
+    to, at = (
+        access_of(lift, operand, space, lanes.CHUNK, record=k == recorded)
+        for k, (operand, space) in enumerate(zip((target, source), spaces))
+    )
+    return to, at, lift.read(size, "u32")
+
+
+def _complete(lift: Lift, i: Instruction, size: Value) -> None:
+    """Tell the barrier of a copy into shared memory."""
+    if "bulk_group" not in i.modifiers:
+        place = access_of(lift, i.operands[3], "shared", OBJECT_BYTES, record=False)
+        barrier_objects.complete_bytes(lift.b, place, size)
