@@ -223,7 +223,7 @@ class LaneBuilder:
         )
         return Value(result, kind, settled=kind.kind != "float")
 
-    def outlined(
+    def subroutine(
         self, name: str, kind: Type, emit: Callable[..., Value], *values: Value, strict=False
     ) -> Value:
         """Call ``emit(builder, *values)`` as a function of the module's own, emitted once.
