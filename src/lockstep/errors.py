@@ -27,3 +27,7 @@ class SpecError(LockstepError):
 
 class WorkloadError(LockstepError):
     """A kernel cannot run on the chosen GPU: for example one CTA needs more than an SM has."""
+
+
+class EndOfKernel(Exception):
+    """Raised by a front end instead of a CTA: the kernel failed and ends with those before."""

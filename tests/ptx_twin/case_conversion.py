@@ -61,7 +61,6 @@ def between_floats():
             yield from float_pair(source, target)
     for mode in WHOLE:
         yield one(f"cvt.{mode}.ftz.f32.f32", "f32", "f32")
-        yield one(f"cvt.{mode}.sat.f32.f32", "f32", "f32")
     yield one("cvt.ftz.f32.f16", "f32", "f16")
     yield one("cvt.rn.ftz.f16.f32", "f16", "f32")
     yield one("cvt.rn.ftz.f32.f64", "f32", "f64")
@@ -84,7 +83,8 @@ def brains():
     for mode in ("rn", "rz"):
         for relu in ("", ".relu"):
             for target in ("bf16", "f16"):
-                yield one(f"cvt.{mode}{relu}.{target}.f32", target, "f32", sm=80)
+                if relu or target == "bf16":
+                    yield one(f"cvt.{mode}{relu}.{target}.f32", target, "f32", sm=80)
                 name = f"cvt.{mode}{relu}.{target}x2.f32"
                 yield one(name, f"{target}x2", "f32", 2, sm=80)
             yield one(f"cvt.{mode}{relu}.tf32.f32", "tf32", "f32", sm=90)

@@ -117,7 +117,7 @@ def decode(pattern, name):
     sign = pattern >> (form.bits - 1) & 1
     body = pattern & mask(form.bits - 1)
     if (body > form.infinity and form.infinite) or (not form.infinite and body == form.nan):
-        return NAN
+        return NAN._replace(sign=sign)
     if body == form.infinity and form.infinite:
         return infinity(sign)
     exponent, fraction = body >> form.fraction_bits, body & mask(form.fraction_bits)

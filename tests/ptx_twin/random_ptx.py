@@ -170,11 +170,10 @@ def branch(draw, writer, depth, templates):
 
 def loop(draw, writer, depth, templates):
     """One to eight times, as a register says; the counter is a register of its own."""
-    top, counter = writer.label(), f"%c{writer.labels}"
+    top, counter, test = writer.label(), f"%c{writer.labels}", f"%e{writer.labels}"
     writer.add(f".reg .b32 {counter};", f"and.b32 {counter}, {register(draw, 'w')}, 7;")
     writer.place(top)
     block(draw, writer, depth - 1, templates)
-    test = f"%e{writer.labels}"
     writer.add(
         f".reg .pred {test};",
         f"sub.s32 {counter}, {counter}, 1;",

@@ -1,8 +1,10 @@
 """Arrays in device memory."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+
+from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
@@ -11,14 +13,16 @@ if TYPE_CHECKING:
 class DeviceArray:
     """``shape`` elements of ``dtype`` in device memory, C order.
 
-    The memory is freed with the object, if the array owns it.
+    The memory is freed with the object, if the array owns it; a part of an array (``x[10:20]``)
+    shares its memory and keeps it alive.
     """
 
-    def __init__(self, device: "Device", pointer: int, shape, dtype, owns: bool):
+    def __init__(self, device: "Device", pointer: int, shape: Any, dtype: Any, owner: Any = None):
+        """``owner`` is kept; the array itself owns its memory if it is None."""
         self.device, self.pointer = device, pointer
-        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        self.shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
         self.dtype = np.dtype(dtype)
-        self._owns = owns
+        self._owner = owner
 
     @property
     def size(self) -> int:
@@ -36,15 +40,39 @@ class DeviceArray:
     def __repr__(self) -> str:
         return f"<DeviceArray {self.dtype}{list(self.shape)} at {self.pointer:#x}>"
 
+    def __getitem__(self, part: int | slice) -> Self:
+        """Elements of the first axis, in place: ``x[5]``, ``x[10:20]``; steps are not possible."""
+        if isinstance(part, (int, np.integer)):
+            first = int(part) + len(self) * (part < 0)
+            if not 0 <= first < len(self):
+                raise IndexError(f"{part} is outside the {len(self)} rows of the array")
+            return self._part(first, self.shape[1:] or (1,))
+        first, last, step = part.indices(len(self))
+        if step != 1:
+            raise LockstepError(f"a part of a device array has no steps; {part} has")
+        return self._part(first, (max(last - first, 0), *self.shape[1:]))
+
+    def _part(self, first: int, shape: tuple[int, ...]) -> Self:
+        row = self.nbytes // max(len(self), 1)
+        return type(self)(self.device, self.pointer + first * row, shape, self.dtype, owner=self)
+
     def numpy(self) -> np.ndarray:
         """A copy on the host, after all launches so far."""
         self.device.synchronize()
         return self._view().copy()
 
-    def copy_from(self, values: np.ndarray) -> None:
-        """Fill the array; ``values`` must broadcast to its shape."""
+    def copy_from(self, values: Any) -> None:
+        """Fill the array after all launches so far; ``values`` must broadcast to its shape."""
         self.device.synchronize()
-        self._view()[...] = values
+        self.fill(values)
+
+    def fill(self, values: Any) -> None:
+        """Fill the array now, whether or not queued launches still use it."""
+        try:
+            self._view()[...] = values
+        except ValueError:
+            given = np.shape(values)
+            raise LockstepError(f"values of shape {given} do not fit {self.shape}") from None
         self.device.copied(self.pointer, self.nbytes)
 
     def _view(self) -> np.ndarray:
@@ -52,5 +80,6 @@ class DeviceArray:
         return raw.view(self.dtype).reshape(self.shape)
 
     def __del__(self):
-        if getattr(self, "_owns", False) and self.device.memory.base:
-            self.device.release(self.pointer)
+        device = getattr(self, "device", None)
+        if device is not None and self._owner is None and device.memory.base:
+            device.memory.free(self.pointer)

@@ -1,86 +1,286 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
+import gc
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from lockstep.api import gpu as find_gpu
 from lockstep.device.array import DeviceArray
+from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
-from lockstep.device.timing import PADDING, Timing
-from lockstep.errors import InputError
+from lockstep.device.recording import Recorder
+from lockstep.device.streams import Event, Stream
+from lockstep.device.timing import Timing
+from lockstep.errors import InputError, LockstepError
 from lockstep.frontend.exec.launch import Geometry
-from lockstep.frontend.exec.memory import DeviceMemory
+from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
 from lockstep.gpus.spec import GPU
 from lockstep.isa.ptx.parser import parse
+from lockstep.metrics.result import Result
+from lockstep.workload import MemoryCopy, Workload
+
+if TYPE_CHECKING:
+    from lockstep.api import Progress
 
 
 class Device:
     """A modelled GPU that executes kernels.
 
-    ``timing``: whether launches are also simulated. ``memory_bytes``: device memory.
+    ``timing``: whether launches are also simulated; without it they are executed at once, with it
+    when somebody waits for them. ``profile``: whether each launch has a ``profile``.
+    ``memory_bytes``: device memory, taken from the host when it is used. ``name``: what results
+    and traces call the program. The other options are those of :func:`lockstep.simulate`, and
+    need ``timing``.
+
+    A context manager: closes at its end.
     """
 
     def __init__(
         self,
-        gpu: GPU | str = "QV100",
+        gpu: GPU | str | Path = "QV100",
         *,
         timing: bool = False,
-        threads: int = 1,
+        profile: bool = False,
         memory_bytes: int = 16 << 30,
+        name: str = "device",
+        threads: int = 1,
+        interval: int | None = None,
+        timeline: bool = False,
+        progress: "Progress | None" = None,
+        notice: Any = None,
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
-        self.timing = Timing(self.gpu, threads=threads) if timing else None
-        self.memory = DeviceMemory(memory_bytes)
+        self.name, self.profiling = name, profile
+        self.memory = _reserve(memory_bytes)
+        self.recorder: Recorder | None = None
+        self.default_stream = Stream(self, 0)
+        self.timing: Timing | None = None
+        if timing:
+            self.timing = Timing(
+                self.gpu,
+                threads=threads,
+                interval=interval,
+                cta_events=timeline,
+                progress=progress,
+                notice=notice,
+            )
+        self._streams = {0: self.default_stream}
+        self._launches = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self.synchronize()
+        finally:
+            self.close()
+
+    def __repr__(self) -> str:
+        how = "timed" if self.timing else "functional"
+        return f"<Device {self.gpu.name}, {how}, {self._launches} launches>"
+
+    # Memory
 
     def array(self, values: Any) -> DeviceArray:
         """Copy an array-like to the device."""
         values = np.asarray(values)
         array = self.empty(values.shape, values.dtype)
-        array.copy_from(values)
+        array.fill(values)
         return array
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array without defined content."""
-        array = DeviceArray(self, 0, shape, dtype, owns=False)
-        array.pointer, array._owns = self.memory.allocate(array.nbytes), True
+        self._check_open()
+        shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        dtype = np.dtype(dtype)
+        if dtype.hasobject:
+            raise LockstepError("device memory holds numbers and records, no Python objects")
+        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        return DeviceArray(self, self.memory.allocate(size), shape, dtype)
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
+        """An array of zeros, written by the device: no copy from the host."""
+        array = self.empty(shape, dtype)
+        self.memory.view(array.pointer, array.nbytes)[:] = 0
         return array
+
+    def copied(self, pointer: int, size: int) -> None:
+        """Note that the host wrote device memory."""
+        if size == 0 or (self.timing is None and self.recorder is None):
+            return
+        copy = MemoryCopy(pointer, size)
+        if self.recorder:
+            self.recorder.copied(copy)
+        if self.timing:
+            self.timing.copied(copy, self.memory.view(pointer, size).data)
+
+    # Code
 
     def load_ptx(self, source: str | Path) -> Module:
         """A module from PTX text, or from the file that a path names."""
+        self._check_open()
         text, name = source, "<ptx>"
         if isinstance(source, Path) or "\n" not in source:
             name = str(source)
             try:
                 text = Path(source).read_text()
-            except OSError as error:
-                raise InputError(source, "", f"cannot read: {error.strerror}") from error
+            except (OSError, UnicodeDecodeError) as error:
+                reason = getattr(error, "strerror", None) or "not a text file"
+                raise InputError(source, "", f"cannot read: {reason}") from error
         return Module(self, parse(text, name), text)
 
+    def compile(self, source: str, arch: str = "sm_70", options: tuple[str, ...] = ()) -> Module:
+        """A module from CUDA C++ text, compiled by NVRTC (``pip install 'lockstep[cuda]'``).
+
+        Kernels without ``extern "C"`` have mangled names; ``module[name]`` finds them by their
+        plain name if it is unique. Raises :class:`LockstepError` with the compiler's log.
+        """
+        from lockstep.device.cuda import compile_cuda
+
+        return self.load_ptx(compile_cuda(source, arch, options))
+
+    def load_triton(
+        self,
+        kernel: Any,
+        signature: dict[str, str],
+        constants: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> Kernel:
+        """A kernel from a ``triton.jit`` function, see :func:`lockstep.device.triton.load`."""
+        from lockstep.device import triton
+
+        return triton.load(self, kernel, signature, constants, **options)
+
+    def load_numba(self, kernel: Any, signature: Any, **options: Any) -> Kernel:
+        """A kernel from a ``numba.cuda`` function, see :func:`lockstep.device.numba.load`."""
+        from lockstep.device import numba
+
+        return numba.load(self, kernel, signature, **options)
+
+    # Launches
+
     def launch(
-        self, kernel: Kernel, geometry: Geometry, parameters: bytes, stream: Any, arguments: tuple
+        self,
+        kernel: Kernel,
+        geometry: Geometry,
+        parameters: bytes,
+        stream: Stream,
+        arguments: tuple,
     ) -> Launch:
         """Execute a kernel; with timing, when its results are asked for."""
-        launch = Launch(kernel, geometry, parameters, stream, arguments)
-        if self.timing:
-            self.timing.launch(launch)
+        self._check_open()
+        self._launches += 1
+        launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launches)
+        if self.timing is None and self.recorder is None:
+            execute(launch, self.profiling)
         else:
-            block = np.frombuffer(parameters + bytes(PADDING), np.uint8).copy()
-            kernel.executor(recording=False).run(geometry, block)
+            self._launch_recorded(launch)
+        stream.last = launch
         return launch
 
+    def _launch_recorded(self, launch: Launch) -> None:
+        command = workload_kernel(launch, self.profiling)
+        if self.recorder:
+            self.recorder.launch(command)
+        if self.timing:
+            self.timing.launch(launch, command)
+            return
+        for _ in command.ctas():
+            pass
+        if launch.error is not None:
+            raise launch.error
+
     def synchronize(self) -> None:
-        """Wait for all launches."""
+        """Wait for all launches; raises the first error of one that failed since the last time."""
+        if self.recorder:
+            self.recorder.waited()
         if self.timing:
             self.timing.synchronize()
 
-    def copied(self, pointer: int, size: int) -> None:
-        """Note that the host wrote device memory."""
-        if self.timing:
-            self.timing.copied(pointer, size)
+    def stream(self) -> Stream:
+        """A new stream: its launches may run at the same time as those of others."""
+        stream = self._streams[len(self._streams)] = Stream(self, len(self._streams))
+        return stream
 
-    def release(self, pointer: int) -> None:
-        """Free an allocation."""
-        self.memory.free(pointer)
+    def find_stream(self, stream: "Stream | int | None") -> Stream:
+        """A stream by itself or its number; the default one for None."""
+        number = stream.number if isinstance(stream, Stream) else stream or 0
+        if number not in self._streams or getattr(stream, "device", self) is not self:
+            raise LockstepError(f"{stream!r} is no stream of this device")
+        return self._streams[number]
+
+    def event(self) -> Event:
+        """An event, to be placed in a stream by its ``record``."""
+        return Event(self)
+
+    # Results
+
+    @property
+    def clock(self) -> int:
+        """The core cycle up to which everything is simulated."""
+        return self._timed().clock
+
+    @property
+    def result(self) -> Result:
+        """Cycles and counters of everything so far; waits for all launches."""
+        self._timed()
+        self.synchronize()
+        return self.partial_result()
+
+    def partial_result(self) -> Result:
+        """Cycles and counters of what was simulated so far, without waiting for more."""
+        timing = self._timed()
+        workload = Workload(self.name, [])
+        workload.digest = timing.digest
+        return Result(timing.result(), self.gpu, workload)
+
+    def record(self, path: str | Path) -> Recorder:
+        """Write what runs from now on as a trace; a context manager, or stopped by ``stop()``.
+
+        A name that ends in .lst makes a file of lockstep's format, any other a directory that
+        Accel-Sim reads. Simulating a trace of everything since the device was made gives the
+        cycles that the device itself counts.
+        """
+        self._check_open()
+        if self.recorder is not None:
+            raise LockstepError(f"already recording {self.recorder.path}")
+        self.synchronize()
+        self.recorder = Recorder(self, path, self.name)
+        return self.recorder
+
+    def close(self) -> None:
+        """Free everything; arrays and modules of the device cannot be used any more."""
+        if self.recorder:
+            self.recorder.cancel()
+        if self.timing:
+            self.timing.close()
+        self.memory.close()
+
+    def _timed(self) -> Timing:
+        if self.timing is None:
+            raise LockstepError("nothing was simulated: create the device with timing=True")
+        return self.timing
+
+    def _check_open(self) -> None:
+        if not self.memory.base:
+            raise LockstepError("the device is closed")
+
+
+def _reserve(size: int) -> DeviceMemory:
+    """Device memory; if no address range is free, those of devices that nobody uses are freed."""
+    try:
+        return DeviceMemory(size)
+    except DeviceMemoryError:
+        gc.collect()
+        return DeviceMemory(size)

@@ -1,10 +1,11 @@
 """A kernel launch and what is known of it."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.launch import Geometry
+from lockstep.frontend.exec.profile import Profile
 
 if TYPE_CHECKING:
     from lockstep.device.module import Kernel
@@ -18,23 +19,52 @@ class Launch:
     kernel: "Kernel"
     geometry: Geometry
     parameters: bytes
-    stream: Any
-    arguments: tuple  # kept, so that their memory lives until the launch is done
+    stream: int
+    arguments: tuple = field(repr=False)  # kept, so that their memory lives until the launch ends
     id: int = 0  # among the device's launches, from 1
     run: "KernelRun | None" = None  # what the timing model counted
+    error: LockstepError | None = None  # why it failed
+    counters: Profile | None = None
 
     @property
     def cycles(self) -> int:
         """Core cycles from the launch to the end of its last CTA; waits for it."""
-        return self._timed().cycles
+        return self.timed().cycles
 
-    def _timed(self) -> "KernelRun":
-        device = self.kernel.module.device
-        device.synchronize()
+    @property
+    def seconds(self) -> float:
+        """The same as simulated time."""
+        return self.cycles / (self.kernel.module.device.gpu.clock_mhz * 1e6)
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The metrics of the launch by name; NaN where one is undefined."""
+        from lockstep.metrics import facts, registry
+
+        gpu = self.kernel.module.device.gpu
+        return registry.evaluate(registry.columns(gpu), facts.of_kernel(self.timed(), gpu))
+
+    @property
+    def profile(self) -> dict[str, float]:
+        """What it executed, whatever the GPU: instructions, accesses, sectors."""
+        self.wait()
+        if self.counters is None:
+            raise LockstepError("this launch was not profiled: create the device with profile=True")
+        return self.counters.metrics()
+
+    def wait(self) -> None:
+        """Wait for the launch; raises what it failed of."""
+        self.kernel.module.device.synchronize()
+        if self.error is not None:
+            raise self.error
+
+    def timed(self) -> "KernelRun":
+        """What the timing model counted; waits for it."""
+        self.wait()
         if self.run is None:
             raise LockstepError(
                 "this launch was not simulated: create the device with timing=True"
-                if not device.timing
+                if not self.kernel.module.device.timing
                 else "the simulation ended before this launch"
             )
         return self.run

@@ -1,6 +1,7 @@
 """Modules of device code, their kernels and variables."""
 
 import hashlib
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from lockstep.device.arguments import pack
 from lockstep.device.array import DeviceArray
 from lockstep.device.launch import Launch
+from lockstep.device.streams import Stream
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.launch import Executor, Geometry
 from lockstep.frontend.exec.ptx.translate import translate
@@ -51,13 +53,19 @@ class Module:
         memory[: len(content)] = np.frombuffer(bytes(content), np.uint8)
 
     def __getitem__(self, name: str) -> "Kernel":
-        """A kernel of the module."""
+        """A kernel of the module, by its name or, if one only has it, its C++ name."""
         if name not in self._kernels:
-            if name not in self.tree.entries:
-                have = ", ".join(self.tree.entries) or "none"
-                raise WorkloadError(f"{self.tree.name} has no kernel {name}; it has {have}")
-            self._kernels[name] = Kernel(self, self.tree.functions[name])
+            self._kernels[name] = Kernel(self, self.tree.functions[self._entry(name)])
         return self._kernels[name]
+
+    def _entry(self, name: str) -> str:
+        if name in self.tree.entries:
+            return name
+        mangled = [e for e in self.tree.entries if e.startswith("_Z") and f"{len(name)}{name}" in e]
+        if len(mangled) != 1:
+            have = ", ".join(self.tree.entries) or "none"
+            raise WorkloadError(f"{self.tree.name} has no kernel {name}; it has {have}")
+        return mangled[0]
 
     def symbol(self, name: str) -> DeviceArray:
         """A ``__device__`` or ``__constant__`` variable as an array."""
@@ -69,7 +77,7 @@ class Module:
         dtype = dtype if variable.type in _DTYPES else dtype[0] + str(int(dtype[1:]) // 8)
         shape = variable.shape or (1,)
         shape = shape if variable.vector == 1 else (*shape, variable.vector)
-        return DeviceArray(self.device, self.addresses[name], shape, dtype, owns=False)
+        return DeviceArray(self.device, self.addresses[name], shape, dtype, owner=self)
 
 
 class Kernel:
@@ -93,32 +101,43 @@ class Kernel:
             self._executors[recording] = Executor(program, module.device.memory, symbols)
         return self._executors[recording]
 
+    def flatten(self, arguments: tuple) -> tuple:
+        """The parameters' values that the caller's arguments stand for."""
+        return arguments
+
     def __getitem__(self, configuration: Any) -> "Configured":
         """Choose grid, block and optionally dynamic shared bytes and stream."""
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
             raise WorkloadError(f"kernel {self.name}: expected [grid, block, shared_bytes, stream]")
-        grid, block, *rest = configuration
-        shared, stream = [*rest, *(0, 0)[len(rest) :]]
-        geometry = Geometry(_three(grid), _three(block), int(shared))
-        return Configured(self, geometry, stream)
+        grid, block, shared, stream = (*configuration, 0, None)[:4]
+        geometry = Geometry(
+            _three(self.name, "grid", grid), _three(self.name, "block", block), int(shared)
+        )
+        return Configured(self, geometry, self.module.device.find_stream(stream))
 
 
 class Configured:
     """A kernel with its launch configuration."""
 
-    def __init__(self, kernel: Kernel, geometry: Geometry, stream: Any):
+    def __init__(self, kernel: Kernel, geometry: Geometry, stream: Stream):
         self.kernel, self.geometry, self.stream = kernel, geometry, stream
 
     def __call__(self, *arguments: Any) -> Launch:
         """Launch with these arguments."""
-        parameters = pack(self.kernel.function, arguments)
+        parameters = pack(self.kernel.function, self.kernel.flatten(arguments))
         return self.kernel.module.device.launch(
             self.kernel, self.geometry, parameters, self.stream, arguments
         )
 
 
-def _three(size: Any) -> tuple[int, int, int]:
-    sizes = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
-    if not 1 <= len(sizes) <= 3 or any(int(s) < 1 for s in sizes):
-        raise WorkloadError(f"grid or block {size}: expected one to three positive numbers")
-    return tuple(int(s) for s in (*sizes, 1, 1, 1)[:3])
+def _three(kernel: str, what: str, size: Any) -> tuple[int, int, int]:
+    try:
+        sizes = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
+        sizes = tuple(operator.index(s) for s in sizes)
+    except TypeError:
+        sizes = ()
+    if not 1 <= len(sizes) <= 3 or any(s < 1 for s in sizes):
+        raise WorkloadError(
+            f"kernel {kernel}: {what} {size!r}; expected one to three positive whole numbers"
+        )
+    return (*sizes, 1, 1)[:3]

@@ -1,42 +1,13 @@
 """Simulating a device's launches: functional runs feed the timing model, launch after launch."""
 
-from collections.abc import Iterator
-
-import numpy as np
+import hashlib
 
 from lockstep.device.launch import Launch
 from lockstep.engine import Session
 from lockstep.engine.record import Run
-from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
+from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
-from lockstep.workload import Code, Cta, Kernel, MemoryCopy
-
-PADDING = 8  # bytes after the parameters, which wide loads may touch
-
-
-def workload_kernel(launch: Launch, number: int) -> Kernel:
-    """A launch as the timing model sees it; reading its CTAs executes it, once."""
-    kernel, geometry = launch.kernel, launch.geometry
-    executor = kernel.executor(recording=True)
-    program = executor.program
-    parameters = np.frombuffer(launch.parameters + bytes(PADDING), np.uint8).copy()
-
-    def ctas() -> Iterator[Cta]:
-        return executor.ctas(geometry, parameters)
-
-    return Kernel(
-        id=number,
-        name=kernel.name,
-        grid=geometry.grid,
-        block=geometry.block,
-        registers=program.registers,
-        shared_bytes=program.shared_bytes + geometry.dynamic_shared,
-        code=Code(program.code, program.texts),
-        ctas=ctas,
-        stream=launch.stream,
-        shared_base=SHARED_WINDOW,
-        local_base=LOCAL_WINDOW,
-    )
+from lockstep.workload import Kernel, MemoryCopy
 
 
 class Timing:
@@ -45,28 +16,51 @@ class Timing:
     def __init__(self, gpu: GPU, **options):
         self._session = Session(gpu, **options)
         self._pending: list[Kernel | MemoryCopy] = []
-        self._launches: list[Launch] = []
+        self._launches: dict[int, Launch] = {}  # those that are not done
         self._finished = 0
+        self._digest = hashlib.sha256()
 
-    def launch(self, launch: Launch) -> None:
+    @property
+    def clock(self) -> int:
+        """The core cycle up to which everything is simulated."""
+        return self._session.now
+
+    @property
+    def digest(self) -> str:
+        """Hash of all commands so far."""
+        return self._digest.hexdigest()
+
+    def launch(self, launch: Launch, kernel: Kernel) -> None:
         """Queue a launch; it runs when somebody waits for it."""
-        launch.id = len(self._launches) + 1
-        self._launches.append(launch)
-        self._pending.append(workload_kernel(launch, launch.id))
+        self._launches[launch.id] = launch
+        self._pending.append(kernel)
+        parts = (launch.kernel.module.key, kernel.name, launch.geometry, launch.parameters)
+        self._digest.update(repr((*parts, kernel.stream)).encode())
 
-    def copied(self, address: int, size: int) -> None:
+    def copied(self, copy: MemoryCopy, content: memoryview) -> None:
         """Queue a copy from the host, which passes through the L2."""
-        self._pending.append(MemoryCopy(address, size))
+        self._pending.append(copy)
+        self._digest.update(f"copy {copy.address} {copy.bytes} ".encode())
+        self._digest.update(content)
 
     def synchronize(self) -> None:
-        """Execute and simulate what is queued."""
+        """Execute and simulate what is queued; raises the first error of a launch."""
         commands, self._pending = self._pending, []
         if not commands:
             return
         self._session.run(commands)
-        for run in self.result().kernels[self._finished :]:
-            self._launches[run.id - 1].run = run
+        launches, self._launches = self._launches, {}
+        for run in self._session.finished[self._finished :]:
+            if launches[run.id].error is None:
+                launches[run.id].run = run
             self._finished += 1
+        for launch in launches.values():
+            launch.arguments = ()
+        error = next((x.error for x in launches.values() if x.error is not None), None)
+        if error is not None:
+            raise error
+        if self._session.stopped:
+            raise LockstepError(f"the simulation ended early: {self._session.stopped}")
 
     def result(self) -> Run:
         """Counters of everything so far."""

@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from lockstep.engine.streams import Streams
-from lockstep.errors import WorkloadError
+from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
 from lockstep.model.sm import bind
@@ -34,11 +34,17 @@ class Running:
     end: int = 0
     bound: int = 0  # static instructions that the machine knows
     exhausted: bool = False
+    failed: bool = False  # the front end ended it early
     warp_instructions: int = 0  # of the CTAs read so far
     thread_instructions: int = 0
     looked: int = 0  # static instructions that were searched for unknown opcodes
     unknown_code: list[int] = field(default_factory=list)
     unknown: Counter = field(default_factory=Counter)
+
+    @property
+    def over(self) -> bool:
+        """Whether all CTAs that it will ever have are done."""
+        return self.done == (len(self.seen) if self.failed else self.kernel.n_ctas)
 
 
 class KernelTable:
@@ -94,14 +100,24 @@ class KernelTable:
         room = self.streams.sm.pending.shape[1]
         taken = int(self.streams.taken[run.slot])
         while not run.exhausted and self.streams.queued[run.slot] - taken < room:
-            begin = perf_counter()
-            cta = next(run.ctas, None)
-            self.read_seconds += perf_counter() - begin
+            cta = self._next(run)
             if cta is None:
-                self._check_count(run)
-                run.exhausted = True
                 break
             self._add(run, cta)
+
+    def _next(self, run: Running) -> Cta | None:
+        begin = perf_counter()
+        try:
+            cta = next(run.ctas, None)
+        except EndOfKernel:
+            run.failed = run.exhausted = True
+            return None
+        finally:
+            self.read_seconds += perf_counter() - begin
+        if cta is None:
+            self._check_count(run)
+            run.exhausted = True
+        return cta
 
     def retire(self, slot: int, number: int, end: int) -> None:
         """A CTA of a slot finished."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from lockstep.engine.compilation import compile_model
 from lockstep.engine.machine import Machine
-from lockstep.engine.record import CTA_EVENT, SAMPLE, Run
+from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run
 from lockstep.engine.simulation import Progress, Simulation
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
@@ -61,6 +61,21 @@ class Session:
             self._simulation.run(commands)
         finally:
             self._seconds += perf_counter() - begin
+
+    @property
+    def now(self) -> int:
+        """The core cycle up to which everything is simulated."""
+        return self._simulation.now
+
+    @property
+    def finished(self) -> list[KernelRun]:
+        """The kernels that have ended, in the order of their ends."""
+        return self._simulation.finished
+
+    @property
+    def stopped(self) -> str:
+        """Why the simulation ended early; empty where it did not."""
+        return self._simulation.stopped
 
     def close(self) -> None:
         """End the threads; nothing more can be run."""

@@ -156,6 +156,8 @@ class Simulation:
         ready = [r for r in runs if r.ready <= self.now]
         for run in ready:
             self.table.feed(run)
+            if run.failed and run.over:  # before any CTA could be dispatched
+                self._finish(run, complete=False)
         self._adopt()
         cut = min([r.ready for r in runs if r.ready > self.now], default=NEVER)
         end = min(self.now + self.machine.window, cut)
@@ -224,8 +226,8 @@ class Simulation:
                     self.events.append((self.table.running[slot].order, cta, int(s), start, end))
             sm.n_finished[s] = 0
         for running in list(self.table.running.values()):
-            if running.done == running.kernel.n_ctas:
-                self._finish(running, complete=True)
+            if running.over:
+                self._finish(running, complete=not running.failed)
         return True
 
     def _check_limits(self) -> None:

@@ -25,10 +25,14 @@ _Numbers = list[int | None]
 
 
 def operand_words(record: np.void, text: str, architecture: int) -> str:
-    """``count registers opcode count registers`` of a record; control bits are not expressed."""
-    for destinations, sources in _candidates(record):
-        if _lifts_to(record, text, destinations, sources, architecture):
-            return f"{_words(destinations)} {text} {_words(sources)}"
+    """``count registers opcode count registers`` of a record; control bits are not expressed.
+
+    Where the record's own opcode does not say what it is, as those of PTX, one of SASS does.
+    """
+    for opcode in (text, *sass.spellings(record)):
+        for destinations, sources in _candidates(record):
+            if _lifts_to(record, opcode, destinations, sources, architecture):
+                return f"{_words(destinations)} {opcode} {_words(sources)}"
     raise WorkloadError(
         f"the instruction at pc {record['pc']:#x} ({text}) has no form in an Accel-Sim trace"
     )

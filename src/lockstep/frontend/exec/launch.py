@@ -1,6 +1,6 @@
 """Running a kernel: geometry, state, and the loop around the scheduler."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,7 @@ from lockstep.workload import Cta
 
 SLICE = 1 << 18  # blocks between looks at Ctrl-C and limits
 FIRST_STREAM_WORDS = 1 << 16
+FEW_STREAM_WORDS = 1 << 14  # read at once while they are in the cache
 
 
 @dataclass(frozen=True)
@@ -151,10 +152,35 @@ class Executor:
         if stop != Stop.DONE:
             raise self._problem(machine, stop)
 
-    def ctas(self, geometry: Geometry, parameters: np.ndarray) -> Iterator[Cta]:
-        """Run a launch CTA by CTA and yield what the timing model reads of each, in grid order.
+    def run_recorded(
+        self, geometry: Geometry, parameters: np.ndarray, read: Callable[[np.ndarray], None]
+    ) -> None:
+        """Run a launch to its end; ``read`` is given the streams of all CTAs piece by piece.
 
         The program must have been translated for recording.
+        """
+        machine = self._begin(geometry, parameters)
+        machine.running[0].recording = False  # no stop at the end of each CTA
+        streams = Streams(machine, FEW_STREAM_WORDS)
+        while (stop := run(machine, SLICE)) != Stop.DONE:
+            if stop == Stop.SPACE:
+                place = int(machine.running[0].place)
+                if not streams.drain(place, read):
+                    streams.grow(place)
+            elif stop != Stop.TIME:
+                raise self._problem(machine, stop)
+        for place in range(len(machine.ctas)):
+            streams.drain(place, read)
+
+    def ctas(
+        self,
+        geometry: Geometry,
+        parameters: np.ndarray,
+        read: Callable[[np.ndarray], None] | None = None,
+    ) -> Iterator[Cta]:
+        """Run a launch CTA by CTA and yield what the timing model reads of each, in grid order.
+
+        The program must have been translated for recording. ``read`` is given the streams, too.
         """
         machine = self._begin(geometry, parameters)
         expander = Expander(self.program, geometry.warps)
@@ -167,6 +193,8 @@ class Executor:
                 streams.grow(place)
             elif stop == Stop.CTA_ENDED:
                 number, index, words = streams.take(place)
+                if read is not None:
+                    read(words)
                 ended[number] = expander.cta(index, words)
             elif stop != Stop.TIME:
                 raise self._problem(machine, stop)
@@ -193,8 +221,9 @@ class Executor:
 class Streams:
     """The stream buffers of the CTAs that run, one a place; they grow as needed."""
 
-    def __init__(self, machine: Machine):
-        self._machine = machine
+    def __init__(self, machine: Machine, first: int = FIRST_STREAM_WORDS):
+        """``first``: words of a buffer when it is first needed."""
+        self._machine, self._first = machine, first
         self._buffers = [np.empty(0, np.int64)] * len(machine.ctas)
         for cta in machine.ctas:
             cta.stream = cta.stream_end = 0
@@ -208,12 +237,20 @@ class Streams:
     def grow(self, place: int) -> None:
         """Twice the room, with what is there already."""
         used = self._used(place)
-        buffer = np.empty(max(2 * len(self._buffers[place]), FIRST_STREAM_WORDS), np.int64)
+        buffer = np.empty(max(2 * len(self._buffers[place]), self._first), np.int64)
         buffer[:used] = self._buffers[place][:used]
         self._buffers[place] = buffer
         cta = self._machine.ctas[place]
         cta.stream = buffer.ctypes.data + 8 * used
         cta.stream_end = buffer.ctypes.data + buffer.nbytes
+
+    def drain(self, place: int, read: Callable[[np.ndarray], None]) -> bool:
+        """Empty a buffer after ``read`` has seen its words; false if there were none."""
+        words = self._buffers[place][: self._used(place)]
+        if len(words):
+            read(words)
+            self._machine.ctas[place].stream = self._buffers[place].ctypes.data
+        return len(words) > 0
 
     def take(self, place: int) -> tuple[int, tuple[int, int, int], np.ndarray]:
         """Number, index and stream words of the CTA that ended; its place becomes free."""

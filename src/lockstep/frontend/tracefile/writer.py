@@ -2,7 +2,7 @@
 
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -13,6 +13,9 @@ from lockstep.frontend.tracefile.build import ChunkBuilder
 from lockstep.frontend.tracefile.columns import LIMIT, Malformed
 from lockstep.workload import Kernel, Workload
 
+ChunkWriter = Callable[[Kernel, BinaryIO], Iterable[index.StoredChunk]]
+"""Writes the CTAs of a kernel to a file and yields what the index must know of each chunk."""
+
 
 def write(workload: Workload, path) -> None:
     """Write a workload; what stands at ``path`` is replaced only by a complete file.
@@ -21,12 +24,12 @@ def write(workload: Workload, path) -> None:
     workload breaks the rules of ``workload.py``.
     """
     index.check(workload)
-    with _replacing(Path(path)) as file:
-        _write(workload, file)
+    with replacing(Path(path)) as file:
+        write_with(workload, file, _chunks)
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file beside ``path`` that takes its name at the end, or vanishes."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -38,9 +41,10 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def _write(workload: Workload, file: BinaryIO) -> None:
+def write_with(workload: Workload, file: BinaryIO, chunks_of: ChunkWriter) -> None:
+    """Write a workload; ``chunks_of`` writes the CTAs of one kernel."""
     file.write(container.header())
-    chunks = [list(_chunks(kernel, file)) for kernel in workload.kernels]
+    chunks = [list(chunks_of(kernel, file)) for kernel in workload.kernels]
     offset = file.tell()
     payload = index.encode(workload, chunks)
     if len(payload) > LIMIT:
@@ -55,12 +59,13 @@ def _chunks(kernel: Kernel, file: BinaryIO) -> Iterator[index.StoredChunk]:
     for cta in kernel.ctas():
         builder.add(cta)
         if builder.full:
-            yield _flush(builder, file)
+            yield flush(builder, file)
     if builder.ctas:
-        yield _flush(builder, file)
+        yield flush(builder, file)
 
 
-def _flush(builder: ChunkBuilder, file: BinaryIO) -> index.StoredChunk:
+def flush(builder: ChunkBuilder, file: BinaryIO) -> index.StoredChunk:
+    """Write the CTAs that a builder has collected as one chunk."""
     ctas = builder.ctas
     try:
         payload = builder.encode()

@@ -7,6 +7,7 @@ from lockstep.isa.sass.assembly import parse, set_control
 from lockstep.isa.sass.lifting import lift, traced_immediate
 from lockstep.isa.sass.opcodes import MEMORY_CLASSES, is_known, opcodes
 from lockstep.isa.sass.registers import register_number
+from lockstep.isa.sass.spelling import spellings
 
 __all__ = [
     "MEMORY_CLASSES",
@@ -16,5 +17,6 @@ __all__ = [
     "parse",
     "register_number",
     "set_control",
+    "spellings",
     "traced_immediate",
 ]

@@ -73,7 +73,7 @@ def find_nth(b: LaneBuilder, x: Value, base: Value, n: Value) -> Value:
 
     The first one may lie at ``base`` itself; n = 0 asks whether it does.
     """
-    return b.outlined("find_nth", I32, _find_nth, x, base, n)
+    return b.subroutine("find_nth", I32, _find_nth, x, base, n)
 
 
 def _find_nth(b: LaneBuilder, x: Value, base: Value, n: Value) -> Value:
@@ -192,7 +192,7 @@ def choose(b: LaneBuilder, index: Value, table: tuple[int, ...]) -> Value:
 
 def permute(b: LaneBuilder, x: Value, y: Value, selector: Value) -> Value:
     """The same with the four picks in the nibbles of ``selector``."""
-    return b.outlined("permute", I32, _permute, x, y, selector)
+    return b.subroutine("permute", I32, _permute, x, y, selector)
 
 
 def _permute(b: LaneBuilder, x: Value, y: Value, selector: Value) -> Value:

@@ -7,6 +7,7 @@ elements are read; 16-bit pairs are vectors of more elements, so nothing here tr
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.builder import HALF, WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.flow import counted, element, spill
 from lockstep.frontend.exec.lanes.types import F32, F64, I32, I64, INTEGERS, PRED, Type, Value
 from lockstep.frontend.exec.state import LANES
 
@@ -86,7 +87,7 @@ def multiply_wide(b: LaneBuilder, x: Value, y: Value, signed: bool) -> Value:
 def multiply_high(b: LaneBuilder, x: Value, y: Value, signed: bool) -> Value:
     """The upper half of the whole product."""
     if x.type == I64:
-        high = b.outlined("multiply_high", I64, _multiply_high_64, x, y)
+        high = b.subroutine("multiply_high", I64, _multiply_high_64, x, y)
         return _signed_high(b, x, y, high) if signed else high
     wide = multiply_wide(b, x, y, signed)
     return resize(b, shift_right(b, wide, x.type.bits), x.type)
@@ -153,7 +154,7 @@ def divide(b: LaneBuilder, x: Value, y: Value, signed: bool) -> tuple[Value, Val
     by_zero = is_zero(b, y)
     c = b.select(by_zero, b.constant(y.type, 1), c)
     emit = _divide_loop if x.type == I64 else _divide_floating
-    quotient = b.outlined("divide", x.type, emit, a, c)
+    quotient = b.subroutine("divide", x.type, emit, a, c)
     if signed:
         different = negative(b, Value(b.ir.xor(x.ir, y.ir), x.type))
         quotient = b.select(different, negate(b, quotient), quotient)
@@ -175,20 +176,9 @@ def _divide_floating(b: LaneBuilder, x: Value, y: Value) -> Value:
 
 def _divide_loop(b: LaneBuilder, x: Value, y: Value) -> Value:
     """Unsigned division of 64 bits, lane by lane: processors divide no vectors of integers."""
-    places = [b.ir.alloca(b.vector(I64)) for _ in range(2)]
-    for place, value in zip(places, (x, y)):
-        b.ir.store(value.ir, place)
-    before, loop = b.ir.block, b.function.append_basic_block("lane")
-    b.ir.branch(loop)
-    b.ir.position_at_end(loop)
-    lane = b.ir.phi(WORD)
-    lane.add_incoming(ir.Constant(WORD, 0), before)
-    at = [b.ir.gep(place, [lane], source_etype=WORD) for place in places]
-    b.ir.store(b.ir.udiv(*(b.ir.load(p, typ=WORD) for p in at)), at[0])
-    following = b.ir.add(lane, ir.Constant(WORD, 1))
-    lane.add_incoming(following, loop)
-    done = b.function.append_basic_block("done")
-    more = b.ir.icmp_unsigned("<", following, ir.Constant(WORD, LANES))
-    b.ir.cbranch(more, loop, done)
-    b.ir.position_at_end(done)
-    return Value(b.ir.load(places[0], typ=b.vector(I64)), I64)
+    places = [spill(b, v.ir) for v in (x, y)]
+    with counted(b, ir.Constant(HALF, LANES)) as lane:
+        at = [element(b, place, WORD, lane) for place in places]
+        quotient = b.ir.udiv(*(b.ir.load(p, typ=WORD) for p in at))
+        b.ir.store(quotient, at[0])
+    return Value(b.ir.load(places[0], typ=x.ir.type, align=64), I64)

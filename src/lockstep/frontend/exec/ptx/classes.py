@@ -4,6 +4,7 @@ PTX is a virtual instruction set, so each instruction is taken as one machine in
 class; ptxas makes several of some (division, 64-bit arithmetic) and none of others.
 """
 
+from lockstep.frontend.exec.ptx.matrix import fragment_width
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.isa.ptx.syntax import Instruction, Register, type_bytes
 
@@ -134,6 +135,8 @@ def width_of(i: Instruction, kind: OpClass) -> int:
         return next((o.value for o in i.operands[2:3] if hasattr(o, "value")), 4)
     if i.opcode in ("ldmatrix", "stmatrix"):
         return 16
+    if i.opcode == "wmma":
+        return fragment_width(i)
     sizes = [type_bytes(w) for w in i.modifiers if _is_type(w)]
     size = sizes[-1] if sizes else 8
     vectors = [int(w[1:]) for w in i.modifiers if w in ("v2", "v4", "v8")]

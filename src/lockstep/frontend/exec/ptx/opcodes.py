@@ -46,6 +46,11 @@ def _regex(form: str) -> str:
     return out
 
 
+def _bases(form: str) -> list[str]:
+    """The opcodes that a form begins with: ``{add,sub}.s32`` has two."""
+    return re.match(r"[^.\[]*", form)[0].strip("{}").split(",")
+
+
 TABLE: dict[str, list[Opcode]] = {}
 
 
@@ -54,7 +59,7 @@ def opcode(*forms: str, destinations: int = 1, reads_carry=False, converges=Fals
 
     def register(lift):
         entry = Opcode(forms, lift, destinations, reads_carry, converges, polls)
-        for base in dict.fromkeys(form.partition(".")[0].partition("[")[0] for form in forms):
+        for base in dict.fromkeys(base for form in forms for base in _bases(form)):
             TABLE.setdefault(base, []).append(entry)
         return lift
 

@@ -7,9 +7,9 @@ are not modelled.
 """
 
 from lockstep.frontend.exec.ptx.graph import Block, entry_of
-from lockstep.frontend.exec.ptx.opcodes import CARRY, read, written
+from lockstep.frontend.exec.ptx.opcodes import CARRY, read, registers_in, written
 from lockstep.isa.instruction import PREDICATES
-from lockstep.isa.ptx.syntax import Function, Module, type_bytes
+from lockstep.isa.ptx.syntax import Function, Module, Vector, type_bytes
 
 MOST = 255  # vector registers of a thread
 MOST_PREDICATES = 7
@@ -19,38 +19,71 @@ Numbers = dict[str, tuple[int, int]]
 
 
 def allocate(module: Module, function: Function, blocks: list[Block], first: int):
-    """Machine registers of a function, from number ``first`` on; and the next free number."""
+    """Machine registers of a function, from number ``first`` on; and the next free number.
+
+    The elements of a vector operand get neighbouring registers, as machine code needs them.
+    """
     ranges = _ranges(module, blocks)
     taken: dict[int, int] = {}  # register -> instructions at which it is in use
     predicates: dict[int, int] = {}
     numbers: Numbers = {}
+    vectors = _vectors(function, ranges)
     end = first
     for name in sorted(ranges, key=lambda n: ranges[n] & -ranges[n]):
+        if name in numbers:
+            continue
         if _is_predicate(function, name):
-            number = _lowest(predicates, ranges[name], 1, 0, MOST_PREDICATES)
+            number = _lowest(predicates, [ranges[name]], 0, MOST_PREDICATES)
             numbers[name] = (PREDICATES + number, 1)
             continue
-        count = max(type_bytes(function.registers[name].type) // 4, 1)
-        number = _lowest(taken, ranges[name], count, first, MOST)
-        numbers[name] = (number, count)
-        end = max(end, number + count)
+        count = _size(function, name)
+        names = vectors.get(name, (name,))
+        live = [ranges[n] for n in names for _ in range(count)]
+        number = _lowest(taken, live, first, MOST)
+        for k, element in enumerate(names):
+            numbers[element] = (number + k * count, count)
+        end = max(end, number + len(live))
     return numbers, end
+
+
+def _size(function: Function, name: str) -> int:
+    """Machine registers of a virtual one."""
+    return max(type_bytes(function.registers[name].type) // 4, 1)
+
+
+def _vectors(function: Function, ranges: dict[str, int]) -> dict[str, tuple[str, ...]]:
+    """For each register of a vector operand all of them; the first such operand counts."""
+    vectors: dict[str, tuple[str, ...]] = {}
+    for instruction in function.instructions:
+        for operand in instruction.operands:
+            names = tuple(registers_in(operand)) if isinstance(operand, Vector) else ()
+            fit = all(n in ranges and n not in vectors for n in names)
+            if len(set(names)) == len(names) > 1 and fit and _alike(function, names):
+                vectors |= dict.fromkeys(names, names)
+    return vectors
+
+
+def _alike(function: Function, names: tuple[str, ...]) -> bool:
+    kinds = {(_is_predicate(function, n), _size(function, n)) for n in names}
+    return len(kinds) == 1 and not _is_predicate(function, names[0])
 
 
 def _is_predicate(function: Function, name: str) -> bool:
     return name == CARRY or function.registers[name].type == "pred"
 
 
-def _lowest(taken: dict[int, int], live: int, count: int, first: int, most: int) -> int:
-    """The first aligned run of registers that are free wherever ``live`` says."""
-    start = -(-first // count) * count
-    for number in range(start, most - count + 1, count):
-        if not any(taken.get(number + k, 0) & live for k in range(count)):
+def _lowest(taken: dict[int, int], live: list[int], first: int, most: int) -> int:
+    """The first aligned run of registers, the k-th of them free wherever ``live[k]`` says."""
+    count = len(live)
+    step = 1 << (count - 1).bit_length()
+    start = -(-first // step) * step
+    for number in range(start, most - count + 1, step):
+        if not any(taken.get(number + k, 0) & needed for k, needed in enumerate(live)):
             break
     else:
-        number = start + hash(live) % max((most - start) // count, 1) * count
-    for k in range(count):
-        taken[number + k] = taken.get(number + k, 0) | live
+        number = start + hash(live[0]) % max((most - count - start) // step, 1) * step
+    for k, needed in enumerate(live):
+        taken[number + k] = taken.get(number + k, 0) | needed
     return number
 
 

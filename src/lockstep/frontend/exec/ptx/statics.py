@@ -4,10 +4,10 @@ import numpy as np
 
 from lockstep.frontend.exec.ptx import classes
 from lockstep.frontend.exec.ptx.graph import Block, entry_of
-from lockstep.frontend.exec.ptx.opcodes import read, written
+from lockstep.frontend.exec.ptx.opcodes import CARRY, registers_in
 from lockstep.frontend.exec.ptx.registers import Numbers, allocate
-from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, PREDICATES, blank
-from lockstep.isa.ptx.syntax import Function, Instruction, Module
+from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, Space, blank
+from lockstep.isa.ptx.syntax import Function, Instruction, Memory, Module, Register, Vector
 
 INSTRUCTION_BYTES = 16  # as machine code since Volta: what the instruction caches hold
 SYSTEM_REGISTERS = 2  # that ptxas reserves in every kernel
@@ -42,8 +42,11 @@ class StaticCode:
         record["width"], record["cache"] = classes.width_of(i, kind), classes.policy_of(i)
         record["immediate"] = classes.barrier_of(i)
         entry = entry_of(self.module, i)
-        targets = _known(written(i, entry), numbers, MAX_DESTINATIONS)
-        sources = _known(read(i, entry, partial=False), numbers, MAX_SOURCES)
+        targets = [*i.operands[: entry.destinations], _carry("cc" in i.modifiers)]
+        sources = [*i.operands[entry.destinations :], i.guard, _carry(entry.reads_carry)]
+        near = record["space"] in (Space.SHARED, Space.LOCAL)
+        targets = _ranges(targets, numbers, MAX_DESTINATIONS, near)
+        sources = _ranges(sources, numbers, MAX_SOURCES, near)
         for field, ranges in (("destination", targets), ("source", sources)):
             record[field + "s"] = len(ranges)
             for k, (first, count) in enumerate(ranges):
@@ -56,12 +59,31 @@ class StaticCode:
         return self._text_numbers[text]
 
 
-def _known(names, numbers: Numbers, most: int) -> list[tuple[int, int]]:
-    """Register ranges of names, neighbours joined, as many as a record holds."""
+def _carry(used: bool) -> Register | None:
+    return Register(CARRY) if used else None
+
+
+def _ranges(operands: list, numbers: Numbers, most: int, near: bool) -> list[tuple[int, int]]:
+    """Register ranges of operands in their order, as many as a record holds; none twice.
+
+    ``near``: addresses have 32 bits in machine code, however PTX writes them.
+    """
     ranges: list[tuple[int, int]] = []
-    for first, count in sorted({numbers[n] for n in names if n in numbers}):
-        if ranges and sum(ranges[-1]) == first and first != PREDICATES:
-            ranges[-1] = (ranges[-1][0], ranges[-1][1] + count)
+    for operand in operands:
+        names = registers_in(operand)
+        own = list(dict.fromkeys(numbers[n] for n in names if n in numbers))
+        if isinstance(operand, Memory) and near:
+            own = [(first, 1) for first, _ in own]
+        ranges += _joined(own) if isinstance(operand, Vector) else own
+    return list(dict.fromkeys(ranges))[:most]
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of which those that follow each other are one."""
+    joined = ranges[:1]
+    for first, count in ranges[1:]:
+        if sum(joined[-1]) == first:
+            joined[-1] = (joined[-1][0], joined[-1][1] + count)
         else:
-            ranges.append((first, count))
-    return ranges[:most]
+            joined.append((first, count))
+    return joined

@@ -12,6 +12,7 @@ from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.program import BLOCK, EXITED, Ending, Program
+from lockstep.frontend.exec.ptx import instructions  # noqa: F401  (fills the table)
 from lockstep.frontend.exec.ptx.graph import Block, blocks_of, entry_of, functions_of
 from lockstep.frontend.exec.ptx.layout import Layout
 from lockstep.frontend.exec.ptx.lift import Lift

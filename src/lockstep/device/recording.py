@@ -1,0 +1,88 @@
+"""Recording a device's launches and copies as a trace."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from lockstep.errors import LockstepError
+from lockstep.frontend.tracefile import Recording
+from lockstep.workload import Kernel, MemoryCopy
+
+if TYPE_CHECKING:
+    from lockstep.device.device import Device
+
+SYNCHRONIZATION = MemoryCopy(0, 0)  # a copy of nothing: waits for all kernels before it
+
+
+class Recorder:
+    """Writes what runs on a device from now on, until :meth:`stop` or the end of the context.
+
+    The trace is one file of lockstep's format, or a directory for Accel-Sim, as the name says
+    (see :func:`lockstep.save`). A launch that fails is left out.
+    """
+
+    def __init__(self, device: "Device", path: str | Path, name: str):
+        from lockstep import api
+
+        self.path, self._device = Path(path), device
+        self._convert = not api.is_tracefile_name(self.path)
+        beside = self.path.with_name(f".{self.path.name}.lst") if self._convert else self.path
+        self._recording: Recording | None = Recording(beside, name)
+        self._streams: set[int] = set()  # of the launches since all were waited for
+        self._waited = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.stop()
+        else:
+            self.cancel()
+
+    def copied(self, copy: MemoryCopy) -> None:
+        """Note a copy from the host."""
+        self._recording.copy(copy)
+        self._streams, self._waited = set(), True
+
+    def waited(self) -> None:
+        """Note that the host waited for all launches so far."""
+        self._waited = True
+
+    def launch(self, kernel: Kernel) -> None:
+        """Note a launch; from now on its CTAs are recorded when they are read."""
+        if self._waited and self._streams - {kernel.stream}:
+            self._recording.copy(SYNCHRONIZATION)
+            self._streams = set()
+        self._waited = False
+        self._streams.add(kernel.stream)
+        kernel.ctas = self._recording.kernel(kernel)
+
+    def stop(self) -> None:
+        """Wait for all launches, and write the trace."""
+        self._device.synchronize()
+        recording = self._detach()
+        recording.close()
+        if self._convert:
+            from lockstep import api
+
+            try:
+                api.save(api.load(recording.path), self.path)
+            finally:
+                recording.path.unlink()
+
+    def cancel(self) -> None:
+        """Stop without writing anything."""
+        self._detach().discard()
+
+    def _detach(self) -> Recording:
+        recording, self._recording = self._recording, None
+        if recording is None:
+            raise LockstepError(f"the recording of {self.path} has ended")
+        self._device.recorder = None
+        return recording

@@ -1,0 +1,1 @@
+"""Functional execution: code of an instruction set becomes machine code over vectors of lanes."""

@@ -1,0 +1,362 @@
+"""Matrix products of fragments that are spread over the lanes of a warp.
+
+A layout says which element of a matrix each lane's registers hold. A product is emitted from the
+layouts alone: for every register of the result and every k, the elements of both factors are
+brought to the lanes that need them by constant shuffles, and multiplied and added.
+
+Arithmetic, where hardware's is not documented: products of f16, bf16, tf32 and 8-bit floating-point
+numbers are exact, and are added to the accumulator in ascending k, each sum rounded to the nearest
+f32; a f16 result is rounded once more at the end. f64 uses fused multiply-adds in ascending k.
+Integer sums are exact; with saturation the accumulator and the sum of products are added with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from lockstep.frontend.exec.lanes.builder import CANONICAL_NAN, HALF, LaneBuilder, type_suffix
+from lockstep.frontend.exec.lanes.flow import Values, outlined
+from lockstep.frontend.exec.lanes.types import F32, F64, I8, I16, I32, I64, Type, Value
+from lockstep.frontend.exec.state import LANES
+
+Place = tuple[int, int, int]  # group of lanes, row, column
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Fragments of the factors and the result of one product.
+
+    The functions map lane, register and element of the register to group, row and column; groups
+    of lanes multiply matrices of their own. ``depth``: elements in a row of the first factor.
+    """
+
+    name: str
+    depth: int
+    first: Callable[[int, int, int], Place]
+    second: Callable[[int, int, int], Place]
+    result: Callable[[int, int], Place]  # lane, index of the number in the lane
+    start: Callable[[int, int], Place]  # of the accumulator that products are added to
+
+
+def tile(rows: int, depth: int, per_register: int) -> Layout:
+    """``rows`` (8 or 16) by 8 results, as PTX ISA's figures of mma fragments have them."""
+    blocks = rows // 8
+
+    def along(lane: int, element: int, register: int) -> int:
+        return (lane % 4 + 4 * register) * per_register + element
+
+    def result(lane: int, k: int) -> Place:
+        return 0, lane // 4 + 8 * (k // 2), lane % 4 * 2 + k % 2
+
+    return Layout(
+        f"tile{rows}x{depth}x{per_register}",
+        depth,
+        lambda lane, r, e: (0, lane // 4 + 8 * (r % blocks), along(lane, e, r // blocks)),
+        lambda lane, r, e: (0, along(lane, e, r), lane // 4),
+        result,
+        result,
+    )
+
+
+def quads(rows_first: bool, rows_second: bool, wide_result: bool, wide_start: bool) -> Layout:
+    """Four products of 8 by 8 by 4, each by two quads of lanes, sixteen lanes apart (m8n8k4).
+
+    ``rows_...``: whether a factor is stored by rows; ``wide_...``: whether sums are f32.
+    """
+
+    def upper(lane: int) -> int:
+        return 4 * (lane // 16)
+
+    def factor(lane: int, element: int, a_lane_each: bool) -> tuple[int, int]:
+        if a_lane_each:
+            return lane % 4 + upper(lane), element
+        return element + upper(lane), lane % 4
+
+    def sums(wide: bool) -> Callable[[int, int], Place]:
+        def place(lane: int, k: int) -> Place:
+            if not wide:
+                return lane // 4 % 4, lane % 4 + upper(lane), k
+            row = (lane & 1) + (k & 2) + upper(lane)
+            return lane // 4 % 4, row, (k & 4) + (lane & 2) + (k & 1)
+
+        return place
+
+    return Layout(
+        f"quads{rows_first:d}{rows_second:d}{wide_result:d}{wide_start:d}",
+        4,
+        lambda lane, r, e: (lane // 4 % 4, *factor(lane, 2 * r + e, rows_first)),
+        lambda lane, r, e: (lane // 4 % 4, *factor(lane, 2 * r + e, not rows_second)[::-1]),
+        sums(wide_result),
+        sums(wide_start),
+    )
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Element types of a product, by their PTX names, and how integers are combined.
+
+    ``operation``: mul, or for single bits xor or and, whose ones are counted.
+    """
+
+    first: str
+    second: str
+    accumulator: str
+    result: str
+    operation: str = "mul"
+    saturates: bool = False
+
+    @property
+    def name(self) -> str:
+        """Distinguishes products for which different code is needed."""
+        parts = [self.first, self.second, self.accumulator, self.result, self.operation]
+        return "_".join([*parts, "sat"] if self.saturates else parts)
+
+
+BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s32": 32, "b1": 1}
+BITS |= {"s8": 8, "u8": 8, "s4": 4, "u4": 4, "e4m3": 8, "e5m2": 8}
+
+
+def per_register(kind: str) -> int:
+    """Elements in a register; single bits are taken by words."""
+    return 1 if kind == "b1" else max(32 // BITS[kind], 1)
+
+
+def multiply(
+    b: LaneBuilder, layout: Layout, numbers: Numbers, factors: list[list[Value]], start: list[Value]
+) -> list[Value]:
+    """The registers of ``first x second + start``; all lanes of the warp take part."""
+    registers = [*factors[0], *factors[1], *start]
+    counts = [len(factors[0]), len(factors[1])]
+    results = _results(len(start), numbers)
+    kind = start[0].type if BITS[numbers.result] == 64 else I32
+
+    def emit(inner: LaneBuilder, *values: ir.Value) -> Values:
+        first = values[: counts[0]]
+        second = values[counts[0] : sum(counts)]
+        return _Product(inner, layout, numbers).registers(first, second, values[sum(counts) :])
+
+    return [
+        Value(v, kind)
+        for v in outlined(
+            b,
+            f"product_{layout.name}_{numbers.name}_{counts[0]}",
+            [b.vector(kind)] * results,
+            [r.ir for r in registers],
+            emit,
+            faults=False,
+        )
+    ]
+
+
+def _results(accumulators: int, numbers: Numbers) -> int:
+    """Registers of the result, for so many of the accumulator."""
+    return accumulators * per_register(numbers.accumulator) // per_register(numbers.result)
+
+
+class _Product:
+    """Emits one product."""
+
+    def __init__(self, b: LaneBuilder, layout: Layout, numbers: Numbers):
+        self.b, self.layout, self.numbers = b, layout, numbers
+        self._moved: dict[tuple, ir.Value] = {}
+
+    def registers(self, first: Values, second: Values, start: Values) -> Values:
+        """The result's registers from those of the factors and of the accumulator."""
+        numbers = self.numbers
+        factors = []
+        for place, kind, parts in (
+            (self.layout.first, numbers.first, first),
+            (self.layout.second, numbers.second, second),
+        ):
+            vectors = unpack(self.b, kind, parts)
+            factors.append((_located(place, vectors), vectors))
+        sums = unpack(self.b, numbers.accumulator, start)
+        sums = self._in_place([s for register in sums for s in register])
+        return pack(self.b, numbers.result, [self._sum(k, s, factors) for k, s in enumerate(sums)])
+
+    def _in_place(self, sums: Values) -> Values:
+        """The accumulator's numbers where the result's are."""
+        start, result = self.layout.start, self.layout.result
+        lanes, indices = range(LANES), range(len(sums))
+        found = {start(lane, k): (k, lane) for k in indices for lane in lanes}
+        return [permuted(self.b, sums, [found[result(lane, k)] for lane in lanes]) for k in indices]
+
+    def _sum(self, index: int, start: ir.Value, factors: list) -> ir.Value:
+        """One number of each lane's result."""
+        places = [self.layout.result(lane, index) for lane in range(LANES)]
+        total = None if _is_integer(self.numbers) else start
+        for k in range(self.layout.depth):
+            one = self._moved_to(0, factors[0], [(g, row, k) for g, row, _ in places])
+            other = self._moved_to(1, factors[1], [(g, k, column) for g, _, column in places])
+            total = self._step(one, other, total)
+        if not _is_integer(self.numbers):
+            return total
+        if self.numbers.saturates:
+            return _intrinsic(self.b, "llvm.sadd.sat", start, total)
+        return self.b.ir.add(start, total)
+
+    def _step(self, one: ir.Value, other: ir.Value, total: ir.Value | None) -> ir.Value:
+        emit, operation = self.b.ir, self.numbers.operation
+        if not _is_integer(self.numbers):
+            return _intrinsic(self.b, "llvm.fma", one, other, total)
+        if operation == "mul":
+            product = emit.mul(one, other)
+        else:
+            bits = (emit.xor if operation == "xor" else emit.and_)(one, other)
+            product = _intrinsic(self.b, "llvm.ctpop", bits)
+        return product if total is None else emit.add(total, product)
+
+    def _moved_to(self, which: int, factor: tuple, wanted: list[Place]) -> ir.Value:
+        """Elements of a factor in the lanes that want them."""
+        located, parts = factor
+        key = (which, *wanted)
+        if key not in self._moved:
+            sources = [located[place] for place in wanted]
+            vectors = [v for register in parts for v in register]
+            self._moved[key] = permuted(self.b, vectors, sources)
+        return self._moved[key]
+
+
+def _located(place: Callable, parts: list[list[ir.Value]]) -> dict[Place, tuple[int, int]]:
+    """For every element of a matrix the number of its vector, and its lane."""
+    found, number = {}, 0
+    for register, vectors in enumerate(parts):
+        for element in range(len(vectors)):
+            for lane in range(LANES):
+                found[place(lane, register, element)] = (number, lane)
+            number += 1
+    return found
+
+
+def permuted(b: LaneBuilder, vectors: Values, sources: list[tuple[int, int]]) -> ir.Value:
+    """A vector whose elements come from (vector, position): a shuffle for each vector used."""
+    used = list(dict.fromkeys(vector for vector, _ in sources))
+    result = vectors[used[0]]
+    length = result.type.count
+    places = [p if v == used[0] else 0 for v, p in sources]
+    if len(used) == 1 and len(places) == length and places == list(range(length)):
+        return result
+    result = _shuffle(b, result, result, places)
+    for vector in used[1:]:
+        other = vectors[vector]
+        if other.type.count != len(sources):
+            raise ValueError("vectors of several lengths")
+        places = [len(sources) + p if v == vector else k for k, (v, p) in enumerate(sources)]
+        result = _shuffle(b, result, other, places)
+    return result
+
+
+def _shuffle(b: LaneBuilder, one: ir.Value, two: ir.Value, places: list[int]) -> ir.Value:
+    mask = ir.Constant(ir.VectorType(HALF, len(places)), places)
+    return b.ir.shuffle_vector(one, two, mask)
+
+
+def _intrinsic(b: LaneBuilder, name: str, *values: ir.Value) -> ir.Value:
+    kind = values[0].type
+    return b.intrinsic(f"{name}.{type_suffix(kind)}", kind, list(values))
+
+
+def _is_integer(numbers: Numbers) -> bool:
+    return numbers.result == "s32"
+
+
+# Elements of registers as numbers to calculate with: f32, f64, or i32
+
+
+def unpack(b: LaneBuilder, kind: str, registers: Values) -> list[Values]:
+    """The numbers in each register, lowest bits first."""
+    convert = _CONVERT[kind]
+    return [[convert(b, r, e) for e in range(per_register(kind))] for r in registers]
+
+
+def pack(b: LaneBuilder, kind: str, numbers: Values) -> Values:
+    """Registers from numbers; NaNs become the canonical one."""
+    if kind == "s32":
+        return numbers
+    if kind == "f64":
+        return [b.cast(Value(n, F64, settled=False), I64).ir for n in numbers]
+    if kind == "f32":
+        return [b.cast(Value(n, F32, settled=False), I32).ir for n in numbers]
+    halves = [_half_bits(b, n) for n in numbers]
+    shift = b.constant(I32, 16).ir
+    return [b.ir.or_(low, b.ir.shl(high, shift)) for low, high in zip(halves[::2], halves[1::2])]
+
+
+def _half_bits(b: LaneBuilder, number: ir.Value) -> ir.Value:
+    half = b.ir.fptrunc(number, ir.VectorType(ir.HalfType(), LANES))
+    bits = b.ir.bitcast(half, b.vector(I16))
+    ordered = b.ir.fcmp_ordered("ord", number, number)
+    bits = b.ir.select(ordered, bits, b.constant(I16, CANONICAL_NAN[16]).ir)
+    return b.ir.zext(bits, b.vector(I32))
+
+
+def _field(b: LaneBuilder, word: ir.Value, kind: Type, number: int) -> ir.Value:
+    """The nth field of each 32-bit word."""
+    moved = b.ir.lshr(word, b.constant(I32, number * kind.bits).ir) if number else word
+    return b.ir.trunc(moved, b.vector(kind))
+
+
+def _from_f16(b: LaneBuilder, word: ir.Value, number: int) -> ir.Value:
+    half = b.ir.bitcast(_field(b, word, I16, number), ir.VectorType(ir.HalfType(), LANES))
+    return b.ir.fpext(half, b.vector(F32))
+
+
+def _from_bf16(b: LaneBuilder, word: ir.Value, number: int) -> ir.Value:
+    if number:
+        bits = b.ir.and_(word, b.constant(I32, 0xFFFF0000).ir)
+    else:
+        bits = b.ir.shl(word, b.constant(I32, 16).ir)
+    return b.ir.bitcast(bits, b.vector(F32))
+
+
+def _from_tf32(b: LaneBuilder, word: ir.Value, _: int) -> ir.Value:
+    """The low 13 bits are not part of the number."""
+    return b.ir.bitcast(b.ir.and_(word, b.constant(I32, 0xFFFFE000).ir), b.vector(F32))
+
+
+def _from_e5m2(b: LaneBuilder, word: ir.Value, number: int) -> ir.Value:
+    """The upper half of an f16."""
+    byte = b.ir.zext(_field(b, word, I8, number), b.vector(I16))
+    bits = b.ir.shl(byte, b.constant(I16, 8).ir)
+    half = b.ir.bitcast(bits, ir.VectorType(ir.HalfType(), LANES))
+    return b.ir.fpext(half, b.vector(F32))
+
+
+def _from_e4m3(b: LaneBuilder, word: ir.Value, number: int) -> ir.Value:
+    """As an f16 whose exponent is biased by 8 more; all ones are NaN."""
+    byte = b.ir.zext(_field(b, word, I8, number), b.vector(I16))
+    sign = b.ir.shl(b.ir.and_(byte, b.constant(I16, 0x80).ir), b.constant(I16, 8).ir)
+    size = b.ir.and_(byte, b.constant(I16, 0x7F).ir)
+    bits = b.ir.or_(sign, b.ir.shl(size, b.constant(I16, 7).ir))
+    half = b.ir.bitcast(bits, ir.VectorType(ir.HalfType(), LANES))
+    number = b.ir.fmul(b.ir.fpext(half, b.vector(F32)), b.constant(F32, 256.0).ir)
+    nan = b.cast(b.constant(I32, CANONICAL_NAN[32]), F32)
+    is_nan = b.ir.icmp_unsigned("==", size, b.constant(I16, 0x7F).ir)
+    return b.ir.select(is_nan, nan.ir, number)
+
+
+def _from_integer(bits: int, signed: bool) -> Callable:
+    def convert(b: LaneBuilder, word: ir.Value, number: int) -> ir.Value:
+        left = b.ir.shl(word, b.constant(I32, 32 - bits * (number + 1)).ir)
+        emit = b.ir.ashr if signed else b.ir.lshr
+        return emit(left, b.constant(I32, 32 - bits).ir)
+
+    return convert
+
+
+_CONVERT: dict[str, Callable[[LaneBuilder, ir.Value, int], ir.Value]] = {
+    "f16": _from_f16,
+    "bf16": _from_bf16,
+    "tf32": _from_tf32,
+    "e5m2": _from_e5m2,
+    "e4m3": _from_e4m3,
+    "s8": _from_integer(8, signed=True),
+    "u8": _from_integer(8, signed=False),
+    "s4": _from_integer(4, signed=True),
+    "u4": _from_integer(4, signed=False),
+    "f32": lambda b, word, _: b.ir.bitcast(word, b.vector(F32)),
+    "s32": lambda b, word, _: word,
+    "b1": lambda b, word, _: word,
+    "f64": lambda b, word, _: b.ir.bitcast(word, b.vector(F64)),
+}
