@@ -384,7 +384,7 @@ def register_to_uniform(lift: Lift, i: Instruction) -> None:
     lift.write(target, lift.first_lane(lift.read(source)))
 
 
-@opcode("IDP", modifiers="4A.U8.U8 4A.S8.S8 4A.U8 4A.S8 2A.LO.S16 2A.LO.U16 2A.HI.S16 2A.HI.U16 U8 S8")
+@opcode("IDP", modifiers="4A U8 S8")
 def dot(lift: Lift, i: Instruction) -> None:
     x, y, z = (lift.read(o) for o in i.operands[1:4])
     words = ".".join(i.modifiers).split(".")

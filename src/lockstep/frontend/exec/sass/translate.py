@@ -10,7 +10,15 @@ from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.program import BLOCK, EXITED, Program
-from lockstep.frontend.exec.sass import atomics, control, floating, half, integer, memory  # noqa: F401 (tables)
+from lockstep.frontend.exec.sass import (  # noqa: F401 (tables)
+    atomics,
+    control,
+    conversion,
+    floating,
+    half,
+    integer,
+    memory,
+)
 from lockstep.frontend.exec.sass.graph import Block, Graph, converges, members_of
 from lockstep.frontend.exec.sass.lift import Lift, Shared, Slots
 from lockstep.frontend.exec.sass.opcodes import find, problem
