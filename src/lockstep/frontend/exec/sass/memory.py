@@ -2,6 +2,7 @@
 
 from lockstep.frontend.exec.lanes import memory as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
+from lockstep.frontend.exec.lanes.async_copy import copy
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.types import I8, I16, I32, I64, Type, Value
 from lockstep.frontend.exec.sass.lift import Lift
@@ -89,3 +90,32 @@ def load_constant(lift: Lift, i: Instruction) -> None:
         kind = I64
     value = lift.constant(i.operands[1], kind)
     lift.write(i.operands[0], resize(lift.b, value, I32, signed) if kind.bits < 32 else value)
+
+
+@opcode("LDGSTS", modifiers=_ACCESS + " ZFILL")
+def copy_to_shared(lift: Lift, i: Instruction) -> None:
+    """Global to shared memory; lanes without the predicate copy nothing, or zeros with ZFILL."""
+    kind, count, _ = shape(i)
+    size = kind.bytes * count
+    target, source = (o for o in i.operands if isinstance(o, Address))
+    for operand in i.operands:
+        if isinstance(operand, Register) and operand.file == "P" and "ZFILL" not in i.modifiers:
+            lift.restrict(lift.predicate(operand))
+    to, at = address_of(lift, target, Window.SHARED), address_of(lift, source, Window.GLOBAL)
+    lift.record_addresses(at)
+    copy(
+        lift.b,
+        Access(Window.SHARED, to, size, lift.site(Window.SHARED)),
+        Access(Window.GLOBAL, at, size, lift.site(Window.GLOBAL)),
+        _copied(lift, i, size),
+    )
+
+
+def _copied(lift: Lift, i: Instruction, size: int) -> Value:
+    """How many bytes each lane copies; the rest is filled with zeros."""
+    b = lift.b
+    count = b.constant(I32, size)
+    for operand in i.operands:
+        if isinstance(operand, Register) and operand.file == "P" and "ZFILL" in i.modifiers:
+            count = b.select(lift.predicate(operand), count, b.constant(I32, 0))
+    return count

@@ -17,7 +17,9 @@ from lockstep.frontend.exec.sass import (  # noqa: F401 (tables)
     floating,
     half,
     integer,
+    matrix,
     memory,
+    warp,
 )
 from lockstep.frontend.exec.sass.graph import Block, Graph, converges, members_of
 from lockstep.frontend.exec.sass.lift import Lift, Shared, Slots
