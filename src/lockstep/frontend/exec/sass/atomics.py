@@ -22,7 +22,7 @@ _TYPES = {
 
 
 @opcode(
-    "ATOM", "ATOMG", "ATOMS", "RED",
+    "ATOM", "ATOMG", "ATOMS", "RED", "REDG",
     modifiers="E ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST SPIN POPC 32 64 U32 S32 U64 S64 F32 "
     "F64 F16x2 BF16_V2 BF16x2 FTZ RN STRONG WEAK GPU SYS CTA SM",
 )  # fmt: skip

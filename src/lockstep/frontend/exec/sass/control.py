@@ -14,9 +14,9 @@ from lockstep.isa.sass.encoding.operand import Name, Register, Target
 
 @opcode(
     "NOP", "YIELD", "WARPSYNC", "BSYNC", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
-    "ERRBAR", "FENCE", "NANOSLEEP", "PREEXIT", "ACQBULK", "EXIT",
-    modifiers="LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC KEEPREFCOUNT "
-    "PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP",
+    "ERRBAR", "CGAERRBAR", "FENCE", "NANOSLEEP", "PREEXIT", "ACQBULK", "EXIT",
+    modifiers="LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
+    "KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP",
 )  # fmt: skip
 def no_result(lift: Lift, i: Instruction) -> None:
     """Nothing is computed: order and convergence are the scheduler's business."""
@@ -187,5 +187,3 @@ def _special(lift: Lift, name: str) -> Value:
     if name in _ZERO:
         return b.constant(I32, 0)
     raise lift.refuse(f"special register {name} is not supported")
-
-

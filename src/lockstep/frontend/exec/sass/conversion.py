@@ -110,5 +110,3 @@ def pack(lift: Lift, i: Instruction) -> None:
     high, low = (resize(b, b.cast(v, I16), I32) for v in sources)
     upper = b.ir.shl(high.ir, b.constant(I32, 16).ir)
     lift.write(i.operands[0], Value(b.ir.or_(upper, low.ir), I32))
-
-

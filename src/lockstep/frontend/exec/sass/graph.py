@@ -1,6 +1,7 @@
 """Basic blocks of a SASS kernel."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from lockstep.frontend.exec.program import Ending
 from lockstep.frontend.exec.sass.opcodes import polls
@@ -57,7 +58,7 @@ class Graph:
         self._targets = indirect_targets
         self._index = {i.pc: k for k, i in enumerate(code)}
         bounds = sorted({0, len(code)} | self._leaders())
-        self.blocks = [Block(a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
+        self.blocks = [Block(a, b) for a, b in pairwise(bounds)]
         self.at = {b.first: b for b in self.blocks}
         for block in self.blocks:
             self._connect(block)
@@ -178,5 +179,3 @@ def members_of(instruction: Instruction) -> int | str:
         if isinstance(operand, Immediate):
             return operand.value & ALL_LANES
     return ALL_LANES
-
-

@@ -90,5 +90,3 @@ def compare(lift: Lift, i: Instruction) -> None:
         held = compare_floats(b, name, one, two, "FTZ" in words)
         joined = Value(emit(held.ir, lift.predicate(other[-1]).ir), PRED)
         lift.write_predicate(target, joined)
-
-

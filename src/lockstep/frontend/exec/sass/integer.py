@@ -1,13 +1,15 @@
 """Integer arithmetic, logic, shifts, comparison and moves; the uniform forms are the same."""
 
+from msgspec.structs import replace
+
 from lockstep.frontend.exec.lanes import bits as lane_bits
 from lockstep.frontend.exec.lanes import integer as lane_integer
 from lockstep.frontend.exec.lanes.integer import multiply_wide, resize, shift_right
-from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
+from lockstep.frontend.exec.lanes.types import F32, I32, I64, PRED, Value
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.isa.sass.encoding.instruction import Instruction
-from lockstep.isa.sass.encoding.operand import Immediate, Register
+from lockstep.isa.sass.encoding.operand import Immediate, Operand, Register
 
 
 def _predicates(i: Instruction) -> tuple[list[Register], list[Register]]:
@@ -15,9 +17,7 @@ def _predicates(i: Instruction) -> tuple[list[Register], list[Register]]:
     where = [o for o in i.operands if isinstance(o, Register) and o.file in ("P", "UP")]
     results = [o for o in i.operands[: i.results] if o in where]
     sources = [
-        o
-        for o in i.operands[i.results :]
-        if isinstance(o, Register) and o.file in ("P", "UP")
+        o for o in i.operands[i.results :] if isinstance(o, Register) and o.file in ("P", "UP")
     ]
     return results, sources
 
@@ -65,10 +65,8 @@ def add3(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], total)
 
 
-def _without_sign(operand):
-    import msgspec
-
-    return msgspec.structs.replace(operand, negated=False) if hasattr(operand, "negated") else operand
+def _without_sign(operand: Operand) -> Operand:
+    return replace(operand, negated=False) if hasattr(operand, "negated") else operand
 
 
 @opcode("IMAD", "IMAD.MOV", "IMAD.IADD", "IMAD.SHL", "UIMAD", modifiers="U32 X")
@@ -122,10 +120,8 @@ def scaled_sum_high(lift: Lift, i: Instruction) -> None:
     results, carries = _predicates(i)
     x, y, *rest = _numbers(i)
     b, low, count = lift.b, lift.read(x), rest[-1].value
-    if "SX32" in i.modifiers:
-        high = shift_right(b, low, 31, signed=True)
-    else:
-        high = lift.read(rest[0])
+    extended = "SX32" in i.modifiers
+    high = shift_right(b, low, 31, signed=True) if extended else lift.read(rest[0])
     wide = lift.join([low, high])
     shifted = Value(b.ir.shl(wide.ir, b.constant(I64, count).ir), I64)
     word = resize(b, shift_right(b, shifted, 32), I32)
@@ -146,9 +142,7 @@ def select(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], value)
 
 
-def _bits(lift: Lift, i: Instruction, operand) -> Value:
-    from lockstep.frontend.exec.lanes.types import F32
-
+def _bits(lift: Lift, i: Instruction, operand: Operand) -> Value:
     if i.mnemonic == "FSEL":
         return lift.b.cast(lift.read(operand, F32), I32)
     return lift.read(operand)
@@ -227,15 +221,28 @@ def write_comparison(lift: Lift, i: Instruction, outcome: Value, other: Value) -
         lift.write_predicate(target, value)
 
 
-@opcode("IMNMX", "UIMNMX", modifiers="U32")
+@opcode("VIADD")
+def add(lift: Lift, i: Instruction) -> None:
+    x, y = (lift.read(o) for o in i.operands[1:3])
+    lift.write(i.operands[0], Value(lift.b.ir.add(x.ir, y.ir), I32))
+
+
+@opcode("IMNMX", "UIMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX", modifiers="U32 RELU")
 def minimum_or_maximum(lift: Lift, i: Instruction) -> None:
-    """The predicate chooses the minimum."""
-    x, y, least = i.operands[1:]
+    """The predicate chooses the minimum; of a sum and a word, or of all words."""
+    *numbers, least = i.operands[1:]
     b, signed = lift.b, "U32" not in i.modifiers
-    x, y = lift.read(x), lift.read(y)
-    low = lane_integer.minimum(b, x, y, signed)
-    high = lane_integer.maximum(b, x, y, signed)
-    lift.write(i.operands[0], b.select(lift.predicate(least), low, high))
+    first, *others = (lift.read(o) for o in numbers)
+    if i.mnemonic == "VIADDMNMX":
+        first = Value(b.ir.add(first.ir, others.pop(0).ir), I32)
+    low = high = first
+    for other in others:
+        low = lane_integer.minimum(b, low, other, signed)
+        high = lane_integer.maximum(b, high, other, signed)
+    result = b.select(lift.predicate(least), low, high)
+    if "RELU" in i.modifiers:
+        result = lane_integer.rectify(b, result)
+    lift.write(i.operands[0], result)
 
 
 @opcode("IABS")
@@ -254,7 +261,7 @@ def funnel_shift(lift: Lift, i: Instruction) -> None:
     if "W" in words:
         count = Value(b.ir.and_(count.ir, b.constant(I32, limit).ir), I32)
     else:
-        count = lane_bits_minimum(lift, count, limit + 1)
+        count = _at_most(lift, count, limit + 1)
     left, signed = "L" in words, "S32" in words or "S64" in words
     if not wide_type and not left and "HI" in words:
         low, high = high, shift_right(b, high, 31, signed=True) if signed else b.constant(I32, 0)
@@ -266,7 +273,7 @@ def funnel_shift(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], lift.split(result)[1 if take_high else 0])
 
 
-def lane_bits_minimum(lift: Lift, count: Value, limit: int) -> Value:
+def _at_most(lift: Lift, count: Value, limit: int) -> Value:
     """A shift count that is at most ``limit``."""
     return lane_integer.minimum(lift.b, count, lift.b.constant(I32, limit), signed=False)
 
@@ -348,7 +355,9 @@ def bit_mask(lift: Lift, i: Instruction) -> None:
 def predicates_to_register(lift: Lift, i: Instruction) -> None:
     """Pack P0 to P6 into the bits that the mask selects; the others come from the register."""
     b = lift.b
-    source = next(o for o in i.operands[i.results :] if isinstance(o, Register) and o.file in ("R", "UR"))
+    source = next(
+        o for o in i.operands[i.results :] if isinstance(o, Register) and o.file in ("R", "UR")
+    )
     mask = next(o for o in i.operands if isinstance(o, Immediate)).value
     file = "UP" if i.mnemonic.startswith("U") else "P"
     packed = b.constant(I32, 0)

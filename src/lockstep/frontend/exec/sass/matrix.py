@@ -97,5 +97,3 @@ def _rows(lift: Lift, i: Instruction) -> Access:
 @opcode("MOVM", modifiers="16 MT88")
 def transpose(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], moves.transpose(lift.b, lift.read(i.operands[1])))
-
-

@@ -8,9 +8,7 @@ from lockstep.isa.sass import parse
 from lockstep.isa.sass.encoding.instruction import Instruction
 
 
-def static_code(
-    code: Sequence[Instruction], architecture: int
-) -> tuple[np.ndarray, list[str]]:
+def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndarray, list[str]]:
     """INSTRUCTION records, one an instruction, and the display texts that they refer to."""
     numbers: dict[str, int] = {}
     records = []

@@ -88,5 +88,3 @@ def elect(lift: Lift, i: Instruction) -> None:
         lift.write(target, leader)
     for target in predicates:
         lift.write_predicate(target, own)
-
-
