@@ -5,9 +5,9 @@ from typing import NamedTuple
 from llvmlite import ir
 
 from lockstep.errors import LockstepError
-from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes import memory as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
+from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.integer import negate, resize
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.lanes.types import F16, F32, F64, I32, I64, PRED, Type, Value
