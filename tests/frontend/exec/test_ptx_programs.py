@@ -45,7 +45,7 @@ def known_programs():
         yield pytest.param(program, id=program.name, marks=marks)
 
 
-@pytest.mark.parametrize("program", known_programs())
+@pytest.mark.parametrize("program", list(known_programs()))
 def test_programs_give_the_known_words(device, program):
     expected = np.array(program.expected(), np.uint32)
     out = device.array(np.zeros_like(expected))
