@@ -118,6 +118,7 @@ CHOICES = {
     "sm.front_end.l0_bytes": (0, 512, 12288),
     "sm.front_end.l1_bytes": (0, 1024, 131072),
     "sm.front_end.stream_buffer": (0, 1, 8),
+    "sm.front_end.buffer": (1, 3),
     "sm.front_end.redirect": (0, 8),
     "sm.operands.style": ("ports", "collectors"),
     "sm.operands.banks": (1, 2, 4),

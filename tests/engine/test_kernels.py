@@ -11,7 +11,7 @@ from lockstep.engine.kernels import FETCH_SPACING, KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import totals
 from lockstep.engine.streams import Streams
-from lockstep.errors import WorkloadError
+from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.isa.instruction import OpClass
 from lockstep.workload import Code, Workload
 
@@ -157,3 +157,31 @@ def test_ctas_may_come_in_any_order(small):
     result = run(spoiled(lambda ctas: reversed(ctas)), small(), cta_events=True)
     assert result.stopped == ""
     assert np.sort(result.cta_events, order="start")["cta"].tolist() == [2, 1, 0]
+
+
+def test_ctas_of_a_cluster_wait_for_each_other_whatever_the_order_they_are_read_in(table):
+    launched = kernel(grid=(4, 2), cluster=(2, 2))
+    ctas = list(launched.ctas())
+    launched.ctas = lambda: iter(ctas[::-1])
+    running = table.start(launched, 0)
+    queued = int(table.streams.queued[running.slot])
+    order = table.streams.sm.pending[running.slot]["cta"][:queued].tolist()
+    assert order == [2, 3, 6, 7, 0, 1, 4, 5]
+    assert not running.clusters
+
+
+def test_a_kernel_that_ends_early_leaves_out_incomplete_clusters(table):
+    launched = kernel(grid=4, cluster=2)
+    ctas = list(launched.ctas())
+
+    def broken():
+        yield from ctas[:3]
+        raise EndOfKernel
+
+    launched.ctas = broken
+    running = table.start(launched, 0)
+    assert running.failed and running.seen == {0, 1}
+    assert running.warp_instructions == sum(
+        int(c.warps["warp_instructions"].sum()) for c in ctas[:2]
+    )
+    assert int(table.streams.queued[running.slot]) == 2

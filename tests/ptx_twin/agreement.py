@@ -1,5 +1,7 @@
 """Whether a result is right: bit for bit, or as far as PTX specifies it."""
 
+import re
+
 from ptx_twin import special
 from ptx_twin.floating import divide_approximately, load, split
 from ptx_twin.integer import reader
@@ -7,6 +9,7 @@ from ptx_twin.numbers import FORMATS, decode, mask, power
 from ptx_twin.operands import type_bits
 from ptx_twin.table import is_float
 
+DEPTH = re.compile(r"m\d+n\d+k(\d+)")
 # Of these PTX says no more than that a NaN gives a NaN.
 ANY_NAN = ("abs", "neg", "tanh", "ex2")
 
@@ -76,10 +79,22 @@ def _flushes(exact, opcode, name):
     return exact.magnitude - special.bound(opcode, name, exact) < smallest
 
 
+def close(case, kind, got, expected):
+    """Sums of products of numbers within [-1, 1], in whatever order and precision of sums."""
+    name, results = lanes(kind, got)
+    _, others = lanes(kind, expected)
+    length = int(DEPTH.search(case.name)[1])
+    allowed = (length + 1) * 2 * power(-FORMATS[name].fraction_bits)
+    pairs = [(decode(a, name), decode(b, name)) for a, b in zip(results, others)]
+    return all(a.is_finite and abs(a.value - b.value) <= allowed for a, b in pairs)
+
+
 def agrees(case, row, kind, got, expected):
     """Whether one result of one thread is acceptable."""
     if case.check == "divisor" and not specified(case, row):
         return True
+    if case.check == "sum":
+        return close(case, kind, got, expected)
     if case.check == "bound":
         return bounded(case, kind, row, got)
     return same(case, kind, got & mask(max(type_bits(kind), 32)), expected)

@@ -16,8 +16,8 @@ class Case:
     """What to execute and how to compare.
 
     ``operands`` are types with a flavour of values, as in ``u32:count``. ``check`` is ``bits``,
-    ``bound`` (the documented error of an approximation) or the name of a rule in agreement.py.
-    ``covers`` are (opcode, type) pairs. ``sm`` is the least target.
+    ``bound`` (the documented error of an approximation), or another rule of agreement.py.
+    ``sm`` is the least target.
     """
 
     name: str

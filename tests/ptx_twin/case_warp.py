@@ -70,15 +70,20 @@ def vector(letter, first, count):
 
 
 def product(name, kinds, counts, flavour, sm):
-    """``counts`` registers of D, A, B, C, whose kinds are register types."""
+    """``counts`` registers of D, A, B, C, whose kinds are register types.
+
+    Little whole numbers (``small``) give exact results; those of ``unit`` numbers are rounded.
+    """
     d, a, b, c = counts
     text = (
         f"{name} {vector('r', 0, d)}, {vector('a', 0, a)}, {vector('a', a, b)},"
         f" {vector('a', a + b, c)};"
     )
-    operands = [f"{kinds[1]}:{flavour}"] * a + [f"{kinds[2]}:{flavour}"] * b
-    operands += [f"{kinds[3]}:{'small' if flavour == 'small' else ''}".rstrip(":")] * c
-    return Case(name, text, (kinds[0],) * d, tuple(operands), sm=sm, rows=64)
+    flavours = f":{flavour}" if flavour else ""
+    operands = [kinds[1] + flavours] * a + [kinds[2] + flavours] * b + [kinds[3] + flavours] * c
+    check = "sum" if flavour == "unit" else "bits"
+    label = f"{name} rounded" if check == "sum" else name
+    return Case(label, text, (kinds[0],) * d, tuple(operands), check, sm, 64)
 
 
 def accumulators(kind, elements):
@@ -119,6 +124,21 @@ def other_products():
         name = f"mma.sync.aligned.m16n8k32.row.col.f32.{kind}.{kind}.f32"
         kinds = ("f32", f"{kind}x4", f"{kind}x4", "f32")
         yield product(name, kinds, (4, 4, 2, 4), "small", 89)
+
+
+def rounded_products():
+    """Results that no format holds exactly."""
+    for shape, a, b, kind, result in (
+        ("m16n8k16", 4, 2, "f16", "f32"),
+        ("m16n8k16", 4, 2, "f16", "f16"),
+        ("m16n8k8", 2, 1, "bf16", "f32"),
+        ("m16n8k8", 4, 2, "tf32", "f32"),
+        ("m8n8k4", 1, 1, "f64", "f64"),
+    ):
+        count, held = accumulators(result, 2 if kind == "f64" else 4)
+        source = kind if kind in ("tf32", "f64") else f"{kind}x2"
+        name = f"mma.sync.aligned.{shape}.row.col.{result}.{kind}.{kind}.{result}"
+        yield product(name, (held, source, source, held), (count, a, b, count), "unit", 80)
 
 
 def integer_products():
@@ -163,6 +183,7 @@ def cases():
         subsets,
         half_products,
         other_products,
+        rounded_products,
         integer_products,
         matrix_moves,
     )

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from lockstep.isa.ptx.parser import parse
+from ptx_twin import wmma_programs
 from ptx_twin.cases import all_cases, bundles
 from ptx_twin.generator import HEADER, kernel_ptx, single_instruction_ptx
 from ptx_twin.programs import PROGRAMS
@@ -28,7 +29,9 @@ def test_the_assembler_takes_every_case(tmp_path):
 
 
 @pytest.mark.skipif(not ASSEMBLER, reason="needs ptxas")
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.parametrize(
+    "program", (*PROGRAMS, *wmma_programs.PROGRAMS), ids=lambda program: program.name
+)
 def test_the_assembler_takes_every_program(program, tmp_path):
     assert "error" not in assemble(program.ptx, tmp_path)
 

@@ -104,6 +104,13 @@ def small(rng, kind):
     return sum(part << (i * bits) for i, part in enumerate(parts))
 
 
+def unit(rng, kind):
+    """Numbers within [-1, 1]."""
+    name, count, bits = split(kind)
+    parts = (encode(real(rng.uniform(-1, 1)), name) for _ in range(count))
+    return sum(part << (i * bits) for i, part in enumerate(parts))
+
+
 def divisor(rng, kind):
     """Any number, but for floats within what div.approx is specified for."""
     if not is_float(kind):
@@ -134,6 +141,7 @@ FLAVOURS = {
     "angle": angle,
     "exponent": exponent,
     "small": small,
+    "unit": unit,
     "divisor": divisor,
 }
 

@@ -7,7 +7,10 @@ import click
 from lockstep.errors import LockstepError
 
 COMMANDS = {
+    "run": "Execute a program on a modelled GPU, with its cycles.",
     "simulate": "Simulate a trace on a GPU.",
+    "trace": "Execute a program and record its trace.",
+    "kernels": "List the programs that come with lockstep.",
     "info": "Say what is in a trace.",
     "convert": "Convert a trace to another format.",
     "gpus": "List the GPUs, or describe one.",
@@ -69,7 +72,8 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, wanted: bool)
     help="Print the version.",
 )
 def main() -> None:
-    """A GPU simulator: traces of CUDA programs in; cycles, counters and timelines out.
+    """A GPU simulator: CUDA kernels or traces in; results, cycles, counters and timelines out.
 
-    Exit codes: 0 done, 1 the simulation ended early and the results are partial, 2 bad input.
+    Exit codes: 0 done, 1 the simulation ended early and the results are partial, or a program's
+    results are wrong, 2 bad input.
     """

@@ -34,6 +34,37 @@ class KernelIds(click.ParamType):
         return ids
 
 
+class Size(click.ParamType):
+    """A positive whole number, also as ``1e6``."""
+
+    name = "n"
+
+    def convert(self, value, param, ctx) -> int:
+        """Parse the number."""
+        try:
+            size = float(value)
+        except ValueError:
+            size = 0.0
+        if not 1 <= size < 1 << 62 or size != int(size):
+            self.fail(
+                f"{value!r} is no positive whole number; expected e.g. 4096 or 1e6", param, ctx
+            )
+        return int(size)
+
+
+class Dimensions(click.ParamType):
+    """One to three positive numbers, as ``128`` or ``16,16``."""
+
+    name = "x[,y[,z]]"
+
+    def convert(self, value, param, ctx) -> tuple[int, ...]:
+        """Parse the numbers."""
+        parts = str(value).split(",")
+        if len(parts) > 3 or not all(p.isdecimal() and int(p) for p in parts):
+            self.fail(f"{value!r}; expected e.g. 128 or 16,16", param, ctx)
+        return tuple(map(int, parts))
+
+
 def check_writable(path: Path | None, directory: bool = False) -> None:
     """Raise before a long run if an output could not be written after it."""
     if path is None:

@@ -4,5 +4,18 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.device import Device
 from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
+from lockstep.device.recording import Recorder
+from lockstep.device.streams import Event, Stream
+from lockstep.device.timing import Stopped
 
-__all__ = ["Device", "DeviceArray", "Kernel", "Launch", "Module"]
+__all__ = [
+    "Device",
+    "DeviceArray",
+    "Event",
+    "Kernel",
+    "Launch",
+    "Module",
+    "Recorder",
+    "Stopped",
+    "Stream",
+]

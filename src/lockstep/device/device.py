@@ -36,6 +36,7 @@ class Device:
     and traces call the program. The other options are those of :func:`lockstep.simulate`, and
     need ``timing``.
 
+    ``launches`` lists what was launched, if there is more to know of it: with timing or profile.
     A context manager: closes at its end.
     """
 
@@ -69,7 +70,8 @@ class Device:
                 notice=notice,
             )
         self._streams = {0: self.default_stream}
-        self._launches = 0
+        self.launches: list[Launch] = []
+        self._launched = 0
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +90,17 @@ class Device:
 
     def __repr__(self) -> str:
         how = "timed" if self.timing else "functional"
-        return f"<Device {self.gpu.name}, {how}, {self._launches} launches>"
+        return f"<Device {self.gpu.name}, {how}, {self._launched} launches>"
+
+    @property
+    def recording(self) -> bool:
+        """Whether launches write streams."""
+        return self.profiling or self.timing is not None or self.recorder is not None
+
+    def check_open(self) -> None:
+        """Raise if the device is closed."""
+        if not self.memory.base:
+            raise LockstepError("the device is closed")
 
     # Memory
 
@@ -101,7 +113,7 @@ class Device:
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array without defined content."""
-        self._check_open()
+        self.check_open()
         shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
         dtype = np.dtype(dtype)
         if dtype.hasobject:
@@ -129,7 +141,7 @@ class Device:
 
     def load_ptx(self, source: str | Path) -> Module:
         """A module from PTX text, or from the file that a path names."""
-        self._check_open()
+        self.check_open()
         text, name = source, "<ptx>"
         if isinstance(source, Path) or "\n" not in source:
             name = str(source)
@@ -179,9 +191,10 @@ class Device:
         arguments: tuple,
     ) -> Launch:
         """Execute a kernel; with timing, when its results are asked for."""
-        self._check_open()
-        self._launches += 1
-        launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launches)
+        self._launched += 1
+        launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
+        if self.timing or self.profiling:
+            self.launches.append(launch)
         if self.timing is None and self.recorder is None:
             execute(launch, self.profiling)
         else:
@@ -252,7 +265,7 @@ class Device:
         Accel-Sim reads. Simulating a trace of everything since the device was made gives the
         cycles that the device itself counts.
         """
-        self._check_open()
+        self.check_open()
         if self.recorder is not None:
             raise LockstepError(f"already recording {self.recorder.path}")
         self.synchronize()
@@ -271,10 +284,6 @@ class Device:
         if self.timing is None:
             raise LockstepError("nothing was simulated: create the device with timing=True")
         return self.timing
-
-    def _check_open(self) -> None:
-        if not self.memory.base:
-            raise LockstepError("the device is closed")
 
 
 def _reserve(size: int) -> DeviceMemory:

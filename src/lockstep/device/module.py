@@ -9,6 +9,7 @@ import numpy as np
 from lockstep.device.arguments import pack
 from lockstep.device.array import DeviceArray
 from lockstep.device.launch import Launch
+from lockstep.device.limits import places
 from lockstep.device.streams import Stream
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.launch import Executor, Geometry
@@ -17,6 +18,9 @@ from lockstep.isa.ptx import syntax
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
+
+Shape = tuple[tuple[int, int, int], tuple[int, int, int], int]
+"""Grid, block, bytes of dynamic shared memory."""
 
 _DTYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "pred": "?"}
 
@@ -46,7 +50,7 @@ class Module:
             if isinstance(value, syntax.Symbol):
                 number = self.addresses[value.name] + value.offset
             else:
-                number = value.value
+                number = _pattern(value, variable.type)
             content += (number & ((1 << 8 * size) - 1)).to_bytes(size, "little")
         memory = self.device.memory.view(self.addresses[variable.name], max(variable.bytes, 1))
         memory[:] = 0
@@ -86,6 +90,7 @@ class Kernel:
     def __init__(self, module: Module, function: syntax.Function):
         self.module, self.function = module, function
         self._executors: dict[bool, Executor] = {}
+        self._geometries: dict[tuple, Geometry] = {}
 
     @property
     def name(self) -> str:
@@ -110,24 +115,32 @@ class Kernel:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
             raise WorkloadError(f"kernel {self.name}: expected [grid, block, shared_bytes, stream]")
         grid, block, shared, stream = (*configuration, 0, None)[:4]
-        geometry = Geometry(
-            _three(self.name, "grid", grid), _three(self.name, "block", block), int(shared)
-        )
-        return Configured(self, geometry, self.module.device.find_stream(stream))
+        shape = _three(self.name, "grid", grid), _three(self.name, "block", block), int(shared)
+        return Configured(self, shape, self.module.device.find_stream(stream))
+
+    def geometry(self, shape: Shape) -> Geometry:
+        """A launch of that shape, checked against the GPU."""
+        if shape not in self._geometries:
+            device = self.module.device
+            program = self.executor(device.recording).program
+            count = places(program, *shape, device.gpu)
+            self._geometries[shape] = Geometry(*shape, places=count)
+        return self._geometries[shape]
 
 
 class Configured:
     """A kernel with its launch configuration."""
 
-    def __init__(self, kernel: Kernel, geometry: Geometry, stream: Stream):
-        self.kernel, self.geometry, self.stream = kernel, geometry, stream
+    def __init__(self, kernel: Kernel, shape: Shape, stream: Stream):
+        self.kernel, self.shape, self.stream = kernel, shape, stream
 
     def __call__(self, *arguments: Any) -> Launch:
         """Launch with these arguments."""
-        parameters = pack(self.kernel.function, self.kernel.flatten(arguments))
-        return self.kernel.module.device.launch(
-            self.kernel, self.geometry, parameters, self.stream, arguments
-        )
+        kernel, device = self.kernel, self.kernel.module.device
+        device.check_open()
+        parameters = pack(kernel.function, kernel.flatten(arguments))
+        geometry = kernel.geometry(self.shape)
+        return device.launch(kernel, geometry, parameters, self.stream, arguments)
 
 
 def _three(kernel: str, what: str, size: Any) -> tuple[int, int, int]:
@@ -141,3 +154,10 @@ def _three(kernel: str, what: str, size: Any) -> tuple[int, int, int]:
             f"kernel {kernel}: {what} {size!r}; expected one to three positive whole numbers"
         )
     return (*sizes, 1, 1)[:3]
+
+
+def _pattern(value: syntax.Immediate, kind: str) -> int:
+    """The bits of an initialiser; decimal floating-point ones are doubles."""
+    if value.bits == 64 and kind == "f32":
+        return int(np.uint64(value.value).view(np.float64).astype(np.float32).view(np.uint32))
+    return value.value

@@ -10,6 +10,14 @@ from lockstep.gpus.spec import GPU
 from lockstep.workload import Kernel, MemoryCopy
 
 
+class Stopped(LockstepError):
+    """The simulation ended early: Ctrl-C, a limit, or nothing could move any more."""
+
+    def __init__(self, reason: str):
+        self.reason = reason
+        super().__init__(f"the simulation ended early: {reason}")
+
+
 class Timing:
     """The simulated GPU behind a device: it keeps its caches from launch to launch."""
 
@@ -60,7 +68,7 @@ class Timing:
         if error is not None:
             raise error
         if self._session.stopped:
-            raise LockstepError(f"the simulation ended early: {self._session.stopped}")
+            raise Stopped(self._session.stopped)
 
     def result(self) -> Run:
         """Counters of everything so far."""

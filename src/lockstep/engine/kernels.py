@@ -1,5 +1,6 @@
 """Kernel slots: binding a kernel to the machine, feeding it with CTAs, and its end."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ class Running:
     looked: int = 0  # static instructions that were searched for unknown opcodes
     unknown_code: list[int] = field(default_factory=list)
     unknown: Counter = field(default_factory=Counter)
+    clusters: dict[tuple, list] = field(default_factory=dict)  # those not read completely
 
     @property
     def over(self) -> bool:
@@ -68,6 +70,7 @@ class KernelTable:
         slot = self.free_slot()
         needs = bind.cta_needs(kernel, self.gpu)
         bind.occupancy(kernel, self.gpu)
+        cluster = bind.cluster_ctas(kernel, self.gpu)
         if not self.running:
             self._code_used = 0
             self.streams.drop_all()
@@ -80,6 +83,7 @@ class KernelTable:
             state[name] = 0
         state.active, state.id, state.started = 1, kernel.id, -1
         state.ctas, state.warps, state.threads = kernel.n_ctas, needs["warps"], kernel.threads
+        state.cluster = cluster
         state.registers, state.shared = needs["registers"], needs["shared"]
         state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
         number = self._names.setdefault(kernel.name, len(self._names))
@@ -97,9 +101,9 @@ class KernelTable:
             self._bind_new_code(run)
 
     def _read(self, run: Running) -> None:
-        room = self.streams.sm.pending.shape[1]
+        room = self.streams.sm.pending.shape[1] - int(self.streams.sm.kernels[run.slot].cluster)
         taken = int(self.streams.taken[run.slot])
-        while not run.exhausted and self.streams.queued[run.slot] - taken < room:
+        while not run.exhausted and self.streams.queued[run.slot] - taken <= room:
             cta = self._next(run)
             if cta is None:
                 break
@@ -111,6 +115,7 @@ class KernelTable:
             cta = next(run.ctas, None)
         except EndOfKernel:
             run.failed = run.exhausted = True
+            self._forget_incomplete_clusters(run)
             return None
         finally:
             self.read_seconds += perf_counter() - begin
@@ -145,9 +150,30 @@ class KernelTable:
         run.seen.add(number)
         run.warp_instructions += int(cta.warps["warp_instructions"].sum())
         run.thread_instructions += int(cta.warps["thread_instructions"].sum())
-        self.streams.add(run.slot, number, cta)
+        self._queue(run, number, cta)
         if run.looked < len(run.kernel.code) or run.unknown_code:
             self._count_unknown(run, cta)
+
+    def _queue(self, run: Running, number: int, cta: Cta) -> None:
+        """Queue a CTA; those of a cluster wait for each other and follow in the order of ranks."""
+        shape = run.kernel.cluster
+        if shape == (1, 1, 1):
+            self.streams.add(run.slot, number, cta)
+            return
+        key = tuple(i // c for i, c in zip(cta.index, shape))
+        members = run.clusters.setdefault(key, [])
+        members.append((number, cta))
+        if len(members) == math.prod(shape):
+            for place, member in sorted(run.clusters.pop(key), key=lambda m: m[0]):
+                self.streams.add(run.slot, place, member)
+
+    def _forget_incomplete_clusters(self, run: Running) -> None:
+        """The others of these clusters will never come, so none of their CTAs can run."""
+        for number, cta in (m for members in run.clusters.values() for m in members):
+            run.seen.remove(number)
+            run.warp_instructions -= int(cta.warps["warp_instructions"].sum())
+            run.thread_instructions -= int(cta.warps["thread_instructions"].sum())
+        run.clusters.clear()
 
     def _check_count(self, run: Running) -> None:
         if len(run.seen) != run.kernel.n_ctas:

@@ -167,6 +167,7 @@ class SM(Spec, kw_only=True):
     """Streaming multiprocessor."""
 
     count: _int(1, 4096, "SMs", "streaming multiprocessors")
+    gpcs: _int(1, 64, "GPCs", "groups of SMs; the CTAs of a cluster run in one of them") = 1
     subcores: _int(1, 16, "sub-cores", "sub-cores, each with a warp scheduler") = 4
     warps: _int(1, 256, "warps", "resident warps")
     ctas: _int(1, 128, "CTAs", "resident CTAs")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import lockstep
 from lockstep.isa.ptx.parser import parse
+from ptx_twin import wmma_programs
 from ptx_twin.interpreter import run
 from ptx_twin.memory import Memory
 from ptx_twin.numbers import mask
@@ -35,7 +36,9 @@ def kernel_of(device, text):
     return kernel
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.parametrize(
+    "program", (*PROGRAMS, *wmma_programs.PROGRAMS), ids=lambda program: program.name
+)
 def test_programs_give_the_known_words(device, program):
     expected = np.array(program.expected(), np.uint32)
     out = device.array(np.zeros_like(expected))

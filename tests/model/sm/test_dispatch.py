@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lockstep.builder import KernelBuilder, program
+from lockstep.errors import WorkloadError
 from lockstep.model.cache import tags
 from lockstep.model.sm import dispatch
 
@@ -64,6 +65,62 @@ def test_a_small_kernel_runs_beside_a_large_one(watch, tiny):
     index = [k.name for k in seen.run.kernels].index("small")
     events = seen.run.cta_events
     assert events["start"][events["kernel"] == index].tolist() == [1]
+
+
+def clustered(seen, shape, grid):
+    """[(start, SM) of each CTA] of each cluster, in the order of the grid."""
+    events = np.sort(seen.run.cta_events, order="cta")
+    members = {}
+    for event in events:
+        x, y = int(event["cta"]) % grid[0], int(event["cta"]) // grid[0]
+        members.setdefault((y // shape[1], x // shape[0]), []).append(
+            (int(event["start"]), int(event["sm"]))
+        )
+    return [members[key] for key in sorted(members)]
+
+
+@pytest.mark.parametrize("interval", [1.0, 40.0])
+@pytest.mark.parametrize(("shape", "grid"), [((4, 1), (8, 2)), ((2, 2), (4, 4)), ((1, 4), (2, 8))])
+def test_the_ctas_of_a_cluster_start_together_in_one_gpc(watch, tiny, shape, grid, interval):
+    gpu = tiny(sm__count=7, sm__gpcs=2, launch__cta_interval=interval)
+    kernel = busy(grid=grid, cycles=20, cluster=shape)
+    seen = watch(kernel.workload(), gpu, cta_events=True)
+    found = clustered(seen, shape, grid)
+    assert len(found) == 4
+    groups = [{0 if sm < 3 else 1 for _, sm in cluster} for cluster in found]
+    assert groups == [{0}, {1}, {0}, {1}], "round robin over the GPCs"
+    for n, cluster in enumerate(found):
+        assert {start for start, _ in cluster} == {int(4 * n * interval)}
+
+
+def test_a_cluster_takes_the_least_busy_sms(watch, tiny):
+    gpu = tiny(sm__count=4, sm__gpcs=1)
+    seen = watch(busy(grid=8, cluster=2).workload(), gpu, cta_events=True)
+    assert [sm for _, sm in starts(seen)] == [0, 1, 2, 3, 0, 1, 2, 3]
+
+
+def test_a_cluster_waits_until_all_of_it_has_room(watch, tiny):
+    """Two SMs of four warps: three CTAs of two warps leave room for one, not for a cluster."""
+    gpu = tiny(sm__count=2, sm__warps=4)
+    first = busy("first", grid=3, block=64, stream=1, cycles=200)
+    second = busy("second", grid=2, block=64, stream=2, cluster=2)
+    seen = watch(program(first, second), gpu, cta_events=True)
+    index = [k.name for k in seen.run.kernels].index("second")
+    events = seen.run.cta_events
+    second = events[events["kernel"] == index]["start"]
+    assert second[0] == second[1] >= events[events["kernel"] != index]["end"].min()
+
+
+@pytest.mark.parametrize(
+    ("cluster", "grid", "message"),
+    [(2, 3, "do not divide the grid"), (32, 32, "at most 16"), (8, 8, "at most 6 of these")],
+)
+def test_clusters_that_can_never_run_are_refused(watch, tiny, cluster, grid, message):
+    gpu = tiny(sm__count=4, sm__gpcs=2, sm__warps=12)
+    if cluster == 32:
+        gpu = tiny(sm__count=64)
+    with pytest.raises(WorkloadError, match=message):
+        watch(busy(grid=grid, block=128, cluster=cluster).workload(), gpu)
 
 
 def test_nothing_is_dispatched_without_ctas(tiny, idle_sms):

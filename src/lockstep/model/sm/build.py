@@ -40,6 +40,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     """The scalar parameters of the SMs."""
     spec = records(1, state.SPEC)
     s, f, o, m = spec[0], gpu.sm.front_end, gpu.sm.operands, gpu.sm.memory
+    s.gpcs = min(gpu.sm.gpcs, gpu.sm.count)
     s.sms, s.subcores, s.ctas = gpu.sm.count, gpu.sm.subcores, gpu.sm.ctas
     s.warps, s.registers = gpu.sm.warps, gpu.sm.registers
     s.barrier_latency, s.fence_latency = gpu.sm.barrier_latency, gpu.sm.fence_latency
@@ -157,7 +158,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         n_finished=np.zeros(n, np.int64),
         candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),
         kernels=records(slots, state.KERNEL),
-        pending=records((slots, 2 * window_ctas), state.PENDING),
+        pending=records((slots, 2 * max(window_ctas, state.MOST_CLUSTER_CTAS)), state.PENDING),
         dispatcher=records(1, state.DISPATCHER),
         code=records(256, state.ISSUE),
         warp_streams=records(1 << 10, WARP),

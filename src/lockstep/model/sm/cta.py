@@ -25,6 +25,21 @@ def fits(c, s, kernel):
 
 
 @inline
+def room(c, s, kernel):
+    """How many more CTAs of the kernel SM ``s`` has room for."""
+    spec = c.spec[0]
+    sm = c.sms[s]
+    ctas = min(
+        spec.ctas - sm.resident_ctas,
+        (spec.warps - sm.warps_used) // kernel.warps,
+        (spec.registers - sm.registers_used) // kernel.registers,
+    )
+    if kernel.shared > 0:
+        ctas = min(ctas, (spec.shared_limit - sm.shared_used) // kernel.shared)
+    return ctas
+
+
+@inline
 def reserve(sm, kernel, sign):
     """Take (1) or give back (-1) what a CTA of the kernel occupies."""
     sm.resident_ctas += sign

@@ -1,5 +1,8 @@
 """CTA dispatch: one CTA at a time, round robin over the SMs that have room.
 
+The CTAs of a cluster start in the same cycle, on SMs of one GPC, the least busy ones; clusters go
+round robin over the GPCs.
+
 It runs between windows, on what the SMs reported at the end of the last one. Kernels that run
 together are served in launch order: a later one gets what an earlier one leaves.
 """
@@ -7,7 +10,7 @@ together are served in launch order: a later one gets what an earlier one leaves
 from lockstep._jit import inline, jit
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.sm.accounting import settle
-from lockstep.model.sm.cta import fits, launch
+from lockstep.model.sm.cta import fits, launch, room
 
 THOUSAND = 1000
 
@@ -23,6 +26,71 @@ def find_room(c, kernel):
     return -1
 
 
+@inline
+def first_sm(c, gpc):
+    """The first SM of a GPC; that of the one behind the last is the number of SMs."""
+    return gpc * c.spec[0].sms // c.spec[0].gpcs
+
+
+@inline
+def find_gpc(c, kernel):
+    """The next GPC in turn that has room for a cluster of the kernel, or -1."""
+    n = c.spec[0].gpcs
+    for turn in range(n):
+        gpc = (c.dispatcher[0].next_gpc + turn) % n
+        fitting = 0
+        for s in range(first_sm(c, gpc), first_sm(c, gpc + 1)):
+            fitting += room(c, s, kernel)
+        if fitting >= kernel.cluster:
+            return gpc
+    return -1
+
+
+@inline
+def least_busy(c, gpc, kernel):
+    """The SM of a GPC that has room for a CTA and the fewest warps."""
+    best = -1
+    for s in range(first_sm(c, gpc), first_sm(c, gpc + 1)):
+        if fits(c, s, kernel) and (best < 0 or c.sms[s].warps_used < c.sms[best].warps_used):
+            best = s
+    return best
+
+
+@inline
+def start_next(c, s, slot, cycle):
+    """Launch the CTA of a kernel slot that has waited longest."""
+    kernel = c.kernels[slot]
+    if kernel.started < 0:
+        kernel.started = cycle
+    pending = c.pending[slot, kernel.taken % c.pending.shape[1]]
+    kernel.taken += 1
+    launch(c, s, slot, pending, cycle)
+
+
+@inline
+def dispatch_cta(c, slot, cycle):
+    """Dispatch one CTA of a kernel slot; 0 if no SM has room."""
+    s = find_room(c, c.kernels[slot])
+    if s < 0:
+        return 0
+    start_next(c, s, slot, cycle)
+    c.dispatcher[0].next_sm = (s + 1) % c.spec[0].sms
+    return 1
+
+
+@inline
+def dispatch_cluster(c, slot, cycle):
+    """Dispatch one cluster of a kernel slot; how many CTAs: 0 if no GPC has room."""
+    kernel = c.kernels[slot]
+    gpc = find_gpc(c, kernel)
+    if gpc < 0:
+        return 0
+    for _ in range(kernel.cluster):
+        start_next(c, least_busy(c, gpc, kernel), slot, cycle)
+    c.dispatcher[0].next_gpc = (gpc + 1) % c.spec[0].gpcs
+    return kernel.cluster
+
+
 @jit
 def dispatch(c, order, n_kernels, start, end):
     """Dispatch CTAs at cycles start <= t < end, from the kernel slots order[:n_kernels].
@@ -30,24 +98,20 @@ def dispatch(c, order, n_kernels, start, end):
     Returns how many; 0 if no CTA is waiting or none fits.
     """
     state = c.dispatcher[0]
-    interval = c.spec[0].dispatch_interval
     state.time = max(state.time, start * THOUSAND)
     n = 0
     for i in range(n_kernels):
         kernel = c.kernels[order[i]]
         while state.time < end * THOUSAND and kernel.taken < kernel.queued:
-            s = find_room(c, kernel)
-            if s < 0:
-                break
             cycle = state.time // THOUSAND
-            if kernel.started < 0:
-                kernel.started = cycle
-            pending = c.pending[order[i], kernel.taken % c.pending.shape[1]]
-            kernel.taken += 1
-            launch(c, s, order[i], pending, cycle)
-            c.dispatcher[0].next_sm = (s + 1) % c.spec[0].sms
-            state.time += interval
-            n += 1
+            if kernel.cluster > 1:
+                ctas = dispatch_cluster(c, order[i], cycle)
+            else:
+                ctas = dispatch_cta(c, order[i], cycle)
+            if ctas == 0:
+                break
+            state.time += ctas * c.spec[0].dispatch_interval
+            n += ctas
     return n
 
 

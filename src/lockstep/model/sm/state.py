@@ -16,6 +16,7 @@ FIXED, LONG, SHORT = 0, 1, 2
 MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
 MAX_READS = 8  # vector registers read through the ports, at most
 DEPENDENCE_BARRIERS = 6
+MOST_CLUSTER_CTAS = 16  # CUDA C++ Programming Guide: the largest, non-portable cluster of an H100
 GROUPS = 8  # groups of asynchronous copies in flight a warp
 SUBCYCLES = 16  # ports of another clock keep time in sixteenths of a core cycle
 
@@ -26,7 +27,7 @@ def _ints(*names: str) -> list[tuple[str, str]]:
 
 SPEC = np.dtype(
     _ints(
-        "sms", "subcores", "warps", "ctas", "registers", "register_granularity",
+        "sms", "gpcs", "subcores", "warps", "ctas", "registers", "register_granularity",
         "barrier_latency", "fence_latency", "policy", "issue_width",
         "line_bytes", "l0_sets", "l0_ways", "l1i_sets", "l1i_ways", "stream_buffer",
         "l1i_latency", "l2i_latency", "redirect",
@@ -63,6 +64,7 @@ KERNEL = np.dtype(
         "active", "id", "code", "control", "ctas", "done", "warps", "threads", "registers",
         "shared", "shared_base", "local_base", "warp_instructions", "thread_instructions",
         "started", "ended", "fetch_base", "register_rows", "queued", "taken",
+        "cluster",  # CTAs that are dispatched together, one after the other in the ring
     )
 )  # fmt: skip
 """A kernel slot. ``code``: where its ISSUE records begin; ``registers`` and ``shared`` are a
@@ -71,7 +73,7 @@ CTA's, rounded up; ``queued`` and ``taken`` count CTAs handed over and dispatche
 PENDING = np.dtype(_ints("cta", "warps", "runs", "addresses", "pool"))
 """A CTA read and not yet dispatched: its linear id and where its stream begins in each arena."""
 
-DISPATCHER = np.dtype(_ints("time", "next_sm"))
+DISPATCHER = np.dtype(_ints("time", "next_sm", "next_gpc"))
 """``time``: earliest next dispatch in thousandths of a cycle."""
 
 SM_STATE = np.dtype(

@@ -1,0 +1,94 @@
+"""What ``lockstep run`` and ``lockstep trace`` execute: a built-in program, or a kernel in PTX."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lockstep.cli.parameters import Dimensions, Size
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:
+    from lockstep.device import Device
+    from lockstep.kernels import Check
+
+_ARRAY = re.compile(r"(zeros:)?(\w+)\[([\d.eE+,]+)\]")
+_OPTIONS = (
+    click.argument("name", metavar="PROGRAM"),
+    click.option("--size", type=Size(), help="Size of a built-in program, e.g. 1e6."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of random input."),
+    click.option("--kernel", "entry", metavar="NAME", help="Kernel of a PTX file."),
+    click.option("--grid", type=Dimensions(), default="1", help="Its grid."),
+    click.option("--block", type=Dimensions(), default="32", help="Its block."),
+    click.option("--shared", type=int, default=0, metavar="BYTES", help="Dynamic shared memory."),
+    click.option(
+        "--arg",
+        "arguments",
+        multiple=True,
+        help="Its arguments, in order: 1000, 2.5, f4[1e6] (random), zeros:f4[1e6].",
+    ),
+)
+
+
+def program_options(command: Callable) -> Callable:
+    """The argument and options that choose a program and its input."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+class Program:
+    """A program with its input."""
+
+    def __init__(self, name, size, seed, entry, grid, block, shared, arguments):
+        self.path = Path(name) if name.endswith(".ptx") or "/" in name else None
+        self.name = self.path.stem if self.path else name
+        self._size, self._seed, self._entry = size, seed, entry
+        self._shape, self._arguments = (grid, block, shared), arguments
+        if self.path and size:
+            raise LockstepError("--size is for built-in programs; a PTX file takes --arg")
+        if not self.path and (entry or arguments):
+            raise LockstepError(f"{name} is a built-in program: it takes --size, no arguments")
+        if not self.path:
+            from lockstep import kernels
+
+            self._builtin = kernels.load(name)
+
+    def run(self, device: "Device") -> "tuple[Check, ...]":
+        """Launch everything; what can be verified then."""
+        if not self.path:
+            return self._builtin.run(device, self._size, self._seed)
+        import numpy as np
+
+        module, rng = device.load_ptx(self.path), np.random.default_rng(self._seed)
+        entries = list(module.tree.entries)
+        if self._entry is None and len(entries) != 1:
+            have = ", ".join(entries) or "none"
+            raise LockstepError(f"{self.path} has several kernels; --kernel chooses: {have}")
+        kernel = module[self._entry or entries[0]]
+        kernel[self._shape](*(_value(device, rng, text) for text in self._arguments))
+        return ()
+
+
+def _value(device: "Device", rng: Any, text: str) -> Any:
+    """A launch argument from its text."""
+    import numpy as np
+
+    match = _ARRAY.fullmatch(text)
+    try:
+        if not match:
+            return float(text) if set(text) & set(".eEn") and "x" not in text else int(text, 0)
+        dtype = np.dtype(match[2])
+        shape = tuple(int(float(n)) for n in match[3].split(","))
+    except (ValueError, TypeError):
+        raise LockstepError(
+            f"argument {text!r}; expected a number, or an array as f4[1000] or zeros:i4[16,16]"
+        ) from None
+    if match[1]:
+        return device.zeros(shape, dtype)
+    if dtype.kind == "f":
+        return device.array(rng.random(shape).astype(dtype))
+    info = np.iinfo(dtype)
+    return device.array(rng.integers(0, min(info.max, 1 << 16), shape, dtype, endpoint=True))

@@ -1,0 +1,158 @@
+"""``lockstep run``: a program in; its results checked, a summary, and the files asked for."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lockstep.cli.console import console_of
+from lockstep.cli.parameters import POSITIVE, check_writable
+from lockstep.cli.programs import Program, program_options
+from lockstep.cli.progress import Progress
+from lockstep.cli.simulate import FILE, PIPE_WIDTH, show, write
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from lockstep.device import Device
+    from lockstep.kernels import Check
+
+
+@click.command()
+@program_options
+@click.option("--gpu", metavar="NAME", default="QV100", show_default=True, help="The GPU.")
+@click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
+@click.option("--timing/--no-timing", default=True, help="Simulate, or execute only (fast).")
+@click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
+@click.option("--record", type=FILE, metavar="PATH", help="Write a trace: FILE.lst or a directory.")
+@click.option("--json", "json_file", type=FILE, help="Write all results as JSON.")
+@click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
+@click.option("--timeline", type=FILE, help="Write a timeline for ui.perfetto.dev (.json.gz).")
+@click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
+@click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
+def command(
+    gpu, overrides, timing, threads, record, json_file, out, timeline, interval, quiet, **program
+) -> None:
+    """Execute PROGRAM on a modelled GPU and check its results.
+
+    PROGRAM is a built-in one (`lockstep kernels` lists them) or a PTX file. Exit code 1: it ended
+    early and the figures are partial, or its results are wrong.
+    """
+    from lockstep import api
+    from lockstep.device import Device
+
+    check_writable(json_file)
+    check_writable(timeline)
+    check_writable(out, directory=True)
+    if not timing and (out or timeline or interval):
+        raise click.UsageError("--out, --timeline and --interval need --timing")
+    chosen, spec = Program(**program), api.gpu(gpu, overrides)
+    simulation = {}
+    with Progress(quiet) as progress:
+        if timing:
+            simulation = {
+                "threads": threads,
+                "interval": interval,
+                "timeline": timeline is not None,
+                "progress": progress.update if progress.shown else None,
+                "notice": progress.notice,
+            }
+        device = Device(spec, timing=timing, profile=True, name=chosen.name, **simulation)
+        stopped, checks = execute(device, chosen, record)
+    with device:
+        finish(device, json_file, out, timeline, quiet)
+        if stopped:
+            click.echo(f"lockstep: ended early: {stopped}", err=True)
+            raise SystemExit(1)
+        verify(checks, quiet)
+
+
+def execute(device: "Device", program: Program, record) -> "tuple[str, tuple[Check, ...]]":
+    """Run a program; why it ended early, and what can be verified."""
+    from lockstep.device import Stopped
+
+    recorder = device.record(record) if record else None
+    try:
+        checks = program.run(device)
+        device.synchronize()
+    except Stopped as error:
+        return error.reason, ()
+    if recorder:
+        recorder.stop()
+    return "", checks
+
+
+def finish(device: "Device", json_file, out, timeline, quiet: bool) -> None:
+    """Write the files that were asked for, and print the summary."""
+    if device.timing:
+        result = device.partial_result()
+        write(result, json_file, out, timeline)
+        if not quiet:
+            show(result)
+        return
+    if json_file:
+        from lockstep.metrics import output
+
+        output.write_json(json_file, profiles(device))
+    if not quiet:
+        console_of(PIPE_WIDTH).print(table(device))
+
+
+def verify(checks: "tuple[Check, ...]", quiet: bool) -> None:
+    """Compare with the references; exit code 1 where something differs."""
+    from lockstep.kernels import WrongResult
+
+    try:
+        for check in checks:
+            check.verify()
+    except WrongResult as wrong:
+        click.echo(f"lockstep: wrong result: {wrong}", err=True)
+        raise SystemExit(1) from None
+    if checks and not quiet:
+        click.echo(f"Results are right: {', '.join(check.name for check in checks)}.")
+
+
+def profiles(device: "Device") -> dict:
+    """The document of ``--json`` of a run without timing."""
+    return {
+        "gpu": device.gpu.name,
+        "kernels": [
+            {
+                "id": launch.id,
+                "name": launch.kernel.name,
+                "grid": list(launch.geometry.grid),
+                "block": list(launch.geometry.block),
+                "profile": launch.profile,
+            }
+            for launch in device.launches
+        ],
+    }
+
+
+def table(device: "Device") -> "Table":
+    """The profiles of all launches, summed by kernel."""
+    from rich.table import Table
+
+    from lockstep.report.figures import clean, count, decimal
+
+    totals: dict[str, list[float]] = {}
+    for launch in device.launches:
+        row = totals.setdefault(launch.kernel.name, [0.0] * (1 + len(_COLUMNS)))
+        profile = launch.profile
+        for k, value in enumerate([1, *(profile[name] for name in _COLUMNS.values())]):
+            row[k] += value
+    out = Table("kernel", box=None, pad_edge=False)
+    for heading in ("launches", *_COLUMNS, "threads/inst."):
+        out.add_column(heading, justify="right", no_wrap=True)
+    for name, row in totals.items():
+        mean = decimal(row[3] / row[2]) if row[2] else ""
+        out.add_row(clean(name), *(count(int(value)) for value in row), mean)
+    return out
+
+
+_COLUMNS = {
+    "CTAs": "launch__grid_size",
+    "warp inst.": "smsp__inst_executed.sum",
+    "thread inst.": "smsp__thread_inst_executed.sum",
+    "load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "store sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+}

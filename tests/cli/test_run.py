@@ -1,0 +1,183 @@
+import json
+
+import numpy as np
+import pytest
+
+import lockstep
+from lockstep.kernels import Check, WrongResult, load
+
+SMALL = ("--set", "sm.count=4")
+
+
+def test_a_program_with_its_cycles(call, tmp_path):
+    files = ["--json", "r.json", "--out", "out", "--record", "v.lst", "--timeline", "t.json.gz"]
+    done = call("run", "vecadd", "--size", "1e3", *SMALL, "--threads", "2", *files)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("vecadd on QV100: ")
+    assert "Speed of light" in done.stdout
+    assert done.stdout.endswith("Results are right: c.\n")
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert [k["name"] for k in document["kernels"]] == ["vecadd"]
+    again = lockstep.simulate(tmp_path / "v.lst", lockstep.gpu("QV100", ["sm.count=4"]))
+    assert again.cycles == document["total"]["cycles"]
+    assert (tmp_path / "out" / "summary.txt").exists() and (tmp_path / "t.json.gz").exists()
+
+
+def test_a_program_without_its_cycles(call, tmp_path):
+    done = call("run", "mm3", "--size", load("mm3").small, "--no-timing", "--json", "r.json")
+    assert done.exit_code == 0, done.output
+    heading, *rows, verdict = done.stdout.splitlines()
+    assert heading.split()[:2] == ["kernel", "launches"]
+    assert verdict.startswith("Results are right: ")
+    document = json.loads((tmp_path / "r.json").read_text())
+    launches = document["kernels"]
+    assert sum(int(row.split()[1]) for row in rows) == len(launches)
+    assert all(k["profile"]["smsp__inst_executed.sum"] > 0 for k in launches)
+
+
+def test_quiet_prints_nothing(call):
+    done = call("run", "vecadd", "--size", 100, "--no-timing", "-q")
+    assert (done.exit_code, done.output) == (0, "")
+
+
+def test_seed_and_size_reach_the_program(call, monkeypatch):
+    kernel, seen = load("vecadd"), []
+
+    def spy(self, device, size, seed):
+        seen.append((size, seed))
+        return ()
+
+    monkeypatch.setattr(type(kernel), "run", spy)
+    assert call("run", "vecadd", "--size", "2e3", "--seed", 5, "--no-timing").exit_code == 0
+    assert seen == [(2000, 5)]
+
+
+def test_wrong_results_are_exit_code_1(call, monkeypatch):
+    def verify(self):
+        raise WrongResult("c: 1 of 2 values differ")
+
+    monkeypatch.setattr(Check, "verify", verify)
+    done = call("run", "vecadd", "--size", 100, "--no-timing")
+    assert done.exit_code == 1
+    assert done.stderr.endswith("lockstep: wrong result: c: 1 of 2 values differ\n")
+
+
+def test_an_early_end_is_exit_code_1_with_what_there_is(call, monkeypatch, tmp_path):
+    from lockstep.engine import simulation
+
+    monkeypatch.setattr(
+        simulation.Simulation,
+        "_check_limits",
+        lambda self: setattr(self, "stopped", "interrupted at cycle 9"),
+    )
+    done = call("run", "vecadd", "--size", 1000, *SMALL, "--json", "r.json")
+    assert done.exit_code == 1
+    assert done.stderr.endswith("lockstep: ended early: interrupted at cycle 9\n")
+    assert json.loads((tmp_path / "r.json").read_text())["stopped"] == "interrupted at cycle 9"
+
+
+@pytest.fixture
+def ptx(tmp_path):
+    path = tmp_path / "scale.ptx"
+    path.write_text(
+        """.version 7.0
+        .target sm_70
+        .address_size 64
+        .entry scale(.param .u64 x, .param .f32 a, .param .u32 n)
+        {
+            .reg .pred %p<2>;
+            .reg .f32 %f<4>;
+            .reg .b32 %r<6>;
+            .reg .b64 %rd<4>;
+            ld.param.u64 %rd1, [x];
+            ld.param.f32 %f1, [a];
+            ld.param.u32 %r1, [n];
+            mov.u32 %r2, %ctaid.x;
+            mov.u32 %r3, %ntid.x;
+            mov.u32 %r4, %tid.x;
+            mad.lo.u32 %r5, %r2, %r3, %r4;
+            setp.ge.u32 %p1, %r5, %r1;
+            @%p1 bra DONE;
+            mul.wide.u32 %rd2, %r5, 4;
+            add.s64 %rd3, %rd1, %rd2;
+            ld.global.f32 %f2, [%rd3];
+            mul.f32 %f3, %f2, %f1;
+            st.global.f32 [%rd3], %f3;
+        DONE:
+            ret;
+        }
+        .entry other() { ret; }
+        """
+    )
+    return path
+
+
+def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
+    shape = ["--kernel", "scale", "--grid", "2", "--block", "8,8"]
+    arguments = ["--arg", "f4[100]", "--arg", "2.5", "--arg", "100"]
+    done = call("run", ptx, *shape, *arguments, "--no-timing", "--json", "r.json")
+    assert done.exit_code == 0, done.output
+    (launch,) = json.loads((tmp_path / "r.json").read_text())["kernels"]
+    assert (launch["grid"], launch["block"]) == ([2, 1, 1], [8, 8, 1])
+    assert launch["profile"]["sim__thread_inst_global_st.sum"] == 2 * 8 * 8
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["nosuch"], "no built-in kernel 'nosuch'"),
+        (["vecadd", "--size", "0"], "'0' is no positive whole number"),
+        (["vecadd", "--size", "1.5"], "'1.5' is no positive whole number"),
+        (["vecadd", "--arg", "1"], "takes --size, no arguments"),
+        (["vecadd", "--no-timing", "--out", "o"], "need --timing"),
+        (["vecadd", "--json", "/proc/x.json"], "cannot write"),
+        (["vecadd", "--gpu", "nosuch"], "nosuch"),
+        (["absent.ptx"], "absent.ptx: cannot read"),
+        (["scale.ptx"], "several kernels; --kernel chooses: scale, other"),
+        (["scale.ptx", "--size", "7"], "a PTX file takes --arg"),
+        (["scale.ptx", "--kernel", "none"], "has no kernel none"),
+        (["scale.ptx", "--kernel", "scale", "--arg", "1"], "takes 3 arguments, 1 given"),
+        (["scale.ptx", "--kernel", "scale", "--arg", "huh"], "argument 'huh'; expected a number"),
+        (["scale.ptx", "--kernel", "scale", "--arg", "q9[3]"], "argument 'q9[3]'"),
+        (["scale.ptx", "--grid", "0"], "'0'; expected e.g. 128 or 16,16"),
+    ],
+)
+def test_bad_input_is_exit_code_2(call, ptx, arguments, message):
+    done = call("run", *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize("output", ["v.lst", "folder"])
+def test_a_trace_of_a_program(call, tmp_path, output):
+    done = call("trace", "vecadd", "--size", 1000, "-o", output)
+    assert done.exit_code == 0, done.output
+    assert done.stdout == "Results are right: c.\n"
+    assert done.stderr.startswith(f"{output}: 1 kernels, ")
+    workload = lockstep.load(tmp_path / output)
+    (kernel,) = workload.kernels
+    assert (kernel.grid, kernel.block) == ((4, 1, 1), (256, 1, 1))
+    lanes = sum(int(cta.warps["thread_instructions"].sum()) for cta in kernel.ctas())
+    assert lanes > 1000 * 10
+
+
+def test_the_list_of_programs(call):
+    done = call("kernels")
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["program", "does", "size", "counts"]
+    assert any(line.startswith("saxpy ") and "200,000" in line for line in lines)
+
+
+def test_arrays_on_the_command_line():
+    from lockstep.cli.programs import _value
+
+    with lockstep.Device("QV100") as device:
+        rng = np.random.default_rng(0)
+        assert _value(device, rng, "0x10") == 16 and _value(device, rng, "-3") == -3
+        assert _value(device, rng, "1e3") == 1000.0 and _value(device, rng, ".5") == 0.5
+        zeros = _value(device, rng, "zeros:i4[4,3]")
+        assert zeros.shape == (4, 3) and not zeros.numpy().any()
+        random = _value(device, rng, "u1[1e3]").numpy()
+        assert random.dtype == np.uint8 and len(set(random)) > 100
+        assert 0 <= _value(device, rng, "f8[10]").numpy().min() < 1

@@ -1,0 +1,177 @@
+import gc
+
+import numpy as np
+import pytest
+
+import lockstep
+from lockstep.errors import InputError, LockstepError, WorkloadError
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u1", "f2", "c8", "?"])
+def test_arrays_come_back_as_they_went(device, dtype):
+    values = np.arange(30).reshape(5, 6).astype(dtype)
+    array = device.array(values)
+    assert array.shape == (5, 6) and array.dtype == values.dtype and len(array) == 5
+    assert array.nbytes == values.nbytes
+    np.testing.assert_array_equal(array.numpy(), values)
+
+
+def test_parts_share_memory_and_keep_it(device):
+    array = device.array(np.arange(12).reshape(4, 3))
+    part, row = array[1:3], array[-1]
+    assert part.shape == (2, 3) and row.shape == (3,)
+    assert row[1].numpy() == [10]
+    part.copy_from(-1)
+    np.testing.assert_array_equal(array.numpy()[:, 0], [0, -1, -1, 9])
+    used = device.memory.used
+    del array, row
+    gc.collect()
+    assert device.memory.used == used
+    np.testing.assert_array_equal(part.numpy(), np.full((2, 3), -1))
+    del part
+    gc.collect()
+    assert device.memory.used == 0
+
+
+@pytest.mark.parametrize(
+    "act, message",
+    [
+        (lambda a: a[5], "outside the 4 rows"),
+        (lambda a: a[::2], "no steps"),
+        (lambda a: a.copy_from(np.zeros(3)), r"shape \(3,\) do not fit \(4,\)"),
+    ],
+)
+def test_misuse_of_arrays_is_refused(device, act, message):
+    with pytest.raises((LockstepError, IndexError), match=message):
+        act(device.zeros(4))
+
+
+def test_zeros_are_zero_where_others_were(device):
+    device.array(np.full(1000, 7.0))
+    assert not device.zeros(1000, "f8").numpy().any()
+
+
+def test_no_python_objects_in_device_memory(device):
+    with pytest.raises(LockstepError, match="no Python objects"):
+        device.array(np.array([object()]))
+
+
+def test_exhausted_memory_is_one_error(small_gpu):
+    with lockstep.Device(small_gpu, memory_bytes=1 << 20) as device:
+        array = device.empty(1 << 18, "u1")
+        with pytest.raises(LockstepError, match="device memory exhausted"):
+            device.empty(1 << 20, "u1")
+        array.copy_from(1)  # others go on
+
+
+def test_a_kernel_runs_on_a_partial_last_block(device, ptx):
+    x, y = np.arange(1000, dtype="f4"), np.ones(1000, "f4")
+    out = device.array(np.append(y, np.zeros(24, "f4")))
+    device.load_ptx(ptx)["axpy"][4, 256](1000, 3.0, device.array(x), out)
+    np.testing.assert_array_equal(out.numpy(), np.append(3 * x + y, np.zeros(24)))
+
+
+def test_shared_and_local_memory_and_divergence(device, ptx):
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 1 << 30, 256 * 3 + 8, "u4")
+    out = device.empty(256, "u4")
+    device.load_ptx(ptx)["mixed"][2, (16, 8)](device.array(values), out)
+    linear = np.tile(np.arange(16), 8)  # threads of a block by their tid.x only
+    expected = []
+    for block in range(2):
+        i = block * 16 + linear
+        sums = [values[3 * k : 3 * k + k % 8].sum(dtype="u4") + k % 8 for k in i]
+        expected.append(dict(zip(i, sums)))
+    got = out.numpy()
+    for k, total in (expected[0] | expected[1]).items():
+        assert got[k] == np.uint32(total)
+
+
+def test_variables_of_a_module(device, ptx):
+    module = device.load_ptx(ptx)
+    assert module.symbol("scale").numpy() == [2.0]
+    total = module.symbol("total")
+    assert total.dtype == np.uint32 and total.shape == (2,)
+    total.copy_from([1, 2])
+    np.testing.assert_array_equal(module.symbol("total").numpy(), [1, 2])
+    with pytest.raises(WorkloadError, match="no variable nothing; it has total, scale"):
+        module.symbol("nothing")
+
+
+def test_ptx_from_a_file(device, ptx, tmp_path):
+    path = tmp_path / "k.ptx"
+    path.write_text(ptx)
+    assert device.load_ptx(path)["axpy"].name == "axpy"
+    assert device.load_ptx(str(path))["axpy"].name == "axpy"
+    with pytest.raises(InputError, match="cannot read: No such file"):
+        device.load_ptx(tmp_path / "absent.ptx")
+
+
+def test_kernels_are_found_by_their_cpp_name(device):
+    def entry(name):
+        return f".visible .entry {name}()\n{{ ret; }}\n"
+
+    head = ".version 7.0\n.target sm_70\n.address_size 64\n"
+    module = device.load_ptx(head + entry("_Z4axpyPf") + entry("_Z4scanPf") + entry("_Z4scanPd"))
+    assert module["axpy"].name == "_Z4axpyPf"
+    with pytest.raises(WorkloadError, match="has no kernel scan; it has _Z4axpyPf"):
+        module["scan"]
+
+
+@pytest.mark.parametrize(
+    "configuration, message",
+    [
+        (4, r"expected \[grid, block, shared_bytes, stream\]"),
+        ((1, 2, 3, 4, 5), r"expected \[grid, block, shared_bytes, stream\]"),
+        ((0, 32), "grid 0; expected one to three positive whole numbers"),
+        ((1, (32, 0)), r"block \(32, 0\); expected"),
+        ((1, 1.5), "block 1.5; expected"),
+        ((1, (1, 2, 3, 4)), "block"),
+        ((1, 32, 0, 9), "9 is no stream of this device"),
+    ],
+)
+def test_wrong_launch_configurations(device, ptx, configuration, message):
+    with pytest.raises(LockstepError, match=message):
+        device.load_ptx(ptx)["axpy"][configuration]
+
+
+@pytest.mark.parametrize(
+    "geometry, message",
+    [
+        ((1, (1024, 2)), "2048 threads"),
+        ((1, 1025), r"block \(1025, 1, 1\); a GPU takes at most"),
+        ((1, 32, 1 << 20), "shared memory"),
+        (((1, 70000), 32), "grid"),
+    ],
+)
+def test_launches_beyond_the_gpu_are_refused(device, timed, ptx, geometry, message):
+    for on in (device, timed):
+        array = on.empty(8)
+        with pytest.raises(WorkloadError, match=message):
+            on.load_ptx(ptx)["axpy"][geometry](8, 1.0, array, array)
+
+
+def test_a_closed_device_says_so(small_gpu, ptx):
+    device = lockstep.Device(small_gpu)
+    array = device.empty(4)
+    kernel = device.load_ptx(ptx)["wild"][1, 1]
+    device.close()
+    device.close()
+    for act in (lambda: device.array([1]), lambda: device.load_ptx(ptx), lambda: kernel(array)):
+        with pytest.raises(LockstepError, match="the device is closed"):
+            act()
+
+
+def test_a_functional_device_has_no_cycles(device, ptx):
+    launch = device.load_ptx(ptx)["wild"][1, 1](device.empty(1))
+    for ask in (lambda: launch.cycles, lambda: device.result, lambda: device.event().record()):
+        with pytest.raises(LockstepError, match="timing=True"):
+            ask()
+    with pytest.raises(LockstepError, match="profile=True"):
+        _ = launch.profile
+    assert repr(device) == "<Device QV100, functional, 1 launches>"
+
+
+def test_many_devices_one_after_the_other(small_gpu):
+    for _ in range(12):  # more than there are address ranges: those not in use are taken back
+        lockstep.Device(small_gpu).array([1])

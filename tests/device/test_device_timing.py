@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+
+import lockstep
+from lockstep.errors import LockstepError
+
+
+def axpy(device, ptx, n=4096, **launch):
+    module = device.load_ptx(ptx)
+    x, y = device.array(np.ones(n, "f4")), device.zeros(n)
+    grid, stream = n // 128, launch.get("stream")
+    return module["axpy"][grid, 128, 0, stream](n, 2.0, x, y), y
+
+
+def test_results_and_cycles_of_one_run(timed, ptx):
+    launch, y = axpy(timed, ptx)
+    np.testing.assert_array_equal(y.numpy(), np.full(4096, 2.0))
+    assert launch.cycles > timed.gpu.launch.overhead
+    assert launch.seconds == launch.cycles / (timed.gpu.clock_mhz * 1e6)
+    result = timed.result
+    assert result.kernels.cycles.tolist() == [launch.cycles]
+    assert result.metrics == [launch.metrics]
+    assert timed.clock >= result.cycles
+
+
+def test_the_profile_is_what_the_model_counts(timed, ptx):
+    values = timed.array(np.arange(4000, dtype="u4"))
+    launch = timed.load_ptx(ptx)["mixed"][8, 128](values, timed.empty(1024, "u4"))
+    profile, metrics = launch.profile, launch.metrics
+    assert profile["smsp__inst_executed.sum"] == metrics["sm__inst_executed.sum"]
+    common = sorted(profile.keys() & metrics.keys())
+    assert len(common) >= 7
+    for name in common:
+        assert profile[name] == metrics[name], name
+
+
+def test_launches_follow_each_other_on_a_warm_cache(timed, ptx):
+    module = timed.load_ptx(ptx)
+    x, y = timed.array(np.ones(1024, "f4")), timed.zeros(1024)
+    launches = [module["axpy"][8, 128](1024, 1.0, x, y) for _ in range(3)]
+    np.testing.assert_array_equal(y.numpy(), np.full(1024, 3.0))
+    runs = [launch.timed() for launch in launches]
+    assert runs[0].end <= runs[1].launched and runs[1].end <= runs[2].launched
+    assert runs[2].cycles == runs[1].cycles < runs[0].cycles
+
+
+def test_streams_overlap_and_events_measure(timed, ptx):
+    a, b = timed.stream(), timed.stream()
+    start = timed.event().record(a)
+    first, _ = axpy(timed, ptx, stream=a)
+    module = first.kernel.module
+    x, y = first.arguments[2:]
+    second = module["axpy"][16, 128, 0, b](2048, 2.0, x, y)
+    middle, end = timed.event().record(a), timed.event().record(b)
+    assert second.timed().launched < first.timed().end
+    assert middle.cycle == first.timed().end and end.cycle == second.timed().end
+    cycles = start.elapsed(middle) * timed.gpu.clock_mhz * 1e3
+    assert round(cycles) == first.timed().end - start.cycle
+    with pytest.raises(LockstepError, match="was not recorded"):
+        _ = timed.event().cycle
+
+
+@pytest.mark.xfail(strict=True, reason="faults are not described yet")
+def test_a_failing_launch_leaves_the_others_alone(timed, ptx):
+    module = timed.load_ptx(ptx)
+    before, y = axpy(timed, ptx)
+    wild = module["wild"][2, 32](12345 * 4)
+    after = module["axpy"][8, 128](1024, 1.0, y, y)
+    with pytest.raises(LockstepError) as first:
+        timed.synchronize()
+    timed.synchronize()
+    with pytest.raises(LockstepError) as again:
+        wild.wait()
+    assert again.value is first.value
+    np.testing.assert_array_equal(y.numpy(), np.append(np.full(1024, 4.0), np.full(3072, 2.0)))
+    assert before.cycles > 0 and after.cycles > 0
+    assert timed.result.kernels.complete.tolist() == [True, False, True]
+
+
+def test_threads_change_nothing(small_gpu, ptx):
+    found = []
+    for threads in (1, 2):
+        with lockstep.Device(small_gpu, timing=True, threads=threads) as device:
+            values = device.array(np.arange(4000, dtype="u4"))
+            out = device.empty(1024, "u4")
+            launch = device.load_ptx(ptx)["mixed"][8, 128](values, out)
+            found.append((launch.cycles, device.result.hash, out.numpy().tolist()))
+    assert found[0] == found[1]
+
+
+def test_memory_of_arguments_lives_until_the_launch_is_done(timed, ptx):
+    launch, y = axpy(timed, ptx)
+    used = timed.memory.used
+    del y
+    assert timed.memory.used == used
+    timed.synchronize()
+    assert launch.arguments == ()
+    assert timed.memory.used < used
+
+
+def test_a_timeline_and_its_series(small_gpu, ptx):
+    with lockstep.Device(small_gpu, timing=True, timeline=True, interval=500) as device:
+        launch, _ = axpy(device, ptx)
+        launch.wait()
+        result = device.result
+        assert len(result.run.cta_events) == 32
+        assert result.series["end"].is_monotonic_increasing
+        assert result.workload.digest and result.manifest["trace"] == "device"

@@ -1,0 +1,151 @@
+import numpy as np
+import pytest
+
+import lockstep
+from lockstep.errors import LockstepError
+from lockstep.kernels import load
+
+
+def record(gpu, path, program, **options):
+    """Run a program on a device that records; its result."""
+    with lockstep.Device(gpu, timing=True, **options) as device:
+        with device.record(path):
+            program(device)
+        return device.result
+
+
+def same_streams(one, other):
+    """Whether two kernels execute the same instructions with the same lanes and addresses."""
+    return [list(steps(one, cta)) for cta in one.ctas()] == [
+        list(steps(other, cta)) for cta in other.ctas()
+    ]
+
+
+def steps(kernel, cta):
+    code = kernel.code.instructions
+    for warp in cta.warps:
+        used = iter(cta.addresses[warp["first_address"] :].tolist())
+        for static, count, mask in cta.runs[warp["first_run"] :][: warp["runs"]].tolist():
+            for row in code[static : static + count]:
+                addressed = bool(row["width"] and mask)
+                yield int(row["pc"]), mask, lanes(next(used), mask, cta) if addressed else ()
+
+
+def lanes(entry, mask, cta):
+    first, stride, pool = entry
+    count = mask.bit_count()
+    if pool >= 0:
+        return tuple(cta.pool[pool : pool + count].tolist())
+    return tuple(first + k * stride for k in range(count))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "name", ["vecadd", "gemm_tiled", "bitonic_sort", "reduce_shared", "pointer_chase", "mm3"]
+)
+def test_a_recorded_trace_takes_the_same_cycles(small_gpu, tmp_path, name, threads):
+    kernel, path = load(name), tmp_path / "run.lst"
+    live = record(small_gpu, path, lambda d: kernel.run(d, kernel.small), threads=threads)
+    again = lockstep.simulate(path, small_gpu, threads=3 - threads)
+    assert again.cycles == live.cycles
+    assert again.hash == live.hash
+
+
+def streams(device, ptx):
+    """Launches and copies in three streams, and waits of the host."""
+    module = device.load_ptx(ptx)
+    x = device.array(np.ones(4096, "f4"))
+    outs = [device.zeros(4096) for _ in range(3)]
+    a, b = device.stream(), device.stream()
+    for stream, out in zip((a, b, None), outs):
+        module["axpy"][32, 128, 0, stream](4096, 2.0, x, out)
+    outs[0].numpy()
+    module["axpy"][16, 128, 0, a](2048, 2.0, x, outs[1])
+    outs[0].numpy()
+    module["axpy"][16, 128, 0, b](2048, 2.0, x, outs[1])
+    device.array(np.zeros(64))
+    module["mixed"][4, 128, 0, b](x, outs[2])
+    return outs
+
+
+def test_streams_copies_and_waits_are_in_the_trace(small_gpu, ptx, tmp_path):
+    path = tmp_path / "streams.lst"
+    live = record(small_gpu, path, lambda device: streams(device, ptx))
+    assert lockstep.simulate(path, small_gpu).hash == live.hash
+
+
+def test_a_directory_is_for_accel_sim(small_gpu, ptx, tmp_path):
+    for path in (tmp_path / "run.lst", tmp_path / "run"):
+        record(small_gpu, path, lambda device: streams(device, ptx))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run", "run.lst"]
+    ours, theirs = (lockstep.load(tmp_path / name) for name in ("run.lst", "run"))
+    assert len(ours.commands) == len(theirs.commands) and len(theirs.kernels) == 6
+    for one, other in zip(ours.kernels, theirs.kernels):
+        assert same_streams(one, other)
+        records = {row["pc"]: row for row in one.code.instructions}
+        for row in other.code.instructions:
+            mine = records[row["pc"]]
+            different = [f for f in row.dtype.names if not np.array_equal(row[f], mine[f])]
+            assert different in (["text"], [])
+    assert not lockstep.simulate(theirs, small_gpu).unknown_opcodes
+
+
+def test_a_functional_device_records_too(small_gpu, ptx, tmp_path):
+    found = []
+    for timing in (False, True):
+        path = tmp_path / f"{timing}.lst"
+        with lockstep.Device(small_gpu, timing=timing) as device:
+            recorder = device.record(path)
+            outs = streams(device, ptx)
+            recorder.stop()
+            found.append([out.numpy().tolist() for out in outs])
+    assert found[0] == found[1]
+    one, other = (lockstep.load(tmp_path / f"{timing}.lst") for timing in (False, True))
+    assert all(same_streams(a, b) for a, b in zip(one.kernels, other.kernels, strict=True))
+
+
+def test_a_part_of_a_program(timed, ptx, tmp_path):
+    module = timed.load_ptx(ptx)
+    x, y = timed.array(np.ones(256, "f4")), timed.zeros(256)
+    launch = module["axpy"][2, 128]
+    launch(256, 1.0, x, y)
+    with timed.record(tmp_path / "part.lst"):
+        launch(256, 1.0, x, y)
+        launch(256, 1.0, x, y)
+    launch(256, 1.0, x, y)
+    assert y.numpy()[0] == 4
+    kernels = lockstep.load(tmp_path / "part.lst").kernels
+    assert [k.id for k in kernels] == [2, 3]
+
+
+@pytest.mark.xfail(strict=True, reason="faults are not described yet")
+def test_a_failing_launch_is_left_out(device, ptx, tmp_path):
+    module = device.load_ptx(ptx)
+    array = device.zeros(32)
+    with device.record(tmp_path / "run.lst"):
+        with pytest.raises(LockstepError):
+            module["wild"][1, 32](4)
+        module["axpy"][1, 32](32, 1.0, array, array)
+    assert [k.name for k in lockstep.load(tmp_path / "run.lst").kernels] == ["axpy"]
+
+
+def test_an_error_in_the_context_leaves_no_file(device, tmp_path):
+    path = tmp_path / "run.lst"
+    with pytest.raises(ZeroDivisionError), device.record(path):
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+    with device.record(path):
+        pass  # and another may begin
+    assert lockstep.load(path).commands == []
+
+
+def test_misuse_of_recorders(device, tmp_path):
+    recorder = device.record(tmp_path / "run.lst")
+    with pytest.raises(LockstepError, match=r"already recording .*run\.lst"):
+        device.record(tmp_path / "other.lst")
+    recorder.stop()
+    with pytest.raises(LockstepError, match="has ended"):
+        recorder.stop()
+    with pytest.raises(LockstepError, match="cannot write"):
+        device.record("/proc/nowhere/x.lst")
+    assert device.recorder is None
