@@ -37,7 +37,7 @@ def kernel_of(device, text):
 
 
 @pytest.mark.parametrize(
-    "program", [*PROGRAMS, *wmma_programs.PROGRAMS], ids=lambda program: program.name
+    "program", (*PROGRAMS, *wmma_programs.PROGRAMS), ids=lambda program: program.name
 )
 def test_programs_give_the_known_words(device, program):
     expected = np.array(program.expected(), np.uint32)

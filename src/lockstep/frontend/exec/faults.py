@@ -38,11 +38,13 @@ class Place:
 
     instruction: str
     pc: int  # byte offset in the kernel's code, as the timing model counts
-    file: str
-    line: int  # of the PTX text
+    file: str = ""
+    line: int = 0  # of the PTX text
     sources: tuple[tuple[str, int], ...] = ()  # file and line that it was made from
 
     def __str__(self) -> str:
+        if not self.file:
+            return self.instruction
         text = f"{self.instruction} at {self.file}:{self.line}"
         if self.sources:
             text += f" ({', inlined at '.join(f'{file}:{line}' for file, line in self.sources)})"
@@ -51,6 +53,8 @@ class Place:
 
 def place_of(program: Program, index: int) -> Place:
     """The place of a static instruction."""
+    if not program.origins:  # machine code
+        return Place(program.texts[index] if program.texts else "", 16 * index)
     origin, record = program.origins[index], program.code[index]
     text = program.texts[record["text"]]
     return Place(text, int(record["pc"]), program.file, origin.line, origin.sources)

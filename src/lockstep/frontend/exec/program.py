@@ -71,7 +71,6 @@ class Program:
     """A kernel ready to run; everything but ``objects`` is independent of the host."""
 
     name: str
-    file: str  # where its text comes from, for messages
     blocks: np.ndarray  # BLOCK
     functions: list[str]  # symbol of each block in the object code
     register_bytes: int  # of the slots of one warp
@@ -79,6 +78,7 @@ class Program:
     shared_bytes: int  # static, of one CTA
     sites: list[tuple[int, int]]  # of each memory site: static index of its instruction, Window
     symbols: list[str]  # names in the table of symbol addresses
+    file: str = ""  # where its text comes from, for messages
     items: list[list[Item]] = field(default_factory=list)  # for each block
     code: np.ndarray | None = None  # INSTRUCTION records, for the timing model
     texts: list[str] = field(default_factory=list)
@@ -87,4 +87,5 @@ class Program:
     entry: int = 0
     cleared_bytes: int = 0  # of the slots: those that a program may read before it writes them
     frame_bytes: int = 0  # largest frame of recursive functions on a thread's stack
+    targets: np.ndarray | None = None  # int64, block of each static index; for machine code
     objects: bytes = b""

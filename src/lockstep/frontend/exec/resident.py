@@ -136,6 +136,9 @@ class Resident:
         launch = self.machine.launch[0]
         launch.symbols = self._symbols.ctypes.data
         launch.sites = self.machine.sites.ctypes.data
+        targets = self.program.targets
+        if targets is not None:
+            launch.targets, launch.target_count = targets.ctypes.data, len(targets)
         launch.ntid_x, launch.ntid_y, launch.ntid_z = self.geometry.block
         launch.shared_bytes = self._shared_bytes
         launch.dynamic_shared_bytes = self.geometry.dynamic_shared
