@@ -8,8 +8,8 @@ from lockstep.kernels import load, names
 
 ODD_SIZES = (1, 2, 33)
 
-# Refused until shuffles, votes and textures can be executed; then these fail as unexpected passes.
-PENDING = "bicg half_dot layernorm montecarlo reduce_shuffle softmax spmv string_search texture"
+# Refused until textures can be executed; then it fails as an unexpected pass.
+PENDING = "texture"
 EVERY = [
     pytest.param(
         name,
