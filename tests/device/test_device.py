@@ -168,7 +168,7 @@ def test_a_functional_device_has_no_cycles(device, ptx):
         with pytest.raises(LockstepError, match="timing=True"):
             ask()
     with pytest.raises(LockstepError, match="profile=True"):
-        launch.profile
+        _ = launch.profile
     assert repr(device) == "<Device QV100, functional, 1 launches>"
 
 

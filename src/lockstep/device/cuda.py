@@ -41,6 +41,7 @@ def _places(pattern: str) -> list[Path]:
 def include_folders() -> tuple[Path, ...]:
     """Where CUDA's headers are (cuda_fp16.h, mma.h, those of CCCL)."""
     folders = [p.parent for p in _places("include/cuda_fp16.h") + _places("include/mma.h")]
+    folders += [p.parents[1] for p in _places("include/crt/mma.h")]
     folders += [p.parents[1] for p in _places("include/cccl/cuda/std/version")]
     folders += [p.parents[2] for p in _places("include/cuda/std/version")]
     return tuple(dict.fromkeys(f.resolve() for f in folders))
@@ -54,19 +55,19 @@ def _library() -> ctypes.CDLL:
     raise LockstepError(ABSENT)
 
 
-def compile_cuda(source: str, arch: str = "sm_70", options: tuple[str, ...] = ()) -> str:
+def compile_cuda(
+    source: str, arch: str = "sm_70", options: tuple[str, ...] = (), name: str = "source.cu"
+) -> str:
     """PTX of CUDA C++ text for an architecture such as ``sm_70``.
 
-    ``options`` are further options of NVRTC, such as ``-DN=4``. Raises :class:`CompileError`
+    ``options`` are further options of NVRTC, such as ``-DN=4``; messages and line information
+    call the text ``name``. Raises :class:`CompileError`
     with the compiler's log, :class:`LockstepError` if there is no compiler.
     """
     library = _library()
     program = ctypes.c_void_p()
-    _check(
-        library.nvrtcCreateProgram(
-            ctypes.byref(program), source.encode(), b"source.cu", 0, None, None
-        )
-    )
+    text, title = source.encode(), name.encode()
+    _check(library.nvrtcCreateProgram(ctypes.byref(program), text, title, 0, None, None))
     try:
         chosen = [f"--gpu-architecture={arch.replace('sm_', 'compute_')}", *OPTIONS, *options]
         chosen += [f"-I{folder}" for folder in include_folders()]

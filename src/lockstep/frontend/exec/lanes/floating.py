@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
 from lockstep.frontend.exec.lanes.convert import to_float
 from lockstep.frontend.exec.lanes.formats import flush, format_of, from_raw, keep, raw, widen
-from lockstep.frontend.exec.lanes.integer import is_zero
-from lockstep.frontend.exec.lanes.narrow import narrow, narrow_odd, toward
+from lockstep.frontend.exec.lanes.integer import is_zero, negative
+from lockstep.frontend.exec.lanes.narrow import narrow, narrow_odd, to_odd
 from lockstep.frontend.exec.lanes.rounding import Rounding, rounded
 from lockstep.frontend.exec.lanes.types import BF16, F32, F64, PRED, Value
 
@@ -40,7 +40,7 @@ def arithmetic(b: LaneBuilder, operation: str, how: Result, *values: Value) -> V
     if kind.bits > 16:
         return finish(b, rounded(b, operation, how.rounding, *values), how)
     if operation == "fma":
-        return _finish_narrow(b, _fused(b, *values), kind, how)
+        return _fused(b, how, *values)
     # Twice the precision and two bits more: rounding twice is rounding once.
     wide = rounded(b, operation, Rounding.NEAREST, *(widen(b, v) for v in values))
     return _finish_narrow(b, wide, kind, how)
@@ -77,18 +77,22 @@ def rectify(b: LaneBuilder, x: Value) -> Value:
     return b.select(above, x, zero)
 
 
-def _fused(b: LaneBuilder, x: Value, y: Value, z: Value) -> Value:
-    """``x * y + z`` of 16-bit floats as f32, the sum rounded to odd.
+def _fused(b: LaneBuilder, how: Result, *values: Value) -> Value:
+    """``x * y + z`` of 16-bit floats.
 
-    Products are exact in f32 (f16) or in f64 (bf16, whose exponents reach further).
+    Products are exact in f32 (f16) or in f64 (bf16, whose exponents reach further); their sum is
+    rounded to odd, and then to its own type.
     """
-    kind, count = x.type.scalar, x.type.count
-    values = [widen(b, v) for v in (x, y, z)]
-    if kind == BF16:
-        values = [to_float(b, v, F64) for v in values]
-        wide = b.subroutine("sum_of_product", F64.times(count), _sum_of_product, *values)
-        return narrow_odd(b, wide)
-    return b.subroutine("sum_of_product", F32.times(count), _sum_of_product, *values)
+    kind = values[0].type
+    wide = F64 if kind.scalar == BF16 else F32
+
+    def emit(inner: LaneBuilder, *inputs: Value) -> Value:
+        total = _sum_of_product(inner, *(to_float(inner, widen(inner, v), wide) for v in inputs))
+        total = narrow_odd(inner, total) if wide == F64 else total
+        return _finish_narrow(inner, total, kind, how)
+
+    name = f"fused{'_sat' * how.saturate}{'_relu' * how.rectify}{'_ftz' * how.flush}"
+    return b.subroutine(name, kind, emit, *values)
 
 
 def _sum_of_product(b: LaneBuilder, x: Value, y: Value, z: Value) -> Value:
@@ -98,9 +102,10 @@ def _sum_of_product(b: LaneBuilder, x: Value, y: Value, z: Value) -> Value:
     other = b.ir.fsub(total, product)
     lost = b.ir.fsub(product, b.ir.fsub(total, other))
     error = b.ir.fadd(lost, b.ir.fsub(z.ir, other))
-    zero = b.constant(x.type, 0.0).ir
-    low, high = b.ir.fcmp_ordered(">", error, zero), b.ir.fcmp_ordered("<", error, zero)
-    return toward(b, Value(total, x.type), low, high)
+    inexact = b.ir.fcmp_ordered("!=", error, b.constant(x.type, 0.0).ir)
+    total = Value(total, x.type)
+    signs = b.ir.xor(raw(b, total).ir, raw(b, Value(error, x.type)).ir)
+    return to_odd(b, total, inexact, negative(b, Value(signs, x.type.integer)).ir)
 
 
 # Signs

@@ -6,7 +6,7 @@ from lockstep.frontend.exec.lanes.builder import LaneBuilder
 from lockstep.frontend.exec.lanes.formats import FORMATS, Format, from_raw, keep, raw
 from lockstep.frontend.exec.lanes.integer import is_zero, resize, shift_left, shift_right
 from lockstep.frontend.exec.lanes.rounding import Rounding
-from lockstep.frontend.exec.lanes.types import F16, F32, PRED, Type, Value
+from lockstep.frontend.exec.lanes.types import BF16, F16, F32, PRED, Type, Value
 
 _SINGLE = FORMATS[F32]
 
@@ -22,6 +22,8 @@ def narrow(b: LaneBuilder, x: Value, kind: Type, rounding: Rounding, finite=Fals
     def emit(inner: LaneBuilder, value: Value) -> Value:
         return _round(inner, value, kind, rounding, finite)
 
+    if kind == BF16 and rounding == Rounding.NEAREST and not finite:
+        return emit(b, x)  # short enough
     name = f"narrow_{kind.name}_{rounding.name.lower()}{'_finite' * finite}"
     return b.subroutine(name, kind.times(x.type.count), emit, x)
 
@@ -100,6 +102,8 @@ def _grows(b: LaneBuilder, sign: Value, rounding: Rounding) -> Value:
 def _limit(b, body: Value, magnitude: Value, sign: Value, form: Format, rounding, finite) -> Value:
     """What becomes of numbers beyond the largest."""
     largest = b.constant(body.type, form.largest)
+    if not finite and form.exponent_bits == _SINGLE.exponent_bits:
+        return body  # a carry ends in the pattern of infinity, which rounding leaves as it is
     if finite:
         return b.elementwise("umin", body, largest)
     over = b.ir.icmp_unsigned(">", body.ir, largest.ir)
@@ -162,15 +166,20 @@ def narrow_odd(b: LaneBuilder, x: Value) -> Value:
 
 def _narrow_odd(b: LaneBuilder, x: Value) -> Value:
     near = narrow_double(b, x, Rounding.NEAREST)
-    back = b.ir.fpext(near.ir, x.ir.type)
-    return toward(b, near, b.ir.fcmp_ordered("<", back, x.ir), b.ir.fcmp_ordered(">", back, x.ir))
+    wide = Value(b.ir.fpext(near.ir, x.ir.type), x.type)
+    back, size = (b.elementwise("fabs", v).ir for v in (wide, x))
+    large = b.ir.fcmp_ordered(">", back, size)
+    return to_odd(b, near, b.ir.fcmp_ordered("!=", back, size), large)
 
 
-def toward(b: LaneBuilder, near: Value, low: ir.Value, high: ir.Value) -> Value:
-    """The odd one of ``near`` and its neighbour, given whether it is too low or too high."""
+def to_odd(b: LaneBuilder, near: Value, inexact: ir.Value, large: ir.Value) -> Value:
+    """A rounded number, or if it is inexact and even its odd neighbour on the exact side.
+
+    ``large``: its magnitude is above the exact one.
+    """
     bits = raw(b, near)
-    positive = b.ir.icmp_signed(">=", bits.ir, b.constant(bits.type, 0).ir)
-    even = is_zero(b, keep(b, bits, 1)).ir
-    inward = b.ir.and_(even, b.ir.select(positive, high, low))
-    outward = b.ir.and_(even, b.ir.select(positive, low, high))
-    return _step(b, bits, near, inward, outward)
+    moves = b.ir.and_(inexact, is_zero(b, keep(b, bits, 1)).ir)
+    one, none = b.constant(bits.type, 1).ir, b.constant(bits.type, 0).ir
+    step = b.ir.select(large, b.constant(bits.type, -1).ir, one)
+    moved = b.ir.add(bits.ir, b.ir.select(moves, step, none))
+    return from_raw(b, Value(moved, bits.type), near.type, settled=False)

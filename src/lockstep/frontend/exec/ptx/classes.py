@@ -64,6 +64,8 @@ def class_of(i: Instruction) -> OpClass:
         return _matrix_class(i)
     if i.opcode == "mbarrier":
         return OpClass.ATOMIC
+    if i.opcode == "red" and space_of(i, OpClass.REDUCTION) == Space.SHARED:
+        return OpClass.ATOMIC  # machine code has atomics only, and drops the result
     if i.opcode == "div":
         return OpClass.FP64 if "f64" in words else OpClass.SFU
     return _FIXED.get(i.opcode) or _arithmetic_class(i)

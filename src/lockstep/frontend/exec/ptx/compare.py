@@ -1,7 +1,7 @@
 """Comparison and selection."""
 
 from lockstep.frontend.exec.lanes import compare
-from lockstep.frontend.exec.lanes.types import F32, I32, PRED, Type, Value
+from lockstep.frontend.exec.lanes.types import F32, I16, I32, PRED, Type, Value
 from lockstep.frontend.exec.ptx.floating import float_type, read_float, write_float
 from lockstep.frontend.exec.ptx.lift import Lift, is_signed
 from lockstep.frontend.exec.ptx.logic import combine
@@ -73,12 +73,12 @@ def set_two_predicates(lift: Lift, i: Instruction) -> None:
         lift.write(target, outcome)
 
 
-_HALF_TARGETS = ".{f16,u16,s16,u32,s32}"
+_HALF_TARGETS = ".{f16,bf16,u16,s16,u32,s32}"
 _BRAIN_TARGETS = ".{bf16,u16,s16,u32,s32}"
 
 
 @opcode(
-    *_forms("set", ".{u32,s32,f32}"),
+    *_forms("set", ".{u32,s32,f32,f16,bf16}"),
     f"set.{_ORDERS_OF_FLOATS}{_COMBINED}[.ftz]{_HALF_TARGETS}.f16",
     f"set.{_ORDERS_OF_FLOATS}{_COMBINED}{_BRAIN_TARGETS}.bf16",
 )
@@ -90,14 +90,16 @@ def set_number(lift: Lift, i: Instruction) -> None:
 
 
 @opcode(
-    f"set.{_ORDERS_OF_FLOATS}{_COMBINED}[.ftz].f16x2.f16x2",
-    f"set.{_ORDERS_OF_FLOATS}{_COMBINED}.bf16x2.bf16x2",
+    f"set.{_ORDERS_OF_FLOATS}{_COMBINED}[.ftz].{{f16x2,u32,s32}}.f16x2",
+    f"set.{_ORDERS_OF_FLOATS}{_COMBINED}.{{bf16x2,u32,s32}}.bf16x2",
 )
 def set_pair(lift: Lift, i: Instruction) -> None:
     outcome = _compared(lift, i)
     halves = [_combined(lift, i, half) for half in compare.apart(lift.b, outcome)]
     outcome = compare.together(lift.b, *halves)
-    write_float(lift, i.operands[0], _as_number(lift, outcome, float_type(i.modifiers[-2]), True))
+    floating = "f" in i.modifiers[-2]
+    kind = float_type(i.modifiers[-2]) if floating else I16.times(2)
+    write_float(lift, i.operands[0], _as_number(lift, outcome, kind, floating))
 
 
 def _as_number(lift: Lift, outcome: Value, kind: Type, floating: bool) -> Value:

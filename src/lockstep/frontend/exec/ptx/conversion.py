@@ -13,6 +13,7 @@ from lockstep.isa.ptx.syntax import Instruction
 _INTEGERS = "{u8,u16,u32,u64,s8,s16,s32,s64}"
 _LARGER = "{u16,u32,u64,s16,s32,s64}"  # bf16 has no conversions from and to 8 bits
 _ROUNDING, _WHOLE = "{rn,rz,rm,rp}", "{rni,rzi,rmi,rpi}"
+_EITHER = "[.relu][.satfinite][.relu]"
 _EIGHTS = {"e4m3x2": E4M3, "e5m2x2": E5M2}
 _MODES = {
     "rni": Rounding.NEAREST,
@@ -44,7 +45,7 @@ def _saturated(lift: Lift, a: Value, signed: bool, wanted: tuple[int, int]) -> V
 @opcode(
     f"cvt.{_WHOLE}[.ftz][.sat].{_INTEGERS}.f32",
     f"cvt.{_WHOLE}[.sat].{_INTEGERS}.{{f16,f64}}",
-    f"cvt.{_WHOLE}[.sat].{_LARGER}.bf16",
+    f"cvt.{_WHOLE}.{_LARGER}.bf16",
 )
 def to_integer(lift: Lift, i: Instruction) -> None:
     """Out of range numbers are clamped, with and without .sat."""
@@ -57,7 +58,7 @@ def to_integer(lift: Lift, i: Instruction) -> None:
 @opcode(
     f"cvt.{_ROUNDING}[.ftz][.sat].f32.{_INTEGERS}",
     f"cvt.{_ROUNDING}[.sat].{{f16,f64}}.{_INTEGERS}",
-    f"cvt.{_ROUNDING}[.sat].bf16.{_LARGER}",
+    f"cvt.{_ROUNDING}.bf16.{_LARGER}",
 )
 def from_integer(lift: Lift, i: Instruction) -> None:
     target, source = i.modifiers[-2:]
@@ -92,36 +93,36 @@ def _converted(lift: Lift, i: Instruction, a: Value, kind: Type) -> Value:
 @opcode(
     f"cvt[.{_WHOLE}][.ftz][.sat].f32.f32",
     f"cvt[.{_WHOLE}][.sat].f64.f64",
-    f"cvt.{_WHOLE}[.sat].f16.f16",
-    f"cvt.{_WHOLE}[.sat].bf16.bf16",
-    "cvt[.ftz][.sat].f32.{f16,bf16}",
-    "cvt[.sat].f64.{f16,bf16}",
+    f"cvt[.{_WHOLE}][.sat].f16.f16",
+    f"cvt[.{_WHOLE}].bf16.bf16",
+    "cvt[.ftz][.sat].f32.f16",
+    f"cvt[.{_ROUNDING}][.ftz].f32.bf16",
+    "cvt[.sat].f64.f16",
+    f"cvt[.{_ROUNDING}].f64.bf16",
     "cvt[.ftz][.sat].f64.f32",
     f"cvt.{_ROUNDING}[.ftz][.sat].f32.f64",
     f"cvt.{_ROUNDING}[.ftz][.sat].f16.f32",
-    f"cvt.{_ROUNDING}[.sat].{{f16,bf16}}.f64",
-    f"cvt.{_ROUNDING}[.sat].f16.bf16",
-    f"cvt.{_ROUNDING}[.sat].bf16.f16",
-    f"cvt.{_ROUNDING}[.ftz][.sat].bf16.f32",
-    "cvt.{rn,rz}.relu[.satfinite].{f16,bf16}.f32",
-    "cvt.{rn,rz}.satfinite.{f16,bf16}.f32",
+    f"cvt.{_ROUNDING}[.sat].f16.f64",
+    f"cvt.{_ROUNDING}[.ftz].bf16.f32",
+    f"cvt.{_ROUNDING}.bf16.f64",
+    f"cvt.{_ROUNDING}.f16.bf16",
+    f"cvt.{_ROUNDING}.bf16.f16",
+    f"cvt.{{rn,rz}}{_EITHER}.{{f16,bf16,tf32}}.f32",
     "cvt.rna[.satfinite].tf32.f32",
-    "cvt.{rn,rz}[.satfinite][.relu].tf32.f32",
-    "cvt.{rn,rz}.relu.satfinite.tf32.f32",
 )
 def between_floats(lift: Lift, i: Instruction) -> None:
     a = _flushed_source(lift, i)
     lift.write(i.operands[0], _converted(lift, i, a, float_type(i.modifiers[-2])))
 
 
-@opcode("cvt.{rn,rz}[.relu][.satfinite].{f16x2,bf16x2}.f32")
+@opcode(f"cvt.{{rn,rz}}{_EITHER}.{{f16x2,bf16x2}}.f32")
 def to_pair(lift: Lift, i: Instruction) -> None:
     """The first operand goes into the upper half."""
     kind = float_type(i.modifiers[-2]).scalar
     _write_halves(lift, i, _two_sources(lift, i, kind))
 
 
-@opcode("cvt.rn.satfinite[.relu].{e4m3x2,e5m2x2}.f32")
+@opcode("cvt.rn[.relu].satfinite[.relu].{e4m3x2,e5m2x2}.f32")
 def to_eights(lift: Lift, i: Instruction) -> None:
     _write_halves(lift, i, _two_sources(lift, i, _EIGHTS[i.modifiers[-2]]))
 
@@ -136,7 +137,7 @@ def _write_halves(lift: Lift, i: Instruction, halves: list[Value]) -> None:
     lift.write(i.operands[0], lift.b.cast(pair, INTEGERS[2 * halves[0].type.bits]))
 
 
-@opcode("cvt.rn.satfinite[.relu].{e4m3x2,e5m2x2}.f16x2")
+@opcode("cvt.rn[.relu].satfinite[.relu].{e4m3x2,e5m2x2}.f16x2")
 def pair_to_eights(lift: Lift, i: Instruction) -> None:
     a = read_float(lift, i.operands[1], "f16x2")
     result = _converted(lift, i, a, _EIGHTS[i.modifiers[-2]])

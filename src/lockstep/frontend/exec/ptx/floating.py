@@ -3,7 +3,7 @@
 from lockstep.frontend.exec.lanes import approximate, floating
 from lockstep.frontend.exec.lanes.floating import Choice, Result
 from lockstep.frontend.exec.lanes.rounding import Rounding
-from lockstep.frontend.exec.lanes.types import BF16, F16, I32, TF32, Type, Value
+from lockstep.frontend.exec.lanes.types import BF16, F16, F32, INTEGERS, TF32, Type, Value
 from lockstep.frontend.exec.ptx.lift import Lift, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.isa.ptx.syntax import Instruction, Operand
@@ -15,7 +15,12 @@ _MODES = {
     "rp": Rounding.UP,
     "rna": Rounding.AWAY,
 }
-_TYPES = {"f16x2": F16.times(2), "bf16x2": BF16.times(2), "tf32": TF32}
+_TYPES = {
+    "f16x2": F16.times(2),
+    "bf16x2": BF16.times(2),
+    "f32x2": F32.times(2),
+    "tf32": TF32,
+}
 _ROUNDING = "{rn,rz,rm,rp}"
 _HALF, _BRAIN = "{f16,f16x2}", "{bf16,bf16x2}"
 
@@ -37,7 +42,8 @@ def read_float(lift: Lift, operand: Operand, name: str) -> Value:
 
 def write_float(lift: Lift, operand: Operand, value: Value) -> None:
     """Write a floating-point result, put back into a word if it is a pair."""
-    lift.write(operand, lift.b.cast(value, I32) if value.type.count == 2 else value)
+    kind = value.type
+    lift.write(operand, lift.b.cast(value, INTEGERS[8 * kind.bytes]) if kind.count > 1 else value)
 
 
 def _sources(lift: Lift, i: Instruction) -> list[Value]:
@@ -65,6 +71,8 @@ _OPERATIONS = {
     f"{{add,sub,mul}}[.{_ROUNDING}].f64",
     f"{{fma,mad}}.{_ROUNDING}[.ftz][.sat].f32",
     f"{{fma,mad}}.{_ROUNDING}.f64",
+    f"{{add,sub,mul}}[.{_ROUNDING}][.ftz].f32x2",
+    f"fma.{_ROUNDING}[.ftz].f32x2",
     f"{{div,sqrt}}.{_ROUNDING}[.ftz].f32",
     f"{{div,sqrt}}.{_ROUNDING}.f64",
     f"{{add,sub,mul}}[.rn][.ftz][.sat].{_HALF}",
@@ -77,6 +85,19 @@ def arithmetic(lift: Lift, i: Instruction) -> None:
     values = _sources(lift, i)
     operation = _OPERATIONS[i.opcode]
     write_float(lift, i.operands[0], floating.arithmetic(lift.b, operation, _result(i), *values))
+
+
+@opcode(
+    f"{{add,sub}}[.{_ROUNDING}][.sat].f32.{{f16,bf16}}",
+    f"fma.{_ROUNDING}[.sat].f32.{{f16,bf16}}",
+)
+def mixed(lift: Lift, i: Instruction) -> None:
+    """All operands but the last are 16-bit floats."""
+    *narrow, last = i.operands[1:]
+    values = [floating.widen(lift.b, read_float(lift, o, i.modifiers[-1])) for o in narrow]
+    values.append(lift.read(last, "f32"))
+    operation = _OPERATIONS[i.opcode]
+    lift.write(i.operands[0], floating.arithmetic(lift.b, operation, _result(i), *values))
 
 
 @opcode(f"rcp.{_ROUNDING}[.ftz].f32", f"rcp.{_ROUNDING}.f64")
@@ -100,6 +121,7 @@ def sign(lift: Lift, i: Instruction) -> None:
 
 @opcode(
     "{min,max}[.ftz][.NaN][.xorsign.abs].f32",
+    "{min,max}[.ftz][.NaN].abs.f32",
     "{min,max}.f64",
     f"{{min,max}}[.ftz][.NaN][.xorsign.abs].{_HALF}",
     f"{{min,max}}[.NaN][.xorsign.abs].{_BRAIN}",

@@ -2,6 +2,7 @@
 
 import struct
 
+import numpy as np
 from llvmlite import ir
 
 from lockstep.errors import InputError
@@ -35,6 +36,7 @@ from lockstep.isa.ptx.syntax import (
     Register,
     Sink,
     Symbol,
+    type_bytes,
 )
 
 _FLOATS = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64, "tf32": F32}
@@ -48,7 +50,7 @@ def type_of(name: str) -> Type:
     if name in _FLOATS:
         return _FLOATS[name]
     if name.endswith("x2"):
-        return I32 if "16" in name else I16
+        return INTEGERS[8 * type_bytes(name)]
     return INTEGERS[int(name.lstrip("busf"))]
 
 
@@ -149,9 +151,13 @@ class Lift:
 
     @staticmethod
     def _number(operand: Immediate, wanted: Type) -> int | float:
+        """A literal as a number, or as the bits of a float."""
         if operand.bits == 64 and wanted == F32:
             value = struct.unpack("<d", operand.value.to_bytes(8, "little"))[0]
-            return struct.unpack("<I", struct.pack("<f", value))[0]
+            with np.errstate(over="ignore"):
+                return int(np.float64(value).astype(np.float32).view(np.uint32))
+        if operand.bits == 32 and wanted == F64:
+            return int(np.uint32(operand.value).view(np.float32).astype(np.float64).view(np.uint64))
         if operand.bits == 0 and wanted in (F32, F64):
             packed = struct.pack("<f" if wanted == F32 else "<d", float(operand.value))
             return int.from_bytes(packed, "little")

@@ -141,7 +141,7 @@ def permute_mode(lift: Lift, i: Instruction) -> None:
 # Data movement
 
 
-@opcode("mov.{pred,b16,b32,b64,b128,u16,u32,u64,s16,s32,s64,f16,f16x2,bf16,bf16x2,f32,f64}")
+@opcode("mov.{pred,b16,b32,b64,b128,u16,u32,u64,s16,s32,s64,f32,f64}")
 def move(lift: Lift, i: Instruction) -> None:
     kind = i.modifiers[-1]
     target, source = i.operands

@@ -6,7 +6,7 @@ from lockstep.frontend.exec.ptx import classes
 from lockstep.frontend.exec.ptx.graph import Block, entry_of
 from lockstep.frontend.exec.ptx.opcodes import CARRY, registers_in
 from lockstep.frontend.exec.ptx.registers import Numbers, allocate
-from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, Space, blank
+from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, OpClass, Space, blank
 from lockstep.isa.ptx.syntax import Function, Instruction, Memory, Module, Register, Vector
 
 INSTRUCTION_BYTES = 16  # as machine code since Volta: what the instruction caches hold
@@ -31,6 +31,8 @@ class StaticCode:
             numbers, used = allocate(module, function, own, used)
             for instruction in function.instructions:
                 self._fill(self.records[index], instruction, numbers)
+                if instruction.opcode == "ret" and function is functions[0]:
+                    self.records[index]["op"] = OpClass.EXIT
                 index += 1
         limit = functions[0].directives.get("maxnreg", (255,))[0]
         self.registers = min(max(used + SYSTEM_REGISTERS, 16), limit)

@@ -1,0 +1,57 @@
+"""Immediates: the 32 bits of slot X as an integer, one floating-point number or two halves."""
+
+from collections.abc import Callable
+
+from lockstep.isa.sass.encoding.addresses import signed
+from lockstep.isa.sass.encoding.operand import Float, Immediate, to_float
+
+Reader = Callable[[int, tuple[str, ...], int, list], None]
+
+
+def immediate(how: str) -> Reader:
+    """The 32 bits of slot X as a number.
+
+    It is ``signed``, ``unsigned``, ``float``, ``double``, ``half``, ``bfloat`` or two ``halves``;
+    ``signed unless U8 or U16`` depends on the modifiers.
+    """
+    if how in _PACKED:
+        return _PACKED[how]
+    if how in ("float", "double"):
+        width = 32 if how == "float" else 64
+
+        def number(word, words, pc, out):
+            bits = word >> 32 & 0xFFFFFFFF
+            out.append(Float(to_float(bits, width), bits, width))
+
+        return number
+    if how == "unsigned":
+        return lambda word, words, pc, out: out.append(Immediate(word >> 32 & 0xFFFFFFFF))
+    exceptions = frozenset(how.partition(" unless ")[2].split(" or "))
+
+    def read(word, words, pc, out):
+        bits = word >> 32 & 0xFFFFFFFF
+        positive = exceptions and not exceptions.isdisjoint(words)
+        out.append(Immediate(bits if positive else signed(bits, 32)))
+
+    return read
+
+
+def _halves(word, words, pc, out):
+    """Two 16-bit numbers, the upper one first."""
+    bfloat = "BF16_V2" in words
+    for shift in (48, 32):
+        bits = word >> shift & 0xFFFF
+        out.append(Float(to_float(bits, 16, bfloat), bits, 16))
+
+
+def _half(word, words, pc, out):
+    bits = word >> 32 & 0xFFFF
+    out.append(Float(to_float(bits, 16), bits, 16))
+
+
+def _bfloat(word, words, pc, out):
+    bits = word >> 32 & 0xFFFF
+    out.append(Float(to_float(bits, 16, True), bits, 16))
+
+
+_PACKED = {"halves": _halves, "half": _half, "bfloat": _bfloat}

@@ -1,0 +1,72 @@
+import pytest
+
+from lockstep.frontend.exec.ptx import classes
+from lockstep.isa.instruction import CachePolicy, OpClass, Space
+from lockstep.isa.ptx.parser import parse
+
+ROWS = [
+    ("add.s32 %r1, %r2, %r3", OpClass.INT32, Space.NONE, 0, 0),
+    ("mul.lo.s32 %r1, %r2, %r3", OpClass.IMAD, Space.NONE, 0, 0),
+    ("mad.wide.u32 %rd1, %r2, %r3, %rd2", OpClass.IMAD, Space.NONE, 0, 0),
+    ("fma.rn.f32 %f1, %f2, %f3, %f1", OpClass.FP32, Space.NONE, 0, 0),
+    ("fma.rn.f64 %fd1, %fd2, %fd3, %fd1", OpClass.FP64, Space.NONE, 0, 0),
+    ("fma.rn.f16x2 %r1, %r2, %r3, %r1", OpClass.FP16, Space.NONE, 0, 0),
+    ("div.rn.f32 %f1, %f2, %f3", OpClass.SFU, Space.NONE, 0, 0),
+    ("div.rn.f64 %fd1, %fd2, %fd3", OpClass.FP64, Space.NONE, 0, 0),
+    ("ex2.approx.f32 %f1, %f2", OpClass.SFU, Space.NONE, 0, 0),
+    ("setp.lt.f32 %p1, %f1, %f2", OpClass.INT32, Space.NONE, 0, 0),
+    ("cvt.rn.f32.s32 %f1, %r1", OpClass.CONVERT, Space.NONE, 0, 0),
+    ("mov.u32 %r1, %tid.x", OpClass.SPECIAL_REGISTER, Space.NONE, 0, 0),
+    ("mov.u32 %r1, %ntid.x", OpClass.MOVE, Space.NONE, 0, 0),
+    ("ld.param.u32 %r1, [p]", OpClass.MOVE, Space.NONE, 0, 0),
+    ("ld.const.f32 %f1, [%rd1]", OpClass.LOAD, Space.CONSTANT, 4, 0),
+    ("ld.global.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1]", OpClass.LOAD, Space.GLOBAL, 16, 0),
+    ("ld.global.nc.u8 %r1, [%rd1]", OpClass.LOAD, Space.GLOBAL, 1, 0),
+    ("ld.u64 %rd2, [%rd1]", OpClass.LOAD, Space.GENERIC, 8, 0),
+    ("ld.volatile.shared.u32 %r1, [%r2]", OpClass.LOAD, Space.SHARED, 4, CachePolicy.VOLATILE),
+    ("ld.global.cg.u32 %r1, [%rd1]", OpClass.LOAD, Space.GLOBAL, 4, CachePolicy.BYPASS_L1),
+    ("st.local.v2.f64 [%r1], {%fd1,%fd2}", OpClass.STORE, Space.LOCAL, 16, 0),
+    ("atom.global.add.u32 %r1, [%rd1], %r2", OpClass.ATOMIC, Space.GLOBAL, 4, 0),
+    ("atom.shared.cas.b64 %rd1, [%r1], %rd2, %rd3", OpClass.ATOMIC, Space.SHARED, 8, 0),
+    ("red.global.add.f32 [%rd1], %f1", OpClass.REDUCTION, Space.GLOBAL, 4, 0),
+    ("red.shared.add.u32 [%r1], %r2", OpClass.ATOMIC, Space.SHARED, 4, 0),
+    ("cp.async.ca.shared.global [%r1], [%rd1], 16", OpClass.ASYNC_COPY, Space.GLOBAL, 16, 0),
+    ("cp.async.commit_group", OpClass.COMMIT_GROUP, Space.NONE, 0, 0),
+    ("cp.async.wait_group 1", OpClass.WAIT_GROUP, Space.NONE, 0, 0),
+    ("shfl.sync.idx.b32 %r1, %r2, %r3, 31, -1", OpClass.SHUFFLE, Space.NONE, 0, 0),
+    ("vote.sync.ballot.b32 %r1, %p1, -1", OpClass.VOTE, Space.NONE, 0, 0),
+    ("bar.sync 0", OpClass.BARRIER, Space.NONE, 0, 0),
+    ("bar.arrive 1, 64", OpClass.ARRIVE, Space.NONE, 0, 0),
+    ("bar.warp.sync -1", OpClass.CONVERGENCE, Space.NONE, 0, 0),
+    ("membar.gl", OpClass.FENCE, Space.NONE, 0, 0),
+    ("bra L", OpClass.BRANCH, Space.NONE, 0, 0),
+    ("ret", OpClass.BRANCH, Space.NONE, 0, 0),
+    ("exit", OpClass.EXIT, Space.NONE, 0, 0),
+]
+
+
+def instruction(text):
+    registers = ".reg .b32 %r<5>; .reg .b64 %rd<5>; .reg .f32 %f<5>; .reg .f64 %fd<5>;"
+    body = f"{registers} .reg .pred %p<3>;\nL: {text};\nret;"
+    module = parse(
+        f".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u32 p) {{ {body} }}\n",
+        "<test>",
+    )
+    return module.functions["k"].instructions[0]
+
+
+@pytest.mark.parametrize("text, op, space, width, cache", ROWS, ids=lambda v: str(v)[:24])
+def test_what_the_model_sees(text, op, space, width, cache):
+    i = instruction(text)
+    kind = classes.class_of(i)
+    assert kind == op
+    assert classes.space_of(i, kind) == space
+    assert classes.width_of(i, kind) == width
+    assert classes.policy_of(i) == cache
+
+
+@pytest.mark.parametrize(
+    "text, number", [("bar.sync 5", 5), ("cp.async.wait_group 2", 2), ("mov.u32 %r1, 7", 0)]
+)
+def test_immediates(text, number):
+    assert classes.barrier_of(instruction(text)) == number
