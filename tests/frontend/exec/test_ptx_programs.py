@@ -36,16 +36,9 @@ def kernel_of(device, text):
     return kernel
 
 
-RESIDENT = pytest.mark.xfail(run=False, reason="a launch keeps one CTA resident: it would spin")
-
-
-def known_programs():
-    for program in (*PROGRAMS, *wmma_programs.PROGRAMS):
-        marks = [RESIDENT] if program.name == "grid barrier" else []
-        yield pytest.param(program, id=program.name, marks=marks)
-
-
-@pytest.mark.parametrize("program", list(known_programs()))
+@pytest.mark.parametrize(
+    "program", (*PROGRAMS, *wmma_programs.PROGRAMS), ids=lambda program: program.name
+)
 def test_programs_give_the_known_words(device, program):
     expected = np.array(program.expected(), np.uint32)
     out = device.array(np.zeros_like(expected))

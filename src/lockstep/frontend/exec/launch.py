@@ -113,6 +113,8 @@ class Executor:
         check = entry_points(machine.kind)
         launch.symbols = self._symbols.ctypes.data
         launch.sites = machine.sites.ctypes.data
+        if program.targets is not None:
+            launch.targets, launch.target_count = program.targets.ctypes.data, len(program.targets)
         launch.context = machine._address
         launch.check = check.address
         launch.ntid_x, launch.ntid_y, launch.ntid_z = geometry.block

@@ -68,4 +68,5 @@ class Program:
     registers: int = 0  # of a thread, for occupancy
     entry: int = 0
     cleared_bytes: int = 0  # of the slots: those that a program may read before it writes them
+    targets: np.ndarray | None = None  # int64, block of each static index; for machine code
     objects: bytes = b""

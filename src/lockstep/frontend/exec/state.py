@@ -17,6 +17,8 @@ LAUNCH = np.dtype(
         ("parameter_bytes", "i8"),
         ("symbols", "i8"),  # address of the table of symbol addresses, i64 each
         ("sites", "i8"),  # address of the SITE table
+        ("targets", "i8"),  # address of the table of blocks by instruction, i64 each
+        ("target_count", "i8"),
         ("context", "i8"),  # what the runtime functions take as first argument
         ("check", "i8"),  # runtime: looks closely at an access outside the site's range
         ("service", "i8"),  # runtime: what is too long to be generated inline
@@ -97,6 +99,8 @@ class Window(IntEnum):
     SHARED = 1
     LOCAL = 2
     PARAMETER = 3
+    TEXTURE = 4  # no accesses: those that come to the runtime have no texture at their address
+    SURFACE = 5  # likewise: lanes outside a surface
 
 
 FAULT = np.dtype(

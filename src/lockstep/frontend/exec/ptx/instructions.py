@@ -13,4 +13,5 @@ from lockstep.frontend.exec.ptx import (
     logic,
     matrix,
     memory,
+    texture,
 )

@@ -39,13 +39,15 @@ def to_record(instruction: Instruction, architecture: int) -> np.ndarray:
     sources, uniform = _sources(instruction.operands[instruction.results :])
     if instruction.guard is not None:
         uniform.append(_register(instruction.guard))
+    immediate, threads = _immediates(instruction, architecture)
     record, _ = lift(
         instruction.opcode,
         results or [None],  # never guess a result among the sources
         sources + uniform,
         pc=instruction.pc,
         addressed=_is_addressed(instruction, architecture),
-        immediate=_immediate(instruction.operands),
+        immediate=immediate,
+        threads=threads,
         architecture=architecture,
     )
     if not instruction.is_known:
@@ -109,5 +111,10 @@ def _is_addressed(instruction: Instruction, architecture: int) -> bool:
     return brackets and operation_class(instruction, architecture) in MEMORY_CLASSES
 
 
-def _immediate(operands: tuple[Operand, ...]) -> int:
-    return next((o.value for o in operands if isinstance(o, Immediate)), 0)
+def _immediates(instruction: Instruction, architecture: int) -> tuple[int, int]:
+    """The first immediate and, of a barrier, its thread count; 0 where a register holds it."""
+    values = [o.value if isinstance(o, Immediate) else None for o in instruction.operands]
+    if operation_class(instruction, architecture) not in (OpClass.BARRIER, OpClass.ARRIVE):
+        return next((v for v in values if v is not None), 0), 0
+    number, threads = (v or 0 for v in [*values, None, None][:2])
+    return number, threads

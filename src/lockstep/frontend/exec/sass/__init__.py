@@ -1,0 +1,1 @@
+"""Machine code (SASS) lifted onto the lane builder."""

@@ -1,0 +1,189 @@
+"""Branches, convergence barriers, CTA barriers, special registers."""
+
+from llvmlite import ir
+
+from lockstep.frontend.exec.lanes.builder import POINTER, WORD
+from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
+from lockstep.frontend.exec.sass.lift import Lift
+from lockstep.frontend.exec.sass.opcodes import opcode
+from lockstep.frontend.exec.state import LANES, SHARED_WINDOW
+from lockstep.isa.sass.encoding.instruction import Instruction
+from lockstep.isa.sass.encoding.operand import Name, Register, Target
+
+
+@opcode(
+    "NOP", "YIELD", "WARPSYNC", "BSYNC", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
+    "ERRBAR", "CGAERRBAR", "FENCE", "NANOSLEEP", "PREEXIT", "ACQBULK", "EXIT",
+    modifiers="LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
+    "KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP",
+)  # fmt: skip
+def no_result(lift: Lift, i: Instruction) -> None:
+    """Nothing is computed: order and convergence are the scheduler's business."""
+
+
+@opcode("BRA", "JMP", modifiers="U DIV CONV INC DEC U.ANY")
+def branch(lift: Lift, i: Instruction) -> None:
+    """A predicate operand chooses lanes as the guard does.
+
+    DIV jumps to code for warps that have not converged; they converge first, so nobody goes.
+    """
+    if "DIV" in i.modifiers or "CONV" in i.modifiers:
+        lift.restrict(lift.b.constant(PRED, "CONV" in i.modifiers))
+        return
+    for operand in i.operands:
+        if isinstance(operand, Register) and operand.file in ("P", "UP"):
+            lift.restrict(lift.predicate(operand))
+
+
+@opcode("CALL.REL", "CALL.ABS", modifiers="NOINC")
+def call(lift: Lift, i: Instruction) -> None:
+    """The return address is in registers already."""
+    if any(isinstance(o, Register) for o in i.operands) or "ABS" in i.modifiers:
+        raise lift.refuse("calls through registers are not supported")
+
+
+@opcode("RET", "BRX", modifiers="REL ABS NODEC")
+def indirect(lift: Lift, i: Instruction) -> None:
+    """Each lane goes to the block of the pc that a register and a displacement add up to."""
+    target = next(o for o in i.operands if isinstance(o, Target))
+    b = lift.b
+    pc = resize(b, lift.register(target.base.file, target.base.number), I64, signed=True)
+    pc = b.ir.add(pc.ir, b.constant(I64, target.address).ir)
+    lift.go_to(Value(pc, I64))
+
+
+@opcode("BSSY")
+def begin_convergence(lift: Lift, i: Instruction) -> None:
+    """The barrier register takes the lanes that will meet at the BSYNC."""
+    barrier = next(o for o in i.operands if isinstance(o, Register) and o.file == "B")
+    lift.assign(f"B{barrier.number}", lift.b.splat(lift.b.bits_of(lift.b.active), I32))
+
+
+@opcode("BREAK")
+def leave_convergence(lift: Lift, i: Instruction) -> None:
+    """Those who execute it are waited for no longer: in every lane's copy of the register."""
+    barrier = next(o for o in i.operands if isinstance(o, Register) and o.file == "B")
+    for operand in i.operands:
+        if isinstance(operand, Register) and operand.file in ("P", "UP"):
+            lift.restrict(lift.predicate(operand))
+    b, name = lift.b, f"B{barrier.number}"
+    leaving = b.splat(b.bits_of(b.active), I32)
+    kept = b.ir.and_(lift.current(name, I32).ir, b.ir.not_(leaving.ir))
+    lift.assign_everywhere(name, Value(kept, I32))
+
+
+@opcode("BMOV.32", "BMOV.64", modifiers="CLEAR PQUAD")
+def move_barrier(lift: Lift, i: Instruction) -> None:
+    """Between a barrier register and a general one."""
+    target, source = i.operands[:2]
+    if "64" in i.modifiers:
+        raise lift.refuse("only 32-bit barrier moves are supported")
+    value = _barrier_state(lift, source)
+    if isinstance(target, Register) and target.file in ("R", "B"):
+        if not target.is_zero:
+            lift.assign(f"{target.file}{target.number}", value)
+        if "CLEAR" in i.modifiers:
+            lift.assign(f"B{source.number}", lift.b.constant(I32, 0))
+        return
+    raise lift.refuse("this state cannot be written")
+
+
+def _barrier_state(lift: Lift, source) -> Value:
+    if isinstance(source, Register) and source.file == "B":
+        return lift.current(f"B{source.number}", I32)
+    if isinstance(source, Name) and source.word == "MACTIVE":
+        return lift.b.splat(lift.b.mask_bits, I32)
+    if isinstance(source, Name):
+        raise lift.refuse(f"{source.word} is not supported")
+    return lift.read(source)
+
+
+@opcode("BAR", modifiers="SYNC ARV RED SYNCALL DEFER_BLOCKING POPC AND OR")
+def barrier(lift: Lift, i: Instruction) -> None:
+    numbers = [o for o in i.operands if not (isinstance(o, Register) and o.file in ("P", "UP"))]
+    words = [lift.read(o) for o in numbers]
+    zero = lift.b.constant(I32, 0)
+    number, threads = (words + [zero, zero])[:2]
+    lift.set_scalar("barrier", number)
+    lift.set_scalar("barrier_threads", threads)
+    for operand in i.operands:
+        if isinstance(operand, Register) and operand.file == "P":
+            bits = lift.b.ir.zext(lift.b.bits_of(lift.predicate(operand)), WORD)
+            lift.b.set_field("barrier_lanes", bits)
+
+
+@opcode("B2R", modifiers="RESULT")
+def barrier_result(lift: Lift, i: Instruction) -> None:
+    """What the last reduction over a barrier gave: a count, and whether any or all were true."""
+    b = lift.b
+    word = b.ir.trunc(b.field("warp", "barrier_result"), ir.IntType(32))
+    targets = [o for o in i.operands[: i.results] if o.file == "R"]
+    for target in targets:
+        lift.write(target, b.splat(b.ir.lshr(word, ir.Constant(ir.IntType(32), 2)), I32))
+    for target in (o for o in i.operands[: i.results] if o.file == "P"):
+        bit = b.ir.and_(word, ir.Constant(ir.IntType(32), 1))
+        held = b.ir.icmp_unsigned("!=", bit, ir.Constant(ir.IntType(32), 0))
+        lift.write_predicate(target, b.splat(held, PRED))
+
+
+_RECORDS = {
+    "SR_CTAID.X": ("cta", "ctaid_x"), "SR_CTAID.Y": ("cta", "ctaid_y"),
+    "SR_CTAID.Z": ("cta", "ctaid_z"), "SR_NTID.X": ("launch", "ntid_x"),
+    "SR_NTID.Y": ("launch", "ntid_y"), "SR_NTID.Z": ("launch", "ntid_z"),
+    "SR_NCTAID.X": ("launch", "nctaid_x"), "SR_NCTAID.Y": ("launch", "nctaid_y"),
+    "SR_NCTAID.Z": ("launch", "nctaid_z"), "SR_VIRTUALSMID": ("cta", "sm"),
+    "SR_VIRTID": ("cta", "sm"), "SR_CLOCKLO": ("launch", "clock"), "SR_CLOCK": ("launch", "clock"),
+    "SR_GLOBALTIMERLO": ("launch", "nanoseconds"), "SR_SMEMSZ": ("launch", "shared_bytes"),
+}  # fmt: skip
+_MASKS = {
+    "SR_LANEMASK_EQ": lambda k: 1 << k,
+    "SR_EQMASK": lambda k: 1 << k,
+    "SR_LTMASK": lambda k: (1 << k) - 1,
+    "SR_LEMASK": lambda k: (2 << k) - 1,
+    "SR_GTMASK": lambda k: ~((2 << k) - 1) & 0xFFFFFFFF,
+    "SR_GEMASK": lambda k: ~((1 << k) - 1) & 0xFFFFFFFF,
+}
+_ZERO = ("SR_CgaCtaId", "SR_CLOCKHI", "SR_GLOBALTIMERHI", "SRZ", "SR_ESR_PC")
+
+
+@opcode("S2R", "S2UR", "CS2R", modifiers="32")
+def special(lift: Lift, i: Instruction) -> None:
+    target, source = i.operands[0], i.operands[1]
+    if source.word in ("SRZ", "SR_CLOCKLO", "SR_GLOBALTIMERLO") and _is_wide(i):
+        lift.write(target, _wide_special(lift, source.word))
+        return
+    lift.write(target, _special(lift, source.word))
+
+
+def _is_wide(i: Instruction) -> bool:
+    return i.mnemonic == "CS2R" and "32" not in i.modifiers
+
+
+def _wide_special(lift: Lift, name: str) -> Value:
+    if name == "SRZ":
+        return lift.b.constant(I64, 0)
+    return lift.scalar_field("launch", "clock" if "CLOCK" in name else "nanoseconds", I64)
+
+
+def _special(lift: Lift, name: str) -> Value:
+    b = lift.b
+    if name.startswith("SR_TID."):
+        threads = b.ir.inttoptr(b.field("warp", "threads"), POINTER)
+        return b.load_vector(b.offset(threads, "XYZ".index(name[-1]) * 4 * LANES), I32)
+    if name == "SR_TID":
+        x, y, z = (_special(lift, f"SR_TID.{axis}") for axis in "XYZ")
+        shifted = (b.ir.shl(v.ir, b.constant(I32, k).ir) for v, k in ((x, 0), (y, 16), (z, 26)))
+        first, second, third = shifted
+        return Value(b.ir.or_(b.ir.or_(first, second), third), I32)
+    if name in _RECORDS:
+        return lift.scalar_field(*_RECORDS[name], I32)
+    if name == "SR_LANEID":
+        return b.each(I32, list(range(LANES)))
+    if name in _MASKS:
+        return b.each(I32, [_MASKS[name](k) for k in range(LANES)])
+    if name == "SR_SWINHI":
+        return b.constant(I32, SHARED_WINDOW >> 32)
+    if name in _ZERO:
+        return b.constant(I32, 0)
+    raise lift.refuse(f"special register {name} is not supported")

@@ -1,0 +1,296 @@
+"""Emitting a SASS block with the lane builder: registers, operands, guards."""
+
+from typing import NamedTuple
+
+from llvmlite import ir
+
+from lockstep.errors import LockstepError
+from lockstep.frontend.exec.lanes import memory as lanes
+from lockstep.frontend.exec.lanes.addresses import Access
+from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.integer import negate, resize
+from lockstep.frontend.exec.lanes.stream import Stream
+from lockstep.frontend.exec.lanes.types import F16, F32, F64, I32, I64, PRED, Type, Value
+from lockstep.frontend.exec.state import LANES, Window
+from lockstep.isa.sass.encoding.instruction import Instruction
+from lockstep.isa.sass.encoding.operand import (
+    Constant,
+    Float,
+    Immediate,
+    Operand,
+    Register,
+)
+
+SLOT_BYTES = 4 * LANES
+FILES = {"R": 255, "UR": 63, "B": 16}  # files of 32-bit registers, and how many there are
+PREDICATES = {"P": 7, "UP": 7}
+_FLOATS = (F16, F32, F64)
+
+
+class Slots:
+    """Byte offsets of the registers of a kernel that uses the first ``registers`` ones."""
+
+    def __init__(self, registers: int):
+        self._starts, used = {}, 0
+        for file, most in FILES.items():
+            self._starts[file] = used
+            used += (min(registers, most) if file == "R" else most) * SLOT_BYTES
+        for file, most in PREDICATES.items():
+            self._starts[file] = used
+            used += 4 * (most + 1)
+        self.bytes = -(-used // 64) * 64
+
+    def __getitem__(self, name: str) -> int:
+        file = name.rstrip("0123456789")
+        size = 4 if file in PREDICATES else SLOT_BYTES
+        return self._starts[file] + int(name[len(file) :]) * size
+
+
+class Shared(NamedTuple):
+    """What the blocks of a kernel collect: memory sites and the constant banks they read."""
+
+    sites: list[tuple[int, int]]  # static index, Window
+    banks: dict[str, int]  # "bank3" -> place in the launch's table of symbols
+
+
+class Lift:
+    """One block on its way into LLVM: the builder, and the registers' current values.
+
+    ``reads`` are the registers whose value on entry is used, ``written`` those with a new one.
+    """
+
+    def __init__(self, name: str, slots: Slots, builder: LaneBuilder, shared: Shared):
+        self.kernel, self.slots, self.b = name, slots, builder
+        self.number = 0
+        self.instruction: Instruction | None = None
+        self.stream: Stream | None = None
+        self.sites, self.banks = shared
+        self.reads: set[str] = set()
+        self.written: dict[str, None] = {}
+        self._values: dict[str, Value] = {}
+        with builder.at_entry():
+            self._start = builder.ir.inttoptr(builder.field("warp", "registers"), POINTER)
+
+    def refuse(self, message: str) -> LockstepError:
+        """The error for the current instruction."""
+        i = self.instruction
+        return LockstepError(f"kernel {self.kernel}, {i.pc:#06x} {i.text()}: {message}")
+
+    # Registers by name
+
+    def current(self, name: str, kind: Type) -> Value:
+        """Current value of a 32-bit register or predicate."""
+        if name not in self._values:
+            self.reads.add(name)
+            with self.b.at_entry():
+                pointer = self.b.offset(self._start, self.slots[name])
+                self._values[name] = self.b.load_vector(pointer, kind)
+        return self._values[name]
+
+    def assign(self, name: str, value: Value) -> None:
+        """Give a register a value in the active lanes; uniform ones are the whole warp's."""
+        if self.instruction.guard is not None:
+            value = self.b.select(self.b.active, value, self.current(name, value.type))
+        self._values[name] = value
+        self.written[name] = None
+
+    def store_live(self, live: set[str]) -> None:
+        """Write the registers that later blocks read back to their slots."""
+        for name in self.written:
+            if name in live:
+                pointer = self.b.offset(self._start, self.slots[name])
+                mask = None if name.startswith("U") else self.b.mask
+                self.b.store_vector(pointer, self._values[name], mask)
+
+    def register(self, file: str, number: int) -> Value:
+        """A 32-bit register; the zero register is zero."""
+        if number >= FILES[file]:
+            return self.b.constant(I32, 0)
+        return self.current(f"{file}{number}", I32)
+
+    def words(self, operand: Register, count: int) -> list[Value]:
+        """Consecutive registers from an operand's on."""
+        zero = operand.is_zero
+        return [
+            self.b.constant(I32, 0) if zero else self.register(operand.file, operand.number + k)
+            for k in range(count)
+        ]
+
+    def write_words(self, operand: Register, values: list[Value]) -> None:
+        """Write consecutive registers from an operand's on."""
+        if operand.is_zero:
+            return
+        for k, value in enumerate(values):
+            if operand.number + k < FILES[operand.file]:
+                self.assign(f"{operand.file}{operand.number + k}", self.b.cast(value, I32))
+
+    # Operands
+
+    def read(self, operand: Operand, kind: Type = I32) -> Value:
+        """A source operand as 32 bits, or as a 64-bit type from two registers, signs applied."""
+        value = self._plain(operand, kind)
+        return self._signed(operand, value)
+
+    def _plain(self, operand: Operand, kind: Type) -> Value:
+        match operand:
+            case Register():
+                words = self.words(operand, 2 if kind.bits == 64 else 1)
+                return self.b.cast(self.join(words), kind)
+            case Immediate(value):
+                return self.b.constant(kind, value)
+            case Float(_, bits, width):
+                shift = kind.bits - width if kind == F64 and width == 32 else 0
+                return self.b.constant(kind, bits << (32 if width == 64 else shift))
+            case Constant():
+                return self.constant(operand, kind)
+        raise self.refuse("cannot read this operand")
+
+    def _signed(self, operand: Operand, value: Value) -> Value:
+        floating = value.type in _FLOATS
+        if getattr(operand, "absolute", False):
+            value = self._absolute(value)
+        if getattr(operand, "inverted", False):
+            value = Value(self.b.ir.not_(value.ir), value.type)
+        if getattr(operand, "negated", False):
+            if floating:
+                return Value(self.b.ir.fneg(value.ir), value.type)
+            return negate(self.b, value)
+        return value
+
+    def _absolute(self, value: Value) -> Value:
+        b, kind = self.b, value.type
+        bits = I64 if kind.bits == 64 else I32
+        mask = b.constant(bits, (1 << (kind.bits - 1)) - 1)
+        cleared = b.ir.and_(b.cast(value, bits).ir, mask.ir)
+        return b.cast(Value(cleared, bits), kind)
+
+    def join(self, words: list[Value]) -> Value:
+        """One or two 32-bit words as one integer, low word first."""
+        if len(words) == 1:
+            return words[0]
+        low, high = (resize(self.b, w, I64) for w in words)
+        shifted = self.b.ir.shl(high.ir, self.b.constant(I64, 32).ir)
+        return Value(self.b.ir.or_(low.ir, shifted), I64)
+
+    def split(self, value: Value) -> list[Value]:
+        """The 32-bit words of a value, low word first."""
+        if value.type.bits <= 32:
+            return [resize(self.b, value, I32) if value.type.bits < 32 else value]
+        bits = self.b.cast(value, I64)
+        high = self.b.ir.lshr(bits.ir, self.b.constant(I64, 32).ir)
+        return [resize(self.b, w, I32) for w in (bits, Value(high, I64))]
+
+    def write(self, operand: Operand, value: Value) -> None:
+        """Write a result: one register, or two for 64 bits."""
+        if not isinstance(operand, Register):
+            raise self.refuse("cannot write this operand")
+        self.write_words(operand, self.split(value))
+
+    def predicate(self, operand: Register) -> Value:
+        """A predicate operand; PT is true, !PT false."""
+        if operand.is_zero:
+            return self.b.constant(PRED, 0 if operand.inverted else 1)
+        value = self.current(f"{operand.file}{operand.number}", PRED)
+        return Value(self.b.ir.not_(value.ir), PRED) if operand.inverted else value
+
+    def write_predicate(self, operand: Register, value: Value) -> None:
+        """Write a predicate; PT swallows it."""
+        if not operand.is_zero:
+            self.assign(f"{operand.file}{operand.number}", value)
+
+    # Constant memory
+
+    def constant(self, operand: Constant, kind: Type) -> Value:
+        """A word of a constant bank; bank 0 holds the launch's geometry and parameters."""
+        if not isinstance(operand.bank, int):
+            raise self.refuse("bindless constant banks are not supported")
+        b = self.b
+        if operand.index is not None and not operand.index.is_zero:
+            return self._indexed(operand, kind)
+        start = b.ir.inttoptr(self._bank(operand.bank), POINTER)
+        scalar = b.ir.load(b.offset(start, operand.offset), typ=kind.element, align=kind.bytes)
+        return b.splat(scalar, kind)
+
+    def _bank(self, bank: int) -> ir.Value:
+        """Address (i64) of a constant bank."""
+        if bank == 0:
+            return self.b.field("launch", "parameters")
+        index = self.banks.setdefault(f"bank{bank}", len(self.banks))
+        table = self.b.ir.inttoptr(self.b.field("launch", "symbols"), POINTER)
+        return self.b.ir.load(self.b.offset(table, 8 * index), typ=WORD)
+
+    def _indexed(self, operand: Constant, kind: Type) -> Value:
+        """A word whose offset a register adds to."""
+        b = self.b
+        index = self.register(operand.index.file, operand.index.number)
+        offset = Value(b.ir.add(index.ir, b.constant(I32, operand.offset).ir), I32)
+        window = Window.PARAMETER if operand.bank == 0 else Window.GLOBAL
+        if window == Window.GLOBAL:
+            start = b.splat(self._bank(operand.bank), I64)
+            offset = Value(b.ir.add(start.ir, resize(b, offset, I64).ir), I64)
+        access = Access(window, offset, kind.bytes, self.site(window))
+        return lanes.load(b, access, kind)[0]
+
+    # Guards, sites and the stream
+
+    def restrict(self, predicate: Value) -> None:
+        """The rest of the instruction is for those active lanes where a predicate holds."""
+        self.b.active = Value(self.b.ir.and_(self.b.active.ir, predicate.ir), PRED)
+
+    def go_to(self, pc: Value) -> None:
+        """Send each lane to the block that begins at a pc (i64)."""
+        b = self.b
+        table = b.ir.inttoptr(b.field("launch", "targets"), POINTER)
+        limit = b.splat(b.field("launch", "target_count"), I64)
+        index = b.ir.lshr(pc.ir, b.constant(I64, 4).ir)
+        inside = b.ir.icmp_unsigned("<", index, limit.ir)
+        index = b.ir.select(inside, index, b.constant(I64, 0).ir)
+        pointers = b.ir.gep(table, [index], source_etype=ir.IntType(64))
+        pointers.type = ir.VectorType(POINTER, LANES)
+        vector = b.vector(I64)
+        arguments = [pointers, ir.Constant(HALF, 8), b.active.ir, b.constant(I64, 0).ir]
+        number = b.intrinsic(f"llvm.masked.gather.v{LANES}i64.v{LANES}p0", vector, arguments)
+        b.store_vector(b.scratch(), Value(number, I64), b.active)
+
+    def first_lane(self, value: Value) -> Value:
+        """The value of the first active lane in every lane."""
+        bits = self.b.bits_of(self.b.active)
+        lane = self.b.intrinsic("llvm.cttz.i32", bits.type, [bits, ir.Constant(ir.IntType(1), 0)])
+        lane = self.b.ir.and_(lane, ir.Constant(HALF, LANES - 1))
+        return self.b.splat(self.b.ir.extract_element(value.ir, lane), value.type)
+
+    def assign_everywhere(self, name: str, value: Value) -> None:
+        """Give a register a value in all lanes, active or not."""
+        self._values[name] = value
+        pointer = self.b.offset(self._start, self.slots[name])
+        self.b.store_vector(pointer, value)
+
+    def guard(self) -> Value | None:
+        """Lanes for which the current instruction's guard holds; None without a guard."""
+        operand = self.instruction.guard
+        return None if operand is None else self.predicate(operand)
+
+    def site(self, window: int) -> ir.Value:
+        """A new memory site of the current instruction."""
+        self.sites.append((self.number, window))
+        return ir.Constant(ir.IntType(64), len(self.sites) - 1)
+
+    def record_addresses(self, address: Value) -> None:
+        """Append the addresses of the current instruction to the stream, if one is recorded."""
+        if self.stream is not None:
+            self.stream.addresses(self.number, resize(self.b, address, I64))
+
+    def set_scalar(self, field: str, value: Value) -> None:
+        """Give a field of the warp's record the value of the first active lane."""
+        bits = self.b.bits_of(self.b.active)
+        lane = self.b.intrinsic("llvm.cttz.i32", bits.type, [bits, ir.Constant(ir.IntType(1), 0)])
+        lane = self.b.ir.and_(lane, ir.Constant(HALF, LANES - 1))
+        word = self.b.ir.extract_element(value.ir, lane)
+        self.b.set_field(field, self.b.ir.zext(word, ir.IntType(64)))
+
+    def scalar_field(self, record: str, field: str, kind: Type) -> Value:
+        """A field of the launch's, CTA's or warp's record in every lane."""
+        word = self.b.field(record, field)
+        if kind.bits < 64:
+            word = self.b.ir.trunc(word, ir.IntType(kind.bits))
+        return self.b.splat(word, kind)

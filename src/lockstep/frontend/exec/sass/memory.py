@@ -1,0 +1,121 @@
+"""Loads, stores and constant loads."""
+
+from lockstep.frontend.exec.lanes import memory as lanes
+from lockstep.frontend.exec.lanes.addresses import Access
+from lockstep.frontend.exec.lanes.async_copy import copy
+from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.types import I8, I16, I32, I64, Type, Value
+from lockstep.frontend.exec.sass.lift import Lift
+from lockstep.frontend.exec.sass.opcodes import opcode
+from lockstep.frontend.exec.state import Window
+from lockstep.isa.sass.encoding.instruction import Instruction
+from lockstep.isa.sass.encoding.operand import Address, Register
+
+_WINDOWS = {"S": Window.SHARED, "L": Window.LOCAL}
+_ACCESS = (
+    "E U8 S8 U16 S16 32 64 128 U CONSTANT STRONG WEAK CTA SM GPU SYS EF EL LU EU NA PRIVATE "
+    "LTC64B LTC128B LTC256B ZD BYPASS"
+)
+
+
+def shape(i: Instruction) -> tuple[Type, int, bool]:
+    """Element type, how many in a row, and whether it is signed."""
+    for word, kind in (("U8", I8), ("S8", I8), ("U16", I16), ("S16", I16)):
+        if word in i.modifiers:
+            return kind, 1, word.startswith("S")
+    return I32, 4 if "128" in i.modifiers else 2 if "64" in i.modifiers else 1, False
+
+
+def window_of(i: Instruction) -> Window:
+    """The memory that an instruction's addresses are relative to."""
+    return _WINDOWS.get(i.mnemonic[2:3], Window.GLOBAL)
+
+
+def address_of(lift: Lift, operand: Address, window: Window) -> Value:
+    """The sum that an address operand stands for: 64 bits, or 32 in a window."""
+    b = lift.b
+    kind = I64 if window == Window.GLOBAL else I32
+    total = b.constant(kind, operand.offset)
+    wide = "E" in lift.instruction.modifiers and operand.base is not None
+    for register in (operand.base, operand.uniform):
+        if register is not None and not register.is_zero:
+            term = _term(lift, register, kind, wide and not register.part)
+            total = Value(b.ir.add(total.ir, term.ir), kind)
+    return total
+
+
+def _term(lift: Lift, register: Register, kind: Type, wide: bool) -> Value:
+    """One register of an address: a word or a pair, scaled by X4, X8 or X16."""
+    word = lift.register(register.file, register.number)
+    if register.part.startswith("X"):
+        shift = int(register.part[1:]).bit_length() - 1
+        word = Value(lift.b.ir.shl(word.ir, lift.b.constant(I32, shift).ir), I32)
+    if kind == I32:
+        return word
+    if wide or register.part == "64" or register.file == "UR":
+        return lift.join(lift.words(register, 2))
+    return resize(lift.b, word, I64, signed=register.part != "U32")
+
+
+@opcode("LD", "LDG", "LDS", "LDL", modifiers=_ACCESS)
+def load(lift: Lift, i: Instruction) -> None:
+    kind, count, signed = shape(i)
+    access = _access(lift, i, kind.bytes * count)
+    values = lanes.load(lift.b, access, kind, count)
+    target = next(o for o in i.operands[: i.results] if o.file == "R")
+    lift.write_words(target, [resize(lift.b, v, I32, signed) for v in values])
+
+
+@opcode("ST", "STG", "STS", "STL", modifiers=_ACCESS)
+def store(lift: Lift, i: Instruction) -> None:
+    kind, count, _ = shape(i)
+    access = _access(lift, i, kind.bytes * count)
+    source = next(o for o in reversed(i.operands) if isinstance(o, Register) and o.file == "R")
+    values = [resize(lift.b, v, kind) for v in lift.words(source, count)]
+    lanes.store(lift.b, access, values)
+
+
+def _access(lift: Lift, i: Instruction, size: int) -> Access:
+    operand = next(o for o in i.operands if isinstance(o, Address))
+    window = window_of(i)
+    address = address_of(lift, operand, window)
+    lift.record_addresses(address)
+    return Access(window, address, size, lift.site(window))
+
+
+@opcode("LDC", "ULDC", modifiers="U8 S8 U16 S16 64")
+def load_constant(lift: Lift, i: Instruction) -> None:
+    kind, _, signed = shape(i)
+    if "64" in i.modifiers:
+        kind = I64
+    value = lift.constant(i.operands[1], kind)
+    lift.write(i.operands[0], resize(lift.b, value, I32, signed) if kind.bits < 32 else value)
+
+
+@opcode("LDGSTS", modifiers=_ACCESS + " ZFILL")
+def copy_to_shared(lift: Lift, i: Instruction) -> None:
+    """Global to shared memory; lanes without the predicate copy nothing, or zeros with ZFILL."""
+    kind, count, _ = shape(i)
+    size = kind.bytes * count
+    target, source = (o for o in i.operands if isinstance(o, Address))
+    for operand in i.operands:
+        if isinstance(operand, Register) and operand.file == "P" and "ZFILL" not in i.modifiers:
+            lift.restrict(lift.predicate(operand))
+    to, at = address_of(lift, target, Window.SHARED), address_of(lift, source, Window.GLOBAL)
+    lift.record_addresses(at)
+    copy(
+        lift.b,
+        Access(Window.SHARED, to, size, lift.site(Window.SHARED)),
+        Access(Window.GLOBAL, at, size, lift.site(Window.GLOBAL)),
+        _copied(lift, i, size),
+    )
+
+
+def _copied(lift: Lift, i: Instruction, size: int) -> Value:
+    """How many bytes each lane copies; the rest is filled with zeros."""
+    b = lift.b
+    count = b.constant(I32, size)
+    for operand in i.operands:
+        if isinstance(operand, Register) and operand.file == "P" and "ZFILL" in i.modifiers:
+            count = b.select(lift.predicate(operand), count, b.constant(I32, 0))
+    return count

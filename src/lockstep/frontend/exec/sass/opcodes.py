@@ -1,0 +1,61 @@
+"""The table of SASS opcodes that can be executed: mnemonic, modifiers, lifting function.
+
+An instruction with a modifier that its entry does not name is refused when the kernel is loaded,
+with its name and address.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lockstep.isa.sass.encoding.instruction import Instruction
+
+if TYPE_CHECKING:
+    from lockstep.frontend.exec.sass.lift import Lift
+
+
+@dataclass(frozen=True)
+class Opcode:
+    """How one mnemonic is lifted, and the modifiers that it may have."""
+
+    lift: Callable[["Lift", Instruction], None]
+    modifiers: frozenset[str]
+
+
+TABLE: dict[str, Opcode] = {}
+
+
+def opcode(*mnemonics: str, modifiers: str = ""):
+    """Register a lifting function for mnemonics with any of the modifiers (words)."""
+
+    def register(lift):
+        for mnemonic in mnemonics:
+            own = mnemonic.split(".")[1:]
+            TABLE[mnemonic] = Opcode(lift, frozenset(modifiers.split() + own))
+        return lift
+
+    return register
+
+
+def find(instruction: Instruction) -> Opcode | None:
+    """The entry of an instruction: by mnemonic and first modifier, else by mnemonic."""
+    first = instruction.modifiers[:1]
+    named = TABLE.get(".".join((instruction.mnemonic, *first)))
+    return named or TABLE.get(instruction.mnemonic)
+
+
+def problem(instruction: Instruction) -> str:
+    """Why an instruction cannot be executed; empty if it can."""
+    entry = find(instruction)
+    if entry is None:
+        return f"{instruction.opcode} is not supported"
+    unknown = [m for m in instruction.modifiers if m and m not in entry.modifiers]
+    return f"{instruction.opcode}: .{unknown[0]} is not supported" if unknown else ""
+
+
+def polls(instruction: Instruction) -> bool:
+    """Whether an instruction may read what other threads write."""
+    if instruction.mnemonic.startswith(("ATOM", "SYNCS", "RED")):
+        return True
+    strong = {"STRONG", "VOLATILE"} & set(instruction.modifiers)
+    return instruction.mnemonic in ("LD", "LDG", "LDS") and bool(strong)

@@ -1,0 +1,20 @@
+"""The static instruction records of machine code, with the compiler's scheduling control bits."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lockstep.isa.sass import parse
+from lockstep.isa.sass.encoding.instruction import Instruction
+
+
+def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndarray, list[str]]:
+    """INSTRUCTION records, one an instruction, and the display texts that they refer to."""
+    numbers: dict[str, int] = {}
+    records = []
+    for instruction in code:
+        line = f"{instruction.control.text()} {instruction.text()}"
+        record, opcode = parse(line, architecture, instruction.pc)
+        record["text"] = numbers.setdefault(opcode, len(numbers))
+        records.append(record)
+    return np.concatenate(records), list(numbers)
