@@ -6,6 +6,7 @@ from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
+from lockstep.device.texture import Texture
 from lockstep.device.timing import Stopped
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "Recorder",
     "Stopped",
     "Stream",
+    "Texture",
 ]

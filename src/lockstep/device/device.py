@@ -14,6 +14,7 @@ from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
+from lockstep.device.texture import Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
@@ -118,6 +119,11 @@ class Device:
         array = self.empty(values.shape, values.dtype)
         array.fill(values)
         return array
+
+    def texture(self, values: Any, *arguments: Any, **options: Any) -> Texture:
+        """A texture, or surface, of an array-like; the arguments are those of :class:`Texture`."""
+        self.check_open()
+        return Texture(self, values, *arguments, **options)
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array without defined content."""

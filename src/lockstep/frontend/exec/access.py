@@ -31,6 +31,8 @@ class Fault(IntEnum):
     ASSERT = 7
     STACK_OVERFLOW = 8
     BAD_TARGET = 9  # an indirect branch or call to no block
+    BAD_TEXTURE = 10  # no texture or surface has this handle
+    SURFACE_OUT_OF_BOUNDS = 11
 
 
 @inline
@@ -92,6 +94,10 @@ def check(x, w, site, size, mask):
         address = x.scratch[w, lane]
         if address & (size - 1):
             return fail(x, Fault.MISALIGNED, w, lane, site, address, size)
+        if space >= Window.TEXTURE:
+            outside = space == Window.SURFACE
+            kind = Fault.SURFACE_OUT_OF_BOUNDS if outside else Fault.BAD_TEXTURE
+            return fail(x, kind, w, lane, site, address, size)
         if space != Window.GLOBAL:
             limit = x.launch[0].shared_bytes
             kind = Fault.SHARED_OUT_OF_BOUNDS

@@ -101,6 +101,8 @@ class Window(IntEnum):
     SHARED = 1
     LOCAL = 2
     PARAMETER = 3
+    TEXTURE = 4  # no accesses: those that come to the runtime have no texture at their address
+    SURFACE = 5  # likewise: lanes outside a surface
 
 
 FAULT = np.dtype(

@@ -120,6 +120,12 @@ def _host_of_generic(b: LaneBuilder, access: Access, offset: Value, limit: ir.Va
     return _closer_look(b, access, bad, Value(host, I64))
 
 
+def refuse(b: LaneBuilder, access: Access, lanes: Value) -> None:
+    """End the launch if a lane is among these; the site's window says why."""
+    with b.guarded(lanes):
+        _closer_look(b, access, lanes.ir)
+
+
 def _or_misaligned(b: LaneBuilder, bad: ir.Value, address: Value, size: int) -> ir.Value:
     if size == 1:
         return bad

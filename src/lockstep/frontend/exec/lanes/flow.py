@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.builder import BIT, HALF, MASK, POINTER, WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.types import I64
 
 Values = list[ir.Value]
 
@@ -86,6 +87,33 @@ def lanes_in_order(b: LaneBuilder) -> Iterator[ir.Value]:
     yield lane
     rest = b.ir.and_(left, b.ir.sub(left, ir.Constant(MASK, 1)))
     left.add_incoming(rest, b.ir.block)
+    b.ir.branch(head)
+    b.ir.position_at_end(after)
+
+
+@contextmanager
+def value_by_value(b: LaneBuilder, values: ir.Value) -> Iterator[ir.Value]:
+    """A loop over the different values (i64) that active lanes have; ``active`` are their lanes.
+
+    Yields the value.
+    """
+    before, everyone = b.ir.block, b.active
+    head, body, after = (b.function.append_basic_block(n) for n in ("values", "value", "all"))
+    bits, place = b.bits_of(everyone), spill(b, values)
+    b.ir.branch(head)
+    b.ir.position_at_end(head)
+    left = b.ir.phi(MASK)
+    left.add_incoming(bits, before)
+    b.ir.cbranch(b.ir.icmp_unsigned("!=", left, ir.Constant(MASK, 0)), body, after)
+    b.ir.position_at_end(body)
+    lane = b.intrinsic("llvm.cttz.i32", HALF, [left, ir.Constant(BIT, 1)])
+    value = b.ir.load(element(b, place, WORD, lane), typ=WORD)
+    same = b.ir.icmp_unsigned("==", values, b.splat(value, I64).ir)
+    here = b.ir.and_(b.ir.bitcast(same, MASK), left)
+    b.active = b.lanes_of(here)
+    yield value
+    b.active = everyone
+    left.add_incoming(b.ir.and_(left, b.ir.not_(here)), b.ir.block)
     b.ir.branch(head)
     b.ir.position_at_end(after)
 

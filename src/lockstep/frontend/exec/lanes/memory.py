@@ -148,7 +148,7 @@ def _load_any(b: LaneBuilder, access: Access, kind: Type, count: int) -> Values:
         return either(b, _uniform(b, host), lambda: _broadcast(b, host, kind, count), gathered)
 
     def gathered() -> Values:
-        return [_gather(b, _further(b, host, k * kind.bytes), kind) for k in range(count)]
+        return [gather(b, _further(b, host, k * kind.bytes), kind) for k in range(count)]
 
     if count > 1:
         return parted()
@@ -209,7 +209,8 @@ def pointers(b: LaneBuilder, host: Value) -> ir.Value:
     return b.ir.inttoptr(host.ir, ir.VectorType(POINTER, LANES))
 
 
-def _gather(b: LaneBuilder, host: Value, kind: Type) -> ir.Value:
+def gather(b: LaneBuilder, host: Value, kind: Type) -> ir.Value:
+    """One element for each active lane from checked host addresses."""
     vector = b.vector(kind)
     name = f"llvm.masked.gather.{type_suffix(vector)}.v{LANES}p0"
     align, rest = ir.Constant(HALF, kind.bytes), ir.Constant(vector, ir.Undefined)

@@ -15,5 +15,6 @@ from lockstep.frontend.exec.ptx import (
     logic,
     matrix,
     memory,
+    texture,
     warp,
 )
