@@ -30,10 +30,11 @@ def _descriptor(array: DeviceArray) -> list[Any]:
     return [0, 0, array.size, array.dtype.itemsize, array, *array.shape, *strides]
 
 
-def load(device: "Device", kernel: Any, signature: Any, arch: tuple[int, int] = (7, 0)) -> Kernel:
+def load(device: "Device", kernel: Any, signature: Any, arch: tuple[int, int] = (8, 0)) -> Kernel:
     """Compile a function, or a ``numba.cuda.jit`` kernel, for argument types.
 
-    ``signature`` is Numba's: ``"void(float32[:], float32[:], float32)"``. Raises
+    ``signature`` is Numba's: ``"void(float32[::1], float32[::1], float32)"``; ``arch`` the compute
+    capability to compile for. Raises
     :class:`LockstepError` if numba.cuda cannot compile here, or refuses.
     """
     function = getattr(kernel, "py_func", kernel)

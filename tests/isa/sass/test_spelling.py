@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from lockstep.errors import WorkloadError
 from lockstep.frontend.accelsim.operands import operand_words
 from lockstep.frontend.accelsim.statics import parse_head
 from lockstep.isa import sass
@@ -84,3 +85,13 @@ def test_every_class_has_an_opcode(op):
     for space in spaces:
         if (op, space) != (OpClass.REDUCTION, Space.SHARED):  # machine code has none: ATOMS
             assert any(sass.is_known(name, 0) for name in spellings(record(op, space)))
+
+
+@pytest.mark.parametrize("space", [Space.GLOBAL, Space.SHARED])
+def test_what_machine_code_lacks_is_written_with_its_first_registers(space):
+    scattered = [(2, 2), (9, 1), (5, 1), (30, 1), (31, 1)]
+    row = record(OpClass.STORE, space, 16, 0, (), scattered)
+    name = {Space.GLOBAL: "STG.E.128", Space.SHARED: "STS.128"}[space]
+    assert operand_words(row, "st.v4.f32", 80) == f"0 {name} 2 R2 R9"
+    with pytest.raises(WorkloadError, match=r"\(STG\) has no form"):
+        operand_words(row, "STG", 80)  # an opcode of SASS says what it means

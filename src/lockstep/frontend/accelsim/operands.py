@@ -13,6 +13,7 @@ import numpy as np
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.isa import sass
 from lockstep.isa.instruction import (
+    INSTRUCTION,
     MAX_SOURCES,
     PREDICATES,
     UNIFORM_PREDICATES,
@@ -21,17 +22,26 @@ from lockstep.isa.instruction import (
 
 MOST_ZEROS = 3  # zero registers among the sources of one instruction
 _CONTROL = ("stall", "yields", "write_barrier", "read_barrier", "wait_mask", "reuse")
+_FIELDS = tuple(f for f in INSTRUCTION.names if f not in _CONTROL and f != "text")
+_OPERATION = ("pc", "op", "space", "width", "cache", "immediate", "threads")
 _Numbers = list[int | None]
 
 
 def operand_words(record: np.void, text: str, architecture: int) -> str:
     """``count registers opcode count registers`` of a record; control bits are not expressed.
 
-    Where the record's own opcode does not say what it is, as those of PTX, one of SASS does.
+    Where the record's own opcode does not say what it is, as those of PTX, one of SASS does. Such
+    a record may have operands that machine code lacks, vectors in scattered registers: then the
+    first registers stand for them.
     """
     for opcode in (text, *sass.spellings(record)):
         for destinations, sources in _candidates(record):
             if _lifts_to(record, opcode, destinations, sources, architecture):
+                return f"{_words(destinations)} {opcode} {_words(sources)}"
+    if not sass.is_known(text, architecture):
+        for opcode in sass.spellings(record):
+            destinations, sources = _first_registers(record)
+            if _lifts_to(record, opcode, destinations, sources, architecture, _OPERATION):
                 return f"{_words(destinations)} {opcode} {_words(sources)}"
     raise WorkloadError(
         f"the instruction at pc {record['pc']:#x} ({text}) has no form in an Accel-Sim trace"
@@ -52,9 +62,21 @@ def _candidates(record: np.void) -> Iterator[tuple[_Numbers, _Numbers]]:
                 yield [None], padded
 
 
+def _first_registers(record: np.void) -> tuple[_Numbers, _Numbers]:
+    """One destination, and two sources at most: an address, and data."""
+    destinations = [int(n) for n in record["destination"][: min(record["destinations"], 1)]]
+    return destinations, [int(n) for n in record["source"][: min(record["sources"], 2)]]
+
+
 def _lifts_to(
-    record: np.void, text: str, destinations: _Numbers, sources: _Numbers, architecture: int
+    record: np.void,
+    text: str,
+    destinations: _Numbers,
+    sources: _Numbers,
+    architecture: int,
+    fields: tuple[str, ...] = _FIELDS,
 ) -> bool:
+    """Whether an instruction's text says what the ``fields`` of a record say."""
     try:
         lifted, name = sass.lift(
             text,
@@ -67,7 +89,6 @@ def _lifts_to(
         )
     except LockstepError:
         return False
-    fields = (f for f in record.dtype.names if f not in _CONTROL and f != "text")
     return name == text and all(np.array_equal(lifted[0][f], record[f]) for f in fields)
 
 

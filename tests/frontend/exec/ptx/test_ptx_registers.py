@@ -138,3 +138,12 @@ def test_records_of_instructions():
     assert store["source_count"][0] == 1  # addresses of shared memory have 32 bits
     assert fma["sources"] == 1 and row["bar.sync"]["immediate"] == 3
     assert row["ret"]["op"] == OpClass.EXIT
+
+
+def test_a_load_that_extends_writes_what_it_reads():
+    t = translation(
+        "ld.param.u64 %rd1, [x]; ld.global.s32 %rd1, [%rd1]; st.global.u64 [%rd1], %rd1;"
+    )
+    program = t.program()
+    load = program.code[program.code["op"] == OpClass.LOAD][0]
+    assert load["destination_count"][0] == 1 and load["source_count"][0] == 2

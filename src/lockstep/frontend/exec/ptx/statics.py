@@ -47,8 +47,10 @@ class StaticCode:
         targets = [*i.operands[: entry.destinations], _carry("cc" in i.modifiers)]
         sources = [*i.operands[entry.destinations :], i.guard, _carry(entry.reads_carry)]
         near = record["space"] in (Space.SHARED, Space.LOCAL)
-        targets = _ranges(targets, numbers, MAX_DESTINATIONS, near)
         sources = _ranges(sources, numbers, MAX_SOURCES, near)
+        if kind == OpClass.LOAD and not isinstance(targets[0], Vector):
+            numbers = _narrowed(targets[0], numbers, record["width"])
+        targets = _ranges(targets, numbers, MAX_DESTINATIONS, near)
         for field, ranges in (("destination", targets), ("source", sources)):
             record[field + "s"] = len(ranges)
             for k, (first, count) in enumerate(ranges):
@@ -63,6 +65,12 @@ class StaticCode:
 
 def _carry(used: bool) -> Register | None:
     return Register(CARRY) if used else None
+
+
+def _narrowed(target: Register, numbers: Numbers, width: int) -> Numbers:
+    """A load writes as many registers as it reads words; PTX extends it to a wider register."""
+    own = {n: numbers[n] for n in registers_in(target) if n in numbers}
+    return numbers | {n: (first, min(c, max(width // 4, 1))) for n, (first, c) in own.items()}
 
 
 def _ranges(operands: list, numbers: Numbers, most: int, near: bool) -> list[tuple[int, int]]:
