@@ -13,5 +13,6 @@ from lockstep.frontend.exec.ptx import (
     logic,
     matrix,
     memory,
+    surface,
     texture,
 )
