@@ -4,7 +4,9 @@
 from lockstep.frontend.exec.ptx import (
     async_copy,
     atomics,
+    barrier,
     barrier_objects,
+    calls,
     compare,
     control,
     conversion,
@@ -15,4 +17,5 @@ from lockstep.frontend.exec.ptx import (
     memory,
     surface,
     texture,
+    warp,
 )
