@@ -13,6 +13,7 @@ COMMANDS = {
     "kernels": "List the programs that come with lockstep.",
     "info": "Say what is in a trace.",
     "convert": "Convert a trace to another format.",
+    "disasm": "Disassemble the GPU code of a program.",
     "gpus": "List the GPUs, or describe one.",
     "bench": "Measure speed and memory on traces.",
 }

@@ -159,7 +159,7 @@ def _load_any(b: LaneBuilder, access: Access, kind: Type, count: int) -> Values:
 def _store_any(b: LaneBuilder, access: Access, kind: Type, values: Values) -> Values:
     host = host_addresses(b, access)
     for k, value in enumerate(values):
-        _scatter(b, _further(b, host, k * kind.bytes), Value(value, kind))
+        scatter(b, _further(b, host, k * kind.bytes), Value(value, kind))
     return []
 
 
@@ -217,7 +217,8 @@ def gather(b: LaneBuilder, host: Value, kind: Type) -> ir.Value:
     return b.intrinsic(name, vector, [pointers(b, host), align, b.active.ir, rest])
 
 
-def _scatter(b: LaneBuilder, host: Value, value: Value) -> None:
+def scatter(b: LaneBuilder, host: Value, value: Value) -> None:
+    """Store one element for each active lane at checked host addresses."""
     name = f"llvm.masked.scatter.{type_suffix(value.ir.type)}.v{LANES}p0"
     align = ir.Constant(HALF, value.type.bytes)
     arguments = [value.ir, pointers(b, host), align, b.active.ir]

@@ -4,7 +4,9 @@
 from lockstep.frontend.exec.ptx import (
     async_copy,
     atomics,
+    barrier,
     barrier_objects,
+    calls,
     compare,
     control,
     conversion,
@@ -13,5 +15,7 @@ from lockstep.frontend.exec.ptx import (
     logic,
     matrix,
     memory,
+    surface,
     texture,
+    warp,
 )
