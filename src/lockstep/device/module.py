@@ -97,7 +97,7 @@ class Kernel:
 
     def __init__(self, module: Module, function: syntax.Function):
         self.module, self.function = module, function
-        self._executors: dict[bool, Executor] = {}
+        self._executors: dict[tuple[bool, bool], Executor] = {}
         self._geometries: dict[tuple, Geometry] = {}
 
     @property
@@ -105,17 +105,18 @@ class Kernel:
         """Its name in the module."""
         return self.function.name
 
-    def executor(self, recording: bool) -> Executor:
+    def executor(self, recording: bool, at_issue: bool = False) -> Executor:
         """The kernel as machine code of this host, translated when first asked for."""
-        if recording not in self._executors:
+        variant = recording, at_issue
+        if variant not in self._executors:
             module = self.module
-            program = translate(module.tree, self.name, module.key, recording)
+            program = translate(module.tree, self.name, module.key, *variant)
             symbols = np.array([module.addresses[n] for n in program.symbols] or [0], np.int64)
             device = module.device
-            self._executors[recording] = Executor(
+            self._executors[variant] = Executor(
                 program, device.memory, symbols, device.services, device.limits
             )
-        return self._executors[recording]
+        return self._executors[variant]
 
     def flatten(self, arguments: tuple) -> tuple:
         """The parameters' values that the caller's arguments stand for."""
@@ -133,7 +134,7 @@ class Kernel:
         """A launch of that shape, checked against the GPU."""
         if shape not in self._geometries:
             device = self.module.device
-            program = self.executor(device.recording).program
+            program = self.executor(device.recording, device.at_issue).program
             check_directives(self.function, shape[1])
             count = places(program, *shape, device.gpu)
             self._geometries[shape] = Geometry(*shape, places=count)

@@ -31,7 +31,15 @@ from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.liveness import find_live, is_indirect
 from lockstep.frontend.exec.ptx.loops import find_waiting_loops
 from lockstep.frontend.exec.ptx.statics import StaticCode
-from lockstep.isa.ptx.syntax import Instruction, Module, Register, SourceLine
+from lockstep.frontend.exec.ptx.steps import steps_of
+from lockstep.isa.ptx.syntax import (
+    Instruction,
+    Module,
+    Negated,
+    Operand,
+    Register,
+    SourceLine,
+)
 
 
 class Translation:
@@ -44,7 +52,7 @@ class Translation:
         self.functions = self.calls.functions[::-1]  # the entry's instructions come first
         self.blocks: list[Block] = []
         for function in self.calls.functions:
-            blocks = blocks_of(module, function, at_issue)
+            blocks = blocks_of(module, function, steps_of(function) if at_issue else ())
             find_waiting_loops(module, self.calls, blocks)
             find_live(module, self.layout.passed[function.name], blocks)
             self.layout.entries[function.name] = len(self.blocks)
@@ -140,7 +148,7 @@ class Translation:
         record["count"] = block.end - block.first
         record["ending"], record["taken"], record["next"] = self._targets(block)
         record["spins"] = block.spins
-        record["members_slot"] = -1
+        record["members_slot"] = record["guard_slot"] = -1
         record["stream_words"] = lift.stream.words if lift.stream is not None else 0
         if block.ending in (Ending.BARRIER, Ending.ARRIVE):
             barrier.describe(block.last, record)
@@ -148,6 +156,7 @@ class Translation:
             record["service"] = service_of(block.last)
         if block.instructions:
             self._describe_members(block.function.name, block.instructions[0], record)
+            self._describe_guard(block.function.name, block.instructions[0].guard, record)
 
     def _describe_members(self, function: str, head: Instruction, record: np.void) -> None:
         entry = entry_of(self.module, head)
@@ -159,6 +168,12 @@ class Translation:
             record["members_slot"] = self.layout.slots[function, members.name]
         else:
             record["members"] = members.value & 0xFFFFFFFF
+
+    def _describe_guard(self, function: str, guard: Operand | None, record: np.void) -> None:
+        record["guard_negated"] = isinstance(guard, Negated)
+        register = guard.operand if isinstance(guard, Negated) else guard
+        if register is not None:
+            record["guard_slot"] = self.layout.slots.get((function, register.name), -1)
 
     def _targets(self, block: Block) -> tuple[int, int, int]:
         """Ending, taken and next of a block's record; calls go to the callee."""
