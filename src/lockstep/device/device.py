@@ -34,8 +34,9 @@ class Device:
 
     ``timing``: whether launches are also simulated; without it they are executed at once, with it
     when somebody waits for them. ``at_issue``: whether they are executed while they are simulated,
-    so that what depends on time (locks, work queues, clocks) takes the course of the simulated time;
-    otherwise each CTA is executed before it is simulated, which is faster. ``profile``: whether each launch has a ``profile``.
+    so that what depends on time (locks, queues, clocks) takes the course that it takes there;
+    without it each CTA is executed before it is simulated, which is faster. ``profile``: whether
+    each launch has a ``profile``.
     ``memory_bytes``: device memory, taken from the host when it is used. ``heap_bytes``: how much
     of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive functions.
     ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what

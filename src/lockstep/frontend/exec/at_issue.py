@@ -29,8 +29,8 @@ def _compiled(function, kind):
 class AtIssue:
     """The :class:`~lockstep.workload.Source` of one launch.
 
-    ``kilohertz``: the core clock. ``read`` is given the streams piece by piece. ``fail`` is told why
-    the launch ended early, once.
+    ``kilohertz``: the core clock. ``read`` is given the streams piece by piece. ``fail`` is told
+    why the launch ended early, once.
     """
 
     def __init__(

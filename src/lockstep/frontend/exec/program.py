@@ -39,7 +39,7 @@ BLOCK = np.dtype(
         ("reduces", "i8"),  # 1 = a predicate is reduced over the barrier
         ("service", "i8"),  # which one a host call asks for
         ("stream_words", "i8"),  # what one execution appends to the stream
-        ("guard_slot", "i8"),  # byte offset of the predicate that guards its first instruction, or -1
+        ("guard_slot", "i8"),  # byte offset of its first instruction's guard; -1 = none
         ("guard_negated", "i8"),
     ]
 )

@@ -10,8 +10,6 @@ from lockstep._jit import Context, call_native, inline, jit, popcount
 from lockstep.frontend.exec.barriers import open_barriers
 from lockstep.frontend.exec.groups import (
     AT_MEMBERS,
-    READY,
-    add_group,
     choose,
     depart,
     gather,

@@ -117,10 +117,10 @@ WARP_STATE = np.dtype(
     ]
 )  # fmt: skip
 """``left``: instructions of the run, 0 = the next is not known, -1 = begins a block that the front
-end has yet to execute; ``lanes``: active in ``mask``; ``cleared``: 1 = the next instruction was fetched and its operands
-are there, which nothing but its issue can change; ``barrier``: named barrier waited at, or -1;
-``arrived``: bit b: is counted at barrier b; ``outstanding``: memory operations of the warp that
-have not ended; ``pending`` and ``clear``: dependence barriers with unknown and known ends;
+end has yet to execute; ``lanes``: active in ``mask``; ``cleared``: 1 = the next instruction was
+fetched and its operands are there, which nothing but its issue can change; ``barrier``: named
+barrier waited at, or -1; ``arrived``: bit b: is counted at barrier b; ``outstanding``: memory
+operations of the warp that have not ended; ``pending`` and ``clear``: dependence barriers with unknown and known ends;
 ``groups`` and ``landed``: asynchronous copies under way, and when the last that has ended is
 there."""
 
@@ -130,8 +130,8 @@ CTA_STATE = np.dtype(
         "runs", "addresses", "pool", "thread_base", "place",
     )
 )  # fmt: skip
-"""``outstanding``: memory operations of all its warps; the CTA ends when it is zero; ``place``: what
-the front end calls it, if it is executed at issue."""
+"""``outstanding``: memory operations of all its warps; the CTA ends when it is zero; ``place``:
+what the front end calls it, if it is executed at issue."""
 
 BARRIER = np.dtype(_ints("arrived", "expected"))
 """A named barrier: warps that arrived, and how many open it; 0 = all unfinished ones."""

@@ -117,9 +117,7 @@ def close(function: Function) -> None:
         function.instructions.append(Instruction("ret", (), (), position))
 
 
-def blocks_of(
-    module: Module, function: Function, steps: Collection[int] = ()
-) -> list[Block]:
+def blocks_of(module: Module, function: Function, steps: Collection[int] = ()) -> list[Block]:
     """The blocks of one function in the order in which they should run; the first is its entry.
 
     ``steps``: places of instructions that start a block, whatever the control flow.
