@@ -120,9 +120,9 @@ WARP_STATE = np.dtype(
 end has yet to execute; ``lanes``: active in ``mask``; ``cleared``: 1 = the next instruction was
 fetched and its operands are there, which nothing but its issue can change; ``barrier``: named
 barrier waited at, or -1; ``arrived``: bit b: is counted at barrier b; ``outstanding``: memory
-operations of the warp that have not ended; ``pending`` and ``clear``: dependence barriers with unknown and known ends;
-``groups`` and ``landed``: asynchronous copies under way, and when the last that has ended is
-there."""
+operations of the warp that have not ended; ``pending`` and ``clear``: dependence barriers with
+unknown and known ends; ``groups`` and ``landed``: asynchronous copies under way, and when the last
+that has ended is there."""
 
 CTA_STATE = np.dtype(
     _ints(
