@@ -140,7 +140,7 @@ def test_a_trap_ends_the_launch(device, x):
     at[40, 0] = x
     text = kernel("suld.b.2d.b32.trap %w0, AT;", "2d")
     target = device.array(np.zeros((THREADS, 4), np.uint32))
-    with pytest.raises(Exception, match=r"(?i)surface"):
+    with pytest.raises(lockstep.LockstepError, match="outside the surface"):
         device.load_ptx(text)["k"][1, THREADS](surface, device.array(at), target)
 
 
