@@ -13,6 +13,7 @@ from lockstep.device.limits import check_directives, places
 from lockstep.device.streams import Stream
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.launch import Executor
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.ptx.callgraph import function_address
 from lockstep.frontend.exec.ptx.translate import translate
 from lockstep.frontend.exec.resident import Geometry
@@ -97,7 +98,7 @@ class Kernel:
 
     def __init__(self, module: Module, function: syntax.Function):
         self.module, self.function = module, function
-        self._executors: dict[bool, Executor] = {}
+        self._executors: dict[Recording, Executor] = {}
         self._geometries: dict[tuple, Geometry] = {}
 
     @property
@@ -105,7 +106,7 @@ class Kernel:
         """Its name in the module."""
         return self.function.name
 
-    def executor(self, recording: bool) -> Executor:
+    def executor(self, recording: Recording) -> Executor:
         """The kernel as machine code of this host, translated when first asked for."""
         if recording not in self._executors:
             module = self.module
