@@ -11,6 +11,7 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.launch import Launch
 from lockstep.device.limits import check_directives, places
 from lockstep.device.streams import Stream
+from lockstep.device.texture import Texture
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.launch import Executor
 from lockstep.frontend.exec.program import Recording
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Shape = tuple[tuple[int, int, int], tuple[int, int, int], int]
 """Grid, block, bytes of dynamic shared memory."""
 
+_REFERENCES = ("texref", "surfref", "samplerref")
 _DTYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "pred": "?"}
 
 
@@ -36,6 +38,7 @@ class Module:
         self.key = hashlib.sha256(text.encode()).hexdigest()
         self.addresses: dict[str, int] = {}
         self._kernels: dict[str, Kernel] = {}
+        self._bound: dict[str, Texture] = {}
         for variable in tree.variables.values():
             if variable.space in ("global", "const"):
                 size = max(variable.bytes, 1)
@@ -49,7 +52,7 @@ class Module:
     def _initialise(self, variable: syntax.Variable) -> None:
         content = bytearray()
         size = syntax.type_bytes(variable.type)
-        for value in variable.initial:
+        for value in () if variable.type in _REFERENCES else variable.initial:
             if isinstance(value, syntax.Symbol):
                 number = self._address(value.name) + value.offset
             else:
@@ -86,11 +89,23 @@ class Module:
             have = ", ".join(self.addresses) or "none"
             raise WorkloadError(f"{self.tree.name} has no variable {name}; it has {have}")
         variable = self.tree.variables[name]
+        if variable.type in _REFERENCES:
+            raise WorkloadError(f"{name} is a reference: bind a texture to it")
         dtype = _DTYPES.get(variable.type) or variable.type.replace("b", "u").replace("s", "i")
         dtype = dtype if variable.type in _DTYPES else dtype[0] + str(int(dtype[1:]) // 8)
         shape = variable.shape or (1,)
         shape = shape if variable.vector == 1 else (*shape, variable.vector)
         return DeviceArray(self.device, self.addresses[name], shape, dtype, owner=self)
+
+    def bind(self, name: str, texture: Texture) -> None:
+        """Give a texture or surface reference of the module what kernels shall see there."""
+        variable = self.tree.variables.get(name)
+        if variable is None or variable.type not in _REFERENCES:
+            raise WorkloadError(f"{self.tree.name} has no texture or surface reference {name}")
+        self._bound[name] = texture  # lives as long as the reference
+        address = self.addresses[name]
+        handle = np.array([texture.handle], np.int64)
+        DeviceArray(self.device, address, (1,), np.int64, owner=self).copy_from(handle)
 
 
 class Kernel:
