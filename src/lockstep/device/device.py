@@ -18,6 +18,7 @@ from lockstep.device.texture import Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
 from lockstep.gpus.spec import GPU
@@ -37,7 +38,8 @@ class Device:
     so that what depends on time (locks, queues, clocks) takes the course that it takes there;
     without it each CTA is executed before it is simulated, which is faster. ``profile``: whether
     each launch has a ``profile``.
-    ``memory_bytes``: device memory, taken from the host when it is used. ``heap_bytes``: how much
+    ``memory_bytes``: device memory, taken from the host when it is used; with ``shared_memory``
+    other processes can map it (``memory.file``). ``heap_bytes``: how much
     of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive functions.
     ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
     results and traces call the program. The other options are those of
@@ -55,6 +57,7 @@ class Device:
         at_issue: bool = False,
         profile: bool = False,
         memory_bytes: int = 16 << 30,
+        shared_memory: bool = False,
         heap_bytes: int = HEAP_BYTES,
         stack_bytes: int = 16384,
         limit_instructions: int | None = None,
@@ -69,7 +72,7 @@ class Device:
         if at_issue and not timing:
             raise LockstepError("at_issue needs timing=True")
         self.name, self.profiling, self.at_issue = name, profile, at_issue
-        self.memory = _reserve(memory_bytes)
+        self.memory = _reserve(memory_bytes, shared_memory)
         self.services = Services(self.memory, heap_bytes)
         self.limits = Limits(limit_instructions, stack_bytes, self.gpu.sm.count)
         self.recorder: Recorder | None = None
@@ -108,9 +111,13 @@ class Device:
         return f"<Device {self.gpu.name}, {how}, {self._launched} launches>"
 
     @property
-    def recording(self) -> bool:
-        """Whether launches write streams."""
-        return self.profiling or self.timing is not None or self.recorder is not None
+    def recording(self) -> Recording:
+        """What launches write to streams."""
+        if self.at_issue:
+            return Recording.AT_ISSUE
+        if self.timing is not None or self.recorder is not None:
+            return Recording.EVERYTHING
+        return Recording.PROFILE if self.profiling else Recording.NOTHING
 
     def check_open(self) -> None:
         """Raise if the device is closed."""
@@ -209,13 +216,19 @@ class Device:
         parameters: bytes,
         stream: Stream,
         arguments: tuple,
+        timed: bool = True,
     ) -> Launch:
-        """Execute a kernel; with timing, when its results are asked for."""
+        """Execute a kernel; with timing, when its results are asked for.
+
+        With ``timed`` false it is executed at once, after those before it, and never simulated.
+        """
         self._launched += 1
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
         if self.timing or self.profiling:
             self.launches.append(launch)
-        if self.timing is None and self.recorder is None:
+        if not timed:
+            self.synchronize()
+        if self.recorder is None and not (self.timing and timed):
             execute(launch, self.profiling)
         else:
             self._launch_recorded(launch)
@@ -223,7 +236,7 @@ class Device:
         return launch
 
     def _launch_recorded(self, launch: Launch) -> None:
-        command = workload_kernel(launch, self.profiling, self.at_issue)
+        command = workload_kernel(launch, self.profiling, self.recording)
         if self.recorder:
             self.recorder.launch(command)
         if self.timing:
@@ -309,10 +322,10 @@ class Device:
         return self.timing
 
 
-def _reserve(size: int) -> DeviceMemory:
+def _reserve(size: int, shared: bool) -> DeviceMemory:
     """Device memory; if no address range is free, those of devices that nobody uses are freed."""
     try:
-        return DeviceMemory(size)
+        return DeviceMemory(size, shared)
     except DeviceMemoryError:
         gc.collect()
-        return DeviceMemory(size)
+        return DeviceMemory(size, shared)

@@ -8,6 +8,7 @@ from lockstep.device.launch import Launch
 from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.frontend.exec.at_issue import AtIssue
 from lockstep.frontend.exec.profile import Profiler
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
 from lockstep.workload import Code, Cta, Exchange, Kernel
 
@@ -20,7 +21,7 @@ def _block(launch: Launch) -> np.ndarray:
 
 def execute(launch: Launch, profile: bool) -> None:
     """Run a launch to its end."""
-    executor = launch.kernel.executor(recording=profile)
+    executor = launch.kernel.executor(Recording.PROFILE if profile else Recording.NOTHING)
     if profile:
         launch.counters = Profiler(executor.program).start(launch.geometry.grid)
         executor.run_recorded(launch.geometry, _block(launch), launch.counters.add)
@@ -29,14 +30,14 @@ def execute(launch: Launch, profile: bool) -> None:
     launch.arguments = ()
 
 
-def workload_kernel(launch: Launch, profile: bool, at_issue: bool = False) -> Kernel:
+def workload_kernel(launch: Launch, profile: bool, recording: Recording) -> Kernel:
     """A launch as the timing model sees it; reading its CTAs executes it, once.
 
-    ``at_issue``: it is executed while it is simulated instead. An error ends it early and is kept
-    in the launch.
+    With ``Recording.AT_ISSUE`` it is executed while it is simulated instead. An error ends it early
+    and is kept in the launch.
     """
     kernel, geometry = launch.kernel, launch.geometry
-    executor = kernel.executor(recording=True, at_issue=at_issue)
+    executor = kernel.executor(recording)
     program, block = executor.program, _block(launch)
     if profile:
         launch.counters = Profiler(program).start(geometry.grid)
@@ -65,5 +66,5 @@ def workload_kernel(launch: Launch, profile: bool, at_issue: bool = False) -> Ke
         stream=launch.stream,
         shared_base=SHARED_WINDOW,
         local_base=LOCAL_WINDOW,
-        source=source if at_issue else None,
+        source=source if recording == Recording.AT_ISSUE else None,
     )

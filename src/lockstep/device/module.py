@@ -14,6 +14,7 @@ from lockstep.device.streams import Stream
 from lockstep.device.texture import Texture
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.launch import Executor
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.ptx.callgraph import function_address
 from lockstep.frontend.exec.ptx.translate import translate
 from lockstep.frontend.exec.resident import Geometry
@@ -112,7 +113,7 @@ class Kernel:
 
     def __init__(self, module: Module, function: syntax.Function):
         self.module, self.function = module, function
-        self._executors: dict[tuple[bool, bool], Executor] = {}
+        self._executors: dict[Recording, Executor] = {}
         self._geometries: dict[tuple, Geometry] = {}
 
     @property
@@ -120,18 +121,17 @@ class Kernel:
         """Its name in the module."""
         return self.function.name
 
-    def executor(self, recording: bool, at_issue: bool = False) -> Executor:
+    def executor(self, recording: Recording) -> Executor:
         """The kernel as machine code of this host, translated when first asked for."""
-        variant = recording, at_issue
-        if variant not in self._executors:
+        if recording not in self._executors:
             module = self.module
-            program = translate(module.tree, self.name, module.key, *variant)
+            program = translate(module.tree, self.name, module.key, recording)
             symbols = np.array([module.addresses[n] for n in program.symbols] or [0], np.int64)
             device = module.device
-            self._executors[variant] = Executor(
+            self._executors[recording] = Executor(
                 program, device.memory, symbols, device.services, device.limits
             )
-        return self._executors[variant]
+        return self._executors[recording]
 
     def flatten(self, arguments: tuple) -> tuple:
         """The parameters' values that the caller's arguments stand for."""
@@ -149,7 +149,7 @@ class Kernel:
         """A launch of that shape, checked against the GPU."""
         if shape not in self._geometries:
             device = self.module.device
-            program = self.executor(device.recording, device.at_issue).program
+            program = self.executor(device.recording).program
             check_directives(self.function, shape[1])
             count = places(program, *shape, device.gpu)
             self._geometries[shape] = Geometry(*shape, places=count)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes.builder import HALF, LaneBuilder, type_suffix
+from lockstep.frontend.exec.lanes.builder import LaneBuilder, type_suffix
 from lockstep.frontend.exec.lanes.flow import Values, outlined
 from lockstep.frontend.exec.lanes.formats import widen
 from lockstep.frontend.exec.lanes.narrow import narrow
@@ -252,19 +252,14 @@ def permuted(b: LaneBuilder, vectors: Values, sources: list[tuple[int, int]]) ->
     places = [p if v == used[0] else 0 for v, p in sources]
     if len(used) == 1 and len(places) == length and places == list(range(length)):
         return result
-    result = _shuffle(b, result, result, places)
+    result = b.shuffle(result, result, places)
     for vector in used[1:]:
         other = vectors[vector]
         if other.type.count != len(sources):
             raise ValueError("vectors of several lengths")
         places = [len(sources) + p if v == vector else k for k, (v, p) in enumerate(sources)]
-        result = _shuffle(b, result, other, places)
+        result = b.shuffle(result, other, places)
     return result
-
-
-def _shuffle(b: LaneBuilder, one: ir.Value, two: ir.Value, places: list[int]) -> ir.Value:
-    mask = ir.Constant(ir.VectorType(HALF, len(places)), places)
-    return b.ir.shuffle_vector(one, two, mask)
 
 
 def _intrinsic(b: LaneBuilder, name: str, *values: ir.Value) -> ir.Value:
