@@ -21,7 +21,7 @@ from lockstep.isa.ptx.parser import parse
 
 SPEEDS = {  # thread instructions a second, at least; size, and a quick one
     "fma_chains": (15e9, 1 << 18, 1 << 14),
-    "saxpy": (2e9, 1 << 22, 1 << 18),
+    "saxpy": (2e9, 1 << 18, 1 << 14),
     "gemm_tiled": (2e9, 512, 128),
     "bfs": (300e6, 1 << 17, 1 << 13),
 }

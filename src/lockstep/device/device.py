@@ -18,6 +18,7 @@ from lockstep.device.texture import Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
 from lockstep.gpus.spec import GPU
@@ -104,9 +105,11 @@ class Device:
         return f"<Device {self.gpu.name}, {how}, {self._launched} launches>"
 
     @property
-    def recording(self) -> bool:
-        """Whether launches write streams."""
-        return self.profiling or self.timing is not None or self.recorder is not None
+    def recording(self) -> Recording:
+        """What launches write to streams."""
+        if self.timing is not None or self.recorder is not None:
+            return Recording.EVERYTHING
+        return Recording.PROFILE if self.profiling else Recording.NOTHING
 
     def check_open(self) -> None:
         """Raise if the device is closed."""

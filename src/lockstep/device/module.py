@@ -14,6 +14,7 @@ from lockstep.device.streams import Stream
 from lockstep.device.texture import Texture
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.launch import Executor
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.ptx.callgraph import function_address
 from lockstep.frontend.exec.ptx.translate import translate
 from lockstep.frontend.exec.resident import Geometry
@@ -112,7 +113,7 @@ class Kernel:
 
     def __init__(self, module: Module, function: syntax.Function):
         self.module, self.function = module, function
-        self._executors: dict[bool, Executor] = {}
+        self._executors: dict[Recording, Executor] = {}
         self._geometries: dict[tuple, Geometry] = {}
 
     @property
@@ -120,7 +121,7 @@ class Kernel:
         """Its name in the module."""
         return self.function.name
 
-    def executor(self, recording: bool) -> Executor:
+    def executor(self, recording: Recording) -> Executor:
         """The kernel as machine code of this host, translated when first asked for."""
         if recording not in self._executors:
             module = self.module

@@ -1,5 +1,6 @@
 """Running a kernel: the loop around the scheduler."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -67,13 +68,13 @@ class Executor:
 
         Raises :class:`LaunchError` if the launch cannot go on.
         """
+        most = self.limits.instructions or sys.maxsize
         while True:
-            stop = Stop(run(resident.machine, SLICE))
+            stop = Stop(run(resident.machine, min(SLICE, most - resident.executed)))
             if stop == Stop.HOST:
                 self.services.perform(resident)
             elif stop == Stop.TIME:
-                most = self.limits.instructions
-                if most is not None and resident.executed > most:
+                if resident.executed >= most:
                     raise describe_problem(resident, self.memory, stop)
             elif stop in (Stop.FAULT, Stop.DEADLOCK):
                 raise describe_problem(resident, self.memory, stop)

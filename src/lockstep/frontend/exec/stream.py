@@ -162,6 +162,13 @@ def expand(x, words):
     close_gaps(x)
 
 
+def buffer_of(stream: np.ndarray) -> np.ndarray:
+    """The array that a stream begins, or the stream itself."""
+    base = stream.base
+    whole = isinstance(base, np.ndarray) and base.ctypes.data == stream.ctypes.data
+    return base if whole else stream
+
+
 class Expander:
     """Makes CTAs from streams of one program."""
 
@@ -173,9 +180,7 @@ class Expander:
 
     def cta(self, index: tuple[int, int, int], stream: np.ndarray) -> Cta:
         """The CTA whose blocks wrote ``stream``: int64 words, best from the start of a buffer."""
-        base = stream.base
-        whole = isinstance(base, np.ndarray) and base.ctypes.data == stream.ctypes.data
-        self._read_from(base if whole else stream)
+        self._read_from(buffer_of(stream))
         expand(self._x, len(stream))
         runs, addresses, pool = self._used.tolist()
         return Cta(

@@ -74,6 +74,7 @@ class Lift:
         self._values: dict[str, Value] = {}
         self._written: dict[str, None] = {}
         self.stream: Stream | None = None
+        self.records_addresses = True  # whether the stream has those of the instruction
         with builder.at_entry():
             self._slots = builder.ir.inttoptr(builder.field("warp", "registers"), POINTER)
 
@@ -211,7 +212,7 @@ class Lift:
 
     def record_addresses(self, address: Value) -> None:
         """Append the addresses of the current instruction to the stream, if one is recorded."""
-        if self.stream is not None:
+        if self.stream is not None and self.records_addresses:
             if address.type != I64:
                 address = Value(self.b.ir.zext(address.ir, self.b.vector(I64)), I64)
             self.stream.addresses(self.number, address)

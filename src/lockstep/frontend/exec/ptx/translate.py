@@ -12,13 +12,14 @@ from llvmlite import ir
 from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.stream import Stream
-from lockstep.frontend.exec.program import BLOCK, EXITED, Ending, Origin, Program
+from lockstep.frontend.exec.program import BLOCK, EXITED, Ending, Origin, Program, Recording
 from lockstep.frontend.exec.ptx import (
     barrier,
     calls,
     instructions,  # noqa: F401  (fills the table)
 )
 from lockstep.frontend.exec.ptx.callgraph import CallGraph
+from lockstep.frontend.exec.ptx.classes import class_of, space_of
 from lockstep.frontend.exec.ptx.graph import (
     Block,
     blocks_of,
@@ -31,13 +32,14 @@ from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.liveness import find_live, is_indirect
 from lockstep.frontend.exec.ptx.loops import find_waiting_loops
 from lockstep.frontend.exec.ptx.statics import StaticCode
+from lockstep.isa.instruction import Space
 from lockstep.isa.ptx.syntax import Instruction, Module, Register, SourceLine
 
 
 class Translation:
     """One kernel of a module on its way to a :class:`Program`."""
 
-    def __init__(self, module: Module, name: str, recording: bool, at_issue: bool = False):
+    def __init__(self, module: Module, name: str, recording: Recording, at_issue: bool = False):
         self.module, self.recording = module, recording
         self.calls = CallGraph(module, module.functions[name])
         self.layout = Layout(self.calls)
@@ -102,6 +104,7 @@ class Translation:
             lift.number = self.first[block.function.name] + block.first + k
             lift.to_come = block.end - block.first - k
             lift.instruction = instruction
+            lift.records_addresses = self._records_addresses(instruction)
             leaving = self._lift(lift, instruction)
         lift.instruction = None
         lift.store_live(block.live_out)
@@ -120,6 +123,10 @@ class Translation:
             lift.number = self.first[block.function.name] + block.first - 1
             lift.instruction = replace(waited, guard=None)  # all that come here took part
             entry_of(self.module, waited).resume(lift, waited)
+
+    def _records_addresses(self, i: Instruction) -> bool:
+        """Whether an instruction's addresses, if it has any, go to the stream."""
+        return self.recording == Recording.EVERYTHING or space_of(i, class_of(i)) != Space.SHARED
 
     @staticmethod
     def _lift(lift: Lift, instruction) -> ir.Value | None:
@@ -197,9 +204,11 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-def translate(module: Module, name: str, key: str, recording: bool, at_issue=False) -> Program:
+def translate(
+    module: Module, name: str, key: str, recording: Recording, at_issue: bool = False
+) -> Program:
     """The program of a kernel; ``key`` identifies the module's text in the disk cache."""
-    parts = (key, module.name, name, recording, at_issue, _sources())
+    parts = (key, module.name, name, int(recording), at_issue, _sources())
     key = hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
     made = native.cached(
         key, lambda: pickle.dumps(Translation(module, name, recording, at_issue).program())
