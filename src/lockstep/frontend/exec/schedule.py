@@ -12,12 +12,13 @@ from lockstep._jit import call_native, inline, jit, popcount
 from lockstep.frontend.exec.access import Fault
 from lockstep.frontend.exec.barriers import arrive, open_barriers
 from lockstep.frontend.exec.groups import (
-    AT_MEMBERS,
+    GOES_ON,
     READY,
     add_group,
     choose,
     depart,
     gather,
+    go_on_without_members,
     ready_groups,
     remove_group,
     retire,
@@ -64,7 +65,7 @@ def run_warp(x, w, budget):
         remove_group(x, w, g)
         while True:
             b = x.blocks[at]
-            if b.converges and warp.groups > 0 and state != AT_MEMBERS:
+            if b.converges and warp.groups > 0 and state != GOES_ON:
                 lanes = gather(x, w, at, b, lanes)
                 if lanes == 0:
                     break
@@ -242,12 +243,24 @@ def run_cta(x, place, budget):
         if cta.alive == 0:
             return Stop.DONE
         opened = cta.barriers != 0 and open_barriers(x, place)
-        if not opened and not ran:
+        if not opened and not ran and not resolve(x, place):
             return Stop.DEADLOCK
         if polling and not opened:
             return Stop.POLLING
         if running.executed >= end:
             return Stop.TIME
+
+
+@inline
+def resolve(x, place):
+    """Nobody in a CTA can go on: those who wait for members do so. Whether there are any."""
+    found = False
+    first = place * x.launch[0].warps
+    for w in range(first, first + x.launch[0].warps):
+        if go_on_without_members(x, w):
+            x.warps[w].waiting = 0
+            found = True
+    return found
 
 
 @jit

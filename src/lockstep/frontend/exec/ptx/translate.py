@@ -23,6 +23,7 @@ from lockstep.frontend.exec.ptx.classes import class_of, space_of
 from lockstep.frontend.exec.ptx.graph import (
     Block,
     blocks_of,
+    ending_of,
     entry_of,
     members_of,
     service_of,
@@ -167,10 +168,9 @@ class Translation:
             self._describe_guard(block.function.name, block.instructions[0].guard, record)
 
     def _describe_members(self, function: str, head: Instruction, record: np.void) -> None:
-        entry = entry_of(self.module, head)
-        if not entry.converges and not entry.aligned:
+        members = members_of(head, entry_of(self.module, head))
+        if members is None or ending_of(head) is not None:
             return
-        members = members_of(head, entry)
         record["converges"] = 1
         if isinstance(members, Register):
             record["members_slot"] = self.layout.slots[function, members.name]
