@@ -54,8 +54,7 @@ def run_warp(x, w, budget):
     """
     warp = x.warps[w]
     cta = x.ctas[w // x.launch[0].warps]
-    running = x.running[0]
-    address = running.warps_address + w * x.warps.itemsize
+    address = x.running[0].warps_address + w * x.warps.itemsize
     in_vain = 0
     while True:
         g = choose(x, w)
@@ -73,10 +72,7 @@ def run_warp(x, w, budget):
                 add_group(x, w, at, lanes, state)
                 return Stop.TIME if budget <= 0 else Stop.SPACE
             budget -= b.count
-            running.executed += b.count
-            x.launch[0].clock += b.count
-            x.times[at] += 1
-            x.lanes[at] += popcount(lanes)
+            count(x, at, b, lanes)
             result = call_native(x.functions[at], address, lanes)
             if result == FAULTED:
                 return Stop.FAULT
@@ -107,6 +103,15 @@ def run_warp(x, w, budget):
                 add_group(x, w, after, lanes, READY)
                 break
             at, state = after, READY
+
+
+@inline
+def count(x, at, b, lanes):
+    """Count an execution of a block."""
+    x.running[0].executed += b.count
+    x.launch[0].clock += b.count
+    x.times[at] += 1
+    x.lanes[at] += popcount(lanes)
 
 
 @inline
