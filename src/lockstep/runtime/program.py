@@ -39,7 +39,7 @@ def find_program(name: str) -> Path:
     found = shutil.which(name)
     if found is None:
         raise LockstepError(f"{name}: no such program, or it is not executable")
-    return Path(found)
+    return Path(found).absolute()
 
 
 def run_program(

@@ -24,6 +24,7 @@ RUNTIME_SOURCES = (
     "memory.c",
     "streams.c",
     "device.c",
+    "arrays.c",
 )
 RUNTIMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
 COMPILE_SECONDS = 120
@@ -74,12 +75,30 @@ def _build(folder: Path) -> None:
     (folder / "calls.h").write_text(c_header())
     core = [*_paths(CORE_SOURCES), "-fvisibility=default", f"-Wl,-soname,{CORE}", "-pthread"]
     _run(compiler, folder, CORE, core)
+    unsupported = folder / "unsupported.c"
+    unsupported.write_text(_unsupported())
+    aliases = [f"-Wl,--defsym={name}={name[:-5]}" for name in _names("per_thread.txt")]
     for version, name in RUNTIMES.items():
         script = folder / f"{name}.map"
         script.write_text(f"{name} {{ global: cuda*; __cuda*; local: *; }};\n")
         linked = [f"-L{folder}", "-llockstep_gpu", "-Wl,-rpath,$ORIGIN", f"-Wl,-soname,{name}"]
         more = [f"-DRUNTIME={version}", f"-Wl,--version-script,{script}"]
-        _run(compiler, folder, name, [*_paths(RUNTIME_SOURCES), *more, *linked])
+        sources = [*_paths(RUNTIME_SOURCES), str(unsupported)]
+        _run(compiler, folder, name, [*sources, *more, *aliases, *linked])
+
+
+def _names(file: str) -> list[str]:
+    return (SOURCES / file).read_text().split()
+
+
+def _unsupported() -> str:
+    """The functions of the runtime that do nothing but say so."""
+    lines = ['#include "runtime.h"']
+    lines += [
+        f'API int {name}(void) {{ return report(gpu_unsupported("{name}")); }}'
+        for name in _names("unsupported.txt")
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _paths(names: tuple[str, ...]) -> list[str]:
@@ -87,7 +106,15 @@ def _paths(names: tuple[str, ...]) -> list[str]:
 
 
 def _run(compiler: str, folder: Path, output: str, arguments: list[str]) -> None:
-    command = [compiler, *OPTIONS, f"-I{folder}", *arguments, "-o", str(folder / output)]
+    command = [
+        compiler,
+        *OPTIONS,
+        f"-I{folder}",
+        f"-I{SOURCES}",
+        *arguments,
+        "-o",
+        str(folder / output),
+    ]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
