@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lockstep.builder import KernelBuilder
     from lockstep.device import Device
     from lockstep.errors import InputError, LockstepError, SpecError, WorkloadError
+    from lockstep.frontend.exec.faults import LaunchError
     from lockstep.metrics.result import Result
     from lockstep.report.summary import summary
     from lockstep.report.timeline import write_timeline
@@ -26,6 +27,7 @@ _HOMES = {
     "lockstep.builder": ("KernelBuilder",),
     "lockstep.device": ("Device",),
     "lockstep.errors": ("InputError", "LockstepError", "SpecError", "WorkloadError"),
+    "lockstep.frontend.exec.faults": ("LaunchError",),
     "lockstep.metrics.result": ("Result",),
     "lockstep.report.summary": ("summary",),
     "lockstep.report.timeline": ("write_timeline",),
@@ -36,6 +38,7 @@ __all__ = [
     "Device",
     "InputError",
     "KernelBuilder",
+    "LaunchError",
     "LockstepError",
     "Result",
     "SpecError",

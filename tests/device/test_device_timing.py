@@ -60,7 +60,6 @@ def test_streams_overlap_and_events_measure(timed, ptx):
         _ = timed.event().cycle
 
 
-@pytest.mark.xfail(strict=True, reason="faults are not described yet")
 def test_a_failing_launch_leaves_the_others_alone(timed, ptx):
     module = timed.load_ptx(ptx)
     before, y = axpy(timed, ptx)

@@ -118,7 +118,6 @@ def test_a_part_of_a_program(timed, ptx, tmp_path):
     assert [k.id for k in kernels] == [2, 3]
 
 
-@pytest.mark.xfail(strict=True, reason="faults are not described yet")
 def test_a_failing_launch_is_left_out(device, ptx, tmp_path):
     module = device.load_ptx(ptx)
     array = device.zeros(32)

@@ -16,9 +16,10 @@ from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Texture
 from lockstep.device.timing import Timing
-from lockstep.errors import InputError, LockstepError
-from lockstep.frontend.exec.launch import Geometry
+from lockstep.errors import EndOfKernel, InputError, LockstepError
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
+from lockstep.frontend.exec.resident import Geometry, Limits
+from lockstep.frontend.exec.services import HEAP_BYTES, Services
 from lockstep.gpus.spec import GPU
 from lockstep.isa.ptx.parser import parse
 from lockstep.metrics.result import Result
@@ -33,9 +34,11 @@ class Device:
 
     ``timing``: whether launches are also simulated; without it they are executed at once, with it
     when somebody waits for them. ``profile``: whether each launch has a ``profile``.
-    ``memory_bytes``: device memory, taken from the host when it is used. ``name``: what results
-    and traces call the program. The other options are those of :func:`lockstep.simulate`, and
-    need ``timing``.
+    ``memory_bytes``: device memory, taken from the host when it is used. ``heap_bytes``: how much
+    of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive functions.
+    ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
+    results and traces call the program. The other options are those of
+    :func:`lockstep.simulate`, and need ``timing``.
 
     ``launches`` lists what was launched, if there is more to know of it: with timing or profile.
     A context manager: closes at its end.
@@ -48,6 +51,9 @@ class Device:
         timing: bool = False,
         profile: bool = False,
         memory_bytes: int = 16 << 30,
+        heap_bytes: int = HEAP_BYTES,
+        stack_bytes: int = 16384,
+        limit_instructions: int | None = None,
         name: str = "device",
         threads: int = 1,
         interval: int | None = None,
@@ -58,6 +64,8 @@ class Device:
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
         self.name, self.profiling = name, profile
         self.memory = _reserve(memory_bytes)
+        self.services = Services(self.memory, heap_bytes)
+        self.limits = Limits(limit_instructions, stack_bytes, self.gpu.sm.count)
         self.recorder: Recorder | None = None
         self.default_stream = Stream(self, 0)
         self.timing: Timing | None = None
@@ -215,10 +223,11 @@ class Device:
         if self.timing:
             self.timing.launch(launch, command)
             return
-        for _ in command.ctas():
-            pass
-        if launch.error is not None:
-            raise launch.error
+        try:
+            for _ in command.ctas():
+                pass
+        except EndOfKernel:
+            raise launch.error from None
 
     def synchronize(self) -> None:
         """Wait for all launches; raises the first error of one that failed since the last time."""

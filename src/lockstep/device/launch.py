@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lockstep.errors import LockstepError
-from lockstep.frontend.exec.launch import Geometry
 from lockstep.frontend.exec.profile import Profile
+from lockstep.frontend.exec.resident import Geometry
 
 if TYPE_CHECKING:
     from lockstep.device.module import Kernel

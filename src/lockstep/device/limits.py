@@ -1,9 +1,12 @@
 """What a GPU can launch, and how much of it runs at the same time."""
 
+import math
+
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.program import Program
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_THREADS
+from lockstep.isa.ptx.syntax import Function
 from lockstep.model.sm.bind import occupancy
 from lockstep.workload import Code, Kernel
 
@@ -38,6 +41,24 @@ def places(program: Program, grid: Triple, block: Triple, shared: int, gpu: GPU)
         ctas=tuple,
     )
     return min(occupancy(kernel, gpu)[0] * gpu.sm.count, kernel.n_ctas)
+
+
+def check_directives(function: Function, block: Triple) -> None:
+    """Refuse a block that the kernel was not compiled for, and clusters.
+
+    Raises :class:`WorkloadError` that names the directive.
+    """
+    directives, threads = function.directives, math.prod(block)
+    if threads > math.prod(directives.get("maxntid", (threads,))):
+        most = math.prod(directives["maxntid"])
+        raise WorkloadError(
+            f"kernel {function.name}: a block of {threads} threads; its .maxntid allows {most}"
+        )
+    wanted = (*directives.get("reqntid", block), 1, 1)[:3]
+    if block != wanted:
+        raise WorkloadError(f"kernel {function.name}: block {block}; its .reqntid is {wanted}")
+    if math.prod(directives.get("reqnctapercluster", ())) > 1:
+        raise WorkloadError(f"kernel {function.name}: only clusters of one CTA can be executed")
 
 
 def _check(kernel: str, what: str, sizes: Triple, most: Triple) -> None:

@@ -9,11 +9,13 @@ import numpy as np
 from lockstep.device.arguments import pack
 from lockstep.device.array import DeviceArray
 from lockstep.device.launch import Launch
-from lockstep.device.limits import places
+from lockstep.device.limits import check_directives, places
 from lockstep.device.streams import Stream
 from lockstep.errors import WorkloadError
-from lockstep.frontend.exec.launch import Executor, Geometry
+from lockstep.frontend.exec.launch import Executor
+from lockstep.frontend.exec.ptx.callgraph import function_address
 from lockstep.frontend.exec.ptx.translate import translate
+from lockstep.frontend.exec.resident import Geometry
 from lockstep.isa.ptx import syntax
 
 if TYPE_CHECKING:
@@ -48,13 +50,19 @@ class Module:
         size = syntax.type_bytes(variable.type)
         for value in variable.initial:
             if isinstance(value, syntax.Symbol):
-                number = self.addresses[value.name] + value.offset
+                number = self._address(value.name) + value.offset
             else:
                 number = _pattern(value, variable.type)
             content += (number & ((1 << 8 * size) - 1)).to_bytes(size, "little")
         memory = self.device.memory.view(self.addresses[variable.name], max(variable.bytes, 1))
         memory[:] = 0
         memory[: len(content)] = np.frombuffer(bytes(content), np.uint8)
+
+    def _address(self, name: str) -> int:
+        """The address of a variable, or what programs take for that of a function."""
+        if name in self.addresses:
+            return self.addresses[name]
+        return function_address(self.tree, name)
 
     def __getitem__(self, name: str) -> "Kernel":
         """A kernel of the module, by its name or, if one only has it, its C++ name."""
@@ -103,7 +111,10 @@ class Kernel:
             module = self.module
             program = translate(module.tree, self.name, module.key, recording)
             symbols = np.array([module.addresses[n] for n in program.symbols] or [0], np.int64)
-            self._executors[recording] = Executor(program, module.device.memory, symbols)
+            device = module.device
+            self._executors[recording] = Executor(
+                program, device.memory, symbols, device.services, device.limits
+            )
         return self._executors[recording]
 
     def flatten(self, arguments: tuple) -> tuple:
@@ -123,6 +134,7 @@ class Kernel:
         if shape not in self._geometries:
             device = self.module.device
             program = self.executor(device.recording).program
+            check_directives(self.function, shape[1])
             count = places(program, *shape, device.gpu)
             self._geometries[shape] = Geometry(*shape, places=count)
         return self._geometries[shape]

@@ -56,6 +56,7 @@ def fail(x, kind, w, lane, site, address, size):
     """Record a fault; returns 1."""
     fault = x.fault[0]
     fault.kind, fault.warp, fault.lane, fault.site = kind, w, lane, site
+    fault.instruction = -1
     fault.address, fault.bytes = address, size
     fault.cta = x.ctas[w // x.launch[0].warps].linear
     return 1

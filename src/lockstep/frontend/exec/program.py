@@ -13,12 +13,15 @@ class Ending(IntEnum):
     BRANCH = 1  # go to `taken`
     EXIT = 2
     INDIRECT = 3  # each lane goes to the block in its scratch word
-    BARRIER = 4  # wait for the warps of the CTA, then `next`
-    ARRIVE = 5  # count as arrived at the barrier, then `next`
-    HOST = 6  # leave to Python for a service, then `next`
+    BARRIER = 4  # wait for the threads of the CTA, then `taken`
+    ARRIVE = 5  # count as arrived at the barrier, then `taken`
+    HOST = 6  # leave to Python for a service, then `taken`
+    TRAP = 7  # end the launch
 
 
 EXITED = -1  # as a target: the lanes end
+NOWHERE = -2  # an indirect branch or call to what is no target
+TOO_DEEP = -3  # a call for which the stack has no room
 
 BLOCK = np.dtype(
     [
@@ -27,10 +30,14 @@ BLOCK = np.dtype(
         ("ending", "i8"),  # Ending
         ("taken", "i8"),
         ("next", "i8"),
-        ("spins", "i8"),  # 1 = part of a loop that reads what others may write
+        ("spins", "i8"),  # 1 = ends a turn of a loop that waits for what others may write
         ("converges", "i8"),  # 1 = starts with a warp-wide operation that names its members
         ("members", "i8"),  # the member mask, if it is a constant
         ("members_slot", "i8"),  # else the byte offset of the register that holds it; -1 = none
+        ("barrier", "i8"),  # its number; -1 = each lane's number and count are in its scratch words
+        ("threads", "i8"),  # that the barrier expects; 0 = all of the CTA
+        ("reduces", "i8"),  # 1 = a predicate is reduced over the barrier
+        ("service", "i8"),  # which one a host call asks for
         ("stream_words", "i8"),  # what one execution appends to the stream
     ]
 )
@@ -50,6 +57,15 @@ class Item:
     addressed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a static instruction comes from."""
+
+    function: str
+    line: int  # of the text
+    sources: tuple[tuple[str, int], ...] = ()  # file and line that it was made from, inlined first
+
+
 @dataclass
 class Program:
     """A kernel ready to run; everything but ``objects`` is independent of the host."""
@@ -58,15 +74,18 @@ class Program:
     blocks: np.ndarray  # BLOCK
     functions: list[str]  # symbol of each block in the object code
     register_bytes: int  # of the slots of one warp
-    local_bytes: int  # of one thread
+    local_bytes: int  # of one thread, without the stack of recursive functions
     shared_bytes: int  # static, of one CTA
-    sites: list[int]  # static index of the instruction of each memory site
+    sites: list[tuple[int, int]]  # of each memory site: static index of its instruction, Window
     symbols: list[str]  # names in the table of symbol addresses
+    file: str = ""  # where its text comes from, for messages
     items: list[list[Item]] = field(default_factory=list)  # for each block
     code: np.ndarray | None = None  # INSTRUCTION records, for the timing model
     texts: list[str] = field(default_factory=list)
+    origins: list["Origin"] = field(default_factory=list)  # of each static instruction
     registers: int = 0  # of a thread, for occupancy
     entry: int = 0
     cleared_bytes: int = 0  # of the slots: those that a program may read before it writes them
+    frame_bytes: int = 0  # largest frame of recursive functions on a thread's stack
     targets: np.ndarray | None = None  # int64, block of each static index; for machine code
     objects: bytes = b""

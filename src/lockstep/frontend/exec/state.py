@@ -9,7 +9,9 @@ from enum import IntEnum
 import numpy as np
 
 LANES = 32
-SCRATCH_WORDS = 2 * LANES
+ARGUMENTS = 6  # lane vectors of words that a host call may pass
+RESULT_WORD = ARGUMENTS * LANES  # of the scratch words: where results of waiting are
+SCRATCH_WORDS = RESULT_WORD + LANES
 
 LAUNCH = np.dtype(
     [
@@ -53,7 +55,7 @@ CTA = np.dtype(
         ("stream", "i8"),  # where the next stream entry goes
         ("stream_end", "i8"),
         ("alive", "i8"),  # warps that have not ended
-        ("progress", "i8"),  # blocks executed in this round
+        ("barriers", "i8"),  # bit mask of the barriers that somebody has arrived at
         ("sm", "i8"),
     ]
 )
@@ -70,17 +72,17 @@ WARP = np.dtype(
         ("number", "i8"),  # row of the warp in the state arrays
         ("alive", "i8"),  # lanes that have not exited
         ("scratch", "i8"),  # address of SCRATCH_WORDS words for per-lane arguments and results
-        ("barrier", "i8"),  # what a barrier block asks for: identifier, ...
-        ("barrier_threads", "i8"),  # ... thread count (0 = all of the CTA), ...
-        ("barrier_lanes", "i8"),  # ... and the predicate of barrier.red
-        ("barrier_result", "i8"),  # popcount << 2 | any << 1 | all
+        ("barrier_lanes", "i8"),  # the predicate of barrier.red
+        ("clustered", "i8"),  # lanes that have arrived at the cluster's barrier
         ("host_call", "i8"),  # which service a host-call block asks for, ...
-        ("host_lanes", "i8"),  # ... and for which lanes
-        ("spins", "i8"),  # turns of a loop that may wait for others, in a row
+        ("host_lanes", "i8"),  # ... for which lanes, ...
+        ("host_instruction", "i8"),  # ... and the static index of the call
+        ("spins", "i8"),  # turns of any loop since the last one that gave way
+        ("polls", "i8"),  # those of loops that may wait for others
         ("turn", "i8"),  # block from which the next group is chosen, while others get a turn
         ("turns_left", "i8"),
         ("groups", "i8"),  # how many groups of lanes wait at different blocks
-        ("waiting", "i8"),  # 1 = parked at a barrier
+        ("waiting", "i8"),  # 1 = all its groups are parked at barriers
     ]
 )
 """One warp that is being executed."""
@@ -108,7 +110,8 @@ FAULT = np.dtype(
         ("kind", "i8"),
         ("warp", "i8"),
         ("lane", "i8"),
-        ("site", "i8"),
+        ("site", "i8"),  # memory site, if the fault is an access
+        ("instruction", "i8"),  # static index, if it is not
         ("address", "i8"),
         ("bytes", "i8"),
         ("cta", "i8"),
@@ -122,4 +125,6 @@ SHARED_WINDOW = 1 << 40
 LOCAL_WINDOW = 2 << 40
 PARAMETER_WINDOW = 3 << 40
 WINDOW_BYTES = 1 << 32
+CODE_WINDOW = 4 << 40  # addresses of functions
+FUNCTION_STEP = 16  # between them
 FAULTED = -1  # what a block returns after it has filled the FAULT record

@@ -1,19 +1,35 @@
-"""Branches, calls and barriers: the block graph knows where they go; here is what they compute."""
+"""Branches and ends of threads: the block graph knows where they go; here is what they compute."""
 
+from lockstep.frontend.exec.lanes.types import I64, Value
+from lockstep.frontend.exec.program import NOWHERE
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.isa.ptx.syntax import Instruction
 
 
-@opcode("bra[.uni]", "ret[.uni]", "exit", destinations=0)
+@opcode("bra[.uni]", "exit", "trap", "brkpt", destinations=0)
 def transfer(lift: Lift, i: Instruction) -> None:
-    """Nothing is computed: the guard selects the lanes."""
+    """Nothing is computed: the guard selects the lanes. Without a debugger brkpt is a trap."""
 
 
-@opcode("bar[.cta].sync", "barrier[.cta].sync[.aligned]", destinations=0)
-def barrier(lift: Lift, i: Instruction) -> None:
-    words = [lift.read(o, "u32") for o in i.operands]
-    for field, word in zip(("barrier", "barrier_threads"), words):
-        lift.set_scalar(field, word)
-    if len(words) < 2:
-        lift.set_scalar("barrier_threads", lift.b.constant(words[0].type, 0))
+@opcode("brx.idx[.uni]", destinations=0)
+def branch_indexed(lift: Lift, i: Instruction) -> None:
+    """Lanes go to the nth label of a list; beyond its end the launch ends."""
+    b = lift.b
+    index = lift.read(i.operands[0], "u32")
+    targets = b.constant(I64, NOWHERE)
+    for k, block in enumerate(lift.block.more):
+        here = b.ir.icmp_unsigned("==", index.ir, b.constant(index.type, k).ir)
+        targets = Value(b.ir.select(here, b.constant(I64, block.number).ir, targets.ir), I64)
+    b.ir.store(targets.ir, b.scratch(), align=64)
+
+
+@opcode(
+    "nanosleep.u32",
+    "pmevent[.mask]",
+    "griddepcontrol.{launch_dependents,wait}",
+    "setmaxnreg.{inc,dec}.sync.aligned.u32",
+    destinations=0,
+)
+def nothing(lift: Lift, i: Instruction) -> None:
+    """What matters to time, to tools, or to grids that overlap, which these do not."""

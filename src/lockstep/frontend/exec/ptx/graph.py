@@ -1,22 +1,36 @@
-"""Basic blocks of a kernel and of the functions that it calls."""
+"""Basic blocks of a function, in the order in which they should run."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from lockstep.errors import InputError
 from lockstep.frontend.exec.program import Ending
-from lockstep.frontend.exec.ptx.opcodes import CARRY, Opcode, find, read, written
-from lockstep.isa.ptx.syntax import Call, Function, Instruction, Module, Register, Symbol
+from lockstep.frontend.exec.ptx.opcodes import Opcode, find, written
+from lockstep.isa.ptx.syntax import (
+    Function,
+    Immediate,
+    Instruction,
+    Module,
+    Operand,
+    Register,
+)
 
 HOST_FUNCTIONS = ("vprintf", "malloc", "free", "__assertfail")
+"""Functions that CUDA provides; the numbers of the services are their places."""
+
 _ENDINGS = {
     "bra": Ending.JUMP,
     "brx": Ending.INDIRECT,
     "ret": Ending.INDIRECT,
     "exit": Ending.EXIT,
-    "call": Ending.JUMP,
+    "call": Ending.INDIRECT,
     "bar": Ending.BARRIER,
     "barrier": Ending.BARRIER,
+    "trap": Ending.TRAP,
+    "brkpt": Ending.TRAP,
 }
+EVERYONE = Immediate(0xFFFFFFFF)  # as members of a warp-wide operation
+_FINAL = ("bra", "brx", "ret", "exit", "trap", "brkpt")  # nothing follows them
 
 
 @dataclass(eq=False)
@@ -24,7 +38,9 @@ class Block:
     """Instructions ``first`` to ``end - 1`` of a function, entered at the first only.
 
     ``taken`` and ``next`` are other blocks, None where lanes end. Lanes for which the guard of the
-    last instruction does not hold go to ``next``.
+    last instruction does not hold go to ``next``; those that leave for a call or wait for
+    something go on at ``taken``. If ``resumes`` is set, the block is where they do so: it has no
+    instructions, but takes the results of that one.
     """
 
     function: Function
@@ -34,6 +50,7 @@ class Block:
     taken: "Block | None" = None
     next: "Block | None" = None
     more: list["Block"] = field(default_factory=list)  # targets of an indirect branch
+    resumes: Instruction | None = None
     number: int = -1
     spins: bool = False
     reads: set[str] = field(default_factory=set)  # before any write in the block
@@ -71,47 +88,32 @@ def refuse(module: Module, instruction: Instruction, message: str) -> InputError
     return InputError(module.name, f"line {place.line}, column {place.column}", message)
 
 
+def service_of(call: Instruction) -> int | None:
+    """The service that a call asks the host for, or None for other calls."""
+    callee = call.operands[0].callee
+    if isinstance(callee, Register) or callee.name not in HOST_FUNCTIONS:
+        return None
+    return HOST_FUNCTIONS.index(callee.name)
+
+
 def ending_of(instruction: Instruction) -> Ending | None:
     """How an instruction ends its block, or None."""
+    words = instruction.modifiers
+    if "warp" in words and instruction.opcode in ("bar", "barrier"):
+        return None
+    if instruction.opcode == "call" and service_of(instruction) is not None:
+        return Ending.HOST
     ending = _ENDINGS.get(instruction.opcode)
-    if instruction.opcode in ("bar", "barrier"):
-        if "warp" in instruction.modifiers or instruction.modifiers[:2] == ("cluster", "arrive"):
-            return None
-        return Ending.ARRIVE if "arrive" in instruction.modifiers else ending
-    if instruction.opcode == "call":
-        callee = instruction.operands[0].callee
-        if isinstance(callee, Register):
-            return Ending.INDIRECT
-        return Ending.HOST if callee.name in HOST_FUNCTIONS else ending
-    return ending
+    return Ending.ARRIVE if ending == Ending.BARRIER and "arrive" in words else ending
 
 
-def functions_of(module: Module, entry: Function) -> list[Function]:
-    """The entry and all functions that it may call, callees first."""
-    order: list[Function] = []
-    seen: set[str] = set()
-
-    def visit(function: Function) -> None:
-        seen.add(function.name)
-        for name in _callees(module, function):
-            if name not in seen:
-                visit(module.functions[name])
-        order.append(function)
-
-    visit(entry)
-    return order
-
-
-def _callees(module: Module, function: Function) -> list[str]:
-    """Functions that a function calls, or whose address it takes."""
-    names = []
-    for instruction in function.instructions:
-        for operand in instruction.operands:
-            if isinstance(operand, Call):
-                operand = operand.callee
-            if isinstance(operand, Symbol) and operand.name in module.functions:
-                names.append(operand.name)
-    return [n for n in dict.fromkeys(names) if module.functions[n].has_body]
+def close(function: Function) -> None:
+    """End a function whose last instructions may fall off its end with a return."""
+    last = function.instructions[-1] if function.instructions else None
+    behind = len(function.instructions) in function.labels.values()
+    if last is None or last.opcode not in _FINAL or last.guard is not None or behind:
+        position = last.position if last is not None else function.position
+        function.instructions.append(Instruction("ret", (), (), position))
 
 
 def blocks_of(module: Module, function: Function, split_memory: bool = False) -> list[Block]:
@@ -119,52 +121,55 @@ def blocks_of(module: Module, function: Function, split_memory: bool = False) ->
 
     ``split_memory``: memory accesses start a new block, so that they can be executed one by one.
     """
+    close(function)
     starts = _leaders(module, function, split_memory)
     bounds = sorted(starts | {0, len(function.instructions)})
-    blocks = [Block(function, a, b) for a, b in zip(bounds, bounds[1:])]
-    if not blocks:
-        raise InputError(
-            module.name, f"line {function.position.line}", f"function {function.name} is empty"
-        )
+    blocks = [Block(function, a, b) for a, b in pairwise(bounds)]
     at = {b.first: b for b in blocks}
-    for k, block in enumerate(blocks):
-        _connect(block, at, blocks[k + 1] if k + 1 < len(blocks) else None)
-    ordered = _order(blocks[0])
-    _find_loops(module, ordered)
-    _find_live(module, ordered)
-    return ordered
+    for block in blocks:
+        _connect(module, block, at)
+    return _order(blocks[0])
 
 
 def _leaders(module: Module, function: Function, split_memory: bool) -> set[int]:
     starts = {i for i in function.labels.values() if i < len(function.instructions)}
-    members: tuple = ()  # operands that the warp-wide operations of the block name
+    met: Operand | None = None  # whose members have come together in this block
     for i, instruction in enumerate(function.instructions):
         entry = entry_of(module, instruction)
         if i in starts:
-            members = ()
-        ending = ending_of(instruction)
-        if ending is not None:
+            met = None
+        if ending_of(instruction) is not None:
             starts.add(i + 1)
-            members = ()
-        elif entry.converges:
-            if instruction.operands[-1:] != members:
+            met = None
+        elif entry.converges or entry.aligned:
+            members = members_of(instruction, entry)
+            if members != met:
                 starts.add(i)
-            members = instruction.operands[-1:]
+            met = members
         elif split_memory and (entry.polls or instruction.opcode in ("ld", "st", "red")):
             starts.add(i)
+        if isinstance(met, Register) and met.name in written(instruction, entry):
+            met = None
     return starts
 
 
-def _connect(block: Block, at: dict[int, Block], after: Block | None) -> None:
+def members_of(instruction: Instruction, entry: Opcode) -> Operand:
+    """The operand that names the lanes which a warp-wide operation waits for."""
+    return EVERYONE if entry.aligned else instruction.operands[-1]
+
+
+def _connect(module: Module, block: Block, at: dict[int, Block]) -> None:
     """Set a block's ending and targets from its last instruction."""
     last, function = block.last, block.function
-    ending = ending_of(last)
+    ending, after = ending_of(last), at.get(block.end)
     block.next = after
     if ending is None:
         return
     block.ending = ending
+    if last.guard is None:
+        block.next = None
     if last.opcode == "bra":
-        target = at.get(function.labels[last.operands[0].name])
+        target = at[function.labels[last.operands[0].name]]
         block.taken, block.next = (target, after) if last.guard is not None else (None, target)
         block.ending = Ending.BRANCH if last.guard is not None else Ending.JUMP
     elif last.opcode == "brx":
@@ -172,8 +177,10 @@ def _connect(block: Block, at: dict[int, Block], after: Block | None) -> None:
         block.more = [at[function.labels[n]] for n in labels]
     elif last.opcode == "ret" and function.is_entry:
         block.ending = Ending.EXIT
-    if last.opcode in ("brx", "exit", "ret") and last.guard is None:
-        block.next = None
+    elif last.opcode not in _FINAL:
+        block.taken = after
+        if entry_of(module, last).resume is not None:
+            block.taken = Block(function, block.end, block.end, next=after, resumes=last)
 
 
 def _order(entry: Block) -> list[Block]:
@@ -199,34 +206,3 @@ def _order(entry: Block) -> list[Block]:
 
 def _visit_order(block: Block) -> list[Block]:
     return sorted(block.successors, key=lambda b: -b.first)
-
-
-def _find_loops(module: Module, blocks: list[Block]) -> None:
-    """Mark the blocks of loops in which something polls memory."""
-    place = {b: k for k, b in enumerate(blocks)}
-    for end in blocks:
-        for start in end.successors:
-            if place[start] > place[end]:
-                continue
-            loop = blocks[place[start] : place[end] + 1]
-            if any(entry_of(module, i).polls for b in loop for i in b.instructions):
-                for block in loop:
-                    block.spins = True
-
-
-def _find_live(module: Module, blocks: list[Block]) -> None:
-    """Which registers are live where blocks begin and end."""
-    for block in blocks:
-        own = block.function.registers.keys() | {CARRY}  # others are special registers
-        for instruction in block.instructions:
-            entry = entry_of(module, instruction)
-            block.reads |= (set(read(instruction, entry)) & own) - block.writes
-            block.writes |= set(written(instruction, entry))
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(blocks):
-            out = set().union(*(b.live_in for b in block.successors))
-            live = block.reads | (out - block.writes)
-            if live != block.live_in or out != block.live_out:
-                block.live_in, block.live_out, changed = live, out, True

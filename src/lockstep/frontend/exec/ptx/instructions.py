@@ -4,7 +4,9 @@
 from lockstep.frontend.exec.ptx import (
     async_copy,
     atomics,
+    barrier,
     barrier_objects,
+    calls,
     compare,
     control,
     conversion,
@@ -14,4 +16,5 @@ from lockstep.frontend.exec.ptx import (
     matrix,
     memory,
     texture,
+    warp,
 )

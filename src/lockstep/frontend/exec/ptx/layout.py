@@ -1,38 +1,35 @@
-"""Where a kernel's registers, variables and special registers are."""
+"""Where a kernel's registers and variables are, and those of the functions that it calls."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes.addresses import lane_numbers
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD
 from lockstep.frontend.exec.lanes.types import I32, I64, Value
-from lockstep.frontend.exec.ptx.graph import Block, refuse
+from lockstep.frontend.exec.ptx.callgraph import CallGraph, function_address
+from lockstep.frontend.exec.ptx.graph import Block
+from lockstep.frontend.exec.ptx.liveness import called, is_indirect
+from lockstep.frontend.exec.ptx.parameters import RETURN, Parameters, words_of
 from lockstep.frontend.exec.state import LANES, Window
-from lockstep.isa.ptx.syntax import Function, Module, Variable, type_bytes
+from lockstep.isa.ptx.syntax import Function, Variable, type_bytes
 
 if TYPE_CHECKING:
     from lockstep.frontend.exec.ptx.lift import Lift
 
-_RECORD_FIELDS = {
-    "%ntid": ("launch", "ntid"),
-    "%nctaid": ("launch", "nctaid"),
-    "%ctaid": ("cta", "ctaid"),
-}
-_SCALARS = {
-    "%warpid": ("warp", "index"),
-    "%nwarpid": ("launch", "warps"),
-    "%smid": ("cta", "sm"),
-    "%nsmid": ("launch", "sms"),
-    "%gridid": ("launch", "grid_id"),
-    "%clock": ("launch", "clock"),
-    "%clock64": ("launch", "clock"),
-    "%globaltimer": ("launch", "nanoseconds"),
-    "%dynamic_smem_size": ("launch", "dynamic_shared_bytes"),
-    "%total_smem_size": ("launch", "shared_bytes"),
-}
-_WIDE = {"%clock64", "%globaltimer", "%gridid"}
-_AXES = "xyz"
+STACK_ALIGNMENT = 16  # bytes: what a vector access needs
+_FRAME = ("", "%frame")  # the register that holds where a thread's current frame begins
+
+
+@dataclass
+class Frame:
+    """What one activation of a recursive function has on its thread's stack.
+
+    ``variables`` bytes for its variables, then room for the registers that it keeps over a call.
+    """
+
+    variables: int
+    bytes: int = 0
 
 
 class Layout:
@@ -40,57 +37,100 @@ class Layout:
 
     ``registers`` and ``slots`` are by function and register name; a slot is the byte offset of a
     register that lives across blocks, in the warp's slots.
-    ``shared``, ``local``, ``parameters``: byte offsets of variables in their space.
+    ``shared``, ``local`` (by function and name), ``parameters``: byte offsets of variables in their
+    space; those of recursive functions are relative to the frame.
     ``symbols``: global and constant variables, in the order of the launch's address table.
+    ``frames``: of recursive functions. ``entries``: the number of each function's first block.
     """
 
-    def __init__(self, module: Module, functions: list[Function]):
-        self.module = module
-        self.entry = functions[-1]
+    def __init__(self, calls: CallGraph):
+        self.calls, self.module = calls, calls.module
+        self.entry = calls.functions[-1]
         self.registers: dict[tuple[str, str], Variable] = {}
         self.slots: dict[tuple[str, str], int] = {}
         self.shared: dict[str, int] = {}
-        self.local: dict[str, int] = {}
+        self.local: dict[tuple[str, str], int] = {}
         self.parameters: dict[str, int] = {}
         self.symbols: dict[str, int] = {}
+        self.frames: dict[str, Frame] = {}
+        self.entries: dict[str, int] = {}
+        self.passed = {f.name: Parameters(f) for f in calls.functions}
         self.sites: list[tuple[int, int]] = []  # static index, Window
         self.register_bytes = self.shared_bytes = self.local_bytes = self.parameter_bytes = 0
         for variable in self.entry.parameters:
-            self.parameter_bytes = self._place(self.parameters, variable, self.parameter_bytes)
-        for function in functions:
-            for name, variable in function.registers.items():
-                self.registers[function.name, name] = variable
-            for variable in function.variables:
-                self._add(variable)
+            self.parameter_bytes = _place(
+                self.parameters, variable.name, variable, self.parameter_bytes
+            )
+        for function in calls.functions:
+            self._add_registers(function)
+            self._place_local(function)
         self._place_shared()
-        self.local_bytes = -(-self.local_bytes // 16) * 16  # what a vector access needs
 
-    def _add(self, variable: Variable) -> None:
-        if variable.space in ("local", "param"):
-            self.local_bytes = self._place(self.local, variable, self.local_bytes)
+    def _add_registers(self, function: Function) -> None:
+        for name, variable in function.registers.items():
+            self.registers[function.name, name] = variable
+        words = self.passed[function.name].words
+        if not function.is_entry:
+            words = words | {RETURN: 4}
+        for name, size in words.items():
+            kind = f"b{8 * size}"
+            self.registers[function.name, name] = Variable(name, "reg", kind, function.position)
+
+    def _place_local(self, function: Function) -> None:
+        """Local variables, and parameters whose address is taken."""
+        recursive = function.name in self.calls.recursive
+        used = 0 if recursive else self.local_bytes
+        own = [v for v in function.variables if v.space == "local"]
+        for variable in (*own, *self.passed[function.name].addressed):
+            used = _place(self.local, (function.name, variable.name), variable, used)
+        used = -(-used // STACK_ALIGNMENT) * STACK_ALIGNMENT
+        if recursive:
+            self.frames[function.name] = Frame(used, used)
+        else:
+            self.local_bytes = used
 
     def _place_shared(self) -> None:
         """Static shared variables first; the dynamic (open or extern) ones share what follows."""
-        everything = [*self.module.variables.values(), *self.entry.variables]
-        shared = [v for v in everything if v.space == "shared"]
+        inner = (v for f in self.calls.functions for v in f.variables)
+        shared = [v for v in (*self.module.variables.values(), *inner) if v.space == "shared"]
         for variable in sorted(shared, key=lambda v: v.bytes == 0):
-            self.shared_bytes = self._place(self.shared, variable, self.shared_bytes)
-
-    @staticmethod
-    def _place(places: dict[str, int], variable: Variable, used: int) -> int:
-        alignment = variable.alignment or type_bytes(variable.type) * variable.vector
-        start = -(-used // alignment) * alignment
-        places[variable.name] = start
-        return start + variable.bytes
+            self.shared_bytes = _place(self.shared, variable.name, variable, self.shared_bytes)
 
     def assign_slots(self, blocks: list[Block]) -> None:
-        """Give a slot to every register that is live where a block begins."""
+        """Give a slot to every register that is live where a block begins, and to results."""
         live = dict.fromkeys((b.function.name, n) for b in blocks for n in sorted(b.live_in))
+        for block in blocks:
+            self._add_call(block)
+            if block.last.opcode == "ret" and not block.function.is_entry:
+                results = (w for v in block.function.returns for w in words_of(v))
+                live |= dict.fromkeys((block.function.name, w.register) for w in results)
+        if self.frames:
+            self.registers[_FRAME] = Variable("%frame", "reg", "b32", self.entry.position)
+            live[_FRAME] = None
         sizes = {key: self._slot_bytes(key) for key in live}
         for key in sorted(live, key=lambda k: -sizes[k]):
             self.slots[key] = self.register_bytes
             self.register_bytes += sizes[key]
         self.register_bytes = -(-self.register_bytes // 64) * 64
+
+    def _add_call(self, block: Block) -> None:
+        """What a call needs: the register with an indirect callee, and room on the stack."""
+        if block.resumes is None or block.resumes.opcode != "call":
+            return
+        name = block.function.name
+        if is_indirect(block):
+            kept = called(block)
+            self.registers[name, kept] = Variable(kept, "reg", "b64", block.resumes.position)
+        if name in self.frames:
+            saved = sum(self.register_size(name, n) for n in block.live_in)
+            frame = self.frames[name]
+            needed = -(-(frame.variables + saved) // STACK_ALIGNMENT) * STACK_ALIGNMENT
+            frame.bytes = max(frame.bytes, needed)
+
+    def register_size(self, function: str, name: str) -> int:
+        """Bytes of a register on the stack."""
+        variable = self.registers.get((function, name))
+        return 4 if variable is None or variable.type == "pred" else type_bytes(variable.type)
 
     def _slot_bytes(self, key: tuple[str, str]) -> int:
         variable = self.registers.get(key)
@@ -106,12 +146,14 @@ class Layout:
             return Window.PARAMETER
         if name in self.shared:
             return Window.SHARED
-        return Window.LOCAL if name in self.local else Window.GLOBAL
+        return Window.LOCAL if (function.name, name) in self.local else Window.GLOBAL
 
     def address(self, lift: "Lift", name: str, offset: int) -> Value:
         """The address of a variable in its own space, or of a global one, in every lane."""
-        b = lift.b
-        for places in (self.shared, self.local, self.parameters):
+        b, function = lift.b, lift.function
+        if (function.name, name) in self.local:
+            return self._local_address(lift, self.local[function.name, name] + offset)
+        for places in (self.shared, self.parameters):
             if name in places:
                 return b.constant(I64, places[name] + offset)
         if name in self.module.variables:
@@ -119,34 +161,36 @@ class Layout:
             table = b.ir.inttoptr(b.field("launch", "symbols"), POINTER)
             address = b.ir.load(b.offset(table, 8 * index), typ=WORD)
             return b.splat(b.ir.add(address, ir.Constant(WORD, offset)), I64)
+        if name in self.module.functions or name in self.module.aliases:
+            return b.constant(I64, function_address(self.module, name) + offset)
         raise lift.refuse(f"no variable {name}")
 
-    def special(self, lift: "Lift", name: str) -> Value:
-        """Value of a special register."""
+    def _local_address(self, lift: "Lift", offset: int) -> Value:
+        if lift.function.name not in self.frames:
+            return lift.b.constant(I64, offset)
+        address = self.frame_address(lift, offset)
+        return Value(lift.b.ir.zext(address.ir, lift.b.vector(I64)), I64)
+
+    def frame_address(self, lift: "Lift", offset: int) -> Value:
+        """The local address (i32) of a place in each thread's current frame."""
         b = lift.b
-        base, _, axis = name.partition(".")
-        if base == "%tid" and axis in _AXES:
-            threads = b.ir.inttoptr(b.field("warp", "threads"), POINTER)
-            return b.load_vector(b.offset(threads, _AXES.index(axis) * 4 * LANES), I32)
-        if base in _RECORD_FIELDS and axis in _AXES:
-            record, field = _RECORD_FIELDS[base]
-            return lift.scalar_field(record, f"{field}_{axis}", I32)
-        if base in _SCALARS and not axis:
-            return lift.scalar_field(*_SCALARS[base], I64 if base in _WIDE else I32)
-        lane = lane_numbers(b, I32)
-        match name:
-            case "%laneid":
-                return lane
-            case "WARP_SZ":
-                return b.constant(I32, LANES)
-            case "%lanemask_eq":
-                return b.each(I32, [1 << k for k in range(LANES)])
-            case "%lanemask_lt":
-                return b.each(I32, [(1 << k) - 1 for k in range(LANES)])
-            case "%lanemask_le":
-                return b.each(I32, [(2 << k) - 1 for k in range(LANES)])
-            case "%lanemask_gt":
-                return b.each(I32, [~((2 << k) - 1) & 0xFFFFFFFF for k in range(LANES)])
-            case "%lanemask_ge":
-                return b.each(I32, [~((1 << k) - 1) & 0xFFFFFFFF for k in range(LANES)])
-        raise refuse(self.module, lift.instruction, f"special register {name} is not supported")
+        start = b.constant(I32, self.local_bytes + offset)
+        return Value(b.ir.add(lift.slot(*_FRAME).ir, start.ir), I32)
+
+    def move_frame(self, lift: "Lift", size: int) -> None:
+        """The active threads enter (or, with a negative size, leave) a frame."""
+        b = lift.b
+        moved = b.ir.add(lift.slot(*_FRAME).ir, b.constant(I32, size).ir)
+        lift.put(*_FRAME, Value(moved, I32))
+
+    @property
+    def deepest(self) -> int:
+        """Bytes of the largest frame."""
+        return max((f.bytes for f in self.frames.values()), default=0)
+
+
+def _place(places: dict, key, variable: Variable, used: int) -> int:
+    alignment = variable.alignment or type_bytes(variable.type) * variable.vector
+    start = -(-used // alignment) * alignment
+    places[key] = start
+    return start + variable.bytes

@@ -22,12 +22,11 @@ from lockstep.frontend.exec.lanes.types import (
     Type,
     Value,
 )
-from lockstep.frontend.exec.ptx.graph import refuse
+from lockstep.frontend.exec.ptx.graph import Block, refuse
 from lockstep.frontend.exec.ptx.layout import Layout
 from lockstep.frontend.exec.ptx.opcodes import CARRY
-from lockstep.frontend.exec.state import LANES
+from lockstep.frontend.exec.ptx.special import special
 from lockstep.isa.ptx.syntax import (
-    Function,
     Immediate,
     Instruction,
     Module,
@@ -63,13 +62,14 @@ class Lift:
     """One block on its way into LLVM: the builder, and the registers' current values.
 
     ``layout`` says where registers and variables are; ``number`` is the static index of the
-    instruction that is being lifted.
+    instruction that is being lifted, in ``block`` of ``function``.
     """
 
-    def __init__(self, module: Module, layout: Layout, function: Function, builder: LaneBuilder):
+    def __init__(self, module: Module, layout: Layout, block: Block, builder: LaneBuilder):
         self.module, self.layout, self.b = module, layout, builder
-        self.function = function
+        self.block, self.function = block, block.function
         self.number = 0
+        self.to_come = 0  # instructions of the block from the current one on
         self.instruction: Instruction | None = None
         self._values: dict[str, Value] = {}
         self._written: dict[str, None] = {}
@@ -83,11 +83,12 @@ class Lift:
 
     # Registers
 
-    def type(self, name: str) -> Type:
-        """Type of a register."""
+    def type(self, name: str, function: str | None = None) -> Type:
+        """Type of a register of this or another function."""
         if name == CARRY:
             return PRED
-        variable = self.layout.registers[self.function.name, name]
+        function = self.function.name if function is None else function
+        variable = self.layout.registers[function, name]
         return INTEGERS[type_of(variable.type).bits] if variable.type != "pred" else PRED
 
     def current(self, name: str) -> Value:
@@ -97,10 +98,21 @@ class Lift:
         return self._values[name]
 
     def _load(self, name: str) -> Value:
-        slot = self.layout.slots.get((self.function.name, name))
-        if slot is None:  # no block reads it after another wrote it
-            return self.b.constant(self.type(name), 0)
-        return self.b.load_vector(self.b.offset(self._slots, slot), self.type(name))
+        if (self.function.name, name) not in self.layout.slots:
+            return self.b.constant(self.type(name), 0)  # no block reads it after another wrote it
+        return self.slot(self.function.name, name)
+
+    def slot(self, function: str, name: str) -> Value:
+        """What the slot of a register holds, be it of another function."""
+        pointer = self.b.offset(self._slots, self.layout.slots[function, name])
+        return self.b.load_vector(pointer, self.type(name, function))
+
+    def put(self, function: str, name: str, value: Value) -> None:
+        """Write to the slot of a register, if anybody reads it there, in the active lanes."""
+        slot = self.layout.slots.get((function, name))
+        if slot is not None:
+            value = self.b.cast(value, self.type(name, function))
+            self.b.store_vector(self.b.offset(self._slots, slot), value, self.b.active)
 
     def assign(self, name: str, value: Value) -> None:
         """Give a register a value in the active lanes."""
@@ -117,6 +129,7 @@ class Lift:
                 slot = self.layout.slots[self.function.name, name]
                 pointer = self.b.offset(self._slots, slot)
                 self.b.store_vector(pointer, self._values[name], self.b.mask)
+        self._written.clear()
 
     # Operands
 
@@ -138,7 +151,7 @@ class Lift:
     def _register(self, register: Register) -> Value:
         if register.name in self.function.registers:
             return self.current(register.name)
-        return self.layout.special(self, register.name)
+        return special(self, register.name, register.component)
 
     def _narrow(self, value: Value, wanted: Type) -> Value:
         if value.type.bits > wanted.bits:
@@ -188,14 +201,6 @@ class Lift:
         """A new memory site of the current instruction."""
         self.layout.sites.append((self.number, window))
         return len(self.layout.sites) - 1
-
-    def set_scalar(self, field: str, value: Value) -> None:
-        """Give a field of the warp's record the value of the first active lane."""
-        bits = self.b.bits_of(self.b.active)
-        lane = self.b.intrinsic("llvm.cttz.i32", bits.type, [bits, ir.Constant(ir.IntType(1), 0)])
-        lane = self.b.ir.and_(lane, ir.Constant(lane.type, LANES - 1))
-        word = self.b.ir.extract_element(value.ir, lane)
-        self.b.set_field(field, self.b.ir.zext(word, ir.IntType(64)))
 
     def scalar_field(self, record: str, field: str, kind: Type) -> Value:
         """A field of the launch's, CTA's or warp's record in every lane."""

@@ -9,6 +9,7 @@ from llvmlite import ir
 from lockstep.frontend.exec.lanes import memory as lanes
 from lockstep.frontend.exec.lanes.builder import POINTER
 from lockstep.frontend.exec.lanes.types import I64, PRED, Value
+from lockstep.frontend.exec.ptx.calls import load_words, store_words
 from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of, window_of
@@ -49,7 +50,7 @@ def load(lift: Lift, i: Instruction) -> None:
     kind = i.modifiers[-1]
     element, targets = type_of(kind), elements(i.operands[0])
     space = space_of(i)
-    if space == "param" and _load_parameter(lift, i, targets):
+    if space == "param" and (_load_parameter(lift, i, targets) or load_words(lift, i)):
         return
     access = access_of(lift, i.operands[1], space, element.bytes * len(targets))
     for target, value in zip(targets, lanes.load(lift.b, access, element, len(targets))):
@@ -99,6 +100,8 @@ def _load_parameter(lift: Lift, i: Instruction, targets: tuple) -> bool:
     destinations=0,
 )
 def store(lift: Lift, i: Instruction) -> None:
+    if space_of(i) == "param" and store_words(lift, i):
+        return
     kind = i.modifiers[-1]
     element, sources = type_of(kind), elements(i.operands[1])
     access = access_of(lift, i.operands[0], space_of(i), element.bytes * len(sources))

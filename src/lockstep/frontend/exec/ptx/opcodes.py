@@ -33,6 +33,8 @@ class Opcode:
     reads_carry: bool
     converges: bool  # a warp-wide operation whose last operand is the member mask
     polls: bool  # may read what other threads write
+    aligned: bool  # a warp-wide operation of all threads of the warp
+    resume: Callable[["Lift", Instruction], None] | None  # takes the results of one that waits
 
     @functools.cached_property
     def pattern(self) -> re.Pattern:
@@ -54,11 +56,19 @@ def _bases(form: str) -> list[str]:
 TABLE: dict[str, list[Opcode]] = {}
 
 
-def opcode(*forms: str, destinations: int = 1, reads_carry=False, converges=False, polls=False):
+def opcode(
+    *forms: str,
+    destinations: int = 1,
+    reads_carry=False,
+    converges=False,
+    polls=False,
+    aligned=False,
+    resume=None,
+):
     """Register a lifting function for forms; all forms of one call may have several opcodes."""
 
     def register(lift):
-        entry = Opcode(forms, lift, destinations, reads_carry, converges, polls)
+        entry = Opcode(forms, lift, destinations, reads_carry, converges, polls, aligned, resume)
         for base in dict.fromkeys(base for form in forms for base in _bases(form)):
             TABLE.setdefault(base, []).append(entry)
         return lift
@@ -79,6 +89,9 @@ def written(instruction: Instruction, entry: Opcode) -> Iterator[str]:
     """Names of the registers that an instruction writes."""
     for operand in instruction.operands[: entry.destinations]:
         yield from _registers(operand)
+    if instruction.opcode == "call":
+        for operand in instruction.operands[0].results:
+            yield from _registers(operand)
     if "cc" in instruction.modifiers:
         yield CARRY
 
@@ -89,8 +102,12 @@ def read(instruction: Instruction, entry: Opcode, partial: bool = True) -> Itera
     With ``partial``, a guarded one also reads what it writes: lanes without the guard keep the
     old value.
     """
-    for operand in instruction.operands[entry.destinations :]:
-        yield from registers_in(operand)
+    if instruction.opcode == "call":
+        call = instruction.operands[0]
+        yield from registers_in((call.callee, call.arguments))
+    else:
+        for operand in instruction.operands[entry.destinations :]:
+            yield from registers_in(operand)
     if instruction.guard is not None:
         yield from registers_in(instruction.guard)
         if partial:

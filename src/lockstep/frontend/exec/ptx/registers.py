@@ -92,7 +92,7 @@ def _ranges(module: Module, blocks: list[Block]) -> dict[str, int]:
     ranges: dict[str, int] = {}
     for block in blocks:
         own = block.function.registers.keys() | {CARRY}
-        live = {name: block.end - 1 for name in block.live_out}  # live up to instruction ...
+        live = dict.fromkeys(block.live_out & own, block.end - 1)  # live up to instruction ...
         for place in range(block.end - 1, block.first - 1, -1):
             instruction = block.function.instructions[place]
             entry = entry_of(module, instruction)

@@ -2,6 +2,7 @@
 
 import hashlib
 import pickle
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,13 +12,26 @@ from llvmlite import ir
 from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.stream import Stream
-from lockstep.frontend.exec.program import BLOCK, EXITED, Ending, Program
-from lockstep.frontend.exec.ptx import instructions  # noqa: F401  (fills the table)
-from lockstep.frontend.exec.ptx.graph import Block, blocks_of, entry_of, functions_of
+from lockstep.frontend.exec.program import BLOCK, EXITED, Ending, Origin, Program
+from lockstep.frontend.exec.ptx import (
+    barrier,
+    calls,
+    instructions,  # noqa: F401  (fills the table)
+)
+from lockstep.frontend.exec.ptx.callgraph import CallGraph
+from lockstep.frontend.exec.ptx.graph import (
+    Block,
+    blocks_of,
+    entry_of,
+    members_of,
+    service_of,
+)
 from lockstep.frontend.exec.ptx.layout import Layout
 from lockstep.frontend.exec.ptx.lift import Lift
+from lockstep.frontend.exec.ptx.liveness import find_live, is_indirect
+from lockstep.frontend.exec.ptx.loops import find_waiting_loops
 from lockstep.frontend.exec.ptx.statics import StaticCode
-from lockstep.isa.ptx.syntax import Immediate, Module, Register
+from lockstep.isa.ptx.syntax import Instruction, Module, Register, SourceLine
 
 
 class Translation:
@@ -25,21 +39,23 @@ class Translation:
 
     def __init__(self, module: Module, name: str, recording: bool, at_issue: bool = False):
         self.module, self.recording = module, recording
-        self.functions = functions_of(module, module.functions[name])
-        self.layout = Layout(module, self.functions)
-        self.first: dict[str, int] = {}  # static index of each function's first instruction
-        self.entries: dict[str, Block] = {}
+        self.calls = CallGraph(module, module.functions[name])
+        self.layout = Layout(self.calls)
+        self.functions = self.calls.functions[::-1]  # the entry's instructions come first
         self.blocks: list[Block] = []
-        count = 0
-        for function in reversed(self.functions):  # the entry's instructions come first
-            self.first[function.name] = count
-            count += len(function.instructions)
-        for function in self.functions:
+        for function in self.calls.functions:
             blocks = blocks_of(module, function, at_issue)
-            self.entries[function.name] = blocks[0]
+            find_waiting_loops(module, self.calls, blocks)
+            find_live(module, self.layout.passed[function.name], blocks)
+            self.layout.entries[function.name] = len(self.blocks)
             self.blocks += blocks
         for number, block in enumerate(self.blocks):
             block.number = number
+        self.first: dict[str, int] = {}  # static index of each function's first instruction
+        count = 0
+        for function in self.functions:
+            self.first[function.name] = count
+            count += len(function.instructions)
         self.layout.assign_slots(self.blocks)
 
     def program(self) -> Program:
@@ -51,10 +67,12 @@ class Translation:
         for block in self.blocks:
             items.append(self._emit(code, block, records[block.number]))
         layout = self.layout
-        static = StaticCode(self.module, self.functions[::-1], self.blocks)
-        entry = self.entries[layout.entry.name]
+        static = StaticCode(self.module, self.functions, self.blocks)
+        entry = layout.entries[layout.entry.name]
+        clears = self.blocks[entry].live_in or layout.frames
         return Program(
             name=layout.entry.name,
+            file=self.module.name,
             blocks=records,
             functions=[f"block{b.number}" for b in self.blocks],
             register_bytes=layout.register_bytes,
@@ -63,22 +81,26 @@ class Translation:
             sites=layout.sites,
             symbols=list(layout.symbols),
             items=items,
-            entry=entry.number,
-            cleared_bytes=layout.register_bytes if entry.live_in else 0,
+            entry=entry,
+            cleared_bytes=layout.register_bytes if clears else 0,
             code=static.records,
             texts=static.texts,
+            origins=[_origin(f.name, i) for f in self.functions for i in f.instructions],
             registers=static.registers,
+            frame_bytes=layout.deepest,
             objects=native.assemble(str(code)),
         )
 
     def _emit(self, code: ir.Module, block: Block, record: np.void) -> list:
         b = LaneBuilder(code, f"block{block.number}")
-        lift = Lift(self.module, self.layout, block.function, b)
+        lift = Lift(self.module, self.layout, block, b)
         if self.recording:
             lift.stream = Stream(b, block.number)
         leaving = None
+        self._begin(lift, block)
         for k, instruction in enumerate(block.instructions):
             lift.number = self.first[block.function.name] + block.first + k
+            lift.to_come = block.end - block.first - k
             lift.instruction = instruction
             leaving = self._lift(lift, instruction)
         lift.instruction = None
@@ -88,6 +110,16 @@ class Translation:
         b.ir.ret(b.ir.zext(b.mask_bits if leaving is None else leaving, WORD))
         self._describe(block, record, lift)
         return lift.stream.items if lift.stream is not None else []
+
+    def _begin(self, lift: Lift, block: Block) -> None:
+        """What a block does before its first instruction."""
+        if block.number == self.layout.entries[block.function.name]:
+            calls.enter(lift)
+        waited = block.resumes
+        if waited is not None:
+            lift.number = self.first[block.function.name] + block.first - 1
+            lift.instruction = replace(waited, guard=None)  # all that come here took part
+            entry_of(self.module, waited).resume(lift, waited)
 
     @staticmethod
     def _lift(lift: Lift, instruction) -> ir.Value | None:
@@ -110,25 +142,48 @@ class Translation:
         record["spins"] = block.spins
         record["members_slot"] = -1
         record["stream_words"] = lift.stream.words if lift.stream is not None else 0
-        head = block.instructions[0]
-        if entry_of(self.module, head).converges:
-            self._describe_members(block, record, head.operands[-1])
+        if block.ending in (Ending.BARRIER, Ending.ARRIVE):
+            barrier.describe(block.last, record)
+        elif block.ending == Ending.HOST:
+            record["service"] = service_of(block.last)
+        if block.instructions:
+            self._describe_members(block.function.name, block.instructions[0], record)
 
-    def _describe_members(self, block: Block, record: np.void, members) -> None:
+    def _describe_members(self, function: str, head: Instruction, record: np.void) -> None:
+        entry = entry_of(self.module, head)
+        if not entry.converges and not entry.aligned:
+            return
+        members = members_of(head, entry)
         record["converges"] = 1
-        if isinstance(members, Immediate):
+        if isinstance(members, Register):
+            record["members_slot"] = self.layout.slots[function, members.name]
+        else:
             record["members"] = members.value & 0xFFFFFFFF
-        elif isinstance(members, Register):
-            record["members_slot"] = self.layout.slots[block.function.name, members.name]
 
     def _targets(self, block: Block) -> tuple[int, int, int]:
+        """Ending, taken and next of a block's record; calls go to the callee."""
         after = EXITED if block.next is None else block.next.number
-        if block.last.opcode == "call" and block.ending == Ending.JUMP:
-            callee = self.entries[block.last.operands[0].callee.name].number
-            guarded = block.last.guard is not None
-            return (Ending.BRANCH, callee, after) if guarded else (Ending.JUMP, EXITED, callee)
         taken = EXITED if block.taken is None else block.taken.number
-        return block.ending, taken, after
+        calling = block.resumes is None and block.last.opcode == "call"
+        if not calling or block.ending == Ending.HOST:
+            return block.ending, taken, after
+        name = block.function.name
+        if is_indirect(block) or name in self.layout.frames:
+            return Ending.INDIRECT, EXITED, after
+        callee = self.calls.callees(block.function, block.last)[0]
+        target = self.layout.entries[callee.name]
+        if block.last.guard is None:
+            return Ending.JUMP, EXITED, target
+        return Ending.BRANCH, target, after
+
+
+def _origin(function: str, instruction: Instruction) -> Origin:
+    lines = []
+    source: SourceLine | None = instruction.source
+    while source is not None:
+        lines.append((source.file, source.line))
+        source = source.inlined_at
+    return Origin(function, instruction.position.line, tuple(lines))
 
 
 @cache

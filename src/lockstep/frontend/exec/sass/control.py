@@ -1,13 +1,11 @@
 """Branches, convergence barriers, CTA barriers, special registers."""
 
-from llvmlite import ir
-
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
-from lockstep.frontend.exec.state import LANES, SHARED_WINDOW
+from lockstep.frontend.exec.state import LANES, RESULT_WORD, SHARED_WINDOW
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import Name, Register, Target
 
@@ -101,30 +99,28 @@ def _barrier_state(lift: Lift, source) -> Value:
 
 @opcode("BAR", modifiers="SYNC ARV RED SYNCALL DEFER_BLOCKING POPC AND OR")
 def barrier(lift: Lift, i: Instruction) -> None:
+    b = lift.b
     numbers = [o for o in i.operands if not (isinstance(o, Register) and o.file in ("P", "UP"))]
-    words = [lift.read(o) for o in numbers]
-    zero = lift.b.constant(I32, 0)
-    number, threads = (words + [zero, zero])[:2]
-    lift.set_scalar("barrier", number)
-    lift.set_scalar("barrier_threads", threads)
+    words = [lift.read(o) for o in numbers] + [b.constant(I32, 0)] * 2
+    for k, word in enumerate(words[:2]):
+        b.store_vector(b.offset(b.scratch(), 8 * LANES * k), resize(b, word, I64))
     for operand in i.operands:
         if isinstance(operand, Register) and operand.file == "P":
-            bits = lift.b.ir.zext(lift.b.bits_of(lift.predicate(operand)), WORD)
-            lift.b.set_field("barrier_lanes", bits)
+            bits = b.ir.zext(b.bits_of(lift.predicate(operand)), WORD)
+            b.set_field("barrier_lanes", bits)
 
 
 @opcode("B2R", modifiers="RESULT")
 def barrier_result(lift: Lift, i: Instruction) -> None:
     """What the last reduction over a barrier gave: a count, and whether any or all were true."""
     b = lift.b
-    word = b.ir.trunc(b.field("warp", "barrier_result"), ir.IntType(32))
-    targets = [o for o in i.operands[: i.results] if o.file == "R"]
-    for target in targets:
-        lift.write(target, b.splat(b.ir.lshr(word, ir.Constant(ir.IntType(32), 2)), I32))
+    word = resize(b, b.load_vector(b.offset(b.scratch(), 8 * RESULT_WORD), I64), I32)
+    for target in (o for o in i.operands[: i.results] if o.file == "R"):
+        lift.write(target, Value(b.ir.lshr(word.ir, b.constant(I32, 2).ir), I32))
     for target in (o for o in i.operands[: i.results] if o.file == "P"):
-        bit = b.ir.and_(word, ir.Constant(ir.IntType(32), 1))
-        held = b.ir.icmp_unsigned("!=", bit, ir.Constant(ir.IntType(32), 0))
-        lift.write_predicate(target, b.splat(held, PRED))
+        bit = b.ir.and_(word.ir, b.constant(I32, 1).ir)
+        held = b.ir.icmp_unsigned("!=", bit, b.constant(I32, 0).ir)
+        lift.write_predicate(target, Value(held, PRED))
 
 
 _RECORDS = {

@@ -280,14 +280,6 @@ class Lift:
         if self.stream is not None:
             self.stream.addresses(self.number, resize(self.b, address, I64))
 
-    def set_scalar(self, field: str, value: Value) -> None:
-        """Give a field of the warp's record the value of the first active lane."""
-        bits = self.b.bits_of(self.b.active)
-        lane = self.b.intrinsic("llvm.cttz.i32", bits.type, [bits, ir.Constant(ir.IntType(1), 0)])
-        lane = self.b.ir.and_(lane, ir.Constant(HALF, LANES - 1))
-        word = self.b.ir.extract_element(value.ir, lane)
-        self.b.set_field(field, self.b.ir.zext(word, ir.IntType(64)))
-
     def scalar_field(self, record: str, field: str, kind: Type) -> Value:
         """A field of the launch's, CTA's or warp's record in every lane."""
         word = self.b.field(record, field)

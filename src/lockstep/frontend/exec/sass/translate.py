@@ -9,7 +9,7 @@ from lockstep.errors import LockstepError
 from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.stream import Stream
-from lockstep.frontend.exec.program import BLOCK, EXITED, Program
+from lockstep.frontend.exec.program import BLOCK, EXITED, Ending, Program
 from lockstep.frontend.exec.sass import (  # noqa: F401 (tables)
     atomics,
     control,
@@ -124,6 +124,9 @@ class Translation:
         record["taken"] = EXITED if block.taken is None else block.taken.number
         record["next"] = EXITED if block.next is None else block.next.number
         record["spins"] = block.spins
+        if block.ending in (Ending.BARRIER, Ending.ARRIVE):
+            record["taken"], record["barrier"] = record["next"], -1
+            record["reduces"] = "RED" in self.code[block.end - 1].modifiers
         record["members_slot"] = -1
         record["stream_words"] = lift.stream.words if lift.stream is not None else 0
         head = self.code[block.first]

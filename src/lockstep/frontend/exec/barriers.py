@@ -1,0 +1,147 @@
+"""Barriers: the sixteen numbered ones of a CTA, and the one of a cluster.
+
+Threads are counted. A warp of which all living lanes have come counts in full, since the
+thread counts of programs are multiples of the warp size.
+"""
+
+from lockstep._jit import inline, popcount
+from lockstep.frontend.exec.groups import AT_BARRIER, READY, add_group, depart
+from lockstep.frontend.exec.machine import BARRIERS, CLUSTER
+from lockstep.frontend.exec.program import Ending
+from lockstep.frontend.exec.state import LANES, RESULT_WORD
+
+
+@inline
+def arrive(x, w, b, lanes):
+    """Lanes arrive at the barrier that a block ends with; they wait unless they only arrive."""
+    if b.barrier >= 0:
+        join(x, w, b, lanes, b.barrier, b.threads)
+        return
+    for lane in range(LANES):
+        if not lanes >> lane & 1:
+            continue
+        number, threads = x.scratch[w, lane], x.scratch[w, LANES + lane]
+        same = 0
+        for other in range(lane, LANES):
+            if x.scratch[w, other] == number and x.scratch[w, LANES + other] == threads:
+                same |= 1 << other
+        join(x, w, b, lanes & same, number & (BARRIERS - 1), threads)
+        lanes &= ~same
+
+
+@inline
+def join(x, w, b, lanes, number, threads):
+    """Lanes arrive at one barrier."""
+    warp = x.warps[w]
+    cta = x.ctas[w // x.launch[0].warps]
+    if number == CLUSTER:
+        join_cluster(x, w, b, lanes)
+        return
+    barrier = x.barriers[w // x.launch[0].warps, number]
+    if not cta.barriers >> number & 1:
+        barrier.arrived, barrier.expected, barrier.reduces = 0, 0, 0
+        barrier.count, barrier.all = 0, 1
+    cta.barriers |= 1 << number
+    barrier.expected = threads
+    if b.reduces:
+        barrier.reduces = 1
+        barrier.count += popcount(warp.barrier_lanes & lanes)
+        barrier.all &= (warp.barrier_lanes & lanes) == lanes
+    if b.ending == Ending.ARRIVE:
+        barrier.arrived += weight(warp, lanes)
+        depart(x, w, b.taken, lanes)
+    else:
+        add_group(x, w, b.taken, lanes, AT_BARRIER + number)
+
+
+@inline
+def join_cluster(x, w, b, lanes):
+    """Lanes arrive at the cluster's barrier, or wait for the arrivals of all."""
+    warp = x.warps[w]
+    if b.ending == Ending.ARRIVE:
+        x.ctas[w // x.launch[0].warps].barriers |= 1 << CLUSTER
+        warp.clustered |= lanes
+        depart(x, w, b.taken, lanes)
+        return
+    if lanes & ~warp.clustered:
+        depart(x, w, b.taken, lanes & ~warp.clustered)
+    if lanes & warp.clustered:
+        add_group(x, w, b.taken, lanes & warp.clustered, AT_BARRIER + CLUSTER)
+
+
+@inline
+def weight(warp, lanes):
+    """How many threads some lanes of a warp count for."""
+    return LANES if not warp.alive & ~lanes else popcount(lanes)
+
+
+@inline
+def waiting_at(x, w, number):
+    """The lanes of a warp that wait at a barrier."""
+    for g in range(x.warps[w].groups):
+        if x.group_state[w, g] == AT_BARRIER + number:
+            lanes = x.group_lanes[w, g]
+            for k in range(g + 1, x.warps[w].groups):
+                if x.group_state[w, k] == AT_BARRIER + number:
+                    lanes |= x.group_lanes[w, k]
+            return lanes
+    return 0
+
+
+@inline
+def is_complete(x, place, number):
+    """Whether all whom a barrier waits for are there."""
+    first = place * x.launch[0].warps
+    expected, arrived = 0, 0
+    if number < CLUSTER:
+        expected, arrived = x.barriers[place, number].expected, x.barriers[place, number].arrived
+    everyone = True
+    for w in range(first, first + x.launch[0].warps):
+        warp = x.warps[w]
+        lanes = warp.clustered if number == CLUSTER else waiting_at(x, w, number)
+        if lanes:
+            arrived += weight(warp, lanes)
+        everyone &= not warp.alive & ~lanes
+    return everyone if expected == 0 else arrived >= expected
+
+
+@inline
+def release(x, place, number):
+    """Let the lanes go that wait at a barrier."""
+    result = 0
+    reduces = False
+    if number < CLUSTER and x.barriers[place, number].reduces:
+        barrier = x.barriers[place, number]
+        reduces = True
+        result = barrier.count << 2 | (barrier.count > 0) << 1 | barrier.all
+    x.ctas[place].barriers &= ~(1 << number)
+    first = place * x.launch[0].warps
+    for w in range(first, first + x.launch[0].warps):
+        warp = x.warps[w]
+        if number == CLUSTER:
+            warp.clustered = 0
+        for g in range(warp.groups):
+            if x.group_state[w, g] == AT_BARRIER + number:
+                x.group_state[w, g] = READY
+                warp.waiting = 0
+                if reduces:
+                    deliver(x, w, x.group_lanes[w, g], result)
+
+
+@inline
+def deliver(x, w, lanes, result):
+    """Give lanes the result of what they waited for."""
+    for lane in range(LANES):
+        if lanes >> lane & 1:
+            x.scratch[w, RESULT_WORD + lane] = result
+
+
+@inline
+def open_barriers(x, place):
+    """Release every barrier that is complete; whether there were any."""
+    opened = False
+    for number in range(BARRIERS + 1):
+        if x.ctas[place].barriers >> number & 1 and is_complete(x, place, number):
+            release(x, place, number)
+            opened = True
+    return opened

@@ -1,0 +1,238 @@
+"""What ended a launch early, told as compute-sanitizer would: who, where, and what is near."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from lockstep.errors import LockstepError
+from lockstep.frontend.exec.access import Fault
+from lockstep.frontend.exec.groups import AT_BARRIER, AT_MEMBERS, READY
+from lockstep.frontend.exec.machine import CLUSTER
+from lockstep.frontend.exec.memory import DeviceMemory
+from lockstep.frontend.exec.program import Program
+from lockstep.frontend.exec.resident import Resident
+from lockstep.frontend.exec.schedule import Stop
+from lockstep.frontend.exec.state import LANES, Window
+
+MOST_PLACES = 8  # that a message lists
+_SPACES = {
+    Fault.ILLEGAL_ADDRESS: "global",
+    Fault.SHARED_OUT_OF_BOUNDS: "shared",
+    Fault.LOCAL_OUT_OF_BOUNDS: "local",
+    Fault.PARAMETER_OUT_OF_BOUNDS: "parameter",
+}
+_WINDOWS = {
+    Window.GLOBAL: "global",
+    Window.SHARED: "shared",
+    Window.LOCAL: "local",
+    Window.PARAMETER: "parameter",
+}
+_MESSAGES = {
+    Fault.STACK_OVERFLOW: "stack overflow: recursive calls are nested too deep",
+    Fault.BAD_TARGET: "branch or call to an address that is no target",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """An instruction of a program and where it comes from."""
+
+    instruction: str
+    pc: int  # byte offset in the kernel's code, as the timing model counts
+    file: str = ""
+    line: int = 0  # of the PTX text
+    sources: tuple[tuple[str, int], ...] = ()  # file and line that it was made from
+
+    def __str__(self) -> str:
+        if not self.file:
+            return self.instruction
+        text = f"{self.instruction} at {self.file}:{self.line}"
+        if self.sources:
+            text += f" ({', inlined at '.join(f'{file}:{line}' for file, line in self.sources)})"
+        return text
+
+
+def place_of(program: Program, index: int) -> Place:
+    """The place of a static instruction."""
+    if not program.origins:  # machine code
+        return Place(program.texts[index] if program.texts else "", 16 * index)
+    origin, record = program.origins[index], program.code[index]
+    text = program.texts[record["text"]]
+    return Place(text, int(record["pc"]), program.file, origin.line, origin.sources)
+
+
+class LaunchError(LockstepError):
+    """A launch could not go on. Other launches are not concerned.
+
+    ``kind`` says why: the name of a fault ("illegal_address", "trap", "assert" ...), "deadlock" or
+    "limit". ``kernel`` is its name. Where one thread is to blame, ``cta`` and ``thread`` are its
+    indices and ``place`` the instruction; of an access, ``address`` is its address or offset and
+    ``allocation`` the nearest one, (address, bytes).
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        kernel: str,
+        message: str,
+        *,
+        cta: tuple[int, int, int] | None = None,
+        thread: tuple[int, int, int] | None = None,
+        place: Place | None = None,
+        address: int | None = None,
+        allocation: tuple[int, int] | None = None,
+    ):
+        self.kind, self.kernel, self.message = kind, kernel, message
+        self.cta, self.thread, self.place = cta, thread, place
+        self.address, self.allocation = address, allocation
+        text = f"kernel {kernel}: {message}"
+        if thread is not None:
+            text += f"; thread {thread} of CTA {cta}"
+        if place is not None:
+            text += f", pc {place.pc:#x}: {place}"
+        super().__init__(text)
+
+    def __reduce__(self):
+        """Rebuild from the parts, so that the error survives pickling."""
+        rest = ("cta", "thread", "place", "address", "allocation")
+        parts = {name: getattr(self, name) for name in rest}
+        return _rebuild, (self.kind, self.kernel, self.message, parts)
+
+
+def _rebuild(kind: str, kernel: str, message: str, parts: dict) -> LaunchError:
+    return LaunchError(kind, kernel, message, **parts)
+
+
+def describe_problem(resident: Resident, memory: DeviceMemory, stop: Stop) -> LaunchError:
+    """The error for a launch that stopped with a fault or deadlock, or at its limit."""
+    name = resident.program.name
+    if stop == Stop.DEADLOCK:
+        return LaunchError("deadlock", name, f"deadlock: {_waiting(resident)}")
+    if stop != Stop.FAULT:
+        message = f"more than the {resident.executed} instructions that a launch may execute"
+        return LaunchError("limit", name, f"{message}; it ran {hottest_places(resident)}")
+    fault = resident.machine.fault[0]
+    kind, site = Fault(fault.kind), int(fault.site)
+    program, w, lane = resident.program, int(fault.warp), int(fault.lane)
+    index = int(fault.instruction) if fault.instruction >= 0 else program.sites[site][0]
+    place = place_of(program, index)
+    about: dict = {}
+    if fault.instruction >= 0:
+        message = _MESSAGES.get(kind, place.instruction)
+    else:
+        message, about = _access(resident, memory, place)
+    return thread_error(resident, kind.name.lower(), message, w, lane, place, **about)
+
+
+def thread_error(
+    resident: Resident,
+    kind: str,
+    message: str,
+    w: int,
+    lane: int,
+    place: Place | None = None,
+    **about,
+) -> LaunchError:
+    """The error for which one thread is to blame."""
+    cta = resident.cta_index(int(resident.machine.ctas[w // resident.geometry.warps].linear))
+    thread = resident.thread_index(w, lane)
+    name = resident.program.name
+    return LaunchError(kind, name, message, cta=cta, thread=thread, place=place, **about)
+
+
+def _access(resident: Resident, memory: DeviceMemory, place: Place) -> tuple[str, dict]:
+    """What was wrong with an access, and its address and nearest allocation."""
+    fault = resident.machine.fault[0]
+    kind, address, size = Fault(fault.kind), int(fault.address), int(fault.bytes)
+    window = Window(resident.program.sites[int(fault.site)][1])
+    space = _SPACES.get(kind, _WINDOWS[window])
+    what = f"{space} {_verb(place.instruction)} of {size} bytes at {address & (1 << 64) - 1:#x}"
+    about: dict = {"address": address}
+    if kind == Fault.MISALIGNED:
+        return f"misaligned {what}", about
+    if space != "global":
+        launch = resident.machine.launch[0]
+        limits = {
+            "shared": launch.shared_bytes,
+            "local": launch.local_bytes,
+            "parameter": launch.parameter_bytes,
+        }
+        return f"invalid {what}, beyond its {int(limits[space])} bytes", about
+    nearest = memory.nearest(address)
+    if nearest is None:
+        return f"invalid {what}; nothing is allocated", about
+    about["allocation"] = nearest
+    return f"invalid {what}, {_distance(address, size, *nearest)}", about
+
+
+def _verb(instruction: str) -> str:
+    opcode, *words = instruction.split(".")
+    if opcode in ("atom", "red"):
+        return "atomic"
+    if opcode in ("ld", "ldu", "ldmatrix", "tex", "suld") or "load" in words:
+        return "read"
+    return "write" if opcode in ("st", "stmatrix", "sust") or "store" in words else "access"
+
+
+def _distance(address: int, size: int, start: int, length: int) -> str:
+    """Where an access lies relative to an allocation."""
+    whole = f"allocation of {length} bytes at {start:#x}"
+    if address < start:
+        return f"{start - address} bytes before the nearest {whole}"
+    if address >= start + length:
+        return f"{address - start - length} bytes behind the end of the nearest {whole}"
+    return f"of which {address + size - start - length} bytes are behind the end of the {whole}"
+
+
+def hottest_places(resident: Resident) -> str:
+    """Where a launch spends its time now: the blocks at which the running CTA's warps are."""
+    machine, program = resident.machine, resident.program
+    places: Counter = Counter()
+    warps = resident.geometry.warps
+    first = int(machine.running[0].place) * warps
+    for w in range(first, first + warps):
+        for g in range(int(machine.warps[w].groups)):
+            if machine.group_state[w, g] in (READY, AT_MEMBERS):
+                places[int(machine.blocks[machine.group_block[w, g]].first)] += 1
+    if not places:
+        return "between CTAs"
+    listed = [str(place_of(program, k)) for k, _ in places.most_common(MOST_PLACES)]
+    cta = resident.cta_index(int(machine.ctas[int(machine.running[0].place)].linear))
+    return f"CTA {cta} at {'; '.join(listed)}"
+
+
+def _waiting(resident: Resident) -> str:
+    """Who waits where, in the CTA that cannot go on."""
+    machine, program = resident.machine, resident.program
+    warps, place = resident.geometry.warps, int(machine.running[0].place)
+    waiting: dict[tuple[int, int], list[str]] = {}
+    for w in range(place * warps, (place + 1) * warps):
+        alive = int(machine.warps[w].alive)
+        for g in range(int(machine.warps[w].groups)):
+            number = int(machine.group_state[w, g]) - AT_BARRIER
+            index = int(machine.blocks[machine.group_block[w, g]].first) - 1
+            lanes = int(machine.group_lanes[w, g])
+            who = f"warp {w % warps}" + ("" if lanes == alive else f" ({_count(lanes)} threads)")
+            waiting.setdefault((number, index), []).append(who)
+    ended = sum(
+        int(machine.warps[w].groups) == 0 for w in range(place * warps, (place + 1) * warps)
+    )
+    parts = []
+    for (number, index), who in sorted(waiting.items())[:MOST_PLACES]:
+        barrier = "the cluster's barrier" if number == CLUSTER else f"barrier {number}"
+        expected = int(machine.barriers[place, number].expected) if number < CLUSTER else 0
+        threads = f" of {expected} threads" if expected else ""
+        parts.append(f"{_join(who)} at {barrier}{threads}, {place_of(program, index)}")
+    if ended:
+        parts.append(f"{ended} of {warps} warps have ended")
+    cta = resident.cta_index(int(machine.ctas[place].linear))
+    return f"in CTA {cta} nobody can go on: {'; '.join(parts)}"
+
+
+def _count(lanes: int) -> int:
+    return (lanes & (1 << LANES) - 1).bit_count()
+
+
+def _join(names: list[str]) -> str:
+    more = len(names) - MOST_PLACES
+    text = ", ".join(names[:MOST_PLACES]) + (f" and {more} more" if more > 0 else "")
+    return f"{text} wait" if len(names) > 1 else f"{text} waits"

@@ -1,0 +1,69 @@
+"""The state of a launch that is being executed, shared by the scheduler and the runtime."""
+
+import numpy as np
+
+from lockstep._jit import Context
+
+BARRIERS = 16  # numbered barriers of a CTA
+CLUSTER = BARRIERS  # number of the barrier of a cluster
+
+BARRIER_STATE = np.dtype(
+    [
+        ("arrived", "i8"),  # threads that arrived without waiting
+        ("expected", "i8"),  # threads; 0 = all of the CTA
+        ("reduces", "i8"),
+        ("count", "i8"),  # threads whose predicate holds
+        ("all", "i8"),
+    ]
+)
+
+RUNNING = np.dtype(
+    [
+        ("place", "i8"),  # CTA place that runs now
+        ("warp", "i8"),  # row of the warp that stopped
+        ("places", "i8"),  # CTA places in use
+        ("most_places", "i8"),
+        ("next_cta", "i8"),
+        ("ctas", "i8"),
+        ("recording", "i8"),
+        ("register_bytes", "i8"),  # of one warp
+        ("cleared_bytes", "i8"),
+        ("entry", "i8"),
+        ("threads", "i8"),  # in a CTA
+        ("executed", "i8"),  # warp instructions of the whole launch
+        # Addresses of row 0, or place 0, of what the records of warps and CTAs point to.
+        ("launch_address", "i8"),
+        ("ctas_address", "i8"),
+        ("warps_address", "i8"),
+        ("registers_address", "i8"),
+        ("scratch_address", "i8"),
+        ("threads_address", "i8"),
+        ("local_address", "i8"),
+        ("shared_address", "i8"),
+        ("shared_stride", "i8"),
+    ]
+)
+"""Where the scheduler is."""
+
+
+class Machine(Context):
+    """Everything the scheduler works on; rows of warps are place * warps + index."""
+
+    launch: np.ndarray  # LAUNCH [1]
+    running: np.ndarray  # RUNNING [1]
+    ctas: np.ndarray  # CTA [places]
+    warps: np.ndarray  # WARP [places * warps]
+    group_block: np.ndarray  # int64 [places * warps, LANES], ascending
+    group_lanes: np.ndarray  # int64, mask of each group
+    group_state: np.ndarray  # int64: see groups.py
+    barriers: np.ndarray  # BARRIER_STATE [places, BARRIERS]
+    blocks: np.ndarray  # BLOCK
+    functions: np.ndarray  # int64 address of each block
+    times: np.ndarray  # int64, executions of each block
+    lanes: np.ndarray  # int64, active lanes summed over them
+    registers: np.ndarray  # int64 words of all register slots
+    scratch: np.ndarray  # int64 [places * warps, SCRATCH_WORDS]
+    fault: np.ndarray  # FAULT [1]
+    sites: np.ndarray  # SITE
+    allocations: np.ndarray  # ALLOCATION, ascending by address, then unused ones
+    known: np.ndarray  # int64 [1]: how many of them are used

@@ -1,0 +1,253 @@
+"""The memory of the CTAs that are resident together: registers, shared, local, bookkeeping."""
+
+import ctypes
+from dataclasses import dataclass
+
+import numpy as np
+
+from lockstep._jit import DISABLED
+from lockstep.frontend.exec.access import check, entry_points
+from lockstep.frontend.exec.machine import BARRIER_STATE, BARRIERS, RUNNING, Machine
+from lockstep.frontend.exec.memory import DeviceMemory
+from lockstep.frontend.exec.program import Program
+from lockstep.frontend.exec.state import (
+    CTA,
+    FAULT,
+    LANES,
+    LAUNCH,
+    LOCAL_WINDOW,
+    PARAMETER_WINDOW,
+    SCRATCH_WORDS,
+    SHARED_WINDOW,
+    SITE,
+    WARP,
+    WINDOW_BYTES,
+)
+
+NO_ALLOCATION = 1 << 62  # where a site looks that has accessed nothing yet
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Shape of a launch; ``places`` is how many CTAs the GPU holds at once."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared: int = 0
+    places: int = 1
+
+    @property
+    def threads(self) -> int:
+        """Threads in a CTA."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps(self) -> int:
+        """Warps in a CTA."""
+        return -(-self.threads // LANES)
+
+    @property
+    def ctas(self) -> int:
+        """CTAs in the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def shape(self) -> tuple:
+        """What the state of resident CTAs depends on."""
+        return self.block, self.dynamic_shared, self.places
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What bounds a launch, beside the GPU."""
+
+    instructions: int | None = None  # that the warps of a launch may execute; None = no limit
+    stack_bytes: int = 16384  # of a thread, for recursive functions
+    sms: int = 1  # as the kernel sees them
+
+
+def aligned(count: int, dtype, alignment: int = 64) -> np.ndarray:
+    """A zeroed array whose address is a multiple of ``alignment`` bytes.
+
+    Large ones take memory when they are first touched.
+    """
+    dtype = np.dtype(dtype)
+    raw = np.zeros(count * dtype.itemsize + alignment, np.uint8)
+    start = -raw.ctypes.data % alignment
+    return raw[start : start + count * dtype.itemsize].view(dtype)
+
+
+class Resident:
+    """State of one launch at a time, of all CTAs that may be resident together."""
+
+    def __init__(
+        self,
+        program: Program,
+        geometry: Geometry,
+        functions: np.ndarray,
+        symbols: np.ndarray,
+        table: np.ndarray,
+        limits: Limits,
+    ):
+        """``functions``: address of each block. ``table``: the allocations of device memory."""
+        self.program, self.geometry = program, geometry
+        stack = max(limits.stack_bytes, program.frame_bytes) if program.frame_bytes else 0
+        self._local_bytes = program.local_bytes + -(-stack // 16) * 16
+        rows = geometry.places * geometry.warps
+        self._shared_bytes = program.shared_bytes + geometry.dynamic_shared
+        self._shared_stride = max(-(-self._shared_bytes // 64) * 64, 64)
+        self._shared = aligned(geometry.places * self._shared_stride, np.uint8)
+        self._local = aligned(rows * LANES * max(self._local_bytes, 16), np.uint8)
+        self._threads = thread_ids(geometry)
+        self._symbols, self._table = symbols, table
+        self.machine = self._allocate(rows, functions)
+        self._describe_launch(limits)
+        self._describe_running()
+        self._attach()
+
+    def _allocate(self, rows: int, functions: np.ndarray) -> Machine:
+        program, places = self.program, self.geometry.places
+        n = len(program.blocks)
+        machine = Machine(
+            launch=aligned(1, LAUNCH).view(np.recarray),
+            running=aligned(1, RUNNING).view(np.recarray),
+            ctas=aligned(places, CTA).view(np.recarray),
+            warps=aligned(rows, WARP).view(np.recarray),
+            group_block=np.zeros((rows, LANES), np.int64),
+            group_lanes=np.zeros((rows, LANES), np.int64),
+            group_state=np.zeros((rows, LANES), np.int64),
+            barriers=np.zeros((places, BARRIERS), BARRIER_STATE).view(np.recarray),
+            blocks=np.ascontiguousarray(program.blocks).view(np.recarray),
+            functions=functions,
+            times=np.zeros(n, np.int64),
+            lanes=np.zeros(n, np.int64),
+            registers=aligned(rows * max(program.register_bytes // 8, 8), np.int64),
+            scratch=aligned(rows * SCRATCH_WORDS, np.int64).reshape(rows, SCRATCH_WORDS),
+            fault=np.zeros(1, FAULT).view(np.recarray),
+            sites=np.zeros(max(len(program.sites), 1), SITE).view(np.recarray),
+            allocations=self._table.view(np.recarray),
+            known=np.zeros(1, np.int64),
+        )
+        for k, (_, window) in enumerate(program.sites):
+            machine.sites[k].space = window
+        return machine
+
+    def _describe_launch(self, limits: Limits) -> None:
+        launch = self.machine.launch[0]
+        launch.symbols = self._symbols.ctypes.data
+        launch.sites = self.machine.sites.ctypes.data
+        targets = self.program.targets
+        if targets is not None:
+            launch.targets, launch.target_count = targets.ctypes.data, len(targets)
+        launch.ntid_x, launch.ntid_y, launch.ntid_z = self.geometry.block
+        launch.shared_bytes = self._shared_bytes
+        launch.dynamic_shared_bytes = self.geometry.dynamic_shared
+        launch.local_bytes, launch.warps = self._local_bytes, self.geometry.warps
+        launch.sms = limits.sms
+
+    def _describe_running(self) -> None:
+        machine, program = self.machine, self.program
+        running = machine.running[0]
+        running.most_places = self.geometry.places
+        running.register_bytes = program.register_bytes
+        running.cleared_bytes = program.cleared_bytes
+        running.entry, running.threads = program.entry, self.geometry.threads
+        running.launch_address = machine.launch.ctypes.data
+        running.ctas_address = machine.ctas.ctypes.data
+        running.warps_address = machine.warps.ctypes.data
+        running.registers_address = machine.registers.ctypes.data
+        running.scratch_address = machine.scratch.ctypes.data
+        running.threads_address = self._threads.ctypes.data
+        running.local_address = self._local.ctypes.data
+        running.shared_address, running.shared_stride = (
+            self._shared.ctypes.data,
+            self._shared_stride,
+        )
+
+    def _attach(self) -> None:
+        """Tell generated code where the runtime and its state are."""
+        machine, launch = self.machine, self.machine.launch[0]
+        if DISABLED:
+            signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * 4)
+            self._check = signature(lambda _, *numbers: int(check(machine, *numbers)))
+            launch.check = ctypes.cast(self._check, ctypes.c_void_p).value
+        else:
+            self._check = entry_points(machine.kind)
+            launch.check, launch.context = self._check.address, machine._address
+
+    def start(
+        self,
+        geometry: Geometry,
+        parameters: np.ndarray,
+        memory: DeviceMemory,
+        number: int,
+        now: int,
+    ) -> None:
+        """Begin a launch of the same shape: the device's nth, at ``now`` nanoseconds."""
+        self.geometry, self._parameters = geometry, parameters
+        self.follow(memory)
+        machine = self.machine
+        launch, running = machine.launch[0], machine.running[0]
+        launch.parameters = parameters.ctypes.data
+        launch.parameter_bytes = len(parameters)
+        launch.nctaid_x, launch.nctaid_y, launch.nctaid_z = geometry.grid
+        launch.grid_id, launch.nanoseconds, launch.clock = number, now, 0
+        running.place = running.next_cta = running.executed = 0
+        running.places, running.ctas = 1, geometry.ctas
+        running.recording = bool(self.program.blocks["stream_words"].any())
+        machine.ctas[0].linear = -1
+        machine.times[:] = 0
+        machine.lanes[:] = 0
+
+    def follow(self, memory: DeviceMemory) -> None:
+        """Take over the allocations of device memory, and forget those that sites know."""
+        if memory.table is not self._table:
+            self._table = memory.table
+            self.machine = self.machine._replace(allocations=self._table.view(np.recarray))
+            self._attach()
+        self.machine.known[0] = len(memory)
+        self.machine.sites.low[:] = NO_ALLOCATION
+
+    @property
+    def executed(self) -> int:
+        """Warp instructions of the launch so far."""
+        return int(self.machine.running[0].executed)
+
+    def host_address(self, w: int, lane: int, address: int) -> tuple[int, int] | None:
+        """Where a generic address of a thread is in this process, and how many bytes follow it.
+
+        None for addresses outside shared and local memory and the parameters.
+        """
+        launch, warp = self.machine.launch[0], self.machine.warps[w]
+        cta = self.machine.ctas[w // self.geometry.warps]
+        local = int(warp.local) + lane * self._local_bytes
+        for window, start, size in (
+            (SHARED_WINDOW, int(cta.shared), self._shared_bytes),
+            (LOCAL_WINDOW, local, self._local_bytes),
+            (PARAMETER_WINDOW, int(launch.parameters), int(launch.parameter_bytes)),
+        ):
+            if window <= address < window + WINDOW_BYTES:
+                return start + address - window, size - (address - window)
+        return None
+
+    def cta_index(self, number: int) -> tuple[int, int, int]:
+        """%ctaid of the nth CTA of the grid."""
+        x, y, _ = self.geometry.grid
+        return number % x, number // x % y, number // (x * y)
+
+    def thread_index(self, w: int, lane: int) -> tuple[int, int, int]:
+        """%tid of a lane of a row of warps."""
+        number = w % self.geometry.warps * LANES + lane
+        x, y, _ = self.geometry.block
+        return number % x, number // x % y, number // (x * y)
+
+
+def thread_ids(geometry: Geometry) -> np.ndarray:
+    """tid.x, tid.y, tid.z of each lane: int32 [warps, 3, LANES]."""
+    x, y, _ = geometry.block
+    linear = np.arange(geometry.warps * LANES)
+    axes = [linear % x, linear // x % y, linear // (x * y)]
+    threads = aligned(geometry.warps * 3 * LANES, np.int32).reshape(geometry.warps, 3, LANES)
+    for k, axis in enumerate(axes):
+        threads[:, k] = axis.reshape(geometry.warps, LANES)
+    return threads

@@ -1,0 +1,53 @@
+"""Where the blocks of resident CTAs write their streams."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from lockstep.frontend.exec.machine import Machine
+
+FIRST_STREAM_WORDS = 1 << 16
+
+
+class Streams:
+    """The stream buffers of the CTAs that run, one a place; they grow as needed."""
+
+    def __init__(self, machine: Machine, first: int = FIRST_STREAM_WORDS):
+        """``first``: words of a buffer when it is first needed."""
+        self._machine, self._first = machine, first
+        self._buffers = [np.empty(0, np.int64)] * len(machine.ctas)
+        machine.ctas.stream[:] = 0
+        machine.ctas.stream_end[:] = 0
+
+    def _used(self, place: int) -> int:
+        buffer = self._buffers[place]
+        return (
+            (int(self._machine.ctas[place].stream) - buffer.ctypes.data) // 8 if len(buffer) else 0
+        )
+
+    def grow(self, place: int) -> None:
+        """Twice the room, with what is there already."""
+        used = self._used(place)
+        buffer = np.empty(max(2 * len(self._buffers[place]), self._first), np.int64)
+        buffer[:used] = self._buffers[place][:used]
+        self._buffers[place] = buffer
+        cta = self._machine.ctas[place]
+        cta.stream = buffer.ctypes.data + 8 * used
+        cta.stream_end = buffer.ctypes.data + buffer.nbytes
+
+    def drain(self, place: int, read: Callable[[np.ndarray], None]) -> bool:
+        """Empty a buffer after ``read`` has seen its words; false if there were none."""
+        words = self._buffers[place][: self._used(place)]
+        if len(words):
+            read(words)
+            self._machine.ctas[place].stream = self._buffers[place].ctypes.data
+        return len(words) > 0
+
+    def take(self, place: int) -> tuple[int, tuple[int, int, int], np.ndarray]:
+        """Number, index and stream words of the CTA that ended; its place becomes free."""
+        cta = self._machine.ctas[place]
+        words = self._buffers[place][: self._used(place)]
+        cta.stream = self._buffers[place].ctypes.data
+        number = int(cta.linear)
+        cta.linear = -1
+        return number, (int(cta.ctaid_x), int(cta.ctaid_y), int(cta.ctaid_z)), words
