@@ -19,11 +19,11 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-import kernels
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+import kernels
 import lockstep
 from lockstep.report import benchmark
 from lockstep.report.benchmark import Job, Measurement

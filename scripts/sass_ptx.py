@@ -1,8 +1,35 @@
 """PTX for what CUDA C++ cannot ask for: matrix products of every shape, and Hopper's bulk copies."""
 
 # ruff: noqa: E501 - a line of PTX is one string
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
+
+# Register files: the type to load, how many there are at most, bytes of each.
+_FILES = {
+    "r": ("b32", 200, 4),
+    "f": ("f32", 200, 4),
+    "d": ("f64", 20, 8),
+    "x": ("b64", 3, 8),
+    "h": ("b16", 2, 2),
+    "q": ("b128", 3, 16),
+}
+_PREDICATES = "setp.ne.s32 %p0, %t, 3; setp.ne.s32 %p1, %t, 5;"
+_RESULT = "selp.s32 %t, 1, 0, %p0; st.global.s32 [%out + 4096], %t;"
+_MODULE = """.version 8.7
+.target {target}
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 b)
+{{
+    .reg .b32 %r<256>; .reg .f32 %f<256>; .reg .f64 %d<32>; .reg .b64 %x<8>, %in, %out;
+    .reg .b16 %h<8>; .reg .pred %p<4>; .reg .b32 %t, %e; {quads}
+    ld.param.u64 %in, [a]; ld.param.u64 %out, [b];
+    ld.global.b32 %e, [%in + 2048]; mov.u32 %t, %tid.x;
+    {body}
+    ret;
+}}
+"""
 
 
 class Snippet(NamedTuple):
@@ -170,186 +197,12 @@ def _mixed(name, result, results, a, b, third, thirds, kind="r", tail=""):
     return f"{name} {group(result, 0, results)}, {group(kind, 16, a)}, {group(kind, 24, b)}, {group(third, 0, thirds)}{tail};"
 
 
-def matrices() -> Iterator[Snippet]:
-    """Loads and stores of matrices in shared memory, and transpositions."""
-    for n, registers in (("x1", "{%r0}"), ("x2", "{%r0, %r1}"), ("x4", "{%r0, %r1, %r2, %r3}")):
-        for t in ("", ".trans"):
-            yield Snippet(
-                f"ldmatrix.sync.aligned.m8n8.{n}{t}.shared.b16 {registers}, [%r30];", "75"
-            )
-            yield Snippet(
-                f"stmatrix.sync.aligned.m8n8.{n}{t}.shared.b16 [%r30], {registers};", "90"
-            )
-    yield Snippet("movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r16;", "75")
-
-
-def conversions() -> Iterator[Snippet]:
-    """Packed and narrow conversions."""
-    for to, since in (("f16x2", "80"), ("bf16x2", "80"), ("e4m3x2", "89"), ("e5m2x2", "89")):
-        narrow = to.startswith("e")
-        mode = "rn.satfinite" if narrow else "rn"
-        register = "%h0" if narrow else "%r0"
-        for relu in ("", ".relu"):
-            yield Snippet(f"cvt.{mode}{relu}.{to}.f32 {register}, %f0, %f1;", since)
-        if not narrow:
-            yield Snippet(f"cvt.rz.{to}.f32 {register}, %f0, %f1;", since)
-    for of in ("e4m3x2", "e5m2x2"):
-        yield Snippet(f"cvt.rn.f16x2.{of} %r0, %h0;", "89")
-        yield Snippet(f"cvt.rn.satfinite.{of}.f16x2 %h0, %r0;", "89")
-    yield Snippet("cvt.rna.tf32.f32 %r0, %f0;", "80")
-    yield Snippet("cvt.rn.bf16.f32 %h0, %f0;", "80")
-    for bits in ("u8", "s8"):
-        yield Snippet(f"cvt.pack.sat.{bits}.s32.b32 %r0, %r16, %r17, %r18;", "75")
-    for bits in ("u16", "s16"):
-        yield Snippet(f"cvt.pack.sat.{bits}.s32 %r0, %r16, %r17;", "75")
-    for bits in ("u4", "s4", "u2", "s2"):
-        yield Snippet(f"cvt.pack.sat.{bits}.s32.b32 %r0, %r16, %r17, %r18;", "75")
-    for f in (
-        "tanh.approx.f32 %f0, %f1",
-        "ex2.approx.ftz.f32 %f0, %f1",
-        "sin.approx.f32 %f0, %f1",
-        "lg2.approx.f32 %f0, %f1",
-        "rcp.approx.ftz.f64 %d0, %d1",
-        "rsqrt.approx.ftz.f64 %d0, %d1",
-        "tanh.approx.f16x2 %r0, %r16",
-        "ex2.approx.f16x2 %r0, %r16",
-        "bfind.u32 %r0, %r16",
-        "bfind.shiftamt.s32 %r0, %r16",
-        "bfind.u64 %r0, %x0",
-        "szext.wrap.s32 %r0, %r16, %r17",
-        "szext.clamp.u32 %r0, %r16, %r17",
-        "bmsk.clamp.b32 %r0, %r16, %r17",
-        "bmsk.wrap.b32 %r0, %r16, %r17",
-        "fns.b32 %r0, %r16, %r17, %r18",
-        "bfi.b32 %r0, %r16, %r17, %r18, %r19",
-        "bfe.s32 %r0, %r16, %r17, %r18",
-        "prmt.b32.f4e %r0, %r16, %r17, %r18",
-        "prmt.b32.b4e %r0, %r16, %r17, %r18",
-        "prmt.b32.rc8 %r0, %r16, %r17, %r18",
-        "prmt.b32.ecl %r0, %r16, %r17, %r18",
-        "prmt.b32.ecr %r0, %r16, %r17, %r18",
-        "prmt.b32.rc16 %r0, %r16, %r17, %r18",
-        "testp.subnormal.f32 %p0, %f0",
-        "lop3.b32 %r0, %r16, %r17, %r18, 0xd1",
-        "copysign.f32 %f0, %f1, %f2",
-        "slct.s32.f32 %r0, %r16, %r17, %f0",
-        "set.gt.f32.f32 %f0, %f1, %f2",
-        "set.lt.and.s32.f32 %r0, %f1, %f2, %p1",
-        "set.geu.xor.f32.s32 %f0, %r16, %r17, %p1",
-        "mad.hi.s32 %r0, %r16, %r17, %r18",
-        "sad.u32 %r0, %r16, %r17, %r18",
-        "min.xorsign.abs.f32 %f0, %f1, %f2",
-        "max.NaN.f32 %f0, %f1, %f2",
-        "min.NaN.xorsign.abs.f16x2 %r0, %r16, %r17",
-        "fma.rn.oob.relu.f16x2 %r0, %r16, %r17, %r18",
-        "fma.rn.relu.bf16x2 %r0, %r16, %r17, %r18",
-        "add.cc.u32 %r0, %r16, %r17; addc.cc.u32 %r1, %r18, %r19; addc.u32 %r2, %r20, %r21",
-        "sub.cc.s32 %r0, %r16, %r17; subc.cc.s32 %r1, %r18, %r19; subc.s32 %r2, %r20, %r21",
-        "mad.lo.cc.u32 %r0, %r16, %r17, %r18; madc.hi.u32 %r1, %r18, %r19, %r20",
-        "add.sat.s32 %r0, %r16, %r17",
-        "vadd4.u32.u32.u32.sat %r0, %r16, %r17, %r18",
-        "vabsdiff4.u32.u32.u32.add %r0, %r16, %r17, %r18",
-        "vset2.s32.u32.lt %r0, %r16, %r17, %r18",
-        "vmad.s32.s32.u32.sat %r0, %r16.b0, %r17.h1, %r18",
-        "vshl.u32.u32.u32.clamp %r0, %r16, %r17",
-        "dp2a.lo.s32.u32 %r0, %r16, %r17, %r18",
-        "setp.lt.or.f64 %p0, %d0, %d1, %p1",
-        "lop3.or.b32 %r0|%p0, %r16, %r17, %r18, 0x3c, %p1",
-        "isspacep.shared %p0, %x0",
-        "fma.rn.sat.f16x2 %r0, %r16, %r17, %r18",
-        "set.lt.ftz.bf16x2.bf16x2 %r0, %r16, %r17",
-        "setp.lt.f16x2 %p0|%p1, %r16, %r17",
-        "add.rn.bf16x2 %r0, %r16, %r17",
-        "mul.bf16x2 %r0, %r16, %r17",
-    ):
-        yield Snippet(f + ";", "70")
-
-
-def asynchronous() -> Iterator[Snippet]:
-    """Hopper: transaction barriers, bulk copies, tensor copies, fences, multicast reductions."""
-    b = "shared::cta.b64"
-    texts = [
-        f"mbarrier.arrive.expect_tx.{b} %x0, [%r30], 128;",
-        f"mbarrier.expect_tx.relaxed.cta.{b} [%r30], 64;",
-        f"mbarrier.complete_tx.relaxed.cta.{b} [%r30], 64;",
-        f"mbarrier.try_wait.{b} %p0, [%r30], %x0;",
-        f"mbarrier.try_wait.parity.{b} %p0, [%r30], %r16;",
-        f"mbarrier.test_wait.parity.{b} %p0, [%r30], %r16;",
-        f"mbarrier.try_wait.acquire.cluster.{b} %p0, [%r30], %x0, %r17;",
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r30];",
-        "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r30], 32;",
-        f"mbarrier.arrive.{b} %x0, [%r30], 5;",
-        f"mbarrier.arrive_drop.expect_tx.{b} %x0, [%r30], 16;",
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r30], [%x1], %r16, [%r31];",
-        "cp.async.bulk.global.shared::cta.bulk_group [%x1], [%r30], %r16;",
-        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r29], [%r30], %r16, [%r31];",
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r30], [%x1], %r16, [%r31], %h0;",
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%r30], [%x1], %r16, [%r31], %x2;",
-        "cp.async.bulk.prefetch.L2.global [%x1], %r16;",
-        "cp.async.bulk.commit_group;",
-        "cp.async.bulk.wait_group 0;",
-        "cp.async.bulk.wait_group.read 1;",
-        "fence.proxy.async;",
-        "fence.proxy.async.global;",
-        "fence.proxy.async.shared::cta;",
-        "fence.proxy.alias;",
-        "fence.mbarrier_init.release.cluster;",
-        "fence.acq_rel.cluster;",
-        "fence.sc.cluster;",
-        "fence.proxy.tensormap::generic.acquire.gpu [%x1], 128;",
-        "fence.proxy.tensormap::generic.release.gpu;",
-        "prefetch.tensormap [%x1];",
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r30], %r16, [%r31];",
-        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r30], {%r16, %r17, %r18, %r19}, [%r31];",
-        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r30], %r16, [%r31];",
-        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.min.s32 [%r30], %r16, [%r31];",
-        "multimem.ld_reduce.relaxed.sys.global.add.u32 %r0, [%x1];",
-        "multimem.ld_reduce.relaxed.gpu.global.and.b64 %x0, [%x1];",
-        "multimem.red.relaxed.sys.global.add.u32 [%x1], %r16;",
-        "multimem.ld_reduce.relaxed.sys.global.add.v4.f32 {%f0, %f1, %f2, %f3}, [%x1];",
-        "multimem.ld_reduce.weak.global.max.v2.f16x2 {%r0, %r1}, [%x1];",
-        "multimem.st.weak.global.u32 [%x1], %r16;",
-        "red.global.add.v2.f32 [%x1], {%f0, %f1};",
-        "red.global.add.noftz.v4.f16x2 [%x1], {%r0, %r1, %r2, %r3};",
-        "atom.global.v4.f32.add {%f0, %f1, %f2, %f3}, [%x1], {%f4, %f5, %f6, %f7};",
-        "elect.sync %r0|%p0, %r16;",
-        "atom.global.add.noftz.bf16x2 %r0, [%x1], %r16;",
-        "atom.global.cas.b128 %q0, [%x1], %q1, %q2;",
-        "atom.global.exch.b128 %q0, [%x1], %q1;",
-    ]
-    for n in range(1, 6):
-        at = ", ".join(f"%r{16 + i}" for i in range(n))
-        texts += [
-            f"cp.async.bulk.tensor.{n}d.shared::cluster.global.mbarrier::complete_tx::bytes.tile [%r30], [%x1, {{{at}}}], [%r31];",
-            f"cp.async.bulk.tensor.{n}d.global.shared::cta.tile.bulk_group [%x1, {{{at}}}], [%r30];",
-            f"cp.async.bulk.prefetch.tensor.{n}d.L2.global.tile [%x1, {{{at}}}];",
-            f"cp.reduce.async.bulk.tensor.{n}d.global.shared::cta.add.tile.bulk_group [%x1, {{{at}}}], [%r30];",
-            f"cp.async.bulk.tensor.{n}d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r30], [%x1, {{{at}}}], [%r31], %h0;",
-            f"cp.async.bulk.tensor.{n}d.shared::cluster.global.mbarrier::complete_tx::bytes.tile.L2::cache_hint [%r30], [%x1, {{{at}}}], [%r31], %x2;",
-        ]
-        if n > 2:
-            offsets = ", ".join(["%h0", "%h1", "%h0"][: n - 2])
-            texts.append(
-                f"cp.async.bulk.tensor.{n}d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r30], [%x1, {{{at}}}], [%r31], {{{offsets}}};"
-            )
-    for op, kind in (
-        ("add", "u32"),
-        ("min", "s32"),
-        ("max", "u64"),
-        ("and", "b32"),
-        ("or", "b64"),
-        ("xor", "b32"),
-        ("inc", "u32"),
-        ("dec", "u32"),
-        ("add.noftz", "f16"),
-        ("add", "f32"),
-        ("add", "f64"),
-        ("add.noftz", "bf16"),
-    ):
-        texts.append(
-            f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{op}.{kind} [%x1], [%r30], %r16;"
-        )
-    return (Snippet(text, "90") for text in texts)
+def listed() -> Iterator[Snippet]:
+    """The instructions of ``corpus/instructions.txt``."""
+    for line in (Path(__file__).parent / "corpus/instructions.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            since, _, text = line.partition(" ")
+            yield Snippet(text, since)
 
 
 def warpgroup() -> Iterator[Snippet]:
@@ -392,52 +245,16 @@ def warpgroup() -> Iterator[Snippet]:
 def module(snippet: Snippet, target: str, salt: int = 0) -> str:
     """A PTX module with one kernel: operands come from memory, and go back there."""
     loads, stores = [], []
-    files = (
-        ("r", "b32", 0, 32, 4),
-        ("f", "f32", 0, 8, 4),
-        ("d", "f64", 0, 20, 8),
-        ("x", "b64", 0, 3, 8),
-        ("h", "b16", 0, 2, 2),
-    )
-    used = snippet.text
-    for file, kind, first, count, size in files:
-        if f"%{file}" not in used:
-            continue
-        top = 200 if "wgmma" in used and file in "rf" else count
-        for i in range(first, top):
-            if (
-                f"%{file}{i}," in used
-                or f"%{file}{i};" in used
-                or f"%{file}{i}}}" in used
-                or f"%{file}{i}]" in used
-                or f"%{file}{i}|" in used
-                or f"%{file}{i}." in used
-            ):
+    for file, (kind, count, size) in _FILES.items():
+        for i in range(count):
+            if re.search(rf"%{file}{i}\b", snippet.text):
                 loads.append(f"ld.global.{kind} %{file}{i}, [%in + {salt * 32 + i * size}];")
                 stores.append(f"st.global.{kind} [%out + {salt * 64 + i * size}], %{file}{i};")
-    for i in range(3):
-        if f"%q{i}" in used:
-            loads.append(f"ld.global.b128 %q{i}, [%in + {i * 16}];")
-            stores.append(f"st.global.b128 [%out + {i * 16}], %q{i};")
-    predicate = "setp.ne.s32 %p0, %t, 3; setp.ne.s32 %p1, %t, 5;"
-    stores.append("selp.s32 %t, 1, 0, %p0; st.global.s32 [%out + 4096], %t;")
-    quads = ".reg .b128 %q<4>;" if "%q" in used else ""
-    body = "\n    ".join([*loads, predicate, used, *stores])
-    return f""".version 8.7
-.target {target}
-.address_size 64
-.visible .entry k(.param .u64 a, .param .u64 b)
-{{
-    .reg .b32 %r<256>; .reg .f32 %f<256>; .reg .f64 %d<32>; .reg .b64 %x<8>, %in, %out; .reg .b16 %h<8>;
-    .reg .pred %p<4>; .reg .b32 %t, %e; {quads}
-    ld.param.u64 %in, [a]; ld.param.u64 %out, [b];
-    ld.global.b32 %e, [%in + 2048]; mov.u32 %t, %tid.x;
-    {body}
-    ret;
-}}
-"""
+    quads = ".reg .b128 %q<4>;" if "%q" in snippet.text else ""
+    body = "\n    ".join([*loads, _PREDICATES, snippet.text, *stores, _RESULT])
+    return _MODULE.format(target=target, quads=quads, body=body)
 
 
 def snippets() -> list[Snippet]:
     """All of them."""
-    return [*products(), *matrices(), *conversions(), *asynchronous(), *warpgroup()]
+    return [*products(), *listed(), *warpgroup()]

@@ -8,6 +8,7 @@ with a copy of ``examples/``. A block after a comment that begins with "not run"
 
 import ast
 import importlib.util
+import json
 import re
 import runpy
 import shlex
@@ -116,6 +117,16 @@ def test_the_examples_of_a_page_run(name, workplace, capsys):
                 printed = run(command, capsys)
                 place = f"{name}, line {block.line}"
                 assert matches(shown, printed), f"{place}: {command} prints\n{printed}"
+
+
+@pytest.mark.parametrize("notebook", sorted(ROOT.glob("docs/*.ipynb")), ids=lambda p: p.name)
+def test_the_cells_of_a_notebook_run(notebook, workplace):
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    namespace = {"__name__": "__main__"}
+    for number, cell in enumerate(cells):
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == [], f"cell {number}: outputs are not committed"
+            exec(compile("".join(cell["source"]), f"cell {number}", "exec"), namespace)
 
 
 @pytest.mark.parametrize("name", NAMES)

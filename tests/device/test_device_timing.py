@@ -60,6 +60,18 @@ def test_streams_overlap_and_events_measure(timed, ptx):
         _ = timed.event().cycle
 
 
+def test_launches_of_one_kernel_at_the_same_time(small_gpu, ptx):
+    """Two streams run the same kernel with the same geometry, each on its own data."""
+    with lockstep.Device(small_gpu, timing=True) as device:
+        module = device.load_ptx(ptx)
+        x = device.array(np.ones(1 << 18, "f4"))
+        outs = [device.zeros(1 << 18) for _ in range(2)]
+        for k, out in enumerate(outs):
+            module["axpy"][2048, 128, 0, device.stream()](1 << 18, k + 1.0, x, out)
+        for k, out in enumerate(outs):
+            np.testing.assert_array_equal(out.numpy(), np.full(1 << 18, k + 1.0))
+
+
 def test_a_failing_launch_leaves_the_others_alone(timed, ptx):
     module = timed.load_ptx(ptx)
     before, y = axpy(timed, ptx)

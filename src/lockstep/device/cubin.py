@@ -10,7 +10,7 @@ from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
 from lockstep.device.module import Kernel, Module
 from lockstep.errors import InputError, LockstepError
-from lockstep.frontend.exec.program import Program
+from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.frontend.exec.sass.image import Image
 from lockstep.frontend.exec.sass.translate import Source, translate
@@ -116,7 +116,7 @@ class CubinKernel(Kernel):
         }
         self._program: Program | None = None
 
-    def translate(self, recording: bool) -> Program:
+    def translate(self, recording: Recording) -> Program:
         """The kernel as machine code of this host."""
         module, function = self.module, self.function
         local = max(function.local_bytes, function.stack_bytes)

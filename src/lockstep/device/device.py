@@ -19,6 +19,7 @@ from lockstep.device.texture import Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
 from lockstep.gpus.spec import GPU
@@ -35,7 +36,8 @@ class Device:
 
     ``timing``: whether launches are also simulated; without it they are executed at once, with it
     when somebody waits for them. ``profile``: whether each launch has a ``profile``.
-    ``memory_bytes``: device memory, taken from the host when it is used. ``heap_bytes``: how much
+    ``memory_bytes``: device memory, taken from the host when it is used; with ``shared_memory``
+    other processes can map it (``memory.file``). ``heap_bytes``: how much
     of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive functions.
     ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
     results and traces call the program. The other options are those of
@@ -52,6 +54,7 @@ class Device:
         timing: bool = False,
         profile: bool = False,
         memory_bytes: int = 16 << 30,
+        shared_memory: bool = False,
         heap_bytes: int = HEAP_BYTES,
         stack_bytes: int = 16384,
         limit_instructions: int | None = None,
@@ -64,7 +67,7 @@ class Device:
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
         self.name, self.profiling = name, profile
-        self.memory = _reserve(memory_bytes)
+        self.memory = _reserve(memory_bytes, shared_memory)
         self.services = Services(self.memory, heap_bytes)
         self.limits = Limits(limit_instructions, stack_bytes, self.gpu.sm.count)
         self.recorder: Recorder | None = None
@@ -103,9 +106,11 @@ class Device:
         return f"<Device {self.gpu.name}, {how}, {self._launched} launches>"
 
     @property
-    def recording(self) -> bool:
-        """Whether launches write streams."""
-        return self.profiling or self.timing is not None or self.recorder is not None
+    def recording(self) -> Recording:
+        """What launches write to streams."""
+        if self.timing is not None or self.recorder is not None:
+            return Recording.EVERYTHING
+        return Recording.PROFILE if self.profiling else Recording.NOTHING
 
     def check_open(self) -> None:
         """Raise if the device is closed."""
@@ -216,13 +221,19 @@ class Device:
         parameters: bytes,
         stream: Stream,
         arguments: tuple,
+        timed: bool = True,
     ) -> Launch:
-        """Execute a kernel; with timing, when its results are asked for."""
+        """Execute a kernel; with timing, when its results are asked for.
+
+        With ``timed`` false it is executed at once, after those before it, and never simulated.
+        """
         self._launched += 1
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
         if self.timing or self.profiling:
             self.launches.append(launch)
-        if self.timing is None and self.recorder is None:
+        if not timed:
+            self.synchronize()
+        if self.recorder is None and not (self.timing and timed):
             execute(launch, self.profiling)
         else:
             self._launch_recorded(launch)
@@ -314,10 +325,10 @@ class Device:
         return self.timing
 
 
-def _reserve(size: int) -> DeviceMemory:
+def _reserve(size: int, shared: bool) -> DeviceMemory:
     """Device memory; if no address range is free, those of devices that nobody uses are freed."""
     try:
-        return DeviceMemory(size)
+        return DeviceMemory(size, shared)
     except DeviceMemoryError:
         gc.collect()
-        return DeviceMemory(size)
+        return DeviceMemory(size, shared)

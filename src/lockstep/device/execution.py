@@ -7,6 +7,7 @@ import numpy as np
 from lockstep.device.launch import Launch
 from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.frontend.exec.profile import Profiler
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
 from lockstep.workload import Code, Cta, Kernel
 
@@ -17,7 +18,7 @@ def _block(launch: Launch) -> np.ndarray:
 
 def execute(launch: Launch, profile: bool) -> None:
     """Run a launch to its end."""
-    executor = launch.kernel.executor(recording=profile)
+    executor = launch.kernel.executor(Recording.PROFILE if profile else Recording.NOTHING)
     if profile:
         launch.counters = Profiler(executor.program).start(launch.geometry.grid)
         executor.run_recorded(launch.geometry, _block(launch), launch.counters.add)
@@ -32,7 +33,7 @@ def workload_kernel(launch: Launch, profile: bool) -> Kernel:
     An error ends the CTAs early and is kept in the launch.
     """
     kernel, geometry = launch.kernel, launch.geometry
-    executor = kernel.executor(recording=True)
+    executor = kernel.executor(Recording.EVERYTHING)
     program, block = executor.program, _block(launch)
     if profile:
         launch.counters = Profiler(program).start(geometry.grid)

@@ -14,7 +14,7 @@ from lockstep.device.limits import places
 from lockstep.device.streams import Stream
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.launch import Executor
-from lockstep.frontend.exec.program import Program
+from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
 
 if TYPE_CHECKING:
@@ -77,11 +77,11 @@ class Kernel(ABC):
 
     def __init__(self, module: Module, name: str, parameters: list[Parameter]):
         self.module, self.name, self.parameters = module, name, parameters
-        self._executors: dict[bool, Executor] = {}
+        self._executors: dict[Recording, Executor] = {}
         self._geometries: dict[tuple, Geometry] = {}
 
     @abstractmethod
-    def translate(self, recording: bool) -> Program:
+    def translate(self, recording: Recording) -> Program:
         """The kernel as machine code of this host."""
 
     @abstractmethod
@@ -95,7 +95,7 @@ class Kernel(ABC):
     def check_block(self, block: tuple[int, int, int]) -> None:  # noqa: B027
         """Raise :class:`WorkloadError` if the kernel was not compiled for a block."""
 
-    def executor(self, recording: bool) -> Executor:
+    def executor(self, recording: Recording) -> Executor:
         """The kernel loaded into this process, translated when first asked for."""
         if recording not in self._executors:
             device, program = self.module.device, self.translate(recording)

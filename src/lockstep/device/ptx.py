@@ -6,12 +6,15 @@ from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
 from lockstep.device.limits import check_directives
 from lockstep.device.module import Kernel, Module
-from lockstep.frontend.exec.program import Program
+from lockstep.device.texture import Texture
+from lockstep.errors import WorkloadError
+from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.ptx.callgraph import function_address
 from lockstep.frontend.exec.ptx.translate import translate
 from lockstep.isa.ptx import syntax
 
 PADDING = 8  # bytes after the parameters, which wide loads may touch
+_REFERENCES = ("texref", "surfref", "samplerref")
 _DTYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "pred": "?"}
 
 
@@ -21,6 +24,7 @@ class PtxModule(Module):
     def __init__(self, device, tree: syntax.Module, text: str):
         super().__init__(device, tree.name, text.encode())
         self.tree = tree
+        self._bound: dict[str, Texture] = {}
         for variable in tree.variables.values():
             if variable.space in ("global", "const"):
                 size = max(variable.bytes, 1)
@@ -39,7 +43,7 @@ class PtxModule(Module):
     def _initialise(self, variable: syntax.Variable) -> None:
         content = bytearray()
         size = syntax.type_bytes(variable.type)
-        for value in variable.initial:
+        for value in () if variable.type in _REFERENCES else variable.initial:
             if isinstance(value, syntax.Symbol):
                 number = self._address(value.name) + value.offset
             else:
@@ -62,11 +66,23 @@ class PtxModule(Module):
     def variable(self, name: str) -> DeviceArray:
         """A variable as an array of its declared type."""
         variable = self.tree.variables[name]
+        if variable.type in _REFERENCES:
+            raise WorkloadError(f"{name} is a reference: bind a texture to it")
         dtype = _DTYPES.get(variable.type) or variable.type.replace("b", "u").replace("s", "i")
         dtype = dtype if variable.type in _DTYPES else dtype[0] + str(int(dtype[1:]) // 8)
         shape = variable.shape or (1,)
         shape = shape if variable.vector == 1 else (*shape, variable.vector)
         return DeviceArray(self.device, self.addresses[name], shape, dtype, owner=self)
+
+    def bind(self, name: str, texture: Texture) -> None:
+        """Give a texture or surface reference of the module what kernels shall see there."""
+        variable = self.tree.variables.get(name)
+        if variable is None or variable.type not in _REFERENCES:
+            raise WorkloadError(f"{self.name} has no texture or surface reference {name}")
+        self._bound[name] = texture  # lives as long as the reference
+        address = self.addresses[name]
+        handle = np.array([texture.handle], np.int64)
+        DeviceArray(self.device, address, (1,), np.int64, owner=self).copy_from(handle)
 
 
 class PtxKernel(Kernel):
@@ -76,7 +92,7 @@ class PtxKernel(Kernel):
         super().__init__(module, function.name, parameters_of(function))
         self.function = function
 
-    def translate(self, recording: bool) -> Program:
+    def translate(self, recording: Recording) -> Program:
         """The kernel as machine code of this host."""
         return translate(self.module.tree, self.name, self.module.key, recording)
 

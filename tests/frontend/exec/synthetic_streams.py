@@ -38,7 +38,18 @@ def make(rng):
             rows.append(row)
         block["stream_words"] = words
         items.append(own)
-    return Program("k", blocks, [], 0, 0, 0, [], [], items, np.array(rows))
+    return Program(
+        name="k",
+        blocks=blocks,
+        functions=[],
+        register_bytes=0,
+        local_bytes=0,
+        shared_bytes=0,
+        sites=[],
+        symbols=[],
+        items=items,
+        code=np.array(rows),
+    )
 
 
 def mask(rng):

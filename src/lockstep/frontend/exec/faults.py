@@ -144,6 +144,10 @@ def _access(resident: Resident, memory: DeviceMemory, place: Place) -> tuple[str
     """What was wrong with an access, and its address and nearest allocation."""
     fault = resident.machine.fault[0]
     kind, address, size = Fault(fault.kind), int(fault.address), int(fault.bytes)
+    if kind == Fault.BAD_TEXTURE:
+        return f"no texture or surface has the handle {address:#x}", {"address": address}
+    if kind == Fault.SURFACE_OUT_OF_BOUNDS:
+        return "access outside the surface", {}
     window = Window(resident.program.sites[int(fault.site)][1])
     space = _SPACES.get(kind, _WINDOWS[window])
     what = f"{space} {_verb(place.instruction)} of {size} bytes at {address & (1 << 64) - 1:#x}"

@@ -19,6 +19,14 @@ class Ending(IntEnum):
     TRAP = 7  # end the launch
 
 
+class Recording(IntEnum):
+    """What the blocks of a program append to streams."""
+
+    NOTHING = 0
+    EVERYTHING = 1  # for the timing model: each block, and all addresses
+    PROFILE = 2  # the same without addresses in shared memory, which coalesce with nothing
+
+
 EXITED = -1  # as a target: the lanes end
 NOWHERE = -2  # an indirect branch or call to what is no target
 TOO_DEEP = -3  # a call for which the stack has no room

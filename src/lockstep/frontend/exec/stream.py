@@ -17,7 +17,7 @@ ITEM = np.dtype([("instruction", "i8"), ("word", "i8"), ("lanes", "i8"), ("addre
 
 
 class Expansion(Context):
-    """What the expansion reads and writes; the last four arrays hold one CTA."""
+    """What the expansion reads and writes; from ``warps`` on, the arrays hold one CTA."""
 
     steps: np.ndarray  # STEP
     items: np.ndarray  # ITEM
@@ -28,6 +28,7 @@ class Expansion(Context):
     runs: np.ndarray  # RUN
     addresses: np.ndarray  # ADDRESS
     pool: np.ndarray  # int64
+    used: np.ndarray  # int64 [3]: of runs, addresses and pool
 
 
 def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -50,18 +51,43 @@ def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-@jit
-def count(x, words):
-    """Upper bounds of each warp's runs and addresses into ``cursors``; returns a pool's bound."""
-    at = pool = 0
+@inline
+def reserve(x, words):
+    """Give each warp room for what its part of the stream can become at most."""
+    x.cursors[:] = 0
+    at = 0
     while at < words:
         w, block = x.stream[at] >> 32, x.stream[at] & 0xFFFFFFFF
         step = x.steps[block]
         x.cursors[w, 0] += 1 + 2 * step.n_items
         x.cursors[w, 1] += step.n_items
-        pool += step.n_items * LANES
         at += step.words
-    return pool
+    runs = addresses = 0
+    for w in range(len(x.warps)):
+        warp = x.warps[w]
+        warp.first_run, warp.first_address = runs, addresses
+        warp.warp_instructions = warp.thread_instructions = 0
+        runs, x.cursors[w, 0] = runs + x.cursors[w, 0], runs
+        addresses, x.cursors[w, 1] = addresses + x.cursors[w, 1], addresses
+
+
+@inline
+def close_gaps(x):
+    """Move the warps' runs and addresses together."""
+    runs = addresses = 0
+    for w in range(len(x.warps)):
+        warp = x.warps[w]
+        first, after = warp.first_run, x.cursors[w, 0]
+        warp.first_run, warp.runs = runs, after - first
+        for k in range(first, after):
+            x.runs[runs] = x.runs[k]
+            runs += 1
+        first, after = warp.first_address, x.cursors[w, 1]
+        warp.first_address, warp.addresses = addresses, after - first
+        for k in range(first, after):
+            x.addresses[addresses] = x.addresses[k]
+            addresses += 1
+    x.used[0], x.used[1] = runs, addresses
 
 
 @inline
@@ -112,7 +138,8 @@ def add_address(x, w, place, mask, pool):
 
 @jit
 def expand(x, words):
-    """Fill a CTA's arrays from ``words`` words of stream; returns the pool's length."""
+    """Fill a CTA's arrays from ``words`` words of stream."""
+    reserve(x, words)
     at = pool = 0
     while at < words:
         w, block = x.stream[at] >> 32, x.stream[at] & 0xFFFFFFFF
@@ -131,7 +158,15 @@ def expand(x, words):
                 pool = add_address(x, w, at + item.addresses, lanes, pool)
         add_run(x, w, place, step.first + step.count - place, mask)
         at += step.words
-    return pool
+    x.used[2] = pool
+    close_gaps(x)
+
+
+def buffer_of(stream: np.ndarray) -> np.ndarray:
+    """The array that a stream begins, or the stream itself."""
+    base = stream.base
+    whole = isinstance(base, np.ndarray) and base.ctypes.data == stream.ctypes.data
+    return base if whole else stream
 
 
 class Expander:
@@ -139,30 +174,38 @@ class Expander:
 
     def __init__(self, program: Program, warps: int):
         self._tables = tables(program)
-        self._warps = warps
+        self._warps = np.zeros(warps, WARP)
+        self._used = np.zeros(3, np.int64)
+        self._buffer: np.ndarray | None = None
 
     def cta(self, index: tuple[int, int, int], stream: np.ndarray) -> Cta:
-        """The CTA whose blocks wrote ``stream`` (int64 words)."""
-        bounds = np.zeros((self._warps, 2), np.int64)
-        x = self._expansion(stream, bounds, np.zeros(self._warps, WARP), 0, 0, 0)
-        pool = count(x, len(stream))
-        warps = np.zeros(self._warps, WARP)
-        n_runs, n_addresses = bounds.sum(axis=0).tolist()
-        first = np.cumsum(bounds, axis=0) - bounds
-        warps["first_run"], warps["first_address"] = first.T
-        x = self._expansion(stream, first.copy(), warps, n_runs, n_addresses, pool)
-        used = expand(x, len(stream))
-        warps["runs"], warps["addresses"] = (x.cursors - first).T
-        plain = (a.view(np.ndarray) for a in (x.runs, x.addresses))
-        return Cta(index, warps, *plain, x.pool[:used].copy())
+        """The CTA whose blocks wrote ``stream``: int64 words, best from the start of a buffer."""
+        self._read_from(buffer_of(stream))
+        expand(self._x, len(stream))
+        runs, addresses, pool = self._used.tolist()
+        return Cta(
+            index,
+            self._warps.copy(),
+            self._runs[:runs].copy(),
+            self._addresses[:addresses].copy(),
+            self._x.pool[:pool].copy(),
+        )
 
-    def _expansion(self, stream, cursors, warps, runs, addresses, pool) -> Expansion:
-        return Expansion(
+    def _read_from(self, buffer: np.ndarray) -> None:
+        """Prepare for streams in a buffer; a context takes longer to make than a CTA."""
+        if buffer is self._buffer:
+            return
+        self._buffer, words = buffer, len(buffer)
+        # An entry has two words, and one at least for each item, which makes two more runs.
+        self._runs = np.empty(2 * words, RUN)
+        self._addresses = np.empty(words, ADDRESS)
+        self._x = Expansion(
             *self._tables,
-            stream,
-            cursors,
-            warps.view(np.recarray),
-            np.empty(runs, RUN).view(np.recarray),
-            np.empty(addresses, ADDRESS).view(np.recarray),
-            np.empty(pool, np.int64),
+            buffer,
+            np.zeros((len(self._warps), 2), np.int64),
+            self._warps.view(np.recarray),
+            self._runs.view(np.recarray),
+            self._addresses.view(np.recarray),
+            np.empty(words, np.int64),
+            self._used,
         )

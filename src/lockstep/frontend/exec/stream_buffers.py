@@ -15,15 +15,14 @@ class Streams:
     def __init__(self, machine: Machine, first: int = FIRST_STREAM_WORDS):
         """``first``: words of a buffer when it is first needed."""
         self._machine, self._first = machine, first
+        self._ctas = machine.ctas.view(np.ndarray)  # record arrays are slow from Python
         self._buffers = [np.empty(0, np.int64)] * len(machine.ctas)
         machine.ctas.stream[:] = 0
         machine.ctas.stream_end[:] = 0
 
     def _used(self, place: int) -> int:
         buffer = self._buffers[place]
-        return (
-            (int(self._machine.ctas[place].stream) - buffer.ctypes.data) // 8 if len(buffer) else 0
-        )
+        return (int(self._ctas["stream"][place]) - buffer.ctypes.data) // 8 if len(buffer) else 0
 
     def grow(self, place: int) -> None:
         """Twice the room, with what is there already."""
@@ -45,9 +44,9 @@ class Streams:
 
     def take(self, place: int) -> tuple[int, tuple[int, int, int], np.ndarray]:
         """Number, index and stream words of the CTA that ended; its place becomes free."""
-        cta = self._machine.ctas[place]
         words = self._buffers[place][: self._used(place)]
-        cta.stream = self._buffers[place].ctypes.data
-        number = int(cta.linear)
-        cta.linear = -1
-        return number, (int(cta.ctaid_x), int(cta.ctaid_y), int(cta.ctaid_z)), words
+        cta = self._ctas[place]
+        cta["stream"] = self._buffers[place].ctypes.data
+        number = int(cta["linear"])
+        cta["linear"] = -1
+        return number, (int(cta["ctaid_x"]), int(cta["ctaid_y"]), int(cta["ctaid_z"])), words

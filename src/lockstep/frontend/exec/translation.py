@@ -19,7 +19,7 @@ from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.lanes.types import I64, PRED, Type, Value
-from lockstep.frontend.exec.program import BLOCK, Program
+from lockstep.frontend.exec.program import BLOCK, Program, Recording
 
 
 class Block(Protocol):
@@ -41,6 +41,7 @@ class BlockLift(ABC):
         self.number = self.to_come = 0
         self.instruction: Any = None
         self.stream: Stream | None = None
+        self.records_addresses = True  # whether the stream has those of the instruction
         self.leaving: ir.Value | None = None
 
     @abstractmethod
@@ -57,7 +58,7 @@ class BlockLift(ABC):
 
     def record_addresses(self, address: Value) -> None:
         """Append the addresses of the current instruction to the stream, if one is recorded."""
-        if self.stream is not None:
+        if self.stream is not None and self.records_addresses:
             self.stream.addresses(self.number, resize(self.b, address, I64))
 
     def scalar_field(self, record: str, field: str, kind: Type) -> Value:
@@ -72,7 +73,7 @@ class Translation(ABC):
     """One kernel on its way to a :class:`Program`; ``blocks`` are in the order of their numbers."""
 
     blocks: Sequence[Any]
-    recording: bool
+    recording: Recording
 
     @abstractmethod
     def open(self, block: Any, builder: LaneBuilder) -> BlockLift:
@@ -81,6 +82,10 @@ class Translation(ABC):
     @abstractmethod
     def instructions(self, block: Any) -> Iterable[tuple[int, Any]]:
         """A block's instructions with their static indices."""
+
+    @abstractmethod
+    def records_addresses(self, instruction: Any) -> bool:
+        """Whether an instruction's addresses, if it has any, go to the stream."""
 
     @abstractmethod
     def emit(self, lift: BlockLift, instruction: Any) -> None:
@@ -134,6 +139,7 @@ class Translation(ABC):
         for k, (number, instruction) in enumerate(numbered):
             lift.number, lift.instruction = number, instruction
             lift.to_come = len(numbered) - k
+            lift.records_addresses = self.records_addresses(instruction)
             lift.leaving = self._lift(lift, instruction)
         lift.instruction = None
         return lift

@@ -237,9 +237,42 @@ def test_queries(device):
     assert list(target.numpy()) == list(fields.values())
 
 
+REFERENCES = f"""{HEADER}.global .texref image; .global .f32 other;
+.visible .entry k(.param .u64 out, .param .texref passed)
+{{ .reg .b64 %out; .reg .f32 %f<4>; ld.param.u64 %out, [out]; mov.f32 %f0, 0f40200000;
+tex.1d.v4.f32.f32 {{%f0, %f1, %f2, %f3}}, [image, {{%f0}}]; st.global.f32 [%out], %f0;
+mov.f32 %f0, 0f40200000;
+tex.1d.v4.f32.f32 {{%f0, %f1, %f2, %f3}}, [passed, {{%f0}}]; st.global.f32 [%out+4], %f0; ret; }}"""
+
+
+def test_references_hold_what_is_bound_or_passed(device):
+    module = device.load_ptx(REFERENCES)
+    target = device.array(np.zeros(2, np.float32))
+    one, other = (device.texture(np.arange(8, dtype=np.float32) + k) for k in (0, 100))
+    with pytest.raises(lockstep.LockstepError, match="0x0"):
+        module["k"][1, 1](target, other)
+    module.bind("image", one)
+    module["k"][1, 1](target, other)
+    assert list(target.numpy()) == [2, 102]
+    module.bind("image", other)
+    module["k"][1, 1](target, one)
+    assert list(target.numpy()) == [102, 2]
+    for name in ("other", "nothing"):
+        with pytest.raises(WorkloadError, match=f"no texture or surface reference {name}"):
+            module.bind(name, one)
+    with pytest.raises(WorkloadError, match="bind a texture"):
+        module.symbol("image")
+
+
+def test_separate_samplers_are_refused(device):
+    text = module_text("1d").replace("[%t, {%c0}]", "[%t, %t, {%c0}]")
+    with pytest.raises(lockstep.InputError, match="samplers"):
+        run(device, text, device.texture(np.zeros(4, np.float32)), np.zeros((THREADS, 1), "f4"))
+
+
 def test_a_pointer_is_no_texture(device):
     array = device.array(np.zeros(64, np.float32))
-    with pytest.raises(Exception, match=r"(?i)bad_texture|texture"):
+    with pytest.raises(lockstep.LockstepError, match="no texture or surface"):
         run(device, module_text("1d"), array, np.zeros((THREADS, 1), np.float32))
 
 

@@ -13,7 +13,21 @@ from lockstep.isa.sass.encoding import (
 )
 
 # Where the reader of text guesses which operands are results, or takes a float for an integer.
-GUESSED = ("TEX", "TLD", "TXD", "TXQ", "TMML", "SULD", "SUATOM", "VOTE", "ELECT", "HMMA", "DEPBAR")
+GUESSED = (
+    "TEX",
+    "TLD",
+    "TXD",
+    "TXQ",
+    "TMML",
+    "SULD",
+    "SUATOM",
+    "VOTE",
+    "ELECT",
+    "HMMA",
+    "DEPBAR",
+    "SYNCS",
+    "RPCMOV",
+)
 ADD = 0x004FD00000000000_0000000304097221
 
 

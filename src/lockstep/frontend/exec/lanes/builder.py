@@ -5,7 +5,8 @@ block's end asks for (see ``program.Ending``). The other files of this folder ar
 functions that take the builder first and return values.
 """
 
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 
@@ -70,7 +71,7 @@ class LaneBuilder:
 
     def each(self, kind: Type, numbers: list[int]) -> Value:
         """A different integer constant in every lane."""
-        return Value(ir.Constant(self.vector(kind), list(numbers)), kind)
+        return Value(integers(kind.bits, tuple(numbers)), kind)
 
     def undefined(self, kind: Type) -> Value:
         """A vector whose content does not matter."""
@@ -81,8 +82,11 @@ class LaneBuilder:
         one = self.ir.insert_element(
             ir.Constant(self.vector(kind), ir.Undefined), scalar, ir.Constant(HALF, 0)
         )
-        zeros = ir.Constant(ir.VectorType(HALF, LANES), [0] * LANES)
-        return Value(self.ir.shuffle_vector(one, one, zeros), kind)
+        return Value(self.shuffle(one, one, [0] * LANES), kind)
+
+    def shuffle(self, one: ir.Value, two: ir.Value, places: Iterable[int]) -> ir.Value:
+        """Elements of two vectors by place; those of the second come after those of the first."""
+        return self.ir.shuffle_vector(one, two, integers(32, tuple(places)))
 
     # Predicates
 
@@ -285,6 +289,26 @@ class _Strict(FunctionAttributes):
 
     def __init__(self, attributes: FunctionAttributes):
         super().__init__(["strictfp", *attributes])
+
+
+class _Written(ir.Constant):
+    """A vector constant whose text is made once: that takes longer than all else of a shuffle."""
+
+    def __init__(self, kind: ir.VectorType, numbers: list[int]):
+        super().__init__(kind, numbers)
+        self._text = super().get_reference()
+
+    def get_reference(self) -> str:
+        return self._text
+
+    def __str__(self) -> str:
+        return f"{self.type} {self._text}"
+
+
+@functools.cache
+def integers(bits: int, numbers: tuple[int, ...]) -> ir.Constant:
+    """A vector of integers."""
+    return _Written(ir.VectorType(ir.IntType(bits), len(numbers)), list(numbers))
 
 
 class _Splat(ir.Constant):

@@ -15,9 +15,24 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes.builder import CANONICAL_NAN, HALF, LaneBuilder, type_suffix
+from lockstep.frontend.exec.lanes.builder import LaneBuilder, type_suffix
 from lockstep.frontend.exec.lanes.flow import Values, outlined
-from lockstep.frontend.exec.lanes.types import F32, F64, I8, I16, I32, I64, Type, Value
+from lockstep.frontend.exec.lanes.formats import widen
+from lockstep.frontend.exec.lanes.narrow import narrow
+from lockstep.frontend.exec.lanes.rounding import Rounding
+from lockstep.frontend.exec.lanes.types import (
+    BF16,
+    E4M3,
+    E5M2,
+    F16,
+    F32,
+    F64,
+    I16,
+    I32,
+    I64,
+    Type,
+    Value,
+)
 from lockstep.frontend.exec.state import LANES
 
 Place = tuple[int, int, int]  # group of lanes, row, column
@@ -237,19 +252,14 @@ def permuted(b: LaneBuilder, vectors: Values, sources: list[tuple[int, int]]) ->
     places = [p if v == used[0] else 0 for v, p in sources]
     if len(used) == 1 and len(places) == length and places == list(range(length)):
         return result
-    result = _shuffle(b, result, result, places)
+    result = b.shuffle(result, result, places)
     for vector in used[1:]:
         other = vectors[vector]
         if other.type.count != len(sources):
             raise ValueError("vectors of several lengths")
         places = [len(sources) + p if v == vector else k for k, (v, p) in enumerate(sources)]
-        result = _shuffle(b, result, other, places)
+        result = b.shuffle(result, other, places)
     return result
-
-
-def _shuffle(b: LaneBuilder, one: ir.Value, two: ir.Value, places: list[int]) -> ir.Value:
-    mask = ir.Constant(ir.VectorType(HALF, len(places)), places)
-    return b.ir.shuffle_vector(one, two, mask)
 
 
 def _intrinsic(b: LaneBuilder, name: str, *values: ir.Value) -> ir.Value:
@@ -284,56 +294,26 @@ def pack(b: LaneBuilder, kind: str, numbers: Values) -> Values:
 
 
 def _half_bits(b: LaneBuilder, number: ir.Value) -> ir.Value:
-    half = b.ir.fptrunc(number, ir.VectorType(ir.HalfType(), LANES))
-    bits = b.ir.bitcast(half, b.vector(I16))
-    ordered = b.ir.fcmp_ordered("ord", number, number)
-    bits = b.ir.select(ordered, bits, b.constant(I16, CANONICAL_NAN[16]).ir)
-    return b.ir.zext(bits, b.vector(I32))
+    half = narrow(b, Value(number, F32, settled=False), F16, Rounding.NEAREST)
+    return b.ir.zext(b.cast(half, I16).ir, b.vector(I32))
 
 
 def _field(b: LaneBuilder, word: ir.Value, kind: Type, number: int) -> ir.Value:
     """The nth field of each 32-bit word."""
     moved = b.ir.lshr(word, b.constant(I32, number * kind.bits).ir) if number else word
-    return b.ir.trunc(moved, b.vector(kind))
+    return b.ir.trunc(moved, b.vector(kind.integer))
 
 
-def _from_f16(b: LaneBuilder, word: ir.Value, number: int) -> ir.Value:
-    half = b.ir.bitcast(_field(b, word, I16, number), ir.VectorType(ir.HalfType(), LANES))
-    return b.ir.fpext(half, b.vector(F32))
+def _from_float(kind: Type) -> Callable:
+    def convert(b: LaneBuilder, word: ir.Value, number: int) -> ir.Value:
+        return widen(b, Value(_field(b, word, kind, number), kind)).ir
 
-
-def _from_bf16(b: LaneBuilder, word: ir.Value, number: int) -> ir.Value:
-    if number:
-        bits = b.ir.and_(word, b.constant(I32, 0xFFFF0000).ir)
-    else:
-        bits = b.ir.shl(word, b.constant(I32, 16).ir)
-    return b.ir.bitcast(bits, b.vector(F32))
+    return convert
 
 
 def _from_tf32(b: LaneBuilder, word: ir.Value, _: int) -> ir.Value:
     """The low 13 bits are not part of the number."""
     return b.ir.bitcast(b.ir.and_(word, b.constant(I32, 0xFFFFE000).ir), b.vector(F32))
-
-
-def _from_e5m2(b: LaneBuilder, word: ir.Value, number: int) -> ir.Value:
-    """The upper half of an f16."""
-    byte = b.ir.zext(_field(b, word, I8, number), b.vector(I16))
-    bits = b.ir.shl(byte, b.constant(I16, 8).ir)
-    half = b.ir.bitcast(bits, ir.VectorType(ir.HalfType(), LANES))
-    return b.ir.fpext(half, b.vector(F32))
-
-
-def _from_e4m3(b: LaneBuilder, word: ir.Value, number: int) -> ir.Value:
-    """As an f16 whose exponent is biased by 8 more; all ones are NaN."""
-    byte = b.ir.zext(_field(b, word, I8, number), b.vector(I16))
-    sign = b.ir.shl(b.ir.and_(byte, b.constant(I16, 0x80).ir), b.constant(I16, 8).ir)
-    size = b.ir.and_(byte, b.constant(I16, 0x7F).ir)
-    bits = b.ir.or_(sign, b.ir.shl(size, b.constant(I16, 7).ir))
-    half = b.ir.bitcast(bits, ir.VectorType(ir.HalfType(), LANES))
-    number = b.ir.fmul(b.ir.fpext(half, b.vector(F32)), b.constant(F32, 256.0).ir)
-    nan = b.cast(b.constant(I32, CANONICAL_NAN[32]), F32)
-    is_nan = b.ir.icmp_unsigned("==", size, b.constant(I16, 0x7F).ir)
-    return b.ir.select(is_nan, nan.ir, number)
 
 
 def _from_integer(bits: int, signed: bool) -> Callable:
@@ -346,11 +326,8 @@ def _from_integer(bits: int, signed: bool) -> Callable:
 
 
 _CONVERT: dict[str, Callable[[LaneBuilder, ir.Value, int], ir.Value]] = {
-    "f16": _from_f16,
-    "bf16": _from_bf16,
+    **{kind.name: _from_float(kind) for kind in (F16, BF16, E4M3, E5M2)},
     "tf32": _from_tf32,
-    "e5m2": _from_e5m2,
-    "e4m3": _from_e4m3,
     "s8": _from_integer(8, signed=True),
     "u8": _from_integer(8, signed=False),
     "s4": _from_integer(4, signed=True),

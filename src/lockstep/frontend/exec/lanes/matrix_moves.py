@@ -39,15 +39,13 @@ def store_chunk(b: LaneBuilder, host: Value, first: int, chunk: ir.Value, size=P
     count = CHUNK // size
     length = chunk.type.count // count
     for k in range(count):
-        places = ir.Constant(ir.VectorType(HALF, length), list(range(k * length, (k + 1) * length)))
-        piece = b.ir.shuffle_vector(chunk, chunk, places)
+        piece = b.shuffle(chunk, chunk, range(k * length, (k + 1) * length))
         lane = ir.Constant(HALF, first + k)
         b.ir.store(piece, b.ir.inttoptr(b.ir.extract_element(host.ir, lane), POINTER), align=size)
 
 
 def _joined(b: LaneBuilder, one: ir.Value, two: ir.Value) -> ir.Value:
-    places = list(range(2 * one.type.count))
-    return b.ir.shuffle_vector(one, two, ir.Constant(ir.VectorType(HALF, len(places)), places))
+    return b.shuffle(one, two, range(2 * one.type.count))
 
 
 # Matrices of 8 by 8 elements of 16 bits, whose rows lie at addresses of their own
@@ -217,8 +215,7 @@ def _gathered(b: LaneBuilder, vectors: Values, sources: list[tuple[int, int]]) -
         count = vector.type.count
         for first in range(0, max(count, length), length) if count > length else (0,):
             kept = [min(first + p, count - 1) for p in range(length)]
-            mask = ir.Constant(ir.VectorType(HALF, length), kept)
-            part = vector if count == length else b.ir.shuffle_vector(vector, vector, mask)
+            part = vector if count == length else b.shuffle(vector, vector, kept)
             places += [((k, first + p), (len(fitting), p)) for p in range(length)]
             fitting.append(part)
     at = dict(places)

@@ -108,19 +108,14 @@ def _in_step(b: LaneBuilder, address: Value, size: int) -> ir.Value:
 
 
 def _first_of_half(b: LaneBuilder, vector: ir.Value) -> ir.Value:
-    return _shuffle(b, vector, vector, [0] * SIDE + [SIDE] * SIDE)
-
-
-def _shuffle(b: LaneBuilder, one: ir.Value, two: ir.Value, lanes: list[int]) -> ir.Value:
-    places = ir.Constant(ir.VectorType(HALF, len(lanes)), lanes)
-    return b.ir.shuffle_vector(one, two, places)
+    return b.shuffle(vector, vector, [0] * SIDE + [SIDE] * SIDE)
 
 
 def _load_wide(b: LaneBuilder, halves: Values, kind: Type, count: int) -> Values:
     """Both halves as vectors in memory's order, dealt out to one vector an element."""
     vector = ir.VectorType(kind.element, SIDE * count)
     parts = [b.ir.load(p, typ=vector, align=kind.bytes) for p in halves]
-    return [_shuffle(b, *parts, list(range(k, LANES * count, count))) for k in range(count)]
+    return [b.shuffle(*parts, list(range(k, LANES * count, count))) for k in range(count)]
 
 
 def _store_wide(b: LaneBuilder, halves: Values, kind: Type, values: Values) -> Values:
@@ -129,11 +124,11 @@ def _store_wide(b: LaneBuilder, halves: Values, kind: Type, values: Values) -> V
     while len(values) > 1:
         length = values[0].type.count * 2
         pairs = zip(values[::2], values[1::2])
-        values = [_shuffle(b, one, two, list(range(length))) for one, two in pairs]
+        values = [b.shuffle(one, two, list(range(length))) for one, two in pairs]
     for half, pointer in enumerate(halves):
         lanes = range(half * SIDE, (half + 1) * SIDE)
         order = [k * LANES + lane for lane in lanes for k in range(count)]
-        part = _shuffle(b, values[0], values[0], order)
+        part = b.shuffle(values[0], values[0], order)
         b.ir.store(part, pointer, align=kind.bytes)
     return []
 
@@ -159,7 +154,7 @@ def _load_any(b: LaneBuilder, access: Access, kind: Type, count: int) -> Values:
 def _store_any(b: LaneBuilder, access: Access, kind: Type, values: Values) -> Values:
     host = host_addresses(b, access)
     for k, value in enumerate(values):
-        _scatter(b, _further(b, host, k * kind.bytes), Value(value, kind))
+        scatter(b, _further(b, host, k * kind.bytes), Value(value, kind))
     return []
 
 
@@ -185,7 +180,7 @@ def _broadcast(b: LaneBuilder, host: Value, kind: Type, count: int) -> Values:
             pointer = b.offset(b.ir.inttoptr(place, POINTER), k * kind.bytes)
             value = b.ir.load(pointer, typ=kind.element, align=kind.bytes)
             pair = b.ir.insert_element(pair, value, ir.Constant(HALF, half))
-        results.append(_shuffle(b, pair, pair, [0] * SIDE + [1] * SIDE))
+        results.append(b.shuffle(pair, pair, [0] * SIDE + [1] * SIDE))
     return results
 
 
@@ -217,7 +212,8 @@ def gather(b: LaneBuilder, host: Value, kind: Type) -> ir.Value:
     return b.intrinsic(name, vector, [pointers(b, host), align, b.active.ir, rest])
 
 
-def _scatter(b: LaneBuilder, host: Value, value: Value) -> None:
+def scatter(b: LaneBuilder, host: Value, value: Value) -> None:
+    """Store one element for each active lane at checked host addresses."""
     name = f"llvm.masked.scatter.{type_suffix(value.ir.type)}.v{LANES}p0"
     align = ir.Constant(HALF, value.type.bytes)
     arguments = [value.ir, pointers(b, host), align, b.active.ir]

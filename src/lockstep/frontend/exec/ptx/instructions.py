@@ -15,6 +15,7 @@ from lockstep.frontend.exec.ptx import (
     logic,
     matrix,
     memory,
+    surface,
     texture,
     warp,
 )

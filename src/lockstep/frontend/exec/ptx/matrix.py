@@ -57,7 +57,7 @@ def _tile(rows: int, depth: int, kind: str) -> Layout:
     _MMA + "{m16n8k8,m16n8k16}.row.col.{f16,f32}.f16.f16.{f16,f32}",
     _MMA + "{m16n8k8,m16n8k16}.row.col.f32.bf16.bf16.f32",
     _MMA + "{m16n8k4,m16n8k8}.row.col.f32.tf32.tf32.f32",
-    _MMA + "{m16n8k16,m16n8k32}.row.col[.kind::f8f6f4].{f16,f32}." + _EIGHTS + ".{f16,f32}",
+    _MMA + "{m16n8k16,m16n8k32}.row.col.{f16,f32}." + _EIGHTS + ".{f16,f32}",
     _MMA + "{m8n8k4,m16n8k4,m16n8k8,m16n8k16}.row.col[.rn].f64.f64.f64.f64",
     _MMA + "{m8n8k16,m16n8k16,m16n8k32}.row.col[.satfinite].s32." + _BYTES + ".s32",
     _MMA + "{m8n8k32,m16n8k32,m16n8k64}.row.col[.satfinite].s32." + _FOURS + ".s32",

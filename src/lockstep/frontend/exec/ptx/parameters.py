@@ -89,7 +89,8 @@ class Parameters:
         """What an ``ld.param`` or ``st.param`` of the function accesses."""
         if i.opcode not in ("ld", "st") or not i.operands:
             return None
-        memory, value = i.operands[::-1] if i.opcode == "ld" else i.operands
+        first, second = i.operands[:2]  # a cache policy may follow
+        memory, value = (second, first) if i.opcode == "ld" else (first, second)
         if not isinstance(memory, Memory) or not isinstance(memory.base, Symbol):
             return None
         variable = self.variables.get(memory.base.name)

@@ -1,13 +1,12 @@
 """Textures: tex, tld4, txq; handles are 64-bit values, or the content of a module's .texref.
 
-Textures have one level of detail; what asks for another gets that one. Coordinates of samplers are
-those of the texture that they are used with.
+Textures have one level of detail; what asks for another gets that one.
 """
 
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes import texture as lanes
-from lockstep.frontend.exec.lanes.builder import POINTER, WORD
+from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD
 from lockstep.frontend.exec.lanes.narrow import narrow
 from lockstep.frontend.exec.lanes.rounding import Rounding
 from lockstep.frontend.exec.lanes.texture import Coordinates, Handles
@@ -25,13 +24,24 @@ _RESULTS = ("v4.{f32,u32,s32}", "v2.f16x2")
 
 def handles_of(lift: Lift, memory: Memory) -> Handles:
     """The textures that an operand names."""
-    b, base = lift.b, memory.base
-    value = lift.read(base, "u64")
-    if isinstance(base, Symbol):  # a reference in the module holds the handle
-        first = b.ir.extract_element(value.ir, ir.Constant(ir.IntType(32), 0))
-        value = b.splat(b.ir.load(b.ir.inttoptr(first, POINTER), typ=WORD), I64)
+    if len(memory.extra) > 1:
+        raise lift.refuse("samplers apart from textures are not supported")
+    base = memory.base
+    value = _referred(lift, base.name) if isinstance(base, Symbol) else lift.read(base, "u64")
     sites = (lift.site(Window.GLOBAL), lift.site(Window.TEXTURE))
     return Handles(value, *(ir.Constant(WORD, s) for s in sites))
+
+
+def _referred(lift: Lift, name: str) -> Value:
+    """The handle that a reference holds: a variable of the module, or a parameter."""
+    b, layout = lift.b, lift.layout
+    window = layout.window(lift.function, name)
+    address = b.ir.extract_element(layout.address(lift, name, 0).ir, ir.Constant(HALF, 0))
+    if window == Window.PARAMETER:
+        address = b.ir.add(address, b.field("launch", "parameters"))
+    elif window != Window.GLOBAL:
+        raise lift.refuse(f"{name} is no texture or surface reference")
+    return b.splat(b.ir.load(b.ir.inttoptr(address, POINTER), typ=WORD, align=8), I64)
 
 
 def geometry_of(i: Instruction) -> str:

@@ -8,13 +8,14 @@ import numpy as np
 
 from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
-from lockstep.frontend.exec.program import EXITED, Ending, Origin, Program
+from lockstep.frontend.exec.program import EXITED, Ending, Origin, Program, Recording
 from lockstep.frontend.exec.ptx import (
     barrier,
     calls,
     instructions,  # noqa: F401  (fills the table)
 )
 from lockstep.frontend.exec.ptx.callgraph import CallGraph
+from lockstep.frontend.exec.ptx.classes import class_of, space_of
 from lockstep.frontend.exec.ptx.graph import (
     Block,
     blocks_of,
@@ -27,13 +28,14 @@ from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.liveness import find_live, is_indirect
 from lockstep.frontend.exec.ptx.loops import find_waiting_loops
 from lockstep.frontend.exec.ptx.statics import StaticCode
+from lockstep.isa.instruction import Space
 from lockstep.isa.ptx.syntax import Instruction, Module, Register, SourceLine
 
 
 class Translation(translation.Translation):
     """One kernel of a module on its way to a :class:`Program`."""
 
-    def __init__(self, module: Module, name: str, recording: bool, at_issue: bool = False):
+    def __init__(self, module: Module, name: str, recording: Recording, at_issue: bool = False):
         self.module, self.recording = module, recording
         self.calls = CallGraph(module, module.functions[name])
         self.layout = Layout(self.calls)
@@ -71,6 +73,12 @@ class Translation(translation.Translation):
     def instructions(self, block: Block) -> Iterable[tuple[int, Instruction]]:
         """A block's instructions with their static indices."""
         return enumerate(block.instructions, self.first[block.function.name] + block.first)
+
+    def records_addresses(self, instruction: Instruction) -> bool:
+        """Whether an instruction's addresses, if it has any, go to the stream."""
+        if self.recording == Recording.EVERYTHING:
+            return True
+        return space_of(instruction, class_of(instruction)) != Space.SHARED
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
         """Emit one instruction by its entry in the table."""
@@ -149,7 +157,9 @@ def _origin(function: str, instruction: Instruction) -> Origin:
     return Origin(function, instruction.position.line, tuple(lines))
 
 
-def translate(module: Module, name: str, key: str, recording: bool, at_issue=False) -> Program:
+def translate(
+    module: Module, name: str, key: str, recording: Recording, at_issue: bool = False
+) -> Program:
     """The program of a kernel; ``key`` identifies the module's text in the disk cache."""
-    parts = (key, module.name, name, recording, at_issue)
+    parts = (key, module.name, name, int(recording), at_issue)
     return translation.cached(parts, lambda: Translation(module, name, recording, at_issue))

@@ -9,7 +9,7 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
-from lockstep.frontend.exec.program import EXITED, NOWHERE, Ending, Program
+from lockstep.frontend.exec.program import EXITED, NOWHERE, Ending, Program, Recording
 from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
 from lockstep.frontend.exec.sass.graph import (
     Block,
@@ -50,7 +50,7 @@ class Source:
 class Translation(translation.Translation):
     """One kernel on its way to a :class:`Program`."""
 
-    def __init__(self, source: Source, recording: bool):
+    def __init__(self, source: Source, recording: Recording):
         self.source, self.recording = source, recording
         self.code = self._decode(source.sections[0])
         if any(_calls_far(i) for i in self.code):
@@ -85,6 +85,12 @@ class Translation(translation.Translation):
     def instructions(self, block: Block) -> Iterable[tuple[int, Instruction]]:
         """A block's instructions with their static indices."""
         return ((k, self.code[k]) for k in range(block.first, block.end))
+
+    def records_addresses(self, instruction: Instruction) -> bool:
+        """Whether an instruction's addresses, if it has any, go to the stream."""
+        if self.recording == Recording.EVERYTHING:
+            return True
+        return instruction.mnemonic not in ("LDS", "STS", "ATOMS", "LDSM", "STSM")
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
         """Emit one instruction by its entry in the table."""
@@ -161,7 +167,7 @@ def _calls_far(instruction: Instruction) -> bool:
     return "ABS" in instruction.modifiers or not jumps_directly(instruction)
 
 
-def translate(source: Source, key: str, recording: bool) -> Program:
+def translate(source: Source, key: str, recording: Recording) -> Program:
     """The program of a kernel; ``key`` identifies its cubin in the disk cache."""
-    parts = (key, source.file, source.name, recording)
+    parts = (key, source.file, source.name, int(recording))
     return translation.cached(parts, lambda: Translation(source, recording))

@@ -21,7 +21,8 @@ from collections.abc import Callable
 from lockstep.isa.sass.encoding import specification
 from lockstep.isa.sass.encoding.operand import ZERO, Address, Register
 
-Reader = Callable[[int, tuple[str, ...], int, list], None]
+Words = tuple[str, ...]
+Reader = Callable[[int, Words, int, list], None]
 EXPLICIT = 101  # bit with which access descriptors print before Hopper
 SCALES = ("", "X4", "X8", "X16")
 

@@ -1,11 +1,7 @@
 """Immediates: the 32 bits of slot X as an integer, one floating-point number or two halves."""
 
-from collections.abc import Callable
-
-from lockstep.isa.sass.encoding.addresses import signed
+from lockstep.isa.sass.encoding.addresses import Reader, signed
 from lockstep.isa.sass.encoding.operand import Float, Immediate, to_float
-
-Reader = Callable[[int, tuple[str, ...], int, list], None]
 
 
 def immediate(how: str) -> Reader:

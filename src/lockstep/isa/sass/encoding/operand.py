@@ -1,12 +1,12 @@
 """Typed operands of a decoded SASS instruction; ``text`` of each is its disassembly."""
 
 import struct
-from typing import ClassVar
 
 import msgspec
 
 ZERO = {"R": 255, "UR": 63, "P": 7, "UP": 7}
 ZERO_NAME = {"R": "RZ", "UR": "URZ", "P": "PT", "UP": "UPT"}
+BARRIERS = 6  # scoreboards of a warp
 PLAIN_LIMIT = 1e9  # the disassembler prints larger numbers with an exponent
 
 
@@ -150,11 +150,10 @@ class Barriers(msgspec.Struct, frozen=True):
     """A set of scoreboard barriers, bit b for barrier b."""
 
     mask: int
-    count: ClassVar[int] = 6
 
     def text(self) -> str:
         """``{1,0}``: highest first."""
-        return "{" + ",".join(str(b) for b in reversed(range(16)) if self.mask >> b & 1) + "}"
+        return "{" + ",".join(str(b) for b in reversed(range(BARRIERS)) if self.mask >> b & 1) + "}"
 
 
 Operand = Register | Immediate | Float | Constant | Address | Target | Name | Barriers

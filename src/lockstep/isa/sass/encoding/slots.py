@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lockstep.isa.sass.encoding import specification
-from lockstep.isa.sass.encoding.addresses import address, signed
+from lockstep.isa.sass.encoding.addresses import Reader, Words, address, signed
 from lockstep.isa.sass.encoding.immediates import immediate
 from lockstep.isa.sass.encoding.operand import (
     Address,
@@ -20,8 +20,6 @@ from lockstep.isa.sass.encoding.operand import (
     Target,
 )
 
-Words = tuple[str, ...]
-Reader = Callable[[int, Words, int, list], None]
 NO_YIELD = 1 << 109  # operands stay in the reuse cache only if no other warp comes between
 FILES = {"R": 8, "UR": 6, "P": 3, "UP": 3, "CB": 4, "SB": 3}  # bits of a register number
 
@@ -70,14 +68,6 @@ def reader(text: str | dict, context: Context) -> Reader:
 
 
 def _conditional(read: Reader, condition: str, unless: bool) -> Reader:
-    if condition.startswith("bit"):
-        bit = int(condition[3:])
-
-        def by_bit(word, words, pc, out):
-            if (word >> bit & 1) != unless:
-                read(word, words, pc, out)
-
-        return by_bit
     wanted = frozenset(condition.split(" or "))
 
     def by_word(word, words, pc, out):
@@ -249,10 +239,7 @@ def _word(spec: specification.Operand, values: tuple[Words, ...]) -> Reader:
 
 
 def _number(spec: specification.Operand, context: Context) -> Reader:
-    get, width = _field(spec.bits), len(spec.bits)
-    if spec.kind == "simm":
-        return lambda word, words, pc, out: out.append(Immediate(signed(get(word), width)))
-    absent = spec.absent
+    get, absent = _field(spec.bits), spec.absent
 
     def read(word, words, pc, out):
         value = get(word)
@@ -362,7 +349,6 @@ def _bytes_of_constant(spec: specification.Operand, context: Context) -> Reader:
 
 _KINDS: dict[str, Callable[[specification.Operand, Context], Reader]] = {
     "imm": _number,
-    "simm": _number,
     "set": _barriers,
     "gdesc_A": _matrices,
     "gdesc_B": _matrices,

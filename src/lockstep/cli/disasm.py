@@ -1,0 +1,60 @@
+"""``lockstep disasm``: the machine code in a program, with scheduling control bits."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:
+    from lockstep.isa.sass.binary import Image
+
+
+@click.command()
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--arch", metavar="SM", help="Only code for this architecture, such as sm_80.")
+@click.option("--kernel", metavar="NAME", help="Only functions whose name contains NAME.")
+@click.option("--words", is_flag=True, help="Print the 128-bit encodings too.")
+@click.option("--list", "only_list", is_flag=True, help="List what FILE contains, without code.")
+def command(path: Path, arch: str | None, kernel: str | None, words: bool, only_list: bool) -> None:
+    """Disassemble the GPU code in FILE.
+
+    FILE is a cubin, a fat binary, or an object, library or program that contains one. Each line is
+    an address, the control bits and the instruction: barriers waited for, read and write barrier
+    set, yield, stall count.
+    """
+    from lockstep.isa.sass.binary import read_images
+
+    images = read_images(path)
+    chosen = [i for i in images if arch is None or i.architecture == _architecture(arch)]
+    if not chosen:
+        there = ", ".join(sorted({f"sm_{i.architecture}" for i in images}))
+        raise LockstepError(f"{path}: no code for {arch}; there is {there}")
+    for image in chosen:
+        for line in _lines(image, path, kernel, words, only_list):
+            click.echo(line)
+
+
+def _architecture(text: str) -> int:
+    digits = text.removeprefix("sm_").removeprefix("compute_").rstrip("af")
+    if not digits.isdecimal():
+        raise LockstepError(f"{text!r} is no architecture; expected for example sm_80")
+    return int(digits)
+
+
+def _lines(image: "Image", path: Path, kernel: str | None, words: bool, only_list: bool):
+    from lockstep.isa.sass.binary import listing, read_cubin
+    from lockstep.isa.sass.encoding import ARCHITECTURES
+
+    yield f"{image.kind} sm_{image.architecture}, {len(image.data)} bytes"
+    if image.kind == "ptx":
+        return
+    cubin = read_cubin(image.data, path)
+    for function in cubin.functions:
+        if kernel is not None and kernel not in function.title and kernel not in function.name:
+            continue
+        if only_list or image.architecture not in ARCHITECTURES:
+            yield f"  {function.title}, {len(function.code) // 16} instructions"
+        else:
+            yield from listing(cubin, function, words)

@@ -1,0 +1,146 @@
+"""Surfaces: elements of textures, read and written by their place in bytes."""
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from lockstep.frontend.exec.lanes.addresses import Access, refuse
+from lockstep.frontend.exec.lanes.atomics import Combination
+from lockstep.frontend.exec.lanes.builder import POINTER, WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.fetch import Texture
+from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, spill
+from lockstep.frontend.exec.lanes.memory import gather, scatter
+from lockstep.frontend.exec.lanes.texture import Coordinates, Handles, for_each_texture
+from lockstep.frontend.exec.lanes.types import I32, I64, INTEGERS, PRED, Type, Value
+from lockstep.frontend.exec.state import Window
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Bytes of surfaces that lanes access.
+
+    ``at``: x in bytes, and y and z or the layer (i32). ``bytes``: of one lane. ``outside``: trap,
+    clamp or zero. ``trap``: the site that reports lanes outside.
+    """
+
+    handles: Handles
+    at: Coordinates
+    bytes: int
+    outside: str
+    trap: ir.Value
+
+    @property
+    def name(self) -> str:
+        """Distinguishes accesses for which different code is needed."""
+        return f"{self.at.name}_{self.bytes}_{self.outside}"
+
+    @property
+    def operands(self) -> list[Value]:
+        """What an outlined function needs besides the handles."""
+        layer = [self.at.layer] if self.at.layer else []
+        return [*self.at.values, *layer]
+
+
+def load(b: LaneBuilder, spot: Spot, kind: Type, count: int) -> tuple[list[Value], Value]:
+    """``count`` elements for each active lane, zeros outside; and their addresses (i64)."""
+    kind = INTEGERS[kind.bits]
+
+    def one(inner: LaneBuilder, texture: Texture, *values: ir.Value) -> Values:
+        address, exists = _find(inner, texture, spot, values)
+        results = []
+        for k in range(count):
+            with inner.guarded(exists):
+                found = gather(inner, _further(inner, address, k * kind.bytes), kind)
+            results.append(inner.ir.select(exists.ir, found, inner.constant(kind, 0).ir))
+        return [*results, address.ir]
+
+    name = f"surface_load_{spot.name}_{kind.name}"
+    *found, address = for_each_texture(
+        b, name, spot.handles, [*spot.operands, _site(b, spot)], [*[kind] * count, I64], one
+    )
+    return found, address
+
+
+def store(b: LaneBuilder, spot: Spot, values: list[Value]) -> Value:
+    """Write elements; their addresses (i64). Nothing is written outside."""
+    kind = INTEGERS[values[0].type.bits]
+    words = [b.cast(v, kind) for v in values]
+    places = len(spot.operands) + 1
+
+    def one(inner: LaneBuilder, texture: Texture, *arguments: ir.Value) -> Values:
+        address, exists = _find(inner, texture, spot, arguments[:places])
+        with inner.guarded(exists):
+            for k, value in enumerate(arguments[places:]):
+                place = _further(inner, address, k * kind.bytes)
+                scatter(inner, place, Value(value, kind))
+        return [address.ir]
+
+    name = f"surface_store_{spot.name}_{kind.name}"
+    arguments = [*spot.operands, _site(b, spot), *words]
+    return for_each_texture(b, name, spot.handles, arguments, [I64], one)[0]
+
+
+def reduce(b: LaneBuilder, spot: Spot, combine: Combination, value: Value) -> Value:
+    """Combine an element with a value, lane after lane; the addresses (i64)."""
+    kind = combine.stored
+    places = len(spot.operands) + 1
+
+    def one(inner: LaneBuilder, texture: Texture, *arguments: ir.Value) -> Values:
+        address, exists = _find(inner, texture, spot, arguments[:places])
+        hosts, operands = spill(inner, address.ir), spill(inner, arguments[places])
+        with inner.guarded(exists), lanes_in_order(inner) as lane:
+            place = inner.ir.load(element(inner, hosts, WORD, lane), typ=WORD)
+            place = inner.ir.inttoptr(place, POINTER)
+            new = inner.ir.load(element(inner, operands, kind.element, lane), typ=kind.element)
+            old = inner.ir.load(place, typ=kind.element, align=kind.bytes)
+            no = ir.Constant(ir.IntType(1), 0)
+            inner.ir.store(combine(inner, old, [new], no), place, align=kind.bytes)
+        return [address.ir]
+
+    name = f"surface_{combine.name}_{spot.name}"
+    arguments = [*spot.operands, _site(b, spot), b.cast(value, kind)]
+    return for_each_texture(b, name, spot.handles, arguments, [I64], one)[0]
+
+
+def _site(b: LaneBuilder, spot: Spot) -> Value:
+    return b.splat(spot.trap, I64)
+
+
+def _further(b: LaneBuilder, host: Value, size: int) -> Value:
+    return Value(b.ir.add(host.ir, b.constant(I64, size).ir), I64)
+
+
+def _find(b: LaneBuilder, texture: Texture, spot: Spot, values: Values) -> tuple[Value, Value]:
+    """Host addresses, and the lanes that are inside; others have an address inside too."""
+    *places, site = values
+    low_bits = b.constant(I32, -spot.bytes).ir
+    axes = [b.ir.and_(places[0], low_bits), *places[1:]]
+    limits = [texture.number("row_bytes").ir]
+    limits[0] = b.ir.sub(limits[0], b.constant(I32, spot.bytes - 1).ir)
+    names = ["height", "depth"] if spot.at.layer is None or len(axes) > 2 else ["depth"]
+    limits += [texture.number(n).ir for n in names]
+    address, exists = b.splat(texture.field("data"), I64).ir, b.constant(PRED, 1).ir
+    steps = [None, *("row_bytes" if n == "height" else "slice_bytes" for n in names)]
+    for index, limit, step in zip(axes, limits, steps):
+        inside = b.ir.icmp_unsigned("<", index, limit)
+        exists = b.ir.and_(exists, inside)
+        place = b.ir.zext(_clamped(b, index, limit), b.vector(I64))
+        if step is not None:
+            place = b.ir.mul(place, b.splat(texture.field(step), I64).ir)
+        address = b.ir.add(address, place)
+    if spot.outside == "trap":
+        handles = b.splat(texture.record, I64)
+        bad = Access(Window.GLOBAL, handles, spot.bytes, b.ir.extract_element(site, _FIRST))
+        refuse(b, bad, Value(b.ir.not_(exists), PRED))
+    if spot.outside == "clamp":
+        exists = b.constant(PRED, 1).ir
+    return Value(b.ir.and_(address, b.constant(I64, -spot.bytes).ir), I64), Value(exists, PRED)
+
+
+_FIRST = ir.Constant(ir.IntType(32), 0)
+
+
+def _clamped(b: LaneBuilder, index: ir.Value, limit: ir.Value) -> ir.Value:
+    last = b.ir.sub(limit, b.constant(I32, 1).ir)
+    low = b.elementwise("smin", Value(index, I32), Value(last, I32))
+    return b.elementwise("smax", low, b.constant(I32, 0)).ir

@@ -1,0 +1,55 @@
+"""Surfaces: suld, sust, sured, with unformatted access (.b)."""
+
+from llvmlite import ir
+
+from lockstep.frontend.exec.lanes import surface as lanes
+from lockstep.frontend.exec.lanes.atomics import Combination
+from lockstep.frontend.exec.lanes.builder import WORD
+from lockstep.frontend.exec.lanes.surface import Spot
+from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
+from lockstep.frontend.exec.ptx.opcodes import opcode
+from lockstep.frontend.exec.ptx.operands import elements
+from lockstep.frontend.exec.ptx.texture import coordinates_of, handles_of
+from lockstep.frontend.exec.state import Window
+from lockstep.isa.ptx.syntax import Instruction, Operand
+
+_SHAPES = "{1d,2d,3d,a1d,a2d}"
+_OUTSIDE = "{trap,clamp,zero}"
+_ACCESS = f"[.{{v2,v4}}].{{b8,b16,b32,b64}}.{_OUTSIDE}"
+
+
+def _spot(lift: Lift, i: Instruction, memory: Operand, size: int) -> Spot:
+    at = coordinates_of(lift, i, memory, "s32")
+    trap = ir.Constant(WORD, lift.site(Window.SURFACE))
+    return Spot(handles_of(lift, memory), at, size, i.modifiers[-1], trap)
+
+
+@opcode(f"suld.b.{_SHAPES}[.{{ca,cg,cs,cv}}]{_ACCESS}")
+def load(lift: Lift, i: Instruction) -> None:
+    kind, targets = type_of(i.modifiers[-2]), elements(i.operands[0])
+    spot = _spot(lift, i, i.operands[1], kind.bytes * len(targets))
+    values, address = lanes.load(lift.b, spot, kind, len(targets))
+    lift.record_addresses(address)
+    for target, value in zip(targets, values):
+        lift.write(target, value)
+
+
+@opcode(f"sust.b.{_SHAPES}[.{{wb,cg,cs,wt}}]{_ACCESS}", destinations=0)
+def store(lift: Lift, i: Instruction) -> None:
+    name, sources = i.modifiers[-2], elements(i.operands[1])
+    spot = _spot(lift, i, i.operands[0], type_of(name).bytes * len(sources))
+    lift.record_addresses(lanes.store(lift.b, spot, [lift.read(s, name) for s in sources]))
+
+
+@opcode(
+    f"sured.b.add.{_SHAPES}.{{u32,s32,u64}}.{_OUTSIDE}",
+    f"sured.b.{{min,max}}.{_SHAPES}.{{u32,s32,u64,s64}}.{_OUTSIDE}",
+    f"sured.b.{{and,or}}.{_SHAPES}.{{b32,b64}}.{_OUTSIDE}",
+    destinations=0,
+)
+def reduce(lift: Lift, i: Instruction) -> None:
+    name = i.modifiers[-2]
+    combine = Combination(i.modifiers[1], type_of(name), is_signed(name), packed=False)
+    spot = _spot(lift, i, i.operands[0], type_of(name).bytes)
+    value = lift.read(i.operands[1], name)
+    lift.record_addresses(lanes.reduce(lift.b, spot, combine, value))

@@ -1,0 +1,26 @@
+"""GPU binaries: cubins, and the fat binaries in which programs carry them."""
+
+from lockstep.isa.sass.binary.cubin import Cubin, Function, Relocation, Symbol, read_cubin
+from lockstep.isa.sass.binary.fatbinary import Image, best_image, images_of, read_images
+from lockstep.isa.sass.binary.information import Parameter
+from lockstep.isa.sass.binary.lines import Line, line_at, lines
+from lockstep.isa.sass.binary.listing import listing
+from lockstep.isa.sass.binary.names import demangled
+
+__all__ = [
+    "Cubin",
+    "Function",
+    "Image",
+    "Line",
+    "Parameter",
+    "Relocation",
+    "Symbol",
+    "best_image",
+    "demangled",
+    "images_of",
+    "line_at",
+    "lines",
+    "listing",
+    "read_cubin",
+    "read_images",
+]

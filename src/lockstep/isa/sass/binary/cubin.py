@@ -1,0 +1,243 @@
+"""Cubins: ELF files with the machine code of one architecture, and what launching it takes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import Section, SymbolTableSection
+
+from lockstep.errors import InputError
+from lockstep.isa.sass.binary import information
+from lockstep.isa.sass.binary.information import Parameter
+from lockstep.isa.sass.binary.names import demangled
+from lockstep.isa.sass.binary.sections import (
+    MACHINE_CUDA,
+    SYMBOL_BYTES,
+    is_elf,
+    machine,
+    open_elf,
+)
+
+DAMAGE = (ELFError, ValueError, KeyError, IndexError, AttributeError, TypeError, OverflowError)
+SECOND_LAYOUT = 8  # ABI version from which the architecture is in bits 8-15 of the flags
+OTHER = 5  # byte of a symbol: its other field
+ENTRY = 0x10  # bit of a symbol's other field: the function is a kernel
+_TEXT, _SHARED, _CONSTANT = ".text.", ".nv.shared.", ".nv.constant"
+_REGISTER_SHIFT, _BARRIER_SHIFT = 24, 20
+_FUNCTION, _OBJECT = "STT_FUNC", "STT_OBJECT"
+
+
+class Symbol(msgspec.Struct, frozen=True):
+    """A function or variable: its section, its place there and its bytes."""
+
+    name: str
+    kind: str
+    section: str
+    offset: int
+    size: int
+
+
+class Relocation(msgspec.Struct, frozen=True):
+    """A place in a section that becomes the address of a symbol, plus ``addend``."""
+
+    section: str
+    offset: int
+    kind: int
+    symbol: str
+    addend: int = 0
+
+
+class Function(msgspec.Struct, frozen=True):
+    """A kernel, or a function that kernels call (``is_kernel``), with its code.
+
+    ``parameter_base`` is where in constant bank 0 the parameters begin, ``constants`` the
+    function's own banks by number. Sizes are bytes: ``shared_bytes`` a CTA, ``local_bytes`` and
+    ``stack_bytes`` a thread.
+    """
+
+    name: str
+    code: bytes
+    registers: int
+    is_kernel: bool = True
+    barriers: int = 0
+    shared_bytes: int = 0
+    local_bytes: int = 0
+    stack_bytes: int = 0
+    parameter_base: int = 0
+    parameter_bytes: int = 0
+    parameters: tuple[Parameter, ...] = ()
+    exits: tuple[int, ...] = ()
+    constants: dict[int, bytes] = {}
+
+    @property
+    def title(self) -> str:
+        """The name in C++."""
+        return demangled(self.name)
+
+
+class Cubin(msgspec.Struct, frozen=True):
+    """A cubin: functions in the order of their sections, and what they share.
+
+    ``constants`` are the banks of the module, 3 for ``__constant__``. ``initial`` is the contents
+    of its initialised global variables, ``global_bytes`` the size of those that begin as zero.
+    """
+
+    architecture: int
+    functions: tuple[Function, ...]
+    constants: dict[int, bytes]
+    initial: bytes
+    global_bytes: int
+    symbols: tuple[Symbol, ...]
+    relocations: tuple[Relocation, ...]
+    sections: dict[str, bytes]
+
+    @property
+    def kernels(self) -> tuple[Function, ...]:
+        """The functions that can be launched."""
+        return tuple(f for f in self.functions if f.is_kernel)
+
+
+def architecture_of(data: bytes, path: Path) -> int:
+    """80 for sm_80."""
+    if not is_elf(data) or machine(data) != MACHINE_CUDA or len(data) < 64:
+        raise InputError(path, "", "not a cubin: expected an ELF file for the machine CUDA")
+    flags = int.from_bytes(data[48:52], "little")
+    return flags >> 8 & 0xFF if data[8] >= SECOND_LAYOUT else flags & 0xFF
+
+
+def read_cubin(data: bytes, path: Path) -> Cubin:
+    """Everything in a cubin; ``path`` is for messages. InputError if it is damaged."""
+    architecture = architecture_of(data, path)
+    elf = open_elf(data, path)
+    try:
+        return _read(elf, architecture, path)
+    except DAMAGE as error:
+        raise InputError(path, "", f"damaged cubin: {error}") from error
+
+
+def _read(elf: ELFFile, architecture: int, path: Path) -> Cubin:
+    sections = {section.name: section for section in elf.iter_sections()}
+    symbols = _symbols(elf)
+    kernels = _kernel_names(elf)
+    shared_info = _info(sections, ".nv.info", path)
+    numbers = _names_by_number(elf)
+    functions = tuple(
+        _function(section, sections, kernels, shared_info, numbers, path)
+        for name, section in sections.items()
+        if name.startswith(_TEXT)
+    )
+    empty = sections.get(".nv.global")
+    return Cubin(
+        architecture,
+        functions,
+        _banks(sections, ""),
+        sections[".nv.global.init"].data() if ".nv.global.init" in sections else b"",
+        empty["sh_size"] if empty is not None else 0,
+        symbols,
+        tuple(_relocations(elf)),
+        {n: s.data() for n, s in sections.items() if n.startswith((".debug_", ".nv_debug_"))},
+    )
+
+
+def _function(
+    section: Section,
+    sections: dict[str, Section],
+    kernels: set[str],
+    shared_info: list[information.Attribute],
+    numbers: dict[int, str],
+    path: Path,
+) -> Function:
+    name = section.name.removeprefix(_TEXT)
+    own = _info(sections, f".nv.info.{name}", path)
+    shared = sections.get(_SHARED + name)
+    found = {a.number: a for a in own}
+    cbank = found.get(information.CBANK)
+    place = int.from_bytes(cbank.payload[4:6], "little") if cbank else 0
+    size = int.from_bytes(cbank.payload[6:8], "little") if cbank else 0
+    parameters = [information.parameter(a) for a in own if a.number == information.PARAMETER]
+    counted = found.get(information.BARRIERS)
+    return Function(
+        name,
+        section.data(),
+        _of_symbol(shared_info, information.REGISTERS, name, numbers)
+        or section["sh_info"] >> _REGISTER_SHIFT,
+        name in kernels,
+        counted.payload[0] if counted else section["sh_flags"] >> _BARRIER_SHIFT & 0x7F,
+        shared["sh_size"] if shared is not None else 0,
+        _of_symbol(shared_info, information.FRAME_SIZE, name, numbers),
+        _of_symbol(shared_info, information.MIN_STACK_SIZE, name, numbers),
+        place,
+        size,
+        tuple(sorted((p for p in parameters if p), key=lambda p: p.ordinal)),
+        found[information.EXITS].words() if information.EXITS in found else (),
+        _banks(sections, f".{name}"),
+    )
+
+
+def _info(sections: dict[str, Section], name: str, path: Path) -> list[information.Attribute]:
+    section = sections.get(name)
+    return list(information.attributes(section.data(), name, path)) if section is not None else []
+
+
+def _of_symbol(info: list, number: int, name: str, numbers: dict[int, str]) -> int:
+    """What the module's attributes say of one function: pairs of a symbol and a value."""
+    for attribute in info:
+        words = attribute.words()
+        if attribute.number == number and len(words) == 2 and numbers.get(words[0]) == name:
+            return words[1]
+    return 0
+
+
+def _banks(sections: dict[str, Section], suffix: str) -> dict[int, bytes]:
+    names = {f"{_CONSTANT}{n}{suffix}": n for n in range(32)}
+    return {n: sections[name].data() for name, n in names.items() if name in sections}
+
+
+def _tables(elf: ELFFile) -> Iterator[SymbolTableSection]:
+    return (s for s in elf.iter_sections() if isinstance(s, SymbolTableSection))
+
+
+def _names_by_number(elf: ELFFile) -> dict[int, str]:
+    return {i: s.name for table in _tables(elf) for i, s in enumerate(table.iter_symbols())}
+
+
+def _kernel_names(elf: ELFFile) -> set[str]:
+    """Functions whose symbols are marked as entries."""
+    return {
+        symbol.name
+        for table in _tables(elf)
+        for symbol, raw in zip(table.iter_symbols(), _raw_symbols(table), strict=True)
+        if symbol["st_info"]["type"] == _FUNCTION and raw[OTHER] & ENTRY
+    }
+
+
+def _raw_symbols(table: SymbolTableSection) -> list[bytes]:
+    data = table.data()
+    return [data[i : i + SYMBOL_BYTES] for i in range(0, len(data), SYMBOL_BYTES)]
+
+
+def _symbols(elf: ELFFile) -> tuple[Symbol, ...]:
+    names = [section.name for section in elf.iter_sections()]
+    found = []
+    for table in _tables(elf):
+        for symbol in table.iter_symbols():
+            place, kind = symbol["st_shndx"], symbol["st_info"]["type"]
+            if kind in (_FUNCTION, _OBJECT) and isinstance(place, int) and place < len(names):
+                value, size = symbol["st_value"], symbol["st_size"]
+                found.append(Symbol(symbol.name, kind[4:].lower(), names[place], value, size))
+    return tuple(found)
+
+
+def _relocations(elf: ELFFile) -> Iterator[Relocation]:
+    numbers = _names_by_number(elf)
+    for section in elf.iter_sections():
+        if isinstance(section, RelocationSection) and section["sh_entsize"] in (16, 24):
+            target = section.name.removeprefix(".rela").removeprefix(".rel")
+            for entry in section.iter_relocations():
+                info = entry["r_info"]
+                addend = entry["r_addend"] if section.is_RELA() else 0
+                symbol = numbers.get(info >> 32, "")
+                yield Relocation(target, entry["r_offset"], info & 0xFFFFFFFF, symbol, addend)

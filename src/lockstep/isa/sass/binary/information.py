@@ -1,0 +1,65 @@
+"""The attributes in a cubin's ``.nv.info`` sections: parameters, register counts, stack sizes.
+
+Numbers and layouts of the attributes: found in cubins of CUDA 12 and 13, and in the names that
+``readelf``-like tools of NVIDIA's print (EIATTR_KPARAM_INFO and so on).
+"""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lockstep.errors import InputError
+
+CBANK = 0x0A  # u32 symbol, u16 first byte of the parameters in constant bank 0, u16 their size
+FRAME_SIZE = 0x11  # u32 symbol, u32 bytes of local memory a thread
+MIN_STACK_SIZE = 0x12
+PARAMETER = 0x17  # u32 index, u16 ordinal, u16 offset, u32 with the size above bit 18
+PARAMETER_BYTES = 0x19
+MOST_REGISTERS = 0x1B
+EXITS = 0x1C  # u32 offsets of EXIT instructions
+REGISTERS = 0x2F  # u32 symbol, u32 count
+BARRIERS = 0x4C
+_SIZED = 4  # the format of attributes that have a length and a payload
+
+
+class Attribute(NamedTuple):
+    """One attribute: its number and its payload, or the two bytes that it has instead."""
+
+    number: int
+    payload: bytes
+
+    def words(self) -> tuple[int, ...]:
+        """The payload as 32-bit numbers."""
+        count = len(self.payload) // 4
+        return struct.unpack_from(f"<{count}I", self.payload)
+
+
+class Parameter(NamedTuple):
+    """A kernel parameter: where it is from the first byte of the parameters, and its bytes."""
+
+    ordinal: int
+    offset: int
+    size: int
+
+
+def attributes(data: bytes, section: str, path: Path) -> Iterator[Attribute]:
+    """The attributes of a section, in order."""
+    place = 0
+    while place + 4 <= len(data):
+        form, number, size = struct.unpack_from("<BBH", data, place)
+        length = size if form == _SIZED else 0
+        if place + 4 + length > len(data):
+            message = f"attribute {number:#x} of {section} is longer than its section"
+            raise InputError(path, f"byte {place} of {section}", message)
+        start = place + 4 if form == _SIZED else place + 2
+        yield Attribute(number, data[start : place + 4 + length])
+        place += 4 + length
+
+
+def parameter(attribute: Attribute) -> Parameter | None:
+    """The parameter that an attribute describes, or None if it is cut short."""
+    if len(attribute.payload) < 12:
+        return None
+    _, ordinal, offset, word = struct.unpack_from("<IHHI", attribute.payload)
+    return Parameter(ordinal, offset, word >> 18)

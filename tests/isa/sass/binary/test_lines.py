@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from lockstep.isa.sass.binary import line_at, lines, read_cubin
+
+FLOAT = "_Z5scaleIfEvPT_sd"
+
+
+@pytest.fixture(scope="module")
+def cubin(fixtures):
+    path = fixtures / "scale_sm70.cubin"
+    return read_cubin(path.read_bytes(), Path(path.name))
+
+
+def source_line(fixtures, text):
+    source = (fixtures / "scale.cu").read_text().splitlines()
+    return 1 + next(i for i, line in enumerate(source) if text in line)
+
+
+def test_instructions_have_the_lines_of_the_source(cubin, fixtures):
+    rows = lines(cubin)[FLOAT]
+    assert rows[0].offset == 0
+    assert {row.file for row in rows} == {"/scale.cu"}
+    numbers = [row.line for row in rows]
+    assert source_line(fixtures, "tile[threadIdx.x] =") in numbers
+    assert source_line(fixtures, "+ counter") in numbers
+
+
+def test_an_offset_between_rows_belongs_to_the_row_before(cubin):
+    rows = lines(cubin)[FLOAT]
+    assert line_at(rows, rows[1].offset) == rows[1]
+    assert line_at(rows, rows[1].offset - 16) == rows[0]
+    assert line_at((), 0) is None
+
+
+def test_a_program_without_lines_has_none(fixtures):
+    path = fixtures / "scale_sm90.cubin"
+    assert lines(read_cubin(path.read_bytes(), Path(path.name))) == {}
+
+
+def test_a_damaged_table_gives_what_is_before_the_damage(cubin):
+    whole = cubin.sections[".debug_line"]
+    for end in range(0, len(whole), 7):
+        cut = msgspec.structs.replace(cubin, sections={".debug_line": whole[:end]})
+        rows = lines(cut).get(FLOAT, ())
+        assert set(rows) <= set(lines(cubin)[FLOAT])
+    for place in range(0, len(whole), 3):
+        bad = whole[:place] + b"\xff" + whole[place + 1 :]
+        lines(msgspec.structs.replace(cubin, sections={".debug_line": bad}))
