@@ -216,23 +216,25 @@ class Device:
         """
         self._launched += 1
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
-        if self.timing or self.profiling:
-            self.launches.append(launch)
         if not timed:
             self.synchronize()
-        if self.recorder is None and not (self.timing and timed):
+        timing = self.timing if timed else None
+        if timing or self.profiling:
+            self.launches.append(launch)
+        if self.recorder is None and timing is None:
             execute(launch, self.profiling)
         else:
-            self._launch_recorded(launch)
-        stream.last = launch
+            self._launch_recorded(launch, timing)
+        if timed:
+            stream.last = launch
         return launch
 
-    def _launch_recorded(self, launch: Launch) -> None:
+    def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
         command = workload_kernel(launch, self.profiling)
         if self.recorder:
             self.recorder.launch(command)
-        if self.timing:
-            self.timing.launch(launch, command)
+        if timing:
+            timing.launch(launch, command)
             return
         try:
             for _ in command.ctas():
