@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.access import Fault
-from lockstep.frontend.exec.groups import AT_BARRIER, AT_MEMBERS, READY
+from lockstep.frontend.exec.groups import AT_BARRIER
 from lockstep.frontend.exec.machine import CLUSTER
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
@@ -195,7 +195,7 @@ def hottest_places(resident: Resident) -> str:
     place = int(machine.running[0].warp) // warps
     for w in range(place * warps, (place + 1) * warps):
         for g in range(int(machine.warps[w].groups)):
-            if machine.group_state[w, g] in (READY, AT_MEMBERS):
+            if machine.group_state[w, g] < AT_BARRIER:
                 places[int(machine.blocks[machine.group_block[w, g]].first)] += 1
     if not places:
         return "between CTAs"

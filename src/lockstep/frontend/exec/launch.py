@@ -41,7 +41,7 @@ class Executor:
         self._idle: dict[tuple, list[Resident]] = {}
 
     @contextmanager
-    def _begin(self, geometry: Geometry, parameters: np.ndarray) -> Iterator[Resident]:
+    def begin(self, geometry: Geometry, parameters: np.ndarray) -> Iterator[Resident]:
         """State for a launch, nobody else's meanwhile: launches of a kernel may overlap."""
         idle = self._idle.setdefault(geometry.shape, [])
         resident = idle.pop() if idle else self._build(geometry)
@@ -83,7 +83,7 @@ class Executor:
 
     def run(self, geometry: Geometry, parameters: np.ndarray) -> None:
         """Run a launch to its end."""
-        with self._begin(geometry, parameters) as resident:
+        with self.begin(geometry, parameters) as resident:
             self._advance(resident)
 
     def run_recorded(
@@ -93,7 +93,7 @@ class Executor:
 
         The program must have been translated for recording.
         """
-        with self._begin(geometry, parameters) as resident:
+        with self.begin(geometry, parameters) as resident:
             running = resident.machine.running[0]
             running.recording = False  # no stop at the end of each CTA
             streams = Streams(resident.machine, FEW_STREAM_WORDS)
@@ -117,7 +117,7 @@ class Executor:
         expander = Expander(self.program, geometry.warps)
         ended: dict[int, Cta] = {}
         wanted = 0
-        with self._begin(geometry, parameters) as resident:
+        with self.begin(geometry, parameters) as resident:
             streams = Streams(resident.machine)
             while (stop := self._advance(resident)) != Stop.DONE:
                 place = int(resident.machine.running[0].place)

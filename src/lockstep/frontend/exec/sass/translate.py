@@ -127,7 +127,7 @@ class Translation:
         if block.ending in (Ending.BARRIER, Ending.ARRIVE):
             record["taken"], record["barrier"] = record["next"], -1
             record["reduces"] = "RED" in self.code[block.end - 1].modifiers
-        record["members_slot"] = -1
+        record["members_slot"] = record["guard_slot"] = -1
         record["stream_words"] = lift.stream.words if lift.stream is not None else 0
         head = self.code[block.first]
         if converges(head):
