@@ -35,7 +35,10 @@ class Device:
     """A modelled GPU that executes kernels.
 
     ``timing``: whether launches are also simulated; without it they are executed at once, with it
-    when somebody waits for them. ``profile``: whether each launch has a ``profile``.
+    when somebody waits for them. ``at_issue``: whether they are executed while they are simulated,
+    so that what depends on time (locks, queues, clocks) takes the course that it takes there;
+    without it each CTA is executed before it is simulated, which is faster. ``profile``: whether
+    each launch has a ``profile``.
     ``memory_bytes``: device memory, taken from the host when it is used; with ``shared_memory``
     other processes can map it (``memory.file``). ``heap_bytes``: how much
     of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive functions.
@@ -52,6 +55,7 @@ class Device:
         gpu: GPU | str | Path = "QV100",
         *,
         timing: bool = False,
+        at_issue: bool = False,
         profile: bool = False,
         memory_bytes: int = 16 << 30,
         shared_memory: bool = False,
@@ -66,7 +70,9 @@ class Device:
         notice: Any = None,
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
-        self.name, self.profiling = name, profile
+        if at_issue and not timing:
+            raise LockstepError("at_issue needs timing=True")
+        self.name, self.profiling, self.at_issue = name, profile, at_issue
         self.memory = _reserve(memory_bytes, shared_memory)
         self.services = Services(self.memory, heap_bytes)
         self.limits = Limits(limit_instructions, stack_bytes, self.gpu.sm.count)
@@ -108,6 +114,8 @@ class Device:
     @property
     def recording(self) -> Recording:
         """What launches write to streams."""
+        if self.at_issue:
+            return Recording.AT_ISSUE
         if self.timing is not None or self.recorder is not None:
             return Recording.EVERYTHING
         return Recording.PROFILE if self.profiling else Recording.NOTHING
@@ -229,23 +237,25 @@ class Device:
         """
         self._launched += 1
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
-        if self.timing or self.profiling:
-            self.launches.append(launch)
         if not timed:
             self.synchronize()
-        if self.recorder is None and not (self.timing and timed):
+        timing = self.timing if timed else None
+        if timing or self.profiling:
+            self.launches.append(launch)
+        if self.recorder is None and timing is None:
             execute(launch, self.profiling)
         else:
-            self._launch_recorded(launch)
-        stream.last = launch
+            self._launch_recorded(launch, timing)
+        if timed:
+            stream.last = launch
         return launch
 
-    def _launch_recorded(self, launch: Launch) -> None:
-        command = workload_kernel(launch, self.profiling)
+    def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
+        command = workload_kernel(launch, self.profiling, self.recording)
         if self.recorder:
             self.recorder.launch(command)
-        if self.timing:
-            self.timing.launch(launch, command)
+        if timing:
+            timing.launch(launch, command)
             return
         try:
             for _ in command.ctas():
@@ -307,6 +317,8 @@ class Device:
         self.check_open()
         if self.recorder is not None:
             raise LockstepError(f"already recording {self.recorder.path}")
+        if self.at_issue:
+            raise LockstepError("a device with at_issue=True cannot record")
         self.synchronize()
         self.recorder = Recorder(self, path, self.name)
         return self.recorder

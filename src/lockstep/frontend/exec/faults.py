@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.access import Fault
-from lockstep.frontend.exec.groups import AT_BARRIER, AT_MEMBERS, READY
+from lockstep.frontend.exec.groups import AT_BARRIER
 from lockstep.frontend.exec.machine import CLUSTER
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
@@ -109,7 +109,7 @@ def describe_problem(resident: Resident, memory: DeviceMemory, stop: Stop) -> La
     if stop == Stop.DEADLOCK:
         return LaunchError("deadlock", name, f"deadlock: {_waiting(resident)}")
     if stop != Stop.FAULT:
-        message = f"more than the {resident.executed} instructions that a launch may execute"
+        message = f"stopped after {resident.executed} warp instructions, its limit"
         return LaunchError("limit", name, f"{message}; it ran {hottest_places(resident)}")
     fault = resident.machine.fault[0]
     kind, site = Fault(fault.kind), int(fault.site)
@@ -193,16 +193,15 @@ def hottest_places(resident: Resident) -> str:
     machine, program = resident.machine, resident.program
     places: Counter = Counter()
     warps = resident.geometry.warps
-    first = int(machine.running[0].place) * warps
-    for w in range(first, first + warps):
+    place = int(machine.running[0].warp) // warps
+    for w in range(place * warps, (place + 1) * warps):
         for g in range(int(machine.warps[w].groups)):
-            if machine.group_state[w, g] in (READY, AT_MEMBERS):
+            if machine.group_state[w, g] < AT_BARRIER:
                 places[int(machine.blocks[machine.group_block[w, g]].first)] += 1
     if not places:
         return "between CTAs"
     listed = [str(place_of(program, k)) for k, _ in places.most_common(MOST_PLACES)]
-    cta = resident.cta_index(int(machine.ctas[int(machine.running[0].place)].linear))
-    return f"CTA {cta} at {'; '.join(listed)}"
+    return f"CTA {resident.cta_index(int(machine.ctas[place].linear))} at {'; '.join(listed)}"
 
 
 def _waiting(resident: Resident) -> str:

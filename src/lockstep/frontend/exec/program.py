@@ -25,6 +25,7 @@ class Recording(IntEnum):
     NOTHING = 0
     EVERYTHING = 1  # for the timing model: each block, and all addresses
     PROFILE = 2  # the same without addresses in shared memory, which coalesce with nothing
+    AT_ISSUE = 3  # everything, in blocks in which only the first instruction depends on time
 
 
 EXITED = -1  # as a target: the lanes end
@@ -47,6 +48,8 @@ BLOCK = np.dtype(
         ("reduces", "i8"),  # 1 = a predicate is reduced over the barrier
         ("service", "i8"),  # which one a host call asks for
         ("stream_words", "i8"),  # what one execution appends to the stream
+        ("guard_slot", "i8"),  # byte offset of its first instruction's guard; -1 = none
+        ("guard_negated", "i8"),
     ]
 )
 """One basic block. Blocks are numbered so that a smaller number should run first."""

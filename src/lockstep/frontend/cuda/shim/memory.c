@@ -284,6 +284,14 @@ API int cudaMemAdvise(const void *address, size_t bytes) {
     return SUCCESS;
 }
 
+API int cudaMemPrefetchAsync_v2(const void *address, size_t bytes) {
+    return cudaMemPrefetchAsync(address, bytes);
+}
+
+API int cudaMemAdvise_v2(const void *address, size_t bytes) {
+    return cudaMemAdvise(address, bytes);
+}
+
 API int cudaStreamAttachMemAsync(stream_t stream, void *address, size_t bytes, unsigned flags) {
     (void)stream, (void)address, (void)bytes, (void)flags;
     return SUCCESS;

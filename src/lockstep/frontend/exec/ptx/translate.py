@@ -19,6 +19,7 @@ from lockstep.frontend.exec.ptx.classes import class_of, space_of
 from lockstep.frontend.exec.ptx.graph import (
     Block,
     blocks_of,
+    ending_of,
     entry_of,
     members_of,
     service_of,
@@ -28,21 +29,30 @@ from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.liveness import find_live, is_indirect
 from lockstep.frontend.exec.ptx.loops import find_waiting_loops
 from lockstep.frontend.exec.ptx.statics import StaticCode
+from lockstep.frontend.exec.ptx.steps import steps_of
 from lockstep.isa.instruction import Space
-from lockstep.isa.ptx.syntax import Instruction, Module, Register, SourceLine
+from lockstep.isa.ptx.syntax import (
+    Instruction,
+    Module,
+    Negated,
+    Operand,
+    Register,
+    SourceLine,
+)
 
 
 class Translation(translation.Translation):
     """One kernel of a module on its way to a :class:`Program`."""
 
-    def __init__(self, module: Module, name: str, recording: Recording, at_issue: bool = False):
+    def __init__(self, module: Module, name: str, recording: Recording):
         self.module, self.recording = module, recording
         self.calls = CallGraph(module, module.functions[name])
         self.layout = Layout(self.calls)
         self.functions = self.calls.functions[::-1]  # the entry's instructions come first
         self.blocks: list[Block] = []
         for function in self.calls.functions:
-            blocks = blocks_of(module, function, at_issue)
+            steps = steps_of(function) if recording == Recording.AT_ISSUE else ()
+            blocks = blocks_of(module, function, steps)
             find_waiting_loops(module, self.calls, blocks)
             find_live(module, self.layout.passed[function.name], blocks)
             self.layout.entries[function.name] = len(self.blocks)
@@ -76,9 +86,8 @@ class Translation(translation.Translation):
 
     def records_addresses(self, instruction: Instruction) -> bool:
         """Whether an instruction's addresses, if it has any, go to the stream."""
-        if self.recording == Recording.EVERYTHING:
-            return True
-        return space_of(instruction, class_of(instruction)) != Space.SHARED
+        quiet = self.recording == Recording.PROFILE
+        return not quiet or space_of(instruction, class_of(instruction)) != Space.SHARED
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
         """Emit one instruction by its entry in the table."""
@@ -119,17 +128,23 @@ class Translation(translation.Translation):
             record["service"] = service_of(block.last)
         if block.instructions:
             self._describe_members(block.function.name, block.instructions[0], record)
+            self._describe_guard(block.function.name, block.instructions[0].guard, record)
 
     def _describe_members(self, function: str, head: Instruction, record: np.void) -> None:
-        entry = entry_of(self.module, head)
-        if not entry.converges and not entry.aligned:
+        members = members_of(head, entry_of(self.module, head))
+        if members is None or ending_of(head) is not None:
             return
-        members = members_of(head, entry)
         record["converges"] = 1
         if isinstance(members, Register):
             record["members_slot"] = self.layout.slots[function, members.name]
         else:
             record["members"] = members.value & 0xFFFFFFFF
+
+    def _describe_guard(self, function: str, guard: Operand | None, record: np.void) -> None:
+        record["guard_negated"] = isinstance(guard, Negated)
+        register = guard.operand if isinstance(guard, Negated) else guard
+        if register is not None:
+            record["guard_slot"] = self.layout.slots.get((function, register.name), -1)
 
     def _targets(self, block: Block) -> tuple[int, int, int]:
         """Ending, taken and next of a block's record; calls go to the callee."""
@@ -157,9 +172,7 @@ def _origin(function: str, instruction: Instruction) -> Origin:
     return Origin(function, instruction.position.line, tuple(lines))
 
 
-def translate(
-    module: Module, name: str, key: str, recording: Recording, at_issue: bool = False
-) -> Program:
+def translate(module: Module, name: str, key: str, recording: Recording) -> Program:
     """The program of a kernel; ``key`` identifies the module's text in the disk cache."""
-    parts = (key, module.name, name, int(recording), at_issue)
-    return translation.cached(parts, lambda: Translation(module, name, recording, at_issue))
+    parts = (key, module.name, name, int(recording))
+    return translation.cached(parts, lambda: Translation(module, name, recording))

@@ -27,6 +27,7 @@ from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 
 DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
+SHARED = ("LDS", "STS", "ATOMS", "LDSM", "STSM")  # accesses of shared memory alone
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Translation(translation.Translation):
     """One kernel on its way to a :class:`Program`."""
 
     def __init__(self, source: Source, recording: Recording):
+        if recording == Recording.AT_ISSUE:
+            raise LockstepError(f"kernel {source.name}: machine code cannot run with at_issue=True")
         self.source, self.recording = source, recording
         self.code = self._decode(source.sections[0])
         if any(_calls_far(i) for i in self.code):
@@ -88,9 +91,13 @@ class Translation(translation.Translation):
 
     def records_addresses(self, instruction: Instruction) -> bool:
         """Whether an instruction's addresses, if it has any, go to the stream."""
-        if self.recording == Recording.EVERYTHING:
-            return True
-        return instruction.mnemonic not in ("LDS", "STS", "ATOMS", "LDSM", "STSM")
+        return self.recording != Recording.PROFILE or instruction.mnemonic not in (
+            "LDS",
+            "STS",
+            "ATOMS",
+            "LDSM",
+            "STSM",
+        )
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
         """Emit one instruction by its entry in the table."""
