@@ -53,10 +53,11 @@ class Place:
 
 def place_of(program: Program, index: int) -> Place:
     """The place of a static instruction."""
-    if not program.origins:  # machine code
-        return Place(program.texts[index] if program.texts else "", 16 * index)
-    origin, record = program.origins[index], program.code[index]
+    record = program.code[index]
     text = program.texts[record["text"]]
+    if not program.origins:  # machine code without line tables
+        return Place(text, int(record["pc"]))
+    origin = program.origins[index]
     return Place(text, int(record["pc"]), program.file, origin.line, origin.sources)
 
 
