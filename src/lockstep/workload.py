@@ -8,7 +8,9 @@ functional front end executes is one run; a trace reader joins lines into runs.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -35,6 +37,78 @@ WARP = np.dtype(
     ]
 )
 """Where one warp's stream lies in its CTA's arrays."""
+
+
+class Ask(IntEnum):
+    """What the model wants of a kernel's :class:`Source`."""
+
+    START = 0  # begin a CTA: the answer is its ``place``
+    LOOK = 1  # where does the warp go on
+    EXECUTE = 2  # execute the block that it was told then
+
+
+class Answer(IntEnum):
+    """What a :class:`Source` says of a warp."""
+
+    ENDED = 0
+    WAITS = 1  # for other warps: ask again later
+    READY = 2
+
+
+STEP_RUNS = 64
+"""Most runs of a block that is executed at issue."""
+
+STEP = np.dtype(
+    [
+        ("ask", "i8"),  # Ask
+        ("cta", "i8"),  # linear id; to start one
+        ("sm", "i8"),  # where it starts
+        ("place", "i8"),  # of the CTA: said by the source
+        ("warp", "i8"),  # in the CTA
+        ("cycle", "i8"),  # now
+        ("static", "i8"),  # READY to LOOK: the first instruction of the next block
+        ("mask", "i8"),  # ... and the lanes that will execute it
+        ("runs", "i8"),  # READY to EXECUTE: runs of the block, 1 to STEP_RUNS
+        ("addresses", "i8"),  # ... and its address records, 0 or 1
+    ]
+)
+"""One question of the model to a kernel's source, and the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Memory in which the model and a source meet; the source writes all but the questions.
+
+    Pool places in an address record count from the start of ``pool``.
+    """
+
+    step: np.ndarray  # STEP [1]
+    runs: np.ndarray  # RUN [STEP_RUNS]
+    addresses: np.ndarray  # ADDRESS [1]
+    pool: np.ndarray  # int64 [32]
+
+
+class Source(Protocol):
+    """Executes a kernel while it is simulated, a block when its first instruction issues.
+
+    So a program whose path depends on time takes the path of the simulated time. Machine code at
+    ``function``, ``int64 f(void *context, int32)``, answers one question in the exchange; the
+    simulation calls it from one thread. A block holds at most one memory access, its first
+    instruction.
+    """
+
+    function: int
+    context: int
+    warp_instructions: int  # executed so far
+    thread_instructions: int
+
+    def failed(self) -> bool:
+        """Whether the kernel ended early; all its warps end as soon as they ask."""
+        ...
+
+    def close(self) -> None:
+        """The kernel has ended."""
+        ...
 
 
 class Code:
@@ -99,6 +173,8 @@ class Kernel:
     shared_base: int = 0  # generic address at which shared memory begins
     local_base: int = 0  # generic address at which local memory begins
     cluster: tuple[int, int, int] = (1, 1, 1)
+    source: Callable[[Exchange], Source] | None = field(default=None, repr=False)
+    """Executes it at issue; ``ctas`` is not used then."""
 
     @property
     def n_ctas(self) -> int:

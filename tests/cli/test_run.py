@@ -24,7 +24,7 @@ def test_a_program_with_its_cycles(call, tmp_path):
 
 
 def test_a_program_without_its_cycles(call, tmp_path):
-    done = call("run", "mm3", "--size", load("mm3").small, "--no-timing", "--json", "r.json")
+    done = call("run", "mm3", "--size", load("mm3").small, "--timing", "none", "--json", "r.json")
     assert done.exit_code == 0, done.output
     heading, *rows, verdict = done.stdout.splitlines()
     assert heading.split()[:2] == ["kernel", "launches"]
@@ -36,7 +36,7 @@ def test_a_program_without_its_cycles(call, tmp_path):
 
 
 def test_quiet_prints_nothing(call):
-    done = call("run", "vecadd", "--size", 100, "--no-timing", "-q")
+    done = call("run", "vecadd", "--size", 100, "--timing", "none", "-q")
     assert (done.exit_code, done.output) == (0, "")
 
 
@@ -48,7 +48,7 @@ def test_seed_and_size_reach_the_program(call, monkeypatch):
         return ()
 
     monkeypatch.setattr(type(kernel), "run", spy)
-    assert call("run", "vecadd", "--size", "2e3", "--seed", 5, "--no-timing").exit_code == 0
+    assert call("run", "vecadd", "--size", "2e3", "--seed", 5, "--timing", "none").exit_code == 0
     assert seen == [(2000, 5)]
 
 
@@ -57,7 +57,7 @@ def test_wrong_results_are_exit_code_1(call, monkeypatch):
         raise WrongResult("c: 1 of 2 values differ")
 
     monkeypatch.setattr(Check, "verify", verify)
-    done = call("run", "vecadd", "--size", 100, "--no-timing")
+    done = call("run", "vecadd", "--size", 100, "--timing", "none")
     assert done.exit_code == 1
     assert done.stderr.endswith("lockstep: wrong result: c: 1 of 2 values differ\n")
 
@@ -115,7 +115,7 @@ def ptx(tmp_path):
 def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
     shape = ["--kernel", "scale", "--grid", "2", "--block", "8,8"]
     arguments = ["--arg", "f4[100]", "--arg", "2.5", "--arg", "100"]
-    done = call("run", ptx, *shape, *arguments, "--no-timing", "--json", "r.json")
+    done = call("run", ptx, *shape, *arguments, "--timing", "none", "--json", "r.json")
     assert done.exit_code == 0, done.output
     (launch,) = json.loads((tmp_path / "r.json").read_text())["kernels"]
     assert (launch["grid"], launch["block"]) == ([2, 1, 1], [8, 8, 1])
@@ -129,7 +129,7 @@ def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
         (["vecadd", "--size", "0"], "'0' is no positive whole number"),
         (["vecadd", "--size", "1.5"], "'1.5' is no positive whole number"),
         (["vecadd", "--arg", "1"], "takes --size, no arguments"),
-        (["vecadd", "--no-timing", "--out", "o"], "need --timing"),
+        (["vecadd", "--timing", "none", "--out", "o"], "need --timing"),
         (["vecadd", "--json", "/proc/x.json"], "cannot write"),
         (["vecadd", "--gpu", "nosuch"], "nosuch"),
         (["absent.ptx"], "absent.ptx: cannot read"),

@@ -9,6 +9,7 @@ from lockstep.errors import LockstepError
 COMMANDS = {
     "run": "Execute a program on a modelled GPU, with its cycles.",
     "simulate": "Simulate a trace on a GPU.",
+    "replay": "Execute the recorded calls of a CUDA program.",
     "trace": "Execute a program and record its trace.",
     "kernels": "List the programs that come with lockstep.",
     "info": "Say what is in a trace.",

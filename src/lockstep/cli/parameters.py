@@ -65,6 +65,21 @@ class Dimensions(click.ParamType):
         return tuple(map(int, parts))
 
 
+class Timing(click.ParamType):
+    """Which launches are simulated: ``full``, ``none`` or ``sample:N``, as every how many one."""
+
+    name = "full|none|sample:N"
+
+    def convert(self, value, param, ctx) -> int:
+        """Parse the choice: 1 for all, 0 for none, N for one in N."""
+        if value in ("full", "none"):
+            return int(value == "full")
+        kind, _, count = str(value).partition(":")
+        if kind != "sample" or not count.isdecimal() or int(count) < 1:
+            self.fail(f"{value!r}; expected full, none or e.g. sample:10", param, ctx)
+        return int(count)
+
+
 def check_writable(path: Path | None, directory: bool = False) -> None:
     """Raise before a long run if an output could not be written after it."""
     if path is None:

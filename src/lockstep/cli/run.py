@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli.application import APPLICATION, Launcher, choose, run_application
 from lockstep.cli.console import console_of
-from lockstep.cli.parameters import POSITIVE, check_writable
+from lockstep.cli.parameters import POSITIVE, Timing, check_writable
 from lockstep.cli.programs import Program, program_options
 from lockstep.cli.progress import Progress
 from lockstep.cli.simulate import FILE, PIPE_WIDTH, show, write
@@ -17,25 +18,39 @@ if TYPE_CHECKING:
     from lockstep.kernels import Check
 
 
-@click.command()
+@click.command(cls=Launcher)
 @program_options
-@click.option("--gpu", metavar="NAME", default="QV100", show_default=True, help="The GPU.")
+@click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
-@click.option("--timing/--no-timing", default=True, help="Simulate, or execute only (fast).")
+@click.option(
+    "--timing",
+    type=Timing(),
+    default="full",
+    show_default=True,
+    help="Simulate all launches, none (fast), or one in N of a CUDA program's: sample:N.",
+)
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
-@click.option("--record", type=FILE, metavar="PATH", help="Write a trace: FILE.lst or a directory.")
+@click.option(
+    "--record",
+    type=FILE,
+    metavar="PATH",
+    help="Write a trace: FILE.lst or a directory; of a CUDA program, its calls: a directory.",
+)
 @click.option("--json", "json_file", type=FILE, help="Write all results as JSON.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
 @click.option("--timeline", type=FILE, help="Write a timeline for ui.perfetto.dev (.json.gz).")
 @click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
+@click.option("--limit-instructions", type=POSITIVE, metavar="N", help="Of a launch's warps.")
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
+@click.pass_context
 def command(
-    gpu, overrides, timing, threads, record, json_file, out, timeline, interval, quiet, **program
+    context, gpu, overrides, timing, record, json_file, out, timeline, quiet, **options
 ) -> None:
     """Execute PROGRAM on a modelled GPU and check its results.
 
-    PROGRAM is a built-in one (`lockstep kernels` lists them) or a PTX file. Exit code 1: it ended
-    early and the figures are partial, or its results are wrong.
+    PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, or an executable that
+    uses CUDA; what follows an executable are its own arguments, and its exit code is passed on.
+    Otherwise exit code 1: it ended early and the figures are partial, or its results are wrong.
     """
     from lockstep import api
     from lockstep.device import Device
@@ -43,20 +58,27 @@ def command(
     check_writable(json_file)
     check_writable(timeline)
     check_writable(out, directory=True)
-    if not timing and (out or timeline or interval):
+    names = ("threads", "interval", "limit_instructions")
+    simulation = {name: options.pop(name) for name in names}
+    if not timing and (out or timeline or simulation["interval"]):
         raise click.UsageError("--out, --timeline and --interval need --timing")
-    chosen, spec = Program(**program), api.gpu(gpu, overrides)
-    simulation = {}
+    if arguments := context.meta.get(APPLICATION):
+        spec = choose(arguments[0], gpu, overrides, quiet)
+        files = {"json_file": json_file, "out": out, "timeline": timeline}
+        code = run_application(arguments, spec, timing, record, files, quiet, **simulation)
+        raise SystemExit(code)
+    if timing > 1:
+        raise click.UsageError("--timing sample:N is for CUDA programs; here it is full or none")
+    chosen, spec = Program(**options), api.gpu(gpu or "QV100", overrides)
     with Progress(quiet) as progress:
         if timing:
-            simulation = {
-                "threads": threads,
-                "interval": interval,
-                "timeline": timeline is not None,
-                "progress": progress.update if progress.shown else None,
-                "notice": progress.notice,
-            }
-        device = Device(spec, timing=timing, profile=True, name=chosen.name, **simulation)
+            simulation["timeline"] = timeline is not None
+            simulation["progress"] = progress.update if progress.shown else None
+            simulation["notice"] = progress.notice
+        else:
+            simulation = {"limit_instructions": simulation["limit_instructions"]}
+        timed = bool(timing)
+        device = Device(spec, timing=timed, profile=True, name=chosen.name, **simulation)
         stopped, checks = execute(device, chosen, record)
     with device:
         finish(device, json_file, out, timeline, quiet)

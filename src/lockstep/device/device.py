@@ -12,12 +12,14 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
+from lockstep.device.ptx import PtxModule
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
 from lockstep.gpus.spec import GPU
@@ -33,8 +35,12 @@ class Device:
     """A modelled GPU that executes kernels.
 
     ``timing``: whether launches are also simulated; without it they are executed at once, with it
-    when somebody waits for them. ``profile``: whether each launch has a ``profile``.
-    ``memory_bytes``: device memory, taken from the host when it is used. ``heap_bytes``: how much
+    when somebody waits for them. ``at_issue``: whether they are executed while they are simulated,
+    so that what depends on time (locks, queues, clocks) takes the course that it takes there;
+    without it each CTA is executed before it is simulated, which is faster. ``profile``: whether
+    each launch has a ``profile``.
+    ``memory_bytes``: device memory, taken from the host when it is used; with ``shared_memory``
+    other processes can map it (``memory.file``). ``heap_bytes``: how much
     of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive functions.
     ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
     results and traces call the program. The other options are those of
@@ -49,8 +55,10 @@ class Device:
         gpu: GPU | str | Path = "QV100",
         *,
         timing: bool = False,
+        at_issue: bool = False,
         profile: bool = False,
         memory_bytes: int = 16 << 30,
+        shared_memory: bool = False,
         heap_bytes: int = HEAP_BYTES,
         stack_bytes: int = 16384,
         limit_instructions: int | None = None,
@@ -62,8 +70,10 @@ class Device:
         notice: Any = None,
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
-        self.name, self.profiling = name, profile
-        self.memory = _reserve(memory_bytes)
+        if at_issue and not timing:
+            raise LockstepError("at_issue needs timing=True")
+        self.name, self.profiling, self.at_issue = name, profile, at_issue
+        self.memory = _reserve(memory_bytes, shared_memory)
         self.services = Services(self.memory, heap_bytes)
         self.limits = Limits(limit_instructions, stack_bytes, self.gpu.sm.count)
         self.recorder: Recorder | None = None
@@ -102,9 +112,13 @@ class Device:
         return f"<Device {self.gpu.name}, {how}, {self._launched} launches>"
 
     @property
-    def recording(self) -> bool:
-        """Whether launches write streams."""
-        return self.profiling or self.timing is not None or self.recorder is not None
+    def recording(self) -> Recording:
+        """What launches write to streams."""
+        if self.at_issue:
+            return Recording.AT_ISSUE
+        if self.timing is not None or self.recorder is not None:
+            return Recording.EVERYTHING
+        return Recording.PROFILE if self.profiling else Recording.NOTHING
 
     def check_open(self) -> None:
         """Raise if the device is closed."""
@@ -164,7 +178,19 @@ class Device:
             except (OSError, UnicodeDecodeError) as error:
                 reason = getattr(error, "strerror", None) or "not a text file"
                 raise InputError(source, "", f"cannot read: {reason}") from error
-        return Module(self, parse(text, name), text)
+        return PtxModule(self, parse(text, name), text)
+
+    def load_cubin(self, source: str | Path | bytes) -> Module:
+        """A module of machine code from the bytes of a cubin, or from the file that a path names.
+
+        Architectures are sm_70, sm_75, sm_80, sm_86, sm_89 and sm_90, whatever the modelled GPU.
+        A cubin does not say which parameters of ``extern "C"`` kernels are floating-point: pass
+        Python floats or NumPy scalars where they are.
+        """
+        from lockstep.device import cubin
+
+        self.check_open()
+        return cubin.CubinModule(self, *cubin.read(source))
 
     def compile(self, source: str, arch: str = "sm_70", options: tuple[str, ...] = ()) -> Module:
         """A module from CUDA C++ text, compiled by NVRTC (``pip install 'lockstep[cuda]'``).
@@ -203,25 +229,33 @@ class Device:
         parameters: bytes,
         stream: Stream,
         arguments: tuple,
+        timed: bool = True,
     ) -> Launch:
-        """Execute a kernel; with timing, when its results are asked for."""
+        """Execute a kernel; with timing, when its results are asked for.
+
+        With ``timed`` false it is executed at once, after those before it, and never simulated.
+        """
         self._launched += 1
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
-        if self.timing or self.profiling:
+        if not timed:
+            self.synchronize()
+        timing = self.timing if timed else None
+        if timing or self.profiling:
             self.launches.append(launch)
-        if self.timing is None and self.recorder is None:
+        if self.recorder is None and timing is None:
             execute(launch, self.profiling)
         else:
-            self._launch_recorded(launch)
-        stream.last = launch
+            self._launch_recorded(launch, timing)
+        if timed:
+            stream.last = launch
         return launch
 
-    def _launch_recorded(self, launch: Launch) -> None:
-        command = workload_kernel(launch, self.profiling)
+    def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
+        command = workload_kernel(launch, self.profiling, self.recording)
         if self.recorder:
             self.recorder.launch(command)
-        if self.timing:
-            self.timing.launch(launch, command)
+        if timing:
+            timing.launch(launch, command)
             return
         try:
             for _ in command.ctas():
@@ -283,6 +317,8 @@ class Device:
         self.check_open()
         if self.recorder is not None:
             raise LockstepError(f"already recording {self.recorder.path}")
+        if self.at_issue:
+            raise LockstepError("a device with at_issue=True cannot record")
         self.synchronize()
         self.recorder = Recorder(self, path, self.name)
         return self.recorder
@@ -301,10 +337,10 @@ class Device:
         return self.timing
 
 
-def _reserve(size: int) -> DeviceMemory:
+def _reserve(size: int, shared: bool) -> DeviceMemory:
     """Device memory; if no address range is free, those of devices that nobody uses are freed."""
     try:
-        return DeviceMemory(size)
+        return DeviceMemory(size, shared)
     except DeviceMemoryError:
         gc.collect()
-        return DeviceMemory(size)
+        return DeviceMemory(size, shared)

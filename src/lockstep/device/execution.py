@@ -6,20 +6,20 @@ import numpy as np
 
 from lockstep.device.launch import Launch
 from lockstep.errors import EndOfKernel, LockstepError
+from lockstep.frontend.exec.at_issue import AtIssue
 from lockstep.frontend.exec.profile import Profiler
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
-from lockstep.workload import Code, Cta, Kernel
-
-PADDING = 8  # bytes after the parameters, which wide loads may touch
+from lockstep.workload import Code, Cta, Exchange, Kernel
 
 
 def _block(launch: Launch) -> np.ndarray:
-    return np.frombuffer(launch.parameters + bytes(PADDING), np.uint8).copy()
+    return launch.kernel.block(launch.parameters, launch.geometry)
 
 
 def execute(launch: Launch, profile: bool) -> None:
     """Run a launch to its end."""
-    executor = launch.kernel.executor(recording=profile)
+    executor = launch.kernel.executor(Recording.PROFILE if profile else Recording.NOTHING)
     if profile:
         launch.counters = Profiler(executor.program).start(launch.geometry.grid)
         executor.run_recorded(launch.geometry, _block(launch), launch.counters.add)
@@ -28,24 +28,29 @@ def execute(launch: Launch, profile: bool) -> None:
     launch.arguments = ()
 
 
-def workload_kernel(launch: Launch, profile: bool) -> Kernel:
+def workload_kernel(launch: Launch, profile: bool, recording: Recording) -> Kernel:
     """A launch as the timing model sees it; reading its CTAs executes it, once.
 
-    An error ends the CTAs early and is kept in the launch.
+    With ``Recording.AT_ISSUE`` it is executed while it is simulated instead. An error ends it early
+    and is kept in the launch.
     """
     kernel, geometry = launch.kernel, launch.geometry
-    executor = kernel.executor(recording=True)
+    executor = kernel.executor(recording)
     program, block = executor.program, _block(launch)
     if profile:
         launch.counters = Profiler(program).start(geometry.grid)
+    count = launch.counters.add if launch.counters else None
 
     def ctas() -> Iterator[Cta]:
-        count = launch.counters.add if launch.counters else None
         try:
             yield from executor.ctas(geometry, block, count)
         except LockstepError as error:
             launch.error = error
             raise EndOfKernel from error
+
+    def source(exchange: Exchange) -> AtIssue:
+        kilohertz = round(kernel.module.device.gpu.clock_mhz * 1000)
+        return AtIssue(executor, (geometry, block), exchange, kilohertz, count, launch.fail)
 
     return Kernel(
         id=launch.id,
@@ -59,4 +64,5 @@ def workload_kernel(launch: Launch, profile: bool) -> Kernel:
         stream=launch.stream,
         shared_base=SHARED_WINDOW,
         local_base=LOCAL_WINDOW,
+        source=source if recording == Recording.AT_ISSUE else None,
     )

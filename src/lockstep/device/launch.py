@@ -52,6 +52,10 @@ class Launch:
             raise LockstepError("this launch was not profiled: create the device with profile=True")
         return self.counters.metrics()
 
+    def fail(self, error: LockstepError) -> None:
+        """Note why it ended early."""
+        self.error = error
+
     def wait(self) -> None:
         """Wait for the launch; raises what it failed of."""
         self.kernel.module.device.synchronize()

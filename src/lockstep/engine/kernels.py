@@ -8,13 +8,14 @@ from time import perf_counter
 
 import numpy as np
 
+from lockstep.engine.rings import ring_length, rings
 from lockstep.engine.streams import Streams
 from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
 from lockstep.model.sm import bind
 from lockstep.model.sm.state import ISSUE
-from lockstep.workload import Cta, Kernel
+from lockstep.workload import Cta, Exchange, Kernel, Source
 
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
 
@@ -42,11 +43,19 @@ class Running:
     unknown_code: list[int] = field(default_factory=list)
     unknown: Counter = field(default_factory=Counter)
     clusters: dict[tuple, list] = field(default_factory=dict)  # those not read completely
+    source: Source | None = None  # executes it at issue
 
     @property
     def over(self) -> bool:
         """Whether all CTAs that it will ever have are done."""
         return self.done == (len(self.seen) if self.failed else self.kernel.n_ctas)
+
+    def ask_source(self) -> None:
+        """Learn from what executes the kernel at issue how much it did, and whether it failed."""
+        if self.source is not None:
+            self.failed = self.failed or self.source.failed()
+            self.warp_instructions = self.source.warp_instructions
+            self.thread_instructions = self.source.thread_instructions
 
 
 class KernelTable:
@@ -75,7 +84,7 @@ class KernelTable:
             self._code_used = 0
             self.streams.drop_all()
         ready = now + self.gpu.launch.overhead
-        run = Running(kernel, slot, self._launched, False, kernel.ctas(), now, ready)
+        run = Running(kernel, slot, self._launched, False, iter(()), now, ready)
         self._launched += 1
         self.running[slot] = run
         state = self.streams.sm.kernels[slot]
@@ -88,11 +97,22 @@ class KernelTable:
         state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
         number = self._names.setdefault(kernel.name, len(self._names))
         state.fetch_base = number * FETCH_SPACING
+        run.ctas = self._connect(run) if kernel.source else kernel.ctas()
         self._read(run)  # a trace reveals its code, and its control bits, with its CTAs
         run.control = bind.uses_control(kernel, self.gpu)
         self.streams.sm.kernels[slot].control = run.control
         self._bind_new_code(run)
         return run
+
+    def _connect(self, run: Running) -> Iterator[Cta]:
+        """Let a kernel's source and the machine meet; the kernel's CTAs, yet to be executed."""
+        sm = self.streams.sm
+        exchange = Exchange(sm.step, sm.step_runs, sm.step_addresses, sm.step_pool)
+        run.source = run.kernel.source(exchange)
+        state = sm.kernels[run.slot]
+        state.source, state.source_context = run.source.function, run.source.context
+        state.ring = ring_length(self.gpu)
+        return rings(run.kernel, run.source, int(state.ring))
 
     def feed(self, run: Running) -> None:
         """Read CTAs until the kernel's ring is full or the kernel has no more."""
@@ -133,6 +153,8 @@ class KernelTable:
 
     def finish(self, run: Running) -> None:
         """Free the slot of a kernel."""
+        if run.source is not None:
+            run.source.close()
         self.streams.sm.kernels[run.slot].active = 0
         del self.running[run.slot]
 

@@ -74,12 +74,18 @@ class Machine:
         )
         self.sm = sm_build.build(gpu, self.memory.slices, compile_policies(policies), set(policies))
         self.links = Links(self.requests, self.replies)
+        self._team, self._alone = self._make_team(threads), self._make_team(1)
+        self._threads = Threads(len(self._team.events))
+
+    def _make_team(self, threads: int) -> Team:
+        """Shards for threads that take part, as many as there are SMs at most."""
+        sms, channels = self.gpu.sm.count, self.gpu.dram.channels
         sm_blocks = blocks(sms, threads)
         size = len(sm_blocks)
         memory_blocks = blocks(channels, size)
         memory_blocks += [(channels, channels)] * (size - len(memory_blocks))
         contexts = self.requests, self.replies
-        self._team = Team(
+        return Team(
             np.array([a + b for a, b in zip(sm_blocks, memory_blocks)], np.int64),
             np.zeros(2, np.int64),
             np.zeros(size, np.int64),
@@ -87,18 +93,24 @@ class Machine:
             _phase(sm.run, self.sm, *contexts),
             _phase(partition.run, self.memory, *contexts),
         )
-        self._threads = Threads(size)
 
     def close(self) -> None:
         """End the threads."""
         self._threads.close()
 
-    def run_windows(self, start: int, cut: int, stop: int, most: int) -> tuple[int, int]:
+    def run_windows(
+        self, start: int, cut: int, stop: int, most: int, alone: bool = False
+    ) -> tuple[int, int]:
         """Run windows from cycle ``start`` on, see :func:`lockstep.engine.windows.run_windows`.
 
-        Returns the end of the last window and the next event from there on, or NEVER.
+        ``alone``: in the caller's thread only, SM after SM, because kernels are executed at issue
+        and share memory. Returns the end of the last window and the next event from there on, or
+        NEVER.
         """
         numbers = start, self.window, cut, stop, most
+        if alone:
+            end = run_windows(self._alone, self.sm, self.memory, self.links, 0, *numbers)
+            return end, int(self._alone.events.min())
         tasks = [
             partial(run_windows, self._team, self.sm, self.memory, self.links, k, *numbers)
             for k in range(self._threads.size)

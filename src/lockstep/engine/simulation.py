@@ -118,6 +118,7 @@ class Simulation:
         end = running.end if complete else self.now
         fit, limiter = bind.occupancy(kernel, self.gpu)
         sm = _difference(self.machine.sm.counters, before_sm)
+        running.ask_source()
         if not complete:
             running.warp_instructions = int(sm["warp_instructions"].sum())
             running.thread_instructions = int(sm["thread_instructions"].sum())
@@ -166,7 +167,8 @@ class Simulation:
         # While no CTA can be dispatched before another finishes, windows need no attention.
         most = 1 if dispatched or self._next_dispatch(end) < NEVER else MOST_WINDOWS
         stop = min(self._next_sample, self._cycle_limit)
-        end, event = self.machine.run_windows(self.now, cut, stop, most)
+        alone = any(r.source is not None for r in runs)
+        end, event = self.machine.run_windows(self.now, cut, stop, most, alone)
         self.now = end
         moved = self._collect() or dispatched > 0
         self._advance(end, end if moved else event, runs)
@@ -226,6 +228,7 @@ class Simulation:
                     self.events.append((self.table.running[slot].order, cta, int(s), start, end))
             sm.n_finished[s] = 0
         for running in list(self.table.running.values()):
+            running.ask_source()
             if running.over:
                 self._finish(running, complete=not running.failed)
         return True

@@ -45,7 +45,7 @@ def explain(table: KernelTable, now: int) -> str:
     for run in table.running.values():
         left = run.kernel.n_ctas - run.done
         lines.append(f"kernel {run.kernel.id} ({run.kernel.name}): {left} CTAs unfinished")
-    listed = list(zip(*np.nonzero((sm.warps["active"] == 1) & (sm.warps["left"] > 0))))
+    listed = list(zip(*np.nonzero((sm.warps["active"] == 1) & (sm.warps["left"] != 0))))
     for s, w in listed[:MOST_WARPS]:
         warp = sm.warps[s, w]
         run = table.running[int(warp.kernel)]

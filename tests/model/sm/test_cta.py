@@ -102,18 +102,6 @@ def test_freed_warp_slots_are_used_again(watch, tiny):
     assert seen.counters["ctas"] == 5
 
 
-def test_a_run_of_no_instructions_is_skipped(tiny, idle_sms):
-    c = idle_sms(tiny())
-    warp = c.warps[0, 0]
-    warp.run, warp.run_end = 0, 3
-    c.runs["static"][:3] = [4, 5, 6]
-    c.runs["count"][:3] = [0, 2, 0]
-    c.runs["mask"][:3] = 1
-    assert cta.next_run(c, 0, 0)
-    assert (warp.static, warp.left, warp.mask) == (5, 2, 1)
-    assert not cta.next_run(c, 0, 0)
-
-
 def test_a_warp_without_instructions_ends(watch, tiny):
     workload = KernelBuilder("empty", grid=3, block=64).workload()
     kernel = workload.kernels[0]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.access import Fault
-from lockstep.frontend.exec.groups import AT_BARRIER, AT_MEMBERS, READY
-from lockstep.frontend.exec.machine import CLUSTER
+from lockstep.frontend.exec.groups import AT_BARRIER
+from lockstep.frontend.exec.machine import CLUSTER, WARPGROUP
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.resident import Resident
@@ -53,10 +53,11 @@ class Place:
 
 def place_of(program: Program, index: int) -> Place:
     """The place of a static instruction."""
-    if not program.origins:  # machine code
-        return Place(program.texts[index] if program.texts else "", 16 * index)
-    origin, record = program.origins[index], program.code[index]
+    record = program.code[index]
     text = program.texts[record["text"]]
+    if not program.origins:  # machine code without line tables
+        return Place(text, int(record["pc"]))
+    origin = program.origins[index]
     return Place(text, int(record["pc"]), program.file, origin.line, origin.sources)
 
 
@@ -108,7 +109,7 @@ def describe_problem(resident: Resident, memory: DeviceMemory, stop: Stop) -> La
     if stop == Stop.DEADLOCK:
         return LaunchError("deadlock", name, f"deadlock: {_waiting(resident)}")
     if stop != Stop.FAULT:
-        message = f"more than the {resident.executed} instructions that a launch may execute"
+        message = f"stopped after {resident.executed} warp instructions, its limit"
         return LaunchError("limit", name, f"{message}; it ran {hottest_places(resident)}")
     fault = resident.machine.fault[0]
     kind, site = Fault(fault.kind), int(fault.site)
@@ -192,16 +193,18 @@ def hottest_places(resident: Resident) -> str:
     machine, program = resident.machine, resident.program
     places: Counter = Counter()
     warps = resident.geometry.warps
-    first = int(machine.running[0].place) * warps
-    for w in range(first, first + warps):
+    place = int(machine.running[0].warp) // warps
+    for w in range(place * warps, (place + 1) * warps):
         for g in range(int(machine.warps[w].groups)):
-            if machine.group_state[w, g] in (READY, AT_MEMBERS):
+            if machine.group_state[w, g] < AT_BARRIER:
                 places[int(machine.blocks[machine.group_block[w, g]].first)] += 1
     if not places:
         return "between CTAs"
     listed = [str(place_of(program, k)) for k, _ in places.most_common(MOST_PLACES)]
-    cta = resident.cta_index(int(machine.ctas[int(machine.running[0].place)].linear))
-    return f"CTA {cta} at {'; '.join(listed)}"
+    return f"CTA {resident.cta_index(int(machine.ctas[place].linear))} at {'; '.join(listed)}"
+
+
+_SHARED_BARRIERS = {CLUSTER: "the cluster's barrier", WARPGROUP: "the warpgroup's barrier"}
 
 
 def _waiting(resident: Resident) -> str:
@@ -222,8 +225,8 @@ def _waiting(resident: Resident) -> str:
     )
     parts = []
     for (number, index), who in sorted(waiting.items())[:MOST_PLACES]:
-        barrier = "the cluster's barrier" if number == CLUSTER else f"barrier {number}"
-        expected = int(machine.barriers[place, number].expected) if number < CLUSTER else 0
+        barrier = _SHARED_BARRIERS.get(min(number, WARPGROUP), f"barrier {number}")
+        expected = int(machine.barriers[place, number].expected) if number != CLUSTER else 0
         threads = f" of {expected} threads" if expected else ""
         parts.append(f"{_join(who)} at {barrier}{threads}, {place_of(program, index)}")
     if ended:

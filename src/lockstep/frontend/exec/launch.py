@@ -1,5 +1,6 @@
 """Running a kernel: the loop around the scheduler."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -40,7 +41,7 @@ class Executor:
         self._idle: dict[tuple, list[Resident]] = {}
 
     @contextmanager
-    def _begin(self, geometry: Geometry, parameters: np.ndarray) -> Iterator[Resident]:
+    def begin(self, geometry: Geometry, parameters: np.ndarray) -> Iterator[Resident]:
         """State for a launch, nobody else's meanwhile: launches of a kernel may overlap."""
         idle = self._idle.setdefault(geometry.shape, [])
         resident = idle.pop() if idle else self._build(geometry)
@@ -67,13 +68,13 @@ class Executor:
 
         Raises :class:`LaunchError` if the launch cannot go on.
         """
+        most = self.limits.instructions or sys.maxsize
         while True:
-            stop = Stop(run(resident.machine, SLICE))
+            stop = Stop(run(resident.machine, min(SLICE, most - resident.executed)))
             if stop == Stop.HOST:
                 self.services.perform(resident)
             elif stop == Stop.TIME:
-                most = self.limits.instructions
-                if most is not None and resident.executed > most:
+                if resident.executed >= most:
                     raise describe_problem(resident, self.memory, stop)
             elif stop in (Stop.FAULT, Stop.DEADLOCK):
                 raise describe_problem(resident, self.memory, stop)
@@ -82,7 +83,7 @@ class Executor:
 
     def run(self, geometry: Geometry, parameters: np.ndarray) -> None:
         """Run a launch to its end."""
-        with self._begin(geometry, parameters) as resident:
+        with self.begin(geometry, parameters) as resident:
             self._advance(resident)
 
     def run_recorded(
@@ -92,7 +93,7 @@ class Executor:
 
         The program must have been translated for recording.
         """
-        with self._begin(geometry, parameters) as resident:
+        with self.begin(geometry, parameters) as resident:
             running = resident.machine.running[0]
             running.recording = False  # no stop at the end of each CTA
             streams = Streams(resident.machine, FEW_STREAM_WORDS)
@@ -116,7 +117,7 @@ class Executor:
         expander = Expander(self.program, geometry.warps)
         ended: dict[int, Cta] = {}
         wanted = 0
-        with self._begin(geometry, parameters) as resident:
+        with self.begin(geometry, parameters) as resident:
             streams = Streams(resident.machine)
             while (stop := self._advance(resident)) != Stop.DONE:
                 place = int(resident.machine.running[0].place)

@@ -1,12 +1,14 @@
 """Device memory: one reserved range of this process's addresses, given out in allocations.
 
 Pages take real memory when they are first touched. The range lies at a fixed address, so that
-addresses, and with them cache sets and cycles, are the same in every run.
+addresses, and with them cache sets and cycles, are the same in every run. It may be the content of
+a file in memory, which other processes map at the same address.
 """
 
 import bisect
 import ctypes
 import mmap
+import os
 import sys
 
 import numpy as np
@@ -17,7 +19,7 @@ from lockstep.frontend.exec.state import ALLOCATION
 BASE = 0x7000_0000_0000  # below where Linux places a process's own mappings
 ALIGNMENT = 256  # bytes, as cudaMalloc gives
 LONGEST = 1 << 40  # bytes reserved at most
-_PRIVATE_NORESERVE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000
+_NORESERVE = 0x4000
 _FIXED_NOREPLACE = 0x100000
 
 
@@ -31,9 +33,11 @@ class DeviceMemory:
     ``table`` holds the allocations in ascending order, in its first ``len(self)`` rows.
     """
 
-    def __init__(self, capacity: int):
+    def __init__(self, capacity: int, shared: bool = False):
+        """``shared``: ``file`` is the descriptor of a file in memory that holds the content."""
         self.capacity = min(-(-capacity // mmap.PAGESIZE) * mmap.PAGESIZE, LONGEST)
-        self.base = _reserve(self.capacity)
+        self.file = _file(self.capacity) if shared else -1
+        self.base = _reserve(self.capacity, self.file)
         self._starts: list[int] = []
         self._sizes: dict[int, int] = {}
         self._free: list[tuple[int, int]] = [(self.base, self.capacity)]  # (address, bytes)
@@ -125,6 +129,8 @@ class DeviceMemory:
         if self.base:
             _libc().munmap(ctypes.c_void_p(self.base), ctypes.c_size_t(self.capacity))
             self.base = 0
+            if self.file >= 0:
+                os.close(self.file)
 
     def __del__(self):
         if getattr(self, "base", 0) and not sys.is_finalizing():
@@ -137,16 +143,24 @@ def _libc() -> ctypes.CDLL:
     return libc
 
 
-def _reserve(capacity: int) -> int:
+def _file(size: int) -> int:
+    """A file that has no name and takes memory where it was written."""
+    file = os.memfd_create("lockstep", os.MFD_CLOEXEC)
+    os.ftruncate(file, size)
+    return file
+
+
+def _reserve(capacity: int, file: int) -> int:
     """The first free range at BASE, BASE + 1 TiB ...: the same in every run."""
+    kind = mmap.MAP_SHARED if file >= 0 else mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     for k in range(8):
         wanted = BASE + k * LONGEST
         address = _libc().mmap(
             ctypes.c_void_p(wanted),
             ctypes.c_size_t(capacity),
             mmap.PROT_READ | mmap.PROT_WRITE,
-            _PRIVATE_NORESERVE | _FIXED_NOREPLACE,
-            -1,
+            kind | _NORESERVE | _FIXED_NOREPLACE,
+            file,
             ctypes.c_long(0),
         )
         if address == wanted:

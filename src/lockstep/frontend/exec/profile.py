@@ -3,17 +3,16 @@
 They are made from the streams that a program's blocks write, as the timing model's input is.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from lockstep._jit import Context, inline, jit, popcount
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import LANES, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
-from lockstep.frontend.exec.stream import tables
+from lockstep.frontend.exec.stream import buffer_of, tables
 from lockstep.isa.instruction import OpClass, Space
 
 SECTOR_SHIFT = 5  # a sector has 32 bytes
+ALL_LANES = (1 << LANES) - 1
 LOCAL_SHIFT = 3  # sectors of local memory: eight words, one of each of eight threads
 LOADS, STORES, ATOMICS = 0, 1, 2
 GLOBAL, SHARED, LOCAL, GENERIC = 0, 1, 2, 3
@@ -27,6 +26,9 @@ _COLUMNS = {
 
 ACCESS = np.dtype([("row", "i8"), ("space", "i8"), ("width", "i8")])
 """A static instruction's place in the counters; ``row`` is -1 if it is not counted."""
+
+BLOCK_ACCESSES = np.dtype([("shared", "i8", (3,))])
+"""Loads, stores and atomics of shared memory in a block that all its lanes execute."""
 
 COUNTS = np.dtype(
     [
@@ -46,6 +48,7 @@ class Tally(Context):
     steps: np.ndarray  # stream.STEP
     items: np.ndarray  # stream.ITEM
     accesses: np.ndarray  # ACCESS, one a static instruction
+    blocks: np.ndarray  # BLOCK_ACCESSES
     counts: np.ndarray  # COUNTS [1]
     stream: np.ndarray  # int64 words
 
@@ -63,12 +66,25 @@ def space_at(space, address):
 
 
 @inline
-def sectors_in_order(stream, place, mask, shift):
-    """Distinct units of ``1 << shift`` bytes of ascending addresses; -1 if they do not ascend."""
+def sectors_of_all(stream, place):
+    """Distinct sectors of 32 ascending addresses; -1 if they do not ascend. Becomes vector code."""
+    n, descents = 1, 0
+    for k in range(place, place + LANES - 1):
+        here, there = stream[k] >> SECTOR_SHIFT, stream[k + 1] >> SECTOR_SHIFT
+        n += here != there
+        descents += there < here
+    return -1 if descents else n
+
+
+@inline
+def sectors_in_order(stream, place, mask):
+    """The same of the lanes in ``mask``."""
+    if mask == ALL_LANES:
+        return sectors_of_all(stream, place)
     n, last = 0, np.int64(-1)
     for lane in range(LANES):
         if mask >> lane & 1:
-            sector = stream[place + lane] >> shift
+            sector = stream[place + lane] >> SECTOR_SHIFT
             if sector < last:
                 return -1
             n += sector != last
@@ -80,7 +96,7 @@ def sectors_in_order(stream, place, mask, shift):
 def sectors_of(stream, place, mask, width):
     """Distinct sectors of global memory that the lanes in ``mask`` access."""
     step = 1 << SECTOR_SHIFT
-    n = sectors_in_order(stream, place, mask, SECTOR_SHIFT) if width <= step else -1
+    n = sectors_in_order(stream, place, mask) if width <= step else -1
     if n >= 0:
         return n
     total = 0
@@ -150,9 +166,14 @@ def tally(x, words):
     counts = x.counts[0]
     at = 0
     while at < words:
-        step = x.steps[x.stream[at] & 0xFFFFFFFF]
+        block = x.stream[at] & 0xFFFFFFFF
+        step, near = x.steps[block], x.blocks[block]
         mask = x.stream[at + 1]
-        lanes = step.count * popcount(mask)
+        active_lanes = popcount(mask)
+        lanes = step.count * active_lanes
+        for row in range(3):
+            counts.requests[row, SHARED] += near.shared[row]
+            counts.threads[row, SHARED] += near.shared[row] * active_lanes
         counts.warp_instructions += step.count
         counts.thread_instructions += lanes
         counts.used_lanes += lanes
@@ -161,10 +182,15 @@ def tally(x, words):
             active = mask
             if item.lanes:
                 active = x.stream[at + item.lanes]
-                counts.used_lanes -= popcount(mask) - popcount(active)
+                counts.used_lanes -= active_lanes - popcount(active)
             access = x.accesses[item.instruction]
-            if item.addresses and active and access.row >= 0:
+            if access.row < 0 or active == 0:
+                continue
+            if item.addresses:
                 count_access(x, access, at + item.addresses, active)
+            elif access.space == SHARED:
+                counts.requests[access.row, SHARED] += 1
+                counts.threads[access.row, SHARED] += popcount(active)
         at += step.words
 
 
@@ -179,28 +205,41 @@ class Profiler:
         accesses["space"] = [_COLUMNS.get(space, -1) for space in code["space"]]
         accesses["row"][(accesses["space"] < 0) | (code["width"] == 0)] = -1
         accesses["width"] = code["width"]
-        self._arguments = steps, items, accesses.view(np.recarray)
+        near = _near(program, accesses).view(np.recarray)
+        self._arguments = steps, items, accesses.view(np.recarray), near
 
     def start(self, grid: tuple[int, int, int]) -> "Profile":
         """Counters of zero for a launch."""
-        return Profile(np.zeros(1, COUNTS), self, grid[0] * grid[1] * grid[2])
-
-    def add(self, counts: np.ndarray, stream: np.ndarray) -> None:
-        """Count a stream (int64 words) into ``counts``."""
-        tally(Tally(*self._arguments, counts.view(np.recarray), stream), len(stream))
+        return Profile(self._arguments, grid[0] * grid[1] * grid[2])
 
 
-@dataclass
+def _near(program: Program, accesses: np.ndarray) -> np.ndarray:
+    """The accesses to shared memory for which no stream has anything: the block's lanes do them."""
+    near = np.zeros(len(program.blocks), BLOCK_ACCESSES)
+    for row, block, items in zip(near, program.blocks, program.items):
+        told = {item.instruction for item in items}
+        for number in range(block["first"], block["first"] + block["count"]):
+            access = accesses[number]
+            if access["space"] == SHARED and access["row"] >= 0 and number not in told:
+                row["shared"][access["row"]] += 1
+    return near
+
+
 class Profile:
-    """The counters of one launch."""
+    """The counters of one launch of ``ctas`` thread blocks."""
 
-    counts: np.ndarray  # COUNTS [1]
-    profiler: Profiler
-    ctas: int
+    def __init__(self, tables: tuple, ctas: int):
+        self.counts, self.ctas = np.zeros(1, COUNTS), ctas
+        self._tables = tables
+        self._buffer: np.ndarray | None = None
 
     def add(self, stream: np.ndarray) -> None:
-        """Count a stream (int64 words)."""
-        self.profiler.add(self.counts, stream)
+        """Count a stream: int64 words, best from the start of a buffer."""
+        buffer = buffer_of(stream)
+        if buffer is not self._buffer:  # a context takes longer to make than to use
+            self._buffer = buffer
+            self._tally = Tally(*self._tables, self.counts.view(np.recarray), buffer)
+        tally(self._tally, len(stream))
 
     def metrics(self) -> dict[str, float]:
         """By name; Nsight Compute's where its definition is the same.

@@ -19,6 +19,15 @@ class Ending(IntEnum):
     TRAP = 7  # end the launch
 
 
+class Recording(IntEnum):
+    """What the blocks of a program append to streams."""
+
+    NOTHING = 0
+    EVERYTHING = 1  # for the timing model: each block, and all addresses
+    PROFILE = 2  # the same without addresses in shared memory, which coalesce with nothing
+    AT_ISSUE = 3  # everything, in blocks in which only the first instruction depends on time
+
+
 EXITED = -1  # as a target: the lanes end
 NOWHERE = -2  # an indirect branch or call to what is no target
 TOO_DEEP = -3  # a call for which the stack has no room
@@ -39,6 +48,8 @@ BLOCK = np.dtype(
         ("reduces", "i8"),  # 1 = a predicate is reduced over the barrier
         ("service", "i8"),  # which one a host call asks for
         ("stream_words", "i8"),  # what one execution appends to the stream
+        ("guard_slot", "i8"),  # byte offset of its first instruction's guard; -1 = none
+        ("guard_negated", "i8"),
     ]
 )
 """One basic block. Blocks are numbered so that a smaller number should run first."""
@@ -89,3 +100,9 @@ class Program:
     frame_bytes: int = 0  # largest frame of recursive functions on a thread's stack
     targets: np.ndarray | None = None  # int64, block of each static index; for machine code
     objects: bytes = b""
+
+    def thread_bytes(self, stack: int) -> int:
+        """Local memory of a thread; ``stack``: of recursive functions, if there are any."""
+        if not self.frame_bytes:
+            return self.local_bytes
+        return self.local_bytes + -(-max(stack, self.frame_bytes) // 16) * 16

@@ -1,13 +1,14 @@
 """The memory of the CTAs that are resident together: registers, shared, local, bookkeeping."""
 
 import ctypes
+import mmap
 from dataclasses import dataclass
 
 import numpy as np
 
 from lockstep._jit import DISABLED
 from lockstep.frontend.exec.access import check, entry_points
-from lockstep.frontend.exec.machine import BARRIER_STATE, BARRIERS, RUNNING, Machine
+from lockstep.frontend.exec.machine import ALL_BARRIERS, BARRIER_STATE, RUNNING, Machine
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import (
@@ -24,6 +25,7 @@ from lockstep.frontend.exec.state import (
     WINDOW_BYTES,
 )
 
+LARGE = 1 << 16  # bytes for which memory is mapped; np.zeros may clear them
 NO_ALLOCATION = 1 << 62  # where a site looks that has accessed nothing yet
 
 
@@ -52,9 +54,14 @@ class Geometry:
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     @property
+    def room(self) -> int:
+        """Places that the state of resident CTAs has: a few sizes serve all grids."""
+        return 1 << (self.places - 1).bit_length()
+
+    @property
     def shape(self) -> tuple:
         """What the state of resident CTAs depends on."""
-        return self.block, self.dynamic_shared, self.places
+        return self.block, self.dynamic_shared, self.room
 
 
 @dataclass(frozen=True)
@@ -72,9 +79,12 @@ def aligned(count: int, dtype, alignment: int = 64) -> np.ndarray:
     Large ones take memory when they are first touched.
     """
     dtype = np.dtype(dtype)
-    raw = np.zeros(count * dtype.itemsize + alignment, np.uint8)
+    size = count * dtype.itemsize
+    if size >= LARGE:
+        return np.frombuffer(mmap.mmap(-1, size), dtype)
+    raw = np.zeros(size + alignment, np.uint8)
     start = -raw.ctypes.data % alignment
-    return raw[start : start + count * dtype.itemsize].view(dtype)
+    return raw[start : start + size].view(dtype)
 
 
 class Resident:
@@ -91,12 +101,11 @@ class Resident:
     ):
         """``functions``: address of each block. ``table``: the allocations of device memory."""
         self.program, self.geometry = program, geometry
-        stack = max(limits.stack_bytes, program.frame_bytes) if program.frame_bytes else 0
-        self._local_bytes = program.local_bytes + -(-stack // 16) * 16
-        rows = geometry.places * geometry.warps
+        self._local_bytes = program.thread_bytes(limits.stack_bytes)
+        rows = geometry.room * geometry.warps
         self._shared_bytes = program.shared_bytes + geometry.dynamic_shared
         self._shared_stride = max(-(-self._shared_bytes // 64) * 64, 64)
-        self._shared = aligned(geometry.places * self._shared_stride, np.uint8)
+        self._shared = aligned(geometry.room * self._shared_stride, np.uint8)
         self._local = aligned(rows * LANES * max(self._local_bytes, 16), np.uint8)
         self._threads = thread_ids(geometry)
         self._symbols, self._table = symbols, table
@@ -106,17 +115,19 @@ class Resident:
         self._attach()
 
     def _allocate(self, rows: int, functions: np.ndarray) -> Machine:
-        program, places = self.program, self.geometry.places
+        program, places = self.program, self.geometry.room
         n = len(program.blocks)
         machine = Machine(
             launch=aligned(1, LAUNCH).view(np.recarray),
             running=aligned(1, RUNNING).view(np.recarray),
             ctas=aligned(places, CTA).view(np.recarray),
             warps=aligned(rows, WARP).view(np.recarray),
-            group_block=np.zeros((rows, LANES), np.int64),
-            group_lanes=np.zeros((rows, LANES), np.int64),
-            group_state=np.zeros((rows, LANES), np.int64),
-            barriers=np.zeros((places, BARRIERS), BARRIER_STATE).view(np.recarray),
+            group_block=aligned(rows * LANES, np.int64).reshape(rows, LANES),
+            group_lanes=aligned(rows * LANES, np.int64).reshape(rows, LANES),
+            group_state=aligned(rows * LANES, np.int64).reshape(rows, LANES),
+            barriers=aligned(places * ALL_BARRIERS, BARRIER_STATE)
+            .reshape(places, ALL_BARRIERS)
+            .view(np.recarray),
             blocks=np.ascontiguousarray(program.blocks).view(np.recarray),
             functions=functions,
             times=np.zeros(n, np.int64),
@@ -148,7 +159,6 @@ class Resident:
     def _describe_running(self) -> None:
         machine, program = self.machine, self.program
         running = machine.running[0]
-        running.most_places = self.geometry.places
         running.register_bytes = program.register_bytes
         running.cleared_bytes = program.cleared_bytes
         running.entry, running.threads = program.entry, self.geometry.threads
@@ -193,7 +203,7 @@ class Resident:
         launch.nctaid_x, launch.nctaid_y, launch.nctaid_z = geometry.grid
         launch.grid_id, launch.nanoseconds, launch.clock = number, now, 0
         running.place = running.next_cta = running.executed = 0
-        running.places, running.ctas = 1, geometry.ctas
+        running.places, running.most_places, running.ctas = 1, geometry.places, geometry.ctas
         running.recording = bool(self.program.blocks["stream_words"].any())
         machine.ctas[0].linear = -1
         machine.times[:] = 0

@@ -9,6 +9,7 @@ from lockstep.frontend.exec.printing import Arguments, render
 from lockstep.frontend.exec.resident import Resident
 from lockstep.frontend.exec.state import LANES, RESULT_WORD
 
+CHUNK = 256  # bytes of a string that are read at a time
 HEAP_BYTES = 8 << 20  # CUDA's default of cudaLimitMallocHeapSize (CUDA C++ programming guide)
 
 
@@ -122,7 +123,12 @@ class Call:
     def text(self, address: int) -> bytes:
         """The string at a generic address of the thread."""
         host, room = self._find(address)
-        return ctypes.string_at(host, room).partition(b"\0")[0]
+        content = b""
+        while room and b"\0" not in content:
+            step = min(room, CHUNK)
+            content += ctypes.string_at(host, step)
+            host, room = host + step, room - step
+        return content.partition(b"\0")[0]
 
     def _find(self, address: int) -> tuple[int, int]:
         """Where an address is in this process, and how many bytes may be read there."""

@@ -136,30 +136,43 @@ def add_address(x, w, place, mask, pool):
     return pool if regular else pool + n
 
 
+@inline
+def expand_entry(x, at, step, pool):
+    """Append what a block wrote at word ``at``; returns the words of the pool in use."""
+    w, mask = x.stream[at] >> 32, x.stream[at + 1]
+    place = step.first
+    for k in range(step.items, step.items + step.n_items):
+        item = x.items[k]
+        lanes = mask
+        if item.lanes:
+            lanes = x.stream[at + item.lanes]
+            add_run(x, w, place, item.instruction - place, mask)
+            add_run(x, w, item.instruction, 1, lanes)
+            place = item.instruction + 1
+        if item.addresses and lanes and x.accesses[item.instruction]:
+            pool = add_address(x, w, at + item.addresses, lanes, pool)
+    add_run(x, w, place, step.first + step.count - place, mask)
+    return pool
+
+
 @jit
 def expand(x, words):
     """Fill a CTA's arrays from ``words`` words of stream."""
     reserve(x, words)
     at = pool = 0
     while at < words:
-        w, block = x.stream[at] >> 32, x.stream[at] & 0xFFFFFFFF
-        mask = x.stream[at + 1]
-        step = x.steps[block]
-        place = step.first
-        for k in range(step.items, step.items + step.n_items):
-            item = x.items[k]
-            lanes = mask
-            if item.lanes:
-                lanes = x.stream[at + item.lanes]
-                add_run(x, w, place, item.instruction - place, mask)
-                add_run(x, w, item.instruction, 1, lanes)
-                place = item.instruction + 1
-            if item.addresses and lanes and x.accesses[item.instruction]:
-                pool = add_address(x, w, at + item.addresses, lanes, pool)
-        add_run(x, w, place, step.first + step.count - place, mask)
+        step = x.steps[x.stream[at] & 0xFFFFFFFF]
+        pool = expand_entry(x, at, step, pool)
         at += step.words
     x.used[2] = pool
     close_gaps(x)
+
+
+def buffer_of(stream: np.ndarray) -> np.ndarray:
+    """The array that a stream begins, or the stream itself."""
+    base = stream.base
+    whole = isinstance(base, np.ndarray) and base.ctypes.data == stream.ctypes.data
+    return base if whole else stream
 
 
 class Expander:
@@ -173,9 +186,7 @@ class Expander:
 
     def cta(self, index: tuple[int, int, int], stream: np.ndarray) -> Cta:
         """The CTA whose blocks wrote ``stream``: int64 words, best from the start of a buffer."""
-        base = stream.base
-        whole = isinstance(base, np.ndarray) and base.ctypes.data == stream.ctypes.data
-        self._read_from(base if whole else stream)
+        self._read_from(buffer_of(stream))
         expand(self._x, len(stream))
         runs, addresses, pool = self._used.tolist()
         return Cta(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT
+from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT, WARP_SIZE
 from lockstep.model.cache import l1, slice_hash, tags
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
@@ -13,7 +13,7 @@ from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
 from lockstep.model.sm.scheduler import POLICIES, USER
 from lockstep.model.sm.state import Policies, Sm
-from lockstep.workload import ADDRESS, RUN, WARP
+from lockstep.workload import ADDRESS, RUN, STEP, STEP_RUNS, WARP
 
 FILL_CYCLES = 4  # of an L2 access, these come after the reply: write-back and wake-up
 
@@ -166,6 +166,10 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         runs=records(1 << 12, RUN),
         addresses=records(1 << 12, ADDRESS),
         pool=np.zeros(1 << 12, np.int64),
+        step=records(1, STEP),
+        step_runs=records(STEP_RUNS, RUN),
+        step_addresses=records(1, ADDRESS),
+        step_pool=np.zeros(WARP_SIZE, np.int64),
         l1=l1_state(gpu, "l1_replacement" in user),
         slices=slices,
         policies=policies,

@@ -1,6 +1,6 @@
 """CTA slots: whether a CTA fits, its launch, and its end."""
 
-from lockstep._jit import inline, popcount
+from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
 from lockstep.model.sm.accounting import NO_WARP, account_residency, settle, start_accounting
 from lockstep.model.sm.barrier import reset, warp_finished
@@ -9,6 +9,7 @@ from lockstep.model.sm.state import (
     GROUPS,
     NEVER,
 )
+from lockstep.model.sm.stream import next_run, start
 
 
 @inline
@@ -103,23 +104,6 @@ def start_warp(c, s, w, slot, index, pending, now):
 
 
 @inline
-def next_run(c, s, w):
-    """Load the warp's next run of instructions; false if its stream has ended."""
-    warp = c.warps[s, w]
-    runs = c.ctas[s, warp.cta].runs
-    while warp.run < warp.run_end:
-        run = c.runs[runs + warp.run]
-        warp.run += 1
-        if run.count > 0:
-            warp.static = run.static
-            warp.left = run.count
-            warp.mask = run.mask
-            warp.lanes = popcount(run.mask)
-            return True
-    return False
-
-
-@inline
 def launch(c, s, k, pending, now):
     """Start a CTA of kernel slot ``k`` on SM ``s``; room was checked."""
     kernel = c.kernels[k]
@@ -142,6 +126,8 @@ def launch(c, s, k, pending, now):
     cta.pool = pending.pool
     for barrier in range(NAMED_BARRIERS):
         reset(c, s, slot, barrier)
+    if kernel.source != 0:
+        start(c, s, slot, now)
     sm.resident_warps += kernel.warps
     index = 0
     w = 0
@@ -150,7 +136,7 @@ def launch(c, s, k, pending, now):
             if index == 0:
                 cta.thread_base = w * 32
             start_warp(c, s, w, slot, index, pending, now)
-            next_run(c, s, w)  # of an empty stream the first issue makes the end
+            next_run(c, s, w, now)  # of an empty stream the first issue makes the end
             index += 1
         w += 1
 

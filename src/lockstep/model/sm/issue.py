@@ -6,7 +6,7 @@ from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.counters import Stall
 from lockstep.model.sm import constant, operands
 from lockstep.model.sm.barrier import arrive
-from lockstep.model.sm.cta import end_warp, next_run
+from lockstep.model.sm.cta import end_warp
 from lockstep.model.sm.dependence import (
     barriers_clear,
     raise_barriers,
@@ -17,6 +17,7 @@ from lockstep.model.sm.done import note
 from lockstep.model.sm.fetch import fetch_ahead, move_to_line
 from lockstep.model.sm.memory_pipeline import enqueue, has_room
 from lockstep.model.sm.state import DONE_WARP, FIXED, GROUPS, LONG, NEVER, SHORT
+from lockstep.model.sm.stream import execute_block, next_run, resume
 
 ARRIVE = int(OpClass.ARRIVE)
 BARRIER = int(OpClass.BARRIER)
@@ -39,6 +40,7 @@ STALL_BARRIER = int(Stall.BARRIER)
 STALL_FENCE = int(Stall.FENCE)
 STALL_GROUP = int(Stall.GROUP)
 STALL_SLEEP = int(Stall.SLEEP)
+LOOK_INTERVAL = 16  # cycles between looks whether the front end lets a warp go on
 
 
 @force_inline
@@ -129,8 +131,11 @@ def examine(c, s, b, w, now):
         return blocked(warp, NEVER, STALL_BARRIER)
     if warp.stall_until > now:
         return blocked(warp, warp.stall_until, warp.reason)
-    if warp.left == 0:  # an empty stream: let it end
-        return now
+    if warp.left == 0:
+        if not resume(c, s, w, now):  # an empty stream: let it end
+            return now
+        if warp.left == 0:
+            return blocked(warp, now + LOOK_INTERVAL, STALL_BARRIER)
     instruction = c.code[kernel.code + warp.static]
     if warp.cleared == 0:
         warp.op = instruction.op
@@ -201,7 +206,7 @@ def advance(c, s, w, warp, instruction, now):
     if warp.left > 0:
         return True
     expected = warp.static
-    if not next_run(c, s, w):
+    if not next_run(c, s, w, now):
         return False
     if warp.static != expected:  # a taken branch empties the instruction buffer
         warp.line = -1
@@ -226,6 +231,8 @@ def count(c, s, warp, instruction):
 def issue(c, s, b, w, now):
     """Issue the warp's next instruction at ``now``; it was examined and found eligible."""
     warp = c.warps[s, w]
+    if warp.left < 0:
+        execute_block(c, s, w, now)
     instruction = c.code[c.kernels[warp.kernel].code + warp.static]
     warp.cleared = 0
     if warp.left > 0:

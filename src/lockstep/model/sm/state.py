@@ -66,6 +66,8 @@ KERNEL = np.dtype(
         "shared", "shared_base", "local_base", "warp_instructions", "thread_instructions",
         "started", "ended", "fetch_base", "register_rows", "queued", "taken",
         "cluster",  # CTAs that are dispatched together, one after the other in the ring
+        "source", "source_context",  # addresses of what executes it at issue; 0 = nobody does
+        "ring",  # address records of a warp, if it is executed at issue
     )
 )  # fmt: skip
 """A kernel slot. ``code``: where its ISSUE records begin; ``registers`` and ``shared`` are a
@@ -115,20 +117,22 @@ WARP_STATE = np.dtype(
         ("landed", "i8", (GROUPS,)),
     ]
 )  # fmt: skip
-"""``lanes``: active in ``mask``; ``cleared``: 1 = the next instruction was fetched and its operands
-are there, which nothing but its issue can change; ``barrier``: named barrier waited at, or -1;
-``arrived``: bit b: is counted at barrier b; ``outstanding``: memory operations of the warp that
-have not ended; ``pending`` and ``clear``: dependence barriers with unknown and known ends;
-``groups`` and ``landed``: asynchronous copies under way, and when the last that has ended is
-there."""
+"""``left``: instructions of the run, 0 = the next is not known, -1 = begins a block that the front
+end has yet to execute; ``lanes``: active in ``mask``; ``cleared``: 1 = the next instruction was
+fetched and its operands are there, which nothing but its issue can change; ``barrier``: named
+barrier waited at, or -1; ``arrived``: bit b: is counted at barrier b; ``outstanding``: memory
+operations of the warp that have not ended; ``pending`` and ``clear``: dependence barriers with
+unknown and known ends; ``groups`` and ``landed``: asynchronous copies under way, and when the last
+that has ended is there."""
 
 CTA_STATE = np.dtype(
     _ints(
         "active", "kernel", "cta", "warps", "finished", "outstanding", "started",
-        "runs", "addresses", "pool", "thread_base",
+        "runs", "addresses", "pool", "thread_base", "place",
     )
 )  # fmt: skip
-"""``outstanding``: memory operations of all its warps; the CTA ends when it is zero."""
+"""``outstanding``: memory operations of all its warps; the CTA ends when it is zero; ``place``:
+what the front end calls it, if it is executed at issue."""
 
 BARRIER = np.dtype(_ints("arrived", "expected"))
 """A named barrier: warps that arrived, and how many open it; 0 = all unfinished ones."""
@@ -204,6 +208,10 @@ class Sm(Context):
     runs: np.recarray  # workload.RUN, arena
     addresses: np.recarray  # workload.ADDRESS, arena
     pool: np.ndarray  # int64, arena
+    step: np.recarray  # workload.STEP, one: what is asked of a kernel's source, and its answer
+    step_runs: np.recarray  # workload.RUN, STEP_RUNS
+    step_addresses: np.recarray  # workload.ADDRESS, one
+    step_pool: np.ndarray  # int64, WARP_SIZE
     l1: L1State
     slices: Hash  # address -> L2 slice
     policies: Policies

@@ -1,5 +1,6 @@
 """Basic blocks of a function, in the order in which they should run."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -99,6 +100,8 @@ def service_of(call: Instruction) -> int | None:
 def ending_of(instruction: Instruction) -> Ending | None:
     """How an instruction ends its block, or None."""
     words = instruction.modifiers
+    if instruction.opcode == "wgmma" and "wait_group" in words:
+        return Ending.BARRIER  # of the warpgroup
     if "warp" in words and instruction.opcode in ("bar", "barrier"):
         return None
     if instruction.opcode == "call" and service_of(instruction) is not None:
@@ -116,13 +119,13 @@ def close(function: Function) -> None:
         function.instructions.append(Instruction("ret", (), (), position))
 
 
-def blocks_of(module: Module, function: Function, split_memory: bool = False) -> list[Block]:
+def blocks_of(module: Module, function: Function, steps: Collection[int] = ()) -> list[Block]:
     """The blocks of one function in the order in which they should run; the first is its entry.
 
-    ``split_memory``: memory accesses start a new block, so that they can be executed one by one.
+    ``steps``: places of instructions that start a block, whatever the control flow.
     """
     close(function)
-    starts = _leaders(module, function, split_memory)
+    starts = _leaders(module, function, steps)
     bounds = sorted(starts | {0, len(function.instructions)})
     blocks = [Block(function, a, b) for a, b in pairwise(bounds)]
     at = {b.first: b for b in blocks}
@@ -131,8 +134,8 @@ def blocks_of(module: Module, function: Function, split_memory: bool = False) ->
     return _order(blocks[0])
 
 
-def _leaders(module: Module, function: Function, split_memory: bool) -> set[int]:
-    starts = {i for i in function.labels.values() if i < len(function.instructions)}
+def _leaders(module: Module, function: Function, steps: Collection[int]) -> set[int]:
+    starts = {i for i in function.labels.values() if i < len(function.instructions)} | set(steps)
     met: Operand | None = None  # whose members have come together in this block
     for i, instruction in enumerate(function.instructions):
         entry = entry_of(module, instruction)
@@ -141,21 +144,20 @@ def _leaders(module: Module, function: Function, split_memory: bool) -> set[int]
         if ending_of(instruction) is not None:
             starts.add(i + 1)
             met = None
-        elif entry.converges or entry.aligned:
-            members = members_of(instruction, entry)
+        elif (members := members_of(instruction, entry)) is not None:
             if members != met:
                 starts.add(i)
             met = members
-        elif split_memory and (entry.polls or instruction.opcode in ("ld", "st", "red")):
-            starts.add(i)
         if isinstance(met, Register) and met.name in written(instruction, entry):
             met = None
     return starts
 
 
-def members_of(instruction: Instruction, entry: Opcode) -> Operand:
-    """The operand that names the lanes which a warp-wide operation waits for."""
-    return EVERYONE if entry.aligned else instruction.operands[-1]
+def members_of(instruction: Instruction, entry: Opcode) -> Operand | None:
+    """What names the lanes that a warp-wide operation waits for; None for other instructions."""
+    if entry.converges:
+        return instruction.operands[-1]
+    return EVERYONE if {"sync", "aligned"} <= set(instruction.modifiers) else None
 
 
 def _connect(module: Module, block: Block, at: dict[int, Block]) -> None:

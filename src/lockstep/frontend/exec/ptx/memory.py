@@ -43,8 +43,8 @@ def _forms(*heads: str) -> list[str]:
         f"ld[.weak]{_SOURCE}{_HINTS}{_AHEAD}",
         f"ld[.weak]{_SOURCE}.{{ca,cg,cs,lu,cv}}{_HINT}{_AHEAD}",
         f"ld.global[.{{ca,cg,cs}}].nc{_HINTS}{_AHEAD}",
-        f"ldu[.global]{_HINT}",
-    )
+    ),
+    "ldu[.global]" + _LENGTHS[0],
 )
 def load(lift: Lift, i: Instruction) -> None:
     kind = i.modifiers[-1]

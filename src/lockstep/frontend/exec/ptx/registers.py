@@ -104,7 +104,8 @@ def _ranges(module: Module, blocks: list[Block]) -> dict[str, int]:
             for name in sources:
                 live.setdefault(name, place - 1)
         for name, last in live.items():
-            _add(ranges, name, block.first, last)
+            if last >= block.first:  # else the first instruction reads it last
+                _add(ranges, name, block.first, last)
     return ranges
 
 

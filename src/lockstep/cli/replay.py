@@ -1,0 +1,49 @@
+"""``lockstep replay``: a program's recorded calls in, the summary out."""
+
+from pathlib import Path
+
+import click
+
+from lockstep.cli.application import report
+from lockstep.cli.parameters import POSITIVE, Timing, check_writable
+from lockstep.cli.progress import Progress
+from lockstep.cli.simulate import FILE
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--gpu", metavar="NAME", required=True, help="The GPU.")
+@click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
+@click.option(
+    "--timing",
+    type=Timing(),
+    default="full",
+    show_default=True,
+    help="Simulate all launches, none (fast), or one in N.",
+)
+@click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
+@click.option("--json", "json_file", type=FILE, help="Write all results as JSON.")
+@click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
+@click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
+def command(directory, gpu, overrides, timing, threads, json_file, out, quiet) -> None:
+    """Execute the calls that `lockstep run --record DIRECTORY` recorded, without the program.
+
+    Exit code 1: a kernel failed, or it was interrupted.
+    """
+    from lockstep import api
+    from lockstep.runtime import Simulator
+    from lockstep.runtime.replay import replay
+
+    check_writable(json_file)
+    check_writable(out, directory=True)
+    if not timing and out:
+        raise click.UsageError("--out needs --timing")
+    spec, notice = api.gpu(gpu, overrides), Progress(quiet).notice
+    simulator = Simulator(spec, timing, name=directory.name, threads=threads, notice=notice)
+    try:
+        complete = replay(simulator, directory)
+        report(simulator, {"json_file": json_file, "out": out, "timeline": None}, quiet)
+    finally:
+        simulator.close()
+    if not complete:
+        raise SystemExit(1)

@@ -1,0 +1,137 @@
+"""Building the replacement libraries with the system's C compiler, once, in the user's cache."""
+
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from lockstep._jit import cache_root
+from lockstep.errors import LockstepError
+from lockstep.frontend.cuda.calls import c_header
+
+SOURCES = Path(__file__).parent / "shim"
+COMPILERS = ("cc", "gcc", "clang")
+OPTIONS = ("-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
+CORE = "liblockstep_gpu.so"
+CORE_SOURCES = ("link.c", "modules.c", "copies.c")
+RUNTIME_SOURCES = (
+    "errors.c",
+    "registration.c",
+    "launches.c",
+    "memory.c",
+    "streams.c",
+    "device.c",
+    "arrays.c",
+)
+DRIVER_SOURCES = ("driver_device.c", "driver_modules.c", "driver_memory.c", "driver_streams.c")
+DRIVER = "libcuda.so.1"
+RUNTIMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
+COMPILE_SECONDS = 120
+
+NO_COMPILER = (
+    "no C compiler: lockstep builds its replacement of the CUDA runtime on first use and needs cc, "
+    "gcc or clang (or the one that CC names); on Debian: apt install gcc libc6-dev"
+)
+
+
+def libraries() -> Path:
+    """The folder with the replacement libraries; built if they are not there yet.
+
+    Raises :class:`LockstepError` if there is no C compiler, or it fails.
+    """
+    folder = cache_root() / f"cuda-{_fingerprint()}"
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".cuda-") as scratch:
+            _build(Path(scratch))
+            try:
+                os.rename(scratch, folder)
+            except OSError:
+                if not folder.is_dir():  # else another process was faster
+                    raise
+            else:
+                os.mkdir(scratch)  # for the context manager to remove
+    return folder
+
+
+@functools.cache
+def _fingerprint() -> str:
+    digest = hashlib.sha256(c_header().encode())
+    for path in (Path(__file__), *sorted(SOURCES.iterdir())):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def _compiler() -> str:
+    for name in (os.environ.get("CC"), *COMPILERS):
+        if name and shutil.which(name):
+            return name
+    raise LockstepError(NO_COMPILER)
+
+
+def _build(folder: Path) -> None:
+    compiler = _compiler()
+    (folder / "calls.h").write_text(c_header())
+    core = [*_paths(CORE_SOURCES), "-fvisibility=default", f"-Wl,-soname,{CORE}", "-pthread"]
+    _run(compiler, folder, CORE, core)
+    linked = [f"-L{folder}", "-llockstep_gpu", "-Wl,-rpath,$ORIGIN"]
+    for version, name in RUNTIMES.items():
+        _run(compiler, folder, name, [*_runtime(folder, version, name), *linked])
+    unsupported = _unsupported(folder, "driver.h", "driver_unsupported.txt", "gpu_unsupported")
+    sources = [*_paths(DRIVER_SOURCES), unsupported, "-ldl"]
+    _run(compiler, folder, DRIVER, [*sources, f"-Wl,-soname,{DRIVER}", *linked])
+    (folder / "libcuda.so").symlink_to(DRIVER)
+
+
+def _runtime(folder: Path, version: int, name: str) -> list[str]:
+    """The compiler's arguments for the runtime of one CUDA version."""
+    script = folder / f"{name}.map"
+    script.write_text(f"{name} {{ global: cuda*; __cuda*; local: *; }};\n")
+    say = "report(gpu_unsupported"
+    return [
+        *_paths(RUNTIME_SOURCES),
+        _unsupported(folder, "runtime.h", "unsupported.txt", say),
+        f"-DRUNTIME={version}",
+        f"-Wl,--version-script,{script}",
+        f"-Wl,-soname,{name}",
+        *(f"-Wl,--defsym={alias}={alias[:-5]}" for alias in _names("per_thread.txt")),
+    ]
+
+
+def _names(file: str) -> list[str]:
+    return (SOURCES / file).read_text().split()
+
+
+def _unsupported(folder: Path, header: str, names: str, say: str) -> str:
+    """A source with the functions of a library that do nothing but say so."""
+    end = ")" * (1 + say.count("("))
+    lines = [f'#include "{header}"']
+    lines += [f'API int {name}(void) {{ return {say}("{name}"{end}; }}' for name in _names(names)]
+    path = folder / names.replace(".txt", ".c")
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def _paths(names: tuple[str, ...]) -> list[str]:
+    return [str(SOURCES / name) for name in names]
+
+
+def _run(compiler: str, folder: Path, output: str, arguments: list[str]) -> None:
+    command = [
+        compiler,
+        *OPTIONS,
+        f"-I{folder}",
+        f"-I{SOURCES}",
+        *arguments,
+        "-o",
+        str(folder / output),
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LockstepError(f"cannot build {output} with {compiler}: {error}") from error
+    if done.returncode:
+        raise LockstepError(f"cannot build {output} with {compiler}: {done.stderr.strip()}")

@@ -1,0 +1,212 @@
+"""The calls between an intercepted program and the simulator, and their bytes.
+
+A message is a header and a body, little-endian. Header: u32 call, i32 status, u64 bytes of the
+body. The body of a request is the call's request fields, one u64 each, in order, then its data;
+that of the answer the same with the reply fields. The answer repeats the call's number and its
+status is a ``cudaError_t``, which the driver API's ``CUresult`` shares; a status that is not zero
+comes without a body. One-way calls have no answer. Calls of one connection are executed in order.
+
+The C side includes a header that :func:`c_header` makes from the tables below.
+"""
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+
+from lockstep.errors import LockstepError
+
+HEADER = struct.Struct("<IiQ")
+LARGEST = 1 << 31  # bytes of a message: more is damage
+
+
+class Call(IntEnum):
+    """What a program asks for."""
+
+    HELLO = 1
+    LOAD_MODULE = 2
+    UNLOAD_MODULE = 3
+    FIND_KERNEL = 4
+    FIND_VARIABLE = 5
+    ALLOCATE = 6
+    FREE = 7
+    POINTER = 8
+    MEMORY = 9
+    READ = 10
+    WRITE = 11
+    WRITTEN = 12
+    COPY = 13
+    FILL = 14
+    LAUNCH = 15
+    SYNCHRONIZE = 16
+    CREATE_STREAM = 17
+    DESTROY_STREAM = 18
+    CREATE_EVENT = 19
+    DESTROY_EVENT = 20
+    RECORD_EVENT = 21
+    ELAPSED = 22
+    OCCUPANCY = 23
+    CREATE_TEXTURE = 24
+    DESTROY_TEXTURE = 25
+    RESET = 26
+    UNSUPPORTED = 27
+    SET_CARVEOUT = 28
+
+
+class Allocation(IntEnum):
+    """Kinds of memory that a program allocates; all are one kind of memory here."""
+
+    DEVICE = 0
+    MANAGED = 1
+    HOST = 2
+
+
+@dataclass(frozen=True)
+class Form:
+    """The fields of a call; ``data`` and ``reply_data`` say what follows them."""
+
+    request: tuple[str, ...] = ()
+    reply: tuple[str, ...] = ()
+    data: str = ""
+    reply_data: str = ""
+    one_way: bool = False
+
+
+_REGION = ("address", "pitch", "width", "rows")
+
+FORMS: dict[Call, Form] = {
+    # key: hash of this file's tables, so that both sides are of the same version
+    Call.HELLO: Form(
+        ("pid", "key"),
+        ("base", "capacity", "attributes"),
+        reply_data="i32 device attributes by CUdevice_attribute, then the device's name; the "
+        "file descriptor of device memory comes along",
+    ),
+    Call.LOAD_MODULE: Form((), ("module",), data="fat binary, cubin or PTX text"),
+    Call.UNLOAD_MODULE: Form(("module",)),
+    Call.FIND_KERNEL: Form(
+        ("module",),
+        (
+            "kernel",
+            "registers",
+            "shared_bytes",
+            "local_bytes",
+            "constant_bytes",
+            "most_threads",
+            "parameters",
+            "parameter_bytes",
+        ),
+        data="name",
+        reply_data="u64 offset and u64 size of each parameter",
+    ),
+    Call.FIND_VARIABLE: Form(("module",), ("address", "size"), data="name"),
+    Call.ALLOCATE: Form(("size", "kind"), ("address",)),
+    Call.FREE: Form(("address",)),
+    Call.POINTER: Form(("address",), ("start", "size", "kind")),
+    Call.MEMORY: Form((), ("free", "total")),
+    # The program reads, or writes, device memory itself: before, and after it wrote.
+    Call.READ: Form(_REGION),
+    Call.WRITE: Form(_REGION),
+    Call.WRITTEN: Form(_REGION, one_way=True),
+    Call.COPY: Form(("to", "to_pitch", "source", "source_pitch", "width", "rows")),
+    # value: the low ``unit`` bytes are repeated; width in bytes
+    Call.FILL: Form((*_REGION, "value", "unit")),
+    Call.LAUNCH: Form(
+        (
+            "kernel",
+            "grid_x",
+            "grid_y",
+            "grid_z",
+            "block_x",
+            "block_y",
+            "block_z",
+            "dynamic_shared",
+            "stream",
+            "cooperative",
+        ),
+        data="parameter block",
+    ),
+    Call.SYNCHRONIZE: Form(("stream",)),
+    Call.CREATE_STREAM: Form((), ("stream",)),
+    Call.DESTROY_STREAM: Form(("stream",)),
+    Call.CREATE_EVENT: Form((), ("event",)),
+    Call.DESTROY_EVENT: Form(("event",)),
+    Call.RECORD_EVENT: Form(("event", "stream")),
+    Call.ELAPSED: Form(("start", "end"), ("nanoseconds",)),
+    Call.OCCUPANCY: Form(("kernel", "threads", "dynamic_shared"), ("ctas",)),
+    # shape in elements, 0 = the axis is absent; pitch: bytes of a row in memory at address
+    Call.CREATE_TEXTURE: Form(
+        (
+            "address",
+            "pitch",
+            "width",
+            "height",
+            "depth",
+            "layered",
+            "channels",
+            "bits",
+            "kind",
+            "filter",
+            "address_x",
+            "address_y",
+            "address_z",
+            "normalized",
+            "normalized_values",
+        ),
+        ("texture",),
+    ),
+    Call.DESTROY_TEXTURE: Form(("texture",)),
+    Call.RESET: Form(),
+    Call.UNSUPPORTED: Form(data="name of the function", one_way=True),
+    Call.SET_CARVEOUT: Form(("kernel", "dynamic_shared")),
+}
+
+
+class CallError(LockstepError):
+    """A message that is none: damaged, cut off, or of another version."""
+
+
+def key() -> int:
+    """Identifies the tables: the two sides must agree."""
+    text = repr([(call.name, int(call), FORMS[call]) for call in Call])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+
+
+def encode(call: Call, fields: tuple[int, ...] = (), data: bytes = b"", status: int = 0) -> bytes:
+    """A message: request (``status`` 0) or answer."""
+    words = encode_body(fields)
+    return HEADER.pack(call, status, len(words) + len(data)) + words + data
+
+
+def encode_body(fields: tuple[int, ...]) -> bytes:
+    """Fields as a message has them."""
+    return struct.pack(f"<{len(fields)}Q", *(f & (1 << 64) - 1 for f in fields))
+
+
+def decode_header(raw: bytes) -> tuple[Call, int, int]:
+    """Call, status and bytes of the body. Raises :class:`CallError`."""
+    number, status, size = HEADER.unpack(raw)
+    if number not in FORMS or size > LARGEST:
+        raise CallError(f"a message with number {number} and {size} bytes")
+    return Call(number), status, size
+
+
+def decode(names: tuple[str, ...], body: bytes) -> tuple[dict[str, int], bytes]:
+    """Fields by name, and the data after them. Raises :class:`CallError`."""
+    size = 8 * len(names)
+    if len(body) < size:
+        raise CallError(f"a body of {len(body)} bytes; {size} expected")
+    return dict(zip(names, struct.unpack_from(f"<{len(names)}Q", body))), body[size:]
+
+
+def c_header() -> str:
+    """The tables as a C header: numbers, and a struct for the fields of each call."""
+    lines = ["#pragma once", "#include <stdint.h>", f"#define CALLS_KEY {key()}ull"]
+    lines += [f"#define CALL_{call.name} {call:d}" for call in Call]
+    lines += [f"#define ALLOCATION_{kind.name} {kind:d}" for kind in Allocation]
+    for call, form in FORMS.items():
+        for kind, names in (("request", form.request), ("reply", form.reply)):
+            body = " ".join(f"uint64_t {name};" for name in names)
+            if body:
+                lines.append(f"struct {call.name.lower()}_{kind} {{ {body} }};")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,81 @@
+// Copies and fills. Device memory is mapped here, so the program moves what it copies itself; the
+// simulator checks the range, waits for what is running, and learns what was written.
+
+#include <string.h>
+
+#include "gpu.h"
+
+static void move(struct region to, struct region source, size_t width, size_t rows) {
+    if (rows == 1 || (to.pitch == width && source.pitch == width)) {
+        memmove(to.address, source.address, width * rows);
+        return;
+    }
+    for (size_t row = 0; row < rows; row++) {
+        memmove((char *)to.address + row * to.pitch, (char *)source.address + row * source.pitch,
+                width);
+    }
+}
+
+static int copy_on_device(struct region to, struct region source, size_t width, size_t rows) {
+    struct copy_request request = {
+        .to = (uint64_t)(uintptr_t)to.address,
+        .to_pitch = to.pitch,
+        .source = (uint64_t)(uintptr_t)source.address,
+        .source_pitch = source.pitch,
+        .width = width,
+        .rows = rows,
+    };
+    return gpu_call(CALL_COPY, &request, sizeof request, NULL, 0, &(struct reply){0});
+}
+
+static struct write_request bounds(struct region r, size_t width, size_t rows) {
+    return (struct write_request){(uint64_t)(uintptr_t)r.address, r.pitch, width, rows};
+}
+
+int copy_rectangle(struct region to, struct region source, size_t width, size_t rows) {
+    int status;
+    if (!gpu_device(&status)) {
+        return status;
+    }
+    if (width == 0 || rows == 0) {
+        return SUCCESS;
+    }
+    bool writes = gpu_is_device(to.address), reads = gpu_is_device(source.address);
+    if (writes && reads) {
+        return copy_on_device(to, source, width, rows);
+    }
+    struct write_request request = bounds(writes ? to : source, width, rows);
+    if (writes || reads) {
+        status = gpu_call(writes ? CALL_WRITE : CALL_READ, &request, sizeof request, NULL, 0,
+                          &(struct reply){0});
+    }
+    if (!status) {
+        move(to, source, width, rows);
+        status = writes ? GPU_TELL(WRITTEN, &request) : SUCCESS;
+    }
+    return status;
+}
+
+int copy_bytes(void *to, const void *source, size_t bytes) {
+    return copy_rectangle((struct region){to, bytes}, (struct region){(void *)source, bytes},
+                          bytes, 1);
+}
+
+int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows) {
+    int status;
+    if (!gpu_device(&status)) {
+        return status;
+    }
+    if (width == 0 || rows == 0) {
+        return SUCCESS;
+    }
+    struct fill_request request = {
+        .address = (uint64_t)(uintptr_t)to.address,
+        .pitch = to.pitch,
+        .width = width,
+        .rows = rows,
+        .value = value,
+        .unit = unit,
+    };
+    return gpu_call(CALL_FILL, &request, sizeof request, NULL, 0, &(struct reply){0});
+}

@@ -1,0 +1,261 @@
+// The one device: its properties, and the calls that choose and configure it.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime.h"
+
+struct properties {
+    char name[256];
+    char uuid[16];
+    char luid[8];
+    unsigned luid_mask;
+#define FIELD(type, name, attribute) type name;
+#include "properties.h"
+#undef FIELD
+#if RUNTIME == 12
+    int reserved[63];
+#elif RUNTIME == 13
+    int reserved[56];
+#endif
+};
+
+enum { STACK_BYTES = 1024, LIMITS = 7 };
+
+// What RUNTIME 11.8, 12.9 and 13.0 answer; the driver is as new as the newest.
+static const int versions[] = {[11] = 11080, [12] = 12090, [13] = 13000};
+
+API int cudaGetDeviceCount(int *count) {
+    int status;
+    *count = gpu_device(&status) ? 1 : 0;
+    return report(status);
+}
+
+static int check(int device) {
+    int status;
+    if (!gpu_device(&status)) {
+        return report(status);
+    }
+    return device == 0 ? SUCCESS : report(INVALID_DEVICE);
+}
+
+static void fill(struct properties *out) {
+    int status;
+    const struct device *device = gpu_device(&status);
+    memset(out, 0, sizeof *out);
+    snprintf(out->name, sizeof out->name, "%s", device->name);
+    memcpy(out->uuid, "lockstep", 8);
+#define FIELD(type, name, attribute) out->name = (type)gpu_attribute(attribute);
+#include "properties.h"
+#undef FIELD
+    out->memory_bytes = device->capacity;
+}
+
+#if RUNTIME == 12
+// Before CUDA 12 the structure ended earlier; a program may still ask for that.
+API int cudaGetDeviceProperties(struct properties *out, int device) {
+    struct properties all;
+    int status = check(device);
+    if (!status) {
+        fill(&all);
+        memcpy(out, &all, offsetof(struct properties, host_register));
+    }
+    return status;
+}
+
+API int cudaGetDeviceProperties_v2(struct properties *out, int device) {
+#else
+API int cudaGetDeviceProperties(struct properties *out, int device) {
+#endif
+    int status = check(device);
+    if (!status) {
+        fill(out);
+    }
+    return status;
+}
+
+API int cudaDeviceGetAttribute(int *value, int attribute, int device) {
+    int status = check(device);
+    *value = status ? 0 : gpu_attribute(attribute);
+    return status;
+}
+
+API int cudaChooseDevice(int *device, const void *properties) {
+    (void)properties;
+    *device = 0;
+    return SUCCESS;
+}
+
+API int cudaSetDevice(int device) {
+    return check(device);
+}
+
+API int cudaInitDevice(int device, unsigned flags, unsigned more) {
+    (void)flags, (void)more;
+    return check(device);
+}
+
+API int cudaGetDevice(int *device) {
+    *device = 0;
+    return check(0);
+}
+
+API int cudaSetValidDevices(int *devices, int count) {
+    (void)devices, (void)count;
+    return SUCCESS;
+}
+
+API int cudaSetDeviceFlags(unsigned flags) {
+    (void)flags;
+    return SUCCESS;
+}
+
+API int cudaGetDeviceFlags(unsigned *flags) {
+    *flags = 0;
+    return SUCCESS;
+}
+
+API int cudaDeviceReset(void) {
+    return report(gpu_call(CALL_RESET, NULL, 0, NULL, 0, &(struct reply){0}));
+}
+
+API int cudaThreadExit(void) {
+    return cudaDeviceReset();
+}
+
+API int cudaRuntimeGetVersion(int *version) {
+    *version = versions[RUNTIME];
+    return SUCCESS;
+}
+
+API int cudaDriverGetVersion(int *version) {
+    *version = versions[13];
+    return SUCCESS;
+}
+
+static size_t limits[LIMITS] = {STACK_BYTES, 1 << 20, 8 << 20, 2, 2048, 128, 0};
+
+API int cudaDeviceGetLimit(size_t *value, int limit) {
+    if (limit < 0 || limit >= LIMITS) {
+        return report(215);
+    }
+    *value = limits[limit];
+    return SUCCESS;
+}
+
+API int cudaDeviceSetLimit(int limit, size_t value) {
+    if (limit < 0 || limit >= LIMITS) {
+        return report(215);
+    }
+    limits[limit] = value;
+    return SUCCESS;
+}
+
+API int cudaDeviceSetCacheConfig(int preference) {
+    (void)preference;
+    return SUCCESS;
+}
+
+API int cudaDeviceGetCacheConfig(int *preference) {
+    *preference = 0;
+    return SUCCESS;
+}
+
+API int cudaDeviceSetSharedMemConfig(int preference) {
+    (void)preference;
+    return SUCCESS;
+}
+
+API int cudaDeviceGetSharedMemConfig(int *preference) {
+    *preference = 1;
+    return SUCCESS;
+}
+
+API int cudaDeviceGetPCIBusId(char *text, int length, int device) {
+    int status = check(device);
+    if (!status) {
+        snprintf(text, (size_t)length, "0000:00:00.0");
+    }
+    return status;
+}
+
+API int cudaDeviceGetByPCIBusId(int *device, const char *text) {
+    *device = 0;
+    return strcmp(text, "0000:00:00.0") ? report(INVALID_VALUE) : SUCCESS;
+}
+
+// A device is no peer of itself.
+API int cudaDeviceCanAccessPeer(int *can, int device, int peer) {
+    (void)device, (void)peer;
+    *can = 0;
+    return SUCCESS;
+}
+
+API int cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+    (void)peer, (void)flags;
+    return report(INVALID_DEVICE);
+}
+
+API int cudaDeviceDisablePeerAccess(int peer) {
+    (void)peer;
+    return report(INVALID_DEVICE);
+}
+
+API int cudaProfilerStart(void) {
+    return SUCCESS;
+}
+
+API int cudaProfilerStop(void) {
+    return SUCCESS;
+}
+
+API int cudaCtxResetPersistingL2Cache(void) {
+    return SUCCESS;
+}
+
+// Memory pools: there is one, which keeps nothing.
+
+API int cudaDeviceGetDefaultMemPool(void **pool, int device) {
+    *pool = (void *)1;
+    return check(device);
+}
+
+API int cudaDeviceGetMemPool(void **pool, int device) {
+    return cudaDeviceGetDefaultMemPool(pool, device);
+}
+
+API int cudaDeviceSetMemPool(int device, void *pool) {
+    (void)pool;
+    return check(device);
+}
+
+API int cudaMemPoolCreate(void **pool, const void *properties) {
+    (void)properties;
+    return cudaDeviceGetDefaultMemPool(pool, 0);
+}
+
+API int cudaMemPoolDestroy(void *pool) {
+    (void)pool;
+    return SUCCESS;
+}
+
+API int cudaMemPoolTrimTo(void *pool, size_t bytes) {
+    (void)pool, (void)bytes;
+    return SUCCESS;
+}
+
+API int cudaMemPoolSetAttribute(void *pool, int attribute, void *value) {
+    (void)pool, (void)attribute, (void)value;
+    return SUCCESS;
+}
+
+API int cudaMemPoolGetAttribute(void *pool, int attribute, void *value) {
+    (void)pool, (void)attribute;
+    memset(value, 0, sizeof(uint64_t));
+    return SUCCESS;
+}
+
+API int cudaMemPoolSetAccess(void *pool, const void *accesses, size_t count) {
+    (void)pool, (void)accesses, (void)count;
+    return SUCCESS;
+}

@@ -1,0 +1,119 @@
+// What the replacement libcudart and libcuda share: the link to the simulator, modules, kernels,
+// copies. One copy of this code, liblockstep_gpu.so, is loaded however many of them a program uses.
+//
+// Status codes are cudaError_t, which CUresult shares for everything that is returned here.
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calls.h"
+
+enum {
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NOT_INITIALIZED = 3,
+    INVALID_CONFIGURATION = 9,
+    INVALID_SYMBOL = 13,
+    INVALID_COPY_DIRECTION = 21,
+    INVALID_FUNCTION = 98,
+    INVALID_DEVICE = 101,
+    INVALID_IMAGE = 200,
+    NO_BINARY = 209,
+    INVALID_HANDLE = 400,
+    NOT_FOUND = 500,
+    NOT_READY = 600,
+    LAUNCH_FAILURE = 719,
+    NOT_SUPPORTED = 801,
+    UNKNOWN = 999,
+};
+
+// The link (link.c)
+
+struct reply {
+    void *fields; // where the fields of the answer go, or NULL
+    size_t size;
+    void *data;   // what follows them: allocated here, freed by the caller
+    size_t bytes;
+};
+
+// Asks the simulator; connects at first. Thread-safe.
+int gpu_call(unsigned call, const void *fields, size_t size, const void *data, size_t bytes,
+             struct reply *reply);
+
+#define GPU_CALL(NAME, request, answer)                                                            \
+    gpu_call(CALL_##NAME, (request), sizeof *(request), NULL, 0,                                   \
+             &(struct reply){.fields = (answer), .size = sizeof *(answer)})
+#define GPU_TELL(NAME, request) gpu_call(CALL_##NAME, (request), sizeof *(request), NULL, 0, NULL)
+
+// The device as the simulator described it; NULL without a connection.
+struct device {
+    uint64_t base, capacity;
+    const char *name;
+    const int32_t *attributes;
+    int count; // of attributes
+};
+const struct device *gpu_device(int *status);
+int gpu_attribute(int attribute); // 0 if it is unknown
+bool gpu_is_device(const void *address);
+int gpu_unsupported(const char *name);
+
+// Modules and kernels (modules.c)
+
+struct module;
+
+struct kernel {
+    struct module *module;
+    const char *name;
+    int status;      // of looking it up
+    uint64_t handle; // 0 = not looked up yet
+    struct find_kernel_reply facts;
+    uint64_t *parameters; // offset and size of each
+    int most_dynamic;     // bytes of dynamic shared memory that were allowed; -1 = the default
+    int carveout;
+};
+
+struct variable {
+    struct module *module;
+    const char *name;
+    void **shadow; // the host's pointer to a managed variable, or NULL
+    uint64_t address, size;
+};
+
+// The image is read when something of the module is first needed.
+struct module *module_open(const void *image, size_t bytes);
+int module_load(struct module *module);
+void module_close(struct module *module);
+struct kernel *module_kernel(struct module *module, const char *name);
+struct variable *module_variable(struct module *module, const char *name);
+size_t image_bytes(const void *image); // of a fat binary, a cubin or PTX text; 0 = none of them
+
+int kernel_find(struct kernel *kernel);
+int variable_find(struct variable *variable);
+
+struct shape {
+    unsigned grid[3], block[3];
+    uint64_t dynamic_shared, stream;
+    bool cooperative;
+};
+// `arguments` points to each parameter's value, or `block` holds them all.
+int kernel_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
+                  const void *block, size_t bytes);
+
+// A table from addresses in the program (stubs of kernels, shadows of variables) to what they name.
+void table_put(const void *key, void *value);
+void *table_get(const void *key);
+
+// Copies (copies.c)
+
+struct region {
+    void *address;
+    size_t pitch;
+};
+// Rectangles of `rows` rows of `width` bytes, wherever they are.
+int copy_rectangle(struct region to, struct region source, size_t width, size_t rows);
+int copy_bytes(void *to, const void *source, size_t bytes);
+int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows);

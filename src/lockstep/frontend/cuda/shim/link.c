@@ -1,0 +1,246 @@
+// The link to the simulator: a Unix socket for calls, and device memory mapped at its own address.
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "gpu.h"
+
+struct header {
+    uint32_t call;
+    int32_t status;
+    uint64_t bytes;
+};
+
+enum state { CLOSED, OPEN, BROKEN };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static enum state state = CLOSED;
+static int broken_status = UNKNOWN;
+static int connection = -1;
+static struct device device;
+
+static int give_up(int status, const char *reason) {
+    fprintf(stderr, "lockstep: %s\n", reason);
+    state = BROKEN;
+    broken_status = status;
+    if (connection >= 0) {
+        close(connection);
+        connection = -1;
+    }
+    return status;
+}
+
+static bool send_all(const void *data, size_t bytes) {
+    const char *at = data;
+    while (bytes) {
+        ssize_t sent = send(connection, at, bytes, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) {
+            continue;
+        }
+        if (sent <= 0) {
+            return false;
+        }
+        at += sent;
+        bytes -= (size_t)sent;
+    }
+    return true;
+}
+
+static bool receive_all(void *data, size_t bytes) {
+    char *at = data;
+    while (bytes) {
+        ssize_t got = recv(connection, at, bytes, 0);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return false;
+        }
+        at += got;
+        bytes -= (size_t)got;
+    }
+    return true;
+}
+
+// Small messages go out in one piece.
+static bool send_request(unsigned call, const void *fields, size_t size, const void *data,
+                         size_t bytes) {
+    char buffer[1024];
+    struct header header = {.call = call, .bytes = size + bytes};
+    if (sizeof header + size + bytes <= sizeof buffer) {
+        memcpy(buffer, &header, sizeof header);
+        if (size) {
+            memcpy(buffer + sizeof header, fields, size);
+        }
+        if (bytes) {
+            memcpy(buffer + sizeof header + size, data, bytes);
+        }
+        return send_all(buffer, sizeof header + size + bytes);
+    }
+    return send_all(&header, sizeof header) && send_all(fields, size) && send_all(data, bytes);
+}
+
+static bool receive_reply(unsigned call, struct reply *reply, int *status) {
+    struct header header;
+    if (!receive_all(&header, sizeof header) || header.call != call) {
+        return false;
+    }
+    *status = header.status;
+    if (header.bytes == 0) {
+        return true;
+    }
+    if (header.bytes < reply->size || !receive_all(reply->fields, reply->size)) {
+        return false;
+    }
+    reply->bytes = header.bytes - reply->size;
+    reply->data = reply->bytes ? malloc(reply->bytes) : NULL;
+    return !reply->bytes || (reply->data && receive_all(reply->data, reply->bytes));
+}
+
+static int exchange(unsigned call, const void *fields, size_t size, const void *data, size_t bytes,
+                    struct reply *reply) {
+    int status = SUCCESS;
+    if (!send_request(call, fields, size, data, bytes) ||
+        (reply && !receive_reply(call, reply, &status))) {
+        return give_up(UNKNOWN, "the simulator has ended; CUDA calls fail from now on");
+    }
+    return status;
+}
+
+static int dial(void) {
+    const char *name = getenv("LOCKSTEP_SOCKET");
+    if (!name) {
+        return give_up(100, "no simulator: start the program with `lockstep run`");
+    }
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(name);
+    if (length + 1 >= sizeof address.sun_path) {
+        return give_up(100, "LOCKSTEP_SOCKET is too long");
+    }
+    memcpy(address.sun_path + 1, name, length); // after a zero byte: no file, nothing to clean up
+    connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+    if (connection < 0 || connect(connection, (struct sockaddr *)&address, size)) {
+        return give_up(100, "cannot reach the simulator: has `lockstep run` ended?");
+    }
+    return SUCCESS;
+}
+
+// One byte with the file descriptor of device memory.
+static int receive_descriptor(void) {
+    char byte, space[CMSG_SPACE(sizeof(int))];
+    struct iovec piece = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
+    if (recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != 1) {
+        return -1;
+    }
+    struct cmsghdr *control = CMSG_FIRSTHDR(&message);
+    int descriptor = -1;
+    if (control && control->cmsg_type == SCM_RIGHTS) {
+        memcpy(&descriptor, CMSG_DATA(control), sizeof descriptor);
+    }
+    return descriptor;
+}
+
+static int map_memory(int descriptor) {
+    void *wanted = (void *)(uintptr_t)device.base;
+    void *got = mmap(wanted, device.capacity, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor, 0);
+    close(descriptor);
+    return got == wanted ? SUCCESS
+                         : give_up(OUT_OF_MEMORY, "the program already uses the addresses of "
+                                                  "device memory");
+}
+
+static int greet(void) {
+    struct hello_request request = {.pid = (uint64_t)getpid(), .key = CALLS_KEY};
+    struct hello_reply fields = {0};
+    struct reply reply = {.fields = &fields, .size = sizeof fields};
+    int status = exchange(CALL_HELLO, &request, sizeof request, NULL, 0, &reply);
+    if (status) {
+        return give_up(status, "the simulator does not accept the program");
+    }
+    int descriptor = receive_descriptor();
+    if (descriptor < 0 || reply.bytes < 4 * fields.attributes) {
+        return give_up(UNKNOWN, "the simulator gave no device memory");
+    }
+    char *data = realloc(reply.data, reply.bytes + 1);
+    data[reply.bytes] = 0;
+    device.base = fields.base;
+    device.capacity = fields.capacity;
+    device.attributes = (const int32_t *)(const void *)data;
+    device.count = (int)fields.attributes;
+    device.name = data + 4 * fields.attributes;
+    return map_memory(descriptor);
+}
+
+// A child of fork has its parent's socket, and may not speak on it.
+static void forked(void) {
+    pthread_mutex_init(&lock, NULL);
+    if (state == OPEN) {
+        close(connection);
+        connection = -1;
+        state = BROKEN;
+        broken_status = NOT_INITIALIZED;
+    }
+}
+
+static int ensure_open(void) {
+    if (state == OPEN) {
+        return SUCCESS;
+    }
+    if (state == BROKEN) {
+        return broken_status;
+    }
+    pthread_atfork(NULL, NULL, forked);
+    int status = dial();
+    if (!status) {
+        status = greet();
+    }
+    if (!status) {
+        state = OPEN;
+    }
+    return status;
+}
+
+int gpu_call(unsigned call, const void *fields, size_t size, const void *data, size_t bytes,
+             struct reply *reply) {
+    pthread_mutex_lock(&lock);
+    int status = ensure_open();
+    if (!status) {
+        status = exchange(call, fields, size, data, bytes, reply);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+const struct device *gpu_device(int *status) {
+    pthread_mutex_lock(&lock);
+    *status = ensure_open();
+    pthread_mutex_unlock(&lock);
+    return *status ? NULL : &device;
+}
+
+int gpu_attribute(int attribute) {
+    int status;
+    const struct device *d = gpu_device(&status);
+    return d && attribute >= 0 && attribute < d->count ? d->attributes[attribute] : 0;
+}
+
+bool gpu_is_device(const void *address) {
+    return (uint64_t)(uintptr_t)address - device.base < device.capacity;
+}
+
+int gpu_unsupported(const char *name) {
+    gpu_call(CALL_UNSUPPORTED, NULL, 0, name, strlen(name), NULL);
+    return NOT_SUPPORTED;
+}

@@ -1,0 +1,298 @@
+// Memory: allocation in all forms, copies and fills of rows, rectangles and boxes, symbols.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime.h"
+
+enum { PITCH = 512, TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, GUESS = 4 };
+
+int allocate(void **address, size_t bytes, unsigned kind) {
+    if (!address) {
+        return report(INVALID_VALUE);
+    }
+    struct allocate_request request = {bytes, kind};
+    struct allocate_reply fields = {0};
+    int status = GPU_CALL(ALLOCATE, &request, &fields);
+    *address = (void *)(uintptr_t)fields.address;
+    return report(status);
+}
+
+static int release(void *address) {
+    if (!address) {
+        return SUCCESS;
+    }
+    struct free_request request = {handle_of(address)};
+    return report(gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0}));
+}
+
+API int cudaMalloc(void **address, size_t bytes) {
+    return allocate(address, bytes, ALLOCATION_DEVICE);
+}
+
+API int cudaMallocManaged(void **address, size_t bytes, unsigned flags) {
+    (void)flags;
+    return bytes ? allocate(address, bytes, ALLOCATION_MANAGED) : report(INVALID_VALUE);
+}
+
+API int cudaMallocHost(void **address, size_t bytes) {
+    return allocate(address, bytes, ALLOCATION_HOST);
+}
+
+API int cudaHostAlloc(void **address, size_t bytes, unsigned flags) {
+    (void)flags;
+    return allocate(address, bytes, ALLOCATION_HOST);
+}
+
+API int cudaMallocAsync(void **address, size_t bytes, stream_t stream) {
+    (void)stream;
+    return allocate(address, bytes, ALLOCATION_DEVICE);
+}
+
+API int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, stream_t stream) {
+    (void)pool;
+    return cudaMallocAsync(address, bytes, stream);
+}
+
+API int cudaFree(void *address) {
+    return release(address);
+}
+
+API int cudaFreeHost(void *address) {
+    return release(address);
+}
+
+API int cudaFreeAsync(void *address, stream_t stream) {
+    (void)stream;
+    return release(address);
+}
+
+static size_t pitch_of(size_t width) {
+    return (width + PITCH - 1) / PITCH * PITCH;
+}
+
+API int cudaMallocPitch(void **address, size_t *pitch, size_t width, size_t height) {
+    *pitch = pitch_of(width);
+    return allocate(address, *pitch * height, ALLOCATION_DEVICE);
+}
+
+API int cudaMalloc3D(struct pitched *out, struct extent extent) {
+    *out = (struct pitched){NULL, pitch_of(extent.width), extent.width, extent.height};
+    return allocate(&out->address, out->pitch * extent.height * extent.depth, ALLOCATION_DEVICE);
+}
+
+// Registered memory stays the program's own: copies work as from any, kernels cannot reach it.
+API int cudaHostRegister(void *address, size_t bytes, unsigned flags) {
+    (void)flags;
+    return address && bytes ? SUCCESS : report(INVALID_VALUE);
+}
+
+API int cudaHostUnregister(void *address) {
+    return address ? SUCCESS : report(INVALID_VALUE);
+}
+
+API int cudaHostGetDevicePointer(void **out, void *address, unsigned flags) {
+    (void)flags;
+    int status;
+    if (!gpu_device(&status)) {
+        return report(status);
+    }
+    *out = address;
+    return gpu_is_device(address)
+               ? SUCCESS
+               : report(gpu_unsupported("cudaHostGetDevicePointer of registered memory"));
+}
+
+API int cudaHostGetFlags(unsigned *flags, void *address) {
+    *flags = 0;
+    return gpu_is_device(address) ? SUCCESS : report(INVALID_VALUE);
+}
+
+API int cudaMemGetInfo(size_t *free, size_t *total) {
+    struct memory_reply fields = {0};
+    int status = gpu_call(CALL_MEMORY, NULL, 0, NULL, 0,
+                          &(struct reply){&fields, sizeof fields, NULL, 0});
+    *free = fields.free;
+    *total = fields.total;
+    return report(status);
+}
+
+struct pointer_attributes {
+    int kind, device;
+    void *on_device, *on_host;
+};
+
+enum { UNREGISTERED, HOST, DEVICE, MANAGED };
+
+API int cudaPointerGetAttributes(struct pointer_attributes *out, const void *address) {
+    int status;
+    if (!gpu_device(&status)) {
+        return report(status);
+    }
+    *out = (struct pointer_attributes){UNREGISTERED, -2, NULL, (void *)address};
+    if (!gpu_is_device(address)) {
+        return SUCCESS;
+    }
+    struct pointer_request request = {handle_of(address)};
+    struct pointer_reply fields = {0};
+    status = GPU_CALL(POINTER, &request, &fields);
+    static const int kinds[] = {DEVICE, MANAGED, HOST};
+    if (!status) {
+        int kind = kinds[fields.kind];
+        void *host = kind == DEVICE ? NULL : (void *)address;
+        *out = (struct pointer_attributes){kind, 0, (void *)address, host};
+    }
+    return report(status);
+}
+
+// The direction must fit the addresses, as far as they tell.
+static int check_kind(const void *to, const void *source, int kind) {
+    int status;
+    if (!gpu_device(&status)) {
+        return status;
+    }
+    if (kind < 0 || kind > GUESS) {
+        return INVALID_COPY_DIRECTION;
+    }
+    bool to_device = kind == TO_DEVICE || kind == ON_DEVICE;
+    bool from_device = kind == TO_HOST || kind == ON_DEVICE;
+    if (kind != GUESS && ((to_device && !gpu_is_device(to)) ||
+                          (from_device && !gpu_is_device(source)))) {
+        return INVALID_VALUE;
+    }
+    return SUCCESS;
+}
+
+API int cudaMemcpy(void *to, const void *source, size_t bytes, int kind) {
+    int status = bytes ? check_kind(to, source, kind) : SUCCESS;
+    return report(status ? status : copy_bytes(to, source, bytes));
+}
+
+API int cudaMemcpyAsync(void *to, const void *source, size_t bytes, int kind, stream_t stream) {
+    (void)stream;
+    return cudaMemcpy(to, source, bytes, kind);
+}
+
+API int cudaMemcpyPeer(void *to, int to_device, const void *source, int device, size_t bytes) {
+    return to_device || device ? report(INVALID_DEVICE) : cudaMemcpy(to, source, bytes, GUESS);
+}
+
+API int cudaMemcpyPeerAsync(void *to, int to_device, const void *source, int device, size_t bytes,
+                            stream_t stream) {
+    (void)stream;
+    return cudaMemcpyPeer(to, to_device, source, device, bytes);
+}
+
+API int cudaMemcpy2D(void *to, size_t to_pitch, const void *source, size_t pitch, size_t width,
+                     size_t rows, int kind) {
+    if (width > to_pitch || width > pitch) {
+        return report(12);
+    }
+    int status = width && rows ? check_kind(to, source, kind) : SUCCESS;
+    return report(status ? status
+                         : copy_rectangle((struct region){to, to_pitch},
+                                          (struct region){(void *)source, pitch}, width, rows));
+}
+
+API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *source, size_t pitch,
+                          size_t width, size_t rows, int kind, stream_t stream) {
+    (void)stream;
+    return cudaMemcpy2D(to, to_pitch, source, pitch, width, rows, kind);
+}
+
+API int cudaMemset(void *address, int value, size_t bytes) {
+    return report(fill_rectangle((struct region){address, bytes}, (uint8_t)value, 1, bytes, 1));
+}
+
+API int cudaMemsetAsync(void *address, int value, size_t bytes, stream_t stream) {
+    (void)stream;
+    return cudaMemset(address, value, bytes);
+}
+
+API int cudaMemset2D(void *address, size_t pitch, int value, size_t width, size_t rows) {
+    return report(fill_rectangle((struct region){address, pitch}, (uint8_t)value, 1, width, rows));
+}
+
+API int cudaMemset2DAsync(void *address, size_t pitch, int value, size_t width, size_t rows,
+                          stream_t stream) {
+    (void)stream;
+    return cudaMemset2D(address, pitch, value, width, rows);
+}
+
+API int cudaMemset3D(struct pitched box, int value, struct extent extent) {
+    int status = SUCCESS;
+    for (size_t z = 0; z < extent.depth && !status; z++) {
+        char *slice = (char *)box.address + z * box.pitch * box.height;
+        status = cudaMemset2D(slice, box.pitch, value, extent.width, extent.height);
+    }
+    return status;
+}
+
+API int cudaMemset3DAsync(struct pitched box, int value, struct extent extent, stream_t stream) {
+    (void)stream;
+    return cudaMemset3D(box, value, extent);
+}
+
+API int cudaGetSymbolAddress(void **address, const void *shadow) {
+    struct variable *variable = variable_of(shadow);
+    int status = variable ? variable_find(variable) : INVALID_SYMBOL;
+    *address = status ? NULL : (void *)(uintptr_t)variable->address;
+    return report(status);
+}
+
+API int cudaGetSymbolSize(size_t *bytes, const void *shadow) {
+    struct variable *variable = variable_of(shadow);
+    int status = variable ? variable_find(variable) : INVALID_SYMBOL;
+    *bytes = status ? 0 : variable->size;
+    return report(status);
+}
+
+API int cudaMemcpyToSymbol(const void *shadow, const void *source, size_t bytes, size_t offset,
+                           int kind) {
+    void *address;
+    int status = cudaGetSymbolAddress(&address, shadow);
+    return status ? status : cudaMemcpy((char *)address + offset, source, bytes, kind);
+}
+
+API int cudaMemcpyToSymbolAsync(const void *shadow, const void *source, size_t bytes,
+                                size_t offset, int kind, stream_t stream) {
+    (void)stream;
+    return cudaMemcpyToSymbol(shadow, source, bytes, offset, kind);
+}
+
+API int cudaMemcpyFromSymbol(void *to, const void *shadow, size_t bytes, size_t offset,
+                             int kind) {
+    void *address;
+    int status = cudaGetSymbolAddress(&address, shadow);
+    return status ? status : cudaMemcpy(to, (char *)address + offset, bytes, kind);
+}
+
+API int cudaMemcpyFromSymbolAsync(void *to, const void *shadow, size_t bytes, size_t offset,
+                                  int kind, stream_t stream) {
+    (void)stream;
+    return cudaMemcpyFromSymbol(to, shadow, bytes, offset, kind);
+}
+
+// Managed memory is where the program and kernels both see it: advice changes nothing.
+API int cudaMemPrefetchAsync(const void *address, size_t bytes) {
+    (void)address, (void)bytes;
+    return SUCCESS;
+}
+
+API int cudaMemAdvise(const void *address, size_t bytes) {
+    (void)address, (void)bytes;
+    return SUCCESS;
+}
+
+API int cudaMemPrefetchAsync_v2(const void *address, size_t bytes) {
+    return cudaMemPrefetchAsync(address, bytes);
+}
+
+API int cudaMemAdvise_v2(const void *address, size_t bytes) {
+    return cudaMemAdvise(address, bytes);
+}
+
+API int cudaStreamAttachMemAsync(stream_t stream, void *address, size_t bytes, unsigned flags) {
+    (void)stream, (void)address, (void)bytes, (void)flags;
+    return SUCCESS;
+}

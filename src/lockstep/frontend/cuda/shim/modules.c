@@ -1,0 +1,243 @@
+// Modules, their kernels and variables, looked up in the simulator when they are first used.
+
+#define _GNU_SOURCE
+#include <elf.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+
+enum { FAT_BINARY = 0xBA55ED50u, CUBIN_MACHINE = 190 };
+
+struct item {
+    struct item *next;
+    void *named; // a kernel or a variable
+};
+
+struct module {
+    const void *image;
+    size_t bytes;
+    bool loaded;
+    int status;
+    uint64_t handle;
+    struct item *kernels, *variables;
+};
+
+// One lock for all lists here; nothing is done under it that waits.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
+struct fat_header {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t payload_bytes;
+};
+
+static size_t elf_bytes(const Elf64_Ehdr *elf) {
+    size_t end = elf->e_shoff + (size_t)elf->e_shnum * elf->e_shentsize;
+    size_t programs = elf->e_phoff + (size_t)elf->e_phnum * elf->e_phentsize;
+    const char *raw = (const char *)elf;
+    for (int k = 0; k < elf->e_shnum; k++) {
+        const Elf64_Shdr *section =
+            (const Elf64_Shdr *)(const void *)(raw + elf->e_shoff + (size_t)k * elf->e_shentsize);
+        size_t last = section->sh_offset + (section->sh_type == SHT_NOBITS ? 0 : section->sh_size);
+        end = last > end ? last : end;
+    }
+    return programs > end ? programs : end;
+}
+
+size_t image_bytes(const void *image) {
+    const struct fat_header *fat = image;
+    if (fat->magic == FAT_BINARY) {
+        return fat->header_bytes + fat->payload_bytes;
+    }
+    if (!memcmp(image, ELFMAG, SELFMAG)) {
+        const Elf64_Ehdr *elf = image;
+        return elf->e_machine == CUBIN_MACHINE ? elf_bytes(elf) : 0;
+    }
+    return strlen(image); // PTX
+}
+
+struct module *module_open(const void *image, size_t bytes) {
+    struct module *module = calloc(1, sizeof *module);
+    module->image = image;
+    module->bytes = bytes;
+    return module;
+}
+
+int module_load(struct module *module) {
+    pthread_mutex_lock(&loading);
+    if (!module->loaded) {
+        struct load_module_reply fields = {0};
+        struct reply reply = {.fields = &fields, .size = sizeof fields};
+        module->status =
+            gpu_call(CALL_LOAD_MODULE, NULL, 0, module->image, module->bytes, &reply);
+        module->handle = fields.module;
+        module->loaded = true;
+    }
+    pthread_mutex_unlock(&loading);
+    return module->status;
+}
+
+void module_close(struct module *module) {
+    if (module->loaded && !module->status) {
+        struct unload_module_request request = {.module = module->handle};
+        gpu_call(CALL_UNLOAD_MODULE, &request, sizeof request, NULL, 0, &(struct reply){0});
+    }
+    module->status = INVALID_HANDLE;
+    module->loaded = true;
+}
+
+static void *add(struct item **list, void *named) {
+    struct item *item = malloc(sizeof *item);
+    item->named = named;
+    pthread_mutex_lock(&lock);
+    item->next = *list;
+    *list = item;
+    pthread_mutex_unlock(&lock);
+    return named;
+}
+
+struct kernel *module_kernel(struct module *module, const char *name) {
+    for (struct item *item = module->kernels; item; item = item->next) {
+        struct kernel *kernel = item->named;
+        if (!strcmp(kernel->name, name)) {
+            return kernel;
+        }
+    }
+    struct kernel *kernel = calloc(1, sizeof *kernel);
+    kernel->module = module;
+    kernel->name = strdup(name);
+    kernel->most_dynamic = kernel->carveout = -1;
+    return add(&module->kernels, kernel);
+}
+
+struct variable *module_variable(struct module *module, const char *name) {
+    for (struct item *item = module->variables; item; item = item->next) {
+        struct variable *variable = item->named;
+        if (!strcmp(variable->name, name)) {
+            return variable;
+        }
+    }
+    struct variable *variable = calloc(1, sizeof *variable);
+    variable->module = module;
+    variable->name = strdup(name);
+    return add(&module->variables, variable);
+}
+
+int kernel_find(struct kernel *kernel) {
+    if (kernel->handle || kernel->status) {
+        return kernel->status;
+    }
+    int status = module_load(kernel->module);
+    if (status) {
+        return status;
+    }
+    struct find_kernel_request request = {.module = kernel->module->handle};
+    struct reply reply = {.fields = &kernel->facts, .size = sizeof kernel->facts};
+    kernel->status = gpu_call(CALL_FIND_KERNEL, &request, sizeof request, kernel->name,
+                              strlen(kernel->name), &reply);
+    kernel->parameters = reply.data;
+    kernel->handle = kernel->facts.kernel;
+    return kernel->status;
+}
+
+int variable_find(struct variable *variable) {
+    if (variable->address) {
+        return SUCCESS;
+    }
+    int status = module_load(variable->module);
+    if (status) {
+        return status;
+    }
+    struct find_variable_request request = {.module = variable->module->handle};
+    struct find_variable_reply fields = {0};
+    status = gpu_call(CALL_FIND_VARIABLE, &request, sizeof request, variable->name,
+                      strlen(variable->name), &(struct reply){&fields, sizeof fields, NULL, 0});
+    variable->address = fields.address;
+    variable->size = fields.size;
+    return status;
+}
+
+static int send_launch(struct kernel *kernel, const struct shape *shape, const void *block,
+                       size_t bytes) {
+    struct launch_request request = {
+        .kernel = kernel->handle,
+        .grid_x = shape->grid[0],
+        .grid_y = shape->grid[1],
+        .grid_z = shape->grid[2],
+        .block_x = shape->block[0],
+        .block_y = shape->block[1],
+        .block_z = shape->block[2],
+        .dynamic_shared = shape->dynamic_shared,
+        .stream = shape->stream,
+        .cooperative = shape->cooperative,
+    };
+    return gpu_call(CALL_LAUNCH, &request, sizeof request, block, bytes, &(struct reply){0});
+}
+
+int kernel_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
+                  const void *block, size_t bytes) {
+    int status = kernel_find(kernel);
+    if (status) {
+        return status;
+    }
+    if (block) {
+        return send_launch(kernel, shape, block, bytes);
+    }
+    bytes = kernel->facts.parameter_bytes;
+    char *values = calloc(1, bytes + 1);
+    for (uint64_t k = 0; k < kernel->facts.parameters; k++) {
+        memcpy(values + kernel->parameters[2 * k], arguments[k], kernel->parameters[2 * k + 1]);
+    }
+    status = send_launch(kernel, shape, values, bytes);
+    free(values);
+    return status;
+}
+
+// Open addressing; nothing is ever taken out.
+static struct entry {
+    const void *key;
+    void *value;
+} *entries;
+static size_t places, used;
+
+static struct entry *place_of(const void *key) {
+    size_t k = ((uintptr_t)key >> 3) * 0x9E3779B97F4A7C15u & (places - 1);
+    while (entries[k].key && entries[k].key != key) {
+        k = (k + 1) & (places - 1);
+    }
+    return &entries[k];
+}
+
+static void grow(void) {
+    struct entry *old = entries;
+    size_t count = places;
+    places = count ? 2 * count : 256;
+    entries = calloc(places, sizeof *entries);
+    for (size_t k = 0; k < count; k++) {
+        if (old[k].key) {
+            *place_of(old[k].key) = old[k];
+        }
+    }
+    free(old);
+}
+
+void table_put(const void *key, void *value) {
+    pthread_mutex_lock(&lock);
+    if (2 * used >= places) {
+        grow();
+    }
+    struct entry *entry = place_of(key);
+    used += entry->key == NULL;
+    *entry = (struct entry){key, value};
+    pthread_mutex_unlock(&lock);
+}
+
+void *table_get(const void *key) {
+    pthread_mutex_lock(&lock);
+    void *value = places && key ? place_of(key)->value : NULL;
+    pthread_mutex_unlock(&lock);
+    return value;
+}

@@ -1,0 +1,157 @@
+// Streams and events. Everything of one program is executed in the order of its calls, so waiting
+// between streams needs nothing; times are the model's.
+
+#include "runtime.h"
+
+static int with_handle(unsigned call, const void *handle) {
+    uint64_t request = handle_of(handle);
+    return report(gpu_call(call, &request, sizeof request, NULL, 0, &(struct reply){0}));
+}
+
+API int cudaDeviceSynchronize(void) {
+    return with_handle(CALL_SYNCHRONIZE, NULL);
+}
+
+API int cudaThreadSynchronize(void) {
+    return cudaDeviceSynchronize();
+}
+
+API int cudaStreamCreate(stream_t *stream) {
+    struct create_stream_reply fields = {0};
+    int status = gpu_call(CALL_CREATE_STREAM, NULL, 0, NULL, 0,
+                          &(struct reply){&fields, sizeof fields, NULL, 0});
+    *stream = (void *)(uintptr_t)fields.stream;
+    return report(status);
+}
+
+API int cudaStreamCreateWithFlags(stream_t *stream, unsigned flags) {
+    (void)flags;
+    return cudaStreamCreate(stream);
+}
+
+API int cudaStreamCreateWithPriority(stream_t *stream, unsigned flags, int priority) {
+    (void)flags, (void)priority;
+    return cudaStreamCreate(stream);
+}
+
+API int cudaStreamDestroy(stream_t stream) {
+    return with_handle(CALL_DESTROY_STREAM, stream);
+}
+
+API int cudaStreamSynchronize(stream_t stream) {
+    return with_handle(CALL_SYNCHRONIZE, stream);
+}
+
+// A program that polls must not poll for ever: what it asks about is done first.
+API int cudaStreamQuery(stream_t stream) {
+    return cudaStreamSynchronize(stream);
+}
+
+API int cudaStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
+    (void)stream, (void)event, (void)flags;
+    return SUCCESS;
+}
+
+API int cudaStreamGetPriority(stream_t stream, int *priority) {
+    (void)stream;
+    *priority = 0;
+    return SUCCESS;
+}
+
+API int cudaStreamGetFlags(stream_t stream, unsigned *flags) {
+    (void)stream;
+    *flags = 0;
+    return SUCCESS;
+}
+
+API int cudaStreamGetId(stream_t stream, unsigned long long *id) {
+    *id = handle_of(stream);
+    return SUCCESS;
+}
+
+API int cudaStreamGetDevice(stream_t stream, int *device) {
+    (void)stream;
+    *device = 0;
+    return SUCCESS;
+}
+
+API int cudaStreamIsCapturing(stream_t stream, int *capturing) {
+    (void)stream;
+    *capturing = 0;
+    return SUCCESS;
+}
+
+API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    if (least) {
+        *least = 0;
+    }
+    if (greatest) {
+        *greatest = 0;
+    }
+    return SUCCESS;
+}
+
+API int cudaLaunchHostFunc(stream_t stream, void (*function)(void *), void *data) {
+    int status = cudaStreamSynchronize(stream);
+    if (!status) {
+        function(data);
+    }
+    return status;
+}
+
+API int cudaStreamAddCallback(stream_t stream, void (*function)(stream_t, int, void *), void *data,
+                              unsigned flags) {
+    (void)flags;
+    int status = cudaStreamSynchronize(stream);
+    function(stream, status, data);
+    return status;
+}
+
+API int cudaEventCreate(event_t *event) {
+    struct create_event_reply fields = {0};
+    int status = gpu_call(CALL_CREATE_EVENT, NULL, 0, NULL, 0,
+                          &(struct reply){&fields, sizeof fields, NULL, 0});
+    *event = (void *)(uintptr_t)fields.event;
+    return report(status);
+}
+
+API int cudaEventCreateWithFlags(event_t *event, unsigned flags) {
+    (void)flags;
+    return cudaEventCreate(event);
+}
+
+API int cudaEventDestroy(event_t event) {
+    return with_handle(CALL_DESTROY_EVENT, event);
+}
+
+API int cudaEventRecord(event_t event, stream_t stream) {
+    struct record_event_request request = {handle_of(event), handle_of(stream)};
+    return report(
+        gpu_call(CALL_RECORD_EVENT, &request, sizeof request, NULL, 0, &(struct reply){0}));
+}
+
+API int cudaEventRecordWithFlags(event_t event, stream_t stream, unsigned flags) {
+    (void)flags;
+    return cudaEventRecord(event, stream);
+}
+
+API int cudaEventSynchronize(event_t event) {
+    (void)event;
+    return cudaDeviceSynchronize();
+}
+
+API int cudaEventQuery(event_t event) {
+    return cudaEventSynchronize(event);
+}
+
+API int cudaEventElapsedTime(float *milliseconds, event_t start, event_t end) {
+    struct elapsed_request request = {handle_of(start), handle_of(end)};
+    struct elapsed_reply fields = {0};
+    int status = GPU_CALL(ELAPSED, &request, &fields);
+    *milliseconds = (float)((double)(int64_t)fields.nanoseconds * 1e-6);
+    return report(status);
+}
+
+API int cudaEventElapsedTime_v2(float *milliseconds, event_t start, event_t end) {
+    return cudaEventElapsedTime(milliseconds, start, end);
+}

@@ -1,0 +1,154 @@
+"""Launches that are executed while they are simulated, block by block."""
+
+import ctypes
+import functools
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import numpy as np
+
+from lockstep._jit import phase
+from lockstep.errors import LockstepError
+from lockstep.frontend.exec.faults import describe_problem
+from lockstep.frontend.exec.launch import Executor
+from lockstep.frontend.exec.resident import Geometry
+from lockstep.frontend.exec.schedule import Stop
+from lockstep.frontend.exec.step import NONE, PERFORM, PROGRESS, Door, Steps, answer, enter
+from lockstep.frontend.exec.stream import Expansion, tables
+from lockstep.workload import WARP, Exchange
+
+STREAM_WORDS = 1 << 16
+_FROM_C = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
+
+
+@functools.cache
+def _compiled(function, kind):
+    return phase(function, (kind,), 1)
+
+
+class AtIssue:
+    """The :class:`~lockstep.workload.Source` of one launch.
+
+    ``kilohertz``: the core clock. ``read`` is given the streams piece by piece. ``fail`` is told
+    why the launch ended early, once.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        launch: tuple[Geometry, np.ndarray],
+        exchange: Exchange,
+        kilohertz: int,
+        read: Callable[[np.ndarray], None] | None,
+        fail: Callable[[LockstepError], None],
+    ):
+        """``launch``: its geometry and parameters; the program was translated for this."""
+        self._executor, self._read, self._fail = executor, read, fail
+        self._problem: BaseException | None = None
+        self._told = False
+        self._open = ExitStack()
+        self._resident = self._open.enter_context(executor.begin(*launch))
+        self._step = exchange.step.view(np.recarray)
+        self._expansion = self._expand_into(exchange, launch[0].warps)
+        rows = launch[0].places * launch[0].warps
+        self._places = np.arange(launch[0].places)
+        self._next = np.full(rows, NONE), np.zeros(rows, np.int64)
+        self._progress = np.zeros(1, PROGRESS).view(np.recarray)
+        self._python = _FROM_C(self._call)
+        self._begin(kilohertz)
+        self._door = Door(self._progress)
+        self._enter = _compiled(enter, self._door.kind)
+        self.function, self.context = self._enter.address, self._door._address
+
+    def _expand_into(self, exchange: Exchange, warps: int) -> Expansion:
+        return Expansion(
+            *tables(self._executor.program),
+            np.zeros(STREAM_WORDS, np.int64),
+            np.zeros((warps, 2), np.int64),
+            np.zeros(warps, WARP).view(np.recarray),
+            exchange.runs.view(np.recarray),
+            exchange.addresses.view(np.recarray),
+            exchange.pool,
+            np.zeros(3, np.int64),
+        )
+
+    def _begin(self, kilohertz: int) -> None:
+        progress, stream = self._progress[0], self._expansion.stream
+        machine = self._resident.machine
+        progress.free = len(self._places)
+        progress.kilohertz = kilohertz
+        most = self._executor.limits.instructions
+        progress.most = np.iinfo(np.int64).max if most is None else most
+        progress.python = ctypes.cast(self._python, ctypes.c_void_p).value
+        progress.buffer = stream.ctypes.data
+        progress.reads = self._read is not None
+        machine.ctas.stream_end[:] = stream.ctypes.data + stream.nbytes
+        self._attach()
+
+    def _attach(self) -> None:
+        """Answers come from the resident CTAs' machine as it is now."""
+        self._steps = Steps(
+            self._resident.machine,
+            self._expansion,
+            self._step,
+            self._progress,
+            self._places,
+            *self._next,
+        )
+        self._answer = _compiled(answer, self._steps.kind)
+        self._progress[0].function = self._answer.address
+        self._progress[0].context = self._steps._address
+
+    def _call(self, _, what: int) -> int:
+        """Machine code wants help; 0 if it may go on."""
+        try:
+            if what == PERFORM:
+                self._perform()
+            else:
+                self._drain()
+        except BaseException as problem:
+            self._problem = problem
+            return 1
+        return 0
+
+    def _perform(self) -> None:
+        before = self._resident.machine
+        self._executor.services.perform(self._resident)
+        if self._resident.machine is not before:
+            self._keep = self._steps  # the answer that is being given still uses it
+            self._attach()
+
+    def _drain(self) -> None:
+        used = int(self._progress[0].used)
+        if self._read is not None and used:
+            self._read(self._expansion.stream[:used])
+        self._progress[0].used = 0
+
+    @property
+    def warp_instructions(self) -> int:
+        """Executed so far."""
+        return int(self._expansion.warps.warp_instructions.sum())
+
+    @property
+    def thread_instructions(self) -> int:
+        """Executed so far."""
+        return int(self._expansion.warps.thread_instructions.sum())
+
+    def failed(self) -> bool:
+        """Whether the launch ended early; raises what was no fault of it, such as Ctrl-C."""
+        stop = Stop(self._progress[0].stop)
+        if stop == Stop.DONE or self._told:
+            return self._told
+        problem = self._problem
+        if problem is None:
+            problem = describe_problem(self._resident, self._executor.memory, stop)
+        self._told = True
+        if not isinstance(problem, LockstepError):
+            raise problem
+        self._fail(problem)
+        return True
+
+    def close(self) -> None:
+        """The launch has ended: others may use its state."""
+        self._drain()
+        self._open.close()

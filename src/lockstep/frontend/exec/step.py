@@ -1,0 +1,240 @@
+"""Execution block by block, as the timing model asks: see :class:`lockstep.workload.Source`.
+
+Between the model's question where a warp goes on and its order to execute that block, the block's
+lanes are in no group: they are the warp's *next* ones.
+"""
+
+import numpy as np
+
+from lockstep._jit import Context, call_native, inline, jit, popcount
+from lockstep.frontend.exec.barriers import open_barriers
+from lockstep.frontend.exec.groups import (
+    AT_MEMBERS,
+    choose,
+    depart,
+    gather,
+    ready_groups,
+    remove_group,
+)
+from lockstep.frontend.exec.machine import Machine
+from lockstep.frontend.exec.program import EXITED, Ending
+from lockstep.frontend.exec.schedule import TURN, Stop, finish, give_way, start_cta
+from lockstep.frontend.exec.state import FAULTED
+from lockstep.frontend.exec.stream import Expansion, expand_entry
+from lockstep.workload import Answer, Ask
+
+PERFORM, READ = 0, 1  # what Python is called for: a service, or to read the stream
+NONE = -1
+ROOM = 1 << 13  # words that are left in the stream for the next block
+
+PROGRESS = np.dtype(
+    [
+        ("stop", "i8"),  # Stop: DONE while all is well; otherwise nothing runs any more
+        ("free", "i8"),  # how many CTA places are free
+        ("kilohertz", "i8"),  # of the core clock
+        ("most", "i8"),  # warp instructions that may be executed
+        ("python", "i8"),  # address of what to call for Python's help
+        ("buffer", "i8"),  # address of the stream
+        ("used", "i8"),  # words of it that Python has yet to read
+        ("reads", "i8"),  # 1 = Python reads the stream
+        ("function", "i8"),  # addresses of the function that answers, and of its context
+        ("context", "i8"),
+    ]
+)
+"""A launch that is executed step by step."""
+
+
+class Steps(Context):
+    """What answers work on."""
+
+    machine: Machine
+    expansion: Expansion  # of one block: its runs, addresses and pool are the exchange's
+    step: np.ndarray  # workload.STEP [1]
+    progress: np.ndarray  # PROGRESS [1]
+    places: np.ndarray  # int64: free CTA places, a stack
+    next_block: np.ndarray  # int64, one a row of warps; NONE = not known
+    next_lanes: np.ndarray  # int64
+
+
+class Door(Context):
+    """What the model calls with: the context of the answers may move, this one stays."""
+
+    progress: np.ndarray  # PROGRESS [1]
+
+
+@jit
+def enter(x, unused):
+    """Answer the question in the exchange."""
+    return call_native(x.progress[0].function, x.progress[0].context, 0)
+
+
+@jit
+def answer(x, unused):
+    """Answer the question in the exchange: a ``workload.Answer``."""
+    step = x.step[0]
+    if x.progress[0].stop != Stop.DONE:
+        return Answer.ENDED
+    if step.ask == Ask.START:
+        return start(x)
+    w = step.place * x.machine.launch[0].warps + step.warp
+    return look(x, w) if step.ask == Ask.LOOK else execute(x, w)
+
+
+@inline
+def start(x):
+    """Put a CTA of the grid into a free place."""
+    step, progress = x.step[0], x.progress[0]
+    progress.free -= 1
+    step.place = x.places[progress.free]
+    x.machine.running[0].next_cta = step.cta
+    start_cta(x.machine, step.place)
+    x.machine.ctas[step.place].sm = step.sm
+    return Answer.READY
+
+
+@inline
+def look(x, w):
+    """Find out where a warp goes on."""
+    m = x.machine
+    warp = m.warps[w]
+    while True:
+        g = choose(m, w)
+        if g < 0:
+            return end(x, w) if warp.groups == 0 else wait(x, w)
+        at, lanes, state = m.group_block[w, g], m.group_lanes[w, g], m.group_state[w, g]
+        remove_group(m, w, g)
+        b = m.blocks[at]
+        if b.converges and warp.groups > 0 and state != AT_MEMBERS:
+            lanes = gather(m, w, at, b, lanes)
+            if lanes == 0:
+                continue
+        if b.count > 0:
+            x.next_block[w], x.next_lanes[w] = at, lanes
+            x.step[0].static, x.step[0].mask = b.first, guarded(m, w, b, lanes)
+            return Answer.READY
+        stop = run_block(x, w, at, lanes)  # it only takes what the warp waited for
+        if stop != Stop.DONE:
+            x.progress[0].stop = stop
+            return Answer.ENDED
+
+
+@inline
+def guarded(m, w, b, lanes):
+    """The lanes that will execute a block's first instruction."""
+    if b.guard_slot < 0:
+        return lanes
+    byte = w * m.running[0].register_bytes + b.guard_slot
+    holds = m.registers[byte // 8] >> (byte % 8 * 8)
+    return lanes & ~holds if b.guard_negated else lanes & holds
+
+
+@inline
+def end(x, w):
+    """The model learns that a warp has ended; when it knows of all, their place is free."""
+    m, progress = x.machine, x.progress[0]
+    place = w // m.launch[0].warps
+    cta = m.ctas[place]
+    cta.alive -= 1
+    if cta.alive == 0:
+        cta.linear = NONE
+        x.places[progress.free] = place
+        progress.free += 1
+    return Answer.ENDED
+
+
+@inline
+def wait(x, w):
+    """All lanes of a warp wait at barriers."""
+    x.machine.warps[w].waiting = 1
+    if nobody_runs(x, w // x.machine.launch[0].warps):
+        x.machine.running[0].place = w // x.machine.launch[0].warps
+        x.progress[0].stop = Stop.DEADLOCK
+        return Answer.ENDED
+    return Answer.WAITS
+
+
+@inline
+def nobody_runs(x, place):
+    """Whether all warps of a CTA that have not ended wait at barriers."""
+    m = x.machine
+    first = place * m.launch[0].warps
+    for w in range(first, first + m.launch[0].warps):
+        if x.next_block[w] != NONE or (m.warps[w].groups > 0 and not m.warps[w].waiting):
+            return False
+    return True
+
+
+@inline
+def execute(x, w):
+    """Execute the block that the model was told, and hand over what it did."""
+    progress, step = x.progress[0], x.step[0]
+    at = x.next_block[w]
+    x.next_block[w] = NONE
+    stop = run_block(x, w, at, x.next_lanes[w])
+    if stop == Stop.DONE or stop == Stop.HOST:
+        hand_over(x, step.warp, x.machine.blocks[at].stream_words)
+        if stop == Stop.HOST and call_native(progress.python, 0, PERFORM) == 0:
+            stop = Stop.DONE
+    if stop == Stop.DONE and x.machine.running[0].executed > progress.most:
+        stop = Stop.TIME
+    progress.stop = stop
+    return Answer.READY if stop == Stop.DONE else Answer.ENDED
+
+
+@inline
+def run_block(x, w, at, lanes):
+    """Execute a block for some lanes, which then wait where they go on."""
+    m, progress = x.machine, x.progress[0]
+    b, launch, running, cycle = m.blocks[at], m.launch[0], m.running[0], x.step[0].cycle
+    running.warp, running.place = w, w // launch.warps
+    # Clock readings come first in their blocks; they subtract the block's instructions.
+    launch.clock = cycle + b.count
+    launch.nanoseconds = cycle * 1_000_000 // progress.kilohertz - cycle
+    m.ctas[running.place].stream = progress.buffer + 8 * progress.used
+    running.executed += b.count
+    m.times[at] += 1
+    m.lanes[at] += popcount(lanes)
+    alive = m.warps[w].alive
+    address = running.warps_address + w * m.warps.itemsize
+    result = call_native(m.functions[at], address, lanes)
+    if result == FAULTED:
+        return Stop.FAULT
+    stop = leave(m, w, at, lanes, result & lanes)
+    arrives = b.ending == Ending.BARRIER or b.ending == Ending.ARRIVE
+    if m.ctas[running.place].barriers and (arrives or m.warps[w].alive != alive):
+        open_barriers(m, running.place)
+    return stop
+
+
+@inline
+def leave(m, w, at, lanes, taken):
+    """Lanes go where their block's ending says; ``taken`` are those that it returned."""
+    b, warp = m.blocks[at], m.warps[w]
+    after = b.next
+    if b.ending == Ending.BRANCH and taken == lanes:
+        after = b.taken
+    elif b.ending != Ending.JUMP and taken:
+        if taken != lanes:
+            depart(m, w, b.next, lanes & ~taken)
+        return finish(m, w, b, taken)
+    if EXITED < after <= at and give_way(warp, b):
+        if ready_groups(m, w) > 0:
+            warp.turn, warp.turns_left = after, TURN
+    elif after != EXITED and warp.groups > 0:
+        warp.turns_left -= warp.turns_left > 0
+    depart(m, w, after, lanes)
+    return Stop.DONE
+
+
+@inline
+def hand_over(x, warp, words):
+    """Write a block's runs and addresses into the exchange."""
+    e, progress, step = x.expansion, x.progress[0], x.step[0]
+    e.cursors[warp, 0] = e.cursors[warp, 1] = 0
+    entry = e.steps[e.stream[progress.used] & 0xFFFFFFFF]
+    expand_entry(e, progress.used, entry, 0)
+    step.runs, step.addresses = e.cursors[warp, 0], e.cursors[warp, 1]
+    if progress.reads:
+        progress.used += words
+        if progress.used + words > len(e.stream) - ROOM:
+            call_native(progress.python, 0, READ)

@@ -1,0 +1,31 @@
+"""Which GPU of the library suits a program, by the code that it carries."""
+
+from pathlib import Path
+
+from lockstep import api
+from lockstep.errors import InputError
+from lockstep.gpus.spec import GPU
+from lockstep.isa.sass.binary import Image, images_of
+
+DEFAULT = "A100"  # where the program's own file has no GPU code: scripts, code in libraries
+
+
+def gpu_for_program(path: Path) -> GPU:
+    """The GPU whose own architecture is the newest that the program has code for.
+
+    Where no GPU of the library has that architecture, the next newer one, which runs its PTX.
+    """
+    wanted = max((image.architecture for image in _images(path)), default=0)
+    gpus = [gpu for gpu in map(api.gpu, api.gpu_names()) if gpu.architectures]
+    newer = [gpu for gpu in gpus if min(gpu.architectures) >= wanted > 0]
+    return min(newer, key=lambda gpu: min(gpu.architectures)) if newer else api.gpu(DEFAULT)
+
+
+def _images(path: Path) -> list[Image]:
+    with path.open("rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return []
+    try:
+        return images_of(path.read_bytes(), path)
+    except InputError:  # no code: it may be in a library
+        return []

@@ -1,0 +1,99 @@
+"""One program's connection: messages in, answers out."""
+
+import socket
+
+from lockstep.frontend.cuda.calls import (
+    FORMS,
+    HEADER,
+    Call,
+    CallError,
+    decode,
+    decode_header,
+    encode,
+)
+from lockstep.frontend.cuda.record import RecordWriter
+from lockstep.runtime.context import Context, Refused
+from lockstep.runtime.simulator import Simulator
+
+PIECE = 1 << 18  # bytes received at once
+PATIENCE = 30.0  # seconds for the rest of a message
+
+
+class Connection:
+    """Reads messages, executes them one by one, and answers."""
+
+    def __init__(
+        self, number: int, link: socket.socket, simulator: Simulator, record: RecordWriter | None
+    ):
+        link.settimeout(PATIENCE)
+        self.number = number
+        self.link, self.context = link, Context(simulator)
+        self._simulator, self._record = simulator, record
+        self._waiting = b""
+
+    def receive(self) -> bool:
+        """Execute what has arrived; false at the end of the connection."""
+        try:
+            piece = self.link.recv(PIECE)
+            if not piece:
+                return False
+            self._waiting += piece
+            while len(self._waiting) >= HEADER.size:
+                call, _, size = decode_header(self._waiting[: HEADER.size])
+                self._execute(call, self._body(size))
+        except CallError as error:
+            self._simulator.report(f"the connection of a program ended: {error}")
+            return False
+        except OSError:
+            return False
+        return True
+
+    def _body(self, size: int) -> bytes:
+        """The body of the message whose header is first; what follows keeps waiting."""
+        end = HEADER.size + size
+        if len(self._waiting) >= end:
+            body, self._waiting = self._waiting[HEADER.size : end], self._waiting[end:]
+            return body
+        content = bytearray(size)
+        have = len(self._waiting) - HEADER.size
+        content[:have] = self._waiting[HEADER.size :]
+        self._waiting = b""
+        view = memoryview(content)[have:]
+        while view:
+            count = self.link.recv_into(view)
+            if count == 0:
+                raise CallError("the program went away within a message")
+            view = view[count:]
+        return bytes(content)
+
+    def _execute(self, call: Call, body: bytes) -> None:
+        fields, data = decode(FORMS[call].request, body)
+        if self._record and call == Call.LAUNCH:
+            self._record.note(self.number, self.context.unannounced(), self._look)
+        try:
+            answer = self.context.perform(call, fields, data)
+        except Refused as refused:
+            self._refuse(call, refused)
+            return
+        if self._record:
+            result = answer.fields[0] if answer.fields else 0
+            self._record.add(self.number, call, result, body, self._look)
+        if not FORMS[call].one_way:
+            self.link.sendall(encode(call, answer.fields, answer.data))
+        if call == Call.HELLO:
+            socket.send_fds(self.link, [b"m"], [self._simulator.device.memory.file])
+        self.context.finish(answer)
+
+    def _look(self, address: int, size: int) -> memoryview:
+        return self._simulator.device.memory.view(address, size).data
+
+    def _refuse(self, call: Call, refused: Refused) -> None:
+        if refused.problem:
+            self._simulator.report(refused.problem)
+        if not FORMS[call].one_way:
+            self.link.sendall(encode(call, status=refused.status))
+
+    def close(self, finish: bool) -> None:
+        """Free what the program had, after its launches if they are to ``finish``."""
+        self.link.close()
+        self.context.close(finish)

@@ -1,0 +1,370 @@
+"""What one program has on the device, and the execution of its calls."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep.device import Stream
+from lockstep.errors import LockstepError, WorkloadError
+from lockstep.frontend.cuda.calls import Allocation, Call, key
+from lockstep.frontend.exec.faults import LaunchError
+from lockstep.frontend.exec.memory import DeviceMemoryError
+from lockstep.runtime import textures
+from lockstep.runtime.images import Code, Entry, NoImage, load_image
+from lockstep.runtime.properties import attributes
+from lockstep.runtime.simulator import Moment, Simulator
+from lockstep.runtime.status import Status, status_of
+
+FIRST_HANDLE = 0x1000  # above the numbers that CUDA gives to its default streams
+
+
+class Answer(NamedTuple):
+    """What a call returns; ``then`` is done after the program has been told."""
+
+    fields: tuple[int, ...] = ()
+    data: bytes = b""
+    then: Callable[[], None] | None = None
+
+
+class Refused(Exception):
+    """A call that fails with a status; the device is as before."""
+
+    def __init__(self, status: Status, problem: object = ""):
+        self.status, self.problem = status, problem
+
+
+@dataclass(frozen=True)
+class Region:
+    """Rows in device memory."""
+
+    address: int
+    pitch: int
+    width: int
+    rows: int
+
+    @property
+    def end(self) -> int:
+        """The first address after the last row."""
+        return self.address + (self.rows - 1) * self.pitch + self.width
+
+
+class Context:
+    """The calls of one program. After a kernel failed, all calls fail the same way, as in CUDA."""
+
+    def __init__(self, simulator: Simulator):
+        self.simulator, self.device = simulator, simulator.device
+        self.broken: Status | None = None
+        self._next = FIRST_HANDLE
+        self._modules: dict[int, Code] = {}
+        self._entries: dict[int, Entry] = {}
+        self._streams: dict[int, Stream] = {}
+        self._events: dict[int, Moment | None] = {}
+        self._allocations: dict[int, Allocation] = {}
+        self._textures: set[int] = set()
+
+    def perform(self, call: Call, fields: dict[str, int], data: bytes) -> Answer:
+        """Execute a call. Raises :class:`Refused`."""
+        if self.broken is not None and call not in _ALWAYS:
+            raise Refused(self.broken)
+        try:
+            return getattr(self, call.name.lower())(fields, data)
+        except KeyError as error:
+            raise Refused(Status.INVALID_HANDLE) from error
+        except LaunchError as error:
+            raise self._break(error) from error
+        except LockstepError as error:
+            raise Refused(status_of(error), error) from error
+
+    def finish(self, answer: Answer) -> None:
+        """Do what is left of a call; a kernel's failure shows up in the next one."""
+        if answer.then is not None:
+            try:
+                answer.then()
+            except LockstepError as error:
+                self._break(error)
+
+    def _break(self, error: LockstepError) -> Refused:
+        self.broken = status_of(error)
+        self.simulator.report(error)
+        return Refused(self.broken)
+
+    def close(self, finish: bool = True) -> None:
+        """The program has gone: ``finish`` its launches, and free what it had."""
+        if finish:
+            self.finish(Answer(then=self.device.synchronize))
+        self._release()
+
+    def _release(self) -> None:
+        for address in (*self._allocations, *self._textures):
+            self.device.memory.free(address)
+        for table in (self._allocations, self._textures, self._entries, self._modules):
+            table.clear()
+        self._streams.clear()
+        self._events.clear()
+
+    def _handle(self) -> int:
+        self._next += 1
+        return self._next
+
+    def unannounced(self) -> list[tuple[int, int]]:
+        """Memory, as (address, bytes), that the program writes without a call."""
+        kinds = (Allocation.MANAGED, Allocation.HOST)
+        starts = (a for a, kind in self._allocations.items() if kind in kinds)
+        return [self.device.memory.find(start) for start in starts]
+
+    # The device
+
+    def hello(self, fields: dict, data: bytes) -> Answer:
+        """Introduce the device."""
+        if fields["key"] != key():
+            raise Refused(Status.UNKNOWN, "the program speaks to another version of lockstep")
+        memory, table = self.device.memory, attributes(self.device.gpu)
+        name = f"{self.device.gpu.name} (lockstep)".encode()
+        return Answer((memory.base, memory.capacity, len(table)), table.tobytes() + name)
+
+    def reset(self, fields: dict, data: bytes) -> Answer:
+        """Free everything the program has."""
+        self.device.synchronize()
+        for address in (*self._allocations, *self._textures):
+            self.device.memory.free(address)
+        self._allocations.clear()
+        self._textures.clear()
+        self.broken = None
+        return Answer()
+
+    def unsupported(self, fields: dict, data: bytes) -> Answer:
+        """Note a function that the program called in vain."""
+        self.simulator.unsupported[data.decode("utf-8", "replace")] += 1
+        return Answer()
+
+    # Code
+
+    def load_module(self, fields: dict, data: bytes) -> Answer:
+        """Load the best image of a binary."""
+        try:
+            code = load_image(self.device, data)
+        except NoImage as error:
+            raise Refused(Status.NO_BINARY, error) from error
+        except WorkloadError:
+            raise
+        except LockstepError as error:
+            raise Refused(Status.INVALID_IMAGE, error) from error
+        handle = self._handle()
+        self._modules[handle] = code
+        return Answer((handle,))
+
+    def unload_module(self, fields: dict, data: bytes) -> Answer:
+        """Forget a module."""
+        del self._modules[fields["module"]]
+        return Answer()
+
+    def find_kernel(self, fields: dict, data: bytes) -> Answer:
+        """A kernel's handle, needs and parameters."""
+        code = self._modules[fields["module"]]
+        try:
+            entry = code.entry(data.decode("utf-8", "replace"))
+        except WorkloadError as error:
+            raise Refused(Status.NOT_FOUND, error) from error
+        except LockstepError as error:
+            raise Refused(Status.NOT_SUPPORTED, error) from error
+        handle = self._handle()
+        self._entries[handle] = entry
+        facts = (handle, entry.registers, entry.shared_bytes, entry.local_bytes, 0)
+        places = np.array(entry.parameters, "<u8").tobytes()
+        counts = (entry.most_threads, len(entry.parameters), entry.parameter_bytes)
+        return Answer((*facts, *counts), places)
+
+    def find_variable(self, fields: dict, data: bytes) -> Answer:
+        """Where a variable is."""
+        code = self._modules[fields["module"]]
+        try:
+            return Answer(code.variable(data.decode("utf-8", "replace")))
+        except KeyError:
+            raise Refused(Status.INVALID_SYMBOL) from None
+
+    def occupancy(self, fields: dict, data: bytes) -> Answer:
+        """How many CTAs of a kernel an SM holds."""
+        entry = self._entries[fields["kernel"]]
+        sms = self.device.gpu.sm.count
+        shape = ((1 << 20, 1, 1), (fields["threads"], 1, 1), fields["dynamic_shared"])
+        try:
+            return Answer((entry.kernel.geometry(shape).places // sms,))
+        except WorkloadError:
+            return Answer((0,))
+
+    def launch(self, fields: dict, data: bytes) -> Answer:
+        """Check a launch; it is executed when the program has been told that it is fine."""
+        entry = self._entries[fields["kernel"]]
+        grid = (fields["grid_x"], fields["grid_y"], fields["grid_z"])
+        block = (fields["block_x"], fields["block_y"], fields["block_z"])
+        if 0 in grid + block:
+            raise Refused(Status.INVALID_CONFIGURATION)
+        try:
+            geometry = entry.kernel.geometry((grid, block, fields["dynamic_shared"]))
+        except WorkloadError as error:
+            raise Refused(Status.INVALID_CONFIGURATION, error) from error
+        if fields["cooperative"] and geometry.places < grid[0] * grid[1] * grid[2]:
+            raise Refused(Status.COOPERATIVE_TOO_LARGE)
+        if len(data) < entry.parameter_bytes:
+            raise Refused(Status.INVALID_VALUE)
+        stream = self._stream(fields["stream"])
+        return Answer(then=lambda: self.simulator.launch(entry, geometry, data, stream))
+
+    # Memory
+
+    def allocate(self, fields: dict, data: bytes) -> Answer:
+        """Allocate memory."""
+        kind = Allocation(fields["kind"])
+        if fields["size"] == 0:
+            return Answer((0,))
+        address = self.device.memory.allocate(fields["size"])
+        self._allocations[address] = kind
+        return Answer((address,))
+
+    def free(self, fields: dict, data: bytes) -> Answer:
+        """Free memory, when nothing uses it any more."""
+        if fields["address"] not in self._allocations:
+            raise Refused(Status.INVALID_VALUE)
+        self.device.synchronize()
+        self.device.memory.free(fields["address"])
+        del self._allocations[fields["address"]]
+        return Answer()
+
+    def pointer(self, fields: dict, data: bytes) -> Answer:
+        """The allocation that holds an address."""
+        found = self.device.memory.find(fields["address"])
+        if found is None:
+            raise Refused(Status.INVALID_VALUE)
+        return Answer((*found, self._allocations.get(found[0], Allocation.DEVICE)))
+
+    def memory(self, fields: dict, data: bytes) -> Answer:
+        """How much memory is free, and how much there is."""
+        memory = self.device.memory
+        return Answer((memory.capacity - memory.used, memory.capacity))
+
+    def read(self, fields: dict, data: bytes) -> Answer:
+        """Let the program read: everything before must have been done."""
+        region = self._checked(Region(**fields))
+        self.device.synchronize()
+        self.simulator.copies["to host"].add(region.width * region.rows)
+        return Answer()
+
+    def write(self, fields: dict, data: bytes) -> Answer:
+        """Let the program write."""
+        self._checked(Region(**fields))
+        self.device.synchronize()
+        return Answer()
+
+    def written(self, fields: dict, data: bytes) -> Answer:
+        """Note what the program wrote."""
+        region = self._checked(Region(**fields))
+        self.simulator.copies["to device"].add(region.width * region.rows)
+        self.device.copied(region.address, region.end - region.address)
+        return Answer()
+
+    def copy(self, fields: dict, data: bytes) -> Answer:
+        """Copy within device memory."""
+        width, rows = fields["width"], fields["rows"]
+        to = Region(fields["to"], fields["to_pitch"], width, rows)
+        source = Region(fields["source"], fields["source_pitch"], width, rows)
+        self._checked(to), self._checked(source)
+        self.device.synchronize()
+        self._rows(to)[...] = self._rows(source).copy()
+        self.simulator.copies["on device"].add(width * rows)
+        return Answer()
+
+    def fill(self, fields: dict, data: bytes) -> Answer:
+        """Repeat a value."""
+        unit, value = fields.pop("unit"), fields.pop("value")
+        region = self._checked(Region(**fields))
+        if unit not in (1, 2, 4) or region.width % unit:
+            raise Refused(Status.INVALID_VALUE)
+        self.device.synchronize()
+        pattern = np.frombuffer(value.to_bytes(8, "little")[:unit], np.uint8)
+        rows = self._rows(region)
+        rows.reshape(region.rows, -1, unit)[...] = pattern
+        self.simulator.copies["fills"].add(region.width * region.rows)
+        return Answer()
+
+    def _checked(self, region: Region) -> Region:
+        if region.rows < 1 or (region.rows > 1 and region.pitch < region.width):
+            raise Refused(Status.INVALID_VALUE)
+        try:
+            self.device.memory.view(region.address, region.end - region.address)
+        except DeviceMemoryError as error:
+            raise Refused(Status.INVALID_VALUE, error) from error
+        return region
+
+    def _rows(self, region: Region) -> np.ndarray:
+        """The bytes of a region that was checked: uint8 [rows, width]."""
+        flat = self.device.memory.view(region.address, region.end - region.address)
+        strides = (region.pitch, 1)
+        return np.lib.stride_tricks.as_strided(flat, (region.rows, region.width), strides)
+
+    def create_texture(self, fields: dict, data: bytes) -> Answer:
+        """A texture or surface over elements in device memory."""
+        handle = textures.create(self.device, fields)
+        self._textures.add(handle)
+        return Answer((handle,))
+
+    def destroy_texture(self, fields: dict, data: bytes) -> Answer:
+        """Free a texture."""
+        self._textures.remove(fields["texture"])
+        self.device.synchronize()
+        self.device.memory.free(fields["texture"])
+        return Answer()
+
+    # Streams and events
+
+    def synchronize(self, fields: dict, data: bytes) -> Answer:
+        """Wait for all launches."""
+        self._stream(fields["stream"])
+        self.device.synchronize()
+        return Answer()
+
+    def _stream(self, handle: int) -> Stream:
+        """A stream; CUDA's numbers for the default one stand for stream 0."""
+        return self.device.default_stream if handle < FIRST_HANDLE else self._streams[handle]
+
+    def create_stream(self, fields: dict, data: bytes) -> Answer:
+        """A new stream."""
+        handle = self._handle()
+        self._streams[handle] = self.device.stream()
+        return Answer((handle,))
+
+    def destroy_stream(self, fields: dict, data: bytes) -> Answer:
+        """Forget a stream."""
+        del self._streams[fields["stream"]]
+        return Answer()
+
+    def create_event(self, fields: dict, data: bytes) -> Answer:
+        """A new event."""
+        handle = self._handle()
+        self._events[handle] = None
+        return Answer((handle,))
+
+    def destroy_event(self, fields: dict, data: bytes) -> Answer:
+        """Forget an event."""
+        del self._events[fields["event"]]
+        return Answer()
+
+    def record_event(self, fields: dict, data: bytes) -> Answer:
+        """Place an event in a stream."""
+        if fields["event"] not in self._events:
+            raise Refused(Status.INVALID_HANDLE)
+        stream = self._stream(fields["stream"])
+        self._events[fields["event"]] = self.simulator.moment(stream)
+        return Answer()
+
+    def elapsed(self, fields: dict, data: bytes) -> Answer:
+        """Simulated time between two events."""
+        start, end = self._events[fields["start"]], self._events[fields["end"]]
+        if start is None or end is None:
+            raise Refused(Status.INVALID_HANDLE)
+        self.device.synchronize()
+        return Answer((self.simulator.nanoseconds(start, end),))
+
+
+_ALWAYS = {Call.HELLO, Call.RESET, Call.UNSUPPORTED, Call.DESTROY_EVENT, Call.DESTROY_STREAM}

@@ -1,0 +1,105 @@
+"""Starting a program so that its CUDA calls come here, and ending it."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lockstep.errors import LockstepError
+from lockstep.frontend.cuda.build import libraries
+from lockstep.frontend.cuda.record import RecordWriter
+from lockstep.runtime.linkage import check_linkage
+from lockstep.runtime.server import ProgramKilled, Server
+from lockstep.runtime.simulator import Simulator
+
+GRACE = 2.0  # seconds that an interrupted program has to end by itself
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a program ended: ``code`` as a shell has it; ``interrupted`` by Ctrl-C."""
+
+    code: int
+    interrupted: bool = False
+
+    @property
+    def signal(self) -> str:
+        """The name of the signal that killed the program, or ""."""
+        return signal.Signals(self.code - 128).name if self.code > 128 else ""
+
+
+def find_program(name: str) -> Path:
+    """The executable that a shell would start.
+
+    Raises :class:`LockstepError` if there is none.
+    """
+    found = shutil.which(name)
+    if found is None:
+        raise LockstepError(f"{name}: no such program, or it is not executable")
+    return Path(found).absolute()
+
+
+def run_program(
+    simulator: Simulator, command: Sequence[str], record: RecordWriter | None = None
+) -> Outcome:
+    """Run a command; the CUDA calls of it and of its children are executed by the simulator.
+
+    Raises :class:`LockstepError` if it cannot be started, or cannot be intercepted.
+    """
+    path = find_program(command[0])
+    check_linkage(path)
+    folder = libraries()
+    server = Server(simulator, record)
+    try:
+        program = _start(path, command, environment(folder, server.name))
+        try:
+            server.serve(program)
+        except ProgramKilled:
+            return Outcome(_code(program.wait()))
+        except KeyboardInterrupt:
+            server.close()
+            return Outcome(_end(program), interrupted=True)
+        except BaseException:
+            _end(program)
+            raise
+        return Outcome(_code(program.wait()))
+    finally:
+        server.close()
+
+
+def environment(folder: Path, name: str) -> dict[str, str]:
+    """The environment in which libcudart and libcuda are the replacements."""
+    places = [str(folder), os.environ.get("LD_LIBRARY_PATH", "")]
+    return {
+        **os.environ,
+        "LD_LIBRARY_PATH": ":".join(place for place in places if place),
+        "LOCKSTEP_SOCKET": name,
+    }
+
+
+def _start(path: Path, command: Sequence[str], variables: dict[str, str]) -> subprocess.Popen:
+    try:
+        return subprocess.Popen(list(command), executable=path, env=variables)
+    except OSError as error:
+        raise LockstepError(f"{path}: cannot start: {error.strerror}") from error
+
+
+def _end(program: subprocess.Popen) -> int:
+    """Wait a little, then end the program; its exit code."""
+    for signal_number in (None, signal.SIGTERM, signal.SIGKILL):
+        if signal_number is not None:
+            program.send_signal(signal_number)
+        try:
+            return _code(program.wait(GRACE))
+        except subprocess.TimeoutExpired:
+            continue
+        except KeyboardInterrupt:
+            program.kill()
+    return _code(program.wait())
+
+
+def _code(status: int) -> int:
+    return status if status >= 0 else 128 - status

@@ -1,0 +1,117 @@
+"""Serving the calls of programs until the first of them has ended."""
+
+import contextlib
+import os
+import secrets
+import selectors
+import signal
+import socket
+import struct
+import subprocess
+from types import FrameType
+
+from lockstep.errors import LockstepError
+from lockstep.frontend.cuda.record import RecordWriter
+from lockstep.runtime.connection import Connection
+from lockstep.runtime.simulator import Simulator
+
+_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: struct ucred of unix(7)
+
+
+class ProgramKilled(KeyboardInterrupt):
+    """The program was killed while a kernel of it ran. Ends the kernel as Ctrl-C does."""
+
+
+class Server:
+    """A socket that programs of this user connect to; its name is in no file system."""
+
+    def __init__(self, simulator: Simulator, record: RecordWriter | None = None):
+        self.simulator, self._record = simulator, record
+        self.name = f"lockstep-{os.getpid()}-{secrets.token_hex(8)}"
+        self._selector = selectors.DefaultSelector()
+        self._connections: list[Connection] = []
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(b"\0" + self.name.encode())
+        self._listener.listen()
+        self._listener.setblocking(False)
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._executing = self._given_up = False
+        self._accepted = 0
+
+    def serve(self, program: subprocess.Popen) -> None:
+        """Execute calls until the program has ended and all that it sent is done."""
+        ended = os.pidfd_open(program.pid)
+        self._selector.register(ended, selectors.EVENT_READ)
+        try:
+            with self._watching(program):
+                while self._step(ended, None):
+                    pass
+                self._selector.unregister(ended)
+                while self._step(ended, 0):
+                    pass
+        finally:
+            os.close(ended)
+
+    def _step(self, ended: int, timeout: float | None) -> bool:
+        """Serve what is ready; false when the program has ended, or nothing is ready."""
+        ready = [key for key, _ in self._selector.select(timeout)]
+        for key in ready:
+            if key.fileobj is self._listener:
+                self._accept()
+            elif key.fileobj != ended:
+                self._receive(key.data)
+        return bool(ready) and all(key.fileobj != ended for key in ready)
+
+    @contextlib.contextmanager
+    def _watching(self, program: subprocess.Popen):
+        """Let the death of the program interrupt a kernel."""
+
+        def died(number: int, frame: FrameType | None) -> None:
+            what = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            state = os.waitid(os.P_PID, program.pid, what) if self._executing else None
+            if state is not None and state.si_code != os.CLD_EXITED:
+                self._given_up = True
+                raise ProgramKilled
+
+        before = signal.signal(signal.SIGCHLD, died)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGCHLD, before)
+
+    def _accept(self) -> None:
+        link, _ = self._listener.accept()
+        raw = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        if _CREDENTIALS.unpack(raw)[1] != os.getuid():
+            link.close()
+            return
+        connection = Connection(self._accepted, link, self.simulator, self._record)
+        self._accepted += 1
+        self._connections.append(connection)
+        self._selector.register(link, selectors.EVENT_READ, connection)
+
+    def _receive(self, connection: Connection) -> None:
+        alive = False
+        try:
+            self._executing = True
+            alive = connection.receive()
+        except ProgramKilled:
+            pass
+        finally:
+            self._executing = False
+        if not alive:
+            self._drop(connection)
+
+    def _drop(self, connection: Connection) -> None:
+        self._selector.unregister(connection.link)
+        self._connections.remove(connection)
+        connection.close(finish=not self._given_up)
+
+    def close(self) -> None:
+        """End all connections; launches that wait are given up."""
+        self._given_up = True
+        for connection in tuple(self._connections):
+            with contextlib.suppress(LockstepError):
+                self._drop(connection)
+        self._selector.close()
+        self._listener.close()

@@ -1,0 +1,110 @@
+"""The device that programs run on, which launches are timed, and what is counted of all of them."""
+
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+
+from lockstep.device import Device, Event, Launch, Stream
+from lockstep.device.device import Geometry
+from lockstep.gpus.spec import GPU
+from lockstep.runtime.images import Entry
+
+
+@dataclass
+class KernelCount:
+    """The launches of one kernel."""
+
+    launches: int = 0
+    timed: list[Launch] = field(default_factory=list)
+
+    @property
+    def cycles(self) -> list[int]:
+        """Core cycles of the launches whose simulation has ended."""
+        return [launch.run.cycles for launch in self.timed if launch.run is not None]
+
+
+@dataclass
+class Traffic:
+    """Copies in one direction."""
+
+    count: int = 0
+    bytes: int = 0
+
+    def add(self, size: int) -> None:
+        """Count a copy."""
+        self.count += 1
+        self.bytes += size
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When an event happened: a place in the timed launches, and the estimate of the others."""
+
+    event: Event | None
+    untimed_cycles: float
+
+
+class Simulator:
+    """One modelled GPU and the programs on it.
+
+    ``every``: every how many launches of a kernel one is simulated; 1 = all, 0 = none.
+    ``options`` are those of :class:`lockstep.Device`.
+    """
+
+    def __init__(self, gpu: GPU, every: int = 0, **options):
+        self.every = every
+        if every == 0:
+            options = {k: v for k, v in options.items() if k not in _TIMING_OPTIONS}
+        self.device = Device(gpu, timing=every > 0, shared_memory=True, **options)
+        self.kernels: dict[str, KernelCount] = {}
+        self.copies = {name: Traffic() for name in ("to device", "to host", "on device", "fills")}
+        self.unsupported: Counter[str] = Counter()
+        self.problems: list[str] = []
+        self.untimed_cycles = 0.0
+
+    @property
+    def launches(self) -> int:
+        """All launches so far."""
+        return sum(count.launches for count in self.kernels.values())
+
+    def launch(self, entry: Entry, geometry: Geometry, parameters: bytes, stream: Stream) -> None:
+        """Launch a kernel, timed or not."""
+        count = self.kernels.setdefault(entry.kernel.name, KernelCount())
+        timed = self.every > 0 and count.launches % self.every == 0
+        count.launches += 1
+        launch = self.device.launch(entry.kernel, geometry, parameters, stream, (), timed=timed)
+        if timed:
+            count.timed.append(launch)
+        elif count.cycles:
+            self.untimed_cycles += count.cycles[-1]
+
+    def moment(self, stream: Stream) -> Moment:
+        """Now, in a stream."""
+        event = self.device.event().record(stream) if self.every else None
+        return Moment(event, self.untimed_cycles)
+
+    def nanoseconds(self, start: Moment, end: Moment) -> int:
+        """Simulated time between two moments: the timed launches, and an estimate of the others.
+
+        Launches of a kernel that are not timed count as the last timed one; without timing, no
+        time passes.
+        """
+        if start.event is None or end.event is None:
+            return 0
+        cycles = end.event.cycle - start.event.cycle + end.untimed_cycles - start.untimed_cycles
+        return round(cycles * 1000 / self.device.gpu.clock_mhz)
+
+    def close(self) -> None:
+        """Free the device."""
+        self.device.close()
+
+    def report(self, problem: object) -> None:
+        """Say on stderr what went wrong; once, if it is said again and again."""
+        text = str(problem)
+        if text not in self.problems:
+            self.problems.append(text)
+            sys.stdout.flush()
+            print(f"lockstep: {text}", file=sys.stderr, flush=True)
+
+
+_TIMING_OPTIONS = ("threads", "interval", "timeline", "progress", "notice")

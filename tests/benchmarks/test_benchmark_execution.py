@@ -1,0 +1,35 @@
+"""The benchmark of execution runs; whether its limits hold depends on the machine."""
+
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "execution.py"
+
+
+@pytest.fixture(scope="module")
+def execution(load_script):
+    return load_script(SCRIPT)
+
+
+@pytest.mark.parametrize("part", ["speed", "translation", "launch", "timing"])
+def test_a_part_prints_its_table(execution, monkeypatch, capsys, part):
+    monkeypatch.setattr(execution, "SPEEDS", {"saxpy": (1, 1000, 1000)})
+    monkeypatch.setattr(execution, "TIMED", {"vecadd": 1000})
+    monkeypatch.setattr(execution.kernels, "names", lambda: ("vecadd",))
+    monkeypatch.setattr(execution, "RATIO", 100.0)
+    monkeypatch.setattr(execution, "LAUNCH_SECONDS", 1.0)
+    monkeypatch.setattr("sys.argv", ["execution.py", "--quick", "--repeat", "1", "--only", part])
+    assert execution.main() == 0
+    title, *_, last = [line for line in capsys.readouterr().out.splitlines() if line]
+    assert title == f"### {part.capitalize()}"
+    expected = {"speed": "| saxpy |", "launch": "A launch takes"}.get(part, "| vecadd |")
+    assert last.startswith(expected)
+
+
+def test_a_missed_limit_is_exit_code_1(execution, monkeypatch, capsys):
+    monkeypatch.setattr(execution, "LAUNCH_SECONDS", 0.0)
+    monkeypatch.setattr(
+        "sys.argv", ["execution.py", "--quick", "--repeat", "1", "--only", "launch"]
+    )
+    assert execution.main() == 1
