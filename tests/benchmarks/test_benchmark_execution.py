@@ -15,7 +15,7 @@ def execution(load_script):
 @pytest.mark.parametrize("part", ["speed", "translation", "launch", "timing"])
 def test_a_part_prints_its_table(execution, monkeypatch, capsys, part):
     monkeypatch.setattr(execution, "SPEEDS", {"saxpy": (1, 1000, 1000)})
-    monkeypatch.setattr(execution, "TIMED", ("vecadd",))
+    monkeypatch.setattr(execution, "TIMED", {"vecadd": 1000})
     monkeypatch.setattr(execution.kernels, "names", lambda: ("vecadd",))
     monkeypatch.setattr(execution, "RATIO", 100.0)
     monkeypatch.setattr(execution, "LAUNCH_SECONDS", 1.0)

@@ -57,7 +57,7 @@ def choose(name: str, gpu: str | None, overrides: tuple[str, ...], quiet: bool) 
         return api.gpu(gpu, overrides)
     chosen = gpu_for_program(find_program(name)).name
     if not quiet:
-        click.echo(f"lockstep: GPU {chosen}, by the program's code (--gpu chooses)", err=True)
+        click.echo(f"lockstep: GPU {chosen} (--gpu chooses)", err=True)
     return api.gpu(chosen, overrides)
 
 

@@ -12,6 +12,7 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
+from lockstep.device.ptx import PtxModule
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Texture
@@ -177,7 +178,19 @@ class Device:
             except (OSError, UnicodeDecodeError) as error:
                 reason = getattr(error, "strerror", None) or "not a text file"
                 raise InputError(source, "", f"cannot read: {reason}") from error
-        return Module(self, parse(text, name), text)
+        return PtxModule(self, parse(text, name), text)
+
+    def load_cubin(self, source: str | Path | bytes) -> Module:
+        """A module of machine code from the bytes of a cubin, or from the file that a path names.
+
+        Architectures are sm_70, sm_75, sm_80, sm_86, sm_89 and sm_90, whatever the modelled GPU.
+        A cubin does not say which parameters of ``extern "C"`` kernels are floating-point: pass
+        Python floats or NumPy scalars where they are.
+        """
+        from lockstep.device import cubin
+
+        self.check_open()
+        return cubin.CubinModule(self, *cubin.read(source))
 
     def compile(self, source: str, arch: str = "sm_70", options: tuple[str, ...] = ()) -> Module:
         """A module from CUDA C++ text, compiled by NVRTC (``pip install 'lockstep[cuda]'``).
@@ -224,23 +237,25 @@ class Device:
         """
         self._launched += 1
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
-        if self.timing or self.profiling:
-            self.launches.append(launch)
         if not timed:
             self.synchronize()
-        if self.recorder is None and not (self.timing and timed):
+        timing = self.timing if timed else None
+        if timing or self.profiling:
+            self.launches.append(launch)
+        if self.recorder is None and timing is None:
             execute(launch, self.profiling)
         else:
-            self._launch_recorded(launch)
-        stream.last = launch
+            self._launch_recorded(launch, timing)
+        if timed:
+            stream.last = launch
         return launch
 
-    def _launch_recorded(self, launch: Launch) -> None:
+    def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
         command = workload_kernel(launch, self.profiling, self.recording)
         if self.recorder:
             self.recorder.launch(command)
-        if self.timing:
-            self.timing.launch(launch, command)
+        if timing:
+            timing.launch(launch, command)
             return
         try:
             for _ in command.ctas():

@@ -93,7 +93,7 @@ class Connection:
         if not FORMS[call].one_way:
             self.link.sendall(encode(call, status=refused.status))
 
-    def close(self) -> None:
-        """Free what the program had."""
+    def close(self, finish: bool) -> None:
+        """Free what the program had, after its launches if they are to ``finish``."""
         self.link.close()
-        self.context.close()
+        self.context.close(finish)

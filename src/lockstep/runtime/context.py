@@ -90,11 +90,11 @@ class Context:
         self.simulator.report(error)
         return Refused(self.broken)
 
-    def close(self) -> None:
-        """The program has gone: finish its launches and free what it had."""
-        if self.device.memory.base:
+    def close(self, finish: bool = True) -> None:
+        """The program has gone: ``finish`` its launches, and free what it had."""
+        if finish:
             self.finish(Answer(then=self.device.synchronize))
-            self._release()
+        self._release()
 
     def _release(self) -> None:
         for address in (*self._allocations, *self._textures):

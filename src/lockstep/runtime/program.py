@@ -12,7 +12,7 @@ from lockstep.errors import LockstepError
 from lockstep.frontend.cuda.build import libraries
 from lockstep.frontend.cuda.record import RecordWriter
 from lockstep.runtime.linkage import check_linkage
-from lockstep.runtime.server import Server
+from lockstep.runtime.server import ProgramKilled, Server
 from lockstep.runtime.simulator import Simulator
 
 GRACE = 2.0  # seconds that an interrupted program has to end by itself
@@ -57,6 +57,8 @@ def run_program(
         program = _start(path, command, environment(folder, server.name))
         try:
             server.serve(program)
+        except ProgramKilled:
+            return Outcome(_code(program.wait()))
         except KeyboardInterrupt:
             server.close()
             return Outcome(_end(program), interrupted=True)

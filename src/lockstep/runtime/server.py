@@ -35,7 +35,7 @@ class Server:
         self._listener.listen()
         self._listener.setblocking(False)
         self._selector.register(self._listener, selectors.EVENT_READ)
-        self._executing = False
+        self._executing = self._given_up = False
         self._accepted = 0
 
     def serve(self, program: subprocess.Popen) -> None:
@@ -70,6 +70,7 @@ class Server:
             what = os.WEXITED | os.WNOHANG | os.WNOWAIT
             state = os.waitid(os.P_PID, program.pid, what) if self._executing else None
             if state is not None and state.si_code != os.CLD_EXITED:
+                self._given_up = True
                 raise ProgramKilled
 
         before = signal.signal(signal.SIGCHLD, died)
@@ -90,23 +91,25 @@ class Server:
         self._selector.register(link, selectors.EVENT_READ, connection)
 
     def _receive(self, connection: Connection) -> None:
-        self._executing = True
+        alive = False
         try:
-            if not connection.receive():
-                self._drop(connection)
+            self._executing = True
+            alive = connection.receive()
         except ProgramKilled:
-            self.simulator.report("the program was killed; its kernel ends")
-            self._drop(connection)
+            pass
         finally:
             self._executing = False
+        if not alive:
+            self._drop(connection)
 
     def _drop(self, connection: Connection) -> None:
         self._selector.unregister(connection.link)
         self._connections.remove(connection)
-        connection.close()
+        connection.close(finish=not self._given_up)
 
     def close(self) -> None:
-        """End all connections."""
+        """End all connections; launches that wait are given up."""
+        self._given_up = True
         for connection in tuple(self._connections):
             with contextlib.suppress(LockstepError):
                 self._drop(connection)

@@ -216,6 +216,34 @@ DELAY:
     np.testing.assert_array_equal(run(body)[:32], np.arange(32) ^ 7)
 
 
+def test_a_shuffle_waits_for_lanes_that_a_barrier_holds_up(run):
+    """Lanes 0-15 of both warps meet at a barrier of their own before they join the others."""
+    body = """
+    setp.lt.u32 %p, %lane, 16;
+    @!%p bra JOIN;
+    barrier.sync 1, 32;
+JOIN:
+    shfl.sync.bfly.b32 %a, %i, 31, 31, 0xffffffff;
+"""
+    np.testing.assert_array_equal(run(body, 1, 64)[:64], np.arange(64) ^ 31)
+
+
+def test_lanes_that_wait_for_each_other_in_vain_go_on(run):
+    """Half of the warp is at a vote of all, the other half at a barrier of the whole CTA."""
+    body = """
+    setp.lt.u32 %p, %lane, 16;
+    mov.u32 %a, 8;
+    @%p bra VOTE;
+    bar.sync 0;
+    bra DONE;
+VOTE:
+    vote.sync.ballot.b32 %a, %p, 0xffffffff;
+    bar.sync 0;
+DONE:
+"""
+    assert run(body, 1, 64)[:64].tolist() == ([0xFFFF] * 16 + [8] * 16) * 2
+
+
 def test_lanes_that_end_are_waited_for_no_longer_at_a_shuffle(run):
     body = """
     mov.u32 %a, 1;

@@ -26,6 +26,8 @@ RUNTIME_SOURCES = (
     "device.c",
     "arrays.c",
 )
+DRIVER_SOURCES = ("driver_device.c", "driver_modules.c", "driver_memory.c", "driver_streams.c")
+DRIVER = "libcuda.so.1"
 RUNTIMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
 COMPILE_SECONDS = 120
 
@@ -75,30 +77,42 @@ def _build(folder: Path) -> None:
     (folder / "calls.h").write_text(c_header())
     core = [*_paths(CORE_SOURCES), "-fvisibility=default", f"-Wl,-soname,{CORE}", "-pthread"]
     _run(compiler, folder, CORE, core)
-    unsupported = folder / "unsupported.c"
-    unsupported.write_text(_unsupported())
-    aliases = [f"-Wl,--defsym={name}={name[:-5]}" for name in _names("per_thread.txt")]
+    linked = [f"-L{folder}", "-llockstep_gpu", "-Wl,-rpath,$ORIGIN"]
     for version, name in RUNTIMES.items():
-        script = folder / f"{name}.map"
-        script.write_text(f"{name} {{ global: cuda*; __cuda*; local: *; }};\n")
-        linked = [f"-L{folder}", "-llockstep_gpu", "-Wl,-rpath,$ORIGIN", f"-Wl,-soname,{name}"]
-        more = [f"-DRUNTIME={version}", f"-Wl,--version-script,{script}"]
-        sources = [*_paths(RUNTIME_SOURCES), str(unsupported)]
-        _run(compiler, folder, name, [*sources, *more, *aliases, *linked])
+        _run(compiler, folder, name, [*_runtime(folder, version, name), *linked])
+    unsupported = _unsupported(folder, "driver.h", "driver_unsupported.txt", "gpu_unsupported")
+    sources = [*_paths(DRIVER_SOURCES), unsupported, "-ldl"]
+    _run(compiler, folder, DRIVER, [*sources, f"-Wl,-soname,{DRIVER}", *linked])
+    (folder / "libcuda.so").symlink_to(DRIVER)
+
+
+def _runtime(folder: Path, version: int, name: str) -> list[str]:
+    """The compiler's arguments for the runtime of one CUDA version."""
+    script = folder / f"{name}.map"
+    script.write_text(f"{name} {{ global: cuda*; __cuda*; local: *; }};\n")
+    say = "report(gpu_unsupported"
+    return [
+        *_paths(RUNTIME_SOURCES),
+        _unsupported(folder, "runtime.h", "unsupported.txt", say),
+        f"-DRUNTIME={version}",
+        f"-Wl,--version-script,{script}",
+        f"-Wl,-soname,{name}",
+        *(f"-Wl,--defsym={alias}={alias[:-5]}" for alias in _names("per_thread.txt")),
+    ]
 
 
 def _names(file: str) -> list[str]:
     return (SOURCES / file).read_text().split()
 
 
-def _unsupported() -> str:
-    """The functions of the runtime that do nothing but say so."""
-    lines = ['#include "runtime.h"']
-    lines += [
-        f'API int {name}(void) {{ return report(gpu_unsupported("{name}")); }}'
-        for name in _names("unsupported.txt")
-    ]
-    return "\n".join(lines) + "\n"
+def _unsupported(folder: Path, header: str, names: str, say: str) -> str:
+    """A source with the functions of a library that do nothing but say so."""
+    end = ")" * (1 + say.count("("))
+    lines = [f'#include "{header}"']
+    lines += [f'API int {name}(void) {{ return {say}("{name}"{end}; }}' for name in _names(names)]
+    path = folder / names.replace(".txt", ".c")
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
 
 
 def _paths(names: tuple[str, ...]) -> list[str]:

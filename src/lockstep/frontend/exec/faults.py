@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.access import Fault
-from lockstep.frontend.exec.groups import AT_BARRIER, AT_MEMBERS, READY
+from lockstep.frontend.exec.groups import AT_BARRIER
 from lockstep.frontend.exec.machine import CLUSTER
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
@@ -53,10 +53,11 @@ class Place:
 
 def place_of(program: Program, index: int) -> Place:
     """The place of a static instruction."""
-    if not program.origins:  # machine code
-        return Place(program.texts[index] if program.texts else "", 16 * index)
-    origin, record = program.origins[index], program.code[index]
+    record = program.code[index]
     text = program.texts[record["text"]]
+    if not program.origins:  # machine code without line tables
+        return Place(text, int(record["pc"]))
+    origin = program.origins[index]
     return Place(text, int(record["pc"]), program.file, origin.line, origin.sources)
 
 
@@ -195,7 +196,7 @@ def hottest_places(resident: Resident) -> str:
     place = int(machine.running[0].warp) // warps
     for w in range(place * warps, (place + 1) * warps):
         for g in range(int(machine.warps[w].groups)):
-            if machine.group_state[w, g] in (READY, AT_MEMBERS):
+            if machine.group_state[w, g] < AT_BARRIER:
                 places[int(machine.blocks[machine.group_block[w, g]].first)] += 1
     if not places:
         return "between CTAs"

@@ -8,8 +8,9 @@ from lockstep.frontend.exec.program import EXITED
 from lockstep.frontend.exec.state import LANES
 
 READY = 0
-AT_MEMBERS = 1  # a warp-wide operation waits for lanes that it names
-AT_BARRIER = 2  # plus the barrier's number
+GOES_ON = 1  # at a warp-wide operation, without lanes that it names but that cannot come
+AT_MEMBERS = 2  # a warp-wide operation waits for lanes that it names
+AT_BARRIER = 3  # plus the barrier's number
 
 
 @inline
@@ -46,25 +47,38 @@ def remove_group(x, w, g):
 
 @inline
 def choose(x, w):
-    """The group that runs next, or -1 if all wait at barriers.
+    """The group that runs next, or -1 if none can.
 
-    One that waits for members goes on without them if nothing else can run.
+    If all lanes of the warp wait for members, the first of them go on without.
     """
     warp = x.warps[w]
     if warp.turns_left == 0:
         warp.turn = -1
-    first, later, waiting = -1, -1, -1
+    first, later, blocked = -1, -1, 0
     for g in range(warp.groups):
-        if x.group_state[w, g] == READY:
+        if x.group_state[w, g] <= GOES_ON:
             if first < 0:
                 first = g
             if later < 0 and x.group_block[w, g] > warp.turn:
                 later = g
-        elif x.group_state[w, g] == AT_MEMBERS and waiting < 0:
-            waiting = g
+        blocked += x.group_state[w, g] >= AT_BARRIER
     if later >= 0:
         return later
-    return first if first >= 0 else waiting
+    if first < 0 and blocked == 0 and warp.groups > 0:
+        x.group_state[w, 0] = GOES_ON
+        return 0
+    return first
+
+
+@inline
+def go_on_without_members(x, w):
+    """Whether lanes of a warp waited for members, which now they do no longer."""
+    found = False
+    for g in range(x.warps[w].groups):
+        if x.group_state[w, g] == AT_MEMBERS:
+            x.group_state[w, g] = GOES_ON
+            found = True
+    return found
 
 
 @inline
@@ -72,7 +86,7 @@ def ready_groups(x, w):
     """How many groups of a warp wait for nothing."""
     count = 0
     for g in range(x.warps[w].groups):
-        count += x.group_state[w, g] == READY
+        count += x.group_state[w, g] <= GOES_ON
     return count
 
 

@@ -101,8 +101,7 @@ class Resident:
     ):
         """``functions``: address of each block. ``table``: the allocations of device memory."""
         self.program, self.geometry = program, geometry
-        stack = max(limits.stack_bytes, program.frame_bytes) if program.frame_bytes else 0
-        self._local_bytes = program.local_bytes + -(-stack // 16) * 16
+        self._local_bytes = program.thread_bytes(limits.stack_bytes)
         rows = geometry.room * geometry.warps
         self._shared_bytes = program.shared_bytes + geometry.dynamic_shared
         self._shared_stride = max(-(-self._shared_bytes // 64) * 64, 64)

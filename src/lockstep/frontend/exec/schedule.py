@@ -12,12 +12,13 @@ from lockstep._jit import call_native, inline, jit, popcount
 from lockstep.frontend.exec.access import Fault
 from lockstep.frontend.exec.barriers import arrive, open_barriers
 from lockstep.frontend.exec.groups import (
-    AT_MEMBERS,
+    GOES_ON,
     READY,
     add_group,
     choose,
     depart,
     gather,
+    go_on_without_members,
     ready_groups,
     remove_group,
     retire,
@@ -53,8 +54,7 @@ def run_warp(x, w, budget):
     """
     warp = x.warps[w]
     cta = x.ctas[w // x.launch[0].warps]
-    running = x.running[0]
-    address = running.warps_address + w * x.warps.itemsize
+    address = x.running[0].warps_address + w * x.warps.itemsize
     in_vain = 0
     while True:
         g = choose(x, w)
@@ -64,7 +64,7 @@ def run_warp(x, w, budget):
         remove_group(x, w, g)
         while True:
             b = x.blocks[at]
-            if b.converges and warp.groups > 0 and state != AT_MEMBERS:
+            if b.converges and warp.groups > 0 and state != GOES_ON:
                 lanes = gather(x, w, at, b, lanes)
                 if lanes == 0:
                     break
@@ -72,10 +72,7 @@ def run_warp(x, w, budget):
                 add_group(x, w, at, lanes, state)
                 return Stop.TIME if budget <= 0 else Stop.SPACE
             budget -= b.count
-            running.executed += b.count
-            x.launch[0].clock += b.count
-            x.times[at] += 1
-            x.lanes[at] += popcount(lanes)
+            count(x, at, b, lanes)
             result = call_native(x.functions[at], address, lanes)
             if result == FAULTED:
                 return Stop.FAULT
@@ -106,6 +103,15 @@ def run_warp(x, w, budget):
                 add_group(x, w, after, lanes, READY)
                 break
             at, state = after, READY
+
+
+@inline
+def count(x, at, b, lanes):
+    """Count an execution of a block."""
+    x.running[0].executed += b.count
+    x.launch[0].clock += b.count
+    x.times[at] += 1
+    x.lanes[at] += popcount(lanes)
 
 
 @inline
@@ -242,12 +248,24 @@ def run_cta(x, place, budget):
         if cta.alive == 0:
             return Stop.DONE
         opened = cta.barriers != 0 and open_barriers(x, place)
-        if not opened and not ran:
+        if not opened and not ran and not resolve(x, place):
             return Stop.DEADLOCK
         if polling and not opened:
             return Stop.POLLING
         if running.executed >= end:
             return Stop.TIME
+
+
+@inline
+def resolve(x, place):
+    """Nobody in a CTA can go on: those who wait for members do so. Whether there are any."""
+    found = False
+    first = place * x.launch[0].warps
+    for w in range(first, first + x.launch[0].warps):
+        if go_on_without_members(x, w):
+            x.warps[w].waiting = 0
+            found = True
+    return found
 
 
 @jit

@@ -142,8 +142,7 @@ def _leaders(module: Module, function: Function, steps: Collection[int]) -> set[
         if ending_of(instruction) is not None:
             starts.add(i + 1)
             met = None
-        elif entry.converges or entry.aligned:
-            members = members_of(instruction, entry)
+        elif (members := members_of(instruction, entry)) is not None:
             if members != met:
                 starts.add(i)
             met = members
@@ -152,9 +151,11 @@ def _leaders(module: Module, function: Function, steps: Collection[int]) -> set[
     return starts
 
 
-def members_of(instruction: Instruction, entry: Opcode) -> Operand:
-    """The operand that names the lanes which a warp-wide operation waits for."""
-    return EVERYONE if entry.aligned else instruction.operands[-1]
+def members_of(instruction: Instruction, entry: Opcode) -> Operand | None:
+    """What names the lanes that a warp-wide operation waits for; None for other instructions."""
+    if entry.converges:
+        return instruction.operands[-1]
+    return EVERYONE if {"sync", "aligned"} <= set(instruction.modifiers) else None
 
 
 def _connect(module: Module, block: Block, at: dict[int, Block]) -> None:

@@ -33,7 +33,6 @@ class Opcode:
     reads_carry: bool
     converges: bool  # a warp-wide operation whose last operand is the member mask
     polls: bool  # may read what other threads write
-    aligned: bool  # a warp-wide operation of all threads of the warp
     resume: Callable[["Lift", Instruction], None] | None  # takes the results of one that waits
 
     @functools.cached_property
@@ -62,13 +61,12 @@ def opcode(
     reads_carry=False,
     converges=False,
     polls=False,
-    aligned=False,
     resume=None,
 ):
     """Register a lifting function for forms; all forms of one call may have several opcodes."""
 
     def register(lift):
-        entry = Opcode(forms, lift, destinations, reads_carry, converges, polls, aligned, resume)
+        entry = Opcode(forms, lift, destinations, reads_carry, converges, polls, resume)
         for base in dict.fromkeys(base for form in forms for base in _bases(form)):
             TABLE.setdefault(base, []).append(entry)
         return lift

@@ -44,7 +44,7 @@ def shuffle(lift: Lift, i: Instruction) -> None:
     _write_pair(lift, i.operands[0], *result)
 
 
-@opcode("vote.sync.{all,any,uni}.pred", converges=True)
+@opcode("vote.sync.{all,any,uni}.pred", "vote.{all,any,uni}.sync.pred", converges=True)
 @opcode("vote.{all,any,uni}.pred")
 def vote(lift: Lift, i: Instruction) -> None:
     mode = next(m for m in i.modifiers if m in ("all", "any", "uni"))
@@ -52,7 +52,7 @@ def vote(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], lanes.vote(lift.b, mode, predicate, _members(lift, i)))
 
 
-@opcode("vote.sync.ballot.b32", converges=True)
+@opcode("vote.sync.ballot.b32", "vote.ballot.sync.b32", converges=True)
 @opcode("vote.ballot.b32")
 def ballot(lift: Lift, i: Instruction) -> None:
     predicate = lift.read(i.operands[1], "pred")

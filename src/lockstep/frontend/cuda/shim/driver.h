@@ -1,0 +1,29 @@
+// What the parts of the replacement libcuda share. Types are those of the CUDA Driver API: a context
+// is a marker, a module and a function are the shared ones of gpu.h, streams and events are handles.
+
+#pragma once
+
+#include "gpu.h"
+
+#define API __attribute__((visibility("default")))
+
+// Another name of a function of the same file: the API numbers its versions.
+#define ALSO(name, function)                                                                       \
+    extern __typeof__(function) name __attribute__((alias(#function), visibility("default")))
+
+typedef uint64_t pointer_t;
+typedef void *stream_t;
+typedef void *event_t;
+typedef void *context_t;
+
+// A status as the driver API has it: some of the runtime's numbers mean nothing there.
+int translate(int status);
+
+static inline uint64_t handle_of(const void *handle) {
+    return (uint64_t)(uintptr_t)handle;
+}
+
+// A call whose request is one handle and that answers nothing.
+static inline int with_handle(unsigned call, uint64_t handle) {
+    return translate(gpu_call(call, &handle, sizeof handle, NULL, 0, &(struct reply){0}));
+}

@@ -1,0 +1,310 @@
+// The driver API's devices, contexts and errors, and the way to find its functions by name.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver.h"
+
+enum { VERSION = 13000, DEPTH = 32, MAJOR = 75, MINOR = 76, LIMITS = 7 };
+
+int translate(int status) {
+    switch (status) {
+    case INVALID_CONFIGURATION:
+        return INVALID_VALUE;
+    case INVALID_SYMBOL:
+        return NOT_FOUND;
+    case INVALID_FUNCTION:
+        return INVALID_HANDLE;
+    default:
+        return status;
+    }
+}
+
+struct error {
+    int number;
+    const char *name, *text;
+};
+
+static const struct error errors[] = {
+#define ERROR(number, runtime, driver, text) {number, #driver, text},
+#include "errors.h"
+#undef ERROR
+};
+
+static const struct error *find(int number) {
+    for (size_t k = 0; k < sizeof errors / sizeof *errors; k++) {
+        if (errors[k].number == number) {
+            return &errors[k];
+        }
+    }
+    return NULL;
+}
+
+API int cuGetErrorString(int status, const char **text) {
+    const struct error *error = find(status);
+    *text = error ? error->text : NULL;
+    return error ? SUCCESS : INVALID_VALUE;
+}
+
+API int cuGetErrorName(int status, const char **name) {
+    const struct error *error = find(status);
+    *name = error ? error->name : NULL;
+    return error ? SUCCESS : INVALID_VALUE;
+}
+
+API int cuInit(unsigned flags) {
+    (void)flags;
+    int status;
+    gpu_device(&status);
+    return status;
+}
+
+API int cuDriverGetVersion(int *version) {
+    *version = VERSION;
+    return SUCCESS;
+}
+
+static int check(int device) {
+    int status;
+    if (!gpu_device(&status)) {
+        return status;
+    }
+    return device == 0 ? SUCCESS : INVALID_DEVICE;
+}
+
+API int cuDeviceGetCount(int *count) {
+    *count = check(0) == SUCCESS;
+    return SUCCESS;
+}
+
+API int cuDeviceGet(int *device, int ordinal) {
+    *device = 0;
+    return check(ordinal);
+}
+
+API int cuDeviceGetName(char *name, int length, int device) {
+    int status = check(device);
+    if (!status) {
+        snprintf(name, (size_t)length, "%s", gpu_device(&status)->name);
+    }
+    return status;
+}
+
+API int cuDeviceGetUuid(char *uuid, int device) {
+    memset(uuid, 0, 16);
+    memcpy(uuid, "lockstep", 8);
+    return check(device);
+}
+ALSO(cuDeviceGetUuid_v2, cuDeviceGetUuid);
+
+API int cuDeviceTotalMem(size_t *bytes, int device) {
+    int status = check(device);
+    *bytes = status ? 0 : gpu_device(&status)->capacity;
+    return status;
+}
+ALSO(cuDeviceTotalMem_v2, cuDeviceTotalMem);
+
+API int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    int status = check(device);
+    *value = status ? 0 : gpu_attribute(attribute);
+    return status;
+}
+
+API int cuDeviceComputeCapability(int *major, int *minor, int device) {
+    *major = gpu_attribute(MAJOR);
+    *minor = gpu_attribute(MINOR);
+    return check(device);
+}
+
+API int cuDeviceGetPCIBusId(char *text, int length, int device) {
+    snprintf(text, (size_t)length, "0000:00:00.0");
+    return check(device);
+}
+
+API int cuDeviceCanAccessPeer(int *can, int device, int peer) {
+    (void)peer;
+    *can = 0;
+    return check(device);
+}
+
+API int cuDeviceGetDefaultMemPool(void **pool, int device) {
+    *pool = (void *)1;
+    return check(device);
+}
+ALSO(cuDeviceGetMemPool, cuDeviceGetDefaultMemPool);
+
+// Contexts: there is the primary one; others that are created are the same.
+
+static int primary;
+static _Thread_local context_t stack[DEPTH];
+static _Thread_local int depth;
+
+API int cuDevicePrimaryCtxRetain(context_t *context, int device) {
+    *context = &primary;
+    return check(device);
+}
+
+API int cuDevicePrimaryCtxRelease(int device) {
+    return check(device);
+}
+ALSO(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease);
+
+API int cuDevicePrimaryCtxSetFlags(int device, unsigned flags) {
+    (void)flags;
+    return check(device);
+}
+ALSO(cuDevicePrimaryCtxSetFlags_v2, cuDevicePrimaryCtxSetFlags);
+
+API int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
+    *flags = 0;
+    *active = 1;
+    return check(device);
+}
+
+API int cuDevicePrimaryCtxReset(int device) {
+    int status = check(device);
+    return status ? status : gpu_call(CALL_RESET, NULL, 0, NULL, 0, &(struct reply){0});
+}
+ALSO(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset);
+
+API int cuCtxSetCurrent(context_t context) {
+    if (depth == 0) {
+        depth = context != NULL;
+    }
+    if (depth) {
+        stack[depth - 1] = context;
+        depth -= context == NULL;
+    }
+    return SUCCESS;
+}
+
+API int cuCtxGetCurrent(context_t *context) {
+    *context = depth ? stack[depth - 1] : NULL;
+    return SUCCESS;
+}
+
+API int cuCtxPushCurrent(context_t context) {
+    if (depth == DEPTH) {
+        return INVALID_VALUE;
+    }
+    stack[depth++] = context;
+    return SUCCESS;
+}
+ALSO(cuCtxPushCurrent_v2, cuCtxPushCurrent);
+
+API int cuCtxPopCurrent(context_t *context) {
+    if (depth == 0) {
+        return 201;
+    }
+    depth--;
+    if (context) {
+        *context = stack[depth];
+    }
+    return SUCCESS;
+}
+ALSO(cuCtxPopCurrent_v2, cuCtxPopCurrent);
+
+// Later versions put parameters before the flags; none of them matters here.
+API int cuCtxCreate(context_t *context) {
+    int status = check(0);
+    *context = &primary;
+    return status ? status : cuCtxPushCurrent(&primary);
+}
+ALSO(cuCtxCreate_v2, cuCtxCreate);
+ALSO(cuCtxCreate_v3, cuCtxCreate);
+ALSO(cuCtxCreate_v4, cuCtxCreate);
+
+API int cuCtxDestroy(context_t context) {
+    return depth && stack[depth - 1] == context ? cuCtxPopCurrent(NULL) : SUCCESS;
+}
+ALSO(cuCtxDestroy_v2, cuCtxDestroy);
+
+API int cuCtxGetDevice(int *device) {
+    *device = 0;
+    return depth ? SUCCESS : 201;
+}
+
+API int cuCtxGetApiVersion(context_t context, unsigned *version) {
+    (void)context;
+    *version = VERSION;
+    return SUCCESS;
+}
+
+API int cuCtxGetFlags(unsigned *flags) {
+    *flags = 0;
+    return SUCCESS;
+}
+
+API int cuCtxSynchronize(void) {
+    return with_handle(CALL_SYNCHRONIZE, 0);
+}
+
+API int cuCtxSetCacheConfig(int preference) {
+    (void)preference;
+    return SUCCESS;
+}
+ALSO(cuCtxSetSharedMemConfig, cuCtxSetCacheConfig);
+
+API int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+    *least = *greatest = 0;
+    return SUCCESS;
+}
+
+static size_t limits[LIMITS] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
+
+API int cuCtxGetLimit(size_t *value, int limit) {
+    if (limit < 0 || limit >= LIMITS) {
+        return 215;
+    }
+    *value = limits[limit];
+    return SUCCESS;
+}
+
+API int cuCtxSetLimit(int limit, size_t value) {
+    if (limit < 0 || limit >= LIMITS) {
+        return 215;
+    }
+    limits[limit] = value;
+    return SUCCESS;
+}
+
+API int cuProfilerStart(void) {
+    return SUCCESS;
+}
+
+API int cuProfilerStop(void) {
+    return SUCCESS;
+}
+
+// Functions by name. The numbered versions of a function are one here; where a program asks for the
+// plain name it means the newest.
+API int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
+                            int *how) {
+    (void)flags;
+    Dl_info self;
+    dladdr((void *)cuInit, &self);
+    void *library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    bool newest = !strcmp(name, "cuGetProcAddress") && version >= 12000;
+    *function = dlsym(library, newest ? "cuGetProcAddress_v2" : name);
+    dlclose(library);
+    if (how) {
+        *how = *function ? 0 : 1;
+    }
+    return *function ? SUCCESS : NOT_FOUND;
+}
+
+API int cuGetProcAddress(const char *name, void **function, int version, uint64_t flags) {
+    return cuGetProcAddress_v2(name, function, version, flags, NULL);
+}
+
+// The statically linked runtime asks for tables that nothing documents.
+API int cuGetExportTable(const void **table, const void *id) {
+    (void)id;
+    *table = NULL;
+    fputs("lockstep: a statically linked CUDA runtime cannot be intercepted: link with "
+          "`nvcc -cudart shared`\n",
+          stderr);
+    return gpu_unsupported("cuGetExportTable");
+}

@@ -1,0 +1,319 @@
+// The driver API's modules, functions and launches.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+API int cuModuleLoadData(struct module **out, const void *image) {
+    size_t bytes = image_bytes(image);
+    if (!bytes) {
+        return INVALID_IMAGE;
+    }
+    struct module *module = module_open(image, bytes);
+    int status = module_load(module);
+    if (status) {
+        free(module);
+        module = NULL;
+    }
+    *out = module;
+    return translate(status);
+}
+
+// Options are for the compiler of PTX, which there is none of.
+API int cuModuleLoadDataEx(struct module **out, const void *image, unsigned count, int *options,
+                           void **values) {
+    (void)count, (void)options, (void)values;
+    return cuModuleLoadData(out, image);
+}
+ALSO(cuModuleLoadFatBinary, cuModuleLoadData);
+
+static void *read_file(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END)) {
+        return NULL;
+    }
+    size_t bytes = (size_t)ftell(file);
+    char *data = calloc(1, bytes + 64);
+    rewind(file);
+    bool whole = fread(data, 1, bytes, file) == bytes;
+    fclose(file);
+    if (!whole) {
+        free(data);
+        return NULL;
+    }
+    return data;
+}
+
+API int cuModuleLoad(struct module **out, const char *path) {
+    void *image = read_file(path);
+    if (!image) {
+        return 301;
+    }
+    int status = cuModuleLoadData(out, image);
+    free(image);
+    return status;
+}
+
+API int cuModuleUnload(struct module *module) {
+    module_close(module);
+    return SUCCESS;
+}
+
+API int cuModuleGetLoadingMode(int *mode) {
+    *mode = 2;
+    return SUCCESS;
+}
+
+API int cuModuleGetFunction(struct kernel **out, struct module *module, const char *name) {
+    *out = module_kernel(module, name);
+    return translate(kernel_find(*out));
+}
+
+API int cuModuleGetGlobal(pointer_t *address, size_t *bytes, struct module *module,
+                          const char *name) {
+    struct variable *variable = module_variable(module, name);
+    int status = variable_find(variable);
+    if (address) {
+        *address = variable->address;
+    }
+    if (bytes) {
+        *bytes = variable->size;
+    }
+    return translate(status);
+}
+ALSO(cuModuleGetGlobal_v2, cuModuleGetGlobal);
+
+// A library is a module that is loaded when it is used.
+
+API int cuLibraryLoadData(struct module **out, const void *image) {
+    return cuModuleLoadData(out, image);
+}
+
+API int cuLibraryUnload(struct module *module) {
+    return cuModuleUnload(module);
+}
+
+API int cuLibraryGetKernel(struct kernel **out, struct module *module, const char *name) {
+    return cuModuleGetFunction(out, module, name);
+}
+
+API int cuLibraryGetModule(struct module **out, struct module *library) {
+    *out = library;
+    return SUCCESS;
+}
+
+API int cuLibraryGetGlobal(pointer_t *address, size_t *bytes, struct module *module,
+                           const char *name) {
+    return cuModuleGetGlobal(address, bytes, module, name);
+}
+
+API int cuKernelGetFunction(struct kernel **out, struct kernel *kernel) {
+    *out = kernel;
+    return SUCCESS;
+}
+
+API int cuFuncGetModule(struct module **out, struct kernel *kernel) {
+    *out = kernel->module;
+    return SUCCESS;
+}
+
+API int cuFuncGetName(const char **name, struct kernel *kernel) {
+    *name = kernel->name;
+    return SUCCESS;
+}
+
+// Linking: one input is passed through, for cuModuleLoadData to read.
+
+struct linking {
+    void *image;
+    size_t bytes;
+    unsigned count;
+};
+
+API int cuLinkCreate(unsigned count, int *options, void **values, struct linking **out) {
+    (void)count, (void)options, (void)values;
+    *out = calloc(1, sizeof **out);
+    return SUCCESS;
+}
+ALSO(cuLinkCreate_v2, cuLinkCreate);
+
+API int cuLinkAddData(struct linking *linking, int kind, const void *data, size_t bytes) {
+    (void)kind;
+    if (linking->count++) {
+        return gpu_unsupported("cuLinkAddData with several inputs");
+    }
+    linking->image = calloc(1, bytes + 64);
+    linking->bytes = bytes;
+    memcpy(linking->image, data, bytes);
+    return SUCCESS;
+}
+ALSO(cuLinkAddData_v2, cuLinkAddData);
+
+API int cuLinkComplete(struct linking *linking, void **image, size_t *bytes) {
+    *image = linking->image;
+    if (bytes) {
+        *bytes = linking->bytes;
+    }
+    return linking->image ? SUCCESS : INVALID_VALUE;
+}
+
+API int cuLinkDestroy(struct linking *linking) {
+    free(linking->image);
+    free(linking);
+    return SUCCESS;
+}
+
+// Attributes and occupancy
+
+enum { SHARED_PER_BLOCK = 8, SHARED_OPT_IN = 97, MAJOR = 75, MINOR = 76, REGISTERS = 12 };
+enum { MOST_DYNAMIC = 8, CARVEOUT = 9 };
+
+API int cuFuncGetAttribute(int *value, int attribute, struct kernel *kernel) {
+    const struct find_kernel_reply *facts = &kernel->facts;
+    int version = 10 * gpu_attribute(MAJOR) + gpu_attribute(MINOR);
+    int room = gpu_attribute(SHARED_PER_BLOCK) - (int)facts->shared_bytes;
+    const int values[] = {
+        (int)facts->most_threads,
+        (int)facts->shared_bytes,
+        (int)facts->constant_bytes,
+        (int)facts->local_bytes,
+        (int)facts->registers,
+        version,
+        version,
+        0,
+        kernel->most_dynamic < 0 ? room : kernel->most_dynamic,
+        kernel->carveout,
+    };
+    bool known = attribute >= 0 && attribute < (int)(sizeof values / sizeof *values);
+    *value = known ? values[attribute] : 0;
+    return attribute < 16 && attribute >= 0 ? SUCCESS : INVALID_VALUE;
+}
+
+API int cuFuncSetAttribute(struct kernel *kernel, int attribute, int value) {
+    if (attribute == MOST_DYNAMIC) {
+        int most = gpu_attribute(SHARED_OPT_IN) - (int)kernel->facts.shared_bytes;
+        if (value < 0 || value > most) {
+            return INVALID_VALUE;
+        }
+        kernel->most_dynamic = value;
+    } else if (attribute == CARVEOUT) {
+        kernel->carveout = value;
+    }
+    return SUCCESS;
+}
+
+API int cuFuncSetCacheConfig(struct kernel *kernel, int preference) {
+    (void)kernel, (void)preference;
+    return SUCCESS;
+}
+ALSO(cuFuncSetSharedMemConfig, cuFuncSetCacheConfig);
+
+API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, struct kernel *kernel, int threads,
+                                                    size_t shared) {
+    struct occupancy_request request = {kernel->handle, (uint64_t)threads, shared};
+    struct occupancy_reply fields = {0};
+    int status = GPU_CALL(OCCUPANCY, &request, &fields);
+    *ctas = (int)fields.ctas;
+    return translate(status);
+}
+ALSO(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+     cuOccupancyMaxActiveBlocksPerMultiprocessor);
+
+enum { WARP = 32, MULTIPROCESSORS = 16 };
+
+// The largest block among those that keep most threads resident.
+API int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, struct kernel *kernel,
+                                         size_t (*shared_of)(int), size_t shared, int limit) {
+    int most = (int)kernel->facts.most_threads, best = 0;
+    most = limit > 0 && limit < most ? limit : most;
+    for (int threads = most / WARP * WARP; threads > 0; threads -= WARP) {
+        int ctas;
+        int status = cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &ctas, kernel, threads, shared_of ? shared_of(threads) : shared);
+        if (status) {
+            return status;
+        }
+        if (ctas * threads > best) {
+            best = ctas * threads;
+            *block = threads;
+            *grid = ctas * gpu_attribute(MULTIPROCESSORS);
+        }
+    }
+    return best ? SUCCESS : INVALID_VALUE;
+}
+ALSO(cuOccupancyMaxPotentialBlockSizeWithFlags, cuOccupancyMaxPotentialBlockSize);
+
+// Launches
+
+enum { BUFFER_POINTER = 1, BUFFER_SIZE = 2 };
+
+static int launch(struct kernel *kernel, const struct shape *shape, void **arguments,
+                  void **extra) {
+    const void *block = NULL;
+    size_t bytes = 0;
+    for (; extra && *extra; extra += 2) {
+        if (*extra == (void *)BUFFER_POINTER) {
+            block = extra[1];
+        } else if (*extra == (void *)BUFFER_SIZE) {
+            bytes = *(size_t *)extra[1];
+        }
+    }
+    return kernel ? translate(kernel_launch(kernel, shape, arguments, block, bytes))
+                  : INVALID_HANDLE;
+}
+
+API int cuLaunchKernel(struct kernel *kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                       stream_t stream, void **arguments, void **extra) {
+    struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                          shared, handle_of(stream), false};
+    return launch(kernel, &shape, arguments, extra);
+}
+
+API int cuLaunchCooperativeKernel(struct kernel *kernel, unsigned grid_x, unsigned grid_y,
+                                  unsigned grid_z, unsigned block_x, unsigned block_y,
+                                  unsigned block_z, unsigned shared, stream_t stream,
+                                  void **arguments) {
+    struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                          shared, handle_of(stream), true};
+    return launch(kernel, &shape, arguments, NULL);
+}
+
+struct launch_attribute {
+    int id;
+    char padding[4];
+    union {
+        char bytes[64];
+        int number;
+        unsigned cluster[3];
+    } value;
+};
+
+struct launch_configuration {
+    unsigned grid[3], block[3], shared;
+    stream_t stream;
+    struct launch_attribute *attributes;
+    unsigned count;
+};
+
+enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4 };
+
+API int cuLaunchKernelEx(const struct launch_configuration *how, struct kernel *kernel,
+                         void **arguments, void **extra) {
+    struct shape shape = {.dynamic_shared = how->shared, .stream = handle_of(how->stream)};
+    memcpy(shape.grid, how->grid, sizeof shape.grid);
+    memcpy(shape.block, how->block, sizeof shape.block);
+    for (unsigned k = 0; k < how->count; k++) {
+        const struct launch_attribute *attribute = &how->attributes[k];
+        const unsigned *cluster = attribute->value.cluster;
+        if (attribute->id == COOPERATIVE) {
+            shape.cooperative = attribute->value.number != 0;
+        } else if (attribute->id == CLUSTER_DIMENSION &&
+                   cluster[0] * cluster[1] * cluster[2] > 1) {
+            return gpu_unsupported("cuLaunchKernelEx with clusters");
+        }
+    }
+    return launch(kernel, &shape, arguments, extra);
+}

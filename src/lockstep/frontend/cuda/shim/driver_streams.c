@@ -1,0 +1,110 @@
+// The driver API's streams and events. Everything of one program is executed in the order of its
+// calls, so waiting between streams needs nothing; times are the model's.
+
+#include "driver.h"
+
+API int cuStreamCreate(stream_t *stream, unsigned flags) {
+    (void)flags;
+    struct create_stream_reply fields = {0};
+    int status = gpu_call(CALL_CREATE_STREAM, NULL, 0, NULL, 0,
+                          &(struct reply){&fields, sizeof fields, NULL, 0});
+    *stream = (void *)(uintptr_t)fields.stream;
+    return translate(status);
+}
+
+API int cuStreamCreateWithPriority(stream_t *stream, unsigned flags, int priority) {
+    (void)priority;
+    return cuStreamCreate(stream, flags);
+}
+
+API int cuStreamDestroy(stream_t stream) {
+    return with_handle(CALL_DESTROY_STREAM, handle_of(stream));
+}
+ALSO(cuStreamDestroy_v2, cuStreamDestroy);
+
+API int cuStreamSynchronize(stream_t stream) {
+    return with_handle(CALL_SYNCHRONIZE, handle_of(stream));
+}
+// A program that polls must not poll for ever: what it asks about is done first.
+ALSO(cuStreamQuery, cuStreamSynchronize);
+
+API int cuStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
+    (void)stream, (void)event, (void)flags;
+    return SUCCESS;
+}
+
+API int cuStreamGetPriority(stream_t stream, int *priority) {
+    (void)stream;
+    *priority = 0;
+    return SUCCESS;
+}
+
+API int cuStreamGetFlags(stream_t stream, unsigned *flags) {
+    (void)stream;
+    *flags = 0;
+    return SUCCESS;
+}
+
+API int cuStreamIsCapturing(stream_t stream, int *capturing) {
+    (void)stream;
+    *capturing = 0;
+    return SUCCESS;
+}
+
+API int cuStreamGetCtx(stream_t stream, context_t *context) {
+    extern int cuDevicePrimaryCtxRetain(context_t *context, int device);
+    (void)stream;
+    return cuDevicePrimaryCtxRetain(context, 0);
+}
+
+API int cuStreamAddCallback(stream_t stream, void (*function)(stream_t, int, void *), void *data,
+                            unsigned flags) {
+    (void)flags;
+    int status = cuStreamSynchronize(stream);
+    function(stream, status, data);
+    return status;
+}
+
+API int cuLaunchHostFunc(stream_t stream, void (*function)(void *), void *data) {
+    int status = cuStreamSynchronize(stream);
+    if (!status) {
+        function(data);
+    }
+    return status;
+}
+
+API int cuEventCreate(event_t *event, unsigned flags) {
+    (void)flags;
+    struct create_event_reply fields = {0};
+    int status = gpu_call(CALL_CREATE_EVENT, NULL, 0, NULL, 0,
+                          &(struct reply){&fields, sizeof fields, NULL, 0});
+    *event = (void *)(uintptr_t)fields.event;
+    return translate(status);
+}
+
+API int cuEventDestroy(event_t event) {
+    return with_handle(CALL_DESTROY_EVENT, handle_of(event));
+}
+ALSO(cuEventDestroy_v2, cuEventDestroy);
+
+API int cuEventRecord(event_t event, stream_t stream) {
+    struct record_event_request request = {handle_of(event), handle_of(stream)};
+    return translate(
+        gpu_call(CALL_RECORD_EVENT, &request, sizeof request, NULL, 0, &(struct reply){0}));
+}
+ALSO(cuEventRecordWithFlags, cuEventRecord);
+
+API int cuEventSynchronize(event_t event) {
+    (void)event;
+    return with_handle(CALL_SYNCHRONIZE, 0);
+}
+ALSO(cuEventQuery, cuEventSynchronize);
+
+API int cuEventElapsedTime(float *milliseconds, event_t start, event_t end) {
+    struct elapsed_request request = {handle_of(start), handle_of(end)};
+    struct elapsed_reply fields = {0};
+    int status = GPU_CALL(ELAPSED, &request, &fields);
+    *milliseconds = (float)((double)(int64_t)fields.nanoseconds * 1e-6);
+    return translate(status);
+}
+ALSO(cuEventElapsedTime_v2, cuEventElapsedTime);
