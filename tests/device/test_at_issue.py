@@ -135,6 +135,33 @@ BOTH:
 }
 """
 
+# The first two warps meet at barrier 1 and tell when; the others take long to come to no barrier.
+PAIR = """
+.visible .entry pair(.param .u64 times)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [times];
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p1, %r1, 64;
+    mov.u32 %r2, 300;
+    @%p1 bra LONG;
+    bar.sync 1, 64;
+    bra DONE;
+LONG:
+    sub.u32 %r2, %r2, 1;
+    setp.ne.u32 %p2, %r2, 0;
+    @%p2 bra LONG;
+DONE:
+    mov.u64 %rd2, %clock64;
+    mul.wide.u32 %rd3, %r1, 8;
+    add.u64 %rd4, %rd1, %rd3;
+    st.global.u64 [%rd4], %rd2;
+    ret;
+}
+"""
+
 STUCK = """
 .visible .entry stuck()
 {
@@ -307,6 +334,15 @@ def test_lanes_at_different_barriers_meet(live):
     live.load_ptx(HEADER + APART)["apart"][1, 128](out)
     own = np.arange(128) + np.where(np.arange(128) % 2 == 0, 1000, 0)
     np.testing.assert_array_equal(out.numpy(), own[np.arange(128) ^ 1])
+
+
+def test_a_barrier_of_some_warps_waits_for_no_others(live):
+    times = live.zeros(128, "u8")
+    launch = live.load_ptx(HEADER + PAIR)["pair"][1, 128](times)
+    first, second, *others = times.numpy().reshape(4, 32)[:, 0].tolist()
+    assert abs(first - second) < 10
+    assert min(others) > max(first, second) + 300
+    assert launch.timed().complete
 
 
 def test_launches_of_a_kernel_overlap_in_streams(live, ptx):
