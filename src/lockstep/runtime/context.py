@@ -82,21 +82,16 @@ class Context:
         if answer.then is not None:
             try:
                 answer.then()
-            except LockstepError as error:
+            except (LockstepError, MemoryError) as error:
                 self._break(error)
 
-    def _break(self, error: LockstepError) -> Refused:
+    def _break(self, error: LockstepError | MemoryError) -> Refused:
         self.broken = status_of(error)
         self.simulator.report(error)
         return Refused(self.broken)
 
-    def close(self, finish: bool = True) -> None:
-        """The program has gone: ``finish`` its launches, and free what it had."""
-        if finish:
-            self.finish(Answer(then=self.device.synchronize))
-        self._release()
-
-    def _release(self) -> None:
+    def close(self) -> None:
+        """The program has gone: free what it had."""
         for address in (*self._allocations, *self._textures):
             self.device.memory.free(address)
         for table in (self._allocations, self._textures, self._entries, self._modules):
