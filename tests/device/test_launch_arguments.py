@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockstep.device.arguments import pack
+from lockstep.device.ptx import parameters_of
 from lockstep.errors import WorkloadError
 from lockstep.isa.ptx.parser import parse
 
@@ -18,6 +19,10 @@ def function(*parameters):
     declared = ", ".join(f".param {p}" for p in parameters)
     text = f".version 7.0\n.target sm_70\n.address_size 64\n.entry k({declared}) {{ ret; }}\n"
     return parse(text, "<test>").functions["k"]
+
+
+def pack_for(kernel, arguments):
+    return pack(kernel.name, parameters_of(kernel), arguments)
 
 
 @st.composite
@@ -32,7 +37,7 @@ def values(draw):
 
 @given(st.lists(values(), max_size=8))
 def test_numbers_lie_as_in_a_struct(given):
-    packed = pack(
+    packed = pack_for(
         function(*(f".{kind} p{k}" for k, (kind, _) in enumerate(given))),
         tuple(v for _, v in given),
     )
@@ -49,9 +54,9 @@ def test_structures_are_copied_at_their_alignment():
     record["a"], record["b"] = 7, 1.5
     kernel = function(".u8 first", ".align 4 .b8 second[8]")
     expected = b"\x05\0\0\0" + struct.pack("if", 7, 1.5)
-    assert pack(kernel, (5, record)) == expected
-    assert pack(kernel, (5, Pair(7, 1.5))) == expected
-    assert pack(kernel, (5, expected[4:])) == expected
+    assert pack_for(kernel, (5, record)) == expected
+    assert pack_for(kernel, (5, Pair(7, 1.5))) == expected
+    assert pack_for(kernel, (5, expected[4:])) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,14 +75,14 @@ def test_structures_are_copied_at_their_alignment():
 )
 def test_what_does_not_fit_is_named(kind, value, message):
     with pytest.raises(WorkloadError, match=f"kernel k, argument 1 .*{message}"):
-        pack(function(".u32 first", kind), (1, value))
+        pack_for(function(".u32 first", kind), (1, value))
 
 
 def test_the_number_of_arguments(device):
     with pytest.raises(WorkloadError, match="kernel k takes 2 arguments, 1 given"):
-        pack(function(".u32 a", ".u32 b"), (1,))
+        pack_for(function(".u32 a", ".u32 b"), (1,))
 
 
 def test_a_device_array_is_no_number(device):
     with pytest.raises(WorkloadError, match="a device array where a number is expected"):
-        pack(function(".u32 n"), (device.empty(4),))
+        pack_for(function(".u32 n"), (device.empty(4),))

@@ -63,7 +63,7 @@ class Program:
         import numpy as np
 
         module, rng = device.load_ptx(self.path), np.random.default_rng(self._seed)
-        entries = list(module.tree.entries)
+        entries = module.entries
         if self._entry is None and len(entries) != 1:
             have = ", ".join(entries) or "none"
             raise LockstepError(f"{self.path} has several kernels; --kernel chooses: {have}")

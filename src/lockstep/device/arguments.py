@@ -2,35 +2,47 @@
 
 import ctypes
 import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lockstep.errors import WorkloadError
-from lockstep.isa.ptx.syntax import Function, Variable
 
 _FLOATS = {"f16": "e", "f32": "f", "f64": "d"}
 
 
-def pack(function: Function, arguments: tuple) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter: PTX's name of its type, first byte in the block, bytes, extents.
+
+    Of the types ``b16``, ``b32`` and ``b64`` only the size is known: they take what they are given.
+    """
+
+    type: str
+    offset: int
+    bytes: int
+    shape: tuple[int, ...] = ()
+
+
+def pack(kernel: str, parameters: Sequence[Parameter], arguments: tuple) -> bytes:
     """The parameter block of a launch.
 
     Raises :class:`WorkloadError` that names the kernel, the parameter and what it takes.
     """
-    parameters = function.parameters
     if len(arguments) != len(parameters):
         raise WorkloadError(
-            f"kernel {function.name} takes {len(parameters)} arguments, {len(arguments)} given"
+            f"kernel {kernel} takes {len(parameters)} arguments, {len(arguments)} given"
         )
     block = bytearray()
     for k, (parameter, value) in enumerate(zip(parameters, arguments)):
-        alignment = parameter.alignment or parameter.element_bytes
-        block += bytes(-len(block) % alignment)
-        block += _bytes(function.name, k, parameter, value)
+        block += bytes(parameter.offset - len(block))
+        block += _bytes(kernel, k, parameter, value)
     return bytes(block)
 
 
-def _bytes(kernel: str, k: int, parameter: Variable, value: Any) -> bytes:
+def _bytes(kernel: str, k: int, parameter: Parameter, value: Any) -> bytes:
     where = f"kernel {kernel}, argument {k} ({parameter.type}"
     where += "".join(f"[{n}]" for n in parameter.shape) + ")"
     if isinstance(value, (bytes, bytearray, ctypes.Structure, np.void, np.ndarray)):
@@ -42,14 +54,14 @@ def _bytes(kernel: str, k: int, parameter: Variable, value: Any) -> bytes:
         raise WorkloadError(f"{where}: takes {parameter.bytes} bytes, not {type(value).__name__}")
     pointer = getattr(value, "pointer", getattr(value, "handle", None))
     if pointer is not None:
-        if parameter.element_bytes != 8:
+        if parameter.bytes != 8:
             raise WorkloadError(f"{where}: a device array where a number is expected")
         return int(pointer).to_bytes(8, "little")
     return _number(where, parameter, value)
 
 
-def _number(where: str, parameter: Variable, value: Any) -> bytes:
-    kind, size = parameter.type, parameter.element_bytes
+def _number(where: str, parameter: Parameter, value: Any) -> bytes:
+    kind, size = parameter.type, parameter.bytes
     if isinstance(value, np.generic):
         value = value.item()
     if kind in _FLOATS and isinstance(value, (int, float)):

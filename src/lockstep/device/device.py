@@ -12,6 +12,7 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
+from lockstep.device.ptx import PtxModule
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Texture
@@ -177,7 +178,19 @@ class Device:
             except (OSError, UnicodeDecodeError) as error:
                 reason = getattr(error, "strerror", None) or "not a text file"
                 raise InputError(source, "", f"cannot read: {reason}") from error
-        return Module(self, parse(text, name), text)
+        return PtxModule(self, parse(text, name), text)
+
+    def load_cubin(self, source: str | Path | bytes) -> Module:
+        """A module of machine code from the bytes of a cubin, or from the file that a path names.
+
+        Architectures are sm_70, sm_75, sm_80, sm_86, sm_89 and sm_90, whatever the modelled GPU.
+        A cubin does not say which parameters of ``extern "C"`` kernels are floating-point: pass
+        Python floats or NumPy scalars where they are.
+        """
+        from lockstep.device import cubin
+
+        self.check_open()
+        return cubin.CubinModule(self, *cubin.read(source))
 
     def compile(self, source: str, arch: str = "sm_70", options: tuple[str, ...] = ()) -> Module:
         """A module from CUDA C++ text, compiled by NVRTC (``pip install 'lockstep[cuda]'``).

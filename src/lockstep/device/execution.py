@@ -12,11 +12,9 @@ from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
 from lockstep.workload import Code, Cta, Exchange, Kernel
 
-PADDING = 8  # bytes after the parameters, which wide loads may touch
-
 
 def _block(launch: Launch) -> np.ndarray:
-    return np.frombuffer(launch.parameters + bytes(PADDING), np.uint8).copy()
+    return launch.kernel.block(launch.parameters, launch.geometry)
 
 
 def execute(launch: Launch, profile: bool) -> None:

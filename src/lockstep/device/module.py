@@ -2,23 +2,20 @@
 
 import hashlib
 import operator
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockstep.device.arguments import pack
+from lockstep.device.arguments import Parameter, pack
 from lockstep.device.array import DeviceArray
 from lockstep.device.launch import Launch
-from lockstep.device.limits import check_directives, places
+from lockstep.device.limits import places
 from lockstep.device.streams import Stream
-from lockstep.device.texture import Texture
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.launch import Executor
-from lockstep.frontend.exec.program import Recording
-from lockstep.frontend.exec.ptx.callgraph import function_address
-from lockstep.frontend.exec.ptx.translate import translate
+from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
-from lockstep.isa.ptx import syntax
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
@@ -26,108 +23,83 @@ if TYPE_CHECKING:
 Shape = tuple[tuple[int, int, int], tuple[int, int, int], int]
 """Grid, block, bytes of dynamic shared memory."""
 
-_REFERENCES = ("texref", "surfref", "samplerref")
-_DTYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "pred": "?"}
 
+class Module(ABC):
+    """Loaded device code: kernels by name, and its variables in device memory.
 
-class Module:
-    """A loaded PTX module: kernels by name, and its variables in device memory."""
+    ``key`` identifies the content of the file that it comes from.
+    """
 
-    def __init__(self, device: "Device", tree: syntax.Module, text: str):
-        self.device, self.tree = device, tree
-        self.key = hashlib.sha256(text.encode()).hexdigest()
+    def __init__(self, device: "Device", name: str, content: bytes):
+        self.device, self.name = device, name
+        self.key = hashlib.sha256(content).hexdigest()
         self.addresses: dict[str, int] = {}
         self._kernels: dict[str, Kernel] = {}
-        self._bound: dict[str, Texture] = {}
-        for variable in tree.variables.values():
-            if variable.space in ("global", "const"):
-                size = max(variable.bytes, 1)
-                self.addresses[variable.name] = device.memory.allocate(
-                    size, max(variable.alignment, 256)
-                )
-        for variable in tree.variables.values():
-            if variable.name in self.addresses:
-                self._initialise(variable)
 
-    def _initialise(self, variable: syntax.Variable) -> None:
-        content = bytearray()
-        size = syntax.type_bytes(variable.type)
-        for value in () if variable.type in _REFERENCES else variable.initial:
-            if isinstance(value, syntax.Symbol):
-                number = self._address(value.name) + value.offset
-            else:
-                number = _pattern(value, variable.type)
-            content += (number & ((1 << 8 * size) - 1)).to_bytes(size, "little")
-        memory = self.device.memory.view(self.addresses[variable.name], max(variable.bytes, 1))
-        memory[:] = 0
-        memory[: len(content)] = np.frombuffer(bytes(content), np.uint8)
+    @property
+    @abstractmethod
+    def entries(self) -> list[str]:
+        """Names of its kernels."""
 
-    def _address(self, name: str) -> int:
-        """The address of a variable, or what programs take for that of a function."""
-        if name in self.addresses:
-            return self.addresses[name]
-        return function_address(self.tree, name)
+    @abstractmethod
+    def kernel(self, name: str) -> "Kernel":
+        """A new kernel object for an entry."""
+
+    @abstractmethod
+    def variable(self, name: str) -> DeviceArray:
+        """One of the variables in ``addresses`` as an array."""
 
     def __getitem__(self, name: str) -> "Kernel":
         """A kernel of the module, by its name or, if one only has it, its C++ name."""
         if name not in self._kernels:
-            self._kernels[name] = Kernel(self, self.tree.functions[self._entry(name)])
+            self._kernels[name] = self.kernel(self._entry(name))
         return self._kernels[name]
 
     def _entry(self, name: str) -> str:
-        if name in self.tree.entries:
+        if name in self.entries:
             return name
-        mangled = [e for e in self.tree.entries if e.startswith("_Z") and f"{len(name)}{name}" in e]
+        mangled = [e for e in self.entries if e.startswith("_Z") and f"{len(name)}{name}" in e]
         if len(mangled) != 1:
-            have = ", ".join(self.tree.entries) or "none"
-            raise WorkloadError(f"{self.tree.name} has no kernel {name}; it has {have}")
+            have = ", ".join(self.entries) or "none"
+            raise WorkloadError(f"{self.name} has no kernel {name}; it has {have}")
         return mangled[0]
 
     def symbol(self, name: str) -> DeviceArray:
         """A ``__device__`` or ``__constant__`` variable as an array."""
         if name not in self.addresses:
             have = ", ".join(self.addresses) or "none"
-            raise WorkloadError(f"{self.tree.name} has no variable {name}; it has {have}")
-        variable = self.tree.variables[name]
-        if variable.type in _REFERENCES:
-            raise WorkloadError(f"{name} is a reference: bind a texture to it")
-        dtype = _DTYPES.get(variable.type) or variable.type.replace("b", "u").replace("s", "i")
-        dtype = dtype if variable.type in _DTYPES else dtype[0] + str(int(dtype[1:]) // 8)
-        shape = variable.shape or (1,)
-        shape = shape if variable.vector == 1 else (*shape, variable.vector)
-        return DeviceArray(self.device, self.addresses[name], shape, dtype, owner=self)
-
-    def bind(self, name: str, texture: Texture) -> None:
-        """Give a texture or surface reference of the module what kernels shall see there."""
-        variable = self.tree.variables.get(name)
-        if variable is None or variable.type not in _REFERENCES:
-            raise WorkloadError(f"{self.tree.name} has no texture or surface reference {name}")
-        self._bound[name] = texture  # lives as long as the reference
-        address = self.addresses[name]
-        handle = np.array([texture.handle], np.int64)
-        DeviceArray(self.device, address, (1,), np.int64, owner=self).copy_from(handle)
+            raise WorkloadError(f"{self.name} has no variable {name}; it has {have}")
+        return self.variable(name)
 
 
-class Kernel:
+class Kernel(ABC):
     """A kernel of a module: ``kernel[grid, block, shared_bytes, stream](*arguments)``."""
 
-    def __init__(self, module: Module, function: syntax.Function):
-        self.module, self.function = module, function
+    def __init__(self, module: Module, name: str, parameters: list[Parameter]):
+        self.module, self.name, self.parameters = module, name, parameters
         self._executors: dict[Recording, Executor] = {}
         self._geometries: dict[tuple, Geometry] = {}
 
-    @property
-    def name(self) -> str:
-        """Its name in the module."""
-        return self.function.name
+    @abstractmethod
+    def translate(self, recording: Recording) -> Program:
+        """The kernel as machine code of this host."""
+
+    @abstractmethod
+    def block(self, parameters: bytes, geometry: Geometry) -> np.ndarray:
+        """What the kernel's code finds where its parameters are (uint8)."""
+
+    def address(self, symbol: str) -> int:
+        """Device address of what programs name."""
+        return self.module.addresses[symbol]
+
+    def check_block(self, block: tuple[int, int, int]) -> None:  # noqa: B027
+        """Raise :class:`WorkloadError` if the kernel was not compiled for a block."""
 
     def executor(self, recording: Recording) -> Executor:
-        """The kernel as machine code of this host, translated when first asked for."""
+        """The kernel loaded into this process, translated when first asked for."""
         if recording not in self._executors:
-            module = self.module
-            program = translate(module.tree, self.name, module.key, recording)
-            symbols = np.array([module.addresses[n] for n in program.symbols] or [0], np.int64)
-            device = module.device
+            device, program = self.module.device, self.translate(recording)
+            symbols = np.array([self.address(n) for n in program.symbols] or [0], np.int64)
             self._executors[recording] = Executor(
                 program, device.memory, symbols, device.services, device.limits
             )
@@ -150,7 +122,7 @@ class Kernel:
         if shape not in self._geometries:
             device = self.module.device
             program = self.executor(device.recording).program
-            check_directives(self.function, shape[1])
+            self.check_block(shape[1])
             count = places(program, *shape, device.gpu)
             self._geometries[shape] = Geometry(*shape, places=count)
         return self._geometries[shape]
@@ -166,7 +138,7 @@ class Configured:
         """Launch with these arguments."""
         kernel, device = self.kernel, self.kernel.module.device
         device.check_open()
-        parameters = pack(kernel.function, kernel.flatten(arguments))
+        parameters = pack(kernel.name, kernel.parameters, kernel.flatten(arguments))
         geometry = kernel.geometry(self.shape)
         return device.launch(kernel, geometry, parameters, self.stream, arguments)
 
@@ -182,10 +154,3 @@ def _three(kernel: str, what: str, size: Any) -> tuple[int, int, int]:
             f"kernel {kernel}: {what} {size!r}; expected one to three positive whole numbers"
         )
     return (*sizes, 1, 1)[:3]
-
-
-def _pattern(value: syntax.Immediate, kind: str) -> int:
-    """The bits of an initialiser; decimal floating-point ones are doubles."""
-    if value.bits == 64 and kind == "f32":
-        return int(np.uint64(value.value).view(np.float64).astype(np.float32).view(np.uint32))
-    return value.value

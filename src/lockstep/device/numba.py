@@ -7,13 +7,14 @@ import numpy as np
 
 from lockstep.device.array import DeviceArray
 from lockstep.device.module import Kernel
+from lockstep.device.ptx import PtxKernel
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
 
 
-class NumbaKernel(Kernel):
+class NumbaKernel(PtxKernel):
     """A Numba kernel: ``kernel[grid, block, shared_bytes, stream](*arguments)``."""
 
     def flatten(self, arguments: tuple) -> tuple:
@@ -48,4 +49,4 @@ def load(device: "Device", kernel: Any, signature: Any, arch: tuple[int, int] = 
             "pip install numba-cuda nvidia-cuda-nvcc-cu12)"
         ) from error
     module = device.load_ptx(text)
-    return NumbaKernel(module, module.tree.functions[next(iter(module.tree.entries))])
+    return NumbaKernel(module, module.tree.functions[module.entries[0]])

@@ -3,7 +3,8 @@
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from lockstep.device.module import Configured, Kernel, Module
+from lockstep.device.module import Configured
+from lockstep.device.ptx import PtxKernel, PtxModule
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.exec.state import LANES
 
@@ -11,13 +12,13 @@ if TYPE_CHECKING:
     from lockstep.device.device import Device
 
 
-class TritonKernel(Kernel):
+class TritonKernel(PtxKernel):
     """A Triton kernel: ``kernel[grid](*arguments)`` or ``kernel[grid, stream](*arguments)``.
 
     Arguments are those that are no constants, in order; block and shared memory are Triton's.
     """
 
-    def __init__(self, module: Module, compiled: Any):
+    def __init__(self, module: PtxModule, compiled: Any):
         super().__init__(module, module[compiled.metadata.name].function)
         self._metadata = compiled.metadata
 
@@ -34,9 +35,9 @@ class TritonKernel(Kernel):
 
     def flatten(self, arguments: tuple) -> tuple:
         """The arguments, and Triton's own behind them: pointers to scratch memory."""
-        missing = len(self.function.parameters) - len(arguments)
+        missing = len(self.parameters) - len(arguments)
         if not 0 <= missing <= 2:
-            given, most = len(arguments), len(self.function.parameters)
+            given, most = len(arguments), len(self.parameters)
             raise WorkloadError(f"kernel {self.name}: {given} arguments; expected up to {most}")
         return (*arguments, *(0,) * missing)
 

@@ -100,3 +100,9 @@ class Program:
     frame_bytes: int = 0  # largest frame of recursive functions on a thread's stack
     targets: np.ndarray | None = None  # int64, block of each static index; for machine code
     objects: bytes = b""
+
+    def thread_bytes(self, stack: int) -> int:
+        """Local memory of a thread; ``stack``: of recursive functions, if there are any."""
+        if not self.frame_bytes:
+            return self.local_bytes
+        return self.local_bytes + -(-max(stack, self.frame_bytes) // 16) * 16

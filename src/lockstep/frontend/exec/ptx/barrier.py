@@ -4,7 +4,7 @@ import numpy as np
 
 from lockstep.frontend.exec.lanes.builder import WORD
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
-from lockstep.frontend.exec.machine import BARRIERS, CLUSTER
+from lockstep.frontend.exec.machine import BARRIERS, CLUSTER, WARPGROUP
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.state import LANES, RESULT_WORD
@@ -19,6 +19,8 @@ def describe(i: Instruction, record: np.void) -> None:
     record["barrier"] = -1
     if "cluster" in i.modifiers:
         record["barrier"] = CLUSTER
+    elif i.opcode == "wgmma":
+        record["barrier"] = WARPGROUP
     elif all(isinstance(o, Immediate) for o in _numbers(i)):
         number, *threads = (o.value for o in _numbers(i))
         record["barrier"], record["threads"] = number, (threads or [0])[0]

@@ -3,11 +3,9 @@
 import struct
 
 import numpy as np
-from llvmlite import ir
 
 from lockstep.errors import InputError
 from lockstep.frontend.exec.lanes.builder import POINTER, LaneBuilder
-from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.lanes.types import (
     BF16,
     F16,
@@ -26,6 +24,7 @@ from lockstep.frontend.exec.ptx.graph import Block, refuse
 from lockstep.frontend.exec.ptx.layout import Layout
 from lockstep.frontend.exec.ptx.opcodes import CARRY
 from lockstep.frontend.exec.ptx.special import special
+from lockstep.frontend.exec.translation import BlockLift
 from lockstep.isa.ptx.syntax import (
     Immediate,
     Instruction,
@@ -58,23 +57,19 @@ def is_signed(name: str) -> bool:
     return name.startswith("s")
 
 
-class Lift:
+class Lift(BlockLift):
     """One block on its way into LLVM: the builder, and the registers' current values.
 
-    ``layout`` says where registers and variables are; ``number`` is the static index of the
-    instruction that is being lifted, in ``block`` of ``function``.
+    ``layout`` says where registers and variables are.
     """
 
     def __init__(self, module: Module, layout: Layout, block: Block, builder: LaneBuilder):
-        self.module, self.layout, self.b = module, layout, builder
+        super().__init__(builder)
+        self.module, self.layout = module, layout
         self.block, self.function = block, block.function
-        self.number = 0
-        self.to_come = 0  # instructions of the block from the current one on
         self.instruction: Instruction | None = None
         self._values: dict[str, Value] = {}
         self._written: dict[str, None] = {}
-        self.stream: Stream | None = None
-        self.records_addresses = True  # whether the stream has those of the instruction
         with builder.at_entry():
             self._slots = builder.ir.inttoptr(builder.field("warp", "registers"), POINTER)
 
@@ -196,23 +191,9 @@ class Lift:
         operand = self.instruction.guard
         return None if operand is None else self.read(operand, "pred")
 
-    # Memory sites and the stream
+    # Memory sites
 
     def site(self, window: int) -> int:
         """A new memory site of the current instruction."""
         self.layout.sites.append((self.number, window))
         return len(self.layout.sites) - 1
-
-    def scalar_field(self, record: str, field: str, kind: Type) -> Value:
-        """A field of the launch's, CTA's or warp's record in every lane."""
-        word = self.b.field(record, field)
-        if kind.bits < 64:
-            word = self.b.ir.trunc(word, ir.IntType(kind.bits))
-        return self.b.splat(word, kind)
-
-    def record_addresses(self, address: Value) -> None:
-        """Append the addresses of the current instruction to the stream, if one is recorded."""
-        if self.stream is not None and self.records_addresses:
-            if address.type != I64:
-                address = Value(self.b.ir.zext(address.ir, self.b.vector(I64)), I64)
-            self.stream.addresses(self.number, address)

@@ -1,18 +1,14 @@
 """A PTX kernel to a program: blocks, layout, machine code."""
 
-import hashlib
-import pickle
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
+from typing import Any
 
 import numpy as np
-from llvmlite import ir
 
-from lockstep.frontend.exec import native
-from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
-from lockstep.frontend.exec.lanes.stream import Stream
-from lockstep.frontend.exec.program import BLOCK, EXITED, Ending, Origin, Program, Recording
+from lockstep.frontend.exec import translation
+from lockstep.frontend.exec.lanes.builder import LaneBuilder
+from lockstep.frontend.exec.program import EXITED, Ending, Origin, Program, Recording
 from lockstep.frontend.exec.ptx import (
     barrier,
     calls,
@@ -45,7 +41,7 @@ from lockstep.isa.ptx.syntax import (
 )
 
 
-class Translation:
+class Translation(translation.Translation):
     """One kernel of a module on its way to a :class:`Program`."""
 
     def __init__(self, module: Module, name: str, recording: Recording):
@@ -70,62 +66,12 @@ class Translation:
             count += len(function.instructions)
         self.layout.assign_slots(self.blocks)
 
-    def program(self) -> Program:
-        """Emit every block and compile them."""
-        code = ir.Module()
-        code.triple = ""
-        records = np.zeros(len(self.blocks), BLOCK)
-        items = []
-        for block in self.blocks:
-            items.append(self._emit(code, block, records[block.number]))
-        layout = self.layout
-        static = StaticCode(self.module, self.functions, self.blocks)
-        entry = layout.entries[layout.entry.name]
-        clears = self.blocks[entry].live_in or layout.frames
-        return Program(
-            name=layout.entry.name,
-            file=self.module.name,
-            blocks=records,
-            functions=[f"block{b.number}" for b in self.blocks],
-            register_bytes=layout.register_bytes,
-            local_bytes=layout.local_bytes,
-            shared_bytes=layout.shared_bytes,
-            sites=layout.sites,
-            symbols=list(layout.symbols),
-            items=items,
-            entry=entry,
-            cleared_bytes=layout.register_bytes if clears else 0,
-            code=static.records,
-            texts=static.texts,
-            origins=[_origin(f.name, i) for f in self.functions for i in f.instructions],
-            registers=static.registers,
-            frame_bytes=layout.deepest,
-            objects=native.assemble(str(code)),
-        )
+    def open(self, block: Block, builder: LaneBuilder) -> Lift:
+        """The lift of a block."""
+        return Lift(self.module, self.layout, block, builder)
 
-    def _emit(self, code: ir.Module, block: Block, record: np.void) -> list:
-        b = LaneBuilder(code, f"block{block.number}")
-        lift = Lift(self.module, self.layout, block, b)
-        if self.recording:
-            lift.stream = Stream(b, block.number)
-        leaving = None
-        self._begin(lift, block)
-        for k, instruction in enumerate(block.instructions):
-            lift.number = self.first[block.function.name] + block.first + k
-            lift.to_come = block.end - block.first - k
-            lift.instruction = instruction
-            lift.records_addresses = self._records_addresses(instruction)
-            leaving = self._lift(lift, instruction)
-        lift.instruction = None
-        lift.store_live(block.live_out)
-        if lift.stream is not None:
-            lift.stream.close()
-        b.ir.ret(b.ir.zext(b.mask_bits if leaving is None else leaving, WORD))
-        self._describe(block, record, lift)
-        return lift.stream.items if lift.stream is not None else []
-
-    def _begin(self, lift: Lift, block: Block) -> None:
-        """What a block does before its first instruction."""
+    def begin(self, lift: Lift, block: Block) -> None:
+        """Enter a function, or take the results of what the block waited for."""
         if block.number == self.layout.entries[block.function.name]:
             calls.enter(lift)
         waited = block.resumes
@@ -134,31 +80,48 @@ class Translation:
             lift.instruction = replace(waited, guard=None)  # all that come here took part
             entry_of(self.module, waited).resume(lift, waited)
 
-    def _records_addresses(self, i: Instruction) -> bool:
+    def instructions(self, block: Block) -> Iterable[tuple[int, Instruction]]:
+        """A block's instructions with their static indices."""
+        return enumerate(block.instructions, self.first[block.function.name] + block.first)
+
+    def records_addresses(self, instruction: Instruction) -> bool:
         """Whether an instruction's addresses, if it has any, go to the stream."""
-        return self.recording != Recording.PROFILE or space_of(i, class_of(i)) != Space.SHARED
+        quiet = self.recording == Recording.PROFILE
+        return not quiet or space_of(instruction, class_of(instruction)) != Space.SHARED
 
-    @staticmethod
-    def _lift(lift: Lift, instruction) -> ir.Value | None:
-        """Emit one instruction; the lanes that its guard selects."""
-        entry = entry_of(lift.module, instruction)
-        guard = lift.guard()
-        if guard is None:
-            entry.lift(lift, instruction)
-            return None
-        with lift.b.guarded(guard):
-            if lift.stream is not None:
-                lift.stream.lanes(lift.number)
-            entry.lift(lift, instruction)
-            return lift.b.bits_of(lift.b.active)
+    def emit(self, lift: Lift, instruction: Instruction) -> None:
+        """Emit one instruction by its entry in the table."""
+        entry_of(lift.module, instruction).lift(lift, instruction)
 
-    def _describe(self, block: Block, record: np.void, lift: Lift) -> None:
+    def facts(self) -> dict[str, Any]:
+        """What a program says of the whole kernel."""
+        layout = self.layout
+        static = StaticCode(self.module, self.functions, self.blocks)
+        entry = layout.entries[layout.entry.name]
+        clears = self.blocks[entry].live_in or layout.frames
+        return {
+            "name": layout.entry.name,
+            "file": self.module.name,
+            "register_bytes": layout.register_bytes,
+            "local_bytes": layout.local_bytes,
+            "shared_bytes": layout.shared_bytes,
+            "sites": layout.sites,
+            "symbols": list(layout.symbols),
+            "entry": entry,
+            "cleared_bytes": layout.register_bytes if clears else 0,
+            "code": static.records,
+            "texts": static.texts,
+            "origins": [_origin(f.name, i) for f in self.functions for i in f.instructions],
+            "registers": static.registers,
+            "frame_bytes": layout.deepest,
+        }
+
+    def describe(self, block: Block, lift: Lift, record: np.void) -> None:
+        """Fill a block's record."""
         record["first"] = self.first[block.function.name] + block.first
         record["count"] = block.end - block.first
         record["ending"], record["taken"], record["next"] = self._targets(block)
         record["spins"] = block.spins
-        record["members_slot"] = record["guard_slot"] = -1
-        record["stream_words"] = lift.stream.words if lift.stream is not None else 0
         if block.ending in (Ending.BARRIER, Ending.ARRIVE):
             barrier.describe(block.last, record)
         elif block.ending == Ending.HOST:
@@ -209,20 +172,7 @@ def _origin(function: str, instruction: Instruction) -> Origin:
     return Origin(function, instruction.position.line, tuple(lines))
 
 
-@cache
-def _sources() -> str:
-    """Hash of the package's files that determine the translation."""
-    here = Path(__file__).parent.parent
-    files = sorted([*here.rglob("*.py"), *(here.parent.parent / "isa/ptx").glob("*.py")])
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
 def translate(module: Module, name: str, key: str, recording: Recording) -> Program:
     """The program of a kernel; ``key`` identifies the module's text in the disk cache."""
-    parts = (key, module.name, name, int(recording), _sources())
-    key = hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
-    made = native.cached(key, lambda: pickle.dumps(Translation(module, name, recording).program()))
-    return pickle.loads(made)
+    parts = (key, module.name, name, int(recording))
+    return translation.cached(parts, lambda: Translation(module, name, recording))

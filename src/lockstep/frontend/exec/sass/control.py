@@ -3,6 +3,7 @@
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
+from lockstep.frontend.exec.sass.graph import jumps_directly
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.frontend.exec.state import LANES, RESULT_WORD, SHARED_WINDOW
@@ -34,11 +35,11 @@ def branch(lift: Lift, i: Instruction) -> None:
             lift.restrict(lift.predicate(operand))
 
 
-@opcode("CALL.REL", "CALL.ABS", modifiers="NOINC")
+@opcode("CALL", modifiers="REL ABS NOINC")
 def call(lift: Lift, i: Instruction) -> None:
     """The return address is in registers already."""
-    if any(isinstance(o, Register) for o in i.operands) or "ABS" in i.modifiers:
-        raise lift.refuse("calls through registers are not supported")
+    if not jumps_directly(i):
+        indirect(lift, i)
 
 
 @opcode("RET", "BRX", modifiers="REL ABS NODEC")
@@ -46,9 +47,10 @@ def indirect(lift: Lift, i: Instruction) -> None:
     """Each lane goes to the block of the pc that a register and a displacement add up to."""
     target = next(o for o in i.operands if isinstance(o, Target))
     b = lift.b
-    pc = resize(b, lift.register(target.base.file, target.base.number), I64, signed=True)
-    pc = b.ir.add(pc.ir, b.constant(I64, target.address).ir)
-    lift.go_to(Value(pc, I64))
+    wide = i.mnemonic != "BRX"
+    pc = lift.join(lift.words(target.base, 2)) if wide else lift.words(target.base, 1)[0]
+    pc = resize(b, pc, I64, signed=True)
+    lift.go_to(Value(b.ir.add(pc.ir, b.constant(I64, target.address).ir), I64))
 
 
 @opcode("BSSY")

@@ -1,11 +1,13 @@
 """Basic blocks of a SASS kernel."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from lockstep.frontend.exec.program import Ending
+from lockstep.frontend.exec.sass.image import SERVICES
 from lockstep.frontend.exec.sass.opcodes import polls
-from lockstep.isa.sass.encoding.instruction import Instruction
+from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Register, Target
 
 _ENDINGS = {
@@ -16,7 +18,7 @@ _ENDINGS = {
     "RET": Ending.INDIRECT,
     "EXIT": Ending.EXIT,
     "BAR": Ending.BARRIER,
-    "BPT": Ending.EXIT,
+    "BPT": Ending.TRAP,
 }
 CONVERGING = ("BSYNC", "WARPSYNC")
 ALL_LANES = 0xFFFFFFFF
@@ -38,6 +40,8 @@ class Block:
     next: "Block | None" = None
     more: list["Block"] = field(default_factory=list)
     number: int = -1
+    pc: int = -1  # of its first instruction; -1 = none
+    service: int | None = None  # of the host, which has no instructions
     spins: bool = False
     reads: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
@@ -51,19 +55,29 @@ class Block:
 
 
 class Graph:
-    """The blocks of one kernel's code, in the order in which they should run."""
+    """The blocks of one kernel's code, in the order in which they should run.
 
-    def __init__(self, code: list[Instruction], indirect_targets: dict[int, list[int]]):
+    ``entries`` are pcs at which calls through registers may arrive, services of the host from
+    ``services`` on. ``may_recur``: the depth of calls is not known.
+    """
+
+    def __init__(self, code: list[Instruction], entries: Sequence[int], services: int):
         self.code = code
-        self._targets = indirect_targets
         self._index = {i.pc: k for k, i in enumerate(code)}
+        self._entries = [self._index[pc] for pc in entries if pc in self._index]
         bounds = sorted({0, len(code)} | self._leaders())
-        self.blocks = [Block(a, b) for a, b in pairwise(bounds)]
+        self.blocks = [Block(a, b, pc=code[a].pc) for a, b in pairwise(bounds)]
         self.at = {b.first: b for b in self.blocks}
         for block in self.blocks:
             self._connect(block)
+        self._returns = [self.at[b.end] for b in self.blocks if self._calls(b)]
+        self._targets = [self.at[k] for k in self._entries]
+        self.may_recur = any(self._may_recur(b) for b in self.blocks)
         self._link_indirect()
-        self.blocks = [b for b in self.blocks if b in self._reached()]
+        if any(self._calls_anything(b) for b in self.blocks):
+            self._add_services(services)
+        reached = self._reached()
+        self.blocks = [b for b in self.blocks if b in reached]
         for number, block in enumerate(self.blocks):
             block.number = number
         self._find_loops()
@@ -85,8 +99,7 @@ class Graph:
                     starts.add(target)
             if converges(instruction):
                 starts.add(k)
-            starts |= {self._index[pc] for pc in self._targets.get(instruction.pc, ())}
-        return starts
+        return starts | set(self._entries)
 
     def _connect(self, block: Block) -> None:
         last = self.code[block.end - 1]
@@ -98,24 +111,36 @@ class Graph:
         if ending == Ending.BRANCH:
             block.taken = self.at.get(self.target(last))
         always = last.guard is None and not _conditional(last)
-        if always and ending in (Ending.BRANCH, Ending.INDIRECT, Ending.EXIT):
+        if always and ending in (Ending.BRANCH, Ending.INDIRECT, Ending.EXIT, Ending.TRAP):
             block.next = None
 
+    def _calls(self, block: Block) -> bool:
+        return self.code[block.end - 1].mnemonic == "CALL" and block.end in self.at
+
+    def _calls_anything(self, block: Block) -> bool:
+        return self._calls(block) and block.ending == Ending.INDIRECT
+
+    def _may_recur(self, block: Block) -> bool:
+        """Whether a block calls what a register tells, or something before it."""
+        target = self.target(self.code[block.end - 1])
+        return self._calls(block) and (target is None or target < block.end)
+
+    def _add_services(self, start: int) -> None:
+        """Two blocks for each service: the request, and the return to the caller."""
+        end = len(self.code)
+        for service in range(len(SERVICES)):
+            answer = Block(end, end, Ending.INDIRECT, more=self._returns, service=service)
+            asked = Block(end, end, Ending.HOST, taken=answer, service=service)
+            asked.pc = start + BYTES * service
+            self.blocks += [asked, answer]
+            self._targets.append(asked)
+
     def _link_indirect(self) -> None:
-        """A return may go to wherever a call returns to, or a pc is taken from."""
-        returns = [
-            self.at[b.end]
-            for b in self.blocks
-            if self.code[b.end - 1].mnemonic.startswith("CALL") and b.end in self.at
-        ]
+        """A return may go to wherever a call returns to, others to all whose address is taken."""
         for block in self.blocks:
-            last = self.code[block.end - 1]
-            if last.mnemonic == "RET":
-                block.more = returns
-            elif last.mnemonic.startswith("BRX"):
-                listed = self._targets.get(last.pc)
-                places = [self.at[self._index[pc]] for pc in listed] if listed else self.blocks
-                block.more = list(dict.fromkeys(places))
+            if block.ending == Ending.INDIRECT:
+                returns = self.code[block.end - 1].mnemonic == "RET"
+                block.more = self._returns if returns else self._targets
 
     def _reached(self) -> set[Block]:
         seen, todo = set(), [self.blocks[0]]
@@ -125,8 +150,7 @@ class Graph:
                 continue
             seen.add(block)
             todo += block.successors
-            last = self.code[block.end - 1]
-            if last.mnemonic.startswith("CALL") and block.end in self.at:
+            if block.service is None and self._calls(block):
                 todo.append(self.at[block.end])
         return seen
 
@@ -156,9 +180,16 @@ class Graph:
 def ending_of(instruction: Instruction) -> Ending | None:
     """How an instruction ends its block, or None."""
     ending = _ENDINGS.get(instruction.mnemonic)
+    if ending == Ending.BRANCH and not jumps_directly(instruction):
+        return Ending.INDIRECT
     if ending == Ending.BARRIER and "ARV" in instruction.modifiers:
         return Ending.ARRIVE
     return ending
+
+
+def jumps_directly(instruction: Instruction) -> bool:
+    """Whether the instruction itself holds its target."""
+    return any(isinstance(o, Target) and o.base is None for o in instruction.operands)
 
 
 def _conditional(instruction: Instruction) -> bool:

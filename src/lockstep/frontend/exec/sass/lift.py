@@ -9,9 +9,9 @@ from lockstep.frontend.exec.lanes import memory as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.integer import negate, resize
-from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.lanes.types import F16, F32, F64, I32, I64, PRED, Type, Value
 from lockstep.frontend.exec.state import LANES, Window
+from lockstep.frontend.exec.translation import BlockLift
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import (
     Constant,
@@ -53,17 +53,16 @@ class Shared(NamedTuple):
     banks: dict[str, int]  # "bank3" -> place in the launch's table of symbols
 
 
-class Lift:
+class Lift(BlockLift):
     """One block on its way into LLVM: the builder, and the registers' current values.
 
     ``reads`` are the registers whose value on entry is used, ``written`` those with a new one.
     """
 
     def __init__(self, name: str, slots: Slots, builder: LaneBuilder, shared: Shared):
-        self.kernel, self.slots, self.b = name, slots, builder
-        self.number = 0
+        super().__init__(builder)
+        self.kernel, self.slots = name, slots
         self.instruction: Instruction | None = None
-        self.stream: Stream | None = None
         self.sites, self.banks = shared
         self.reads: set[str] = set()
         self.written: dict[str, None] = {}
@@ -89,7 +88,7 @@ class Lift:
 
     def assign(self, name: str, value: Value) -> None:
         """Give a register a value in the active lanes; uniform ones are the whole warp's."""
-        if self.instruction.guard is not None:
+        if self.instruction is not None and self.instruction.guard is not None:
             value = self.b.select(self.b.active, value, self.current(name, value.type))
         self._values[name] = value
         self.written[name] = None
@@ -231,11 +230,7 @@ class Lift:
         access = Access(window, offset, kind.bytes, self.site(window))
         return lanes.load(b, access, kind)[0]
 
-    # Guards, sites and the stream
-
-    def restrict(self, predicate: Value) -> None:
-        """The rest of the instruction is for those active lanes where a predicate holds."""
-        self.b.active = Value(self.b.ir.and_(self.b.active.ir, predicate.ir), PRED)
+    # Guards, sites, jumps
 
     def go_to(self, pc: Value) -> None:
         """Send each lane to the block that begins at a pc (i64)."""
@@ -274,15 +269,3 @@ class Lift:
         """A new memory site of the current instruction."""
         self.sites.append((self.number, window))
         return ir.Constant(ir.IntType(64), len(self.sites) - 1)
-
-    def record_addresses(self, address: Value) -> None:
-        """Append the addresses of the current instruction to the stream, if one is recorded."""
-        if self.stream is not None:
-            self.stream.addresses(self.number, resize(self.b, address, I64))
-
-    def scalar_field(self, record: str, field: str, kind: Type) -> Value:
-        """A field of the launch's, CTA's or warp's record in every lane."""
-        word = self.b.field(record, field)
-        if kind.bits < 64:
-            word = self.b.ir.trunc(word, ir.IntType(kind.bits))
-        return self.b.splat(word, kind)

@@ -1,134 +1,132 @@
 """A SASS kernel to a program: blocks, machine code of this host, static records."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from llvmlite import ir
 
 from lockstep.errors import LockstepError
-from lockstep.frontend.exec import native
-from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
-from lockstep.frontend.exec.lanes.stream import Stream
-from lockstep.frontend.exec.program import BLOCK, EXITED, Ending, Program
-from lockstep.frontend.exec.sass import (  # noqa: F401 (tables)
-    atomics,
-    control,
-    conversion,
-    floating,
-    half,
-    integer,
-    matrix,
-    memory,
-    warp,
+from lockstep.frontend.exec import translation
+from lockstep.frontend.exec.lanes.builder import LaneBuilder
+from lockstep.frontend.exec.program import EXITED, NOWHERE, Ending, Program, Recording
+from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
+from lockstep.frontend.exec.sass.graph import (
+    Block,
+    Graph,
+    converges,
+    jumps_directly,
+    members_of,
 )
-from lockstep.frontend.exec.sass.graph import Block, Graph, converges, members_of
+from lockstep.frontend.exec.sass.image import Section
 from lockstep.frontend.exec.sass.lift import Lift, Shared, Slots
 from lockstep.frontend.exec.sass.opcodes import find, problem
+from lockstep.frontend.exec.sass.services import emit_service
+from lockstep.frontend.exec.sass.statics import static_code
 from lockstep.isa.sass.encoding.decoder import disassemble
-from lockstep.isa.sass.encoding.instruction import Instruction
+from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
+
+DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
+SHARED = ("LDS", "STS", "ATOMS", "LDSM", "STSM")  # accesses of shared memory alone
 
 
-@dataclass
+@dataclass(frozen=True)
 class Source:
-    """What a cubin says of a kernel, as far as execution needs it."""
+    """What a cubin says of a kernel, as far as execution needs it.
+
+    ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
+    the pcs of functions whose address may be taken.
+    """
 
     name: str
-    code: bytes
     architecture: int
+    sections: tuple[Section, ...]
     registers: int
+    file: str = ""
+    entries: tuple[int, ...] = ()
     local_bytes: int = 0
     shared_bytes: int = 0
-    indirect_targets: dict[int, list[int]] = field(default_factory=dict)  # pc of BRX -> pcs
 
 
-class Translation:
+class Translation(translation.Translation):
     """One kernel on its way to a :class:`Program`."""
 
-    def __init__(self, source: Source, recording: bool):
+    def __init__(self, source: Source, recording: Recording):
+        if recording == Recording.AT_ISSUE:
+            raise LockstepError(f"kernel {source.name}: machine code cannot run with at_issue=True")
         self.source, self.recording = source, recording
-        self.code = list(disassemble(source.code, source.architecture))
-        for instruction in self.code:
-            reason = problem(instruction)
-            if reason:
-                place = f"kernel {source.name}, {instruction.pc:#06x}"
-                raise LockstepError(f"{place} {instruction.text()}: {reason}")
-        self.graph = Graph(self.code, source.indirect_targets)
+        self.code = self._decode(source.sections[0])
+        if any(_calls_far(i) for i in self.code):
+            for section in source.sections[1:]:
+                self.code += self._decode(section)
+        jumps = any(i.mnemonic in ("BRX", "CALL") and not jumps_directly(i) for i in self.code)
+        entries = source.entries if jumps else ()
+        self.graph = Graph(self.code, entries, source.sections[-1].start)
+        self.blocks = self.graph.blocks
         self.slots = Slots(source.registers)
         self.shared = Shared([], {})
 
-    def program(self) -> Program:
-        """Emit every block and compile them."""
-        module = ir.Module()
-        module.triple = ""
-        graph = self.graph
-        emitted = [self._emit(module, block) for block in graph.blocks]
-        graph.find_live()
-        records = np.zeros(len(graph.blocks), BLOCK)
-        for block, (lift, leaving) in zip(graph.blocks, emitted, strict=True):
-            self._finish(block, lift, leaving)
-            self._describe(block, records[block.number], lift)
-        entry = graph.blocks[0]
-        return Program(
-            name=self.source.name,
-            blocks=records,
-            functions=[f"block{b.number}" for b in graph.blocks],
-            register_bytes=self.slots.bytes,
-            local_bytes=self.source.local_bytes,
-            shared_bytes=self.source.shared_bytes,
-            sites=self.shared.sites,
-            symbols=list(self.shared.banks),
-            items=[lift.stream.items if lift.stream else [] for lift, _ in emitted],
-            entry=entry.number,
-            cleared_bytes=self.slots.bytes if entry.live_in else 0,
-            registers=self.source.registers,
-            targets=self._targets(),
-            objects=native.assemble(str(module)),
+    def _decode(self, section: Section) -> list[Instruction]:
+        source = self.source
+        code = list(disassemble(section.code, source.architecture, section.start))
+        for instruction in code:
+            reason = problem(instruction)
+            if reason:
+                place = f"{source.file}: kernel {source.name}, {instruction.pc:#06x}"
+                raise LockstepError(f"{place} {instruction.text()}: {reason}")
+        return code
+
+    def open(self, block: Block, builder: LaneBuilder) -> Lift:
+        """The lift of a block."""
+        return Lift(self.source.name, self.slots, builder, self.shared)
+
+    def begin(self, lift: Lift, block: Block) -> None:
+        """A service has no instructions; others do nothing before theirs."""
+        if block.service is not None:
+            emit_service(lift, block)
+
+    def instructions(self, block: Block) -> Iterable[tuple[int, Instruction]]:
+        """A block's instructions with their static indices."""
+        return ((k, self.code[k]) for k in range(block.first, block.end))
+
+    def records_addresses(self, instruction: Instruction) -> bool:
+        """Whether an instruction's addresses, if it has any, go to the stream."""
+        return self.recording != Recording.PROFILE or instruction.mnemonic not in (
+            "LDS",
+            "STS",
+            "ATOMS",
+            "LDSM",
+            "STSM",
         )
 
-    def _emit(self, module: ir.Module, block: Block) -> tuple[Lift, ir.Value | None]:
-        b = LaneBuilder(module, f"block{block.number}")
-        lift = Lift(self.source.name, self.slots, b, self.shared)
-        if self.recording:
-            lift.stream = Stream(b, block.number)
-        leaving = None
-        for number in range(block.first, block.end):
-            lift.number, lift.instruction = number, self.code[number]
-            leaving = self._lift(lift, self.code[number])
-        block.reads, block.writes = lift.reads, set(lift.written)
-        return lift, leaving
-
-    @staticmethod
-    def _lift(lift: Lift, instruction: Instruction) -> ir.Value:
-        """Emit one instruction; the lanes for which it was executed."""
-        b, guard = lift.b, lift.guard()
-        before = b.active
-        if guard is not None:
-            lift.restrict(guard)
-            if lift.stream is not None:
-                lift.stream.lanes(lift.number)
+    def emit(self, lift: Lift, instruction: Instruction) -> None:
+        """Emit one instruction by its entry in the table."""
         find(instruction).lift(lift, instruction)
-        lanes = b.bits_of(b.active)
-        b.active = before
-        return lanes
 
-    @staticmethod
-    def _finish(block: Block, lift: Lift, leaving: ir.Value) -> None:
-        lift.store_live(block.live_out)
-        if lift.stream is not None:
-            lift.stream.close()
-        lift.b.ir.ret(lift.b.ir.zext(leaving, WORD))
+    def find_live(self, lifts: Sequence[Lift]) -> None:
+        """What blocks read and write is known now."""
+        for block, lift in zip(self.blocks, lifts, strict=True):
+            block.reads, block.writes = lift.reads, set(lift.written)
+        self.graph.find_live()
 
-    def _describe(self, block: Block, record: np.void, lift: Lift) -> None:
+    def open_stream(self, lift: Lift, block: Block) -> None:
+        """Services are not the kernel's instructions."""
+        if block.service is None:
+            super().open_stream(lift, block)
+
+    def describe(self, block: Block, lift: Lift, record: np.void) -> None:
+        """Fill a block's record."""
         record["first"], record["count"] = block.first, block.end - block.first
         record["ending"] = block.ending
         record["taken"] = EXITED if block.taken is None else block.taken.number
         record["next"] = EXITED if block.next is None else block.next.number
         record["spins"] = block.spins
+        if block.service is not None:
+            record["service"] = block.service
+            return
         if block.ending in (Ending.BARRIER, Ending.ARRIVE):
             record["taken"], record["barrier"] = record["next"], -1
             record["reduces"] = "RED" in self.code[block.end - 1].modifiers
-        record["members_slot"] = record["guard_slot"] = -1
-        record["stream_words"] = lift.stream.words if lift.stream is not None else 0
         head = self.code[block.first]
         if converges(head):
             record["converges"] = 1
@@ -138,9 +136,45 @@ class Translation:
             else:
                 record["members"] = members
 
+    def facts(self) -> dict[str, Any]:
+        """What a program says of the whole kernel."""
+        source = self.source
+        records, texts = static_code(self.code, source.architecture)
+        return {
+            "name": source.name,
+            "file": source.file,
+            "register_bytes": self.slots.bytes,
+            "local_bytes": source.local_bytes,
+            "shared_bytes": source.shared_bytes,
+            "sites": self.shared.sites,
+            "symbols": list(self.shared.banks),
+            "entry": 0,
+            "cleared_bytes": self.slots.bytes if self.blocks[0].live_in else 0,
+            "code": records,
+            "texts": texts,
+            "registers": source.registers,
+            "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
+            "targets": self._targets(),
+        }
+
     def _targets(self) -> np.ndarray:
-        """Block number of each instruction that begins one, for jumps through registers."""
-        targets = np.full(len(self.code), EXITED, np.int64)
-        for block in self.graph.blocks:
-            targets[block.first] = block.number
+        """Block number by pc / 16, for jumps through registers."""
+        last = max(b.pc for b in self.blocks)
+        targets = np.full(last // BYTES + 1, NOWHERE, np.int64)
+        for block in self.blocks:
+            if block.pc >= 0:
+                targets[block.pc // BYTES] = block.number
         return targets
+
+
+def _calls_far(instruction: Instruction) -> bool:
+    """Whether an instruction may call what is not in its own section."""
+    if instruction.mnemonic != "CALL":
+        return False
+    return "ABS" in instruction.modifiers or not jumps_directly(instruction)
+
+
+def translate(source: Source, key: str, recording: Recording) -> Program:
+    """The program of a kernel; ``key`` identifies its cubin in the disk cache."""
+    parts = (key, source.file, source.name, int(recording))
+    return translation.cached(parts, lambda: Translation(source, recording))

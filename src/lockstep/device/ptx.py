@@ -1,0 +1,123 @@
+"""Modules of PTX, their kernels and variables."""
+
+import numpy as np
+
+from lockstep.device.arguments import Parameter
+from lockstep.device.array import DeviceArray
+from lockstep.device.limits import check_directives
+from lockstep.device.module import Kernel, Module
+from lockstep.device.texture import Texture
+from lockstep.errors import WorkloadError
+from lockstep.frontend.exec.program import Program, Recording
+from lockstep.frontend.exec.ptx.callgraph import function_address
+from lockstep.frontend.exec.ptx.translate import translate
+from lockstep.isa.ptx import syntax
+
+PADDING = 8  # bytes after the parameters, which wide loads may touch
+_REFERENCES = ("texref", "surfref", "samplerref")
+_DTYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "pred": "?"}
+
+
+class PtxModule(Module):
+    """A loaded PTX module; its variables are in device memory."""
+
+    def __init__(self, device, tree: syntax.Module, text: str):
+        super().__init__(device, tree.name, text.encode())
+        self.tree = tree
+        self._bound: dict[str, Texture] = {}
+        for variable in tree.variables.values():
+            if variable.space in ("global", "const"):
+                size = max(variable.bytes, 1)
+                self.addresses[variable.name] = device.memory.allocate(
+                    size, max(variable.alignment, 256)
+                )
+        for variable in tree.variables.values():
+            if variable.name in self.addresses:
+                self._initialise(variable)
+
+    @property
+    def entries(self) -> list[str]:
+        """Names of its kernels."""
+        return list(self.tree.entries)
+
+    def _initialise(self, variable: syntax.Variable) -> None:
+        content = bytearray()
+        size = syntax.type_bytes(variable.type)
+        for value in () if variable.type in _REFERENCES else variable.initial:
+            if isinstance(value, syntax.Symbol):
+                number = self._address(value.name) + value.offset
+            else:
+                number = _pattern(value, variable.type)
+            content += (number & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        memory = self.device.memory.view(self.addresses[variable.name], max(variable.bytes, 1))
+        memory[:] = 0
+        memory[: len(content)] = np.frombuffer(bytes(content), np.uint8)
+
+    def _address(self, name: str) -> int:
+        """The address of a variable, or what programs take for that of a function."""
+        if name in self.addresses:
+            return self.addresses[name]
+        return function_address(self.tree, name)
+
+    def kernel(self, name: str) -> "PtxKernel":
+        """A new kernel object for an entry."""
+        return PtxKernel(self, self.tree.functions[name])
+
+    def variable(self, name: str) -> DeviceArray:
+        """A variable as an array of its declared type."""
+        variable = self.tree.variables[name]
+        if variable.type in _REFERENCES:
+            raise WorkloadError(f"{name} is a reference: bind a texture to it")
+        dtype = _DTYPES.get(variable.type) or variable.type.replace("b", "u").replace("s", "i")
+        dtype = dtype if variable.type in _DTYPES else dtype[0] + str(int(dtype[1:]) // 8)
+        shape = variable.shape or (1,)
+        shape = shape if variable.vector == 1 else (*shape, variable.vector)
+        return DeviceArray(self.device, self.addresses[name], shape, dtype, owner=self)
+
+    def bind(self, name: str, texture: Texture) -> None:
+        """Give a texture or surface reference of the module what kernels shall see there."""
+        variable = self.tree.variables.get(name)
+        if variable is None or variable.type not in _REFERENCES:
+            raise WorkloadError(f"{self.name} has no texture or surface reference {name}")
+        self._bound[name] = texture  # lives as long as the reference
+        address = self.addresses[name]
+        handle = np.array([texture.handle], np.int64)
+        DeviceArray(self.device, address, (1,), np.int64, owner=self).copy_from(handle)
+
+
+class PtxKernel(Kernel):
+    """A kernel of a PTX module."""
+
+    def __init__(self, module: PtxModule, function: syntax.Function):
+        super().__init__(module, function.name, parameters_of(function))
+        self.function = function
+
+    def translate(self, recording: Recording) -> Program:
+        """The kernel as machine code of this host."""
+        return translate(self.module.tree, self.name, self.module.key, recording)
+
+    def check_block(self, block: tuple[int, int, int]) -> None:
+        """Refuse blocks that its directives exclude."""
+        check_directives(self.function, block)
+
+    def block(self, parameters: bytes, shape) -> np.ndarray:
+        """The parameters alone: geometry is in special registers."""
+        return np.frombuffer(parameters + bytes(PADDING), np.uint8).copy()
+
+
+def parameters_of(function: syntax.Function) -> list[Parameter]:
+    """The parameters that a function declares, at their offsets in the block."""
+    parameters, end = [], 0
+    for variable in function.parameters:
+        alignment = variable.alignment or variable.element_bytes
+        start = -(-end // alignment) * alignment
+        end = start + variable.bytes
+        parameters.append(Parameter(variable.type, start, variable.bytes, variable.shape))
+    return parameters
+
+
+def _pattern(value: syntax.Immediate, kind: str) -> int:
+    """The bits of an initialiser; decimal floating-point ones are doubles."""
+    if value.bits == 64 and kind == "f32":
+        return int(np.uint64(value.value).view(np.float64).astype(np.float32).view(np.uint32))
+    return value.value

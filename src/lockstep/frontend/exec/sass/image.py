@@ -1,0 +1,63 @@
+"""Where functions are in the code that a kernel sees.
+
+A kernel begins at zero; the functions of its module that are not in its own section follow at
+places that are the same for all kernels, so that one table of function pointers serves them all.
+Behind them are the services of the host.
+"""
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lockstep.isa.sass.binary import Function, Symbol
+from lockstep.isa.sass.encoding.instruction import BYTES
+
+SERVICES = ("vprintf", "malloc", "free", "__assertfail")  # numbers are those of exec/services.py
+
+JUMP_TABLES = 2  # constant bank
+
+
+class Section(NamedTuple):
+    """Code that begins at a pc."""
+
+    name: str
+    start: int
+    code: bytes
+
+
+class Image:
+    """The code of a module."""
+
+    def __init__(self, functions: Sequence[Function]):
+        end = max((len(f.code) for f in functions if f.is_kernel), default=0)
+        self._sections: list[Section] = []
+        for function in functions:
+            if not function.is_kernel:
+                self._sections.append(Section(function.name, end, function.code))
+                end += len(function.code)
+        self._end = end
+
+    def start(self, name: str) -> int:
+        """The pc at which a function's section begins."""
+        return next((s.start for s in self._sections if s.name == name), 0)
+
+    def service(self, name: str) -> int | None:
+        """The pc that stands for a service of the host."""
+        return self._end + BYTES * SERVICES.index(name) if name in SERVICES else None
+
+    def sections(self, kernel: Function) -> tuple[Section, ...]:
+        """What a kernel may execute, its own code first, services last."""
+        services = Section("", self._end, b"")
+        return (Section(kernel.name, 0, kernel.code), *self._sections, services)
+
+    def entries(self, kernel: Function, symbols: Sequence[Symbol]) -> tuple[int, ...]:
+        """The pcs to which a kernel may jump through registers.
+
+        Functions, and what looks like code addresses in the bank that holds jump tables.
+        """
+        own = f".text.{kernel.name}"
+        functions = {s.offset for s in symbols if s.section == own and s.kind == "func"}
+        bank = kernel.constants.get(JUMP_TABLES, b"")
+        words = struct.unpack(f"<{len(bank) // 4}I", bank[: len(bank) // 4 * 4])
+        jumps = {w for w in words if w % BYTES == 0 and w < len(kernel.code)}
+        return tuple(sorted(functions | jumps | {s.start for s in self._sections}))

@@ -1,0 +1,14 @@
+"""All opcodes: importing these files fills the table. Each line is one file's."""
+
+# ruff: noqa: F401
+from lockstep.frontend.exec.sass import (
+    atomics,
+    control,
+    conversion,
+    floating,
+    half,
+    integer,
+    matrix,
+    memory,
+    warp,
+)

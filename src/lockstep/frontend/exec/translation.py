@@ -1,0 +1,184 @@
+"""From a kernel's blocks to a program: what does not depend on the instruction set.
+
+An instruction set derives :class:`Translation` and :class:`BlockLift`.
+"""
+
+import hashlib
+import pickle
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from llvmlite import ir
+
+from lockstep.frontend.exec import native
+from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.stream import Stream
+from lockstep.frontend.exec.lanes.types import I64, PRED, Type, Value
+from lockstep.frontend.exec.program import BLOCK, Program, Recording
+
+
+class Block(Protocol):
+    """What every instruction set's blocks have."""
+
+    number: int
+    live_out: set[str]
+
+
+class BlockLift(ABC):
+    """One block on its way into LLVM.
+
+    ``number`` is the static index of the instruction that is being lifted, ``to_come`` how many
+    the block still has, this one included. ``leaving`` are the lanes that executed the last one.
+    """
+
+    def __init__(self, builder: LaneBuilder):
+        self.b = builder
+        self.number = self.to_come = 0
+        self.instruction: Any = None
+        self.stream: Stream | None = None
+        self.records_addresses = True  # whether the stream has those of the instruction
+        self.leaving: ir.Value | None = None
+
+    @abstractmethod
+    def guard(self) -> Value | None:
+        """Lanes for which the current instruction's guard holds; None without a guard."""
+
+    @abstractmethod
+    def store_live(self, live: set[str]) -> None:
+        """Write the registers that later blocks read back to their slots."""
+
+    def restrict(self, predicate: Value) -> None:
+        """The rest of the instruction is for those active lanes where a predicate holds."""
+        self.b.active = Value(self.b.ir.and_(self.b.active.ir, predicate.ir), PRED)
+
+    def record_addresses(self, address: Value) -> None:
+        """Append the addresses of the current instruction to the stream, if one is recorded."""
+        if self.stream is not None and self.records_addresses:
+            self.stream.addresses(self.number, resize(self.b, address, I64))
+
+    def scalar_field(self, record: str, field: str, kind: Type) -> Value:
+        """A field of the launch's, CTA's or warp's record in every lane."""
+        word = self.b.field(record, field)
+        if kind.bits < 64:
+            word = self.b.ir.trunc(word, ir.IntType(kind.bits))
+        return self.b.splat(word, kind)
+
+
+class Translation(ABC):
+    """One kernel on its way to a :class:`Program`; ``blocks`` are in the order of their numbers."""
+
+    blocks: Sequence[Any]
+    recording: Recording
+
+    @abstractmethod
+    def open(self, block: Any, builder: LaneBuilder) -> BlockLift:
+        """The lift of a block of which nothing is emitted yet."""
+
+    @abstractmethod
+    def instructions(self, block: Any) -> Iterable[tuple[int, Any]]:
+        """A block's instructions with their static indices."""
+
+    @abstractmethod
+    def records_addresses(self, instruction: Any) -> bool:
+        """Whether an instruction's addresses, if it has any, go to the stream."""
+
+    @abstractmethod
+    def emit(self, lift: BlockLift, instruction: Any) -> None:
+        """Emit one instruction for the active lanes."""
+
+    @abstractmethod
+    def describe(self, block: Any, lift: BlockLift, record: np.void) -> None:
+        """Fill a block's record."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """The fields of the program that concern the whole kernel."""
+
+    def open_stream(self, lift: BlockLift, block: Any) -> None:
+        """Let a block write to its CTA's stream."""
+        if self.recording:
+            lift.stream = Stream(lift.b, block.number)
+
+    def begin(self, lift: BlockLift, block: Any) -> None:  # noqa: B027
+        """What a block does before its first instruction."""
+
+    def find_live(self, lifts: Sequence[BlockLift]) -> None:  # noqa: B027
+        """Set ``live_out`` of all blocks, if it is not known before they are emitted."""
+
+    def program(self) -> Program:
+        """Emit every block and compile them."""
+        module = ir.Module()
+        module.triple = ""
+        lifts = [self._emit(module, block) for block in self.blocks]
+        self.find_live(lifts)
+        records = np.zeros(len(self.blocks), BLOCK)
+        for block, lift, record in zip(self.blocks, lifts, records, strict=True):
+            self._close(block, lift)
+            record["members_slot"] = record["guard_slot"] = -1
+            record["stream_words"] = lift.stream.words if lift.stream is not None else 0
+            self.describe(block, lift, record)
+        return Program(
+            blocks=records,
+            functions=[f"block{b.number}" for b in self.blocks],
+            items=[lift.stream.items if lift.stream is not None else [] for lift in lifts],
+            objects=native.assemble(str(module)),
+            **self.facts(),
+        )
+
+    def _emit(self, module: ir.Module, block: Any) -> BlockLift:
+        b = LaneBuilder(module, f"block{block.number}")
+        lift = self.open(block, b)
+        self.open_stream(lift, block)
+        self.begin(lift, block)
+        numbered = list(self.instructions(block))
+        for k, (number, instruction) in enumerate(numbered):
+            lift.number, lift.instruction = number, instruction
+            lift.to_come = len(numbered) - k
+            lift.records_addresses = self.records_addresses(instruction)
+            lift.leaving = self._lift(lift, instruction)
+        lift.instruction = None
+        return lift
+
+    def _lift(self, lift: BlockLift, instruction: Any) -> ir.Value | None:
+        """Emit one instruction; the lanes that execute it, None for all."""
+        b, guard = lift.b, lift.guard()
+        before = b.active
+        if guard is not None:
+            lift.restrict(guard)
+            if lift.stream is not None:
+                lift.stream.lanes(lift.number)
+        self.emit(lift, instruction)
+        lanes = None if b.active is before else b.bits_of(b.active)
+        b.active = before
+        return lanes
+
+    @staticmethod
+    def _close(block: Block, lift: BlockLift) -> None:
+        lift.store_live(block.live_out)
+        if lift.stream is not None:
+            lift.stream.close()
+        leaving = lift.b.mask_bits if lift.leaving is None else lift.leaving
+        lift.b.ir.ret(lift.b.ir.zext(leaving, WORD))
+
+
+@cache
+def _sources() -> str:
+    """Hash of the package's files that determine a translation."""
+    here = Path(__file__).parent
+    isa = here.parent.parent / "isa"
+    files = [*here.rglob("*.py"), *isa.rglob("*.py"), *isa.rglob("*.toml")]
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def cached(parts: tuple, make: Callable[[], Translation]) -> Program:
+    """The program that ``parts`` identify, from the disk cache if it was made before."""
+    key = hashlib.sha256(repr((*parts, _sources())).encode()).hexdigest()[:32]
+    return pickle.loads(native.cached(key, lambda: pickle.dumps(make().program())))
