@@ -106,13 +106,11 @@ class Client:
     def kernel(self, name="add"):
         return self.call("FIND_KERNEL", name.encode(), module=self.module())["kernel"]
 
-    def launch(
-        self, kernel, address, n, a, *, grid=1, block=128, stream=0, cooperative=0, shared=0
-    ):
-        block_bytes = struct.pack("<QIf", address, n, a)
-        sizes = {"grid_x": grid, "block_x": block, "dynamic_shared": shared, "stream": stream}
-        ones = {"grid_y": 1, "grid_z": 1, "block_y": 1, "block_z": 1, "cooperative": cooperative}
-        return self.call("LAUNCH", block_bytes, kernel=kernel, **sizes, **ones)
+    def launch(self, kernel, address, n, a, **shape):
+        fields = dict.fromkeys(FORMS[Call.LAUNCH].request, 1)
+        fields |= {"block_x": 128, "dynamic_shared": 0, "stream": 0, "cooperative": 0}
+        fields |= {"kernel": kernel, **shape}
+        return self.call("LAUNCH", struct.pack("<QIf", address, n, a), **fields)
 
     def close(self):
         self.link.close()

@@ -173,8 +173,8 @@ def test_the_exit_code_and_a_signal(run_python, capfd):
     assert (outcome.code, outcome.signal) == (137, "SIGKILL")
 
 
+KILL = "import time; time.sleep(0.5); os.kill(os.getpid(), 9)"
 FOREVER = """
-import threading
 ok(cu.cuLaunchKernel(kernel(b"forever"), 1, 1, 1, 1, 1, 1, 0, None, None, None))
 """
 
@@ -182,7 +182,7 @@ ok(cu.cuLaunchKernel(kernel(b"forever"), 1, 1, 1, 1, 1, 1, 0, None, None, None))
 @pytest.mark.parametrize("every", [0, 1])
 def test_a_program_that_is_killed_within_a_kernel(run, every):
     begin = time.monotonic()
-    outcome, _, simulator = run(FOREVER + "os.kill(os.getpid(), 9)", every=every)
+    outcome, _, simulator = run(FOREVER + KILL, every=every)
     assert (outcome.code, simulator.launches) == (137, 1)
     assert time.monotonic() - begin < 60
 

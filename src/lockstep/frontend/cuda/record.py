@@ -3,9 +3,9 @@
 A directory with the file ``calls.lcr``: a magic word and the key of the calls' tables, then entries
 in a stream of zstd. An entry is u32 connection, u32 call, u64 first field of the answer, u64 bytes
 of the body, then the request's body. The body of ``WRITTEN`` goes on with the bytes that were
-written, row after row without gaps. The last entry is all zeros. Calls that failed, and those that change nothing, are left out.
-Memory that the program writes without a call (managed and host memory) is noted before each launch,
-as ``WRITTEN``, where it has changed.
+written, row after row without gaps. The last entry is all zeros. Calls that failed, and those that
+change nothing, are left out. Memory that the program writes without a call (managed and host
+memory) is noted before each launch, as ``WRITTEN``, where it has changed.
 """
 
 import hashlib
