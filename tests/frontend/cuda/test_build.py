@@ -1,4 +1,5 @@
 import shutil
+import subprocess
 
 import pytest
 from elftools.elf.dynamic import DynamicSection
@@ -59,6 +60,29 @@ def test_the_driver_exports_what_is_implemented_and_what_is_not(folder):
 def test_the_lists_of_functions_are_sorted(names):
     listed = (SOURCES / names).read_text().split()
     assert listed == sorted(set(listed))
+
+
+# Bytes of cudaDeviceProp in the headers of CUDA 11.8, 12.9 and 13.0.
+@pytest.mark.parametrize("version, size", [(11, 728), (12, 1032), (13, 1008)])
+def test_the_structure_of_properties_has_its_size(folder, tmp_path, version, size):
+    text = (
+        (SOURCES / "device.c").read_text()
+        + f"""
+_Static_assert(sizeof(struct properties) == {size}, "size");"""
+    )
+    (tmp_path / "check.c").write_text(text)
+    compiler = next(filter(shutil.which, build.COMPILERS))
+    options = [f"-DRUNTIME={version}", f"-I{folder}", f"-I{SOURCES}"]
+    command = [compiler, "-fsyntax-only", *options, tmp_path / "check.c"]
+    subprocess.run(command, check=True, timeout=60)
+
+
+@pytest.mark.parametrize("version", build.RUNTIMES)
+def test_the_sources_have_no_warnings(folder, version):
+    compiler = next(filter(shutil.which, build.COMPILERS))
+    options = [f"-DRUNTIME={version}", f"-I{folder}", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
+    command = [compiler, "-fsyntax-only", *options, *sorted(SOURCES.glob("*.c"))]
+    subprocess.run(command, check=True, timeout=60)
 
 
 def test_it_is_built_once(folder, monkeypatch):
