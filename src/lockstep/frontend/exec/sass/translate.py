@@ -107,6 +107,9 @@ class Translation(translation.Translation):
         """What blocks read and write is known now."""
         for block, lift in zip(self.blocks, lifts, strict=True):
             block.reads, block.writes = lift.reads, set(lift.written)
+            head = self.code[block.first] if block.service is None else None
+            if head is not None and converges(head) and isinstance(members_of(head), str):
+                block.reads.add(members_of(head))
         self.graph.find_live()
 
     def open_stream(self, lift: Lift, block: Block) -> None:
