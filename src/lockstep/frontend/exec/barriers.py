@@ -1,4 +1,4 @@
-"""Barriers: the sixteen numbered ones of a CTA, and the one of a cluster.
+"""Barriers: the sixteen numbered ones of a CTA, and those of clusters and warpgroups.
 
 Threads are counted. A warp of which all living lanes have come counts in full, since the
 thread counts of programs are multiples of the warp size.
@@ -6,7 +6,13 @@ thread counts of programs are multiples of the warp size.
 
 from lockstep._jit import inline, popcount
 from lockstep.frontend.exec.groups import AT_BARRIER, READY, add_group, depart
-from lockstep.frontend.exec.machine import BARRIERS, CLUSTER
+from lockstep.frontend.exec.machine import (
+    ALL_BARRIERS,
+    BARRIERS,
+    CLUSTER,
+    WARPGROUP,
+    WARPGROUP_WARPS,
+)
 from lockstep.frontend.exec.program import Ending
 from lockstep.frontend.exec.state import LANES, RESULT_WORD
 
@@ -14,8 +20,12 @@ from lockstep.frontend.exec.state import LANES, RESULT_WORD
 @inline
 def arrive(x, w, b, lanes):
     """Lanes arrive at the barrier that a block ends with; they wait unless they only arrive."""
-    if b.barrier >= 0:
-        join(x, w, b, lanes, b.barrier, b.threads)
+    fixed, expected = b.barrier, b.threads
+    if fixed == WARPGROUP:
+        fixed += w % x.launch[0].warps // WARPGROUP_WARPS
+        expected = WARPGROUP_WARPS * LANES
+    if fixed >= 0:
+        join(x, w, b, lanes, fixed, expected)
         return
     for lane in range(LANES):
         if not lanes >> lane & 1:
@@ -93,7 +103,7 @@ def is_complete(x, place, number):
     """Whether all whom a barrier waits for are there."""
     first = place * x.launch[0].warps
     expected, arrived = 0, 0
-    if number < CLUSTER:
+    if number != CLUSTER:
         expected, arrived = x.barriers[place, number].expected, x.barriers[place, number].arrived
     everyone = True
     for w in range(first, first + x.launch[0].warps):
@@ -110,7 +120,7 @@ def release(x, place, number):
     """Let the lanes go that wait at a barrier."""
     result = 0
     reduces = False
-    if number < CLUSTER and x.barriers[place, number].reduces:
+    if number != CLUSTER and x.barriers[place, number].reduces:
         barrier = x.barriers[place, number]
         reduces = True
         result = barrier.count << 2 | (barrier.count > 0) << 1 | barrier.all
@@ -140,7 +150,7 @@ def deliver(x, w, lanes, result):
 def open_barriers(x, place):
     """Release every barrier that is complete; whether there were any."""
     opened = False
-    for number in range(BARRIERS + 1):
+    for number in range(ALL_BARRIERS):
         if x.ctas[place].barriers >> number & 1 and is_complete(x, place, number):
             release(x, place, number)
             opened = True

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.access import Fault
 from lockstep.frontend.exec.groups import AT_BARRIER
-from lockstep.frontend.exec.machine import CLUSTER
+from lockstep.frontend.exec.machine import CLUSTER, WARPGROUP
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.resident import Resident
@@ -204,6 +204,9 @@ def hottest_places(resident: Resident) -> str:
     return f"CTA {resident.cta_index(int(machine.ctas[place].linear))} at {'; '.join(listed)}"
 
 
+_SHARED_BARRIERS = {CLUSTER: "the cluster's barrier", WARPGROUP: "the warpgroup's barrier"}
+
+
 def _waiting(resident: Resident) -> str:
     """Who waits where, in the CTA that cannot go on."""
     machine, program = resident.machine, resident.program
@@ -222,8 +225,8 @@ def _waiting(resident: Resident) -> str:
     )
     parts = []
     for (number, index), who in sorted(waiting.items())[:MOST_PLACES]:
-        barrier = "the cluster's barrier" if number == CLUSTER else f"barrier {number}"
-        expected = int(machine.barriers[place, number].expected) if number < CLUSTER else 0
+        barrier = _SHARED_BARRIERS.get(min(number, WARPGROUP), f"barrier {number}")
+        expected = int(machine.barriers[place, number].expected) if number != CLUSTER else 0
         threads = f" of {expected} threads" if expected else ""
         parts.append(f"{_join(who)} at {barrier}{threads}, {place_of(program, index)}")
     if ended:

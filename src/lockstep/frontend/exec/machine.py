@@ -3,9 +3,13 @@
 import numpy as np
 
 from lockstep._jit import Context
+from lockstep.frontend.exec.state import LANES
 
 BARRIERS = 16  # numbered barriers of a CTA
 CLUSTER = BARRIERS  # number of the barrier of a cluster
+WARPGROUP = CLUSTER + 1  # that of a CTA's first four warps; the next four have the next number
+WARPGROUP_WARPS = 4
+ALL_BARRIERS = WARPGROUP + 1024 // LANES // WARPGROUP_WARPS
 
 BARRIER_STATE = np.dtype(
     [
@@ -56,7 +60,7 @@ class Machine(Context):
     group_block: np.ndarray  # int64 [places * warps, LANES], ascending
     group_lanes: np.ndarray  # int64, mask of each group
     group_state: np.ndarray  # int64: see groups.py
-    barriers: np.ndarray  # BARRIER_STATE [places, BARRIERS]
+    barriers: np.ndarray  # BARRIER_STATE [places, ALL_BARRIERS]
     blocks: np.ndarray  # BLOCK
     functions: np.ndarray  # int64 address of each block
     times: np.ndarray  # int64, executions of each block

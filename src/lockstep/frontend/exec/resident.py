@@ -8,7 +8,7 @@ import numpy as np
 
 from lockstep._jit import DISABLED
 from lockstep.frontend.exec.access import check, entry_points
-from lockstep.frontend.exec.machine import BARRIER_STATE, BARRIERS, RUNNING, Machine
+from lockstep.frontend.exec.machine import ALL_BARRIERS, BARRIER_STATE, RUNNING, Machine
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import (
@@ -125,8 +125,8 @@ class Resident:
             group_block=aligned(rows * LANES, np.int64).reshape(rows, LANES),
             group_lanes=aligned(rows * LANES, np.int64).reshape(rows, LANES),
             group_state=aligned(rows * LANES, np.int64).reshape(rows, LANES),
-            barriers=aligned(places * BARRIERS, BARRIER_STATE)
-            .reshape(places, BARRIERS)
+            barriers=aligned(places * ALL_BARRIERS, BARRIER_STATE)
+            .reshape(places, ALL_BARRIERS)
             .view(np.recarray),
             blocks=np.ascontiguousarray(program.blocks).view(np.recarray),
             functions=functions,

@@ -4,7 +4,7 @@ import numpy as np
 
 from lockstep.frontend.exec.lanes.builder import WORD
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
-from lockstep.frontend.exec.machine import BARRIERS, CLUSTER
+from lockstep.frontend.exec.machine import BARRIERS, CLUSTER, WARPGROUP
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.state import LANES, RESULT_WORD
@@ -19,12 +19,14 @@ def describe(i: Instruction, record: np.void) -> None:
     record["barrier"] = -1
     if "cluster" in i.modifiers:
         record["barrier"] = CLUSTER
-    elif all(isinstance(o, Immediate) for o in _numbers(i)):
-        number, *threads = (o.value for o in _numbers(i))
+    elif i.opcode == "wgmma":
+        record["barrier"] = WARPGROUP
+    elif all(isinstance(o, Immediate) for o in numbers(i)):
+        number, *threads = (o.value for o in numbers(i))
         record["barrier"], record["threads"] = number, (threads or [0])[0]
 
 
-def _numbers(i: Instruction) -> list[Operand]:
+def numbers(i: Instruction) -> list[Operand]:
     """The operands with the number of the barrier and the count of threads, if there is one."""
     return list(i.operands[1:-1] if "red" in i.modifiers else i.operands)
 
@@ -35,7 +37,7 @@ def _numbers(i: Instruction) -> list[Operand]:
     destinations=0,
 )
 def barrier(lift: Lift, i: Instruction) -> None:
-    _pass_numbers(lift, _numbers(i))
+    _pass_numbers(lift, numbers(i))
 
 
 def take_reduced(lift: Lift, i: Instruction) -> None:
@@ -57,7 +59,7 @@ def reducing_barrier(lift: Lift, i: Instruction) -> None:
     b = lift.b
     holds = Value(b.ir.and_(lift.read(i.operands[-1], "pred").ir, b.active.ir), PRED)
     b.set_field("barrier_lanes", b.ir.zext(b.bits_of(holds), WORD))
-    _pass_numbers(lift, _numbers(i))
+    _pass_numbers(lift, numbers(i))
 
 
 def _pass_numbers(lift: Lift, operands: list[Operand]) -> None:

@@ -100,6 +100,8 @@ def service_of(call: Instruction) -> int | None:
 def ending_of(instruction: Instruction) -> Ending | None:
     """How an instruction ends its block, or None."""
     words = instruction.modifiers
+    if instruction.opcode == "wgmma" and "wait_group" in words:
+        return Ending.BARRIER  # of the warpgroup
     if "warp" in words and instruction.opcode in ("bar", "barrier"):
         return None
     if instruction.opcode == "call" and service_of(instruction) is not None:

@@ -18,4 +18,5 @@ from lockstep.frontend.exec.ptx import (
     surface,
     texture,
     warp,
+    warpgroup,
 )

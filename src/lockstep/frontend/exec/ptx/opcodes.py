@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lockstep.isa.ptx.syntax import Instruction, Pair, Register, Sink, Vector
+from lockstep.isa.ptx.syntax import Instruction, Operand, Pair, Register, Sink, Vector
 
 if TYPE_CHECKING:
     from lockstep.frontend.exec.ptx.lift import Lift
@@ -30,6 +30,7 @@ class Opcode:
     forms: tuple[str, ...]
     lift: Callable[["Lift", Instruction], None]
     destinations: int
+    accumulates: bool  # reads what it writes
     reads_carry: bool
     converges: bool  # a warp-wide operation whose last operand is the member mask
     polls: bool  # may read what other threads write
@@ -58,6 +59,7 @@ TABLE: dict[str, list[Opcode]] = {}
 def opcode(
     *forms: str,
     destinations: int = 1,
+    accumulates=False,
     reads_carry=False,
     converges=False,
     polls=False,
@@ -66,7 +68,9 @@ def opcode(
     """Register a lifting function for forms; all forms of one call may have several opcodes."""
 
     def register(lift):
-        entry = Opcode(forms, lift, destinations, reads_carry, converges, polls, resume)
+        entry = Opcode(
+            forms, lift, destinations, accumulates, reads_carry, converges, polls, resume
+        )
         for base in dict.fromkeys(base for form in forms for base in _bases(form)):
             TABLE.setdefault(base, []).append(entry)
         return lift
@@ -104,7 +108,7 @@ def read(instruction: Instruction, entry: Opcode, partial: bool = True) -> Itera
         call = instruction.operands[0]
         yield from registers_in((call.callee, call.arguments))
     else:
-        for operand in instruction.operands[entry.destinations :]:
+        for operand in sources(instruction, entry):
             yield from registers_in(operand)
     if instruction.guard is not None:
         yield from registers_in(instruction.guard)
@@ -112,6 +116,11 @@ def read(instruction: Instruction, entry: Opcode, partial: bool = True) -> Itera
             yield from written(instruction, entry)
     if entry.reads_carry:
         yield CARRY
+
+
+def sources(instruction: Instruction, entry: Opcode) -> tuple[Operand, ...]:
+    """The operands that an instruction reads."""
+    return instruction.operands[0 if entry.accumulates else entry.destinations :]
 
 
 def _registers(operand) -> Iterator[str]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from lockstep.frontend.exec.ptx import classes
 from lockstep.frontend.exec.ptx.graph import Block, entry_of
-from lockstep.frontend.exec.ptx.opcodes import CARRY, registers_in
+from lockstep.frontend.exec.ptx.opcodes import CARRY, registers_in, sources
 from lockstep.frontend.exec.ptx.registers import Numbers, allocate
 from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, OpClass, Space, blank
 from lockstep.isa.ptx.syntax import Function, Instruction, Memory, Module, Register, Vector
@@ -42,16 +42,16 @@ class StaticCode:
         record["text"] = self._text(i.name)
         record["op"], record["space"] = kind, classes.space_of(i, kind)
         record["width"], record["cache"] = classes.width_of(i, kind), classes.policy_of(i)
-        record["immediate"] = classes.barrier_of(i)
+        record["immediate"], record["threads"] = classes.barrier_of(i), classes.threads_of(i)
         entry = entry_of(self.module, i)
         targets = [*i.operands[: entry.destinations], _carry("cc" in i.modifiers)]
-        sources = [*i.operands[entry.destinations :], i.guard, _carry(entry.reads_carry)]
+        inputs = [*sources(i, entry), i.guard, _carry(entry.reads_carry)]
         near = record["space"] in (Space.SHARED, Space.LOCAL)
-        sources = _ranges(sources, numbers, MAX_SOURCES, near)
+        inputs = _ranges(inputs, numbers, MAX_SOURCES, near)
         if kind == OpClass.LOAD and not isinstance(targets[0], Vector):
             numbers = _narrowed(targets[0], numbers, record["width"])
         targets = _ranges(targets, numbers, MAX_DESTINATIONS, near)
-        for field, ranges in (("destination", targets), ("source", sources)):
+        for field, ranges in (("destination", targets), ("source", inputs)):
             record[field + "s"] = len(ranges)
             for k, (first, count) in enumerate(ranges):
                 record[field][k], record[field + "_count"][k] = first, count

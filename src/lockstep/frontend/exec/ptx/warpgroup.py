@@ -1,0 +1,110 @@
+"""wgmma: products of a warpgroup.
+
+Each of the four warps multiplies its own 16 lines of the first factor, by tiles of mma; all read
+the whole second factor. The copies and products are done when they are issued. Threads may
+overwrite the factors when one warp has waited for the products, so that waiting makes the four
+warps meet.
+"""
+
+from collections.abc import Iterable
+
+from llvmlite import ir
+
+from lockstep.frontend.exec.lanes import matrix as lanes
+from lockstep.frontend.exec.lanes.builder import WORD
+from lockstep.frontend.exec.lanes.matrix import BITS, Numbers, per_register
+from lockstep.frontend.exec.lanes.types import I32, Value
+from lockstep.frontend.exec.lanes.warpgroup import HIGH_LINES, SharedMatrix, warp_lines
+from lockstep.frontend.exec.ptx.lift import Lift
+from lockstep.frontend.exec.ptx.matrix import shape_of
+from lockstep.frontend.exec.ptx.opcodes import opcode
+from lockstep.frontend.exec.ptx.operands import elements
+from lockstep.frontend.exec.state import Window
+from lockstep.isa.ptx.syntax import Immediate, Instruction, Operand, Vector
+
+_WIDTHS = range(8, 257, 8)
+_INTEGER_WIDTHS = (8, 24, *range(16, 257, 16))
+
+
+def _shapes(depth: int, widths: Iterable[int] = _WIDTHS) -> str:
+    return "{" + ",".join(f"m64n{n}k{depth}" for n in widths) + "}"
+
+
+_PRODUCT = "wgmma.mma_async.sync.aligned."
+
+
+@opcode(
+    _PRODUCT + _shapes(16) + ".{f16,f32}.f16.f16",
+    _PRODUCT + _shapes(16) + ".f32.bf16.bf16",
+    _PRODUCT + _shapes(8) + ".f32.tf32.tf32",
+    _PRODUCT + _shapes(32) + ".{f16,f32}.{e4m3,e5m2}.{e4m3,e5m2}",
+    _PRODUCT + _shapes(32, _INTEGER_WIDTHS) + "[.satfinite].s32.{s8,u8}.{s8,u8}",
+    _PRODUCT + _shapes(256, _INTEGER_WIDTHS) + ".s32.b1.b1.and.popc",
+    accumulates=True,
+)
+def multiply(lift: Lift, i: Instruction) -> None:
+    kind, first_kind, second_kind = (w for w in i.modifiers if w in BITS)
+    target, first, second, keeps, *options = i.operands
+    signs, transposes = _options(lift, i, isinstance(first, Vector), options)
+    word, per = "and" if first_kind == "b1" else "mul", per_register(first_kind)
+    numbers = Numbers(first_kind, second_kind, kind, kind, word, "satfinite" in i.modifiers)
+    layout = lanes.tile(HIGH_LINES, 8 * per, per)
+    factor = _first_factor(lift, first, transposes[0])
+    if signs[0] != signs[1]:
+        factor = [_negated(lift, v, BITS[first_kind]) for v in factor]
+    other = _shared(lift, second, transposes[1])
+    start = _start(lift, elements(target), keeps)
+    size = 4 // (per_register(kind))
+    _check_count(lift, i, len(start) // size)
+    for tile in range(len(start) // size):
+        place = slice(tile * size, (tile + 1) * size)
+        part = other.registers(lift.b, lift.b.constant(I32, 8 * tile), 1, 2)
+        results = lanes.multiply(lift.b, layout, numbers, [factor, part], start[place])
+        for element, value in zip(elements(target)[place], results):
+            lift.write(element, value)
+
+
+def _check_count(lift: Lift, i: Instruction, tiles: int) -> None:
+    if tiles * 8 != shape_of(i)[1]:
+        raise lift.refuse(f"{i.name}: the wrong number of result registers")
+
+
+def _options(lift: Lift, i: Instruction, registers: bool, options: list[Operand]):
+    """Signs of both factors, and whether they are transposed in memory."""
+    if not all(isinstance(o, Immediate) for o in options):
+        raise lift.refuse(f"{i.name} needs constants for scales and transposes")
+    values = [o.value for o in options]
+    signs, transposes = values[:2] or [1, 1], values[2:]
+    if registers and transposes:
+        transposes = [0, *transposes]
+    return signs, [bool(t) for t in transposes] or [False, False]
+
+
+def _first_factor(lift: Lift, operand: Operand, transposed: bool) -> list[Value]:
+    """The warp's own lines of the first factor, from registers or shared memory."""
+    if isinstance(operand, Vector):
+        return [lift.read(e, "b32") for e in operand.elements]
+    matrix = _shared(lift, operand, transposed)
+    return matrix.registers(lift.b, warp_lines(lift.b), 2, 4)
+
+
+def _shared(lift: Lift, operand: Operand, transposed: bool) -> SharedMatrix:
+    site = ir.Constant(WORD, lift.site(Window.SHARED))
+    return SharedMatrix(lift.read(operand, "b64"), site, transposed)
+
+
+def _negated(lift: Lift, value: Value, bits: int) -> Value:
+    """All elements of a register with the other sign."""
+    signs = sum(1 << at for at in range(bits - 1, 32, bits))
+    return Value(lift.b.ir.xor(value.ir, lift.b.constant(I32, signs).ir), I32)
+
+
+def _start(lift: Lift, targets: tuple[Operand, ...], keeps: Operand) -> list[Value]:
+    """What the products are added to: what the registers hold, or nothing."""
+    b, predicate = lift.b, lift.read(keeps, "pred")
+    return [b.select(predicate, lift.read(t, "b32"), b.constant(I32, 0)) for t in targets]
+
+
+@opcode("wgmma.{fence,commit_group,wait_group}.sync.aligned", destinations=0)
+def order(lift: Lift, i: Instruction) -> None:
+    """Products are complete already; at the wait, the warps of the warpgroup meet."""

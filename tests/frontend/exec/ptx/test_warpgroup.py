@@ -1,0 +1,258 @@
+"""wgmma against NumPy: matrices are laid out in shared memory as PTX ISA's descriptors say.
+
+Elements are small integers, so that every order of additions gives the same sums.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+import lockstep
+
+HEADER = ".version 8.7\n.target sm_90a\n.address_size 64\n"
+SHARED = 32768  # bytes: the second matrix begins in the middle
+SWIZZLES = {0: 0, 32: 3, 64: 2, 128: 1}  # bytes of a row: mode of the descriptor
+THREADS = 128
+
+
+@pytest.fixture(scope="module")
+def device():
+    return lockstep.Device("QV100", timing=False)
+
+
+def kernel(products, registers, width):
+    """Copies the image to shared memory, runs the products on d and a, stores d."""
+    d = "{" + ", ".join(f"%d{k}" for k in range(registers)) + "}"
+    lines = []
+    for k, (name, first, second, tail) in enumerate(products):
+        lines.append(f"mov.b64 %da, {first}; mov.b64 %db, {second};")
+        lines.append(f"setp.ne.u32 %p, {k}, 0;")
+        operand = "{%a0, %a1, %a2, %a3}" if first == 0 else "%da"
+        lines.append(f"{name} {d}, {operand}, %db, %p{tail};")
+    body = "\n".join(lines)
+    stores = "\n".join(f"st.global.b32 [%out+{4 * k}], %d{k};" for k in range(registers))
+    loads = "\n".join(f"ld.global.b32 %a{k}, [%own+{4 * k}];" for k in range(4))
+    return f"""{HEADER}
+.visible .entry k(.param .u64 image, .param .u64 fragments, .param .u64 target)
+{{
+.reg .b64 %in, %out, %own, %da, %db; .reg .b32 %i, %at, %v; .reg .pred %p;
+.reg .{width} %d<{registers}>; .reg .b32 %a<4>;
+.shared .align 1024 .b8 memory[{SHARED}];
+ld.param.u64 %in, [image]; ld.param.u64 %out, [target]; ld.param.u64 %own, [fragments];
+mov.u32 %i, %tid.x;
+mad.wide.u32 %out, %i, {4 * registers}, %out; mad.wide.u32 %own, %i, 16, %own;
+mad.wide.u32 %in, %i, 4, %in;
+mov.u32 %at, memory; mad.lo.u32 %at, %i, 4, %at;
+mov.u32 %i, 0;
+copy:
+ld.global.b32 %v, [%in]; st.shared.b32 [%at], %v;
+add.u64 %in, %in, {4 * THREADS}; add.u32 %at, %at, {4 * THREADS}; add.u32 %i, %i, 1;
+setp.lt.u32 %p, %i, {SHARED // 4 // THREADS};
+@%p bra copy;
+{loads}
+bar.sync 0;
+wgmma.fence.sync.aligned;
+{body}
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 0;
+{stores}
+ret;
+}}
+"""
+
+
+def swizzled(address, row):
+    """Bits from 4 on are changed by those from 7 on; ``row``: bytes (0: not at all)."""
+    return address ^ (address >> 7 & (max(row, 16) // 16 - 1)) << 4
+
+
+def offset(line, byte, row, leading, stride):
+    """K-major: cores of 8 lines by 16 bytes."""
+    within = byte % 16
+    if row == 0:
+        return line // 8 * stride + line % 8 * 16 + byte // 16 * leading + within
+    return line // 8 * stride + line % 8 * row + byte // 16 * 16 + within
+
+
+def offset_across(line, k, row, leading, stride):
+    """MN-major, elements of 2 bytes: rows of 16 bytes or more hold elements of many lines."""
+    if row == 0:
+        return line // 8 * stride + k // 8 * leading + k % 8 * 16 + line % 8 * 2
+    group = row // 2
+    return line // group * leading + k // 8 * stride + k % 8 * row + line % group * 2
+
+
+def place(memory, start, matrix, row, transposed):
+    """Write lines of raw elements into the image; the descriptor."""
+    lines, depth = matrix.shape
+    size = matrix.itemsize
+    if not transposed:
+        leading, stride = (lines * 16, 128) if row == 0 else (16, 8 * row)
+    elif row == 0:
+        leading, stride = 128, 256  # from 8 to 8 elements of k, from 8 to 8 lines
+    else:
+        leading, stride = depth * row, 8 * row
+    for line in range(lines):
+        for k in range(depth):
+            if transposed:
+                at = offset_across(line, k, row, leading, stride)
+            else:
+                at = offset(line, k * size, row, leading, stride)
+            at = swizzled(start + at, row)
+            memory[at : at + size] = matrix[line, k : k + 1].view(np.uint8)
+    return start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | SWIZZLES[row] << 62
+
+
+def raw(values, kind):
+    """Bits of small integers in an element type."""
+    if kind == "f16":
+        return values.astype(np.float16).view(np.uint16)
+    if kind in ("bf16", "tf32"):
+        words = values.astype(np.float32).view(np.uint32)
+        return (words >> 16).astype(np.uint16) if kind == "bf16" else words
+    if kind in ("s8", "u8"):
+        return values.astype(np.int8).view(np.uint8)
+    halves = values.astype(np.float16).view(np.uint16)  # e5m2 is the upper half of f16
+    if kind == "e5m2":
+        return (halves >> 8).astype(np.uint8)
+    sign, rest = halves >> 15, halves & 0x7FFF
+    small = np.where(rest == 0, 0, (rest >> 7) - (8 << 3))  # e4m3: the bias is 7, not 15
+    return (sign << 7 | small).astype(np.uint8)
+
+
+def numbers(rng, shape, kind):
+    low = 0 if kind == "u8" else -4
+    return rng.integers(low, 5, shape)
+
+
+def fragments(bits):
+    """Each thread's four registers of the first factor (PTX ISA, fragment A of wgmma)."""
+    words = np.ascontiguousarray(bits).view(np.uint32)
+    out = np.zeros((THREADS, 4), np.uint32)
+    for thread in range(THREADS):
+        warp, lane = divmod(thread, 32)
+        for r in range(4):
+            out[thread, r] = words[16 * warp + lane // 4 + 8 * (r % 2), lane % 4 + 4 * (r // 2)]
+    return out
+
+
+def result(words, n, kind):
+    """The 64 by n matrix that all threads' result registers make."""
+    dtype = {"f32": np.float32, "f16": np.float16, "s32": np.int32}[kind]
+    values = words.view(dtype).reshape(THREADS, n // 2)
+    out = np.zeros((64, n))
+    for thread in range(THREADS):
+        warp, lane = divmod(thread, 32)
+        for i in range(n // 2):
+            row = 16 * warp + lane // 4 + 8 * (i // 2 % 2)
+            out[row, 8 * (i // 4) + lane % 4 * 2 + i % 2] = values[thread, i]
+    return out
+
+
+def run(device, n, kinds, row=0, transposes=(), signs=(), registers=False, times=1, option=""):
+    d, a, b = kinds
+    depth = 32 // raw(np.zeros(1), a).itemsize
+    rng = np.random.default_rng(n + row)
+    first, second = numbers(rng, (64, depth), a), numbers(rng, (n, depth), b)
+    memory = np.zeros(SHARED, np.uint8)
+    turned = [*transposes, 0, 0]
+    descriptors = [
+        place(memory, 0, raw(first, a), row, turned[0] and not registers),
+        place(memory, SHARED // 2, raw(second, b), row, turned[1]),
+    ]
+    tail = "".join(f", {s}" for s in signs)
+    tail += "".join(f", {t}" for t in (transposes[1:] if registers else transposes))
+    name = f"wgmma.mma_async.sync.aligned.m64n{n}k{depth}{option}.{d}.{a}.{b}"
+    products = [(name, 0 if registers else descriptors[0], descriptors[1], tail)] * times
+    count = n // 4 if d == "f16" else n // 2
+    text = kernel(products, count, {"f16": "b32", "s32": "b32"}.get(d, d))
+    target = device.array(np.zeros((THREADS, count), np.uint32))
+    own = device.array(fragments(raw(first, a)))
+    device.load_ptx(text)["k"][1, THREADS](device.array(memory), own, target)
+    sign = np.prod(signs) if signs else 1
+    got = result(target.numpy(), n, d)
+    np.testing.assert_array_equal(got, times * sign * (first @ second.T))
+
+
+@pytest.mark.parametrize("row", SWIZZLES)
+@pytest.mark.parametrize("transposes", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_layouts_in_shared_memory(device, row, transposes):
+    run(device, 64, ("f32", "f16", "f16"), row, transposes, (1, 1))
+
+
+@pytest.mark.parametrize(
+    "n, kinds",
+    [
+        (8, ("f16", "f16", "f16")),
+        (24, ("f32", "bf16", "bf16")),
+        (16, ("f32", "tf32", "tf32")),
+        (8, ("f32", "e4m3", "e5m2")),
+        (16, ("f16", "e5m2", "e4m3")),
+    ],
+)
+@pytest.mark.parametrize("registers", [False, True])
+def test_products_of_floats(device, n, kinds, registers):
+    transposes = (0, 1) if kinds[1] in ("f16", "bf16") else ()
+    run(device, n, kinds, 32, transposes, (1, -1), registers, times=2)
+
+
+@pytest.mark.parametrize("kinds", [("s32", "s8", "u8"), ("s32", "u8", "s8")])
+@pytest.mark.parametrize("registers", [False, True])
+def test_products_of_integers(device, kinds, registers):
+    run(device, 8, kinds, 128, registers=registers, times=2, option=".satfinite")
+
+
+def test_the_widest_product(device):
+    run(device, 256, ("f32", "f16", "f16"), 64, (0, 0), (-1, -1))
+
+
+def test_single_bits(device):
+    rng = np.random.default_rng(3)
+    first, second = (rng.integers(0, 1 << 32, (rows, 8), np.uint32) for rows in (64, 8))
+    memory = np.zeros(SHARED, np.uint8)
+    descriptors = [place(memory, 0, first, 32, 0), place(memory, SHARED // 2, second, 32, 0)]
+    name = "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc"
+    target = device.array(np.zeros((THREADS, 4), np.uint32))
+    module = device.load_ptx(kernel([(name, *descriptors, "")], 4, "b32"))
+    module["k"][1, THREADS](device.array(memory), device.array(fragments(first)), target)
+    ones = np.bitwise_count(first[:, None, :] & second[None]).sum(-1, dtype=int)
+    np.testing.assert_array_equal(result(target.numpy(), 8, "s32"), ones)
+
+
+MEET = f"""{HEADER}
+.visible .entry k(.param .u64 target)
+{{
+.reg .b64 %out; .reg .b32 %i, %w, %k, %v, %at; .reg .pred %p;
+.shared .b32 memory[8];
+ld.param.u64 %out, [target];
+mov.u32 %i, %tid.x; shr.u32 %w, %i, 5; mad.wide.u32 %out, %i, 4, %out;
+mov.u32 %at, memory; mad.lo.u32 %at, %w, 4, %at;
+st.shared.b32 [%at], %w;
+and.b32 %k, %w, 4; mov.u32 %at, memory; mad.lo.u32 %at, %k, 4, %at;
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 0;
+ld.shared.b32 %v, [%at+12];
+st.global.b32 [%out], %v;
+ret;
+}}
+"""
+
+
+def test_waiting_makes_the_warps_of_a_warpgroup_meet(device):
+    target = device.array(np.zeros(256, np.uint32))
+    device.load_ptx(MEET)["k"][1, 256](target)
+    np.testing.assert_array_equal(target.numpy(), np.repeat([3, 7], THREADS))
+
+
+def test_warps_that_never_come_are_named(device):
+    text = re.sub(r"(wgmma\.commit)", r"setp.eq.u32 %p, %w, 0; @%p exit; \1", MEET)
+    with pytest.raises(lockstep.LockstepError, match="warpgroup's barrier"):
+        device.load_ptx(text)["k"][1, 128](device.array(np.zeros(256, np.uint32)))
+
+
+def test_a_result_of_the_wrong_size_is_refused(device):
+    name = "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32"
+    with pytest.raises(lockstep.InputError, match="wrong number of result registers"):
+        text = kernel([(name, 1, 1, ", 1, 1")], 8, "f32")
+        device.load_ptx(text)["k"].executor(False)
