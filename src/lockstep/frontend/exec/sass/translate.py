@@ -9,7 +9,7 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
-from lockstep.frontend.exec.program import EXITED, NOWHERE, Ending, Program, Recording
+from lockstep.frontend.exec.program import EXITED, MAY_LEAVE, NOWHERE, Ending, Program, Recording
 from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
 from lockstep.frontend.exec.sass.graph import (
     Block,
@@ -132,7 +132,7 @@ class Translation(translation.Translation):
             record["reduces"] = "RED" in self.code[block.end - 1].modifiers
         head = self.code[block.first]
         if converges(head):
-            record["converges"] = 1
+            record["converges"] = MAY_LEAVE if head.mnemonic == "BSYNC" else 1
             members = members_of(head)
             if isinstance(members, str):
                 record["members_slot"] = self.slots[members]
