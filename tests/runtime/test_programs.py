@@ -1,5 +1,6 @@
 """Whole programs: Python that calls the replaced libraries by ctypes, and CUDA programs."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import time
 import pytest
 
 import lockstep
+from lockstep import kernels
 from lockstep.errors import LockstepError
 from lockstep.frontend.cuda.record import RecordWriter
 from lockstep.runtime import Simulator, run_program
@@ -220,7 +222,9 @@ def test_a_program_that_is_none(make_simulator, tmp_path):
 
 # CUDA programs: where nvcc is
 
-HOSTS = ("vecadd", "texture", "grid_barrier", "histogram_shared")
+# LOCKSTEP_ALL_PROGRAMS=1 runs those of all built-in kernels: some minutes.
+FEW = ("vecadd", "texture", "grid_barrier", "histogram_shared")
+HOSTS = kernels.names() if os.environ.get("LOCKSTEP_ALL_PROGRAMS") else FEW
 
 
 @pytest.fixture(scope="module")
