@@ -150,6 +150,15 @@ def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
         (["scale.ptx", "--kernel", "none"], "has no kernel none"),
         (["scale.ptx", "--kernel", "scale", "--arg", "1"], "takes 3 arguments, 1 given"),
         (["scale.ptx", "--kernel", "scale", "--arg", "huh"], "argument 'huh'; expected a number"),
+        (["scale.ptx", "--kernel", "scale", "--arg", "c8[4]"], "argument 'c8[4]'; expected"),
+        (
+            ["scale.ptx", "--kernel", "scale", "--arg", "f4[1e999]"],
+            "argument 'f4[1e999]'; expected",
+        ),
+        (
+            ["scale.ptx", "--kernel", "scale", "--arg", "f4[1e15]"],
+            "'f4[1e15]': not enough",
+        ),
         (["scale.ptx", "--kernel", "scale", "--arg", "q9[3]"], "argument 'q9[3]'"),
         (["scale.ptx", "--grid", "0"], "'0'; expected e.g. 128 or 16,16"),
     ],
