@@ -1,5 +1,6 @@
 """Whole programs: Python that calls the replaced libraries by ctypes, and CUDA programs."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -9,10 +10,12 @@ import time
 import pytest
 
 import lockstep
+from lockstep import kernels
 from lockstep.errors import LockstepError
 from lockstep.frontend.cuda.record import RecordWriter
 from lockstep.runtime import Simulator, run_program
 from lockstep.runtime.choice import gpu_for_program
+from lockstep.runtime.linkage import hidden_libraries
 from lockstep.runtime.replay import replay
 
 DRIVER = '''
@@ -219,7 +222,9 @@ def test_a_program_that_is_none(make_simulator, tmp_path):
 
 # CUDA programs: where nvcc is
 
-HOSTS = ("vecadd", "texture", "grid_barrier", "histogram_shared")
+# LOCKSTEP_ALL_PROGRAMS=1 runs those of all built-in kernels: some minutes.
+FEW = ("vecadd", "texture", "grid_barrier", "histogram_shared")
+HOSTS = kernels.names() if os.environ.get("LOCKSTEP_ALL_PROGRAMS") else FEW
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +263,46 @@ def test_a_program_is_recorded_and_replayed(built, tmp_path, capfd):
     cycles.append(simulator.kernels["vecadd"].cycles)
     simulator.close()
     assert cycles[0] == cycles[1] != []
+
+
+GRAPH = """
+#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void add(int *p, int k) { p[threadIdx.x] += k; }
+int main() {
+    int *p, out[32];
+    cudaStream_t s;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaMalloc(&p, sizeof out);
+    cudaStreamCreate(&s);
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    cudaMemsetAsync(p, 0, 64, s);
+    for (int k = 1; k < 4; k++) add<<<1, 32, 0, s>>>(p, k);
+    cudaMemcpyAsync(out, p, sizeof out, cudaMemcpyDeviceToHost, s);
+    cudaStreamEndCapture(s, &graph);
+    cudaMemset(p, 1, sizeof out);
+    cudaGraphInstantiate(&exec, graph, 0);
+    for (int k = 0; k < 5; k++) cudaGraphLaunch(exec, s);
+    cudaStreamSynchronize(s);
+    std::printf("%d %d %d\\n", out[0], out[31] - 0x01010101, cudaGetLastError());
+}
+"""
+
+
+def test_a_graph_is_captured_and_launched(make_simulator, tmp_path, capfd):
+    if not shutil.which("nvcc"):
+        pytest.skip("needs nvcc, and there is none")
+    source, path = tmp_path / "graph.cu", tmp_path / "graph"
+    source.write_text(GRAPH)
+    rpath = ("-Xlinker", "--disable-new-dtags,-rpath,/nowhere")  # the old form of a run path
+    command = ["nvcc", "-cudart", "shared", "-arch=sm_80", *rpath, "-o", path, source]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    assert hidden_libraries(path) == ["libcudart.so.13"]
+    simulator = make_simulator()
+    assert run_program(simulator, [str(path)]).code == 0
+    assert capfd.readouterr().out == "6 30 0\n"
+    assert simulator.launches == 15
 
 
 def test_a_statically_linked_program_is_refused(built, make_simulator):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Simulate all launches, none (fast), or one in N of a CUDA program's: sample:N.",
 )
+@click.option("--at-issue", is_flag=True, help="Execute as it is simulated: for locks and clocks.")
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
 @click.option(
     "--record",
@@ -59,10 +60,10 @@ def command(
     check_writable(json_file)
     check_writable(timeline)
     check_writable(out, directory=True)
-    names = ("threads", "interval", "limit_instructions")
+    names = ("at_issue", "threads", "interval", "limit_instructions")
     simulation, ptx = {name: options.pop(name) for name in names}, options.pop("ptx")
-    if not timing and (out or timeline or simulation["interval"]):
-        raise click.UsageError("--out, --timeline and --interval need --timing")
+    if not timing and (out or timeline or simulation["interval"] or simulation["at_issue"]):
+        raise click.UsageError("--at-issue, --out, --timeline and --interval need --timing")
     if arguments := context.meta.get(APPLICATION):
         spec = choose(arguments[0], gpu, overrides, quiet)
         files = {"json_file": json_file, "out": out, "timeline": timeline}

@@ -58,6 +58,7 @@ class Context:
         self.broken: Status | None = None
         self._next = FIRST_HANDLE
         self._modules: dict[int, Module] = {}
+        self._images: dict[int, bytes] = {}  # of the modules
         self._entries: dict[int, Entry] = {}
         self._streams: dict[int, Stream] = {}
         self._events: dict[int, Moment | None] = {}
@@ -94,10 +95,9 @@ class Context:
         """The program has gone: free what it had."""
         for address in (*self._allocations, *self._textures):
             self.device.memory.free(address)
-        for table in (self._allocations, self._textures, self._entries, self._modules):
+        tables = (self._allocations, self._textures, self._entries, self._modules, self._images)
+        for table in (*tables, self._streams, self._events):
             table.clear()
-        self._streams.clear()
-        self._events.clear()
 
     def _handle(self) -> int:
         self._next += 1
@@ -147,28 +147,43 @@ class Context:
         except LockstepError as error:
             raise Refused(Status.INVALID_IMAGE, error) from error
         handle = self._handle()
-        self._modules[handle] = module
+        self._modules[handle], self._images[handle] = module, data
         return Answer((handle,))
 
     def unload_module(self, fields: dict, data: bytes) -> Answer:
         """Forget a module."""
-        del self._modules[fields["module"]]
+        del self._modules[fields["module"]], self._images[fields["module"]]
         return Answer()
 
     def find_kernel(self, fields: dict, data: bytes) -> Answer:
         """A kernel's handle, needs and parameters."""
-        module = self._modules[fields["module"]]
+        name = data.decode("utf-8", "replace")
         try:
-            entry = find_entry(module, data.decode("utf-8", "replace"))
+            entry = find_entry(self._modules[fields["module"]], name)
         except WorkloadError as error:
             raise Refused(Status.NOT_FOUND, error) from error
         except LockstepError as error:
-            raise Refused(Status.NOT_SUPPORTED, error) from error
+            entry = self._entry_in_ptx(fields["module"], name, error)
         handle = self._handle()
         self._entries[handle] = entry
         facts = (handle, entry.registers, entry.shared_bytes, entry.local_bytes, 0)
         counts = (entry.most_threads, len(entry.places), entry.parameter_bytes)
         return Answer((*facts, *counts), np.array(entry.places, "<u8").tobytes())
+
+    def _entry_in_ptx(self, handle: int, name: str, problem: LockstepError) -> Entry:
+        """A kernel whose machine code has instructions that cannot be executed, from its PTX.
+
+        Only where the module has no variables: PTX has its own.
+        """
+        try:
+            if self._modules[handle].addresses:
+                raise problem
+            module = load_image(self.device, self._images[handle], ptx=True)
+            entry = find_entry(module, name)
+        except LockstepError:
+            raise Refused(Status.NOT_SUPPORTED, problem) from problem
+        self.simulator.report(f"{problem}; its PTX is executed instead")
+        return entry
 
     def find_variable(self, fields: dict, data: bytes) -> Answer:
         """Where a variable is."""

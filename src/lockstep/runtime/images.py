@@ -8,6 +8,7 @@ from lockstep.device import Device, Kernel, Module
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.isa.instruction import MOST_THREADS, WARP_SIZE
 from lockstep.isa.sass.binary import Image, best_image, images_of
+from lockstep.runtime.properties import architectures
 
 _ELF, _FAT = b"\x7fELF", struct.pack("<I", 0xBA55ED50)
 _NAME = Path("the program's code")
@@ -48,7 +49,7 @@ def load_image(device: Device, data: bytes, ptx: bool = False) -> Module:
     images = images_of(data, _NAME)
     allowed = [image for image in images if not ptx or image.kind == "ptx"]
     best = max(
-        (best_image(allowed, version) for version in device.gpu.architectures),
+        (best_image(allowed, version) for version in architectures(device.gpu)),
         key=lambda image: (image is not None, image and image.kind == "cubin"),
         default=None,
     )
@@ -63,9 +64,9 @@ def _text(data: bytes) -> str:
 
 
 def _mismatch(device: Device, images: list[Image]) -> str:
-    names = " and ".join(f"sm_{version}" for version in device.gpu.architectures)
+    names = " and ".join(f"sm_{version}" for version in architectures(device.gpu))
     have = ", ".join(f"{i.kind} for sm_{i.architecture}" for i in images) or "nothing"
-    return f"{device.gpu.name} runs {names or 'no binaries'}; the program has {have} (see --gpu)"
+    return f"{device.gpu.name} runs {names}; the program has {have} (see --gpu)"
 
 
 def find_entry(module: Module, name: str) -> Entry:
