@@ -201,9 +201,52 @@ def shared_rate(gpu: GPU, width: int) -> Probe:
 
 def l1_rate(gpu: GPU, width: int) -> Probe:
     """All SMs load the same 8 KiB over and over, which are in each L1 after the first time."""
-    opcode = {8: "LDG.E.64.SYS", 16: "LDG.E.128.SYS"}[width]
+    opcode = {4: "LDG.E.SYS", 8: "LDG.E.64.SYS", 16: "LDG.E.128.SYS"}[width]
     address = lambda at, i: BUFFER + width * at.thread % (8 * KIB) + 0 * at.execution  # noqa: E731
     return _loads(f"L1, {8 * width}-bit loads", opcode, width, gpu, address, (2, 4), copied=MIB)
+
+
+def l1_loop_rate(gpu: GPU) -> Probe:
+    """The same with 32-bit loads that each have their address computed, and their data added up.
+
+    What a compiler makes of ``sum += a[(t + 32 * j) % n / 8]``, four rounds overlapped: eight
+    neighbours read one word, so that a load needs 16 bytes. It counts as 128.
+    """
+    overlapped = 4
+
+    def make(n: int) -> Workload:
+        k = KernelBuilder("loop", gpu.sm.count, LANES * FULL)
+        with k.loop(n):
+            for i in range(overlapped):
+                k(f"IADD3 R{8 + i}, R2, {LANES * i:#x}, RZ")
+                k(f"LOP3.LUT R{8 + i}, R{8 + i}, 0x1fff8, RZ, 0xc0, !PT")
+                k(f"SHF.R.U32.HI R{8 + i}, RZ, 0x3, R{8 + i}")
+                k(f"IMAD.WIDE.U32 R{16 + 2 * i}, R{8 + i}, R3, c[0x0][0x160]")
+                eighths = lambda at, i=i: BUFFER + WORD * ((at.thread + LANES * i) // 8)  # noqa: E731
+                k(f"LDG.E.SYS R{24 + i}, [R{16 + 2 * i}]", address=eighths)
+            for i in range(overlapped):
+                k(f"FADD R28, R28, R{24 + i}")
+        return k.workload(MemoryCopy(BUFFER, MIB))
+
+    size = gpu.sm.count * FULL * overlapped * LANES * WORD
+    text = "IADD3, LOP3, SHF, IMAD.WIDE, LDG.E.SYS, FADD"
+    return Probe("L1, 32-bit loads in a loop", text, make, 8, 24, size)
+
+
+def l1_shared_rate(gpu: GPU) -> Probe:
+    """32-bit loads from the L1 and from shared memory in turn; they use one data array."""
+
+    def make(n: int) -> Workload:
+        k = KernelBuilder("both", gpu.sm.count, LANES * FULL, shared_bytes=4 * KIB)
+        with k.loop(n):
+            for i in range(CHAINS):
+                k(f"LDG.E.SYS R{16 + i}, [R2]", address=k.coalesced(BUFFER))
+                k(f"LDS.U R{32 + i}, [R4]", address=lambda at: WORD * at.lane + 0 * at.execution)
+        return k.workload(MemoryCopy(BUFFER, MIB))
+
+    size = gpu.sm.count * FULL * 2 * CHAINS * LANES * WORD
+    name = "L1 and shared, 32-bit loads in turn"
+    return Probe(name, "LDG.E.SYS R, [R2]; LDS.U R, [R4]", make, 2, 6, size)
 
 
 def l2_rate(gpu: GPU) -> Probe:
@@ -251,7 +294,8 @@ def dram_triad_rate(gpu: GPU) -> Probe:
 
 def rates(gpu: GPU) -> list[Probe]:
     """All throughput probes of the memory system, in bytes a cycle."""
-    probes = [shared_rate(gpu, 4), shared_rate(gpu, 8), l1_rate(gpu, 8), l1_rate(gpu, 16)]
+    probes = [shared_rate(gpu, 4), shared_rate(gpu, 8), l1_shared_rate(gpu)]
+    probes += [l1_loop_rate(gpu), l1_rate(gpu, 4), l1_rate(gpu, 8), l1_rate(gpu, 16)]
     return probes + [l2_rate(gpu), dram_read_rate(gpu), dram_triad_rate(gpu)]
 
 
@@ -262,6 +306,7 @@ def peak(probe: Probe, gpu: GPU) -> float:
     return {
         "shared": gpu.sm.count * gpu.shared.banks * gpu.shared.bank_bytes,
         "L1": gpu.sm.count * gpu.l1.bytes_per_cycle,
+        "L1 and shared": gpu.sm.count * gpu.l1.bytes_per_cycle,
         "L2": count
         * gpu.l2.slices_per_channel
         * gpu.l2.bytes_per_cycle

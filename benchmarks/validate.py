@@ -56,6 +56,9 @@ LANES = {
 FRACTIONS = {
     "shared, 32-bit loads": (126.48 / 128, TITAN_V),
     "shared, 64-bit loads": (127.932 / 128, TITAN_V),
+    "L1 and shared, 32-bit loads in turn": (99.708586 / 128, TITAN_V),
+    "L1, 32-bit loads in a loop": (54.83754 / 128, f"{TITAN_V}, one load a round"),
+    "L1, 32-bit loads": (78.3484 / 128, f"{TITAN_V}, four loads a round"),
     "L1, 64-bit loads": (122.759 / 128, f"{TITAN_V}, doubles; 113.9 B/clk for 64-bit vectors"),
     "L1, 128-bit loads": (116.437 / 128, TITAN_V),
     "L2": (1365.42 / 1536, TITAN_V),

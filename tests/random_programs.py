@@ -125,6 +125,7 @@ CHOICES = {
     "sm.operands.collectors": (1, 3),
     "sm.memory.queue": (1, 4),
     "sm.memory.address_interval": (1, 4),
+    "sm.memory.wide_address_interval": (1, 6),
     "sm.memory.accept_interval": (1, 2),
     "sm.memory.coalescer": ("sector", "line"),
     "sm.memory.outstanding": (1, 3, 256),

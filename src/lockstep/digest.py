@@ -6,7 +6,8 @@ from dataclasses import fields
 
 from lockstep.workload import Cta, Kernel, MemoryCopy, Workload
 
-_NUMBERS = [f.name for f in fields(Kernel) if f.name not in ("name", "code", "ctas")]
+_OTHERS = ("name", "code", "ctas", "source")
+_NUMBERS = [f.name for f in fields(Kernel) if f.name not in _OTHERS]
 
 
 def of_content(workload: Workload) -> str:

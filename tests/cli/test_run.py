@@ -35,6 +35,16 @@ def test_a_program_without_its_cycles(call, tmp_path):
     assert all(k["profile"]["smsp__inst_executed.sum"] > 0 for k in launches)
 
 
+def test_a_program_that_is_executed_as_it_is_simulated(call, tmp_path):
+    cycles = []
+    for options in ([], ["--at-issue"]):
+        size = ["--size", load("spin_lock").small]
+        done = call("run", "spin_lock", *size, *SMALL, *options, "--json", "r.json")
+        assert "Results are right" in done.stdout
+        cycles.append(json.loads((tmp_path / "r.json").read_text())["total"]["cycles"])
+    assert cycles[0] != cycles[1]
+
+
 def test_quiet_prints_nothing(call):
     done = call("run", "vecadd", "--size", 100, "--timing", "none", "-q")
     assert (done.exit_code, done.output) == (0, "")
@@ -130,6 +140,8 @@ def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
         (["vecadd", "--size", "1.5"], "'1.5' is no positive whole number"),
         (["vecadd", "--arg", "1"], "takes --size, no arguments"),
         (["vecadd", "--timing", "none", "--out", "o"], "need --timing"),
+        (["vecadd", "--timing", "none", "--at-issue"], "need --timing"),
+        (["vecadd", "--at-issue", "--record", "x.lst"], "cannot record"),
         (["vecadd", "--json", "/proc/x.json"], "cannot write"),
         (["vecadd", "--gpu", "nosuch"], "nosuch"),
         (["absent.ptx"], "absent.ptx: cannot read"),
@@ -138,6 +150,15 @@ def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
         (["scale.ptx", "--kernel", "none"], "has no kernel none"),
         (["scale.ptx", "--kernel", "scale", "--arg", "1"], "takes 3 arguments, 1 given"),
         (["scale.ptx", "--kernel", "scale", "--arg", "huh"], "argument 'huh'; expected a number"),
+        (["scale.ptx", "--kernel", "scale", "--arg", "c8[4]"], "argument 'c8[4]'; expected"),
+        (
+            ["scale.ptx", "--kernel", "scale", "--arg", "f4[1e999]"],
+            "argument 'f4[1e999]'; expected",
+        ),
+        (
+            ["scale.ptx", "--kernel", "scale", "--arg", "f4[1e15]"],
+            "'f4[1e15]': not enough",
+        ),
         (["scale.ptx", "--kernel", "scale", "--arg", "q9[3]"], "argument 'q9[3]'"),
         (["scale.ptx", "--grid", "0"], "'0'; expected e.g. 128 or 16,16"),
     ],

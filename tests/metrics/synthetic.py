@@ -18,7 +18,10 @@ def small_gpu() -> spec.GPU:
     launch = spec.Launch(overhead=100)
     sm = spec.SM(
         count=SMS, subcores=2, warps=16, ctas=8, barrier_latency=8, fence_latency=8,
-        units=(fp32, sfu), memory=spec.MemoryPipeline(address_interval=4, accept_interval=1),
+        units=(fp32, sfu),
+        memory=spec.MemoryPipeline(
+            address_interval=4, wide_address_interval=6, accept_interval=1,
+        ),
     )  # fmt: skip
     return spec.GPU(
         name="SMALL",

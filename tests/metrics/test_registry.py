@@ -131,6 +131,7 @@ def test_l2_and_dram(kernel, evaluate):
 def test_speed_of_light_of_the_units(kernel, evaluate):
     kernel.sm["warp_instructions"] = 500
     kernel.sm["memory_instructions"] = 250
+    kernel.sm["requests_global"] = 50
     kernel.sm["shared_wavefronts"] = 400
     kernel.sm["l1_global_read_sectors"] = 1000
     kernel.sm["noc_request_flits"] = 100
@@ -139,7 +140,7 @@ def test_speed_of_light_of_the_units(kernel, evaluate):
     kernel.sm["issued"][:, OpClass.SFU] = 50
     values = evaluate()
     assert values["sim__sol_issue.pct"] == 25.0  # 500 of 2 schedulers x 1000 cycles
-    assert values["sim__sol_lsu.pct"] == 50.0  # 4 cycles each on 2 sub-cores
+    assert values["sim__sol_lsu.pct"] == 55.0  # 4 or 6 cycles each on 2 sub-cores
     assert values["sim__sol_shared.pct"] == 40.0
     assert values["sim__sol_l1.pct"] == 25.0  # 32 of 128 bytes a cycle
     assert values["sim__sol_crossbar.pct"] == 50.0  # 1000 flits, 4 ports x 500 clocks

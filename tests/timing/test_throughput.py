@@ -38,6 +38,19 @@ def test_l1_bandwidth(probes):
     assert fraction(probes, probes.l1_rate(QV100, 8)) == pytest.approx(122.76 / 128, rel=0.05)
 
 
+# TITAN V microbenchmark: 99.71 of 128 bytes a clock and SM.
+def test_bandwidth_of_loads_from_the_l1_and_from_shared_memory_in_turn(probes):
+    assert fraction(probes, probes.l1_shared_rate(QV100)) == pytest.approx(99.71 / 128, rel=0.05)
+
+
+# TITAN V microbenchmark: 78.35 bytes a clock and SM; its loop costs some of what the loads alone
+# reach, which is a sixth of a load a cycle and sub-core.
+def test_l1_bandwidth_of_32_bit_loads_is_that_of_address_generation(probes):
+    found = fraction(probes, probes.l1_rate(QV100, 4))
+    assert found == pytest.approx(4 / 6, rel=0.01)
+    assert found == pytest.approx(78.35 / 128, rel=0.1)
+
+
 # TITAN V microbenchmark: 1365.42 of 1536 bytes a clock.
 def test_l2_bandwidth(probes):
     assert fraction(probes, probes.l2_rate(QV100)) == pytest.approx(1365.42 / 1536, rel=0.05)

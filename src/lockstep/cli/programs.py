@@ -82,13 +82,25 @@ def _value(device: "Device", rng: Any, text: str) -> Any:
             return float(text) if set(text) & set(".eEn") and "x" not in text else int(text, 0)
         dtype = np.dtype(match[2])
         shape = tuple(int(float(n)) for n in match[3].split(","))
-    except (ValueError, TypeError):
+        if dtype.kind not in "fiu":
+            raise ValueError
+    except (ValueError, TypeError, OverflowError):
         raise LockstepError(
             f"argument {text!r}; expected a number, or an array as f4[1000] or zeros:i4[16,16]"
         ) from None
     if match[1]:
         return device.zeros(shape, dtype)
+    try:
+        return device.array(_random(rng, shape, dtype))
+    except (MemoryError, ValueError):  # as NumPy says it of what no machine has
+        raise LockstepError(f"argument {text!r}: not enough memory for it") from None
+
+
+def _random(rng: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A random array: [0, 1) for floating point, small numbers for integers."""
+    import numpy as np
+
     if dtype.kind == "f":
-        return device.array(rng.random(shape).astype(dtype))
+        return rng.random(shape).astype(dtype)
     info = np.iinfo(dtype)
-    return device.array(rng.integers(0, min(info.max, 1 << 16), shape, dtype, endpoint=True))
+    return rng.integers(0, min(info.max, 1 << 16), shape, dtype, endpoint=True)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Simulate all launches, none (fast), or one in N of a CUDA program's: sample:N.",
 )
+@click.option("--at-issue", is_flag=True, help="Execute as it is simulated: for locks and clocks.")
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
 @click.option(
     "--record",
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
 @click.option("--timeline", type=FILE, help="Write a timeline for ui.perfetto.dev (.json.gz).")
 @click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
+@click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @click.option("--limit-instructions", type=POSITIVE, metavar="N", help="Of a launch's warps.")
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
 @click.pass_context
@@ -58,15 +60,17 @@ def command(
     check_writable(json_file)
     check_writable(timeline)
     check_writable(out, directory=True)
-    names = ("threads", "interval", "limit_instructions")
-    simulation = {name: options.pop(name) for name in names}
-    if not timing and (out or timeline or simulation["interval"]):
-        raise click.UsageError("--out, --timeline and --interval need --timing")
+    names = ("at_issue", "threads", "interval", "limit_instructions")
+    simulation, ptx = {name: options.pop(name) for name in names}, options.pop("ptx")
+    if not timing and (out or timeline or simulation["interval"] or simulation["at_issue"]):
+        raise click.UsageError("--at-issue, --out, --timeline and --interval need --timing")
     if arguments := context.meta.get(APPLICATION):
         spec = choose(arguments[0], gpu, overrides, quiet)
         files = {"json_file": json_file, "out": out, "timeline": timeline}
-        code = run_application(arguments, spec, timing, record, files, quiet, **simulation)
+        code = run_application(arguments, spec, timing, record, files, quiet, ptx=ptx, **simulation)
         raise SystemExit(code)
+    if ptx:
+        raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     if timing > 1:
         raise click.UsageError("--timing sample:N is for CUDA programs; here it is full or none")
     chosen, spec = Program(**options), api.gpu(gpu or "QV100", overrides)

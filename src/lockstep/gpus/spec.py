@@ -98,6 +98,9 @@ class MemoryPipeline(Spec, kw_only=True):
 
     queue: _int(1, 256, "instructions", "memory instructions waiting a sub-core") = 4
     address_interval: _int(1, 64, "cycles", "address generation a sub-core, per instruction") = 4
+    wide_address_interval: _int(
+        1, 64, "cycles", "the same where addresses have 64 bits: global and generic memory"
+    ) = 4
     accept_interval: _int(1, 64, "cycles", "SM-wide arbiter: cycles per accepted instruction") = 1
     coalescer: Annotated[
         Literal["sector", "line"],

@@ -1,7 +1,6 @@
 """Speed of light: how near each unit came to the most it could do while CTAs ran."""
 
-from lockstep.gpus.spec import GPU
-from lockstep.metrics.facts import dram_peak, percent
+from lockstep.metrics.facts import Facts, dram_peak, percent
 from lockstep.metrics.metric import Metric, execution_units
 from lockstep.metrics.sm_memory import l1_sectors
 
@@ -28,7 +27,7 @@ METRICS = (
         "sim__sol_lsu.pct",
         "%",
         "Load/store unit: address generation or the SM's arbiter, whichever is nearer its limit.",
-        lambda k: percent(k.sm.memory_instructions * _lsu_interval(k.gpu), k.sm_cycles),
+        lambda k: percent(_lsu_cycles(k), k.sm_cycles),
     ),
     Metric(
         "sim__sol_l1.pct",
@@ -68,6 +67,9 @@ METRICS = (
 )
 
 
-def _lsu_interval(gpu: GPU) -> float:
-    """Cycles of an SM that a memory instruction takes at the tighter of the two limits."""
-    return max(gpu.sm.memory.address_interval / gpu.sm.subcores, gpu.sm.memory.accept_interval)
+def _lsu_cycles(k: Facts) -> float:
+    """Cycles of an SM that its memory instructions take at the tighter of the two limits."""
+    pipeline, instructions = k.gpu.sm.memory, k.sm.memory_instructions
+    longer = pipeline.wide_address_interval - pipeline.address_interval
+    addresses = instructions * pipeline.address_interval + k.sm.requests_global * longer
+    return max(addresses / k.gpu.sm.subcores, instructions * pipeline.accept_interval)

@@ -12,7 +12,7 @@ from lockstep.frontend.cuda.calls import (
     encode,
 )
 from lockstep.frontend.cuda.record import RecordWriter
-from lockstep.runtime.context import Context, Refused
+from lockstep.runtime.context import Answer, Context, Refused
 from lockstep.runtime.simulator import Simulator
 
 PIECE = 1 << 18  # bytes received at once
@@ -93,7 +93,12 @@ class Connection:
         if not FORMS[call].one_way:
             self.link.sendall(encode(call, status=refused.status))
 
-    def close(self, finish: bool) -> None:
-        """Free what the program had, after its launches if they are to ``finish``."""
+    def finish(self) -> bool:
+        """Finish the launches of a program that has gone."""
+        self.context.finish(Answer(then=self.context.device.synchronize))
+        return True
+
+    def close(self) -> None:
+        """Free what the program had."""
         self.link.close()
-        self.context.close(finish)
+        self.context.close()

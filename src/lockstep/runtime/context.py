@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lockstep.device import Stream
+from lockstep.device import Module, Stream
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.cuda.calls import Allocation, Call, key
 from lockstep.frontend.exec.faults import LaunchError
 from lockstep.frontend.exec.memory import DeviceMemoryError
 from lockstep.runtime import textures
-from lockstep.runtime.images import Code, Entry, NoImage, load_image
+from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
 from lockstep.runtime.properties import attributes
 from lockstep.runtime.simulator import Moment, Simulator
 from lockstep.runtime.status import Status, status_of
@@ -57,7 +57,8 @@ class Context:
         self.simulator, self.device = simulator, simulator.device
         self.broken: Status | None = None
         self._next = FIRST_HANDLE
-        self._modules: dict[int, Code] = {}
+        self._modules: dict[int, Module] = {}
+        self._images: dict[int, bytes] = {}  # of the modules
         self._entries: dict[int, Entry] = {}
         self._streams: dict[int, Stream] = {}
         self._events: dict[int, Moment | None] = {}
@@ -82,27 +83,21 @@ class Context:
         if answer.then is not None:
             try:
                 answer.then()
-            except LockstepError as error:
+            except (LockstepError, MemoryError) as error:
                 self._break(error)
 
-    def _break(self, error: LockstepError) -> Refused:
+    def _break(self, error: LockstepError | MemoryError) -> Refused:
         self.broken = status_of(error)
         self.simulator.report(error)
         return Refused(self.broken)
 
-    def close(self, finish: bool = True) -> None:
-        """The program has gone: ``finish`` its launches, and free what it had."""
-        if finish:
-            self.finish(Answer(then=self.device.synchronize))
-        self._release()
-
-    def _release(self) -> None:
+    def close(self) -> None:
+        """The program has gone: free what it had."""
         for address in (*self._allocations, *self._textures):
             self.device.memory.free(address)
-        for table in (self._allocations, self._textures, self._entries, self._modules):
+        tables = (self._allocations, self._textures, self._entries, self._modules, self._images)
+        for table in (*tables, self._streams, self._events):
             table.clear()
-        self._streams.clear()
-        self._events.clear()
 
     def _handle(self) -> int:
         self._next += 1
@@ -144,7 +139,7 @@ class Context:
     def load_module(self, fields: dict, data: bytes) -> Answer:
         """Load the best image of a binary."""
         try:
-            code = load_image(self.device, data)
+            module = load_image(self.device, data, self.simulator.ptx)
         except NoImage as error:
             raise Refused(Status.NO_BINARY, error) from error
         except WorkloadError:
@@ -152,37 +147,52 @@ class Context:
         except LockstepError as error:
             raise Refused(Status.INVALID_IMAGE, error) from error
         handle = self._handle()
-        self._modules[handle] = code
+        self._modules[handle], self._images[handle] = module, data
         return Answer((handle,))
 
     def unload_module(self, fields: dict, data: bytes) -> Answer:
         """Forget a module."""
-        del self._modules[fields["module"]]
+        del self._modules[fields["module"]], self._images[fields["module"]]
         return Answer()
 
     def find_kernel(self, fields: dict, data: bytes) -> Answer:
         """A kernel's handle, needs and parameters."""
-        code = self._modules[fields["module"]]
+        name = data.decode("utf-8", "replace")
         try:
-            entry = code.entry(data.decode("utf-8", "replace"))
+            entry = find_entry(self._modules[fields["module"]], name)
         except WorkloadError as error:
             raise Refused(Status.NOT_FOUND, error) from error
         except LockstepError as error:
-            raise Refused(Status.NOT_SUPPORTED, error) from error
+            entry = self._entry_in_ptx(fields["module"], name, error)
         handle = self._handle()
         self._entries[handle] = entry
         facts = (handle, entry.registers, entry.shared_bytes, entry.local_bytes, 0)
-        places = np.array(entry.parameters, "<u8").tobytes()
-        counts = (entry.most_threads, len(entry.parameters), entry.parameter_bytes)
-        return Answer((*facts, *counts), places)
+        counts = (entry.most_threads, len(entry.places), entry.parameter_bytes)
+        return Answer((*facts, *counts), np.array(entry.places, "<u8").tobytes())
+
+    def _entry_in_ptx(self, handle: int, name: str, problem: LockstepError) -> Entry:
+        """A kernel whose machine code has instructions that cannot be executed, from its PTX.
+
+        Only where the module has no variables: PTX has its own.
+        """
+        try:
+            if self._modules[handle].addresses:
+                raise problem
+            module = load_image(self.device, self._images[handle], ptx=True)
+            entry = find_entry(module, name)
+        except LockstepError:
+            raise Refused(Status.NOT_SUPPORTED, problem) from problem
+        self.simulator.report(f"{problem}; its PTX is executed instead")
+        return entry
 
     def find_variable(self, fields: dict, data: bytes) -> Answer:
         """Where a variable is."""
-        code = self._modules[fields["module"]]
+        module = self._modules[fields["module"]]
         try:
-            return Answer(code.variable(data.decode("utf-8", "replace")))
-        except KeyError:
-            raise Refused(Status.INVALID_SYMBOL) from None
+            variable = module.symbol(data.decode("utf-8", "replace"))
+        except WorkloadError as error:
+            raise Refused(Status.INVALID_SYMBOL, error) from error
+        return Answer((variable.pointer, variable.nbytes))
 
     def occupancy(self, fields: dict, data: bytes) -> Answer:
         """How many CTAs of a kernel an SM holds."""

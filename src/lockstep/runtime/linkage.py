@@ -32,6 +32,22 @@ def check_linkage(path: Path) -> None:
             raise InputError(path, "", f"a damaged program: {error}") from error
 
 
+def hidden_libraries(path: Path) -> list[str]:
+    """CUDA libraries that the program itself says where to find, before the environment is asked.
+
+    These are those of programs with the old form of a run path (DT_RPATH without DT_RUNPATH).
+    """
+    with path.open("rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return []
+        elf = ELFFile(file)
+        section = elf.get_section_by_name(".dynamic")
+        kinds = {tag.entry.d_tag for tag in section.iter_tags()} if section else set()
+        if "DT_RPATH" not in kinds or "DT_RUNPATH" in kinds:
+            return []
+        return [name for name in needed(elf) if name.startswith(("libcudart.so.", "libcuda.so."))]
+
+
 def needed(elf: ELFFile) -> list[str]:
     """The shared libraries that a program asks for."""
     section = elf.get_section_by_name(".dynamic")

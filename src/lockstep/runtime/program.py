@@ -11,7 +11,7 @@ from pathlib import Path
 from lockstep.errors import LockstepError
 from lockstep.frontend.cuda.build import libraries
 from lockstep.frontend.cuda.record import RecordWriter
-from lockstep.runtime.linkage import check_linkage
+from lockstep.runtime.linkage import check_linkage, hidden_libraries
 from lockstep.runtime.server import ProgramKilled, Server
 from lockstep.runtime.simulator import Simulator
 
@@ -54,7 +54,7 @@ def run_program(
     folder = libraries()
     server = Server(simulator, record)
     try:
-        program = _start(path, command, environment(folder, server.name))
+        program = _start(path, command, environment(folder, server.name, path))
         try:
             server.serve(program)
         except ProgramKilled:
@@ -70,11 +70,14 @@ def run_program(
         server.close()
 
 
-def environment(folder: Path, name: str) -> dict[str, str]:
+def environment(folder: Path, name: str, path: Path) -> dict[str, str]:
     """The environment in which libcudart and libcuda are the replacements."""
     places = [str(folder), os.environ.get("LD_LIBRARY_PATH", "")]
+    hidden = [str(folder / library) for library in hidden_libraries(path)]
+    hidden += [os.environ["LD_PRELOAD"]] if "LD_PRELOAD" in os.environ else []
     return {
         **os.environ,
+        **({"LD_PRELOAD": ":".join(hidden)} if hidden else {}),
         "LD_LIBRARY_PATH": ":".join(place for place in places if place),
         "LOCKSTEP_SOCKET": name,
     }

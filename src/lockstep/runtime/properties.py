@@ -54,7 +54,7 @@ _PRESENT = {
 
 def attributes(gpu: GPU) -> np.ndarray:
     """The device attributes, int32 by their ``CUdevice_attribute``; 0 where there is none."""
-    version = max(gpu.architectures)
+    version = max(architectures(gpu))
     largest = gpu.shared.bytes - gpu.shared.reserved_per_cta
     values = {
         **_FIXED,
@@ -79,6 +79,11 @@ def attributes(gpu: GPU) -> np.ndarray:
     for number, value in values.items():
         table[number] = value
     return table
+
+
+def architectures(gpu: GPU) -> tuple[int, ...]:
+    """The binaries that programs may hand over; a GPU that names none is taken for a Volta."""
+    return gpu.architectures or (70,)
 
 
 def l2_bytes(gpu: GPU) -> int:

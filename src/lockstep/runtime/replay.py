@@ -7,7 +7,7 @@ import numpy as np
 from lockstep.errors import InputError
 from lockstep.frontend.cuda.calls import Call
 from lockstep.frontend.cuda.record import Entry, read_record
-from lockstep.runtime.context import Context, Refused
+from lockstep.runtime.context import Answer, Context, Refused
 from lockstep.runtime.simulator import Simulator
 
 _HANDLES = ("module", "kernel", "stream", "event", "start", "end")
@@ -27,7 +27,7 @@ def replay(simulator: Simulator, folder: Path) -> bool:
                 players[entry.connection] = _Player(simulator, folder)
             players[entry.connection].play(entry)
         for player in players.values():
-            player.context.close()
+            player.end()
     except KeyboardInterrupt:
         simulator.report("interrupted; the figures are partial")
     return not simulator.problems
@@ -56,6 +56,11 @@ class _Player:
         self.context.finish(answer)
         if answer.fields:
             self._compare(entry, answer.fields[0])
+
+    def end(self) -> None:
+        """Finish all launches, and free everything."""
+        self.context.finish(Answer(then=self._simulator.device.synchronize))
+        self.context.close()
 
     def _fill_in(self, entry: Entry) -> None:
         f = entry.fields

@@ -8,6 +8,7 @@ import signal
 import socket
 import struct
 import subprocess
+from collections.abc import Callable
 from types import FrameType
 
 from lockstep.errors import LockstepError
@@ -68,10 +69,11 @@ class Server:
 
         def died(number: int, frame: FrameType | None) -> None:
             what = os.WEXITED | os.WNOHANG | os.WNOWAIT
-            state = os.waitid(os.P_PID, program.pid, what) if self._executing else None
+            state = os.waitid(os.P_PID, program.pid, what)
             if state is not None and state.si_code != os.CLD_EXITED:
                 self._given_up = True
-                raise ProgramKilled
+                if self._executing:
+                    raise ProgramKilled
 
         before = signal.signal(signal.SIGCHLD, died)
         try:
@@ -91,21 +93,25 @@ class Server:
         self._selector.register(link, selectors.EVENT_READ, connection)
 
     def _receive(self, connection: Connection) -> None:
-        alive = False
+        if not self._interruptible(connection.receive):
+            self._drop(connection)
+
+    def _interruptible(self, action: Callable[[], bool]) -> bool:
+        """Do something that the program's death ends; false then."""
         try:
             self._executing = True
-            alive = connection.receive()
+            return action()
         except ProgramKilled:
-            pass
+            return False
         finally:
             self._executing = False
-        if not alive:
-            self._drop(connection)
 
     def _drop(self, connection: Connection) -> None:
         self._selector.unregister(connection.link)
         self._connections.remove(connection)
-        connection.close(finish=not self._given_up)
+        if not self._given_up:
+            self._interruptible(connection.finish)
+        connection.close()
 
     def close(self) -> None:
         """End all connections; launches that wait are given up."""

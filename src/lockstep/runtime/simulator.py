@@ -48,11 +48,12 @@ class Simulator:
     """One modelled GPU and the programs on it.
 
     ``every``: every how many launches of a kernel one is simulated; 1 = all, 0 = none.
-    ``options`` are those of :class:`lockstep.Device`.
+    ``ptx``: PTX is executed even where programs have machine code that the GPU runs. ``options``
+    are those of :class:`lockstep.Device`.
     """
 
-    def __init__(self, gpu: GPU, every: int = 0, **options):
-        self.every = every
+    def __init__(self, gpu: GPU, every: int = 0, ptx: bool = False, **options):
+        self.every, self.ptx = every, ptx
         if every == 0:
             options = {k: v for k, v in options.items() if k not in _TIMING_OPTIONS}
         self.device = Device(gpu, timing=every > 0, shared_memory=True, **options)

@@ -45,13 +45,13 @@ _FAULTS = {
 }
 
 
-def status_of(error: LockstepError) -> Status:
+def status_of(error: LockstepError | MemoryError) -> Status:
     """What a program is told of an error."""
     if isinstance(error, LaunchError):
         return _FAULTS.get(error.kind, Status.LAUNCH_FAILURE)
     if isinstance(error, Stopped):
         return Status.LAUNCH_TIMEOUT
-    if isinstance(error, DeviceMemoryError):
+    if isinstance(error, (DeviceMemoryError, MemoryError)):
         return Status.OUT_OF_MEMORY
     if isinstance(error, WorkloadError):
         return Status.INVALID_VALUE

@@ -1,6 +1,10 @@
 """The summary at the end of a run."""
 
+from lockstep.isa.sass.binary import demangled
+from lockstep.report.figures import clean
 from lockstep.runtime.simulator import KernelCount, Simulator
+
+NAME_WIDTH = 60
 
 
 def summary(simulator: Simulator) -> str:
@@ -49,13 +53,19 @@ def _headline(simulator: Simulator) -> str:
 
 
 def _kernel(simulator: Simulator, name: str, count: KernelCount) -> str:
-    line = f"  {name}: {count.launches} launches"
+    line = f"  {shorten(name)}: {count.launches} launches"
     known = count.cycles
     if not known:
         return line
     mean = sum(known) / len(known)
     timed = "" if len(known) == count.launches else f", {len(known)} of them timed"
     return f"{line}{timed}, {mean:,.0f} cycles each ({_time(simulator, mean)})"
+
+
+def shorten(name: str) -> str:
+    """A kernel's name in C++ as far as a line has room for it."""
+    text = clean(demangled(name))
+    return text if len(text) <= NAME_WIDTH else text[: NAME_WIDTH - 3] + "..."
 
 
 def _cycles(count: KernelCount) -> float:

@@ -41,6 +41,17 @@ def test_a_queue_takes_so_many_instructions_and_then_one_an_interval(watch, tiny
     assert at[7] >= expected[7]
 
 
+@pytest.mark.parametrize(
+    ("text", "pace"),
+    [("LDS R{}, [R2]", 2), ("LDL R{}, [R2]", 2), ("LDG.E R{}, [R2]", 7), ("LD.E R{}, [R2]", 7)],
+)
+def test_addresses_of_64_bits_take_the_address_generation_longer(watch, tiny, text, pace):
+    intervals = {"sm__memory__address_interval": 2, "sm__memory__wide_address_interval": 7}
+    seen = watch(loads(5, text=text), tiny(sm__memory__queue=1, **intervals))
+    # The queue of one is free again when the arbiter takes the load, two cycles after its turn.
+    assert seen.of(0)[:5] == [0, 2, *(2 + pace * n for n in (1, 2, 3))]
+
+
 def arrivals(seen, latency, warps):
     """When each warp's load was accepted, from the issue of the instruction that needs it."""
     return sorted(seen.of(w)[1] - latency for w in range(warps))

@@ -25,6 +25,7 @@ RUNTIME_SOURCES = (
     "streams.c",
     "device.c",
     "arrays.c",
+    "graphs.c",
 )
 DRIVER_SOURCES = ("driver_device.c", "driver_modules.c", "driver_memory.c", "driver_streams.c")
 DRIVER = "libcuda.so.1"

@@ -3,9 +3,9 @@
 A directory with the file ``calls.lcr``: a magic word and the key of the calls' tables, then entries
 in a stream of zstd. An entry is u32 connection, u32 call, u64 first field of the answer, u64 bytes
 of the body, then the request's body. The body of ``WRITTEN`` goes on with the bytes that were
-written, row after row without gaps. Calls that failed, and those that change nothing, are left out.
-Memory that the program writes without a call (managed and host memory) is noted before each launch,
-as ``WRITTEN``, where it has changed.
+written, row after row without gaps. The last entry is all zeros. Calls that failed, and those that
+change nothing, are left out. Memory that the program writes without a call (managed and host
+memory) is noted before each launch, as ``WRITTEN``, where it has changed.
 """
 
 import hashlib
@@ -24,6 +24,7 @@ MAGIC = b"LCKCALL1"
 _HEAD = struct.Struct("<8sQ")
 _ENTRY = struct.Struct("<IIQQ")
 _LEFT_OUT = {Call.HELLO, Call.READ, Call.WRITE, Call.POINTER, Call.MEMORY}
+_END = _ENTRY.pack(0, 0, 0, 0)
 _CHUNK = 1 << 24  # bytes of managed memory hashed and noted at a time
 
 Look = Callable[[int, int], memoryview]
@@ -85,6 +86,7 @@ class RecordWriter:
 
     def close(self) -> None:
         """Finish the file."""
+        self._stream.write(_END)
         self._stream.close()
         self._file.close()
 
@@ -111,7 +113,7 @@ def _entries(path: Path, file) -> Iterator[Entry]:
     if _HEAD.unpack(head)[1] != key():
         raise InputError(path, "", "a call record of another version of lockstep")
     with zstandard.ZstdDecompressor().stream_reader(file) as stream:
-        while raw := _exactly(path, stream, _ENTRY.size, at_end=True):
+        while (raw := _exactly(path, stream, _ENTRY.size)) != _END:
             connection, number, result, size = _ENTRY.unpack(raw)
             if number not in FORMS or size > LARGEST:
                 raise InputError(path, "", f"a damaged call record: call {number}, {size} bytes")
@@ -120,7 +122,7 @@ def _entries(path: Path, file) -> Iterator[Entry]:
             yield Entry(connection, call, result, *decode(FORMS[call].request, body))
 
 
-def _exactly(path: Path, stream, size: int, at_end: bool = False) -> bytes:
+def _exactly(path: Path, stream, size: int) -> bytes:
     pieces, missing = [], size
     while missing:
         piece = stream.read(missing)
@@ -128,6 +130,6 @@ def _exactly(path: Path, stream, size: int, at_end: bool = False) -> bytes:
             break
         pieces.append(piece)
         missing -= len(piece)
-    if missing and not (at_end and missing == size):
+    if missing:
         raise InputError(path, "", "the call record ends within a call; it was cut off")
     return b"".join(pieces)

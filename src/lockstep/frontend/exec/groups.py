@@ -4,7 +4,7 @@ The group at the smallest block runs first, so that lanes meet again where paths
 """
 
 from lockstep._jit import inline
-from lockstep.frontend.exec.program import EXITED
+from lockstep.frontend.exec.program import EXITED, MAY_LEAVE
 from lockstep.frontend.exec.state import LANES
 
 READY = 0
@@ -68,6 +68,18 @@ def choose(x, w):
         x.group_state[w, 0] = GOES_ON
         return 0
     return first
+
+
+@inline
+def leave_convergence(x, w):
+    """Whether lanes waited where paths join for lanes that spin: they wait for them no longer."""
+    found = False
+    for g in range(x.warps[w].groups):
+        joins = x.blocks[x.group_block[w, g]].converges == MAY_LEAVE
+        if joins and x.group_state[w, g] == AT_MEMBERS:
+            x.group_state[w, g] = GOES_ON
+            found = True
+    return found
 
 
 @inline

@@ -31,6 +31,7 @@ class Recording(IntEnum):
 EXITED = -1  # as a target: the lanes end
 NOWHERE = -2  # an indirect branch or call to what is no target
 TOO_DEEP = -3  # a call for which the stack has no room
+MAY_LEAVE = 2
 
 BLOCK = np.dtype(
     [
@@ -40,7 +41,8 @@ BLOCK = np.dtype(
         ("taken", "i8"),
         ("next", "i8"),
         ("spins", "i8"),  # 1 = ends a turn of a loop that waits for what others may write
-        ("converges", "i8"),  # 1 = starts with a warp-wide operation that names its members
+        ("converges", "i8"),  # 1 = starts with a warp-wide operation that names its members, ...
+        # ... MAY_LEAVE = paths join there, but nobody waits for lanes that spin
         ("members", "i8"),  # the member mask, if it is a constant
         ("members_slot", "i8"),  # else the byte offset of the register that holds it; -1 = none
         ("barrier", "i8"),  # its number; -1 = each lane's number and count are in its scratch words

@@ -19,6 +19,7 @@ from lockstep.frontend.exec.groups import (
     depart,
     gather,
     go_on_without_members,
+    leave_convergence,
     ready_groups,
     remove_group,
     retire,
@@ -95,7 +96,9 @@ def run_warp(x, w, budget):
                 add_group(x, w, after, lanes, READY)
                 in_vain += 1
                 if in_vain >= ready_groups(x, w):
-                    return Stop.POLLING
+                    if not b.spins or not leave_convergence(x, w):
+                        return Stop.POLLING
+                    in_vain = 0
                 warp.turn, warp.turns_left = after, TURN
                 break
             if warp.groups > 0:

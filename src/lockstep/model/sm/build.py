@@ -56,6 +56,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.reuse_cache = o.reuse_cache
     s.queue, s.accesses = m.queue, m.outstanding
     s.address_interval, s.accept_interval = m.address_interval, m.accept_interval
+    s.wide_address_interval = m.wide_address_interval
     s.whole_lines = m.coalescer == "line"
     s.shared_banks, s.shared_bank_bytes = gpu.shared.banks, gpu.shared.bank_bytes
     s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)

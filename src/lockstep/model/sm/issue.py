@@ -205,6 +205,8 @@ def advance(c, s, w, warp, instruction, now):
     warp.static += 1
     if warp.left > 0:
         return True
+    if warp.left < 0:  # nothing was issued
+        return False
     expected = warp.static
     if not next_run(c, s, w, now):
         return False

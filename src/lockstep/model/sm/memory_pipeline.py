@@ -10,7 +10,7 @@ from lockstep.isa.instruction import OpClass
 from lockstep.model.cache import l1
 from lockstep.model.counters import Stall
 from lockstep.model.sm.accounting import account_blocked
-from lockstep.model.sm.coalescer import LOCAL, SHARED, coalesce, resolve
+from lockstep.model.sm.coalescer import GENERIC, GLOBAL, LOCAL, SHARED, coalesce, resolve
 from lockstep.model.sm.dependence import raise_barriers, set_result
 from lockstep.model.sm.done import instruction_of, note, writes_only
 from lockstep.model.sm.shared_memory import passes
@@ -46,8 +46,10 @@ def enqueue(c, s, b, w, instruction, now):
     access.remaining = 1
     access.latest = 0
     warp.address += 1
-    sub.address_free = max(sub.address_free, now) + spec.address_interval
-    access.ready_at = sub.address_free
+    start = max(sub.address_free, now)
+    wide = instruction.space == GLOBAL or instruction.space == GENERIC
+    sub.address_free = start + (spec.wide_address_interval if wide else spec.address_interval)
+    access.ready_at = start + spec.address_interval
     c.queues[s, b, (sub.queue_head + sub.queue_count) % spec.queue] = a
     sub.queue_count += 1
     warp.outstanding += 1

@@ -70,3 +70,21 @@ def test_what_the_model_sees(text, op, space, width, cache):
 )
 def test_immediates(text, number):
     assert classes.barrier_of(instruction(text)) == number
+
+
+@pytest.mark.parametrize(
+    "text, number, threads",
+    [
+        ("bar.sync 3", 3, 0),
+        ("bar.sync 3, 96", 3, 96),
+        ("barrier.arrive.aligned 2, 64", 2, 64),
+        ("bar.red.popc.u32 %r1, 4, 128, %p1", 4, 128),
+        ("barrier.red.and.pred %p1, 5, %p2", 5, 0),
+        ("bar.sync %r1, %r2", 0, 0),
+        ("barrier.cluster.wait", 0, 0),
+        ("mov.u32 %r1, 64", 0, 0),
+    ],
+)
+def test_barriers_and_how_many_threads_they_wait_for(text, number, threads):
+    i = instruction(text)
+    assert (classes.barrier_of(i), classes.threads_of(i)) == (number, threads)

@@ -103,6 +103,9 @@ struct shape {
 int kernel_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
                   const void *block, size_t bytes);
 
+// The parameters' values in one block, allocated here.
+void *kernel_block(const struct kernel *kernel, void **arguments);
+
 // A table from addresses in the program (stubs of kernels, shadows of variables) to what they name.
 void table_put(const void *key, void *value);
 void *table_get(const void *key);

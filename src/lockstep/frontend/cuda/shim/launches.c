@@ -43,7 +43,8 @@ static int launch(const void *function, struct dim3 grid, struct dim3 block, voi
     }
     struct shape shape = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
                           shared, handle_of(stream), cooperative};
-    return report(kernel_launch(kernel, &shape, arguments, NULL, 0));
+    return report(capture_active(stream) ? capture_launch(kernel, &shape, arguments)
+                                         : kernel_launch(kernel, &shape, arguments, NULL, 0));
 }
 
 API int cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block,

@@ -177,6 +177,14 @@ static int send_launch(struct kernel *kernel, const struct shape *shape, const v
     return gpu_call(CALL_LAUNCH, &request, sizeof request, block, bytes, &(struct reply){0});
 }
 
+void *kernel_block(const struct kernel *kernel, void **arguments) {
+    char *values = calloc(1, kernel->facts.parameter_bytes + 1);
+    for (uint64_t k = 0; k < kernel->facts.parameters; k++) {
+        memcpy(values + kernel->parameters[2 * k], arguments[k], kernel->parameters[2 * k + 1]);
+    }
+    return values;
+}
+
 int kernel_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
                   const void *block, size_t bytes) {
     int status = kernel_find(kernel);
@@ -186,12 +194,8 @@ int kernel_launch(struct kernel *kernel, const struct shape *shape, void **argum
     if (block) {
         return send_launch(kernel, shape, block, bytes);
     }
-    bytes = kernel->facts.parameter_bytes;
-    char *values = calloc(1, bytes + 1);
-    for (uint64_t k = 0; k < kernel->facts.parameters; k++) {
-        memcpy(values + kernel->parameters[2 * k], arguments[k], kernel->parameters[2 * k + 1]);
-    }
-    status = send_launch(kernel, shape, values, bytes);
+    void *values = kernel_block(kernel, arguments);
+    status = send_launch(kernel, shape, values, kernel->facts.parameter_bytes);
     free(values);
     return status;
 }

@@ -45,6 +45,12 @@ struct kernel *kernel_of(const void *function);    // of a stub or a handle; NUL
 struct variable *variable_of(const void *shadow);  // of a host shadow; NULL if none
 int allocate(void **address, size_t bytes, unsigned kind);
 
+// While a stream is captured, what is enqueued is kept for the graph (graphs.c).
+bool capture_active(const void *stream);
+int capture_launch(struct kernel *kernel, const struct shape *shape, void **arguments);
+int capture_copy(struct region to, struct region source, size_t width, size_t rows);
+int capture_fill(struct region to, uint64_t value, size_t width, size_t rows);
+
 static inline uint64_t handle_of(const void *stream) {
     return (uint64_t)(uintptr_t)stream;
 }

@@ -75,12 +75,6 @@ API int cudaStreamGetDevice(stream_t stream, int *device) {
     return SUCCESS;
 }
 
-API int cudaStreamIsCapturing(stream_t stream, int *capturing) {
-    (void)stream;
-    *capturing = 0;
-    return SUCCESS;
-}
-
 API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     if (least) {
         *least = 0;

@@ -21,12 +21,12 @@ def describe(i: Instruction, record: np.void) -> None:
         record["barrier"] = CLUSTER
     elif i.opcode == "wgmma":
         record["barrier"] = WARPGROUP
-    elif all(isinstance(o, Immediate) for o in _numbers(i)):
-        number, *threads = (o.value for o in _numbers(i))
+    elif all(isinstance(o, Immediate) for o in numbers(i)):
+        number, *threads = (o.value for o in numbers(i))
         record["barrier"], record["threads"] = number, (threads or [0])[0]
 
 
-def _numbers(i: Instruction) -> list[Operand]:
+def numbers(i: Instruction) -> list[Operand]:
     """The operands with the number of the barrier and the count of threads, if there is one."""
     return list(i.operands[1:-1] if "red" in i.modifiers else i.operands)
 
@@ -37,7 +37,7 @@ def _numbers(i: Instruction) -> list[Operand]:
     destinations=0,
 )
 def barrier(lift: Lift, i: Instruction) -> None:
-    _pass_numbers(lift, _numbers(i))
+    _pass_numbers(lift, numbers(i))
 
 
 def take_reduced(lift: Lift, i: Instruction) -> None:
@@ -59,7 +59,7 @@ def reducing_barrier(lift: Lift, i: Instruction) -> None:
     b = lift.b
     holds = Value(b.ir.and_(lift.read(i.operands[-1], "pred").ir, b.active.ir), PRED)
     b.set_field("barrier_lanes", b.ir.zext(b.bits_of(holds), WORD))
-    _pass_numbers(lift, _numbers(i))
+    _pass_numbers(lift, numbers(i))
 
 
 def _pass_numbers(lift: Lift, operands: list[Operand]) -> None:

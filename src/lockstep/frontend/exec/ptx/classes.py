@@ -4,9 +4,12 @@ PTX is a virtual instruction set, so each instruction is taken as one machine in
 class; ptxas makes several of some (division, 64-bit arithmetic) and none of others.
 """
 
+from collections.abc import Sequence
+
+from lockstep.frontend.exec.ptx.barrier import numbers
 from lockstep.frontend.exec.ptx.matrix import fragment_width
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
-from lockstep.isa.ptx.syntax import Instruction, Register, type_bytes
+from lockstep.isa.ptx.syntax import Immediate, Instruction, Operand, Register, type_bytes
 
 _FIXED = {
     "setp": OpClass.INT32, "set": OpClass.INT32, "selp": OpClass.INT32, "slct": OpClass.INT32,
@@ -158,6 +161,16 @@ def policy_of(i: Instruction) -> int:
 
 
 def barrier_of(i: Instruction) -> int:
-    """The barrier number, or the number of groups that a wait leaves open."""
-    value = next((o.value for o in i.operands[:1] if hasattr(o, "value")), 0)
-    return value if i.opcode in ("bar", "barrier", "cp", "wgmma") else 0
+    """The barrier number, or the number of groups that a wait leaves open; 0 if not constant."""
+    if i.opcode in ("bar", "barrier"):
+        return _constant(numbers(i)[:1])
+    return _constant(i.operands[:1]) if i.opcode in ("cp", "wgmma") else 0
+
+
+def threads_of(i: Instruction) -> int:
+    """The threads that a barrier waits for; 0 = all of the CTA, or not constant."""
+    return _constant(numbers(i)[1:]) if i.opcode in ("bar", "barrier") else 0
+
+
+def _constant(operands: Sequence[Operand]) -> int:
+    return operands[0].value if operands and isinstance(operands[0], Immediate) else 0

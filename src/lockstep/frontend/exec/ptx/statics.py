@@ -42,7 +42,7 @@ class StaticCode:
         record["text"] = self._text(i.name)
         record["op"], record["space"] = kind, classes.space_of(i, kind)
         record["width"], record["cache"] = classes.width_of(i, kind), classes.policy_of(i)
-        record["immediate"] = classes.barrier_of(i)
+        record["immediate"], record["threads"] = classes.barrier_of(i), classes.threads_of(i)
         entry = entry_of(self.module, i)
         targets = [*i.operands[: entry.destinations], _carry("cc" in i.modifiers)]
         inputs = [*sources(i, entry), i.guard, _carry(entry.reads_carry)]

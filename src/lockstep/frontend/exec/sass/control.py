@@ -8,13 +8,13 @@ from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.frontend.exec.state import LANES, RESULT_WORD, SHARED_WINDOW
 from lockstep.isa.sass.encoding.instruction import Instruction
-from lockstep.isa.sass.encoding.operand import Name, Register, Target
+from lockstep.isa.sass.encoding.operand import Name, Operand, Register, Target
 
 
 @opcode(
     "NOP", "YIELD", "WARPSYNC", "BSYNC", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
-    "ERRBAR", "CGAERRBAR", "FENCE", "NANOSLEEP", "PREEXIT", "ACQBULK", "EXIT",
-    modifiers="LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
+    "ERRBAR", "CGAERRBAR", "FENCE", "NANOSLEEP", "PREEXIT", "ACQBULK", "EXIT", "BPT",
+    modifiers="TRAP LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
     "KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP",
 )  # fmt: skip
 def no_result(lift: Lift, i: Instruction) -> None:
@@ -40,6 +40,12 @@ def call(lift: Lift, i: Instruction) -> None:
     """The return address is in registers already."""
     if not jumps_directly(i):
         indirect(lift, i)
+
+
+@opcode("LEPC")
+def program_counter(lift: Lift, i: Instruction) -> None:
+    """Where the instruction itself is."""
+    lift.write(i.operands[0], lift.b.constant(I64, i.pc))
 
 
 @opcode("RET", "BRX", modifiers="REL ABS NODEC")
@@ -75,23 +81,33 @@ def leave_convergence(lift: Lift, i: Instruction) -> None:
 
 @opcode("BMOV.32", "BMOV.64", modifiers="CLEAR PQUAD")
 def move_barrier(lift: Lift, i: Instruction) -> None:
-    """Between a barrier register and a general one."""
+    """Between a barrier register and a general one, or a pair whose upper word is unused."""
     target, source = i.operands[:2]
+    words = [_barrier_state(lift, source)]
     if "64" in i.modifiers:
-        raise lift.refuse("only 32-bit barrier moves are supported")
-    value = _barrier_state(lift, source)
-    if isinstance(target, Register) and target.file in ("R", "B"):
-        if not target.is_zero:
-            lift.assign(f"{target.file}{target.number}", value)
-        if "CLEAR" in i.modifiers:
-            lift.assign(f"B{source.number}", lift.b.constant(I32, 0))
-        return
-    raise lift.refuse("this state cannot be written")
+        words.append(lift.b.constant(I32, 0))
+    barrier = barrier_name(target)
+    if barrier:
+        lift.assign(barrier, words[0])
+    elif isinstance(target, Register) and target.file == "R":
+        lift.write_words(target, words)
+    else:
+        raise lift.refuse("this state cannot be written")
+    if "CLEAR" in i.modifiers:
+        lift.assign(barrier_name(source), lift.b.constant(I32, 0))
 
 
-def _barrier_state(lift: Lift, source) -> Value:
-    if isinstance(source, Register) and source.file == "B":
-        return lift.current(f"B{source.number}", I32)
+def barrier_name(operand: Operand) -> str:
+    """``B0`` for the convergence barrier that an operand is, else nothing."""
+    if isinstance(operand, Register) and operand.file == "B":
+        return f"B{operand.number}"
+    word = operand.word if isinstance(operand, Name) else ""
+    return word if word[:1] == "B" and word[1:].isdigit() else ""
+
+
+def _barrier_state(lift: Lift, source: Operand) -> Value:
+    if barrier_name(source):
+        return lift.current(barrier_name(source), I32)
     if isinstance(source, Name) and source.word == "MACTIVE":
         return lift.b.splat(lift.b.mask_bits, I32)
     if isinstance(source, Name):

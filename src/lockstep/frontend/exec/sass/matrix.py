@@ -6,7 +6,7 @@ from lockstep.frontend.exec.lanes import matrix as lanes
 from lockstep.frontend.exec.lanes import matrix_moves as moves
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.matrix import Numbers, per_register
-from lockstep.frontend.exec.lanes.types import Value
+from lockstep.frontend.exec.lanes.types import I32, Value
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.memory import address_of
 from lockstep.frontend.exec.sass.opcodes import opcode
@@ -25,6 +25,25 @@ def _shape(i: Instruction) -> tuple[int, int]:
         if match := _SHAPES.match(word):
             return int(match[1]), int(match[2])
     raise ValueError(f"{i.opcode} names no shape")  # the tables list all that are registered
+
+
+@opcode("HMMA.884", modifiers="F32 F16 STEP0 STEP1 STEP2 STEP3")
+def multiply_in_steps(lift: Lift, i: Instruction) -> None:
+    """Each step gives two registers of the result; the factors of all are the same (Volta)."""
+    kinds = [m for m in i.modifiers if m in ("F32", "F16")]
+    if kinds[0] != kinds[-1]:
+        raise lift.refuse("sums of two types are not supported")
+    kind, step = kinds[0].lower(), next(int(m[4:]) for m in i.modifiers if m.startswith("STEP"))
+    first, second, start = (o for o in i.operands[1:] if isinstance(o, Register))
+    wide = kind == "f32"
+    layout = lanes.quads(first.part == "ROW", second.part == "ROW", wide, wide)
+    sums = [lift.b.constant(I32, 0)] * (8 if wide else 4)
+    own = slice(2 * step, 2 * step + 2)
+    sums[own] = lift.words(start, 2)
+    factors = [lift.words(first, 2), lift.words(second, 2)]
+    numbers = Numbers("f16", "f16", kind, kind)
+    result = lanes.multiply(lift.b, layout, numbers, factors, sums)
+    lift.write_words(i.operands[0], result[own])
 
 
 @opcode("HMMA", modifiers="16816 1688 1684 F32 F16 BF16 TF32")

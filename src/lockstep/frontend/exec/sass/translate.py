@@ -9,7 +9,7 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
-from lockstep.frontend.exec.program import EXITED, NOWHERE, Ending, Program, Recording
+from lockstep.frontend.exec.program import EXITED, MAY_LEAVE, NOWHERE, Ending, Program, Recording
 from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
 from lockstep.frontend.exec.sass.graph import (
     Block,
@@ -107,6 +107,9 @@ class Translation(translation.Translation):
         """What blocks read and write is known now."""
         for block, lift in zip(self.blocks, lifts, strict=True):
             block.reads, block.writes = lift.reads, set(lift.written)
+            head = self.code[block.first] if block.service is None else None
+            if head is not None and converges(head) and isinstance(members_of(head), str):
+                block.reads.add(members_of(head))
         self.graph.find_live()
 
     def open_stream(self, lift: Lift, block: Block) -> None:
@@ -129,7 +132,7 @@ class Translation(translation.Translation):
             record["reduces"] = "RED" in self.code[block.end - 1].modifiers
         head = self.code[block.first]
         if converges(head):
-            record["converges"] = 1
+            record["converges"] = MAY_LEAVE if head.mnemonic == "BSYNC" else 1
             members = members_of(head)
             if isinstance(members, str):
                 record["members_slot"] = self.slots[members]

@@ -1,0 +1,116 @@
+"""Kernels from machine code: the built-in ones against NumPy and PTX, calls, faults, refusals."""
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import zstandard
+
+import lockstep
+from lockstep.errors import InputError, LockstepError, WorkloadError
+from lockstep.kernels import load
+
+FOLDER = Path(__file__).parent / "cubins"
+ARCHITECTURES = (70, 75, 80, 90)
+NO_TEXTURES = "texture"
+
+
+@cache
+def cubins(architecture):
+    """Cubins by program: zstd of a msgpack map, compiled from examples/kernels."""
+    packed = (FOLDER / f"sm_{architecture}.zst").read_bytes()
+    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))
+
+
+def spread():
+    """Every program on one architecture, in turn; matrix products on all that have them."""
+    for k, name in enumerate(n for n in cubins(80) if n != NO_TEXTURES):
+        own = [a for a in ARCHITECTURES if name in cubins(a)]
+        everywhere = name.startswith("gemm_")
+        for architecture in own if everywhere else [own[k % len(own)]]:
+            yield pytest.param(architecture, name, id=f"{name}-sm_{architecture}")
+
+
+def run(kernel, device, module):
+    checks = kernel._run(device, module, np.random.default_rng(0), kernel.small)
+    checks = list(checks) if hasattr(checks, "__iter__") else [checks]
+    for check in checks:
+        check.verify()
+    return [np.asarray(c.actual.numpy()) for c in checks], checks
+
+
+@pytest.mark.parametrize("architecture, name", list(spread()))
+def test_a_builtin_kernel_is_right_and_equals_its_ptx(architecture, name):
+    kernel = load(name)
+    with lockstep.Device("QV100") as device:
+        actual, checks = run(kernel, device, device.load_cubin(cubins(architecture)[name]))
+        expected, _ = run(kernel, device, device.load_ptx(kernel.ptx))
+    for mine, theirs, check in zip(actual, expected, checks, strict=True):
+        if check.rtol == check.atol == 0:
+            assert mine.tobytes() == theirs.tobytes()
+        else:
+            assert np.allclose(mine, theirs, 2 * check.rtol, 2 * check.atol, equal_nan=True)
+
+
+@pytest.fixture
+def calls():
+    with lockstep.Device("QV100") as device:
+        yield device, device.load_cubin((FOLDER / "calls.sm_80.cubin").read_bytes())
+
+
+def test_function_pointers_recursion_and_variables(calls):
+    device, module = calls
+    lane = np.arange(32)
+    values = device.array(lane.astype(np.float32))
+    module["k"][1, 32](values, 10)
+    called = np.where(lane & 1, lane + 1.0, lane * 2.0) + np.array([1, 2, 3, 4])[lane & 3]
+    assert (values.numpy() == called).all()
+    assert module.symbol("counter").numpy().view(np.int32)[0] == 5
+    assert module.symbol("zeros").numpy().view(np.int32)[3] == 55
+
+
+def test_printf_and_trap(calls, capsys):
+    _, module = calls
+    module["pr"][1, 2](3)
+    assert capsys.readouterr().out == "hello 0 4.500000\nhello 1 4.500000\n"
+    with pytest.raises(LockstepError, match=r"BPT\.TRAP; thread \(0, 0, 0\).*pc 0x180"):
+        module["pr"][1, 1](-1)
+
+
+def test_a_fault_names_the_instruction():
+    with lockstep.Device("QV100") as device:
+        module = device.load_cubin(cubins(80)["saxpy"])
+        with pytest.raises(LockstepError, match=r"invalid global access of 4 bytes.*pc 0x\w+: LDG"):
+            module["saxpy"][1, 32](32, 1.0, 0, 0)
+
+
+def test_what_is_not_supported_is_refused_by_name():
+    with lockstep.Device("QV100") as device:
+        kernel = device.load_cubin(cubins(80)["texture"])["texture"]
+        with pytest.raises(LockstepError, match=r"0x0110 TEX\.SCR\.LL .* is not supported"):
+            kernel[1, 32](1, 1, 1.0, 0, 0)
+
+
+def test_unknown_names_and_damaged_files():
+    with lockstep.Device("QV100") as device:
+        module = device.load_cubin(cubins(80)["saxpy"])
+        with pytest.raises(WorkloadError, match="has no kernel nothing; it has saxpy"):
+            module["nothing"]
+        with pytest.raises(InputError):
+            device.load_cubin(cubins(80)["saxpy"][:100])
+        with pytest.raises(LockstepError, match="cannot read"):
+            device.load_cubin("no such file.cubin")
+
+
+def test_the_control_bits_time_machine_code():
+    with lockstep.Device("QV100", timing=True) as device:
+        kernel = device.load_cubin(cubins(70)["saxpy"])["saxpy"]
+        x, y = device.array(np.arange(64, dtype=np.float32)), device.zeros(64)
+        launch = kernel[2, 32](64, 2.0, x, y)
+        assert launch.cycles > 100
+        program = kernel.executor(device.recording).program
+        assert program.registers == kernel.function.registers
+        assert program.code["stall"].any()
+        assert (y.numpy() == 2 * np.arange(64)).all()

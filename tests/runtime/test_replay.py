@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+import lockstep
+from lockstep.errors import InputError
+from lockstep.frontend.cuda.record import FILE, RecordWriter
+from lockstep.runtime import Simulator
+from lockstep.runtime.replay import replay
+
+
+@pytest.fixture
+def recorded(tmp_path, new_client):
+    simulator = Simulator(lockstep.api.gpu("QV100"))
+    writer = RecordWriter(tmp_path / "rec")
+    client = new_client(simulator, writer)
+    x = client.call("ALLOCATE", size=400, kind=0)["address"]
+    managed = client.call("ALLOCATE", size=400, kind=1)["address"]
+    client.write(x, np.arange(100, dtype=np.float32))
+    kernel, stream = client.kernel(), client.call("CREATE_STREAM")["stream"]
+    client.launch(kernel, x, 100, 1.0, stream=stream)
+    for value in (3, 4):  # written without a call
+        client.simulator.device.memory.view(managed, 400).view(np.float32)[:] = value
+        client.launch(kernel, managed, 100, 0.5)
+    client.launch(kernel + 77, x, 100, 1.0)  # fails, and is no part of the record
+    client.call("SYNCHRONIZE", stream=0)
+    writer.close()
+    client.close()
+    simulator.close()
+    return tmp_path / "rec", x, managed
+
+
+def test_a_record_leads_to_the_same_memory(recorded, make_simulator, monkeypatch):
+    folder, x, managed = recorded
+    simulator = make_simulator(every=1)
+    seen = {}
+
+    def look(*_):
+        for address in (x, managed):
+            seen[address] = simulator.device.memory.view(address, 400).view(np.float32).copy()
+
+    monkeypatch.setattr("lockstep.runtime.context.Context.close", look)
+    assert replay(simulator, folder)
+    assert np.array_equal(seen[x], np.arange(100) + 1)
+    assert (seen[managed] == 4.5).all()
+    (count,) = simulator.kernels.values()
+    assert count.launches == len(count.cycles) == 3
+
+
+def test_a_record_that_was_cut_off(recorded, make_simulator):
+    file = recorded[0] / FILE
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"cut off|damaged"):
+        replay(make_simulator(), recorded[0])
+
+
+def test_no_record(make_simulator, tmp_path):
+    with pytest.raises(InputError, match="cannot read"):
+        replay(make_simulator(), tmp_path)
+    (tmp_path / FILE).write_bytes(b"something else entirely")
+    with pytest.raises(InputError, match="no call record"):
+        replay(make_simulator(), tmp_path)
+
+
+def test_addresses_that_differ(recorded, make_simulator):
+    simulator = make_simulator()
+    simulator.device.memory.allocate(64)
+    with pytest.raises(InputError, match="the record has memory at"):
+        replay(simulator, recorded[0])
