@@ -212,7 +212,9 @@ def jumps_directly(instruction: Instruction) -> bool:
 
 
 def _conditional(instruction: Instruction) -> bool:
-    """Whether a branch has a predicate among its operands."""
+    """Whether lanes may go on after a branch: a predicate chooses, or what has converged."""
+    if {"DIV", "CONV"} & set(instruction.modifiers):
+        return True
     return any(isinstance(o, Register) and o.file in ("P", "UP") for o in instruction.operands)
 
 
