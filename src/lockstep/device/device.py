@@ -15,6 +15,7 @@ from lockstep.device.module import Kernel, Module
 from lockstep.device.ptx import PtxModule
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
+from lockstep.device.tensor_map import TensorMap, tensor_map
 from lockstep.device.texture import Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
@@ -138,6 +139,10 @@ class Device:
         """A texture, or surface, of an array-like; the arguments are those of :class:`Texture`."""
         self.check_open()
         return Texture(self, values, *arguments, **options)
+
+    def tensor_map(self, array: DeviceArray, box: Any, **options: Any) -> TensorMap:
+        """A tensor map of an array, for bulk tensor copies: see :func:`.tensor_map.tensor_map`."""
+        return tensor_map(array, box, **options)
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array without defined content."""

@@ -33,6 +33,7 @@ class Fault(IntEnum):
     BAD_TARGET = 9  # an indirect branch or call to no block
     BAD_TEXTURE = 10  # no texture or surface has this handle
     SURFACE_OUT_OF_BOUNDS = 11
+    BAD_TENSOR_MAP = 12  # none, or one of other axes or elements
 
 
 @inline
@@ -95,8 +96,11 @@ def check(x, w, site, size, mask):
         if address & (size - 1):
             return fail(x, Fault.MISALIGNED, w, lane, site, address, size)
         if space >= Window.TEXTURE:
-            outside = space == Window.SURFACE
-            kind = Fault.SURFACE_OUT_OF_BOUNDS if outside else Fault.BAD_TEXTURE
+            kind = Fault.BAD_TEXTURE
+            if space == Window.SURFACE:
+                kind = Fault.SURFACE_OUT_OF_BOUNDS
+            elif space == Window.TENSOR_MAP:
+                kind = Fault.BAD_TENSOR_MAP
             return fail(x, kind, w, lane, site, address, size)
         if space != Window.GLOBAL:
             limit = x.launch[0].shared_bytes

@@ -146,6 +146,8 @@ def _access(resident: Resident, memory: DeviceMemory, place: Place) -> tuple[str
     kind, address, size = Fault(fault.kind), int(fault.address), int(fault.bytes)
     if kind == Fault.BAD_TEXTURE:
         return f"no texture or surface has the handle {address:#x}", {"address": address}
+    if kind == Fault.BAD_TENSOR_MAP:
+        return f"no fitting tensor map at {address:#x}", {"address": address}
     if kind == Fault.SURFACE_OUT_OF_BOUNDS:
         return "access outside the surface", {}
     window = Window(resident.program.sites[int(fault.site)][1])

@@ -103,6 +103,7 @@ class Window(IntEnum):
     PARAMETER = 3
     TEXTURE = 4  # no accesses: those that come to the runtime have no texture at their address
     SURFACE = 5  # likewise: lanes outside a surface
+    TENSOR_MAP = 6  # likewise: no tensor map for the instruction
 
 
 FAULT = np.dtype(

@@ -17,6 +17,36 @@ name, line and column.
 Forms are written as in the PTX manual: what stands in `[]` may be absent, of what stands in `{{}}`
 one is chosen.
 """
+REFUSED = {
+    "isspacep.const": "constant variables lie in global memory here",
+    "alloca.u64": "frames have the size that is declared",
+    "stacksave.u64": "frames have the size that is declared",
+    "stackrestore.u64": "frames have the size that is declared",
+    "sust.p.2d.b32.trap": "surfaces are accessed without a format (`.b`) only",
+    "sured.p.add.2d.u32.trap": "surfaces are accessed without a format (`.b`) only",
+    "tex.cube.v4.f32.f32": "textures have one, two or three axes, or layers of one or two",
+    "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32": "clusters have one CTA",
+    "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32": (
+        "clusters have one CTA"
+    ),
+    "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes": (
+        "tensor maps are tiled"
+    ),
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+    ".multicast::cluster": "clusters have one CTA",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32": "factors are dense",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16": "factors are dense",
+}
+"""Instructions of PTX ISA that are refused, an example of each kind, and why."""
+
+REFUSALS = """\
+## Refused
+
+What is not listed above is refused; among it, an example of each kind:
+
+| instruction | why |
+|---|---|
+"""
 _BASE = re.compile(r"(\w+|\{[\w,]+\})(.*)")
 
 
@@ -44,7 +74,8 @@ def page() -> str:
     for name, own in table.items():
         lines = "\n".join(own)
         parts.append(f"## {name}\n\n```text\n{lines}\n```\n")
-    return "\n".join(parts)
+    rows = "\n".join(f"| `{name}` | {why} |" for name, why in REFUSED.items())
+    return "\n".join([*parts, f"{REFUSALS}{rows}\n"])
 
 
 if __name__ == "__main__":

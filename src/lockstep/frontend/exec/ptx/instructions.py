@@ -16,6 +16,7 @@ from lockstep.frontend.exec.ptx import (
     matrix,
     memory,
     surface,
+    tensor,
     texture,
     warp,
     warpgroup,

@@ -135,10 +135,17 @@ def barrier_result(lift: Lift, i: Instruction) -> None:
     word = resize(b, b.load_vector(b.offset(b.scratch(), 8 * RESULT_WORD), I64), I32)
     for target in (o for o in i.operands[: i.results] if o.file == "R"):
         lift.write(target, Value(b.ir.lshr(word.ir, b.constant(I32, 2).ir), I32))
+    asked = 2 if "OR" in _last_reduction(lift) else 1
     for target in (o for o in i.operands[: i.results] if o.file == "P"):
-        bit = b.ir.and_(word.ir, b.constant(I32, 1).ir)
+        bit = b.ir.and_(word.ir, b.constant(I32, asked).ir)
         held = b.ir.icmp_unsigned("!=", bit, b.constant(I32, 0).ir)
         lift.write_predicate(target, Value(held, PRED))
+
+
+def _last_reduction(lift: Lift) -> tuple[str, ...]:
+    """Modifiers of the reducing barrier before this instruction."""
+    before = reversed(lift.code[: lift.number])
+    return next((i.modifiers for i in before if i.mnemonic == "BAR" and "RED" in i.modifiers), ())
 
 
 _RECORDS = {

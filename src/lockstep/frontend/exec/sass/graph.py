@@ -1,6 +1,6 @@
 """Basic blocks of a SASS kernel."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -155,12 +155,20 @@ class Graph:
         return seen
 
     def _find_loops(self) -> None:
+        """Mark the blocks of loops in which something polls memory."""
         place = {b: k for k, b in enumerate(self.blocks)}
+        before: dict[Block, list[Block]] = {b: [] for b in self.blocks}
+        for block in self.blocks:
+            for after in block.successors:
+                before[after].append(block)
         for end in self.blocks:
             for start in end.successors:
                 if place[start] > place[end]:
                     continue
-                loop = self.blocks[place[start] : place[end] + 1]
+                # Code out of line jumps back, too: only what is between the two counts.
+                loop = _reach([start], lambda b: b.successors) & _reach(
+                    [end], lambda b, start=start: [] if b is start else before[b]
+                )
                 if any(polls(i) for b in loop for i in self.code[b.first : b.end]):
                     for block in loop:
                         block.spins = True
@@ -175,6 +183,17 @@ class Graph:
                 live = block.reads | (out - block.writes)
                 if live != block.live_in or out != block.live_out:
                     block.live_in, block.live_out, changed = live, out, True
+
+
+def _reach(blocks: list[Block], following: Callable[[Block], list[Block]]) -> set[Block]:
+    """The blocks and all that follow them."""
+    seen, todo = set(), list(blocks)
+    while todo:
+        block = todo.pop()
+        if block not in seen:
+            seen.add(block)
+            todo += following(block)
+    return seen
 
 
 def ending_of(instruction: Instruction) -> Ending | None:

@@ -52,21 +52,19 @@ def _write_carries(lift: Lift, targets: list[Register], carry: Value) -> None:
 def add3(lift: Lift, i: Instruction) -> None:
     """A negated source is its complement plus one, and both count for the carry."""
     results, carries = _predicates(i)
-    b, terms, ones = lift.b, [], 0
-    for operand in _numbers(i):
-        negated = getattr(operand, "negated", False)
-        plain = lift.read(_without_sign(operand))
-        terms.append(Value(b.ir.not_(plain.ir), I32) if negated else plain)
-        ones += negated
-    if ones:
-        terms.append(b.constant(I32, ones))
+    terms = [t for operand in _numbers(i) for t in _terms(lift, operand)]
     total, carry = _carry_sum(lift, terms, [lift.predicate(p) for p in carries])
     _write_carries(lift, results, carry)
     lift.write(i.operands[0], total)
 
 
-def _without_sign(operand: Operand) -> Operand:
-    return replace(operand, negated=False) if hasattr(operand, "negated") else operand
+def _terms(lift: Lift, operand: Operand, shift: int = 0) -> list[Value]:
+    """What a source, shifted left, adds to a sum; the complement and one if it is negated."""
+    b, negated = lift.b, getattr(operand, "negated", False)
+    plain = lift.read(replace(operand, negated=False) if negated else operand)
+    if shift:
+        plain = Value(b.ir.shl(plain.ir, b.constant(I32, shift).ir), I32)
+    return [Value(b.ir.not_(plain.ir), I32), b.constant(I32, 1)] if negated else [plain]
 
 
 @opcode("IMAD", "IMAD.MOV", "IMAD.IADD", "IMAD.SHL", "UIMAD", modifiers="U32 X")
@@ -107,8 +105,7 @@ def multiply_high(lift: Lift, i: Instruction) -> None:
 def scaled_sum(lift: Lift, i: Instruction) -> None:
     results, carries = _predicates(i)
     x, y, count = _numbers(i)
-    shifted = lift.b.ir.shl(lift.read(x).ir, lift.b.constant(I32, count.value).ir)
-    terms = [Value(shifted, I32), lift.read(y)]
+    terms = _terms(lift, x, count.value) + _terms(lift, y)
     total, carry = _carry_sum(lift, terms, [lift.predicate(p) for p in carries])
     _write_carries(lift, results, carry)
     lift.write(i.operands[0], total)

@@ -51,6 +51,7 @@ class Shared(NamedTuple):
 
     sites: list[tuple[int, int]]  # static index, Window
     banks: dict[str, int]  # "bank3" -> place in the launch's table of symbols
+    code: list[Instruction]  # all of the kernel's, by static index
 
 
 class Lift(BlockLift):
@@ -63,7 +64,7 @@ class Lift(BlockLift):
         super().__init__(builder)
         self.kernel, self.slots = name, slots
         self.instruction: Instruction | None = None
-        self.sites, self.banks = shared
+        self.sites, self.banks, self.code = shared
         self.reads: set[str] = set()
         self.written: dict[str, None] = {}
         self._values: dict[str, Value] = {}

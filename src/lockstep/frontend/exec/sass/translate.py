@@ -64,7 +64,7 @@ class Translation(translation.Translation):
         self.graph = Graph(self.code, entries, source.sections[-1].start)
         self.blocks = self.graph.blocks
         self.slots = Slots(source.registers)
-        self.shared = Shared([], {})
+        self.shared = Shared([], {}, self.code)
 
     def _decode(self, section: Section) -> list[Instruction]:
         source = self.source
