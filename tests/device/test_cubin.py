@@ -10,6 +10,7 @@ import zstandard
 
 import lockstep
 from lockstep.errors import InputError, LockstepError, WorkloadError
+from lockstep.frontend.exec.sass import opcodes, translate
 from lockstep.kernels import load
 
 FOLDER = Path(__file__).parent / "cubins"
@@ -91,6 +92,14 @@ def test_what_is_not_supported_is_refused_by_name():
         kernel = device.load_cubin(cubins(80)["texture"])["texture"]
         with pytest.raises(LockstepError, match=r"0x0110 TEX\.SCR\.LL .* is not supported"):
             kernel[1, 32](1, 1, 1.0, 0, 0)
+
+
+@pytest.mark.parametrize("mnemonic", ["FSETP", "DSETP", "HSETP2", "FSET.BF"])
+def test_comparisons_that_pick_an_extremum_are_refused(mnemonic):
+    assert translate.find is opcodes.find  # importing it fills the table
+    known = opcodes.TABLE[mnemonic].modifiers
+    assert not {"MIN", "MAX"} & known
+    assert {"LT", "GEU", "NUM", "NAN"} <= known
 
 
 def test_unknown_names_and_damaged_files():

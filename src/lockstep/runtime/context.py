@@ -173,10 +173,11 @@ class Context:
     def _entry_in_ptx(self, handle: int, name: str, problem: LockstepError) -> Entry:
         """A kernel whose machine code has instructions that cannot be executed, from its PTX.
 
-        Only where the module has no variables: PTX has its own.
+        Only where the module has no variables but the tables of CUDA's mathematical functions: PTX
+        has its own.
         """
         try:
-            if self._modules[handle].addresses:
+            if not all(name.startswith("__cudart_") for name in self._modules[handle].addresses):
                 raise problem
             module = load_image(self.device, self._images[handle], ptx=True)
             entry = find_entry(module, name)

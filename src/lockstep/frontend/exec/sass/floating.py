@@ -14,7 +14,7 @@ from lockstep.isa.sass.encoding.instruction import Instruction
 _ROUNDINGS = {"RZ": Rounding.ZERO, "RM": Rounding.DOWN, "RP": Rounding.UP, "RN": Rounding.NEAREST}
 _WHOLE = {"TRUNC": Rounding.ZERO, "FLOOR": Rounding.DOWN, "CEIL": Rounding.UP}
 _OPERATIONS = {"ADD": "fadd", "MUL": "fmul", "FMA": "fma"}
-ORDERS = "F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T MIN MAX"
+ORDERS = "F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T"
 
 
 def rounding_of(i: Instruction) -> Rounding:
