@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from lockstep.errors import LockstepError
 from lockstep.frontend.exec.machine import Machine
 
 FIRST_STREAM_WORDS = 1 << 16
+MOST_STREAM_WORDS = 1 << 28  # of one CTA: 2 GiB, as much as an endless loop may take
 
 
 class Streams:
@@ -27,6 +29,12 @@ class Streams:
     def grow(self, place: int) -> None:
         """Twice the room, with what is there already."""
         used = self._used(place)
+        if used >= MOST_STREAM_WORDS:
+            raise LockstepError(
+                f"CTA {int(self._ctas['linear'][place])} executes without end: its stream takes "
+                f"{8 * used} bytes; an instruction limit tells where, execution without timing "
+                "takes no memory"
+            )
         buffer = np.empty(max(2 * len(self._buffers[place]), self._first), np.int64)
         buffer[:used] = self._buffers[place][:used]
         self._buffers[place] = buffer
