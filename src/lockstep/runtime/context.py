@@ -35,6 +35,17 @@ class Refused(Exception):
         self.status, self.problem = status, problem
 
 
+class Handles(dict):
+    """What the program's handles stand for; a number that is none refuses the call."""
+
+    def __missing__(self, handle: int):
+        raise Refused(Status.INVALID_HANDLE)
+
+    def __delitem__(self, handle: int) -> None:
+        self[handle]  # refuses unknown ones
+        super().__delitem__(handle)
+
+
 @dataclass(frozen=True)
 class Region:
     """Rows in device memory."""
@@ -57,12 +68,12 @@ class Context:
         self.simulator, self.device = simulator, simulator.device
         self.broken: Status | None = None
         self._next = FIRST_HANDLE
-        self._modules: dict[int, Module] = {}
-        self._images: dict[int, bytes] = {}  # of the modules
-        self._entries: dict[int, Entry] = {}
-        self._streams: dict[int, Stream] = {}
-        self._events: dict[int, Moment | None] = {}
-        self._allocations: dict[int, Allocation] = {}
+        self._modules: dict[int, Module] = Handles()
+        self._images: dict[int, bytes] = Handles()  # of the modules
+        self._entries: dict[int, Entry] = Handles()
+        self._streams: dict[int, Stream] = Handles()
+        self._events: dict[int, Moment | None] = Handles()
+        self._allocations: dict[int, Allocation] = Handles()
         self._textures: set[int] = set()
 
     def perform(self, call: Call, fields: dict[str, int], data: bytes) -> Answer:
@@ -71,8 +82,6 @@ class Context:
             raise Refused(self.broken)
         try:
             return getattr(self, call.name.lower())(fields, data)
-        except KeyError as error:
-            raise Refused(Status.INVALID_HANDLE) from error
         except LaunchError as error:
             raise self._break(error) from error
         except LockstepError as error:
@@ -322,6 +331,8 @@ class Context:
 
     def destroy_texture(self, fields: dict, data: bytes) -> Answer:
         """Free a texture."""
+        if fields["texture"] not in self._textures:
+            raise Refused(Status.INVALID_HANDLE)
         self._textures.remove(fields["texture"])
         self.device.synchronize()
         self.device.memory.free(fields["texture"])

@@ -10,5 +10,6 @@ from lockstep.frontend.exec.sass import (
     integer,
     matrix,
     memory,
+    predicates,
     warp,
 )

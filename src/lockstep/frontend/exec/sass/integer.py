@@ -12,7 +12,7 @@ from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Operand, Register
 
 
-def _predicates(i: Instruction) -> tuple[list[Register], list[Register]]:
+def predicate_operands(i: Instruction) -> tuple[list[Register], list[Register]]:
     """Predicate operands: those that are written and those that are read."""
     where = [o for o in i.operands if isinstance(o, Register) and o.file in ("P", "UP")]
     results = [o for o in i.operands[: i.results] if o in where]
@@ -51,7 +51,7 @@ def _write_carries(lift: Lift, targets: list[Register], carry: Value) -> None:
 @opcode("IADD3", "UIADD3", modifiers="X")
 def add3(lift: Lift, i: Instruction) -> None:
     """A negated source is its complement plus one, and both count for the carry."""
-    results, carries = _predicates(i)
+    results, carries = predicate_operands(i)
     terms = [t for operand in _numbers(i) for t in _terms(lift, operand)]
     total, carry = _carry_sum(lift, terms, [lift.predicate(p) for p in carries])
     _write_carries(lift, results, carry)
@@ -70,7 +70,7 @@ def _terms(lift: Lift, operand: Operand, shift: int = 0) -> list[Value]:
 @opcode("IMAD", "IMAD.MOV", "IMAD.IADD", "IMAD.SHL", "UIMAD", modifiers="U32 X")
 def multiply_add(lift: Lift, i: Instruction) -> None:
     x, y, z = (lift.read(o) for o in _numbers(i))
-    _, carries = _predicates(i)
+    _, carries = predicate_operands(i)
     product = Value(lift.b.ir.mul(x.ir, y.ir), I32)
     total, _ = _carry_sum(lift, [product, z], [lift.predicate(p) for p in carries])
     lift.write(i.operands[0], total)
@@ -78,7 +78,7 @@ def multiply_add(lift: Lift, i: Instruction) -> None:
 
 @opcode("IMAD.WIDE", "UIMAD.WIDE", modifiers="U32 X")
 def multiply_add_wide(lift: Lift, i: Instruction) -> None:
-    results, carries = _predicates(i)
+    results, carries = predicate_operands(i)
     if carries:
         raise lift.refuse("a carry into a wide product is not supported")
     x, y, z = _numbers(i)
@@ -103,7 +103,7 @@ def multiply_high(lift: Lift, i: Instruction) -> None:
 
 @opcode("LEA", "ULEA", modifiers="X")
 def scaled_sum(lift: Lift, i: Instruction) -> None:
-    results, carries = _predicates(i)
+    results, carries = predicate_operands(i)
     x, y, count = _numbers(i)
     terms = _terms(lift, x, count.value) + _terms(lift, y)
     total, carry = _carry_sum(lift, terms, [lift.predicate(p) for p in carries])
@@ -114,7 +114,7 @@ def scaled_sum(lift: Lift, i: Instruction) -> None:
 @opcode("LEA.HI", "ULEA.HI", modifiers="X SX32")
 def scaled_sum_high(lift: Lift, i: Instruction) -> None:
     """The high word of a 64-bit number shifted left, plus a word."""
-    results, carries = _predicates(i)
+    results, carries = predicate_operands(i)
     x, y, *rest = _numbers(i)
     b, low, count = lift.b, lift.read(x), rest[-1].value
     extended = "SX32" in i.modifiers
@@ -148,7 +148,7 @@ def _bits(lift: Lift, i: Instruction, operand: Operand) -> Value:
 @opcode("LOP3.LUT", "ULOP3.LUT", modifiers="PAND")
 def logic(lift: Lift, i: Instruction) -> None:
     """Any function of three bits; a predicate tells whether the result is not zero."""
-    results, sources = _predicates(i)
+    results, sources = predicate_operands(i)
     *inputs, table = _numbers(i)
     x, y, z = (lift.read(o) for o in inputs)
     b = lift.b
@@ -164,16 +164,6 @@ def logic(lift: Lift, i: Instruction) -> None:
     lift.write(target, value)
 
 
-@opcode("PLOP3.LUT", "UPLOP3.LUT")
-def predicate_logic(lift: Lift, i: Instruction) -> None:
-    results, sources = _predicates(i)
-    tables = [o.value for o in i.operands[i.results :] if isinstance(o, Immediate)]
-    x, y, z = (lift.predicate(p) for p in sources)
-    values = [lane_bits.lookup(lift.b, x, y, z, table) for table in tables]
-    for target, value in zip(results, values, strict=False):
-        lift.write_predicate(target, value)
-
-
 _COMPARE = {"LT": "<", "EQ": "==", "LE": "<=", "GT": ">", "NE": "!=", "GE": ">="}
 _BOOLEAN = ("AND", "OR", "XOR")
 
@@ -181,7 +171,7 @@ _BOOLEAN = ("AND", "OR", "XOR")
 @opcode("ISETP", "UISETP", modifiers="F LT EQ LE GT NE GE T U32 AND OR XOR EX")
 def compare(lift: Lift, i: Instruction) -> None:
     """With EX, the high words of 64-bit numbers; a predicate has what the low words gave."""
-    _, sources = _predicates(i)
+    _, sources = predicate_operands(i)
     x, y = (lift.read(o) for o in _numbers(i))
     b, name, signed = lift.b, i.modifiers[0], "U32" not in i.modifiers
     if name in ("T", "F"):
@@ -311,7 +301,7 @@ def find_leading_one(lift: Lift, i: Instruction) -> None:
     source = i.operands[i.results]
     signed, distance = "U32" not in i.modifiers, "SH" in i.modifiers
     value = lane_bits.find_leading(lift.b, lift.read(source), signed, distance)
-    results, _ = _predicates(i)
+    results, _ = predicate_operands(i)
     if results:
         none = lift.b.ir.icmp_unsigned("!=", value.ir, lift.b.constant(I32, -1).ir)
         lift.write_predicate(results[0], Value(none, PRED))
@@ -346,40 +336,6 @@ def bit_mask(lift: Lift, i: Instruction) -> None:
         low = lift.b.constant(I32, 31).ir
         start, length = (Value(lift.b.ir.and_(v.ir, low), I32) for v in (start, length))
     lift.write(i.operands[0], lane_bits.ones_from(lift.b, start, length))
-
-
-@opcode("P2R", "UP2UR", modifiers="PR B1 B2 B3")
-def predicates_to_register(lift: Lift, i: Instruction) -> None:
-    """Pack P0 to P6 into the bits that the mask selects; the others come from the register."""
-    b = lift.b
-    source = next(
-        o for o in i.operands[i.results :] if isinstance(o, Register) and o.file in ("R", "UR")
-    )
-    mask = next(o for o in i.operands if isinstance(o, Immediate)).value
-    file = "UP" if i.mnemonic.startswith("U") else "P"
-    packed = b.constant(I32, 0)
-    for k in range(7):
-        if mask >> k & 1:
-            held = lift.current(f"{file}{k}", PRED)
-            bit = b.ir.select(held.ir, b.constant(I32, 1 << k).ir, b.constant(I32, 0).ir)
-            packed = Value(b.ir.or_(packed.ir, bit), I32)
-    kept = b.ir.and_(lift.read(source).ir, b.constant(I32, ~mask).ir)
-    lift.write(i.operands[0], Value(b.ir.or_(packed.ir, kept), I32))
-
-
-@opcode("R2P", "UR2UP", modifiers="PR B1 B2 B3")
-def register_to_predicates(lift: Lift, i: Instruction) -> None:
-    b = lift.b
-    source = next(o for o in i.operands if isinstance(o, Register) and o.file in ("R", "UR"))
-    mask = next(o for o in i.operands if isinstance(o, Immediate)).value
-    file = "UP" if i.mnemonic.startswith("U") else "P"
-    shift = next((8 * int(m[1]) for m in (*i.modifiers, source.part) if m in ("B1", "B2", "B3")), 0)
-    value = lift.read(source)
-    for k in range(7):
-        if mask >> k & 1:
-            bit = b.ir.and_(value.ir, b.constant(I32, 1 << (k + shift)).ir)
-            held = b.ir.icmp_unsigned("!=", bit, b.constant(I32, 0).ir)
-            lift.assign(f"{file}{k}", Value(held, PRED))
 
 
 @opcode("R2UR")
