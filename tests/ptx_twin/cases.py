@@ -10,11 +10,12 @@ from ptx_twin import (
     case_floating,
     case_integer,
     case_memory,
+    case_video,
     case_warp,
 )
 from ptx_twin.agreement import agrees
 from ptx_twin.case import SLOT, Case
-from ptx_twin.generator import SCRATCH, module_ptx, names, slots_of
+from ptx_twin.generator import SCRATCH, module_ptx, slots_of
 from ptx_twin.interpreter import run
 from ptx_twin.memory import Memory
 from ptx_twin.values import rows_of
@@ -25,6 +26,7 @@ FAMILIES = (
     case_compare,
     case_conversion,
     case_memory,
+    case_video,
     case_warp,
 )
 BUNDLE = 16  # cases of a kernel at most
@@ -59,15 +61,6 @@ class Bundle:
     @property
     def result_bytes(self):
         return SLOT * slots_of(self.cases) * len(self.rows)
-
-    def at_line(self, line):
-        """The case whose text is on a line of the PTX, counted from 1; None if there is none."""
-        text = self.ptx.splitlines()[line - 1].strip()
-        texts = [case.text.format(**names(i, case)) for i, case in enumerate(self.cases)]
-        return self.cases[texts.index(text)] if text in texts else None
-
-    def without(self, case):
-        return Bundle(tuple(c for c in self.cases if c is not case), self.number)
 
 
 @lru_cache

@@ -1,7 +1,7 @@
 """Run a kernel thread by thread: threads take turns, so that locks and barriers end."""
 
 from lockstep.isa.ptx.syntax import Immediate, Symbol
-from ptx_twin import access, barriers, carry, compare, control, conversion, floating, matrix, warp
+from ptx_twin import access, barriers, carry, compare, control, conversion, floating, matrix, video, warp
 from ptx_twin.machine import Cta, Gathering, Machine, Thread
 from ptx_twin.memory import Fault
 from ptx_twin.numbers import convert
@@ -30,6 +30,7 @@ HANDLERS = {
     **control.HANDLERS,
     **dict.fromkeys(warp.COLLECTIVES.keys() - barriers.HANDLERS.keys(), warp.gather),
     **dict.fromkeys(matrix.COLLECTIVES, warp.gather_warp),
+    **video.HANDLERS,
     "mov": move,
     **dict.fromkeys(("nanosleep", "pmevent", "griddepcontrol", "setmaxnreg"), nothing),
 }

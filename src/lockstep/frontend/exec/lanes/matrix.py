@@ -19,7 +19,7 @@ from lockstep.frontend.exec.lanes.builder import LaneBuilder, type_suffix
 from lockstep.frontend.exec.lanes.flow import Values, outlined
 from lockstep.frontend.exec.lanes.formats import widen
 from lockstep.frontend.exec.lanes.narrow import narrow
-from lockstep.frontend.exec.lanes.rounding import Rounding
+from lockstep.frontend.exec.lanes.rounding import Rounding, rounded
 from lockstep.frontend.exec.lanes.types import (
     BF16,
     E4M3,
@@ -120,11 +120,13 @@ class Numbers:
     result: str
     operation: str = "mul"
     saturates: bool = False
+    rounding: Rounding = Rounding.NEAREST  # of f64
 
     @property
     def name(self) -> str:
         """Distinguishes products for which different code is needed."""
         parts = [self.first, self.second, self.accumulator, self.result, self.operation]
+        parts += [] if self.rounding == Rounding.NEAREST else [self.rounding.name.lower()]
         return "_".join([*parts, "sat"] if self.saturates else parts)
 
 
@@ -214,7 +216,9 @@ class _Product:
     def _step(self, one: ir.Value, other: ir.Value, total: ir.Value | None) -> ir.Value:
         emit, operation = self.b.ir, self.numbers.operation
         if not _is_integer(self.numbers):
-            return _intrinsic(self.b, "llvm.fma", one, other, total)
+            kind = F64 if self.numbers.result == "f64" else F32
+            terms = [Value(term, kind, settled=False) for term in (one, other, total)]
+            return rounded(self.b, "fma", self.numbers.rounding, *terms).ir
         if operation == "mul":
             product = emit.mul(one, other)
         else:

@@ -12,6 +12,7 @@ from lockstep.frontend.exec.lanes import matrix_moves as moves
 from lockstep.frontend.exec.lanes.matrix import BITS, Layout, Numbers, per_register
 from lockstep.frontend.exec.lanes.matrix_moves import Fragment
 from lockstep.frontend.exec.lanes.types import I32, I64, INTEGERS, Value
+from lockstep.frontend.exec.ptx.floating import rounding_of
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of
@@ -53,12 +54,13 @@ def _tile(rows: int, depth: int, kind: str) -> Layout:
 
 
 @opcode(
-    _MMA + "m8n8k4.{row,col}.{row,col}.{f16,f32}.f16.f16.{f16,f32}",
-    _MMA + "{m16n8k8,m16n8k16}.row.col.{f16,f32}.f16.f16.{f16,f32}",
+    _MMA + "m8n8k4.{row,col}.{row,col}.{f16.f16.f16.f16,f32.f16.f16.f16,f32.f16.f16.f32}",
+    _MMA + "{m16n8k8,m16n8k16}.row.col.{f16.f16.f16.f16,f32.f16.f16.f32}",
     _MMA + "{m16n8k8,m16n8k16}.row.col.f32.bf16.bf16.f32",
     _MMA + "{m16n8k4,m16n8k8}.row.col.f32.tf32.tf32.f32",
-    _MMA + "{m16n8k16,m16n8k32}.row.col.{f16,f32}." + _EIGHTS + ".{f16,f32}",
-    _MMA + "{m8n8k4,m16n8k4,m16n8k8,m16n8k16}.row.col[.rn].f64.f64.f64.f64",
+    _MMA + "{m16n8k16,m16n8k32}.row.col.f16." + _EIGHTS + ".f16",
+    _MMA + "{m16n8k16,m16n8k32}.row.col.f32." + _EIGHTS + ".f32",
+    _MMA + "{m8n8k4,m16n8k4,m16n8k8,m16n8k16}.row.col[.{rn,rz,rm,rp}].f64.f64.f64.f64",
     _MMA + "{m8n8k16,m16n8k16,m16n8k32}.row.col[.satfinite].s32." + _BYTES + ".s32",
     _MMA + "{m8n8k32,m16n8k32,m16n8k64}.row.col[.satfinite].s32." + _FOURS + ".s32",
     _MMA + "{m8n8k128,m16n8k128,m16n8k256}.row.col.s32.b1.b1.s32.{xor,and}.popc",
@@ -67,8 +69,6 @@ def multiply(lift: Lift, i: Instruction) -> None:
     d_kind, a_kind, b_kind, c_kind = _kinds(i)
     m, _, k = shape_of(i)
     if (m, k) == (8, 4) and a_kind == "f16":
-        if c_kind == "f32" and d_kind == "f16":
-            raise lift.refuse(f"{i.name}: the result is narrower than the accumulator")
         layout = _quads(i, c_kind, d_kind)
     else:
         layout = _tile(m, k, a_kind)
@@ -86,7 +86,8 @@ def _quads(i: Instruction, start: str, result: str) -> Layout:
 
 def _numbers(i: Instruction, first: str, second: str, start: str, result: str) -> Numbers:
     operation = next((w for w in i.modifiers if w in ("xor", "and")), "mul")
-    return Numbers(first, second, start, result, operation, "satfinite" in i.modifiers)
+    saturates = "satfinite" in i.modifiers
+    return Numbers(first, second, start, result, operation, saturates, rounding_of(i))
 
 
 # wmma
