@@ -1,5 +1,6 @@
-"""What ptxas says of instructions; ``PYTHONPATH=tests python -m ptx_legality.assembler`` asks again.
+"""What ptxas says of instructions.
 
+``PYTHONPATH=tests python -m ptx_legality.assembler`` asks again, after a change of forms.txt.
 verdicts.txt has a line for each form of forms.txt: which of its names are legal on any of the
 targets, as a hexadecimal number, the first name lowest.
 """

@@ -36,8 +36,7 @@ def _saturating() -> list[str]:
         targets = [
             t
             for t in kinds
-            if t != source
-            and not (int(t[1:]) > size and (source[0] == "u" or t[0] == "s"))
+            if t != source and not (int(t[1:]) > size and (source[0] == "u" or t[0] == "s"))
         ]
         forms.append(f"cvt.sat.{{{','.join(targets)}}}.{source}")
     return forms

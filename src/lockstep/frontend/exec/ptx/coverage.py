@@ -22,8 +22,8 @@ REFUSALS = """\
 ## Refused
 
 Modifiers in another order than the manual's are taken as ptxas takes them. These instructions are
-refused (`*` is whatever there is in its place); what is neither above nor here is refused as none of
-the PTX ISA's.
+refused (`*` is whatever there is in its place); what is neither above nor here is refused as no
+instruction of the PTX ISA.
 
 | instruction | why |
 |---|---|

@@ -23,7 +23,6 @@ REFUSED: dict[str, str] = {
     "cvt.*{e2m1,e2m3,e3m2,ue8m0}*": _BLACKWELL,
     "fma.rn*.oob*": "which NaN stands for what is out of bounds is not documented",
     "ldmatrix.*.b8": _BLACKWELL,
-    "mma.{sp,sp::ordered_metadata}.*": _DENSE,
     "{min,max}*.xorsign.f32": "an operation of three operands, of sm_100 and later",
     "multimem.*": "an address is that of one GPU's memory",
     "{st,red}.async.*": _CLUSTER,

@@ -17,7 +17,8 @@ _BARRIER = {"cta", "cluster", "sync", "arrive", "wait", "red", "warp"}
 _NAMES = {
     **dict.fromkeys(("mul", "mad", "madc", "mul24", "mad24", "dp2a"), _HALVES),
     **dict.fromkeys(("bar", "barrier"), _BARRIER),
-    **dict.fromkeys(("st", "red"), {"async"}),
+    "st": {"async"},
+    "red": {"async"},
     "cp": {"async", "reduce", "bulk", "tensor", "prefetch", "mbarrier", "arrive", "wait_group"},
     "createpolicy": {"fractional", "range", "cvt"},
     "cvta": {"to"},
