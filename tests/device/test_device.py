@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lockstep
+from lockstep import kernels
 from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec import launch
 
@@ -150,6 +151,18 @@ def test_launches_beyond_the_gpu_are_refused(device, timed, ptx, geometry, messa
         array = on.empty(8)
         with pytest.raises(WorkloadError, match=message):
             on.load_ptx(ptx)["axpy"][geometry](8, 1.0, array, array)
+
+
+@pytest.mark.parametrize("ctas", [1, 3, 16])
+def test_strides_may_lead_out_of_device_memory(small_gpu, ctas):
+    """What a loop would access next is fetched early, be it where nothing is."""
+    bytes_each = 1 << 19
+    with lockstep.Device(small_gpu, memory_bytes=2 * bytes_each, heap_bytes=0) as device:
+        n = bytes_each // 4
+        x, y = device.array(np.arange(n, dtype="f4")), device.array(np.ones(n, "f4"))
+        assert y.pointer + y.nbytes == device.memory.base + device.memory.capacity
+        device.load_ptx(kernels.load("saxpy").ptx)["saxpy"][ctas, 256](n, 2.0, x, y)
+        np.testing.assert_array_equal(y.numpy(), 2 * np.arange(n, dtype="f4") + 1)
 
 
 def test_a_closed_device_says_so(small_gpu, ptx):
