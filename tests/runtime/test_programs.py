@@ -61,6 +61,23 @@ print(list(back) == [k + 0.5 for k in range(100)], file=out)
     assert not simulator.unsupported
 
 
+def test_more_shared_memory_than_48_kb_must_be_asked_for(run):
+    outcome, out, simulator = run("""
+function, x, value = kernel(b"add"), c_uint64(), c_int()
+ok(cu.cuMemAlloc_v2(byref(x), c_size_t(400)))
+values = c_uint64(x.value), c_uint32(100), c_float(1)
+places = (c_void_p * 3)(*(addressof(v) for v in values))
+def launch(shared):
+    return cu.cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, shared, None, places, None)
+print(launch(48 << 10), launch((48 << 10) + 1), file=out)
+ok(cu.cuFuncGetAttribute(byref(value), 8, function))
+print(value.value, cu.cuFuncSetAttribute(function, 8, 164 << 10), file=out)
+print(cu.cuFuncSetAttribute(function, 8, 60 << 10), launch(60 << 10), launch(61 << 10), file=out)
+""")
+    assert out.splitlines() == ["0 1", "49152 1", "0 0 1"]
+    assert simulator.launches == 2
+
+
 @pytest.mark.parametrize("library", ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"])
 def test_what_the_runtime_says_of_the_device(run_python, library):
     properties = {"libcudart.so.12": "cudaGetDeviceProperties_v2"}.get(

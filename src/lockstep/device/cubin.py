@@ -1,5 +1,6 @@
 """Modules of machine code: kernels of a cubin, constant banks, variables."""
 
+import math
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,12 +10,13 @@ import numpy as np
 from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
 from lockstep.device.module import Kernel, Module
-from lockstep.errors import InputError, LockstepError
+from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.frontend.exec.sass.image import Image
 from lockstep.frontend.exec.sass.translate import Source, translate
 from lockstep.frontend.exec.state import LOCAL_WINDOW
+from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.sass.binary import Cubin, Function, Relocation, read_cubin
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ PADDING = 16  # bytes behind a constant bank, which wide loads may touch
 # Where constant bank 0 holds the block, the grid, the address of local memory in the generic
 # space, and the end of a thread's stack, on all of Volta to Hopper.
 _BLOCK, _GRID, _LOCAL, _STACK = 0x0, 0xC, 0x20, 0x28
+# Where the halves of the cooperative grid's workspace are, high and low, by where parameters begin:
+# what %envreg1 and %envreg2 become in the code that ptxas makes.
+_WORKSPACE = {0x160: (0x8C, 0x90), 0x210: (0x44, 0x48)}
 _TYPES = {"float": "f32", "double": "f64"}
 
 
@@ -43,6 +48,11 @@ class CubinModule(Module):
                 self._sizes[symbol.name] = symbol.size
         for relocation in self.cubin.relocations:
             self._relocate(relocation)
+
+    @property
+    def code(self) -> str:
+        """What its code is, for people."""
+        return f"machine code of sm_{self.cubin.architecture}"
 
     @property
     def entries(self) -> list[str]:
@@ -133,6 +143,20 @@ class CubinKernel(Kernel):
         self._program = translate(source, module.key, recording)
         return self._program
 
+    @property
+    def most_threads(self) -> int:
+        """In the largest block that it was compiled for."""
+        return self.function.most_threads or MOST_THREADS
+
+    def check_block(self, block: tuple[int, int, int]) -> None:
+        """Refuse blocks that are larger than it was compiled for."""
+        most = self.most_threads
+        if math.prod(block) > most:
+            raise WorkloadError(
+                f"kernel {self.name}: a block of {math.prod(block)} threads; it was compiled for "
+                f"{most} (__launch_bounds__)"
+            )
+
     def address(self, symbol: str) -> int:
         """Where a constant bank is, by its name in programs: ``bank3``."""
         number = int(symbol.removeprefix("bank"))
@@ -146,6 +170,9 @@ class CubinKernel(Kernel):
         struct.pack_into("<3I", bank, _GRID, *geometry.grid)
         stack = self._program.thread_bytes(self.module.device.limits.stack_bytes)
         struct.pack_into("<QI", bank, _LOCAL, LOCAL_WINDOW, stack)
+        if base in _WORKSPACE:
+            for place, half in zip(_WORKSPACE[base], divmod(geometry.workspace, 1 << 32)):
+                struct.pack_into("<I", bank, place, half)
         bank[base : base + len(parameters)] = parameters
         return np.frombuffer(bytes(bank) + bytes(PADDING), np.uint8).copy()
 
