@@ -62,7 +62,7 @@ print(list(back) == [k + 0.5 for k in range(100)], file=out)
 
 
 def test_more_shared_memory_than_48_kb_must_be_asked_for(run):
-    outcome, out, simulator = run("""
+    _, out, simulator = run("""
 function, x, value = kernel(b"add"), c_uint64(), c_int()
 ok(cu.cuMemAlloc_v2(byref(x), c_size_t(400)))
 values = c_uint64(x.value), c_uint32(100), c_float(1)
