@@ -207,17 +207,19 @@ def test_a_program_that_is_killed_within_a_kernel(run, every):
     assert time.monotonic() - begin < 60
 
 
-def test_ctrl_c_ends_a_kernel_and_its_program(run, monkeypatch):
+@pytest.mark.parametrize("every", [0, 1])
+def test_ctrl_c_ends_a_kernel_and_its_program(run, capfd, every):
     def interrupt():
         time.sleep(1.5)
         signal.raise_signal(signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    outcome, _, simulator = run(FOREVER + "ok(cu.cuCtxSynchronize())")
+    outcome, _, simulator = run(FOREVER + "ok(cu.cuCtxSynchronize())", every=every)
     thread.join()
     assert outcome.interrupted and outcome.code != 0
     assert simulator.launches == 1
+    assert "kernel forever ran: CTA (0, 0, 0) at pc 0x0: bra" in capfd.readouterr().err
 
 
 def test_the_programs_without_a_simulator(run_python, tmp_path):

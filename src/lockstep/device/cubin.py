@@ -17,7 +17,7 @@ from lockstep.frontend.exec.sass.image import Image
 from lockstep.frontend.exec.sass.translate import Source, translate
 from lockstep.frontend.exec.state import LOCAL_WINDOW
 from lockstep.isa.instruction import MOST_THREADS
-from lockstep.isa.sass.binary import Cubin, Function, Relocation, read_cubin
+from lockstep.isa.sass.binary import Cubin, Function, Relocation, lines, read_cubin
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
@@ -40,6 +40,7 @@ class CubinModule(Module):
         super().__init__(device, str(path), data)
         self.cubin: Cubin = read_cubin(data, path)
         self.image = Image(self.cubin.functions)
+        self.lines = lines(self.cubin)
         self._sections = self._place_sections()
         self._sizes: dict[str, int] = {}
         for symbol in self.cubin.symbols:
@@ -139,6 +140,7 @@ class CubinKernel(Kernel):
             registers=function.registers,
             local_bytes=-(-local // 16) * 16,
             shared_bytes=function.shared_bytes,
+            lines=module.lines,
         )
         self._program = translate(source, module.key, recording)
         return self._program

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lockstep.device import Module, Stream
+from lockstep.device import Module, Stopped, Stream
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.cuda.calls import Allocation, Call, key
 from lockstep.frontend.exec.faults import LaunchError
@@ -88,6 +88,9 @@ class Context:
             return getattr(self, call.name.lower())(fields, data)
         except LaunchError as error:
             raise self._break(error) from error
+        except Stopped as error:
+            _pass_on(error)
+            raise self._break(error) from error
         except LockstepError as error:
             raise Refused(status_of(error), error) from error
 
@@ -97,6 +100,8 @@ class Context:
             try:
                 answer.then()
             except (LockstepError, MemoryError) as error:
+                if isinstance(error, Stopped):
+                    _pass_on(error)
                 self._break(error)
 
     def _break(self, error: LockstepError | MemoryError) -> Refused:
@@ -427,6 +432,14 @@ class Context:
             raise Refused(Status.INVALID_HANDLE)
         self.device.synchronize()
         return Answer((self.simulator.nanoseconds(start, end),))
+
+
+def _pass_on(error: Stopped) -> None:
+    """Ctrl-C that ended a simulation ends the program, too."""
+    if error.interrupted:
+        again = KeyboardInterrupt()
+        again.add_note(error.reason)
+        raise again from error
 
 
 _ALWAYS = {Call.HELLO, Call.RESET, Call.UNSUPPORTED, Call.DESTROY_EVENT, Call.DESTROY_STREAM}

@@ -69,6 +69,9 @@ int kernel_launch(struct kernel *kernel, const struct shape *shape, void **argum
     if (block) {
         return send_launch(kernel, shape, block, bytes);
     }
+    if (!arguments && kernel->facts.parameters) {
+        return INVALID_VALUE;
+    }
     void *values = kernel_block(kernel, arguments);
     status = send_launch(kernel, shape, values, kernel->facts.parameter_bytes);
     free(values);
