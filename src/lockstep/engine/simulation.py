@@ -99,9 +99,8 @@ class Simulation:
     def _launch(self, kernel: Kernel) -> None:
         alone = not self.table.running
         self._settle()
-        sm, memory = self.machine.sm, self.machine.memory
-        # Starting may be interrupted: it executes the first CTAs of a kernel that is executed.
-        self._baselines[self.table.free_slot()] = (sm.counters.copy(), memory.counters.copy())
+        before = self.machine.sm.counters.copy(), self.machine.memory.counters.copy()
+        self._baselines[self.table.free_slot()] = before  # first: Ctrl-C may end the start
         running = self.table.start(kernel, self.now)
         self._next_look = running.ready + STALLED_CYCLES  # a launch may pause as long as that
         self._adopt()
@@ -115,7 +114,7 @@ class Simulation:
     def _finish(self, running: Running, complete: bool) -> None:
         kernel = running.kernel
         self._settle()
-        before_sm, before_memory = self._baselines.pop(running.slot)
+        before_sm, before_memory = self._baselines[running.slot]
         started = int(self.streams.sm.kernels[running.slot].started)
         end = running.end if complete else self.now
         fit, limiter = bind.occupancy(kernel, self.gpu)
