@@ -78,11 +78,11 @@ def command(
         if timing:
             simulation["timeline"] = timeline is not None
             simulation["progress"] = progress.update if progress.shown else None
-            simulation["notice"] = progress.notice
         else:
             simulation = {"limit_instructions": simulation["limit_instructions"]}
         timed = bool(timing)
-        device = Device(spec, timing=timed, profile=True, name=chosen.name, **simulation)
+        simulation |= {"name": chosen.name, "notice": progress.notice}
+        device = Device(spec, timing=timed, profile=True, **simulation)
         stopped, checks = execute(device, chosen, record)
     with device:
         finish(device, json_file, out, timeline, quiet)

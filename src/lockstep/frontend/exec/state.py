@@ -89,8 +89,11 @@ WARP = np.dtype(
 )
 """One warp that is being executed."""
 
-SITE = np.dtype([("low", "i8"), ("span", "i8"), ("space", "i8")])
-"""The range of the allocation that an instruction accessed last; ``space`` is a Window."""
+SITE = np.dtype([("low", "i8"), ("span", "i8"), ("space", "i8"), ("last", "i8")])
+"""The range of the allocation that an instruction accessed last, and its first lane's address.
+
+``space`` is a Window.
+"""
 
 ALLOCATION = np.dtype([("address", "i8"), ("bytes", "i8")])
 """A piece of device memory that the program may access."""
