@@ -13,6 +13,7 @@ from lockstep.frontend.cuda.calls import Allocation, Call, key
 from lockstep.frontend.exec.faults import LaunchError
 from lockstep.frontend.exec.memory import DeviceMemoryError
 from lockstep.frontend.exec.resident import WORKSPACE_BYTES
+from lockstep.frontend.exec.textures import remove
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.runtime import textures
 from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
@@ -111,16 +112,18 @@ class Context:
 
     def close(self) -> None:
         """The program has gone: free what it had."""
-        self._free_all()
+        self._free_memory()
         tables = (self._entries, self._modules, self._images)
         for table in (*tables, self._streams, self._events):
             table.clear()
 
-    def _free_all(self) -> None:
-        for addresses in (self._allocations, self._textures, self._workspaces.values()):
+    def _free_memory(self) -> None:
+        for addresses in (self._allocations, self._workspaces.values()):
             for address in addresses:
                 self.device.memory.free(address)
-        for table in (self._allocations, self._textures, self._workspaces):
+        for handle in self._textures:
+            remove(self.device.memory, handle)
+        for table in (self._allocations, self._workspaces, self._textures):
             table.clear()
 
     def _handle(self) -> int:
@@ -146,7 +149,7 @@ class Context:
     def reset(self, fields: dict, data: bytes) -> Answer:
         """Free everything the program has."""
         self.device.synchronize()
-        self._free_all()
+        self._free_memory()
         self.broken = None
         return Answer()
 
@@ -380,7 +383,7 @@ class Context:
             raise Refused(Status.INVALID_HANDLE)
         self._textures.remove(fields["texture"])
         self.device.synchronize()
-        self.device.memory.free(fields["texture"])
+        remove(self.device.memory, fields["texture"])
         return Answer()
 
     # Streams and events
