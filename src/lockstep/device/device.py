@@ -114,12 +114,13 @@ class Device:
 
     @property
     def recording(self) -> Recording:
-        """What launches write to streams."""
+        """What launches tell of what they do."""
+        recording = Recording.PROFILE if self.profiling else Recording.NOTHING
         if self.at_issue:
-            return Recording.AT_ISSUE
+            return recording | Recording.AT_ISSUE
         if self.timing is not None or self.recorder is not None:
-            return Recording.EVERYTHING
-        return Recording.PROFILE if self.profiling else Recording.NOTHING
+            return recording | Recording.EVERYTHING
+        return recording
 
     def check_open(self) -> None:
         """Raise if the device is closed."""
@@ -256,7 +257,7 @@ class Device:
         return launch
 
     def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
-        command = workload_kernel(launch, self.profiling, self.recording)
+        command = workload_kernel(launch, self.recording)
         if self.recorder:
             self.recorder.launch(command)
         if timing:

@@ -12,6 +12,7 @@ from lockstep.frontend.exec.machine import ALL_BARRIERS, BARRIER_STATE, RUNNING,
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import (
+    COUNTER,
     CTA,
     FAULT,
     LANES,
@@ -109,6 +110,7 @@ class Resident:
         self._local = aligned(rows * LANES * max(self._local_bytes, 16), np.uint8)
         self._threads = thread_ids(geometry)
         self._symbols, self._table = symbols, table
+        self.counters = aligned(0 if program.guarded is None else len(program.guarded), COUNTER)
         self.machine = self._allocate(rows, functions)
         self._describe_launch(limits)
         self._describe_running()
@@ -147,6 +149,7 @@ class Resident:
         launch = self.machine.launch[0]
         launch.symbols = self._symbols.ctypes.data
         launch.sites = self.machine.sites.ctypes.data
+        launch.counters = self.counters.ctypes.data
         targets = self.program.targets
         if targets is not None:
             launch.targets, launch.target_count = targets.ctypes.data, len(targets)
@@ -208,6 +211,7 @@ class Resident:
         machine.ctas[0].linear = -1
         machine.times[:] = 0
         machine.lanes[:] = 0
+        self.counters.view(np.int64)[:] = 0
 
     def follow(self, memory: DeviceMemory) -> None:
         """Take over the allocations of device memory, and forget those that sites know."""
