@@ -6,6 +6,7 @@ import pytest
 import lockstep
 from lockstep import kernels
 from lockstep.errors import InputError, LockstepError, WorkloadError
+from lockstep.frontend.exec import launch
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u1", "f2", "c8", "?"])
@@ -188,3 +189,11 @@ def test_a_functional_device_has_no_cycles(device, ptx):
 def test_many_devices_one_after_the_other(small_gpu):
     for _ in range(12):  # more than there are address ranges: those not in use are taken back
         lockstep.Device(small_gpu).array([1])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_first_compilation_is_announced(monkeypatch, compiled):
+    monkeypatch.setattr(launch, "is_compiled", lambda function: compiled)
+    heard = []
+    lockstep.Device("QV100", notice=heard.append).close()
+    assert heard == ([] if compiled else [launch.NOTICE])

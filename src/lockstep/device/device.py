@@ -19,6 +19,7 @@ from lockstep.device.tensor_map import TensorMap, tensor_map
 from lockstep.device.texture import Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
+from lockstep.frontend.exec.launch import announce_compilation
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry, Limits
@@ -89,6 +90,8 @@ class Device:
                 progress=progress,
                 notice=notice,
             )
+        if notice:
+            announce_compilation(notice)
         self._streams = {0: self.default_stream}
         self.launches: list[Launch] = []
         self._launched = 0

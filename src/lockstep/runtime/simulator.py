@@ -108,4 +108,4 @@ class Simulator:
             print(f"lockstep: {text}", file=sys.stderr, flush=True)
 
 
-_TIMING_OPTIONS = ("threads", "interval", "timeline", "progress", "notice")
+_TIMING_OPTIONS = ("threads", "interval", "timeline", "progress")

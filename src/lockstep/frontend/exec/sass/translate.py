@@ -15,7 +15,7 @@ from lockstep.frontend.exec.sass.graph import (
     Block,
     Graph,
     converges,
-    jumps_directly,
+    jumps_anywhere,
     members_of,
 )
 from lockstep.frontend.exec.sass.image import Section
@@ -35,15 +35,15 @@ class Source:
     """What a cubin says of a kernel, as far as execution needs it.
 
     ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
-    the pcs of functions whose address may be taken.
+    the pcs of functions whose address may be taken, ``jumps`` the words of jump tables.
     """
 
     name: str
     architecture: int
     sections: tuple[Section, ...]
-    registers: int
     file: str = ""
     entries: tuple[int, ...] = ()
+    jumps: tuple[int, ...] = ()
     local_bytes: int = 0
     shared_bytes: int = 0
 
@@ -55,27 +55,40 @@ class Translation(translation.Translation):
         if Recording.AT_ISSUE in recording:
             raise LockstepError(f"kernel {source.name}: machine code cannot run with at_issue=True")
         self.source, self.recording = source, recording
-        self.code = self._decode(source.sections[0])
-        if any(_calls_far(i) for i in self.code):
-            for section in source.sections[1:]:
-                self.code += self._decode(section)
-        jumps = any(i.mnemonic in ("BRX", "CALL") and not jumps_directly(i) for i in self.code)
-        entries = source.entries if jumps else ()
-        self.graph = Graph(self.code, entries, source.sections[-1].start)
+        own, *others = source.sections
+        parts = [(own, self._decode(own))]
+        if any(_calls_far(i) for i in parts[0][1]):
+            parts += [(section, self._decode(section)) for section in others]
+        self.code = [instruction for _, code in parts for instruction in code]
+        entries = set[int]()
+        for section, code in parts:
+            if any(i.mnemonic != "RET" and jumps_anywhere(i) for i in code):
+                entries |= {section.start + w for w in source.jumps if w < len(section.code)}
+                entries |= set(source.entries)
+        self.graph = Graph(self.code, sorted(entries), source.sections[-1].start)
         self.blocks = self.graph.blocks
-        self.slots = Slots(source.registers)
+        self._check_jumps()
+        self.slots = Slots(max(section.registers for section, _ in parts))
         self.shared = Shared([], {}, self.code)
         self.records, self.texts = static_code(self.code, source.architecture)
 
     def _decode(self, section: Section) -> list[Instruction]:
-        source = self.source
-        code = list(disassemble(section.code, source.architecture, section.start))
+        code = list(disassemble(section.code, self.source.architecture, section.start))
         for instruction in code:
             reason = problem(instruction)
             if reason:
-                place = f"{source.file}: kernel {source.name}, {instruction.pc:#06x}"
-                raise LockstepError(f"{place} {instruction.text()}: {reason}")
+                raise self._refuse(instruction, reason)
         return code
+
+    def _refuse(self, instruction: Instruction, reason: str) -> LockstepError:
+        place = f"{self.source.file}: kernel {self.source.name}, {instruction.pc:#06x}"
+        return LockstepError(f"{place} {instruction.text()}: {reason}")
+
+    def _check_jumps(self) -> None:
+        """Refuse jumps to where there is no code."""
+        for block in self.blocks:
+            if block.ending == Ending.BRANCH and block.taken is None:
+                raise self._refuse(self.code[block.end - 1], "there is no code at its target")
 
     def open(self, block: Block, builder: LaneBuilder) -> Lift:
         """The lift of a block."""
@@ -150,7 +163,7 @@ class Translation(translation.Translation):
             "cleared_bytes": self.slots.bytes if self.blocks[0].live_in else 0,
             "code": self.records,
             "texts": self.texts,
-            "registers": source.registers,
+            "registers": source.sections[0].registers,
             "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
             "targets": self._targets(),
         }
@@ -169,7 +182,7 @@ def _calls_far(instruction: Instruction) -> bool:
     """Whether an instruction may call what is not in its own section."""
     if instruction.mnemonic != "CALL":
         return False
-    return "ABS" in instruction.modifiers or not jumps_directly(instruction)
+    return "ABS" in instruction.modifiers or jumps_anywhere(instruction)
 
 
 def translate(source: Source, key: str, recording: Recording) -> Program:

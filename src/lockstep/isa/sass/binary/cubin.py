@@ -55,7 +55,7 @@ class Function(msgspec.Struct, frozen=True):
 
     ``parameter_base`` is where in constant bank 0 the parameters begin, ``constants`` the
     function's own banks by number. Sizes are bytes: ``shared_bytes`` a CTA, ``local_bytes`` and
-    ``stack_bytes`` a thread.
+    ``stack_bytes`` a thread, the latter 0 where calls may be nested to any depth.
     """
 
     name: str
@@ -168,7 +168,7 @@ def _function(
         counted.payload[0] if counted else section["sh_flags"] >> _BARRIER_SHIFT & 0x7F,
         shared["sh_size"] if shared is not None else 0,
         _of_symbol(shared_info, information.FRAME_SIZE, name, numbers),
-        _of_symbol(shared_info, information.MIN_STACK_SIZE, name, numbers),
+        _of_symbol(shared_info, information.MIN_STACK_SIZE, name, numbers) % information.UNKNOWN,
         place,
         size,
         tuple(sorted((p for p in parameters if p), key=lambda p: p.ordinal)),
