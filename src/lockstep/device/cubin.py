@@ -21,6 +21,7 @@ from lockstep.isa.sass.binary import (
     Cubin,
     Function,
     Relocation,
+    lines,
     read_cubin,
     relocated,
     relocated_functions,
@@ -58,6 +59,7 @@ class CubinModule(Module):
         self.image = Image(functions)
         self.code_key = hashlib.sha256(b"".join(f.code for f in functions)).hexdigest() + self.key
         self._functions = {f.name: f for f in functions if f.is_kernel}
+        self.lines = lines(self.cubin)
 
     @property
     def entries(self) -> list[str]:
@@ -90,7 +92,7 @@ class CubinModule(Module):
     def place(self, content: bytes) -> int:
         """Device address of a copy of some bytes, for as long as the device lives."""
         memory = self.device.memory
-        address = memory.allocate(len(content))
+        address = memory.allocate(len(content), hidden=True)
         memory.view(address, len(content))[:] = np.frombuffer(content, np.uint8)
         return address
 
@@ -149,6 +151,7 @@ class CubinKernel(Kernel):
             sections=module.image.sections(function),
             entries=module.image.entries(function, module.cubin.symbols),
             jumps=jump_table(function),
+            lines=module.lines,
             local_bytes=-(-local // 16) * 16,
             shared_bytes=function.shared_bytes,
         )
