@@ -11,6 +11,7 @@ from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.cuda.calls import Allocation, Call, key
 from lockstep.frontend.exec.faults import LaunchError
 from lockstep.frontend.exec.memory import DeviceMemoryError
+from lockstep.frontend.exec.textures import remove
 from lockstep.runtime import textures
 from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
 from lockstep.runtime.properties import attributes
@@ -102,11 +103,16 @@ class Context:
 
     def close(self) -> None:
         """The program has gone: free what it had."""
-        for address in (*self._allocations, *self._textures):
-            self.device.memory.free(address)
+        self._free_memory()
         tables = (self._allocations, self._textures, self._entries, self._modules, self._images)
         for table in (*tables, self._streams, self._events):
             table.clear()
+
+    def _free_memory(self) -> None:
+        for address in self._allocations:
+            self.device.memory.free(address)
+        for handle in self._textures:
+            remove(self.device.memory, handle)
 
     def _handle(self) -> int:
         self._next += 1
@@ -131,8 +137,7 @@ class Context:
     def reset(self, fields: dict, data: bytes) -> Answer:
         """Free everything the program has."""
         self.device.synchronize()
-        for address in (*self._allocations, *self._textures):
-            self.device.memory.free(address)
+        self._free_memory()
         self._allocations.clear()
         self._textures.clear()
         self.broken = None
@@ -335,7 +340,7 @@ class Context:
             raise Refused(Status.INVALID_HANDLE)
         self._textures.remove(fields["texture"])
         self.device.synchronize()
-        self.device.memory.free(fields["texture"])
+        remove(self.device.memory, fields["texture"])
         return Answer()
 
     # Streams and events

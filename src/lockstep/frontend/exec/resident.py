@@ -200,6 +200,7 @@ class Resident:
         launch, running = machine.launch[0], machine.running[0]
         launch.parameters = parameters.ctypes.data
         launch.parameter_bytes = len(parameters)
+        launch.memory, launch.memory_bytes = memory.base, memory.capacity
         launch.nctaid_x, launch.nctaid_y, launch.nctaid_z = geometry.grid
         launch.grid_id, launch.nanoseconds, launch.clock = number, now, 0
         running.place = running.next_cta = running.executed = 0

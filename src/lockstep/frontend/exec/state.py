@@ -18,6 +18,8 @@ LAUNCH = np.dtype(
     [
         ("parameters", "i8"),  # address of the kernel's parameter block
         ("parameter_bytes", "i8"),
+        ("memory", "i8"),  # first address of device memory
+        ("memory_bytes", "i8"),  # its capacity
         ("symbols", "i8"),  # address of the table of symbol addresses, i64 each
         ("sites", "i8"),  # address of the SITE table
         ("targets", "i8"),  # address of the table of blocks by instruction, i64 each
