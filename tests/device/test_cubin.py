@@ -87,6 +87,14 @@ def test_a_fault_names_the_instruction():
             module["saxpy"][1, 32](32, 1.0, 0, 0)
 
 
+def test_a_fault_names_the_line_of_the_source(repository):
+    cubin = repository / "tests/isa/sass/binary/fixtures/scale_sm70.cubin"
+    with lockstep.Device("QV100") as device:
+        values = device.zeros(16)
+        with pytest.raises(LockstepError, match=r"read of 4 bytes.*: LDG\S* .* at /scale\.cu:8$"):
+            device.load_cubin(cubin)["_Z5scaleIfEvPT_sd"][1, 32](values, 0, 1.0)
+
+
 def test_what_is_not_supported_is_refused_by_name():
     data = cubins(80)["saxpy"]
     (section,) = [f.code for f in read_cubin(data, Path("saxpy")).kernels]

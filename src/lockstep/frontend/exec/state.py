@@ -44,6 +44,7 @@ LAUNCH = np.dtype(
         ("sms", "i8"),
         ("clock", "i8"),  # counts executed blocks; the model's cycle in at-issue mode
         ("nanoseconds", "i8"),  # global timer
+        ("workspace", "i8"),  # of a cooperative launch: see Geometry
     ]
 )
 """What all CTAs of a launch share."""
