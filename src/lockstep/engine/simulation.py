@@ -64,8 +64,9 @@ class Simulation:
         try:
             while self._admit() and not self.stopped:
                 self._window()
-        except KeyboardInterrupt:
-            self.stopped = f"interrupted at cycle {self.now}"
+        except KeyboardInterrupt as error:
+            places = getattr(error, "__notes__", ())  # where kernels were that are executed
+            self.stopped = "; ".join([f"interrupted at cycle {self.now}", *places])
         self._settle()
         for running in list(self.table.running.values()):
             self._finish(running, complete=False)
