@@ -69,9 +69,9 @@ class Simulation:
         try:
             while self._admit() and not self.stopped:
                 self._window()
-        except KeyboardInterrupt as error:  # its notes say what was being executed
-            notes = getattr(error, "__notes__", ())
-            self.stopped = "; ".join([f"interrupted at cycle {self.now}", *notes])
+        except KeyboardInterrupt as error:
+            places = getattr(error, "__notes__", ())  # where kernels were that are executed
+            self.stopped = "; ".join([f"interrupted at cycle {self.now}", *places])
         self._settle()
         for running in list(self.table.running.values()):
             self._finish(running, complete=False)

@@ -1,5 +1,7 @@
 """Branches, convergence barriers, CTA barriers, special registers."""
 
+from llvmlite import ir
+
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
@@ -21,11 +23,12 @@ def no_result(lift: Lift, i: Instruction) -> None:
     """Nothing is computed: order and convergence are the scheduler's business."""
 
 
-@opcode("BRA", "JMP", modifiers="U DIV CONV INC DEC U.ANY")
+@opcode("BRA", "JMP", modifiers="U ANY DIV CONV INC DEC")
 def branch(lift: Lift, i: Instruction) -> None:
     """A predicate operand chooses lanes as the guard does.
 
-    DIV jumps to code for warps that have not converged; they converge first, so nobody goes.
+    DIV jumps to code for warps that have not converged; they converge first, so nobody goes. With
+    ANY one of the lanes takes all along.
     """
     if "DIV" in i.modifiers or "CONV" in i.modifiers:
         lift.restrict(lift.b.constant(PRED, "CONV" in i.modifiers))
@@ -33,6 +36,12 @@ def branch(lift: Lift, i: Instruction) -> None:
         indirect(lift, i)
     else:
         choose(lift, i)
+    if "ANY" in i.modifiers:
+        b = lift.b
+        chosen = b.bits_of(b.active)
+        none = ir.Constant(chosen.type, 0)
+        everyone = b.ir.select(b.ir.icmp_unsigned("!=", chosen, none), b.mask_bits, none)
+        b.active = b.lanes_of(everyone)
 
 
 @opcode("CALL", modifiers="REL ABS NOINC")

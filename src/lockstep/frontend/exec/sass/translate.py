@@ -1,7 +1,8 @@
 """A SASS kernel to a program: blocks, machine code of this host, static records."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import bisect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,15 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
-from lockstep.frontend.exec.program import EXITED, MAY_LEAVE, NOWHERE, Ending, Program, Recording
+from lockstep.frontend.exec.program import (
+    EXITED,
+    MAY_LEAVE,
+    NOWHERE,
+    Ending,
+    Origin,
+    Program,
+    Recording,
+)
 from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
 from lockstep.frontend.exec.sass.graph import (
     Block,
@@ -23,6 +32,7 @@ from lockstep.frontend.exec.sass.lift import Lift, Shared, Slots
 from lockstep.frontend.exec.sass.opcodes import find, problem
 from lockstep.frontend.exec.sass.services import emit_service
 from lockstep.frontend.exec.sass.statics import static_code
+from lockstep.isa.sass.binary import Line, line_at
 from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 
@@ -35,7 +45,8 @@ class Source:
     """What a cubin says of a kernel, as far as execution needs it.
 
     ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
-    the pcs of functions whose address may be taken, ``jumps`` the words of jump tables.
+    the pcs of functions whose address may be taken, ``jumps`` the words of jump tables. ``lines``
+    are the rows of the cubin's line table by section; there may be none.
     """
 
     name: str
@@ -46,6 +57,7 @@ class Source:
     jumps: tuple[int, ...] = ()
     local_bytes: int = 0
     shared_bytes: int = 0
+    lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
 
 
 class Translation(translation.Translation):
@@ -171,7 +183,18 @@ class Translation(translation.Translation):
             "registers": source.sections[0].registers,
             "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
             "targets": self._targets(),
+            "origins": list(self._origins()) if source.lines else [],
         }
+
+    def _origins(self) -> Iterator[Origin]:
+        """Function and source line of each instruction."""
+        sections = self.source.sections
+        starts = [section.start for section in sections]
+        for instruction in self.code:
+            section = sections[bisect.bisect_right(starts, instruction.pc) - 1]
+            rows = self.source.lines.get(section.name, ())
+            row = line_at(rows, instruction.pc - section.start)
+            yield Origin(section.name, 0, ((row.file, row.line),) if row else ())
 
     def _targets(self) -> np.ndarray:
         """Block number by pc / 16, for jumps through registers."""
