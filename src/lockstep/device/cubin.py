@@ -14,7 +14,7 @@ from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.frontend.exec.sass.image import Image
 from lockstep.frontend.exec.sass.translate import Source, translate
-from lockstep.frontend.exec.state import LOCAL_WINDOW
+from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
 from lockstep.isa.sass.binary import Cubin, Function, Relocation, read_cubin
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 ADDRESS_64 = 2  # relocation: 64 bits, the symbol's address plus what is there
 PADDING = 16  # bytes behind a constant bank, which wide loads may touch
-# Where constant bank 0 holds the block, the grid, the address of local memory in the generic
-# space, and the end of a thread's stack, on all of Volta to Hopper.
-_BLOCK, _GRID, _LOCAL, _STACK = 0x0, 0xC, 0x20, 0x28
+# Where constant bank 0 holds the block, the grid, the addresses of shared and local memory in the
+# generic space, and the end of a thread's stack, on all of Volta to Hopper.
+_BLOCK, _GRID, _WINDOWS, _STACK = 0x0, 0xC, 0x18, 0x28
 _TYPES = {"float": "f32", "double": "f64"}
 
 
@@ -145,7 +145,8 @@ class CubinKernel(Kernel):
         struct.pack_into("<3I", bank, _BLOCK, *geometry.block)
         struct.pack_into("<3I", bank, _GRID, *geometry.grid)
         stack = self._program.thread_bytes(self.module.device.limits.stack_bytes)
-        struct.pack_into("<QI", bank, _LOCAL, LOCAL_WINDOW, stack)
+        struct.pack_into("<2Q", bank, _WINDOWS, SHARED_WINDOW, LOCAL_WINDOW)
+        struct.pack_into("<I", bank, _STACK, stack)
         bank[base : base + len(parameters)] = parameters
         return np.frombuffer(bytes(bank) + bytes(PADDING), np.uint8).copy()
 

@@ -15,7 +15,7 @@ from lockstep.isa.sass.encoding.operand import Name, Operand, Register, Target
     "NOP", "YIELD", "WARPSYNC", "BSYNC", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
     "ERRBAR", "CGAERRBAR", "FENCE", "NANOSLEEP", "PREEXIT", "ACQBULK", "EXIT", "BPT",
     modifiers="TRAP LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
-    "KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP",
+    "KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP E PF1 PF2 WARP",
 )  # fmt: skip
 def no_result(lift: Lift, i: Instruction) -> None:
     """Nothing is computed: order and convergence are the scheduler's business."""
