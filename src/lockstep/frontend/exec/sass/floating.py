@@ -71,7 +71,7 @@ def with_signs(lift: Lift, i: Instruction) -> list[Operand]:
     return [replace(o, absolute=False) for o in sources[:2]] + sources[2:]
 
 
-@opcode("FMNMX", "DMNMX", modifiers="FTZ NAN XORSIGN")
+@opcode("FMNMX", modifiers="FTZ NAN XORSIGN")
 def minimum_or_maximum(lift: Lift, i: Instruction) -> None:
     """The predicate chooses the minimum."""
     x, y = (lift.read(o, _kind(i)) for o in with_signs(lift, i)[:2])

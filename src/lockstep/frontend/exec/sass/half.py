@@ -68,7 +68,7 @@ def compute(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], b.cast(result, I32))
 
 
-@opcode("HMNMX2", "VHMNMX", modifiers=_WORDS + " NAN XORSIGN")
+@opcode("HMNMX2", modifiers=_WORDS + " NAN XORSIGN")
 def minimum_or_maximum(lift: Lift, i: Instruction) -> None:
     b, how = lift.b, choice_of(i)
     values = sources(lift, i, kind_of(i))

@@ -175,7 +175,7 @@ def add(lift: Lift, i: Instruction) -> None:
 
 
 @opcode(
-    "IMNMX", "UIMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX", modifiers="U32 U16x2 S16x2 RELU"
+    "IMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX", modifiers="U32 U16x2 S16x2 RELU"
 )  # fmt: skip
 def minimum_or_maximum(lift: Lift, i: Instruction) -> None:
     """The predicate chooses the minimum; of a sum and a word, or of all words.
