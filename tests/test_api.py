@@ -163,3 +163,19 @@ def test_the_fitness_prefers_native_then_nearest_below():
     assert gpu.architectures[0] == 70
     for version, expected in ranked:
         assert api._fitness(gpu, version)[:2] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu"),
+    [("matmul-sm61", "TITANX"), ("vectoradd-sm80", "QV100"), ("bfs-sm80", "QV100")],
+)
+def test_converted_traces_take_the_same_cycles(shared, tmp_path, name, gpu):
+    recorded = lockstep.load(shared / "data" / "traces" / name)
+    recorded.commands = recorded.commands[:12]
+    lockstep.save(recorded, tmp_path / "ours.lst")
+    lockstep.save(lockstep.load(tmp_path / "ours.lst"), tmp_path / "theirs")
+    first, *others = (
+        lockstep.simulate(source, gpu)
+        for source in (recorded, tmp_path / "ours.lst", tmp_path / "theirs")
+    )
+    assert [other.hash for other in others] == 2 * [first.hash]

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import lockstep
+from lockstep import kernels
 from lockstep.errors import InputError, LockstepError, WorkloadError
+from lockstep.frontend.exec import launch
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u1", "f2", "c8", "?"])
@@ -151,6 +153,18 @@ def test_launches_beyond_the_gpu_are_refused(device, timed, ptx, geometry, messa
             on.load_ptx(ptx)["axpy"][geometry](8, 1.0, array, array)
 
 
+@pytest.mark.parametrize("ctas", [1, 3, 16])
+def test_strides_may_lead_out_of_device_memory(small_gpu, ctas):
+    """What a loop would access next is fetched early, be it where nothing is."""
+    bytes_each = 1 << 19
+    with lockstep.Device(small_gpu, memory_bytes=2 * bytes_each, heap_bytes=0) as device:
+        n = bytes_each // 4
+        x, y = device.array(np.arange(n, dtype="f4")), device.array(np.ones(n, "f4"))
+        assert y.pointer + y.nbytes == device.memory.base + device.memory.capacity
+        device.load_ptx(kernels.load("saxpy").ptx)["saxpy"][ctas, 256](n, 2.0, x, y)
+        np.testing.assert_array_equal(y.numpy(), 2 * np.arange(n, dtype="f4") + 1)
+
+
 def test_a_closed_device_says_so(small_gpu, ptx):
     device = lockstep.Device(small_gpu)
     array = device.empty(4)
@@ -175,3 +189,11 @@ def test_a_functional_device_has_no_cycles(device, ptx):
 def test_many_devices_one_after_the_other(small_gpu):
     for _ in range(12):  # more than there are address ranges: those not in use are taken back
         lockstep.Device(small_gpu).array([1])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_first_compilation_is_announced(monkeypatch, compiled):
+    monkeypatch.setattr(launch, "is_compiled", lambda function: compiled)
+    heard = []
+    lockstep.Device("QV100", notice=heard.append).close()
+    assert heard == ([] if compiled else [launch.NOTICE])

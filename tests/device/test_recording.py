@@ -40,11 +40,13 @@ def lanes(entry, mask, cta):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("file", ["run.lst", "accel-sim"])
 @pytest.mark.parametrize(
-    "name", ["vecadd", "gemm_tiled", "bitonic_sort", "reduce_shared", "pointer_chase", "mm3"]
+    "name",
+    ["vecadd", "gemm_tiled", "bitonic_sort", "reduce_shared", "pointer_chase", "mm3", "half_dot"],
 )
-def test_a_recorded_trace_takes_the_same_cycles(small_gpu, tmp_path, name, threads):
-    kernel, path = load(name), tmp_path / "run.lst"
+def test_a_recorded_trace_takes_the_same_cycles(small_gpu, tmp_path, name, file, threads):
+    kernel, path = load(name), tmp_path / file
     live = record(small_gpu, path, lambda d: kernel.run(d, kernel.small), threads=threads)
     again = lockstep.simulate(path, small_gpu, threads=3 - threads)
     assert again.cycles == live.cycles

@@ -3,6 +3,7 @@
 import pytest
 
 from lockstep.engine import compilation
+from lockstep.model import partition
 
 
 @pytest.fixture
@@ -26,3 +27,35 @@ def test_notice_is_given_only_if_something_must_be_compiled(
 def test_a_notice_is_not_needed(fresh, small, monkeypatch):
     monkeypatch.setattr(compilation, "is_compiled", lambda function: False)
     assert compilation.compile_model(small()) > 0
+
+
+@pytest.mark.parametrize("aside", ["raise SystemExit(1)", "import os; os.abort()"])
+def test_the_other_process_may_fail(fresh, small, monkeypatch, aside):
+    monkeypatch.setattr(compilation, "is_compiled", lambda function: False)
+    monkeypatch.setattr(compilation, "_ASIDE", aside)
+    assert compilation.compile_model(small()) > 0
+
+
+def test_the_other_process_ends_with_an_interrupted_compilation(fresh, small, monkeypatch):
+    started = []
+    popen = compilation.subprocess.Popen
+
+    def start(*arguments, **named):
+        started.append(popen(*arguments, **named))
+        return started[-1]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compilation, "is_compiled", lambda function: False)
+    monkeypatch.setattr(compilation, "_ASIDE", "import time; time.sleep(600)")
+    monkeypatch.setattr(compilation.subprocess, "Popen", start)
+    monkeypatch.setattr(compilation, "build_sms", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compilation.compile_model(small())
+    assert [process.poll() for process in started] != [None]
+
+
+def test_the_memory_side_alone_can_be_compiled():
+    compilation.compile_memory_side()
+    assert compilation.is_compiled(partition.run)

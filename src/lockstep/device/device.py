@@ -1,6 +1,7 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
 import gc
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -19,6 +20,7 @@ from lockstep.device.tensor_map import TensorMap, tensor_map
 from lockstep.device.texture import Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
+from lockstep.frontend.exec.launch import announce_compilation
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry, Limits
@@ -89,6 +91,8 @@ class Device:
                 progress=progress,
                 notice=notice,
             )
+        if notice:
+            announce_compilation(notice)
         self._streams = {0: self.default_stream}
         self.launches: list[Launch] = []
         self._launched = 0
@@ -172,8 +176,12 @@ class Device:
 
     # Code
 
-    def load_ptx(self, source: str | Path) -> Module:
-        """A module from PTX text, or from the file that a path names."""
+    def load_ptx(self, source: str | Path, variables: Mapping[str, int] | None = None) -> Module:
+        """A module from PTX text, or from the file that a path names.
+
+        ``variables``: device addresses of variables that are not to be made, by name, as of a
+        module of machine code that was compiled from the same source.
+        """
         self.check_open()
         text, name = source, "<ptx>"
         if isinstance(source, Path) or "\n" not in source:
@@ -183,7 +191,7 @@ class Device:
             except (OSError, UnicodeDecodeError) as error:
                 reason = getattr(error, "strerror", None) or "not a text file"
                 raise InputError(source, "", f"cannot read: {reason}") from error
-        return PtxModule(self, parse(text, name), text)
+        return PtxModule(self, parse(text, name), text, variables)
 
     def load_cubin(self, source: str | Path | bytes) -> Module:
         """A module of machine code from the bytes of a cubin, or from the file that a path names.

@@ -1,18 +1,28 @@
-"""Machine code before the clock starts: compiled once, then loaded from the disk cache."""
+"""Machine code before the clock starts: compiled once, then loaded from the disk cache.
 
-from collections.abc import Callable
+The two sides of the machine take about as long as each other, and Numba compiles one function at
+a time in a process: so another process compiles the memory side, and this one finds it on the disk.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import perf_counter
 
 import numpy as np
 from msgspec.structs import replace
 
-from lockstep._jit import is_compiled
-from lockstep.engine.machine import Machine
+from lockstep._jit import DISABLED, PACKAGE, is_compiled
+from lockstep.engine.machine import Machine, build_memory_side, build_sms, memory_phase, sm_phase
+from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.model import partition
 from lockstep.model.sm import sm
 
 NOTICE = "Compiling the model: this happens once for each version, and takes about a minute."
+_ASIDE = "from lockstep.engine import compilation; compilation.compile_memory_side()"
 _loaded: set[bool] = set()
 
 
@@ -24,9 +34,13 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     if _loaded:
         return 0.0
     begin = perf_counter()
-    if notice and not (is_compiled(sm.run) and is_compiled(partition.run)):
-        notice(NOTICE)
-    tiny = replace(gpu, sm=replace(gpu.sm, count=1), dram=replace(gpu.dram, channels=1))
+    tiny = _tiny(gpu)
+    if not (is_compiled(sm.run) and is_compiled(partition.run)):
+        if notice:
+            notice(NOTICE)
+        with _memory_side_in_another_process():
+            links, memory = build_memory_side(tiny, {})
+            sm_phase(links, build_sms(tiny, memory, {}))
     machine = Machine(tiny, 1, {})
     machine.dispatch(np.zeros(gpu.launch.concurrent_kernels, np.int64), 0, 0, 1)
     machine.prepare_l1(1)
@@ -36,3 +50,37 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     machine.close()
     _loaded.add(True)
     return perf_counter() - begin
+
+
+def compile_memory_side() -> None:
+    """What the other process does; which GPU it builds does not matter to machine code."""
+    links, memory = build_memory_side(_tiny(library.gpu("QV100")), {})
+    memory_phase(links, memory)
+    partition.copy_to_device(memory, 0, 0)
+
+
+def _tiny(gpu: GPU) -> GPU:
+    """One SM and one channel: small to build."""
+    return replace(gpu, sm=replace(gpu.sm, count=1), dram=replace(gpu.dram, channels=1))
+
+
+@contextmanager
+def _memory_side_in_another_process() -> Iterator[None]:
+    """It runs meanwhile. If it fails, only time is lost: what is missing is compiled here."""
+    if DISABLED or not sys.executable:
+        yield
+        return
+    places = [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", _ASIDE],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+        process.wait()
+    finally:
+        process.kill()
+        process.wait()

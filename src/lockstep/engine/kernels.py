@@ -221,8 +221,8 @@ class KernelTable:
         code = run.kernel.code.instructions
         sm = self.streams.sm
         state = sm.kernels[run.slot]
-        size = bind.instruction_bytes(run.kernel)
-        fresh = bind.issue_records(code[run.bound :], self.gpu, run.control, size)
+        architecture = run.kernel.architecture
+        fresh = bind.issue_records(code[run.bound :], self.gpu, run.control, architecture)
         old = sm.code[int(state.code) : int(state.code) + run.bound]
         start, end = self._code_used, self._code_used + len(code)
         if end > len(sm.code):

@@ -53,27 +53,49 @@ def _phase(function, *contexts: Context):
     return _compiled(function, tuple(context.kind for context in contexts))
 
 
+def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory]:
+    """The networks of a GPU, and the partitions behind them."""
+    latency = gpu.interconnect.latency
+    sms, channels = gpu.sm.count, gpu.dram.channels
+    links = Links(
+        link.build(sms, channels, latency, gpu.interconnect.buffer, 1),
+        link.build(
+            channels, sms, latency, gpu.interconnect.reply_buffer, gpu.l2.slices_per_channel
+        ),
+    )
+    memory = partition.build(
+        gpu,
+        links.requests,
+        links.replies,
+        sm_build.partition_hit_cycles(gpu),
+        max(1, gpu.dram.latency - gpu.l2.latency),
+        partition.compile_policies(policies),
+    )
+    return links, memory
+
+
+def build_sms(gpu: GPU, memory: partition.Memory, policies: dict):
+    """The SMs, which share the partitions' slices by a hash."""
+    return sm_build.build(gpu, memory.slices, compile_policies(policies), set(policies))
+
+
+def sm_phase(links: Links, sms):
+    """What takes the SMs through a window, as a function pointer."""
+    return _phase(sm.run, sms, links.requests, links.replies)
+
+
+def memory_phase(links: Links, memory: partition.Memory):
+    """What takes the partitions through a window, as a function pointer."""
+    return _phase(partition.run, memory, links.requests, links.replies)
+
+
 class Machine:
     """A GPU's state and the threads that run it."""
 
     def __init__(self, gpu: GPU, threads: int, policies: dict):
-        latency = gpu.interconnect.latency
-        sms, channels = gpu.sm.count, gpu.dram.channels
-        self.gpu, self.window = gpu, latency
-        self.requests = link.build(sms, channels, latency, gpu.interconnect.buffer, 1)
-        self.replies = link.build(
-            channels, sms, latency, gpu.interconnect.reply_buffer, gpu.l2.slices_per_channel
-        )
-        self.memory = partition.build(
-            gpu,
-            self.requests,
-            self.replies,
-            sm_build.partition_hit_cycles(gpu),
-            max(1, gpu.dram.latency - gpu.l2.latency),
-            partition.compile_policies(policies),
-        )
-        self.sm = sm_build.build(gpu, self.memory.slices, compile_policies(policies), set(policies))
-        self.links = Links(self.requests, self.replies)
+        self.gpu, self.window = gpu, gpu.interconnect.latency
+        self.links, self.memory = build_memory_side(gpu, policies)
+        self.sm = build_sms(gpu, self.memory, policies)
         self._team, self._alone = self._make_team(threads), self._make_team(1)
         self._threads = Threads(len(self._team.events))
 
@@ -84,14 +106,13 @@ class Machine:
         size = len(sm_blocks)
         memory_blocks = blocks(channels, size)
         memory_blocks += [(channels, channels)] * (size - len(memory_blocks))
-        contexts = self.requests, self.replies
         return Team(
             np.array([a + b for a, b in zip(sm_blocks, memory_blocks)], np.int64),
             np.zeros(2, np.int64),
             np.zeros(size, np.int64),
             np.zeros(size, np.int64),
-            _phase(sm.run, self.sm, *contexts),
-            _phase(partition.run, self.memory, *contexts),
+            sm_phase(self.links, self.sm),
+            memory_phase(self.links, self.memory),
         )
 
     def close(self) -> None:

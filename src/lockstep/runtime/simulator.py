@@ -14,6 +14,7 @@ from lockstep.runtime.images import Entry
 class KernelCount:
     """The launches of one kernel."""
 
+    code: str = ""  # what was executed, such as "PTX"
     launches: int = 0
     timed: list[Launch] = field(default_factory=list)
 
@@ -73,6 +74,7 @@ class Simulator:
         count = self.kernels.setdefault(entry.kernel.name, KernelCount())
         timed = self.every > 0 and count.launches % self.every == 0
         count.launches += 1
+        count.code = entry.kernel.module.code
         launch = self.device.launch(entry.kernel, geometry, parameters, stream, (), timed=timed)
         if timed:
             count.timed.append(launch)
@@ -108,4 +110,4 @@ class Simulator:
             print(f"lockstep: {text}", file=sys.stderr, flush=True)
 
 
-_TIMING_OPTIONS = ("threads", "interval", "timeline", "progress", "notice")
+_TIMING_OPTIONS = ("threads", "interval", "timeline", "progress")

@@ -95,3 +95,8 @@ def test_what_machine_code_lacks_is_written_with_its_first_registers(space):
     assert operand_words(row, "st.v4.f32", 80) == f"0 {name} 2 R2 R9"
     with pytest.raises(WorkloadError, match=r"\(STG\) has no form"):
         operand_words(row, "STG", 80)  # an opcode of SASS says what it means
+
+
+def test_registers_that_no_operand_holds_together_are_listed_one_by_one():
+    pair = record(OpClass.MOVE, Space.NONE, 0, 0, [(6, 2)], [(4, 1)])
+    assert operand_words(pair, "mov.b32", 80) == "2 R6 R7 MOV 1 R4"

@@ -82,6 +82,33 @@ def test_a_branch_that_falls_through_costs_nothing(watch, tiny):
     assert watch(loop(1), tiny()).of(0) == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    ("architecture", "pcs", "taken"),
+    [
+        (70, [0x00, 0x10, 0x20], False),
+        (70, [0x00, 0x10, 0x30], True),  # a trace met the target first: it comes next
+        (70, [0x20, 0x30, 0x00], True),
+        (70, [0x00, 0x10, 0x10], True),
+        (0, [0x00, 0x10, 0x20], False),
+        (61, [0x08, 0x10, 0x18], False),
+        (61, [0x08, 0x10, 0x20], True),
+        (61, [0x10, 0x18, 0x28], False),  # a control word lies between
+        (61, [0x10, 0x18, 0x20], False),  # what knows no control words
+        (61, [0x10, 0x18, 0x30], True),
+        (35, [0x10, 0x18, 0x20], False),
+        (35, [0x10, 0x18, 0x28], True),
+        (35, [0x30, 0x38, 0x48], False),
+    ],
+)
+def test_pcs_tell_whether_a_branch_is_taken(watch, tiny, architecture, pcs, taken):
+    k = KernelBuilder("branch", grid=1, block=32, architecture=architecture)
+    for text in ("NOP", "BRA 0x0", "NOP"):
+        k(text)
+    k._code.instructions["pc"][:3] = pcs
+    gpu = tiny(sm__front_end__redirect=7)
+    assert watch(k.workload(), gpu).of(0)[:3] == [0, 1, 2 + 7 * taken]
+
+
 def test_a_fence_waits_for_stores_and_then_its_latency(watch, tiny):
     def issues(*lines):
         k = KernelBuilder("fence", grid=1, block=32)

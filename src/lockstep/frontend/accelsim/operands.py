@@ -25,30 +25,54 @@ _CONTROL = ("stall", "yields", "write_barrier", "read_barrier", "wait_mask", "re
 _FIELDS = tuple(f for f in INSTRUCTION.names if f not in _CONTROL and f != "text")
 _OPERATION = ("pc", "op", "space", "width", "cache", "immediate", "threads")
 _Numbers = list[int | None]
+_Operands = tuple[_Numbers, _Numbers]  # destinations, sources
 
 
 def operand_words(record: np.void, text: str, architecture: int) -> str:
     """``count registers opcode count registers`` of a record; control bits are not expressed.
 
     Where the record's own opcode does not say what it is, as those of PTX, one of SASS does. Such
-    a record may have operands that machine code lacks, vectors in scattered registers: then the
-    first registers stand for them.
+    a record may have operands that machine code lacks, as vectors in scattered registers: then
+    arithmetic lists all registers one by one. Where they are too many, and in memory accesses,
+    where the place of an operand says what it is, the first registers stand for all.
     """
     for opcode in (text, *sass.spellings(record)):
-        for destinations, sources in _candidates(record):
-            if _lifts_to(record, opcode, destinations, sources, architecture):
-                return f"{_words(destinations)} {opcode} {_words(sources)}"
+        for operands in _candidates(record):
+            if _agree(_lifted(record, opcode, operands, architecture), record, _FIELDS):
+                return _words(opcode, operands)
     if not sass.is_known(text, architecture):
-        for opcode in sass.spellings(record):
-            destinations, sources = _first_registers(record)
-            if _lifts_to(record, opcode, destinations, sources, architecture, _OPERATION):
-                return f"{_words(destinations)} {opcode} {_words(sources)}"
-    raise WorkloadError(
+        return _shortened(record, text, architecture)
+    raise _no_form(record, text)
+
+
+def _shortened(record: np.void, text: str, architecture: int) -> str:
+    """The words of a record whose operands no opcode has."""
+    listed = _registers(record, "destination"), _registers(record, "source")
+    for opcode in sass.spellings(record):
+        lifted = _lifted(record, opcode, listed, architecture)
+        same = record["width"] == 0 and _agree(lifted, record, _OPERATION)
+        if same and (_registers(lifted, "destination"), _registers(lifted, "source")) == listed:
+            return _words(opcode, listed)
+    first = _first_registers(record)
+    for opcode in sass.spellings(record):
+        if _agree(_lifted(record, opcode, first, architecture), record, _OPERATION):
+            return _words(opcode, first)
+    raise _no_form(record, text)
+
+
+def _no_form(record: np.void, text: str) -> WorkloadError:
+    return WorkloadError(
         f"the instruction at pc {record['pc']:#x} ({text}) has no form in an Accel-Sim trace"
     )
 
 
-def _candidates(record: np.void) -> Iterator[tuple[_Numbers, _Numbers]]:
+def _registers(record: np.void, kind: str) -> _Numbers:
+    """All registers of the destinations or sources, one by one."""
+    ranges = zip(record[kind][: record[kind + "s"]], record[kind + "_count"])
+    return [int(first) + k for first, count in ranges for k in range(count)]
+
+
+def _candidates(record: np.void) -> Iterator[_Operands]:
     """Operand lists that may stand for the record, the plain one first."""
     destinations: _Numbers = [int(n) for n in record["destination"][: record["destinations"]]]
     sources: _Numbers = [int(n) for n in record["source"][: record["sources"]]]
@@ -62,38 +86,36 @@ def _candidates(record: np.void) -> Iterator[tuple[_Numbers, _Numbers]]:
                 yield [None], padded
 
 
-def _first_registers(record: np.void) -> tuple[_Numbers, _Numbers]:
+def _first_registers(record: np.void) -> _Operands:
     """One destination, and two sources at most: an address, and data."""
     destinations = [int(n) for n in record["destination"][: min(record["destinations"], 1)]]
     return destinations, [int(n) for n in record["source"][: min(record["sources"], 2)]]
 
 
-def _lifts_to(
-    record: np.void,
-    text: str,
-    destinations: _Numbers,
-    sources: _Numbers,
-    architecture: int,
-    fields: tuple[str, ...] = _FIELDS,
-) -> bool:
-    """Whether an instruction's text says what the ``fields`` of a record say."""
+def _lifted(record: np.void, text: str, operands: _Operands, architecture: int) -> np.void | None:
+    """The record that an instruction's text is lifted to, or None if it has no meaning."""
     try:
         lifted, name = sass.lift(
             text,
-            destinations,
-            sources,
+            *operands,
             pc=int(record["pc"]),
             addressed=bool(record["width"] > 0),
             immediate=sass.traced_immediate(record),
             architecture=architecture,
         )
     except LockstepError:
-        return False
-    return name == text and all(np.array_equal(lifted[0][f], record[f]) for f in fields)
+        return None
+    return lifted[0] if name == text else None
 
 
-def _words(numbers: _Numbers) -> str:
-    return " ".join([str(len(numbers)), *map(register_name, numbers)])
+def _agree(lifted: np.void | None, record: np.void, fields: tuple[str, ...]) -> bool:
+    return lifted is not None and all(np.array_equal(lifted[f], record[f]) for f in fields)
+
+
+def _words(opcode: str, operands: _Operands) -> str:
+    """``count registers opcode count registers``."""
+    lists = (" ".join([str(len(o)), *map(register_name, o)]) for o in operands)
+    return f" {opcode} ".join(lists)
 
 
 def register_name(number: int | None) -> str:

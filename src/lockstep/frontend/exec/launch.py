@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from lockstep._jit import is_compiled
 from lockstep.frontend.exec.faults import describe_problem, hottest_places
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.native import Loaded
@@ -19,6 +20,13 @@ from lockstep.workload import Cta
 
 SLICE = 1 << 20  # warp instructions between looks at Ctrl-C and limits
 FEW_STREAM_WORDS = 1 << 14  # read at once while they are in the cache
+NOTICE = "Compiling the executor: this happens once for each version, and takes ten seconds."
+
+
+def announce_compilation(notice: Callable[[str], None]) -> None:
+    """Tell ``notice`` if the first launch will compile, and not only load, the scheduler."""
+    if not is_compiled(run):
+        notice(NOTICE)
 
 
 class Executor:
@@ -70,6 +78,8 @@ class Executor:
         """
         most = self.limits.instructions or sys.maxsize
         while True:
+            if resident.executed > most:  # the last CTA that was asked for took more
+                raise describe_problem(resident, self.memory, Stop.TIME)
             stop = Stop(run(resident.machine, min(SLICE, most - resident.executed)))
             if stop == Stop.HOST:
                 self.services.perform(resident)

@@ -23,7 +23,7 @@ PIPELINED = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
     OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
-VOLTA = 70  # SASS version
+KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
 LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond
 PRODUCERS = {
     OpClass.SFU: SHORT, OpClass.SHUFFLE: SHORT, OpClass.SPECIAL_REGISTER: SHORT,
@@ -72,16 +72,25 @@ def _lines_ahead(pc: np.ndarray, size: int, front_end: FrontEnd) -> np.ndarray:
     return np.where(ahead == pc // front_end.line_bytes, -1, ahead)
 
 
-def instruction_bytes(kernel: Kernel) -> int:
+def instruction_bytes(architecture: int) -> int:
     """Bytes of an instruction: 8 up to Pascal, then 16."""
-    return 8 if 0 < kernel.architecture < VOLTA else 16
+    return 8 if 0 < architecture < VOLTA else 16
 
 
-def issue_records(code: np.ndarray, gpu: GPU, control: bool, size: int = 16) -> np.ndarray:
-    """INSTRUCTION records as this GPU issues them; ``control``: by the compiler's bits.
+def _spans(pc: np.ndarray, architecture: int) -> np.ndarray:
+    """Bytes from each instruction to the one behind it, with a control word that may lie between.
 
-    ``size``: bytes of an instruction.
+    Kepler's code has such a word in every 64 bytes, Maxwell's and Pascal's in every 32.
     """
+    size = instruction_bytes(architecture)
+    if not KEPLER <= architecture < VOLTA:
+        return np.full(len(pc), size)
+    group = 64 if architecture < MAXWELL else 32
+    return np.where((pc + size) % group == 0, 2 * size, size)
+
+
+def issue_records(code: np.ndarray, gpu: GPU, control: bool, architecture: int = 0) -> np.ndarray:
+    """INSTRUCTION records as this GPU issues them; ``control``: by the compiler's bits."""
     records = np.zeros(len(code), ISSUE)
     table = np.array(operations(gpu), np.int64)  # by OpClass: unit, latency, interval
     op = code["op"]
@@ -92,7 +101,9 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool, size: int = 16) -> 
     bare_load = (op == OpClass.LOAD) & ~constant & (code["width"] == 0)
     records["latency"][bare_load] = gpu.l1.latency
     records["line"] = code["pc"] // gpu.sm.front_end.line_bytes
-    records["ahead"] = _lines_ahead(code["pc"], size, gpu.sm.front_end)
+    records["ahead"] = _lines_ahead(code["pc"], instruction_bytes(architecture), gpu.sm.front_end)
+    records["pc"] = code["pc"]
+    records["span"] = _spans(code["pc"], architecture)
     records["branch"] = (op == OpClass.BRANCH) | (op == OpClass.CONVERGENCE)
     records["memory"] = np.isin(op, PIPELINED) & (code["width"] > 0) & ~constant
     producer = np.full(len(OpClass), FIXED)

@@ -203,14 +203,17 @@ def advance(c, s, w, warp, instruction, now):
     """Move the warp to its next instruction; false if its stream has ended."""
     warp.left -= 1
     warp.static += 1
-    if warp.left > 0:
-        return True
     if warp.left < 0:  # nothing was issued
         return False
-    expected = warp.static
-    if not next_run(c, s, w, now):
-        return False
-    if warp.static != expected:  # a taken branch empties the instruction buffer
+    if warp.left == 0:
+        if not next_run(c, s, w, now):
+            return False
+        if warp.left == 0:  # where it goes on is not known yet
+            return True
+    # By pc: a trace may number instructions in the order in which it met them, and join what a
+    # branch connects to one run.
+    step = c.code[c.kernels[warp.kernel].code + warp.static].pc - instruction.pc
+    if step <= 0 or step > instruction.span:  # a taken branch empties the instruction buffer
         warp.line = -1
         warp.ahead = -1
         if instruction.branch:

@@ -47,7 +47,8 @@ SPEC = np.dtype(
 
 ISSUE = np.dtype(
     _ints(
-        "op", "unit", "latency", "interval", "result", "line", "branch",
+        "op", "unit", "latency", "interval", "result", "line", "branch", "pc",
+        "span",  # bytes from this instruction to the one behind it, at most
         "ahead",  # line that the fetch of the instruction buffer is in when this one issues, or -1
         "memory",  # goes through the memory pipeline if any lane is active
         "arrivals",  # warps that a barrier waits for; 0 = all of the CTA

@@ -17,8 +17,15 @@ from ptx_twin.cases import differences, operand_bytes, results_of, twin_results
 from ptx_twin.generator import SCRATCH
 from ptx_twin.machine_code import ARCHITECTURES, assembled, settled, unpack
 
-ELSEWHERE = {}
-"""Opcodes that none of these kernels has, and the tests that execute them."""
+ELSEWHERE = {
+    "test_machine_code_rest.py": "ACQBULK B2R CCTLL FENCE PREEXIT R2P VABSDIFF4 VIMNMX3",
+    "test_machine_code_flow.py": "BPT BRX LDL LEPC P2R R2UR",
+    "test_cubin.py": "UIMAD ULEA.HI YIELD",
+    "test_cubin_textures.py": "SULD SUST TEX TLD TLD4 TXD",
+}
+"""Opcodes that none of these kernels has, and the files of tests/device that execute them."""
+UNSEEN = "BMOV.64 BRXU JMP JMX JMXU SURED TXQ UBMSK UP2UR UPLOP3.LUT UR2UP"
+"""Those that the compilers made of nothing here; most share the code of one that is tested."""
 
 
 def pytest_generate_tests(metafunc):
@@ -71,7 +78,8 @@ def test_every_opcode_of_the_table_is_executed(modules):
         for function in module.cubin.kernels:
             if kernels[function.name].sampled:
                 executed |= {name_of(i) for i in disassemble(function.code, architecture, 0)}
-    assert set(TABLE) - executed == set(ELSEWHERE)
+    known = " ".join((*ELSEWHERE.values(), UNSEEN)).split()
+    assert set(TABLE) - executed == set(known)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -51,10 +51,16 @@ def lane_numbers(b: LaneBuilder, kind: Type, scale: int = 1) -> Value:
 def extent(b: LaneBuilder, access: Access) -> tuple[ir.Value, ir.Value]:
     """First address of the memory that a site may access, and its bytes (i64 both)."""
     if access.window == Window.GLOBAL:
-        table = b.ir.inttoptr(b.field("launch", "sites"), POINTER)
-        row = b.offset(table, b.ir.mul(access.site, ir.Constant(WORD, SITE.itemsize)))
-        return b.ir.load(row, typ=WORD), b.ir.load(b.offset(row, 8), typ=WORD)
+        places = [site_field(b, access.site, field) for field in ("low", "span")]
+        return b.ir.load(places[0], typ=WORD), b.ir.load(places[1], typ=WORD)
     return ir.Constant(WORD, 0), b.field("launch", _LIMITS[access.window])
+
+
+def site_field(b: LaneBuilder, site: ir.Value, field: str) -> ir.Value:
+    """Pointer to a field of a site's record."""
+    table = b.ir.inttoptr(b.field("launch", "sites"), POINTER)
+    row = b.offset(table, b.ir.mul(site, ir.Constant(WORD, SITE.itemsize)))
+    return b.offset(row, SITE.fields[field][1])
 
 
 _LIMITS = {

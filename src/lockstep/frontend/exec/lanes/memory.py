@@ -14,6 +14,7 @@ from lockstep.frontend.exec.lanes.addresses import (
     host_addresses,
     lane_numbers,
     room,
+    site_field,
     window_start,
 )
 from lockstep.frontend.exec.lanes.builder import (
@@ -29,6 +30,7 @@ from lockstep.frontend.exec.lanes.types import I64, INTEGERS, Type, Value
 from lockstep.frontend.exec.state import LANES, Window
 
 SIDE = LANES // 2  # lanes of a half warp
+HOST_LINE = 64  # bytes of a cache line of the host
 
 
 def load(b: LaneBuilder, access: Access, kind: Type, count: int = 1) -> list[Value]:
@@ -48,7 +50,7 @@ def load(b: LaneBuilder, access: Access, kind: Type, count: int = 1) -> list[Val
         results = scattered()
     else:
         fast, halves = _adjacent(b, access)
-        results = either(b, fast, lambda: _load_wide(b, halves, element, count), scattered)
+        results = either(b, fast, lambda: _load_wide(b, access, halves, element, count), scattered)
     return [b.cast(Value(r, element), kind) for r in results]
 
 
@@ -72,7 +74,7 @@ def store(b: LaneBuilder, access: Access, values: list[Value]) -> None:
         scattered()
         return
     fast, halves = _adjacent(b, access)
-    either(b, fast, lambda: _store_wide(b, halves, element, bits), scattered)
+    either(b, fast, lambda: _store_wide(b, access, halves, element, bits), scattered)
 
 
 # Whole vectors
@@ -111,15 +113,19 @@ def _first_of_half(b: LaneBuilder, vector: ir.Value) -> ir.Value:
     return b.shuffle(vector, vector, [0] * SIDE + [SIDE] * SIDE)
 
 
-def _load_wide(b: LaneBuilder, halves: Values, kind: Type, count: int) -> Values:
+def _load_wide(b: LaneBuilder, access: Access, halves: Values, kind: Type, count: int) -> Values:
     """Both halves as vectors in memory's order, dealt out to one vector an element."""
+    _prefetch_next(b, access, halves[0])
     vector = ir.VectorType(kind.element, SIDE * count)
     parts = [b.ir.load(p, typ=vector, align=kind.bytes) for p in halves]
     return [b.shuffle(*parts, list(range(k, LANES * count, count))) for k in range(count)]
 
 
-def _store_wide(b: LaneBuilder, halves: Values, kind: Type, values: Values) -> Values:
+def _store_wide(
+    b: LaneBuilder, access: Access, halves: Values, kind: Type, values: Values
+) -> Values:
     """The inverse of :func:`_load_wide`; vectors are concatenated until all are in one."""
+    _prefetch_next(b, access, halves[0])
     count = len(values)
     while len(values) > 1:
         length = values[0].type.count * 2
@@ -131,6 +137,25 @@ def _store_wide(b: LaneBuilder, halves: Values, kind: Type, values: Values) -> V
         part = b.shuffle(values[0], values[0], order)
         b.ir.store(part, pointer, align=kind.bytes)
     return []
+
+
+def _prefetch_next(b: LaneBuilder, access: Access, first: ir.Value) -> None:
+    """Fetch what the site accesses next, if its steps are equal.
+
+    A loop over a large array walks it with a stride of the whole grid, which no prefetcher of the
+    host follows: each page is left after 128 bytes.
+    """
+    if access.window != Window.GLOBAL:
+        return
+    here = b.ir.ptrtoint(first, WORD)
+    place = site_field(b, access.site, "last")
+    step = b.ir.sub(here, b.ir.load(place, typ=WORD))
+    b.ir.store(here, place)
+    following = b.ir.add(here, step)
+    reads, keep, data = (ir.Constant(HALF, k) for k in (0, 3, 1))
+    for line in range(0, access.bytes * LANES, HOST_LINE):
+        pointer = b.ir.inttoptr(b.ir.add(following, ir.Constant(WORD, line)), POINTER)
+        b.intrinsic("llvm.prefetch.p0", ir.VoidType(), [pointer, reads, keep, data])
 
 
 # Any addresses

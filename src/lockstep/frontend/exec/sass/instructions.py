@@ -14,5 +14,7 @@ from lockstep.frontend.exec.sass import (
     multiply,
     packing,
     predicates,
+    surface,
+    texture,
     warp,
 )
