@@ -16,15 +16,14 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from ptx_twin import case_compare, case_conversion, case_integer
-from ptx_twin.cases import bundles
-from ptx_twin.generator import HEADER, kernel_ptx
-from ptx_twin.machine_code import ARCHITECTURES, FOLDER, FREE, Assembled, assembled, pack
-
 from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
 from lockstep.frontend.exec.sass.opcodes import name_of
 from lockstep.isa.sass.binary import read_cubin
 from lockstep.isa.sass.encoding.decoder import disassemble
+from ptx_twin import case_compare, case_conversion, case_integer
+from ptx_twin.cases import bundles
+from ptx_twin.generator import HEADER, kernel_ptx
+from ptx_twin.machine_code import ARCHITECTURES, FOLDER, FREE, Assembled, assembled, pack
 
 OLD = (70,)  # architectures that CUDA 13 does not know
 UNIFORM = (80, 90)  # those whose uniform datapath is tested
