@@ -103,7 +103,7 @@ class CubinModule(Module):
     def place(self, content: bytes) -> int:
         """Device address of a copy of some bytes, for as long as the device lives."""
         memory = self.device.memory
-        address = memory.allocate(len(content))
+        address = memory.allocate(len(content), hidden=True)
         memory.view(address, len(content))[:] = np.frombuffer(content, np.uint8)
         return address
 

@@ -73,6 +73,11 @@ class Device:
         notice: Any = None,
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
+        if limit_instructions is not None and limit_instructions < 1:
+            raise LockstepError(f"limit_instructions = {limit_instructions}: expected at least 1")
+        for option, size in {"heap_bytes": heap_bytes, "stack_bytes": stack_bytes}.items():
+            if size < 0:
+                raise LockstepError(f"{option} = {size}: expected at least 0")
         if at_issue and not timing:
             raise LockstepError("at_issue needs timing=True")
         self.name, self.profiling, self.at_issue = name, profile, at_issue
@@ -134,7 +139,10 @@ class Device:
 
     def array(self, values: Any) -> DeviceArray:
         """Copy an array-like to the device."""
-        values = np.asarray(values)
+        try:
+            values = np.asarray(values)
+        except ValueError as error:
+            raise LockstepError(f"no array of numbers: {error}") from None
         array = self.empty(values.shape, values.dtype)
         array.fill(values)
         return array
@@ -248,6 +256,7 @@ class Device:
 
         With ``timed`` false it is executed at once, after those before it, and never simulated.
         """
+        self.check_open()
         self._launched += 1
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
         if not timed:

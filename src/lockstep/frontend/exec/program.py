@@ -75,8 +75,9 @@ class Origin:
     """Where a static instruction comes from."""
 
     function: str
-    line: int  # of the text; 0 = machine code, which has none
+    line: int  # of the text; 0 = there is none: machine code
     sources: tuple[tuple[str, int], ...] = ()  # file and line that it was made from, inlined first
+    text: str = ""  # machine code in full
 
 
 @dataclass

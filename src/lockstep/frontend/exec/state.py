@@ -10,6 +10,7 @@ import numpy as np
 
 LANES = 32
 ARGUMENTS = 6  # lane vectors of words that a host call may pass
+RETURN_WORD = (ARGUMENTS - 1) * LANES  # of machine code, the last one: the pc to return to
 RESULT_WORD = ARGUMENTS * LANES  # of the scratch words: where results of waiting are
 SCRATCH_WORDS = RESULT_WORD + LANES
 

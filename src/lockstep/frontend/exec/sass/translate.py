@@ -1,6 +1,5 @@
 """A SASS kernel to a program: blocks, machine code of this host, static records."""
 
-import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,7 +45,7 @@ class Source:
 
     ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
     the pcs of functions whose address may be taken, ``jumps`` the words of jump tables. ``lines``
-    are the rows of the cubin's line table by section; there may be none.
+    are the rows of the line table by section.
     """
 
     name: str
@@ -55,9 +54,9 @@ class Source:
     file: str = ""
     entries: tuple[int, ...] = ()
     jumps: tuple[int, ...] = ()
+    lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     local_bytes: int = 0
     shared_bytes: int = 0
-    lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
 
 
 class Translation(translation.Translation):
@@ -71,6 +70,7 @@ class Translation(translation.Translation):
         parts = [(own, self._decode(own))]
         if any(_calls_far(i) for i in parts[0][1]):
             parts += [(section, self._decode(section)) for section in others]
+        self.parts = parts
         self.code = [instruction for _, code in parts for instruction in code]
         entries = set[int]()
         for section, code in parts:
@@ -180,21 +180,20 @@ class Translation(translation.Translation):
             "cleared_bytes": self.slots.bytes if self.blocks[0].live_in else 0,
             "code": records,
             "texts": texts,
+            "origins": list(self._origins()),
             "registers": source.sections[0].registers,
             "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
             "targets": self._targets(),
-            "origins": list(self._origins()) if source.lines else [],
         }
 
     def _origins(self) -> Iterator[Origin]:
-        """Function and source line of each instruction."""
-        sections = self.source.sections
-        starts = [section.start for section in sections]
-        for instruction in self.code:
-            section = sections[bisect.bisect_right(starts, instruction.pc) - 1]
+        """Where each instruction comes from."""
+        for section, code in self.parts:
             rows = self.source.lines.get(section.name, ())
-            row = line_at(rows, instruction.pc - section.start)
-            yield Origin(section.name, 0, ((row.file, row.line),) if row else ())
+            for instruction in code:
+                row = line_at(rows, instruction.pc - section.start)
+                sources = ((row.file, row.line), *row.calls) if row else ()
+                yield Origin(section.name, 0, sources, instruction.text())
 
     def _targets(self) -> np.ndarray:
         """Block number by pc / 16, for jumps through registers."""
