@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 import lockstep
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.ptx import instructions  # noqa: F401  (fills the table)
 from lockstep.frontend.exec.ptx.opcodes import find
 from lockstep.frontend.exec.ptx.refusals import REFUSED, refusal
@@ -130,7 +131,7 @@ def test_refusals_say_why(line, message):
     device = lockstep.Device("QV100", timing=False)
     module = device.load_ptx(KERNEL.format(line=line))
     with pytest.raises(lockstep.InputError, match=re.escape(message)) as caught:
-        module["k"].executor(False)
+        module["k"].executor(Recording.NOTHING)
     assert "line 7, column 1" in str(caught.value)
 
 

@@ -15,7 +15,7 @@ from ptx_twin import (
 )
 from ptx_twin.agreement import agrees
 from ptx_twin.case import SLOT, Case
-from ptx_twin.generator import SCRATCH, module_ptx, slots_of
+from ptx_twin.generator import SCRATCH, module_ptx, names, slots_of
 from ptx_twin.interpreter import run
 from ptx_twin.memory import Memory
 from ptx_twin.values import rows_of
@@ -61,6 +61,14 @@ class Bundle:
     @property
     def result_bytes(self):
         return SLOT * slots_of(self.cases) * len(self.rows)
+
+    def of_text(self, text):
+        """The case with this text in the kernel; None if there is none."""
+        texts = [case.text.format(**names(i, case)) for i, case in enumerate(self.cases)]
+        return self.cases[texts.index(text)] if text in texts else None
+
+    def without(self, case):
+        return Bundle(tuple(c for c in self.cases if c is not case), self.number)
 
 
 @lru_cache
