@@ -12,20 +12,17 @@ from lockstep.frontend.exec.ptx.opcodes import pattern_of
 _BLACKWELL = "an instruction of sm_100 and later"
 _UNFORMATTED = "surfaces are accessed without a format (`.b`) only"
 _TEXTURE = "textures have one, two or three axes, or layers of one or two"
-_CLUSTER = "clusters have one CTA"
 _DENSE = "factors are dense"
-_TILED = "tensor maps are tiled, and clusters have one CTA"
+_TILED = "tensor maps are tiled"
 REFUSED: dict[str, str] = {
     "cp.async.bulk*.cp_mask*": _BLACKWELL,
     "cp{,.reduce}.async.bulk.tensor.*": _TILED,
     "cp.async.bulk.prefetch.tensor.*": _TILED,
-    "cp.async.bulk.shared::cluster.global.*.multicast::cluster*": _CLUSTER,
     "cvt.*{e2m1,e2m3,e3m2,ue8m0}*": _BLACKWELL,
     "fma.rn*.oob*": "which NaN stands for what is out of bounds is not documented",
     "ldmatrix.*.b8": _BLACKWELL,
     "{min,max}*.xorsign.f32": "an operation of three operands, of sm_100 and later",
     "multimem.*": "an address is that of one GPU's memory",
-    "{st,red}.async.*": _CLUSTER,
     "st.bulk*": _BLACKWELL,
     "stmatrix.*.b8": _BLACKWELL,
     "sured.p.*": _UNFORMATTED,
