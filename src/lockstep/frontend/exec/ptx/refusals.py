@@ -12,7 +12,6 @@ from lockstep.frontend.exec.ptx.opcodes import pattern_of
 _BLACKWELL = "an instruction of sm_100 and later"
 _UNFORMATTED = "surfaces are accessed without a format (`.b`) only"
 _TEXTURE = "textures have one, two or three axes, or layers of one or two"
-_DENSE = "factors are dense"
 _TILED = "tensor maps are tiled"
 REFUSED: dict[str, str] = {
     "cp.async.bulk*.cp_mask*": _BLACKWELL,
@@ -30,7 +29,6 @@ REFUSED: dict[str, str] = {
     "{tcgen05,clusterlaunchcontrol}.*": _BLACKWELL,
     "tensormap.*": "CUDA's encoding of tensor maps is not documented",
     "{tex,tld4,txq,suq,suld,sust,sured,istypep}.*": _TEXTURE,
-    "wgmma.mma_async.sp.*": _DENSE,
 }
 """Names, ``{a,b}`` for alternatives, ``*`` for whatever there is; the first that fits counts."""
 
