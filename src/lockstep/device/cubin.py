@@ -51,6 +51,7 @@ class CubinModule(Module):
     def __init__(self, device: "Device", data: bytes, path: Path):
         super().__init__(device, str(path), data)
         self.cubin: Cubin = read_cubin(data, path)
+        self.architecture = self.cubin.architecture
         self.image = Image(self.cubin.functions)
         self.lines = lines(self.cubin)
         self._sections = self._place_sections()
@@ -69,7 +70,7 @@ class CubinModule(Module):
     @property
     def code(self) -> str:
         """What its code is, for people."""
-        return f"machine code of sm_{self.cubin.architecture}"
+        return f"machine code of sm_{self.architecture}"
 
     @property
     def entries(self) -> list[str]:
@@ -157,7 +158,7 @@ class CubinKernel(Kernel):
         source = Source(
             name=self.name,
             file=module.name,
-            architecture=module.cubin.architecture,
+            architecture=module.architecture,
             sections=module.image.sections(function),
             entries=module.image.entries(function, module.cubin.symbols),
             jumps=jump_table(function),
@@ -196,7 +197,7 @@ class CubinKernel(Kernel):
         stack = self._program.thread_bytes(self.module.device.limits.stack_bytes)
         struct.pack_into("<QI", bank, _LOCAL, LOCAL_WINDOW, stack)
         workspace = _HOPPER_WORKSPACE
-        if self.module.cubin.architecture < HOPPER:
+        if self.module.architecture < HOPPER:
             workspace = _WORKSPACE
             struct.pack_into("<Q", bank, _SHARED, SHARED_WINDOW)
             struct.pack_into("<Q", bank, _CONSTANTS, self.module.bank(3))

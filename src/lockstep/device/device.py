@@ -320,12 +320,13 @@ class Device:
         workload.digest = timing.digest
         return Result(timing.result(), self.gpu, workload)
 
-    def record(self, path: str | Path) -> Recorder:
+    def record(self, path: str | Path, tracer: int = 6) -> Recorder:
         """Write what runs from now on as a trace; a context manager, or stopped by ``stop()``.
 
         A name that ends in .lst makes a file of lockstep's format, any other a directory that
-        Accel-Sim reads. Simulating a trace of everything since the device was made gives the
-        cycles that the device itself counts.
+        Accel-Sim reads (``tracer`` as of :func:`lockstep.save`). Simulating a trace of everything
+        since the device was made gives the cycles that the device itself counts, unless ``tracer``
+        leaves registers out.
         """
         self.check_open()
         if self.recorder is not None:
@@ -333,7 +334,7 @@ class Device:
         if self.at_issue:
             raise LockstepError("a device with at_issue=True cannot record")
         self.synchronize()
-        self.recorder = Recorder(self, path, self.name)
+        self.recorder = Recorder(self, path, tracer)
         return self.recorder
 
     def close(self) -> None:

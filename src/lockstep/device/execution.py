@@ -62,6 +62,7 @@ def workload_kernel(launch: Launch, profile: bool, recording: Recording) -> Kern
         code=Code(program.code, program.texts),
         ctas=ctas,
         stream=launch.stream,
+        architecture=kernel.module.architecture,
         shared_base=SHARED_WINDOW,
         local_base=LOCAL_WINDOW,
         source=source if recording == Recording.AT_ISSUE else None,
