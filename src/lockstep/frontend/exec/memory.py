@@ -130,6 +130,8 @@ class DeviceMemory:
 
         Raises :class:`DeviceMemoryError` if they are not inside one allocation.
         """
+        if not self.base:
+            raise DeviceMemoryError("the device is closed")
         found = self.find(address) if size else (address, 0)
         if found is None or address + size > found[0] + found[1]:
             raise DeviceMemoryError(f"{size} bytes at {address:#x} are not inside an allocation")
