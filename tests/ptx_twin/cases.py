@@ -62,7 +62,10 @@ class Bundle:
 
     def at_line(self, line):
         """The case whose text is on a line of the PTX, counted from 1; None if there is none."""
-        text = self.ptx.splitlines()[line - 1].strip()
+        return self.of_text(self.ptx.splitlines()[line - 1].strip())
+
+    def of_text(self, text):
+        """The case with this text in the kernel; None if there is none."""
         texts = [case.text.format(**names(i, case)) for i, case in enumerate(self.cases)]
         return self.cases[texts.index(text)] if text in texts else None
 

@@ -1,6 +1,7 @@
 """Modules of machine code: kernels of a cubin, constant banks, variables."""
 
 import hashlib
+import math
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,17 +11,19 @@ import numpy as np
 from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
 from lockstep.device.module import Kernel, Module
-from lockstep.errors import InputError, LockstepError
+from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.frontend.exec.sass.image import Image, jump_table
 from lockstep.frontend.exec.sass.translate import Source, translate
 from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
+from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.sass.binary import (
     CODE,
     Cubin,
     Function,
     Relocation,
+    lines,
     read_cubin,
     relocated,
     relocated_functions,
@@ -31,10 +34,14 @@ if TYPE_CHECKING:
 
 PADDING = 16  # bytes behind a constant bank, which wide loads may touch
 # Where constant bank 0 holds the block, the grid, the address of local memory in the generic
-# space, and the end of a thread's stack, on all of Volta to Hopper; of shared memory up to Ada,
-# which has a special register for it later; and of constant bank 3, as seen in code for it.
-_BLOCK, _GRID, _LOCAL = 0x0, 0xC, 0x20
+# space, the end of a thread's stack, the bytes of dynamic shared memory and the number of SMs, on
+# all of Volta to Hopper; of shared memory up to Ada, which has a special register for it later;
+# and of constant bank 3, as seen in code for it.
+_BLOCK, _GRID, _LOCAL, _SMS = 0x0, 0xC, 0x20, 0x10C
 _SHARED, _CONSTANTS, _HOPPER_CONSTANTS, HOPPER = 0x18, 0x50, 0xD0, 90
+# The halves of the cooperative grid's workspace, high and low, up to Ada and on Hopper: what
+# %envreg1 and %envreg2 become in the code that ptxas makes.
+_WORKSPACE, _HOPPER_WORKSPACE = (0x8C, 0x90), (0x44, 0x48)
 _ZERO = ("__UFT_OFFSET", "__UDT_OFFSET")  # of a module's tables among those of all modules
 _TYPES = {"float": "f32", "double": "f64"}
 
@@ -46,6 +53,7 @@ class CubinModule(Module):
         super().__init__(device, str(path), data)
         self.cubin: Cubin = read_cubin(data, path)
         self.image = Image(self.cubin.functions)
+        self.lines = lines(self.cubin)
         self._sections = self._place_sections()
         self._sizes: dict[str, int] = {}
         for symbol in self.cubin.symbols:
@@ -58,6 +66,11 @@ class CubinModule(Module):
         self.image = Image(functions)
         self.code_key = hashlib.sha256(b"".join(f.code for f in functions)).hexdigest() + self.key
         self._functions = {f.name: f for f in functions if f.is_kernel}
+
+    @property
+    def code(self) -> str:
+        """What its code is, for people."""
+        return f"machine code of sm_{self.cubin.architecture}"
 
     @property
     def entries(self) -> list[str]:
@@ -90,7 +103,7 @@ class CubinModule(Module):
     def place(self, content: bytes) -> int:
         """Device address of a copy of some bytes, for as long as the device lives."""
         memory = self.device.memory
-        address = memory.allocate(len(content))
+        address = memory.allocate(len(content), hidden=True)
         memory.view(address, len(content))[:] = np.frombuffer(content, np.uint8)
         return address
 
@@ -151,9 +164,24 @@ class CubinKernel(Kernel):
             jumps=jump_table(function),
             local_bytes=-(-local // 16) * 16,
             shared_bytes=function.shared_bytes,
+            lines=module.lines,
         )
         self._program = translate(source, module.code_key, recording)
         return self._program
+
+    @property
+    def most_threads(self) -> int:
+        """In the largest block that it was compiled for."""
+        return self.function.most_threads or MOST_THREADS
+
+    def check_block(self, block: tuple[int, int, int]) -> None:
+        """Refuse blocks that are larger than it was compiled for."""
+        most = self.most_threads
+        if math.prod(block) > most:
+            raise WorkloadError(
+                f"kernel {self.name}: a block of {math.prod(block)} threads; it was compiled for "
+                f"{most} (__launch_bounds__)"
+            )
 
     def address(self, symbol: str) -> int:
         """Where a constant bank is, by its name in programs: ``bank3``."""
@@ -167,12 +195,17 @@ class CubinKernel(Kernel):
         struct.pack_into("<3I", bank, _BLOCK, *geometry.block)
         struct.pack_into("<3I", bank, _GRID, *geometry.grid)
         stack = self._program.thread_bytes(self.module.device.limits.stack_bytes)
-        struct.pack_into("<QI", bank, _LOCAL, LOCAL_WINDOW, stack)
+        struct.pack_into("<QII", bank, _LOCAL, LOCAL_WINDOW, stack, geometry.dynamic_shared)
+        struct.pack_into("<I", bank, _SMS, self.module.device.limits.sms)
+        workspace = _HOPPER_WORKSPACE
         if self.module.cubin.architecture < HOPPER:
+            workspace = _WORKSPACE
             struct.pack_into("<Q", bank, _SHARED, SHARED_WINDOW)
             struct.pack_into("<Q", bank, _CONSTANTS, self.module.bank(3))
         else:
             struct.pack_into("<Q", bank, _HOPPER_CONSTANTS, self.module.bank(3))
+        for place, half in zip(workspace, divmod(geometry.workspace, 1 << 32)):
+            struct.pack_into("<I", bank, place, half)
         bank[base : base + len(parameters)] = parameters
         return np.frombuffer(bytes(bank) + bytes(PADDING), np.uint8).copy()
 

@@ -1,6 +1,7 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
 import gc
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -72,6 +73,11 @@ class Device:
         notice: Any = None,
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
+        if limit_instructions is not None and limit_instructions < 1:
+            raise LockstepError(f"limit_instructions = {limit_instructions}: expected at least 1")
+        for option, size in {"heap_bytes": heap_bytes, "stack_bytes": stack_bytes}.items():
+            if size < 0:
+                raise LockstepError(f"{option} = {size}: expected at least 0")
         if at_issue and not timing:
             raise LockstepError("at_issue needs timing=True")
         self.name, self.profiling, self.at_issue = name, profile, at_issue
@@ -117,12 +123,13 @@ class Device:
 
     @property
     def recording(self) -> Recording:
-        """What launches write to streams."""
+        """What launches tell of what they do."""
+        recording = Recording.PROFILE if self.profiling else Recording.NOTHING
         if self.at_issue:
-            return Recording.AT_ISSUE
+            return recording | Recording.AT_ISSUE
         if self.timing is not None or self.recorder is not None:
-            return Recording.EVERYTHING
-        return Recording.PROFILE if self.profiling else Recording.NOTHING
+            return recording | Recording.EVERYTHING
+        return recording
 
     def check_open(self) -> None:
         """Raise if the device is closed."""
@@ -133,7 +140,10 @@ class Device:
 
     def array(self, values: Any) -> DeviceArray:
         """Copy an array-like to the device."""
-        values = np.asarray(values)
+        try:
+            values = np.asarray(values)
+        except ValueError as error:
+            raise LockstepError(f"no array of numbers: {error}") from None
         array = self.empty(values.shape, values.dtype)
         array.fill(values)
         return array
@@ -180,8 +190,12 @@ class Device:
 
     # Code
 
-    def load_ptx(self, source: str | Path) -> Module:
-        """A module from PTX text, or from the file that a path names."""
+    def load_ptx(self, source: str | Path, variables: Mapping[str, int] | None = None) -> Module:
+        """A module from PTX text, or from the file that a path names.
+
+        ``variables``: device addresses of variables that are not to be made, by name, as of a
+        module of machine code that was compiled from the same source.
+        """
         self.check_open()
         text, name = source, "<ptx>"
         if isinstance(source, Path) or "\n" not in source:
@@ -191,7 +205,7 @@ class Device:
             except (OSError, UnicodeDecodeError) as error:
                 reason = getattr(error, "strerror", None) or "not a text file"
                 raise InputError(source, "", f"cannot read: {reason}") from error
-        return PtxModule(self, parse(text, name), text)
+        return PtxModule(self, parse(text, name), text, variables)
 
     def load_cubin(self, source: str | Path | bytes) -> Module:
         """A module of machine code from the bytes of a cubin, or from the file that a path names.
@@ -248,6 +262,7 @@ class Device:
 
         With ``timed`` false it is executed at once, after those before it, and never simulated.
         """
+        self.check_open()
         self._launched += 1
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
         if not timed:
@@ -264,7 +279,7 @@ class Device:
         return launch
 
     def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
-        command = workload_kernel(launch, self.profiling, self.recording)
+        command = workload_kernel(launch, self.recording)
         if self.recorder:
             self.recorder.launch(command)
         if timing:

@@ -17,6 +17,11 @@ class Stopped(LockstepError):
         self.reason = reason
         super().__init__(f"the simulation ended early: {reason}")
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was Ctrl-C."""
+        return self.reason.startswith("interrupted")
+
 
 class Timing:
     """The simulated GPU behind a device: it keeps its caches from launch to launch."""
@@ -56,6 +61,8 @@ class Timing:
         commands, self._pending = self._pending, []
         if not commands:
             return
+        if self._session.stopped:
+            raise Stopped(f"{self._session.stopped}; only a new device can go on after that")
         self._session.run(commands)
         launches, self._launches = self._launches, {}
         for run in self._session.finished[self._finished :]:

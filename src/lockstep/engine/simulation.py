@@ -57,15 +57,21 @@ class Simulation:
         self._done_ctas = 0
 
     def run(self, commands: list[Kernel | MemoryCopy]) -> None:
-        """Run until all commands are done, a limit is reached, or nothing can move."""
+        """Run until all commands are done, a limit is reached, or nothing can move.
+
+        Nothing runs any more after an early end: ``stopped`` stays what it is.
+        """
+        if self.stopped:
+            return
         self._commands += commands
         kernels = (c for c in commands if isinstance(c, Kernel) and self._selected(c))
         self._total_ctas += sum(k.n_ctas for k in kernels)
         try:
             while self._admit() and not self.stopped:
                 self._window()
-        except KeyboardInterrupt:
-            self.stopped = f"interrupted at cycle {self.now}"
+        except KeyboardInterrupt as error:
+            places = getattr(error, "__notes__", ())  # where kernels were that are executed
+            self.stopped = "; ".join([f"interrupted at cycle {self.now}", *places])
         self._settle()
         for running in list(self.table.running.values()):
             self._finish(running, complete=False)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lockstep
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.ptx.coverage import REFUSED
 from ptx_twin.cases import bundles, differences, operand_bytes, results_of, twin_results
 from ptx_twin.generator import SCRATCH
@@ -20,7 +21,7 @@ def supported(device, bundle):
     while bundle.cases:
         module = device.load_ptx(bundle.ptx)
         try:
-            module["k"].executor(False)
+            module["k"].executor(Recording.NOTHING)
         except lockstep.InputError as error:
             case = bundle.at_line(int(error.where.split()[1].rstrip(",")))
             if case is None:

@@ -22,9 +22,7 @@ REFUSED = {
     "alloca.u64": "frames have the size that is declared",
     "stacksave.u64": "frames have the size that is declared",
     "stackrestore.u64": "frames have the size that is declared",
-    "sust.p.2d.b32.trap": "surfaces are accessed without a format (`.b`) only",
-    "sured.p.add.2d.u32.trap": "surfaces are accessed without a format (`.b`) only",
-    "tex.cube.v4.f32.f32": "textures have one, two or three axes, or layers of one or two",
+    "tex.2dms.v4.f32.s32": "textures have one sample an element",
     "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32": "clusters have one CTA",
     "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32": (
         "clusters have one CTA"

@@ -208,7 +208,7 @@ def _stride(lift: Lift, i: Instruction, f: Fragment, operands: tuple) -> Value:
 
 def _matrix_access(lift: Lift, i: Instruction, operand: Operand, f: Fragment, stride: Value):
     access = access_of(lift, operand, space_of(i), f.piece, record=False)
-    if lift.stream is not None:
+    if lift.wants_addresses:
         width = fragment_width(i)
         lift.record_addresses(moves.piece_addresses(lift.b, access.address, stride, f, width)[0])
     return access

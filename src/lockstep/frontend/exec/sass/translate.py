@@ -1,7 +1,7 @@
 """A SASS kernel to a program: blocks, machine code of this host, static records."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,15 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
-from lockstep.frontend.exec.program import EXITED, MAY_LEAVE, NOWHERE, Ending, Program, Recording
+from lockstep.frontend.exec.program import (
+    EXITED,
+    MAY_LEAVE,
+    NOWHERE,
+    Ending,
+    Origin,
+    Program,
+    Recording,
+)
 from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
 from lockstep.frontend.exec.sass.graph import (
     Block,
@@ -23,11 +31,12 @@ from lockstep.frontend.exec.sass.lift import Lift, Shared, Slots
 from lockstep.frontend.exec.sass.opcodes import find, problem
 from lockstep.frontend.exec.sass.services import emit_service
 from lockstep.frontend.exec.sass.statics import static_code
+from lockstep.isa.instruction import OpClass, Space
+from lockstep.isa.sass.binary import Line, line_at
 from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 
 DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
-SHARED = ("LDS", "STS", "ATOMS", "LDSM", "STSM")  # accesses of shared memory alone
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,8 @@ class Source:
     """What a cubin says of a kernel, as far as execution needs it.
 
     ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
-    the pcs of functions whose address may be taken, ``jumps`` the words of jump tables.
+    the pcs of functions whose address may be taken, ``jumps`` the words of jump tables. ``lines``
+    are the rows of the line table by section.
     """
 
     name: str
@@ -44,6 +54,7 @@ class Source:
     file: str = ""
     entries: tuple[int, ...] = ()
     jumps: tuple[int, ...] = ()
+    lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     local_bytes: int = 0
     shared_bytes: int = 0
 
@@ -52,13 +63,14 @@ class Translation(translation.Translation):
     """One kernel on its way to a :class:`Program`."""
 
     def __init__(self, source: Source, recording: Recording):
-        if recording == Recording.AT_ISSUE:
+        if Recording.AT_ISSUE in recording:
             raise LockstepError(f"kernel {source.name}: machine code cannot run with at_issue=True")
         self.source, self.recording = source, recording
         own, *others = source.sections
         parts = [(own, self._decode(own))]
         if any(_calls_far(i) for i in parts[0][1]):
             parts += [(section, self._decode(section)) for section in others]
+        self.parts = parts
         self.code = [instruction for _, code in parts for instruction in code]
         entries = set[int]()
         for section, code in parts:
@@ -70,6 +82,7 @@ class Translation(translation.Translation):
         self._check_jumps()
         self.slots = Slots(max(section.registers for section, _ in parts))
         self.shared = Shared([], {}, self.code)
+        self.records, self.texts = static_code(self.code, source.architecture)
 
     def _decode(self, section: Section) -> list[Instruction]:
         code = list(disassemble(section.code, self.source.architecture, section.start))
@@ -102,15 +115,10 @@ class Translation(translation.Translation):
         """A block's instructions with their static indices."""
         return ((k, self.code[k]) for k in range(block.first, block.end))
 
-    def records_addresses(self, instruction: Instruction) -> bool:
-        """Whether an instruction's addresses, if it has any, go to the stream."""
-        return self.recording != Recording.PROFILE or instruction.mnemonic not in (
-            "LDS",
-            "STS",
-            "ATOMS",
-            "LDSM",
-            "STSM",
-        )
+    def access(self, number: int, instruction: Instruction) -> tuple[OpClass, Space, int]:
+        """Class, memory space and width of an instruction, as its record has them."""
+        record = self.records[number]
+        return record["op"], record["space"], int(record["width"])
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
         """Emit one instruction by its entry in the table."""
@@ -155,7 +163,6 @@ class Translation(translation.Translation):
     def facts(self) -> dict[str, Any]:
         """What a program says of the whole kernel."""
         source = self.source
-        records, texts = static_code(self.code, source.architecture)
         return {
             "name": source.name,
             "file": source.file,
@@ -166,12 +173,22 @@ class Translation(translation.Translation):
             "symbols": list(self.shared.banks),
             "entry": 0,
             "cleared_bytes": self.slots.bytes if self.blocks[0].live_in else 0,
-            "code": records,
-            "texts": texts,
+            "code": self.records,
+            "texts": self.texts,
+            "origins": list(self._origins()),
             "registers": source.sections[0].registers,
             "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
             "targets": self._targets(),
         }
+
+    def _origins(self) -> Iterator[Origin]:
+        """Where each instruction comes from."""
+        for section, code in self.parts:
+            rows = self.source.lines.get(section.name, ())
+            for instruction in code:
+                row = line_at(rows, instruction.pc - section.start)
+                sources = ((row.file, row.line), *row.calls) if row else ()
+                yield Origin(section.name, 0, sources, instruction.text())
 
     def _targets(self) -> np.ndarray:
         """Block number by pc / 16, for jumps through registers."""
