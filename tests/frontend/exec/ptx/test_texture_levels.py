@@ -245,6 +245,19 @@ def test_references_of_samplers(device):
     assert target.numpy()[0, 0] == 6
 
 
+def test_addresses_of_references(device):
+    declarations = ".global .texref image; .global .samplerref how; .global .b64 other;"
+    body = "mov.u32 %r3, 0;"
+    for k, kind in enumerate(("texref", "samplerref", "surfref")):
+        body += f"mov.u32 %r{k}, 0;"
+        for weight, name in ((1, "image"), (2, "how"), (4, "other")):
+            body += (
+                f"mov.u64 %t, {name}; istypep.{kind} %p, %t; @%p add.u32 %r{k}, %r{k}, {weight};"
+            )
+    got = run(device, module_text(body, declarations), 0, np.zeros((THREADS, 1)))
+    assert (got.view(np.uint32) == [1, 2, 0, 0]).all()
+
+
 def test_halves_one_by_one(device):
     image = np.random.default_rng(9).random((8, 4)).astype(np.float32)
     texture = device.texture(image, channels=4)

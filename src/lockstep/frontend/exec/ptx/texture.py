@@ -156,3 +156,15 @@ def query(lift: Lift, i: Instruction) -> None:
     field = next(_QUERIES[w] for w in i.modifiers if w in _QUERIES)
     level = lift.read(i.operands[2], "u32") if "level" in i.modifiers else None
     lift.write(i.operands[0], lanes.query(lift.b, handles_of(lift, i.operands[1]), field, level))
+
+
+@opcode("istypep.{texref,samplerref,surfref}")
+def is_reference(lift: Lift, i: Instruction) -> None:
+    """Whether an address is that of one of the module's references."""
+    b, layout = lift.b, lift.layout
+    address, found = lift.read(i.operands[1], "u64"), b.constant(PRED, 0).ir
+    for name, variable in layout.module.variables.items():
+        if variable.type == i.modifiers[0]:
+            same = b.ir.icmp_unsigned("==", address.ir, layout.address(lift, name, 0).ir)
+            found = b.ir.or_(found, same)
+    lift.write(i.operands[0], Value(found, PRED))
