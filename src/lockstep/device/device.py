@@ -17,7 +17,7 @@ from lockstep.device.ptx import PtxModule
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.tensor_map import TensorMap, tensor_map
-from lockstep.device.texture import Texture
+from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
 from lockstep.frontend.exec.launch import announce_compilation
@@ -147,6 +147,11 @@ class Device:
         array = self.empty(values.shape, values.dtype)
         array.fill(values)
         return array
+
+    def sampler(self, *arguments: Any, **options: Any) -> Sampler:
+        """A sampler for textures that kernels name apart from it: :class:`Sampler`."""
+        self.check_open()
+        return Sampler(self, *arguments, **options)
 
     def texture(self, values: Any, *arguments: Any, **options: Any) -> Texture:
         """A texture, or surface, of an array-like; the arguments are those of :class:`Texture`."""
