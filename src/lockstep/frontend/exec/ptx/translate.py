@@ -24,10 +24,12 @@ from lockstep.frontend.exec.ptx.graph import (
     members_of,
     service_of,
 )
-from lockstep.frontend.exec.ptx.layout import Layout
+from lockstep.frontend.exec.ptx.layout import STACK_ALIGNMENT, Layout
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.liveness import find_live, is_indirect
 from lockstep.frontend.exec.ptx.loops import find_waiting_loops
+from lockstep.frontend.exec.ptx.spelling import respell
+from lockstep.frontend.exec.ptx.stack import frees_on_return
 from lockstep.frontend.exec.ptx.statics import StaticCode
 from lockstep.frontend.exec.ptx.steps import steps_of
 from lockstep.isa.instruction import OpClass, Space
@@ -47,6 +49,9 @@ class Translation(translation.Translation):
     def __init__(self, module: Module, name: str, recording: Recording):
         self.module, self.recording = module, recording
         self.calls = CallGraph(module, module.functions[name])
+        for function in self.calls.functions:
+            respell(function)
+            frees_on_return(function)
         self.layout = Layout(self.calls)
         self.functions = self.calls.functions[::-1]  # the entry's instructions come first
         self.blocks: list[Block] = []
@@ -98,7 +103,7 @@ class Translation(translation.Translation):
         layout = self.layout
         static = StaticCode(self.module, self.functions, self.blocks)
         entry = layout.entries[layout.entry.name]
-        clears = self.blocks[entry].live_in or layout.frames
+        clears = self.blocks[entry].live_in or layout.frames or layout.allocates
         return {
             "name": layout.entry.name,
             "file": self.module.name,
@@ -113,7 +118,7 @@ class Translation(translation.Translation):
             "texts": static.texts,
             "origins": [_origin(f.name, i) for f in self.functions for i in f.instructions],
             "registers": static.registers,
-            "frame_bytes": layout.deepest,
+            "frame_bytes": max(layout.deepest, STACK_ALIGNMENT * layout.allocates),
         }
 
     def describe(self, block: Block, lift: Lift, record: np.void) -> None:
