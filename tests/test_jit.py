@@ -13,6 +13,7 @@ import pytest
 
 import lockstep
 from lockstep import _jit
+from lockstep._jit import cache, intrinsics
 
 TINY = """
 import lockstep
@@ -65,7 +66,7 @@ def test_the_modes_agree(compiled, mode):
 
 def test_compiled_phases_count_no_references(compiled):
     for file in ("model/sm/sm.py", "model/partition.py", "engine/windows.py"):
-        codes = [p.read_bytes() for p in _jit._folder(_jit.PACKAGE / file).glob("*.nbc")]
+        codes = [p.read_bytes() for p in cache.folder(cache.PACKAGE / file).glob("*.nbc")]
         assert any(b"\x7fELF" in code for code in codes), file
         assert not any(b"NRT_incref" in code for code in codes), file
 
@@ -75,16 +76,16 @@ def test_an_array_that_is_allocated_would_be_noticed():
     allocates(3)
     assert any("NRT_" in text for text in allocates.inspect_llvm().values())
     with pytest.raises(numba.core.errors.NumbaError):
-        numba.njit(**_jit.OPTIONS)(lambda n: np.zeros(n).sum())(3)
+        numba.njit(**cache.OPTIONS)(lambda n: np.zeros(n).sum())(3)
 
 
 def test_an_edit_changes_the_key_of_what_imports_the_file_and_nothing_else(tmp_path):
     package = tmp_path / "lockstep"
-    shutil.copytree(_jit.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(cache.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     program = (
-        "from lockstep import _jit\n"
+        "from lockstep._jit import cache\n"
         "for file in ('model/sm/sm.py', 'model/partition.py', 'engine/windows.py'):\n"
-        "    print(_jit.source_key(_jit.PACKAGE / file))"
+        "    print(cache.source_key(cache.PACKAGE / file))"
     )
     before = run(program, PYTHONPATH=str(tmp_path))
     with (package / "model" / "sm" / "fetch.py").open("a") as file:
@@ -126,7 +127,7 @@ class Pair(_jit.Context):
 def test_a_context_reads_like_a_named_tuple_in_both_worlds():
     pair = Pair(np.arange(6).reshape(2, 3), second=np.zeros(2, np.int64))
 
-    @numba.njit(**_jit.OPTIONS)
+    @numba.njit(**cache.OPTIONS)
     def add(c, i):
         c.second[i] += c.first[i, 2] + c.first.shape[1]
         return c.second[i]
@@ -143,7 +144,7 @@ def test_a_context_reads_like_a_named_tuple_in_both_worlds():
 
 @pytest.mark.parametrize("mask", [0, 1, 0b1011, (1 << 32) - 1, (1 << 63) - 1])
 def test_popcount_counts_bits(mask):
-    compiled = numba.njit(lambda x: _jit.popcount(x), **_jit.OPTIONS)
+    compiled = numba.njit(lambda x: _jit.popcount(x), **cache.OPTIONS)
     assert compiled(np.int64(mask)) == compiled(mask) == mask.bit_count()
 
 
@@ -152,7 +153,7 @@ def test_additions_of_threads_do_not_get_lost_without_jit():
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        add = lambda: [_jit._add_in_python(total, 0, 1) for _ in range(5000)]  # noqa: E731
+        add = lambda: [intrinsics._add_in_python(total, 0, 1) for _ in range(5000)]  # noqa: E731
         threads = [threading.Thread(target=add) for _ in range(4)]
         for thread in threads:
             thread.start()
