@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lockstep.errors import InputError, LockstepError, WorkloadError
+from lockstep.files import unwritable
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
@@ -13,6 +14,7 @@ Progress = Callable[[int, int, int, int, str], None]
 """Called with finished CTAs, all CTAs, the cycle, warp instructions and the kernel's name."""
 
 TRACEFILE_SUFFIX = ".lst"  # lockstep's own trace format
+SHOWN_IDS = 10  # of kernels that are not there
 TIMELINE_INTERVAL = 500  # cycles between counter samples of a timeline, where none is given
 
 
@@ -43,12 +45,11 @@ def save(workload: Workload, path: str | Path) -> None:
     path = Path(path)
     try:
         if is_tracefile_name(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
             tracefile.write(workload, path)
         else:
             accelsim.write(workload, path)
     except OSError as error:
-        raise InputError(path, "", f"cannot write: {error.strerror or error}") from error
+        raise unwritable(path, error) from error
 
 
 def is_tracefile_name(path: str | Path) -> bool:
@@ -167,7 +168,8 @@ def _selection(workload: Workload, kernels: Iterable[int] | None) -> set[int] | 
         return None
     wanted, known = set(kernels), {k.id for k in workload.kernels}
     if not wanted <= known:
-        missing = ", ".join(map(str, sorted(wanted - known)))
+        missing = ", ".join(map(str, sorted(wanted - known)[:SHOWN_IDS]))
+        missing += ", ..." if len(wanted - known) > SHOWN_IDS else ""
         span = f"{min(known)} to {max(known)}" if known else "none"
         raise WorkloadError(f"no kernel {missing} in {workload.name}; its kernels are {span}")
     return wanted

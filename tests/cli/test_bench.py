@@ -19,4 +19,5 @@ def test_bench_measures_each_trace_in_a_process(call, trace, tmp_path):
 def test_a_bad_trace_is_named(call):
     done = call("bench", "nothing.traceg")
     assert done.exit_code == 2
-    assert "nothing" in done.stderr.splitlines()[-1]
+    expected = "lockstep: nothing.traceg: there is no such file or directory"
+    assert done.stderr.splitlines()[-1] == expected

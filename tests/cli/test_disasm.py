@@ -38,6 +38,7 @@ def test_an_architecture_is_chosen(call):
     [
         (["--arch", "sm_61"], "no code for sm_61; there is sm_90"),
         (["--arch", "Hopper"], "no architecture; expected for example sm_80"),
+        (["--kernel", "absent"], "no function is named 'absent'; --list says what there is"),
     ],
 )
 def test_bad_arguments_are_one_line(call, arguments, message):

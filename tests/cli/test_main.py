@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -48,6 +49,28 @@ def test_bad_input_is_one_line_on_stderr_and_exit_code_2():
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("lockstep: no-such-file: ")
+
+
+def test_output_that_cannot_be_written_is_one_line():
+    command = [sys.executable, "-m", "lockstep", "gpus"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    expected = "lockstep: standard output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, expected)
+
+
+def test_characters_that_the_terminal_lacks_are_replaced():
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "lockstep", "gpus", "QV100"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "sm.count" in done.stdout and done.stdout.isascii()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_closed_streams_swallow_what_is_written(closed):
+    command = f"{sys.executable} -m lockstep gpus {closed}"
+    assert subprocess.run(["sh", "-c", command], capture_output=True).returncode == 0
 
 
 def test_errors_of_several_lines_become_one(call, monkeypatch):

@@ -11,11 +11,11 @@ import zstandard
 import lockstep
 from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec.sass import opcodes, translate
+from lockstep.isa.sass.binary import read_cubin
 from lockstep.kernels import load
 
 FOLDER = Path(__file__).parent / "cubins"
 ARCHITECTURES = (70, 75, 80, 90)
-NO_TEXTURES = "texture"
 
 
 @cache
@@ -27,7 +27,7 @@ def cubins(architecture):
 
 def spread():
     """Every program on one architecture, in turn; matrix products on all that have them."""
-    for k, name in enumerate(n for n in cubins(80) if n != NO_TEXTURES):
+    for k, name in enumerate(cubins(80)):
         own = [a for a in ARCHITECTURES if name in cubins(a)]
         everywhere = name.startswith("gemm_")
         for architecture in own if everywhere else [own[k % len(own)]]:
@@ -87,11 +87,22 @@ def test_a_fault_names_the_instruction():
             module["saxpy"][1, 32](32, 1.0, 0, 0)
 
 
-def test_what_is_not_supported_is_refused_by_name():
+def test_a_fault_names_the_line_of_the_source(repository):
+    cubin = repository / "tests/isa/sass/binary/fixtures/scale_sm70.cubin"
     with lockstep.Device("QV100") as device:
-        kernel = device.load_cubin(cubins(80)["texture"])["texture"]
-        with pytest.raises(LockstepError, match=r"0x0110 TEX\.SCR\.LL .* is not supported"):
-            kernel[1, 32](1, 1, 1.0, 0, 0)
+        values = device.zeros(16)
+        with pytest.raises(LockstepError, match=r"access of 4 bytes.*: LDG\S* at /scale\.cu:8$"):
+            device.load_cubin(cubin)["_Z5scaleIfEvPT_sd"][1, 32](values, 0, 1.0)
+
+
+def test_what_is_not_supported_is_refused_by_name():
+    data = cubins(80)["saxpy"]
+    (section,) = [f.code for f in read_cubin(data, Path("saxpy")).kernels]
+    opcode = (0xFFF).to_bytes(2, "little")  # no instruction
+    with lockstep.Device("QV100") as device:
+        kernel = device.load_cubin(data.replace(section, opcode + section[2:]))["saxpy"]
+        with pytest.raises(LockstepError, match=r"kernel saxpy, 0x0000 .*unknown is not supported"):
+            kernel[1, 32](1, 1.0, 0, 0)
 
 
 @pytest.mark.parametrize("mnemonic", ["FSETP", "DSETP", "HSETP2", "FSET.BF"])

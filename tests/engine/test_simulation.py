@@ -220,6 +220,24 @@ def test_ctrl_c_keeps_what_there_is(small, mixed, monkeypatch):
     assert count > 0 and name in ("mixed", "second")
 
 
+def test_ctrl_c_while_a_kernel_starts(small, mixed, raw):
+    """Its first CTAs are read then, which takes a while; what was before it is kept whole."""
+
+    def interrupted():
+        raise KeyboardInterrupt
+        yield
+
+    whole = run(mixed().workload(), small())
+    workload = program(mixed(), mixed("second"))
+    workload.kernels[1].ctas = interrupted
+    result = run(workload, small())
+    assert result.stopped == f"interrupted at cycle {result.cycles}"
+    first, second = result.kernels
+    assert first.complete and not second.complete
+    assert (first.sm == whole.kernels[0].sm).all()
+    assert totals(second.sm)["warp_instructions"] == second.warp_instructions == 0
+
+
 def test_progress_only_grows(small, mixed, monkeypatch):
     monkeypatch.setattr("lockstep.engine.simulation.PROGRESS_SECONDS", 0.0)
     seen = []

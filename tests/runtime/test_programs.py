@@ -61,6 +61,23 @@ print(list(back) == [k + 0.5 for k in range(100)], file=out)
     assert not simulator.unsupported
 
 
+def test_more_shared_memory_than_48_kb_must_be_asked_for(run):
+    _, out, simulator = run("""
+function, x, value = kernel(b"add"), c_uint64(), c_int()
+ok(cu.cuMemAlloc_v2(byref(x), c_size_t(400)))
+values = c_uint64(x.value), c_uint32(100), c_float(1)
+places = (c_void_p * 3)(*(addressof(v) for v in values))
+def launch(shared):
+    return cu.cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, shared, None, places, None)
+print(launch(48 << 10), launch((48 << 10) + 1), file=out)
+ok(cu.cuFuncGetAttribute(byref(value), 8, function))
+print(value.value, cu.cuFuncSetAttribute(function, 8, 164 << 10), file=out)
+print(cu.cuFuncSetAttribute(function, 8, 60 << 10), launch(60 << 10), launch(61 << 10), file=out)
+""")
+    assert out.splitlines() == ["0 1", "49152 1", "0 0 1"]
+    assert simulator.launches == 2
+
+
 @pytest.mark.parametrize("library", ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"])
 def test_what_the_runtime_says_of_the_device(run_python, library):
     properties = {"libcudart.so.12": "cudaGetDeviceProperties_v2"}.get(
@@ -190,17 +207,19 @@ def test_a_program_that_is_killed_within_a_kernel(run, every):
     assert time.monotonic() - begin < 60
 
 
-def test_ctrl_c_ends_a_kernel_and_its_program(run, monkeypatch):
+@pytest.mark.parametrize("every", [0, 1])
+def test_ctrl_c_ends_a_kernel_and_its_program(run, capfd, every):
     def interrupt():
         time.sleep(1.5)
         signal.raise_signal(signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    outcome, _, simulator = run(FOREVER + "ok(cu.cuCtxSynchronize())")
+    outcome, _, simulator = run(FOREVER + "ok(cu.cuCtxSynchronize())", every=every)
     thread.join()
     assert outcome.interrupted and outcome.code != 0
     assert simulator.launches == 1
+    assert "kernel forever ran: CTA (0, 0, 0) at pc 0x0: bra" in capfd.readouterr().err
 
 
 def test_the_programs_without_a_simulator(run_python, tmp_path):

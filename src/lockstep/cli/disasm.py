@@ -8,7 +8,7 @@ import click
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
-    from lockstep.isa.sass.binary import Image
+    from lockstep.isa.sass.binary import Cubin, Image
 
 
 @click.command()
@@ -31,6 +31,8 @@ def command(path: Path, arch: str | None, kernel: str | None, words: bool, only_
     if not chosen:
         there = ", ".join(sorted({f"sm_{i.architecture}" for i in images}))
         raise LockstepError(f"{path}: no code for {arch}; there is {there}")
+    if kernel is not None and not any(_functions(image, path, kernel)[1] for image in chosen):
+        raise LockstepError(f"{path}: no function is named {kernel!r}; --list says what there is")
     for image in chosen:
         for line in _lines(image, path, kernel, words, only_list):
             click.echo(line)
@@ -43,17 +45,24 @@ def _architecture(text: str) -> int:
     return int(digits)
 
 
+def _functions(image: "Image", path: Path, kernel: str | None) -> "tuple[Cubin | None, list]":
+    """The cubin in an image, if it is one, and its functions with ``kernel`` in their names."""
+    from lockstep.isa.sass.binary import read_cubin
+
+    if image.kind == "ptx":
+        return None, []
+    cubin = read_cubin(image.data, path)
+    names = [(function, f"{function.title}\n{function.name}") for function in cubin.functions]
+    return cubin, [function for function, name in names if (kernel or "") in name]
+
+
 def _lines(image: "Image", path: Path, kernel: str | None, words: bool, only_list: bool):
-    from lockstep.isa.sass.binary import listing, read_cubin
+    from lockstep.isa.sass.binary import listing
     from lockstep.isa.sass.encoding import ARCHITECTURES
 
     yield f"{image.kind} sm_{image.architecture}, {len(image.data)} bytes"
-    if image.kind == "ptx":
-        return
-    cubin = read_cubin(image.data, path)
-    for function in cubin.functions:
-        if kernel is not None and kernel not in function.title and kernel not in function.name:
-            continue
+    cubin, functions = _functions(image, path, kernel)
+    for function in functions:
         if only_list or image.architecture not in ARCHITECTURES:
             yield f"  {function.title}, {len(function.code) // 16} instructions"
         else:

@@ -1,6 +1,10 @@
 """The ``lockstep`` command: finds subcommands, and turns errors into one line and exit code 2."""
 
+import errno
+import os
+import sys
 from importlib import import_module
+from typing import TextIO
 
 import click
 
@@ -51,9 +55,19 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context):
         """Run the subcommand; the input's faults become exit code 2."""
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
         except LockstepError as error:
             raise Failure(str(error)) from error
+        except MemoryError as error:
+            raise Failure(f"not enough memory: {error}") from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # click ends quietly where the reader has left
+                raise
+            sys.stdout = _nothing()  # else the interpreter flushes it again
+            place = error.filename or "standard output"
+            raise Failure(f"{place}: {error.strerror or error}") from error
 
 
 def _print_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
@@ -79,3 +93,17 @@ def main() -> None:
     Exit codes: 0 done, 1 the simulation ended early and the results are partial, or a program's
     results are wrong, 2 bad input.
     """
+    _prepare_streams()
+
+
+def _nothing() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")
+
+
+def _prepare_streams() -> None:
+    """Print what the terminal's character set lacks as "?", and into a closed stream nothing."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, _nothing())
+        else:
+            getattr(sys, name).reconfigure(errors="replace")

@@ -18,11 +18,13 @@ _ARRAY = re.compile(r"(zeros:)?(\w+)\[([\d.eE+,]+)\]")
 _OPTIONS = (
     click.argument("name", metavar="PROGRAM"),
     click.option("--size", type=Size(), help="Size of a built-in program, e.g. 1e6."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of random input."),
+    click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random input."
+    ),
     click.option("--kernel", "entry", metavar="NAME", help="Kernel of a PTX file."),
-    click.option("--grid", type=Dimensions(), default="1", help="Its grid."),
-    click.option("--block", type=Dimensions(), default="32", help="Its block."),
-    click.option("--shared", type=int, default=0, metavar="BYTES", help="Dynamic shared memory."),
+    click.option("--grid", type=Dimensions(), help="Its grid; default: 1."),
+    click.option("--block", type=Dimensions(), help="Its block; default: 32."),
+    click.option("--shared", type=int, metavar="BYTES", help="Its dynamic shared memory."),
     click.option(
         "--arg",
         "arguments",
@@ -46,11 +48,14 @@ class Program:
         self.path = Path(name) if name.endswith(".ptx") or "/" in name else None
         self.name = self.path.stem if self.path else name
         self._size, self._seed, self._entry = size, seed, entry
-        self._shape, self._arguments = (grid, block, shared), arguments
+        self._shape, self._arguments = (grid or (1,), block or (32,), shared or 0), arguments
         if self.path and size:
             raise LockstepError("--size is for built-in programs; a PTX file takes --arg")
-        if not self.path and (entry or arguments):
-            raise LockstepError(f"{name} is a built-in program: it takes --size, no arguments")
+        if not self.path and (entry or arguments or grid or block or shared is not None):
+            raise LockstepError(
+                f"{name} is a built-in program, which takes --size and --seed; "
+                "--kernel, --grid, --block, --shared and --arg are for PTX files"
+            )
         if not self.path:
             from lockstep import kernels
 

@@ -60,11 +60,13 @@ def command(
     check_writable(json_file)
     check_writable(timeline)
     check_writable(out, directory=True)
+    arguments = context.meta.get(APPLICATION)
+    check_writable(record, directory=bool(record and not api.is_tracefile_name(record)))
     names = ("at_issue", "threads", "interval", "limit_instructions")
     simulation, ptx = {name: options.pop(name) for name in names}, options.pop("ptx")
     if not timing and (out or timeline or simulation["interval"] or simulation["at_issue"]):
         raise click.UsageError("--at-issue, --out, --timeline and --interval need --timing")
-    if arguments := context.meta.get(APPLICATION):
+    if arguments:
         spec = choose(arguments[0], gpu, overrides, quiet)
         files = {"json_file": json_file, "out": out, "timeline": timeline}
         code = run_application(arguments, spec, timing, record, files, quiet, ptx=ptx, **simulation)

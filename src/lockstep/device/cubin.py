@@ -1,5 +1,7 @@
 """Modules of machine code: kernels of a cubin, constant banks, variables."""
 
+import hashlib
+import math
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,22 +11,37 @@ import numpy as np
 from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
 from lockstep.device.module import Kernel, Module
-from lockstep.errors import InputError, LockstepError
+from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
-from lockstep.frontend.exec.sass.image import Image
+from lockstep.frontend.exec.sass.image import Image, jump_table
 from lockstep.frontend.exec.sass.translate import Source, translate
-from lockstep.frontend.exec.state import LOCAL_WINDOW
-from lockstep.isa.sass.binary import Cubin, Function, Relocation, read_cubin
+from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
+from lockstep.isa.instruction import MOST_THREADS
+from lockstep.isa.sass.binary import (
+    CODE,
+    Cubin,
+    Function,
+    Relocation,
+    lines,
+    read_cubin,
+    relocated,
+    relocated_functions,
+)
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
 
-ADDRESS_64 = 2  # relocation: 64 bits, the symbol's address plus what is there
 PADDING = 16  # bytes behind a constant bank, which wide loads may touch
 # Where constant bank 0 holds the block, the grid, the address of local memory in the generic
-# space, and the end of a thread's stack, on all of Volta to Hopper.
-_BLOCK, _GRID, _LOCAL, _STACK = 0x0, 0xC, 0x20, 0x28
+# space, and the end of a thread's stack, on all of Volta to Hopper; of shared memory up to Ada,
+# which has a special register for it later; and of constant bank 3, as seen in code for it.
+_BLOCK, _GRID, _LOCAL = 0x0, 0xC, 0x20
+_SHARED, _CONSTANTS, _HOPPER_CONSTANTS, HOPPER = 0x18, 0x50, 0xD0, 90
+# The halves of the cooperative grid's workspace, high and low, up to Ada and on Hopper: what
+# %envreg1 and %envreg2 become in the code that ptxas makes.
+_WORKSPACE, _HOPPER_WORKSPACE = (0x8C, 0x90), (0x44, 0x48)
+_ZERO = ("__UFT_OFFSET", "__UDT_OFFSET")  # of a module's tables among those of all modules
 _TYPES = {"float": "f32", "double": "f64"}
 
 
@@ -35,6 +52,7 @@ class CubinModule(Module):
         super().__init__(device, str(path), data)
         self.cubin: Cubin = read_cubin(data, path)
         self.image = Image(self.cubin.functions)
+        self.lines = lines(self.cubin)
         self._sections = self._place_sections()
         self._sizes: dict[str, int] = {}
         for symbol in self.cubin.symbols:
@@ -42,16 +60,25 @@ class CubinModule(Module):
                 self.addresses[symbol.name] = self._sections[symbol.section] + symbol.offset
                 self._sizes[symbol.name] = symbol.size
         for relocation in self.cubin.relocations:
-            self._relocate(relocation)
+            self._relocate_data(relocation)
+        functions = relocated_functions(self.cubin, self._relocated)
+        self.image = Image(functions)
+        self.code_key = hashlib.sha256(b"".join(f.code for f in functions)).hexdigest() + self.key
+        self._functions = {f.name: f for f in functions if f.is_kernel}
+
+    @property
+    def code(self) -> str:
+        """What its code is, for people."""
+        return f"machine code of sm_{self.cubin.architecture}"
 
     @property
     def entries(self) -> list[str]:
         """Names of its kernels."""
-        return [f.name for f in self.cubin.kernels]
+        return list(self._functions)
 
     def kernel(self, name: str) -> "CubinKernel":
         """A new kernel object for an entry."""
-        return CubinKernel(self, next(f for f in self.cubin.kernels if f.name == name))
+        return CubinKernel(self, self._functions[name])
 
     def variable(self, name: str) -> DeviceArray:
         """A variable as bytes: a cubin does not tell its type."""
@@ -60,8 +87,8 @@ class CubinModule(Module):
         )
 
     def bank(self, number: int) -> int:
-        """Device address of a constant bank that all kernels share."""
-        return self._sections[f".nv.constant{number}"]
+        """Device address of a constant bank that all kernels share; 0 if it is empty."""
+        return self._sections.get(f".nv.constant{number}", 0)
 
     def _place_sections(self) -> dict[str, int]:
         cubin = self.cubin
@@ -79,23 +106,30 @@ class CubinModule(Module):
         memory.view(address, len(content))[:] = np.frombuffer(content, np.uint8)
         return address
 
-    def _relocate(self, relocation: Relocation) -> None:
-        """Write a symbol's address; debugging information keeps its own."""
+    def _relocate_data(self, relocation: Relocation) -> None:
+        """Write a symbol's address into memory; debugging information keeps its own."""
         section = relocation.section
-        if section.startswith((".debug_", ".nv_debug_", ".nv.info")):
+        if section.startswith((CODE, ".debug_", ".nv_debug_", ".nv.info")):
             return
-        if relocation.kind != ADDRESS_64 or section not in self._sections:
-            message = f"relocation {relocation.kind} of {relocation.symbol} is not supported"
-            raise InputError(self.name, f"section {section}", message)
+        if section not in self._sections:
+            raise InputError(self.name, f"section {section}", "it cannot have relocations")
         place = self.device.memory.view(self._sections[section] + relocation.offset, 8)
-        addend = relocation.addend + int.from_bytes(place.tobytes(), "little")
-        address = self._address(relocation.symbol) + addend & (1 << 64) - 1
-        place[:] = np.frombuffer(address.to_bytes(8, "little"), np.uint8)
+        place[:] = np.frombuffer(self._relocated(relocation, place.tobytes()), np.uint8)
+
+    def _relocated(self, relocation: Relocation, old: bytes) -> bytes:
+        """Bytes of the cubin with the address of the symbol that a relocation names."""
+        try:
+            return relocated(relocation, old, self._address(relocation.symbol))
+        except KeyError:
+            message = f"relocation {relocation.kind} of {relocation.symbol} is not supported"
+            raise InputError(self.name, f"section {relocation.section}", message) from None
 
     def _address(self, name: str) -> int:
         """The address of a variable, or of a function in the code of a kernel that calls it."""
         if name in self.addresses:
             return self.addresses[name]
+        if name in _ZERO:
+            return 0
         for symbol in self.cubin.symbols:
             if symbol.name == name and symbol.section.startswith(".text."):
                 return self.image.start(symbol.section.removeprefix(".text.")) + symbol.offset
@@ -126,12 +160,27 @@ class CubinKernel(Kernel):
             architecture=module.cubin.architecture,
             sections=module.image.sections(function),
             entries=module.image.entries(function, module.cubin.symbols),
-            registers=function.registers,
+            jumps=jump_table(function),
             local_bytes=-(-local // 16) * 16,
             shared_bytes=function.shared_bytes,
+            lines=module.lines,
         )
-        self._program = translate(source, module.key, recording)
+        self._program = translate(source, module.code_key, recording)
         return self._program
+
+    @property
+    def most_threads(self) -> int:
+        """In the largest block that it was compiled for."""
+        return self.function.most_threads or MOST_THREADS
+
+    def check_block(self, block: tuple[int, int, int]) -> None:
+        """Refuse blocks that are larger than it was compiled for."""
+        most = self.most_threads
+        if math.prod(block) > most:
+            raise WorkloadError(
+                f"kernel {self.name}: a block of {math.prod(block)} threads; it was compiled for "
+                f"{most} (__launch_bounds__)"
+            )
 
     def address(self, symbol: str) -> int:
         """Where a constant bank is, by its name in programs: ``bank3``."""
@@ -146,6 +195,15 @@ class CubinKernel(Kernel):
         struct.pack_into("<3I", bank, _GRID, *geometry.grid)
         stack = self._program.thread_bytes(self.module.device.limits.stack_bytes)
         struct.pack_into("<QI", bank, _LOCAL, LOCAL_WINDOW, stack)
+        workspace = _HOPPER_WORKSPACE
+        if self.module.cubin.architecture < HOPPER:
+            workspace = _WORKSPACE
+            struct.pack_into("<Q", bank, _SHARED, SHARED_WINDOW)
+            struct.pack_into("<Q", bank, _CONSTANTS, self.module.bank(3))
+        else:
+            struct.pack_into("<Q", bank, _HOPPER_CONSTANTS, self.module.bank(3))
+        for place, half in zip(workspace, divmod(geometry.workspace, 1 << 32)):
+            struct.pack_into("<I", bank, place, half)
         bank[base : base + len(parameters)] = parameters
         return np.frombuffer(bytes(bank) + bytes(PADDING), np.uint8).copy()
 

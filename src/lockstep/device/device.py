@@ -1,6 +1,7 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
 import gc
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -175,8 +176,12 @@ class Device:
 
     # Code
 
-    def load_ptx(self, source: str | Path) -> Module:
-        """A module from PTX text, or from the file that a path names."""
+    def load_ptx(self, source: str | Path, variables: Mapping[str, int] | None = None) -> Module:
+        """A module from PTX text, or from the file that a path names.
+
+        ``variables``: device addresses of variables that are not to be made, by name, as of a
+        module of machine code that was compiled from the same source.
+        """
         self.check_open()
         text, name = source, "<ptx>"
         if isinstance(source, Path) or "\n" not in source:
@@ -186,7 +191,7 @@ class Device:
             except (OSError, UnicodeDecodeError) as error:
                 reason = getattr(error, "strerror", None) or "not a text file"
                 raise InputError(source, "", f"cannot read: {reason}") from error
-        return PtxModule(self, parse(text, name), text)
+        return PtxModule(self, parse(text, name), text, variables)
 
     def load_cubin(self, source: str | Path | bytes) -> Module:
         """A module of machine code from the bytes of a cubin, or from the file that a path names.

@@ -38,6 +38,11 @@ class Module(ABC):
 
     @property
     @abstractmethod
+    def code(self) -> str:
+        """What its code is, for people: "PTX", "machine code of sm_80"."""
+
+    @property
+    @abstractmethod
     def entries(self) -> list[str]:
         """Names of its kernels."""
 
@@ -91,6 +96,11 @@ class Kernel(ABC):
     def address(self, symbol: str) -> int:
         """Device address of what programs name."""
         return self.module.addresses[symbol]
+
+    @property
+    @abstractmethod
+    def most_threads(self) -> int:
+        """In the largest block that it was compiled for."""
 
     def check_block(self, block: tuple[int, int, int]) -> None:  # noqa: B027
         """Raise :class:`WorkloadError` if the kernel was not compiled for a block."""

@@ -1,5 +1,9 @@
 """Modules of PTX, their kernels and variables."""
 
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from lockstep.device.arguments import Parameter
@@ -11,7 +15,11 @@ from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.ptx.callgraph import function_address
 from lockstep.frontend.exec.ptx.translate import translate
+from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx import syntax
+
+if TYPE_CHECKING:
+    from lockstep.device.device import Device
 
 PADDING = 8  # bytes after the parameters, which wide loads may touch
 _REFERENCES = ("texref", "surfref", "samplerref")
@@ -19,26 +27,46 @@ _DTYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "pred": "?"}
 
 
 class PtxModule(Module):
-    """A loaded PTX module; its variables are in device memory."""
+    """A loaded PTX module; its variables are in device memory.
 
-    def __init__(self, device, tree: syntax.Module, text: str):
+    ``variables``: addresses of those that exist already, in another form of the same module. They
+    keep their content, but for tables of functions, whose addresses are other ones here.
+    """
+
+    def __init__(
+        self,
+        device: "Device",
+        tree: syntax.Module,
+        text: str,
+        variables: Mapping[str, int] | None = None,
+    ):
         super().__init__(device, tree.name, text.encode())
         self.tree = tree
         self._bound: dict[str, Texture] = {}
-        for variable in tree.variables.values():
-            if variable.space in ("global", "const"):
-                size = max(variable.bytes, 1)
-                self.addresses[variable.name] = device.memory.allocate(
-                    size, max(variable.alignment, 256)
-                )
-        for variable in tree.variables.values():
-            if variable.name in self.addresses:
+        known = variables or {}
+        ours = [v for v in tree.variables.values() if v.space in ("global", "const")]
+        for variable in ours:
+            size, alignment = max(variable.bytes, 1), max(variable.alignment, 256)
+            self.addresses[variable.name] = known.get(variable.name) or device.memory.allocate(
+                size, alignment
+            )
+        for variable in ours:
+            if variable.name not in known or self._names_functions(variable):
                 self._initialise(variable)
+
+    @property
+    def code(self) -> str:
+        """What its code is, for people."""
+        return "PTX"
 
     @property
     def entries(self) -> list[str]:
         """Names of its kernels."""
         return list(self.tree.entries)
+
+    def _names_functions(self, variable: syntax.Variable) -> bool:
+        symbols = (v for v in variable.initial if isinstance(v, syntax.Symbol))
+        return any(symbol.name not in self.addresses for symbol in symbols)
 
     def _initialise(self, variable: syntax.Variable) -> None:
         content = bytearray()
@@ -95,6 +123,13 @@ class PtxKernel(Kernel):
     def translate(self, recording: Recording) -> Program:
         """The kernel as machine code of this host."""
         return translate(self.module.tree, self.name, self.module.key, recording)
+
+    @property
+    def most_threads(self) -> int:
+        """In the largest block that its directives allow."""
+        directives = self.function.directives
+        sizes = directives.get("maxntid") or directives.get("reqntid") or (MOST_THREADS,)
+        return math.prod(sizes)
 
     def check_block(self, block: tuple[int, int, int]) -> None:
         """Refuse blocks that its directives exclude."""

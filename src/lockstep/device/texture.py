@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockstep.frontend.exec.textures import HEADER_BYTES, describe
+from lockstep.frontend.exec.textures import HEADER_BYTES, address_of, describe, place, remove
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
@@ -44,25 +44,23 @@ class Texture:
             normalized_values=normalized_values,
         )
         self.device, self.shape, self.dtype = device, values.shape, values.dtype
-        self._bytes = HEADER_BYTES + -(-values.nbytes // 16) * 16
-        self.handle = device.memory.allocate(self._bytes)
-        record["data"] = self.handle + HEADER_BYTES
+        elements = np.zeros(-(-values.nbytes // 16) * 16, np.uint8)
+        elements[: values.nbytes] = values.reshape(-1).view(np.uint8)
         device.synchronize()
-        memory = device.memory.view(self.handle, self._bytes)
-        memory[: record.nbytes] = record.view(np.uint8)
-        memory[HEADER_BYTES : HEADER_BYTES + values.nbytes] = values.reshape(-1).view(np.uint8)
-        device.copied(self.handle, self._bytes)
+        self.handle = place(device.memory, record, elements)
+        self.address = address_of(device.memory, self.handle)
+        device.copied(self.address, HEADER_BYTES + len(elements))
 
     def __repr__(self) -> str:
-        return f"<Texture {self.dtype}{list(self.shape)} at {self.handle:#x}>"
+        return f"<Texture {self.dtype}{list(self.shape)} at {self.address:#x}>"
 
     def numpy(self) -> np.ndarray:
         """A copy of the elements on the host, after all launches so far."""
         self.device.synchronize()
         size = int(np.prod(self.shape)) * self.dtype.itemsize
-        memory = self.device.memory.view(self.handle + HEADER_BYTES, size)
+        memory = self.device.memory.view(self.address + HEADER_BYTES, size)
         return memory.view(self.dtype).reshape(self.shape).copy()
 
     def __del__(self):
         if getattr(self, "handle", 0) and self.device.memory.base:
-            self.device.memory.free(self.handle)
+            remove(self.device.memory, self.handle)

@@ -17,6 +17,11 @@ class Stopped(LockstepError):
         self.reason = reason
         super().__init__(f"the simulation ended early: {reason}")
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was Ctrl-C."""
+        return self.reason.startswith("interrupted")
+
 
 class Timing:
     """The simulated GPU behind a device: it keeps its caches from launch to launch."""

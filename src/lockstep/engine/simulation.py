@@ -64,8 +64,9 @@ class Simulation:
         try:
             while self._admit() and not self.stopped:
                 self._window()
-        except KeyboardInterrupt:
-            self.stopped = f"interrupted at cycle {self.now}"
+        except KeyboardInterrupt as error:
+            places = getattr(error, "__notes__", ())  # where kernels were that are executed
+            self.stopped = "; ".join([f"interrupted at cycle {self.now}", *places])
         self._settle()
         for running in list(self.table.running.values()):
             self._finish(running, complete=False)
@@ -98,13 +99,13 @@ class Simulation:
     def _launch(self, kernel: Kernel) -> None:
         alone = not self.table.running
         self._settle()
+        before = self.machine.sm.counters.copy(), self.machine.memory.counters.copy()
+        self._baselines[self.table.free_slot()] = before  # first: Ctrl-C may end the start
         running = self.table.start(kernel, self.now)
         self._next_look = running.ready + STALLED_CYCLES  # a launch may pause as long as that
         self._adopt()
         if alone:
             self.machine.prepare_l1(bind.l1_ways(kernel, self.gpu))
-        sm, memory = self.machine.sm, self.machine.memory
-        self._baselines[running.slot] = (sm.counters.copy(), memory.counters.copy())
 
     def _adopt(self) -> None:
         """The arenas may have grown: the machine runs on the new ones."""
@@ -113,7 +114,7 @@ class Simulation:
     def _finish(self, running: Running, complete: bool) -> None:
         kernel = running.kernel
         self._settle()
-        before_sm, before_memory = self._baselines.pop(running.slot)
+        before_sm, before_memory = self._baselines[running.slot]
         started = int(self.streams.sm.kernels[running.slot].started)
         end = running.end if complete else self.now
         fit, limiter = bind.occupancy(kernel, self.gpu)

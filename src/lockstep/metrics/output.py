@@ -1,42 +1,14 @@
-"""Files of results: written under a temporary name and renamed, so that none is ever half."""
+"""Files of results: text, JSON and tables."""
 
 import json
 import math
-import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lockstep.errors import InputError
-
-
-@contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; it takes its place when the block ends well."""
-    path = Path(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(handle)
-    except OSError as error:
-        raise unwritable(path, error) from error
-    try:
-        yield Path(name)
-        os.chmod(name, 0o666 & ~_umask())  # mkstemp makes private files
-        os.replace(name, path)
-    except OSError as error:
-        raise unwritable(path, error) from error
-    finally:
-        Path(name).unlink(missing_ok=True)
-
-
-def unwritable(path: str | Path, error: OSError) -> InputError:
-    """The one clear line for a file that cannot be written."""
-    return InputError(path, "", f"cannot write: {error.strerror or error}")
+from lockstep.files import replacing
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -67,9 +39,3 @@ def finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [finite(item) for item in value]
     return value
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -168,7 +168,7 @@ def _simulate(job: Job, threads: int, options: list[str]) -> dict[str, Any]:
         done = subprocess.run(command, stdin=nothing, stderr=pipe, text=True, env=_environment())
         if done.returncode not in (0, 1) or not target.exists():
             last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-            raise LockstepError(f"{job.trace}: {last[0].removeprefix('lockstep: ')}")
+            raise LockstepError(last[0].removeprefix("lockstep: "))
         return json.loads(target.read_text(encoding="utf-8"))
 
 

@@ -16,8 +16,9 @@ from typing import IO, Any
 import numpy as np
 
 from lockstep.errors import LockstepError
+from lockstep.files import replacing
 from lockstep.metrics.manifest import version
-from lockstep.metrics.output import finite, replacing
+from lockstep.metrics.output import finite
 from lockstep.metrics.result import Result
 
 Event = dict[str, Any]

@@ -1,16 +1,20 @@
 """What one program has on the device, and the execution of its calls."""
 
+import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from lockstep.device import Module, Stream
+from lockstep.device import Module, Stopped, Stream
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.cuda.calls import Allocation, Call, key
 from lockstep.frontend.exec.faults import LaunchError
 from lockstep.frontend.exec.memory import DeviceMemoryError
+from lockstep.frontend.exec.resident import WORKSPACE_BYTES
+from lockstep.frontend.exec.textures import remove
+from lockstep.isa.instruction import MOST_THREADS
 from lockstep.runtime import textures
 from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
 from lockstep.runtime.properties import attributes
@@ -75,6 +79,7 @@ class Context:
         self._events: dict[int, Moment | None] = Handles()
         self._allocations: dict[int, Allocation] = Handles()
         self._textures: set[int] = set()
+        self._workspaces: dict[Stream, int] = {}  # of cooperative launches
 
     def perform(self, call: Call, fields: dict[str, int], data: bytes) -> Answer:
         """Execute a call. Raises :class:`Refused`."""
@@ -83,6 +88,9 @@ class Context:
         try:
             return getattr(self, call.name.lower())(fields, data)
         except LaunchError as error:
+            raise self._break(error) from error
+        except Stopped as error:
+            _pass_on(error)
             raise self._break(error) from error
         except LockstepError as error:
             raise Refused(status_of(error), error) from error
@@ -93,6 +101,8 @@ class Context:
             try:
                 answer.then()
             except (LockstepError, MemoryError) as error:
+                if isinstance(error, Stopped):
+                    _pass_on(error)
                 self._break(error)
 
     def _break(self, error: LockstepError | MemoryError) -> Refused:
@@ -102,10 +112,18 @@ class Context:
 
     def close(self) -> None:
         """The program has gone: free what it had."""
-        for address in (*self._allocations, *self._textures):
-            self.device.memory.free(address)
-        tables = (self._allocations, self._textures, self._entries, self._modules, self._images)
+        self._free_memory()
+        tables = (self._entries, self._modules, self._images)
         for table in (*tables, self._streams, self._events):
+            table.clear()
+
+    def _free_memory(self) -> None:
+        for addresses in (self._allocations, self._workspaces.values()):
+            for address in addresses:
+                self.device.memory.free(address)
+        for handle in self._textures:
+            remove(self.device.memory, handle)
+        for table in (self._allocations, self._workspaces, self._textures):
             table.clear()
 
     def _handle(self) -> int:
@@ -131,10 +149,7 @@ class Context:
     def reset(self, fields: dict, data: bytes) -> Answer:
         """Free everything the program has."""
         self.device.synchronize()
-        for address in (*self._allocations, *self._textures):
-            self.device.memory.free(address)
-        self._allocations.clear()
-        self._textures.clear()
+        self._free_memory()
         self.broken = None
         return Answer()
 
@@ -148,7 +163,7 @@ class Context:
     def load_module(self, fields: dict, data: bytes) -> Answer:
         """Load the best image of a binary."""
         try:
-            module = load_image(self.device, data, self.simulator.ptx)
+            module = self._load(data)
         except NoImage as error:
             raise Refused(Status.NO_BINARY, error) from error
         except WorkloadError:
@@ -158,6 +173,20 @@ class Context:
         handle = self._handle()
         self._modules[handle], self._images[handle] = module, data
         return Answer((handle,))
+
+    def _load(self, data: bytes) -> Module:
+        """The best image of a binary, or its PTX if the best one cannot be loaded."""
+        try:
+            return load_image(self.device, data, self.simulator.ptx)
+        except NoImage:
+            raise
+        except LockstepError as problem:
+            try:
+                module = load_image(self.device, data, ptx=True)
+            except LockstepError:
+                raise problem from None
+            self.simulator.report(f"{problem}; the module's PTX is executed instead")
+            return module
 
     def unload_module(self, fields: dict, data: bytes) -> Answer:
         """Forget a module."""
@@ -172,27 +201,34 @@ class Context:
         except WorkloadError as error:
             raise Refused(Status.NOT_FOUND, error) from error
         except LockstepError as error:
-            entry = self._entry_in_ptx(fields["module"], name, error)
+            entry = self._turn_to_ptx(fields["module"], name, error)
         handle = self._handle()
         self._entries[handle] = entry
         facts = (handle, entry.registers, entry.shared_bytes, entry.local_bytes, 0)
         counts = (entry.most_threads, len(entry.places), entry.parameter_bytes)
         return Answer((*facts, *counts), np.array(entry.places, "<u8").tobytes())
 
-    def _entry_in_ptx(self, handle: int, name: str, problem: LockstepError) -> Entry:
-        """A kernel whose machine code has instructions that cannot be executed, from its PTX.
+    def _turn_to_ptx(self, handle: int, name: str, problem: LockstepError) -> Entry:
+        """A kernel whose machine code cannot be executed, from its module's PTX.
 
-        Only where the module has no variables but the tables of CUDA's mathematical functions: PTX
-        has its own.
+        The whole module is PTX from now on, kernels that were handed out before included, as far as
+        theirs can be executed. Its variables stay where they are.
         """
+        machine_code = self._modules[handle]
         try:
-            if not all(name.startswith("__cudart_") for name in self._modules[handle].addresses):
-                raise problem
-            module = load_image(self.device, self._images[handle], ptx=True)
+            module = load_image(self.device, self._images[handle], True, machine_code.addresses)
             entry = find_entry(module, name)
-        except LockstepError:
-            raise Refused(Status.NOT_SUPPORTED, problem) from problem
-        self.simulator.report(f"{problem}; its PTX is executed instead")
+        except NoImage as error:
+            why = f"{problem}; the program has no PTX of it (nvcc -gencode code=compute_XX adds it)"
+            raise Refused(Status.NOT_SUPPORTED, why) from error
+        except LockstepError as error:
+            raise Refused(Status.NOT_SUPPORTED, f"{problem}; nor can its PTX: {error}") from error
+        self._modules[handle] = module
+        for number, before in self._entries.items():
+            if before.kernel.module is machine_code:
+                with contextlib.suppress(LockstepError):
+                    self._entries[number] = find_entry(module, before.kernel.name)
+        self.simulator.report(f"{problem}; the module's PTX is executed instead")
         return entry
 
     def find_variable(self, fields: dict, data: bytes) -> Answer:
@@ -221,6 +257,8 @@ class Context:
         block = (fields["block_x"], fields["block_y"], fields["block_z"])
         if 0 in grid + block:
             raise Refused(Status.INVALID_CONFIGURATION)
+        if entry.most_threads < block[0] * block[1] * block[2] <= MOST_THREADS:
+            raise Refused(Status.LAUNCH_OUT_OF_RESOURCES)
         try:
             geometry = entry.kernel.geometry((grid, block, fields["dynamic_shared"]))
         except WorkloadError as error:
@@ -230,7 +268,17 @@ class Context:
         if len(data) < entry.parameter_bytes:
             raise Refused(Status.INVALID_VALUE)
         stream = self._stream(fields["stream"])
+        if fields["cooperative"]:
+            geometry = replace(geometry, workspace=self._workspace(stream))
         return Answer(then=lambda: self.simulator.launch(entry, geometry, data, stream))
+
+    def _workspace(self, stream: Stream) -> int:
+        """Where the grids of a stream, one at a time, have their barrier."""
+        if stream not in self._workspaces:
+            address = self.device.memory.allocate(WORKSPACE_BYTES)
+            self.device.memory.view(address, WORKSPACE_BYTES)[:] = 0
+            self._workspaces[stream] = address
+        return self._workspaces[stream]
 
     # Memory
 
@@ -335,7 +383,7 @@ class Context:
             raise Refused(Status.INVALID_HANDLE)
         self._textures.remove(fields["texture"])
         self.device.synchronize()
-        self.device.memory.free(fields["texture"])
+        remove(self.device.memory, fields["texture"])
         return Answer()
 
     # Streams and events
@@ -387,6 +435,14 @@ class Context:
             raise Refused(Status.INVALID_HANDLE)
         self.device.synchronize()
         return Answer((self.simulator.nanoseconds(start, end),))
+
+
+def _pass_on(error: Stopped) -> None:
+    """Ctrl-C that ended a simulation ends the program, too."""
+    if error.interrupted:
+        again = KeyboardInterrupt()
+        again.add_note(error.reason)
+        raise again from error
 
 
 _ALWAYS = {Call.HELLO, Call.RESET, Call.UNSUPPORTED, Call.DESTROY_EVENT, Call.DESTROY_STREAM}

@@ -1,12 +1,12 @@
 """The code that a program hands over: which of a fat binary's images runs, and what is in it."""
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from lockstep.device import Device, Kernel, Module
-from lockstep.errors import LockstepError, WorkloadError
-from lockstep.isa.instruction import MOST_THREADS, WARP_SIZE
+from lockstep.errors import LockstepError
 from lockstep.isa.sass.binary import Image, best_image, images_of
 from lockstep.runtime.properties import architectures
 
@@ -39,9 +39,15 @@ class Entry:
         return max((offset + size for offset, size in self.places), default=0)
 
 
-def load_image(device: Device, data: bytes, ptx: bool = False) -> Module:
+def load_image(
+    device: Device,
+    data: bytes,
+    ptx: bool = False,
+    variables: Mapping[str, int] | None = None,
+) -> Module:
     """Load a fat binary, a cubin, or PTX text; ``ptx``: PTX even where there is machine code.
 
+    ``variables``: see :meth:`lockstep.Device.load_ptx`.
     Raises :class:`NoImage` if the device's GPU can run none of it, other errors if it is damaged.
     """
     if not data.startswith((_ELF, _FAT)):
@@ -55,7 +61,9 @@ def load_image(device: Device, data: bytes, ptx: bool = False) -> Module:
     )
     if best is None:
         raise NoImage(_mismatch(device, images))
-    return device.load_ptx(_text(best.data)) if best.kind == "ptx" else device.load_cubin(best.data)
+    if best.kind == "ptx":
+        return device.load_ptx(_text(best.data), variables)
+    return device.load_cubin(best.data)
 
 
 def _text(data: bytes) -> str:
@@ -81,16 +89,5 @@ def find_entry(module: Module, name: str) -> Entry:
         program.registers,
         program.shared_bytes,
         program.local_bytes,
-        _most_threads(kernel),
+        kernel.most_threads,
     )
-
-
-def _most_threads(kernel: Kernel) -> int:
-    """The largest block that the kernel was compiled for."""
-    for threads in range(MOST_THREADS, 0, -WARP_SIZE):
-        try:
-            kernel.check_block((threads, 1, 1))
-        except WorkloadError:
-            continue
-        return threads
-    return WARP_SIZE

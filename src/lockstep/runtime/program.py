@@ -20,15 +20,20 @@ GRACE = 2.0  # seconds that an interrupted program has to end by itself
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a program ended: ``code`` as a shell has it; ``interrupted`` by Ctrl-C."""
+    """How a program ended: its exit status, negative = minus the signal that killed it."""
 
-    code: int
-    interrupted: bool = False
+    status: int
+    interrupted: bool = False  # by Ctrl-C
+
+    @property
+    def code(self) -> int:
+        """The exit code that a shell has."""
+        return self.status if self.status >= 0 else 128 - self.status
 
     @property
     def signal(self) -> str:
         """The name of the signal that killed the program, or ""."""
-        return signal.Signals(self.code - 128).name if self.code > 128 else ""
+        return signal.Signals(-self.status).name if self.status < 0 else ""
 
 
 def find_program(name: str) -> Path:
@@ -58,14 +63,14 @@ def run_program(
         try:
             server.serve(program)
         except ProgramKilled:
-            return Outcome(_code(program.wait()))
+            return Outcome(program.wait())
         except KeyboardInterrupt:
             server.close()
             return Outcome(_end(program), interrupted=True)
         except BaseException:
             _end(program)
             raise
-        return Outcome(_code(program.wait()))
+        return Outcome(program.wait())
     finally:
         server.close()
 
@@ -91,18 +96,14 @@ def _start(path: Path, command: Sequence[str], variables: dict[str, str]) -> sub
 
 
 def _end(program: subprocess.Popen) -> int:
-    """Wait a little, then end the program; its exit code."""
+    """Wait a little, then end the program; its exit status."""
     for signal_number in (None, signal.SIGTERM, signal.SIGKILL):
         if signal_number is not None:
             program.send_signal(signal_number)
         try:
-            return _code(program.wait(GRACE))
+            return program.wait(GRACE)
         except subprocess.TimeoutExpired:
             continue
         except KeyboardInterrupt:
             program.kill()
-    return _code(program.wait())
-
-
-def _code(status: int) -> int:
-    return status if status >= 0 else 128 - status
+    return program.wait()

@@ -36,7 +36,7 @@ class Server:
         self._listener.listen()
         self._listener.setblocking(False)
         self._selector.register(self._listener, selectors.EVENT_READ)
-        self._executing = self._given_up = False
+        self._executing = self._given_up = self._killed = False
         self._accepted = 0
 
     def serve(self, program: subprocess.Popen) -> None:
@@ -65,21 +65,30 @@ class Server:
 
     @contextlib.contextmanager
     def _watching(self, program: subprocess.Popen):
-        """Let the death of the program interrupt a kernel."""
+        """Let the death of the program, and Ctrl-C, interrupt a kernel.
+
+        Ctrl-C at a terminal is both: whichever comes first counts.
+        """
 
         def died(number: int, frame: FrameType | None) -> None:
             what = os.WEXITED | os.WNOHANG | os.WNOWAIT
             state = os.waitid(os.P_PID, program.pid, what)
-            if state is not None and state.si_code != os.CLD_EXITED:
-                self._given_up = True
+            if state is not None and state.si_code != os.CLD_EXITED and not self._given_up:
+                self._given_up = self._killed = True
                 if self._executing:
                     raise ProgramKilled
 
-        before = signal.signal(signal.SIGCHLD, died)
+        def interrupted(number: int, frame: FrameType | None) -> None:
+            if not self._given_up:
+                self._given_up = True
+                raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGCHLD, died), signal.signal(signal.SIGINT, interrupted)
         try:
             yield
         finally:
-            signal.signal(signal.SIGCHLD, before)
+            signal.signal(signal.SIGCHLD, before[0])
+            signal.signal(signal.SIGINT, before[1])
 
     def _accept(self) -> None:
         link, _ = self._listener.accept()
@@ -97,12 +106,19 @@ class Server:
             self._drop(connection)
 
     def _interruptible(self, action: Callable[[], bool]) -> bool:
-        """Do something that the program's death ends; false then."""
+        """Do something that the program's death ends; false then.
+
+        Ctrl-C ends it, too, and goes on to the caller. Both say on stderr where the kernel was.
+        """
         try:
             self._executing = True
             return action()
-        except ProgramKilled:
-            return False
+        except KeyboardInterrupt as error:
+            for place in getattr(error, "__notes__", ()):
+                self.simulator.report(place)
+            if self._killed:
+                return False
+            raise
         finally:
             self._executing = False
 

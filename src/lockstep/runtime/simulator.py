@@ -14,6 +14,7 @@ from lockstep.runtime.images import Entry
 class KernelCount:
     """The launches of one kernel."""
 
+    code: str = ""  # what was executed, such as "PTX"
     launches: int = 0
     timed: list[Launch] = field(default_factory=list)
 
@@ -73,6 +74,7 @@ class Simulator:
         count = self.kernels.setdefault(entry.kernel.name, KernelCount())
         timed = self.every > 0 and count.launches % self.every == 0
         count.launches += 1
+        count.code = entry.kernel.module.code
         launch = self.device.launch(entry.kernel, geometry, parameters, stream, (), timed=timed)
         if timed:
             count.timed.append(launch)

@@ -18,6 +18,7 @@ def summary(simulator: Simulator) -> str:
     )
     if copies:
         lines.append(f"  copies: {copies}")
+    lines += [f"  executed: {text}" for text in _codes(simulator)]
     lines += [
         f"  not supported: {name} ({times} calls)"
         for name, times in simulator.unsupported.most_common()
@@ -30,7 +31,8 @@ def document(simulator: Simulator) -> dict:
     return {
         "gpu": simulator.device.gpu.name,
         "kernels": [
-            {"name": name, "launches": count.launches} for name, count in simulator.kernels.items()
+            {"name": name, "launches": count.launches, "code": count.code}
+            for name, count in simulator.kernels.items()
         ],
         "copies": {
             name: {"count": traffic.count, "bytes": traffic.bytes}
@@ -50,6 +52,16 @@ def _headline(simulator: Simulator) -> str:
     cycles = sum(_cycles(count) for count in simulator.kernels.values())
     kind = "about " if estimate else ""
     return f"{line}; {kind}{cycles:,.0f} cycles, {_time(simulator, cycles)} of GPU time"
+
+
+def _codes(simulator: Simulator) -> list[str]:
+    """Which code was executed, one line if it was the same of all kernels."""
+    kernels: dict[str, list[str]] = {}
+    for name, count in simulator.kernels.items():
+        kernels.setdefault(count.code, []).append(shorten(name).partition("(")[0])
+    if len(kernels) < 2:
+        return list(kernels)
+    return [f"{code} of {', '.join(names)}" for code, names in kernels.items()]
 
 
 def _kernel(simulator: Simulator, name: str, count: KernelCount) -> str:

@@ -4,13 +4,13 @@ import numpy as np
 
 from lockstep.device import Device
 from lockstep.errors import WorkloadError
-from lockstep.frontend.exec.textures import FILTERS, HEADER_BYTES, Address, describe
+from lockstep.frontend.exec.textures import FILTERS, Address, describe, place
 
 _KINDS = {0: "i", 1: "u", 2: "f"}  # cudaChannelFormatKind
 
 
 def create(device: Device, fields: dict[str, int]) -> int:
-    """Write the record of a texture (the fields of ``CREATE_TEXTURE``); returns its address.
+    """Write the record of a texture (the fields of ``CREATE_TEXTURE``); returns its handle.
 
     Raises :class:`WorkloadError` for what no texture can be.
     """
@@ -32,10 +32,8 @@ def create(device: Device, fields: dict[str, int]) -> int:
     record["data"] = fields["address"]
     record["row_bytes"] = fields["pitch"]
     record["slice_bytes"] = fields["pitch"] * max(fields["height"], 1)
-    handle = device.memory.allocate(HEADER_BYTES)
     device.synchronize()
-    device.memory.view(handle, record.nbytes)[:] = record.view(np.uint8)
-    return handle
+    return place(device.memory, record)
 
 
 def _mode(number: int) -> str:

@@ -150,6 +150,15 @@ def test_an_endless_loop_ends_at_the_limit_and_tells_where():
     assert f"add.u32 at <ptx>:{line}" in str(error)
 
 
+def test_the_limit_holds_where_ctas_are_asked_for_one_by_one():
+    device = lockstep.Device("QV100", timing=True, limit_instructions=10)
+    k = device.load_ptx(kernel("add.u32 %b, %b, 1;\n" * 3))["k"]
+    k[100, 32](device.zeros(32, np.uint32))
+    with pytest.raises(lockstep.LaunchError, match="warp instructions, its limit") as caught:
+        device.synchronize()
+    assert caught.value.kind == "limit"
+
+
 def test_ctrl_c_ends_an_endless_loop_at_once(device):
     body = "LOOP:\n    ld.volatile.global.u32 %b, [%out]; //here\n    bra LOOP;"
     k = lockstep.Device("QV100").load_ptx(kernel(body))["k"]

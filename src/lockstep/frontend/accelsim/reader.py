@@ -54,7 +54,12 @@ def _find(path: Path) -> Path:
     """The file that ``path`` stands for."""
     if not path.is_dir():
         if not path.is_file():
-            raise InputError(path, "", "there is no such file or directory")
+            what = (
+                "neither a file nor a directory"
+                if path.exists()
+                else "there is no such file or directory"
+            )
+            raise InputError(path, "", what)
         return path
     for name in LISTS:
         if (path / name).is_file():

@@ -1,11 +1,8 @@
 """Writing a workload as ``kernelslist.g`` and ``.traceg`` files, for Accel-Sim to read as well."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
+from lockstep.files import replacing
 from lockstep.frontend.accelsim.text import KernelText, NeedsNewerVersion
 from lockstep.workload import Kernel, MemoryCopy, Workload
 
@@ -31,15 +28,15 @@ def write(workload: Workload, directory: str | Path) -> None:
         name = f"kernel-{kernels}.traceg"
         _write_kernel(command, directory / name)
         lines.append(name + "\n")
-    with _complete(directory / "kernelslist.g") as file:
-        file.write("".join(lines).encode())
+    with replacing(directory / "kernelslist.g") as temporary:
+        temporary.write_text("".join(lines))
 
 
 def _write_kernel(kernel: Kernel, path: Path) -> None:
     """Write in the oldest version that can express the kernel."""
     for version in VERSIONS:
         try:
-            with _complete(path) as file:
+            with replacing(path) as temporary, temporary.open("wb", buffering=1 << 20) as file:
                 file.write(_header(kernel, version).encode())
                 text = KernelText(kernel, version)
                 for cta in kernel.ctas():
@@ -48,18 +45,6 @@ def _write_kernel(kernel: Kernel, path: Path) -> None:
         except NeedsNewerVersion:
             if version == VERSIONS[-1]:
                 raise
-
-
-@contextmanager
-def _complete(path: Path) -> Iterator[IO[bytes]]:
-    """A file that has its name only once it is whole."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb", buffering=1 << 20) as file:
-            yield file
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _header(kernel: Kernel, version: int) -> str:

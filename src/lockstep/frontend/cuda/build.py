@@ -16,7 +16,14 @@ SOURCES = Path(__file__).parent / "shim"
 COMPILERS = ("cc", "gcc", "clang")
 OPTIONS = ("-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
 CORE = "liblockstep_gpu.so"
-CORE_SOURCES = ("link.c", "modules.c", "copies.c")
+CORE_SOURCES = (
+    "link.c",
+    "modules.c",
+    "kernels.c",
+    "copies.c",
+    "error_table.c",
+    "limits.c",
+)
 RUNTIME_SOURCES = (
     "errors.c",
     "registration.c",

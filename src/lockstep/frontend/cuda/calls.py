@@ -50,7 +50,6 @@ class Call(IntEnum):
     DESTROY_TEXTURE = 25
     RESET = 26
     UNSUPPORTED = 27
-    SET_CARVEOUT = 28
 
 
 class Allocation(IntEnum):
@@ -158,7 +157,6 @@ FORMS: dict[Call, Form] = {
     Call.DESTROY_TEXTURE: Form(("texture",)),
     Call.RESET: Form(),
     Call.UNSUPPORTED: Form(data="name of the function", one_way=True),
-    Call.SET_CARVEOUT: Form(("kernel", "dynamic_shared")),
 }
 
 

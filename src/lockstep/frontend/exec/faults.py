@@ -39,7 +39,7 @@ class Place:
     instruction: str
     pc: int  # byte offset in the kernel's code, as the timing model counts
     file: str = ""
-    line: int = 0  # of the PTX text
+    line: int = 0  # of the PTX text; of machine code, of what it was compiled from
     sources: tuple[tuple[str, int], ...] = ()  # file and line that it was made from
 
     def __str__(self) -> str:
@@ -58,6 +58,8 @@ def place_of(program: Program, index: int) -> Place:
     if not program.origins:  # machine code without line tables
         return Place(text, int(record["pc"]))
     origin = program.origins[index]
+    if not origin.line:  # machine code with them
+        return Place(text, int(record["pc"]), *(origin.sources or (("", 0),))[0])
     return Place(text, int(record["pc"]), program.file, origin.line, origin.sources)
 
 
@@ -191,19 +193,30 @@ def _distance(address: int, size: int, start: int, length: int) -> str:
 
 
 def hottest_places(resident: Resident) -> str:
-    """Where a launch spends its time now: the blocks at which the running CTA's warps are."""
+    """Where a launch spends its time now: the blocks at which a running CTA's warps are."""
     machine, program = resident.machine, resident.program
-    places: Counter = Counter()
-    warps = resident.geometry.warps
-    place = int(machine.running[0].warp) // warps
-    for w in range(place * warps, (place + 1) * warps):
-        for g in range(int(machine.warps[w].groups)):
-            if machine.group_state[w, g] < AT_BARRIER:
-                places[int(machine.blocks[machine.group_block[w, g]].first)] += 1
-    if not places:
+    running = int(machine.running[0].warp) // resident.geometry.warps
+    for place in (running, *range(int(machine.running[0].places))):
+        places = _blocks_of(resident, place)
+        if places:
+            break
+    else:
         return "between CTAs"
-    listed = [str(place_of(program, k)) for k, _ in places.most_common(MOST_PLACES)]
+    common = (place_of(program, k) for k, _ in places.most_common(MOST_PLACES))
+    listed = [f"pc {place.pc:#x}: {place}" for place in common]
     return f"CTA {resident.cta_index(int(machine.ctas[place].linear))} at {'; '.join(listed)}"
+
+
+def _blocks_of(resident: Resident, place: int) -> Counter:
+    """The first instructions of the blocks at which the warps of a CTA are that can go on."""
+    machine, warps = resident.machine, resident.geometry.warps
+    blocks: Counter = Counter()
+    if machine.ctas[place].linear >= 0:
+        for w in range(place * warps, (place + 1) * warps):
+            for g in range(int(machine.warps[w].groups)):
+                if machine.group_state[w, g] < AT_BARRIER:
+                    blocks[int(machine.blocks[machine.group_block[w, g]].first)] += 1
+    return blocks
 
 
 _SHARED_BARRIERS = {CLUSTER: "the cluster's barrier", WARPGROUP: "the warpgroup's barrier"}

@@ -78,6 +78,8 @@ class Executor:
         """
         most = self.limits.instructions or sys.maxsize
         while True:
+            if resident.executed > most:  # the last CTA that was asked for took more
+                raise describe_problem(resident, self.memory, Stop.TIME)
             stop = Stop(run(resident.machine, min(SLICE, most - resident.executed)))
             if stop == Stop.HOST:
                 self.services.perform(resident)

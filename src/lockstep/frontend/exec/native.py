@@ -2,14 +2,15 @@
 
 import functools
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from llvmlite import binding
 
 from lockstep._jit import cache_root
+from lockstep.errors import InputError
+from lockstep.files import replacing
 
 
 def _machine() -> binding.TargetMachine:
@@ -79,10 +80,5 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
 
 def _keep(path: Path, content: bytes) -> None:
     """Write whole or not at all; a read-only home costs only the time of the next translation."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(content)
-        os.replace(file.name, path)
-    except OSError:
-        return
+    with suppress(InputError), replacing(path) as temporary:
+        temporary.write_bytes(content)

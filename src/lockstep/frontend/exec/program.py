@@ -75,7 +75,7 @@ class Origin:
     """Where a static instruction comes from."""
 
     function: str
-    line: int  # of the text
+    line: int  # of the text; 0 = machine code, which has none
     sources: tuple[tuple[str, int], ...] = ()  # file and line that it was made from, inlined first
 
 

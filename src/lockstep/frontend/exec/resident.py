@@ -26,17 +26,24 @@ from lockstep.frontend.exec.state import (
 )
 
 LARGE = 1 << 16  # bytes for which memory is mapped; np.zeros may clear them
+WORKSPACE_BYTES = 8  # what cooperative_groups::this_grid().sync() uses: a word of its own, a count
 NO_ALLOCATION = 1 << 62  # where a site looks that has accessed nothing yet
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """Shape of a launch; ``places`` is how many CTAs the GPU holds at once."""
+    """Shape of a launch; ``places`` is how many CTAs the GPU holds at once.
+
+    ``workspace``: device address of the barrier of the grid, 0 if the launch is not cooperative. It
+    has WORKSPACE_BYTES, which are zero before the first launch; a launch leaves them ready for
+    another one.
+    """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_shared: int = 0
     places: int = 1
+    workspace: int = 0
 
     @property
     def threads(self) -> int:
@@ -200,8 +207,10 @@ class Resident:
         launch, running = machine.launch[0], machine.running[0]
         launch.parameters = parameters.ctypes.data
         launch.parameter_bytes = len(parameters)
+        launch.memory, launch.memory_bytes = memory.base, memory.capacity
         launch.nctaid_x, launch.nctaid_y, launch.nctaid_z = geometry.grid
         launch.grid_id, launch.nanoseconds, launch.clock = number, now, 0
+        launch.workspace = geometry.workspace
         running.place = running.next_cta = running.executed = 0
         running.places, running.most_places, running.ctas = 1, geometry.places, geometry.ctas
         running.recording = bool(self.program.blocks["stream_words"].any())

@@ -17,6 +17,8 @@ LAUNCH = np.dtype(
     [
         ("parameters", "i8"),  # address of the kernel's parameter block
         ("parameter_bytes", "i8"),
+        ("memory", "i8"),  # first address of device memory
+        ("memory_bytes", "i8"),  # its capacity
         ("symbols", "i8"),  # address of the table of symbol addresses, i64 each
         ("sites", "i8"),  # address of the SITE table
         ("targets", "i8"),  # address of the table of blocks by instruction, i64 each
@@ -41,6 +43,7 @@ LAUNCH = np.dtype(
         ("sms", "i8"),
         ("clock", "i8"),  # counts executed blocks; the model's cycle in at-issue mode
         ("nanoseconds", "i8"),  # global timer
+        ("workspace", "i8"),  # of a cooperative launch: see Geometry
     ]
 )
 """What all CTAs of a launch share."""

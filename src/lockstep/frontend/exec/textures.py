@@ -1,6 +1,7 @@
 """Textures and surfaces: the record that describes one, in device memory before its elements.
 
-A handle is the record's address. Elements lie row after row, as in an array of the host.
+A handle says how many records would lie before it in device memory, plus one: machine code has 32
+bits for it. Elements lie row after row, as in an array of the host.
 """
 
 from enum import IntEnum
@@ -8,6 +9,7 @@ from enum import IntEnum
 import numpy as np
 
 from lockstep.errors import WorkloadError
+from lockstep.frontend.exec.memory import DeviceMemory
 
 TEXTURE = np.dtype(
     [
@@ -32,7 +34,7 @@ TEXTURE = np.dtype(
     ]
 )
 MAGIC = 0x6C6F636B_74657874
-HEADER_BYTES = 256  # before the elements
+HEADER_BYTES = 256  # before the elements; every allocation begins at a multiple of it
 
 
 class Number(IntEnum):
@@ -50,6 +52,32 @@ class Address(IntEnum):
     CLAMP = 1
     MIRROR = 2
     BORDER = 3  # zero
+
+
+def place(memory: DeviceMemory, record: np.ndarray, elements: np.ndarray | None = None) -> int:
+    """The handle of a record that is put into device memory; nobody may be running.
+
+    ``elements`` (uint8), if given, follow it, and ``data`` becomes their address.
+    """
+    more = 0 if elements is None else len(elements)
+    address = memory.allocate(HEADER_BYTES + more)
+    if elements is not None:
+        record["data"] = address + HEADER_BYTES
+        memory.view(address + HEADER_BYTES, more)[:] = elements
+    memory.view(address, record.nbytes)[:] = record.view(np.uint8)
+    return (address - memory.base) // HEADER_BYTES + 1
+
+
+def address_of(memory: DeviceMemory, handle: int) -> int:
+    """Where the record of a handle lies."""
+    return memory.base + (handle - 1) * HEADER_BYTES
+
+
+def remove(memory: DeviceMemory, handle: int) -> None:
+    """Free a record, so that no texture has its handle any more."""
+    address = address_of(memory, handle)
+    memory.view(address, TEXTURE.itemsize)[:] = 0
+    memory.free(address)
 
 
 _NUMBERS = {"u": Number.UNSIGNED, "i": Number.SIGNED, "f": Number.FLOAT}

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from lockstep.errors import InputError
+from lockstep.files import replacing, unwritable
 from lockstep.frontend.tracefile import index
 from lockstep.frontend.tracefile.build import ChunkBuilder
-from lockstep.frontend.tracefile.writer import flush, replacing, write_with
+from lockstep.frontend.tracefile.writer import flush, write_with
 from lockstep.workload import Cta, Kernel, MemoryCopy, Workload
 
 Place = tuple[int, index.StoredChunk]
@@ -25,7 +25,7 @@ class Recording:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._chunks = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115 (closed by the last calls)
         except OSError as error:
-            raise InputError(path, "", f"cannot write: {error.strerror or error}") from error
+            raise unwritable(path, error) from error
         self._commands: list[MemoryCopy | Kernel] = []
         self._places: dict[int, list[Place]] = {}  # of complete kernels, by identity
 
@@ -58,7 +58,7 @@ class Recording:
     def close(self) -> None:
         """Write the file; kernels that were not read to their end are left out."""
         whole = [c for c in self._commands if isinstance(c, MemoryCopy) or id(c) in self._places]
-        with self._chunks, replacing(self.path) as file:
+        with self._chunks, replacing(self.path) as temporary, temporary.open("wb") as file:
             write_with(Workload(self._name, whole), file, self._copy_chunks)
 
     def _copy_chunks(self, kernel: Kernel, file: BinaryIO) -> Iterator[index.StoredChunk]:

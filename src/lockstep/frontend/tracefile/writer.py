@@ -1,13 +1,11 @@
 """Writes trace files, CTA by CTA."""
 
-import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import BinaryIO
 
 from lockstep.errors import WorkloadError
+from lockstep.files import replacing
 from lockstep.frontend.tracefile import container, index
 from lockstep.frontend.tracefile.build import ChunkBuilder
 from lockstep.frontend.tracefile.columns import LIMIT, Malformed
@@ -24,21 +22,8 @@ def write(workload: Workload, path) -> None:
     workload breaks the rules of ``workload.py``.
     """
     index.check(workload)
-    with replacing(Path(path)) as file:
+    with replacing(path) as temporary, temporary.open("wb") as file:
         write_with(workload, file, _chunks)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file beside ``path`` that takes its name at the end, or vanishes."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(temporary, "wb") as file:
-            yield file
-        os.replace(temporary, path)
-    except BaseException:  # Ctrl-C too leaves nothing behind
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def write_with(workload: Workload, file: BinaryIO, chunks_of: ChunkWriter) -> None:

@@ -1,5 +1,6 @@
 """Blocks of machine code: where lanes go on, and which loops may wait for others."""
 
+from lockstep.frontend.exec.program import Ending
 from lockstep.frontend.exec.sass.graph import Graph
 from lockstep.isa.sass.encoding.instruction import Control, Instruction
 from lockstep.isa.sass.encoding.operand import Register, Target
@@ -11,8 +12,8 @@ def instruction(pc: int, mnemonic: str, *operands, modifiers=(), guard=None) -> 
     return Instruction(pc, mnemonic, modifiers, operands, guard, Control(), 0)
 
 
-def graph(*code: Instruction) -> Graph:
-    return Graph(list(code), (), code[-1].pc + 16)
+def graph(*code: Instruction, entries=()) -> Graph:
+    return Graph(list(code), entries, code[-1].pc + 16)
 
 
 def test_lanes_that_have_converged_go_on_after_a_branch_for_those_that_have_not():
@@ -54,3 +55,26 @@ def test_a_loop_around_an_atomic_operation_may_wait():
         instruction(0x30, "EXIT"),
     ).blocks
     assert [b.spins for b in blocks] == [False, True, False]
+
+
+def test_a_call_may_go_to_a_service_of_the_host_and_comes_back():
+    blocks = graph(
+        instruction(0x00, "CALL", Target(0x30), modifiers=("ABS",)),  # the second service
+        instruction(0x10, "EXIT"),
+    ).blocks
+    asked, answer = blocks[0].taken, blocks[0].taken.taken
+    assert (asked.service, asked.ending) == (1, Ending.HOST)
+    assert answer.more == [blocks[1]]
+
+
+def test_jumps_through_registers_reach_entries_and_calls_services_too():
+    code = (
+        instruction(0x00, "BRX", Target(-0x10, Register("R", 2)), guard=Register("P", 0)),
+        instruction(0x10, "CALL", Target(0, Register("R", 4))),
+        instruction(0x20, "EXIT"),
+        instruction(0x30, "RET", Target(0, Register("R", 20))),
+    )
+    jump, call, back, entry, *_ = graph(*code, entries=[0x30]).blocks
+    assert jump.more == [entry] and jump.next is call
+    assert call.more[0] is entry and {b.service for b in call.more[1:]} == {0, 1, 2, 3}
+    assert entry.more == [back]

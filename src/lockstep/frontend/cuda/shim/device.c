@@ -20,8 +20,6 @@ struct properties {
 #endif
 };
 
-enum { STACK_BYTES = 1024, LIMITS = 7 };
-
 // What RUNTIME 11.8, 12.9 and 13.0 answer; the driver is as new as the newest.
 static const int versions[] = {[11] = 11080, [12] = 12090, [13] = 13000};
 
@@ -133,22 +131,12 @@ API int cudaDriverGetVersion(int *version) {
     return SUCCESS;
 }
 
-static size_t limits[LIMITS] = {STACK_BYTES, 1 << 20, 8 << 20, 2, 2048, 128, 0};
-
 API int cudaDeviceGetLimit(size_t *value, int limit) {
-    if (limit < 0 || limit >= LIMITS) {
-        return report(215);
-    }
-    *value = limits[limit];
-    return SUCCESS;
+    return report(limit_get(value, limit));
 }
 
 API int cudaDeviceSetLimit(int limit, size_t value) {
-    if (limit < 0 || limit >= LIMITS) {
-        return report(215);
-    }
-    limits[limit] = value;
-    return SUCCESS;
+    return report(limit_set(limit, value));
 }
 
 API int cudaDeviceSetCacheConfig(int preference) {

@@ -7,7 +7,7 @@
 
 #include "driver.h"
 
-enum { VERSION = 13000, DEPTH = 32, MAJOR = 75, MINOR = 76, LIMITS = 7 };
+enum { VERSION = 13000, DEPTH = 32, MAJOR = 75, MINOR = 76 };
 
 int translate(int status) {
     switch (status) {
@@ -22,35 +22,15 @@ int translate(int status) {
     }
 }
 
-struct error {
-    int number;
-    const char *name, *text;
-};
-
-static const struct error errors[] = {
-#define ERROR(number, runtime, driver, text) {number, #driver, text},
-#include "errors.h"
-#undef ERROR
-};
-
-static const struct error *find(int number) {
-    for (size_t k = 0; k < sizeof errors / sizeof *errors; k++) {
-        if (errors[k].number == number) {
-            return &errors[k];
-        }
-    }
-    return NULL;
-}
-
 API int cuGetErrorString(int status, const char **text) {
-    const struct error *error = find(status);
+    const struct error *error = error_find(status);
     *text = error ? error->text : NULL;
     return error ? SUCCESS : INVALID_VALUE;
 }
 
 API int cuGetErrorName(int status, const char **name) {
-    const struct error *error = find(status);
-    *name = error ? error->name : NULL;
+    const struct error *error = error_find(status);
+    *name = error ? error->driver_name : NULL;
     return error ? SUCCESS : INVALID_VALUE;
 }
 
@@ -252,22 +232,12 @@ API int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     return SUCCESS;
 }
 
-static size_t limits[LIMITS] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
-
 API int cuCtxGetLimit(size_t *value, int limit) {
-    if (limit < 0 || limit >= LIMITS) {
-        return 215;
-    }
-    *value = limits[limit];
-    return SUCCESS;
+    return limit_get(value, limit);
 }
 
 API int cuCtxSetLimit(int limit, size_t value) {
-    if (limit < 0 || limit >= LIMITS) {
-        return 215;
-    }
-    limits[limit] = value;
-    return SUCCESS;
+    return limit_set(limit, value);
 }
 
 API int cuProfilerStart(void) {

@@ -167,41 +167,12 @@ API int cuLinkDestroy(struct linking *linking) {
 
 // Attributes and occupancy
 
-enum { SHARED_PER_BLOCK = 8, SHARED_OPT_IN = 97, MAJOR = 75, MINOR = 76, REGISTERS = 12 };
-enum { MOST_DYNAMIC = 8, CARVEOUT = 9 };
-
 API int cuFuncGetAttribute(int *value, int attribute, struct kernel *kernel) {
-    const struct find_kernel_reply *facts = &kernel->facts;
-    int version = 10 * gpu_attribute(MAJOR) + gpu_attribute(MINOR);
-    int room = gpu_attribute(SHARED_PER_BLOCK) - (int)facts->shared_bytes;
-    const int values[] = {
-        (int)facts->most_threads,
-        (int)facts->shared_bytes,
-        (int)facts->constant_bytes,
-        (int)facts->local_bytes,
-        (int)facts->registers,
-        version,
-        version,
-        0,
-        kernel->most_dynamic < 0 ? room : kernel->most_dynamic,
-        kernel->carveout,
-    };
-    bool known = attribute >= 0 && attribute < (int)(sizeof values / sizeof *values);
-    *value = known ? values[attribute] : 0;
-    return attribute < 16 && attribute >= 0 ? SUCCESS : INVALID_VALUE;
+    return translate(kernel_attribute(kernel, attribute, value));
 }
 
 API int cuFuncSetAttribute(struct kernel *kernel, int attribute, int value) {
-    if (attribute == MOST_DYNAMIC) {
-        int most = gpu_attribute(SHARED_OPT_IN) - (int)kernel->facts.shared_bytes;
-        if (value < 0 || value > most) {
-            return INVALID_VALUE;
-        }
-        kernel->most_dynamic = value;
-    } else if (attribute == CARVEOUT) {
-        kernel->carveout = value;
-    }
-    return SUCCESS;
+    return translate(kernel_set_attribute(kernel, attribute, value));
 }
 
 API int cuFuncSetCacheConfig(struct kernel *kernel, int preference) {
@@ -212,36 +183,20 @@ ALSO(cuFuncSetSharedMemConfig, cuFuncSetCacheConfig);
 
 API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, struct kernel *kernel, int threads,
                                                     size_t shared) {
-    struct occupancy_request request = {kernel->handle, (uint64_t)threads, shared};
-    struct occupancy_reply fields = {0};
-    int status = GPU_CALL(OCCUPANCY, &request, &fields);
-    *ctas = (int)fields.ctas;
-    return translate(status);
+    return translate(kernel_occupancy(kernel, threads, shared, ctas));
 }
 ALSO(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
      cuOccupancyMaxActiveBlocksPerMultiprocessor);
 
-enum { WARP = 32, MULTIPROCESSORS = 16 };
+API int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, struct kernel *kernel, int ctas,
+                                                int threads) {
+    (void)threads;
+    return translate(kernel_shared_room(kernel, ctas, bytes));
+}
 
-// The largest block among those that keep most threads resident.
 API int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, struct kernel *kernel,
                                          size_t (*shared_of)(int), size_t shared, int limit) {
-    int most = (int)kernel->facts.most_threads, best = 0;
-    most = limit > 0 && limit < most ? limit : most;
-    for (int threads = most / WARP * WARP; threads > 0; threads -= WARP) {
-        int ctas;
-        int status = cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            &ctas, kernel, threads, shared_of ? shared_of(threads) : shared);
-        if (status) {
-            return status;
-        }
-        if (ctas * threads > best) {
-            best = ctas * threads;
-            *block = threads;
-            *grid = ctas * gpu_attribute(MULTIPROCESSORS);
-        }
-    }
-    return best ? SUCCESS : INVALID_VALUE;
+    return translate(kernel_best_block(kernel, shared_of, shared, limit, grid, block));
 }
 ALSO(cuOccupancyMaxPotentialBlockSizeWithFlags, cuOccupancyMaxPotentialBlockSize);
 
@@ -281,16 +236,6 @@ API int cuLaunchCooperativeKernel(struct kernel *kernel, unsigned grid_x, unsign
     return launch(kernel, &shape, arguments, NULL);
 }
 
-struct launch_attribute {
-    int id;
-    char padding[4];
-    union {
-        char bytes[64];
-        int number;
-        unsigned cluster[3];
-    } value;
-};
-
 struct launch_configuration {
     unsigned grid[3], block[3], shared;
     stream_t stream;
@@ -298,22 +243,11 @@ struct launch_configuration {
     unsigned count;
 };
 
-enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4 };
-
 API int cuLaunchKernelEx(const struct launch_configuration *how, struct kernel *kernel,
                          void **arguments, void **extra) {
     struct shape shape = {.dynamic_shared = how->shared, .stream = handle_of(how->stream)};
     memcpy(shape.grid, how->grid, sizeof shape.grid);
     memcpy(shape.block, how->block, sizeof shape.block);
-    for (unsigned k = 0; k < how->count; k++) {
-        const struct launch_attribute *attribute = &how->attributes[k];
-        const unsigned *cluster = attribute->value.cluster;
-        if (attribute->id == COOPERATIVE) {
-            shape.cooperative = attribute->value.number != 0;
-        } else if (attribute->id == CLUSTER_DIMENSION &&
-                   cluster[0] * cluster[1] * cluster[2] > 1) {
-            return gpu_unsupported("cuLaunchKernelEx with clusters");
-        }
-    }
-    return launch(kernel, &shape, arguments, extra);
+    int status = launch_attributes(how->attributes, how->count, &shape);
+    return status ? status : launch(kernel, &shape, arguments, extra);
 }

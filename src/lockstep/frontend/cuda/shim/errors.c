@@ -4,26 +4,6 @@
 
 static _Thread_local int last_error;
 
-struct error {
-    int number;
-    const char *name, *text;
-};
-
-static const struct error errors[] = {
-#define ERROR(number, runtime, driver, text) {number, #runtime, text},
-#include "errors.h"
-#undef ERROR
-};
-
-static const struct error *find(int number) {
-    for (size_t k = 0; k < sizeof errors / sizeof *errors; k++) {
-        if (errors[k].number == number) {
-            return &errors[k];
-        }
-    }
-    return NULL;
-}
-
 int report(int status) {
     if (status != SUCCESS && status != NOT_READY) {
         last_error = status;
@@ -42,11 +22,11 @@ API int cudaPeekAtLastError(void) {
 }
 
 API const char *cudaGetErrorName(int status) {
-    const struct error *error = find(status);
-    return error ? error->name : "unrecognized error code";
+    const struct error *error = error_find(status);
+    return error ? error->runtime_name : "unrecognized error code";
 }
 
 API const char *cudaGetErrorString(int status) {
-    const struct error *error = find(status);
+    const struct error *error = error_find(status);
     return error ? error->text : "unrecognized error code";
 }

@@ -91,8 +91,16 @@ struct kernel *module_kernel(struct module *module, const char *name);
 struct variable *module_variable(struct module *module, const char *name);
 size_t image_bytes(const void *image); // of a fat binary, a cubin or PTX text; 0 = none of them
 
-int kernel_find(struct kernel *kernel);
+uint64_t module_handle(const struct module *module);
 int variable_find(struct variable *variable);
+
+// A table from addresses in the program (stubs of kernels, shadows of variables) to what they name.
+void table_put(const void *key, void *value);
+void *table_get(const void *key);
+
+// Kernels (kernels.c)
+
+int kernel_find(struct kernel *kernel);
 
 struct shape {
     unsigned grid[3], block[3];
@@ -106,9 +114,53 @@ int kernel_launch(struct kernel *kernel, const struct shape *shape, void **argum
 // The parameters' values in one block, allocated here.
 void *kernel_block(const struct kernel *kernel, void **arguments);
 
-// A table from addresses in the program (stubs of kernels, shadows of variables) to what they name.
-void table_put(const void *key, void *value);
-void *table_get(const void *key);
+// CUfunction_attribute, which cudaFuncAttribute shares as far as it goes.
+enum {
+    MOST_THREADS,
+    STATIC_SHARED,
+    CONSTANT_BYTES,
+    LOCAL_BYTES,
+    REGISTERS,
+    PTX_VERSION,
+    BINARY_VERSION,
+    CACHE_MODE,
+    MOST_DYNAMIC,
+    CARVEOUT,
+    FUNCTION_ATTRIBUTES = 16, // the others are about clusters
+};
+int kernel_attribute(struct kernel *kernel, int attribute, int *value);
+int kernel_set_attribute(struct kernel *kernel, int attribute, int value);
+
+// CTAs of a kernel that an SM holds; the dynamic shared memory that so many CTAs leave each other;
+// the largest block among those that keep most threads resident.
+int kernel_occupancy(struct kernel *kernel, int threads, size_t shared, int *ctas);
+int kernel_shared_room(struct kernel *kernel, int ctas, size_t *bytes);
+int kernel_best_block(struct kernel *kernel, size_t (*shared_of)(int), size_t shared, int limit,
+                      int *grid, int *block);
+
+// What cudaLaunchKernelExC and cuLaunchKernelEx are given; the members that matter.
+struct launch_attribute {
+    int id;
+    char padding[4];
+    union {
+        char bytes[64];
+        int number;
+        unsigned cluster[3];
+    } value;
+};
+enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4 };
+int launch_attributes(const struct launch_attribute *attributes, unsigned count,
+                      struct shape *shape);
+
+// Errors and limits (error_table.c, limits.c)
+
+struct error {
+    int number;
+    const char *runtime_name, *driver_name, *text;
+};
+const struct error *error_find(int number); // NULL if there is none
+int limit_get(size_t *value, int limit);
+int limit_set(int limit, size_t value);
 
 // Copies (copies.c)
 

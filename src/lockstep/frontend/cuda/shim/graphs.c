@@ -28,7 +28,7 @@ struct graph {
 static struct graph *current; // being captured
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-bool capture_active(const void *stream) {
+bool capture_active(uint64_t stream) {
     return stream && current;
 }
 
@@ -81,7 +81,7 @@ API int cudaStreamEndCapture(stream_t stream, struct graph **graph) {
 }
 
 API int cudaStreamIsCapturing(stream_t stream, int *capturing) {
-    *capturing = capture_active(stream) ? CAPTURING : 0;
+    *capturing = capture_active(handle_of(stream)) ? CAPTURING : 0;
     return SUCCESS;
 }
 

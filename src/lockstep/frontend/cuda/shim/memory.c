@@ -169,7 +169,7 @@ API int cudaMemcpy(void *to, const void *source, size_t bytes, int kind) {
 }
 
 API int cudaMemcpyAsync(void *to, const void *source, size_t bytes, int kind, stream_t stream) {
-    if (capture_active(stream)) {
+    if (capture_active(handle_of(stream))) {
         struct region from = {(void *)source, bytes};
         return capture_copy((struct region){to, bytes}, from, bytes, 1);
     }
@@ -199,7 +199,7 @@ API int cudaMemcpy2D(void *to, size_t to_pitch, const void *source, size_t pitch
 
 API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *source, size_t pitch,
                           size_t width, size_t rows, int kind, stream_t stream) {
-    if (capture_active(stream)) {
+    if (capture_active(handle_of(stream))) {
         struct region from = {(void *)source, pitch};
         return capture_copy((struct region){to, to_pitch}, from, width, rows);
     }
@@ -211,7 +211,7 @@ API int cudaMemset(void *address, int value, size_t bytes) {
 }
 
 API int cudaMemsetAsync(void *address, int value, size_t bytes, stream_t stream) {
-    if (capture_active(stream)) {
+    if (capture_active(handle_of(stream))) {
         return capture_fill((struct region){address, bytes}, (uint8_t)value, bytes, 1);
     }
     return cudaMemset(address, value, bytes);
@@ -223,7 +223,7 @@ API int cudaMemset2D(void *address, size_t pitch, int value, size_t width, size_
 
 API int cudaMemset2DAsync(void *address, size_t pitch, int value, size_t width, size_t rows,
                           stream_t stream) {
-    if (capture_active(stream)) {
+    if (capture_active(handle_of(stream))) {
         return capture_fill((struct region){address, pitch}, (uint8_t)value, width, rows);
     }
     return cudaMemset2D(address, pitch, value, width, rows);

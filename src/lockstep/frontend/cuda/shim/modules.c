@@ -80,6 +80,10 @@ int module_load(struct module *module) {
     return module->status;
 }
 
+uint64_t module_handle(const struct module *module) {
+    return module->handle;
+}
+
 void module_close(struct module *module) {
     if (module->loaded && !module->status) {
         struct unload_module_request request = {.module = module->handle};
@@ -126,23 +130,6 @@ struct variable *module_variable(struct module *module, const char *name) {
     return add(&module->variables, variable);
 }
 
-int kernel_find(struct kernel *kernel) {
-    if (kernel->handle || kernel->status) {
-        return kernel->status;
-    }
-    int status = module_load(kernel->module);
-    if (status) {
-        return status;
-    }
-    struct find_kernel_request request = {.module = kernel->module->handle};
-    struct reply reply = {.fields = &kernel->facts, .size = sizeof kernel->facts};
-    kernel->status = gpu_call(CALL_FIND_KERNEL, &request, sizeof request, kernel->name,
-                              strlen(kernel->name), &reply);
-    kernel->parameters = reply.data;
-    kernel->handle = kernel->facts.kernel;
-    return kernel->status;
-}
-
 int variable_find(struct variable *variable) {
     if (variable->address) {
         return SUCCESS;
@@ -157,46 +144,6 @@ int variable_find(struct variable *variable) {
                       strlen(variable->name), &(struct reply){&fields, sizeof fields, NULL, 0});
     variable->address = fields.address;
     variable->size = fields.size;
-    return status;
-}
-
-static int send_launch(struct kernel *kernel, const struct shape *shape, const void *block,
-                       size_t bytes) {
-    struct launch_request request = {
-        .kernel = kernel->handle,
-        .grid_x = shape->grid[0],
-        .grid_y = shape->grid[1],
-        .grid_z = shape->grid[2],
-        .block_x = shape->block[0],
-        .block_y = shape->block[1],
-        .block_z = shape->block[2],
-        .dynamic_shared = shape->dynamic_shared,
-        .stream = shape->stream,
-        .cooperative = shape->cooperative,
-    };
-    return gpu_call(CALL_LAUNCH, &request, sizeof request, block, bytes, &(struct reply){0});
-}
-
-void *kernel_block(const struct kernel *kernel, void **arguments) {
-    char *values = calloc(1, kernel->facts.parameter_bytes + 1);
-    for (uint64_t k = 0; k < kernel->facts.parameters; k++) {
-        memcpy(values + kernel->parameters[2 * k], arguments[k], kernel->parameters[2 * k + 1]);
-    }
-    return values;
-}
-
-int kernel_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
-                  const void *block, size_t bytes) {
-    int status = kernel_find(kernel);
-    if (status) {
-        return status;
-    }
-    if (block) {
-        return send_launch(kernel, shape, block, bytes);
-    }
-    void *values = kernel_block(kernel, arguments);
-    status = send_launch(kernel, shape, values, kernel->facts.parameter_bytes);
-    free(values);
     return status;
 }
 

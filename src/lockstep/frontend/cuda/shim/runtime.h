@@ -46,7 +46,7 @@ struct variable *variable_of(const void *shadow);  // of a host shadow; NULL if 
 int allocate(void **address, size_t bytes, unsigned kind);
 
 // While a stream is captured, what is enqueued is kept for the graph (graphs.c).
-bool capture_active(const void *stream);
+bool capture_active(uint64_t stream);
 int capture_launch(struct kernel *kernel, const struct shape *shape, void **arguments);
 int capture_copy(struct region to, struct region source, size_t width, size_t rows);
 int capture_fill(struct region to, uint64_t value, size_t width, size_t rows);

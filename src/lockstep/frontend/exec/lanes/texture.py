@@ -10,14 +10,16 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes.addresses import Access, host_addresses, refuse
+from lockstep.frontend.exec.lanes.addresses import Access, refuse
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder, type_suffix
 from lockstep.frontend.exec.lanes.fetch import CHANNELS, Place, Texture, fetch
 from lockstep.frontend.exec.lanes.flow import Values, either, outlined, spill, value_by_value
 from lockstep.frontend.exec.lanes.memory import gather
-from lockstep.frontend.exec.lanes.types import F32, I32, I64, PRED, Type, Value
+from lockstep.frontend.exec.lanes.narrow import narrow
+from lockstep.frontend.exec.lanes.rounding import Rounding
+from lockstep.frontend.exec.lanes.types import F16, F32, I32, I64, PRED, Type, Value
 from lockstep.frontend.exec.state import Window
-from lockstep.frontend.exec.textures import MAGIC, Address
+from lockstep.frontend.exec.textures import HEADER_BYTES, MAGIC, Address
 
 AXES = "xyz"
 SIZES = ("width", "height", "depth")
@@ -26,11 +28,10 @@ FRACTIONS = 256.0  # weights of the linear filter are multiples of its inverse
 
 @dataclass(frozen=True)
 class Handles:
-    """Handles of the active lanes (i64), and the sites that report bad ones."""
+    """Handles of the active lanes (i64), and the site that reports bad ones (Window.TEXTURE)."""
 
-    address: Value
-    site: ir.Value  # Window.GLOBAL
-    bad: ir.Value  # Window.TEXTURE
+    numbers: Value
+    bad: ir.Value
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,17 @@ def sample(
         own = _rebuilt(at, values)
         if corners is not None:
             return _corners(inner, texture, own, corners)
-        if own.values[0].type == F32:
-            linear = inner.ir.icmp_unsigned("!=", texture.field("linear"), ir.Constant(WORD, 0))
+        if own.values[0].type == I32:
+            return _nearest(inner, texture, own)
+        if len(own.values) == 2 and own.layer is None:  # machine code gives one axis another one
+            first = Coordinates(own.values[:1])
             return either(
                 inner,
-                linear,
-                lambda: _linear(inner, texture, own),
-                lambda: _nearest(inner, texture, own),
+                texture.holds("dimensions", 1),
+                lambda: _filtered(inner, texture, first),
+                lambda: _filtered(inner, texture, own),
             )
-        return _nearest(inner, texture, own)
+        return _filtered(inner, texture, own)
 
     name = f"sample_{at.name}" + (f"_corners{corners}" if corners is not None else "")
     results = [*[I32] * CHANNELS, I64]
@@ -82,6 +85,17 @@ def query(b: LaneBuilder, handles: Handles, field: str) -> Value:
         return [texture.number(field).ir]
 
     return for_each_texture(b, f"query_{field}", handles, [], [I32], one)[0]
+
+
+def halves(b: LaneBuilder, channels: list[Value]) -> list[Value]:
+    """Channels (f32 as i32) as pairs of f16, the first in the lower half; the last may be alone."""
+    words = []
+    for channel in channels:
+        half = narrow(b, b.cast(channel, F32), F16, Rounding.NEAREST)
+        words.append(b.ir.zext(b.cast(half, F16.integer).ir, b.vector(I32)))
+    shift = b.constant(I32, 16).ir
+    pairs = [b.ir.or_(x, b.ir.shl(y, shift)) for x, y in zip(words[::2], words[1::2])]
+    return [Value(p, I32) for p in pairs + words[2 * len(pairs) :]]
 
 
 def _parts(at: Coordinates) -> list[Value]:
@@ -105,9 +119,8 @@ def for_each_texture(
 ) -> list[Value]:
     """``emit(builder, texture, *arguments)`` for the lanes of each texture; what it gives them."""
 
-    def body(inner: LaneBuilder, address, site, bad, *values: ir.Value) -> Values:
-        own = Handles(Value(address, I64), site, bad)
-        host = _valid(inner, own)
+    def body(inner: LaneBuilder, numbers, bad, *values: ir.Value) -> Values:
+        host = _records(inner, Handles(Value(numbers, I64), bad))
         places = [spill(inner, ir.Constant(inner.vector(r), None)) for r in results]
         with value_by_value(inner, host.ir) as record:
             found = emit(inner, Texture(inner, record), *values)
@@ -115,22 +128,34 @@ def for_each_texture(
                 inner.store_vector(place, Value(value, kind), inner.active)
         return [inner.load_vector(p, r).ir for p, r in zip(places, results)]
 
-    words = [handles.address.ir, handles.site, handles.bad, *(a.ir for a in arguments)]
+    words = [handles.numbers.ir, handles.bad, *(a.ir for a in arguments)]
     found = outlined(b, name, [b.vector(r) for r in results], words, body)
     return [Value(v, r) for v, r in zip(found, results)]
 
 
-def _valid(b: LaneBuilder, handles: Handles) -> Value:
-    """Host addresses of the records; the launch ends if one is no texture's."""
-    access = Access(Window.GLOBAL, handles.address, 8, handles.site)
-    host = host_addresses(b, access)
-    found = gather(b, host, I64)
-    wrong = b.ir.icmp_unsigned("!=", found, b.constant(I64, MAGIC).ir)
-    refuse(b, Access(Window.GLOBAL, handles.address, 8, handles.bad), Value(wrong, PRED))
+def _records(b: LaneBuilder, handles: Handles) -> Value:
+    """Host addresses of the records; the launch ends if one is no texture's.
+
+    All of device memory can be read, so that the first word of a record tells whether it is one.
+    """
+    access = Access(Window.GLOBAL, handles.numbers, 1, handles.bad)
+    before = b.ir.sub(handles.numbers.ir, b.constant(I64, 1).ir)
+    room = b.ir.udiv(b.field("launch", "memory_bytes"), ir.Constant(WORD, HEADER_BYTES))
+    beyond = b.ir.icmp_unsigned(">=", before, b.splat(room, I64).ir)
+    refuse(b, access, Value(beyond, PRED))
+    offset = b.ir.mul(before, b.constant(I64, HEADER_BYTES).ir)
+    host = Value(b.ir.add(b.splat(b.field("launch", "memory"), I64).ir, offset), I64)
+    wrong = b.ir.icmp_unsigned("!=", gather(b, host, I64), b.constant(I64, MAGIC).ir)
+    refuse(b, access, Value(wrong, PRED))
     return host
 
 
 # Coordinates to elements
+
+
+def _filtered(b: LaneBuilder, texture: Texture, at: Coordinates) -> Values:
+    linear = b.ir.icmp_unsigned("!=", texture.field("linear"), ir.Constant(WORD, 0))
+    return either(b, linear, lambda: _linear(b, texture, at), lambda: _nearest(b, texture, at))
 
 
 def _nearest(b: LaneBuilder, texture: Texture, at: Coordinates) -> Values:

@@ -37,7 +37,7 @@ _CONSTANTS = {
     **{f"%cluster_nctaid.{axis}": 1 for axis in _AXES},
     "%cluster_ctarank": 0,
     "%cluster_nctarank": 1,
-    **{f"%envreg{k}": 0 for k in range(32)},  # a driver may set them; CUDA's leaves them zero
+    **{f"%envreg{k}": 0 for k in (0, *range(3, 32))},  # CUDA's driver leaves them zero
     **{f"%pm{k}": 0 for k in range(8)},  # nothing is counted
     **{f"%pm{k}_64": 0 for k in range(8)},
     # No part of shared memory is the system's.
@@ -56,6 +56,7 @@ _CLOCKS = {  # record, lowest bit, type
     "%globaltimer_lo": ("nanoseconds", 0, I32),
     "%globaltimer_hi": ("nanoseconds", 32, I32),
 }
+_WORKSPACE = {"%envreg1": 32, "%envreg2": 0}  # lowest bit of the cooperative grid's workspace
 _LANE_MASKS = {
     "%lanemask_eq": lambda lane: 1 << lane,
     "%lanemask_lt": lambda lane: (1 << lane) - 1,
@@ -80,6 +81,10 @@ def special(lift: "Lift", name: str, component: int = -1) -> Value:
         return lift.scalar_field(*_SCALARS[name], I64 if name in _WIDE else I32)
     if name in _CONSTANTS:
         return lift.b.constant(I64 if name in _WIDE else I32, _CONSTANTS[name])
+    if name in _WORKSPACE:
+        b = lift.b
+        half = b.ir.lshr(b.field("launch", "workspace"), ir.Constant(WORD, _WORKSPACE[name]))
+        return b.splat(b.ir.trunc(half, ir.IntType(32)), I32)
     if name in _CLOCKS:
         return _clock(lift, *_CLOCKS[name])
     if name in _LANE_MASKS:

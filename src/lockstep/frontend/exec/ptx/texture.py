@@ -7,10 +7,8 @@ from llvmlite import ir
 
 from lockstep.frontend.exec.lanes import texture as lanes
 from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD
-from lockstep.frontend.exec.lanes.narrow import narrow
-from lockstep.frontend.exec.lanes.rounding import Rounding
 from lockstep.frontend.exec.lanes.texture import Coordinates, Handles
-from lockstep.frontend.exec.lanes.types import F16, F32, I32, I64, PRED, Value
+from lockstep.frontend.exec.lanes.types import I64, PRED, Value
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.ptx.operands import elements
@@ -28,8 +26,7 @@ def handles_of(lift: Lift, memory: Memory) -> Handles:
         raise lift.refuse("samplers apart from textures are not supported")
     base = memory.base
     value = _referred(lift, base.name) if isinstance(base, Symbol) else lift.read(base, "u64")
-    sites = (lift.site(Window.GLOBAL), lift.site(Window.TEXTURE))
-    return Handles(value, *(ir.Constant(WORD, s) for s in sites))
+    return Handles(value, ir.Constant(WORD, lift.site(Window.TEXTURE)))
 
 
 def _referred(lift: Lift, name: str) -> Value:
@@ -65,20 +62,9 @@ def _write(lift: Lift, i: Instruction, results: list[Value]) -> None:
         lift.write(target.second, lift.b.constant(PRED, 1))
         target = target.first
     if "f16x2" in i.modifiers:
-        results = _pairs(lift, results)
+        results = lanes.halves(lift.b, results)
     for operand, value in zip(elements(target), results):
         lift.write(operand, value)
-
-
-def _pairs(lift: Lift, words: list[Value]) -> list[Value]:
-    b = lift.b
-    halves = []
-    for word in words:
-        half = narrow(b, b.cast(word, F32), F16, Rounding.NEAREST)
-        halves.append(b.ir.zext(b.cast(half, F16.integer).ir, b.vector(I32)))
-    shift = b.constant(I32, 16).ir
-    pairs = [b.ir.or_(x, b.ir.shl(y, shift)) for x, y in zip(halves[::2], halves[1::2])]
-    return [Value(p, I32) for p in pairs]
 
 
 @opcode(

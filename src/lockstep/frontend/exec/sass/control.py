@@ -1,14 +1,16 @@
 """Branches, convergence barriers, CTA barriers, special registers."""
 
+from llvmlite import ir
+
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
-from lockstep.frontend.exec.sass.graph import jumps_directly
+from lockstep.frontend.exec.sass.graph import jumps_anywhere
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.frontend.exec.state import LANES, RESULT_WORD, SHARED_WINDOW
-from lockstep.isa.sass.encoding.instruction import Instruction
-from lockstep.isa.sass.encoding.operand import Name, Operand, Register, Target
+from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
+from lockstep.isa.sass.encoding.operand import Constant, Name, Operand, Register, Target
 
 
 @opcode(
@@ -21,42 +23,60 @@ def no_result(lift: Lift, i: Instruction) -> None:
     """Nothing is computed: order and convergence are the scheduler's business."""
 
 
-@opcode("BRA", "JMP", modifiers="U DIV CONV INC DEC U.ANY")
+@opcode("BRA", "JMP", modifiers="U ANY DIV CONV INC DEC")
 def branch(lift: Lift, i: Instruction) -> None:
     """A predicate operand chooses lanes as the guard does.
 
-    DIV jumps to code for warps that have not converged; they converge first, so nobody goes.
+    DIV jumps to code for warps that have not converged; they converge first, so nobody goes. With
+    ANY one of the lanes takes all along.
     """
     if "DIV" in i.modifiers or "CONV" in i.modifiers:
         lift.restrict(lift.b.constant(PRED, "CONV" in i.modifiers))
-        return
-    for operand in i.operands:
-        if isinstance(operand, Register) and operand.file in ("P", "UP"):
-            lift.restrict(lift.predicate(operand))
+    elif jumps_anywhere(i):
+        indirect(lift, i)
+    else:
+        choose(lift, i)
+    if "ANY" in i.modifiers:
+        b = lift.b
+        chosen = b.bits_of(b.active)
+        none = ir.Constant(chosen.type, 0)
+        everyone = b.ir.select(b.ir.icmp_unsigned("!=", chosen, none), b.mask_bits, none)
+        b.active = b.lanes_of(everyone)
 
 
 @opcode("CALL", modifiers="REL ABS NOINC")
 def call(lift: Lift, i: Instruction) -> None:
-    """The return address is in registers already."""
-    if not jumps_directly(i):
-        indirect(lift, i)
+    """A jump: the return address is in registers already."""
+    branch(lift, i)
 
 
 @opcode("LEPC")
 def program_counter(lift: Lift, i: Instruction) -> None:
-    """Where the instruction itself is."""
-    lift.write(i.operands[0], lift.b.constant(I64, i.pc))
+    """The pc that is named, or where the instruction itself is."""
+    named = [o.address for o in i.operands if isinstance(o, Target)]
+    lift.write(i.operands[0], lift.b.constant(I64, named[0] if named else i.pc))
 
 
-@opcode("RET", "BRX", modifiers="REL ABS NODEC")
+@opcode("RET", "BRX", "BRXU", "JMX", "JMXU", modifiers="REL ABS NODEC INC DEC")
 def indirect(lift: Lift, i: Instruction) -> None:
-    """Each lane goes to the block of the pc that a register and a displacement add up to."""
-    target = next(o for o in i.operands if isinstance(o, Target))
-    b = lift.b
-    wide = i.mnemonic != "BRX"
-    pc = lift.join(lift.words(target.base, 2)) if wide else lift.words(target.base, 1)[0]
-    pc = resize(b, pc, I64, signed=True)
-    lift.go_to(Value(b.ir.add(pc.ir, b.constant(I64, target.address).ir), I64))
+    """Each lane goes to the block of the pc that a register pair and a displacement add up to."""
+    choose(lift, i)
+    b, displacement = lift.b, 0
+    target = next(o for o in i.operands if isinstance(o, (Target, Constant)))
+    if isinstance(target, Constant):
+        pc = lift.read(target, I64)
+    else:
+        pc, displacement = lift.join(lift.words(target.base, 2)), target.address
+    if i.mnemonic.startswith("BRX"):  # decoded as they print, without the pc they count from
+        displacement += i.pc + BYTES
+    lift.go_to(Value(b.ir.add(pc.ir, b.constant(I64, displacement).ir), I64))
+
+
+def choose(lift: Lift, i: Instruction) -> None:
+    """A predicate operand chooses lanes as the guard does."""
+    for operand in i.operands:
+        if isinstance(operand, Register) and operand.file in ("P", "UP"):
+            lift.restrict(lift.predicate(operand))
 
 
 @opcode("BSSY")
@@ -70,9 +90,7 @@ def begin_convergence(lift: Lift, i: Instruction) -> None:
 def leave_convergence(lift: Lift, i: Instruction) -> None:
     """Those who execute it are waited for no longer: in every lane's copy of the register."""
     barrier = next(o for o in i.operands if isinstance(o, Register) and o.file == "B")
-    for operand in i.operands:
-        if isinstance(operand, Register) and operand.file in ("P", "UP"):
-            lift.restrict(lift.predicate(operand))
+    choose(lift, i)
     b, name = lift.b, f"B{barrier.number}"
     leaving = b.splat(b.bits_of(b.active), I32)
     kept = b.ir.and_(lift.current(name, I32).ir, b.ir.not_(leaving.ir))
@@ -165,7 +183,8 @@ _MASKS = {
     "SR_GTMASK": lambda k: ~((2 << k) - 1) & 0xFFFFFFFF,
     "SR_GEMASK": lambda k: ~((1 << k) - 1) & 0xFFFFFFFF,
 }
-_ZERO = ("SR_CgaCtaId", "SR_CLOCKHI", "SR_GLOBALTIMERHI", "SRZ", "SR_ESR_PC")
+# SR_LMEMHIOFF bounds the stack from below, which ends at the first byte of local memory.
+_ZERO = ("SR_LMEMHIOFF", "SR_CgaCtaId", "SR_CLOCKHI", "SR_GLOBALTIMERHI", "SRZ", "SR_ESR_PC")
 
 
 @opcode("S2R", "S2UR", "CS2R", modifiers="32")

@@ -15,6 +15,9 @@ _ENDINGS = {
     "JMP": Ending.BRANCH,
     "CALL": Ending.BRANCH,
     "BRX": Ending.INDIRECT,
+    "BRXU": Ending.INDIRECT,
+    "JMX": Ending.INDIRECT,
+    "JMXU": Ending.INDIRECT,
     "RET": Ending.INDIRECT,
     "EXIT": Ending.EXIT,
     "BAR": Ending.BARRIER,
@@ -73,9 +76,7 @@ class Graph:
         self._returns = [self.at[b.end] for b in self.blocks if self._calls(b)]
         self._targets = [self.at[k] for k in self._entries]
         self.may_recur = any(self._may_recur(b) for b in self.blocks)
-        self._link_indirect()
-        if any(self._calls_anything(b) for b in self.blocks):
-            self._add_services(services)
+        self._link_indirect(self._add_services(services))
         reached = self._reached()
         self.blocks = [b for b in self.blocks if b in reached]
         for number, block in enumerate(self.blocks):
@@ -84,10 +85,7 @@ class Graph:
 
     def target(self, instruction: Instruction) -> int | None:
         """Static index of where a direct jump goes."""
-        for operand in instruction.operands:
-            if isinstance(operand, Target) and operand.base is None:
-                return self._index.get(operand.address)
-        return None
+        return self._index.get(address_in(instruction))
 
     def _leaders(self) -> set[int]:
         starts = set()
@@ -117,30 +115,32 @@ class Graph:
     def _calls(self, block: Block) -> bool:
         return self.code[block.end - 1].mnemonic == "CALL" and block.end in self.at
 
-    def _calls_anything(self, block: Block) -> bool:
-        return self._calls(block) and block.ending == Ending.INDIRECT
-
     def _may_recur(self, block: Block) -> bool:
         """Whether a block calls what a register tells, or something before it."""
         target = self.target(self.code[block.end - 1])
         return self._calls(block) and (target is None or target < block.end)
 
-    def _add_services(self, start: int) -> None:
-        """Two blocks for each service: the request, and the return to the caller."""
-        end = len(self.code)
+    def _add_services(self, start: int) -> list[Block]:
+        """Two blocks for each service: the request, which calls reach, and the way back."""
+        end, asked = len(self.code), {}
         for service in range(len(SERVICES)):
             answer = Block(end, end, Ending.INDIRECT, more=self._returns, service=service)
-            asked = Block(end, end, Ending.HOST, taken=answer, service=service)
-            asked.pc = start + BYTES * service
-            self.blocks += [asked, answer]
-            self._targets.append(asked)
-
-    def _link_indirect(self) -> None:
-        """A return may go to wherever a call returns to, others to all whose address is taken."""
+            pc = start + BYTES * service
+            asked[pc] = Block(end, end, Ending.HOST, taken=answer, pc=pc, service=service)
         for block in self.blocks:
-            if block.ending == Ending.INDIRECT:
-                returns = self.code[block.end - 1].mnemonic == "RET"
-                block.more = self._returns if returns else self._targets
+            if block.ending == Ending.BRANCH and block.taken is None:
+                block.taken = asked.get(address_in(self.code[block.end - 1]))
+        for block in asked.values():
+            self.blocks += [block, block.taken]
+        return list(asked.values())
+
+    def _link_indirect(self, services: list[Block]) -> None:
+        """A return may go to wherever a call returns to, others to all whose address is taken."""
+        calls = [*self._targets, *services]
+        for block in self.blocks:
+            if block.ending == Ending.INDIRECT and block.service is None:
+                mnemonic = self.code[block.end - 1].mnemonic
+                block.more = {"RET": self._returns, "CALL": calls}.get(mnemonic, self._targets)
 
     def _reached(self) -> set[Block]:
         seen, todo = set(), [self.blocks[0]]
@@ -199,16 +199,22 @@ def _reach(blocks: list[Block], following: Callable[[Block], list[Block]]) -> se
 def ending_of(instruction: Instruction) -> Ending | None:
     """How an instruction ends its block, or None."""
     ending = _ENDINGS.get(instruction.mnemonic)
-    if ending == Ending.BRANCH and not jumps_directly(instruction):
+    if ending == Ending.BRANCH and address_in(instruction) is None:
         return Ending.INDIRECT
     if ending == Ending.BARRIER and "ARV" in instruction.modifiers:
         return Ending.ARRIVE
     return ending
 
 
-def jumps_directly(instruction: Instruction) -> bool:
-    """Whether the instruction itself holds its target."""
-    return any(isinstance(o, Target) and o.base is None for o in instruction.operands)
+def address_in(instruction: Instruction) -> int | None:
+    """The pc that a jump holds itself."""
+    targets = (o for o in instruction.operands if isinstance(o, Target) and o.base is None)
+    return next((o.address for o in targets), None)
+
+
+def jumps_anywhere(instruction: Instruction) -> bool:
+    """Whether registers or constants hold the target of a jump."""
+    return ending_of(instruction) == Ending.INDIRECT
 
 
 def _conditional(instruction: Instruction) -> bool:

@@ -18,11 +18,12 @@ JUMP_TABLES = 2  # constant bank
 
 
 class Section(NamedTuple):
-    """Code that begins at a pc."""
+    """Code that begins at a pc, and how many registers it uses."""
 
     name: str
     start: int
     code: bytes
+    registers: int = 0
 
 
 class Image:
@@ -33,7 +34,7 @@ class Image:
         self._sections: list[Section] = []
         for function in functions:
             if not function.is_kernel:
-                self._sections.append(Section(function.name, end, function.code))
+                self._sections.append(_section(function, end))
                 end += len(function.code)
         self._end = end
 
@@ -48,16 +49,24 @@ class Image:
     def sections(self, kernel: Function) -> tuple[Section, ...]:
         """What a kernel may execute, its own code first, services last."""
         services = Section("", self._end, b"")
-        return (Section(kernel.name, 0, kernel.code), *self._sections, services)
+        return (_section(kernel, 0), *self._sections, services)
 
     def entries(self, kernel: Function, symbols: Sequence[Symbol]) -> tuple[int, ...]:
-        """The pcs to which a kernel may jump through registers.
-
-        Functions, and what looks like code addresses in the bank that holds jump tables.
-        """
+        """The pcs of the functions that a kernel may call through registers."""
         own = f".text.{kernel.name}"
         functions = {s.offset for s in symbols if s.section == own and s.kind == "func"}
-        bank = kernel.constants.get(JUMP_TABLES, b"")
-        words = struct.unpack(f"<{len(bank) // 4}I", bank[: len(bank) // 4 * 4])
-        jumps = {w for w in words if w % BYTES == 0 and w < len(kernel.code)}
-        return tuple(sorted(functions | jumps | {s.start for s in self._sections}))
+        return tuple(sorted(functions | {s.start for s in self._sections}))
+
+
+def _section(function: Function, start: int) -> Section:
+    return Section(function.name, start, function.code, function.registers)
+
+
+def jump_table(kernel: Function) -> tuple[int, ...]:
+    """What looks like places of code in the bank that holds jump tables.
+
+    They count from the start of the function that jumps.
+    """
+    bank = kernel.constants.get(JUMP_TABLES, b"")
+    words = struct.unpack(f"<{len(bank) // 4}I", bank[: len(bank) // 4 * 4])
+    return tuple(sorted({w for w in words if w % BYTES == 0}))

@@ -11,5 +11,7 @@ from lockstep.frontend.exec.sass import (
     matrix,
     memory,
     predicates,
+    surface,
+    texture,
     warp,
 )

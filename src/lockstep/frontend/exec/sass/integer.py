@@ -338,12 +338,19 @@ def bit_mask(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], lane_bits.ones_from(lift.b, start, length))
 
 
-@opcode("R2UR")
+@opcode("R2UR", modifiers="OR")
 def register_to_uniform(lift: Lift, i: Instruction) -> None:
-    """The value of the first active lane."""
+    """The value of the first active lane; and which lanes have another one, added to it by .OR."""
     source = next(o for o in i.operands[i.results :] if isinstance(o, Register) and o.file == "R")
     target = next(o for o in i.operands[: i.results] if o.file == "UR")
-    lift.write(target, lift.first_lane(lift.read(source)))
+    own = lift.read(source)
+    chosen = lift.first_lane(own)
+    lift.write(target, chosen)
+    for other in (o for o in i.operands[: i.results] if o.file == "P"):
+        differs = lift.b.ir.icmp_unsigned("!=", own.ir, chosen.ir)
+        if "OR" in i.modifiers:
+            differs = lift.b.ir.or_(differs, lift.predicate(other).ir)
+        lift.write_predicate(other, Value(differs, PRED))
 
 
 @opcode("IDP", modifiers="4A U8 S8")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lockstep.frontend.exec.sass.texture import SAMPLERS, channels_of
 from lockstep.isa.sass import parse
 from lockstep.isa.sass.encoding.instruction import Instruction
 
@@ -15,6 +16,8 @@ def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndar
     for instruction in code:
         line = f"{instruction.control.text()} {instruction.text()}"
         record, opcode = parse(line, architecture, instruction.pc)
+        if instruction.mnemonic in SAMPLERS:  # traces have no addresses of these; here they do
+            record["width"] = 4 * channels_of(instruction).bit_count()
         record["text"] = numbers.setdefault(opcode, len(numbers))
         records.append(record)
     return np.concatenate(records), list(numbers)

@@ -1,7 +1,8 @@
 """A SASS kernel to a program: blocks, machine code of this host, static records."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import bisect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,21 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
-from lockstep.frontend.exec.program import EXITED, MAY_LEAVE, NOWHERE, Ending, Program, Recording
+from lockstep.frontend.exec.program import (
+    EXITED,
+    MAY_LEAVE,
+    NOWHERE,
+    Ending,
+    Origin,
+    Program,
+    Recording,
+)
 from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
 from lockstep.frontend.exec.sass.graph import (
     Block,
     Graph,
     converges,
-    jumps_directly,
+    jumps_anywhere,
     members_of,
 )
 from lockstep.frontend.exec.sass.image import Section
@@ -23,6 +32,7 @@ from lockstep.frontend.exec.sass.lift import Lift, Shared, Slots
 from lockstep.frontend.exec.sass.opcodes import find, problem
 from lockstep.frontend.exec.sass.services import emit_service
 from lockstep.frontend.exec.sass.statics import static_code
+from lockstep.isa.sass.binary import Line, line_at
 from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 
@@ -35,17 +45,19 @@ class Source:
     """What a cubin says of a kernel, as far as execution needs it.
 
     ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
-    the pcs of functions whose address may be taken.
+    the pcs of functions whose address may be taken, ``jumps`` the words of jump tables. ``lines``
+    are the rows of the cubin's line table by section; there may be none.
     """
 
     name: str
     architecture: int
     sections: tuple[Section, ...]
-    registers: int
     file: str = ""
     entries: tuple[int, ...] = ()
+    jumps: tuple[int, ...] = ()
     local_bytes: int = 0
     shared_bytes: int = 0
+    lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
 
 
 class Translation(translation.Translation):
@@ -55,26 +67,39 @@ class Translation(translation.Translation):
         if recording == Recording.AT_ISSUE:
             raise LockstepError(f"kernel {source.name}: machine code cannot run with at_issue=True")
         self.source, self.recording = source, recording
-        self.code = self._decode(source.sections[0])
-        if any(_calls_far(i) for i in self.code):
-            for section in source.sections[1:]:
-                self.code += self._decode(section)
-        jumps = any(i.mnemonic in ("BRX", "CALL") and not jumps_directly(i) for i in self.code)
-        entries = source.entries if jumps else ()
-        self.graph = Graph(self.code, entries, source.sections[-1].start)
+        own, *others = source.sections
+        parts = [(own, self._decode(own))]
+        if any(_calls_far(i) for i in parts[0][1]):
+            parts += [(section, self._decode(section)) for section in others]
+        self.code = [instruction for _, code in parts for instruction in code]
+        entries = set[int]()
+        for section, code in parts:
+            if any(i.mnemonic != "RET" and jumps_anywhere(i) for i in code):
+                entries |= {section.start + w for w in source.jumps if w < len(section.code)}
+                entries |= set(source.entries)
+        self.graph = Graph(self.code, sorted(entries), source.sections[-1].start)
         self.blocks = self.graph.blocks
-        self.slots = Slots(source.registers)
+        self._check_jumps()
+        self.slots = Slots(max(section.registers for section, _ in parts))
         self.shared = Shared([], {}, self.code)
 
     def _decode(self, section: Section) -> list[Instruction]:
-        source = self.source
-        code = list(disassemble(section.code, source.architecture, section.start))
+        code = list(disassemble(section.code, self.source.architecture, section.start))
         for instruction in code:
             reason = problem(instruction)
             if reason:
-                place = f"{source.file}: kernel {source.name}, {instruction.pc:#06x}"
-                raise LockstepError(f"{place} {instruction.text()}: {reason}")
+                raise self._refuse(instruction, reason)
         return code
+
+    def _refuse(self, instruction: Instruction, reason: str) -> LockstepError:
+        place = f"{self.source.file}: kernel {self.source.name}, {instruction.pc:#06x}"
+        return LockstepError(f"{place} {instruction.text()}: {reason}")
+
+    def _check_jumps(self) -> None:
+        """Refuse jumps to where there is no code."""
+        for block in self.blocks:
+            if block.ending == Ending.BRANCH and block.taken is None:
+                raise self._refuse(self.code[block.end - 1], "there is no code at its target")
 
     def open(self, block: Block, builder: LaneBuilder) -> Lift:
         """The lift of a block."""
@@ -155,10 +180,21 @@ class Translation(translation.Translation):
             "cleared_bytes": self.slots.bytes if self.blocks[0].live_in else 0,
             "code": records,
             "texts": texts,
-            "registers": source.registers,
+            "registers": source.sections[0].registers,
             "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
             "targets": self._targets(),
+            "origins": list(self._origins()) if source.lines else [],
         }
+
+    def _origins(self) -> Iterator[Origin]:
+        """Function and source line of each instruction."""
+        sections = self.source.sections
+        starts = [section.start for section in sections]
+        for instruction in self.code:
+            section = sections[bisect.bisect_right(starts, instruction.pc) - 1]
+            rows = self.source.lines.get(section.name, ())
+            row = line_at(rows, instruction.pc - section.start)
+            yield Origin(section.name, 0, ((row.file, row.line),) if row else ())
 
     def _targets(self) -> np.ndarray:
         """Block number by pc / 16, for jumps through registers."""
@@ -174,7 +210,7 @@ def _calls_far(instruction: Instruction) -> bool:
     """Whether an instruction may call what is not in its own section."""
     if instruction.mnemonic != "CALL":
         return False
-    return "ABS" in instruction.modifiers or not jumps_directly(instruction)
+    return "ABS" in instruction.modifiers or jumps_anywhere(instruction)
 
 
 def translate(source: Source, key: str, recording: Recording) -> Program:

@@ -6,8 +6,10 @@ from lockstep.isa.sass.binary.information import Parameter
 from lockstep.isa.sass.binary.lines import Line, line_at, lines
 from lockstep.isa.sass.binary.listing import listing
 from lockstep.isa.sass.binary.names import demangled
+from lockstep.isa.sass.binary.relocation import CODE, relocated, relocated_functions
 
 __all__ = [
+    "CODE",
     "Cubin",
     "Function",
     "Image",
@@ -23,4 +25,6 @@ __all__ = [
     "listing",
     "read_cubin",
     "read_images",
+    "relocated",
+    "relocated_functions",
 ]

@@ -1,5 +1,6 @@
 """Cubins: ELF files with the machine code of one architecture, and what launching it takes."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,9 +54,10 @@ class Relocation(msgspec.Struct, frozen=True):
 class Function(msgspec.Struct, frozen=True):
     """A kernel, or a function that kernels call (``is_kernel``), with its code.
 
+    ``most_threads``: in a block, if it was compiled for that many.
     ``parameter_base`` is where in constant bank 0 the parameters begin, ``constants`` the
     function's own banks by number. Sizes are bytes: ``shared_bytes`` a CTA, ``local_bytes`` and
-    ``stack_bytes`` a thread.
+    ``stack_bytes`` a thread, the latter 0 where calls may be nested to any depth.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Function(msgspec.Struct, frozen=True):
     parameters: tuple[Parameter, ...] = ()
     exits: tuple[int, ...] = ()
     constants: dict[int, bytes] = {}
+    most_threads: int | None = None
 
     @property
     def title(self) -> str:
@@ -168,13 +171,18 @@ def _function(
         counted.payload[0] if counted else section["sh_flags"] >> _BARRIER_SHIFT & 0x7F,
         shared["sh_size"] if shared is not None else 0,
         _of_symbol(shared_info, information.FRAME_SIZE, name, numbers),
-        _of_symbol(shared_info, information.MIN_STACK_SIZE, name, numbers),
+        _of_symbol(shared_info, information.MIN_STACK_SIZE, name, numbers) % information.UNKNOWN,
         place,
         size,
         tuple(sorted((p for p in parameters if p), key=lambda p: p.ordinal)),
         found[information.EXITS].words() if information.EXITS in found else (),
         _banks(sections, f".{name}"),
+        _product(found.get(information.MOST_THREADS)),
     )
+
+
+def _product(attribute: information.Attribute | None) -> int | None:
+    return math.prod(attribute.words()) if attribute is not None else None
 
 
 def _info(sections: dict[str, Section], name: str, path: Path) -> list[information.Attribute]:

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from lockstep.errors import InputError
 
+MOST_THREADS = 0x05  # u32 x, y, z of the largest block: __launch_bounds__
 CBANK = 0x0A  # u32 symbol, u16 first byte of the parameters in constant bank 0, u16 their size
 FRAME_SIZE = 0x11  # u32 symbol, u32 bytes of local memory a thread
-MIN_STACK_SIZE = 0x12
+MIN_STACK_SIZE = 0x12  # the same with callees
+UNKNOWN = 0xFFFFFFFF  # such a size where functions call themselves, or what registers tell
 PARAMETER = 0x17  # u32 index, u16 ordinal, u16 offset, u32 with the size above bit 18
 PARAMETER_BYTES = 0x19
 MOST_REGISTERS = 0x1B

@@ -1,0 +1,184 @@
+// Kernels: looked up when they are first used, launched, asked for attributes and occupancy.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+
+enum { SHARED_PER_BLOCK = 8, MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, SHARED_OPT_IN = 97 };
+enum { WARP = 32 };
+
+int kernel_find(struct kernel *kernel) {
+    if (kernel->handle || kernel->status) {
+        return kernel->status;
+    }
+    int status = module_load(kernel->module);
+    if (status) {
+        return status;
+    }
+    struct find_kernel_request request = {.module = module_handle(kernel->module)};
+    struct reply reply = {.fields = &kernel->facts, .size = sizeof kernel->facts};
+    kernel->status = gpu_call(CALL_FIND_KERNEL, &request, sizeof request, kernel->name,
+                              strlen(kernel->name), &reply);
+    kernel->parameters = reply.data;
+    kernel->handle = kernel->facts.kernel;
+    return kernel->status;
+}
+
+// Without opting in (cudaFuncSetAttribute) static and dynamic shared memory share 48 KB.
+static int most_dynamic(const struct kernel *kernel) {
+    return kernel->most_dynamic < 0
+               ? gpu_attribute(SHARED_PER_BLOCK) - (int)kernel->facts.shared_bytes
+               : kernel->most_dynamic;
+}
+
+static int send_launch(struct kernel *kernel, const struct shape *shape, const void *block,
+                       size_t bytes) {
+    struct launch_request request = {
+        .kernel = kernel->handle,
+        .grid_x = shape->grid[0],
+        .grid_y = shape->grid[1],
+        .grid_z = shape->grid[2],
+        .block_x = shape->block[0],
+        .block_y = shape->block[1],
+        .block_z = shape->block[2],
+        .dynamic_shared = shape->dynamic_shared,
+        .stream = shape->stream,
+        .cooperative = shape->cooperative,
+    };
+    return gpu_call(CALL_LAUNCH, &request, sizeof request, block, bytes, &(struct reply){0});
+}
+
+void *kernel_block(const struct kernel *kernel, void **arguments) {
+    char *values = calloc(1, kernel->facts.parameter_bytes + 1);
+    for (uint64_t k = 0; k < kernel->facts.parameters; k++) {
+        memcpy(values + kernel->parameters[2 * k], arguments[k], kernel->parameters[2 * k + 1]);
+    }
+    return values;
+}
+
+int kernel_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
+                  const void *block, size_t bytes) {
+    int status = kernel_find(kernel);
+    if (status) {
+        return status;
+    }
+    if (shape->dynamic_shared > (uint64_t)most_dynamic(kernel)) {
+        return INVALID_VALUE;
+    }
+    if (block) {
+        return send_launch(kernel, shape, block, bytes);
+    }
+    if (!arguments && kernel->facts.parameters) {
+        return INVALID_VALUE;
+    }
+    void *values = kernel_block(kernel, arguments);
+    status = send_launch(kernel, shape, values, kernel->facts.parameter_bytes);
+    free(values);
+    return status;
+}
+
+int launch_attributes(const struct launch_attribute *attributes, unsigned count,
+                      struct shape *shape) {
+    for (unsigned k = 0; k < count; k++) {
+        const unsigned *cluster = attributes[k].value.cluster;
+        if (attributes[k].id == COOPERATIVE) {
+            shape->cooperative = attributes[k].value.number != 0;
+        } else if (attributes[k].id == CLUSTER_DIMENSION &&
+                   cluster[0] * cluster[1] * cluster[2] > 1) {
+            return gpu_unsupported("a launch with clusters");
+        }
+    }
+    return SUCCESS;
+}
+
+int kernel_attribute(struct kernel *kernel, int attribute, int *value) {
+    int status = kernel_find(kernel);
+    if (status) {
+        return status;
+    }
+    const struct find_kernel_reply *facts = &kernel->facts;
+    int version = 10 * gpu_attribute(MAJOR) + gpu_attribute(MINOR);
+    const int values[FUNCTION_ATTRIBUTES] = {
+        [MOST_THREADS] = (int)facts->most_threads,
+        [STATIC_SHARED] = (int)facts->shared_bytes,
+        [CONSTANT_BYTES] = (int)facts->constant_bytes,
+        [LOCAL_BYTES] = (int)facts->local_bytes,
+        [REGISTERS] = (int)facts->registers,
+        [PTX_VERSION] = version,
+        [BINARY_VERSION] = version,
+        [MOST_DYNAMIC] = most_dynamic(kernel),
+        [CARVEOUT] = kernel->carveout,
+    };
+    if (attribute < 0 || attribute >= FUNCTION_ATTRIBUTES) {
+        return INVALID_VALUE;
+    }
+    *value = values[attribute];
+    return SUCCESS;
+}
+
+int kernel_set_attribute(struct kernel *kernel, int attribute, int value) {
+    int status = kernel_find(kernel);
+    if (status) {
+        return status;
+    }
+    if (attribute == MOST_DYNAMIC) {
+        int most = gpu_attribute(SHARED_OPT_IN) - (int)kernel->facts.shared_bytes;
+        if (value < 0 || value > most) {
+            return INVALID_VALUE;
+        }
+        kernel->most_dynamic = value;
+    } else if (attribute == CARVEOUT) {
+        kernel->carveout = value;
+    }
+    return attribute < 0 || attribute >= FUNCTION_ATTRIBUTES ? INVALID_VALUE : SUCCESS;
+}
+
+int kernel_occupancy(struct kernel *kernel, int threads, size_t shared, int *ctas) {
+    int status = kernel_find(kernel);
+    if (status) {
+        return status;
+    }
+    if (threads < 1) {
+        return INVALID_VALUE;
+    }
+    struct occupancy_request request = {kernel->handle, (uint64_t)threads, shared};
+    struct occupancy_reply fields = {0};
+    status = GPU_CALL(OCCUPANCY, &request, &fields);
+    *ctas = (int)fields.ctas;
+    return status;
+}
+
+int kernel_shared_room(struct kernel *kernel, int ctas, size_t *bytes) {
+    int status = kernel_find(kernel);
+    if (status || ctas < 1) {
+        return status ? status : INVALID_VALUE;
+    }
+    size_t share = (size_t)gpu_attribute(SHARED_OPT_IN) / (size_t)ctas;
+    size_t taken = kernel->facts.shared_bytes;
+    *bytes = share > taken ? share - taken : 0;
+    return SUCCESS;
+}
+
+int kernel_best_block(struct kernel *kernel, size_t (*shared_of)(int), size_t shared, int limit,
+                      int *grid, int *block) {
+    int status = kernel_find(kernel);
+    if (status) {
+        return status;
+    }
+    int most = (int)kernel->facts.most_threads, best = 0;
+    most = limit > 0 && limit < most ? limit : most;
+    for (int threads = most / WARP * WARP; threads > 0; threads -= WARP) {
+        int ctas;
+        status = kernel_occupancy(kernel, threads, shared_of ? shared_of(threads) : shared, &ctas);
+        if (status) {
+            return status;
+        }
+        if (ctas * threads > best) {
+            best = ctas * threads;
+            *block = threads;
+            *grid = ctas * gpu_attribute(MULTIPROCESSORS);
+        }
+    }
+    return best ? SUCCESS : INVALID_VALUE;
+}

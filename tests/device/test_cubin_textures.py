@@ -1,0 +1,145 @@
+"""Textures and surfaces from machine code: the same bits as from the PTX that it was made of."""
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import zstandard
+
+import lockstep
+from lockstep.errors import LockstepError
+
+ARCHITECTURES = (70, 75, 80, 90)
+THREADS = 96
+WIDTH, HEIGHT, DEPTH = 16, 8, 4
+
+
+@cache
+def files():
+    """The PTX of textures.cu, and its cubins by architecture."""
+    packed = (Path(__file__).parent / "cubins/textures.zst").read_bytes()
+    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))
+
+
+def kernels():
+    text = files()["ptx"].decode()
+    return [line.split()[-1].rstrip("(") for line in text.splitlines() if ".entry" in line]
+
+
+@pytest.fixture(scope="module")
+def device():
+    return lockstep.Device("QV100")
+
+
+@pytest.fixture(scope="module")
+def modules(device):
+    """The PTX and each cubin, loaded."""
+    own = files()
+    cubins = {a: device.load_cubin(own[f"sm_{a}"]) for a in ARCHITECTURES}
+    return {"ptx": device.load_ptx(own["ptx"].decode()), **cubins}
+
+
+def shape_of(name):
+    layered = "layered" in name
+    if "3d" in name:
+        return (DEPTH, HEIGHT, WIDTH), False
+    rows = (HEIGHT, WIDTH) if "1d" not in name else (WIDTH,)
+    return ((DEPTH, *rows), True) if layered else (rows, False)
+
+
+def textures_of(device, name, seed):
+    """Three textures, or surfaces, that fit a kernel."""
+    rng = np.random.default_rng(seed)
+    shape, layered = shape_of(name)
+    channels = next((int(n) for n in "24" if n in name.split("_")[-1]), 1)
+    channels = 4 if name.startswith(("one", "many")) else channels
+    surface, whole = "surf" in name, any(t in name for t in ("int", "uchar4"))
+    options = {"channels": channels, "layered": layered}
+    extents = (*shape, channels) if channels > 1 else shape
+    made = []
+    for k in range(3):
+        if surface:
+            values = rng.integers(0, 1 << 32, extents, np.uint32)
+        elif whole:
+            values = rng.integers(-100, 100, extents, np.int32 if "int" in name else np.int8)
+        else:
+            values = rng.random(extents, np.float32)
+            options["filter"] = ("linear", "point", "linear")[k]
+            options["address"] = ("clamp", "wrap", "border")[k]
+            options["normalized"] = k == 1
+        made.append(device.texture(values, **options))
+    return made
+
+
+def places_of(name, seed):
+    """Coordinates: some outside; in trapping kernels none."""
+    rng = np.random.default_rng(seed)
+    sizes = np.array([WIDTH, HEIGHT, DEPTH, DEPTH])
+    if name.startswith(("fetch", "one_fetch", "many_fetch", "surf")) or "surf" in name:
+        low, high = (0, 0) if "Trap" in name else (-2, 2)
+        at = rng.integers(low, sizes + high, (THREADS, 4)).astype(np.int32)
+        if "surf" in name:
+            at[:, 0] *= 4
+            at[:, 0] &= -16 if "Trap" in name else -4
+        return at.view(np.uint32)
+    at = (rng.integers(-64, 64 * (sizes + 1), (THREADS, 4)) / 64).astype(np.float32)
+    words = at.view(np.uint32).copy()
+    if "layered" in name:
+        words[:, 3] = rng.integers(0, DEPTH + 2, THREADS)
+    return words
+
+
+def results(device, module, name):
+    """What a kernel gives, and what is in the surface afterwards."""
+    made = textures_of(device, name, 1)
+    at = device.array(places_of(name, 2))
+    out = device.array(np.arange(THREADS * 4, dtype=np.uint32).reshape(THREADS, 4) * 0x01030507)
+    first = device.array(np.array([t.handle for t in made], np.int64))
+    module[name][1, THREADS](first if name.startswith(("one", "many")) else made[0], at, out)
+    return out.numpy(), made[0].numpy()
+
+
+def spread():
+    """Each kernel on one architecture, in turn."""
+    for k, name in enumerate(kernels()):
+        yield pytest.param(ARCHITECTURES[k % 4], name, id=f"{name}-sm_{ARCHITECTURES[k % 4]}")
+
+
+@pytest.mark.parametrize("architecture, name", list(spread()))
+def test_machine_code_reads_and_writes_as_its_ptx(device, modules, architecture, name):
+    got, left = results(device, modules[architecture], name)
+    expected, written = results(device, modules["ptx"], name)
+    assert got.tobytes() == expected.tobytes()
+    assert left.tobytes() == written.tobytes()
+    assert got.any()
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_trap_and_a_wrong_handle_end_the_launch(device, modules, architecture):
+    surface = device.texture(np.zeros((HEIGHT, WIDTH), np.uint32))
+    at = device.array(np.array([[0, HEIGHT, 0, 0]], np.int32))
+    out = device.zeros(4, np.uint32)
+    kernel = modules[architecture]["surf2d_uchar4_Trap"]
+    with pytest.raises(LockstepError, match=r"outside the surface.*SULD"):
+        kernel[1, 1](surface, at, out)
+    with pytest.raises(LockstepError, match="no texture or surface has the handle 0x1234"):
+        kernel[1, 1](0x1234, at, out)
+
+
+@pytest.mark.parametrize("architecture", ["ptx", *ARCHITECTURES])
+def test_textures_have_addresses_in_time(architecture):
+    own, name = files(), "tex2d_float4"
+    with lockstep.Device("QV100", timing=True) as device:
+        load = device.load_ptx if architecture == "ptx" else device.load_cubin
+        key = architecture if architecture == "ptx" else f"sm_{architecture}"
+        kernel = load(own[key].decode() if architecture == "ptx" else own[key])[name]
+        texture = textures_of(device, name, 1)[0]
+        at = np.zeros((THREADS, 4), np.float32)
+        at[:, 0] = np.arange(THREADS) % WIDTH + 0.5  # a warp reads two rows of 16 elements
+        at[:, 1] = np.arange(THREADS) // WIDTH + 0.5
+        launch = kernel[1, THREADS](texture, device.array(at), device.zeros((THREADS, 4), "u4"))
+        assert launch.metrics["sim__texture_requests.sum"] == THREADS // 32
+        sectors = launch.metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]
+        assert sectors == 16 * THREADS // 32 + 16 * THREADS // 32  # coordinates, and elements

@@ -1,0 +1,94 @@
+"""Machine code that goes where registers, tables and relocations say: ``cubins/flow.cu``."""
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import zstandard
+
+import lockstep
+from lockstep.errors import InputError, LockstepError
+from lockstep.isa.sass.binary import read_cubin
+
+PACKED = Path(__file__).parent / "cubins" / "flow.zst"
+BUILDS = ["sm_70", "sm_75", "sm_80", "sm_90", "debug.sm_80", "linked.sm_80", "linked.sm_90"]
+THREADS = 96
+T = np.arange(THREADS)  # threadIdx.x
+
+
+@cache
+def cubins():
+    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(PACKED.read_bytes()))
+
+
+@pytest.fixture(scope="module", params=BUILDS)
+def module(request):
+    with lockstep.Device("QV100") as device:
+        yield device.load_cubin(cubins()[request.param])
+
+
+def launch(module, name, outputs=1):
+    arrays = [module.device.zeros(THREADS, "i4") for _ in range(outputs)]
+    module[name][1, THREADS](*arrays)
+    return [array.numpy() for array in arrays]
+
+
+def steps(x):
+    n = 0
+    while x > 1:
+        x, n = 3 * x + 1 if x & 1 else x // 2, n + 1
+    return n
+
+
+def test_virtual_functions_of_objects_on_the_heap_and_on_the_stack(module):
+    square, disc = T * T, 3 * T * T
+    launch(module, "make", 0)
+    areas, sides, names = launch(module, "measure", 3)
+    pair = np.roll(disc, 1) + np.roll(square, 2)
+    made = np.select([T % 3 == 0, T % 3 == 1], [square, disc], pair)
+    assert (areas == (1_000_000 * np.where(T & 1, square, disc) + made).astype("i4")).all()
+    assert (sides == 10 * np.where(T & 1, 4, 0) + np.where(T % 3 == 1, 0, 4)).all()
+    assert (names == T + 100).all()
+    launch(module, "destroy", 0)
+    assert not module.symbol("made").numpy().any()
+
+
+def test_tables_of_functions_in_global_and_in_constant_memory(module):
+    table = [lambda x: 2 * x, lambda x: x + 1, steps]
+    fixed = [table[2], table[0], table[1]]
+    (out,) = launch(module, "pick")
+    expected = [1000 * (fixed if i & 1 else table)[i % 3](i) + fixed[i % 3](i + 1) for i in T]
+    assert out.tolist() == expected
+
+
+def test_a_switch_with_a_jump_table(module):
+    (out,) = launch(module, "decide")
+    cases = [T * 3, T ^ 5, T - 100, ~T, T << 3, T * T, T // 7, T % 13]
+    assert (out == np.select([k == T % 9 for k in range(8)], cases, -1)).all()
+
+
+def test_a_function_that_calls_itself(module):
+    (out,) = launch(module, "recur")
+    assert (out == 2 * (T % 8) + 3).all()
+
+
+def test_a_relocation_that_is_not_known_is_refused(monkeypatch):
+    from lockstep.isa.sass.binary import relocation
+
+    monkeypatch.delitem(relocation.FIELDS, 58)
+    problem = r"section \.text\.\w+: relocation 58 of \w+ is not"
+    with lockstep.Device("QV100") as device, pytest.raises(InputError, match=problem):
+        device.load_cubin(cubins()["linked.sm_80"])
+
+
+def test_a_jump_to_where_there_is_no_code_is_refused():
+    data = cubins()["sm_80"]
+    code = next(f for f in read_cubin(data, Path("flow")).functions if f.name == "decide").code
+    end = code.index(b"\x4d\x79\0\0")  # EXIT
+    branch = 0x000FEA00_03800000_00010000_00007947.to_bytes(16, "little")  # 64 KB ahead
+    with lockstep.Device("QV100") as device:
+        module = device.load_cubin(data.replace(code, code[:end] + branch + code[end + 16 :]))
+        with pytest.raises(LockstepError, match=r"decide, 0x\w+ BRA 0x10\w+: there is no code"):
+            launch(module, "decide")
