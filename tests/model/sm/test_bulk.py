@@ -29,22 +29,21 @@ def copies(*lines, address=A, mask=1, size=1 << 16):
 def test_every_byte_is_requested_once_and_kept_nowhere(watch, tiny, offset, size, lines, sectors):
     text = f"UBLKCP [UR8], [UR4], {size}"
     seen = watch(copies(text, "NOP", text, address=A + offset), tiny())
-    assert seen.counters["transactions"] == seen.counters["noc_requests"] == 2 * lines
-    assert seen.counters["l1_global_read_sectors"] == 2 * sectors
-    assert seen.counters["l1_bypass_sectors"] == 2 * sectors
-    assert seen.counters["l1_global_read_hits"] == 0
+    assert seen.counters["noc_requests"] == 2 * lines
+    assert seen.counters["bulk_read_sectors"] == 2 * sectors
+    assert seen.counters["l1_global_read_sectors"] == seen.counters["bulk_write_sectors"] == 0
 
 
 def test_each_active_lane_copies(watch, tiny):
     places = patterns.strided(A, 4096)
     text = "UBLKCP [UR8], [UR4], 256"
     seen = watch(copies(text, address=places, mask=0b1011), tiny())
-    assert seen.counters["l1_bypass_sectors"] == 3 * 256 // SECTOR
-    assert seen.counters["transactions"] == 3 * 256 // LINE
+    assert seen.counters["bulk_read_sectors"] == 3 * 256 // SECTOR
+    assert seen.counters["noc_requests"] == 3 * 256 // LINE
 
 
 def test_a_copy_of_unknown_size_is_one_access(watch, tiny):
-    assert watch(copies("UTMALDG.2D [UR8], [UR4]"), tiny()).counters["l1_bypass_sectors"] == 1
+    assert watch(copies("UTMALDG.2D [UR8], [UR4]"), tiny()).counters["bulk_read_sectors"] == 1
 
 
 @pytest.mark.parametrize(
@@ -60,7 +59,7 @@ def test_no_copy_is_larger_than_shared_memory(tiny, size, taken):
 
 def test_stores_write_whole_sectors_and_the_cta_waits_for_them(watch, tiny):
     seen = watch(copies("UTMASTG.2D [UR8], [UR4], 2048", address=A + 16), tiny())
-    assert seen.counters["l1_global_write_sectors"] == 2048 // SECTOR + 1
+    assert seen.counters["bulk_write_sectors"] == 2048 // SECTOR + 1
     assert seen.counters["noc_requests"] == 17
     short = watch(copies("UTMASTG.2D [UR8], [UR4], 16"), tiny())
     assert seen.run.cycles >= short.run.cycles + 16 * LINE_INTERVAL
@@ -88,4 +87,4 @@ def test_as_many_lines_are_under_way_as_could_be_refused(watch, tiny, full):
     text = f"UBLKCP [UR8], [UR4], {size}"
     gpu = tiny(l2__mshr_entries=2, l2__mshr_full=full, sm__memory__outstanding=2)
     seen = watch(copies(text, text), gpu)
-    assert seen.counters["l1_bypass_sectors"] == 2 * size // SECTOR
+    assert seen.counters["bulk_read_sectors"] == 2 * size // SECTOR

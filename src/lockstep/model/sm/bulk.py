@@ -42,7 +42,6 @@ def start(c, s, a, now):
         c.accesses[s, sm.bulk_last].next = a
     sm.bulk_last = a
     sm.bulk_ready = max(sm.bulk_ready, now + 1)
-    c.counters[s].requests_global += 1
 
 
 @inline
@@ -55,10 +54,10 @@ def bytes_of(instruction):
 def can_send(c, s, access):
     """Whether the miss queue has room, and few enough lines of the access are under way.
 
-    As many lines as other accesses have at most; the first and last one of a lane may be short.
+    No more than other accesses can have, although the first and last line of a lane may be short.
     """
     spec = c.l1.spec[0]
-    lines = MAX_LINES - 2 * min(access.lanes, WARP_SIZE)
+    lines = MAX_LINES - 2 * min(access.lanes, WARP_SIZE) - 1
     return c.l1.caches[s].queue_count < spec.queue and access.remaining <= lines * spec.sectors
 
 
@@ -70,14 +69,12 @@ def send(c, s, a, access, instruction, line, low, high, now):
     first, last = low // spec.sector_bytes, (high - 1) // spec.sector_bytes
     sectors = ((1 << (last + 1)) - 1) & ~((1 << first) - 1)
     n = popcount(sectors)
-    counters.transactions += 1
     if instruction.op == BULK_COPY:
         access.remaining += n
         l1.push(c.l1, s, line, sectors, KIND_READ, -1 - a, instruction.cache, 1, now)
-        l1.count_read(counters, False, n, 0, 0)
-        counters.l1_bypass_sectors += n
+        counters.bulk_read_sectors += n
         return
-    counters.l1_global_write_sectors += n
+    counters.bulk_write_sectors += n
     flits = l1.data_flits(spec, sectors)
     miss = l1.push(c.l1, s, line, sectors, KIND_WRITE, access.warp, instruction.cache, flits, now)
     whole = ((1 << (high // spec.sector_bytes)) - 1) & ~(
