@@ -16,6 +16,7 @@ import numpy as np
 import lockstep
 from lockstep import kernels
 from lockstep.frontend.exec.launch import Executor
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.ptx.translate import Translation, translate
 from lockstep.isa.ptx.parser import parse
 
@@ -121,7 +122,7 @@ def translation(quick: bool, repeat: int) -> bool:
 def cold_seconds(text: str, entry: str) -> float:
     """Parse and translate one kernel without the cache."""
     begin = time.perf_counter()
-    Translation(parse(text, entry), entry, False).program()
+    Translation(parse(text, entry), entry, Recording.NOTHING).program()
     return time.perf_counter() - begin
 
 
@@ -130,7 +131,7 @@ def cached_seconds(device: lockstep.Device, text: str, entry: str, repeat: int) 
     best = float("inf")
     for _ in range(repeat + 1):
         begin = time.perf_counter()
-        program = translate(parse(text, entry), entry, f"benchmark {hash(text)}", False)
+        program = translate(parse(text, entry), entry, f"benchmark {hash(text)}", Recording.NOTHING)
         Executor(program, device.memory, np.zeros(1, np.int64))
         best = min(best, time.perf_counter() - begin)
     return best

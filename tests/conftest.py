@@ -41,3 +41,12 @@ def load_script():
         return module
 
     return load
+
+
+def pytest_addoption(parser):
+    """What takes minutes, and is represented by a sample otherwise."""
+    parser.addoption(
+        "--all-machine-code",
+        action="store_true",
+        help="execute the machine code of every case, not of a sample",
+    )

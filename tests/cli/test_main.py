@@ -51,6 +51,18 @@ def test_bad_input_is_one_line_on_stderr_and_exit_code_2():
     assert done.stderr.startswith("lockstep: no-such-file: ")
 
 
+def test_ctrl_c_is_one_line_and_exit_code_1(call, monkeypatch):
+    @click.command()
+    def endless():
+        error = KeyboardInterrupt()
+        error.add_note("kernel spin ran: here")
+        raise error
+
+    monkeypatch.setattr(type(main), "get_command", lambda self, ctx, name: endless)
+    done = call("info")
+    assert (done.exit_code, done.stderr) == (1, "lockstep: interrupted; kernel spin ran: here\n")
+
+
 def test_output_that_cannot_be_written_is_one_line():
     command = [sys.executable, "-m", "lockstep", "gpus"]
     with open("/dev/full", "w") as full:

@@ -41,6 +41,8 @@ def test_parts_share_memory_and_keep_it(device):
         (lambda a: a[5], "outside the 4 rows"),
         (lambda a: a[::2], "no steps"),
         (lambda a: a.copy_from(np.zeros(3)), r"shape \(3,\) do not fit \(4,\)"),
+        (lambda a: a[:3].view("f8"), "12 bytes are no whole number of elements of float64"),
+        (lambda a: a.device.array([[1], [2, 3]]), "no array of numbers"),
     ],
 )
 def test_misuse_of_arrays_is_refused(device, act, message):
@@ -100,6 +102,17 @@ def test_variables_of_a_module(device, ptx):
         module.symbol("nothing")
 
 
+def test_a_view_has_another_type(device):
+    array = device.array(np.array([1.0, -2.0], "f4"))
+    raw = array.view(np.uint8)
+    assert raw.shape == (8,) and raw.pointer == array.pointer
+    raw.view("u4").copy_from([0x40400000, 0x40800000])
+    np.testing.assert_array_equal(array.numpy(), [3.0, 4.0])
+    del array
+    gc.collect()
+    assert raw.numpy()[3] == 0x40
+
+
 def test_ptx_from_a_file(device, ptx, tmp_path):
     path = tmp_path / "k.ptx"
     path.write_text(ptx)
@@ -116,8 +129,10 @@ def test_kernels_are_found_by_their_cpp_name(device):
     head = ".version 7.0\n.target sm_70\n.address_size 64\n"
     module = device.load_ptx(head + entry("_Z4axpyPf") + entry("_Z4scanPf") + entry("_Z4scanPd"))
     assert module["axpy"].name == "_Z4axpyPf"
-    with pytest.raises(WorkloadError, match="has no kernel scan; it has _Z4axpyPf"):
+    with pytest.raises(WorkloadError, match=r"scan may be _Z4scanPf, _Z4scanPd$"):
         module["scan"]
+    with pytest.raises(WorkloadError, match="has no kernel sum; it has _Z4axpyPf, "):
+        module["sum"]
 
 
 @pytest.mark.parametrize(
@@ -130,11 +145,23 @@ def test_kernels_are_found_by_their_cpp_name(device):
         ((1, 1.5), "block 1.5; expected"),
         ((1, (1, 2, 3, 4)), "block"),
         ((1, 32, 0, 9), "9 is no stream of this device"),
+        ((1, 32, "0"), "'0' bytes of dynamic shared memory"),
     ],
 )
 def test_wrong_launch_configurations(device, ptx, configuration, message):
     with pytest.raises(LockstepError, match=message):
         device.load_ptx(ptx)["axpy"][configuration]
+
+
+def test_a_launch_without_configuration(device, ptx):
+    with pytest.raises(WorkloadError, match=r"kernel axpy: launch it as kernel\[grid, block\]"):
+        device.load_ptx(ptx)["axpy"](1, 2)
+
+
+@pytest.mark.parametrize("option", [{"limit_instructions": 0}, {"heap_bytes": -1}])
+def test_options_out_of_range(small_gpu, option):
+    with pytest.raises(LockstepError, match=f"{next(iter(option))} = .*: expected at least"):
+        lockstep.Device(small_gpu, **option)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +198,13 @@ def test_a_closed_device_says_so(small_gpu, ptx):
     kernel = device.load_ptx(ptx)["wild"][1, 1]
     device.close()
     device.close()
-    for act in (lambda: device.array([1]), lambda: device.load_ptx(ptx), lambda: kernel(array)):
+    for act in (
+        lambda: device.array([1]),
+        lambda: device.load_ptx(ptx),
+        lambda: kernel(array),
+        lambda: array.numpy(),
+        lambda: array.copy_from(0),
+    ):
         with pytest.raises(LockstepError, match="the device is closed"):
             act()
 

@@ -1,7 +1,12 @@
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 
 import lockstep
+from lockstep.device import Stopped
 from lockstep.errors import LockstepError
 
 
@@ -117,3 +122,18 @@ def test_a_timeline_and_its_series(small_gpu, ptx):
         assert len(result.run.cta_events) == 32
         assert result.series["end"].is_monotonic_increasing
         assert result.workload.digest and result.manifest["trace"] == "device"
+
+
+def test_ctrl_c_says_where_a_kernel_spins_and_ends_the_device(timed):
+    head = ".version 7.0\n.target sm_70\n.address_size 64\n"
+    spin = timed.load_ptx(head + ".entry spin()\n{\nLOOP:\n    bra LOOP;\n}\n")["spin"]
+    spin.executor(timed.recording)
+    spin[1, 32]()
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(Stopped, match=r"at cycle 0; kernel spin ran: CTA \(0, 0, 0\) at .*bra at "):
+        timed.synchronize()
+    later = spin[1, 32]()
+    with pytest.raises(Stopped, match=r"at cycle 0; .*only a new device can go on after that"):
+        timed.synchronize()
+    with pytest.raises(LockstepError, match="the simulation ended before this launch"):
+        _ = later.cycles

@@ -70,7 +70,8 @@ def test_structures_are_copied_at_their_alignment():
         (".f32 a", None, "cannot take NoneType"),
         (".align 8 .b8 s[16]", 3, "takes 16 bytes, not int"),
         (".align 8 .b8 s[16]", b"abc", "3 bytes given, 16 expected"),
-        (".u64 x", np.zeros(3), "24 bytes given, 8 expected"),
+        (".u64 x", b"abc", "3 bytes given, 8 expected"),
+        (".u64 x", np.zeros(1), "an array of the host"),
     ],
 )
 def test_what_does_not_fit_is_named(kind, value, message):

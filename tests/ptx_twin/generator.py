@@ -10,7 +10,7 @@ HEADER = """.version 8.6
 .address_size 64
 """
 KERNEL = """
-.visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out, .param .u64 {name}_work)
+.visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out, .param .u64 {name}_work{more})
 {{
     .reg .b64 %in, %out, %global, %shared, %local, %generic;
     .reg .b32 %i, %t, %odd;
@@ -49,11 +49,12 @@ def declarations(cases):
             yield f".reg .{register_type(kind)} %r{number}_{i};"
 
 
-def load(index, kind):
-    place = f"[%in+{SLOT * index}]"
+def load(index, kind, uniform):
+    place = f"[{uniform}_a{index}]" if uniform else f"[%in+{SLOT * index}]"
+    space = "param" if uniform else "global"
     if kind == "pred":
-        return f"ld.global.b32 %t, {place}; setp.ne.u32 %a{index}, %t, 0;"
-    return f"ld.global.{access_type(kind)} %a{index}, {place};"
+        return f"ld.{space}.b32 %t, {place}; setp.ne.u32 %a{index}, %t, 0;"
+    return f"ld.{space}.{access_type(kind)} %a{index}, {place};"
 
 
 def store(register, slot, kind):
@@ -63,9 +64,9 @@ def store(register, slot, kind):
     return f"st.global.{register_type(kind)} {place}, {register};"
 
 
-def body(cases):
+def body(cases, uniform):
     for i, kind in enumerate(cases[0].operand_types):
-        yield load(i, kind)
+        yield load(i, kind, uniform)
     slot = 0
     for number, case in enumerate(cases):
         yield case.text.format(**names(number, case))
@@ -83,16 +84,21 @@ def slots_of(cases):
     return sum(len(case.results) for case in cases)
 
 
-def kernel_ptx(cases, name="k"):
-    """One kernel of cases with the same operands; the results of all lie side by side."""
+def kernel_ptx(cases, name="k", uniform=False):
+    """One kernel of cases with the same operands; the results of all lie side by side.
+
+    Operands come from memory, or are parameters of the kernel, ``uniform`` for all threads.
+    """
+    more = [f", .param .u64 {name}_a{i}" for i in range(len(cases[0].operands))] if uniform else []
     return KERNEL.format(
         name=name,
+        more="".join(more),
         scratch=SCRATCH,
         shared_bytes=SCRATCH * THREADS,
         declarations=indented(declarations(cases)),
         in_bytes=SLOT * len(cases[0].operands),
         out_bytes=SLOT * slots_of(cases),
-        body=indented(body(cases)),
+        body=indented(body(cases, name if uniform else "")),
     )
 
 

@@ -60,6 +60,10 @@ class Commands(click.Group):
             return result
         except LockstepError as error:
             raise Failure(str(error)) from error
+        except KeyboardInterrupt as error:  # its notes say what was being executed
+            notes = getattr(error, "__notes__", ())
+            click.echo("; ".join(["lockstep: interrupted", *notes]), err=True)
+            raise SystemExit(1) from None
         except MemoryError as error:
             raise Failure(f"not enough memory: {error}") from error
         except OSError as error:

@@ -45,6 +45,8 @@ def pack(kernel: str, parameters: Sequence[Parameter], arguments: tuple) -> byte
 def _bytes(kernel: str, k: int, parameter: Parameter, value: Any) -> bytes:
     where = f"kernel {kernel}, argument {k} ({parameter.type}"
     where += "".join(f"[{n}]" for n in parameter.shape) + ")"
+    if isinstance(value, np.ndarray) and value.ndim and not parameter.shape:
+        raise WorkloadError(f"{where}: an array of the host; Device.array() copies it to the GPU")
     if isinstance(value, (bytes, bytearray, ctypes.Structure, np.void, np.ndarray)):
         raw = value.tobytes() if isinstance(value, (np.void, np.ndarray)) else bytes(value)
         if len(raw) != parameter.bytes:

@@ -56,6 +56,14 @@ class DeviceArray:
         row = self.nbytes // max(len(self), 1)
         return type(self)(self.device, self.pointer + first * row, shape, self.dtype, owner=self)
 
+    def view(self, dtype: Any) -> Self:
+        """The same memory as a row of elements of another type."""
+        dtype = np.dtype(dtype)
+        if dtype.hasobject or not dtype.itemsize or self.nbytes % dtype.itemsize:
+            raise LockstepError(f"{self.nbytes} bytes are no whole number of elements of {dtype}")
+        count = self.nbytes // dtype.itemsize
+        return type(self)(self.device, self.pointer, count, dtype, owner=self)
+
     def numpy(self) -> np.ndarray:
         """A copy on the host, after all launches so far."""
         self.device.synchronize()

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 PADDING = 16  # bytes behind a constant bank, which wide loads may touch
 # Where constant bank 0 holds the block, the grid, the address of local memory in the generic
-# space, and the end of a thread's stack, on all of Volta to Hopper; of shared memory up to Ada,
-# which has a special register for it later; and of constant bank 3, as seen in code for it.
-_BLOCK, _GRID, _LOCAL = 0x0, 0xC, 0x20
+# space, the end of a thread's stack, the bytes of dynamic shared memory and the number of SMs, on
+# all of Volta to Hopper; of shared memory up to Ada, which has a special register for it later;
+# and of constant bank 3, as seen in code for it.
+_BLOCK, _GRID, _LOCAL, _SMS = 0x0, 0xC, 0x20, 0x10C
 _SHARED, _CONSTANTS, _HOPPER_CONSTANTS, HOPPER = 0x18, 0x50, 0xD0, 90
 # The halves of the cooperative grid's workspace, high and low, up to Ada and on Hopper: what
 # %envreg1 and %envreg2 become in the code that ptxas makes.
@@ -51,6 +52,7 @@ class CubinModule(Module):
     def __init__(self, device: "Device", data: bytes, path: Path):
         super().__init__(device, str(path), data)
         self.cubin: Cubin = read_cubin(data, path)
+        self.architecture = self.cubin.architecture
         self.image = Image(self.cubin.functions)
         self.lines = lines(self.cubin)
         self._sections = self._place_sections()
@@ -69,7 +71,7 @@ class CubinModule(Module):
     @property
     def code(self) -> str:
         """What its code is, for people."""
-        return f"machine code of sm_{self.cubin.architecture}"
+        return f"machine code of sm_{self.architecture}"
 
     @property
     def entries(self) -> list[str]:
@@ -102,7 +104,7 @@ class CubinModule(Module):
     def place(self, content: bytes) -> int:
         """Device address of a copy of some bytes, for as long as the device lives."""
         memory = self.device.memory
-        address = memory.allocate(len(content))
+        address = memory.allocate(len(content), hidden=True)
         memory.view(address, len(content))[:] = np.frombuffer(content, np.uint8)
         return address
 
@@ -157,7 +159,7 @@ class CubinKernel(Kernel):
         source = Source(
             name=self.name,
             file=module.name,
-            architecture=module.cubin.architecture,
+            architecture=module.architecture,
             sections=module.image.sections(function),
             entries=module.image.entries(function, module.cubin.symbols),
             jumps=jump_table(function),
@@ -194,9 +196,10 @@ class CubinKernel(Kernel):
         struct.pack_into("<3I", bank, _BLOCK, *geometry.block)
         struct.pack_into("<3I", bank, _GRID, *geometry.grid)
         stack = self._program.thread_bytes(self.module.device.limits.stack_bytes)
-        struct.pack_into("<QI", bank, _LOCAL, LOCAL_WINDOW, stack)
+        struct.pack_into("<QII", bank, _LOCAL, LOCAL_WINDOW, stack, geometry.dynamic_shared)
+        struct.pack_into("<I", bank, _SMS, self.module.device.limits.sms)
         workspace = _HOPPER_WORKSPACE
-        if self.module.cubin.architecture < HOPPER:
+        if self.module.architecture < HOPPER:
             workspace = _WORKSPACE
             struct.pack_into("<Q", bank, _SHARED, SHARED_WINDOW)
             struct.pack_into("<Q", bank, _CONSTANTS, self.module.bank(3))

@@ -20,6 +20,8 @@ from lockstep.frontend.exec.resident import Geometry
 if TYPE_CHECKING:
     from lockstep.device.device import Device
 
+SHOWN_NAMES = 20
+
 Shape = tuple[tuple[int, int, int], tuple[int, int, int], int]
 """Grid, block, bytes of dynamic shared memory."""
 
@@ -27,8 +29,11 @@ Shape = tuple[tuple[int, int, int], tuple[int, int, int], int]
 class Module(ABC):
     """Loaded device code: kernels by name, and its variables in device memory.
 
-    ``key`` identifies the content of the file that it comes from.
+    ``key`` identifies the content of the file that it comes from. ``architecture`` is 80 for
+    machine code of sm_80, 0 for PTX, as of :class:`lockstep.workload.Kernel`.
     """
+
+    architecture = 0
 
     def __init__(self, device: "Device", name: str, content: bytes):
         self.device, self.name = device, name
@@ -64,15 +69,16 @@ class Module(ABC):
         if name in self.entries:
             return name
         mangled = [e for e in self.entries if e.startswith("_Z") and f"{len(name)}{name}" in e]
-        if len(mangled) != 1:
-            have = ", ".join(self.entries) or "none"
-            raise WorkloadError(f"{self.name} has no kernel {name}; it has {have}")
+        if len(mangled) > 1:
+            raise WorkloadError(f"{self.name}: {name} may be {_some(mangled)}")
+        if not mangled:
+            raise WorkloadError(f"{self.name} has no kernel {name}; it has {_some(self.entries)}")
         return mangled[0]
 
     def symbol(self, name: str) -> DeviceArray:
         """A ``__device__`` or ``__constant__`` variable as an array."""
         if name not in self.addresses:
-            have = ", ".join(self.addresses) or "none"
+            have = _some(list(self.addresses))
             raise WorkloadError(f"{self.name} has no variable {name}; it has {have}")
         return self.variable(name)
 
@@ -124,8 +130,14 @@ class Kernel(ABC):
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
             raise WorkloadError(f"kernel {self.name}: expected [grid, block, shared_bytes, stream]")
         grid, block, shared, stream = (*configuration, 0, None)[:4]
+        if not isinstance(shared, (int, np.integer)):
+            raise WorkloadError(f"kernel {self.name}: {shared!r} bytes of dynamic shared memory")
         shape = _three(self.name, "grid", grid), _three(self.name, "block", block), int(shared)
         return Configured(self, shape, self.module.device.find_stream(stream))
+
+    def __call__(self, *arguments: Any) -> None:
+        """Say how a kernel is launched to who left the configuration out."""
+        raise WorkloadError(f"kernel {self.name}: launch it as kernel[grid, block](*arguments)")
 
     def geometry(self, shape: Shape) -> Geometry:
         """A launch of that shape, checked against the GPU."""
@@ -151,6 +163,11 @@ class Configured:
         parameters = pack(kernel.name, kernel.parameters, kernel.flatten(arguments))
         geometry = kernel.geometry(self.shape)
         return device.launch(kernel, geometry, parameters, self.stream, arguments)
+
+
+def _some(names: list[str]) -> str:
+    """A list of names for a message, not too long."""
+    return ", ".join(names[:SHOWN_NAMES]) + (", ..." if len(names) > SHOWN_NAMES else "") or "none"
 
 
 def _three(kernel: str, what: str, size: Any) -> tuple[int, int, int]:

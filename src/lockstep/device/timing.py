@@ -61,6 +61,8 @@ class Timing:
         commands, self._pending = self._pending, []
         if not commands:
             return
+        if self._session.stopped:
+            raise Stopped(f"{self._session.stopped}; only a new device can go on after that")
         self._session.run(commands)
         launches, self._launches = self._launches, {}
         for run in self._session.finished[self._finished :]:

@@ -57,7 +57,12 @@ class Simulation:
         self._done_ctas = 0
 
     def run(self, commands: list[Kernel | MemoryCopy]) -> None:
-        """Run until all commands are done, a limit is reached, or nothing can move."""
+        """Run until all commands are done, a limit is reached, or nothing can move.
+
+        Nothing runs any more after an early end: ``stopped`` stays what it is.
+        """
+        if self.stopped:
+            return
         self._commands += commands
         kernels = (c for c in commands if isinstance(c, Kernel) and self._selected(c))
         self._total_ctas += sum(k.n_ctas for k in kernels)

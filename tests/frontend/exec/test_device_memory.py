@@ -45,6 +45,15 @@ def test_a_view_is_inside_one_allocation(memory, offset, size):
         memory.view(address + offset, size)
 
 
+def test_the_nearest_allocation_is_none_that_nobody_asked_for(memory):
+    asked = memory.allocate(64)
+    hidden = memory.allocate(64, hidden=True)
+    assert memory.nearest(hidden + 100) == (asked, 64)
+    memory.free(hidden)
+    again = memory.allocate(64)
+    assert again == hidden and memory.nearest(hidden + 100) == (hidden, 64)
+
+
 def test_all_of_the_memory_can_be_given_out_and_not_more(memory):
     addresses = [memory.allocate(CAPACITY // 4) for _ in range(4)]
     with pytest.raises(DeviceMemoryError, match=rf"exhausted: 1 bytes .* {CAPACITY} of {CAPACITY}"):

@@ -26,7 +26,10 @@ _WINDOWS = {
     Window.LOCAL: "local",
     Window.PARAMETER: "parameter",
 }
+_READS = ("ld", "ldg", "lds", "ldl", "ldc", "ldu", "ldsm", "ldmatrix", "tex", "suld")
+_WRITES = ("st", "stg", "sts", "stl", "stsm", "stmatrix", "sust")
 _MESSAGES = {
+    Fault.TRAP: "trap",
     Fault.STACK_OVERFLOW: "stack overflow: recursive calls are nested too deep",
     Fault.BAD_TARGET: "branch or call to an address that is no target",
 }
@@ -38,29 +41,38 @@ class Place:
 
     instruction: str
     pc: int  # byte offset in the kernel's code, as the timing model counts
-    file: str = ""
-    line: int = 0  # of the PTX text; of machine code, of what it was compiled from
+    file: str = ""  # of PTX, and its line
+    line: int = 0
     sources: tuple[tuple[str, int], ...] = ()  # file and line that it was made from
+    function: str = ""  # of machine code that is not in the kernel itself
 
     def __str__(self) -> str:
-        if not self.file:
-            return self.instruction
-        text = f"{self.instruction} at {self.file}:{self.line}"
-        if self.sources:
-            text += f" ({', inlined at '.join(f'{file}:{line}' for file, line in self.sources)})"
-        return text
+        text = self.instruction
+        if self.function:
+            text += f" in {plain(self.function)}"
+        made = ", inlined at ".join(f"{file}:{line}" for file, line in self.sources)
+        if self.file:
+            return f"{text} at {self.file}:{self.line}" + (f" ({made})" if made else "")
+        return f"{text} at {made}" if made else text
 
 
 def place_of(program: Program, index: int) -> Place:
     """The place of a static instruction."""
-    record = program.code[index]
-    text = program.texts[record["text"]]
-    if not program.origins:  # machine code without line tables
-        return Place(text, int(record["pc"]))
-    origin = program.origins[index]
-    if not origin.line:  # machine code with them
-        return Place(text, int(record["pc"]), *(origin.sources or (("", 0),))[0])
-    return Place(text, int(record["pc"]), program.file, origin.line, origin.sources)
+    record, origin = program.code[index], program.origins[index]
+    pc, sources = int(record["pc"]), origin.sources
+    if origin.text:
+        outside = "" if origin.function == program.name else origin.function
+        return Place(origin.text, pc, sources=sources, function=outside)
+    return Place(program.texts[record["text"]], pc, program.file, origin.line, sources)
+
+
+def plain(name: str) -> str:
+    """A function's name in C++."""
+    if not name.startswith("_Z"):
+        return name
+    from lockstep.isa.sass.binary import demangled  # its libraries take long to load
+
+    return demangled(name)
 
 
 class LaunchError(LockstepError):
@@ -87,7 +99,7 @@ class LaunchError(LockstepError):
         self.kind, self.kernel, self.message = kind, kernel, message
         self.cta, self.thread, self.place = cta, thread, place
         self.address, self.allocation = address, allocation
-        text = f"kernel {kernel}: {message}"
+        text = f"kernel {plain(kernel)}: {message}"
         if thread is not None:
             text += f"; thread {thread} of CTA {cta}"
         if place is not None:
@@ -174,12 +186,14 @@ def _access(resident: Resident, memory: DeviceMemory, place: Place) -> tuple[str
 
 
 def _verb(instruction: str) -> str:
-    opcode, *words = instruction.split(".")
-    if opcode in ("atom", "red"):
+    """What an access does, by its PTX opcode or its machine instruction in full."""
+    name = next(word for word in instruction.split() if not word.startswith("@"))
+    opcode, *words = name.lower().split(".")
+    if opcode in ("atom", "red", "atomg", "atoms"):
         return "atomic"
-    if opcode in ("ld", "ldu", "ldmatrix", "tex", "suld") or "load" in words:
+    if opcode in _READS or "load" in words:
         return "read"
-    return "write" if opcode in ("st", "stmatrix", "sust") or "store" in words else "access"
+    return "write" if opcode in _WRITES or "store" in words else "access"
 
 
 def _distance(address: int, size: int, start: int, length: int) -> str:

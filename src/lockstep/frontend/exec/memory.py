@@ -40,6 +40,7 @@ class DeviceMemory:
         self.base = _reserve(self.capacity, self.file)
         self._starts: list[int] = []
         self._sizes: dict[int, int] = {}
+        self._hidden: set[int] = set()
         self._free: list[tuple[int, int]] = [(self.base, self.capacity)]  # (address, bytes)
         self.table = np.zeros(64, ALLOCATION)
         self.used = 0
@@ -47,8 +48,11 @@ class DeviceMemory:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def allocate(self, size: int, alignment: int = ALIGNMENT) -> int:
-        """Address of ``size`` bytes whose content is undefined (zero when first used)."""
+    def allocate(self, size: int, alignment: int = ALIGNMENT, hidden: bool = False) -> int:
+        """Address of ``size`` bytes whose content is undefined (zero when first used).
+
+        ``hidden``: nobody asked for it, so that nothing tells of it: see :meth:`nearest`.
+        """
         if size < 0:
             raise DeviceMemoryError(f"cannot allocate {size} bytes")
         need = max(-(-size // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
@@ -57,6 +61,8 @@ class DeviceMemory:
             if address + need <= start + length:
                 self._take(k, address, need)
                 self._insert(address, size)
+                if hidden:
+                    self._hidden.add(address)
                 return address
         raise DeviceMemoryError(
             f"device memory exhausted: {size} bytes asked for, {self.used} of {self.capacity} "
@@ -83,6 +89,7 @@ class DeviceMemory:
         size = self._sizes.pop(address, None)
         if size is None:
             raise DeviceMemoryError(f"{address:#x} was not allocated, or has been freed")
+        self._hidden.discard(address)
         place = self._starts.index(address)
         del self._starts[place]
         self.used -= size
@@ -109,9 +116,13 @@ class DeviceMemory:
         return (start, self._sizes[start]) if address < start + self._sizes[start] else None
 
     def nearest(self, address: int) -> tuple[int, int] | None:
-        """The allocation (address, bytes) with the smallest distance to an address."""
-        place = bisect.bisect(self._starts, address)
-        near = [(s, self._sizes[s]) for s in self._starts[max(place - 1, 0) : place + 1]]
+        """The allocation (address, bytes) with the smallest distance to an address.
+
+        Hidden ones are passed over.
+        """
+        starts = [s for s in self._starts if s not in self._hidden]
+        place = bisect.bisect(starts, address)
+        near = [(s, self._sizes[s]) for s in starts[max(place - 1, 0) : place + 1]]
         return min(near, key=lambda a: max(a[0] - address, address - a[0] - a[1] + 1), default=None)
 
     def view(self, address: int, size: int) -> np.ndarray:
@@ -119,6 +130,8 @@ class DeviceMemory:
 
         Raises :class:`DeviceMemoryError` if they are not inside one allocation.
         """
+        if not self.base:
+            raise DeviceMemoryError("the device is closed")
         found = self.find(address) if size else (address, 0)
         if found is None or address + size > found[0] + found[1]:
             raise DeviceMemoryError(f"{size} bytes at {address:#x} are not inside an allocation")

@@ -7,7 +7,8 @@ from lockstep.frontend.exec.faults import place_of, thread_error
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
 from lockstep.frontend.exec.printing import Arguments, render
 from lockstep.frontend.exec.resident import Resident
-from lockstep.frontend.exec.state import LANES, RESULT_WORD
+from lockstep.frontend.exec.state import LANES, RESULT_WORD, RETURN_WORD
+from lockstep.isa.sass.encoding.instruction import BYTES
 
 CHUNK = 256  # bytes of a string that are read at a time
 HEAP_BYTES = 8 << 20  # CUDA's default of cudaLimitMallocHeapSize (CUDA C++ programming guide)
@@ -145,7 +146,13 @@ class Call:
 
     def error(self, kind: str, message: str, **about) -> Exception:
         """The error for what the thread asked for."""
-        machine, program = self.resident.machine, self.resident.program
-        index = int(machine.warps[self.w].host_instruction)
-        place = place_of(program, index)
+        place = place_of(self.resident.program, self._instruction())
         return thread_error(self.resident, kind, message, self.w, self.lane, place, **about)
+
+    def _instruction(self) -> int:
+        """Static index of the call; machine code tells only where it will return to."""
+        machine, program = self.resident.machine, self.resident.program
+        if program.targets is None:
+            return int(machine.warps[self.w].host_instruction)
+        pc = int(machine.scratch[self.w, RETURN_WORD + self.lane])
+        return int(program.blocks["first"][program.targets[pc // BYTES]]) - 1

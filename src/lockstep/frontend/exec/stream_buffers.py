@@ -1,7 +1,5 @@
 """Where the blocks of resident CTAs write their streams."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from lockstep.errors import LockstepError
@@ -14,9 +12,8 @@ MOST_STREAM_WORDS = 1 << 28  # of one CTA: 2 GiB, as much as an endless loop may
 class Streams:
     """The stream buffers of the CTAs that run, one a place; they grow as needed."""
 
-    def __init__(self, machine: Machine, first: int = FIRST_STREAM_WORDS):
-        """``first``: words of a buffer when it is first needed."""
-        self._machine, self._first = machine, first
+    def __init__(self, machine: Machine):
+        self._machine = machine
         self._ctas = machine.ctas.view(np.ndarray)  # record arrays are slow from Python
         self._buffers = [np.empty(0, np.int64)] * len(machine.ctas)
         machine.ctas.stream[:] = 0
@@ -35,20 +32,12 @@ class Streams:
                 f"{8 * used} bytes; an instruction limit tells where, execution without timing "
                 "takes no memory"
             )
-        buffer = np.empty(max(2 * len(self._buffers[place]), self._first), np.int64)
+        buffer = np.empty(max(2 * len(self._buffers[place]), FIRST_STREAM_WORDS), np.int64)
         buffer[:used] = self._buffers[place][:used]
         self._buffers[place] = buffer
         cta = self._machine.ctas[place]
         cta.stream = buffer.ctypes.data + 8 * used
         cta.stream_end = buffer.ctypes.data + buffer.nbytes
-
-    def drain(self, place: int, read: Callable[[np.ndarray], None]) -> bool:
-        """Empty a buffer after ``read`` has seen its words; false if there were none."""
-        words = self._buffers[place][: self._used(place)]
-        if len(words):
-            read(words)
-            self._machine.ctas[place].stream = self._buffers[place].ctypes.data
-        return len(words) > 0
 
     def take(self, place: int) -> tuple[int, tuple[int, int, int], np.ndarray]:
         """Number, index and stream words of the CTA that ended; its place becomes free."""

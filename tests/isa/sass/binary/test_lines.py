@@ -1,9 +1,10 @@
+import struct
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from lockstep.isa.sass.binary import line_at, lines, read_cubin
+from lockstep.isa.sass.binary import Cubin, Line, Relocation, line_at, lines, read_cubin
 
 FLOAT = "_Z5scaleIfEvPT_sd"
 
@@ -49,3 +50,25 @@ def test_a_damaged_table_gives_what_is_before_the_damage(cubin):
     for place in range(0, len(whole), 3):
         bad = whole[:place] + b"\xff" + whole[place + 1 :]
         lines(msgspec.structs.replace(cubin, sections={".debug_line": bad}))
+
+
+def test_of_rows_with_the_same_offset_the_last_one_holds():
+    rows = (Line(0, "a", 9), Line(16, "z", 1), Line(16, "a", 2), Line(32, "a", 3))
+    assert line_at(rows, 16) == rows[2]
+
+
+def test_rows_of_inlined_functions_name_their_calls():
+    """A table of two rows, the second one inlined at the first, and it again at the second."""
+    header = struct.pack("<5B", 1, 1, 0xFB, 14, 10) + bytes([0, 1, 1, 1, 1, 0, 0, 0, 1])
+    header += b"\0" + b"a.cu\0\0\0\0" + b"\0"
+    start = b"\0\x09\x02" + bytes(8)
+    rows = b"\x01" + b"\0\x03\x90\x01\0" + b"\x02\x10\x03\x04\x01" + b"\0\x03\x90\x02\0\x01"
+    content = struct.pack("<HI", 2, len(header)) + header + start + rows + b"\0\x01\x01"
+    table = struct.pack("<I", len(content)) + content
+    place = table.index(start) + 3
+    relocation = Relocation(".debug_line", place, 2, "k")
+    cubin = Cubin(80, (), {}, b"", 0, (), (relocation,), {".debug_line": table})
+    first, second, third = lines(cubin)["k"]
+    assert first == Line(0, "a.cu", 1)
+    assert second == Line(16, "a.cu", 5, (("a.cu", 1),))
+    assert third == Line(16, "a.cu", 5, (("a.cu", 5), ("a.cu", 1)))

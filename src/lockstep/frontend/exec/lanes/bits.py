@@ -195,6 +195,22 @@ def permute(b: LaneBuilder, x: Value, y: Value, selector: Value) -> Value:
     return b.subroutine("permute", I32, _permute, x, y, selector)
 
 
+# The picks of each byte, lowest first, for selectors 0 to 3.
+_MODES = {
+    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
+    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
+    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
+    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
+    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
+}
+
+
+def permute_in_mode(b: LaneBuilder, x: Value, y: Value, selector: Value, mode: str) -> Value:
+    """The same with the picks that a mode of PTX's ``prmt`` has for the selector's low two bits."""
+    return permute(b, x, y, choose(b, selector, _MODES[mode]))
+
+
 def _permute(b: LaneBuilder, x: Value, y: Value, selector: Value) -> Value:
     low, high = (resize(b, v, I64) for v in (x, y))
     both = b.ir.or_(low.ir, b.ir.shl(high.ir, b.constant(I64, 32).ir))

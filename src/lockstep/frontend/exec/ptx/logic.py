@@ -120,22 +120,10 @@ def permute(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], result)
 
 
-# The picks of each byte, lowest first, for selectors 0 to 3.
-_PERMUTATIONS = {
-    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
-    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
-    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
-    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
-    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
-    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
-}
-
-
 @opcode("prmt.b32.{f4e,b4e,rc8,ecl,ecr,rc16}")
 def permute_mode(lift: Lift, i: Instruction) -> None:
     a, c, selector = sources(lift, i, "b32")
-    table = _PERMUTATIONS[i.modifiers[-1]]
-    lift.write(i.operands[0], bits.permute(lift.b, a, c, bits.choose(lift.b, selector, table)))
+    lift.write(i.operands[0], bits.permute_in_mode(lift.b, a, c, selector, i.modifiers[-1]))
 
 
 # Data movement

@@ -3,7 +3,7 @@
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD
-from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.integer import resize, shift_left, shift_right
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
 from lockstep.frontend.exec.sass.graph import jumps_anywhere
 from lockstep.frontend.exec.sass.lift import Lift
@@ -17,7 +17,7 @@ from lockstep.isa.sass.encoding.operand import Constant, Name, Operand, Register
     "NOP", "YIELD", "WARPSYNC", "BSYNC", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
     "ERRBAR", "CGAERRBAR", "FENCE", "NANOSLEEP", "PREEXIT", "ACQBULK", "EXIT", "BPT",
     modifiers="TRAP LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
-    "KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP",
+    "KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP E PF1 PF2 WARP",
 )  # fmt: skip
 def no_result(lift: Lift, i: Instruction) -> None:
     """Nothing is computed: order and convergence are the scheduler's business."""
@@ -172,7 +172,7 @@ _RECORDS = {
     "SR_NTID.Y": ("launch", "ntid_y"), "SR_NTID.Z": ("launch", "ntid_z"),
     "SR_NCTAID.X": ("launch", "nctaid_x"), "SR_NCTAID.Y": ("launch", "nctaid_y"),
     "SR_NCTAID.Z": ("launch", "nctaid_z"), "SR_VIRTUALSMID": ("cta", "sm"),
-    "SR_VIRTID": ("cta", "sm"), "SR_CLOCKLO": ("launch", "clock"), "SR_CLOCK": ("launch", "clock"),
+    "SR_CLOCKLO": ("launch", "clock"), "SR_CLOCK": ("launch", "clock"),
     "SR_GLOBALTIMERLO": ("launch", "nanoseconds"), "SR_SMEMSZ": ("launch", "shared_bytes"),
 }  # fmt: skip
 _MASKS = {
@@ -184,7 +184,10 @@ _MASKS = {
     "SR_GEMASK": lambda k: ~((1 << k) - 1) & 0xFFFFFFFF,
 }
 # SR_LMEMHIOFF bounds the stack from below, which ends at the first byte of local memory.
-_ZERO = ("SR_LMEMHIOFF", "SR_CgaCtaId", "SR_CLOCKHI", "SR_GLOBALTIMERHI", "SRZ", "SR_ESR_PC")
+_ZERO = ("SR_LMEMHIOFF", "SR_CgaCtaId", "SRZ", "SR_ESR_PC", *(f"SR_PM{k}" for k in range(8)))
+_UPPER = {"SR_CLOCKHI": "clock", "SR_GLOBALTIMERHI": "nanoseconds"}
+# The warp's number, and how many there are, from bit 8 on: all that compilers read of them.
+_FROM_EIGHT = {"SR_VIRTID": ("warp", "index"), "SR_VIRTCFG": ("launch", "warps")}
 
 
 @opcode("S2R", "S2UR", "CS2R", modifiers="32")
@@ -218,6 +221,10 @@ def _special(lift: Lift, name: str) -> Value:
         return Value(b.ir.or_(b.ir.or_(first, second), third), I32)
     if name in _RECORDS:
         return lift.scalar_field(*_RECORDS[name], I32)
+    if name in _UPPER:
+        return resize(b, shift_right(b, lift.scalar_field("launch", _UPPER[name], I64), 32), I32)
+    if name in _FROM_EIGHT:
+        return shift_left(b, lift.scalar_field(*_FROM_EIGHT[name], I32), 8)
     if name == "SR_LANEID":
         return b.each(I32, list(range(LANES)))
     if name in _MASKS:

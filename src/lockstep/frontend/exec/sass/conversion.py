@@ -39,23 +39,11 @@ def _floats(i: Instruction) -> list[Type]:
     return [_FLOATS[m] for m in i.modifiers if m in _FLOATS]
 
 
-def read_as(lift: Lift, operand, kind: Type) -> Value:
-    """An operand as a type; of small ones the part of the register that is named."""
-    if kind.bits >= 32:
-        return lift.read(operand, kind)
-    part = getattr(operand, "part", "")
-    shift = {"B1": 8, "B2": 16, "B3": 24, "H1": 16, "H1_H1": 16}.get(part, 0)
-    word = lift.read(operand)
-    if shift:
-        word = Value(lift.b.ir.lshr(word.ir, lift.b.constant(I32, shift).ir), I32)
-    return lift.b.cast(resize(lift.b, word, kind.integer), kind)
-
-
 @opcode("I2F", "I2FP", modifiers=_ALL)
 def integer_to_float(lift: Lift, i: Instruction) -> None:
     kind, signed = _integer(i)
     target = (_floats(i) or [F32])[0]
-    source = read_as(lift, i.operands[1], kind)
+    source = lift.read_part(i.operands[1], kind)
     value = from_integer(lift.b, source, target, signed, rounding_of(i))
     lift.write(i.operands[0], lift.b.cast(value, target.integer) if target.bits < 32 else value)
 
@@ -64,7 +52,7 @@ def integer_to_float(lift: Lift, i: Instruction) -> None:
 def float_to_integer(lift: Lift, i: Instruction) -> None:
     """With NTZ a NaN becomes zero, else the integer of which just the top bit is set."""
     kind, signed = _integer(i)
-    source = read_as(lift, i.operands[1], (_floats(i) or [F32])[0])
+    source = lift.read_part(i.operands[1], (_floats(i) or [F32])[0])
     if "FTZ" in i.modifiers:
         source = flush(lift.b, source)
     value = to_integer(lift.b, source, kind, signed, rounding_of(i))
@@ -79,7 +67,7 @@ def float_to_integer(lift: Lift, i: Instruction) -> None:
 def float_to_float(lift: Lift, i: Instruction) -> None:
     """The first type is the result's."""
     target, source = (_floats(i) + [F32, F32])[:2]
-    value = read_as(lift, i.operands[1], source)
+    value = lift.read_part(i.operands[1], source)
     if "FTZ" in i.modifiers:
         value = flush(lift.b, value)
     result = to_float(lift.b, value, target, rounding_of(i))
@@ -90,23 +78,9 @@ def float_to_float(lift: Lift, i: Instruction) -> None:
 
 @opcode("FRND", modifiers=_ALL)
 def round_to_whole(lift: Lift, i: Instruction) -> None:
-    kind = (_floats(i) or [F32])[0]
-    if kind.bits < 32:
-        raise lift.refuse("only 32 and 64 bits are supported")
-    value = lift.read(i.operands[1], kind)
+    b, kind = lift.b, (_floats(i) or [F32])[0]
+    value = lift.read_part(i.operands[1], kind)
     if "FTZ" in i.modifiers:
-        value = flush(lift.b, value)
-    lift.write(i.operands[0], whole(lift.b, value, rounding_of(i)))
-
-
-@opcode("F2FP", modifiers=_ALL + " PACK_AB RELU")
-def pack(lift: Lift, i: Instruction) -> None:
-    """Two floats rounded to 16 bits each, the first in the upper half; or one to TF32."""
-    b = lift.b
-    target = (_floats(i) or [F16])[0]
-    sources = [to_float(b, lift.read(o, F32), target, rounding_of(i)) for o in i.operands[1:3]]
-    if "RELU" in i.modifiers or target.bits > 16:
-        raise lift.refuse("this form is not supported")
-    high, low = (resize(b, b.cast(v, I16), I32) for v in sources)
-    upper = b.ir.shl(high.ir, b.constant(I32, 16).ir)
-    lift.write(i.operands[0], Value(b.ir.or_(upper, low.ir), I32))
+        value = flush(b, value)
+    number = to_float(b, whole(b, widen(b, value), rounding_of(i)), kind)
+    lift.write(i.operands[0], b.cast(number, kind.integer))

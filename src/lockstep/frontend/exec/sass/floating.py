@@ -1,15 +1,30 @@
 """Single- and double-precision arithmetic, comparison and special functions."""
 
+from msgspec.structs import replace
+
 from lockstep.frontend.exec.lanes import approximate
 from lockstep.frontend.exec.lanes.compare import compare_floats
+from lockstep.frontend.exec.lanes.convert import to_float
 from lockstep.frontend.exec.lanes.floating import Choice, Result, absolute, arithmetic, choose
-from lockstep.frontend.exec.lanes.formats import flush
+from lockstep.frontend.exec.lanes.formats import flush, widen
 from lockstep.frontend.exec.lanes.rounding import Rounding
-from lockstep.frontend.exec.lanes.types import F32, F64, I32, PRED, Type, Value
+from lockstep.frontend.exec.lanes.types import (
+    BF16,
+    F16,
+    F32,
+    F64,
+    I16,
+    I32,
+    I64,
+    PRED,
+    Type,
+    Value,
+)
 from lockstep.frontend.exec.sass.integer import write_comparison
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.isa.sass.encoding.instruction import Instruction
+from lockstep.isa.sass.encoding.operand import Operand
 
 _ROUNDINGS = {"RZ": Rounding.ZERO, "RM": Rounding.DOWN, "RP": Rounding.UP, "RN": Rounding.NEAREST}
 _WHOLE = {"TRUNC": Rounding.ZERO, "FLOOR": Rounding.DOWN, "CEIL": Rounding.UP}
@@ -40,12 +55,27 @@ def compute(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], arithmetic(lift.b, operation, result_of(i), *sources))
 
 
-@opcode("FMNMX", "DMNMX", modifiers="FTZ NAN XORSIGN")
+def choice_of(i: Instruction) -> Choice:
+    """The form of a minimum or maximum."""
+    words, signs = i.modifiers, "XORSIGN" in i.modifiers
+    return Choice("FTZ" in words, "NAN" in words, magnitudes=signs, signs=signs)
+
+
+def with_signs(lift: Lift, i: Instruction) -> list[Operand]:
+    """The sources; XORSIGN compares magnitudes but needs the signs that were taken off."""
+    sources = list(i.operands[i.results :])
+    if "XORSIGN" not in i.modifiers:
+        return sources
+    if not all(getattr(o, "absolute", False) for o in sources[:2]):
+        raise lift.refuse("XORSIGN without magnitudes is not supported")
+    return [replace(o, absolute=False) for o in sources[:2]] + sources[2:]
+
+
+@opcode("FMNMX", modifiers="FTZ NAN XORSIGN")
 def minimum_or_maximum(lift: Lift, i: Instruction) -> None:
     """The predicate chooses the minimum."""
-    x, y = (lift.read(o, _kind(i)) for o in i.operands[1:3])
-    words = i.modifiers
-    how = Choice("FTZ" in words, "NAN" in words, "XORSIGN" in words, "XORSIGN" in words)
+    x, y = (lift.read(o, _kind(i)) for o in with_signs(lift, i)[:2])
+    how = choice_of(i)
     low, high = choose(lift.b, False, how, x, y), choose(lift.b, True, how, x, y)
     lift.write(i.operands[0], lift.b.select(lift.predicate(i.operands[3]), low, high))
 
@@ -56,6 +86,26 @@ def ordered(lift: Lift, i: Instruction, x: Value, y: Value) -> Value:
     if name in ("t", "f"):
         return lift.b.constant(PRED, name == "t")
     return compare_floats(lift.b, name, x, y, "FTZ" in i.modifiers)
+
+
+@opcode("DSETP.MIN", "DSETP.MAX", modifiers="AND")
+def find_extremum(lift: Lift, i: Instruction) -> None:
+    """Whether the first is the minimum or maximum of both, and whether neither is a number.
+
+    It is what ptxas makes of ``min.f64``: a select by the first predicate follows, and where the
+    second holds, the second operand with the quiet bit set takes its place.
+    """
+    b = lift.b
+    *targets, x, y, other = i.operands
+    x, y = lift.read(x, F64), lift.read(y, F64)
+    how = Choice(propagate=False)
+    best = choose(b, "MAX" in i.modifiers, how, x, y)
+    same = b.ir.icmp_unsigned("==", b.cast(best, I64).ir, b.cast(x, I64).ir)
+    nans = [b.ir.fcmp_unordered("uno", v.ir, v.ir) for v in (x, y)]
+    first = b.ir.and_(same, b.ir.not_(nans[0]))
+    for target, value in zip(targets, (first, b.ir.and_(*nans)), strict=True):
+        held = b.ir.and_(value, lift.predicate(other).ir)
+        lift.write_predicate(target, Value(held, PRED))
 
 
 @opcode("FSETP", "DSETP", modifiers=ORDERS + " AND OR XOR FTZ")
@@ -109,9 +159,12 @@ _FUNCTIONS = {
 _COARSE = {"RCP64H": approximate.reciprocal, "RSQ64H": approximate.reciprocal_root}
 
 
-@opcode("MUFU", modifiers="COS SIN EX2 LG2 RCP RSQ RCP64H RSQ64H SQRT TANH")
+@opcode("MUFU", modifiers="COS SIN EX2 LG2 RCP RSQ RCP64H RSQ64H SQRT TANH F16 BF16")
 def special_function(lift: Lift, i: Instruction) -> None:
-    """Subnormal operands and results are zero; the 64H functions work on upper halves."""
+    """Subnormal operands and results are zero, but for TANH and 16-bit numbers.
+
+    The 64H functions work on upper halves.
+    """
     b, name = lift.b, i.modifiers[0]
     if name in _COARSE:
         upper = lift.read(i.operands[1])
@@ -119,7 +172,16 @@ def special_function(lift: Lift, i: Instruction) -> None:
         result = approximate.coarse(b, _COARSE[name], wide)
         lift.write(i.operands[0], lift.split(result)[1])
         return
-    x = flush(b, lift.read(i.operands[1], F32))
+    kind = {"F16": F16, "BF16": BF16}.get(i.modifiers[-1], F32)
+    x = widen(b, lift.read_part(i.operands[1], kind))
+    if kind != F32:
+        result = to_float(b, _FUNCTIONS[name](b, x), kind)
+        lift.write(i.operands[0], b.cast(result, I16))
+        return
+    if name == "TANH":
+        lift.write(i.operands[0], approximate.tanh(b, x))
+        return
+    x = flush(b, x)
     if name in ("SIN", "COS"):
         x = Value(b.ir.fmul(x.ir, b.constant(F32, _TURN).ir), F32, settled=False)
     lift.write(i.operands[0], flush(b, _FUNCTIONS[name](b, x)))

@@ -1,14 +1,17 @@
 """Half-precision arithmetic on the two halves of a register, f16 or bf16."""
 
-from lockstep.frontend.exec.lanes.compare import apart, compare_floats, together
+from msgspec.structs import replace
+
+from lockstep.frontend.exec.lanes.compare import apart, compare_floats, one, together
 from lockstep.frontend.exec.lanes.convert import to_float
-from lockstep.frontend.exec.lanes.floating import Choice, absolute, arithmetic, choose, negate
-from lockstep.frontend.exec.lanes.types import BF16, F16, F32, I32, PRED, Type, Value
-from lockstep.frontend.exec.sass.floating import ORDERS, result_of
+from lockstep.frontend.exec.lanes.floating import absolute, arithmetic, choose, negate
+from lockstep.frontend.exec.lanes.rounding import Rounding
+from lockstep.frontend.exec.lanes.types import BF16, F16, F32, I16, I32, PRED, Type, Value
+from lockstep.frontend.exec.sass.floating import ORDERS, choice_of, result_of, with_signs
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.isa.sass.encoding.instruction import Instruction
-from lockstep.isa.sass.encoding.operand import Float, Immediate, Register
+from lockstep.isa.sass.encoding.operand import Float, Immediate
 
 _WORDS = "MMA F32 BF16_V2 FTZ SAT RELU FMZ OOB"
 _OPERATIONS = {"HADD2": "fadd", "HMUL2": "fmul", "HFMA2": "fma"}
@@ -20,26 +23,27 @@ def kind_of(i: Instruction) -> Type:
 
 
 def read_pair(lift: Lift, operand, kind: Type) -> Value:
-    """A source as two halves, the low one first; a part repeats one half or is an f32."""
+    """A source as two halves, the low one first; a part repeats one half or is an f32.
+
+    An f32 is rounded toward zero: ptxas for sm_70 makes ``cvt.rz.f16.f32`` an HADD2 of it.
+    """
     b, part = lift.b, operand.part
     if part == "F32":
-        single = to_float(b, lift.read(operand, F32), kind)
+        single = to_float(b, lift.read(operand, F32), kind, Rounding.ZERO)
         return together(b, single, single)
-    word = lift.words(operand, 1)[0] if isinstance(operand, Register) else lift.read(operand)
+    word = lift.read(replace(operand, negated=False, absolute=False))
     pair = b.cast(word, kind.times(2))
     if part in ("H0_H0", "H1_H1"):
         half = apart(b, pair)[int(part[1])]
         pair = together(b, half, half)
-    if isinstance(operand, Register):
-        pair = absolute(b, pair) if operand.absolute else pair
-        pair = negate(b, pair) if operand.negated else pair
-    return pair
+    pair = absolute(b, pair) if operand.absolute else pair
+    return negate(b, pair) if operand.negated else pair
 
 
 def sources(lift: Lift, i: Instruction, kind: Type) -> list[Value]:
-    """The sources of an instruction; two immediates are the halves of one, the upper first."""
+    """The sources that are no predicates; two immediates are one, its upper half first."""
     values, halves = [], []
-    for operand in i.operands[i.results :]:
+    for operand in with_signs(lift, i):
         if isinstance(operand, (Float, Immediate)):
             halves.append(operand.bits if isinstance(operand, Float) else operand.value)
         elif getattr(operand, "file", "R") in ("R", "UR"):
@@ -66,27 +70,38 @@ def compute(lift: Lift, i: Instruction) -> None:
 
 @opcode("HMNMX2", modifiers=_WORDS + " NAN XORSIGN")
 def minimum_or_maximum(lift: Lift, i: Instruction) -> None:
-    b, words = lift.b, i.modifiers
-    x, y = sources(lift, i, kind_of(i))[:2]
-    how = Choice("FTZ" in words, "NAN" in words, "XORSIGN" in words, "XORSIGN" in words)
-    low, high = (b.cast(choose(b, large, how, x, y), I32) for large in (False, True))
-    least = next(o for o in i.operands[1:] if isinstance(o, Register) and o.file == "P")
-    lift.write(i.operands[0], b.select(lift.predicate(least), low, high))
+    b, how = lift.b, choice_of(i)
+    values = sources(lift, i, kind_of(i))
+    low, high = (b.cast(choose(b, large, how, *values), I32) for large in (False, True))
+    lift.write(i.operands[0], b.select(lift.predicate(i.operands[-1]), low, high))
 
 
-@opcode("HSETP2", modifiers=ORDERS + " AND OR XOR BF16_V2 FTZ H_AND")
+@opcode("HSETP2", modifiers=ORDERS + " AND OR XOR BF16_V2 FTZ")
 def compare(lift: Lift, i: Instruction) -> None:
     """A predicate for each half."""
+    outcomes = _compare_halves(lift, i)
+    for target, held in zip(i.operands, outcomes, strict=False):
+        lift.write_predicate(target, held)
+
+
+@opcode("HSET2", modifiers=ORDERS + " AND OR XOR BF BF16_V2 FTZ")
+def compare_to_halves(lift: Lift, i: Instruction) -> None:
+    """All ones for each half, or with BF a one of its type."""
+    b = lift.b
+    kind = kind_of(i) if "BF" in i.modifiers else I16
+    true = one(b, kind) if "BF" in i.modifiers else b.constant(I16, -1)
+    parts = [b.select(held, true, b.constant(kind, 0)) for held in _compare_halves(lift, i)]
+    lift.write(i.operands[0], b.cast(together(b, *parts), I32))
+
+
+def _compare_halves(lift: Lift, i: Instruction) -> list[Value]:
+    """The outcome for each half, combined with the predicate."""
     b, words = lift.b, i.modifiers
-    if "H_AND" in words:
-        raise lift.refuse("H_AND is not supported")
-    x, y = sources(lift, i, kind_of(i))[:2]
+    x, y = (apart(b, v) for v in sources(lift, i, kind_of(i))[:2])
     name = next(m for m in words if m in ORDERS.split()).lower()
-    other = [o for o in i.operands[i.results :] if isinstance(o, Register) and o.file == "P"]
+    other = lift.predicate(i.operands[-1]).ir
     emit = {"AND": b.ir.and_, "OR": b.ir.or_, "XOR": b.ir.xor}[
         next(m for m in words if m in ("AND", "OR", "XOR"))
     ]
-    for target, one, two in zip(i.operands, apart(b, x), apart(b, y), strict=False):
-        held = compare_floats(b, name, one, two, "FTZ" in words)
-        joined = Value(emit(held.ir, lift.predicate(other[-1]).ir), PRED)
-        lift.write_predicate(target, joined)
+    outcomes = (compare_floats(b, name, *pair, "FTZ" in words) for pair in zip(x, y, strict=True))
+    return [Value(emit(held.ir, other), PRED) for held in outcomes]

@@ -3,6 +3,7 @@
 # ruff: noqa: F401
 from lockstep.frontend.exec.sass import (
     atomics,
+    bits,
     control,
     conversion,
     floating,
@@ -10,6 +11,8 @@ from lockstep.frontend.exec.sass import (
     integer,
     matrix,
     memory,
+    multiply,
+    packing,
     predicates,
     surface,
     texture,

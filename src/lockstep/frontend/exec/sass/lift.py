@@ -8,8 +8,10 @@ from lockstep.errors import LockstepError
 from lockstep.frontend.exec.lanes import memory as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD, LaneBuilder
-from lockstep.frontend.exec.lanes.integer import negate, resize
-from lockstep.frontend.exec.lanes.types import F16, F32, F64, I32, I64, PRED, Type, Value
+from lockstep.frontend.exec.lanes.floating import absolute
+from lockstep.frontend.exec.lanes.floating import negate as other_sign
+from lockstep.frontend.exec.lanes.integer import negate, resize, shift_left, shift_right
+from lockstep.frontend.exec.lanes.types import F64, I32, I64, INTEGERS, PRED, Type, Value
 from lockstep.frontend.exec.state import LANES, Window
 from lockstep.frontend.exec.translation import BlockLift
 from lockstep.isa.sass.encoding.instruction import Instruction
@@ -24,7 +26,7 @@ from lockstep.isa.sass.encoding.operand import (
 SLOT_BYTES = 4 * LANES
 FILES = {"R": 255, "UR": 63, "B": 16}  # files of 32-bit registers, and how many there are
 PREDICATES = {"P": 7, "UP": 7}
-_FLOATS = (F16, F32, F64)
+_PARTS = {"B1": 8, "B2": 16, "B3": 24, "H1": 16, "H1_H1": 16}  # bits below, by name
 
 
 class Slots:
@@ -128,7 +130,15 @@ class Lift(BlockLift):
 
     def read(self, operand: Operand, kind: Type = I32) -> Value:
         """A source operand as 32 bits, or as a 64-bit type from two registers, signs applied."""
-        value = self._plain(operand, kind)
+        return self._signed(operand, self._plain(operand, kind))
+
+    def read_part(self, operand: Operand, kind: Type) -> Value:
+        """The same; of types below 32 bits the part of the register that is named."""
+        if kind.bits >= 32:
+            return self.read(operand, kind)
+        shift = _PARTS.get(getattr(operand, "part", ""), 0)
+        word = shift_right(self.b, self._plain(operand, I32), shift)
+        value = self.b.cast(resize(self.b, word, kind.integer), kind)
         return self._signed(operand, value)
 
     def _plain(self, operand: Operand, kind: Type) -> Value:
@@ -146,42 +156,34 @@ class Lift(BlockLift):
         raise self.refuse("cannot read this operand")
 
     def _signed(self, operand: Operand, value: Value) -> Value:
-        floating = value.type in _FLOATS
+        kind = value.type.kind
         if getattr(operand, "absolute", False):
-            value = self._absolute(value)
+            value = absolute(self.b, value)
         if getattr(operand, "inverted", False):
             value = Value(self.b.ir.not_(value.ir), value.type)
         if getattr(operand, "negated", False):
-            if floating:
-                return Value(self.b.ir.fneg(value.ir), value.type)
-            return negate(self.b, value)
+            return (other_sign if kind == "float" else negate)(self.b, value)
         return value
 
-    def _absolute(self, value: Value) -> Value:
-        b, kind = self.b, value.type
-        bits = I64 if kind.bits == 64 else I32
-        mask = b.constant(bits, (1 << (kind.bits - 1)) - 1)
-        cleared = b.ir.and_(b.cast(value, bits).ir, mask.ir)
-        return b.cast(Value(cleared, bits), kind)
-
     def join(self, words: list[Value]) -> Value:
-        """One or two 32-bit words as one integer, low word first."""
-        if len(words) == 1:
-            return words[0]
-        low, high = (resize(self.b, w, I64) for w in words)
-        shifted = self.b.ir.shl(high.ir, self.b.constant(I64, 32).ir)
-        return Value(self.b.ir.or_(low.ir, shifted), I64)
+        """One, two or four 32-bit words as one integer, low word first."""
+        kind = INTEGERS[32 * len(words)]
+        low, *others = (resize(self.b, w, kind) for w in words)
+        for place, word in enumerate(others, 1):
+            shifted = shift_left(self.b, word, 32 * place)
+            low = Value(self.b.ir.or_(low.ir, shifted.ir), kind)
+        return low
 
     def split(self, value: Value) -> list[Value]:
         """The 32-bit words of a value, low word first."""
         if value.type.bits <= 32:
             return [resize(self.b, value, I32) if value.type.bits < 32 else value]
-        bits = self.b.cast(value, I64)
-        high = self.b.ir.lshr(bits.ir, self.b.constant(I64, 32).ir)
-        return [resize(self.b, w, I32) for w in (bits, Value(high, I64))]
+        bits = self.b.cast(value, value.type.integer)
+        places = range(0, value.type.bits, 32)
+        return [resize(self.b, shift_right(self.b, bits, place), I32) for place in places]
 
     def write(self, operand: Operand, value: Value) -> None:
-        """Write a result: one register, or two for 64 bits."""
+        """Write a result: one register, two for 64 bits, four for 128."""
         if not isinstance(operand, Register):
             raise self.refuse("cannot write this operand")
         self.write_words(operand, self.split(value))

@@ -16,7 +16,7 @@ from lockstep.isa.sass.encoding.operand import Address, Register
 
 _COLUMNS = 8  # of a result
 _ROW_BYTES = 16  # of a matrix in shared memory
-_SHAPES = re.compile(r"(8|16)8?(4|8|16|32|64)$")
+_SHAPES = re.compile(r"(8|16)x?8x?(4|8|16|32|64|128|256)$")
 
 
 def _shape(i: Instruction) -> tuple[int, int]:
@@ -29,21 +29,21 @@ def _shape(i: Instruction) -> tuple[int, int]:
 
 @opcode("HMMA.884", modifiers="F32 F16 STEP0 STEP1 STEP2 STEP3")
 def multiply_in_steps(lift: Lift, i: Instruction) -> None:
-    """Each step gives two registers of the result; the factors of all are the same (Volta)."""
-    kinds = [m for m in i.modifiers if m in ("F32", "F16")]
-    if kinds[0] != kinds[-1]:
-        raise lift.refuse("sums of two types are not supported")
-    kind, step = kinds[0].lower(), next(int(m[4:]) for m in i.modifiers if m.startswith("STEP"))
+    """Each step gives two registers of the result; the factors of all are the same (Volta).
+
+    The types are the result's and the accumulator's. Two steps with f32 results take the same two
+    registers of an f16 accumulator.
+    """
+    to, at = (m.lower() for m in i.modifiers if m in ("F32", "F16"))
+    step = next(int(m[4:]) for m in i.modifiers if m.startswith("STEP"))
     first, second, start = (o for o in i.operands[1:] if isinstance(o, Register))
-    wide = kind == "f32"
-    layout = lanes.quads(first.part == "ROW", second.part == "ROW", wide, wide)
-    sums = [lift.b.constant(I32, 0)] * (8 if wide else 4)
-    own = slice(2 * step, 2 * step + 2)
-    sums[own] = lift.words(start, 2)
+    layout = lanes.quads(first.part == "ROW", second.part == "ROW", to == "f32", at == "f32")
+    sums = [lift.b.constant(I32, 0)] * (8 if at == "f32" else 4)
+    place = 2 * step if to == at else 2 * (step // 2)
+    sums[place : place + 2] = lift.words(start, 2)
     factors = [lift.words(first, 2), lift.words(second, 2)]
-    numbers = Numbers("f16", "f16", kind, kind)
-    result = lanes.multiply(lift.b, layout, numbers, factors, sums)
-    lift.write_words(i.operands[0], result[own])
+    result = lanes.multiply(lift.b, layout, Numbers("f16", "f16", at, to), factors, sums)
+    lift.write_words(i.operands[0], result[2 * step : 2 * step + 2])
 
 
 @opcode("HMMA", modifiers="16816 1688 1684 F32 F16 BF16 TF32")
@@ -62,13 +62,21 @@ def multiply_integers(lift: Lift, i: Instruction) -> None:
     _multiply(lift, i, Numbers(first, second, "s32", "s32", saturates=saturates))
 
 
-@opcode("DMMA", modifiers="884 1684 1688 16816")
+@opcode("BMMA", modifiers="88128 168128 168256 AND XOR POPC")
+def multiply_bits(lift: Lift, i: Instruction) -> None:
+    """Products are counts of ones; 32 bits are an element."""
+    operation = "xor" if "XOR" in i.modifiers else "and"
+    _multiply(lift, i, Numbers("b1", "b1", "s32", "s32", operation))
+
+
+@opcode("DMMA", modifiers="884 1684 1688 16816 8x8x4 16x8x4 16x8x8 16x8x16")
 def multiply_doubles(lift: Lift, i: Instruction) -> None:
     _multiply(lift, i, Numbers("f64", "f64", "f64", "f64"))
 
 
 def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:
     rows, depth = _shape(i)
+    depth = depth // 32 if numbers.first == "b1" else depth
     each, wide = per_register(numbers.first), numbers.first == "f64"
     sums = per_register(numbers.accumulator)
     counts = (
@@ -77,6 +85,8 @@ def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:
         rows * _COLUMNS // (LANES * sums),
     )
     sources = [o for o in i.operands[1:] if isinstance(o, Register) and o.file == "R"]
+    if any(o.negated or o.absolute for o in sources):
+        raise lift.refuse("signs of factors are not supported")
     a, c, start = (_registers(lift, o, n, wide) for o, n in zip(sources, counts, strict=False))
     layout = lanes.tile(rows, depth, each)
     result = lanes.multiply(lift.b, layout, numbers, [a, c], start)

@@ -4,10 +4,10 @@ from lockstep.frontend.exec.lanes import memory as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.async_copy import copy
 from lockstep.frontend.exec.lanes.integer import resize
-from lockstep.frontend.exec.lanes.types import I8, I16, I32, I64, Type, Value
+from lockstep.frontend.exec.lanes.types import I8, I16, I32, I64, PRED, Type, Value
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
-from lockstep.frontend.exec.state import Window
+from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Window
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import Address, Register
 
@@ -102,20 +102,49 @@ def copy_to_shared(lift: Lift, i: Instruction) -> None:
         if isinstance(operand, Register) and operand.file == "P" and "ZFILL" not in i.modifiers:
             lift.restrict(lift.predicate(operand))
     to, at = address_of(lift, target, Window.SHARED), address_of(lift, source, Window.GLOBAL)
+    at, count = _copied(lift, i, at, size)
     lift.record_addresses(at)
     copy(
         lift.b,
         Access(Window.SHARED, to, size, lift.site(Window.SHARED)),
         Access(Window.GLOBAL, at, size, lift.site(Window.GLOBAL)),
-        _copied(lift, i, size),
+        count,
     )
 
 
-def _copied(lift: Lift, i: Instruction, size: int) -> Value:
-    """How many bytes each lane copies; the rest is filled with zeros."""
+def _copied(lift: Lift, i: Instruction, at: Value, size: int) -> tuple[Value, Value]:
+    """From where and how many bytes each lane copies; the rest is filled with zeros.
+
+    With ZFILL the low bits of the address say how many bytes are missing.
+    """
     b = lift.b
     count = b.constant(I32, size)
+    if "ZFILL" in i.modifiers:
+        missing = Value(b.ir.and_(at.ir, b.constant(I64, size - 1).ir), I64)
+        at = Value(b.ir.sub(at.ir, missing.ir), I64)
+        count = Value(b.ir.sub(count.ir, resize(b, missing, I32).ir), I32)
     for operand in i.operands:
         if isinstance(operand, Register) and operand.file == "P" and "ZFILL" in i.modifiers:
             count = b.select(lift.predicate(operand), count, b.constant(I32, 0))
-    return count
+    return at, count
+
+
+_SPACES = {"S": SHARED_WINDOW, "D": SHARED_WINDOW, "L": LOCAL_WINDOW}
+
+
+@opcode("QSPC", modifiers="E G S L D")
+def ask_space(lift: Lift, i: Instruction) -> None:
+    """Whether a generic address lies in global, shared, local or the cluster's shared memory."""
+    b = lift.b
+    address = address_of(lift, next(o for o in i.operands if isinstance(o, Address)), Window.GLOBAL)
+    inside = {
+        start: b.ir.icmp_unsigned(
+            "<",
+            b.ir.sub(address.ir, b.constant(I64, start).ir),
+            b.constant(I64, WINDOW_BYTES).ir,
+        )
+        for start in (SHARED_WINDOW, LOCAL_WINDOW)
+    }
+    space = i.modifiers[-1]
+    held = inside[_SPACES[space]] if space in _SPACES else b.ir.not_(b.ir.or_(*inside.values()))
+    lift.write_predicate(i.operands[0], Value(held, PRED))

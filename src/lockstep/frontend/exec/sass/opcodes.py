@@ -37,11 +37,15 @@ def opcode(*mnemonics: str, modifiers: str = ""):
     return register
 
 
+def name_of(instruction: Instruction) -> str:
+    """The name of an instruction in the table: mnemonic and first modifier, else the mnemonic."""
+    named = ".".join((instruction.mnemonic, *instruction.modifiers[:1]))
+    return named if named in TABLE else instruction.mnemonic
+
+
 def find(instruction: Instruction) -> Opcode | None:
-    """The entry of an instruction: by mnemonic and first modifier, else by mnemonic."""
-    first = instruction.modifiers[:1]
-    named = TABLE.get(".".join((instruction.mnemonic, *first)))
-    return named or TABLE.get(instruction.mnemonic)
+    """The entry of an instruction."""
+    return TABLE.get(name_of(instruction))
 
 
 def problem(instruction: Instruction) -> str:

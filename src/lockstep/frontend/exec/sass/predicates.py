@@ -1,22 +1,32 @@
 """Predicates: logic, and moves between them and registers."""
 
 from lockstep.frontend.exec.lanes import bits as lane_bits
+from lockstep.frontend.exec.lanes.integer import negative
 from lockstep.frontend.exec.lanes.types import I32, PRED, Value
 from lockstep.frontend.exec.sass.integer import predicate_operands
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.isa.sass.encoding.instruction import Instruction
-from lockstep.isa.sass.encoding.operand import Immediate, Register
+from lockstep.isa.sass.encoding.operand import Immediate, Operand, Register
 
 
 @opcode("PLOP3.LUT", "UPLOP3.LUT")
 def predicate_logic(lift: Lift, i: Instruction) -> None:
-    results, sources = predicate_operands(i)
+    """Sources may be sign bits of words, too."""
+    results, _ = predicate_operands(i)
+    sources = [o for o in i.operands[i.results :] if not isinstance(o, Immediate)]
     tables = [o.value for o in i.operands[i.results :] if isinstance(o, Immediate)]
-    x, y, z = (lift.predicate(p) for p in sources)
+    x, y, z = (_truth(lift, o) for o in sources)
     values = [lane_bits.lookup(lift.b, x, y, z, table) for table in tables]
     for target, value in zip(results, values, strict=False):
         lift.write_predicate(target, value)
+
+
+def _truth(lift: Lift, operand: Operand) -> Value:
+    """A predicate, or whether a word is negative."""
+    if isinstance(operand, Register) and operand.file in ("P", "UP"):
+        return lift.predicate(operand)
+    return negative(lift.b, lift.read(operand))
 
 
 @opcode("P2R", "UP2UR", modifiers="PR B1 B2 B3")

@@ -9,7 +9,7 @@ from lockstep.frontend.exec.lanes.types import I32, I64, Value
 from lockstep.frontend.exec.program import Ending
 from lockstep.frontend.exec.sass.graph import Block
 from lockstep.frontend.exec.sass.lift import Lift
-from lockstep.frontend.exec.state import LANES, RESULT_WORD
+from lockstep.frontend.exec.state import LANES, RESULT_WORD, RETURN_WORD
 
 _ARGUMENTS = {  # register and words of each argument, by service
     0: ((4, 2), (6, 2)),
@@ -35,6 +35,7 @@ def _ask(lift: Lift, service: int) -> None:
         words = [lift.register("R", register + n) for n in range(count)]
         word = resize(b, lift.join(words), I64)
         b.store_vector(b.offset(b.scratch(), 8 * LANES * k), word)
+    b.store_vector(b.offset(b.scratch(), 8 * RETURN_WORD), _return(lift))
 
 
 def _answer(lift: Lift, service: int) -> None:
@@ -42,5 +43,10 @@ def _answer(lift: Lift, service: int) -> None:
     result = b.load_vector(b.offset(b.scratch(), 8 * RESULT_WORD), I64)
     for k, word in enumerate(lift.split(result)[: _RESULT_WORDS[service]]):
         lift.assign(f"R{_RESULT + k}", b.cast(word, I32))
+    lift.go_to(_return(lift))
+
+
+def _return(lift: Lift) -> Value:
+    """The pc to return to."""
     pc = lift.join([lift.register("R", _RETURN + k) for k in range(2)])
-    lift.go_to(Value(pc.ir, I64))
+    return Value(pc.ir, I64)

@@ -1,6 +1,5 @@
 """A SASS kernel to a program: blocks, machine code of this host, static records."""
 
-import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,12 +31,12 @@ from lockstep.frontend.exec.sass.lift import Lift, Shared, Slots
 from lockstep.frontend.exec.sass.opcodes import find, problem
 from lockstep.frontend.exec.sass.services import emit_service
 from lockstep.frontend.exec.sass.statics import static_code
+from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.sass.binary import Line, line_at
 from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 
 DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
-SHARED = ("LDS", "STS", "ATOMS", "LDSM", "STSM")  # accesses of shared memory alone
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Source:
 
     ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
     the pcs of functions whose address may be taken, ``jumps`` the words of jump tables. ``lines``
-    are the rows of the cubin's line table by section; there may be none.
+    are the rows of the line table by section.
     """
 
     name: str
@@ -55,22 +54,23 @@ class Source:
     file: str = ""
     entries: tuple[int, ...] = ()
     jumps: tuple[int, ...] = ()
+    lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     local_bytes: int = 0
     shared_bytes: int = 0
-    lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
 
 
 class Translation(translation.Translation):
     """One kernel on its way to a :class:`Program`."""
 
     def __init__(self, source: Source, recording: Recording):
-        if recording == Recording.AT_ISSUE:
+        if Recording.AT_ISSUE in recording:
             raise LockstepError(f"kernel {source.name}: machine code cannot run with at_issue=True")
         self.source, self.recording = source, recording
         own, *others = source.sections
         parts = [(own, self._decode(own))]
         if any(_calls_far(i) for i in parts[0][1]):
             parts += [(section, self._decode(section)) for section in others]
+        self.parts = parts
         self.code = [instruction for _, code in parts for instruction in code]
         entries = set[int]()
         for section, code in parts:
@@ -82,6 +82,7 @@ class Translation(translation.Translation):
         self._check_jumps()
         self.slots = Slots(max(section.registers for section, _ in parts))
         self.shared = Shared([], {}, self.code)
+        self.records, self.texts = static_code(self.code, source.architecture)
 
     def _decode(self, section: Section) -> list[Instruction]:
         code = list(disassemble(section.code, self.source.architecture, section.start))
@@ -114,15 +115,10 @@ class Translation(translation.Translation):
         """A block's instructions with their static indices."""
         return ((k, self.code[k]) for k in range(block.first, block.end))
 
-    def records_addresses(self, instruction: Instruction) -> bool:
-        """Whether an instruction's addresses, if it has any, go to the stream."""
-        return self.recording != Recording.PROFILE or instruction.mnemonic not in (
-            "LDS",
-            "STS",
-            "ATOMS",
-            "LDSM",
-            "STSM",
-        )
+    def access(self, number: int, instruction: Instruction) -> tuple[OpClass, Space, int]:
+        """Class, memory space and width of an instruction, as its record has them."""
+        record = self.records[number]
+        return record["op"], record["space"], int(record["width"])
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
         """Emit one instruction by its entry in the table."""
@@ -167,7 +163,6 @@ class Translation(translation.Translation):
     def facts(self) -> dict[str, Any]:
         """What a program says of the whole kernel."""
         source = self.source
-        records, texts = static_code(self.code, source.architecture)
         return {
             "name": source.name,
             "file": source.file,
@@ -178,23 +173,22 @@ class Translation(translation.Translation):
             "symbols": list(self.shared.banks),
             "entry": 0,
             "cleared_bytes": self.slots.bytes if self.blocks[0].live_in else 0,
-            "code": records,
-            "texts": texts,
+            "code": self.records,
+            "texts": self.texts,
+            "origins": list(self._origins()),
             "registers": source.sections[0].registers,
             "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
             "targets": self._targets(),
-            "origins": list(self._origins()) if source.lines else [],
         }
 
     def _origins(self) -> Iterator[Origin]:
-        """Function and source line of each instruction."""
-        sections = self.source.sections
-        starts = [section.start for section in sections]
-        for instruction in self.code:
-            section = sections[bisect.bisect_right(starts, instruction.pc) - 1]
+        """Where each instruction comes from."""
+        for section, code in self.parts:
             rows = self.source.lines.get(section.name, ())
-            row = line_at(rows, instruction.pc - section.start)
-            yield Origin(section.name, 0, ((row.file, row.line),) if row else ())
+            for instruction in code:
+                row = line_at(rows, instruction.pc - section.start)
+                sources = ((row.file, row.line), *row.calls) if row else ()
+                yield Origin(section.name, 0, sources, instruction.text())
 
     def _targets(self) -> np.ndarray:
         """Block number by pc / 16, for jumps through registers."""

@@ -125,10 +125,9 @@ def _read(elf: ELFFile, architecture: int, path: Path) -> Cubin:
     sections = {section.name: section for section in elf.iter_sections()}
     symbols = _symbols(elf)
     kernels = _kernel_names(elf)
-    shared_info = _info(sections, ".nv.info", path)
-    numbers = _names_by_number(elf)
+    values = _values(_info(sections, ".nv.info", path), _names_by_number(elf))
     functions = tuple(
-        _function(section, sections, kernels, shared_info, numbers, path)
+        _function(section, sections, kernels, values, path)
         for name, section in sections.items()
         if name.startswith(_TEXT)
     )
@@ -149,8 +148,7 @@ def _function(
     section: Section,
     sections: dict[str, Section],
     kernels: set[str],
-    shared_info: list[information.Attribute],
-    numbers: dict[int, str],
+    values: dict[tuple[int, str], int],
     path: Path,
 ) -> Function:
     name = section.name.removeprefix(_TEXT)
@@ -165,13 +163,12 @@ def _function(
     return Function(
         name,
         section.data(),
-        _of_symbol(shared_info, information.REGISTERS, name, numbers)
-        or section["sh_info"] >> _REGISTER_SHIFT,
+        values.get((information.REGISTERS, name), 0) or section["sh_info"] >> _REGISTER_SHIFT,
         name in kernels,
         counted.payload[0] if counted else section["sh_flags"] >> _BARRIER_SHIFT & 0x7F,
         shared["sh_size"] if shared is not None else 0,
-        _of_symbol(shared_info, information.FRAME_SIZE, name, numbers),
-        _of_symbol(shared_info, information.MIN_STACK_SIZE, name, numbers) % information.UNKNOWN,
+        values.get((information.FRAME_SIZE, name), 0),
+        values.get((information.MIN_STACK_SIZE, name), 0) % information.UNKNOWN,
         place,
         size,
         tuple(sorted((p for p in parameters if p), key=lambda p: p.ordinal)),
@@ -190,13 +187,16 @@ def _info(sections: dict[str, Section], name: str, path: Path) -> list[informati
     return list(information.attributes(section.data(), name, path)) if section is not None else []
 
 
-def _of_symbol(info: list, number: int, name: str, numbers: dict[int, str]) -> int:
-    """What the module's attributes say of one function: pairs of a symbol and a value."""
+def _values(
+    info: list[information.Attribute], numbers: dict[int, str]
+) -> dict[tuple[int, str], int]:
+    """What the module's attributes say of single functions: pairs of a symbol and a value."""
+    found: dict[tuple[int, str], int] = {}
     for attribute in info:
         words = attribute.words()
-        if attribute.number == number and len(words) == 2 and numbers.get(words[0]) == name:
-            return words[1]
-    return 0
+        if len(words) == 2 and words[0] in numbers:
+            found.setdefault((attribute.number, numbers[words[0]]), words[1])
+    return found
 
 
 def _banks(sections: dict[str, Section], suffix: str) -> dict[int, bytes]:

@@ -1,7 +1,9 @@
 """Line tables: from addresses in machine code to source lines (DWARF 2 ``.debug_line``).
 
 Programs compiled with ``-lineinfo`` or ``-G`` have one. Its addresses are filled in by relocations,
-which name the function that a sequence of rows belongs to.
+which name the function that a sequence of rows belongs to. An opcode of NVIDIA's own says that the
+next rows are of a function that was inlined, and which row of the sequence is its call (seen in
+what nvcc 13 makes of inlined calls).
 """
 
 import bisect
@@ -14,15 +16,19 @@ from lockstep.isa.sass.binary.cubin import Cubin
 _SECTION = ".debug_line"
 _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _FIXED_ADVANCE = 2, 3, 4, 9
 _COPY, _CONST_ADD = 1, 8
-_END, _SET_ADDRESS = 1, 2
+_END, _SET_ADDRESS, _INLINED = 1, 2, 0x90
 
 
-class Line(msgspec.Struct, frozen=True, order=True):
-    """From this byte offset in its function on, code is for that line of that file."""
+class Line(msgspec.Struct, frozen=True):
+    """From this byte offset in its function on, code is for that line of that file.
+
+    ``calls`` are the files and lines where it was inlined, innermost first.
+    """
 
     offset: int
     file: str
     line: int
+    calls: tuple[tuple[str, int], ...] = ()
 
 
 class _Reader:
@@ -67,17 +73,18 @@ class _Header(msgspec.Struct):
 def lines(cubin: Cubin) -> dict[str, tuple[Line, ...]]:
     """The rows of each function, in the order of their offsets; empty without a line table.
 
-    A damaged table gives the rows before the damage.
+    Of rows with the same offset the last one holds. A damaged table gives the rows before the
+    damage.
     """
     data = cubin.sections.get(_SECTION, b"")
     owners = {r.offset: r.symbol for r in cubin.relocations if r.section == _SECTION}
-    found: dict[str, set[Line]] = {}
+    found: dict[str, list[Line]] = {}
     try:
         for name, row in _rows(data, owners):
-            found.setdefault(name, set()).add(row)
+            found.setdefault(name, []).append(row)
     except IndexError:
         pass
-    return {name: tuple(sorted(rows)) for name, rows in found.items()}
+    return {name: tuple(sorted(rows, key=lambda r: r.offset)) for name, rows in found.items()}
 
 
 def line_at(rows: tuple[Line, ...], offset: int) -> Line | None:
@@ -117,7 +124,8 @@ def _header(reader: _Reader) -> _Header:
 def _program(
     reader: _Reader, header: _Header, owners: dict[int, str]
 ) -> Iterator[tuple[str, Line]]:
-    owner, address, file, line = "", 0, 1, 1
+    owner, address, file, line, call = "", 0, 1, 1, 0
+    rows: list[Line] = []  # of this sequence
     while reader.place < reader.end:
         opcode = reader.integer(1)
         emits = opcode == _COPY
@@ -134,7 +142,9 @@ def _program(
                 owner = owners.get(reader.place, "")
                 address = reader.integer(min(8, max(0, length - 1)))
             elif kind == _END:
-                owner, address, file, line = "", 0, 1, 1
+                owner, address, file, line, call, rows = "", 0, 1, 1, 0, []
+            elif kind == _INLINED:
+                call = reader.leb()
             reader.place = after
         elif opcode == _ADVANCE_PC:
             address += reader.leb() * header.unit
@@ -149,6 +159,16 @@ def _program(
         elif not emits:
             for _ in range(header.lengths[opcode - 1]):
                 reader.leb()
-        if emits and owner:
+        if emits:
             name = header.files[file] if 0 < file < len(header.files) else ""
-            yield owner, Line(address, name, line)
+            rows.append(Line(address, name, line, _calls(rows, call)))
+            if owner:
+                yield owner, rows[-1]
+
+
+def _calls(rows: list[Line], call: int) -> tuple[tuple[str, int], ...]:
+    """Where the function of the next row was inlined: at a row, counted from 1, 0 = nowhere."""
+    if not 0 < call <= len(rows):
+        return ()
+    row = rows[call - 1]
+    return ((row.file, row.line), *row.calls)
