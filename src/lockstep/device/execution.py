@@ -60,6 +60,7 @@ def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
         code=Code(program.code, program.texts),
         ctas=ctas,
         stream=launch.stream,
+        architecture=kernel.module.architecture,
         shared_base=SHARED_WINDOW,
         local_base=LOCAL_WINDOW,
         source=source if Recording.AT_ISSUE in recording else None,

@@ -10,8 +10,6 @@ import re
 from lockstep.frontend.exec.ptx.opcodes import pattern_of
 
 _BLACKWELL = "an instruction of sm_100 and later"
-_UNFORMATTED = "surfaces are accessed without a format (`.b`) only"
-_TEXTURE = "textures have one, two or three axes, or layers of one or two"
 _TILED = "tensor maps are tiled"
 REFUSED: dict[str, str] = {
     "cp.async.bulk*.cp_mask*": _BLACKWELL,
@@ -24,11 +22,10 @@ REFUSED: dict[str, str] = {
     "multimem.*": "an address is that of one GPU's memory",
     "st.bulk*": _BLACKWELL,
     "stmatrix.*.b8": _BLACKWELL,
-    "sured.p.*": _UNFORMATTED,
-    "sust.p.*": _UNFORMATTED,
     "{tcgen05,clusterlaunchcontrol}.*": _BLACKWELL,
     "tensormap.*": "CUDA's encoding of tensor maps is not documented",
-    "{tex,tld4,txq,suq,suld,sust,sured,istypep}.*": _TEXTURE,
+    "{tex,txq}*.{2dms,a2dms,num_samples}.*": "textures have one sample an element",
+    "{txq,suq}.*": "the number that stands for it is that of another source language than CUDA",
 }
 """Names, ``{a,b}`` for alternatives, ``*`` for whatever there is; the first that fits counts."""
 
