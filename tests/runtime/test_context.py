@@ -151,8 +151,16 @@ def test_fills(client, unit, value):
 def test_a_texture_reads_the_memory_it_lies_over(client):
     address = client.call("ALLOCATE", size=4096, kind=0)["address"]
     names = "pitch width height depth layered channels bits kind filter address_x address_y"
-    fields = dict.fromkeys((*names.split(), "address_z", "normalized", "normalized_values"), 0)
-    fields |= {"address": address, "width": 10, "pitch": 64, "height": 4, "channels": 1}
+    names += " address_z normalized normalized_values cube level_filter level_bias level_least"
+    fields = dict.fromkeys((*names.split(), "level_most"), 0)
+    fields |= {
+        "levels": 1,
+        "address": address,
+        "width": 10,
+        "pitch": 64,
+        "height": 4,
+        "channels": 1,
+    }
     made = client.call("CREATE_TEXTURE", **{**fields, "bits": 32, "kind": 2})
     assert "status" not in client.call("DESTROY_TEXTURE", texture=made["texture"])
     assert "status" in client.call("CREATE_TEXTURE", **{**fields, "bits": 64, "kind": 2})

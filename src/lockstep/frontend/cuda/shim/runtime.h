@@ -35,6 +35,12 @@ struct array {
     unsigned flags;
 };
 
+// All levels of detail of one array, the largest first.
+struct mipmapped {
+    unsigned levels;
+    struct array level[32];
+};
+
 enum { LAYERED = 1, CUBEMAP = 4 };
 
 // Remembers a failure for cudaGetLastError; returns it.
