@@ -177,8 +177,8 @@ class CubinKernel(Kernel):
 
     def check_block(self, block: tuple[int, int, int]) -> None:
         """Refuse blocks that are larger than it was compiled for."""
-        most = self.most_threads
-        if math.prod(block) > most:
+        most = self.function.most_threads
+        if most and math.prod(block) > most:
             raise WorkloadError(
                 f"kernel {self.name}: a block of {math.prod(block)} threads; it was compiled for "
                 f"{most} (__launch_bounds__)"
