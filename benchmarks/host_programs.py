@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -31,13 +32,18 @@ _CONTAINER, _ENTRY = struct.Struct("<IHHQ"), struct.Struct("<HHIQIIHHIIIQQQ")
 _CUBIN, _VERSION = 2, 0x101
 
 
+def oldest(name: str) -> int:
+    """The first architecture that a program is written for."""
+    return int(load(name).arch.removeprefix("sm_"))
+
+
 def build(name: str, architectures: list[int], folder: Path) -> Path:
     """A program with machine code of several architectures, those that its kernel is written for.
 
-    Raises :class:`LockstepError` if nvcc fails.
+    It has room for a cubin that nvcc cannot make. Raises :class:`LockstepError` if nvcc fails.
     """
-    oldest = int(load(name).arch.removeprefix("sm_"))
-    known = [a for a in architectures if a not in WITHOUT_NVCC and a >= oldest] or [80]
+    wanted = set(architectures) if not set(WITHOUT_NVCC) & set(architectures) else set(GPUS)
+    known = sorted(a for a in wanted if a not in WITHOUT_NVCC and a >= oldest(name))
     codes = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in known]
     codes.append(f"-gencode=arch=compute_{min(known)},code=compute_{min(known)}")
     source, program = load(name).program, folder / name
@@ -49,7 +55,7 @@ def build(name: str, architectures: list[int], folder: Path) -> Path:
     return program
 
 
-def with_cubin(program: Path, architecture: int) -> Path | None:
+def with_cubin(program: Path, architecture: int) -> Path:
     """A copy of a program that has one committed cubin instead of its largest fat binary."""
     packed = (CUBINS / f"sm_{architecture}.zst").read_bytes()
     cubin = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed)).get(
@@ -72,7 +78,7 @@ def with_cubin(program: Path, architecture: int) -> Path | None:
     return copy
 
 
-def _containers(content: bytearray):
+def _containers(content: bytearray) -> Iterator[tuple[int, int]]:
     """Place and bytes of the fat binaries in a program."""
     place = content.find(MAGIC.to_bytes(4, "little"))
     while place >= 0:
@@ -116,11 +122,13 @@ class Redirected:
 
 def results(name: str, architectures: list[int], folder: Path) -> dict[int, str]:
     """What became of a program on each architecture."""
-    program = build(name, architectures, folder)
-    found = {}
+    program, found = build(name, architectures, folder), {}
     for architecture in architectures:
+        if architecture < oldest(name):
+            found[architecture] = "needs a newer GPU"
+            continue
         chosen = with_cubin(program, architecture) if architecture in WITHOUT_NVCC else program
-        found[architecture] = run(chosen, architecture) if chosen else "needs a newer GPU"
+        found[architecture] = run(chosen, architecture)
     return found
 
 
