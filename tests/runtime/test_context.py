@@ -171,7 +171,8 @@ def test_levels_of_detail_follow_each_other(client):
     address = client.call("ALLOCATE", size=4096, kind=0)["address"]
     names = (
         "pitch width height depth layered cube levels channels bits kind filter address_x "
-        "address_y address_z normalized normalized_values level_filter level_bias level_least level_most"
+        "address_y address_z normalized normalized_values level_filter level_bias level_least "
+        "level_most"
     )
     fields = dict.fromkeys(names.split(), 0)
     fields |= {"address": address, "width": 10, "height": 5, "pitch": 40, "channels": 1}
