@@ -10,7 +10,8 @@ _COUNTS = {
     0: "membar griddepcontrol exit trap brkpt",
     1: "activemask nanosleep prefetch prefetchu setmaxnreg stacksave stackrestore",
     2: "abs applypriority bfind brev clz cnot cos cvta discard elect ex2 getctarank isspacep"
-    " ldmatrix lg2 mov movmatrix neg not popc rcp rsqrt sin sqrt stmatrix tanh testp ld ldu st red cvt",
+    " ldmatrix lg2 mov movmatrix neg not popc rcp rsqrt sin sqrt stmatrix tanh"
+    " testp ld ldu st red cvt",
     3: "add addc and bmsk copysign div mapa match mul mul24 or redux rem shl shr sub subc szext xor"
     " atom set setp",
     4: "bfe dp2a dp4a fma fns mad mad24 madc prmt sad selp shf slct vmad mma",
