@@ -118,12 +118,12 @@ class Executor:
         with self.begin(geometry, parameters, profile) as resident:
             streams = Streams(resident.machine)
             while (stop := self._advance(resident)) != Stop.DONE:
-                place = int(resident.machine.running[0].place)
+                place = resident.place
                 if stop == Stop.SPACE:
                     streams.grow(place)
                     continue
-                number, index, words = streams.take(place)
-                ended[number] = expander.cta(index, words)
+                number, *stream = streams.take(place)
+                ended[number] = expander.cta(*stream)
                 while wanted in ended:
                     yield ended.pop(wanted)
                     wanted += 1

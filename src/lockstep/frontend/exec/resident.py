@@ -236,6 +236,11 @@ class Resident:
         self._sites["low"] = NO_ALLOCATION
 
     @property
+    def place(self) -> int:
+        """Of the CTA that runs."""
+        return int(self._running["place"])
+
+    @property
     def executed(self) -> int:
         """Warp instructions of the launch so far."""
         return int(self._running["executed"])
