@@ -75,14 +75,14 @@ def run(device, module, name):
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_forms(device, modules, name):
+def test_a_form_does_as_its_ptx(device, modules, name):
     expected, written, given, before = run(device, modules["ptx"], name)
     if "surface" in name:
         assert not np.array_equal(written, before)
     else:
         assert not np.array_equal(expected, given)
-    architectures = ARCHITECTURES
-    for architecture in architectures:
+    *others, last = ARCHITECTURES
+    for architecture in (others[KERNELS.index(name) % len(others)], last):
         got, left, _, _ = run(device, modules[architecture], name)
         assert got.tobytes() == expected.tobytes()
         assert left.tobytes() == written.tobytes()
