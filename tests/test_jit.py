@@ -22,8 +22,12 @@ gpu = lockstep.gpu("QV100").replace(**{
     "sm.count": 3, "dram.channels": 3, "l2.sets": 3, "l2.ways": 2, "launch.overhead": 50,
     "sm.warps": 16, "sm.registers": 16384, "l1.sets": 3, "l1.mshr_entries": 4,
 })
-k = lockstep.KernelBuilder("tiny", grid=5, block=70, registers=32, shared_bytes=2048)
+k = lockstep.KernelBuilder(
+    "tiny", grid=5, block=70, registers=32, shared_bytes=2048, architecture=90
+)
 k("S2R R0, SR_TID.X")
+k("UBLKCP [UR8], [UR4], 0x310", address=0x7F0000000020, mask=1)
+k("UTMASTG [UR8], [UR4], 0x300", address=0x7F0000020010, mask=3)
 with k.loop(2):
     k("LDG.E R4, [R2]", address=k.random(0x7F0000000000, span=1 << 14, seed=3))
     k("MUFU.RCP R5, R4")

@@ -35,10 +35,11 @@ def load(path: str | Path) -> Workload:
     return accelsim.load(path)
 
 
-def save(workload: Workload, path: str | Path) -> None:
+def save(workload: Workload, path: str | Path, tracer: int = 6) -> None:
     """Write a workload: to one file of lockstep's own format, or as a directory of Accel-Sim's.
 
-    The name decides, see :func:`is_tracefile_name`.
+    The name decides, see :func:`is_tracefile_name`. ``tracer``: the newest version of Accel-Sim's
+    tracer whose format is used; 5 leaves predicates and uniform registers out.
     """
     from lockstep.frontend import accelsim, tracefile
 
@@ -47,7 +48,7 @@ def save(workload: Workload, path: str | Path) -> None:
         if is_tracefile_name(path):
             tracefile.write(workload, path)
         else:
-            accelsim.write(workload, path)
+            accelsim.write(workload, path, tracer)
     except OSError as error:
         raise unwritable(path, error) from error
 

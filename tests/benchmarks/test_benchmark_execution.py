@@ -14,7 +14,7 @@ def execution(load_script):
 
 @pytest.mark.parametrize("part", ["speed", "translation", "launch", "timing"])
 def test_a_part_prints_its_table(execution, monkeypatch, capsys, part):
-    monkeypatch.setattr(execution, "SPEEDS", {"saxpy": (1, 1000, 1000)})
+    monkeypatch.setattr(execution, "SPEEDS", [(execution.ONE_EACH, 1, 1000, 1000)])
     monkeypatch.setattr(execution, "TIMED", {"vecadd": 1000})
     monkeypatch.setattr(execution.kernels, "names", lambda: ("vecadd",))
     monkeypatch.setattr(execution, "RATIO", 100.0)
@@ -23,7 +23,9 @@ def test_a_part_prints_its_table(execution, monkeypatch, capsys, part):
     assert execution.main() == 0
     title, *_, last = [line for line in capsys.readouterr().out.splitlines() if line]
     assert title == f"### {part.capitalize()}"
-    expected = {"speed": "| saxpy |", "launch": "A launch takes"}.get(part, "| vecadd |")
+    expected = {"speed": "| saxpy, one element a thread | 1,000 |", "launch": "A launch takes"}.get(
+        part, "| vecadd |"
+    )
     assert last.startswith(expected)
 
 

@@ -3,6 +3,8 @@ import sys
 
 import pytest
 
+import lockstep
+
 HIDE = "import ctypes; rt = ctypes.CDLL('libcudart.so.13'); p = ctypes.c_void_p(); "
 
 
@@ -50,9 +52,60 @@ def test_a_record_and_its_replay(call):
     assert "H100, 0 kernels" in done.stderr and "1 to device (1.0 KB)" in done.stderr
 
 
+TRACED = """
+import ctypes, sys
+driver, p, number = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p, ctypes.c_uint
+module, kernel, context, memory = p(), p(), p(), p()
+driver.cuInit(0)
+driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+driver.cuCtxSetCurrent(context)
+cubin = open(sys.argv[1], "rb").read()
+assert driver.cuModuleLoadData(ctypes.byref(module), cubin) == 0
+assert driver.cuModuleGetFunction(ctypes.byref(kernel), module, b"add") == 0
+assert driver.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(400)) == 0
+values = [memory, memory, memory, ctypes.c_int(100)]
+arguments = (p * 4)(*(ctypes.cast(ctypes.byref(v), p) for v in values))
+shape = [number(n) for n in (1, 1, 1, 128, 1, 1, 0)]
+assert driver.cuLaunchKernel(kernel, *shape, None, arguments, None) == 0
+driver.cuCtxSynchronize()
+raise SystemExit(3)
+"""
+
+
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("name, version", [("t.lst", None), ("t", "5"), ("t6", "6")])
+def test_a_trace_of_a_program(call, repository, tmp_path, last, name, version):
+    program = [sys.executable, "-c", TRACED]
+    program += [repository / "tests/device/cubins/recorded.sm_80.cubin"]
+    options = ["--tracer", "6"] if version == "6" else []
+    words = [*program, "-o", name] if last else ["-o", name, *program]
+    done = call("trace", *options, "--gpu", "A100", *words)
+    assert done.exit_code == 3, done.output
+    assert done.stderr.startswith(f"{name}: 1 kernels, ")
+    (kernel,) = lockstep.load(tmp_path / name).kernels
+    assert (kernel.name, kernel.architecture, kernel.block) == ("add", 80, (128, 1, 1))
+    lanes = sum(int(cta.warps["thread_instructions"].sum()) for cta in kernel.ctas())
+    assert lanes == 128 * 5 + 28 + 100 * 11, "instructions until and after those outside have left"
+    if version:
+        header = (tmp_path / name / "kernel-1.traceg").read_text()
+        assert f"-accelsim tracer version = {version}\n" in header
+
+
+def test_an_output_before_the_program_leaves_the_programs_own(call, tmp_path):
+    text = "import sys; print(sys.argv[1:], file=open('said', 'w'))"
+    done = call("trace", "-o", "t.lst", sys.executable, "-c", text, "-o", "x")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "said").read_text() == "['-o', 'x']\n"
+    assert "t.lst: 0 kernels" in done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [
+        (["trace", "--ptx", "vecadd", "-o", "t"], "is for CUDA programs"),
+        (["trace", "/bin/true"], "Missing option '--output'"),
+        (["trace", "-o"], "requires an argument"),
+        (["trace"], "Missing"),
         (["run", "--timing", "sample:0", "vecadd"], "expected full, none or e.g. sample:10"),
         (["run", "--timing", "sample:3", "vecadd"], "is for CUDA programs"),
         (["run", "--ptx", "vecadd"], "is for CUDA programs"),

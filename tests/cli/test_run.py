@@ -175,7 +175,7 @@ def test_bad_input_is_exit_code_2(call, ptx, arguments, message):
     assert message in done.stderr
 
 
-@pytest.mark.parametrize("output", ["v.lst", "folder"])
+@pytest.mark.parametrize("output", ["v.lst", "folder", "new/folders/v.lst"])
 def test_a_trace_of_a_program(call, tmp_path, output):
     done = call("trace", "vecadd", "--size", 1000, "-o", output)
     assert done.exit_code == 0, done.output

@@ -1,5 +1,6 @@
 """Kernels from machine code: the built-in ones against NumPy and PTX, calls, faults, refusals."""
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -26,10 +27,13 @@ def cubins(architecture):
 
 
 def spread():
-    """Every program on one architecture, in turn; matrix products on all that have them."""
+    """Every program on one architecture, in turn; matrix products on all that have them.
+
+    With LOCKSTEP_ALL_PROGRAMS=1 in the environment all are run on all.
+    """
     for k, name in enumerate(cubins(80)):
         own = [a for a in ARCHITECTURES if name in cubins(a)]
-        everywhere = name.startswith("gemm_")
+        everywhere = name.startswith("gemm_") or "LOCKSTEP_ALL_PROGRAMS" in os.environ
         for architecture in own if everywhere else [own[k % len(own)]]:
             yield pytest.param(architecture, name, id=f"{name}-sm_{architecture}")
 

@@ -150,3 +150,22 @@ def test_misuse_of_recorders(device, tmp_path):
     with pytest.raises(LockstepError, match="cannot write"):
         device.record("/proc/nowhere/x.lst")
     assert device.recorder is None
+
+
+def test_machine_code_names_its_architecture_and_tracer_5_leaves_predicates_out(
+    repository, tmp_path
+):
+    cubin = repository / "tests/device/cubins/recorded.sm_80.cubin"
+    for name, tracer in (("own.lst", 6), ("new", 6), ("old", 5)):
+        with lockstep.Device("QV100") as device:
+            arrays = [device.array(np.ones(100, "f4")) for _ in range(3)]
+            with device.record(tmp_path / name, tracer):
+                device.load_cubin(cubin)["add"][1, 128](*arrays, 100)
+    kernels = {n: lockstep.load(tmp_path / n).kernels[0] for n in ("own.lst", "new", "old")}
+    assert {kernel.architecture for kernel in kernels.values()} == {80}
+    assert same_streams(kernels["own.lst"], kernels["new"])
+    assert same_streams(kernels["own.lst"], kernels["old"])
+    destinations = {n: int(k.code.instructions["destinations"].sum()) for n, k in kernels.items()}
+    assert destinations["own.lst"] == destinations["new"] == destinations["old"] + 2  # P0, UR4
+    stalls = kernels["own.lst"].code.instructions["stall"]
+    assert stalls[:4].tolist() == [2, 4, 2, 5], "the format has the control bits"

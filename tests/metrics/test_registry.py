@@ -107,6 +107,13 @@ def test_l1_hit_rates_by_space_and_direction(kernel, evaluate):
     assert values["sim__sectors_per_request.ratio"] == 8.0
 
 
+def test_bulk_copies_are_no_accesses_of_the_l1(kernel, evaluate):
+    kernel.sm["bulk_read_sectors"], kernel.sm["bulk_write_sectors"] = 5, 3
+    values = evaluate()
+    assert values["sim__bulk_load_sectors.sum"] == 5 * values["sim__bulk_store_sectors.sum"] / 3 > 0
+    assert values["sim__l1_sectors.sum"] == 0
+
+
 def test_l2_and_dram(kernel, evaluate):
     kernel.partition["l2_read_sectors"] = 80
     kernel.partition["l2_read_hits"] = 20

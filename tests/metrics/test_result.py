@@ -98,6 +98,7 @@ KERNEL_SCHEMA = {
     "name": str,
     "grid": list,
     "block": list,
+    "dependence": str,
     "cycles": int,
     "warp_instructions": int,
     "thread_instructions": int,

@@ -137,12 +137,40 @@ def convert_address(thread, instruction):
     write(thread, instruction.operands[0], place - start if "to" in words else place + start, kind)
 
 
+def is_constant(machine, place):
+    """Whether an address is in a constant variable."""
+    variables = [v for v in machine.module.variables.values() if v.space == "const"]
+    starts = [(machine.symbols[v.name][1], v.bytes) for v in variables]
+    return any(start <= place < start + size for start, size in starts)
+
+
+def allocate(thread, instruction):
+    """alloca; what a function takes it loses with its frame."""
+    kind = typed(instruction.modifiers)[-1]
+    target, size, *rest = instruction.operands
+    alignment = rest[0].value if rest else 8
+    place = thread.local.allocate(read(thread, size, kind), alignment)
+    write(thread, target, place, kind)
+
+
+def save_stack(thread, instruction):
+    kind = typed(instruction.modifiers)[-1]
+    write(thread, instruction.operands[0], thread.local.next, kind)
+
+
+def restore_stack(thread, instruction):
+    kind = typed(instruction.modifiers)[-1]
+    thread.local.release(read(thread, instruction.operands[0], kind))
+
+
 def is_space(thread, instruction):
     """isspacep; whatever lies in no window is global."""
     space = space_of(instruction.modifiers)
     place = read(thread, instruction.operands[1], "b64")
     inside = {n for n, start in WINDOWS.items() if start <= place < start + WINDOW_SIZE}
-    answer = space in inside if space in WINDOWS else not inside and space == "global"
+    if not inside:
+        inside = {"const" if is_constant(thread.machine, place) else "global"}
+    answer = space in inside
     write(thread, instruction.operands[0], int(answer), "pred")
 
 
@@ -198,6 +226,9 @@ HANDLERS = {
     "cvta": convert_address,
     "isspacep": is_space,
     "createpolicy": policy,
+    "alloca": allocate,
+    "stacksave": save_stack,
+    "stackrestore": restore_stack,
     **dict.fromkeys(
         ("prefetch", "prefetchu", "membar", "fence", "discard", "applypriority"), nothing
     ),

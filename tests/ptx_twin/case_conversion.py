@@ -92,7 +92,9 @@ def brains():
         yield one(name, "bf16", name.split(".")[-1], sm=90)
     for target in ("f32", "f64"):
         yield one(f"cvt.{target}.bf16", target, "bf16", sm=90)
-    yield one("cvt.rn.f16.bf16", "f16", "bf16", sm=90)
+    for name in ("cvt.rn.f16.bf16", "cvt.rm.f16.bf16", "cvt.f16.bf16"):
+        yield one(name, "f16", "bf16", sm=90)
+    yield one("cvt.bf16.f16", "bf16", "f16", sm=90)
     yield one("cvt.rna.tf32.f32", "tf32", "f32", sm=80)
     for mode in WHOLE:
         yield one(f"cvt.{mode}.bf16.bf16", "bf16", "bf16", sm=90)

@@ -23,6 +23,7 @@ def exact_double():
     yield from simple(variants("div", MODES), "f64")
     yield from simple(variants("fma mad", MODES), "f64", "t t t")
     yield from simple(variants("rcp sqrt", MODES), "f64", "t")
+    yield from simple("rcp.rn.ftz rcp.rp.ftz", "f64", "t")
     yield from simple("abs neg", "f64", "t")
     yield from simple("min max copysign", "f64")
 

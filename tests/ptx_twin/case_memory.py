@@ -59,6 +59,12 @@ def vectors():
                     yield vector(space, kind, count)
 
 
+def long_vectors():
+    """Eight bytes; PTX has eight words on sm_100 only."""
+    for kind in ("u8", "s8", "b8"):
+        yield vector("global", kind, 8)
+
+
 def vector(space, kind, count):
     sources = ", ".join(f"{{a{i}}}" for i in range(count))
     targets = ", ".join(f"{{r{i}}}" for i in reversed(range(count)))
@@ -191,6 +197,7 @@ def cases():
     families = (
         loads_and_stores,
         vectors,
+        long_vectors,
         widening,
         modified,
         hints,

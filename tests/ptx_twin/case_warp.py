@@ -69,7 +69,7 @@ def vector(letter, first, count):
     return "{{" + ", ".join(f"{{{letter}{i}}}" for i in range(first, first + count)) + "}}"
 
 
-def product(name, kinds, counts, flavour, sm):
+def product(name, kinds, counts, flavour, sm, check=""):
     """``counts`` registers of D, A, B, C, whose kinds are register types.
 
     Little whole numbers (``small``) give exact results; those of ``unit`` numbers are rounded.
@@ -81,7 +81,7 @@ def product(name, kinds, counts, flavour, sm):
     )
     flavours = f":{flavour}" if flavour else ""
     operands = [kinds[1] + flavours] * a + [kinds[2] + flavours] * b + [kinds[3] + flavours] * c
-    check = "sum" if flavour == "unit" else "bits"
+    check = check or ("sum" if flavour == "unit" else "bits")
     label = f"{name} rounded" if check == "sum" else name
     return Case(label, text, (kinds[0],) * d, tuple(operands), check, sm, 64)
 
@@ -120,6 +120,9 @@ def other_products():
     for shape, a, b, c, sm in (*shapes, ("m16n8k16", 8, 4, 4, 90)):
         name = f"mma.sync.aligned.{shape}.row.col.f64.f64.f64.f64"
         yield product(name, ("f64",) * 4, (c, a, b, c), "small", sm)
+        for mode in ("rn", "rz", "rm", "rp"):
+            name = f"mma.sync.aligned.{shape}.row.col.{mode}.f64.f64.f64.f64"
+            yield product(name, ("f64",) * 4, (c, a, b, c), "unit", sm, "bits")
     for kind in ("e4m3", "e5m2"):
         name = f"mma.sync.aligned.m16n8k32.row.col.f32.{kind}.{kind}.f32"
         kinds = ("f32", f"{kind}x4", f"{kind}x4", "f32")
@@ -159,6 +162,43 @@ def integer_products():
             yield product(name, ("s32", "b32", "b32", "s32"), (c, a, b, c), "", 80)
 
 
+SPARSE = (  # shape, types of D and A, registers of D, A and B, highest selector
+    ("m16n8k16", "f16", "f16", 2, 2, 2, 3),
+    ("m16n8k16", "f32", "f16", 4, 2, 2, 3),
+    ("m16n8k16", "f32", "bf16", 4, 2, 2, 3),
+    ("m16n8k32", "f16", "f16", 2, 4, 4, 1),
+    ("m16n8k32", "f32", "f16", 4, 4, 4, 1),
+    ("m16n8k32", "f32", "bf16", 4, 4, 4, 1),
+    ("m16n8k8", "f32", "tf32", 4, 2, 2, 3),
+    ("m16n8k16", "f32", "tf32", 4, 4, 4, 1),
+    ("m16n8k64", "f32", "e4m3", 4, 4, 4, 0),
+    ("m16n8k64", "f32", "e5m2", 4, 4, 4, 0),
+    ("m16n8k32", "s32", "s8", 4, 2, 2, 1),
+    ("m16n8k64", "s32", "u8", 4, 4, 4, 0),
+    ("m16n8k64", "s32", "u4", 4, 2, 2, 1),
+    ("m16n8k128", "s32", "s4", 4, 4, 4, 0),
+)
+
+
+def sparse_products():
+    for shape, result, kind, d, a, b, most in SPARSE:
+        held = {"f16": "f16x2"}.get(result, result)
+        stored = {"f16": "f16x2", "bf16": "bf16x2", "tf32": "tf32"}.get(kind, "b32")
+        stored = f"{kind}x4" if kind[0] == "e" else stored
+        flavour = ":small" if result != "s32" else ""
+        for selector, word in ((0, "sp"), (most, "sp::ordered_metadata")):
+            name = f"mma.{word}.sync.aligned.{shape}.row.col.{result}.{kind}.{kind}.{result}"
+            text = f"{name} {vector('r', 0, d)}, {vector('a', 1, a)}, {vector('a', 1 + a, b)},"
+            text += f" {vector('a', 1 + a + b, d)}, {{a0}}, {selector:#x};"
+            metadata = "b32:halves" if kind == "tf32" else "b32:places"
+            operands = [stored + flavour] * (a + b) + [held + flavour] * d
+            yield Case(name, text, (held,) * d, (metadata, *operands), sm=90)
+    name = "mma.sp.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32"
+    text = f"{name} {vector('r', 0, 4)}, {vector('a', 1, 2)}, {vector('a', 3, 2)},"
+    text += f" {vector('a', 5, 4)}, {{a0}}, 0;"
+    yield Case(name, text, ("s32",) * 4, ("b32:places", *["b32"] * 4, *["s32"] * 4), sm=80)
+
+
 def matrix_moves():
     stores = " ".join(f"st.shared.b32 [{{shared}}+{4 * i}], {{a{i}}};" for i in range(4))
     for count in (1, 2, 4):
@@ -185,6 +225,7 @@ def cases():
         other_products,
         rounded_products,
         integer_products,
+        sparse_products,
         matrix_moves,
     )
     for family in families:

@@ -10,6 +10,7 @@ from ptx_twin import (
     case_floating,
     case_integer,
     case_memory,
+    case_video,
     case_warp,
 )
 from ptx_twin.agreement import agrees
@@ -25,6 +26,7 @@ FAMILIES = (
     case_compare,
     case_conversion,
     case_memory,
+    case_video,
     case_warp,
 )
 BUNDLE = 16  # cases of a kernel at most
@@ -59,10 +61,6 @@ class Bundle:
     @property
     def result_bytes(self):
         return SLOT * slots_of(self.cases) * len(self.rows)
-
-    def at_line(self, line):
-        """The case whose text is on a line of the PTX, counted from 1; None if there is none."""
-        return self.of_text(self.ptx.splitlines()[line - 1].strip())
 
     def of_text(self, text):
         """The case with this text in the kernel; None if there is none."""

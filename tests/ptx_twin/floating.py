@@ -95,6 +95,8 @@ def _approximate(opcode):
     def function(words, kind, a):
         if kind == "f64" and "approx" in words:
             return gross(opcode, a)
+        if kind == "f64":  # ptxas makes one code of rcp.rn.f64 and rcp.rn.ftz.f64
+            words = tuple(word for word in words if word != "ftz")
         return by_lane(words, kind, special.FUNCTIONS[opcode], a)
 
     return function

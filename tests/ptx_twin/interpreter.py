@@ -1,7 +1,19 @@
 """Run a kernel thread by thread: threads take turns, so that locks and barriers end."""
 
 from lockstep.isa.ptx.syntax import Immediate, Symbol
-from ptx_twin import access, barriers, carry, compare, control, conversion, floating, matrix, warp
+from ptx_twin import (
+    access,
+    barriers,
+    carry,
+    compare,
+    control,
+    conversion,
+    floating,
+    matrix,
+    sparse,
+    video,
+    warp,
+)
 from ptx_twin.machine import Cta, Gathering, Machine, Thread
 from ptx_twin.memory import Fault
 from ptx_twin.numbers import convert
@@ -10,7 +22,7 @@ from ptx_twin.signatures import name_of, signature
 from ptx_twin.table import OPERATIONS, typed
 
 TURN = 64  # instructions before the next thread gets its turn
-COLLECTIVES = warp.COLLECTIVES | matrix.COLLECTIVES
+COLLECTIVES = warp.COLLECTIVES | matrix.COLLECTIVES | sparse.COLLECTIVES
 MODULES = (compare, conversion, floating)  # imported for what they register
 
 
@@ -30,6 +42,7 @@ HANDLERS = {
     **control.HANDLERS,
     **dict.fromkeys(warp.COLLECTIVES.keys() - barriers.HANDLERS.keys(), warp.gather),
     **dict.fromkeys(matrix.COLLECTIVES, warp.gather_warp),
+    **video.HANDLERS,
     "mov": move,
     **dict.fromkeys(("nanosleep", "pmevent", "griddepcontrol", "setmaxnreg"), nothing),
 }

@@ -78,17 +78,19 @@ def number(kind, pattern):
     return signed(pattern, bits_of(kind)) if kind[0] == "s" else pattern
 
 
-def dot(kind, row, column, start):
-    """Exact, whatever the order."""
+def dot(words, kind, row, column, start):
+    """Exact, whatever the order; f64 is rounded at each step."""
     if not is_float(kind):
         return sum(x * y for x, y in zip(row, column)) + start
-    total = start
+    total, mode = start, next((word for word in words if word in ("rz", "rm", "rp")), "rn")
     for x, y in zip(row, column):
-        total = arithmetic.fused(x, y, total)
+        total = arithmetic.fused(x, y, total, mode)
+        if kind == "f64":
+            total = decode(encode(total, "f64", mode), "f64")
     return total
 
 
-def dot_bits(words, row, column, start):
+def dot_bits(words, kind, row, column, start):
     """One-bit operands: population count of the and, or xor."""
     if "and" in words:
         return sum(x & y for x, y in zip(row, column)) + start
@@ -111,10 +113,7 @@ def product(words, shape, kinds, a, b, c):
         for j in range(n):
             column = [number(b_kind, b[x, j]) for x in range(k)]
             start = number(c_kind, c[i, j])
-            one_bit = a_kind == "b1"
-            value = (
-                dot_bits(words, row, column, start) if one_bit else dot(a_kind, row, column, start)
-            )
+            value = (dot_bits if a_kind == "b1" else dot)(words, a_kind, row, column, start)
             result[i, j] = encode_result(words, d_kind, value)
     return result
 

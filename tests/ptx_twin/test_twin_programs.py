@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lockstep.isa.ptx.parser import parse
-from ptx_twin import wmma_programs
+from ptx_twin import stack_programs, wmma_programs
 from ptx_twin.interpreter import run
 from ptx_twin.memory import Fault, Memory
 from ptx_twin.programs import PROGRAMS, kernel
@@ -20,7 +20,9 @@ def words_after(program):
 
 
 @pytest.mark.parametrize(
-    "program", (*PROGRAMS, *wmma_programs.PROGRAMS), ids=lambda program: program.name
+    "program",
+    (*PROGRAMS, *wmma_programs.PROGRAMS, *stack_programs.PROGRAMS),
+    ids=lambda program: program.name,
 )
 def test_programs_give_the_known_words(program):
     assert words_after(program) == program.expected()

@@ -128,6 +128,11 @@ def near(rng):
     return rng.randrange(-reach, reach) & mask(32)
 
 
+def nibbles(rng, choices):
+    """The metadata of eight runs of columns (mma.sp)."""
+    return sum(rng.choice(choices) << 4 * k for k in range(8))
+
+
 FLAVOURS = {
     "": pattern,
     "count": lambda rng, kind: rng.choice(COUNTS) if rng.random() < 0.7 else rng.randint(0, 70),
@@ -143,6 +148,8 @@ FLAVOURS = {
     "small": small,
     "unit": unit,
     "divisor": divisor,
+    "places": lambda rng, kind: nibbles(rng, (0x4, 0x8, 0xC, 0x9, 0xD, 0xE)),
+    "halves": lambda rng, kind: nibbles(rng, (0x4, 0xE)),
 }
 
 

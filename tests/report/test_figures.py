@@ -47,3 +47,10 @@ def test_bars_stay_in_their_width():
 
 def test_names_cannot_control_the_terminal():
     assert figures.clean("a\x1b[31mb\nc") == "a?[31mb?c"
+
+
+def test_models_of_dependences_are_counted_where_they_differ():
+    assert figures.dependences([]) == ""
+    assert figures.dependences(["control"] * 3) == "control bits"
+    both = figures.dependences(["control", "scoreboard", "control"])
+    assert both == "control bits (2 kernels), scoreboard (1 kernels)"

@@ -134,6 +134,27 @@ print(rt.cudaMalloc(byref(p), c_size_t(1 << 50)), rt.cudaMemcpy(b, a, c_size_t(6
     ]
 
 
+def test_kernels_reach_registered_memory(run):
+    """Its pages become a view of device memory, and the program's own again at the end."""
+    _, out, simulator = run("""
+host = (c_float * 3000)(*range(3000))
+start = addressof(host) + 40
+device = c_uint64()
+print(cu.cuMemHostGetDevicePointer_v2(byref(device), c_void_p(start), 0), file=out)
+ok(cu.cuMemHostRegister_v2(c_void_p(start), c_size_t(8000), 0))
+print(rt.cudaHostRegister(c_void_p(start + 4000), c_size_t(8000), 0), file=out)
+ok(cu.cuMemHostGetDevicePointer_v2(byref(device), c_void_p(start + 400), 0))
+ok(add(device.value, 100, 0.5, kernel(b"add")))
+ok(cu.cuCtxSynchronize())
+print([k for k in range(3000) if host[k] != k] == list(range(110, 210)), host[110], file=out)
+host[0] = 7
+print(cu.cuMemHostUnregister(c_void_p(start)), cu.cuMemHostUnregister(c_void_p(start)), file=out)
+print([k for k in range(3000) if host[k] != k] == [0, *range(110, 210)], host[209], file=out)
+""")
+    assert out.splitlines() == ["1", "712", "True 110.5", "0 713", "True 209.5"]
+    assert not simulator.unsupported
+
+
 def test_unsupported_functions_say_so(run_python):
     _, out, simulator = run_python("""
 a, b = rt.cudaIpcOpenMemHandle(), rt.cudaIpcOpenMemHandle()

@@ -21,13 +21,14 @@ class Launcher(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Split the arguments at an executable's name."""
-        place = self._first_positional(ctx, args)
+        place = self.first_positional(ctx, args)
         if place < len(args) and is_executable(args[place]):
             ctx.meta[APPLICATION] = args[place:]
             args = args[: place + 1]
         return super().parse_args(ctx, args)
 
-    def _first_positional(self, ctx: click.Context, args: list[str]) -> int:
+    def first_positional(self, ctx: click.Context, args: list[str]) -> int:
+        """Place of the first argument that is no option nor its value."""
         options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
         with_value = {name for p in options if not p.is_flag for name in p.opts}
         place = 0

@@ -1,43 +1,103 @@
 """``lockstep trace``: a program in, its trace out."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli.application import APPLICATION, Launcher, choose, is_executable
 from lockstep.cli.convert import bytes_of
 from lockstep.cli.parameters import check_writable
 from lockstep.cli.programs import Program, program_options
 from lockstep.cli.run import verify
 
+if TYPE_CHECKING:
+    from lockstep.gpus.spec import GPU
+    from lockstep.runtime import Outcome
 
-@click.command()
+OUTPUT = ("--output", "-o")
+
+
+class Tracer(Launcher):
+    """As :class:`Launcher`, but the output may also come last, behind the program's arguments."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Move an output that comes last to where options are."""
+        place = self.first_positional(ctx, args)
+        given = any(word.startswith(OUTPUT) for word in args[:place])
+        last = args[max(place + 1, len(args) - 2) :]
+        if not given and last[0:1] and last[0] in OUTPUT and is_executable(args[place]):
+            args = last + args[: -len(last)]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=Tracer)
 @program_options
-@click.option("--gpu", metavar="NAME", default="QV100", show_default=True, help="The GPU.")
+@click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
 @click.option(
     "--output",
     "-o",
     type=click.Path(path_type=Path),
     required=True,
-    help="FILE.lst or a directory.",
+    help="FILE.lst or a directory; may also come last.",
 )
+@click.option(
+    "--tracer",
+    type=click.Choice(["5", "6"]),
+    help="Of a directory: version of Accel-Sim's tracer. 5, for CUDA programs, leaves predicates "
+    "and uniform registers out; 6, for PTX, has them where they occur.",
+)
+@click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing.")
-def command(gpu, output, quiet, **program) -> None:
+@click.pass_context
+def command(context, gpu, output, tracer, ptx, quiet, **program) -> None:
     """Execute PROGRAM and write what it did as a trace.
 
-    PROGRAM is a built-in one (`lockstep kernels` lists them) or a PTX file. The trace is one file
-    of lockstep's own format if its name ends in .lst, else a directory that Accel-Sim reads.
-    Nothing is simulated.
+    PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, or an executable that
+    uses CUDA; what follows an executable are its own arguments, and its exit code is passed on.
+    The trace is one file of lockstep's own format if its name ends in .lst, else a directory that
+    Accel-Sim reads. Nothing is simulated.
     """
     from lockstep import api
     from lockstep.device import Device
-    from lockstep.report.figures import scaled
 
     check_writable(output, directory=not api.is_tracefile_name(output))
+    if arguments := context.meta.get(APPLICATION):
+        spec, version = choose(arguments[0], gpu, (), quiet), int(tracer or (6 if ptx else 5))
+        outcome = trace_application(arguments, spec, output, version, ptx)
+        tell(output, quiet)
+        if outcome.interrupted:
+            click.echo("lockstep: interrupted; the trace ends there", err=True)
+        raise SystemExit(outcome.code)
+    if ptx:
+        raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     chosen = Program(**program)
-    with Device(gpu, name=chosen.name) as device:
-        with device.record(output):
+    with Device(gpu or "QV100", name=chosen.name) as device:
+        with device.record(output, int(tracer or 6)):
             checks = chosen.run(device)
         verify(checks, quiet)
+    tell(output, quiet)
+
+
+def trace_application(
+    command: list[str], gpu: "GPU", output: Path, tracer: int, ptx: bool
+) -> "Outcome":
+    """Run a CUDA program; the trace has the launches that came to their end."""
+    from lockstep.runtime import Simulator, run_program
+
+    simulator = Simulator(gpu, ptx=ptx, name=Path(command[0]).name)
+    try:
+        with simulator.device.record(output, tracer):
+            return run_program(simulator, command)
+    finally:
+        simulator.close()
+
+
+def tell(output: Path, quiet: bool) -> None:
+    """Say on stderr what was written."""
+    from lockstep import api
+    from lockstep.report.figures import scaled
+
     if not quiet:
         kernels = len(api.load(output).kernels)
         click.echo(f"{output}: {kernels} kernels, {scaled(bytes_of(output), 'B')}", err=True)

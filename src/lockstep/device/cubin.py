@@ -52,6 +52,7 @@ class CubinModule(Module):
     def __init__(self, device: "Device", data: bytes, path: Path):
         super().__init__(device, str(path), data)
         self.cubin: Cubin = read_cubin(data, path)
+        self.architecture = self.cubin.architecture
         self.image = Image(self.cubin.functions)
         self.lines = lines(self.cubin)
         self._sections = self._place_sections()
@@ -70,7 +71,7 @@ class CubinModule(Module):
     @property
     def code(self) -> str:
         """What its code is, for people."""
-        return f"machine code of sm_{self.cubin.architecture}"
+        return f"machine code of sm_{self.architecture}"
 
     @property
     def entries(self) -> list[str]:
@@ -158,7 +159,7 @@ class CubinKernel(Kernel):
         source = Source(
             name=self.name,
             file=module.name,
-            architecture=module.cubin.architecture,
+            architecture=module.architecture,
             sections=module.image.sections(function),
             entries=module.image.entries(function, module.cubin.symbols),
             jumps=jump_table(function),
@@ -176,8 +177,8 @@ class CubinKernel(Kernel):
 
     def check_block(self, block: tuple[int, int, int]) -> None:
         """Refuse blocks that are larger than it was compiled for."""
-        most = self.most_threads
-        if math.prod(block) > most:
+        most = self.function.most_threads
+        if most and math.prod(block) > most:
             raise WorkloadError(
                 f"kernel {self.name}: a block of {math.prod(block)} threads; it was compiled for "
                 f"{most} (__launch_bounds__)"
@@ -198,7 +199,7 @@ class CubinKernel(Kernel):
         struct.pack_into("<QII", bank, _LOCAL, LOCAL_WINDOW, stack, geometry.dynamic_shared)
         struct.pack_into("<I", bank, _SMS, self.module.device.limits.sms)
         workspace = _HOPPER_WORKSPACE
-        if self.module.cubin.architecture < HOPPER:
+        if self.module.architecture < HOPPER:
             workspace = _WORKSPACE
             struct.pack_into("<Q", bank, _SHARED, SHARED_WINDOW)
             struct.pack_into("<Q", bank, _CONSTANTS, self.module.bank(3))

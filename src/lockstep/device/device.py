@@ -17,7 +17,7 @@ from lockstep.device.ptx import PtxModule
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.tensor_map import TensorMap, tensor_map
-from lockstep.device.texture import Texture
+from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
 from lockstep.frontend.exec.launch import announce_compilation
@@ -123,12 +123,13 @@ class Device:
 
     @property
     def recording(self) -> Recording:
-        """What launches write to streams."""
+        """What launches tell of what they do."""
+        recording = Recording.PROFILE if self.profiling else Recording.NOTHING
         if self.at_issue:
-            return Recording.AT_ISSUE
+            return recording | Recording.AT_ISSUE
         if self.timing is not None or self.recorder is not None:
-            return Recording.EVERYTHING
-        return Recording.PROFILE if self.profiling else Recording.NOTHING
+            return recording | Recording.EVERYTHING
+        return recording
 
     def check_open(self) -> None:
         """Raise if the device is closed."""
@@ -146,6 +147,11 @@ class Device:
         array = self.empty(values.shape, values.dtype)
         array.fill(values)
         return array
+
+    def sampler(self, *arguments: Any, **options: Any) -> Sampler:
+        """A sampler for textures that kernels name apart from it: :class:`Sampler`."""
+        self.check_open()
+        return Sampler(self, *arguments, **options)
 
     def texture(self, values: Any, *arguments: Any, **options: Any) -> Texture:
         """A texture, or surface, of an array-like; the arguments are those of :class:`Texture`."""
@@ -273,7 +279,7 @@ class Device:
         return launch
 
     def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
-        command = workload_kernel(launch, self.profiling, self.recording)
+        command = workload_kernel(launch, self.recording)
         if self.recorder:
             self.recorder.launch(command)
         if timing:
@@ -329,12 +335,13 @@ class Device:
         workload.digest = timing.digest
         return Result(timing.result(), self.gpu, workload)
 
-    def record(self, path: str | Path) -> Recorder:
+    def record(self, path: str | Path, tracer: int = 6) -> Recorder:
         """Write what runs from now on as a trace; a context manager, or stopped by ``stop()``.
 
         A name that ends in .lst makes a file of lockstep's format, any other a directory that
-        Accel-Sim reads. Simulating a trace of everything since the device was made gives the
-        cycles that the device itself counts.
+        Accel-Sim reads (``tracer`` as of :func:`lockstep.save`). Simulating a trace of everything
+        since the device was made gives the cycles that the device itself counts, unless ``tracer``
+        leaves registers out.
         """
         self.check_open()
         if self.recorder is not None:
@@ -342,7 +349,7 @@ class Device:
         if self.at_issue:
             raise LockstepError("a device with at_issue=True cannot record")
         self.synchronize()
-        self.recorder = Recorder(self, path, self.name)
+        self.recorder = Recorder(self, path, tracer)
         return self.recorder
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from lockstep.device.launch import Launch
 from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.frontend.exec.at_issue import AtIssue
-from lockstep.frontend.exec.profile import Profiler
+from lockstep.frontend.exec.profile import Profile
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
 from lockstep.workload import Code, Cta, Exchange, Kernel
@@ -21,36 +21,34 @@ def execute(launch: Launch, profile: bool) -> None:
     """Run a launch to its end."""
     executor = launch.kernel.executor(Recording.PROFILE if profile else Recording.NOTHING)
     if profile:
-        launch.counters = Profiler(executor.program).start(launch.geometry.grid)
-        executor.run_recorded(launch.geometry, _block(launch), launch.counters.add)
-    else:
-        executor.run(launch.geometry, _block(launch))
+        launch.counters = Profile(executor.program, launch.geometry.ctas)
+    executor.run(launch.geometry, _block(launch), launch.counters)
     launch.arguments = ()
 
 
-def workload_kernel(launch: Launch, profile: bool, recording: Recording) -> Kernel:
+def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
     """A launch as the timing model sees it; reading its CTAs executes it, once.
 
-    With ``Recording.AT_ISSUE`` it is executed while it is simulated instead. An error ends it early
-    and is kept in the launch.
+    With ``Recording.PROFILE`` it is counted too, with ``Recording.AT_ISSUE`` it is executed while
+    it is simulated instead. An error ends it early and is kept in the launch.
     """
     kernel, geometry = launch.kernel, launch.geometry
     executor = kernel.executor(recording)
     program, block = executor.program, _block(launch)
-    if profile:
-        launch.counters = Profiler(program).start(geometry.grid)
-    count = launch.counters.add if launch.counters else None
+    if Recording.PROFILE in recording:
+        launch.counters = Profile(program, geometry.ctas)
 
     def ctas() -> Iterator[Cta]:
         try:
-            yield from executor.ctas(geometry, block, count)
+            yield from executor.ctas(geometry, block, launch.counters)
         except LockstepError as error:
             launch.error = error
             raise EndOfKernel from error
 
     def source(exchange: Exchange) -> AtIssue:
         kilohertz = round(kernel.module.device.gpu.clock_mhz * 1000)
-        return AtIssue(executor, (geometry, block), exchange, kilohertz, count, launch.fail)
+        begin = geometry, block, launch.counters
+        return AtIssue(executor, begin, exchange, kilohertz, launch.fail)
 
     return Kernel(
         id=launch.id,
@@ -62,7 +60,8 @@ def workload_kernel(launch: Launch, profile: bool, recording: Recording) -> Kern
         code=Code(program.code, program.texts),
         ctas=ctas,
         stream=launch.stream,
+        architecture=kernel.module.architecture,
         shared_base=SHARED_WINDOW,
         local_base=LOCAL_WINDOW,
-        source=source if recording == Recording.AT_ISSUE else None,
+        source=source if Recording.AT_ISSUE in recording else None,
     )

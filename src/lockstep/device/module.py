@@ -29,8 +29,11 @@ Shape = tuple[tuple[int, int, int], tuple[int, int, int], int]
 class Module(ABC):
     """Loaded device code: kernels by name, and its variables in device memory.
 
-    ``key`` identifies the content of the file that it comes from.
+    ``key`` identifies the content of the file that it comes from. ``architecture`` is 80 for
+    machine code of sm_80, 0 for PTX, as of :class:`lockstep.workload.Kernel`.
     """
+
+    architecture = 0
 
     def __init__(self, device: "Device", name: str, content: bytes):
         self.device, self.name = device, name

@@ -10,7 +10,7 @@ from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
 from lockstep.device.limits import check_directives
 from lockstep.device.module import Kernel, Module
-from lockstep.device.texture import Texture
+from lockstep.device.texture import Sampler, Texture
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.ptx.callgraph import function_address
@@ -42,7 +42,7 @@ class PtxModule(Module):
     ):
         super().__init__(device, tree.name, text.encode())
         self.tree = tree
-        self._bound: dict[str, Texture] = {}
+        self._bound: dict[str, Texture | Sampler] = {}
         known = variables or {}
         ours = [v for v in tree.variables.values() if v.space in ("global", "const")]
         for variable in ours:
@@ -102,8 +102,8 @@ class PtxModule(Module):
         shape = shape if variable.vector == 1 else (*shape, variable.vector)
         return DeviceArray(self.device, self.addresses[name], shape, dtype, owner=self)
 
-    def bind(self, name: str, texture: Texture) -> None:
-        """Give a texture or surface reference of the module what kernels shall see there."""
+    def bind(self, name: str, texture: Texture | Sampler) -> None:
+        """Give a reference of the module the texture or sampler that kernels shall see there."""
         variable = self.tree.variables.get(name)
         if variable is None or variable.type not in _REFERENCES:
             raise WorkloadError(f"{self.name} has no texture or surface reference {name}")

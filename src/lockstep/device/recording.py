@@ -21,13 +21,13 @@ class Recorder:
     (see :func:`lockstep.save`). A launch that fails is left out.
     """
 
-    def __init__(self, device: "Device", path: str | Path, name: str):
+    def __init__(self, device: "Device", path: str | Path, tracer: int):
         from lockstep import api
 
-        self.path, self._device = Path(path), device
+        self.path, self._device, self._tracer = Path(path), device, tracer
         self._convert = not api.is_tracefile_name(self.path)
         beside = self.path.with_name(f".{self.path.name}.lst") if self._convert else self.path
-        self._recording: Recording | None = Recording(beside, name)
+        self._recording: Recording | None = Recording(beside, device.name)
         self._streams: set[int] = set()  # of the launches since all were waited for
         self._waited = True
 
@@ -72,7 +72,7 @@ class Recorder:
             from lockstep import api
 
             try:
-                api.save(api.load(recording.path), self.path)
+                api.save(api.load(recording.path), self.path, self._tracer)
             finally:
                 recording.path.unlink()
 

@@ -1,10 +1,19 @@
 """Textures and surfaces in device memory."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lockstep.frontend.exec.textures import HEADER_BYTES, address_of, describe, place, remove
+from lockstep.frontend.exec.textures import (
+    HEADER_BYTES,
+    Sampling,
+    address_of,
+    describe,
+    place,
+    remove,
+    sampler,
+)
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
@@ -13,9 +22,10 @@ if TYPE_CHECKING:
 class Texture:
     """A texture object, or a surface object: what a kernel takes as a 64-bit parameter.
 
-    ``values``: (depth or layers,) (height,) width, and last the channels, if there are several.
-    ``address`` is wrap, clamp, mirror or border, or a tuple with one for each of x, y, z.
-    ``normalized_values``: integers are read as numbers from 0 (or -1) to 1.
+    ``values``: (depth, layers or faces,) (height,) width, and last the channels, if there are
+    several. ``levels``: the further levels of detail, likewise. ``cube``: six faces for each layer.
+    ``normalized_values``: integers are read as numbers from 0 (or -1) to 1. The other arguments are
+    those of :class:`Sampler`.
     """
 
     def __init__(
@@ -28,28 +38,33 @@ class Texture:
         *,
         channels: int = 1,
         layered: bool = False,
+        cube: bool = False,
         normalized_values: bool = False,
+        levels: Sequence[Any] = (),
+        **sampling: Any,
     ):
-        values = np.ascontiguousarray(values)
-        shape = values.shape[:-1] if channels > 1 else values.shape
-        modes = (address,) * 3 if isinstance(address, str) else (*address, "clamp", "clamp")[:3]
-        record = describe(
-            shape,
-            values.dtype,
-            channels=channels if channels == 1 or values.shape[-1] == channels else 0,
-            layered=layered,
-            filter=filter,
-            address=modes,
-            normalized=normalized,
-            normalized_values=normalized_values,
-        )
-        self.device, self.shape, self.dtype = device, values.shape, values.dtype
-        elements = np.zeros(-(-values.nbytes // 16) * 16, np.uint8)
-        elements[: values.nbytes] = values.reshape(-1).view(np.uint8)
+        how = Sampling(filter, _modes(address), normalized, **sampling)
+        all_levels = [np.ascontiguousarray(v) for v in (values, *levels)]
+        records = [
+            describe(
+                v.shape[:-1] if channels > 1 else v.shape,
+                v.dtype,
+                how,
+                channels=channels if channels == 1 or v.shape[-1] == channels else 0,
+                layered=layered,
+                normalized_values=normalized_values,
+                cube=cube,
+            )
+            for v in all_levels
+        ]
+        self.device, self.shape, self.dtype = device, all_levels[0].shape, all_levels[0].dtype
         device.synchronize()
-        self.handle = place(device.memory, record, elements)
+        raw = [v.reshape(-1).view(np.uint8) for v in all_levels]
+        self.handle = place(device.memory, np.concatenate(records), raw)
         self.address = address_of(device.memory, self.handle)
-        device.copied(self.address, HEADER_BYTES + len(elements))
+        self._elements = self.address + len(records) * HEADER_BYTES
+        size = self._elements - self.address + sum(len(own) for own in raw)
+        device.copied(self.address, size)
 
     def __repr__(self) -> str:
         return f"<Texture {self.dtype}{list(self.shape)} at {self.address:#x}>"
@@ -58,9 +73,41 @@ class Texture:
         """A copy of the elements on the host, after all launches so far."""
         self.device.synchronize()
         size = int(np.prod(self.shape)) * self.dtype.itemsize
-        memory = self.device.memory.view(self.address + HEADER_BYTES, size)
+        memory = self.device.memory.view(self._elements, size)
         return memory.view(self.dtype).reshape(self.shape).copy()
 
     def __del__(self):
         if getattr(self, "handle", 0) and self.device.memory.base:
             remove(self.device.memory, self.handle)
+
+
+class Sampler:
+    """How textures are read that are named apart: a 64-bit parameter, or bound to a reference.
+
+    ``filter`` is point or linear. ``address`` is wrap, clamp, mirror or border, or a tuple with one
+    for each of x, y, z. ``normalized``: coordinates go from 0 to 1. ``level_filter``,
+    ``level_bias`` and ``level_limits`` choose among levels of detail.
+    """
+
+    def __init__(
+        self,
+        device: "Device",
+        filter: str = "point",
+        address: str | tuple[str, ...] = "clamp",
+        normalized: bool = False,
+        **sampling: Any,
+    ):
+        self.device = device
+        record = sampler(Sampling(filter, _modes(address), normalized, **sampling))
+        device.synchronize()
+        self.handle = place(device.memory, record)
+        device.copied(address_of(device.memory, self.handle), HEADER_BYTES)
+
+    def __del__(self):
+        if getattr(self, "handle", 0) and self.device.memory.base:
+            remove(self.device.memory, self.handle)
+
+
+def _modes(address: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Address modes of the three axes."""
+    return (address,) * 3 if isinstance(address, str) else (*address, "clamp", "clamp")[:3]

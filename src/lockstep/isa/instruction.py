@@ -36,7 +36,7 @@ class OpClass(IntEnum):
     ATOMIC = 18  # returns the old value
     REDUCTION = 19  # an atomic without a result
     ASYNC_COPY = 20  # global to shared without a register (LDGSTS)
-    BULK_COPY = 21  # the tensor memory accelerator
+    BULK_COPY = 21  # the tensor memory accelerator: from global memory
     TEXTURE = 22
     SURFACE = 23
     BRANCH = 24
@@ -50,6 +50,7 @@ class OpClass(IntEnum):
     NOP = 32
     CACHE_CONTROL = 33
     SLEEP = 34
+    BULK_STORE = 35  # the tensor memory accelerator: to global memory
 
 
 class Space(IntEnum):
@@ -96,7 +97,8 @@ INSTRUCTION = np.dtype(
         ("space", "i8"),  # Space
         ("width", "i8"),  # bytes a thread accesses; 0 = no memory access
         ("cache", "i8"),  # CachePolicy
-        ("immediate", "i8"),  # barrier number, group count, nanoseconds, else what the trace says
+        ("immediate", "i8"),  # barrier number, group count, nanoseconds, bytes of a bulk copy (0 =
+        # not known), else what the trace says
         ("destinations", "i8"),  # how many of the ranges below are valid
         ("sources", "i8"),
         ("destination", "i8", (MAX_DESTINATIONS,)),  # first register of each range

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -156,6 +157,7 @@ class Result:
             "trace_path": self.workload.path,
             "trace_hash": self.workload.digest,
             "seed": self.seed,
+            "dependence": dict(Counter(k.dependence for k in self.run.kernels)),
             "threads": self.run.threads,
             "host": manifest.host(),
             "read_seconds": self.run.read_seconds,
@@ -219,6 +221,7 @@ def _entry(kernel: "KernelRun", metrics: dict[str, float]) -> dict[str, Any]:
         "name": kernel.name,
         "grid": list(kernel.grid),
         "block": list(kernel.block),
+        "dependence": kernel.dependence,
         "cycles": kernel.cycles,
         "warp_instructions": kernel.warp_instructions,
         "thread_instructions": kernel.thread_instructions,

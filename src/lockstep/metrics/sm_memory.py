@@ -124,6 +124,18 @@ L1 = (
         lambda k: k.sm.l1_bypass_sectors,
     ),
     Metric(
+        "sim__bulk_load_sectors.sum",
+        "sectors",
+        "Sectors that bulk copies read, past the L1.",
+        lambda k: k.sm.bulk_read_sectors,
+    ),
+    Metric(
+        "sim__bulk_store_sectors.sum",
+        "sectors",
+        "Sectors that bulk copies and reductions wrote, past the L1.",
+        lambda k: k.sm.bulk_write_sectors,
+    ),
+    Metric(
         "sim__l1_atomic_sectors.sum",
         "sectors",
         "Sectors of atomics and reductions sent to the L2.",

@@ -66,6 +66,8 @@ _SM_SCALARS = (
     "l1_local_write_sectors",
     "l1_local_write_hits",
     "l1_bypass_sectors",  # reads that the L1 was told not to cache (also counted above)
+    "bulk_read_sectors",  # that bulk copies asked the L2 for
+    "bulk_write_sectors",  # ... and sent there
     "l1_atomic_sectors",  # sectors of atomics and reductions sent to the L2
     "l1_reservation_fails",  # cycles in which a transaction waited for a line or an MSHR entry
     "l1_queue_stalls",  # cycles in which it waited for room in the miss queue

@@ -1,6 +1,8 @@
 """How numbers and names look on a terminal."""
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 
 NONE = "–"  # what an undefined number looks like
 
@@ -46,3 +48,12 @@ def bar(value: float, width: int) -> str:
     """A bar for a percentage, ``width`` characters for 100 %."""
     filled = 0 if math.isnan(value) else round(min(100.0, max(0.0, value)) * width / 100)
     return "█" * filled + "·" * (width - filled)
+
+
+def dependences(models: Iterable[str]) -> str:
+    """Which models of dependences kernels were simulated with: "control bits"."""
+    names = {"control": "control bits", "scoreboard": "scoreboard"}
+    counts = Counter(names[model] for model in models)
+    if len(counts) < 2:
+        return "".join(counts)
+    return ", ".join(f"{name} ({times} kernels)" for name, times in sorted(counts.items()))

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from lockstep.metrics.result import Result
 from lockstep.report import figures
-from lockstep.report.figures import bar, clean, count, decimal, percent, scaled
+from lockstep.report.figures import bar, clean, count, decimal, dependences, percent, scaled
 
 KERNELS_SHOWN = 12
 STALLS_SHOWN = 6
@@ -62,6 +62,8 @@ def _headline(result: Result) -> Text:
         f"{threads}), read in {run.read_seconds:.2f} s",
         style="dim",
     )
+    if run.kernels:
+        text.append(f"; dependences: {dependences(k.dependence for k in run.kernels)}", style="dim")
     return text
 
 

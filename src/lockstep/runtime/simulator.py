@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from lockstep.device import Device, Event, Launch, Stream
 from lockstep.device.device import Geometry
+from lockstep.engine.record import KernelRun
 from lockstep.gpus.spec import GPU
 from lockstep.runtime.images import Entry
 
@@ -19,9 +20,14 @@ class KernelCount:
     timed: list[Launch] = field(default_factory=list)
 
     @property
+    def runs(self) -> list[KernelRun]:
+        """The launches whose simulation has ended."""
+        return [launch.run for launch in self.timed if launch.run is not None]
+
+    @property
     def cycles(self) -> list[int]:
-        """Core cycles of the launches whose simulation has ended."""
-        return [launch.run.cycles for launch in self.timed if launch.run is not None]
+        """Core cycles of these."""
+        return [run.cycles for run in self.runs]
 
 
 @dataclass

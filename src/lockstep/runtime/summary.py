@@ -1,7 +1,7 @@
 """The summary at the end of a run."""
 
 from lockstep.isa.sass.binary import demangled
-from lockstep.report.figures import clean
+from lockstep.report.figures import clean, dependences
 from lockstep.runtime.simulator import KernelCount, Simulator
 
 NAME_WIDTH = 60
@@ -19,6 +19,8 @@ def summary(simulator: Simulator) -> str:
     if copies:
         lines.append(f"  copies: {copies}")
     lines += [f"  executed: {text}" for text in _codes(simulator)]
+    if runs := [run for count in simulator.kernels.values() for run in count.runs]:
+        lines.append(f"  dependences: {dependences(run.dependence for run in runs)}")
     lines += [
         f"  not supported: {name} ({times} calls)"
         for name, times in simulator.unsupported.most_common()

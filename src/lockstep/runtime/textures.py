@@ -4,7 +4,7 @@ import numpy as np
 
 from lockstep.device import Device
 from lockstep.errors import WorkloadError
-from lockstep.frontend.exec.textures import FILTERS, Address, describe, place
+from lockstep.frontend.exec.textures import FILTERS, Address, Sampling, describe, place
 
 _KINDS = {0: "i", 1: "u", 2: "f"}  # cudaChannelFormatKind
 
@@ -22,11 +22,13 @@ def create(device: Device, fields: dict[str, int]) -> int:
     record = describe(
         shape,
         dtype,
+        Sampling(
+            filter=FILTERS[fields["filter"] & 1],
+            address=tuple(_mode(fields[f"address_{axis}"]) for axis in "xyz"),
+            normalized=bool(fields["normalized"]),
+        ),
         channels=fields["channels"],
         layered=bool(fields["layered"]),
-        filter=FILTERS[fields["filter"] & 1],
-        address=tuple(_mode(fields[f"address_{axis}"]) for axis in "xyz"),
-        normalized=bool(fields["normalized"]),
         normalized_values=bool(fields["normalized_values"]),
     )
     record["data"] = fields["address"]

@@ -45,6 +45,8 @@ READ(grad1d, float4, tex1DGrad<float4>(t, at.f.x, at.f.z, at.f.w))
 READ(grad2d, float4,
      tex2DGrad<float4>(t, at.f.x, at.f.y, make_float2(at.f.z, 0), make_float2(0, at.f.w)))
 READ(gradlayered1d, float4, tex1DLayeredGrad<float4>(t, at.f.x, at.i.w, at.f.y, at.f.z))
+READ(cube, float4, texCubemap<float4>(t, at.f.x, at.f.y, at.f.z))
+READ(layeredcube, float2, texCubemapLayered<float2>(t, at.f.x, at.f.y, at.f.z, at.i.w))
 READ(gather0, float4, tex2Dgather<float4>(t, at.f.x, at.f.y, 0))
 READ(gather2, float4, tex2Dgather<float4>(t, at.f.x, at.f.y, 2))
 // Handles from memory: one for all, or one for each thread.
@@ -70,6 +72,7 @@ PICK(layered2d, float4, tex2DLayered<float4>(t, at.f.x, at.f.y, at.i.w))
 PICK(gradlayered2d, float4,
      tex2DLayeredGrad<float4>(t, at.f.x, at.f.y, at.i.w, make_float2(at.f.z, 0),
                               make_float2(0, at.f.z)))
+PICK(layeredcube, float4, texCubemapLayered<float4>(t, at.f.x, at.f.y, at.f.z, at.i.w))
 PICK(gather1, float4, tex2Dgather<float4>(t, at.f.x, at.f.y, 1))
 PICK(surf2d, uint2, surf2Dread<uint2>(t, at.i.x, at.i.y, cudaBoundaryModeZero))
 

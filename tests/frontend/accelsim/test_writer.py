@@ -97,6 +97,21 @@ def test_predicates_and_uniform_registers_need_version_6(build, tmp_path):
         assert f"-accelsim tracer version = {name}" in text
 
 
+def test_version_5_can_be_demanded_and_leaves_out_what_it_lacks(build, tmp_path):
+    lines = [
+        "0010 ffffffff 2 R2 P1 IADD3 3 R2 UR5 P0 0 0 0 NoVal",
+        "0020 0000ffff 1 R4 LDG.E.64 3 R2 UR4 P2 8 1 0x100 8 0 0 NoVal",
+    ]
+    source = tmp_path / "kernel-1.traceg"
+    source.write_text(build.header("6") + build.body({(0, 0, 0): [lines]}))
+    write(load(source), tmp_path / "old", tracer=5)
+    text = (tmp_path / "old" / "kernel-1.traceg").read_text()
+    assert "-accelsim tracer version = 5\n" in text
+    assert "\n0010 ffffffff 1 R2 IADD3 1 R2 0 0 \n" in text
+    assert "\n0020 0000ffff 1 R4 LDG.E.64 1 R2 8 1 0x100 8 0 \n" in text
+    assert "UR" not in text and " P" not in text.partition("#BEGIN_TB")[2]
+
+
 def test_zero_registers_keep_their_places(build, tmp_path):
     lines = [
         "0010 ffffffff 1 R4 IMAD.WIDE 3 R255 R7 R8 0 0",

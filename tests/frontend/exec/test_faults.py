@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import lockstep
+from lockstep.frontend.exec.program import Recording
 from ptx_twin.programs import kernel
 
 
@@ -163,7 +164,7 @@ def test_ctrl_c_ends_an_endless_loop_at_once(device):
     body = "LOOP:\n    ld.volatile.global.u32 %b, [%out]; //here\n    bra LOOP;"
     k = lockstep.Device("QV100").load_ptx(kernel(body))["k"]
     out = k.module.device.array(np.zeros(64, np.uint32))
-    k.executor(False)
+    k.executor(Recording.NOTHING)
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt) as caught:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import lockstep
 from lockstep.isa.ptx.parser import parse
-from ptx_twin import wmma_programs
+from ptx_twin import stack_programs, wmma_programs
 from ptx_twin.interpreter import run
 from ptx_twin.memory import Memory
 from ptx_twin.numbers import mask
@@ -32,7 +32,9 @@ def kernel_of(device, text):
 
 
 @pytest.mark.parametrize(
-    "program", (*PROGRAMS, *wmma_programs.PROGRAMS), ids=lambda program: program.name
+    "program",
+    (*PROGRAMS, *wmma_programs.PROGRAMS, *stack_programs.PROGRAMS),
+    ids=lambda program: program.name,
 )
 def test_programs_give_the_known_words(device, program):
     expected = np.array(program.expected(), np.uint32)

@@ -34,7 +34,7 @@ def test_a_cta_says_what_its_stream_said(synthetic, seed):
     rng = np.random.default_rng(seed)
     program, warps = synthetic.make(rng), int(rng.integers(1, 5))
     words, steps = synthetic.stream(rng, program, warps, int(rng.integers(0, 60)))
-    cta = Expander(program, warps).cta((3, 2, 1), words)
+    cta = Expander(program, warps).cta((3, 2, 1), words, len(words))
     assert cta.index == (3, 2, 1) and len(cta.warps) == warps
     for warp, own in zip(cta.warps, steps):
         widths = [program.code[s.instruction]["width"] for s in own]
@@ -52,7 +52,7 @@ def test_runs_and_addresses_are_short(synthetic, seed):
     rng = np.random.default_rng(seed)
     program = synthetic.make(rng)
     words, _ = synthetic.stream(rng, program, 2, 50)
-    cta = Expander(program, 2).cta((0, 0, 0), words)
+    cta = Expander(program, 2).cta((0, 0, 0), words, len(words))
     for warp in cta.warps:
         runs = cta.runs[warp["first_run"] :][: warp["runs"]].tolist()
         for (static, count, mask), (later, _, other) in pairwise(runs):
@@ -77,6 +77,6 @@ def test_strides_of_more_than_32_bits_are_listed(synthetic):
         if i.addressed and i.instruction == wide[0].instruction
     )
     words[item.word : item.word + 32] = np.arange(32) << 33
-    cta = Expander(program, 1).cta((0, 0, 0), words)
+    cta = Expander(program, 1).cta((0, 0, 0), words, len(words))
     found = [a for k, _, a in told(program, cta, cta.warps[0]) if k == item.instruction]
     assert found == [[lane << 33 for lane in range(32)]]

@@ -7,7 +7,7 @@ from lockstep.errors import LockstepError
 from lockstep.frontend.tracefile.codes import CodeCollector, CodeTables, codes
 from lockstep.frontend.tracefile.columns import Malformed
 from lockstep.frontend.tracefile.index import Strings
-from lockstep.isa.instruction import INSTRUCTION, blank, verify
+from lockstep.isa.instruction import INSTRUCTION, OpClass, blank, verify
 from lockstep.workload import Code
 
 
@@ -56,7 +56,7 @@ WRONG = [
     ("pc", -1),
     ("text", 2),
     ("text", -1),
-    ("op", 35),
+    ("op", len(OpClass)),
     ("op", -1),
     ("space", 7),
     ("width", 65),

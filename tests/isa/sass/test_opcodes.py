@@ -29,7 +29,10 @@ FAMILIES = [
     ("BRA BRX JMP JMX CALL JCAL RET", {OpClass.BRANCH}),
     ("LDC ULDC", {OpClass.LOAD}),
     ("DMMA", {OpClass.DMMA}),
-    ("UTMA UBLK", {OpClass.BULK_COPY, OpClass.CACHE_CONTROL, OpClass.COMMIT_GROUP}),
+    (
+        "UTMA UBLK",
+        {OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.CACHE_CONTROL, OpClass.COMMIT_GROUP},
+    ),
     ("IMMA IGMMA BMMA BGMMA UTCIMMA", {OpClass.IMMA}),
     ("UTCHMMA UTCQMMA UTCOMMA QMMA QGMMA OMMA", {OpClass.HMMA}),
     ("UCGABAR UMEMSETS UREDGR USTGR USYNCS", None),
@@ -90,7 +93,7 @@ def test_classes_agree_with_the_families_of_names(architecture):
 def test_memory_instructions_have_a_space_and_arithmetic_has_none(architecture):
     spaces = {
         OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
-        OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE,
+        OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TEXTURE, OpClass.SURFACE,
     }  # fmt: skip
     for opcode, entry in table(architecture).entries.items():
         assert (entry.space != Space.NONE) == (entry.op in spaces), opcode
@@ -176,6 +179,8 @@ def test_the_cache_policy_is_in_the_modifiers(text, policy):
         ("NANOSLEEP", 70, OpClass.SLEEP),
         ("SYNCS.ARRIVE.TRANS64", 90, OpClass.ATOMIC),
         ("UTMALDG.2D", 90, OpClass.BULK_COPY),
+        ("UTMASTG.2D", 90, OpClass.BULK_STORE),
+        ("UBLKRED.G.S.ADD", 100, OpClass.BULK_STORE),
     ],
 )
 def test_classes_that_a_modifier_or_the_generation_decides(text, architecture, op):

@@ -45,6 +45,18 @@ def operand_words(record: np.void, text: str, architecture: int) -> str:
     raise _no_form(record, text)
 
 
+def vector_registers(record: np.void) -> np.void:
+    """The record with its vector registers alone, as tracers up to version 5 see it."""
+    own = record.copy()
+    for kind in ("destination", "source"):
+        listed = zip(record[kind][: record[kind + "s"]], record[kind + "_count"])
+        ranges = [(first, count) for first, count in listed if first < PREDICATES]
+        own[kind], own[kind + "_count"], own[kind + "s"] = 0, 0, len(ranges)
+        for k, (first, count) in enumerate(ranges):
+            own[kind][k], own[kind + "_count"][k] = first, count
+    return own
+
+
 def _shortened(record: np.void, text: str, architecture: int) -> str:
     """The words of a record whose operands no opcode has."""
     listed = _registers(record, "destination"), _registers(record, "source")

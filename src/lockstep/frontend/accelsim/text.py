@@ -13,13 +13,13 @@ from lockstep.frontend.accelsim.addresses import (
     MODE_LIST,
     MODE_STRIDE,
 )
-from lockstep.frontend.accelsim.operands import operand_words
+from lockstep.frontend.accelsim.operands import operand_words, vector_registers
 from lockstep.frontend.accelsim.statics import BULK_OPCODES
-from lockstep.isa.instruction import PREDICATES
 from lockstep.isa.sass import traced_immediate
 from lockstep.workload import Cta, Kernel
 
 _64_BITS = (1 << 64) - 1
+_COUNTS = ("destinations", "sources")
 _CACHE_BYTES = 1 << 26  # of templates; they are made anew when there are more
 
 
@@ -42,10 +42,14 @@ class _Line(NamedTuple):
 
 
 class KernelText:
-    """Formats blocks; what repeats is kept as templates: runs with holes for the addresses."""
+    """Formats blocks; what repeats is kept as templates: runs with holes for the addresses.
 
-    def __init__(self, kernel: Kernel, version: int):
-        self._kernel, self._version = kernel, version
+    ``leaves_out``: what the version cannot express is left out, in place of
+    :class:`NeedsNewerVersion`.
+    """
+
+    def __init__(self, kernel: Kernel, version: int, leaves_out: bool = False):
+        self._kernel, self._version, self._leaves_out = kernel, version, leaves_out
         self._statics: dict[int, _Line] = {}
         self._templates: dict[tuple[int, int, int], _Template] = {}
         self._size = 0
@@ -97,12 +101,13 @@ class KernelText:
         return self._statics[index]
 
     def _line(self, record, text: str) -> _Line:
-        words = operand_words(record, text, self._kernel.architecture)
-        registers = [*record["destination"][: record["destinations"]]]
-        registers += [*record["source"][: record["sources"]]]
         newer = self._version >= 6
-        if not newer and any(number >= PREDICATES for number in registers):
-            raise NeedsNewerVersion
+        if not newer:
+            seen = vector_registers(record)
+            if not self._leaves_out and any(seen[n] < record[n] for n in _COUNTS):
+                raise NeedsNewerVersion
+            record = seen
+        words = operand_words(record, text, self._kernel.architecture)
         flag = " 0" if newer and "GMMA" in text else ""
         head = f"{words}{flag} {record['width']}"
         if newer and text.partition(".")[0] in BULK_OPCODES:

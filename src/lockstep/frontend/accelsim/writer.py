@@ -6,16 +6,18 @@ from lockstep.files import replacing
 from lockstep.frontend.accelsim.text import KernelText, NeedsNewerVersion
 from lockstep.workload import Kernel, MemoryCopy, Workload
 
-VERSIONS = (5, 6)  # 6 only for what 5 cannot say: predicates and uniform registers
+VERSIONS = (5, 6)  # of the tracer; predicates and uniform registers need 6
 _64_BITS = (1 << 64) - 1
 
 
-def write(workload: Workload, directory: str | Path) -> None:
+def write(workload: Workload, directory: str | Path, tracer: int = VERSIONS[-1]) -> None:
     """Write ``kernelslist.g`` and one ``kernel-N.traceg`` a kernel into ``directory``.
 
-    Reading them back gives the same streams. Every file gets its name when it is complete, the
-    list last. Scheduling control bits have no place in the format and are left out; an operand
-    list that has none raises :class:`~lockstep.errors.WorkloadError`.
+    A kernel is written in the oldest version of the format that can express it, and reading it back
+    gives the same streams. With ``tracer`` 5, which all releases of Accel-Sim read, it is that
+    version, without predicates and uniform registers, as that tracer sees programs. Every file gets
+    its name when it is complete, the list last. Scheduling control bits have no place in the format
+    and are left out; an operand list that has none raises :class:`~lockstep.errors.WorkloadError`.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -26,25 +28,24 @@ def write(workload: Workload, directory: str | Path) -> None:
             continue
         kernels += 1
         name = f"kernel-{kernels}.traceg"
-        _write_kernel(command, directory / name)
+        _write_kernel(command, directory / name, tracer)
         lines.append(name + "\n")
     with replacing(directory / "kernelslist.g") as temporary:
         temporary.write_text("".join(lines))
 
 
-def _write_kernel(kernel: Kernel, path: Path) -> None:
-    """Write in the oldest version that can express the kernel."""
+def _write_kernel(kernel: Kernel, path: Path, newest: int) -> None:
+    """Write in the oldest version that can express the kernel, or in the newest allowed."""
     for version in VERSIONS:
         try:
             with replacing(path) as temporary, temporary.open("wb", buffering=1 << 20) as file:
                 file.write(_header(kernel, version).encode())
-                text = KernelText(kernel, version)
+                text = KernelText(kernel, version, leaves_out=version == newest)
                 for cta in kernel.ctas():
                     file.writelines(text.block(cta))
             return
         except NeedsNewerVersion:
-            if version == VERSIONS[-1]:
-                raise
+            continue
 
 
 def _header(kernel: Kernel, version: int) -> str:

@@ -21,6 +21,7 @@ CORE_SOURCES = (
     "modules.c",
     "kernels.c",
     "copies.c",
+    "registered.c",
     "error_table.c",
     "limits.c",
 )
@@ -32,7 +33,10 @@ RUNTIME_SOURCES = (
     "streams.c",
     "device.c",
     "arrays.c",
+    "capture.c",
     "graphs.c",
+    "graph_nodes.c",
+    "graph_work.c",
 )
 DRIVER_SOURCES = ("driver_device.c", "driver_modules.c", "driver_memory.c", "driver_streams.c")
 DRIVER = "libcuda.so.1"

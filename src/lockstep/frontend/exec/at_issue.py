@@ -11,9 +11,10 @@ from lockstep._jit import phase
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.faults import describe_problem
 from lockstep.frontend.exec.launch import Executor
+from lockstep.frontend.exec.profile import Profile
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.frontend.exec.schedule import Stop
-from lockstep.frontend.exec.step import NONE, PERFORM, PROGRESS, Door, Steps, answer, enter
+from lockstep.frontend.exec.step import NONE, PROGRESS, Door, Steps, answer, enter
 from lockstep.frontend.exec.stream import Expansion, tables
 from lockstep.workload import WARP, Exchange
 
@@ -29,21 +30,19 @@ def _compiled(function, kind):
 class AtIssue:
     """The :class:`~lockstep.workload.Source` of one launch.
 
-    ``kilohertz``: the core clock. ``read`` is given the streams piece by piece. ``fail`` is told
-    why the launch ended early, once.
+    ``kilohertz``: the core clock. ``fail`` is told why the launch ended early, once.
     """
 
     def __init__(
         self,
         executor: Executor,
-        launch: tuple[Geometry, np.ndarray],
+        launch: tuple[Geometry, np.ndarray, Profile | None],
         exchange: Exchange,
         kilohertz: int,
-        read: Callable[[np.ndarray], None] | None,
         fail: Callable[[LockstepError], None],
     ):
-        """``launch``: its geometry and parameters; the program was translated for this."""
-        self._executor, self._read, self._fail = executor, read, fail
+        """``launch``: what :meth:`Executor.begin` takes; the program was translated for this."""
+        self._executor, self._fail = executor, fail
         self._problem: BaseException | None = None
         self._told = False
         self._open = ExitStack()
@@ -81,7 +80,6 @@ class AtIssue:
         progress.most = np.iinfo(np.int64).max if most is None else most
         progress.python = ctypes.cast(self._python, ctypes.c_void_p).value
         progress.buffer = stream.ctypes.data
-        progress.reads = self._read is not None
         machine.ctas.stream_end[:] = stream.ctypes.data + stream.nbytes
         self._attach()
 
@@ -99,13 +97,10 @@ class AtIssue:
         self._progress[0].function = self._answer.address
         self._progress[0].context = self._steps._address
 
-    def _call(self, _, what: int) -> int:
-        """Machine code wants help; 0 if it may go on."""
+    def _call(self, _, unused: int) -> int:
+        """A warp wants a service; 0 if it may go on."""
         try:
-            if what == PERFORM:
-                self._perform()
-            else:
-                self._drain()
+            self._perform()
         except BaseException as problem:
             self._problem = problem
             return 1
@@ -117,12 +112,6 @@ class AtIssue:
         if self._resident.machine is not before:
             self._keep = self._steps  # the answer that is being given still uses it
             self._attach()
-
-    def _drain(self) -> None:
-        used = int(self._progress[0].used)
-        if self._read is not None and used:
-            self._read(self._expansion.stream[:used])
-        self._progress[0].used = 0
 
     @property
     def warp_instructions(self) -> int:
@@ -150,5 +139,4 @@ class AtIssue:
 
     def close(self) -> None:
         """The launch has ended: others may use its state."""
-        self._drain()
         self._open.close()

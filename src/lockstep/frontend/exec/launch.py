@@ -10,6 +10,7 @@ from lockstep._jit import is_compiled
 from lockstep.frontend.exec.faults import describe_problem, hottest_places
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.native import Loaded
+from lockstep.frontend.exec.profile import Profile
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.resident import Geometry, Limits, Resident
 from lockstep.frontend.exec.schedule import Stop, run
@@ -19,7 +20,6 @@ from lockstep.frontend.exec.stream_buffers import Streams
 from lockstep.workload import Cta
 
 SLICE = 1 << 20  # warp instructions between looks at Ctrl-C and limits
-FEW_STREAM_WORDS = 1 << 14  # read at once while they are in the cache
 NOTICE = "Compiling the executor: this happens once for each version, and takes ten seconds."
 
 
@@ -49,8 +49,13 @@ class Executor:
         self._idle: dict[tuple, list[Resident]] = {}
 
     @contextmanager
-    def begin(self, geometry: Geometry, parameters: np.ndarray) -> Iterator[Resident]:
-        """State for a launch, nobody else's meanwhile: launches of a kernel may overlap."""
+    def begin(
+        self, geometry: Geometry, parameters: np.ndarray, profile: Profile | None = None
+    ) -> Iterator[Resident]:
+        """State for a launch, nobody else's meanwhile: launches of a kernel may overlap.
+
+        ``profile`` gets what was counted, if the program was translated for counting.
+        """
         idle = self._idle.setdefault(geometry.shape, [])
         resident = idle.pop() if idle else self._build(geometry)
         services = self.services
@@ -65,6 +70,8 @@ class Executor:
             raise
         finally:
             services.nanoseconds += resident.executed
+            if profile is not None:
+                profile.take(resident.machine.times, resident.machine.lanes, resident.counters)
             idle.append(resident)
 
     def _build(self, geometry: Geometry) -> Resident:
@@ -91,53 +98,32 @@ class Executor:
             else:
                 return stop
 
-    def run(self, geometry: Geometry, parameters: np.ndarray) -> None:
+    def run(
+        self, geometry: Geometry, parameters: np.ndarray, profile: Profile | None = None
+    ) -> None:
         """Run a launch to its end."""
-        with self.begin(geometry, parameters) as resident:
+        with self.begin(geometry, parameters, profile) as resident:
             self._advance(resident)
 
-    def run_recorded(
-        self, geometry: Geometry, parameters: np.ndarray, read: Callable[[np.ndarray], None]
-    ) -> None:
-        """Run a launch to its end; ``read`` is given the streams of all CTAs piece by piece.
-
-        The program must have been translated for recording.
-        """
-        with self.begin(geometry, parameters) as resident:
-            running = resident.machine.running[0]
-            running.recording = False  # no stop at the end of each CTA
-            streams = Streams(resident.machine, FEW_STREAM_WORDS)
-            while self._advance(resident) == Stop.SPACE:
-                place = int(running.place)
-                if not streams.drain(place, read):
-                    streams.grow(place)
-            for place in range(int(running.places)):
-                streams.drain(place, read)
-
     def ctas(
-        self,
-        geometry: Geometry,
-        parameters: np.ndarray,
-        read: Callable[[np.ndarray], None] | None = None,
+        self, geometry: Geometry, parameters: np.ndarray, profile: Profile | None = None
     ) -> Iterator[Cta]:
         """Run a launch CTA by CTA and yield what the timing model reads of each, in grid order.
 
-        The program must have been translated for recording. ``read`` is given the streams, too.
+        The program must have been translated for recording.
         """
         expander = Expander(self.program, geometry.warps)
         ended: dict[int, Cta] = {}
         wanted = 0
-        with self.begin(geometry, parameters) as resident:
+        with self.begin(geometry, parameters, profile) as resident:
             streams = Streams(resident.machine)
             while (stop := self._advance(resident)) != Stop.DONE:
-                place = int(resident.machine.running[0].place)
+                place = resident.place
                 if stop == Stop.SPACE:
                     streams.grow(place)
                     continue
-                number, index, words = streams.take(place)
-                if read is not None:
-                    read(words)
-                ended[number] = expander.cta(index, words)
+                number, *stream = streams.take(place)
+                ended[number] = expander.cta(*stream)
                 while wanted in ended:
                     yield ended.pop(wanted)
                     wanted += 1

@@ -1,7 +1,7 @@
 """A translated kernel: basic blocks as machine code, and what the scheduler knows of them."""
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 
 import numpy as np
 
@@ -19,13 +19,13 @@ class Ending(IntEnum):
     TRAP = 7  # end the launch
 
 
-class Recording(IntEnum):
-    """What the blocks of a program append to streams."""
+class Recording(IntFlag):
+    """What the blocks of a program tell of what they do."""
 
     NOTHING = 0
-    EVERYTHING = 1  # for the timing model: each block, and all addresses
-    PROFILE = 2  # the same without addresses in shared memory, which coalesce with nothing
+    EVERYTHING = 1  # streams for the timing model: each block, and all addresses
     AT_ISSUE = 3  # everything, in blocks in which only the first instruction depends on time
+    PROFILE = 4  # counters
 
 
 EXITED = -1  # as a target: the lanes end
@@ -101,6 +101,7 @@ class Program:
     entry: int = 0
     cleared_bytes: int = 0  # of the slots: those that a program may read before it writes them
     frame_bytes: int = 0  # largest frame of recursive functions on a thread's stack
+    guarded: np.ndarray | None = None  # bool, of each static instruction; None = nothing counts
     targets: np.ndarray | None = None  # int64, block of each static index; for machine code
     objects: bytes = b""
 

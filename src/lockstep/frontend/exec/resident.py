@@ -12,6 +12,7 @@ from lockstep.frontend.exec.machine import ALL_BARRIERS, BARRIER_STATE, RUNNING,
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import (
+    COUNTER,
     CTA,
     FAULT,
     LANES,
@@ -116,7 +117,13 @@ class Resident:
         self._local = aligned(rows * LANES * max(self._local_bytes, 16), np.uint8)
         self._threads = thread_ids(geometry)
         self._symbols, self._table = symbols, table
+        self.counters = aligned(0 if program.guarded is None else len(program.guarded), COUNTER)
         self.machine = self._allocate(rows, functions)
+        # What each launch writes: the elements of record arrays are slow from Python.
+        self._launch = self.machine.launch.view(np.ndarray)[0]
+        self._running = self.machine.running.view(np.ndarray)[0]
+        self._sites = self.machine.sites.view(np.ndarray)
+        self._recording = bool(program.blocks["stream_words"].any())
         self._describe_launch(limits)
         self._describe_running()
         self._attach()
@@ -154,6 +161,7 @@ class Resident:
         launch = self.machine.launch[0]
         launch.symbols = self._symbols.ctypes.data
         launch.sites = self.machine.sites.ctypes.data
+        launch.counters = self.counters.ctypes.data
         targets = self.program.targets
         if targets is not None:
             launch.targets, launch.target_count = targets.ctypes.data, len(targets)
@@ -203,20 +211,20 @@ class Resident:
         """Begin a launch of the same shape: the device's nth, at ``now`` nanoseconds."""
         self.geometry, self._parameters = geometry, parameters
         self.follow(memory)
-        machine = self.machine
-        launch, running = machine.launch[0], machine.running[0]
-        launch.parameters = parameters.ctypes.data
-        launch.parameter_bytes = len(parameters)
-        launch.memory, launch.memory_bytes = memory.base, memory.capacity
-        launch.nctaid_x, launch.nctaid_y, launch.nctaid_z = geometry.grid
-        launch.grid_id, launch.nanoseconds, launch.clock = number, now, 0
-        launch.workspace = geometry.workspace
-        running.place = running.next_cta = running.executed = 0
-        running.places, running.most_places, running.ctas = 1, geometry.places, geometry.ctas
-        running.recording = bool(self.program.blocks["stream_words"].any())
+        machine, launch, running = self.machine, self._launch, self._running
+        launch["parameters"] = parameters.ctypes.data
+        launch["parameter_bytes"] = len(parameters)
+        launch["memory"], launch["memory_bytes"] = memory.base, memory.capacity
+        launch["nctaid_x"], launch["nctaid_y"], launch["nctaid_z"] = geometry.grid
+        launch["grid_id"], launch["nanoseconds"], launch["clock"] = number, now, 0
+        launch["workspace"] = geometry.workspace
+        running["place"] = running["next_cta"] = running["executed"] = 0
+        running["places"], running["most_places"] = 1, geometry.places
+        running["ctas"], running["recording"] = geometry.ctas, self._recording
         machine.ctas[0].linear = -1
         machine.times[:] = 0
         machine.lanes[:] = 0
+        self.counters.view(np.int64)[:] = 0
 
     def follow(self, memory: DeviceMemory) -> None:
         """Take over the allocations of device memory, and forget those that sites know."""
@@ -225,12 +233,17 @@ class Resident:
             self.machine = self.machine._replace(allocations=self._table.view(np.recarray))
             self._attach()
         self.machine.known[0] = len(memory)
-        self.machine.sites.low[:] = NO_ALLOCATION
+        self._sites["low"] = NO_ALLOCATION
+
+    @property
+    def place(self) -> int:
+        """Of the CTA that runs."""
+        return int(self._running["place"])
 
     @property
     def executed(self) -> int:
         """Warp instructions of the launch so far."""
-        return int(self.machine.running[0].executed)
+        return int(self._running["executed"])
 
     def host_address(self, w: int, lane: int, address: int) -> tuple[int, int] | None:
         """Where a generic address of a thread is in this process, and how many bytes follow it.

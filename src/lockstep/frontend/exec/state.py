@@ -26,7 +26,7 @@ LAUNCH = np.dtype(
         ("target_count", "i8"),
         ("context", "i8"),  # what the runtime functions take as first argument
         ("check", "i8"),  # runtime: looks closely at an access outside the site's range
-        ("service", "i8"),  # runtime: what is too long to be generated inline
+        ("counters", "i8"),  # address of the COUNTER table
         ("ntid_x", "i8"),
         ("ntid_y", "i8"),
         ("ntid_z", "i8"),
@@ -99,6 +99,28 @@ SITE = np.dtype([("low", "i8"), ("span", "i8"), ("space", "i8"), ("last", "i8")]
 
 ALLOCATION = np.dtype([("address", "i8"), ("bytes", "i8")])
 """A piece of device memory that the program may access."""
+
+
+class Memory(IntEnum):
+    """The memories whose accesses are counted."""
+
+    GLOBAL = 0
+    SHARED = 1
+    LOCAL = 2
+
+
+COUNTER = np.dtype(
+    [
+        # With a guard: executions with lanes for which it held, and those lanes.
+        ("times", "i8"),
+        ("lanes", "i8"),
+        # With generic addresses: executions and lanes, by memory.
+        ("requests", "i8", (len(Memory),)),
+        ("threads", "i8", (len(Memory),)),
+        ("sectors", "i8", (len(Memory),)),
+    ]
+)
+"""What one static instruction counts for a profile; the rest follows from its block."""
 
 
 class Window(IntEnum):

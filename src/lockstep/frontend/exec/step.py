@@ -23,9 +23,7 @@ from lockstep.frontend.exec.state import FAULTED
 from lockstep.frontend.exec.stream import Expansion, expand_entry
 from lockstep.workload import Answer, Ask
 
-PERFORM, READ = 0, 1  # what Python is called for: a service, or to read the stream
 NONE = -1
-ROOM = 1 << 13  # words that are left in the stream for the next block
 
 PROGRESS = np.dtype(
     [
@@ -34,9 +32,7 @@ PROGRESS = np.dtype(
         ("kilohertz", "i8"),  # of the core clock
         ("most", "i8"),  # warp instructions that may be executed
         ("python", "i8"),  # address of what to call for Python's help
-        ("buffer", "i8"),  # address of the stream
-        ("used", "i8"),  # words of it that Python has yet to read
-        ("reads", "i8"),  # 1 = Python reads the stream
+        ("buffer", "i8"),  # address of the stream, which holds one block's entry
         ("function", "i8"),  # addresses of the function that answers, and of its context
         ("context", "i8"),
     ]
@@ -172,8 +168,8 @@ def execute(x, w):
     x.next_block[w] = NONE
     stop = run_block(x, w, at, x.next_lanes[w])
     if stop == Stop.DONE or stop == Stop.HOST:
-        hand_over(x, step.warp, x.machine.blocks[at].stream_words)
-        if stop == Stop.HOST and call_native(progress.python, 0, PERFORM) == 0:
+        hand_over(x, step.warp)
+        if stop == Stop.HOST and call_native(progress.python, 0, 0) == 0:
             stop = Stop.DONE
     if stop == Stop.DONE and x.machine.running[0].executed > progress.most:
         stop = Stop.TIME
@@ -190,7 +186,7 @@ def run_block(x, w, at, lanes):
     # Clock readings come first in their blocks; they subtract the block's instructions.
     launch.clock = cycle + b.count
     launch.nanoseconds = cycle * 1_000_000 // progress.kilohertz - cycle
-    m.ctas[running.place].stream = progress.buffer + 8 * progress.used
+    m.ctas[running.place].stream = progress.buffer
     running.executed += b.count
     m.times[at] += 1
     m.lanes[at] += popcount(lanes)
@@ -227,14 +223,9 @@ def leave(m, w, at, lanes, taken):
 
 
 @inline
-def hand_over(x, warp, words):
+def hand_over(x, warp):
     """Write a block's runs and addresses into the exchange."""
-    e, progress, step = x.expansion, x.progress[0], x.step[0]
+    e, step = x.expansion, x.step[0]
     e.cursors[warp, 0] = e.cursors[warp, 1] = 0
-    entry = e.steps[e.stream[progress.used] & 0xFFFFFFFF]
-    expand_entry(e, progress.used, entry, 0)
+    expand_entry(e, 0, e.steps[e.stream[0] & 0xFFFFFFFF], 0)
     step.runs, step.addresses = e.cursors[warp, 0], e.cursors[warp, 1]
-    if progress.reads:
-        progress.used += words
-        if progress.used + words > len(e.stream) - ROOM:
-            call_native(progress.python, 0, READ)

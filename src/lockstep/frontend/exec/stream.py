@@ -168,13 +168,6 @@ def expand(x, words):
     close_gaps(x)
 
 
-def buffer_of(stream: np.ndarray) -> np.ndarray:
-    """The array that a stream begins, or the stream itself."""
-    base = stream.base
-    whole = isinstance(base, np.ndarray) and base.ctypes.data == stream.ctypes.data
-    return base if whole else stream
-
-
 class Expander:
     """Makes CTAs from streams of one program."""
 
@@ -184,10 +177,10 @@ class Expander:
         self._used = np.zeros(3, np.int64)
         self._buffer: np.ndarray | None = None
 
-    def cta(self, index: tuple[int, int, int], stream: np.ndarray) -> Cta:
-        """The CTA whose blocks wrote ``stream``: int64 words, best from the start of a buffer."""
-        self._read_from(buffer_of(stream))
-        expand(self._x, len(stream))
+    def cta(self, index: tuple[int, int, int], buffer: np.ndarray, words: int) -> Cta:
+        """The CTA whose blocks wrote the first ``words`` of a buffer (int64)."""
+        self._read_from(buffer)
+        expand(self._x, words)
         runs, addresses, pool = self._used.tolist()
         return Cta(
             index,

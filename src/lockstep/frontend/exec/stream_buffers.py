@@ -1,30 +1,28 @@
 """Where the blocks of resident CTAs write their streams."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.machine import Machine
 
 FIRST_STREAM_WORDS = 1 << 16
+_INDEX = ["ctaid_x", "ctaid_y", "ctaid_z"]
 MOST_STREAM_WORDS = 1 << 28  # of one CTA: 2 GiB, as much as an endless loop may take
 
 
 class Streams:
     """The stream buffers of the CTAs that run, one a place; they grow as needed."""
 
-    def __init__(self, machine: Machine, first: int = FIRST_STREAM_WORDS):
-        """``first``: words of a buffer when it is first needed."""
-        self._machine, self._first = machine, first
+    def __init__(self, machine: Machine):
+        self._machine = machine
         self._ctas = machine.ctas.view(np.ndarray)  # record arrays are slow from Python
         self._buffers = [np.empty(0, np.int64)] * len(machine.ctas)
+        self._starts = [0] * len(machine.ctas)  # their addresses
         machine.ctas.stream[:] = 0
         machine.ctas.stream_end[:] = 0
 
     def _used(self, place: int) -> int:
-        buffer = self._buffers[place]
-        return (int(self._ctas["stream"][place]) - buffer.ctypes.data) // 8 if len(buffer) else 0
+        return (int(self._ctas["stream"][place]) - self._starts[place]) // 8
 
     def grow(self, place: int) -> None:
         """Twice the room, with what is there already."""
@@ -35,26 +33,19 @@ class Streams:
                 f"{8 * used} bytes; an instruction limit tells where, execution without timing "
                 "takes no memory"
             )
-        buffer = np.empty(max(2 * len(self._buffers[place]), self._first), np.int64)
+        buffer = np.empty(max(2 * len(self._buffers[place]), FIRST_STREAM_WORDS), np.int64)
         buffer[:used] = self._buffers[place][:used]
-        self._buffers[place] = buffer
-        cta = self._machine.ctas[place]
-        cta.stream = buffer.ctypes.data + 8 * used
-        cta.stream_end = buffer.ctypes.data + buffer.nbytes
-
-    def drain(self, place: int, read: Callable[[np.ndarray], None]) -> bool:
-        """Empty a buffer after ``read`` has seen its words; false if there were none."""
-        words = self._buffers[place][: self._used(place)]
-        if len(words):
-            read(words)
-            self._machine.ctas[place].stream = self._buffers[place].ctypes.data
-        return len(words) > 0
-
-    def take(self, place: int) -> tuple[int, tuple[int, int, int], np.ndarray]:
-        """Number, index and stream words of the CTA that ended; its place becomes free."""
-        words = self._buffers[place][: self._used(place)]
+        self._buffers[place], self._starts[place] = buffer, buffer.ctypes.data
         cta = self._ctas[place]
-        cta["stream"] = self._buffers[place].ctypes.data
-        number = int(cta["linear"])
-        cta["linear"] = -1
-        return number, (int(cta["ctaid_x"]), int(cta["ctaid_y"]), int(cta["ctaid_z"])), words
+        cta["stream"] = self._starts[place] + 8 * used
+        cta["stream_end"] = self._starts[place] + buffer.nbytes
+
+    def take(self, place: int) -> tuple[int, tuple[int, int, int], np.ndarray, int]:
+        """Number and index of the CTA that ended, a buffer and how many words of it are its stream.
+
+        The place becomes free.
+        """
+        cta, words = self._ctas[place], self._used(place)
+        number, index = int(cta["linear"]), cta[_INDEX].item()
+        cta["stream"], cta["linear"] = self._starts[place], -1
+        return number, index, self._buffers[place], words

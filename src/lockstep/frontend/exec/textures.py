@@ -4,6 +4,9 @@ A handle says how many records would lie before it in device memory, plus one: m
 bits for it. Elements lie row after row, as in an array of the host.
 """
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -31,10 +34,18 @@ TEXTURE = np.dtype(
         ("address_z", "i8"),
         ("layered", "i8"),
         ("dimensions", "i8"),  # without layers
+        ("cube", "i8"),  # 1 = six layers each are the faces of a cube
+        ("levels", "i8"),  # of detail; the records of all lie one after the other
+        ("level_linear", "i8"),  # 1 = values between levels are interpolated
+        ("level_bias", "f8"),  # added to the level that is asked for
+        ("level_least", "f8"),  # and then its limits
+        ("level_most", "f8"),
     ]
 )
 MAGIC = 0x6C6F636B_74657874
-HEADER_BYTES = 256  # before the elements; every allocation begins at a multiple of it
+ELEMENT_BYTES = 16  # of the largest element
+SAMPLER_MAGIC = 0x6C6F636B_73616D70  # of a record that only says how others are read
+HEADER_BYTES = 256  # of a record; every allocation begins at a multiple of it
 
 
 class Number(IntEnum):
@@ -54,17 +65,23 @@ class Address(IntEnum):
     BORDER = 3  # zero
 
 
-def place(memory: DeviceMemory, record: np.ndarray, elements: np.ndarray | None = None) -> int:
-    """The handle of a record that is put into device memory; nobody may be running.
+def place(memory: DeviceMemory, records: np.ndarray, elements: Sequence[np.ndarray] = ()) -> int:
+    """The handle of records that are put into device memory, one for each level of detail.
 
-    ``elements`` (uint8), if given, follow it, and ``data`` becomes their address.
+    ``elements`` (uint8 each), if given, follow them, and ``data`` becomes their addresses. Nobody
+    may be running.
     """
-    more = 0 if elements is None else len(elements)
-    address = memory.allocate(HEADER_BYTES + more)
-    if elements is not None:
-        record["data"] = address + HEADER_BYTES
-        memory.view(address + HEADER_BYTES, more)[:] = elements
-    memory.view(address, record.nbytes)[:] = record.view(np.uint8)
+    records["levels"] = len(records)
+    sizes = [-(-len(own) // ELEMENT_BYTES) * ELEMENT_BYTES for own in elements]
+    address = memory.allocate(HEADER_BYTES * len(records) + sum(sizes))
+    start = address + HEADER_BYTES * len(records)
+    for record, own, size in zip(records, elements, sizes):
+        record["data"] = start
+        memory.view(start, len(own))[:] = own
+        start += size
+    for k, record in enumerate(records):
+        raw = np.frombuffer(record.tobytes(), np.uint8)
+        memory.view(address + k * HEADER_BYTES, len(raw))[:] = raw
     return (address - memory.base) // HEADER_BYTES + 1
 
 
@@ -74,30 +91,70 @@ def address_of(memory: DeviceMemory, handle: int) -> int:
 
 
 def remove(memory: DeviceMemory, handle: int) -> None:
-    """Free a record, so that no texture has its handle any more."""
+    """Free the records of a handle, so that nothing has it any more."""
     address = address_of(memory, handle)
-    memory.view(address, TEXTURE.itemsize)[:] = 0
+    levels = int(memory.view(address, TEXTURE.itemsize).view(TEXTURE)["levels"][0])
+    memory.view(address, levels * HEADER_BYTES)[:] = 0
     memory.free(address)
 
 
 _NUMBERS = {"u": Number.UNSIGNED, "i": Number.SIGNED, "f": Number.FLOAT}
 FILTERS = ("point", "linear")
+FACES = 6  # of a cube
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How elements are read: what a sampler says.
+
+    ``address`` is for x, y and z. ``level_filter``, ``level_bias`` and ``level_limits`` are for
+    textures with several levels of detail.
+    """
+
+    filter: str = "point"
+    address: tuple[str, ...] = ("clamp",) * 3
+    normalized: bool = False
+    level_filter: str = "point"
+    level_bias: float = 0.0
+    level_limits: tuple[float, float] = (0.0, math.inf)
+
+    def write(self, record: np.ndarray) -> None:
+        """Set a record's fields. Raises :class:`WorkloadError` for names that there are not."""
+        for name in (self.filter, self.level_filter):
+            if name not in FILTERS:
+                raise WorkloadError(f"texture filter {name!r}: expected {' or '.join(FILTERS)}")
+        modes = [_mode(a, self.normalized) for a in self.address]
+        record["linear"], record["normalized"] = self.filter == "linear", self.normalized
+        for axis, mode in zip("xyz", modes, strict=True):
+            record[f"address_{axis}"] = mode
+        record["level_linear"], record["level_bias"] = (
+            self.level_filter == "linear",
+            self.level_bias,
+        )
+        record["level_least"], record["level_most"] = self.level_limits
+
+
+def sampler(sampling: Sampling) -> np.ndarray:
+    """The record of a sampler."""
+    record = np.zeros(1, TEXTURE)
+    record["magic"] = SAMPLER_MAGIC
+    sampling.write(record)
+    return record
 
 
 def describe(
     shape: tuple[int, ...],
     dtype: np.dtype,
+    sampling: Sampling,
     *,
     channels: int,
     layered: bool,
-    filter: str,
-    address: tuple[str, ...],
-    normalized: bool,
     normalized_values: bool,
+    cube: bool = False,
 ) -> np.ndarray:
-    """The record of a texture of these elements, but for ``data``.
+    """The record of a texture of these elements, but for ``data`` and ``levels``.
 
-    ``shape`` is that of the elements: (depth or layers,) (height,) width. Raises
+    ``shape`` is that of the elements: (depth, layers or faces,) (height,) width. Raises
     :class:`WorkloadError` for what no texture can be.
     """
     dtype = np.dtype(dtype)
@@ -105,30 +162,31 @@ def describe(
         raise WorkloadError(f"a texture cannot hold {dtype}; it takes 8 to 32-bit numbers")
     if channels not in (1, 2, 4):
         raise WorkloadError(f"a texture's elements have 1, 2 or 4 channels, not {channels}")
-    dimensions = len(shape) - layered
-    if not 1 <= dimensions <= 3 - layered or min(shape) < 1:
+    slices = layered or cube
+    dimensions = len(shape) - slices
+    if not 1 <= dimensions <= 3 - slices or min(shape) < 1:
         raise WorkloadError(f"a texture cannot have shape {shape}")
-    if filter not in FILTERS:
-        raise WorkloadError(f"texture filter {filter!r}: expected {' or '.join(FILTERS)}")
+    if cube and (dimensions < 2 or shape[1] != shape[2] or shape[0] % FACES):
+        raise WorkloadError(f"a cube has six square faces, or a multiple of them, not {shape}")
     integer = dtype.kind in "iu"
     if normalized_values and not (integer and dtype.itemsize < 4):
         raise WorkloadError(
             f"{dtype} cannot be read as normalized values; 8 or 16-bit integers can"
         )
-    if filter == "linear" and integer and not normalized_values:
+    if sampling.filter == "linear" and integer and not normalized_values:
         raise WorkloadError("the linear filter needs floats, or integers as normalized values")
-    modes = [_mode(a, normalized) for a in address]
-    depth = shape[0] if layered or dimensions == 3 else 1
+    depth = shape[0] if slices or dimensions == 3 else 1
     height = shape[-2] if dimensions > 1 else 1
-    record = np.zeros(1, TEXTURE)
     row_bytes = shape[-1] * channels * dtype.itemsize
-    limits = np.iinfo(dtype).max if integer else 1
-    record[0] = (
-        MAGIC, 0, shape[-1], height, depth, row_bytes, row_bytes * height,
-        channels, dtype.itemsize, _NUMBERS[dtype.kind],
-        1 / limits if normalized_values else 0,
-        filter == "linear", normalized, *modes, layered, dimensions,
-    )  # fmt: skip
+    record = np.zeros(1, TEXTURE)
+    sampling.write(record)
+    record["magic"], record["levels"] = MAGIC, 1
+    record["width"], record["height"], record["depth"] = shape[-1], height, depth
+    record["row_bytes"], record["slice_bytes"] = row_bytes, row_bytes * height
+    record["channels"], record["number_bytes"] = channels, dtype.itemsize
+    record["number"] = _NUMBERS[dtype.kind]
+    record["scale"] = 1 / np.iinfo(dtype).max if normalized_values else 0
+    record["layered"], record["dimensions"], record["cube"] = layered, dimensions, cube
     return record
 
 

@@ -16,10 +16,14 @@ from llvmlite import ir
 
 from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.counting import count_access, count_lanes
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.lanes.types import I64, PRED, Type, Value
+from lockstep.frontend.exec.profile import memory_of
 from lockstep.frontend.exec.program import BLOCK, Program, Recording
+from lockstep.frontend.exec.state import Memory
+from lockstep.isa.instruction import OpClass, Space
 
 
 class Block(Protocol):
@@ -34,6 +38,7 @@ class BlockLift(ABC):
 
     ``number`` is the static index of the instruction that is being lifted, ``to_come`` how many
     the block still has, this one included. ``leaving`` are the lanes that executed the last one.
+    ``lanes`` are those for which the instruction's guard holds.
     """
 
     def __init__(self, builder: LaneBuilder):
@@ -41,7 +46,8 @@ class BlockLift(ABC):
         self.number = self.to_come = 0
         self.instruction: Any = None
         self.stream: Stream | None = None
-        self.records_addresses = True  # whether the stream has those of the instruction
+        self.counted: tuple[Memory | None, int] | None = None  # memory and width for the profile
+        self.lanes = builder.active
         self.leaving: ir.Value | None = None
 
     @abstractmethod
@@ -56,10 +62,19 @@ class BlockLift(ABC):
         """The rest of the instruction is for those active lanes where a predicate holds."""
         self.b.active = Value(self.b.ir.and_(self.b.active.ir, predicate.ir), PRED)
 
+    @property
+    def wants_addresses(self) -> bool:
+        """Whether somebody reads the addresses of the current instruction."""
+        return self.stream is not None or self.counted is not None
+
     def record_addresses(self, address: Value) -> None:
-        """Append the addresses of the current instruction to the stream, if one is recorded."""
-        if self.stream is not None and self.records_addresses:
+        """Append the addresses of the current instruction to the stream; count the access."""
+        if self.stream is not None:
             self.stream.addresses(self.number, resize(self.b, address, I64))
+        if self.counted is not None:
+            before, self.b.active = self.b.active, self.lanes
+            count_access(self.b, self.number, *self.counted, address)
+            self.b.active = before
 
     def scalar_field(self, record: str, field: str, kind: Type) -> Value:
         """A field of the launch's, CTA's or warp's record in every lane."""
@@ -84,8 +99,8 @@ class Translation(ABC):
         """A block's instructions with their static indices."""
 
     @abstractmethod
-    def records_addresses(self, instruction: Any) -> bool:
-        """Whether an instruction's addresses, if it has any, go to the stream."""
+    def access(self, number: int, instruction: Any) -> tuple[OpClass, Space, int]:
+        """Class, memory space and width of an instruction, as its record has them."""
 
     @abstractmethod
     def emit(self, lift: BlockLift, instruction: Any) -> None:
@@ -101,7 +116,7 @@ class Translation(ABC):
 
     def open_stream(self, lift: BlockLift, block: Any) -> None:
         """Let a block write to its CTA's stream."""
-        if self.recording:
+        if Recording.EVERYTHING in self.recording:
             lift.stream = Stream(lift.b, block.number)
 
     def begin(self, lift: BlockLift, block: Any) -> None:  # noqa: B027
@@ -114,6 +129,7 @@ class Translation(ABC):
         """Emit every block and compile them."""
         module = ir.Module()
         module.triple = ""
+        self._counting: list[int] = []
         lifts = [self._emit(module, block) for block in self.blocks]
         self.find_live(lifts)
         records = np.zeros(len(self.blocks), BLOCK)
@@ -122,13 +138,23 @@ class Translation(ABC):
             record["members_slot"] = record["guard_slot"] = -1
             record["stream_words"] = lift.stream.words if lift.stream is not None else 0
             self.describe(block, lift, record)
+        facts = self.facts()
         return Program(
             blocks=records,
             functions=[f"block{b.number}" for b in self.blocks],
             items=[lift.stream.items if lift.stream is not None else [] for lift in lifts],
             objects=native.assemble(str(module)),
-            **self.facts(),
+            guarded=self._guarded(len(facts["code"])),
+            **facts,
         )
+
+    def _guarded(self, count: int) -> np.ndarray | None:
+        """Which static instructions count the lanes that execute them."""
+        if Recording.PROFILE not in self.recording:
+            return None
+        guarded = np.zeros(count, bool)
+        guarded[self._counting] = True
+        return guarded
 
     def _emit(self, module: ir.Module, block: Any) -> BlockLift:
         b = LaneBuilder(module, f"block{block.number}")
@@ -139,7 +165,9 @@ class Translation(ABC):
         for k, (number, instruction) in enumerate(numbered):
             lift.number, lift.instruction = number, instruction
             lift.to_come = len(numbered) - k
-            lift.records_addresses = self.records_addresses(instruction)
+            lift.counted = None
+            if Recording.PROFILE in self.recording:
+                lift.counted = memory_of(*self.access(number, instruction))
             lift.leaving = self._lift(lift, instruction)
         lift.instruction = None
         return lift
@@ -152,6 +180,10 @@ class Translation(ABC):
             lift.restrict(guard)
             if lift.stream is not None:
                 lift.stream.lanes(lift.number)
+            if Recording.PROFILE in self.recording:
+                count_lanes(b, lift.number)
+                self._counting.append(lift.number)
+        lift.lanes = b.active
         self.emit(lift, instruction)
         lanes = None if b.active is before else b.bits_of(b.active)
         b.active = before

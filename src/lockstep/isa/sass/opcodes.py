@@ -15,7 +15,8 @@ GENERATIONS = (
 )  # fmt: skip
 MEMORY_CLASSES = frozenset(
     {OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY}
-    | {OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE, OpClass.CACHE_CONTROL}
+    | {OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TEXTURE, OpClass.SURFACE}
+    | {OpClass.CACHE_CONTROL}
 )
 DEFAULT_WIDTH = 4
 _WIDTH = re.compile(r"(?:U|S|B|F|BF)?(8|16|32|64|128|256)(?:x(2|4|8))?")

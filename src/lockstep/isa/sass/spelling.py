@@ -32,6 +32,7 @@ _OPCODES: dict[OpClass, tuple[str, ...]] = {
     OpClass.DMMA: ("DMMA.884", "DMMA.1684", "DMMA.1688", "DMMA.16816"),
     OpClass.ASYNC_COPY: ("LDGSTS.E",),
     OpClass.BULK_COPY: ("UBLKCP",),
+    OpClass.BULK_STORE: ("UTMASTG",),
     OpClass.TEXTURE: ("TEX", "TLD4"),
     OpClass.SURFACE: ("SULD.D", "SUST.D"),
     OpClass.BRANCH: ("BRA", "BRX"),

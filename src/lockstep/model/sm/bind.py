@@ -21,10 +21,11 @@ from lockstep.workload import Kernel
 
 PIPELINED = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
-    OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE,
+    OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
 KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
 LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond
+LARGEST_COPY = 1 << 18  # bytes; more than any SM's shared memory
 PRODUCERS = {
     OpClass.SFU: SHORT, OpClass.SHUFFLE: SHORT, OpClass.SPECIAL_REGISTER: SHORT,
     OpClass.TEXTURE: LONG, OpClass.SURFACE: LONG,
@@ -121,6 +122,8 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool, architecture: int =
     records["reuse"] = code["reuse"] if control else -1
     records["arrivals"] = code["threads"] // WARP_SIZE
     sleeps = op == OpClass.SLEEP
+    bulk = (op == OpClass.BULK_COPY) | (op == OpClass.BULK_STORE)
+    records["immediate"][bulk] = np.clip(code["immediate"][bulk], 0, LARGEST_COPY)
     records["immediate"][sleeps] = _sleep_cycles(code["immediate"][sleeps], gpu)
     return records
 

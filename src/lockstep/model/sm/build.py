@@ -151,6 +151,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         streams=np.zeros((n, b, max(1, s.stream_buffer)), np.int64),
         accesses=records((n, s.accesses), state.ACCESS),
         queues=np.zeros((n, b, s.queue), np.int64),
+        bulk_places=np.zeros((n, s.accesses, WARP_SIZE), np.int64),
         transactions=records((n, MAX_LINES + 1), state.TRANSACTION),
         scratch=np.zeros((n, s.shared_banks * 33), np.int64),
         done=records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),
@@ -178,6 +179,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
     _free_list(sm.sms["free_access"], sm.accesses["next"])
     sm.sms["memory_next"] = state.NEVER
     sm.sms["current"] = sm.sms["blocked"] = sm.sms["no_credit"] = -1
+    sm.sms["bulk_first"] = -1
     sm.subcores["next"] = state.NEVER
     sm.subcores["last"] = -1
     sm.instructions["line"] = -1

@@ -9,6 +9,7 @@ from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import OpClass
 from lockstep.model.cache import l1
 from lockstep.model.counters import Stall
+from lockstep.model.sm import bulk
 from lockstep.model.sm.accounting import account_blocked
 from lockstep.model.sm.coalescer import GENERIC, GLOBAL, LOCAL, SHARED, coalesce, resolve
 from lockstep.model.sm.dependence import raise_barriers, set_result
@@ -149,6 +150,8 @@ def accept(c, s, now):
         access.space = resolve(access.space, first, c.kernels[warp.kernel])
         if access.space == SHARED:
             access_shared(c, s, a, now)
+        elif bulk.is_bulk(instruction_of(c, s, access).op):
+            bulk.start(c, s, a, now)
         else:
             begin_transactions(c, s, a)
         return
@@ -189,16 +192,17 @@ def through_l1(c, s, now):
 
 @inline
 def next_event(c, s, now):
-    """Cycle after ``now`` at which queues, arbiter or L1 stage can move on their own."""
+    """Cycle after ``now`` at which queues, arbiter, L1 stage or a bulk copy can move by itself."""
     sm = c.sms[s]
+    at = bulk.next_event(c, s, now)
     if sm.current >= 0:
-        return NEVER if sm.blocked >= 0 else max(now + 1, sm.l1_ready)
-    at = NEVER
+        return at if sm.blocked >= 0 else min(at, max(now + 1, sm.l1_ready))
+    queued = NEVER
     for b in range(c.spec[0].subcores):
         sub = c.subcores[s, b]
         if sub.queue_count > 0:
-            at = min(at, c.accesses[s, c.queues[s, b, sub.queue_head]].ready_at)
-    return max(at, sm.accept_free, now + 1)
+            queued = min(queued, c.accesses[s, c.queues[s, b, sub.queue_head]].ready_at)
+    return min(at, max(queued, sm.accept_free, now + 1))
 
 
 @inline
@@ -209,3 +213,4 @@ def tick(c, s, now):
         through_l1(c, s, now)
     if sm.current < 0 and sm.accept_free <= now:
         accept(c, s, now)
+    bulk.tick(c, s, now)

@@ -91,6 +91,8 @@ SM_STATE = np.dtype(
         "blocked", "l1_ready",
         "queue_blocked",  # 1: the L1 stage waits for room in the miss queue
         "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
+        "bulk_first", "bulk_last",  # accesses whose bulk copies are being sent, or -1
+        "bulk_ready",  # cycle at which the next line may be sent
     )
 )  # fmt: skip
 
@@ -142,6 +144,7 @@ ACCESS = np.dtype(
     _ints(
         "warp", "code", "mask", "address", "remaining", "ready_at", "space", "next",
         "latest", "group", "serial", "lanes",
+        "lane", "sent",  # of a bulk copy: the active lane and how many of its bytes
     )
 )  # fmt: skip
 """A memory instruction in flight. ``remaining``: sectors not yet here, plus one while it is in
@@ -194,6 +197,7 @@ class Sm(Context):
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: np.recarray  # ACCESS, sms x accesses
     queues: np.ndarray  # sms x subcores x queue: accesses waiting
+    bulk_places: np.ndarray  # sms x accesses x WARP_SIZE: where the lanes' bulk copies begin
     transactions: np.recarray  # TRANSACTION, sms x MAX_LINES + 1
     scratch: np.ndarray  # sms x 2048: bank conflict search
     done: np.recarray  # DONE, sms x room

@@ -22,7 +22,7 @@ ex2.approx.bf16 ex2.approx.ftz.f16 copysign.f16 testp.f32 setp.lo.s32 setp.ltu.u
 setp.lt.ftz.f64 set.lt.u64.u32 selp.f16 slct.s32.u32 mov.f16 mov.u8 cvt.s32.f32 cvt.f32.s32
 cvt.rn.s32.s64 cvt.rn.s32.f32 cvt.f32.f64 cvt.rn.u8.bf16 cvt.rn.e4m3x2.f32
 cvt.rz.satfinite.e4m3x2.f32
-cvt.rna.f16.f32 cvt.pack.u8.s32 cvt.rn.f16x2.f64 cvt.f16.bf16"""
+cvt.rna.f16.f32 cvt.pack.u8.s32 cvt.rn.f16x2.f64 cvt.sat.u32.u16"""
 
 
 @pytest.mark.parametrize("name", VALID.split())

@@ -16,10 +16,6 @@ def test_every_opcode_of_the_table_is_on_the_page():
     assert coverage.forms().keys() == TABLE.keys()
 
 
-def test_what_the_page_says_is_refused_is():
-    assert not [name for name in coverage.REFUSED if find(name)]
-
-
 def test_what_a_form_stands_for_is_found():
     for name, own in coverage.forms().items():
         for form in own:

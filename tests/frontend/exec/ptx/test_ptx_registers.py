@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.ptx.graph import entry_of
 from lockstep.frontend.exec.ptx.opcodes import read, written
 from lockstep.frontend.exec.ptx.registers import MOST, allocate
@@ -18,7 +19,7 @@ def translation(
     body, registers=".reg .b32 %r<20>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .pred %p<4>;"
 ):
     text = f"{HEAD}.shared .b8 s[64];\n.entry k(.param .u64 x)\n{{ {registers}\n{body}\nret;\n}}\n"
-    return Translation(parse(text, "<test>"), "k", True)
+    return Translation(parse(text, "<test>"), "k", Recording.EVERYTHING)
 
 
 def live_sets(module, function, blocks):
@@ -44,7 +45,7 @@ def test_registers_that_live_together_are_different(name):
     module = parse(kernel.ptx.read_text(), name)
     for entry in module.entries:
         try:
-            t = Translation(module, entry, True)
+            t = Translation(module, entry, Recording.EVERYTHING)
         except Exception as error:
             if "is not supported" in str(error):
                 continue
@@ -105,7 +106,7 @@ def test_maxnreg_limits_the_count():
     text = f"{HEAD}.entry k() .maxnreg 16 {{ .reg .b64 %rd<40>;\n"
     text += "".join(f"mov.u64 %rd{k}, {k};\n" for k in range(20))
     text += "".join(f"add.u64 %rd{k}, %rd{k}, %rd{k + 1};\n" for k in range(19)) + "ret; }\n"
-    assert Translation(parse(text, "<test>"), "k", True).program().registers == 16
+    assert Translation(parse(text, "<test>"), "k", Recording.EVERYTHING).program().registers == 16
 
 
 def test_records_of_instructions():

@@ -133,6 +133,69 @@ def test_reductions_are_done_lane_after_lane(device, operation, kind, combine):
     assert np.array_equal(surface.numpy(), image)
 
 
+def stored(dtype, normalized, word):
+    """What a surface keeps of a 32-bit word."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return np.uint32(word).view(np.float32).astype(dtype)
+    limits = np.iinfo(dtype)
+    if normalized:
+        number = min(max(float(np.uint32(word).view(np.float32)), min(limits.min, 0) and -1), 1)
+        return dtype.type(np.rint(np.float32(number) * np.float32(limits.max)))
+    number = int(word) if dtype.kind == "u" else int(np.uint32(word).view(np.int32))
+    return dtype.type(min(max(number, limits.min), limits.max))
+
+
+@pytest.mark.parametrize(
+    "dtype, channels, given, normalized",
+    [("u1", 4, 4, False), ("i1", 2, 4, False), ("u2", 1, 2, False), ("i2", 4, 2, False),
+     ("u4", 2, 2, False), ("i4", 1, 1, False), ("f2", 2, 4, False), ("f4", 4, 1, False),
+     ("u1", 4, 4, True), ("i2", 2, 2, True)],
+)  # fmt: skip
+def test_formatted_stores(device, dtype, channels, given, normalized):
+    rng = np.random.default_rng(6)
+    image = np.zeros((4, 16, channels), dtype)
+    image[:] = 7
+    surface = device.texture(
+        image if channels > 1 else image[..., 0], channels=channels, normalized_values=normalized
+    )
+    at = np.zeros((THREADS, 4), np.int32)
+    places = rng.permutation(6 * 18)[:THREADS]
+    at[:, 0], at[:, 1] = places % 18 - 1, places // 18 - 1
+    new = rng.integers(-300, 300, (THREADS, 4)).astype(np.int32)
+    if normalized or np.dtype(dtype).kind == "f":
+        new = rng.uniform(-2, 2, (THREADS, 4)).astype(np.float32)
+    vector = {1: "", 2: ".v2", 4: ".v4"}[given]
+    body = f"ld.global.v4.b32 {words(32, 4)}, [%out]; "
+    body += f"sust.p.2d{vector}.b32.zero AT, {words(32, given)};"
+    arguments = (surface, device.array(at), device.array(new))
+    device.load_ptx(kernel(body, "2d"))["k"][1, THREADS](*arguments)
+    for (x, y, *_), row in zip(at, new.view(np.uint32)):
+        if 0 <= x < 16 and 0 <= y < 4:
+            for k in range(min(channels, given)):
+                image[y, x, k] = stored(dtype, normalized, row[k])
+    assert np.array_equal(surface.numpy().reshape(image.shape), image)
+
+
+@pytest.mark.parametrize("dtype", ["u4", "i4"])
+@pytest.mark.parametrize("operation", ["min", "add"])
+def test_formatted_reductions_are_signed_if_the_surface_is(device, operation, dtype):
+    rng = np.random.default_rng(7)
+    image = rng.integers(0, 1 << 32, (4, 16), np.uint32).view(dtype)
+    surface = device.texture(image)
+    at = np.zeros((THREADS, 4), np.int32)
+    at[:, 0], at[:, 1] = rng.integers(-1, 17, THREADS), rng.integers(0, 4, THREADS)
+    new = rng.integers(0, 1 << 32, (THREADS, 4), np.uint32)
+    body = f"ld.global.b32 %w0, [%out]; sured.p.{operation}.2d.b32.zero AT, %w0;"
+    arguments = (surface, device.array(at), device.array(new))
+    device.load_ptx(kernel(body, "2d"))["k"][1, THREADS](*arguments)
+    combine = {"min": np.minimum, "add": np.add}[operation]
+    for (x, y, *_), row in zip(at, new.view(dtype)):
+        if 0 <= x < 16:
+            image[y, x : x + 1] = combine(image[y, x : x + 1], row[:1])
+    assert np.array_equal(surface.numpy(), image)
+
+
 @pytest.mark.parametrize("x", [-4, 64])
 def test_a_trap_ends_the_launch(device, x):
     surface = device.texture(np.zeros((4, 16), np.uint32))

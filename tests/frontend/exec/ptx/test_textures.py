@@ -264,12 +264,6 @@ def test_references_hold_what_is_bound_or_passed(device):
         module.symbol("image")
 
 
-def test_separate_samplers_are_refused(device):
-    text = module_text("1d").replace("[%t, {%c0}]", "[%t, %t, {%c0}]")
-    with pytest.raises(lockstep.InputError, match="samplers"):
-        run(device, text, device.texture(np.zeros(4, np.float32)), np.zeros((THREADS, 1), "f4"))
-
-
 def test_a_pointer_is_no_texture(device):
     array = device.array(np.zeros(64, np.float32))
     with pytest.raises(lockstep.LockstepError, match="no texture or surface"):

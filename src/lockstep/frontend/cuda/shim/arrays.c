@@ -133,17 +133,6 @@ API int cudaMemcpyFromArrayAsync(void *to, const struct array *source, size_t x,
     return cudaMemcpyFromArray(to, source, x, y, bytes, kind);
 }
 
-struct box_copy {
-    struct array *source_array;
-    struct position source_position;
-    struct pitched source;
-    struct array *to_array;
-    struct position to_position;
-    struct pitched to;
-    struct extent extent;
-    int kind;
-};
-
 // The side's first row of a slice; `unit` are the bytes of an element, of arrays alone.
 static struct region slice_of(const struct array *array, const struct pitched *box,
                               const struct position *from, size_t z) {
@@ -169,8 +158,7 @@ API int cudaMemcpy3D(const struct box_copy *copy) {
 }
 
 API int cudaMemcpy3DAsync(const struct box_copy *copy, stream_t stream) {
-    (void)stream;
-    return cudaMemcpy3D(copy);
+    return capture_active(handle_of(stream)) ? capture_box(stream, copy) : cudaMemcpy3D(copy);
 }
 
 // Textures and surfaces

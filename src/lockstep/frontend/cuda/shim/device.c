@@ -201,7 +201,7 @@ API int cudaCtxResetPersistingL2Cache(void) {
     return SUCCESS;
 }
 
-// Memory pools: there is one, which keeps nothing.
+// Memory pools: there is one, which keeps nothing but its attributes.
 
 API int cudaDeviceGetDefaultMemPool(void **pool, int device) {
     *pool = (void *)1;
@@ -233,14 +233,13 @@ API int cudaMemPoolTrimTo(void *pool, size_t bytes) {
 }
 
 API int cudaMemPoolSetAttribute(void *pool, int attribute, void *value) {
-    (void)pool, (void)attribute, (void)value;
-    return SUCCESS;
+    (void)pool;
+    return report(pool_set(attribute, value));
 }
 
 API int cudaMemPoolGetAttribute(void *pool, int attribute, void *value) {
-    (void)pool, (void)attribute;
-    memset(value, 0, sizeof(uint64_t));
-    return SUCCESS;
+    (void)pool;
+    return report(pool_get(attribute, value));
 }
 
 API int cudaMemPoolSetAccess(void *pool, const void *accesses, size_t count) {

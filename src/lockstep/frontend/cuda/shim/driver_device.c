@@ -269,12 +269,20 @@ API int cuGetProcAddress(const char *name, void **function, int version, uint64_
     return cuGetProcAddress_v2(name, function, version, flags, NULL);
 }
 
-// The statically linked runtime asks for tables that nothing documents.
+// The statically linked runtime asks for tables that nothing documents. So does NVRTC, which can do
+// without.
 API int cuGetExportTable(const void **table, const void *id) {
     (void)id;
     *table = NULL;
-    fputs("lockstep: a statically linked CUDA runtime cannot be intercepted: link with "
-          "`nvcc -cudart shared`\n",
-          stderr);
+    Dl_info caller = {0};
+    dladdr(__builtin_return_address(0), &caller);
+    const char *file = caller.dli_fname ? caller.dli_fname : "the program";
+    if (strstr(file, "libnvrtc")) {
+        return NOT_SUPPORTED;
+    }
+    fprintf(stderr,
+            "lockstep: %s: a statically linked CUDA runtime cannot be intercepted: link with "
+            "`nvcc -cudart shared`\n",
+            file);
     return gpu_unsupported("cuGetExportTable");
 }

@@ -33,11 +33,56 @@ API int cuMemAllocPitch(pointer_t *address, size_t *pitch, size_t width, size_t 
 }
 ALSO(cuMemAllocPitch_v2, cuMemAllocPitch);
 
+API int cuMemHostAlloc(void **address, size_t bytes, unsigned flags) {
+    int status = allocate((pointer_t *)address, bytes, ALLOCATION_HOST);
+    if (!status) {
+        keep_flags(*address, flags);
+    }
+    return status;
+}
+
 API int cuMemAllocHost(void **address, size_t bytes) {
-    return allocate((pointer_t *)address, bytes, ALLOCATION_HOST);
+    return cuMemHostAlloc(address, bytes, 0);
 }
 ALSO(cuMemAllocHost_v2, cuMemAllocHost);
-ALSO(cuMemHostAlloc, cuMemAllocHost);
+
+API int cuMemHostGetFlags(unsigned *flags, void *address) {
+    *flags = flags_of(address);
+    return gpu_is_device(address) ? SUCCESS : INVALID_VALUE;
+}
+
+// Memory pools: there is one, which keeps nothing but its attributes.
+
+API int cuMemPoolCreate(void **pool, const void *properties) {
+    (void)properties;
+    *pool = (void *)1;
+    return SUCCESS;
+}
+
+API int cuMemPoolDestroy(void *pool) {
+    (void)pool;
+    return SUCCESS;
+}
+
+API int cuMemPoolTrimTo(void *pool, size_t bytes) {
+    (void)pool, (void)bytes;
+    return SUCCESS;
+}
+
+API int cuMemPoolSetAttribute(void *pool, int attribute, const void *value) {
+    (void)pool;
+    return pool_set(attribute, value);
+}
+
+API int cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
+    (void)pool;
+    return pool_get(attribute, value);
+}
+
+API int cuMemAllocFromPoolAsync(pointer_t *address, size_t bytes, void *pool, stream_t stream) {
+    (void)pool, (void)stream;
+    return cuMemAlloc(address, bytes);
+}
 
 API int cuMemFree(pointer_t address) {
     return address ? with_handle(CALL_FREE, address) : SUCCESS;
@@ -49,23 +94,19 @@ API int cuMemFreeHost(void *address) {
     return cuMemFree(handle_of(address));
 }
 
-// Registered memory stays the program's own: copies work as from any, kernels cannot reach it.
 API int cuMemHostRegister(void *address, size_t bytes, unsigned flags) {
     (void)flags;
-    return address && bytes ? SUCCESS : INVALID_VALUE;
+    return host_register(address, bytes);
 }
 ALSO(cuMemHostRegister_v2, cuMemHostRegister);
 
 API int cuMemHostUnregister(void *address) {
-    return address ? SUCCESS : INVALID_VALUE;
+    return host_unregister(address);
 }
 
 API int cuMemHostGetDevicePointer(pointer_t *out, void *address, unsigned flags) {
     (void)flags;
-    *out = handle_of(address);
-    return gpu_is_device(address)
-               ? SUCCESS
-               : gpu_unsupported("cuMemHostGetDevicePointer of registered memory");
+    return host_device_address(address, out);
 }
 ALSO(cuMemHostGetDevicePointer_v2, cuMemHostGetDevicePointer);
 
@@ -236,6 +277,41 @@ ALSO(cuMemcpy2DAsync, cuMemcpy2D);
 ALSO(cuMemcpy2DAsync_v2, cuMemcpy2D);
 ALSO(cuMemcpy2DUnaligned, cuMemcpy2D);
 ALSO(cuMemcpy2DUnaligned_v2, cuMemcpy2D);
+
+struct box_side {
+    size_t x_bytes, y, z, level;
+    int type;
+    const void *host;
+    pointer_t device;
+    void *array, *unused;
+    size_t pitch, rows; // rows of a slice
+};
+
+struct box_copy {
+    struct box_side source, to;
+    size_t width_bytes, rows, slices;
+};
+
+static struct region slice_of(const struct box_side *side, size_t z) {
+    size_t y = side->y + (side->z + z) * side->rows;
+    return region_of(&(struct side){side->x_bytes, y, side->type, side->host, side->device,
+                                    side->array, side->pitch});
+}
+
+API int cuMemcpy3D(const struct box_copy *copy) {
+    if (copy->source.type == ARRAY || copy->to.type == ARRAY) {
+        return gpu_unsupported("cuMemcpy3D with arrays");
+    }
+    int status = SUCCESS;
+    for (size_t z = 0; z < copy->slices && !status; z++) {
+        status = copy_rectangle(slice_of(&copy->to, z), slice_of(&copy->source, z),
+                                copy->width_bytes, copy->rows);
+    }
+    return translate(status);
+}
+ALSO(cuMemcpy3D_v2, cuMemcpy3D);
+ALSO(cuMemcpy3DAsync, cuMemcpy3D);
+ALSO(cuMemcpy3DAsync_v2, cuMemcpy3D);
 
 static int fill(pointer_t address, size_t pitch, uint64_t value, size_t unit, size_t width,
                 size_t rows) {

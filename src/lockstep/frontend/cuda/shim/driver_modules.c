@@ -123,6 +123,20 @@ API int cuFuncGetName(const char **name, struct kernel *kernel) {
     *name = kernel->name;
     return SUCCESS;
 }
+ALSO(cuKernelGetName, cuFuncGetName);
+
+API int cuKernelGetLibrary(struct module **out, struct kernel *kernel) {
+    return cuFuncGetModule(out, kernel);
+}
+
+API int cuFuncIsLoaded(int *loaded, struct kernel *kernel) {
+    *loaded = kernel->handle != 0;
+    return SUCCESS;
+}
+
+API int cuFuncLoad(struct kernel *kernel) {
+    return translate(kernel_find(kernel));
+}
 
 // Linking: one input is passed through, for cuModuleLoadData to read.
 
@@ -175,11 +189,22 @@ API int cuFuncSetAttribute(struct kernel *kernel, int attribute, int value) {
     return translate(kernel_set_attribute(kernel, attribute, value));
 }
 
+API int cuKernelGetAttribute(int *value, int attribute, struct kernel *kernel, int device) {
+    (void)device;
+    return cuFuncGetAttribute(value, attribute, kernel);
+}
+
+API int cuKernelSetAttribute(int attribute, int value, struct kernel *kernel, int device) {
+    (void)device;
+    return cuFuncSetAttribute(kernel, attribute, value);
+}
+
 API int cuFuncSetCacheConfig(struct kernel *kernel, int preference) {
     (void)kernel, (void)preference;
     return SUCCESS;
 }
 ALSO(cuFuncSetSharedMemConfig, cuFuncSetCacheConfig);
+ALSO(cuKernelSetCacheConfig, cuFuncSetCacheConfig);
 
 API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, struct kernel *kernel, int threads,
                                                     size_t shared) {

@@ -3,12 +3,14 @@
 
 #include "driver.h"
 
+enum { NO_TIMING = 2 };
+
 API int cuStreamCreate(stream_t *stream, unsigned flags) {
-    (void)flags;
     struct create_stream_reply fields = {0};
     int status = gpu_call(CALL_CREATE_STREAM, NULL, 0, NULL, 0,
                           &(struct reply){&fields, sizeof fields, NULL, 0});
     *stream = (void *)(uintptr_t)fields.stream;
+    keep_flags(*stream, flags);
     return translate(status);
 }
 
@@ -40,8 +42,12 @@ API int cuStreamGetPriority(stream_t stream, int *priority) {
 }
 
 API int cuStreamGetFlags(stream_t stream, unsigned *flags) {
-    (void)stream;
-    *flags = 0;
+    *flags = flags_of(stream);
+    return SUCCESS;
+}
+
+API int cuStreamGetId(stream_t stream, unsigned long long *id) {
+    *id = handle_of(stream);
     return SUCCESS;
 }
 
@@ -74,11 +80,11 @@ API int cuLaunchHostFunc(stream_t stream, void (*function)(void *), void *data) 
 }
 
 API int cuEventCreate(event_t *event, unsigned flags) {
-    (void)flags;
     struct create_event_reply fields = {0};
     int status = gpu_call(CALL_CREATE_EVENT, NULL, 0, NULL, 0,
                           &(struct reply){&fields, sizeof fields, NULL, 0});
     *event = (void *)(uintptr_t)fields.event;
+    keep_flags(*event, flags);
     return translate(status);
 }
 
@@ -101,6 +107,9 @@ API int cuEventSynchronize(event_t event) {
 ALSO(cuEventQuery, cuEventSynchronize);
 
 API int cuEventElapsedTime(float *milliseconds, event_t start, event_t end) {
+    if ((flags_of(start) | flags_of(end)) & NO_TIMING) {
+        return INVALID_HANDLE;
+    }
     struct elapsed_request request = {handle_of(start), handle_of(end)};
     struct elapsed_reply fields = {0};
     int status = GPU_CALL(ELAPSED, &request, &fields);

@@ -55,6 +55,7 @@ struct device {
     const char *name;
     const int32_t *attributes;
     int count; // of attributes
+    int file;  // of device memory, whose first byte is at `base`
 };
 const struct device *gpu_device(int *status);
 int gpu_attribute(int attribute); // 0 if it is unknown
@@ -97,6 +98,15 @@ int variable_find(struct variable *variable);
 // A table from addresses in the program (stubs of kernels, shadows of variables) to what they name.
 void table_put(const void *key, void *value);
 void *table_get(const void *key);
+
+// The flags that streams, events and host memory were made with.
+static inline void keep_flags(void *handle, unsigned flags) {
+    table_put(handle, (void *)(uintptr_t)flags);
+}
+
+static inline unsigned flags_of(void *handle) {
+    return (unsigned)(uintptr_t)table_get(handle);
+}
 
 // Kernels (kernels.c)
 
@@ -161,6 +171,15 @@ struct error {
 const struct error *error_find(int number); // NULL if there is none
 int limit_get(size_t *value, int limit);
 int limit_set(int limit, size_t value);
+int pool_get(int attribute, void *value);
+int pool_set(int attribute, const void *value);
+
+// Memory of the program's own that it registers (registered.c)
+
+int host_register(void *address, size_t bytes);
+int host_unregister(void *address);
+bool host_is_registered(const void *address);
+int host_device_address(void *address, uint64_t *out); // also of memory that is the device's
 
 // Copies (copies.c)
 

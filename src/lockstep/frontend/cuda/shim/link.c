@@ -155,7 +155,7 @@ static int map_memory(int descriptor) {
     void *wanted = (void *)(uintptr_t)device.base;
     void *got = mmap(wanted, device.capacity, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor, 0);
-    close(descriptor);
+    device.file = descriptor;
     return got == wanted ? SUCCESS
                          : give_up(OUT_OF_MEMORY, "the program already uses the addresses of "
                                                   "device memory");

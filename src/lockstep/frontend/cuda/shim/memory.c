@@ -5,7 +5,7 @@
 
 #include "runtime.h"
 
-enum { PITCH = 512, TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, GUESS = 4 };
+enum { MAPPED = 2, PITCH = 512, TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, GUESS = 4 };
 
 int allocate(void **address, size_t bytes, unsigned kind) {
     if (!address) {
@@ -35,13 +35,16 @@ API int cudaMallocManaged(void **address, size_t bytes, unsigned flags) {
     return bytes ? allocate(address, bytes, ALLOCATION_MANAGED) : report(INVALID_VALUE);
 }
 
-API int cudaMallocHost(void **address, size_t bytes) {
-    return allocate(address, bytes, ALLOCATION_HOST);
+API int cudaHostAlloc(void **address, size_t bytes, unsigned flags) {
+    int status = allocate(address, bytes, ALLOCATION_HOST);
+    if (!status) {
+        keep_flags(*address, flags | MAPPED); // all of it is
+    }
+    return status;
 }
 
-API int cudaHostAlloc(void **address, size_t bytes, unsigned flags) {
-    (void)flags;
-    return allocate(address, bytes, ALLOCATION_HOST);
+API int cudaMallocHost(void **address, size_t bytes) {
+    return cudaHostAlloc(address, bytes, 0);
 }
 
 API int cudaMallocAsync(void **address, size_t bytes, stream_t stream) {
@@ -81,30 +84,25 @@ API int cudaMalloc3D(struct pitched *out, struct extent extent) {
     return allocate(&out->address, out->pitch * extent.height * extent.depth, ALLOCATION_DEVICE);
 }
 
-// Registered memory stays the program's own: copies work as from any, kernels cannot reach it.
 API int cudaHostRegister(void *address, size_t bytes, unsigned flags) {
     (void)flags;
-    return address && bytes ? SUCCESS : report(INVALID_VALUE);
+    return report(host_register(address, bytes));
 }
 
 API int cudaHostUnregister(void *address) {
-    return address ? SUCCESS : report(INVALID_VALUE);
+    return report(host_unregister(address));
 }
 
 API int cudaHostGetDevicePointer(void **out, void *address, unsigned flags) {
     (void)flags;
-    int status;
-    if (!gpu_device(&status)) {
-        return report(status);
-    }
-    *out = address;
-    return gpu_is_device(address)
-               ? SUCCESS
-               : report(gpu_unsupported("cudaHostGetDevicePointer of registered memory"));
+    uint64_t found = 0;
+    int status = host_device_address(address, &found);
+    *out = (void *)(uintptr_t)found;
+    return report(status);
 }
 
 API int cudaHostGetFlags(unsigned *flags, void *address) {
-    *flags = 0;
+    *flags = flags_of(address);
     return gpu_is_device(address) ? SUCCESS : report(INVALID_VALUE);
 }
 
@@ -131,6 +129,9 @@ API int cudaPointerGetAttributes(struct pointer_attributes *out, const void *add
     }
     *out = (struct pointer_attributes){UNREGISTERED, -2, NULL, (void *)address};
     if (!gpu_is_device(address)) {
+        if (host_is_registered(address)) {
+            *out = (struct pointer_attributes){HOST, 0, NULL, (void *)address};
+        }
         return SUCCESS;
     }
     struct pointer_request request = {handle_of(address)};
@@ -171,7 +172,7 @@ API int cudaMemcpy(void *to, const void *source, size_t bytes, int kind) {
 API int cudaMemcpyAsync(void *to, const void *source, size_t bytes, int kind, stream_t stream) {
     if (capture_active(handle_of(stream))) {
         struct region from = {(void *)source, bytes};
-        return capture_copy((struct region){to, bytes}, from, bytes, 1);
+        return capture_copy(stream, (struct region){to, bytes}, from, bytes, 1);
     }
     return cudaMemcpy(to, source, bytes, kind);
 }
@@ -201,7 +202,7 @@ API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *source, size_t 
                           size_t width, size_t rows, int kind, stream_t stream) {
     if (capture_active(handle_of(stream))) {
         struct region from = {(void *)source, pitch};
-        return capture_copy((struct region){to, to_pitch}, from, width, rows);
+        return capture_copy(stream, (struct region){to, to_pitch}, from, width, rows);
     }
     return cudaMemcpy2D(to, to_pitch, source, pitch, width, rows, kind);
 }
@@ -212,7 +213,7 @@ API int cudaMemset(void *address, int value, size_t bytes) {
 
 API int cudaMemsetAsync(void *address, int value, size_t bytes, stream_t stream) {
     if (capture_active(handle_of(stream))) {
-        return capture_fill((struct region){address, bytes}, (uint8_t)value, bytes, 1);
+        return capture_fill(stream, (struct region){address, bytes}, (uint8_t)value, bytes, 1);
     }
     return cudaMemset(address, value, bytes);
 }
@@ -224,23 +225,22 @@ API int cudaMemset2D(void *address, size_t pitch, int value, size_t width, size_
 API int cudaMemset2DAsync(void *address, size_t pitch, int value, size_t width, size_t rows,
                           stream_t stream) {
     if (capture_active(handle_of(stream))) {
-        return capture_fill((struct region){address, pitch}, (uint8_t)value, width, rows);
+        return capture_fill(stream, (struct region){address, pitch}, (uint8_t)value, width, rows);
     }
     return cudaMemset2D(address, pitch, value, width, rows);
 }
 
-API int cudaMemset3D(struct pitched box, int value, struct extent extent) {
+API int cudaMemset3DAsync(struct pitched box, int value, struct extent extent, stream_t stream) {
     int status = SUCCESS;
     for (size_t z = 0; z < extent.depth && !status; z++) {
         char *slice = (char *)box.address + z * box.pitch * box.height;
-        status = cudaMemset2D(slice, box.pitch, value, extent.width, extent.height);
+        status = cudaMemset2DAsync(slice, box.pitch, value, extent.width, extent.height, stream);
     }
     return status;
 }
 
-API int cudaMemset3DAsync(struct pitched box, int value, struct extent extent, stream_t stream) {
-    (void)stream;
-    return cudaMemset3D(box, value, extent);
+API int cudaMemset3D(struct pitched box, int value, struct extent extent) {
+    return cudaMemset3DAsync(box, value, extent, NULL);
 }
 
 API int cudaGetSymbolAddress(void **address, const void *shadow) {
@@ -257,30 +257,28 @@ API int cudaGetSymbolSize(size_t *bytes, const void *shadow) {
     return report(status);
 }
 
-API int cudaMemcpyToSymbol(const void *shadow, const void *source, size_t bytes, size_t offset,
-                           int kind) {
-    void *address;
-    int status = cudaGetSymbolAddress(&address, shadow);
-    return status ? status : cudaMemcpy((char *)address + offset, source, bytes, kind);
-}
-
 API int cudaMemcpyToSymbolAsync(const void *shadow, const void *source, size_t bytes,
                                 size_t offset, int kind, stream_t stream) {
-    (void)stream;
-    return cudaMemcpyToSymbol(shadow, source, bytes, offset, kind);
-}
-
-API int cudaMemcpyFromSymbol(void *to, const void *shadow, size_t bytes, size_t offset,
-                             int kind) {
     void *address;
     int status = cudaGetSymbolAddress(&address, shadow);
-    return status ? status : cudaMemcpy(to, (char *)address + offset, bytes, kind);
+    return status ? status : cudaMemcpyAsync((char *)address + offset, source, bytes, kind, stream);
+}
+
+API int cudaMemcpyToSymbol(const void *shadow, const void *source, size_t bytes, size_t offset,
+                           int kind) {
+    return cudaMemcpyToSymbolAsync(shadow, source, bytes, offset, kind, NULL);
 }
 
 API int cudaMemcpyFromSymbolAsync(void *to, const void *shadow, size_t bytes, size_t offset,
                                   int kind, stream_t stream) {
-    (void)stream;
-    return cudaMemcpyFromSymbol(to, shadow, bytes, offset, kind);
+    void *address;
+    int status = cudaGetSymbolAddress(&address, shadow);
+    return status ? status : cudaMemcpyAsync(to, (char *)address + offset, bytes, kind, stream);
+}
+
+API int cudaMemcpyFromSymbol(void *to, const void *shadow, size_t bytes, size_t offset,
+                             int kind) {
+    return cudaMemcpyFromSymbolAsync(to, shadow, bytes, offset, kind, NULL);
 }
 
 // Managed memory is where the program and kernels both see it: advice changes nothing.

@@ -3,6 +3,8 @@
 
 #include "runtime.h"
 
+enum { NO_TIMING = 2, UNSUPPORTED_CAPTURE = 900 };
+
 static int with_handle(unsigned call, const void *handle) {
     uint64_t request = handle_of(handle);
     return report(gpu_call(call, &request, sizeof request, NULL, 0, &(struct reply){0}));
@@ -16,29 +18,33 @@ API int cudaThreadSynchronize(void) {
     return cudaDeviceSynchronize();
 }
 
-API int cudaStreamCreate(stream_t *stream) {
+API int cudaStreamCreateWithFlags(stream_t *stream, unsigned flags) {
     struct create_stream_reply fields = {0};
     int status = gpu_call(CALL_CREATE_STREAM, NULL, 0, NULL, 0,
                           &(struct reply){&fields, sizeof fields, NULL, 0});
     *stream = (void *)(uintptr_t)fields.stream;
+    keep_flags(*stream, flags);
     return report(status);
 }
 
-API int cudaStreamCreateWithFlags(stream_t *stream, unsigned flags) {
-    (void)flags;
-    return cudaStreamCreate(stream);
+API int cudaStreamCreate(stream_t *stream) {
+    return cudaStreamCreateWithFlags(stream, 0);
 }
 
 API int cudaStreamCreateWithPriority(stream_t *stream, unsigned flags, int priority) {
-    (void)flags, (void)priority;
-    return cudaStreamCreate(stream);
+    (void)priority;
+    return cudaStreamCreateWithFlags(stream, flags);
 }
 
 API int cudaStreamDestroy(stream_t stream) {
     return with_handle(CALL_DESTROY_STREAM, stream);
 }
 
+// While a stream is captured there is nothing to wait for.
 API int cudaStreamSynchronize(stream_t stream) {
+    if (capture_active(handle_of(stream))) {
+        return report(UNSUPPORTED_CAPTURE);
+    }
     return with_handle(CALL_SYNCHRONIZE, stream);
 }
 
@@ -48,7 +54,8 @@ API int cudaStreamQuery(stream_t stream) {
 }
 
 API int cudaStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
-    (void)stream, (void)event, (void)flags;
+    (void)flags;
+    capture_wait(stream, event);
     return SUCCESS;
 }
 
@@ -59,8 +66,7 @@ API int cudaStreamGetPriority(stream_t stream, int *priority) {
 }
 
 API int cudaStreamGetFlags(stream_t stream, unsigned *flags) {
-    (void)stream;
-    *flags = 0;
+    *flags = flags_of(stream);
     return SUCCESS;
 }
 
@@ -86,6 +92,9 @@ API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 }
 
 API int cudaLaunchHostFunc(stream_t stream, void (*function)(void *), void *data) {
+    if (capture_active(handle_of(stream))) {
+        return capture_call(stream, function, data);
+    }
     int status = cudaStreamSynchronize(stream);
     if (!status) {
         function(data);
@@ -101,17 +110,17 @@ API int cudaStreamAddCallback(stream_t stream, void (*function)(stream_t, int, v
     return status;
 }
 
-API int cudaEventCreate(event_t *event) {
+API int cudaEventCreateWithFlags(event_t *event, unsigned flags) {
     struct create_event_reply fields = {0};
     int status = gpu_call(CALL_CREATE_EVENT, NULL, 0, NULL, 0,
                           &(struct reply){&fields, sizeof fields, NULL, 0});
     *event = (void *)(uintptr_t)fields.event;
+    keep_flags(*event, flags);
     return report(status);
 }
 
-API int cudaEventCreateWithFlags(event_t *event, unsigned flags) {
-    (void)flags;
-    return cudaEventCreate(event);
+API int cudaEventCreate(event_t *event) {
+    return cudaEventCreateWithFlags(event, 0);
 }
 
 API int cudaEventDestroy(event_t event) {
@@ -119,6 +128,9 @@ API int cudaEventDestroy(event_t event) {
 }
 
 API int cudaEventRecord(event_t event, stream_t stream) {
+    if (capture_event(stream, event)) {
+        return SUCCESS;
+    }
     struct record_event_request request = {handle_of(event), handle_of(stream)};
     return report(
         gpu_call(CALL_RECORD_EVENT, &request, sizeof request, NULL, 0, &(struct reply){0}));
@@ -139,6 +151,9 @@ API int cudaEventQuery(event_t event) {
 }
 
 API int cudaEventElapsedTime(float *milliseconds, event_t start, event_t end) {
+    if ((flags_of(start) | flags_of(end)) & NO_TIMING) {
+        return report(INVALID_HANDLE);
+    }
     struct elapsed_request request = {handle_of(start), handle_of(end)};
     struct elapsed_reply fields = {0};
     int status = GPU_CALL(ELAPSED, &request, &fields);

@@ -25,16 +25,24 @@ class Place:
     exists: ir.Value
 
 
-class Texture:
-    """The record of the texture that the active lanes have in common."""
+_SAMPLING = ("linear", "address_x", "address_y", "address_z", "level_linear", "level_bias")
+_SAMPLING += ("level_least", "level_most")
 
-    def __init__(self, b: LaneBuilder, record: ir.Value):
-        self.b, self.record = b, record
-        self._pointer = b.ir.inttoptr(record, POINTER)
+
+class Texture:
+    """The record of the texture that the active lanes have in common, and of its sampler."""
+
+    def __init__(self, b: LaneBuilder, record: ir.Value, sampler: ir.Value):
+        self.b, self.record, self.sampler = b, record, sampler
+
+    def _place(self, name: str) -> ir.Value:
+        record = self.sampler if name in _SAMPLING else self.record
+        pointer = self.b.ir.inttoptr(record, POINTER)
+        return self.b.offset(pointer, TEXTURE.fields[name][1])
 
     def field(self, name: str) -> ir.Value:
         """A field (i64)."""
-        return self.b.ir.load(self.b.offset(self._pointer, TEXTURE.fields[name][1]), typ=WORD)
+        return self.b.ir.load(self._place(name), typ=WORD)
 
     def number(self, name: str) -> Value:
         """A field in every lane (i32)."""
@@ -44,14 +52,21 @@ class Texture:
         """Whether a field has a value (i1)."""
         return self.b.ir.icmp_unsigned("==", self.field(name), ir.Constant(WORD, value))
 
+    def is_normalized(self) -> ir.Value:
+        """Whether coordinates go from 0 to 1 (i1): a sampler may make them elements."""
+        offset = TEXTURE.fields["normalized"][1]
+        pointers = [self.b.ir.inttoptr(r, POINTER) for r in (self.record, self.sampler)]
+        words = [self.b.ir.load(self.b.offset(p, offset), typ=WORD) for p in pointers]
+        both = self.b.ir.and_(*words)
+        return self.b.ir.icmp_unsigned("!=", both, ir.Constant(WORD, 0))
+
     def is_scaled(self) -> ir.Value:
         """Whether integers are read as floats (i1)."""
         return self.b.ir.icmp_unsigned("!=", self.field("scale"), ir.Constant(WORD, 0))
 
-    def scale(self) -> Value:
-        """What integers are multiplied with, in every lane (f32)."""
-        pointer = self.b.offset(self._pointer, TEXTURE.fields["scale"][1])
-        double = self.b.ir.load(pointer, typ=ir.DoubleType())
+    def real(self, name: str) -> Value:
+        """A field that is no integer, in every lane (f32)."""
+        double = self.b.ir.load(self._place(name), typ=ir.DoubleType())
         return self.b.splat(self.b.ir.fptrunc(double, ir.FloatType()), F32)
 
 
@@ -59,7 +74,7 @@ def fetch(b: LaneBuilder, texture: Texture, place: Place) -> Values:
     """The four channels of an element (bits, i32), and its address (i64)."""
 
     def emit(inner: LaneBuilder, record, x, y, z, exists) -> Values:
-        own = Texture(inner, record)
+        own = Texture(inner, record, record)
         address = _address(inner, own, x, y, z)
         channels = [_channel(inner, own, address, c) for c in range(CHANNELS)]
         zero, there = inner.constant(I32, 0).ir, inner.lanes_of(exists).ir
@@ -123,6 +138,6 @@ def _number(b: LaneBuilder, texture: Texture, address: ir.Value) -> ir.Value:
 
 def _scaled(b: LaneBuilder, texture: Texture, whole: ir.Value) -> ir.Value:
     """An integer of up to 16 bits as an f32 between 0 or -1, and 1."""
-    number = b.ir.fmul(b.ir.sitofp(whole, b.vector(F32)), texture.scale().ir)
+    number = b.ir.fmul(b.ir.sitofp(whole, b.vector(F32)), texture.real("scale").ir)
     least = b.constant(F32, -1.0)
     return b.cast(b.elementwise("maxnum", Value(number, F32), least), I32).ir

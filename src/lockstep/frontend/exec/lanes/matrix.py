@@ -12,6 +12,7 @@ Integer sums are exact; with saturation the accumulator and the sum of products 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from llvmlite import ir
 
@@ -19,7 +20,7 @@ from lockstep.frontend.exec.lanes.builder import LaneBuilder, type_suffix
 from lockstep.frontend.exec.lanes.flow import Values, outlined
 from lockstep.frontend.exec.lanes.formats import widen
 from lockstep.frontend.exec.lanes.narrow import narrow
-from lockstep.frontend.exec.lanes.rounding import Rounding
+from lockstep.frontend.exec.lanes.rounding import Rounding, rounded
 from lockstep.frontend.exec.lanes.types import (
     BF16,
     E4M3,
@@ -120,11 +121,13 @@ class Numbers:
     result: str
     operation: str = "mul"
     saturates: bool = False
+    rounding: Rounding = Rounding.NEAREST  # of f64
 
     @property
     def name(self) -> str:
         """Distinguishes products for which different code is needed."""
         parts = [self.first, self.second, self.accumulator, self.result, self.operation]
+        parts += [] if self.rounding == Rounding.NEAREST else [self.rounding.name.lower()]
         return "_".join([*parts, "sat"] if self.saturates else parts)
 
 
@@ -138,26 +141,31 @@ def per_register(kind: str) -> int:
 
 
 def multiply(
-    b: LaneBuilder, layout: Layout, numbers: Numbers, factors: list[list[Value]], start: list[Value]
+    b: LaneBuilder,
+    layout: Layout,
+    numbers: Numbers,
+    factors: list[list[Value]],
+    start: list[Value],
+    product: "ProductKind | None" = None,
 ) -> list[Value]:
     """The registers of ``first x second + start``; all lanes of the warp take part."""
-    registers = [*factors[0], *factors[1], *start]
-    counts = [len(factors[0]), len(factors[1])]
+    product = product or ProductKind()
+    parts = [*factors, start, product.more]
+    ends = list(accumulate(map(len, parts)))
     results = _results(len(start), numbers)
     kind = start[0].type if BITS[numbers.result] == 64 else I32
 
     def emit(inner: LaneBuilder, *values: ir.Value) -> Values:
-        first = values[: counts[0]]
-        second = values[counts[0] : sum(counts)]
-        return _Product(inner, layout, numbers).registers(first, second, values[sum(counts) :])
+        first, second, sums, more = (values[e - len(p) : e] for e, p in zip(ends, parts))
+        return product.emit(inner, layout, numbers, *more).registers(first, second, sums)
 
     return [
         Value(v, kind)
         for v in outlined(
             b,
-            f"product_{layout.name}_{numbers.name}_{counts[0]}",
+            f"product_{product.name}{layout.name}_{numbers.name}_{ends[0]}",
             [b.vector(kind)] * results,
-            [r.ir for r in registers],
+            [r.ir for part in parts for r in part],
             emit,
             faults=False,
         )
@@ -169,8 +177,8 @@ def _results(accumulators: int, numbers: Numbers) -> int:
     return accumulators * per_register(numbers.accumulator) // per_register(numbers.result)
 
 
-class _Product:
-    """Emits one product."""
+class Product:
+    """Emits one product; other kinds of factors override :meth:`second`."""
 
     def __init__(self, b: LaneBuilder, layout: Layout, numbers: Numbers):
         self.b, self.layout, self.numbers = b, layout, numbers
@@ -202,8 +210,8 @@ class _Product:
         places = [self.layout.result(lane, index) for lane in range(LANES)]
         total = None if _is_integer(self.numbers) else start
         for k in range(self.layout.depth):
-            one = self._moved_to(0, factors[0], [(g, row, k) for g, row, _ in places])
-            other = self._moved_to(1, factors[1], [(g, k, column) for g, _, column in places])
+            one = self.moved(0, factors[0], [(g, row, k) for g, row, _ in places])
+            other = self.second(factors[1], places, k)
             total = self._step(one, other, total)
         if not _is_integer(self.numbers):
             return total
@@ -214,7 +222,9 @@ class _Product:
     def _step(self, one: ir.Value, other: ir.Value, total: ir.Value | None) -> ir.Value:
         emit, operation = self.b.ir, self.numbers.operation
         if not _is_integer(self.numbers):
-            return _intrinsic(self.b, "llvm.fma", one, other, total)
+            kind = F64 if self.numbers.result == "f64" else F32
+            terms = [Value(term, kind, settled=False) for term in (one, other, total)]
+            return rounded(self.b, "fma", self.numbers.rounding, *terms).ir
         if operation == "mul":
             product = emit.mul(one, other)
         else:
@@ -222,7 +232,11 @@ class _Product:
             product = _intrinsic(self.b, "llvm.ctpop", bits)
         return product if total is None else emit.add(total, product)
 
-    def _moved_to(self, which: int, factor: tuple, wanted: list[Place]) -> ir.Value:
+    def second(self, factor: tuple, places: list[Place], k: int) -> ir.Value:
+        """The element of the second factor that the kth one of a row is multiplied with."""
+        return self.moved(1, factor, [(g, k, column) for g, _, column in places])
+
+    def moved(self, which: int, factor: tuple, wanted: list[Place]) -> ir.Value:
         """Elements of a factor in the lanes that want them."""
         located, parts = factor
         key = (which, *wanted)
@@ -231,6 +245,15 @@ class _Product:
             vectors = [v for register in parts for v in register]
             self._moved[key] = permuted(self.b, vectors, sources)
         return self._moved[key]
+
+
+@dataclass(frozen=True)
+class ProductKind:
+    """What emits a product, a name for it, and the registers that it takes besides the factors."""
+
+    emit: Callable[..., Product] = Product
+    name: str = ""
+    more: tuple[Value, ...] = ()
 
 
 def _located(place: Callable, parts: list[list[ir.Value]]) -> dict[Place, tuple[int, int]]:

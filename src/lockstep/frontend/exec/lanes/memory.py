@@ -92,7 +92,7 @@ def _adjacent(b: LaneBuilder, access: Access) -> tuple[ir.Value, Values]:
     fits = [b.ir.icmp_unsigned("<", o, limit) for o in offsets]
     low_bits = b.ir.and_(b.ir.or_(*offsets), ir.Constant(WORD, access.bytes - 1))
     aligned = b.ir.icmp_unsigned("==", low_bits, ir.Constant(WORD, 0))
-    whole = b.ir.icmp_unsigned("==", _in_step(b, address, access.bytes), ir.Constant(MASK, -1))
+    whole = b.ir.icmp_unsigned("==", in_step(b, address, access.bytes), ir.Constant(MASK, -1))
     start = firsts
     if access.window != Window.GLOBAL:
         start = [b.ir.add(window_start(b, access.window), f) for f in firsts]
@@ -100,7 +100,7 @@ def _adjacent(b: LaneBuilder, access: Access) -> tuple[ir.Value, Values]:
     return b.ir.and_(whole, inside), [b.ir.inttoptr(s, POINTER) for s in start]
 
 
-def _in_step(b: LaneBuilder, address: Value, size: int) -> ir.Value:
+def in_step(b: LaneBuilder, address: Value, size: int) -> ir.Value:
     """The active lanes whose address follows from that of the first lane of their half."""
     kind = address.type
     steps = b.each(kind, [k % SIDE * size for k in range(LANES)])

@@ -8,19 +8,22 @@ from lockstep.frontend.exec.lanes.addresses import Access, refuse
 from lockstep.frontend.exec.lanes.atomics import Combination
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.fetch import Texture
+from lockstep.frontend.exec.lanes.filtering import Coordinates
 from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, spill
+from lockstep.frontend.exec.lanes.handles import Handles, for_each_texture, keys_of
 from lockstep.frontend.exec.lanes.memory import gather, scatter
-from lockstep.frontend.exec.lanes.texture import Coordinates, Handles, for_each_texture
+from lockstep.frontend.exec.lanes.numbers import store_number
 from lockstep.frontend.exec.lanes.types import I32, I64, INTEGERS, PRED, Type, Value
 from lockstep.frontend.exec.state import Window
+from lockstep.frontend.exec.textures import Number
 
 
 @dataclass(frozen=True)
 class Spot:
     """Bytes of surfaces that lanes access.
 
-    ``at``: x in bytes, and y and z or the layer (i32). ``bytes``: of one lane. ``outside``: trap,
-    clamp or zero. ``trap``: the site that reports lanes outside.
+    ``at``: x in bytes, and y and z or the layer (i32). ``bytes``: of one lane; 0 says that x is in
+    elements. ``outside``: trap, clamp or zero. ``trap``: the site that reports lanes outside.
     """
 
     handles: Handles
@@ -56,7 +59,12 @@ def load(b: LaneBuilder, spot: Spot, kind: Type, count: int) -> tuple[list[Value
 
     name = f"surface_load_{spot.name}_{kind.name}"
     *found, address = for_each_texture(
-        b, name, spot.handles, [*spot.operands, _site(b, spot)], [*[kind] * count, I64], one
+        b,
+        name,
+        keys_of(b, spot.handles),
+        [*spot.operands, _site(b, spot)],
+        [*[kind] * count, I64],
+        one,
     )
     return found, address
 
@@ -77,11 +85,39 @@ def store(b: LaneBuilder, spot: Spot, values: list[Value]) -> Value:
 
     name = f"surface_store_{spot.name}_{kind.name}"
     arguments = [*spot.operands, _site(b, spot), *words]
-    return for_each_texture(b, name, spot.handles, arguments, [I64], one)[0]
+    return for_each_texture(b, name, keys_of(b, spot.handles), arguments, [I64], one)[0]
 
 
-def reduce(b: LaneBuilder, spot: Spot, combine: Combination, value: Value) -> Value:
-    """Combine an element with a value, lane after lane; the addresses (i64)."""
+def store_formatted(b: LaneBuilder, spot: Spot, values: list[Value]) -> Value:
+    """Write channels (i32, or f32 as i32) as numbers of the surface; the addresses (i64).
+
+    Channels that elements do not have are dropped, those that are not given keep what they hold.
+    """
+    places = len(spot.operands) + 1
+
+    def one(inner: LaneBuilder, texture: Texture, *arguments: ir.Value) -> Values:
+        address, exists = _find(inner, texture, spot, arguments[:places])
+        with inner.guarded(exists):
+            for k, value in enumerate(arguments[places:]):
+                store_number(inner, texture, address, k, Value(value, I32))
+        return [address.ir]
+
+    name = f"surface_store_{spot.name}_formatted{len(values)}"
+    arguments = [*spot.operands, _site(b, spot), *values]
+    return for_each_texture(b, name, keys_of(b, spot.handles), arguments, [I64], one)[0]
+
+
+def reduce(
+    b: LaneBuilder,
+    spot: Spot,
+    combine: Combination,
+    value: Value,
+    if_signed: Combination | None = None,
+) -> Value:
+    """Combine an element with a value, lane after lane; the addresses (i64).
+
+    ``if_signed`` is what is done to signed numbers, if that is something else.
+    """
     kind = combine.stored
     places = len(spot.operands) + 1
 
@@ -94,12 +130,17 @@ def reduce(b: LaneBuilder, spot: Spot, combine: Combination, value: Value) -> Va
             new = inner.ir.load(element(inner, operands, kind.element, lane), typ=kind.element)
             old = inner.ir.load(place, typ=kind.element, align=kind.bytes)
             no = ir.Constant(ir.IntType(1), 0)
-            inner.ir.store(combine(inner, old, [new], no), place, align=kind.bytes)
+            result = combine(inner, old, [new], no)
+            if if_signed is not None:
+                other = if_signed(inner, old, [new], no)
+                signed = texture.holds("number", Number.SIGNED)
+                result = inner.ir.select(signed, other, result)
+            inner.ir.store(result, place, align=kind.bytes)
         return [address.ir]
 
     name = f"surface_{combine.name}_{spot.name}"
     arguments = [*spot.operands, _site(b, spot), b.cast(value, kind)]
-    return for_each_texture(b, name, spot.handles, arguments, [I64], one)[0]
+    return for_each_texture(b, name, keys_of(b, spot.handles), arguments, [I64], one)[0]
 
 
 def _site(b: LaneBuilder, spot: Spot) -> Value:
@@ -113,28 +154,35 @@ def _further(b: LaneBuilder, host: Value, size: int) -> Value:
 def _find(b: LaneBuilder, texture: Texture, spot: Spot, values: Values) -> tuple[Value, Value]:
     """Host addresses, and the lanes that are inside; others have an address inside too."""
     *places, site = values
-    low_bits = b.constant(I32, -spot.bytes).ir
-    axes = [b.ir.and_(places[0], low_bits), *places[1:]]
-    limits = [texture.number("row_bytes").ir]
-    limits[0] = b.ir.sub(limits[0], b.constant(I32, spot.bytes - 1).ir)
+    axes, step = list(places), None
+    if spot.bytes:
+        axes[0] = b.ir.and_(axes[0], b.constant(I32, -spot.bytes).ir)
+        last = b.constant(I32, spot.bytes - 1).ir
+        limits = [b.ir.sub(texture.number("row_bytes").ir, last)]
+    else:
+        limits = [texture.number("width").ir]
+        step = b.ir.mul(texture.field("channels"), texture.field("number_bytes"))
     names = ["height", "depth"] if spot.at.layer is None or len(axes) > 2 else ["depth"]
     limits += [texture.number(n).ir for n in names]
     address, exists = b.splat(texture.field("data"), I64).ir, b.constant(PRED, 1).ir
-    steps = [None, *("row_bytes" if n == "height" else "slice_bytes" for n in names)]
+    fields = ("row_bytes" if n == "height" else "slice_bytes" for n in names)
+    steps = [step, *(texture.field(f) for f in fields)]
     for index, limit, step in zip(axes, limits, steps):
         inside = b.ir.icmp_unsigned("<", index, limit)
         exists = b.ir.and_(exists, inside)
         place = b.ir.zext(_clamped(b, index, limit), b.vector(I64))
         if step is not None:
-            place = b.ir.mul(place, b.splat(texture.field(step), I64).ir)
+            place = b.ir.mul(place, b.splat(step, I64).ir)
         address = b.ir.add(address, place)
     if spot.outside == "trap":
         handles = b.splat(texture.record, I64)
-        bad = Access(Window.GLOBAL, handles, spot.bytes, b.ir.extract_element(site, _FIRST))
+        bad = Access(Window.GLOBAL, handles, 1, b.ir.extract_element(site, _FIRST))
         refuse(b, bad, Value(b.ir.not_(exists), PRED))
     if spot.outside == "clamp":
         exists = b.constant(PRED, 1).ir
-    return Value(b.ir.and_(address, b.constant(I64, -spot.bytes).ir), I64), Value(exists, PRED)
+    if spot.bytes:
+        address = b.ir.and_(address, b.constant(I64, -spot.bytes).ir)
+    return Value(address, I64), Value(exists, PRED)
 
 
 _FIRST = ir.Constant(ir.IntType(32), 0)

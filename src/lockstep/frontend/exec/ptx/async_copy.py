@@ -90,8 +90,9 @@ _REDUCTIONS = (
 )
 _SHARED_REDUCTIONS = (
     "{and,or,xor}.b32",
-    "add.{u32,s32,u64}",
-    "{min,max}.{u32,s32}",
+    "add.{u32,s32,u64,f32,f64}",
+    "{min,max}.{u32,s32,f16,bf16}",
+    "add.noftz.{f16,bf16}",
     "{inc,dec}.u32",
 )
 

@@ -25,15 +25,12 @@ _VECTORS = (
     f".{{add,min,max}}.noftz{_HINT}.{{v2,v4}}.{{f16x2,bf16x2}}",
 )
 _EXCHANGES = (f".exch{_HINT}.{{b32,b64,b128}}", f".cas{_HINT}.{{b16,b32,b64,b128}}")
-# An order of the modifiers that the manual does not have and ptxas accepts: cooperative groups.
-_SWAPPED = f".{{add,and,or}}.{{relaxed,acquire,release,acq_rel}}{_SCOPE}{_SPACE}.{{u32,b32}}"
 _OPERATIONS = ("add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas")
 
 
 @opcode(
     *(_ATOM + _SPACE + form for form in (*_SCALARS, *_EXCHANGES)),
     *(_ATOM + "[.global]" + form for form in _VECTORS),
-    "atom" + _SWAPPED,
     polls=True,
 )
 def atom(lift: Lift, i: Instruction) -> None:
@@ -45,7 +42,6 @@ def atom(lift: Lift, i: Instruction) -> None:
 @opcode(
     *(_RED + _SPACE + form for form in _SCALARS),
     *(_RED + "[.global]" + form for form in _VECTORS),
-    "red" + _SWAPPED,
     destinations=0,
 )
 def red(lift: Lift, i: Instruction) -> None:

@@ -163,6 +163,7 @@ def _go(lift: Lift, blocks: Value, recursive: bool) -> None:
         layout.move_frame(lift, layout.frames[lift.function.name].bytes)
         end = layout.frame_address(lift, layout.deepest)
         limit = b.splat(b.ir.trunc(b.field("launch", "local_bytes"), ir.IntType(32)), I32)
+        limit = Value(b.ir.sub(limit.ir, layout.taken(lift).ir), I32)
         fits = Value(b.ir.icmp_unsigned("<=", end.ir, limit.ir), PRED)
         blocks = b.select(fits, blocks, b.constant(I64, TOO_DEEP))
     b.ir.store(blocks.ir, b.scratch(), align=64)

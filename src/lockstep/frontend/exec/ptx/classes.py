@@ -4,7 +4,7 @@ PTX is a virtual instruction set, so each instruction is taken as one machine in
 class; ptxas makes several of some (division, 64-bit arithmetic) and none of others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lockstep.frontend.exec.ptx.barrier import numbers
 from lockstep.frontend.exec.ptx.matrix import fragment_width
@@ -47,7 +47,7 @@ _POLICIES = {
 }  # fmt: skip
 _ACCESSES = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
-    OpClass.BULK_COPY, OpClass.TEXTURE, OpClass.SURFACE,
+    OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
 _NUMBERS = ("f16", "bf16", "f16x2", "bf16x2")
 
@@ -92,7 +92,10 @@ def _copy_class(words: tuple[str, ...]) -> OpClass:
         return OpClass.COMMIT_GROUP
     if "wait_group" in words or "wait_all" in words:
         return OpClass.WAIT_GROUP
-    return OpClass.BULK_COPY if "bulk" in words else OpClass.ASYNC_COPY
+    if "bulk" not in words:
+        return OpClass.ASYNC_COPY
+    stores = "bulk_group" in words and "tensor" not in words
+    return OpClass.BULK_STORE if stores else OpClass.BULK_COPY
 
 
 def _matrix_class(i: Instruction) -> OpClass:
@@ -125,11 +128,16 @@ def space_of(i: Instruction, kind: OpClass) -> Space:
         return Space.TEXTURE
     if kind not in _ACCESSES:
         return Space.NONE
-    if kind in (OpClass.ASYNC_COPY, OpClass.BULK_COPY):
-        return Space.GLOBAL
+    if kind in (OpClass.ASYNC_COPY, OpClass.BULK_COPY, OpClass.BULK_STORE):
+        return Space.GLOBAL if kind == OpClass.ASYNC_COPY or _reaches_global(i) else Space.SHARED
     words = (word.partition("::")[0] for word in i.modifiers)
     default = Space.SHARED if i.opcode in ("ldmatrix", "stmatrix", "mbarrier") else Space.GENERIC
     return next((_SPACES[w] for w in words if w in _SPACES), default)
+
+
+def _reaches_global(i: Instruction) -> bool:
+    """Whether a bulk copy goes past the SM; of a tensor's, the stream has where its map lies."""
+    return not {"global", "tensor"}.isdisjoint(i.modifiers)
 
 
 def width_of(i: Instruction, kind: OpClass) -> int:
@@ -160,8 +168,14 @@ def policy_of(i: Instruction) -> int:
     return policy
 
 
-def barrier_of(i: Instruction) -> int:
-    """The barrier number, or the number of groups that a wait leaves open; 0 if not constant."""
+def immediate_of(i: Instruction, constants: Mapping[str, int]) -> int:
+    """Barrier number, groups that a wait leaves open, or bytes of a bulk copy; 0 if not constant.
+
+    ``constants``: registers that always hold one number.
+    """
+    if "bulk" in i.modifiers and "tensor" not in i.modifiers and len(i.operands) > 2:
+        size = i.operands[2]
+        return constants.get(size.name, 0) if isinstance(size, Register) else _constant([size])
     if i.opcode in ("bar", "barrier"):
         return _constant(numbers(i)[:1])
     return _constant(i.operands[:1]) if i.opcode in ("cp", "wgmma") else 0

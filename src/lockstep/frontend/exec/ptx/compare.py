@@ -22,8 +22,8 @@ def _forms(opcode: str, target: str = "") -> list[str]:
         f"{start}{{eq,ne}}{_COMBINED}{target}.{{b16,b32,b64}}",
         f"{start}{_ORDERS}{_COMBINED}{target}.{{s16,s32,s64}}",
         f"{start}{{eq,ne,lt,le,gt,ge,lo,ls,hi,hs}}{_COMBINED}{target}.{{u16,u32,u64}}",
-        f"{floats}[.ftz]{target}.f32",
-        f"{floats}{target}.f64",
+        f"{floats}[.ftz]{target.replace(',bf16', '')}.f32",
+        f"{floats}{target}.{{f32,f64}}",
     ]
 
 
@@ -73,14 +73,14 @@ def set_two_predicates(lift: Lift, i: Instruction) -> None:
         lift.write(target, outcome)
 
 
-_HALF_TARGETS = ".{f16,bf16,u16,s16,u32,s32}"
+_HALF_TARGETS = ".{f16,u16,s16,u32,s32}"
 _BRAIN_TARGETS = ".{bf16,u16,s16,u32,s32}"
 
 
 @opcode(
     *_forms("set", ".{u32,s32,f32,f16,bf16}"),
     f"set.{_ORDERS_OF_FLOATS}{_COMBINED}[.ftz]{_HALF_TARGETS}.f16",
-    f"set.{_ORDERS_OF_FLOATS}{_COMBINED}{_BRAIN_TARGETS}.bf16",
+    f"set.{_ORDERS_OF_FLOATS}{_COMBINED}{_BRAIN_TARGETS}.{{f16,bf16}}",
 )
 def set_number(lift: Lift, i: Instruction) -> None:
     outcome = _combined(lift, i, _compared(lift, i))

@@ -27,7 +27,22 @@ def _whole_mode(i: Instruction) -> Rounding | None:
     return next((_MODES[word] for word in i.modifiers if word in _MODES), None)
 
 
-@opcode(f"cvt[.sat].{_INTEGERS}.{_INTEGERS}")
+def _saturating() -> list[str]:
+    """Where not every number of the second type is one of the first."""
+    kinds = _INTEGERS.strip("{}").split(",")
+    forms = []
+    for source in kinds:
+        size = int(source[1:])
+        targets = [
+            t
+            for t in kinds
+            if t != source and not (int(t[1:]) > size and (source[0] == "u" or t[0] == "s"))
+        ]
+        forms.append(f"cvt.sat.{{{','.join(targets)}}}.{source}")
+    return forms
+
+
+@opcode(f"cvt.{_INTEGERS}.{_INTEGERS}", *_saturating())
 def between_integers(lift: Lift, i: Instruction) -> None:
     target, source = i.modifiers[-2:]
     a, kind = lift.read(i.operands[1], source), type_of(target)
@@ -105,8 +120,7 @@ def _converted(lift: Lift, i: Instruction, a: Value, kind: Type) -> Value:
     f"cvt.{_ROUNDING}[.sat].f16.f64",
     f"cvt.{_ROUNDING}[.ftz].bf16.f32",
     f"cvt.{_ROUNDING}.bf16.f64",
-    f"cvt.{_ROUNDING}.f16.bf16",
-    f"cvt.{_ROUNDING}.bf16.f16",
+    f"cvt[.{_ROUNDING}].{{f16.bf16,bf16.f16}}",
     f"cvt.{{rn,rz}}{_EITHER}.{{f16,bf16,tf32}}.f32",
     "cvt.rna[.satfinite].tf32.f32",
 )

@@ -5,6 +5,7 @@ import sys
 
 from lockstep.frontend.exec.ptx import instructions  # noqa: F401  (fills the table)
 from lockstep.frontend.exec.ptx.opcodes import TABLE
+from lockstep.frontend.exec.ptx.refusals import REFUSED
 
 INTRODUCTION = """\
 # PTX coverage
@@ -12,37 +13,17 @@ INTRODUCTION = """\
 Generated from the table of opcodes; `python -m lockstep.frontend.exec.ptx.coverage >
 docs/ptx-coverage.md` writes this page again. {opcodes} opcodes can be executed, in {forms} forms.
 A kernel with any other instruction is refused when it is first launched, with the instruction's
-name, line and column.
+name, line and column, and why.
 
 Forms are written as in the PTX manual: what stands in `[]` may be absent, of what stands in `{{}}`
 one is chosen.
 """
-REFUSED = {
-    "isspacep.const": "constant variables lie in global memory here",
-    "alloca.u64": "frames have the size that is declared",
-    "stacksave.u64": "frames have the size that is declared",
-    "stackrestore.u64": "frames have the size that is declared",
-    "sust.p.2d.b32.trap": "surfaces are accessed without a format (`.b`) only",
-    "sured.p.add.2d.u32.trap": "surfaces are accessed without a format (`.b`) only",
-    "tex.cube.v4.f32.f32": "textures have one, two or three axes, or layers of one or two",
-    "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32": "clusters have one CTA",
-    "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32": (
-        "clusters have one CTA"
-    ),
-    "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes": (
-        "tensor maps are tiled"
-    ),
-    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-    ".multicast::cluster": "clusters have one CTA",
-    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32": "factors are dense",
-    "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16": "factors are dense",
-}
-"""Instructions of PTX ISA that are refused, an example of each kind, and why."""
-
 REFUSALS = """\
 ## Refused
 
-What is not listed above is refused; among it, an example of each kind:
+Modifiers in another order than the manual's are taken as ptxas takes them. These instructions are
+refused (`*` is whatever there is in its place); what is neither above nor here is refused as no
+instruction of the PTX ISA.
 
 | instruction | why |
 |---|---|

@@ -1,9 +1,11 @@
 """Floating-point arithmetic."""
 
+from dataclasses import replace
+
 from lockstep.frontend.exec.lanes import approximate, floating
 from lockstep.frontend.exec.lanes.floating import Choice, Result
 from lockstep.frontend.exec.lanes.rounding import Rounding
-from lockstep.frontend.exec.lanes.types import BF16, F16, F32, INTEGERS, TF32, Type, Value
+from lockstep.frontend.exec.lanes.types import BF16, F16, F32, F64, INTEGERS, TF32, Type, Value
 from lockstep.frontend.exec.ptx.lift import Lift, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.isa.ptx.syntax import Instruction, Operand
@@ -100,11 +102,15 @@ def mixed(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], floating.arithmetic(lift.b, operation, _result(i), *values))
 
 
-@opcode(f"rcp.{_ROUNDING}[.ftz].f32", f"rcp.{_ROUNDING}.f64")
+@opcode(f"rcp.{_ROUNDING}[.ftz].f32", f"rcp.{_ROUNDING}[.ftz].f64")
 def reciprocal(lift: Lift, i: Instruction) -> None:
+    """An .ftz of f64 means nothing: ptxas makes the same code of both."""
     (a,) = _sources(lift, i)
     one = lift.b.constant(a.type, 1.0)
-    lift.write(i.operands[0], floating.arithmetic(lift.b, "fdiv", _result(i), one, a))
+    how = _result(i)
+    if a.type == F64:
+        how = replace(how, flush=False)
+    lift.write(i.operands[0], floating.arithmetic(lift.b, "fdiv", how, one, a))
 
 
 @opcode(

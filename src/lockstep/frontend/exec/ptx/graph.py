@@ -7,6 +7,7 @@ from itertools import pairwise
 from lockstep.errors import InputError
 from lockstep.frontend.exec.program import Ending
 from lockstep.frontend.exec.ptx.opcodes import Opcode, find, written
+from lockstep.frontend.exec.ptx.refusals import refusal
 from lockstep.isa.ptx.syntax import (
     Function,
     Immediate,
@@ -79,7 +80,7 @@ def entry_of(module: Module, instruction: Instruction) -> Opcode:
     """The table's entry of an instruction, or an error that names it and its place."""
     entry = find(instruction.name)
     if entry is None:
-        raise refuse(module, instruction, f"instruction {instruction.name} is not supported")
+        raise refuse(module, instruction, refusal(instruction.name))
     return entry
 
 

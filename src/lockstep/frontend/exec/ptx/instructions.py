@@ -15,9 +15,11 @@ from lockstep.frontend.exec.ptx import (
     logic,
     matrix,
     memory,
+    stack,
     surface,
     tensor,
     texture,
+    video,
     warp,
     warpgroup,
 )

@@ -1,5 +1,6 @@
 """Where a kernel's registers and variables are, and those of the functions that it calls."""
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,10 @@ from lockstep.isa.ptx.syntax import Function, Variable, type_bytes
 if TYPE_CHECKING:
     from lockstep.frontend.exec.ptx.lift import Lift
 
+_STACK = ("alloca", "stacksave", "stackrestore")
 STACK_ALIGNMENT = 16  # bytes: what a vector access needs
 _FRAME = ("", "%frame")  # the register that holds where a thread's current frame begins
+_TAKEN = ("", "%taken")  # bytes that alloca has taken from the end of a thread's local memory
 
 
 @dataclass
@@ -104,9 +107,10 @@ class Layout:
             if block.last.opcode == "ret" and not block.function.is_entry:
                 results = (w for v in block.function.returns for w in words_of(v))
                 live |= dict.fromkeys((block.function.name, w.register) for w in results)
-        if self.frames:
-            self.registers[_FRAME] = Variable("%frame", "reg", "b32", self.entry.position)
-            live[_FRAME] = None
+        for key, used in ((_FRAME, self.frames), (_TAKEN, self.allocates)):
+            if used:
+                self.registers[key] = Variable(key[1], "reg", "b32", self.entry.position)
+                live[key] = None
         sizes = {key: self._slot_bytes(key) for key in live}
         for key in sorted(live, key=lambda k: -sizes[k]):
             self.slots[key] = self.register_bytes
@@ -187,6 +191,28 @@ class Layout:
     def deepest(self) -> int:
         """Bytes of the largest frame."""
         return max((f.bytes for f in self.frames.values()), default=0)
+
+    # What alloca takes
+
+    @functools.cached_property
+    def allocates(self) -> bool:
+        """Whether any function uses alloca."""
+        return any(i.opcode in _STACK for f in self.calls.functions for i in f.instructions)
+
+    def taken(self, lift: "Lift") -> Value:
+        """Bytes (i32) that each thread has taken."""
+        return lift.slot(*_TAKEN) if self.allocates else lift.b.constant(I32, 0)
+
+    def take(self, lift: "Lift", size: Value) -> None:
+        """Set how many bytes the active threads have taken."""
+        lift.put(*_TAKEN, size)
+
+    def frames_end(self, lift: "Lift") -> Value:
+        """The local address (i32) behind the frames of functions that are active."""
+        if not self.frames:
+            return lift.b.constant(I32, self.local_bytes)
+        own = self.frames.get(lift.function.name)
+        return self.frame_address(lift, own.bytes if own else 0)
 
 
 def _place(places: dict, key, variable: Variable, used: int) -> int:

@@ -11,12 +11,14 @@ from lockstep.frontend.exec.lanes import matrix as lanes
 from lockstep.frontend.exec.lanes import matrix_moves as moves
 from lockstep.frontend.exec.lanes.matrix import BITS, Layout, Numbers, per_register
 from lockstep.frontend.exec.lanes.matrix_moves import Fragment
+from lockstep.frontend.exec.lanes.sparse import sparse, sparsity_of
 from lockstep.frontend.exec.lanes.types import I32, I64, INTEGERS, Value
+from lockstep.frontend.exec.ptx.floating import rounding_of
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of
 from lockstep.frontend.exec.state import LANES
-from lockstep.isa.ptx.syntax import Instruction, Operand
+from lockstep.isa.ptx.syntax import Immediate, Instruction, Operand
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 _SHARED = "[.{shared,shared::cta}]"
@@ -53,12 +55,13 @@ def _tile(rows: int, depth: int, kind: str) -> Layout:
 
 
 @opcode(
-    _MMA + "m8n8k4.{row,col}.{row,col}.{f16,f32}.f16.f16.{f16,f32}",
-    _MMA + "{m16n8k8,m16n8k16}.row.col.{f16,f32}.f16.f16.{f16,f32}",
+    _MMA + "m8n8k4.{row,col}.{row,col}.{f16.f16.f16.f16,f32.f16.f16.f16,f32.f16.f16.f32}",
+    _MMA + "{m16n8k8,m16n8k16}.row.col.{f16.f16.f16.f16,f32.f16.f16.f32}",
     _MMA + "{m16n8k8,m16n8k16}.row.col.f32.bf16.bf16.f32",
     _MMA + "{m16n8k4,m16n8k8}.row.col.f32.tf32.tf32.f32",
-    _MMA + "{m16n8k16,m16n8k32}.row.col.{f16,f32}." + _EIGHTS + ".{f16,f32}",
-    _MMA + "{m8n8k4,m16n8k4,m16n8k8,m16n8k16}.row.col[.rn].f64.f64.f64.f64",
+    _MMA + "{m16n8k16,m16n8k32}.row.col.f16." + _EIGHTS + ".f16",
+    _MMA + "{m16n8k16,m16n8k32}.row.col.f32." + _EIGHTS + ".f32",
+    _MMA + "{m8n8k4,m16n8k4,m16n8k8,m16n8k16}.row.col[.{rn,rz,rm,rp}].f64.f64.f64.f64",
     _MMA + "{m8n8k16,m16n8k16,m16n8k32}.row.col[.satfinite].s32." + _BYTES + ".s32",
     _MMA + "{m8n8k32,m16n8k32,m16n8k64}.row.col[.satfinite].s32." + _FOURS + ".s32",
     _MMA + "{m8n8k128,m16n8k128,m16n8k256}.row.col.s32.b1.b1.s32.{xor,and}.popc",
@@ -67,8 +70,6 @@ def multiply(lift: Lift, i: Instruction) -> None:
     d_kind, a_kind, b_kind, c_kind = _kinds(i)
     m, _, k = shape_of(i)
     if (m, k) == (8, 4) and a_kind == "f16":
-        if c_kind == "f32" and d_kind == "f16":
-            raise lift.refuse(f"{i.name}: the result is narrower than the accumulator")
         layout = _quads(i, c_kind, d_kind)
     else:
         layout = _tile(m, k, a_kind)
@@ -79,6 +80,35 @@ def multiply(lift: Lift, i: Instruction) -> None:
     _write(lift, i.operands[0], lanes.multiply(lift.b, layout, numbers, [a, c], start))
 
 
+_SPARSE = "mma.{sp,sp::ordered_metadata}.sync.aligned."
+_ORDERED = "mma.sp::ordered_metadata.sync.aligned."
+
+
+@opcode(
+    _SPARSE + "{m16n8k16,m16n8k32}.row.col.{f16.f16.f16.f16,f32.f16.f16.f32,f32.bf16.bf16.f32}",
+    _SPARSE + "{m16n8k8,m16n8k16}.row.col.f32.tf32.tf32.f32",
+    _SPARSE + "m16n8k64.row.col.f32." + _EIGHTS + ".f32",
+    _ORDERED + "m16n8k64.row.col.f16." + _EIGHTS + ".f16",
+    _SPARSE + "{m16n8k32,m16n8k64}.row.col[.satfinite].s32." + _BYTES + ".s32",
+    _SPARSE + "{m16n8k64,m16n8k128}.row.col[.satfinite].s32." + _FOURS + ".s32",
+)
+def multiply_sparse(lift: Lift, i: Instruction) -> None:
+    """Indices need not be ordered, whatever the instruction says."""
+    kinds = _kinds(i)
+    m, _, k = shape_of(i)
+    *matrices, metadata, selector = i.operands[1:]
+    sparsity = None
+    if isinstance(selector, Immediate):
+        sparsity = sparsity_of(kinds[1], k, selector.value)
+    if sparsity is None:
+        raise lift.refuse(f"{i.name} selects no such lanes for its metadata")
+    a, c, start = (_registers(lift, o, kind) for o, kind in zip(matrices, kinds[1:]))
+    numbers = _numbers(i, kinds[1], kinds[2], kinds[3], kinds[0])
+    product = sparse(sparsity, lift.read(metadata, "b32"))
+    layout = _tile(m, k // 2, kinds[1])
+    _write(lift, i.operands[0], lanes.multiply(lift.b, layout, numbers, [a, c], start, product))
+
+
 def _quads(i: Instruction, start: str, result: str) -> Layout:
     first, second = (w == "row" for w in i.modifiers if w in ("row", "col"))
     return lanes.quads(first, second, result == "f32", start == "f32")
@@ -86,7 +116,8 @@ def _quads(i: Instruction, start: str, result: str) -> Layout:
 
 def _numbers(i: Instruction, first: str, second: str, start: str, result: str) -> Numbers:
     operation = next((w for w in i.modifiers if w in ("xor", "and")), "mul")
-    return Numbers(first, second, start, result, operation, "satfinite" in i.modifiers)
+    saturates = "satfinite" in i.modifiers
+    return Numbers(first, second, start, result, operation, saturates, rounding_of(i))
 
 
 # wmma
@@ -208,7 +239,7 @@ def _stride(lift: Lift, i: Instruction, f: Fragment, operands: tuple) -> Value:
 
 def _matrix_access(lift: Lift, i: Instruction, operand: Operand, f: Fragment, stride: Value):
     access = access_of(lift, operand, space_of(i), f.piece, record=False)
-    if lift.stream is not None:
+    if lift.wants_addresses:
         width = fragment_width(i)
         lift.record_addresses(moves.piece_addresses(lift.b, access.address, stride, f, width)[0])
     return access

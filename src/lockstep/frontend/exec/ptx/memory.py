@@ -4,6 +4,8 @@ Cache operators, eviction priorities, prefetches and orders change no value: the
 threads access one memory, one after the other.
 """
 
+import functools
+
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes import memory as lanes
@@ -24,27 +26,38 @@ from lockstep.isa.ptx.syntax import Instruction, Symbol
 
 _TYPES = "{b8,b16,b32,b64,u8,u16,u32,u64,s8,s16,s32,s64,f32,f64}"
 _L1 = "[.L1::{evict_normal,evict_unchanged,evict_first,evict_last,no_allocate}]"
-_L2 = "[.L2::{evict_normal,evict_first,evict_last}]"
+_L2 = ".L2::{evict_normal,evict_first,evict_last}"
 _HINT, _AHEAD = "[.L2::cache_hint]", "[.L2::{64B,128B,256B}]"
 _SCOPE = ".{cta,cluster,gpu,sys}"
 _SHARED = "shared,shared::cta,shared::cluster"
 _SOURCE = f"[.{{const,global,local,param,param::entry,param::func,{_SHARED}}}]"
 _TARGET = f"[.{{global,local,param,param::func,{_SHARED}}}]"
-_HINTS = f"{_L1}{_L2}{_HINT}"
-_LENGTHS = ("[.{v2,v4}]." + _TYPES, ".v8.{b32,u32,s32,f32}", ".b128")
+_COMMON = f"[.{{global,{_SHARED}}}]"  # to several threads
+_LENGTHS = ("[.{v2,v4}]." + _TYPES, ".v8.{b8,u8,s8,b32,u32,s32,f32}", ".b128")
+_WIDE = (".v8.{b32,u32,s32,f32}", ".v4.{b64,u64,s64,f64}")  # what priorities of the L2 are for
 
 
 def _forms(*heads: str) -> list[str]:
     return [head + length for head in heads for length in _LENGTHS]
 
 
+def _hinted(head: str, *ahead: str) -> list[str]:
+    """Accesses of global memory, with hints for the caches."""
+    hints = "".join((_HINT, *ahead))
+    prior = [f"{head}{_L1}{_L2}{hints}{length}" for length in _WIDE]
+    return [*_forms(f"{head}{_L1}{hints}"), *prior]
+
+
 @opcode(
     *_forms(
-        f"ld[.weak]{_SOURCE}{_HINTS}{_AHEAD}",
-        f"ld[.weak]{_SOURCE}.{{ca,cg,cs,lu,cv}}{_HINT}{_AHEAD}",
-        f"ld.global[.{{ca,cg,cs}}].nc{_HINTS}{_AHEAD}",
+        f"ld[.weak]{_SOURCE}[.{{ca,cg,cs,lu,cv}}]",
+        f"ld[.weak][.global].{{ca,cg,cs,lu,cv}}{_HINT}{_AHEAD}",
     ),
-    "ldu[.global]" + _LENGTHS[0],
+    *_hinted("ld[.weak][.global]", _AHEAD),
+    *_hinted("ld.global[.{ca,cg,cs}].nc", _AHEAD),
+    "ldu[.global][.v2]." + _TYPES,
+    "ldu[.global].v4.{b8,b16,b32,u8,u16,u32,s8,s16,s32,f32}",
+    "ldu[.global].b128",
 )
 def load(lift: Lift, i: Instruction) -> None:
     kind = i.modifiers[-1]
@@ -59,10 +72,12 @@ def load(lift: Lift, i: Instruction) -> None:
 
 @opcode(
     *_forms(
-        f"ld.volatile{_SOURCE}{_AHEAD}",
-        f"ld.{{relaxed,acquire}}{_SCOPE}{_SOURCE}{_HINTS}{_AHEAD}",
-        "ld.mmio.relaxed.sys[.global]",
+        f"ld.volatile{_COMMON}",
+        f"ld.volatile[.global]{_AHEAD}",
+        f"ld.{{relaxed,acquire}}{_SCOPE}{_COMMON}",
     ),
+    *_hinted(f"ld.{{relaxed,acquire}}{_SCOPE}[.global]", _AHEAD),
+    f"ld.mmio.relaxed.sys[.global].{_TYPES}",
     polls=True,
 )
 def load_shared_data(lift: Lift, i: Instruction) -> None:
@@ -91,12 +106,15 @@ def _load_parameter(lift: Lift, i: Instruction, targets: tuple) -> bool:
 
 @opcode(
     *_forms(
-        f"st[.weak]{_TARGET}{_HINTS}",
-        f"st[.weak]{_TARGET}.{{wb,cg,cs,wt}}{_HINT}",
-        f"st.volatile{_TARGET}",
-        f"st.{{relaxed,release}}{_SCOPE}{_TARGET}{_HINTS}",
-        "st.mmio.relaxed.sys[.global]",
+        f"st[.weak]{_TARGET}[.{{wb,cg,cs,wt}}]",
+        f"st[.weak][.global].{{wb,cg,cs,wt}}{_HINT}",
+        f"st.volatile{_COMMON}",
+        f"st.{{relaxed,release}}{_SCOPE}{_COMMON}",
     ),
+    *_hinted("st[.weak][.global]"),
+    *_hinted(f"st.{{relaxed,release}}{_SCOPE}[.global]"),
+    "st[.weak][.global].v8.{b16,u16,s16}",
+    f"st.mmio.relaxed.sys[.global].{_TYPES}",
     destinations=0,
 )
 def store(lift: Lift, i: Instruction) -> None:
@@ -125,18 +143,29 @@ def convert_address(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], Value(emit(value.ir, start.ir), I64))
 
 
-@opcode(f"isspacep.{{global,local,param,param::entry,{_SHARED}}}")
+@opcode(f"isspacep.{{const,global,local,param,param::entry,{_SHARED}}}")
 def is_in_space(lift: Lift, i: Instruction) -> None:
-    """Parameters count as global memory too, as PTX has it."""
+    """Parameters count as global memory too, as PTX has it; constants lie there, but do not."""
     b, space = lift.b, space_of(i)
     value = lift.read(i.operands[1], "u64")
 
+    def within(start: Value, size: int) -> ir.Value:
+        offset = b.ir.sub(value.ir, start.ir)
+        return b.ir.icmp_unsigned("<", offset, b.constant(I64, size).ir)
+
     def inside(name: str) -> ir.Value:
-        offset = b.ir.sub(value.ir, b.constant(I64, _STARTS[name]).ir)
-        return b.ir.icmp_unsigned("<", offset, b.constant(I64, WINDOW_BYTES).ir)
+        if name != "const":
+            return within(b.constant(I64, _STARTS[name]), WINDOW_BYTES)
+        result = b.constant(PRED, 0).ir
+        for variable in lift.module.variables.values():
+            if variable.space == "const":
+                start = lift.layout.address(lift, variable.name, 0)
+                result = b.ir.or_(result, within(start, variable.bytes))
+        return result
 
     if space == "global":
-        result = b.ir.not_(b.ir.or_(inside("shared"), inside("local")))
+        others = [inside(name) for name in ("shared", "local", "const")]
+        result = b.ir.not_(functools.reduce(b.ir.or_, others))
     else:
         result = inside(space)
     lift.write(i.operands[0], Value(result, PRED))
@@ -156,11 +185,12 @@ def cta_rank(lift: Lift, i: Instruction) -> None:
 # What has no effect on values
 
 _PRIORITIES = "{L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged}"
+_SECONDARY = "{L2::evict_first,L2::evict_unchanged}"
 
 
 @opcode(
-    f"createpolicy.fractional.{_PRIORITIES}[.{_PRIORITIES}].b64",
-    f"createpolicy.range[.global].{_PRIORITIES}[.{_PRIORITIES}].b64",
+    f"createpolicy.fractional.{_PRIORITIES}[.{_SECONDARY}].b64",
+    f"createpolicy.range[.global].{_PRIORITIES}[.{_SECONDARY}].b64",
     "createpolicy.cvt.L2.b64",
 )
 def create_policy(lift: Lift, i: Instruction) -> None:
@@ -169,7 +199,7 @@ def create_policy(lift: Lift, i: Instruction) -> None:
 
 @opcode(
     "prefetch[.{global,local}].{L1,L2}",
-    "prefetch.global.{L2::evict_last,L2::evict_normal}",
+    "prefetch[.global].{L2::evict_last,L2::evict_normal}",
     "prefetch[.{const,param}].tensormap",
     "prefetchu.L1",
     "applypriority[.global].L2::evict_normal",
@@ -181,7 +211,7 @@ def hint(lift: Lift, i: Instruction) -> None:
 
 
 _PROXIES = (
-    "{alias,async,async.global,async.shared,async.shared::cta,async.shared::cluster,"
+    "{alias,async,async.global,async.shared::cta,async.shared::cluster,"
     "async::generic.acquire.sync_restrict::shared::cluster.cluster,"
     "async::generic.release.sync_restrict::shared::cta.cluster}"
 )

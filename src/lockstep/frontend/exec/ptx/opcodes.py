@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lockstep.isa.ptx.syntax import Instruction, Operand, Pair, Register, Sink, Vector
+from lockstep.isa.ptx.syntax import Instruction, Operand, Pair, Part, Register, Sink, Vector
 
 if TYPE_CHECKING:
     from lockstep.frontend.exec.ptx.lift import Lift
@@ -39,7 +39,12 @@ class Opcode:
     @functools.cached_property
     def pattern(self) -> re.Pattern:
         """Matches the full names of all forms."""
-        return re.compile("|".join(map(_regex, self.forms)))
+        return pattern_of(*self.forms)
+
+
+def pattern_of(*forms: str) -> re.Pattern:
+    """Matches the full names that forms stand for."""
+    return re.compile("|".join(map(_regex, forms)))
 
 
 def _regex(form: str) -> str:
@@ -133,6 +138,8 @@ def _registers(operand) -> Iterator[str]:
         case Pair(first, second):
             yield from _registers(first)
             yield from _registers(second)
+        case Part(register):
+            yield register.name
         case Sink():
             return
 

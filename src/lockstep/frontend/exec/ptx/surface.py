@@ -1,4 +1,4 @@
-"""Surfaces: suld, sust, sured, with unformatted access (.b)."""
+"""Surfaces: suld, sust, sured; of bytes (.b), or of elements in the surface's format (.p)."""
 
 from llvmlite import ir
 
@@ -18,7 +18,7 @@ _OUTSIDE = "{trap,clamp,zero}"
 _ACCESS = f"[.{{v2,v4}}].{{b8,b16,b32,b64}}.{_OUTSIDE}"
 
 
-def _spot(lift: Lift, i: Instruction, memory: Operand, size: int) -> Spot:
+def _spot(lift: Lift, i: Instruction, memory: Operand, size: int = 0) -> Spot:
     at = coordinates_of(lift, i, memory, "s32")
     trap = ir.Constant(WORD, lift.site(Window.SURFACE))
     return Spot(handles_of(lift, memory), at, size, i.modifiers[-1], trap)
@@ -53,3 +53,23 @@ def reduce(lift: Lift, i: Instruction) -> None:
     spot = _spot(lift, i, i.operands[0], type_of(name).bytes)
     value = lift.read(i.operands[1], name)
     lift.record_addresses(lanes.reduce(lift.b, spot, combine, value))
+
+
+@opcode(
+    f"sust.p.{_SHAPES}[.{{wb,cg,cs,wt}}][.{{v2,v4}}].b32.{_OUTSIDE}",
+    destinations=0,
+)
+def store_formatted(lift: Lift, i: Instruction) -> None:
+    values = [lift.read(s, "b32") for s in elements(i.operands[1])]
+    lift.record_addresses(lanes.store_formatted(lift.b, _spot(lift, i, i.operands[0]), values))
+
+
+@opcode(f"sured.p.{{add,min,max,and,or}}.{{1d,2d,3d}}.{{b32,b64}}.{_OUTSIDE}", destinations=0)
+def reduce_formatted(lift: Lift, i: Instruction) -> None:
+    """Whether numbers are signed is the surface's business."""
+    name = i.modifiers[-2]
+    unsigned, signed = (
+        Combination(i.modifiers[1], type_of(name), s, packed=False) for s in (False, True)
+    )
+    spot, value = _spot(lift, i, i.operands[0]), lift.read(i.operands[1], name)
+    lift.record_addresses(lanes.reduce(lift.b, spot, unsigned, value, signed))

@@ -1,32 +1,42 @@
 """Textures: tex, tld4, txq; handles are 64-bit values, or the content of a module's .texref.
 
-Textures have one level of detail; what asks for another gets that one.
+A sampler may be named apart from the texture. Depths are not compared.
 """
+
+from collections.abc import Sequence
 
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes import texture as lanes
 from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD
-from lockstep.frontend.exec.lanes.texture import Coordinates, Handles
-from lockstep.frontend.exec.lanes.types import I64, PRED, Value
+from lockstep.frontend.exec.lanes.filtering import Coordinates
+from lockstep.frontend.exec.lanes.handles import Handles
+from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.levels import Detail
+from lockstep.frontend.exec.lanes.types import I16, I64, PRED, Value
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.ptx.operands import elements
 from lockstep.frontend.exec.state import Window
-from lockstep.isa.ptx.syntax import Instruction, Memory, Pair, Symbol
+from lockstep.isa.ptx.syntax import Instruction, Memory, Operand, Pair, Symbol, Vector
 
-_GEOMETRIES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2}
-_SHAPES = "{" + ",".join(_GEOMETRIES) + "}"
-_RESULTS = ("v4.{f32,u32,s32}", "v2.f16x2")
+_GEOMETRIES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
+_SHAPES = "{1d,2d,3d,a1d,a2d}"
+_CUBES = "{cube,acube}"
+_RESULTS = ("v4.{f32,u32,s32,f16}", "v2.f16x2")
 
 
 def handles_of(lift: Lift, memory: Memory) -> Handles:
-    """The textures that an operand names."""
-    if len(memory.extra) > 1:
-        raise lift.refuse("samplers apart from textures are not supported")
-    base = memory.base
-    value = _referred(lift, base.name) if isinstance(base, Symbol) else lift.read(base, "u64")
-    return Handles(value, ir.Constant(WORD, lift.site(Window.TEXTURE)))
+    """The textures, or surfaces, that an operand names, and the samplers if it names them."""
+    textures = _handle(lift, memory.base)
+    samplers = _handle(lift, memory.extra[0]) if len(memory.extra) > 1 else None
+    return Handles(textures, ir.Constant(WORD, lift.site(Window.TEXTURE)), samplers)
+
+
+def _handle(lift: Lift, operand: Operand) -> Value:
+    if isinstance(operand, Symbol):
+        return _referred(lift, operand.name)
+    return lift.read(operand, "u64")
 
 
 def _referred(lift: Lift, name: str) -> Value:
@@ -42,51 +52,91 @@ def _referred(lift: Lift, name: str) -> Value:
 
 
 def geometry_of(i: Instruction) -> str:
-    """1d, 2d, 3d, a1d or a2d."""
+    """1d, 2d, 3d, a1d, a2d, cube or acube."""
     return next(w for w in i.modifiers if w in _GEOMETRIES)
 
 
-def coordinates_of(lift: Lift, i: Instruction, memory: Memory, kind: str) -> Coordinates:
+def coordinates_of(
+    lift: Lift, i: Instruction, memory: Memory, kind: str, offsets: Operand | None = None
+) -> Coordinates:
     """The coordinates of a texture operand; a layer comes first."""
     geometry = geometry_of(i)
     operands = elements(memory.extra[-1])
     layer = lift.read(operands[0], "u32") if geometry[0] == "a" else None
-    rest = operands[1 if layer else 0 :][: _GEOMETRIES[geometry]]
-    return Coordinates(tuple(lift.read(o, kind) for o in rest), layer)
+    axes = _GEOMETRIES[geometry]
+    values = tuple(lift.read(o, kind) for o in operands[1 if layer else 0 :][:axes])
+    further = () if offsets is None else elements(offsets)[:axes]
+    moved = tuple(lift.read(o, "s32") for o in further)
+    return Coordinates(values, layer, moved, cube=geometry.endswith("cube"))
+
+
+def _offsets(lift: Lift, operands: Sequence[Operand]) -> Operand | None:
+    """What follows the coordinates, and the level if there is one: offsets, but no depth."""
+    if len(operands) > 1 or any(not isinstance(o, Vector) for o in operands):
+        raise lift.refuse("comparisons of depth are not supported")
+    return operands[0] if operands else None
 
 
 def _write(lift: Lift, i: Instruction, results: list[Value]) -> None:
-    """The four channels, as the words or pairs of f16 that are asked for."""
+    """The four channels, as the words, halves or pairs of halves that are asked for."""
     target = i.operands[0]
     if isinstance(target, Pair):  # all of a texture is resident
         lift.write(target.second, lift.b.constant(PRED, 1))
         target = target.first
     if "f16x2" in i.modifiers:
         results = lanes.halves(lift.b, results)
+    elif "f16" in i.modifiers:
+        results = [resize(lift.b, lanes.halves(lift.b, [r])[0], I16) for r in results]
     for operand, value in zip(elements(target), results):
         lift.write(operand, value)
 
 
+def _sample(
+    lift: Lift,
+    i: Instruction,
+    detail: Detail | None = None,
+    corners: int | None = None,
+    behind: int = 2,
+) -> None:
+    """``behind``: where the operands begin that may be absent."""
+    memory = i.operands[1]
+    offsets = _offsets(lift, i.operands[behind:])
+    at = coordinates_of(lift, i, memory, i.modifiers[-1], offsets)
+    results, address = lanes.sample(lift.b, handles_of(lift, memory), at, detail, corners)
+    lift.record_addresses(address)
+    _write(lift, i, results)
+
+
 @opcode(
     *(f"tex.{_SHAPES}.{r}.{{f32,s32}}" for r in _RESULTS),
-    *(f"tex.{{level,grad}}.{_SHAPES}.{r}.f32" for r in _RESULTS),
+    *(f"tex.{_CUBES}.{r}.f32" for r in _RESULTS),
 )
 def sample(lift: Lift, i: Instruction) -> None:
-    memory = i.operands[1]
-    at = coordinates_of(lift, i, memory, i.modifiers[-1])
-    results, address = lanes.sample(lift.b, handles_of(lift, memory), at)
-    lift.record_addresses(address)
-    _write(lift, i, results)
+    _sample(lift, i)
 
 
-@opcode("tld4.{r,g,b,a}.{2d,a2d}.v4.{f32,u32,s32}.f32")
+@opcode(
+    *(f"tex.level.{_SHAPES}.{r}.{{f32,s32}}" for r in _RESULTS),
+    *(f"tex.level.{_CUBES}.{r}.f32" for r in _RESULTS),
+)
+def sample_level(lift: Lift, i: Instruction) -> None:
+    _sample(lift, i, Detail(lift.read(i.operands[2], i.modifiers[-1])), behind=3)
+
+
+@opcode(
+    *(f"tex.grad.{_SHAPES}.{r}.f32" for r in _RESULTS),
+    *(f"tex.grad.{_CUBES}.{r}.f32" for r in _RESULTS),
+)
+def sample_gradient(lift: Lift, i: Instruction) -> None:
+    axes = _GEOMETRIES[geometry_of(i)]
+    vectors = [elements(o)[:axes] for o in i.operands[2:4]]
+    gradients = tuple(tuple(lift.read(o, "f32") for o in vector) for vector in vectors)
+    _sample(lift, i, Detail(gradients=gradients), behind=4)
+
+
+@opcode("tld4.{r,g,b,a}.{2d,a2d,cube,acube}.v4.{f32,u32,s32}.f32")
 def gather(lift: Lift, i: Instruction) -> None:
-    memory = i.operands[1]
-    at = coordinates_of(lift, i, memory, "f32")
-    channel = "rgba".index(i.modifiers[0])
-    results, address = lanes.sample(lift.b, handles_of(lift, memory), at, channel)
-    lift.record_addresses(address)
-    _write(lift, i, results)
+    _sample(lift, i, corners="rgba".index(i.modifiers[0]))
 
 
 _QUERIES = {
@@ -95,11 +145,26 @@ _QUERIES = {
     "depth": "depth",
     "array_size": "depth",
     "normalized_coords": "normalized",
+    "num_mipmap_levels": "levels",
+    "filter_mode": "linear",
 }
 
 
-@opcode("txq[.level].{width,height,depth}.b32", "txq.{array_size,normalized_coords}.b32")
-@opcode("suq.{width,height,depth,array_size}.b32")
+@opcode("txq[.level].{width,height,depth}.b32", "suq.{width,height,depth,array_size}.b32")
+@opcode("txq.{array_size,normalized_coords,num_mipmap_levels,filter_mode}.b32")
 def query(lift: Lift, i: Instruction) -> None:
     field = next(_QUERIES[w] for w in i.modifiers if w in _QUERIES)
-    lift.write(i.operands[0], lanes.query(lift.b, handles_of(lift, i.operands[1]), field))
+    level = lift.read(i.operands[2], "u32") if "level" in i.modifiers else None
+    lift.write(i.operands[0], lanes.query(lift.b, handles_of(lift, i.operands[1]), field, level))
+
+
+@opcode("istypep.{texref,samplerref,surfref}")
+def is_reference(lift: Lift, i: Instruction) -> None:
+    """Whether an address is that of one of the module's references."""
+    b, layout = lift.b, lift.layout
+    address, found = lift.read(i.operands[1], "u64"), b.constant(PRED, 0).ir
+    for name, variable in layout.module.variables.items():
+        if variable.type == i.modifiers[0]:
+            same = b.ir.icmp_unsigned("==", address.ir, layout.address(lift, name, 0).ir)
+            found = b.ir.or_(found, same)
+    lift.write(i.operands[0], Value(found, PRED))

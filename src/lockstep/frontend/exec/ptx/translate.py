@@ -15,7 +15,7 @@ from lockstep.frontend.exec.ptx import (
     instructions,  # noqa: F401  (fills the table)
 )
 from lockstep.frontend.exec.ptx.callgraph import CallGraph
-from lockstep.frontend.exec.ptx.classes import class_of, space_of
+from lockstep.frontend.exec.ptx.classes import class_of, space_of, width_of
 from lockstep.frontend.exec.ptx.graph import (
     Block,
     blocks_of,
@@ -24,13 +24,15 @@ from lockstep.frontend.exec.ptx.graph import (
     members_of,
     service_of,
 )
-from lockstep.frontend.exec.ptx.layout import Layout
+from lockstep.frontend.exec.ptx.layout import STACK_ALIGNMENT, Layout
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.liveness import find_live, is_indirect
 from lockstep.frontend.exec.ptx.loops import find_waiting_loops
+from lockstep.frontend.exec.ptx.spelling import respell
+from lockstep.frontend.exec.ptx.stack import frees_on_return
 from lockstep.frontend.exec.ptx.statics import StaticCode
 from lockstep.frontend.exec.ptx.steps import steps_of
-from lockstep.isa.instruction import Space
+from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.ptx.syntax import (
     Instruction,
     Module,
@@ -47,11 +49,14 @@ class Translation(translation.Translation):
     def __init__(self, module: Module, name: str, recording: Recording):
         self.module, self.recording = module, recording
         self.calls = CallGraph(module, module.functions[name])
+        for function in self.calls.functions:
+            respell(function)
+            frees_on_return(function)
         self.layout = Layout(self.calls)
         self.functions = self.calls.functions[::-1]  # the entry's instructions come first
         self.blocks: list[Block] = []
         for function in self.calls.functions:
-            steps = steps_of(function) if recording == Recording.AT_ISSUE else ()
+            steps = steps_of(function) if Recording.AT_ISSUE in recording else ()
             blocks = blocks_of(module, function, steps)
             find_waiting_loops(module, self.calls, blocks)
             find_live(module, self.layout.passed[function.name], blocks)
@@ -84,10 +89,10 @@ class Translation(translation.Translation):
         """A block's instructions with their static indices."""
         return enumerate(block.instructions, self.first[block.function.name] + block.first)
 
-    def records_addresses(self, instruction: Instruction) -> bool:
-        """Whether an instruction's addresses, if it has any, go to the stream."""
-        quiet = self.recording == Recording.PROFILE
-        return not quiet or space_of(instruction, class_of(instruction)) != Space.SHARED
+    def access(self, number: int, instruction: Instruction) -> tuple[OpClass, Space, int]:
+        """Class, memory space and width of an instruction, as its record has them."""
+        kind = class_of(instruction)
+        return kind, space_of(instruction, kind), width_of(instruction, kind)
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
         """Emit one instruction by its entry in the table."""
@@ -98,7 +103,7 @@ class Translation(translation.Translation):
         layout = self.layout
         static = StaticCode(self.module, self.functions, self.blocks)
         entry = layout.entries[layout.entry.name]
-        clears = self.blocks[entry].live_in or layout.frames
+        clears = self.blocks[entry].live_in or layout.frames or layout.allocates
         return {
             "name": layout.entry.name,
             "file": self.module.name,
@@ -113,7 +118,7 @@ class Translation(translation.Translation):
             "texts": static.texts,
             "origins": [_origin(f.name, i) for f in self.functions for i in f.instructions],
             "registers": static.registers,
-            "frame_bytes": layout.deepest,
+            "frame_bytes": max(layout.deepest, STACK_ALIGNMENT * layout.allocates),
         }
 
     def describe(self, block: Block, lift: Lift, record: np.void) -> None:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lockstep.frontend.exec.sass.texture import SAMPLERS, channels_of
-from lockstep.isa.sass import parse
-from lockstep.isa.sass.encoding.instruction import Instruction
+from lockstep.isa.sass.encoding import Instruction, to_record
 
 
 def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndarray, list[str]]:
@@ -14,10 +13,9 @@ def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndar
     numbers: dict[str, int] = {}
     records = []
     for instruction in code:
-        line = f"{instruction.control.text()} {instruction.text()}"
-        record, opcode = parse(line, architecture, instruction.pc)
+        record = to_record(instruction, architecture)
         if instruction.mnemonic in SAMPLERS:  # traces have no addresses of these; here they do
             record["width"] = 4 * channels_of(instruction).bit_count()
-        record["text"] = numbers.setdefault(opcode, len(numbers))
+        record["text"] = numbers.setdefault(instruction.opcode, len(numbers))
         records.append(record)
     return np.concatenate(records), list(numbers)

@@ -1,4 +1,4 @@
-"""Surfaces: SULD.D, SUST.D, SURED.D with x in bytes (.BA).
+"""Surfaces: SULD.D, SUST.D, SURED.D with x in bytes (.BA); SUST.P, SURED.D with x in elements.
 
 The address is that of x, y, z in consecutive registers, a layer last (seen in what ptxas makes of
 PTX for sm_70 to sm_90).
@@ -6,9 +6,10 @@ PTX for sm_70 to sm_90).
 
 from lockstep.frontend.exec.lanes import surface as lanes
 from lockstep.frontend.exec.lanes.atomics import Combination
+from lockstep.frontend.exec.lanes.fetch import CHANNELS
+from lockstep.frontend.exec.lanes.filtering import Coordinates
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.surface import Spot
-from lockstep.frontend.exec.lanes.texture import Coordinates
 from lockstep.frontend.exec.lanes.types import I32, I64, Value
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.memory import shape
@@ -21,13 +22,16 @@ from lockstep.isa.sass.encoding.operand import Address, Register
 _AXES = {"1D": 1, "2D": 2, "3D": 3, "1D_ARRAY": 1, "2D_ARRAY": 2}
 _COMMON = "D BA IGN TRAP STRONG WEAK CTA SM GPU SYS EF EL LU EU NA " + " ".join(_AXES)
 _OPERATIONS = {"ADD": "add", "MIN": "min", "MAX": "max", "AND": "and", "OR": "or"}
-_KINDS = {"S32": (I32, True), "U64": (I64, False), "S64": (I64, True)}
+_KINDS = {
+    "S32": (I32, True), "U64": (I64, False), "S64": (I64, True), "SD32": (I32, False),
+    "SD64": (I64, False),
+}  # fmt: skip
+_PARTS = {"R": 1, "RG": 2}
 
 
 def _spot(lift: Lift, i: Instruction, size: int) -> tuple[Spot, Register | None]:
     """Where lanes access a surface; and the register of the data, if there is one."""
-    if "BA" not in i.modifiers:
-        raise lift.refuse("surfaces with formats are not supported")
+    size = size if "BA" in i.modifiers else 0
     address = next(o for o in i.operands if isinstance(o, Address))
     geometry = next(m for m in i.modifiers if m in _AXES)
     axes, layered = _AXES[geometry], geometry.endswith("ARRAY")
@@ -51,6 +55,8 @@ def _data_and_handle(i: Instruction) -> tuple[Register | None, Register | None]:
 @opcode("SULD", modifiers="U8 S8 U16 S16 64 128 " + _COMMON)
 def load(lift: Lift, i: Instruction) -> None:
     """Whole registers; what is smaller is extended."""
+    if "BA" not in i.modifiers:
+        raise lift.refuse("loads in the surface's format are not supported")
     kind, count, signed = shape(i)
     spot, _ = _spot(lift, i, kind.bytes * count)
     values, address = lanes.load(lift.b, spot, kind, count)
@@ -59,9 +65,15 @@ def load(lift: Lift, i: Instruction) -> None:
     lift.write_words(target, [resize(lift.b, v, I32, signed=signed) for v in values])
 
 
-@opcode("SUST", modifiers="U8 S8 U16 S16 64 128 " + _COMMON)
+@opcode("SUST", modifiers="P R RG U8 S8 U16 S16 64 128 " + _COMMON)
 def store(lift: Lift, i: Instruction) -> None:
-    """Whole registers, or the lower part of one."""
+    """Whole registers, or the lower part of one; or channels in the surface's format."""
+    if "P" in i.modifiers:
+        spot, data = _spot(lift, i, 0)
+        count = next((n for word, n in _PARTS.items() if word in i.modifiers), CHANNELS)
+        words = lift.words(data, count)
+        lift.record_addresses(lanes.store_formatted(lift.b, spot, words))
+        return
     kind, count, _ = shape(i)
     spot, data = _spot(lift, i, kind.bytes * count)
     values = [resize(lift.b, w, kind) for w in lift.words(data, count)]
@@ -70,10 +82,11 @@ def store(lift: Lift, i: Instruction) -> None:
 
 @opcode("SURED", modifiers=" ".join((*_OPERATIONS, *_KINDS, _COMMON)))
 def reduce(lift: Lift, i: Instruction) -> None:
-    """Lane after lane, without a result."""
+    """Lane after lane, without a result; with x in elements the format tells what is signed."""
     kind, signed = next((_KINDS[m] for m in i.modifiers if m in _KINDS), (I32, False))
     operation = next(_OPERATIONS[m] for m in i.modifiers if m in _OPERATIONS)
     spot, data = _spot(lift, i, kind.bytes)
     value: Value = lift.join(lift.words(data, kind.bits // 32))
     combine = Combination(operation, kind, signed, packed=False)
-    lift.record_addresses(lanes.reduce(lift.b, spot, combine, value))
+    by_format = None if "BA" in i.modifiers else Combination(operation, kind, True, packed=False)
+    lift.record_addresses(lanes.reduce(lift.b, spot, combine, value, by_format))

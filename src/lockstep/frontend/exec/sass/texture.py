@@ -1,17 +1,19 @@
 """Textures: TEX, TLD, TLD4, TXD, TXQ.
 
 An instruction reads a list of words: the layer, the coordinates, the handle if it is in a vector
-register (.B), the level. Operand A is the first register of the layer and the coordinates, B that
-of the rest; with .SCR each has half of the list, A the larger one. TXD has the handle before the
-coordinates and the layer after them, all at A. Results are two pairs of registers for those of the
-four channels that a mask names (seen in what ptxas makes of PTX for sm_70 to sm_90).
-
-Textures have one level of detail; what asks for another gets that one.
+register (.B), the level, the offsets in one word. Operand A is the first register of the layer and
+the coordinates, B that of the rest; with .SCR each has half of the list, A the larger one. TXD has
+the handle before the coordinates and the layer after them, all at A. Results are two pairs of
+registers for those of the four channels that a mask names (seen in what ptxas makes of PTX for
+sm_70 to sm_90).
 """
 
 from lockstep.frontend.exec.lanes import texture as lanes
+from lockstep.frontend.exec.lanes.fetch import CHANNELS
+from lockstep.frontend.exec.lanes.filtering import Coordinates
+from lockstep.frontend.exec.lanes.handles import Handles
 from lockstep.frontend.exec.lanes.integer import resize
-from lockstep.frontend.exec.lanes.texture import CHANNELS, Coordinates, Handles
+from lockstep.frontend.exec.lanes.levels import Detail
 from lockstep.frontend.exec.lanes.types import F32, I32, I64, PRED, Type, Value
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
@@ -19,11 +21,12 @@ from lockstep.frontend.exec.state import Window
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operand, Register
 
-_AXES = {"1D": 1, "2D": 2, "3D": 3, "ARRAY_1D": 1, "ARRAY_2D": 2}
+_AXES = {"1D": 1, "2D": 2, "3D": 3, "CUBE": 3}
+_AXES |= {f"ARRAY_{name}": axes for name, axes in _AXES.items() if name != "3D"}
 SAMPLERS = ("TEX", "TLD", "TLD4", "TXD")
 _LAYERS = 0xFFFF  # a layer has 16 bits
 _COMMON = "B NODEP EF EL LU EU NA"
-_SAMPLED = "SCR F16 RN LZ LL " + _COMMON
+_SAMPLED = "SCR F16 RN LZ LL AOFFI " + _COMMON
 
 
 def handles_of(lift: Lift, i: Instruction, number: Value | None) -> Handles:
@@ -54,25 +57,45 @@ def _words(lift: Lift, i: Instruction, first: int, rest: int) -> list[Value]:
     return lift.words(a, first) + (lift.words(more[0], rest) if rest else [])
 
 
-def _where(lift: Lift, i: Instruction, kind: Type) -> tuple[Handles, Coordinates]:
-    """Where lanes look, and in which textures."""
+def _where(lift: Lift, i: Instruction, kind: Type) -> tuple[Handles, Coordinates, Detail | None]:
+    """Where lanes look, in which textures, and at which level."""
     shape = next(o.word for o in i.operands if isinstance(o, Name))
     if shape not in _AXES:
         raise lift.refuse(f"textures of shape {shape} are not supported")
     axes, layered, apart = _AXES[shape], shape.startswith("ARRAY"), _is_apart(i)
-    number = layer = None
+    number = layer = detail = None
+    offsets: tuple[Value, ...] = ()
     if i.mnemonic == "TXD":
-        words = lift.words(_registers(i, "R")[0], apart + axes + layered)
+        a, behind = _registers(i, "R")
+        words = lift.words(a, apart + axes + layered)
         number = words.pop(0) if apart else None
         layer = words[axes] if layered else None
+        slopes = [lift.b.cast(w, F32) for w in lift.words(behind, 2 * axes)]
+        detail = Detail(gradients=(tuple(slopes[::2]), tuple(slopes[1::2])))
     else:
-        words = _words(lift, i, layered + axes, apart + ("LL" in i.modifiers))
+        has_level, has_offset = "LL" in i.modifiers, "AOFFI" in i.modifiers
+        words = _words(lift, i, layered + axes, apart + has_level + has_offset)
         layer = words.pop(0) if layered else None
         number = words[axes] if apart else None
+        if has_level:
+            detail = Detail(lift.b.cast(words[axes + apart], kind))
+        if has_offset:
+            offsets = _unpacked(lift, words[-1], axes, 8 if i.mnemonic == "TLD4" else 4)
     if layer is not None:
         layer = Value(lift.b.ir.and_(layer.ir, lift.b.constant(I32, _LAYERS).ir), I32)
     values = tuple(lift.b.cast(w, kind) for w in words[:axes])
-    return handles_of(lift, i, number), Coordinates(values, layer)
+    at = Coordinates(values, layer, offsets, cube=shape.endswith("CUBE"))
+    return handles_of(lift, i, number), at, detail
+
+
+def _unpacked(lift: Lift, word: Value, axes: int, step: int) -> tuple[Value, ...]:
+    """Signed offsets of 4 bits, or of 6 in a byte."""
+    emit, unused = lift.b.ir, 32 - min(step, 6)
+    found = []
+    for axis in range(axes):
+        left = emit.shl(word.ir, lift.b.constant(I32, unused - step * axis).ir)
+        found.append(Value(emit.ashr(left, lift.b.constant(I32, unused).ir), I32))
+    return tuple(found)
 
 
 def _is_apart(i: Instruction) -> bool:
@@ -108,17 +131,18 @@ def _write(lift: Lift, i: Instruction, channels: list[Value]) -> None:
 @opcode("TLD", modifiers=_SAMPLED + " CL")
 def sample(lift: Lift, i: Instruction) -> None:
     """TLD takes integers as coordinates."""
-    handles, at = _where(lift, i, I32 if i.mnemonic == "TLD" else F32)
-    channels, address = lanes.sample(lift.b, handles, at)
+    handles, at, detail = _where(lift, i, I32 if i.mnemonic == "TLD" else F32)
+    channels, address = lanes.sample(lift.b, handles, at, detail)
     lift.record_addresses(address)
     _write(lift, i, channels)
 
 
-@opcode("TLD4", modifiers="R G A SCR " + _COMMON)
+@opcode("TLD4", modifiers="R G A SCR AOFFI " + _COMMON)
 def gather(lift: Lift, i: Instruction) -> None:
     """One channel of four elements."""
-    handles, at = _where(lift, i, F32)
-    channels, address = lanes.sample(lift.b, handles, at, "RGBA".index(_component(i)))
+    handles, at, _ = _where(lift, i, F32)
+    corners = "RGBA".index(_component(i))
+    channels, address = lanes.sample(lift.b, handles, at, corners=corners)
     lift.record_addresses(address)
     _write(lift, i, channels)
 
@@ -128,19 +152,19 @@ def _component(i: Instruction) -> str:
     return next(m for m in i.modifiers if m in "RGBA")
 
 
-_SIZES = ("width", "height", "depth")
+_SIZES = ("width", "height", "depth", "levels")
 
 
 @opcode("TXQ", modifiers=_COMMON)
 def query(lift: Lift, i: Instruction) -> None:
-    """The sizes of a texture."""
-    number = lift.words(_registers(i, "R")[0], 1)[0] if "B" in i.modifiers else None
-    handles, mask = handles_of(lift, i, number), channels_of(i)
+    """The sizes of a level, and how many levels there are; operand A has handle and level."""
+    apart = "B" in i.modifiers
     if "TEX_HEADER_DIMENSION" not in (o.word for o in i.operands if isinstance(o, Name)):
         raise lift.refuse("only the sizes of textures can be asked for")
-    if mask >> len(_SIZES):
-        raise lift.refuse("the number of levels cannot be asked for")
-    fields = [lanes.query(lift.b, handles, s) for k, s in enumerate(_SIZES) if mask >> k & 1]
+    words = lift.words(_registers(i, "R")[0], 2 if apart else 1)
+    handles, mask = handles_of(lift, i, words[0] if apart else None), channels_of(i)
+    wanted = [name for k, name in enumerate(_SIZES) if mask >> k & 1]
+    fields = [lanes.query(lift.b, handles, name, words[-1]) for name in wanted]
     high, low = i.operands[: i.results]
     lift.write_words(low, fields[:2])
     lift.write_words(high, fields[2:])

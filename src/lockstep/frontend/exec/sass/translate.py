@@ -31,12 +31,12 @@ from lockstep.frontend.exec.sass.lift import Lift, Shared, Slots
 from lockstep.frontend.exec.sass.opcodes import find, problem
 from lockstep.frontend.exec.sass.services import emit_service
 from lockstep.frontend.exec.sass.statics import static_code
+from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.sass.binary import Line, line_at
 from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 
 DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
-SHARED = ("LDS", "STS", "ATOMS", "LDSM", "STSM")  # accesses of shared memory alone
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Translation(translation.Translation):
     """One kernel on its way to a :class:`Program`."""
 
     def __init__(self, source: Source, recording: Recording):
-        if recording == Recording.AT_ISSUE:
+        if Recording.AT_ISSUE in recording:
             raise LockstepError(f"kernel {source.name}: machine code cannot run with at_issue=True")
         self.source, self.recording = source, recording
         own, *others = source.sections
@@ -82,6 +82,7 @@ class Translation(translation.Translation):
         self._check_jumps()
         self.slots = Slots(max(section.registers for section, _ in parts))
         self.shared = Shared([], {}, self.code)
+        self.records, self.texts = static_code(self.code, source.architecture)
 
     def _decode(self, section: Section) -> list[Instruction]:
         code = list(disassemble(section.code, self.source.architecture, section.start))
@@ -114,15 +115,10 @@ class Translation(translation.Translation):
         """A block's instructions with their static indices."""
         return ((k, self.code[k]) for k in range(block.first, block.end))
 
-    def records_addresses(self, instruction: Instruction) -> bool:
-        """Whether an instruction's addresses, if it has any, go to the stream."""
-        return self.recording != Recording.PROFILE or instruction.mnemonic not in (
-            "LDS",
-            "STS",
-            "ATOMS",
-            "LDSM",
-            "STSM",
-        )
+    def access(self, number: int, instruction: Instruction) -> tuple[OpClass, Space, int]:
+        """Class, memory space and width of an instruction, as its record has them."""
+        record = self.records[number]
+        return record["op"], record["space"], int(record["width"])
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
         """Emit one instruction by its entry in the table."""
@@ -167,7 +163,6 @@ class Translation(translation.Translation):
     def facts(self) -> dict[str, Any]:
         """What a program says of the whole kernel."""
         source = self.source
-        records, texts = static_code(self.code, source.architecture)
         return {
             "name": source.name,
             "file": source.file,
@@ -178,8 +173,8 @@ class Translation(translation.Translation):
             "symbols": list(self.shared.banks),
             "entry": 0,
             "cleared_bytes": self.slots.bytes if self.blocks[0].live_in else 0,
-            "code": records,
-            "texts": texts,
+            "code": self.records,
+            "texts": self.texts,
             "origins": list(self._origins()),
             "registers": source.sections[0].registers,
             "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,

@@ -1,0 +1,93 @@
+// What the nodes of graphs do.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+
+enum { BUFFER_POINTER = 1 };
+
+int work_launch(struct work *work, const struct kernel_parameters *parameters) {
+    struct kernel *kernel = kernel_of(parameters->function);
+    int status = kernel ? kernel_find(kernel) : INVALID_FUNCTION;
+    if (status) {
+        return status;
+    }
+    const struct dim3 *grid = &parameters->grid, *block = &parameters->block;
+    *work = (struct work){.kind = KERNEL_NODE};
+    work->of.launch.function = parameters->function;
+    work->of.launch.kernel = kernel;
+    work->of.launch.shape = (struct shape){.grid = {grid->x, grid->y, grid->z},
+                                           .block = {block->x, block->y, block->z},
+                                           .dynamic_shared = parameters->shared};
+    if (parameters->arguments) {
+        work->of.launch.block = kernel_block(kernel, parameters->arguments);
+        return SUCCESS;
+    }
+    work->of.launch.block = calloc(1, kernel->facts.parameter_bytes + 1);
+    for (void **extra = parameters->extra; extra && *extra; extra += 2) {
+        if (*extra == (void *)BUFFER_POINTER) {
+            memcpy(work->of.launch.block, extra[1], kernel->facts.parameter_bytes);
+        }
+    }
+    return SUCCESS;
+}
+
+struct work work_copy_bytes(void *to, const void *source, size_t bytes) {
+    struct work work = {.kind = COPY_NODE};
+    work.of.copy.to = (struct region){to, bytes};
+    work.of.copy.source = (struct region){(void *)source, bytes};
+    work.of.copy.width = bytes;
+    work.of.copy.rows = 1;
+    return work;
+}
+
+struct work work_duplicate(const struct work *work) {
+    struct work copy = *work;
+    if (work->kind == KERNEL_NODE) {
+        size_t bytes = work->of.launch.kernel->facts.parameter_bytes;
+        copy.of.launch.block = malloc(bytes + 1);
+        memcpy(copy.of.launch.block, work->of.launch.block, bytes);
+    } else if (work->kind == GRAPH_NODE) {
+        copy.of.graph = graph_duplicate(work->of.graph);
+    }
+    return copy;
+}
+
+void work_free(struct work *work) {
+    if (work->kind == KERNEL_NODE) {
+        free(work->of.launch.block);
+    } else if (work->kind == GRAPH_NODE) {
+        graph_free(work->of.graph);
+    }
+}
+
+static int perform_fill(const struct fill_parameters *fill) {
+    struct region to = {fill->address, fill->rows > 1 ? fill->pitch : fill->width * fill->unit};
+    return fill_rectangle(to, fill->value, fill->unit, fill->width * fill->unit, fill->rows);
+}
+
+int work_perform(const struct work *work, stream_t stream) {
+    switch (work->kind) {
+    case KERNEL_NODE: {
+        struct shape shape = work->of.launch.shape;
+        shape.stream = handle_of(stream);
+        return kernel_launch(work->of.launch.kernel, &shape, NULL, work->of.launch.block,
+                             work->of.launch.kernel->facts.parameter_bytes);
+    }
+    case COPY_NODE:
+        return work->boxed ? cudaMemcpy3D(&work->of.box)
+                           : copy_rectangle(work->of.copy.to, work->of.copy.source,
+                                            work->of.copy.width, work->of.copy.rows);
+    case FILL_NODE:
+        return perform_fill(&work->of.fill);
+    case CALL_NODE:
+        return cudaLaunchHostFunc(stream, work->of.call.function, work->of.call.data);
+    case GRAPH_NODE:
+        return graph_perform(work->of.graph, stream);
+    case RECORD_NODE:
+        return cudaEventRecord(work->of.event, stream);
+    default: // waits are in the order of the nodes
+        return SUCCESS;
+    }
+}

@@ -1,0 +1,126 @@
+"""Bulk copies: the tensor memory accelerator of an SM, between global and shared memory.
+
+A thread starts a copy of many bytes and goes on. The unit sends one copy after the other as a train
+of requests, a line each, past the L1 and into its miss queue: only every other cycle, so that loads
+and stores go on beside it.
+"""
+
+from lockstep._jit import inline, popcount
+from lockstep.isa.instruction import WARP_SIZE, OpClass
+from lockstep.model.cache import l1
+from lockstep.model.link import KIND_READ, KIND_WRITE
+from lockstep.model.sm.coalescer import MAX_LINES, lane_address
+from lockstep.model.sm.done import instruction_of, note
+from lockstep.model.sm.state import DONE_ACCESS, NEVER
+
+BULK_COPY = int(OpClass.BULK_COPY)
+BULK_STORE = int(OpClass.BULK_STORE)
+LINE_INTERVAL = 2  # cycles from a line to the next: 64 bytes a cycle, guess: as the L2 answers
+
+
+@inline
+def is_bulk(op):
+    """Whether an instruction starts a bulk copy."""
+    return op == BULK_COPY or op == BULK_STORE
+
+
+@inline
+def start(c, s, a, now):
+    """Queue the copies of an access, one for each active lane, behind those that are under way."""
+    sm = c.sms[s]
+    access = c.accesses[s, a]
+    cta = c.ctas[s, c.warps[s, access.warp].cta]
+    record = c.addresses[cta.addresses + access.address]
+    for k in range(min(access.lanes, WARP_SIZE)):
+        c.bulk_places[s, a, k] = lane_address(c, record, cta.pool, k)
+    access.lane = 0
+    access.sent = 0
+    access.next = -1
+    if sm.bulk_first < 0:
+        sm.bulk_first = a
+    else:
+        c.accesses[s, sm.bulk_last].next = a
+    sm.bulk_last = a
+    sm.bulk_ready = max(sm.bulk_ready, now + 1)
+
+
+@inline
+def bytes_of(instruction):
+    """Bytes that each lane copies; where the front end does not know, those of a register."""
+    return max(instruction.immediate, instruction.width)
+
+
+@inline
+def can_send(c, s, access):
+    """Whether the miss queue has room, and few enough lines of the access are under way.
+
+    No more than other accesses can have, although the first and last line of a lane may be short.
+    """
+    spec = c.l1.spec[0]
+    lines = MAX_LINES - 2 * min(access.lanes, WARP_SIZE) - 1
+    return c.l1.caches[s].queue_count < spec.queue and access.remaining <= lines * spec.sectors
+
+
+@inline
+def send(c, s, a, access, instruction, line, low, high, now):
+    """Request bytes low..high-1 of a line, or write them."""
+    spec = c.l1.spec[0]
+    counters = c.counters[s]
+    first, last = low // spec.sector_bytes, (high - 1) // spec.sector_bytes
+    sectors = ((1 << (last + 1)) - 1) & ~((1 << first) - 1)
+    n = popcount(sectors)
+    if instruction.op == BULK_COPY:
+        access.remaining += n
+        l1.push(c.l1, s, line, sectors, KIND_READ, -1 - a, instruction.cache, 1, now)
+        counters.bulk_read_sectors += n
+        return
+    counters.bulk_write_sectors += n
+    flits = l1.data_flits(spec, sectors)
+    miss = l1.push(c.l1, s, line, sectors, KIND_WRITE, access.warp, instruction.cache, flits, now)
+    whole = ((1 << (high // spec.sector_bytes)) - 1) & ~(
+        (1 << ((low + spec.sector_bytes - 1) // spec.sector_bytes)) - 1
+    )
+    miss.full = sectors & whole
+    l1.drop_line(c, s, line)
+    l1.outstanding(c, s, access.warp)
+
+
+@inline
+def tick(c, s, now):
+    """Send the next line of the oldest copy; after its last, the next copy follows."""
+    sm = c.sms[s]
+    if sm.bulk_first < 0 or sm.bulk_ready > now:
+        return
+    a = sm.bulk_first
+    access = c.accesses[s, a]
+    if not can_send(c, s, access):
+        return
+    instruction = instruction_of(c, s, access)
+    size = c.l1.spec[0].line_bytes
+    total = bytes_of(instruction)
+    low = c.bulk_places[s, a, access.lane] + access.sent
+    line = low // size
+    count = min(total - access.sent, (line + 1) * size - low)
+    low -= line * size
+    send(c, s, a, access, instruction, line, low, low + count, now)
+    sm.bulk_ready = now + LINE_INTERVAL
+    access.sent += count
+    if access.sent < total:
+        return
+    access.sent = 0
+    access.lane += 1
+    if access.lane < min(access.lanes, WARP_SIZE):
+        return
+    sm.bulk_first = access.next
+    access.remaining -= 1
+    if access.remaining == 0:
+        note(c, s, DONE_ACCESS, a, max(access.latest, now))
+
+
+@inline
+def next_event(c, s, now):
+    """Cycle after ``now`` at which a line can be sent, if neither room nor a reply is awaited."""
+    sm = c.sms[s]
+    if sm.bulk_first < 0 or not can_send(c, s, c.accesses[s, sm.bulk_first]):
+        return NEVER
+    return max(sm.bulk_ready, now + 1)

@@ -1,0 +1,90 @@
+"""Bulk copies: trains of lines past the L1, beside what else the SM does."""
+
+import pytest
+
+from lockstep.builder import KernelBuilder, patterns
+from lockstep.model.sm.bind import LARGEST_COPY, issue_records
+from lockstep.model.sm.bulk import LINE_INTERVAL
+from lockstep.model.sm.coalescer import MAX_LINES
+from lockstep.workload import MemoryCopy
+
+pytestmark = pytest.mark.plain
+A = 0x7F0000000000
+SECTOR, LINE = 32, 128
+
+
+def copies(*lines, address=A, mask=1, size=1 << 16):
+    """One warp that executes ``lines``; those with brackets access ``address``."""
+    k = KernelBuilder("bulk", grid=1, block=32, architecture=90)
+    for text in lines:
+        memory = "[" in text
+        k(text, address=address if memory else None, mask=mask if memory else None)
+    return k.workload(MemoryCopy(A, size))
+
+
+@pytest.mark.parametrize(
+    ("offset", "size", "lines", "sectors"),
+    [(0, 16, 1, 1), (0, 4096, 32, 128), (96, 64, 2, 2), (48, 4096, 33, 129), (112, 16, 1, 1)],
+)
+def test_every_byte_is_requested_once_and_kept_nowhere(watch, tiny, offset, size, lines, sectors):
+    text = f"UBLKCP [UR8], [UR4], {size}"
+    seen = watch(copies(text, "NOP", text, address=A + offset), tiny())
+    assert seen.counters["noc_requests"] == 2 * lines
+    assert seen.counters["bulk_read_sectors"] == 2 * sectors
+    assert seen.counters["l1_global_read_sectors"] == seen.counters["bulk_write_sectors"] == 0
+
+
+def test_each_active_lane_copies(watch, tiny):
+    places = patterns.strided(A, 4096)
+    text = "UBLKCP [UR8], [UR4], 256"
+    seen = watch(copies(text, address=places, mask=0b1011), tiny())
+    assert seen.counters["bulk_read_sectors"] == 3 * 256 // SECTOR
+    assert seen.counters["noc_requests"] == 3 * 256 // LINE
+
+
+def test_a_copy_of_unknown_size_is_one_access(watch, tiny):
+    assert watch(copies("UTMALDG.2D [UR8], [UR4]"), tiny()).counters["bulk_read_sectors"] == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "taken"),
+    [(-5, 0), (4096, 4096), (LARGEST_COPY + 16, LARGEST_COPY), (1 << 60, LARGEST_COPY)],
+)
+def test_no_copy_is_larger_than_shared_memory(tiny, size, taken):
+    (kernel,) = copies("UBLKCP [UR8], [UR4], 0").kernels
+    code = kernel.code.instructions
+    code["immediate"][0] = size
+    assert issue_records(code, tiny(), False)["immediate"][0] == taken
+
+
+def test_stores_write_whole_sectors_and_the_cta_waits_for_them(watch, tiny):
+    seen = watch(copies("UTMASTG.2D [UR8], [UR4], 2048", address=A + 16), tiny())
+    assert seen.counters["bulk_write_sectors"] == 2048 // SECTOR + 1
+    assert seen.counters["noc_requests"] == 17
+    short = watch(copies("UTMASTG.2D [UR8], [UR4], 16"), tiny())
+    assert seen.run.cycles >= short.run.cycles + 16 * LINE_INTERVAL
+
+
+def test_a_warp_goes_on_and_a_fence_waits(watch, tiny):
+    gpu = tiny(sm__fence_latency=1)
+    at = watch(copies("UBLKCP [UR8], [UR4], 8192", "NOP", "MEMBAR.SC.GPU"), gpu).of(0)
+    assert at[1] == 1
+    assert at[2] > 8192 // LINE * LINE_INTERVAL + 2 * gpu.interconnect.latency
+
+
+def test_loads_go_on_beside_a_copy(watch, tiny):
+    lines = ("LDG.E R4, [R2]", "IADD3 R5, R4, R4, RZ", "LDG.E R6, [R2]", "IADD3 R5, R6, R6, RZ")
+    alone = watch(copies("NOP", *lines), tiny()).of(0)
+    beside = watch(copies("UBLKCP [UR8], [UR4], 16384", *lines), tiny()).of(0)
+    hit = alone[4] - alone[3]
+    assert beside[4] - beside[3] == hit, "the second load hits the L1"
+    assert beside[2] < alone[2] + 16384 // LINE * LINE_INTERVAL
+
+
+@pytest.mark.parametrize("full", ["stall", "nack"])
+def test_as_many_lines_are_under_way_as_could_be_refused(watch, tiny, full):
+    size = (MAX_LINES + 20) * LINE
+    text = f"UBLKCP [UR8], [UR4], {size}"
+    gpu = tiny(l2__mshr_entries=2, l2__mshr_full=full, sm__memory__outstanding=2)
+    seen = watch(copies(text, text), gpu)
+    assert seen.counters["bulk_read_sectors"] == 2 * size // SECTOR

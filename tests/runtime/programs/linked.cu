@@ -1,0 +1,18 @@
+#include "check.h"
+extern __device__ int shared_counter;
+__device__ int helper(int x);
+__global__ void k(int *o) {
+    o[threadIdx.x] = helper(threadIdx.x);
+    atomicAdd(&shared_counter, 1);
+}
+int peek();
+int main() {
+    int *o;
+    CK(cudaMalloc(&o, 128));
+    k<<<1, 32>>>(o);
+    int h[32];
+    CK(cudaMemcpy(h, o, 128, cudaMemcpyDeviceToHost));
+    OK(h[9] == 9 * 9 + 1);
+    OK(peek() == 42);
+    return finish();
+}

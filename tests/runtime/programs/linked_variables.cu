@@ -1,0 +1,10 @@
+#include "check.h"
+__device__ int shared_counter = 10;
+__device__ __noinline__ int helper(int x) {
+    return x * x + 1;
+}
+int peek() {
+    int v;
+    CK(cudaMemcpyFromSymbol(&v, shared_counter, 4));
+    return v;
+}
