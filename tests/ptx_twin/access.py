@@ -113,6 +113,8 @@ def atomic(thread, instruction):
     result, operands = (
         (operands[0], operands[1:]) if instruction.opcode == "atom" else (None, operands)
     )
+    if "async" in words:
+        operands = operands[:2]  # without the barrier, for which nobody waits here
     memory, place = target(thread, operands[0], words)
     size = type_bits(kind) // 8
     scope = (*words, "global") if memory is thread.machine.memory else words

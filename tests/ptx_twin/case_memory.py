@@ -178,6 +178,34 @@ def vector_atomics():
         yield Case(f"atom.{words}", text, (kind,) * count, (kind,) * (2 * count), sm=90)
 
 
+ASYNC = "shared::cluster.mbarrier::complete_tx::bytes"
+ASYNC_CHOICES = {
+    **{"add": "u32 s32 u64 s64", "min": "u32 s32", "max": "u32 s32", "inc": "u32", "dec": "u32"},
+    **dict.fromkeys(("and", "or", "xor"), "b32"),
+}
+
+
+def async_stores():
+    """Before the barrier says so, only the storing thread may look, and not on a GPU."""
+    barrier = "mbarrier.init.shared.b64 [{shared}+32], 1;"
+    for name, kinds in ASYNC_CHOICES.items():
+        for kind in kinds.split():
+            full = f"red.async.relaxed.cluster.{ASYNC}.{name}.{kind}"
+            text = f"{barrier} st.shared.{kind} [{{shared}}], {{a0}};"
+            text += f" {full} [{{shared}}], {{a1}}, [{{shared}}+32];"
+            text += f" ld.shared.{kind} {{r0}}, [{{shared}}];"
+            yield Case(full, text, (kind,), (kind, kind), sm=90)
+    for count, kinds in ((1, "b32 f32 s64 f64"), (2, "u32 b64"), (4, "s32 f32")):
+        for kind in kinds.split():
+            vector = f".v{count}" if count > 1 else ""
+            full = f"st.async.weak.{ASYNC}{vector}.{kind}"
+            parts = [", ".join(f"{{{x}{i}}}" for i in range(count)) for x in "ra"]
+            target, source = (f"{{{{{part}}}}}" if count > 1 else part for part in parts)
+            text = f"{barrier} {full} [{{shared}}], {source}, [{{shared}}+32];"
+            text += f" ld.shared{vector}.{kind} {target}, [{{shared}}];"
+            yield Case(full, text, (kind,) * count, (kind,) * count, sm=90)
+
+
 def async_copies():
     for size, cache in ((4, "ca"), (8, "ca"), (16, "ca"), (16, "cg")):
         name = f"cp.async.{cache}.shared.global"
@@ -204,6 +232,7 @@ def cases():
         spaces,
         atomics,
         vector_atomics,
+        async_stores,
         async_copies,
     )
     for family in families:

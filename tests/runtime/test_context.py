@@ -4,6 +4,7 @@ import struct
 import numpy as np
 import pytest
 
+from lockstep.frontend.exec import textures
 from lockstep.runtime.status import Status
 
 
@@ -151,11 +152,45 @@ def test_fills(client, unit, value):
 def test_a_texture_reads_the_memory_it_lies_over(client):
     address = client.call("ALLOCATE", size=4096, kind=0)["address"]
     names = "pitch width height depth layered channels bits kind filter address_x address_y"
-    fields = dict.fromkeys((*names.split(), "address_z", "normalized", "normalized_values"), 0)
-    fields |= {"address": address, "width": 10, "pitch": 64, "height": 4, "channels": 1}
+    names += " address_z normalized normalized_values cube level_filter level_bias level_least"
+    fields = dict.fromkeys((*names.split(), "level_most"), 0)
+    fields |= {
+        "levels": 1,
+        "address": address,
+        "width": 10,
+        "pitch": 64,
+        "height": 4,
+        "channels": 1,
+    }
     made = client.call("CREATE_TEXTURE", **{**fields, "bits": 32, "kind": 2})
     assert "status" not in client.call("DESTROY_TEXTURE", texture=made["texture"])
     assert "status" in client.call("CREATE_TEXTURE", **{**fields, "bits": 64, "kind": 2})
+
+
+def test_levels_of_detail_follow_each_other(client):
+    address = client.call("ALLOCATE", size=4096, kind=0)["address"]
+    names = (
+        "pitch width height depth layered cube levels channels bits kind filter address_x "
+        "address_y address_z normalized normalized_values level_filter level_bias level_least "
+        "level_most"
+    )
+    fields = dict.fromkeys(names.split(), 0)
+    fields |= {"address": address, "width": 10, "height": 5, "pitch": 40, "channels": 1}
+    fields |= {"bits": 32, "kind": 2, "levels": 3, "level_filter": 1, "level_bias": 0xBF000000}
+    handle = client.call("CREATE_TEXTURE", **fields)["texture"]
+    memory = client.simulator.device.memory
+    place = textures.address_of(memory, handle)
+    records = [
+        memory.view(place + k * textures.HEADER_BYTES, textures.TEXTURE.itemsize)
+        .view(textures.TEXTURE)[0]
+        .copy()
+        for k in range(3)
+    ]
+    assert [(r["width"], r["height"]) for r in records] == [(10, 5), (5, 2), (2, 1)]
+    assert [r["data"] - address for r in records] == [0, 256, 512]
+    assert [r["row_bytes"] for r in records] == [40, 20, 8]
+    assert {(r["levels"], r["level_linear"], r["level_bias"]) for r in records} == {(3, 1, -0.5)}
+    assert "status" not in client.call("DESTROY_TEXTURE", texture=handle)
 
 
 def test_what_a_program_leaves_is_freed(connect):

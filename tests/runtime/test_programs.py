@@ -123,6 +123,9 @@ assert rt.cudaMemcpy2D(*arguments) == 0
 print(pitch.value, string_at(p.value + 2 * pitch.value, 5).hex(), file=out)
 print(rt.cudaMemcpy(host, host, c_size_t(8), 1), rt.cudaFree(c_void_p(a.value + 1)), file=out)
 print(rt.cudaMalloc(byref(p), c_size_t(1 << 50)), rt.cudaMemcpy(b, a, c_size_t(65), 4), file=out)
+nowhere, some = c_void_p(), c_size_t(8)
+print(rt.cudaMemcpy(nowhere, a, some, 2), rt.cudaMemcpy(a, nowhere, some, 1), file=out)
+print(rt.cudaMemcpy(nowhere, nowhere, c_size_t(0), 2), file=out)
 """)
     assert outcome.code == 0
     assert out.splitlines() == [
@@ -131,6 +134,8 @@ print(rt.cudaMalloc(byref(p), c_size_t(1 << 50)), rt.cudaMemcpy(b, a, c_size_t(6
         "512 0a0b0c0d0e",
         "1 1",
         "2 1",
+        "1 1",
+        "0",
     ]
 
 

@@ -15,6 +15,7 @@ PROGRAMS = {
     "graphs": ("graphs.cu",),
     "functions": ("functions.cu",),
     "textures": ("textures.cu",),
+    "mipmaps": ("mipmaps.cu",),
     "linked": ("linked.cu", "linked_variables.cu", "-rdc=true"),
 }
 OPTIONS = ("-std=c++17", "-arch=sm_80", "-cudart=shared")

@@ -1,3 +1,5 @@
+// What is said of the device.
+
 #include "check.h"
 int main() {
     int n;

@@ -1,3 +1,5 @@
+// Kernels: attributes, occupancy, launches of all kinds and those that are refused, errors.
+
 #include "check.h"
 #include <cooperative_groups.h>
 __global__ void __launch_bounds__(128) bounded(int *p) {
@@ -91,9 +93,11 @@ int main() {
     cudaGetLastError();
     cudaFunction_t fn;
     CK(cudaGetFuncBySymbol(&fn, (void *)bounded));
+#if CUDART_VERSION >= 12030
     const char *nm;
     CK(cudaFuncGetName(&nm, (void *)bounded));
     OK(!strcmp(nm, "_Z7boundedPi"));
+#endif
     // sticky error
     bounded<<<1, 32>>>((int *)64);
     IS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);

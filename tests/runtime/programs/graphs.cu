@@ -1,4 +1,25 @@
+// Graphs: built node by node, changed, cloned, nested, captured, updated.
+
 #include "check.h"
+
+// What CUDA 13 and 12 add to calls.
+#if CUDART_VERSION >= 13000
+#define NO_DATA , nullptr
+#else
+#define NO_DATA
+#endif
+
+cudaError_t update(cudaGraphExec_t executable, cudaGraph_t graph) {
+#if CUDART_VERSION >= 12000
+    cudaGraphExecUpdateResultInfo info;
+    return cudaGraphExecUpdate(executable, graph, &info);
+#else
+    cudaGraphNode_t node;
+    cudaGraphExecUpdateResult result;
+    return cudaGraphExecUpdate(executable, graph, &node, &result);
+#endif
+}
+
 __global__ void add(int *p, int v) {
     p[threadIdx.x] += v;
 }
@@ -42,7 +63,7 @@ int main() {
     kp2.kernelParams = args2;
     CK(cudaGraphAddKernelNode(&k2, g, nullptr, 0, &kp2));
     CK(cudaGraphAddKernelNode(&k1, g, &up, 1, &kp));
-    CK(cudaGraphAddDependencies(g, &k1, &k2, nullptr, 1));
+    CK(cudaGraphAddDependencies(g, &k1, &k2 NO_DATA, 1));
     cudaHostNodeParams hp = {hf, &one};
     CK(cudaGraphAddHostNode(&hn, g, &k2, 1, &hp));
     CK(cudaGraphAddEmptyNode(&em, g, &hn, 1));
@@ -59,7 +80,7 @@ int main() {
     CK(cudaGraphGetRootNodes(g, nullptr, &nr));
     OK(nr == 1);
     size_t ne = 0;
-    CK(cudaGraphGetEdges(g, nullptr, nullptr, nullptr, &ne));
+    CK(cudaGraphGetEdges(g, nullptr, nullptr NO_DATA, &ne));
     OK(ne == 6);
     cudaGraphNodeType ty;
     CK(cudaGraphNodeGetType(k1, &ty));
@@ -67,7 +88,7 @@ int main() {
     CK(cudaGraphNodeGetType(hn, &ty));
     OK(ty == cudaGraphNodeTypeHost);
     cudaGraphExec_t x;
-    CK(cudaGraphInstantiate(&x, g, 0));
+    CK(cudaGraphInstantiateWithFlags(&x, g, 0));
     cudaStream_t s;
     CK(cudaStreamCreate(&s));
     CK(cudaGraphUpload(x, s));
@@ -84,10 +105,9 @@ int main() {
     cudaKernelNodeParams gp;
     CK(cudaGraphKernelNodeGetParams(k1, &gp));
     OK(gp.func == (void *)add);
-    cudaGraphExecUpdateResultInfo info;
     w = 5;
     CK(cudaGraphKernelNodeSetParams(k2, &kp2));
-    CK(cudaGraphExecUpdate(x, g, &info));
+    CK(update(x, g));
     CK(cudaGraphLaunch(x, s));
     CK(cudaStreamSynchronize(s));
     OK(out[5] == (5 + 100) * 5);
@@ -109,7 +129,7 @@ int main() {
     cudaGraphNode_t child;
     CK(cudaGraphAddChildGraphNode(&child, parent, nullptr, 0, g));
     cudaGraphExec_t x3;
-    CK(cudaGraphInstantiate(&x3, parent, 0));
+    CK(cudaGraphInstantiateWithFlags(&x3, parent, 0));
     out[5] = 0;
     CK(cudaGraphLaunch(x3, s));
     CK(cudaStreamSynchronize(s));
@@ -138,7 +158,7 @@ int main() {
     OK(calls == 6);
     out[3] = -1;
     cudaGraphExec_t x4;
-    CK(cudaGraphInstantiate(&x4, cg, 0));
+    CK(cudaGraphInstantiateWithFlags(&x4, cg, 0));
     for (int k = 0; k < 3; k++)
         CK(cudaGraphLaunch(x4, s));
     CK(cudaStreamSynchronize(s));
@@ -150,10 +170,10 @@ int main() {
     CK(cudaMemcpyAsync(out, p, 128, cudaMemcpyDeviceToHost, s));
     cudaGraph_t cg2;
     CK(cudaStreamEndCapture(s, &cg2));
-    IS(cudaGraphExecUpdate(x4, cg2, &info), cudaErrorGraphExecUpdateFailure);
+    IS(update(x4, cg2), cudaErrorGraphExecUpdateFailure);
     cudaGetLastError();
     cudaGraphExec_t x5;
-    CK(cudaGraphInstantiate(&x5, cg2, 0));
+    CK(cudaGraphInstantiateWithFlags(&x5, cg2, 0));
     CK(cudaGraphLaunch(x5, s));
     CK(cudaStreamSynchronize(s));
     OK(out[3] == 19);

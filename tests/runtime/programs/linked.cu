@@ -1,3 +1,5 @@
+// Two files of device code, linked: a function and variables of the other one.
+
 #include "check.h"
 extern __device__ int shared_counter;
 __device__ int helper(int x);

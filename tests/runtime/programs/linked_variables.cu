@@ -1,3 +1,5 @@
+// The other file of linked.cu.
+
 #include "check.h"
 __device__ int shared_counter = 10;
 __device__ __noinline__ int helper(int x) {

@@ -1,3 +1,5 @@
+// Memory in all forms: mapped, registered, managed, symbols, rectangles, boxes, pools, arrays.
+
 #include "check.h"
 __global__ void twice(float *p, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -44,9 +46,14 @@ int main() {
     twice<<<8, 128>>>(m, 1024);
     CK(cudaDeviceSynchronize());
     OK(m[1023] == 2);
+#if CUDART_VERSION < 13000
+    CK(cudaMemPrefetchAsync(m, 4096, 0, 0));
+    CK(cudaMemAdvise(m, 4096, cudaMemAdviseSetReadMostly, 0));
+#else
     cudaMemLocation loc = {cudaMemLocationTypeDevice, 0};
     CK(cudaMemPrefetchAsync(m, 4096, loc, 0, 0));
     CK(cudaMemAdvise(m, 4096, cudaMemAdviseSetReadMostly, loc));
+#endif
 
     cudaPointerAttributes at;
     CK(cudaPointerGetAttributes(&at, m));
@@ -124,7 +131,7 @@ int main() {
     OK(thr == ~0ull);
     cudaMemPoolProps pp = {};
     pp.allocType = cudaMemAllocationTypePinned;
-    pp.location = loc;
+    pp.location.type = cudaMemLocationTypeDevice;
     cudaMemPool_t own2;
     CK(cudaMemPoolCreate(&own2, &pp));
     CK(cudaMallocFromPoolAsync((void **)&q, 64, own2, st));

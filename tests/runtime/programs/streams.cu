@@ -1,3 +1,5 @@
+// Streams, events, callbacks, and threads of the host that use them at once.
+
 #include "check.h"
 #include <thread>
 #include <atomic>

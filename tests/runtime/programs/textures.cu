@@ -1,3 +1,5 @@
+// Textures and surfaces over arrays, linear memory and rows.
+
 #include "check.h"
 __global__ void rd(cudaTextureObject_t t, float *o, int w) {
     int x = threadIdx.x, y = blockIdx.x;

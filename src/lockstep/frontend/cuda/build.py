@@ -33,6 +33,7 @@ RUNTIME_SOURCES = (
     "streams.c",
     "device.c",
     "arrays.c",
+    "textures.c",
     "capture.c",
     "graphs.c",
     "graph_nodes.c",

@@ -133,7 +133,9 @@ FORMS: dict[Call, Form] = {
     Call.RECORD_EVENT: Form(("event", "stream")),
     Call.ELAPSED: Form(("start", "end"), ("nanoseconds",)),
     Call.OCCUPANCY: Form(("kernel", "threads", "dynamic_shared"), ("ctas",)),
-    # shape in elements, 0 = the axis is absent; pitch: bytes of a row in memory at address
+    # shape in elements, 0 = the axis is absent; pitch: bytes of a row in memory at address. Further
+    # levels of detail follow, see runtime/textures.py. level_bias, level_least and level_most are
+    # the bits of f32.
     Call.CREATE_TEXTURE: Form(
         (
             "address",
@@ -142,6 +144,8 @@ FORMS: dict[Call, Form] = {
             "height",
             "depth",
             "layered",
+            "cube",
+            "levels",
             "channels",
             "bits",
             "kind",
@@ -151,6 +155,10 @@ FORMS: dict[Call, Form] = {
             "address_z",
             "normalized",
             "normalized_values",
+            "level_filter",
+            "level_bias",
+            "level_least",
+            "level_most",
         ),
         ("texture",),
     ),

@@ -22,27 +22,30 @@ def device():
     return lockstep.Device("QV100", timing=False)
 
 
-def kernel(products, registers, width):
-    """Copies the image to shared memory, runs the products on d and a, stores d."""
+def kernel(products, registers, width, words=4, metadata=""):
+    """Copies the image to shared memory, runs the products on d and a, stores d.
+
+    Each thread has ``words`` of its own, a fragment, and maybe metadata, for an operand behind.
+    """
     d = "{" + ", ".join(f"%d{k}" for k in range(registers)) + "}"
     lines = []
     for k, (name, first, second, tail) in enumerate(products):
         lines.append(f"mov.b64 %da, {first}; mov.b64 %db, {second};")
         lines.append(f"setp.ne.u32 %p, {k}, 0;")
         operand = "{%a0, %a1, %a2, %a3}" if first == 0 else "%da"
-        lines.append(f"{name} {d}, {operand}, %db, %p{tail};")
+        lines.append(f"{name} {d}, {operand}, %db{metadata}, %p{tail};")
     body = "\n".join(lines)
     stores = "\n".join(f"st.global.b32 [%out+{4 * k}], %d{k};" for k in range(registers))
-    loads = "\n".join(f"ld.global.b32 %a{k}, [%own+{4 * k}];" for k in range(4))
+    loads = "\n".join(f"ld.global.b32 %a{k}, [%own+{4 * k}];" for k in range(words))
     return f"""{HEADER}
 .visible .entry k(.param .u64 image, .param .u64 fragments, .param .u64 target)
 {{
 .reg .b64 %in, %out, %own, %da, %db; .reg .b32 %i, %at, %v; .reg .pred %p;
-.reg .{width} %d<{registers}>; .reg .b32 %a<4>;
+.reg .{width} %d<{registers}>; .reg .b32 %a<{words}>;
 .shared .align 1024 .b8 memory[{SHARED}];
 ld.param.u64 %in, [image]; ld.param.u64 %out, [target]; ld.param.u64 %own, [fragments];
 mov.u32 %i, %tid.x;
-mad.wide.u32 %out, %i, {4 * registers}, %out; mad.wide.u32 %own, %i, 16, %own;
+mad.wide.u32 %out, %i, {4 * registers}, %out; mad.wide.u32 %own, %i, {4 * words}, %own;
 mad.wide.u32 %in, %i, 4, %in;
 mov.u32 %at, memory; mad.lo.u32 %at, %i, 4, %at;
 mov.u32 %i, 0;
@@ -73,7 +76,7 @@ def offset(line, byte, row, leading, stride):
     within = byte % 16
     if row == 0:
         return line // 8 * stride + line % 8 * 16 + byte // 16 * leading + within
-    return line // 8 * stride + line % 8 * row + byte // 16 * 16 + within
+    return line // 8 * stride + line % 8 * row + byte // row * leading + byte % row
 
 
 def offset_across(line, k, row, leading, stride):
@@ -89,7 +92,7 @@ def place(memory, start, matrix, row, transposed):
     lines, depth = matrix.shape
     size = matrix.itemsize
     if not transposed:
-        leading, stride = (lines * 16, 128) if row == 0 else (16, 8 * row)
+        leading, stride = (lines * 16, 128) if row == 0 else (lines * row, 8 * row)
     elif row == 0:
         leading, stride = 128, 256  # from 8 to 8 elements of k, from 8 to 8 lines
     else:
@@ -257,3 +260,67 @@ def test_a_result_of_the_wrong_size_is_refused(device):
     with pytest.raises(lockstep.InputError, match="wrong number of result registers"):
         text = kernel([(name, 1, 1, ", 1, 1")], 8, "f32")
         device.load_ptx(text)["k"].executor(Recording.NOTHING)
+
+
+def metadata_of(columns, run, selector):
+    """Each thread's word, as mma.sp has it (PTX ISA), from columns within runs: 64, runs, parts.
+
+    Two columns of four have two bits each; one of two has both halves, of 16 bits, of 64.
+    """
+    fields = (columns * 4 ** np.arange(columns.shape[2])).sum(-1)
+    if run == 2:
+        fields = np.where(columns[..., 0], 0b1110, 0b0100)
+    bits = np.zeros(THREADS, np.uint64)
+    for row in range(64):
+        warp, line = divmod(row, 16)
+        for k, field in enumerate(fields[row]):
+            if run == 8:  # bytes: eight runs of one line a thread
+                lane, shift = line // 8 + 2 * (k // 8), 4 * (k % 8)
+            else:
+                lane, shift = 2 * selector + k // 4, 16 * (line // 8) + 4 * (k % 4)
+            thread = 32 * warp + 4 * (line % 8) + lane
+            bits[thread] |= np.uint64(int(field) << shift)
+    return bits.astype(np.uint32)
+
+
+@pytest.mark.parametrize(
+    "n, kinds, selector",
+    [
+        (8, ("f16", "f16", "f16"), 0),
+        (24, ("f32", "bf16", "bf16"), 1),
+        (16, ("f32", "tf32", "tf32"), 1),
+        (8, ("f32", "e4m3", "e5m2"), 0),
+        (8, ("s32", "s8", "u8"), 0),
+    ],
+)
+@pytest.mark.parametrize("row", SWIZZLES)
+@pytest.mark.parametrize("registers", [False, True])
+def test_sparse_products(device, n, kinds, selector, row, registers):
+    d, a, b = kinds
+    size = raw(np.zeros(1), a).itemsize
+    stored, depth = 32 // size, 64 // size
+    run = 2 if a == "tf32" else 4
+    rng = np.random.default_rng(n + row)
+    first, second = numbers(rng, (64, stored), a), numbers(rng, (n, depth), b)
+    keep = rng.permuted(np.tile(np.arange(run), (64, depth // run, 1)), axis=-1)
+    columns = np.sort(keep[..., : run // 2], axis=-1)
+    dense = np.zeros((64, depth // run, run), int)
+    np.put_along_axis(dense, columns, first.reshape(64, -1, run // 2), axis=-1)
+    memory = np.zeros(SHARED, np.uint8)
+    descriptors = [
+        place(memory, 0, raw(first, a), row, 0),
+        place(memory, SHARED // 2, raw(second, b), row, 0),
+    ]
+    tail = {"f16": ", 1, 1, 0, 0", "bf16": ", 1, 1, 0, 0", "s8": ""}.get(a, ", 1, 1")
+    tail = tail[:-3] if registers and tail.endswith("0") else tail
+    name = f"wgmma.mma_async.sp.sync.aligned.m64n{n}k{depth}.{d}.{a}.{b}"
+    count = n // 4 if d == "f16" else n // 2
+    products = [(name, 0 if registers else descriptors[0], descriptors[1], tail)]
+    width = {"f16": "b32", "s32": "b32"}.get(d, d)
+    text = kernel(products, count, width, 5, f", %a4, {selector}")
+    words = metadata_of(columns, 8 if size == 1 else run, selector)
+    own = np.hstack([fragments(raw(first, a)), words[:, None]])
+    target = device.array(np.zeros((THREADS, count), np.uint32))
+    device.load_ptx(text)["k"][1, THREADS](device.array(memory), device.array(own), target)
+    want = dense.reshape(64, depth) @ second.T
+    np.testing.assert_array_equal(result(target.numpy(), n, d), want)

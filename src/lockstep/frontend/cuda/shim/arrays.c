@@ -1,13 +1,13 @@
-// CUDA arrays, textures and surfaces, and the copies that take arrays.
+// CUDA arrays, with levels of detail or without, and the copies that take arrays.
 //
-// An array here is rows of elements in device memory: a texture is a record that refers to them.
+// An array here is rows of elements in device memory.
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime.h"
 
-enum { MIPMAPPED = 1, LINEAR = 2, PITCHED = 3 };
+enum { LEVEL_BYTES = 256 }; // where levels begin: runtime/textures.py computes it, too
 
 size_t element_bytes(const struct format *format) {
     return (size_t)(format->x + format->y + format->z + format->w) / 8;
@@ -17,21 +17,25 @@ API struct format cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
     return (struct format){x, y, z, w, kind};
 }
 
+static struct array array_of(const struct format *format, struct extent extent, unsigned flags) {
+    size_t pitch = extent.width * element_bytes(format);
+    return (struct array){NULL,          pitch,   extent.width, extent.height,
+                          extent.depth, *format, flags};
+}
+
+static size_t array_bytes(const struct array *array) {
+    return array->pitch * (array->height ? array->height : 1) * (array->depth ? array->depth : 1);
+}
+
 API int cudaMalloc3DArray(struct array **out, const struct format *format, struct extent extent,
                           unsigned flags) {
-    if (flags & CUBEMAP) {
-        return report(gpu_unsupported("cudaMalloc3DArray of a cubemap"));
-    }
-    size_t pitch = extent.width * element_bytes(format);
-    size_t rows = (extent.height ? extent.height : 1) * (extent.depth ? extent.depth : 1);
-    void *address;
-    int status = allocate(&address, pitch * rows, ALLOCATION_DEVICE);
+    struct array array = array_of(format, extent, flags);
+    int status = allocate(&array.address, array_bytes(&array), ALLOCATION_DEVICE);
     if (status) {
         return status;
     }
     *out = malloc(sizeof **out);
-    **out = (struct array){address,       pitch,   extent.width, extent.height,
-                           extent.depth, *format, flags};
+    **out = array;
     return SUCCESS;
 }
 
@@ -47,6 +51,60 @@ API int cudaFreeArray(struct array *array) {
     struct free_request request = {handle_of(array->address)};
     int status = gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0});
     free(array);
+    return report(status);
+}
+
+static size_t halved(size_t extent, unsigned level) {
+    return extent && !(extent >> level) ? 1 : extent >> level;
+}
+
+API int cudaMallocMipmappedArray(struct mipmapped **out, const struct format *format,
+                                 struct extent extent, unsigned levels, unsigned flags) {
+    struct mipmapped made = {0};
+    size_t bytes = 0, starts[32];
+    size_t most = extent.width > extent.height ? extent.width : extent.height;
+    int has_slices = (flags & (LAYERED | CUBEMAP)) != 0;
+    most = !has_slices && extent.depth > most ? extent.depth : most;
+    while (made.levels < levels && made.levels < 32 && most >> made.levels) {
+        unsigned k = made.levels++;
+        struct extent own = {halved(extent.width, k), halved(extent.height, k),
+                             has_slices ? extent.depth : halved(extent.depth, k)};
+        made.level[k] = array_of(format, own, flags);
+        starts[k] = bytes;
+        bytes += (array_bytes(&made.level[k]) + LEVEL_BYTES - 1) / LEVEL_BYTES * LEVEL_BYTES;
+    }
+    if (!made.levels) {
+        return report(INVALID_VALUE);
+    }
+    void *address;
+    int status = allocate(&address, bytes, ALLOCATION_DEVICE);
+    if (status) {
+        return status;
+    }
+    for (unsigned k = 0; k < made.levels; k++) {
+        made.level[k].address = (char *)address + starts[k];
+    }
+    *out = malloc(sizeof **out);
+    **out = made;
+    return SUCCESS;
+}
+
+API int cudaGetMipmappedArrayLevel(struct array **out, struct mipmapped *mipmapped,
+                                   unsigned level) {
+    if (!mipmapped || level >= mipmapped->levels) {
+        return report(INVALID_VALUE);
+    }
+    *out = &mipmapped->level[level];
+    return SUCCESS;
+}
+
+API int cudaFreeMipmappedArray(struct mipmapped *mipmapped) {
+    if (!mipmapped) {
+        return SUCCESS;
+    }
+    struct free_request request = {handle_of(mipmapped->level[0].address)};
+    int status = gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0});
+    free(mipmapped);
     return report(status);
 }
 
@@ -159,152 +217,4 @@ API int cudaMemcpy3D(const struct box_copy *copy) {
 
 API int cudaMemcpy3DAsync(const struct box_copy *copy, stream_t stream) {
     return capture_active(handle_of(stream)) ? capture_box(stream, copy) : cudaMemcpy3D(copy);
-}
-
-// Textures and surfaces
-
-struct resource {
-    int kind;
-    union {
-        struct array *array;
-        struct {
-            void *address;
-            struct format format;
-            size_t bytes;
-        } linear;
-        struct {
-            void *address;
-            struct format format;
-            size_t width, height, pitch;
-        } rows;
-        char room[56];
-    } of;
-};
-
-struct sampling {
-    int address[3];
-    int filter, reading, srgb;
-    float border[4];
-    int normalized;
-};
-
-// What a handle was made from, for the queries.
-struct object {
-    struct resource resource;
-    struct sampling sampling;
-};
-
-static struct create_texture_request of_array(const struct array *array) {
-    return (struct create_texture_request){
-        .address = handle_of(array->address),
-        .pitch = array->pitch,
-        .width = array->width,
-        .height = array->height,
-        .depth = array->depth,
-        .layered = array->flags & LAYERED,
-    };
-}
-
-static int describe(const struct resource *resource, struct create_texture_request *out) {
-    const struct format *format;
-    if (resource->kind == LINEAR) {
-        format = &resource->of.linear.format;
-        size_t bytes = element_bytes(format);
-        *out = (struct create_texture_request){
-            .address = handle_of(resource->of.linear.address),
-            .pitch = resource->of.linear.bytes,
-            .width = bytes ? resource->of.linear.bytes / bytes : 0,
-        };
-    } else if (resource->kind == PITCHED) {
-        format = &resource->of.rows.format;
-        *out = (struct create_texture_request){
-            .address = handle_of(resource->of.rows.address),
-            .pitch = resource->of.rows.pitch,
-            .width = resource->of.rows.width,
-            .height = resource->of.rows.height,
-        };
-    } else if (resource->kind == MIPMAPPED) {
-        return gpu_unsupported("textures of mipmapped arrays");
-    } else {
-        format = &resource->of.array->format;
-        *out = of_array(resource->of.array);
-    }
-    out->bits = (uint64_t)format->x;
-    out->channels = (uint64_t)(1 + (format->y > 0) + (format->z > 0) + (format->w > 0));
-    out->kind = (uint64_t)format->kind;
-    return SUCCESS;
-}
-
-static int create(unsigned long long *out, const struct resource *resource,
-                  const struct sampling *sampling) {
-    struct create_texture_request request;
-    int status = describe(resource, &request);
-    if (status) {
-        return report(status);
-    }
-    request.filter = (uint64_t)sampling->filter;
-    request.address_x = (uint64_t)sampling->address[0];
-    request.address_y = (uint64_t)sampling->address[1];
-    request.address_z = (uint64_t)sampling->address[2];
-    request.normalized = (uint64_t)sampling->normalized;
-    request.normalized_values = sampling->reading == 1;
-    struct create_texture_reply fields = {0};
-    status = GPU_CALL(CREATE_TEXTURE, &request, &fields);
-    *out = fields.texture;
-    if (!status) {
-        struct object *object = malloc(sizeof *object);
-        *object = (struct object){*resource, *sampling};
-        table_put((void *)(uintptr_t)fields.texture, object);
-    }
-    return report(status);
-}
-
-API int cudaCreateTextureObject(unsigned long long *out, const struct resource *resource,
-                                const struct sampling *sampling, const void *view) {
-    if (view) {
-        return report(gpu_unsupported("cudaCreateTextureObject with a resource view"));
-    }
-    return create(out, resource, sampling);
-}
-
-API int cudaCreateTextureObject_v2(unsigned long long *out, const struct resource *resource,
-                                   const struct sampling *sampling, const void *view) {
-    return cudaCreateTextureObject(out, resource, sampling, view);
-}
-
-API int cudaCreateSurfaceObject(unsigned long long *out, const struct resource *resource) {
-    static const struct sampling none = {.address = {1, 1, 1}};
-    return create(out, resource, &none);
-}
-
-API int cudaDestroyTextureObject(unsigned long long texture) {
-    struct destroy_texture_request request = {texture};
-    return report(
-        gpu_call(CALL_DESTROY_TEXTURE, &request, sizeof request, NULL, 0, &(struct reply){0}));
-}
-
-API int cudaDestroySurfaceObject(unsigned long long surface) {
-    return cudaDestroyTextureObject(surface);
-}
-
-API int cudaGetTextureObjectResourceDesc(struct resource *out, unsigned long long texture) {
-    const struct object *object = table_get((void *)(uintptr_t)texture);
-    if (!object) {
-        return report(INVALID_VALUE);
-    }
-    *out = object->resource;
-    return SUCCESS;
-}
-
-API int cudaGetSurfaceObjectResourceDesc(struct resource *out, unsigned long long surface) {
-    return cudaGetTextureObjectResourceDesc(out, surface);
-}
-
-API int cudaGetTextureObjectTextureDesc(struct sampling *out, unsigned long long texture) {
-    const struct object *object = table_get((void *)(uintptr_t)texture);
-    if (!object) {
-        return report(INVALID_VALUE);
-    }
-    *out = object->sampling;
-    return SUCCESS;
 }

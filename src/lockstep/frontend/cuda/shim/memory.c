@@ -155,6 +155,9 @@ static int check_kind(const void *to, const void *source, int kind) {
     if (kind < 0 || kind > GUESS) {
         return INVALID_COPY_DIRECTION;
     }
+    if (!to || !source) {
+        return INVALID_VALUE;
+    }
     bool to_device = kind == TO_DEVICE || kind == ON_DEVICE;
     bool from_device = kind == TO_HOST || kind == ON_DEVICE;
     if (kind != GUESS && ((to_device && !gpu_is_device(to)) ||

@@ -35,6 +35,12 @@ struct array {
     unsigned flags;
 };
 
+// All levels of detail of one array, the largest first.
+struct mipmapped {
+    unsigned levels;
+    struct array level[32];
+};
+
 struct box_copy {
     struct array *source_array;
     struct position source_position;

@@ -5,14 +5,15 @@ The host runs the threads of a launch one at a time, so nothing else can come be
 
 from llvmlite import ir
 
+from lockstep.frontend.exec.lanes import floating
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
-from lockstep.frontend.exec.lanes.builder import CANONICAL_NAN, POINTER, WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.builder import CANONICAL_NAN, HALF, POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, outlined, spill
-from lockstep.frontend.exec.lanes.types import BF16, F16, F32, INTEGERS, Type, Value
+from lockstep.frontend.exec.lanes.formats import from_raw
+from lockstep.frontend.exec.lanes.types import F32, INTEGERS, Type, Value
 from lockstep.frontend.exec.state import Window
 
 FLOAT = ir.FloatType()
-_INFINITY = {F16: 0x7C00, BF16: 0x7F80}
 
 
 def atomic(
@@ -103,9 +104,9 @@ class Combination:
             return operands[0]
         if self.kind.kind != "float":
             return self._integer(b.ir, old, operands[0])
-        if self.operation == "add":
-            return self._float_sum(b, old, operands[0], is_global)
-        return self._float_choice(b, old, operands[0])
+        if self.kind.bits == 16:
+            return self._half(b, old, operands[0])
+        return self._float_sum(b, old, operands[0], is_global)
 
     def _integer(self, emit: ir.IRBuilder, old: ir.Value, value: ir.Value) -> ir.Value:
         zero, one = ir.Constant(old.type, 0), ir.Constant(old.type, 1)
@@ -128,11 +129,17 @@ class Combination:
         compare = emit.icmp_signed if self.signed else emit.icmp_unsigned
         return emit.select(compare("<" if self.operation == "min" else ">", old, value), old, value)
 
+    def _half(self, b: LaneBuilder, old: ir.Value, value: ir.Value) -> ir.Value:
+        """Of 16-bit floats, as in all lanes; LLVM keeps the one that is taken."""
+        x, y = (from_raw(b, b.splat(v, INTEGERS[16]), self.kind) for v in (old, value))
+        if self.operation == "add":
+            result = floating.arithmetic(b, "fadd", floating.PLAIN, x, y)
+        else:
+            result = floating.choose(b, self.operation == "max", floating.Choice(), x, y)
+        return b.ir.extract_element(b.cast(result, INTEGERS[16]).ir, ir.Constant(HALF, 0))
+
     def _float_sum(self, b: LaneBuilder, old: ir.Value, value: ir.Value, is_global) -> ir.Value:
         kind = self.kind
-        if kind.bits == 16:  # a sum of two has few enough bits that rounding twice is exact
-            total = b.ir.fadd(widen(b.ir, kind, old), widen(b.ir, kind, value))
-            return narrow(b.ir, kind, total)
         a, c = b.ir.bitcast(old, kind.element), b.ir.bitcast(value, kind.element)
         if kind == F32:
             a, c = flush(b, a, is_global), flush(b, c, is_global)
@@ -143,22 +150,6 @@ class Combination:
         ordered = b.ir.fcmp_ordered("ord", total, total)
         return b.ir.select(ordered, b.ir.bitcast(total, old.type), nan)
 
-    def _float_choice(self, b: LaneBuilder, old: ir.Value, value: ir.Value) -> ir.Value:
-        """A NaN loses, and minus zero is less than zero."""
-        emit, kind = b.ir, old.type
-        magnitude = ir.Constant(kind, CANONICAL_NAN[self.kind.bits])
-        keys, nans = [], []
-        for number in (old, value):
-            sign = emit.ashr(number, ir.Constant(kind, self.kind.bits - 1))
-            keys.append(emit.xor(number, emit.and_(sign, magnitude)))
-            size = emit.and_(number, magnitude)
-            infinity = ir.Constant(kind, _INFINITY[self.kind])
-            nans.append(emit.icmp_unsigned(">", size, infinity))
-        better = emit.icmp_signed("<" if self.operation == "min" else ">", *keys)
-        result = emit.select(better, old, value)
-        result = emit.select(nans[0], value, emit.select(nans[1], old, result))
-        return emit.select(emit.and_(*nans), magnitude, result)
-
 
 def flush(b: LaneBuilder, number: ir.Value, condition: ir.Value) -> ir.Value:
     """A subnormal f32 scalar becomes zero of its sign, if a condition holds."""
@@ -167,26 +158,3 @@ def flush(b: LaneBuilder, number: ir.Value, condition: ir.Value) -> ir.Value:
     small = b.ir.icmp_unsigned("==", exponent, ir.Constant(bits.type, 0))
     zero = b.ir.bitcast(b.ir.and_(bits, ir.Constant(bits.type, 1 << 31)), FLOAT)
     return b.ir.select(b.ir.and_(small, condition), zero, number)
-
-
-def widen(emit: ir.IRBuilder, kind: Type, bits: ir.Value) -> ir.Value:
-    """The f32 scalar that the bits of an f16 or bf16 stand for."""
-    if kind == F16:
-        return emit.fpext(emit.bitcast(bits, ir.HalfType()), FLOAT)
-    wide = emit.zext(bits, ir.IntType(32))
-    return emit.bitcast(emit.shl(wide, ir.Constant(wide.type, 16)), FLOAT)
-
-
-def narrow(emit: ir.IRBuilder, kind: Type, number: ir.Value) -> ir.Value:
-    """An f32 scalar rounded to the nearest f16 or bf16, as bits; NaN is the canonical one."""
-    half = ir.IntType(16)
-    if kind == F16:
-        result = emit.bitcast(emit.fptrunc(number, ir.HalfType()), half)
-    else:
-        bits = emit.bitcast(number, ir.IntType(32))
-        sixteen = ir.Constant(bits.type, 16)
-        odd = emit.and_(emit.lshr(bits, sixteen), ir.Constant(bits.type, 1))
-        up = emit.add(odd, ir.Constant(bits.type, 0x7FFF))
-        result = emit.trunc(emit.lshr(emit.add(bits, up), sixteen), half)
-    ordered = emit.fcmp_ordered("ord", number, number)
-    return emit.select(ordered, result, ir.Constant(half, CANONICAL_NAN[16]))

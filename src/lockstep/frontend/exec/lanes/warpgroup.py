@@ -37,10 +37,11 @@ class SharedMatrix:
     def registers(self, b: LaneBuilder, first: Value, blocks: int, count: int) -> list[Value]:
         """A fragment of ``blocks`` times 8 lines from line ``first`` (i32) on: its registers.
 
-        Lane k has line k / 4 of each block, and the words k % 4 and k % 4 + 4 of that line.
+        Lane k has line k / 4 of each block, and the words k % 4, k % 4 + 4 ... of that line.
         """
         own = b.each(I32, [lane // 4 for lane in range(LANES)])
-        words = [b.each(I32, [lane % 4 + start for lane in range(LANES)]) for start in (0, 4)]
+        starts = range(0, 4 * count // blocks, 4)
+        words = [b.each(I32, [lane % 4 + start for lane in range(LANES)]) for start in starts]
         results = []
         for register in range(count):
             block = b.constant(I32, register % blocks * 8)
@@ -92,11 +93,12 @@ class _Descriptor:
     def in_line(self, line: ir.Value, byte: ir.Value) -> Value:
         """Address of a byte of a line, lines being contiguous in cores."""
         emit = self.b.ir
-        second = emit.lshr(byte, self._number(4))
-        step = emit.select(self.plain, self.leading, self._number(UNIT))
+        core = emit.lshr(byte, self._number(4))
+        beside = emit.sub(emit.shl(self._number(1), self.swizzle), self._number(1))
         offset = emit.mul(emit.lshr(line, self._number(3)), self.stride)
         offset = emit.add(offset, self._row(emit.and_(line, self._number(7))))
-        offset = emit.add(offset, emit.mul(second, step))
+        offset = emit.add(offset, emit.shl(emit.and_(core, beside), self._number(4)))
+        offset = emit.add(offset, emit.mul(emit.lshr(core, self.swizzle), self.leading))
         return self._swizzled(emit.add(offset, emit.and_(byte, self._number(UNIT - 1))))
 
     def across(self, line: ir.Value, k: ir.Value) -> Value:

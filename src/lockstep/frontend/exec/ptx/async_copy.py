@@ -1,13 +1,13 @@
 """cp.async and its groups, bulk copies and reductions."""
 
 from lockstep.frontend.exec.lanes import async_copy as lanes
-from lockstep.frontend.exec.lanes import barrier_objects
+from lockstep.frontend.exec.lanes import barrier_objects, formats, integer, memory
 from lockstep.frontend.exec.lanes.atomics import Combination
-from lockstep.frontend.exec.lanes.types import BF16, F16, I32, Value
+from lockstep.frontend.exec.lanes.types import BF16, F16, I32, PRED, Value
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
-from lockstep.frontend.exec.ptx.operands import access_of, space_of
+from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of
 from lockstep.isa.ptx.syntax import Immediate, Instruction, Negated, Operand, Register
 
 _HINTS = "[.L2::cache_hint][.L2::{64B,128B,256B}]"
@@ -68,7 +68,8 @@ def arrive(lift: Lift, i: Instruction) -> None:
 
 
 _LOADS = (
-    "{shared::cluster,shared::cta}.global.mbarrier::complete_tx::bytes[.L2::cache_hint]",
+    "shared::cta.global.mbarrier::complete_tx::bytes[.L2::cache_hint]",
+    "shared::cluster.global.mbarrier::complete_tx::bytes[.multicast::cluster][.L2::cache_hint]",
     "shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
 )
 _STORE = "global.shared::cta.bulk_group[.L2::cache_hint]"
@@ -77,8 +78,18 @@ _STORE = "global.shared::cta.bulk_group[.L2::cache_hint]"
 @opcode(*(f"cp.async.bulk.{form}" for form in (*_LOADS, _STORE)), destinations=0)
 def bulk_copy(lift: Lift, i: Instruction) -> None:
     to, at, size = _ends(lift, i)
-    lanes.bulk_copy(lift.b, to, at, size)
-    _complete(lift, i, size)
+    with lift.b.guarded(addressed(lift, i, 4)):
+        lanes.bulk_copy(lift.b, to, at, size)
+        _complete(lift, i, size)
+
+
+def addressed(lift: Lift, i: Instruction, place: int) -> Value:
+    """Lanes whose copy is also for this CTA, the only one of its cluster: bit 0 of a mask."""
+    b = lift.b
+    if "multicast::cluster" not in i.modifiers:
+        return b.active
+    bit = formats.keep(b, lift.read(i.operands[place], "b16"), 1)
+    return Value(b.ir.not_(integer.is_zero(b, bit).ir), PRED)
 
 
 _REDUCTIONS = (
@@ -99,7 +110,7 @@ _SHARED_REDUCTIONS = (
 
 @opcode(
     *(f"cp.reduce.async.bulk.{_STORE}.{form}" for form in _REDUCTIONS),
-    *(f"cp.reduce.async.bulk.{_LOADS[1]}.{form}" for form in _SHARED_REDUCTIONS),
+    *(f"cp.reduce.async.bulk.{_LOADS[2]}.{form}" for form in _SHARED_REDUCTIONS),
     destinations=0,
 )
 def bulk_reduce(lift: Lift, i: Instruction) -> None:
@@ -133,3 +144,29 @@ def _complete(lift: Lift, i: Instruction, size: Value) -> None:
     if "bulk_group" not in i.modifiers:
         place = access_of(lift, i.operands[3], "shared", OBJECT_BYTES, record=False)
         barrier_objects.complete_bytes(lift.b, place, size)
+
+
+_ASYNC_STORE = "st.async[.weak][.shared::cluster].mbarrier::complete_tx::bytes"
+
+
+@opcode(
+    _ASYNC_STORE + "[.v2].{b32,u32,s32,f32,b64,u64,s64,f64}",
+    _ASYNC_STORE + ".v4.{b32,u32,s32,f32}",
+    destinations=0,
+)
+def store(lift: Lift, i: Instruction) -> None:
+    target, value, barrier = i.operands
+    kind, sources = i.modifiers[-1], elements(value)
+    size = type_of(kind).bytes * len(sources)
+    memory.store(
+        lift.b,
+        access_of(lift, target, space_of(i), size),
+        [lift.read(source, kind) for source in sources],
+    )
+    complete(lift, i, barrier, size)
+
+
+def complete(lift: Lift, i: Instruction, barrier: Operand, size: int) -> None:
+    """Tell a barrier of so many bytes from each lane."""
+    place = access_of(lift, barrier, space_of(i), OBJECT_BYTES, record=False)
+    barrier_objects.complete_bytes(lift.b, place, lift.b.constant(I32, size))

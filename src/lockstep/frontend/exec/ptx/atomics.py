@@ -2,6 +2,7 @@
 
 from lockstep.frontend.exec.lanes import atomics as lanes
 from lockstep.frontend.exec.lanes.types import BF16, F16, Type, Value
+from lockstep.frontend.exec.ptx.async_copy import complete
 from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of
@@ -46,6 +47,22 @@ def atom(lift: Lift, i: Instruction) -> None:
 )
 def red(lift: Lift, i: Instruction) -> None:
     _change(lift, i, *i.operands)
+
+
+_ASYNC = "red.async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes"
+
+
+@opcode(
+    _ASYNC + ".add.{u32,s32,u64,s64}",
+    _ASYNC + ".{min,max}.{u32,s32}",
+    _ASYNC + ".{inc,dec}.u32",
+    _ASYNC + ".{and,or,xor}.b32",
+    destinations=0,
+)
+def red_async(lift: Lift, i: Instruction) -> None:
+    memory, value, barrier = i.operands
+    _change(lift, i, memory, value)
+    complete(lift, i, barrier, type_of(i.modifiers[-1]).bytes)
 
 
 def _change(lift: Lift, i: Instruction, memory, first, *others) -> list[Value]:

@@ -10,27 +10,22 @@ import re
 from lockstep.frontend.exec.ptx.opcodes import pattern_of
 
 _BLACKWELL = "an instruction of sm_100 and later"
-_CLUSTER = "clusters have one CTA"
-_DENSE = "factors are dense"
-_TILED = "tensor maps are tiled, and clusters have one CTA"
+_TILED = "tensor maps are tiled"
 REFUSED: dict[str, str] = {
     "cp.async.bulk*.cp_mask*": _BLACKWELL,
     "cp{,.reduce}.async.bulk.tensor.*": _TILED,
     "cp.async.bulk.prefetch.tensor.*": _TILED,
-    "cp.async.bulk.shared::cluster.global.*.multicast::cluster*": _CLUSTER,
     "cvt.*{e2m1,e2m3,e3m2,ue8m0}*": _BLACKWELL,
     "fma.rn*.oob*": "which NaN stands for what is out of bounds is not documented",
     "ldmatrix.*.b8": _BLACKWELL,
     "{min,max}*.xorsign.f32": "an operation of three operands, of sm_100 and later",
     "multimem.*": "an address is that of one GPU's memory",
-    "{st,red}.async.*": _CLUSTER,
     "st.bulk*": _BLACKWELL,
     "stmatrix.*.b8": _BLACKWELL,
     "{tcgen05,clusterlaunchcontrol}.*": _BLACKWELL,
     "tensormap.*": "CUDA's encoding of tensor maps is not documented",
     "{tex,txq}*.{2dms,a2dms,num_samples}.*": "textures have one sample an element",
     "{txq,suq}.*": "the number that stands for it is that of another source language than CUDA",
-    "wgmma.mma_async.sp.*": _DENSE,
 }
 """Names, ``{a,b}`` for alternatives, ``*`` for whatever there is; the first that fits counts."""
 

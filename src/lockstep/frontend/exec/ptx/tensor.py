@@ -7,6 +7,7 @@ from lockstep.frontend.exec.lanes import tensor as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.builder import WORD
 from lockstep.frontend.exec.lanes.tensor import TensorTile
+from lockstep.frontend.exec.ptx.async_copy import addressed
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
@@ -17,6 +18,7 @@ from lockstep.isa.ptx.syntax import Instruction, Memory
 
 _AXES = "{1d,2d,3d,4d,5d}"
 _HINT = "[.L2::cache_hint]"
+_MULTICAST = "[.multicast::cluster]"
 _BARRIER = "mbarrier::complete_tx::bytes"
 _STORE = "[.tile].bulk_group"
 
@@ -39,16 +41,17 @@ def _shared(lift: Lift, operand: Memory) -> Access:
 
 
 @opcode(
-    f"cp.async.bulk.tensor.{_AXES}.{{shared::cluster,shared::cta}}.global[.tile].{_BARRIER}{_HINT}",
-    f"cp.async.bulk.tensor.{_AXES}.shared::cluster.global.{_BARRIER}.tile{_HINT}",
+    f"cp.async.bulk.tensor.{_AXES}.shared::cta.global[.tile].{_BARRIER}{_HINT}",
+    f"cp.async.bulk.tensor.{_AXES}.shared::cluster.global[.tile].{_BARRIER}{_MULTICAST}{_HINT}",
     destinations=0,
 )
 def load(lift: Lift, i: Instruction) -> None:
     """Bytes outside the tensor count for the barrier too."""
     target, source, barrier = i.operands[:3]
-    size = lanes.load_tile(lift.b, _tile(lift, i, source), _shared(lift, target))
-    place = access_of(lift, barrier, "shared", OBJECT_BYTES, record=False)
-    barrier_objects.complete_bytes(lift.b, place, size)
+    with lift.b.guarded(addressed(lift, i, 3)):
+        size = lanes.load_tile(lift.b, _tile(lift, i, source), _shared(lift, target))
+        place = access_of(lift, barrier, "shared", OBJECT_BYTES, record=False)
+        barrier_objects.complete_bytes(lift.b, place, size)
 
 
 @opcode(f"cp.async.bulk.tensor.{_AXES}.global.shared::cta{_STORE}{_HINT}", destinations=0)

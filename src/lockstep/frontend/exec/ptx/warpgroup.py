@@ -12,7 +12,8 @@ from llvmlite import ir
 
 from lockstep.frontend.exec.lanes import matrix as lanes
 from lockstep.frontend.exec.lanes.builder import WORD
-from lockstep.frontend.exec.lanes.matrix import BITS, Numbers, per_register
+from lockstep.frontend.exec.lanes.matrix import BITS, Numbers, ProductKind, per_register
+from lockstep.frontend.exec.lanes.sparse import sparse, sparsity_of
 from lockstep.frontend.exec.lanes.types import I32, Value
 from lockstep.frontend.exec.lanes.warpgroup import HIGH_LINES, SharedMatrix, warp_lines
 from lockstep.frontend.exec.ptx.lift import Lift
@@ -43,8 +44,46 @@ _PRODUCT = "wgmma.mma_async.sync.aligned."
     accumulates=True,
 )
 def multiply(lift: Lift, i: Instruction) -> None:
+    target, first, second, *rest = i.operands
+    _multiply(lift, i, (target, first, second), rest, 2)
+
+
+_SPARSE = "wgmma.mma_async.sp.sync.aligned."
+
+
+@opcode(
+    _SPARSE + _shapes(32) + ".{f16,f32}.f16.f16",
+    _SPARSE + _shapes(32) + ".f32.bf16.bf16",
+    _SPARSE + _shapes(16) + ".f32.tf32.tf32",
+    _SPARSE + _shapes(64) + ".{f16,f32}.{e4m3,e5m2}.{e4m3,e5m2}",
+    _SPARSE + _shapes(64, _INTEGER_WIDTHS) + "[.satfinite].s32.{s8,u8}.{s8,u8}",
+    accumulates=True,
+)
+def multiply_sparse(lift: Lift, i: Instruction) -> None:
+    """The first factor has half of its elements; metadata is as for mma, for each warp's lines."""
+    target, first, second, metadata, selector, *rest = i.operands
+    kind = next(w for w in i.modifiers[::-1] if w in BITS)
+    sparsity = None
+    if isinstance(selector, Immediate):
+        sparsity = sparsity_of(kind, shape_of(i)[2], selector.value)
+    if sparsity is None:
+        raise lift.refuse(f"{i.name} selects no such lanes for its metadata")
+    product = sparse(sparsity, lift.read(metadata, "b32"))
+    _multiply(lift, i, (target, first, second), rest, 4, product)
+
+
+def _multiply(
+    lift: Lift,
+    i: Instruction,
+    matrices: tuple[Operand, ...],
+    rest: list[Operand],
+    deep: int,
+    product: ProductKind | None = None,
+) -> None:
+    """``deep``: registers of the second factor in a tile."""
     kind, first_kind, second_kind = (w for w in i.modifiers if w in BITS)
-    target, first, second, keeps, *options = i.operands
+    target, first, second = matrices
+    keeps, *options = rest
     signs, transposes = _options(lift, i, isinstance(first, Vector), options)
     word, per = "and" if first_kind == "b1" else "mul", per_register(first_kind)
     numbers = Numbers(first_kind, second_kind, kind, kind, word, "satfinite" in i.modifiers)
@@ -58,8 +97,9 @@ def multiply(lift: Lift, i: Instruction) -> None:
     _check_count(lift, i, len(start) // size)
     for tile in range(len(start) // size):
         place = slice(tile * size, (tile + 1) * size)
-        part = other.registers(lift.b, lift.b.constant(I32, 8 * tile), 1, 2)
-        results = lanes.multiply(lift.b, layout, numbers, [factor, part], start[place])
+        part = other.registers(lift.b, lift.b.constant(I32, 8 * tile), 1, deep)
+        factors = [factor, part]
+        results = lanes.multiply(lift.b, layout, numbers, factors, start[place], product)
         for element, value in zip(elements(target)[place], results):
             lift.write(element, value)
 
