@@ -1,6 +1,6 @@
 """Extended-precision integer arithmetic: the forms that write or read the carry flag.
 
-The flag holds a borrow after a subtraction.
+The flag is that of a sum: a subtraction adds the complement and, at first, one.
 """
 
 from ptx_twin.integer import reader
@@ -13,9 +13,8 @@ def add(words, kind, carry, a, b):
     return total & mask(bits), total >> bits
 
 
-def subtract(words, kind, borrow, a, b):
-    difference = a - b - borrow
-    return difference & mask(reader(kind)[1]), int(difference < 0)
+def subtract(words, kind, carry, a, b):
+    return add(words, kind, carry, a, b ^ mask(reader(kind)[1]))
 
 
 def multiply_add(words, kind, carry, a, b, c):
@@ -26,6 +25,7 @@ def multiply_add(words, kind, carry, a, b, c):
 
 
 FUNCTIONS = {"add": add, "sub": subtract, "mad": multiply_add}
+FIRST = {"add": 0, "sub": 1, "mad": 0}  # what the forms take that do not read the flag
 
 
 def applies(opcode, words):
@@ -35,5 +35,5 @@ def applies(opcode, words):
 def execute(opcode, words, kind, flag, *values):
     """``(result, new flag)``; the flag is read by the forms with a ``c`` only."""
     base = opcode[:3]
-    result, out = FUNCTIONS[base](words, kind, flag if opcode != base else 0, *values)
+    result, out = FUNCTIONS[base](words, kind, flag if opcode != base else FIRST[base], *values)
     return result, out if "cc" in words else flag

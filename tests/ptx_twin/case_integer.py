@@ -78,6 +78,13 @@ def carries():
                 f" {opcode}c.{kind} {{r2}}, {{a4}}, {{a5}};"
             )
             yield Case(f"{opcode}c.cc.{kind}", text, (kind,) * 3, (kind,) * 6)
+    for kind in ("u32", "u64"):
+        for first, second in (("sub", "add"), ("add", "sub")):
+            text = (
+                f"{first}.cc.{kind} {{r0}}, {{a0}}, {{a1}};"
+                f" {second}c.{kind} {{r1}}, {{a2}}, {{a3}};"
+            )
+            yield Case(f"{second}c.{kind} after {first}.cc", text, (kind,) * 2, (kind,) * 4)
     for kind in ("u32", "s32", "u64", "s64"):
         for first, second in (("lo", "hi"), ("hi", "lo")):
             text = (

@@ -3,6 +3,7 @@
 Every kernel is ``k(out)``, where ``out`` is an array of zeroed 32-bit words.
 """
 
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -292,6 +293,22 @@ CONTENTION = kernel(
         1,
     )
 )
+# A select between a register and bits taken from it and another one, all from before the branch.
+SIGNS = kernel(
+    """
+    .reg .f32 %x, %y, %size, %signed;
+    cvt.rn.f32.u32 %x, %i;
+    sub.f32 %x, %x, 0f41780000;
+    cvt.rn.f32.u32 %y, %n;
+    bra NEXT;
+NEXT:
+    abs.f32 %size, %y;
+    setp.gtu.f32 %p, %size, 0f7F800000;
+    copysign.f32 %signed, %x, %y;
+    selp.f32 %signed, %y, %signed, %p;
+    mov.b32 %a, %signed;
+"""
+)
 GEOMETRY = f"""{HEADER}
 .visible .entry k(.param .u64 k_out)
 {{
@@ -330,6 +347,11 @@ def geometry():
 
 def factorial(n):
     return 1 if n < 2 else n * factorial(n - 1)
+
+
+def signs():
+    """The numbers of the threads as floats, negative in the first half of each CTA."""
+    return [struct.unpack("<I", struct.pack("<f", n))[0] | (n % 32 < 16) << 31 for n in range(64)]
 
 
 def locked():
@@ -376,6 +398,7 @@ PROGRAMS = (
         lambda: [n * n if n & 1 else 2 * n for n in range(32)],
     ),
     Program("switch", SWITCH, (1,), (32,), lambda: [1011, 1010, 1100, 1000] * 8),
+    Program("signs", SIGNS, (2,), (32,), signs),
     Program("variables", VARIABLES, (1,), (32,), variables),
     Program(
         "dynamic shared",

@@ -18,7 +18,7 @@ from ptx_twin.generator import SCRATCH
 from ptx_twin.machine_code import ARCHITECTURES, assembled, settled, unpack
 
 ELSEWHERE = {
-    "test_machine_code_rest.py": "ACQBULK B2R CCTLL FENCE PREEXIT R2P VABSDIFF4 VIMNMX3",
+    "test_machine_code_rest.py": "ACQBULK B2R CCTLL FENCE PREEXIT R2P VIMNMX3",
     "test_machine_code_flow.py": "BPT BRX LDL LEPC P2R R2UR",
     "test_cubin.py": "UIMAD ULEA.HI YIELD",
     "test_cubin_textures.py": "SULD SUST TEX TLD TLD4 TXD",

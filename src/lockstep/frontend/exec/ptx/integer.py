@@ -121,7 +121,8 @@ def choose(lift: Lift, i: Instruction) -> None:
     write_pair(lift, i, result)
 
 
-# Extended precision: the flag holds a carry, after a subtraction a borrow.
+# Extended precision: the flag holds a carry, of a subtraction that of the sum with the complement.
+# So does the predicate that ptxas makes of it, and CUDA's division of 128 bits mixes the two.
 
 
 def _add_with_carry(lift: Lift, i: Instruction, terms: list[Value], name: str) -> None:
@@ -133,14 +134,20 @@ def _add_with_carry(lift: Lift, i: Instruction, terms: list[Value], name: str) -
     if "cc" in i.modifiers:
         carry = _overflows(lift, first, total, name)
     if i.opcode in ("addc", "subc", "madc"):
-        flag = Value(b.ir.zext(lift.current(CARRY).ir, b.vector(first.type)), first.type)
+        flag = _taken_as(lift, lift.current(CARRY), name)
+        flag = Value(b.ir.zext(flag.ir, b.vector(first.type)), first.type)
         before, total = total, Value(emit(total.ir, flag.ir), first.type)
         if carry is not None:
             again = _overflows(lift, before, total, name)
             carry = Value(b.ir.or_(carry.ir, again.ir), PRED)
     lift.write(i.operands[0], total)
     if carry is not None:
-        lift.assign(CARRY, carry)
+        lift.assign(CARRY, _taken_as(lift, carry, name))
+
+
+def _taken_as(lift: Lift, flag: Value, name: str) -> Value:
+    """The flag as a carry, or as a borrow, which is the opposite."""
+    return flag if name == "add" else Value(lift.b.ir.not_(flag.ir), PRED)
 
 
 def _overflows(lift: Lift, before: Value, after: Value, name: str) -> Value:

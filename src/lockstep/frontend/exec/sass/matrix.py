@@ -7,6 +7,7 @@ from lockstep.frontend.exec.lanes import matrix_moves as moves
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.matrix import Numbers, per_register
 from lockstep.frontend.exec.lanes.types import I32, Value
+from lockstep.frontend.exec.sass.floating import rounding_of
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.memory import address_of
 from lockstep.frontend.exec.sass.opcodes import opcode
@@ -69,9 +70,9 @@ def multiply_bits(lift: Lift, i: Instruction) -> None:
     _multiply(lift, i, Numbers("b1", "b1", "s32", "s32", operation))
 
 
-@opcode("DMMA", modifiers="884 1684 1688 16816 8x8x4 16x8x4 16x8x8 16x8x16")
+@opcode("DMMA", modifiers="884 1684 1688 16816 8x8x4 16x8x4 16x8x8 16x8x16 RZ RM RP")
 def multiply_doubles(lift: Lift, i: Instruction) -> None:
-    _multiply(lift, i, Numbers("f64", "f64", "f64", "f64"))
+    _multiply(lift, i, Numbers("f64", "f64", "f64", "f64", rounding=rounding_of(i)))
 
 
 def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:

@@ -9,7 +9,6 @@ from lockstep.frontend.exec.sass.integer import carry_sum, numbers, predicate_op
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.isa.sass.encoding.instruction import Instruction
-from lockstep.isa.sass.encoding.operand import Register
 
 
 @opcode("IMAD", "IMAD.MOV", "IMAD.IADD", "IMAD.SHL", "UIMAD", modifiers="U32 X")
@@ -79,10 +78,7 @@ def add_difference(lift: Lift, i: Instruction) -> None:
 def add_differences_of_bytes(lift: Lift, i: Instruction) -> None:
     """The differences of four bytes, or with ACC their sum plus a word."""
     b = lift.b
-    *_, last = numbers(i)
     x, y, z = (lift.read(o) for o in numbers(i))
-    if "ACC" not in i.modifiers and not (isinstance(last, Register) and last.is_zero):
-        raise lift.refuse("a third operand without ACC is not supported")
     total = z if "ACC" in i.modifiers else b.constant(I32, 0)
     for k in range(4):
         one, other = (_byte(lift, v, k, "U8" not in i.modifiers) for v in (x, y))

@@ -1,0 +1,75 @@
+"""Triton's machine code for sm_80: the kernels of ``scripts/sass_triton.py`` against NumPy."""
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import zstandard
+
+import lockstep
+
+PACKED = Path(__file__).parent / "cubins/triton.zst"
+SCRATCH = (0, 0)  # pointers that Triton adds to the arguments
+
+
+@cache
+def programs():
+    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(PACKED.read_bytes()))
+
+
+@pytest.fixture(scope="module")
+def device():
+    with lockstep.Device("A100", timing=False) as device:
+        yield device
+
+
+def launch(device, name, grid, *arguments):
+    program = programs()[name]
+    kernel = device.load_cubin(program["cubin"])[name]
+    kernel[grid, program["threads"], program["shared"]](*arguments, *SCRATCH)
+
+
+def softmax(x):
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def test_softmax(device):
+    x = np.random.default_rng(0).normal(0, 4, (3, 200)).astype(np.float32)
+    out = device.zeros(x.shape)
+    launch(device, "softmax", 3, device.array(x), out, 200)
+    np.testing.assert_allclose(out.numpy(), softmax(x.astype(float)), 1e-5, 1e-8)
+
+
+def test_layer_norm(device):
+    rng = np.random.default_rng(1)
+    x = rng.normal(2, 3, (3, 250)).astype(np.float16)
+    w, b = rng.normal(size=(2, 250)).astype(np.float32)
+    out, there = device.zeros(x.shape, "f2"), [device.array(v) for v in (x, w, b)]
+    launch(device, "layer_norm", 3, there[0], out, *there[1:], 250, np.float32(1e-5))
+    wide = x.astype(float)
+    scaled = (wide - wide.mean(1, keepdims=True)) / np.sqrt(wide.var(1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(out.numpy(), scaled * w + b, 2e-3, 2e-3)
+
+
+@pytest.mark.parametrize("m, n, k", [(64, 64, 64), (128, 64, 90)])
+def test_matmul(device, m, n, k):
+    rng = np.random.default_rng(2)
+    a, b = (rng.normal(size=shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    out = device.zeros((m, n), "f2")
+    a_there, b_there, grid = device.array(a), device.array(b), (m // 64, n // 64)
+    launch(device, "matmul", grid, a_there, b_there, out, m, n, k, k, n, n)
+    expected = a.astype(float) @ b.astype(float)
+    np.testing.assert_allclose(out.numpy(), expected, 2e-3, 2e-3)
+
+
+def test_flash_attention(device):
+    rng = np.random.default_rng(3)
+    q, k, v = (rng.normal(size=(128, 64)).astype(np.float16) for _ in range(3))
+    out = device.zeros(q.shape, "f2")
+    scale = 0.125 / np.log(2)  # of powers of two
+    launch(device, "attention", 2, *map(device.array, (q, k, v)), out, 128, np.float32(scale))
+    scores = q.astype(float) @ k.astype(float).T * 0.125
+    np.testing.assert_allclose(out.numpy(), softmax(scores) @ v.astype(float), 4e-3, 4e-3)
