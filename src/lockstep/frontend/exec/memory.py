@@ -85,7 +85,11 @@ class DeviceMemory:
         self.table[place] = (address, size)
 
     def free(self, address: int) -> None:
-        """Give an allocation back; its pages return to the system."""
+        """Give an allocation back.
+
+        Its pages stay with the process until that ends: the next allocation takes them, and need
+        not wait for new ones, which cost more than what is done with them.
+        """
         size = self._sizes.pop(address, None)
         if size is None:
             raise DeviceMemoryError(f"{address:#x} was not allocated, or has been freed")
