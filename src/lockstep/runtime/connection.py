@@ -12,7 +12,8 @@ from lockstep.frontend.cuda.calls import (
     encode,
 )
 from lockstep.frontend.cuda.record import RecordWriter
-from lockstep.runtime.context import Answer, Context, Refused
+from lockstep.runtime.answers import Answer, Refused
+from lockstep.runtime.context import Context
 from lockstep.runtime.simulator import Simulator
 
 PIECE = 1 << 18  # bytes received at once

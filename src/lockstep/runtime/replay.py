@@ -7,7 +7,8 @@ import numpy as np
 from lockstep.errors import InputError
 from lockstep.frontend.cuda.calls import Call
 from lockstep.frontend.cuda.record import Entry, read_record
-from lockstep.runtime.context import Answer, Context, Refused
+from lockstep.runtime.answers import Answer, Refused
+from lockstep.runtime.context import Context
 from lockstep.runtime.simulator import Simulator
 
 _HANDLES = ("module", "kernel", "stream", "event", "start", "end")

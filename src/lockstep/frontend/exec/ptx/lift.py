@@ -150,6 +150,8 @@ class Lift(BlockLift):
         return special(self, register.name, register.component)
 
     def _narrow(self, value: Value, wanted: Type) -> Value:
+        if (value.type == PRED) != (wanted == PRED):
+            raise self.refuse(f"{self.instruction.name} takes predicates only where it reads one")
         if value.type.bits > wanted.bits:
             bits = self.b.cast(value, INTEGERS[value.type.bits])
             narrow = INTEGERS[wanted.bits]

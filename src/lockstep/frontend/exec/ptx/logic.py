@@ -37,7 +37,10 @@ def is_zero(lift: Lift, i: Instruction) -> None:
 @opcode("lop3.b32", "lop3.{or,and}.b32")
 def lookup(lift: Lift, i: Instruction) -> None:
     a, c, d = (lift.read(o, "b32") for o in i.operands[1:4])
-    result = bits.lookup(lift.b, a, c, d, i.operands[4].value)
+    table = i.operands[4]
+    if not isinstance(table, Immediate):
+        raise lift.refuse(f"{i.name} needs a number as its table")
+    result = bits.lookup(lift.b, a, c, d, table.value)
     target = i.operands[0]
     if isinstance(target, Pair):
         some = Value(lift.b.ir.not_(integer.is_zero(lift.b, result).ir), PRED)

@@ -42,6 +42,18 @@ def _registers(lift: Lift, operand: Operand, kind: str) -> list[Value]:
     return [lift.read(e, word) for e in elements(operand)]
 
 
+def _check_registers(lift: Lift, i: Instruction, stored: int) -> None:
+    """Every fragment of mma needs its registers; ``stored``: columns of the first factor."""
+    m, n, k = shape_of(i)
+    kinds = _kinds(i)
+    matrices = (m * n, m * stored, k * n, m * n)
+    products = 4 if (m, k) == (8, 4) and kinds[1] == "f16" else 1
+    for operand, kind, size in zip(i.operands, kinds, matrices):
+        bits = products * size * BITS[kind] // LANES
+        if len(elements(operand)) != max(bits // (64 if kind == "f64" else 32), 1):
+            raise lift.refuse(f"{i.name}: the wrong number of registers in a matrix")
+
+
 def _write(lift: Lift, operand: Operand, values: list[Value]) -> None:
     """Write registers, again and again if there are more of them than values."""
     for k, target in enumerate(elements(operand)):
@@ -69,6 +81,7 @@ def _tile(rows: int, depth: int, kind: str) -> Layout:
 def multiply(lift: Lift, i: Instruction) -> None:
     d_kind, a_kind, b_kind, c_kind = _kinds(i)
     m, _, k = shape_of(i)
+    _check_registers(lift, i, k)
     if (m, k) == (8, 4) and a_kind == "f16":
         layout = _quads(i, c_kind, d_kind)
     else:
@@ -96,6 +109,7 @@ def multiply_sparse(lift: Lift, i: Instruction) -> None:
     """Indices need not be ordered, whatever the instruction says."""
     kinds = _kinds(i)
     m, _, k = shape_of(i)
+    _check_registers(lift, i, k // 2)
     *matrices, metadata, selector = i.operands[1:]
     sparsity = None
     if isinstance(selector, Immediate):

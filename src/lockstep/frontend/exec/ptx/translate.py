@@ -14,6 +14,7 @@ from lockstep.frontend.exec.ptx import (
     calls,
     instructions,  # noqa: F401  (fills the table)
 )
+from lockstep.frontend.exec.ptx.arity import check_operands
 from lockstep.frontend.exec.ptx.callgraph import CallGraph
 from lockstep.frontend.exec.ptx.classes import class_of, space_of, width_of
 from lockstep.frontend.exec.ptx.graph import (
@@ -22,6 +23,7 @@ from lockstep.frontend.exec.ptx.graph import (
     ending_of,
     entry_of,
     members_of,
+    refuse,
     service_of,
 )
 from lockstep.frontend.exec.ptx.layout import STACK_ALIGNMENT, Layout
@@ -34,6 +36,7 @@ from lockstep.frontend.exec.ptx.statics import StaticCode
 from lockstep.frontend.exec.ptx.steps import steps_of
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.ptx.syntax import (
+    Immediate,
     Instruction,
     Module,
     Negated,
@@ -51,6 +54,7 @@ class Translation(translation.Translation):
         self.calls = CallGraph(module, module.functions[name])
         for function in self.calls.functions:
             respell(function)
+            check_operands(module, function)
             frees_on_return(function)
         self.layout = Layout(self.calls)
         self.functions = self.calls.functions[::-1]  # the entry's instructions come first
@@ -142,6 +146,10 @@ class Translation(translation.Translation):
         record["converges"] = 1
         if isinstance(members, Register):
             record["members_slot"] = self.layout.slots[function, members.name]
+        elif not isinstance(members, Immediate):
+            raise refuse(
+                self.module, head, f"{head.name} needs a register or number of its members"
+            )
         else:
             record["members"] = members.value & 0xFFFFFFFF
 

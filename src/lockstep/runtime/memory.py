@@ -1,0 +1,168 @@
+"""The calls of a program about device memory, and what it has of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lockstep.device import Stream
+from lockstep.frontend.cuda.calls import Allocation
+from lockstep.frontend.exec.memory import DeviceMemoryError
+from lockstep.frontend.exec.resident import WORKSPACE_BYTES
+from lockstep.frontend.exec.textures import remove
+from lockstep.runtime import textures
+from lockstep.runtime.answers import Answer, Handles, Refused
+from lockstep.runtime.simulator import Simulator
+from lockstep.runtime.status import Status
+
+
+@dataclass(frozen=True)
+class Region:
+    """Rows in device memory."""
+
+    address: int
+    pitch: int
+    width: int
+    rows: int
+
+    @property
+    def end(self) -> int:
+        """The first address after the last row."""
+        return self.address + (self.rows - 1) * self.pitch + self.width
+
+
+class Memory:
+    """The allocations and textures of one program, and the calls about them."""
+
+    def __init__(self, simulator: Simulator):
+        self.simulator, self.device = simulator, simulator.device
+        self._allocations: dict[int, Allocation] = Handles()
+        self._textures: set[int] = set()
+        self._workspaces: dict[Stream, int] = {}  # of cooperative launches
+
+    def unannounced(self) -> list[tuple[int, int]]:
+        """Memory, as (address, bytes), that the program writes without a call."""
+        kinds = (Allocation.MANAGED, Allocation.HOST)
+        starts = (a for a, kind in self._allocations.items() if kind in kinds)
+        return [self.device.memory.find(start) for start in starts]
+
+    def free_memory(self) -> None:
+        """Free all of it."""
+        for addresses in (self._allocations, self._workspaces.values()):
+            for address in addresses:
+                self.device.memory.free(address)
+        for handle in self._textures:
+            remove(self.device.memory, handle)
+        for table in (self._allocations, self._workspaces, self._textures):
+            table.clear()
+
+    def workspace(self, stream: Stream) -> int:
+        """Where the grids of a stream, one at a time, have their barrier."""
+        if stream not in self._workspaces:
+            address = self.device.memory.allocate(WORKSPACE_BYTES)
+            self.device.memory.view(address, WORKSPACE_BYTES)[:] = 0
+            self._workspaces[stream] = address
+        return self._workspaces[stream]
+
+    def allocate(self, fields: dict, data: bytes) -> Answer:
+        """Allocate memory."""
+        kind = Allocation(fields["kind"])
+        if fields["size"] == 0:
+            return Answer((0,))
+        address = self.device.memory.allocate(fields["size"])
+        self._allocations[address] = kind
+        return Answer((address,))
+
+    def free(self, fields: dict, data: bytes) -> Answer:
+        """Free memory, when nothing uses it any more."""
+        if fields["address"] not in self._allocations:
+            raise Refused(Status.INVALID_VALUE)
+        self.device.synchronize()
+        self.device.memory.free(fields["address"])
+        del self._allocations[fields["address"]]
+        return Answer()
+
+    def pointer(self, fields: dict, data: bytes) -> Answer:
+        """The allocation that holds an address."""
+        found = self.device.memory.find(fields["address"])
+        if found is None:
+            raise Refused(Status.INVALID_VALUE)
+        return Answer((*found, self._allocations.get(found[0], Allocation.DEVICE)))
+
+    def memory(self, fields: dict, data: bytes) -> Answer:
+        """How much memory is free, and how much there is."""
+        memory = self.device.memory
+        return Answer((memory.capacity - memory.used, memory.capacity))
+
+    def read(self, fields: dict, data: bytes) -> Answer:
+        """Let the program read: everything before must have been done."""
+        region = self._checked(Region(**fields))
+        self.device.synchronize()
+        self.simulator.copies["to host"].add(region.width * region.rows)
+        return Answer()
+
+    def write(self, fields: dict, data: bytes) -> Answer:
+        """Let the program write."""
+        self._checked(Region(**fields))
+        self.device.synchronize()
+        return Answer()
+
+    def written(self, fields: dict, data: bytes) -> Answer:
+        """Note what the program wrote."""
+        region = self._checked(Region(**fields))
+        self.simulator.copies["to device"].add(region.width * region.rows)
+        self.device.copied(region.address, region.end - region.address)
+        return Answer()
+
+    def copy(self, fields: dict, data: bytes) -> Answer:
+        """Copy within device memory."""
+        width, rows = fields["width"], fields["rows"]
+        to = Region(fields["to"], fields["to_pitch"], width, rows)
+        source = Region(fields["source"], fields["source_pitch"], width, rows)
+        self._checked(to), self._checked(source)
+        self.device.synchronize()
+        self._rows(to)[...] = self._rows(source).copy()
+        self.simulator.copies["on device"].add(width * rows)
+        return Answer()
+
+    def fill(self, fields: dict, data: bytes) -> Answer:
+        """Repeat a value."""
+        unit, value = fields.pop("unit"), fields.pop("value")
+        region = self._checked(Region(**fields))
+        if unit not in (1, 2, 4) or region.width % unit:
+            raise Refused(Status.INVALID_VALUE)
+        self.device.synchronize()
+        pattern = np.frombuffer(value.to_bytes(8, "little")[:unit], np.uint8)
+        rows = self._rows(region)
+        rows.reshape(region.rows, -1, unit)[...] = pattern
+        self.simulator.copies["fills"].add(region.width * region.rows)
+        return Answer()
+
+    def _checked(self, region: Region) -> Region:
+        if region.rows < 1 or (region.rows > 1 and region.pitch < region.width):
+            raise Refused(Status.INVALID_VALUE)
+        try:
+            self.device.memory.view(region.address, region.end - region.address)
+        except DeviceMemoryError as error:
+            raise Refused(Status.INVALID_VALUE, error) from error
+        return region
+
+    def _rows(self, region: Region) -> np.ndarray:
+        """The bytes of a region that was checked: uint8 [rows, width]."""
+        flat = self.device.memory.view(region.address, region.end - region.address)
+        strides = (region.pitch, 1)
+        return np.lib.stride_tricks.as_strided(flat, (region.rows, region.width), strides)
+
+    def create_texture(self, fields: dict, data: bytes) -> Answer:
+        """A texture or surface over elements in device memory."""
+        handle = textures.create(self.device, fields)
+        self._textures.add(handle)
+        return Answer((handle,))
+
+    def destroy_texture(self, fields: dict, data: bytes) -> Answer:
+        """Free a texture."""
+        if fields["texture"] not in self._textures:
+            raise Refused(Status.INVALID_HANDLE)
+        self._textures.remove(fields["texture"])
+        self.device.synchronize()
+        remove(self.device.memory, fields["texture"])
+        return Answer()
