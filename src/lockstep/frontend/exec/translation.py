@@ -143,7 +143,7 @@ class Translation(ABC):
             blocks=records,
             functions=[f"block{b.number}" for b in self.blocks],
             items=[lift.stream.items if lift.stream is not None else [] for lift in lifts],
-            objects=native.assemble(str(module)),
+            objects=native.assemble(str(_with_separate_loads(module))),
             guarded=self._guarded(len(facts["code"])),
             **facts,
         )
@@ -196,6 +196,32 @@ class Translation(ABC):
             lift.stream.close()
         leaving = lift.b.mask_bits if lift.leaving is None else lift.leaving
         lift.b.ir.ret(lift.b.ir.zext(leaving, WORD))
+
+
+_LOGIC = ("and", "or", "xor", "fneg")
+
+
+def _with_separate_loads(module: ir.Module) -> ir.Module:
+    """Keep vectors that logic combines from being memory operands: such loads are nontemporal.
+
+    LLVM 22.1 gives a VPTERNLOG that has a memory operand and a mask the wrong truth table. A select
+    between x and x with a bit of a loaded y, as at the end of ``fmodf``, had bits of neither.
+    """
+    one = module.add_metadata([ir.Constant(ir.IntType(32), 1)])
+    for function in module.functions:
+        for block in function.blocks:
+            for instruction in block.instructions:
+                if instruction.opname in _LOGIC:
+                    for operand in instruction.operands:
+                        _separate(operand, one)
+    return module
+
+
+def _separate(value: ir.Value, one: Any) -> None:
+    while isinstance(value, ir.CastInstr) and value.opname == "bitcast":
+        value = value.operands[0]
+    if isinstance(value, ir.LoadInstr) and isinstance(value.type, ir.VectorType):
+        value.set_metadata("nontemporal", one)
 
 
 @cache

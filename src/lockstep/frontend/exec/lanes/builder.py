@@ -181,17 +181,10 @@ class LaneBuilder:
     # Memory that is not the program's: register slots and scratch
 
     def load_vector(self, pointer: ir.Value, kind: Type) -> Value:
-        """A lane vector at an aligned address; predicates are kept as bit masks.
-
-        Said to be nontemporal, the load is no memory operand of another instruction: LLVM 22.1
-        gives a VPTERNLOG that has one, and a mask, the wrong truth table. A select between x and
-        x with a bit of a loaded y, as in the end of ``fmodf``, had other bits of neither.
-        """
+        """A lane vector at an aligned address; predicates are kept as bit masks."""
         if kind == PRED:
             return self.lanes_of(self.ir.load(pointer, typ=MASK))
-        load = self.ir.load(pointer, typ=self.vector(kind), align=64)
-        load.set_metadata("nontemporal", self.module.add_metadata([ir.Constant(HALF, 1)]))
-        return Value(load, kind)
+        return Value(self.ir.load(pointer, typ=self.vector(kind), align=64), kind)
 
     def store_vector(self, pointer: ir.Value, value: Value, mask: Value | None = None) -> None:
         """Write a lane vector, or those lanes of it that are in ``mask``."""
