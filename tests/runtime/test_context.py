@@ -61,6 +61,7 @@ def test_a_fault_is_sticky_until_a_reset(client, capfd):
         assert client.call("SYNCHRONIZE", stream=0) == {"status": Status.ILLEGAL_ADDRESS}
     assert client.call("ALLOCATE", size=4, kind=0) == {"status": Status.ILLEGAL_ADDRESS}
     assert capfd.readouterr().err.count("invalid global read of 4 bytes") == 1
+    assert client.kernel(), "programs look for a kernel once, and may launch it after a reset"
     assert "status" not in client.call("RESET")
     assert "status" not in client.call("ALLOCATE", size=4, kind=0)
 

@@ -268,4 +268,14 @@ def _pass_on(error: Stopped) -> None:
         raise again from error
 
 
-_ALWAYS = {Call.HELLO, Call.RESET, Call.UNSUPPORTED, Call.DESTROY_EVENT, Call.DESTROY_STREAM}
+# What a fault does not end. Code is loaded once, when it is first used: also for after a reset.
+_ALWAYS = {
+    Call.HELLO,
+    Call.RESET,
+    Call.UNSUPPORTED,
+    Call.DESTROY_EVENT,
+    Call.DESTROY_STREAM,
+    Call.LOAD_MODULE,
+    Call.FIND_KERNEL,
+    Call.FIND_VARIABLE,
+}
