@@ -1,6 +1,6 @@
 """Functional execution measured: speed, translation, launches, and what timing adds.
 
-    python benchmarks/execution.py [--quick] [--only speed,translation,launch,timing]
+    python benchmarks/execution.py [--quick] [--only speed,machine-code,translation,launch,timing]
 
 Prints Markdown tables with the limits that the project sets itself; exit code 1 if one is exceeded.
 Speeds and launches are in seconds of the processor, so that others on the machine disturb them
@@ -13,7 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
+import msgspec
 import numpy as np
+import zstandard
 
 import lockstep
 from lockstep import kernels
@@ -34,6 +36,8 @@ SPEEDS = (  # program; thread instructions a second, at least; size, and a quick
 PROFILED = 0.5  # of that speed, with counters
 COLD_SECONDS, CACHED_SECONDS = 1.0, 0.05
 LAUNCH_SECONDS = 100e-6
+MACHINE_CODE = 0.5  # of the speed of PTX, as kernels per second
+CUBINS = Path(__file__).parents[1] / "tests" / "device" / "cubins" / "sm_80.zst"
 RATIO = 1.3  # execution-driven against trace-driven
 TIMED = {  # sizes at which a simulation takes about a second
     "vecadd": 2_000_000,
@@ -53,16 +57,23 @@ EMPTY = """
 
 
 class Stopwatch(lockstep.Device):
-    """A device that adds up the time of its launches, and loads a module once."""
+    """A device that adds up the time of its launches, and loads a module once.
 
-    def __init__(self, **options):
+    ``cubins``: machine code by the name of a program, taken in place of its PTX.
+    """
+
+    def __init__(self, cubins: dict[str, bytes] | None = None, **options):
         super().__init__("QV100", **options)
-        self.seconds, self._modules = 0.0, {}
+        self.seconds, self._modules, self._cubins = 0.0, {}, cubins
 
     def load_ptx(self, source):
         """The module of a path: the same one each time, so that it stays translated."""
         if source not in self._modules:
-            self._modules[source] = super().load_ptx(source)
+            self._modules[source] = (
+                super().load_ptx(source)
+                if self._cubins is None
+                else self.load_cubin(self._cubins[source.stem])
+            )
         return self._modules[source]
 
     def launch(self, *arguments):
@@ -84,10 +95,12 @@ def run_program(device: lockstep.Device, name: str, size: int) -> None:
     saxpy[kernels.blocks(size, 256), 256](size, 2.5, x, y)
 
 
-def launch_seconds(name: str, size: int, profile: bool, repeat: int) -> tuple[float, int]:
+def launch_seconds(
+    name: str, size: int, profile: bool, repeat: int, cubins: dict[str, bytes] | None = None
+) -> tuple[float, int]:
     """The best time of all launches of a program, and its thread instructions (with profile)."""
     best, work = float("inf"), 0
-    with Stopwatch(profile=profile) as device:
+    with Stopwatch(cubins, profile=profile) as device:
         for _ in range(repeat + 1):  # the first one translates
             device.seconds, device.launches = 0.0, []
             run_program(device, name, size)
@@ -110,6 +123,24 @@ def speed(quick: bool, repeat: int) -> bool:
         figures = f"{work / plain / 1e9:.2f} | {least / 1e9:g}"
         figures += f" | {work / profiled / 1e9:.2f} | {PROFILED * least / 1e9:g}"
         print(f"| {name} | {size:,} | {work:,} | {figures} |", flush=True)
+    return good
+
+
+def machine_code(quick: bool, repeat: int) -> bool:
+    """The time of kernels from PTX against their time from machine code of sm_80."""
+    print(
+        f"| program | size | PTX, s | machine code, s | speed of PTX (at least {MACHINE_CODE:g}) |"
+    )
+    print("| --- | ---: | ---: | ---: | ---: |")
+    cubins = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(CUBINS.read_bytes()))
+    good = True
+    for name, _, size, small in SPEEDS:
+        size = small if quick else size
+        ptx, _ = launch_seconds(name, size, False, repeat)
+        sass, _ = launch_seconds(name, size, False, repeat, cubins)
+        good &= ptx / sass >= MACHINE_CODE
+        figures = f"{ptx:.4f} | {sass:.4f} | {ptx / sass:.2f}"
+        print(f"| {name} | {size:,} | {figures} |", flush=True)
     return good
 
 
@@ -198,7 +229,13 @@ def executed_seconds(kernel: kernels.BuiltinKernel, size: int) -> float:
         return run.read_seconds + run.simulate_seconds
 
 
-PARTS = {"speed": speed, "translation": translation, "launch": launch, "timing": timing}
+PARTS = {
+    "speed": speed,
+    "machine-code": machine_code,
+    "translation": translation,
+    "launch": launch,
+    "timing": timing,
+}
 
 
 def main() -> int:

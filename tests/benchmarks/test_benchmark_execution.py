@@ -12,21 +12,21 @@ def execution(load_script):
     return load_script(SCRIPT)
 
 
-@pytest.mark.parametrize("part", ["speed", "translation", "launch", "timing"])
+@pytest.mark.parametrize("part", ["speed", "machine-code", "translation", "launch", "timing"])
 def test_a_part_prints_its_table(execution, monkeypatch, capsys, part):
     monkeypatch.setattr(execution, "SPEEDS", [(execution.ONE_EACH, 1, 1000, 1000)])
     monkeypatch.setattr(execution, "TIMED", {"vecadd": 1000})
     monkeypatch.setattr(execution.kernels, "names", lambda: ("vecadd",))
     monkeypatch.setattr(execution, "RATIO", 100.0)
+    monkeypatch.setattr(execution, "MACHINE_CODE", 0.01)
     monkeypatch.setattr(execution, "LAUNCH_SECONDS", 1.0)
     monkeypatch.setattr("sys.argv", ["execution.py", "--quick", "--repeat", "1", "--only", part])
     assert execution.main() == 0
     title, *_, last = [line for line in capsys.readouterr().out.splitlines() if line]
     assert title == f"### {part.capitalize()}"
-    expected = {"speed": "| saxpy, one element a thread | 1,000 |", "launch": "A launch takes"}.get(
-        part, "| vecadd |"
-    )
-    assert last.startswith(expected)
+    saxpy = "| saxpy, one element a thread | 1,000 |"
+    expected = {"speed": saxpy, "machine-code": saxpy, "launch": "A launch takes"}
+    assert last.startswith(expected.get(part, "| vecadd |"))
 
 
 def test_a_missed_limit_is_exit_code_1(execution, monkeypatch, capsys):

@@ -50,6 +50,7 @@ def test_the_barrier_holds_the_whole_grid(program, gpu, ptx):
         client.write(arrays[0], np.zeros(N, np.int32))
         assert "status" not in launch(client, kernel, arrays, stream=number)
         assert np.array_equal(client.read(arrays[0], N, np.int32), np.arange(N) + N)
+    assert client.simulator.kernels["reverse"].code.startswith("PTX" if ptx else "machine code")
 
 
 def test_the_barrier_in_a_timed_launch(program):

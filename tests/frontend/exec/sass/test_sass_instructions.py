@@ -22,8 +22,9 @@ ELSEWHERE = {
     "test_machine_code_flow.py": "BPT BRX LDL LEPC P2R R2UR",
     "test_cubin.py": "UIMAD ULEA.HI YIELD",
     "test_cubin_textures.py": "SULD SUST TEX TLD TLD4 TXD",
+    "test_cooperative_launches.py": "ENDCOLLECTIVE",
 }
-"""Opcodes that none of these kernels has, and the files of tests/device that execute them."""
+"""Opcodes that none of these kernels has; who executes them, of tests/device or tests/runtime."""
 UNSEEN = "BMOV.64 BRXU JMP JMX JMXU SURED TXQ UBMSK UP2UR UPLOP3.LUT UR2UP"
 """Those that the compilers made of nothing here; most share the code of one that is tested."""
 
