@@ -1,6 +1,7 @@
 """What all tests share: where things lie, and how Hypothesis runs here."""
 
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +10,12 @@ from hypothesis import settings
 
 REPOSITORY = Path(__file__).parents[1]
 SHARED = REPOSITORY.parent / "shared"
+COMPILE = """
+import lockstep
+from lockstep import kernels
+with lockstep.Device("QV100", timing=True) as device:
+    kernels.load("saxpy").run(device, 32)
+"""
 
 # A first call may compile, and a machine may be busy: no example is too slow.
 settings.register_profile("lockstep", settings.default, deadline=None)
@@ -41,6 +48,20 @@ def load_script():
         return module
 
     return load
+
+
+def pytest_sessionstart(session):
+    """Compile before the processes start that share the tests: else each of them would."""
+    if session.config.getoption("numprocesses", None) and not hasattr(session.config, "workerinput"):
+        subprocess.run([sys.executable, "-c", COMPILE], check=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """What one process runs: the tests of a file, and all that a second pytest runs without JIT."""
+    for item in items:
+        name = "plain" if item.get_closest_marker("plain") else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(name))
 
 
 def pytest_addoption(parser):

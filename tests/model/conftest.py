@@ -45,7 +45,8 @@ def pytest_runtest_protocol(item, nextitem):
         stash[_results] = _run_plain(item.session)
     hook = item.ihook
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in stash[_results].get(item.nodeid) or [_lost(item)]:
+    for report in stash[_results].get(_name(item)) or [_lost(item)]:
+        report.nodeid = item.nodeid
         hook.pytest_runtest_logreport(report=report)
     hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     item.session._setupstate.teardown_exact(nextitem)  # of the test before, that ran here
@@ -55,10 +56,11 @@ def pytest_runtest_protocol(item, nextitem):
 def _run_plain(session):
     """All tests of the session that are to run without JIT: node id -> reports."""
     folder = session.config._tmp_path_factory.mktemp("plain")
-    items = [i.nodeid for i in session.items if i.get_closest_marker("plain")]
+    items = [_name(i) for i in session.items if i.get_closest_marker("plain")]
     (folder / "items").write_text("\n".join(items))
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", _REPORTS: str(folder / "reports")}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"@{folder / 'items'}"]
+    options = ["-n0", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *options, f"@{folder / 'items'}"]
     done = subprocess.run(
         command, cwd=session.config.rootpath, env=environment, capture_output=True, text=True
     )
@@ -71,6 +73,11 @@ def _run_plain(session):
         )
         results[report.nodeid].append(report)
     return results
+
+
+def _name(item):
+    """The node id of a test, without the group that several processes append."""
+    return item.nodeid.removesuffix("@plain")
 
 
 def _lost(item):

@@ -88,8 +88,10 @@ def test_carries_and_borrows():
     ones = 2**32 - 1
     assert carry.execute("add", ("cc", "u32"), "u32", 0, ones, 1) == (0, 1)
     assert carry.execute("addc", ("u32",), "u32", 1, 1, 1) == (3, 1)
-    assert carry.execute("sub", ("cc", "u32"), "u32", 0, 0, 1) == (ones, 1)
-    assert carry.execute("subc", ("cc", "u32"), "u32", 1, 5, 4) == (0, 0)
+    assert carry.execute("sub", ("cc", "u32"), "u32", 0, 0, 1) == (ones, 0)
+    assert carry.execute("sub", ("cc", "u32"), "u32", 0, 1, 1) == (0, 1)
+    assert carry.execute("subc", ("cc", "u32"), "u32", 0, 5, 4) == (0, 1)
+    assert carry.execute("subc", ("cc", "u32"), "u32", 0, 4, 4) == (ones, 0)
     assert carry.execute("mad", ("hi", "cc", "u32"), "u32", 0, ones, ones, 2) == (0, 1)
 
 

@@ -62,7 +62,7 @@ def test_a_guarded_carry_is_kept_where_the_guard_fails(apply):
     lane = np.arange(64, dtype=np.uint32)
     text = """add.cc.u32 {r}, {a}, 0xFFFFFFFF;
     {{ .reg .b32 %low; .reg .pred %odd; and.b32 %low, {a}, 1; setp.ne.u32 %odd, %low, 0;
-    @%odd sub.cc.u32 %low, 1, 0; }}
+    @%odd sub.cc.u32 %low, 0, 1; }}
     addc.u32 {r}, 0, 0;"""
     (got,) = apply([text], np.uint32, lane)
     assert list(got) == [int(k > 0 and k % 2 == 0) for k in lane]
