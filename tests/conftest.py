@@ -52,7 +52,8 @@ def load_script():
 
 def pytest_sessionstart(session):
     """Compile before the processes start that share the tests: else each of them would."""
-    if session.config.getoption("numprocesses", None) and not hasattr(session.config, "workerinput"):
+    config = session.config
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         subprocess.run([sys.executable, "-c", COMPILE], check=True)
 
 
