@@ -154,7 +154,7 @@ def translation(quick: bool, repeat: int) -> bool:
             text = kernels.load(name).ptx.read_text()
             entries = list(parse(text, name).entries)
             try:
-                cold = max(cold_seconds(text, entry) for entry in entries)
+                cold = max(cold_seconds(text, entry, repeat) for entry in entries)
                 cached = max(cached_seconds(device, text, entry, repeat) for entry in entries)
             except lockstep.LockstepError as error:
                 print(f"| {name} | {len(entries)} | {error} | |")
@@ -165,11 +165,14 @@ def translation(quick: bool, repeat: int) -> bool:
     return good
 
 
-def cold_seconds(text: str, entry: str) -> float:
-    """Parse and translate one kernel without the cache."""
-    begin = time.perf_counter()
-    Translation(parse(text, entry), entry, Recording.NOTHING).program()
-    return time.perf_counter() - begin
+def cold_seconds(text: str, entry: str, repeat: int) -> float:
+    """Parse and translate one kernel without the cache: the best time."""
+    best = float("inf")
+    for _ in range(repeat):
+        begin = time.perf_counter()
+        Translation(parse(text, entry), entry, Recording.NOTHING).program()
+        best = min(best, time.perf_counter() - begin)
+    return best
 
 
 def cached_seconds(device: lockstep.Device, text: str, entry: str, repeat: int) -> float:
