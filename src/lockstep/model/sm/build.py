@@ -176,6 +176,12 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         policies=policies,
         counters=records(n, SM_COUNTERS),
     )
+    _empty(sm)
+    return sm
+
+
+def _empty(sm: Sm) -> None:
+    """What is not zero where nothing has happened yet."""
     _free_list(sm.sms["free_access"], sm.accesses["next"])
     sm.sms["memory_next"] = state.NEVER
     sm.sms["current"] = sm.sms["blocked"] = sm.sms["no_credit"] = -1
@@ -185,4 +191,3 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
     sm.instructions["line"] = -1
     sm.constants["line"] = -1
     sm.instructions["used"] = sm.constants["used"] = -1  # older than what comes in cycle 0
-    return sm

@@ -233,6 +233,51 @@ setp.eq.u32 %q, %i, 0;
     assert np.array_equal(got, combine(target, source).astype(dtype))
 
 
+IN_SHARED = {name: of for name, of in REDUCTIONS.items() if name not in ("max.s64", "or.b64")}
+IN_SHARED |= {
+    "add.s32": ("i4", np.add),
+    "min.u32": ("u4", np.minimum),
+    "max.s32": ("i4", np.maximum),
+    "min.f16": ("f2", np.minimum),
+    "min.bf16": ("bf16", np.minimum),
+    "max.bf16": ("bf16", np.maximum),
+    "add.noftz.bf16": ("bf16", np.add),
+    "or.b32": ("u4", np.bitwise_or),
+}
+
+
+def encoded(values, dtype):
+    """Small whole numbers as a type's bytes; bf16 is the upper half of f32."""
+    return (values.astype("f4").view("u4") >> 16).astype("u2") if dtype == "bf16" else values
+
+
+@pytest.mark.parametrize("operation", IN_SHARED)
+def test_bulk_reductions_in_shared_memory(device, operation):
+    """The target is read back when the barrier has its bytes."""
+    dtype, combine = IN_SHARED[operation]
+    rng, numbers = np.random.default_rng(4), "f4" if dtype == "bf16" else dtype
+    count = 512 // (2 if dtype == "bf16" else np.dtype(dtype).itemsize)
+    signed = numbers[0] in "if"
+    source, target = (rng.integers(0, 9, (2, count)) - signed * 4).astype(numbers)
+    body = (
+        INITIALISE.replace("COUNT", "1")
+        + f"""
+mov.u32 %x, tile; mad.lo.u32 %y, %i, 16, %x;
+mad.wide.u32 %in, %i, 16, %in; mad.wide.u32 %out, %i, 16, %out;
+ld.global.v2.b64 {{%a, %s}}, [%in]; st.shared.v2.b64 [%y], {{%a, %s}};
+ld.global.v2.b64 {{%a, %s}}, [%out]; st.shared.v2.b64 [%y+512], {{%a, %s}}; bar.sync 0;
+@!%q bra READY;
+mbarrier.arrive.expect_tx.shared.b64 %state, [%m], 512; add.u32 %n, %x, 512;
+cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{operation} [%n],
+ [%x], 512, [%m];
+READY: {waiting("A", 0)}
+ld.shared.v2.b64 {{%a, %s}}, [%y+512]; st.global.v2.b64 [%out], {{%a, %s}};"""
+    )
+    got = run(device, body, encoded(source, dtype), encoded(target, dtype), 32)
+    expected = encoded(combine(target, source).astype(numbers), dtype)
+    assert np.array_equal(got, expected) and not np.array_equal(expected, encoded(target, dtype))
+
+
 def test_bulk_copies_stay_in_their_allocation(device):
     body = """mov.u32 %x, tile; mbarrier.init.shared.b64 [%m], 1;
 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%x], [%in], 1040, [%m];"""

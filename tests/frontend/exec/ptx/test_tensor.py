@@ -130,6 +130,29 @@ def test_a_map_in_global_memory_of_a_part_of_an_array(device, form):
     np.testing.assert_array_equal(target.numpy().view("f4").reshape(4, 8), want)
 
 
+@pytest.mark.parametrize("mask, arrives", [(1, True), (3, True), (2, False)])
+def test_a_load_for_the_ctas_that_a_mask_names(device, mask, arrives):
+    """A cluster is one CTA, number 0: what is not for it changes nothing, and is not counted."""
+    array = numbers((8, 8), "f4")
+    form = "shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+    body = f".reg .b16 %mask; mov.u16 %mask, {mask}; mov.u32 %v, 7; st.shared.b32 [%s], %v;"
+    text = body + load_text(2, (4, 4), 64, form).replace("[%b];", "[%b], %mask;", 1)
+    if not arrives:
+        text = text.replace("[%b], 64;", "[%b], 0;")
+    got = _moved(device, array, text)
+    if arrives:
+        np.testing.assert_array_equal(got.view("f4").reshape(4, 4), array[4:, 4:])
+    else:
+        assert got.view("u4").tolist() == [7] + [0] * 15
+
+
+def _moved(device, array, text):
+    target = device.zeros(64, np.uint8)
+    made = device.tensor_map(device.array(array), (4, 4))
+    device.load_ptx(kernel(text))["k"][1, 1](made, target)
+    return target.numpy()
+
+
 STORES = [case for case in LOADS if case[1] != "u1"]
 
 
