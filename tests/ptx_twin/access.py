@@ -1,6 +1,7 @@
 """Loads, stores, atomics, address conversion, asynchronous copies."""
 
 from ptx_twin import arithmetic, floating
+from ptx_twin.clusters import STEP, async_bytes, bulk_copy, complete, owner
 from ptx_twin.integer import by_lane
 from ptx_twin.machine import WINDOW_SIZE, WINDOWS
 from ptx_twin.memory import Fault
@@ -20,14 +21,17 @@ def resolve(thread, space, place):
     if space == "generic":
         for name, start in WINDOWS.items():
             if start <= place < start + WINDOW_SIZE:
-                return resolve(thread, name, place - start)
+                return resolve(thread, "cluster" if name == "shared" else name, place - start)
         return thread.machine.memory, place
-    memories = {"shared": thread.cta.shared, "local": thread.local, "param": thread.param}
+    if space in ("cluster", "shared"):
+        return owner(thread.cta, place, space == "cluster").shared, place
+    memories = {"local": thread.local, "param": thread.param}
     return memories.get(space, thread.machine.memory), place
 
 
 def target(thread, operand, words):
-    return resolve(thread, *address(thread, operand, space_of(words)))
+    space, place = address(thread, operand, space_of(words))
+    return resolve(thread, "cluster" if "shared::cluster" in words else space, place)
 
 
 def load(thread, instruction):
@@ -57,6 +61,8 @@ def store(thread, instruction):
     check_alignment(place, size * len(parts))
     for i, part in enumerate(parts):
         memory.write(place + i * size, size, read(thread, part, kind))
+    if "async" in words:
+        complete(thread, instruction.operands[2], async_bytes(instruction))
 
 
 def _float_add(words, kind, old, new):
@@ -114,7 +120,8 @@ def atomic(thread, instruction):
         (operands[0], operands[1:]) if instruction.opcode == "atom" else (None, operands)
     )
     if "async" in words:
-        operands = operands[:2]  # without the barrier, for which nobody waits here
+        complete(thread, operands[2], async_bytes(instruction))
+        operands = operands[:2]
     memory, place = target(thread, operands[0], words)
     size = type_bits(kind) // 8
     scope = (*words, "global") if memory is thread.machine.memory else words
@@ -173,6 +180,9 @@ def is_space(thread, instruction):
     if not inside:
         inside = {"const" if is_constant(thread.machine, place) else "global"}
     answer = space in inside
+    if "shared" in inside and "shared::cluster" not in instruction.modifiers:
+        mine = (place - WINDOWS["shared"]) // STEP == thread.cta.rank
+        answer = space == "shared" and mine
     write(thread, instruction.operands[0], int(answer), "pred")
 
 
@@ -181,6 +191,8 @@ def copy_async(thread, instruction):
     words = instruction.modifiers
     if "commit_group" in words or "wait_group" in words or "wait_all" in words:
         return None
+    if "bulk" in words:
+        return bulk_copy(thread, instruction)
     if "mbarrier" in words:
         return "mbarrier"
     operands = instruction.operands

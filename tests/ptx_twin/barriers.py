@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from lockstep.isa.ptx.syntax import Memory, Sink
-from ptx_twin.access import copy_async, resolve, space_of
+from ptx_twin.access import copy_async, space_of, target
+from ptx_twin.clusters import members, owner
 from ptx_twin.machine import Gathering
 from ptx_twin.numbers import mask
-from ptx_twin.operands import address, read, type_bits, write
+from ptx_twin.operands import read, type_bits, write
 
 
 @dataclass
@@ -47,12 +48,11 @@ def reduce_arrive(thread, instruction):
 
 
 def cluster(thread, instruction):
-    """A cluster of one CTA: whoever waits does so for the arrivals of all."""
+    """Whoever waits does so for the arrivals of all."""
     if "arrive" in instruction.modifiers:
-        join(thread, "arrived", Arrival(None, 0, instruction))
+        thread.came += 1
     else:
         thread.waiting = "cluster"
-        release(thread.cta)
 
 
 def join(thread, number, arrival):
@@ -65,22 +65,23 @@ def join(thread, number, arrival):
 def release(cta):
     """Let go every barrier at which all expected threads are."""
     present = sum(not thread.exited for thread in cta.threads)
-    for number, arrivals in cta.barriers.items():
+    release_cluster(cta)
+    for arrivals in cta.barriers.values():
         expected = max(arrival.expected for arrival in arrivals) if arrivals else 0
         if arrivals and len(arrivals) >= (expected or present):
-            if number == "arrived":
-                release_cluster(cta, arrivals, present)
-            else:
-                let_go(arrivals)
-                arrivals.clear()
+            let_go(arrivals)
+            arrivals.clear()
 
 
-def release_cluster(cta, arrivals, present):
-    waiting = [thread for thread in cta.threads if thread.waiting == "cluster"]
-    for thread in waiting:
-        thread.waiting = None
-    if len(waiting) == present:
-        arrivals.clear()
+def release_cluster(cta):
+    """A thread may pass when all others of its cluster have arrived as often as it has."""
+    if not any(thread.waiting == "cluster" for thread in cta.threads):
+        return
+    threads = [t for member in members(cta) for t in member.threads if not t.exited]
+    least = min(t.came for t in threads)
+    for thread in cta.threads:
+        if thread.waiting == "cluster" and thread.came <= least:
+            thread.waiting = None
 
 
 def let_go(arrivals):
@@ -114,7 +115,7 @@ class Transaction:
 
 
 def place_of(thread, operand, words):
-    memory, place = resolve(thread, *address(thread, operand, space_of(words)))
+    memory, place = target(thread, operand, words)
     memory.read(place, 8)
     return place
 
@@ -131,7 +132,8 @@ def mbarrier(thread, instruction):
     values = [
         read(thread, o, "b64" if type_bits_of(thread, o) == 64 else "b32") for o in operands[1:]
     ]
-    objects = thread.cta.transactions
+    home = owner(thread.cta, place, "shared::cluster" in words or space_of(words) == "generic")
+    objects = home.transactions
     if words[0] == "init":
         objects[place] = Transaction(values[0], values[0])
         return

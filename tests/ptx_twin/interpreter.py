@@ -5,6 +5,7 @@ from ptx_twin import (
     access,
     barriers,
     carry,
+    clusters,
     compare,
     control,
     conversion,
@@ -15,7 +16,7 @@ from ptx_twin import (
     warp,
 )
 from ptx_twin.machine import Cta, Gathering, Machine, Thread
-from ptx_twin.memory import Fault
+from ptx_twin.memory import Fault, Memory
 from ptx_twin.numbers import convert
 from ptx_twin.operands import read, type_bits, write, write_all
 from ptx_twin.signatures import name_of, signature
@@ -39,6 +40,7 @@ def nothing(thread, instruction):
 HANDLERS = {
     **access.HANDLERS,
     **barriers.HANDLERS,
+    **clusters.HANDLERS,
     **control.HANDLERS,
     **dict.fromkeys(warp.COLLECTIVES.keys() - barriers.HANDLERS.keys(), warp.gather),
     **dict.fromkeys(matrix.COLLECTIVES, warp.gather_warp),
@@ -48,13 +50,13 @@ HANDLERS = {
 }
 
 
-def run(module, entry, grid, block, arguments, memory, shared_bytes=0, limit=1_000_000):
+def run(module, entry, grid, block, arguments, memory, shared_bytes=0, limit=1_000_000, cluster=1):
     """Launch a kernel; ``memory`` is changed as the kernel does. Returns the Machine.
 
     ``arguments`` are ints or bytes, one a parameter. Raises Fault for a bad access, a trap, a
     deadlock, or a thread of more than ``limit`` instructions.
     """
-    machine = Machine(module, triple(grid), triple(block), memory)
+    machine = Machine(module, triple(grid), triple(block), memory, cluster=triple(cluster))
     place_variables(machine)
     function = module.functions[entry]
     for index in indices(machine.grid):
@@ -107,7 +109,8 @@ def initial_value(machine, kind, item):
 
 
 def make_cta(machine, index, function, arguments, shared_bytes):
-    cta = Cta(machine, index, dynamic_bytes=shared_bytes)
+    rank = clusters.place(index, machine.cluster)[2]
+    cta = Cta(machine, index, Memory(rank * clusters.STEP), rank, dynamic_bytes=shared_bytes)
     place_shared(cta, shared_bytes)
     x, y, z = machine.block
     for number, place in enumerate(indices((x, y, z))):

@@ -34,6 +34,7 @@ class Thread:
     param: Memory = field(default_factory=lambda: Memory(16))
     frames: list = field(default_factory=list)
     waiting: object = None
+    came: int = 0  # how often it has arrived at the barrier of its cluster
     steps: int = 0
 
     @property
@@ -59,7 +60,8 @@ class Cta:
 
     machine: object
     index: tuple
-    shared: Memory = field(default_factory=Memory)
+    shared: Memory
+    rank: int = 0  # in its cluster
     symbols: dict = field(default_factory=dict)  # shared variable: address
     dynamic_bytes: int = 0
     threads: list = field(default_factory=list)
@@ -80,6 +82,7 @@ class Machine:
     block: tuple
     memory: Memory
     symbols: dict = field(default_factory=dict)  # global and const variable: address
+    cluster: tuple = (1, 1, 1)
     output: list = field(default_factory=list)  # what was printed
     ctas: list = field(default_factory=list)
     clock: int = 0

@@ -10,7 +10,7 @@ class Memory:
 
     def __init__(self, base=0, limit=None):
         self.blocks = []
-        self.next = base
+        self.base = self.next = base
         self.limit = limit
 
     def allocate(self, content, alignment=256):

@@ -1,5 +1,6 @@
 """Operands: reading and writing registers, immediates, addresses, special registers."""
 
+import math
 from functools import lru_cache
 
 from lockstep.isa.ptx.syntax import (
@@ -142,10 +143,10 @@ def special(thread, name):
         "%ntid": machine.block,
         "%ctaid": cta.index,
         "%nctaid": machine.grid,
-        "%clusterid": cta.index,
-        "%nclusterid": machine.grid,
-        "%cluster_ctaid": (0, 0, 0),
-        "%cluster_nctaid": (1, 1, 1),
+        "%clusterid": [i // c for i, c in zip(cta.index, machine.cluster)],
+        "%nclusterid": [n // c for n, c in zip(machine.grid, machine.cluster)],
+        "%cluster_ctaid": [i % c for i, c in zip(cta.index, machine.cluster)],
+        "%cluster_nctaid": machine.cluster,
     }
     if stem in triples:
         return triples[stem][AXES[axis or "x"]]
@@ -169,11 +170,11 @@ def special(thread, name):
         "%smid": 0,
         "%nsmid": 1,
         "%gridid": 0,
-        "%cluster_ctarank": 0,
-        "%cluster_nctarank": 1,
-        "%is_explicit_cluster": 0,
+        "%cluster_ctarank": cta.rank,
+        "%cluster_nctarank": math.prod(machine.cluster),
+        "%is_explicit_cluster": int(math.prod(machine.cluster) > 1),
         "%dynamic_smem_size": cta.dynamic_bytes,
-        "%total_smem_size": cta.shared.next,
+        "%total_smem_size": cta.shared.next - cta.shared.base,
         "WARP_SZ": 32,
     }
     if name not in singles:

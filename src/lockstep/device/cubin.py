@@ -10,6 +10,7 @@ import numpy as np
 
 from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
+from lockstep.device.cluster import Triple
 from lockstep.device.module import Kernel, Module
 from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
@@ -183,6 +184,14 @@ class CubinKernel(Kernel):
                 f"kernel {self.name}: a block of {math.prod(block)} threads; it was compiled for "
                 f"{most} (__launch_bounds__)"
             )
+
+    def cluster(self, asked: Triple | None) -> Triple | None:
+        """One CTA: the machine code of clusters is not executed."""
+        if asked is not None and math.prod(asked) > 1:
+            raise WorkloadError(
+                f"kernel {self.name}: machine code cannot be executed in clusters; load its PTX"
+            )
+        return asked
 
     def address(self, symbol: str) -> int:
         """Where a constant bank is, by its name in programs: ``bank3``."""

@@ -60,6 +60,7 @@ def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
         code=Code(program.code, program.texts),
         ctas=ctas,
         stream=launch.stream,
+        cluster=geometry.cluster,
         architecture=kernel.module.architecture,
         shared_base=SHARED_WINDOW,
         local_base=LOCAL_WINDOW,

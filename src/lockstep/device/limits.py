@@ -2,25 +2,26 @@
 
 import math
 
+from lockstep.device.cluster import Triple, most_clusters
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.program import Program
+from lockstep.frontend.exec.resident import Geometry
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx.syntax import Function
-from lockstep.model.sm.bind import occupancy
 from lockstep.workload import Code, Kernel
 
 MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # CUDA C++ Programming Guide, technical specifications
 MOST_BLOCK = (1024, 1024, 64)  # the same
 
-Triple = tuple[int, int, int]
 
-
-def places(program: Program, grid: Triple, block: Triple, shared: int, gpu: GPU) -> int:
-    """CTAs of a launch that the GPU holds at once; ``shared``: dynamic bytes.
+def places(program: Program, geometry: Geometry, gpu: GPU, portable: bool = True) -> int:
+    """CTAs of a launch that the GPU holds at once, in whole clusters; ``portable``: see
+    :func:`.cluster.most_clusters`.
 
     Raises :class:`WorkloadError` if the GPU cannot run it.
     """
+    grid, block, shared = geometry.grid, geometry.block, geometry.dynamic_shared
     _check(program.name, "grid", grid, MOST_BLOCKS)
     _check(program.name, "block", block, MOST_BLOCK)
     threads = block[0] * block[1] * block[2]
@@ -39,12 +40,13 @@ def places(program: Program, grid: Triple, block: Triple, shared: int, gpu: GPU)
         shared_bytes=program.shared_bytes + shared,
         code=Code(),
         ctas=tuple,
+        cluster=geometry.cluster,
     )
-    return min(occupancy(kernel, gpu)[0] * gpu.sm.count, kernel.n_ctas)
+    return min(most_clusters(kernel, gpu, portable) * geometry.cluster_ctas, kernel.n_ctas)
 
 
 def check_directives(function: Function, block: Triple) -> None:
-    """Refuse a block that the kernel was not compiled for, and clusters.
+    """Refuse a block that the kernel was not compiled for.
 
     Raises :class:`WorkloadError` that names the directive.
     """
@@ -57,8 +59,6 @@ def check_directives(function: Function, block: Triple) -> None:
     wanted = (*directives.get("reqntid", block), 1, 1)[:3]
     if block != wanted:
         raise WorkloadError(f"kernel {function.name}: block {block}; its .reqntid is {wanted}")
-    if math.prod(directives.get("reqnctapercluster", ())) > 1:
-        raise WorkloadError(f"kernel {function.name}: only clusters of one CTA can be executed")
 
 
 def _check(kernel: str, what: str, sizes: Triple, most: Triple) -> None:

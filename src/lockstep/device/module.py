@@ -3,12 +3,16 @@
 import hashlib
 import operator
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lockstep.device.arguments import Parameter, pack
 from lockstep.device.array import DeviceArray
+from lockstep.device.cluster import Triple
 from lockstep.device.launch import Launch
 from lockstep.device.limits import places
 from lockstep.device.streams import Stream
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
 SHOWN_NAMES = 20
 
-Shape = tuple[tuple[int, int, int], tuple[int, int, int], int]
+Shape = tuple[Triple, Triple, int]
 """Grid, block, bytes of dynamic shared memory."""
 
 
@@ -108,6 +112,18 @@ class Kernel(ABC):
     def most_threads(self) -> int:
         """In the largest block that it was compiled for."""
 
+    @property
+    def counts_clusters(self) -> bool:
+        """Whether the grid of a launch is one of clusters."""
+        return False
+
+    @abstractmethod
+    def cluster(self, asked: Triple | None) -> Triple | None:
+        """CTAs of a cluster of a launch that asks for so many, or for nothing.
+
+        Raises :class:`WorkloadError` if the kernel excludes them.
+        """
+
     def check_block(self, block: tuple[int, int, int]) -> None:  # noqa: B027
         """Raise :class:`WorkloadError` if the kernel was not compiled for a block."""
 
@@ -127,41 +143,74 @@ class Kernel(ABC):
 
     def __getitem__(self, configuration: Any) -> "Configured":
         """Choose grid, block and optionally dynamic shared bytes and stream."""
+        return self._configured(configuration)
+
+    def with_cluster(self, size: int | tuple[int, ...], portable: bool = True) -> "Clustered":
+        """The kernel, to be launched in clusters: ``kernel.with_cluster(2)[grid, block](...)``.
+
+        ``size``: CTAs of a cluster, one to three numbers that divide the grid. ``portable``: refuse
+        more than the eight CTAs that every GPU with clusters takes.
+        """
+        return Clustered(self, _three(self.name, "cluster", size), portable)
+
+    def _configured(
+        self, configuration: Any, cluster: Triple | None = None, portable: bool = True
+    ) -> "Configured":
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
             raise WorkloadError(f"kernel {self.name}: expected [grid, block, shared_bytes, stream]")
         grid, block, shared, stream = (*configuration, 0, None)[:4]
         if not isinstance(shared, (int, np.integer)):
             raise WorkloadError(f"kernel {self.name}: {shared!r} bytes of dynamic shared memory")
         shape = _three(self.name, "grid", grid), _three(self.name, "block", block), int(shared)
-        return Configured(self, shape, self.module.device.find_stream(stream))
+        geometry = partial(self.geometry, shape, cluster, portable)
+        return Configured(self, geometry, self.module.device.find_stream(stream))
 
     def __call__(self, *arguments: Any) -> None:
         """Say how a kernel is launched to who left the configuration out."""
         raise WorkloadError(f"kernel {self.name}: launch it as kernel[grid, block](*arguments)")
 
-    def geometry(self, shape: Shape) -> Geometry:
-        """A launch of that shape, checked against the GPU."""
-        if shape not in self._geometries:
+    def geometry(
+        self, shape: Shape, cluster: Triple | None = None, portable: bool = True
+    ) -> Geometry:
+        """A launch of that shape, checked against the GPU; see :meth:`with_cluster`."""
+        key = shape, cluster, portable
+        if key not in self._geometries:
             device = self.module.device
             program = self.executor(device.recording).program
             self.check_block(shape[1])
-            count = places(program, *shape, device.gpu)
-            self._geometries[shape] = Geometry(*shape, places=count)
-        return self._geometries[shape]
+            found = self.cluster(cluster)
+            size, (grid, *rest) = found or (1, 1, 1), shape
+            if self.counts_clusters:
+                grid = tuple(blocks * ctas for blocks, ctas in zip(grid, size))
+            wanted = Geometry(grid, *rest, cluster=size, explicit=found is not None)
+            count = places(program, wanted, device.gpu, portable)
+            self._geometries[key] = replace(wanted, places=count)
+        return self._geometries[key]
+
+
+class Clustered:
+    """A kernel with the size of its clusters."""
+
+    def __init__(self, kernel: Kernel, cluster: Triple, portable: bool):
+        self.kernel, self.cluster, self.portable = kernel, cluster, portable
+
+    def __getitem__(self, configuration: Any) -> "Configured":
+        """Choose what :meth:`Kernel.__getitem__` does."""
+        return self.kernel._configured(configuration, self.cluster, self.portable)
 
 
 class Configured:
     """A kernel with its launch configuration."""
 
-    def __init__(self, kernel: Kernel, shape: Shape, stream: Stream):
-        self.kernel, self.shape, self.stream = kernel, shape, stream
+    def __init__(self, kernel: Kernel, geometry: Callable[[], Geometry], stream: Stream):
+        self.kernel, self._geometry, self.stream = kernel, geometry, stream
 
     def __call__(self, *arguments: Any) -> Launch:
         """Launch with these arguments."""
         kernel, device = self.kernel, self.kernel.module.device
         device.check_open()
         parameters = pack(kernel.name, kernel.parameters, kernel.flatten(arguments))
-        geometry = kernel.geometry(self.shape)
+        geometry = self._geometry()
         return device.launch(kernel, geometry, parameters, self.stream, arguments)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
+from lockstep.device.cluster import Triple, cluster_of
 from lockstep.device.limits import check_directives
 from lockstep.device.module import Kernel, Module
 from lockstep.device.texture import Sampler, Texture
@@ -134,6 +135,15 @@ class PtxKernel(Kernel):
     def check_block(self, block: tuple[int, int, int]) -> None:
         """Refuse blocks that its directives exclude."""
         check_directives(self.function, block)
+
+    @property
+    def counts_clusters(self) -> bool:
+        """Whether the grid of a launch is one of clusters."""
+        return "blocksareclusters" in self.function.directives
+
+    def cluster(self, asked: Triple | None) -> Triple | None:
+        """What its directives require or allow."""
+        return cluster_of(self.name, self.function.directives, asked)
 
     def block(self, parameters: bytes, shape) -> np.ndarray:
         """The parameters alone: geometry is in special registers."""

@@ -12,7 +12,9 @@ from lockstep.frontend.exec.state import (
     LANES,
     LOCAL_WINDOW,
     PARAMETER_WINDOW,
+    RANK_MASK,
     SHARED_WINDOW,
+    TAG_SHIFT,
     WINDOW_BYTES,
     Window,
 )
@@ -64,22 +66,53 @@ def fail(x, kind, w, lane, site, address, size):
 
 
 @inline
-def window(x, w, lane, site, address, size):
-    """Host address of a generic address inside one of the windows; 0 = fault."""
+def shared_place(x, w, site, lane, relative, size, everywhere):
+    """Host address of an access to shared memory; 0 = fault.
+
+    ``relative``: to the CTA's own. ``everywhere``: the other CTAs of the cluster are allowed too.
+    """
     launch = x.launch[0]
-    if SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_BYTES:
-        offset, limit = address - SHARED_WINDOW, launch.shared_bytes
-        start, kind = x.ctas[w // launch.warps].shared, Fault.SHARED_OUT_OF_BOUNDS
-    elif address < LOCAL_WINDOW + WINDOW_BYTES:
-        offset, limit = address - LOCAL_WINDOW, launch.local_bytes
-        start, kind = x.warps[w].local + lane * limit, Fault.LOCAL_OUT_OF_BOUNDS
-    else:
-        offset, limit = address - PARAMETER_WINDOW, launch.parameter_bytes
-        start, kind = launch.parameters, Fault.PARAMETER_OUT_OF_BOUNDS
+    place = w // launch.warps
+    cta = x.ctas[place]
+    address, offset, rank = relative, relative, cta.rank
+    if launch.tag > 0:
+        address = (relative + cta.tag) % WINDOW_BYTES
+        offset, rank = address % launch.tag, address >> TAG_SHIFT & RANK_MASK
+    known = rank == cta.rank or (everywhere and rank < launch.cluster_ctas)
+    if not known or offset < 0 or offset + size > launch.shared_bytes:
+        fail(x, Fault.SHARED_OUT_OF_BOUNDS, w, lane, site, address, size)
+        return 0
+    return x.ctas[place - cta.rank + rank].shared + offset
+
+
+@inline
+def inside(x, space, w, lane, site, offset, size):
+    """Host address of an offset in local memory or the parameters; 0 = fault."""
+    launch = x.launch[0]
+    start, limit = launch.parameters, launch.parameter_bytes
+    kind = Fault.PARAMETER_OUT_OF_BOUNDS
+    if space == Window.LOCAL:
+        limit, kind = launch.local_bytes, Fault.LOCAL_OUT_OF_BOUNDS
+        start = x.warps[w].local + lane * limit
     if offset < 0 or offset + size > limit:
         fail(x, kind, w, lane, site, offset, size)
         return 0
     return start + offset
+
+
+@inline
+def translated(x, space, w, lane, site, address, size):
+    """Host address of an access to one of the windows; 0 = fault."""
+    if space == Window.SHARED or space == Window.CLUSTER:
+        return shared_place(x, w, site, lane, address, size, space == Window.CLUSTER)
+    if space != Window.GLOBAL:
+        return inside(x, space, w, lane, site, address, size)
+    if address < SHARED_WINDOW + WINDOW_BYTES:
+        relative = address - x.ctas[w // x.launch[0].warps].window
+        return shared_place(x, w, site, lane, relative, size, True)
+    if address < LOCAL_WINDOW + WINDOW_BYTES:
+        return inside(x, Window.LOCAL, w, lane, site, address - LOCAL_WINDOW, size)
+    return inside(x, Window.PARAMETER, w, lane, site, address - PARAMETER_WINDOW, size)
 
 
 @jit
@@ -102,17 +135,8 @@ def check(x, w, site, size, mask):
             elif space == Window.TENSOR_MAP:
                 kind = Fault.BAD_TENSOR_MAP
             return fail(x, kind, w, lane, site, address, size)
-        if space != Window.GLOBAL:
-            limit = x.launch[0].shared_bytes
-            kind = Fault.SHARED_OUT_OF_BOUNDS
-            if space == Window.LOCAL:
-                limit, kind = x.launch[0].local_bytes, Fault.LOCAL_OUT_OF_BOUNDS
-            elif space == Window.PARAMETER:
-                limit, kind = x.launch[0].parameter_bytes, Fault.PARAMETER_OUT_OF_BOUNDS
-            if address < 0 or address + size > limit:
-                return fail(x, kind, w, lane, site, address, size)
-        elif SHARED_WINDOW <= address < PARAMETER_WINDOW + WINDOW_BYTES:
-            host = window(x, w, lane, site, address, size)
+        if space != Window.GLOBAL or (SHARED_WINDOW <= address < PARAMETER_WINDOW + WINDOW_BYTES):
+            host = translated(x, space, w, lane, site, address, size)
             if host == 0:
                 return 1
             x.scratch[w, lane] = host

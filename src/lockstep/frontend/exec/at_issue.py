@@ -50,7 +50,7 @@ class AtIssue:
         self._step = exchange.step.view(np.recarray)
         self._expansion = self._expand_into(exchange, launch[0].warps)
         rows = launch[0].places * launch[0].warps
-        self._places = np.arange(launch[0].places)
+        self._places = np.arange(0, launch[0].places, launch[0].cluster_ctas)
         self._next = np.full(rows, NONE), np.zeros(rows, np.int64)
         self._progress = np.zeros(1, PROGRESS).view(np.recarray)
         self._python = _FROM_C(self._call)

@@ -69,7 +69,9 @@ def join_cluster(x, w, b, lanes):
     """Lanes arrive at the cluster's barrier, or wait for the arrivals of all."""
     warp = x.warps[w]
     if b.ending == Ending.ARRIVE:
-        x.ctas[w // x.launch[0].warps].barriers |= 1 << CLUSTER
+        first = first_of_cluster(x, w // x.launch[0].warps)
+        for place in range(first, first + x.launch[0].cluster_ctas):
+            x.ctas[place].barriers |= 1 << CLUSTER
         warp.clustered |= lanes
         depart(x, w, b.taken, lanes)
         return
@@ -77,6 +79,12 @@ def join_cluster(x, w, b, lanes):
         depart(x, w, b.taken, lanes & ~warp.clustered)
     if lanes & warp.clustered:
         add_group(x, w, b.taken, lanes & warp.clustered, AT_BARRIER + CLUSTER)
+
+
+@inline
+def first_of_cluster(x, place):
+    """The place of the CTA of rank 0 in the cluster of a CTA."""
+    return place - x.ctas[place].rank
 
 
 @inline
@@ -101,14 +109,14 @@ def waiting_at(x, w, number):
 @inline
 def is_complete(x, place, number):
     """Whether all whom a barrier waits for are there."""
+    if number == CLUSTER:
+        return is_cluster_complete(x, place)
     first = place * x.launch[0].warps
-    expected, arrived = 0, 0
-    if number != CLUSTER:
-        expected, arrived = x.barriers[place, number].expected, x.barriers[place, number].arrived
+    expected, arrived = x.barriers[place, number].expected, x.barriers[place, number].arrived
     everyone = True
     for w in range(first, first + x.launch[0].warps):
         warp = x.warps[w]
-        lanes = warp.clustered if number == CLUSTER else waiting_at(x, w, number)
+        lanes = waiting_at(x, w, number)
         if lanes:
             arrived += weight(warp, lanes)
         everyone &= not warp.alive & ~lanes
@@ -116,8 +124,29 @@ def is_complete(x, place, number):
 
 
 @inline
+def is_cluster_complete(x, place):
+    """Whether all threads of a cluster that have not ended have arrived at its barrier."""
+    first = first_of_cluster(x, place) * x.launch[0].warps
+    for w in range(first, first + x.launch[0].cluster_ctas * x.launch[0].warps):
+        if x.warps[w].alive & ~x.warps[w].clustered:
+            return False
+    return True
+
+
+@inline
 def release(x, place, number):
-    """Let the lanes go that wait at a barrier."""
+    """Let the lanes go that wait at a barrier of a CTA, or of its cluster."""
+    if number != CLUSTER:
+        release_cta(x, place, number)
+        return
+    first = first_of_cluster(x, place)
+    for member in range(first, first + x.launch[0].cluster_ctas):
+        release_cta(x, member, number)
+
+
+@inline
+def release_cta(x, place, number):
+    """Let the lanes of a CTA go that wait at a barrier."""
     result = 0
     reduces = False
     if number != CLUSTER and x.barriers[place, number].reduces:

@@ -11,7 +11,7 @@ from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.resident import Resident
 from lockstep.frontend.exec.schedule import Stop
-from lockstep.frontend.exec.state import LANES, Window
+from lockstep.frontend.exec.state import LANES, RANK_MASK, TAG_SHIFT, Window
 
 MOST_PLACES = 8  # that a message lists
 _SPACES = {
@@ -23,6 +23,7 @@ _SPACES = {
 _WINDOWS = {
     Window.GLOBAL: "global",
     Window.SHARED: "shared",
+    Window.CLUSTER: "shared",
     Window.LOCAL: "local",
     Window.PARAMETER: "parameter",
 }
@@ -170,8 +171,14 @@ def _access(resident: Resident, memory: DeviceMemory, place: Place) -> tuple[str
     about: dict = {"address": address}
     if kind == Fault.MISALIGNED:
         return f"misaligned {what}", about
+    launch = resident.machine.launch[0]
+    if space == "shared" and launch.cluster_ctas > 1 and launch.tag:
+        rank, ctas = address >> TAG_SHIFT & RANK_MASK, int(launch.cluster_ctas)
+        whose = f"the {int(launch.shared_bytes)} bytes of CTA {rank} of the cluster"
+        return f"invalid {what}, " + (
+            f"beyond {whose}" if rank < ctas else f"of CTA {rank} of a cluster of {ctas}"
+        ), about
     if space != "global":
-        launch = resident.machine.launch[0]
         limits = {
             "shared": launch.shared_bytes,
             "local": launch.local_bytes,

@@ -110,6 +110,7 @@ class Executor:
     ) -> Iterator[Cta]:
         """Run a launch CTA by CTA and yield what the timing model reads of each, in grid order.
 
+        Clusters come one after the other, each CTA by CTA.
         The program must have been translated for recording.
         """
         expander = Expander(self.program, geometry.warps)
@@ -122,8 +123,8 @@ class Executor:
                 if stop == Stop.SPACE:
                     streams.grow(place)
                     continue
-                number, *stream = streams.take(place)
-                ended[number] = expander.cta(*stream)
+                index, *stream = streams.take(place)
+                ended[geometry.turn(index)] = expander.cta(index, *stream)
                 while wanted in ended:
                     yield ended.pop(wanted)
                     wanted += 1

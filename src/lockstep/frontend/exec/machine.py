@@ -27,7 +27,7 @@ RUNNING = np.dtype(
         ("warp", "i8"),  # row of the warp that stopped
         ("places", "i8"),  # CTA places in use
         ("most_places", "i8"),
-        ("next_cta", "i8"),
+        ("next_cta", "i8"),  # in the order of clusters, and of ranks in each
         ("ctas", "i8"),
         ("recording", "i8"),
         ("register_bytes", "i8"),  # of one warp

@@ -103,6 +103,7 @@ class Program:
     frame_bytes: int = 0  # largest frame of recursive functions on a thread's stack
     guarded: np.ndarray | None = None  # bool, of each static instruction; None = nothing counts
     targets: np.ndarray | None = None  # int64, block of each static index; for machine code
+    clustered: bool = False  # shared addresses tell the CTAs of a cluster apart: state.TAG_SHIFT
     objects: bytes = b""
 
     def thread_bytes(self, stack: int) -> int:

@@ -22,6 +22,7 @@ from lockstep.frontend.exec.state import (
     SCRATCH_WORDS,
     SHARED_WINDOW,
     SITE,
+    TAG_SHIFT,
     WARP,
     WINDOW_BYTES,
 )
@@ -33,7 +34,9 @@ NO_ALLOCATION = 1 << 62  # where a site looks that has accessed nothing yet
 
 @dataclass(frozen=True)
 class Geometry:
-    """Shape of a launch; ``places`` is how many CTAs the GPU holds at once.
+    """Shape of a launch; ``places`` is how many CTAs the GPU holds at once, in whole clusters.
+
+    ``cluster``: CTAs of a cluster, divisors of the grid. ``explicit``: somebody asked for it.
 
     ``workspace``: device address of the barrier of the grid, 0 if the launch is not cooperative. It
     has WORKSPACE_BYTES, which are zero before the first launch; a launch leaves them ready for
@@ -45,6 +48,8 @@ class Geometry:
     dynamic_shared: int = 0
     places: int = 1
     workspace: int = 0
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    explicit: bool = False
 
     @property
     def threads(self) -> int:
@@ -60,6 +65,18 @@ class Geometry:
     def ctas(self) -> int:
         """CTAs in the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def cluster_ctas(self) -> int:
+        """CTAs in a cluster."""
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
+
+    def turn(self, index: tuple[int, int, int]) -> int:
+        """Place of a CTA in the order in which CTAs start: cluster by cluster, in each by rank."""
+        number = rank = 0
+        for k, ctas, blocks in zip(index[::-1], self.cluster[::-1], self.grid[::-1]):
+            number, rank = number * (blocks // ctas) + k // ctas, rank * ctas + k % ctas
+        return number * self.cluster_ctas + rank
 
     @property
     def room(self) -> int:
@@ -216,15 +233,24 @@ class Resident:
         launch["parameter_bytes"] = len(parameters)
         launch["memory"], launch["memory_bytes"] = memory.base, memory.capacity
         launch["nctaid_x"], launch["nctaid_y"], launch["nctaid_z"] = geometry.grid
+        self._describe_clusters(geometry)
         launch["grid_id"], launch["nanoseconds"], launch["clock"] = number, now, 0
         launch["workspace"] = geometry.workspace
         running["place"] = running["next_cta"] = running["executed"] = 0
-        running["places"], running["most_places"] = 1, geometry.places
+        running["places"], running["most_places"] = geometry.cluster_ctas, geometry.places
         running["ctas"], running["recording"] = geometry.ctas, self._recording
-        machine.ctas[0].linear = -1
+        machine.ctas.linear[: geometry.cluster_ctas] = -1
         machine.times[:] = 0
         machine.lanes[:] = 0
         self.counters.view(np.int64)[:] = 0
+
+    def _describe_clusters(self, geometry: Geometry) -> None:
+        launch = self._launch
+        for axis, blocks, ctas in zip("xyz", geometry.grid, geometry.cluster):
+            launch[f"cluster_{axis}"], launch[f"nclusterid_{axis}"] = ctas, blocks // ctas
+        launch["cluster_ctas"] = geometry.cluster_ctas
+        launch["explicit_cluster"] = geometry.explicit
+        launch["tag"] = 1 << TAG_SHIFT if self.program.clustered else 0
 
     def follow(self, memory: DeviceMemory) -> None:
         """Take over the allocations of device memory, and forget those that sites know."""
@@ -253,8 +279,14 @@ class Resident:
         launch, warp = self.machine.launch[0], self.machine.warps[w]
         cta = self.machine.ctas[w // self.geometry.warps]
         local = int(warp.local) + lane * self._local_bytes
+        first = w // self.geometry.warps - int(cta.rank)
+        tag = int(launch.tag)
+        shared = [
+            (SHARED_WINDOW + rank * tag, int(self.machine.ctas[first + rank].shared))
+            for rank in range(self.geometry.cluster_ctas if tag else 1)
+        ]
         for window, start, size in (
-            (SHARED_WINDOW, int(cta.shared), self._shared_bytes),
+            *((window, start, self._shared_bytes) for window, start in shared[::-1]),
             (LOCAL_WINDOW, local, self._local_bytes),
             (PARAMETER_WINDOW, int(launch.parameters), int(launch.parameter_bytes)),
         ):

@@ -10,8 +10,9 @@ from enum import IntEnum
 
 from lockstep._jit import call_native, inline, jit, popcount
 from lockstep.frontend.exec.access import Fault
-from lockstep.frontend.exec.barriers import arrive, open_barriers
+from lockstep.frontend.exec.barriers import arrive, first_of_cluster, open_barriers
 from lockstep.frontend.exec.groups import (
+    AT_BARRIER,
     GOES_ON,
     READY,
     add_group,
@@ -24,8 +25,10 @@ from lockstep.frontend.exec.groups import (
     remove_group,
     retire,
 )
+from lockstep.frontend.exec.machine import CLUSTER
 from lockstep.frontend.exec.program import EXITED, TOO_DEEP, Ending
-from lockstep.frontend.exec.state import FAULTED, LANES, SCRATCH_WORDS
+from lockstep.frontend.exec.start import start_cluster
+from lockstep.frontend.exec.state import FAULTED, LANES
 
 POLLS = 16  # turns of a polling loop before others get a turn
 PATIENCE = 1 << 16  # turns of any loop, while other lanes of the warp wait
@@ -43,7 +46,9 @@ class Stop(IntEnum):
     HOST = 4  # a warp wants a service of Python
     FAULT = 5
     DEADLOCK = 6
-    POLLING = 7  # all that is left waits for what others write; never leaves the scheduler
+    # The others never leave the scheduler.
+    POLLING = 7  # all that is left waits for what others write
+    CLUSTER = 8  # ... or for the other CTAs of the cluster
 
 
 @jit
@@ -181,53 +186,12 @@ def give_way(warp, b):
     return False
 
 
-@inline
-def start_cta(x, place):
-    """Put the next CTA of the grid into a place."""
-    launch, running = x.launch[0], x.running[0]
-    number = running.next_cta
-    running.next_cta += 1
-    cta = x.ctas[place]
-    cta.linear = number
-    cta.ctaid_x = number % launch.nctaid_x
-    cta.ctaid_y = number // launch.nctaid_x % launch.nctaid_y
-    cta.ctaid_z = number // (launch.nctaid_x * launch.nctaid_y)
-    cta.alive, cta.barriers = launch.warps, 0
-    cta.shared = running.shared_address + place * running.shared_stride
-    cta.sm = place % launch.sms
-    for k in range(launch.warps):
-        start_warp(x, place, k)
-
-
-@inline
-def start_warp(x, place, index):
-    """Put one warp of a CTA at the kernel's entry."""
-    launch, running = x.launch[0], x.running[0]
-    w = place * launch.warps + index
-    warp = x.warps[w]
-    warp.registers = running.registers_address + w * running.register_bytes
-    warp.launch = running.launch_address
-    warp.cta = running.ctas_address + place * x.ctas.itemsize
-    warp.threads = running.threads_address + index * 12 * LANES
-    warp.local = running.local_address + w * LANES * launch.local_bytes
-    warp.index, warp.number = index, w
-    warp.scratch = running.scratch_address + w * 8 * SCRATCH_WORDS
-    threads = min(running.threads - index * LANES, LANES)
-    warp.alive = (1 << threads) - 1
-    warp.groups, warp.waiting, warp.clustered = 0, 0, 0
-    warp.spins, warp.polls, warp.turns_left = 0, 0, 0
-    first = w * running.register_bytes // 8
-    for word in range(first, first + running.cleared_bytes // 8):
-        x.registers[word] = 0
-    add_group(x, w, running.entry, warp.alive, READY)
-
-
 @jit
 def run_cta(x, place, budget):
     """Give every warp of a CTA a turn until the CTA ends or only polls.
 
-    Returns ``Stop.DONE`` when it has ended, ``POLLING`` or ``TIME`` when others should run,
-    ``DEADLOCK`` when no warp can move, or what Python must see to.
+    Returns ``Stop.DONE`` when it has ended, ``POLLING``, ``TIME`` or ``CLUSTER`` when others should
+    run, ``DEADLOCK`` when no warp can ever move, or what Python must see to.
     """
     cta, running = x.ctas[place], x.running[0]
     first, n = place * x.launch[0].warps, x.launch[0].warps
@@ -251,8 +215,11 @@ def run_cta(x, place, budget):
         if cta.alive == 0:
             return Stop.DONE
         opened = cta.barriers != 0 and open_barriers(x, place)
-        if not opened and not ran and not resolve(x, place):
-            return Stop.DEADLOCK
+        if not opened and not ran:
+            if waits_for_cluster(x, place):
+                return Stop.CLUSTER
+            if not resolve(x, place):
+                return Stop.DEADLOCK
         if polling and not opened:
             return Stop.POLLING
         if running.executed >= end:
@@ -271,29 +238,66 @@ def resolve(x, place):
     return found
 
 
+@inline
+def waits_for_cluster(x, place):
+    """Whether lanes of a CTA wait at the barrier of a cluster that has other CTAs."""
+    if x.launch[0].cluster_ctas == 1 or not x.ctas[place].barriers >> CLUSTER & 1:
+        return False
+    first = place * x.launch[0].warps
+    for w in range(first, first + x.launch[0].warps):
+        for g in range(x.warps[w].groups):
+            if x.group_state[w, g] == AT_BARRIER + CLUSTER:
+                return True
+    return False
+
+
+@inline
+def is_stuck(x, place):
+    """Whether no warp of a CTA's whole cluster can go on."""
+    first = first_of_cluster(x, place) * x.launch[0].warps
+    for w in range(first, first + x.launch[0].cluster_ctas * x.launch[0].warps):
+        if x.warps[w].groups and not x.warps[w].waiting:
+            return False
+    return True
+
+
+@inline
+def resolve_cluster(x, place):
+    """As :func:`resolve`, for the CTAs of a cluster in which nobody can go on."""
+    found = False
+    first = first_of_cluster(x, place)
+    for member in range(first, first + x.launch[0].cluster_ctas):
+        found |= x.ctas[member].linear >= 0 and resolve(x, member)
+    return found
+
+
 @jit
 def run(x, budget):
-    """Run CTAs in grid order for ``budget`` instructions, or until Python must see to something.
+    """Run clusters in grid order for ``budget`` instructions, or until Python must see to it.
 
-    One CTA runs at a time, unless it waits for others: then the next of the grid join it, as
-    many as the GPU holds, and take turns.
+    The CTAs of a cluster take turns, each until it waits for others. One cluster (of one CTA,
+    mostly) runs at a time, unless it waits for others: then the next of the grid join it, as many
+    as the GPU holds, and take turns.
     """
     running = x.running[0]
     end = running.executed + budget
     while True:
         place = running.place
         if x.ctas[place].linear < 0:
-            if running.next_cta >= running.ctas:
-                if not next_place(x):
-                    return Stop.DONE
-                continue
-            start_cta(x, place)
+            first = place - place % x.launch[0].cluster_ctas
+            if running.next_cta < running.ctas and is_free(x, first):
+                start_cluster(x, first)
+            elif not next_place(x):
+                return Stop.DONE
+            continue
         stop = run_cta(x, place, end - running.executed)
         if stop == Stop.DONE:
             if running.recording:
                 return Stop.CTA_ENDED
             x.ctas[place].linear = -1
-        elif stop == Stop.TIME or stop == Stop.POLLING:
+        elif stop == Stop.TIME or stop == Stop.POLLING or stop == Stop.CLUSTER:
+            if stop == Stop.CLUSTER and is_stuck(x, place) and not resolve_cluster(x, place):
+                return Stop.DEADLOCK
             widen(x)
             next_place(x)
         else:
@@ -303,12 +307,25 @@ def run(x, budget):
 
 
 @inline
+def is_free(x, first):
+    """Whether all CTAs have ended that were in the places of a cluster."""
+    for place in range(first, first + x.launch[0].cluster_ctas):
+        if x.ctas[place].linear >= 0:
+            return False
+    return True
+
+
+@inline
 def widen(x):
-    """Let one more CTA run beside those that wait."""
-    running = x.running[0]
+    """Let one more cluster run beside those that wait, once all of this one had a turn."""
+    running, ctas = x.running[0], x.launch[0].cluster_ctas
+    for place in range(running.place + 1, running.place - running.place % ctas + ctas):
+        if x.ctas[place].linear >= 0:
+            return
     if running.places < running.most_places and running.next_cta < running.ctas:
-        x.ctas[running.places].linear = -1
-        running.places += 1
+        for place in range(running.places, running.places + ctas):
+            x.ctas[place].linear = -1
+        running.places += ctas
 
 
 @inline

@@ -36,6 +36,12 @@ LAUNCH = np.dtype(
         ("cluster_x", "i8"),  # CTAs in a cluster
         ("cluster_y", "i8"),
         ("cluster_z", "i8"),
+        ("nclusterid_x", "i8"),  # clusters in the grid
+        ("nclusterid_y", "i8"),
+        ("nclusterid_z", "i8"),
+        ("cluster_ctas", "i8"),  # CTAs in a cluster
+        ("explicit_cluster", "i8"),  # 1 = the launch, or the kernel, asks for clusters
+        ("tag", "i8"),  # what lies between the shared addresses of CTAs of neighbouring ranks
         ("grid_id", "i8"),
         ("shared_bytes", "i8"),  # of one CTA
         ("dynamic_shared_bytes", "i8"),
@@ -54,7 +60,16 @@ CTA = np.dtype(
         ("ctaid_x", "i8"),
         ("ctaid_y", "i8"),
         ("ctaid_z", "i8"),
-        ("linear", "i8"),  # index in the grid, x fastest; -1 = the place is free
+        ("linear", "i8"),  # index in the grid, x fastest; -1 = it has ended, or never began
+        ("clusterid_x", "i8"),
+        ("clusterid_y", "i8"),
+        ("clusterid_z", "i8"),
+        ("cluster_ctaid_x", "i8"),
+        ("cluster_ctaid_y", "i8"),
+        ("cluster_ctaid_z", "i8"),
+        ("rank", "i8"),  # in its cluster; CTAs of a cluster are in successive places
+        ("tag", "i8"),  # address of its shared memory in the shared window of its cluster
+        ("window", "i8"),  # generic address of its shared memory
         ("shared", "i8"),  # address of its shared memory
         ("stream", "i8"),  # where the next stream entry goes
         ("stream_end", "i8"),
@@ -130,9 +145,10 @@ class Window(IntEnum):
     SHARED = 1
     LOCAL = 2
     PARAMETER = 3
-    TEXTURE = 4  # no accesses: those that come to the runtime have no texture at their address
-    SURFACE = 5  # likewise: lanes outside a surface
-    TENSOR_MAP = 6  # likewise: no tensor map for the instruction
+    CLUSTER = 4  # shared memory of any CTA of the cluster
+    TEXTURE = 5  # no accesses: those that come to the runtime have no texture at their address
+    SURFACE = 6  # likewise: lanes outside a surface
+    TENSOR_MAP = 7  # likewise: no tensor map for the instruction
 
 
 FAULT = np.dtype(
@@ -155,6 +171,10 @@ SHARED_WINDOW = 1 << 40
 LOCAL_WINDOW = 2 << 40
 PARAMETER_WINDOW = 3 << 40
 WINDOW_BYTES = 1 << 32
+# Shared addresses of programs that know clusters: a CTA's rank from bit 24 on, then the offset, as
+# in the machine code of sm_90. Accesses take them relative to their own CTA's.
+TAG_SHIFT = 24
+RANK_MASK = 0xFF
 CODE_WINDOW = 4 << 40  # addresses of functions
 FUNCTION_STEP = 16  # between them
 FAULTED = -1  # what a block returns after it has filled the FAULT record

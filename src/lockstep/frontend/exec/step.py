@@ -7,7 +7,7 @@ lanes are in no group: they are the warp's *next* ones.
 import numpy as np
 
 from lockstep._jit import Context, call_native, inline, jit, popcount
-from lockstep.frontend.exec.barriers import open_barriers
+from lockstep.frontend.exec.barriers import first_of_cluster, open_barriers
 from lockstep.frontend.exec.groups import (
     AT_MEMBERS,
     choose,
@@ -18,7 +18,8 @@ from lockstep.frontend.exec.groups import (
 )
 from lockstep.frontend.exec.machine import Machine
 from lockstep.frontend.exec.program import EXITED, Ending
-from lockstep.frontend.exec.schedule import TURN, Stop, finish, give_way, start_cta
+from lockstep.frontend.exec.schedule import TURN, Stop, finish, give_way, is_free
+from lockstep.frontend.exec.start import start_cta
 from lockstep.frontend.exec.state import FAULTED
 from lockstep.frontend.exec.stream import Expansion, expand_entry
 from lockstep.workload import Answer, Ask
@@ -28,7 +29,8 @@ NONE = -1
 PROGRESS = np.dtype(
     [
         ("stop", "i8"),  # Stop: DONE while all is well; otherwise nothing runs any more
-        ("free", "i8"),  # how many CTA places are free
+        ("free", "i8"),  # how many clusters may start
+        ("cluster", "i8"),  # the first place of the cluster that starts
         ("kilohertz", "i8"),  # of the core clock
         ("most", "i8"),  # warp instructions that may be executed
         ("python", "i8"),  # address of what to call for Python's help
@@ -47,7 +49,7 @@ class Steps(Context):
     expansion: Expansion  # of one block: its runs, addresses and pool are the exchange's
     step: np.ndarray  # workload.STEP [1]
     progress: np.ndarray  # PROGRESS [1]
-    places: np.ndarray  # int64: free CTA places, a stack
+    places: np.ndarray  # int64: first places for clusters that are free, a stack
     next_block: np.ndarray  # int64, one a row of warps; NONE = not known
     next_lanes: np.ndarray  # int64
 
@@ -78,14 +80,26 @@ def answer(x, unused):
 
 @inline
 def start(x):
-    """Put a CTA of the grid into a free place."""
+    """Put a CTA of the grid into a free place; those of a cluster come together, by rank."""
     step, progress = x.step[0], x.progress[0]
-    progress.free -= 1
-    step.place = x.places[progress.free]
-    x.machine.running[0].next_cta = step.cta
-    start_cta(x.machine, step.place)
+    rank = rank_of(x.machine, step.cta)
+    if rank == 0:
+        progress.free -= 1
+        progress.cluster = x.places[progress.free]
+    step.place = progress.cluster + rank
+    start_cta(x.machine, step.place, step.cta)
     x.machine.ctas[step.place].sm = step.sm
     return Answer.READY
+
+
+@inline
+def rank_of(m, number):
+    """The rank in its cluster of a CTA of the grid."""
+    launch = m.launch[0]
+    x = number % launch.nctaid_x % launch.cluster_x
+    y = number // launch.nctaid_x % launch.nctaid_y % launch.cluster_y
+    z = number // (launch.nctaid_x * launch.nctaid_y) % launch.cluster_z
+    return (z * launch.cluster_y + y) * launch.cluster_x + x
 
 
 @inline
@@ -133,8 +147,10 @@ def end(x, w):
     cta.alive -= 1
     if cta.alive == 0:
         cta.linear = NONE
-        x.places[progress.free] = place
-        progress.free += 1
+        first = first_of_cluster(m, place)
+        if is_free(m, first):
+            x.places[progress.free] = first
+            progress.free += 1
     return Answer.ENDED
 
 
@@ -142,7 +158,7 @@ def end(x, w):
 def wait(x, w):
     """All lanes of a warp wait at barriers."""
     x.machine.warps[w].waiting = 1
-    if nobody_runs(x, w // x.machine.launch[0].warps):
+    if nobody_runs(x, first_of_cluster(x.machine, w // x.machine.launch[0].warps)):
         x.machine.running[0].place = w // x.machine.launch[0].warps
         x.progress[0].stop = Stop.DEADLOCK
         return Answer.ENDED
@@ -151,10 +167,10 @@ def wait(x, w):
 
 @inline
 def nobody_runs(x, place):
-    """Whether all warps of a CTA that have not ended wait at barriers."""
+    """Whether all warps of a cluster that have not ended wait at barriers."""
     m = x.machine
     first = place * m.launch[0].warps
-    for w in range(first, first + m.launch[0].warps):
+    for w in range(first, first + m.launch[0].cluster_ctas * m.launch[0].warps):
         if x.next_block[w] != NONE or (m.warps[w].groups > 0 and not m.warps[w].waiting):
             return False
     return True

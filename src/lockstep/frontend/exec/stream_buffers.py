@@ -40,12 +40,12 @@ class Streams:
         cta["stream"] = self._starts[place] + 8 * used
         cta["stream_end"] = self._starts[place] + buffer.nbytes
 
-    def take(self, place: int) -> tuple[int, tuple[int, int, int], np.ndarray, int]:
-        """Number and index of the CTA that ended, a buffer and how many words of it are its stream.
+    def take(self, place: int) -> tuple[tuple[int, int, int], np.ndarray, int]:
+        """Index of the CTA that ended, a buffer and how many words of it are its stream.
 
         The place becomes free.
         """
         cta, words = self._ctas[place], self._used(place)
-        number, index = int(cta["linear"]), cta[_INDEX].item()
+        index = cta[_INDEX].item()
         cta["stream"], cta["linear"] = self._starts[place], -1
-        return number, index, self._buffers[place], words
+        return index, self._buffers[place], words

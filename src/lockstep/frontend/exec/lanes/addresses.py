@@ -13,7 +13,6 @@ from lockstep.frontend.exec.lanes.types import I32, I64, Type, Value
 from lockstep.frontend.exec.state import (
     LANES,
     LOCAL_WINDOW,
-    SHARED_WINDOW,
     SITE,
     Window,
 )
@@ -24,8 +23,9 @@ class Access:
     """One access of the active lanes.
 
     ``address``: 64-bit addresses for ``Window.GLOBAL`` (those of other spaces included, generic),
-    else 32-bit offsets in the window. ``bytes``: of one lane, all elements of a vector together,
-    and the alignment that it needs. ``site``: row of the launch's SITE table (i64).
+    else 32-bit offsets in the window; of shared memory, relative to that of the own CTA.
+    ``bytes``: of one lane, all elements of a vector together, and the alignment that it needs.
+    ``site``: row of the launch's SITE table (i64).
     """
 
     window: Window
@@ -65,15 +65,17 @@ def site_field(b: LaneBuilder, site: ir.Value, field: str) -> ir.Value:
 
 _LIMITS = {
     Window.SHARED: "shared_bytes",
+    Window.CLUSTER: "shared_bytes",
     Window.LOCAL: "local_bytes",
     Window.PARAMETER: "parameter_bytes",
 }
 
 
 def window_start(b: LaneBuilder, window: Window) -> ir.Value:
-    """Host address (i64) of shared memory, of lane 0's local memory, or of the parameters."""
+    """Host address (i64) of the CTA's shared memory, lane 0's local memory, or the parameters."""
     record = {
         Window.SHARED: ("cta", "shared"),
+        Window.CLUSTER: ("cta", "shared"),
         Window.LOCAL: ("warp", "local"),
         Window.PARAMETER: ("launch", "parameters"),
     }
@@ -96,11 +98,11 @@ def host_addresses(b: LaneBuilder, access: Access) -> Value:
     bad = b.ir.icmp_unsigned(">=", address.ir, limit.ir)
     bad = _or_misaligned(b, bad, address, access.bytes)
     wide = Value(b.ir.zext(address.ir, b.vector(I64)), I64)
-    _closer_look(b, Access(access.window, wide, access.bytes, access.site), bad)
     start = b.splat(window_start(b, access.window), I64)
     if access.window == Window.LOCAL:
         start = _local_starts(b, start)
-    return Value(b.ir.add(start.ir, wide.ir), I64)
+    host = Value(b.ir.add(start.ir, wide.ir), I64)
+    return _closer_look(b, Access(access.window, wide, access.bytes, access.site), bad, host)
 
 
 def _local_starts(b: LaneBuilder, start: Value) -> Value:
@@ -113,8 +115,9 @@ def _host_of_generic(b: LaneBuilder, access: Access, offset: Value, limit: ir.Va
     """Shared and local memory by their windows, the site's allocation, or the runtime."""
     address, bad = access.address, b.ir.icmp_unsigned(">=", offset.ir, b.splat(limit, I64).ir)
     host = address.ir
-    for window, first in ((Window.SHARED, SHARED_WINDOW), (Window.LOCAL, LOCAL_WINDOW)):
-        inner = b.ir.sub(address.ir, b.constant(I64, first).ir)
+    shared = b.splat(b.field("cta", "window"), I64)
+    for window, first in ((Window.SHARED, shared), (Window.LOCAL, b.constant(I64, LOCAL_WINDOW))):
+        inner = b.ir.sub(address.ir, first.ir)
         fits = b.splat(room(b, b.field("launch", _LIMITS[window]), access.bytes), I64)
         here = b.ir.icmp_unsigned("<", inner, fits.ir)
         start = b.splat(window_start(b, window), I64)

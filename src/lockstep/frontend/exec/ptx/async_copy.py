@@ -1,13 +1,24 @@
 """cp.async and its groups, bulk copies and reductions."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from llvmlite import ir
+
 from lockstep.frontend.exec.lanes import async_copy as lanes
-from lockstep.frontend.exec.lanes import barrier_objects, formats, integer, memory
+from lockstep.frontend.exec.lanes import barrier_objects, memory
+from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.atomics import Combination
+from lockstep.frontend.exec.lanes.builder import HALF
+from lockstep.frontend.exec.lanes.flow import counted
+from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.types import BF16, F16, I32, PRED, Value
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of
+from lockstep.frontend.exec.state import TAG_SHIFT
 from lockstep.isa.ptx.syntax import Immediate, Instruction, Negated, Operand, Register
 
 _HINTS = "[.L2::cache_hint][.L2::{64B,128B,256B}]"
@@ -78,18 +89,44 @@ _STORE = "global.shared::cta.bulk_group[.L2::cache_hint]"
 @opcode(*(f"cp.async.bulk.{form}" for form in (*_LOADS, _STORE)), destinations=0)
 def bulk_copy(lift: Lift, i: Instruction) -> None:
     to, at, size = _ends(lift, i)
-    with lift.b.guarded(addressed(lift, i, 4)):
+    if "bulk_group" in i.modifiers:
         lanes.bulk_copy(lift.b, to, at, size)
-        _complete(lift, i, size)
+        return
+    barrier = access_of(lift, i.operands[3], "cluster", OBJECT_BYTES, record=False)
+    with receivers(lift, i, 4, to, barrier) as (here, told):
+        lanes.bulk_copy(lift.b, here, at, size)
+        barrier_objects.complete_bytes(lift.b, told, size)
 
 
-def addressed(lift: Lift, i: Instruction, place: int) -> Value:
-    """Lanes whose copy is also for this CTA, the only one of its cluster: bit 0 of a mask."""
+@contextmanager
+def receivers(
+    lift: Lift, i: Instruction, place: int, target: Access, barrier: Access
+) -> Iterator[tuple[Access, Access]]:
+    """Where a copy goes: to the target, or with a mask of CTAs to the same place in each of them.
+
+    Yields target and barrier; with a mask, in a loop over the CTAs of the cluster, whose lanes are
+    those of which the mask has the CTA. ``place``: the operand that is the mask.
+    """
     b = lift.b
     if "multicast::cluster" not in i.modifiers:
-        return b.active
-    bit = formats.keep(b, lift.read(i.operands[place], "b16"), 1)
-    return Value(b.ir.not_(integer.is_zero(b, bit).ir), PRED)
+        yield target, barrier
+        return
+    mask = resize(b, lift.read(i.operands[place], "b16"), I32)
+    everyone, count = b.active, b.ir.trunc(b.field("launch", "cluster_ctas"), HALF)
+    with counted(b, count) as rank:
+        wanted = b.ir.lshr(mask.ir, b.splat(rank, I32).ir)
+        b.active = Value(b.ir.and_(everyone.ir, b.ir.trunc(wanted, b.vector(PRED))), PRED)
+        yield _in_cta(lift, target, rank), _in_cta(lift, barrier, rank)
+        b.active = everyone
+
+
+def _in_cta(lift: Lift, access: Access, rank: ir.Value) -> Access:
+    """An access at the same place in the shared memory of the CTA of a rank (i32)."""
+    b = lift.b
+    offset = b.ir.and_(access.address.ir, b.constant(I32, (1 << TAG_SHIFT) - 1).ir)
+    tag = b.splat(b.ir.shl(rank, ir.Constant(HALF, TAG_SHIFT)), I32)
+    relative = lift.layout.untagged(lift, Value(b.ir.or_(offset, tag.ir), I32))
+    return replace(access, address=relative)
 
 
 _REDUCTIONS = (
@@ -130,8 +167,7 @@ def _ends(lift: Lift, i: Instruction):
     """Target, source, and number of bytes; the stream gets the address in global memory."""
     target, source, size = i.operands[:3]
     spaces = [space_of(i, k) for k in range(2)]
-    outer = "global" if "global" in spaces else "shared"
-    recorded = spaces.index(outer)
+    recorded = spaces.index("global") if "global" in spaces else 0
     to, at = (
         access_of(lift, operand, space, lanes.CHUNK, record=k == recorded)
         for k, (operand, space) in enumerate(zip((target, source), spaces))
@@ -142,7 +178,7 @@ def _ends(lift: Lift, i: Instruction):
 def _complete(lift: Lift, i: Instruction, size: Value) -> None:
     """Tell the barrier of a copy into shared memory."""
     if "bulk_group" not in i.modifiers:
-        place = access_of(lift, i.operands[3], "shared", OBJECT_BYTES, record=False)
+        place = access_of(lift, i.operands[3], "cluster", OBJECT_BYTES, record=False)
         barrier_objects.complete_bytes(lift.b, place, size)
 
 

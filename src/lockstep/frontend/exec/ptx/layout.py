@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from lockstep.frontend.exec.ptx.lift import Lift
 
 _STACK = ("alloca", "stacksave", "stackrestore")
+_OF_CLUSTERS = ("mapa", "getctarank")
+_CLUSTERED = {"reqnctapercluster", "explicitcluster"}
 STACK_ALIGNMENT = 16  # bytes: what a vector access needs
 _FRAME = ("", "%frame")  # the register that holds where a thread's current frame begins
 _TAKEN = ("", "%taken")  # bytes that alloca has taken from the end of a thread's local memory
@@ -157,9 +159,11 @@ class Layout:
         b, function = lift.b, lift.function
         if (function.name, name) in self.local:
             return self._local_address(lift, self.local[function.name, name] + offset)
-        for places in (self.shared, self.parameters):
-            if name in places:
-                return b.constant(I64, places[name] + offset)
+        if name in self.shared:
+            place = b.constant(I64, self.shared[name] + offset)
+            return self.tagged(lift, place) if self.clustered else place
+        if name in self.parameters:
+            return b.constant(I64, self.parameters[name] + offset)
         if name in self.module.variables:
             index = self.symbols.setdefault(name, len(self.symbols))
             table = b.ir.inttoptr(b.field("launch", "symbols"), POINTER)
@@ -168,6 +172,25 @@ class Layout:
         if name in self.module.functions or name in self.module.aliases:
             return b.constant(I64, function_address(self.module, name) + offset)
         raise lift.refuse(f"no variable {name}")
+
+    def tagged(self, lift: "Lift", place: Value) -> Value:
+        """The shared address of a place (i32 or i64) in the CTA's own shared memory."""
+        tag = lift.scalar_field("cta", "tag", place.type)
+        return Value(lift.b.ir.add(place.ir, tag.ir), place.type)
+
+    def untagged(self, lift: "Lift", address: Value) -> Value:
+        """A shared address (i32 or i64) relative to the CTA's own shared memory."""
+        if not self.clustered:
+            return address
+        tag = lift.scalar_field("cta", "tag", address.type)
+        return Value(lift.b.ir.sub(address.ir, tag.ir), address.type)
+
+    @functools.cached_property
+    def clustered(self) -> bool:
+        """Whether the kernel tells the shared memories of a cluster's CTAs apart."""
+        names = (i.name for f in self.calls.functions for i in f.instructions)
+        known = any("cluster" in name or name.startswith(_OF_CLUSTERS) for name in names)
+        return known or not _CLUSTERED.isdisjoint(self.entry.directives)
 
     def _local_address(self, lift: "Lift", offset: int) -> Value:
         if lift.function.name not in self.frames:

@@ -10,7 +10,8 @@ from llvmlite import ir
 
 from lockstep.frontend.exec.lanes import memory as lanes
 from lockstep.frontend.exec.lanes.builder import POINTER
-from lockstep.frontend.exec.lanes.types import I64, PRED, Value
+from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
 from lockstep.frontend.exec.ptx.calls import load_words, store_words
 from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
@@ -18,7 +19,9 @@ from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of, w
 from lockstep.frontend.exec.state import (
     LOCAL_WINDOW,
     PARAMETER_WINDOW,
+    RANK_MASK,
     SHARED_WINDOW,
+    TAG_SHIFT,
     WINDOW_BYTES,
     Window,
 )
@@ -128,7 +131,12 @@ def store(lift: Lift, i: Instruction) -> None:
 
 # Addresses
 
-_STARTS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
+_STARTS = {
+    "shared": SHARED_WINDOW,
+    "cluster": SHARED_WINDOW,
+    "local": LOCAL_WINDOW,
+    "param": PARAMETER_WINDOW,
+}
 
 
 @opcode(
@@ -154,6 +162,13 @@ def is_in_space(lift: Lift, i: Instruction) -> None:
         return b.ir.icmp_unsigned("<", offset, b.constant(I64, size).ir)
 
     def inside(name: str) -> ir.Value:
+        if name == "cluster":
+            ctas = lift.scalar_field("launch", "cluster_ctas", I64)
+            room = b.ir.shl(ctas.ir, b.constant(I64, TAG_SHIFT).ir)
+            offset = b.ir.sub(value.ir, b.constant(I64, SHARED_WINDOW).ir)
+            return b.ir.icmp_unsigned("<", offset, room)
+        if name == "shared" and lift.layout.clustered:
+            return within(lift.scalar_field("cta", "window", I64), 1 << TAG_SHIFT)
         if name != "const":
             return within(b.constant(I64, _STARTS[name]), WINDOW_BYTES)
         result = b.constant(PRED, 0).ir
@@ -164,7 +179,9 @@ def is_in_space(lift: Lift, i: Instruction) -> None:
         return result
 
     if space == "global":
-        others = [inside(name) for name in ("shared", "local", "const")]
+        windows = [_STARTS[name] for name in ("shared", "local")]
+        others = [within(b.constant(I64, start), WINDOW_BYTES) for start in windows]
+        others.append(inside("const"))
         result = b.ir.not_(functools.reduce(b.ir.or_, others))
     else:
         result = inside(space)
@@ -173,13 +190,21 @@ def is_in_space(lift: Lift, i: Instruction) -> None:
 
 @opcode("mapa[.shared::cluster].{u32,u64}")
 def map_address(lift: Lift, i: Instruction) -> None:
-    """A cluster has one CTA here: its shared memory is that of whichever rank."""
-    lift.write(i.operands[0], lift.read(i.operands[1], i.modifiers[-1]))
+    """The place of an address of shared memory, in the shared memory of another CTA."""
+    b, kind = lift.b, i.modifiers[-1]
+    address, rank = lift.read(i.operands[1], kind), lift.read(i.operands[2], "u32")
+    own = b.constant(address.type, ~(RANK_MASK << TAG_SHIFT))
+    rank = b.elementwise("umin", rank, b.constant(I32, RANK_MASK))  # an access there is a fault
+    tag = b.ir.shl(resize(b, rank, address.type).ir, b.constant(address.type, TAG_SHIFT).ir)
+    lift.write(i.operands[0], Value(b.ir.or_(b.ir.and_(address.ir, own.ir), tag), address.type))
 
 
 @opcode("getctarank[.shared::cluster].{u32,u64}")
 def cta_rank(lift: Lift, i: Instruction) -> None:
-    lift.write(i.operands[0], lift.b.constant(type_of("u32"), 0))
+    b = lift.b
+    address = resize(b, lift.read(i.operands[1], i.modifiers[-1]), I32)
+    tag = b.ir.lshr(address.ir, b.constant(I32, TAG_SHIFT).ir)
+    lift.write(i.operands[0], Value(b.ir.and_(tag, b.constant(I32, RANK_MASK).ir), I32))
 
 
 # What has no effect on values

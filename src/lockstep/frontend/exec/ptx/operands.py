@@ -6,20 +6,31 @@ from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.builder import WORD
 from lockstep.frontend.exec.lanes.types import I32, I64, Value
 from lockstep.frontend.exec.ptx.lift import Lift
-from lockstep.frontend.exec.state import Window
-from lockstep.isa.ptx.syntax import Instruction, Memory, Operand, Register, Symbol, Vector
+from lockstep.frontend.exec.state import SHARED_WINDOW, WINDOW_BYTES, Window
+from lockstep.isa.ptx.syntax import (
+    Immediate,
+    Instruction,
+    Memory,
+    Operand,
+    Register,
+    Symbol,
+    Vector,
+)
 
-SPACES = ("global", "shared", "local", "param", "const")
+SPACES = ("global", "shared", "cluster", "local", "param", "const")
 _WINDOWS = {
     "shared": Window.SHARED,
+    "cluster": Window.CLUSTER,
     "local": Window.LOCAL,
     "param": Window.PARAMETER,
 }
 
+_SPACE_OF = {"shared::cluster": "cluster", "cluster": "scope"}
+
 
 def space_of(i: Instruction, nth: int = 0) -> str:
-    """The nth state space that an instruction names, or generic."""
-    words = [word.partition("::")[0] for word in i.modifiers]
+    """The nth state space that an instruction names, or generic; cluster for shared::cluster."""
+    words = [_SPACE_OF.get(word, word.partition("::")[0]) for word in i.modifiers]
     spaces = [word for word in words if word in SPACES]
     return spaces[nth] if nth < len(spaces) else "generic"
 
@@ -35,7 +46,10 @@ def window_of(lift: Lift, operand: Memory, space: str) -> Window:
 
 
 def address_of(lift: Lift, operand: Memory, window: Window) -> Value:
-    """The address that an operand names: 32-bit in a window, else 64-bit."""
+    """The address that an operand names: 32-bit in a window, else 64-bit.
+
+    In shared memory, relative to the CTA's own.
+    """
     b, base = lift.b, operand.base
     bits = 64 if not isinstance(base, Register) else lift.type(base.name).bits
     value = lift.read(base, f"u{bits}")
@@ -43,6 +57,8 @@ def address_of(lift: Lift, operand: Memory, window: Window) -> Value:
         value = Value(b.ir.zext(value.ir, b.vector(I64)), I64)
     if window != Window.GLOBAL and value.type == I64:
         value = Value(b.ir.trunc(value.ir, b.vector(I32)), I32)
+    if window in (Window.SHARED, Window.CLUSTER) and not isinstance(base, Immediate):
+        value = lift.layout.untagged(lift, value)
     if operand.offset:
         value = Value(b.ir.add(value.ir, b.constant(value.type, operand.offset).ir), value.type)
     return value
@@ -55,8 +71,21 @@ def access_of(lift: Lift, operand: Operand, space: str, size: int, record: bool 
     window = window_of(lift, operand, space)
     address = address_of(lift, operand, window)
     if record and window != Window.PARAMETER:
-        lift.record_addresses(address)
+        lift.record_addresses(seen(lift, address, window))
     return Access(window, address, size, ir.Constant(WORD, lift.site(window)))
+
+
+def seen(lift: Lift, address: Value, window: Window) -> Value:
+    """Addresses as the timing model reads them: generic ones of shared memory relative, too."""
+    if window != Window.GLOBAL or not lift.wants_addresses or not lift.layout.clustered:
+        return address
+    b = lift.b
+    offset = b.ir.sub(address.ir, b.constant(I64, SHARED_WINDOW).ir)
+    shared = b.ir.icmp_unsigned("<", offset, b.constant(I64, WINDOW_BYTES).ir)
+    relative = lift.layout.untagged(lift, Value(offset, I64))
+    within = b.ir.and_(relative.ir, b.constant(I64, WINDOW_BYTES - 1).ir)
+    seen = b.ir.add(within, b.constant(I64, SHARED_WINDOW).ir)
+    return Value(b.ir.select(shared, seen, address.ir), I64)
 
 
 def elements(operand: Operand) -> tuple[Operand, ...]:

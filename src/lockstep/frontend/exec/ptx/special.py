@@ -17,9 +17,10 @@ _VECTORS = {  # record and field without the axis
     "%ntid": ("launch", "ntid"),
     "%nctaid": ("launch", "nctaid"),
     "%ctaid": ("cta", "ctaid"),
-    # A cluster is one CTA.
-    "%clusterid": ("cta", "ctaid"),
-    "%nclusterid": ("launch", "nctaid"),
+    "%clusterid": ("cta", "clusterid"),
+    "%nclusterid": ("launch", "nclusterid"),
+    "%cluster_ctaid": ("cta", "cluster_ctaid"),
+    "%cluster_nctaid": ("launch", "cluster"),
 }
 _SCALARS = {
     "%warpid": ("warp", "index"),
@@ -30,13 +31,11 @@ _SCALARS = {
     "%dynamic_smem_size": ("launch", "dynamic_shared_bytes"),
     "%total_smem_size": ("launch", "shared_bytes"),
     "%aggr_smem_size": ("launch", "shared_bytes"),
+    "%cluster_ctarank": ("cta", "rank"),
+    "%cluster_nctarank": ("launch", "cluster_ctas"),
 }
 _CONSTANTS = {
     "WARP_SZ": LANES,
-    **{f"%cluster_ctaid.{axis}": 0 for axis in _AXES},
-    **{f"%cluster_nctaid.{axis}": 1 for axis in _AXES},
-    "%cluster_ctarank": 0,
-    "%cluster_nctarank": 1,
     **{f"%envreg{k}": 0 for k in (0, *range(3, 32))},  # CUDA's driver leaves them zero
     **{f"%pm{k}": 0 for k in range(8)},  # nothing is counted
     **{f"%pm{k}_64": 0 for k in range(8)},
@@ -92,7 +91,8 @@ def special(lift: "Lift", name: str, component: int = -1) -> Value:
     if name == "%laneid":
         return lane_numbers(lift.b, I32)
     if name == "%is_explicit_cluster":
-        return lift.b.constant(PRED, 0)
+        explicit = lift.scalar_field("launch", "explicit_cluster", I32)
+        return Value(lift.b.ir.trunc(explicit.ir, lift.b.vector(PRED)), PRED)
     raise lift.refuse(f"special register {name} is not supported")
 
 

@@ -7,7 +7,7 @@ from lockstep.frontend.exec.lanes import tensor as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.builder import WORD
 from lockstep.frontend.exec.lanes.tensor import TensorTile
-from lockstep.frontend.exec.ptx.async_copy import addressed
+from lockstep.frontend.exec.ptx.async_copy import receivers
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
@@ -48,10 +48,12 @@ def _shared(lift: Lift, operand: Memory) -> Access:
 def load(lift: Lift, i: Instruction) -> None:
     """Bytes outside the tensor count for the barrier too."""
     target, source, barrier = i.operands[:3]
-    with lift.b.guarded(addressed(lift, i, 3)):
-        size = lanes.load_tile(lift.b, _tile(lift, i, source), _shared(lift, target))
-        place = access_of(lift, barrier, "shared", OBJECT_BYTES, record=False)
-        barrier_objects.complete_bytes(lift.b, place, size)
+    tile = _tile(lift, i, source)
+    to = access_of(lift, target, "cluster", CHUNK, record=False)
+    place = access_of(lift, barrier, "cluster", OBJECT_BYTES, record=False)
+    with receivers(lift, i, 3, to, place) as (here, told):
+        size = lanes.load_tile(lift.b, tile, here)
+        barrier_objects.complete_bytes(lift.b, told, size)
 
 
 @opcode(f"cp.async.bulk.tensor.{_AXES}.global.shared::cta{_STORE}{_HINT}", destinations=0)

@@ -122,6 +122,7 @@ class Translation(translation.Translation):
             "texts": static.texts,
             "origins": [_origin(f.name, i) for f in self.functions for i in f.instructions],
             "registers": static.registers,
+            "clustered": layout.clustered,
             "frame_bytes": max(layout.deepest, STACK_ALIGNMENT * layout.allocates),
         }
 

@@ -1,0 +1,70 @@
+"""Clusters, CTAs that run together in a GPC: what is asked for, and what a GPU takes."""
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+
+from lockstep.errors import WorkloadError
+from lockstep.gpus.spec import GPU
+from lockstep.model.sm.bind import occupancy
+from lockstep.model.sm.state import MOST_CLUSTER_CTAS
+from lockstep.workload import Kernel
+
+MOST_PORTABLE = 8  # CTAs; CUDA C++ Programming Guide, thread block clusters
+ARCHITECTURE = 90  # the first with clusters
+
+Triple = tuple[int, int, int]
+
+
+def cluster_of(kernel: str, directives: Mapping[str, tuple], asked: Triple | None) -> Triple | None:
+    """The cluster of a launch: what its kernel requires, or what the launch asks for.
+
+    None if neither says anything. Raises :class:`WorkloadError` that names the directive.
+    """
+    required = directives.get("reqnctapercluster")
+    if required is not None:
+        wanted = (*required, 1, 1)[:3]
+        if asked not in (None, wanted):
+            raise WorkloadError(
+                f"kernel {kernel}: clusters of {asked} CTAs; its .reqnctapercluster is {wanted}"
+            )
+        asked = wanted
+    if asked is None and "explicitcluster" in directives:
+        raise WorkloadError(
+            f"kernel {kernel}: its .explicitcluster wants a cluster: launch it as "
+            "kernel.with_cluster(size)[grid, block](*arguments)"
+        )
+    most = directives.get("maxclusterrank")
+    if asked is not None and most is not None and math.prod(asked) > most[0]:
+        raise WorkloadError(
+            f"kernel {kernel}: clusters of {math.prod(asked)} CTAs; "
+            f"its .maxclusterrank is {most[0]}"
+        )
+    return asked
+
+
+def most_clusters(kernel: Kernel, gpu: GPU, portable: bool = True) -> int:
+    """How many clusters of a kernel the GPU holds at once.
+
+    ``portable``: sizes are refused that not every GPU with clusters takes. Raises
+    :class:`WorkloadError` if the GPU cannot run them.
+    """
+    size, name = math.prod(kernel.cluster), f"kernel {kernel.name}"
+    if size == 1:
+        return occupancy(kernel, gpu)[0] * gpu.sm.count
+    if max(gpu.architectures, default=0) < ARCHITECTURE:
+        raise WorkloadError(f"{name}: {gpu.name} has no clusters; they came with sm_{ARCHITECTURE}")
+    if size > (MOST_PORTABLE if portable else MOST_CLUSTER_CTAS):
+        more = f"; up to {MOST_CLUSTER_CTAS} with portable=False" if portable else ""
+        most = MOST_PORTABLE if portable else MOST_CLUSTER_CTAS
+        raise WorkloadError(f"{name}: clusters of {size} CTAs; a GPU takes at most {most}{more}")
+    if any(blocks % ctas for blocks, ctas in zip(kernel.grid, kernel.cluster)):
+        raise WorkloadError(
+            f"{name}: clusters of {kernel.cluster} CTAs do not divide the grid {kernel.grid}"
+        )
+    each, gpcs, sms = occupancy(kernel, gpu)[0], gpu.sm.gpcs, gpu.sm.count
+    ends = [gpc * sms // gpcs for gpc in range(gpcs + 1)]
+    count = sum((end - start) * each // size for start, end in pairwise(ends))
+    if count == 0:
+        raise WorkloadError(f"{name}: no GPC of {gpu.name} holds {size} of its CTAs")
+    return count

@@ -1,0 +1,120 @@
+"""Clusters of several CTAs, as the twin has them: registers, memory of others, barriers."""
+
+import numpy as np
+import pytest
+
+import lockstep
+from lockstep.frontend.exec.faults import LaunchError
+from lockstep.isa.ptx.parser import parse
+from ptx_twin.cluster_programs import MEET, PROGRAMS, kernel
+from ptx_twin.interpreter import run
+from ptx_twin.memory import Memory
+
+THREADS = 64
+SHAPES = {"one": (1, 3), "two": (2, 8), "planes": ((2, 1, 2), (4, 3, 2)), "eight": (8, 16)}
+
+
+@pytest.fixture(scope="module")
+def device():
+    return lockstep.Device("H100", limit_instructions=5_000_000)
+
+
+def by_twin(text, grid, cluster):
+    memory = Memory(1 << 20)
+    size = 4 * THREADS * int(np.prod(grid))
+    out = memory.allocate(size)
+    run(parse(text), "k", grid, THREADS, [out], memory, cluster=cluster)
+    return np.frombuffer(memory.bytes_at(out, size), np.uint32)
+
+
+def by_device(device, text, grid, cluster):
+    out = device.array(np.zeros(THREADS * int(np.prod(grid)), np.uint32))
+    entry = device.load_ptx(text)["k"]
+    (entry if cluster == 1 else entry.with_cluster(cluster))[grid, THREADS](out)
+    return out.numpy()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_as_the_twin(device, name, shape):
+    if name == "a whole CTA ends early" and shape == "one":
+        pytest.skip("its only CTA ends")
+    cluster, grid = SHAPES[shape]
+    text = PROGRAMS[name]
+    expected = by_twin(text, grid, cluster)
+    np.testing.assert_array_equal(by_device(device, text, grid, cluster), expected)
+    assert len(set(expected)) > 1 or shape == "one" or "end" in name
+
+
+def failure(device, text, cluster=4, grid=8):
+    with pytest.raises(LaunchError) as caught:
+        by_device(device, text, grid, cluster)
+    return caught.value
+
+
+FAR = MEET + "mov.u32 %o, {rank}; mapa.shared::cluster.u32 %y, %x, %o;"
+
+
+def test_there_are_no_ctas_outside_the_cluster(device):
+    text = kernel(FAR.format(rank=4) + "ld.shared::cluster.u32 %a, [%y];")
+    error = failure(device, text)
+    assert error.kind == "shared_out_of_bounds"
+    assert "shared read of 4 bytes at 0x4000000, of CTA 4 of a cluster of 4" in str(error)
+    assert by_device(device, text, 16, 8).any()  # five CTAs are enough
+    huge = failure(device, kernel(FAR.format(rank=300) + "ld.shared::cluster.u32 %a, [%y];"))
+    assert "of CTA 255 of a cluster of 4" in str(huge)
+
+
+def test_shared_memory_of_others_has_an_end(device):
+    """Its 520 bytes: the last word can be read, the one behind it cannot."""
+    access = FAR.format(rank=2) + "ld.shared::cluster.u32 %a, [%y+{offset}];"
+    assert by_device(device, kernel(access.format(offset=264)), 8, 4).shape == (512,)
+    error = failure(device, kernel(access.format(offset=268)))
+    assert error.kind == "shared_out_of_bounds" and error.thread == (63, 0, 0)
+    assert "at 0x2000208, beyond the 520 bytes of CTA 2 of the cluster" in str(error)
+
+
+@pytest.mark.parametrize("rank", [0, 3])
+def test_a_generic_address_of_another_cta_is_checked(device, rank):
+    text = kernel(
+        FAR.format(rank=rank) + "cvt.u64.u32 %d, %y; cvta.shared::cluster.u64 %d, %d;"
+        "st.u32 [%d+512], %a;"
+    )
+    message = f"shared write of 4 bytes at {hex(rank << 24 | 0x208)}, beyond the 520 bytes of CTA"
+    assert f"{message} {rank}" in str(failure(device, text))
+
+
+def test_another_ctas_memory_is_not_in_the_space_of_the_own(device):
+    text = kernel(FAR.format(rank=1) + "ld.shared::cta.u32 %a, [%y];")
+    error = failure(device, text)
+    assert error.kind == "shared_out_of_bounds" and error.cta[0] % 4 != 1
+
+
+def test_misaligned_accesses_of_other_ctas(device):
+    error = failure(device, kernel(FAR.format(rank=1) + "ld.shared::cluster.u32 %a, [%y+2];"))
+    assert error.kind == "misaligned"
+
+
+def test_who_waits_for_a_cta_that_never_comes_is_told(device):
+    """CTA 1 waits at a barrier of its own, for more threads than it has."""
+    body = "setp.eq.u32 %p, %r, 1; @%p barrier.sync 3, 96;" + MEET
+    error = failure(device, kernel(body), cluster=2, grid=2)
+    assert error.kind == "deadlock"
+    assert "barrier 3 of 96 threads" in str(error) or "the cluster's barrier" in str(error)
+
+
+def test_clusters_wait_for_each_other(device):
+    """Each cluster but the last waits for a flag that a later one sets: all must be resident."""
+    body = (
+        MEET + "ld.param.u64 %d, [k_out]; mov.u32 %b, %nctaid.x; mov.u32 %w, %ntid.x;"
+        "mul.lo.u32 %b, %b, %w; mul.wide.u32 %e, %b, 4; add.u64 %d, %d, %e;"
+        "mov.u32 %c, %clusterid.x; mul.wide.u32 %e, %c, 4; add.u64 %e, %d, %e;"
+        "mov.u32 %w, %nclusterid.x; sub.u32 %w, %w, 1; setp.eq.u32 %p, %c, %w; @%p bra SET;"
+        "LOOK: ld.acquire.gpu.global.u32 %b, [%e+4]; setp.eq.u32 %p, %b, 0; @%p bra LOOK;"
+        "SET: mov.u32 %b, 1; st.release.gpu.global.u32 [%e], %b; add.u32 %a, %c, 1;" + MEET
+    )
+    grid = 12
+    out = device.array(np.zeros(THREADS * grid + grid + 1, np.uint32))
+    device.load_ptx(kernel(body))["k"].with_cluster(2)[grid, THREADS](out)
+    expected = np.repeat(np.arange(grid) // 2 + 1, THREADS)
+    np.testing.assert_array_equal(out.numpy()[: THREADS * grid], expected)
