@@ -131,8 +131,8 @@ PROGRAMS = {
         "mov.u32 %b, 0;" + _HERE.format(name="copy") + "st.shared.u32 [%y], %b; mov.u32 %c, 0;"
         + MEET
         + "NEXT: mapa.shared::cluster.u32 %b, %y, %c;"
-        + "atom.shared::cluster.add.u32 %w, [%b], %n; red.shared::cluster.max.u32 [%b+0], %i;"
-        + "cvt.u64.u32 %d, %b; cvta.shared::cluster.u64 %d, %d; red.cluster.xor.b32 [%d], %r;"
+        + "atom.shared::cluster.add.u32 %w, [%b], %n; red.shared::cluster.add.u32 [%b+0], %i;"
+        + "cvt.u64.u32 %d, %b; cvta.shared::cluster.u64 %d, %d; red.cluster.add.u32 [%d], %r;"
         + "add.u32 %c, %c, 1; setp.lt.u32 %p, %c, %m; @%p bra NEXT;"
         + MEET
         + "ld.shared.u32 %a, [%y];"

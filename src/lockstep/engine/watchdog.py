@@ -5,6 +5,7 @@ import numpy as np
 from lockstep.engine.kernels import KernelTable
 from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import Stall
+from lockstep.model.sm.cluster import CLUSTER
 from lockstep.model.sm.state import NEVER
 
 MOST_WARPS = 8
@@ -19,6 +20,9 @@ def _cause(sm, s: int, w: int) -> str:
     warp = sm.warps[s, w]
     if warp.barrier >= 0:
         cta = sm.ctas[s, warp.cta]
+        if warp.barrier == CLUSTER:
+            here = f"{cta.came} of {cta.warps - cta.finished} warps of its CTA arrived"
+            return f"the barrier of the cluster: {here}"
         barrier = sm.barriers[s, warp.cta, warp.barrier]
         awaited = barrier.expected or cta.warps - cta.finished
         return f"barrier {warp.barrier}: {barrier.arrived} of {awaited} warps arrived"

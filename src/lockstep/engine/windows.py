@@ -9,6 +9,7 @@ import numpy as np
 
 from lockstep._jit import Context, atomic_add, give_way, inline, jit
 from lockstep.model.link import deliver, next_arrival
+from lockstep.model.sm.cluster import open_barriers
 from lockstep.model.sm.state import NEVER
 
 SPINS = 4096  # looks at a barrier before the processor is offered to others
@@ -68,6 +69,8 @@ def run_windows(team, c, memory, links, thread, start, window, cut, stop, most):
         )
         meet(team)
         deliver(links.replies, first_sm, last_sm, now)
+        if thread == 0 and c.dispatcher[0].clusters > 0:
+            event = min(event, open_barriers(c, end))
         team.events[thread] = min(event, next_arrival(links.replies, first_sm, last_sm))
         team.finished[thread] = 0
         for s in range(first_sm, last_sm):

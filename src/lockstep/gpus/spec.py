@@ -118,6 +118,7 @@ class SharedMemory(Spec, kw_only=True):
     banks: _int(1, 256, "banks", "banks") = 32
     bank_bytes: _int(1, 64, "bytes", "width of a bank") = 4
     latency: _int(2, 4096, "cycles", "load-to-use without conflicts")
+    remote_latency: _int(2, 4096, "cycles", "the same of another CTA of the cluster") = 180
 
 
 class L1(Spec, kw_only=True):
@@ -177,6 +178,7 @@ class SM(Spec, kw_only=True):
     registers: _int(32, 1 << 22, "registers", "32-bit registers") = 65536
     register_granularity: _int(1, 4096, "registers", "register allocation unit of a warp") = 256
     barrier_latency: _int(1, 256, "cycles", "last arrival to issue of the released warps")
+    cluster_barrier_latency: _int(1, 4096, "cycles", "the same of the barrier of a cluster") = 180
     fence_latency: _int(1, 4096, "cycles", "memory fence with nothing outstanding") = 16
     scheduler: Scheduler = Scheduler()
     front_end: FrontEnd = FrontEnd()

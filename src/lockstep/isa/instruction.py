@@ -51,6 +51,8 @@ class OpClass(IntEnum):
     CACHE_CONTROL = 33
     SLEEP = 34
     BULK_STORE = 35  # the tensor memory accelerator: to global memory
+    CLUSTER_ARRIVE = 36  # arrives at the barrier of the cluster and goes on
+    CLUSTER_WAIT = 37  # waits for the opening of the barrier at which it has arrived
 
 
 class Space(IntEnum):

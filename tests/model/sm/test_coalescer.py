@@ -160,7 +160,7 @@ def test_local_memory_of_two_threads_never_overlaps(tiny, idle_sms, a, b, t, u):
 
 
 def test_generic_addresses_are_told_apart():
-    kernel = SimpleNamespace(shared_base=0x7000000, local_base=0x9000000)
+    kernel = SimpleNamespace(shared_base=0x7000000, local_base=0x9000000, cluster=1)
     resolve = coalescer.resolve
     window = coalescer.APERTURE
     assert resolve(Space.GENERIC, 0x7000000, kernel) == Space.SHARED
@@ -168,6 +168,9 @@ def test_generic_addresses_are_told_apart():
     assert resolve(Space.GENERIC, 0x7000000 + window - 1, kernel) == Space.SHARED
     assert resolve(Space.GENERIC, 0x9000000 + window - 1, kernel) == Space.LOCAL
     assert resolve(Space.GENERIC, 0x9000000 + window, kernel) == Space.GLOBAL
+    several = SimpleNamespace(shared_base=0x7000000, local_base=0xF000000, cluster=4)
+    assert resolve(Space.GENERIC, 0x7000000 + 4 * window - 1, several) == Space.SHARED
+    assert resolve(Space.GENERIC, 0x7000000 + 4 * window, several) == Space.GLOBAL
     assert resolve(Space.GENERIC, 0, KERNEL) == Space.GLOBAL, "unknown windows hold nothing"
     assert resolve(Space.LOCAL, 0x7000000, kernel) == Space.LOCAL
 

@@ -10,8 +10,9 @@ NEWEST_TRACER = 6
 MOST_THREADS = 1024  # in a block; CUDA C++ Programming Guide, compute capabilities
 GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)  # the same source
 BLOCK_LIMITS = (1024, 1024, 64)  # the same source
+CLUSTER_LIMITS = (16, 16, 16)  # CTAs; the same source: 16 together
 _KEYS = (
-    "kernel name", "kernel id", "grid dim", "block dim", "shmem", "nregs", "binary version",
+    "kernel name", "kernel id", "grid dim", "cluster dim", "block dim", "shmem", "nregs", "binary version",
     "cuda stream id", "shmem base_addr", "local mem base_addr", "nvbit version",
     "accelsim tracer version", "enable lineinfo",
 )  # fmt: skip
@@ -26,6 +27,7 @@ class Header:
     name: str
     id: int
     grid: tuple[int, int, int]
+    cluster: tuple[int, int, int]  # of our own traces alone: no tracer writes it
     block: tuple[int, int, int]
     shared_bytes: int
     registers: int
@@ -62,6 +64,7 @@ def parse_header(text: bytes, path) -> Header:
         name=values.text("kernel name"),
         id=values.number("kernel id", _UNSIGNED),
         grid=values.triple("grid dim", GRID_LIMITS),
+        cluster=values.triple("cluster dim", CLUSTER_LIMITS, default=(1, 1, 1)),
         block=values.triple("block dim", BLOCK_LIMITS),
         shared_bytes=values.number("shmem", (1 << 31) - 1),
         registers=values.number("nregs", 256),
@@ -151,8 +154,15 @@ class _Values:
             self.fail(key, f"a hexadecimal address, found {value[:40]!r}")
         return int(value, 16)
 
-    def triple(self, key: str, limits: tuple[int, int, int]) -> tuple[int, int, int]:
+    def triple(
+        self,
+        key: str,
+        limits: tuple[int, int, int],
+        default: tuple[int, int, int] | None = None,
+    ) -> tuple[int, int, int]:
         """``(x,y,z)``, each from 1 to its limit."""
+        if key not in self._fields and default is not None:
+            return default
         value = self.text(key)
         match = _TRIPLE.fullmatch(value)
         x, y, z = (int(n) for n in match.groups()) if match else (0, 0, 0)

@@ -84,6 +84,7 @@ def _open(path: Path, digest) -> Kernel:
         id=header.id,
         name=header.name,
         grid=header.grid,
+        cluster=header.cluster,
         block=header.block,
         registers=header.registers,
         shared_bytes=header.shared_bytes,

@@ -48,6 +48,13 @@ def _write_kernel(kernel: Kernel, path: Path, newest: int) -> None:
             continue
 
 
+def _cluster(kernel: Kernel) -> str:
+    """A line of our own, which other readers pass over, where CTAs run in clusters."""
+    if kernel.cluster == (1, 1, 1):
+        return ""
+    return f"-cluster dim = ({','.join(map(str, kernel.cluster))})\n"
+
+
 def _header(kernel: Kernel, version: int) -> str:
     """The header, in the order in which the tracer writes it."""
     name = " ".join(kernel.name.split()) or "unnamed"
@@ -61,6 +68,7 @@ def _header(kernel: Kernel, version: int) -> str:
         f"-kernel id = {kernel.id}\n"
         f"-grid dim = ({grid})\n"
         f"-block dim = ({block})\n"
+        f"{_cluster(kernel)}"
         f"-shmem = {kernel.shared_bytes}\n"
         f"-nregs = {kernel.registers}\n"
         f"-binary version = {kernel.architecture}\n"

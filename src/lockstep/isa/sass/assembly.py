@@ -31,7 +31,7 @@ _NO_RESULT = frozenset(
     | {OpClass.BULK_STORE}
     | {OpClass.EXIT, OpClass.BARRIER, OpClass.ARRIVE, OpClass.FENCE, OpClass.COMMIT_GROUP}
     | {OpClass.WAIT_GROUP, OpClass.NOP, OpClass.CACHE_CONTROL, OpClass.SLEEP}
-    | {OpClass.CONVERGENCE, OpClass.SURFACE}
+    | {OpClass.CONVERGENCE, OpClass.SURFACE, OpClass.CLUSTER_ARRIVE, OpClass.CLUSTER_WAIT}
 )
 _PREDICATE_RESULTS = {"VOTE": 1, "VOTEU": 1, "FCHK": 1, "PSET": 0, "CSET": 0}
 _MOST_PREDICATE_RESULTS = 2

@@ -40,6 +40,8 @@ _OPCODES: dict[OpClass, tuple[str, ...]] = {
     OpClass.EXIT: ("EXIT",),
     OpClass.BARRIER: ("BAR.SYNC",),
     OpClass.ARRIVE: ("BAR.ARV",),
+    OpClass.CLUSTER_ARRIVE: ("UCGABAR_ARV",),
+    OpClass.CLUSTER_WAIT: ("UCGABAR_WAIT",),
     OpClass.FENCE: ("MEMBAR.SC.GPU",),
     OpClass.COMMIT_GROUP: ("LDGDEPBAR",),
     OpClass.WAIT_GROUP: ("DEPBAR.LE",),

@@ -60,6 +60,8 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.whole_lines = m.coalescer == "line"
     s.shared_banks, s.shared_bank_bytes = gpu.shared.banks, gpu.shared.bank_bytes
     s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)
+    s.remote_cycles = max(0, gpu.shared.remote_latency - m.address_interval - 1)
+    s.cluster_barrier_latency = gpu.sm.cluster_barrier_latency
     s.shared_limit = gpu.shared.bytes
     k = gpu.constant
     s.constant_sets, s.constant_ways = cache_shape(k.bytes, k.ways, k.line_bytes)
@@ -142,6 +144,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         ready=np.zeros((n, gpu.sm.warps, REGISTER_COUNT), np.int64),
         ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
         barriers=records((n, gpu.sm.ctas, NAMED_BARRIERS), state.BARRIER),
+        clusters=records(n * gpu.sm.ctas // 2 + 1, state.CLUSTER),
         units=np.zeros((n, b + 1, instances), np.int64),
         unit_table=table if len(table) else np.zeros((1, 3), np.int64),
         register_ports=np.zeros((n, b, s.banks + s.collectors), np.int64),

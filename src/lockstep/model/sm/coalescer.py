@@ -27,10 +27,11 @@ def resolve(space, address, kernel):
     """The memory a generic access means: told by the first active lane's address."""
     if space != GENERIC:
         return space
-    if kernel.shared_base <= address < kernel.shared_base + APERTURE and kernel.shared_base > 0:
-        return SHARED
     if kernel.local_base <= address < kernel.local_base + APERTURE and kernel.local_base > 0:
         return LOCAL
+    end = kernel.shared_base + APERTURE * kernel.cluster  # those of a cluster lie side by side
+    if kernel.shared_base <= address < end and kernel.shared_base > 0:
+        return SHARED
     return GLOBAL
 
 

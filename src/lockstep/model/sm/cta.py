@@ -2,6 +2,7 @@
 
 from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
+from lockstep.model.sm import cluster
 from lockstep.model.sm.accounting import NO_WARP, account_residency, settle, start_accounting
 from lockstep.model.sm.barrier import reset, warp_finished
 from lockstep.model.sm.state import (
@@ -105,7 +106,7 @@ def start_warp(c, s, w, slot, index, pending, now):
 
 @inline
 def launch(c, s, k, pending, now):
-    """Start a CTA of kernel slot ``k`` on SM ``s``; room was checked."""
+    """Start a CTA of kernel slot ``k`` on SM ``s``, in the slot returned; room was checked."""
     kernel = c.kernels[k]
     sm = c.sms[s]
     if sm.resident_ctas == 0:
@@ -126,6 +127,7 @@ def launch(c, s, k, pending, now):
     cta.pool = pending.pool
     for barrier in range(NAMED_BARRIERS):
         reset(c, s, slot, barrier)
+    cluster.begin(cta)
     if kernel.source != 0:
         start(c, s, slot, now)
     sm.resident_warps += kernel.warps
@@ -139,6 +141,7 @@ def launch(c, s, k, pending, now):
             next_run(c, s, w, now)  # of an empty stream the first issue makes the end
             index += 1
         w += 1
+    return slot
 
 
 @inline
@@ -166,6 +169,7 @@ def end_warp(c, s, w, now):
     c.sms[s].resident_warps -= 1
     c.ctas[s, warp.cta].finished += 1
     warp_finished(c, s, w, now)
+    cluster.warp_finished(c, s, w, now)
 
 
 @inline
@@ -178,6 +182,7 @@ def end_cta_if_done(c, s, slot, now):
     kernel = c.kernels[cta.kernel]
     reserve(c.sms[s], kernel, -1)
     cta.active = 0
+    cluster.leave(c, cta, now)
     for w in range(c.spec[0].warps):
         warp = c.warps[s, w]
         if warp.active and warp.cta == slot:

@@ -9,6 +9,7 @@ together are served in launch order: a later one gets what an earlier one leaves
 
 from lockstep._jit import inline, jit
 from lockstep.model.cache.l1_fill import invalidate
+from lockstep.model.sm import cluster
 from lockstep.model.sm.accounting import settle
 from lockstep.model.sm.cta import fits, launch, room
 
@@ -58,13 +59,13 @@ def least_busy(c, gpc, kernel):
 
 @inline
 def start_next(c, s, slot, cycle):
-    """Launch the CTA of a kernel slot that has waited longest."""
+    """Launch the CTA of a kernel slot that has waited longest; its CTA slot on the SM."""
     kernel = c.kernels[slot]
     if kernel.started < 0:
         kernel.started = cycle
     pending = c.pending[slot, kernel.taken % c.pending.shape[1]]
     kernel.taken += 1
-    launch(c, s, slot, pending, cycle)
+    return launch(c, s, slot, pending, cycle)
 
 
 @inline
@@ -85,8 +86,10 @@ def dispatch_cluster(c, slot, cycle):
     gpc = find_gpc(c, kernel)
     if gpc < 0:
         return 0
-    for _ in range(kernel.cluster):
-        start_next(c, least_busy(c, gpc, kernel), slot, cycle)
+    row = cluster.found(c, kernel.cluster)
+    for rank in range(kernel.cluster):
+        s = least_busy(c, gpc, kernel)
+        cluster.enter(c, s, start_next(c, s, slot, cycle), row, rank)
     c.dispatcher[0].next_gpc = (gpc + 1) % c.spec[0].gpcs
     return kernel.cluster
 

@@ -4,7 +4,7 @@ from lockstep._jit import force_inline
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.counters import Stall
-from lockstep.model.sm import constant, operands
+from lockstep.model.sm import cluster, constant, operands
 from lockstep.model.sm.barrier import arrive
 from lockstep.model.sm.cta import end_warp
 from lockstep.model.sm.dependence import (
@@ -20,6 +20,8 @@ from lockstep.model.sm.state import DONE_WARP, FIXED, GROUPS, LONG, NEVER, SHORT
 from lockstep.model.sm.stream import execute_block, next_run, resume
 
 ARRIVE = int(OpClass.ARRIVE)
+CLUSTER_ARRIVE = int(OpClass.CLUSTER_ARRIVE)
+CLUSTER_WAIT = int(OpClass.CLUSTER_WAIT)
 BARRIER = int(OpClass.BARRIER)
 CACHE_CONTROL = int(OpClass.CACHE_CONTROL)
 COMMIT_GROUP = int(OpClass.COMMIT_GROUP)
@@ -186,6 +188,11 @@ def after(c, s, w, warp, instruction, now):
     if op == BARRIER or op == ARRIVE:
         warp.reason = STALL_BARRIER if op == BARRIER else STALL_WAIT
         arrive(c, s, w, instruction, op == BARRIER, now)
+    elif op == CLUSTER_ARRIVE:
+        cluster.arrive(c, s, w, now)
+    elif op == CLUSTER_WAIT:
+        warp.reason = STALL_BARRIER
+        cluster.wait(c, s, w)
     elif op == FENCE:
         warp.stall_until = now + c.spec[0].fence_latency
         warp.reason = STALL_FENCE

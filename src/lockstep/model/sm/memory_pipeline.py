@@ -11,6 +11,7 @@ from lockstep.model.cache import l1
 from lockstep.model.counters import Stall
 from lockstep.model.sm import bulk
 from lockstep.model.sm.accounting import account_blocked
+from lockstep.model.sm.cluster import is_remote
 from lockstep.model.sm.coalescer import GENERIC, GLOBAL, LOCAL, SHARED, coalesce, resolve
 from lockstep.model.sm.dependence import raise_barriers, set_result
 from lockstep.model.sm.done import instruction_of, note, writes_only
@@ -103,7 +104,9 @@ def access_shared(c, s, a, now):
     counters.shared_wavefronts += n
     sm = c.sms[s]
     sm.accept_free = max(sm.accept_free, now + n)
-    note(c, s, DONE_ACCESS, a, now + n + c.spec[0].shared_cycles)
+    far = is_remote(c, access, instruction, cta, c.kernels[cta.kernel])
+    cycles = c.spec[0].remote_cycles if far else c.spec[0].shared_cycles
+    note(c, s, DONE_ACCESS, a, now + n + cycles)
 
 
 @inline

@@ -35,6 +35,7 @@ SPEC = np.dtype(
         "queue", "address_interval", "wide_address_interval", "accept_interval", "whole_lines",
         "accesses",
         "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_limit",
+        "remote_cycles", "cluster_barrier_latency",
         "shared_granularity", "shared_reserved",
         "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
         "texture_cycles",
@@ -77,8 +78,8 @@ CTA's, rounded up; ``queued`` and ``taken`` count CTAs handed over and dispatche
 PENDING = np.dtype(_ints("cta", "warps", "runs", "addresses", "pool"))
 """A CTA read and not yet dispatched: its linear id and where its stream begins in each arena."""
 
-DISPATCHER = np.dtype(_ints("time", "next_sm", "next_gpc"))
-"""``time``: earliest next dispatch in thousandths of a cycle."""
+DISPATCHER = np.dtype(_ints("time", "next_sm", "next_gpc", "clusters"))
+"""``time``: earliest next dispatch in thousandths of a cycle; ``clusters``: rows ever in use."""
 
 SM_STATE = np.dtype(
     _ints(
@@ -132,10 +133,24 @@ CTA_STATE = np.dtype(
     _ints(
         "active", "kernel", "cta", "warps", "finished", "outstanding", "started",
         "runs", "addresses", "pool", "thread_base", "place",
+        "cluster", "rank",  # row of its cluster, -1 = it is alone; its rank there
+        "came", "last_came",  # warps at the barrier of the cluster, and when the last one came
+        "opens",  # cycle at which that barrier opened last
     )
 )  # fmt: skip
 """``outstanding``: memory operations of all its warps; the CTA ends when it is zero; ``place``:
 what the front end calls it, if it is executed at issue."""
+
+CLUSTER = np.dtype(
+    _ints("ctas")
+    + [
+        ("sm", "i8", (MOST_CLUSTER_CTAS,)),
+        ("slot", "i8", (MOST_CLUSTER_CTAS,)),
+        ("ended", "i8", (MOST_CLUSTER_CTAS,)),
+    ]
+)
+"""A cluster that runs: how many CTAs, 0 = the row is free; by rank, where each is, and the cycle at
+which it ended, or -1."""
 
 BARRIER = np.dtype(_ints("arrived", "expected"))
 """A named barrier: warps that arrived, and how many open it; 0 = all unfinished ones."""
@@ -188,6 +203,7 @@ class Sm(Context):
     ready: np.ndarray  # sms x warps x registers
     ctas: np.recarray  # CTA_STATE, sms x CTA slots
     barriers: np.recarray  # BARRIER, sms x CTA slots x NAMED_BARRIERS
+    clusters: np.recarray  # CLUSTER, as many as can run
     units: np.ndarray  # sms x (subcores + 1) x instances: busy until; last row: SM-wide units
     unit_table: np.ndarray  # units x 3: first instance, count, 1 if SM-wide
     register_ports: np.ndarray  # sms x subcores x (banks + collectors): busy until

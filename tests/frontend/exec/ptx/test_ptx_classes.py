@@ -87,7 +87,7 @@ def test_bytes_of_bulk_copies(size, number):
         ("cp.async.bulk.global.shared::cta.bulk_group [%r1], [%r2], 16", OpClass.BULK_STORE,
          Space.GLOBAL),
         ("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, "
-         "[%r3]", OpClass.BULK_COPY, Space.SHARED),
+         "[%r3]", OpClass.BULK_COPY, Space.GENERIC),
         ("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%r1, {%r2}], [%r3]",
          OpClass.BULK_COPY, Space.GLOBAL),
     ],
@@ -95,6 +95,27 @@ def test_bytes_of_bulk_copies(size, number):
 def test_directions_of_bulk_copies(text, op, space):
     i = instruction(text)
     assert (classes.class_of(i), classes.space_of(i, op)) == (op, space)
+
+
+def test_the_barrier_of_a_cluster_is_no_barrier_of_the_cta():
+    arrive, wait = map(instruction, ("barrier.cluster.arrive.release", "barrier.cluster.wait.acquire"))
+    assert classes.class_of(arrive) == OpClass.CLUSTER_ARRIVE
+    assert classes.class_of(wait) == OpClass.CLUSTER_WAIT
+    assert classes.policy_of(wait) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ld.shared::cluster.u32 %r1, [%r2]",
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3]",
+        "atom.shared::cluster.add.u32 %r1, [%r2], %r3",
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1]",
+    ],
+)
+def test_accesses_of_a_clusters_shared_memory_have_generic_addresses(text):
+    i = instruction(text)
+    assert classes.space_of(i, classes.class_of(i)) == Space.GENERIC
 
 
 @pytest.mark.parametrize(
@@ -106,7 +127,6 @@ def test_directions_of_bulk_copies(text, op, space):
         ("bar.red.popc.u32 %r1, 4, 128, %p1", 4, 128),
         ("barrier.red.and.pred %p1, 5, %p2", 5, 0),
         ("bar.sync %r1, %r2", 0, 0),
-        ("barrier.cluster.wait", 0, 0),
         ("mov.u32 %r1, 64", 0, 0),
     ],
 )

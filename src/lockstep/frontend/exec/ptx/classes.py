@@ -84,6 +84,8 @@ def _reads_special(i: Instruction) -> bool:
 def _barrier_class(words: tuple[str, ...]) -> OpClass:
     if "warp" in words:
         return OpClass.CONVERGENCE
+    if "cluster" in words:
+        return OpClass.CLUSTER_ARRIVE if "arrive" in words else OpClass.CLUSTER_WAIT
     return OpClass.ARRIVE if "arrive" in words else OpClass.BARRIER
 
 
@@ -128,8 +130,11 @@ def space_of(i: Instruction, kind: OpClass) -> Space:
         return Space.TEXTURE
     if kind not in _ACCESSES:
         return Space.NONE
-    if kind in (OpClass.ASYNC_COPY, OpClass.BULK_COPY, OpClass.BULK_STORE):
-        return Space.GLOBAL if kind == OpClass.ASYNC_COPY or _reaches_global(i) else Space.SHARED
+    bulk = kind in (OpClass.BULK_COPY, OpClass.BULK_STORE)
+    if kind == OpClass.ASYNC_COPY or (bulk and _reaches_global(i)):
+        return Space.GLOBAL
+    if "shared::cluster" in i.modifiers:  # in machine code, too, addresses tell whose it is
+        return Space.GENERIC
     words = (word.partition("::")[0] for word in i.modifiers)
     default = Space.SHARED if i.opcode in ("ldmatrix", "stmatrix", "mbarrier") else Space.GENERIC
     return next((_SPACES[w] for w in words if w in _SPACES), default)
@@ -161,7 +166,9 @@ def _is_type(word: str) -> bool:
 
 
 def policy_of(i: Instruction) -> int:
-    """CachePolicy bits that the modifiers ask for."""
+    """CachePolicy bits that the modifiers ask for; of what accesses no memory, they say others."""
+    if i.opcode in ("barrier", "fence"):
+        return 0
     policy = 0
     for word in i.modifiers:
         policy |= _POLICIES.get(word, 0)

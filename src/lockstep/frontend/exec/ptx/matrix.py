@@ -16,7 +16,7 @@ from lockstep.frontend.exec.lanes.types import I32, I64, INTEGERS, Value
 from lockstep.frontend.exec.ptx.floating import rounding_of
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
-from lockstep.frontend.exec.ptx.operands import access_of, elements, seen, space_of
+from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of
 from lockstep.frontend.exec.state import LANES
 from lockstep.isa.ptx.syntax import Immediate, Instruction, Operand
 
@@ -255,8 +255,7 @@ def _matrix_access(lift: Lift, i: Instruction, operand: Operand, f: Fragment, st
     access = access_of(lift, operand, space_of(i), f.piece, record=False)
     if lift.wants_addresses:
         width = fragment_width(i)
-        first = moves.piece_addresses(lift.b, access.address, stride, f, width)[0]
-        lift.record_addresses(seen(lift, first, access.window))
+        lift.record_addresses(moves.piece_addresses(lift.b, access.address, stride, f, width)[0])
     return access
 
 

@@ -6,7 +6,7 @@ from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.builder import WORD
 from lockstep.frontend.exec.lanes.types import I32, I64, Value
 from lockstep.frontend.exec.ptx.lift import Lift
-from lockstep.frontend.exec.state import SHARED_WINDOW, WINDOW_BYTES, Window
+from lockstep.frontend.exec.state import SHARED_WINDOW, Window
 from lockstep.isa.ptx.syntax import (
     Immediate,
     Instruction,
@@ -71,21 +71,16 @@ def access_of(lift: Lift, operand: Operand, space: str, size: int, record: bool 
     window = window_of(lift, operand, space)
     address = address_of(lift, operand, window)
     if record and window != Window.PARAMETER:
-        lift.record_addresses(seen(lift, address, window))
+        lift.record_addresses(generic(lift, address) if window == Window.CLUSTER else address)
     return Access(window, address, size, ir.Constant(WORD, lift.site(window)))
 
 
-def seen(lift: Lift, address: Value, window: Window) -> Value:
-    """Addresses as the timing model reads them: generic ones of shared memory relative, too."""
-    if window != Window.GLOBAL or not lift.wants_addresses or not lift.layout.clustered:
-        return address
+def generic(lift: Lift, address: Value) -> Value:
+    """The generic address of what is relative to the CTA's own shared memory."""
     b = lift.b
-    offset = b.ir.sub(address.ir, b.constant(I64, SHARED_WINDOW).ir)
-    shared = b.ir.icmp_unsigned("<", offset, b.constant(I64, WINDOW_BYTES).ir)
-    relative = lift.layout.untagged(lift, Value(offset, I64))
-    within = b.ir.and_(relative.ir, b.constant(I64, WINDOW_BYTES - 1).ir)
-    seen = b.ir.add(within, b.constant(I64, SHARED_WINDOW).ir)
-    return Value(b.ir.select(shared, seen, address.ir), I64)
+    tagged = lift.layout.tagged(lift, address) if lift.layout.clustered else address
+    wide = b.ir.zext(tagged.ir, b.vector(I64))
+    return Value(b.ir.add(wide, b.constant(I64, SHARED_WINDOW).ir), I64)
 
 
 def elements(operand: Operand) -> tuple[Operand, ...]:
