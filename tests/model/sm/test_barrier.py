@@ -71,6 +71,16 @@ def test_an_arrival_does_not_wait(watch, tiny):
     assert watch(k.workload(), tiny()).of(0)[:2] == [0, 1]
 
 
+def test_a_predicate_that_is_false_keeps_a_warp_from_the_barrier(watch, tiny):
+    k = KernelBuilder("guarded", grid=1, block=64)
+    with k.lanes(lambda at: at.warp == 0):
+        k("BAR.SYNC 0x1, 0x20")
+    k("BAR.SYNC 0x2, 0x20", mask=lambda at: (at.warp == 1) & (at.lane >= 0))
+    k("NOP")
+    seen = watch(k.workload(), tiny())
+    assert seen.run.stopped == ""
+
+
 def test_a_warp_that_leaves_opens_the_barrier(watch, tiny):
     gpu = tiny()
     k = KernelBuilder("leaves", grid=1, block=64)

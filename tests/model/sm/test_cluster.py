@@ -94,6 +94,27 @@ def test_barriers_again_and_again_in_clusters_one_after_the_other(watch, tiny):
     assert len(final) == 16 and len(set(final)) == 4
 
 
+def test_who_waits_in_vain_is_told(watch, tiny):
+    k = kernel()
+    with k.lanes(lambda at: at.cta == 1):
+        k("BAR.SYNC 0x3, 0x40")
+    k("UCGABAR_ARV")
+    k("UCGABAR_WAIT")
+    k("NOP")
+    stopped = watch(k.workload(), tiny(sm__count=2)).run.stopped
+    assert "waits: the barrier of the cluster: 1 of 1 warps of its CTA arrived" in stopped
+    assert "waits: barrier 3: 1 of 2 warps arrived" in stopped
+
+
+def test_a_predicate_that_is_false_keeps_a_warp_from_the_barrier(watch, tiny):
+    k = kernel()
+    k("UCGABAR_ARV", mask=lambda at: at.lane < 0)
+    k("UCGABAR_WAIT", mask=lambda at: at.lane < 0)
+    k("MOV R1, R2")
+    seen = watch(k.workload(), tiny(sm__count=2))
+    assert seen.of(0, 0)[:3] == [0, 1, 2]
+
+
 def test_alone_a_cta_has_a_barrier_of_its_own(watch, tiny):
     gpu = tiny()
     k = kernel(grid=2, block=64, cluster=1)
@@ -107,9 +128,7 @@ def test_alone_a_cta_has_a_barrier_of_its_own(watch, tiny):
     assert seen.of(1)[22] == 20 + gpu.sm.barrier_latency == seen.of(0)[2]
 
 
-@pytest.mark.parametrize(
-    ("rank", "cluster", "far"), [(0, 2, False), (1, 2, True), (0, 1, False)]
-)
+@pytest.mark.parametrize(("rank", "cluster", "far"), [(0, 2, False), (1, 2, True), (0, 1, False)])
 def test_an_access_to_another_cta_takes_longer(watch, tiny, rank, cluster, far):
     gpu = tiny(sm__count=2, shared__remote_latency=180)
     k = kernel(cluster=cluster)

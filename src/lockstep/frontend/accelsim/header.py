@@ -12,9 +12,9 @@ GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)  # the same source
 BLOCK_LIMITS = (1024, 1024, 64)  # the same source
 CLUSTER_LIMITS = (16, 16, 16)  # CTAs; the same source: 16 together
 _KEYS = (
-    "kernel name", "kernel id", "grid dim", "cluster dim", "block dim", "shmem", "nregs", "binary version",
-    "cuda stream id", "shmem base_addr", "local mem base_addr", "nvbit version",
-    "accelsim tracer version", "enable lineinfo",
+    "kernel name", "kernel id", "grid dim", "cluster dim", "block dim", "shmem",
+    "nregs", "binary version", "cuda stream id", "shmem base_addr", "local mem base_addr",
+    "nvbit version", "accelsim tracer version", "enable lineinfo",
 )  # fmt: skip
 _UNSIGNED = (1 << 64) - 1
 _TRIPLE = re.compile(r"\(\s*(\d{1,19})\s*,\s*(\d{1,19})\s*,\s*(\d{1,19})\s*\)", re.ASCII)

@@ -23,6 +23,7 @@ ARRIVE = int(OpClass.ARRIVE)
 CLUSTER_ARRIVE = int(OpClass.CLUSTER_ARRIVE)
 CLUSTER_WAIT = int(OpClass.CLUSTER_WAIT)
 BARRIER = int(OpClass.BARRIER)
+SYNCHRONISING = (BARRIER, ARRIVE, CLUSTER_ARRIVE, CLUSTER_WAIT)
 CACHE_CONTROL = int(OpClass.CACHE_CONTROL)
 COMMIT_GROUP = int(OpClass.COMMIT_GROUP)
 CONSTANT = int(Space.CONSTANT)
@@ -185,6 +186,8 @@ def after(c, s, w, warp, instruction, now):
         warp.stall_until = now + instruction.stall
     warp.reason = STALL_WAIT
     op = instruction.op
+    if warp.mask == 0 and op in SYNCHRONISING:
+        return  # its predicate keeps all lanes from it
     if op == BARRIER or op == ARRIVE:
         warp.reason = STALL_BARRIER if op == BARRIER else STALL_WAIT
         arrive(c, s, w, instruction, op == BARRIER, now)

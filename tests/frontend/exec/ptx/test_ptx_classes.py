@@ -98,7 +98,9 @@ def test_directions_of_bulk_copies(text, op, space):
 
 
 def test_the_barrier_of_a_cluster_is_no_barrier_of_the_cta():
-    arrive, wait = map(instruction, ("barrier.cluster.arrive.release", "barrier.cluster.wait.acquire"))
+    arrive, wait = map(
+        instruction, ("barrier.cluster.arrive.release", "barrier.cluster.wait.acquire")
+    )
     assert classes.class_of(arrive) == OpClass.CLUSTER_ARRIVE
     assert classes.class_of(wait) == OpClass.CLUSTER_WAIT
     assert classes.policy_of(wait) == 0
