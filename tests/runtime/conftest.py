@@ -123,8 +123,10 @@ class Client:
 def make_simulator():
     made = []
 
-    def make(every=0, **options):
-        made.append(Simulator(lockstep.api.gpu("A100", SMALL), every, **options))
+    def make(every=0, gpu=None, **options):
+        """Of a small A100, or of a whole GPU by its name."""
+        modelled = lockstep.api.gpu(gpu) if gpu else lockstep.api.gpu("A100", SMALL)
+        made.append(Simulator(modelled, every, **options))
         return made[-1]
 
     yield make

@@ -18,7 +18,7 @@ PROGRAMS = {
     "mipmaps": ("mipmaps.cu",),
     "linked": ("linked.cu", "linked_variables.cu", "-rdc=true"),
 }
-OPTIONS = ("-std=c++17", "-arch=sm_80", "-cudart=shared")
+OPTIONS = ("-std=c++17", "-cudart=shared")
 
 
 @pytest.fixture
@@ -28,11 +28,12 @@ def run_built(repository, make_simulator, tmp_path, capfd):
         pytest.skip("needs nvcc, and there is none")
     folder = repository / "tests" / "runtime" / "programs"
 
-    def run(sources, *options):
+    def run(sources, *options, gpu=None):
+        options = options if gpu else ("-arch=sm_80", *options)
         files = [folder / name if name.endswith((".cu", ".cpp")) else name for name in sources]
         command = ["nvcc", *OPTIONS, "-w", "-o", tmp_path / "program", *files, *options]
         subprocess.run(command, check=True, capture_output=True, timeout=300)
-        simulator = make_simulator()
+        simulator = make_simulator(gpu=gpu) if gpu else make_simulator()
         outcome = run_program(simulator, [str(tmp_path / "program")])
         assert not outcome.signal
         return capfd.readouterr().out, simulator
@@ -47,3 +48,12 @@ def test_a_program_gets_what_cuda_gives(run_built, name):
     refused = {"device": {"cudaIpcGetMemHandle": 1}, "functions": {"a launch with clusters": 1}}
     assert simulator.unsupported == refused.get(name, {})
     assert {count.code for count in simulator.kernels.values()} <= {"machine code of sm_80"}
+
+
+def test_clusters_are_executed_from_ptx(run_built):
+    out, simulator = run_built(("clusters.cu",), "-arch=sm_90", gpu="H100")
+    assert out == "PASS\n"
+    assert simulator.unsupported == {}
+    assert {count.code for count in simulator.kernels.values()} == {"PTX"}
+    assert "UCGABAR_ARV is not supported; the module's PTX is executed" in simulator.problems[0]
+    assert "do not divide the grid (8, 1, 1)" in "".join(simulator.problems)

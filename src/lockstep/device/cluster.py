@@ -12,31 +12,41 @@ from lockstep.workload import Kernel
 
 MOST_PORTABLE = 8  # CTAs; CUDA C++ Programming Guide, thread block clusters
 ARCHITECTURE = 90  # the first with clusters
+NO_CLUSTERS = "machine code cannot be executed in clusters"
 
 Triple = tuple[int, int, int]
+
+
+class ClusterError(WorkloadError):
+    """Clusters that the kernel, or the GPU, does not allow."""
+
+
+def required_cluster(directives: Mapping[str, tuple]) -> Triple | None:
+    """The cluster that the directives of a kernel name."""
+    required = directives.get("reqnctapercluster")
+    return None if required is None else (*required, 1, 1)[:3]
 
 
 def cluster_of(kernel: str, directives: Mapping[str, tuple], asked: Triple | None) -> Triple | None:
     """The cluster of a launch: what its kernel requires, or what the launch asks for.
 
-    None if neither says anything. Raises :class:`WorkloadError` that names the directive.
+    None if neither says anything. Raises :class:`ClusterError` that names the directive.
     """
-    required = directives.get("reqnctapercluster")
-    if required is not None:
-        wanted = (*required, 1, 1)[:3]
+    wanted = required_cluster(directives)
+    if wanted is not None:
         if asked not in (None, wanted):
-            raise WorkloadError(
+            raise ClusterError(
                 f"kernel {kernel}: clusters of {asked} CTAs; its .reqnctapercluster is {wanted}"
             )
         asked = wanted
     if asked is None and "explicitcluster" in directives:
-        raise WorkloadError(
+        raise ClusterError(
             f"kernel {kernel}: its .explicitcluster wants a cluster: launch it as "
             "kernel.with_cluster(size)[grid, block](*arguments)"
         )
     most = directives.get("maxclusterrank")
     if asked is not None and most is not None and math.prod(asked) > most[0]:
-        raise WorkloadError(
+        raise ClusterError(
             f"kernel {kernel}: clusters of {math.prod(asked)} CTAs; "
             f"its .maxclusterrank is {most[0]}"
         )
@@ -47,24 +57,24 @@ def most_clusters(kernel: Kernel, gpu: GPU, portable: bool = True) -> int:
     """How many clusters of a kernel the GPU holds at once.
 
     ``portable``: sizes are refused that not every GPU with clusters takes. Raises
-    :class:`WorkloadError` if the GPU cannot run them.
+    :class:`ClusterError` if the GPU cannot run them.
     """
     size, name = math.prod(kernel.cluster), f"kernel {kernel.name}"
     if size == 1:
         return occupancy(kernel, gpu)[0] * gpu.sm.count
     if max(gpu.architectures, default=0) < ARCHITECTURE:
-        raise WorkloadError(f"{name}: {gpu.name} has no clusters; they came with sm_{ARCHITECTURE}")
+        raise ClusterError(f"{name}: {gpu.name} has no clusters; they came with sm_{ARCHITECTURE}")
     if size > (MOST_PORTABLE if portable else MOST_CLUSTER_CTAS):
-        more = f"; up to {MOST_CLUSTER_CTAS} with portable=False" if portable else ""
+        more = f" (if not portable, {MOST_CLUSTER_CTAS})" if portable else ""
         most = MOST_PORTABLE if portable else MOST_CLUSTER_CTAS
-        raise WorkloadError(f"{name}: clusters of {size} CTAs; a GPU takes at most {most}{more}")
+        raise ClusterError(f"{name}: clusters of {size} CTAs; a GPU takes at most {most}{more}")
     if any(blocks % ctas for blocks, ctas in zip(kernel.grid, kernel.cluster)):
-        raise WorkloadError(
+        raise ClusterError(
             f"{name}: clusters of {kernel.cluster} CTAs do not divide the grid {kernel.grid}"
         )
     each, gpcs, sms = occupancy(kernel, gpu)[0], gpu.sm.gpcs, gpu.sm.count
     ends = [gpc * sms // gpcs for gpc in range(gpcs + 1)]
     count = sum((end - start) * each // size for start, end in pairwise(ends))
     if count == 0:
-        raise WorkloadError(f"{name}: no GPC of {gpu.name} holds {size} of its CTAs")
+        raise ClusterError(f"{name}: no GPC of {gpu.name} holds {size} of its CTAs")
     return count

@@ -10,7 +10,7 @@ import numpy as np
 
 from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
-from lockstep.device.cluster import Triple
+from lockstep.device.cluster import NO_CLUSTERS, Triple
 from lockstep.device.module import Kernel, Module
 from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
@@ -156,6 +156,8 @@ class CubinKernel(Kernel):
     def translate(self, recording: Recording) -> Program:
         """The kernel as machine code of this host."""
         module, function = self.module, self.function
+        if function.cluster is not None and math.prod(function.cluster) > 1:
+            raise InputError(module.name, f"kernel {self.name}", f"{NO_CLUSTERS}; load its PTX")
         local = max(function.local_bytes, function.stack_bytes)
         source = Source(
             name=self.name,
@@ -185,12 +187,15 @@ class CubinKernel(Kernel):
                 f"{most} (__launch_bounds__)"
             )
 
+    @property
+    def required_cluster(self) -> Triple | None:
+        """The clusters that it was compiled for, if it says so."""
+        return self.function.cluster
+
     def cluster(self, asked: Triple | None) -> Triple | None:
         """One CTA: the machine code of clusters is not executed."""
         if asked is not None and math.prod(asked) > 1:
-            raise WorkloadError(
-                f"kernel {self.name}: machine code cannot be executed in clusters; load its PTX"
-            )
+            raise WorkloadError(f"kernel {self.name}: {NO_CLUSTERS}; load its PTX")
         return asked
 
     def address(self, symbol: str) -> int:

@@ -117,6 +117,11 @@ class Kernel(ABC):
         """Whether the grid of a launch is one of clusters."""
         return False
 
+    @property
+    @abstractmethod
+    def required_cluster(self) -> Triple | None:
+        """The clusters that it was compiled for, if it says so."""
+
     @abstractmethod
     def cluster(self, asked: Triple | None) -> Triple | None:
         """CTAs of a cluster of a launch that asks for so many, or for nothing.

@@ -8,7 +8,7 @@ import numpy as np
 
 from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
-from lockstep.device.cluster import Triple, cluster_of
+from lockstep.device.cluster import Triple, cluster_of, required_cluster
 from lockstep.device.limits import check_directives
 from lockstep.device.module import Kernel, Module
 from lockstep.device.texture import Sampler, Texture
@@ -140,6 +140,11 @@ class PtxKernel(Kernel):
     def counts_clusters(self) -> bool:
         """Whether the grid of a launch is one of clusters."""
         return "blocksareclusters" in self.function.directives
+
+    @property
+    def required_cluster(self) -> Triple | None:
+        """The clusters that it was compiled for, if it says so."""
+        return required_cluster(self.function.directives)
 
     def cluster(self, asked: Triple | None) -> Triple | None:
         """What its directives require or allow."""

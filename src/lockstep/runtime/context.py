@@ -1,11 +1,13 @@
 """What one program has on the device, and the execution of its calls."""
 
 import contextlib
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from lockstep.device import Module, Stopped, Stream
+from lockstep.device.cluster import NO_CLUSTERS, ClusterError
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.cuda.calls import Call, key
 from lockstep.frontend.exec.faults import LaunchError
@@ -143,7 +145,8 @@ class Context(Memory):
         self._entries[handle] = entry
         facts = (handle, entry.registers, entry.shared_bytes, entry.local_bytes, 0)
         counts = (entry.most_threads, len(entry.places), entry.parameter_bytes)
-        return Answer((*facts, *counts), np.array(entry.places, "<u8").tobytes())
+        cluster = entry.kernel.required_cluster or (0, 0, 0)
+        return Answer((*facts, *counts, *cluster), np.array(entry.places, "<u8").tobytes())
 
     def _turn_to_ptx(self, handle: int, name: str, problem: LockstepError) -> Entry:
         """A kernel whose machine code cannot be executed, from its module's PTX.
@@ -187,9 +190,31 @@ class Context(Memory):
         except WorkloadError:
             return Answer((0,))
 
+    def clusters(self, fields: dict, data: bytes) -> Answer:
+        """How many clusters of a kernel the GPU holds."""
+        entry = self._entry_for_clusters(fields["kernel"], fields["ctas"])
+        ctas = fields["ctas"]
+        shape = ((ctas << 16, 1, 1), (fields["threads"], 1, 1), fields["dynamic_shared"])
+        try:
+            geometry = entry.kernel.geometry(shape, (ctas, 1, 1), bool(fields["portable"]))
+        except WorkloadError:
+            return Answer((0,))
+        return Answer((geometry.places // geometry.cluster_ctas,))
+
+    def _entry_for_clusters(self, handle: int, ctas: int) -> Entry:
+        """A kernel that can be launched in clusters: of PTX, if they have several CTAs."""
+        entry = self._entries[handle]
+        machine_code = entry.kernel.module
+        if ctas > 1 and machine_code.architecture:
+            problem = LockstepError(f"kernel {entry.kernel.name}: {NO_CLUSTERS}")
+            module = next(k for k, m in self._modules.items() if m is machine_code)
+            self._turn_to_ptx(module, entry.kernel.name, problem)
+        return self._entries[handle]
+
     def launch(self, fields: dict, data: bytes) -> Answer:
         """Check a launch; it is executed when the program has been told that it is fine."""
-        entry = self._entries[fields["kernel"]]
+        cluster = (fields["cluster_x"], fields["cluster_y"], fields["cluster_z"])
+        entry = self._entry_for_clusters(fields["kernel"], math.prod(cluster))
         grid = (fields["grid_x"], fields["grid_y"], fields["grid_z"])
         block = (fields["block_x"], fields["block_y"], fields["block_z"])
         if 0 in grid + block:
@@ -197,7 +222,11 @@ class Context(Memory):
         if entry.most_threads < block[0] * block[1] * block[2] <= MOST_THREADS:
             raise Refused(Status.LAUNCH_OUT_OF_RESOURCES)
         try:
-            geometry = entry.kernel.geometry((grid, block, fields["dynamic_shared"]))
+            shape = grid, block, fields["dynamic_shared"]
+            asked = cluster if all(cluster) else None
+            geometry = entry.kernel.geometry(shape, asked, bool(fields["portable"]))
+        except ClusterError as error:
+            raise Refused(Status.INVALID_CLUSTER_SIZE, error) from error
         except WorkloadError as error:
             raise Refused(Status.INVALID_CONFIGURATION, error) from error
         if fields["cooperative"] and geometry.places < grid[0] * grid[1] * grid[2]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from lockstep.device.cluster import ARCHITECTURE
 from lockstep.gpus.spec import GPU
 
 COUNT = 160  # attributes are numbered below this
@@ -74,6 +75,7 @@ def attributes(gpu: GPU) -> np.ndarray:
         97: largest,
         106: gpu.sm.ctas,
         111: gpu.shared.reserved_per_cta,
+        120: version >= ARCHITECTURE,  # clusters
     }
     table = np.zeros(COUNT, "<i4")
     for number, value in values.items():

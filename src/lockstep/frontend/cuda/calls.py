@@ -50,6 +50,7 @@ class Call(IntEnum):
     DESTROY_TEXTURE = 25
     RESET = 26
     UNSUPPORTED = 27
+    CLUSTERS = 28
 
 
 class Allocation(IntEnum):
@@ -94,6 +95,10 @@ FORMS: dict[Call, Form] = {
             "most_threads",
             "parameters",
             "parameter_bytes",
+            # CTAs of the clusters that it requires, 0 = none
+            "cluster_x",
+            "cluster_y",
+            "cluster_z",
         ),
         data="name",
         reply_data="u64 offset and u64 size of each parameter",
@@ -122,6 +127,11 @@ FORMS: dict[Call, Form] = {
             "dynamic_shared",
             "stream",
             "cooperative",
+            # CTAs of a cluster, 0 = the launch says nothing of them; whether no more than 8 may be
+            "cluster_x",
+            "cluster_y",
+            "cluster_z",
+            "portable",
         ),
         data="parameter block",
     ),
@@ -133,6 +143,8 @@ FORMS: dict[Call, Form] = {
     Call.RECORD_EVENT: Form(("event", "stream")),
     Call.ELAPSED: Form(("start", "end"), ("nanoseconds",)),
     Call.OCCUPANCY: Form(("kernel", "threads", "dynamic_shared"), ("ctas",)),
+    # How many clusters of so many CTAs the GPU holds at once
+    Call.CLUSTERS: Form(("kernel", "threads", "dynamic_shared", "ctas", "portable"), ("clusters",)),
     # shape in elements, 0 = the axis is absent; pitch: bytes of a row in memory at address. Further
     # levels of detail follow, see runtime/textures.py. level_bias, level_least and level_most are
     # the bits of f32.

@@ -268,11 +268,30 @@ struct launch_configuration {
     unsigned count;
 };
 
+static int configured(const struct launch_configuration *how, struct shape *shape) {
+    *shape = (struct shape){.dynamic_shared = how->shared, .stream = handle_of(how->stream)};
+    memcpy(shape->grid, how->grid, sizeof shape->grid);
+    memcpy(shape->block, how->block, sizeof shape->block);
+    return launch_attributes(how->attributes, how->count, shape);
+}
+
 API int cuLaunchKernelEx(const struct launch_configuration *how, struct kernel *kernel,
                          void **arguments, void **extra) {
-    struct shape shape = {.dynamic_shared = how->shared, .stream = handle_of(how->stream)};
-    memcpy(shape.grid, how->grid, sizeof shape.grid);
-    memcpy(shape.block, how->block, sizeof shape.block);
-    int status = launch_attributes(how->attributes, how->count, &shape);
+    struct shape shape;
+    int status = configured(how, &shape);
     return status ? status : launch(kernel, &shape, arguments, extra);
+}
+
+API int cuOccupancyMaxActiveClusters(int *clusters, struct kernel *kernel,
+                                     const struct launch_configuration *how) {
+    struct shape shape;
+    int status = configured(how, &shape);
+    return status ? status : translate(kernel_clusters(kernel, &shape, clusters));
+}
+
+API int cuOccupancyMaxPotentialClusterSize(int *ctas, struct kernel *kernel,
+                                           const struct launch_configuration *how) {
+    struct shape shape;
+    int status = configured(how, &shape);
+    return status ? status : translate(kernel_largest_cluster(kernel, &shape, ctas));
 }

@@ -28,6 +28,7 @@ enum {
     NOT_READY = 600,
     LAUNCH_FAILURE = 719,
     NOT_SUPPORTED = 801,
+    INVALID_CLUSTER_SIZE = 912,
     UNKNOWN = 999,
 };
 
@@ -75,6 +76,7 @@ struct kernel {
     uint64_t *parameters; // offset and size of each
     int most_dynamic;     // bytes of dynamic shared memory that were allowed; -1 = the default
     int carveout;
+    bool not_portable; // clusters of more than eight CTAs were allowed
 };
 
 struct variable {
@@ -116,6 +118,7 @@ struct shape {
     unsigned grid[3], block[3];
     uint64_t dynamic_shared, stream;
     bool cooperative;
+    unsigned cluster[3]; // 0 = nothing is said of clusters
 };
 // `arguments` points to each parameter's value, or `block` holds them all.
 int kernel_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
@@ -136,7 +139,13 @@ enum {
     CACHE_MODE,
     MOST_DYNAMIC,
     CARVEOUT,
-    FUNCTION_ATTRIBUTES = 16, // the others are about clusters
+    CLUSTER_MUST_BE_SET,
+    CLUSTER_WIDTH,
+    CLUSTER_HEIGHT,
+    CLUSTER_DEPTH,
+    NOT_PORTABLE,
+    CLUSTER_POLICY,
+    FUNCTION_ATTRIBUTES,
 };
 int kernel_attribute(struct kernel *kernel, int attribute, int *value);
 int kernel_set_attribute(struct kernel *kernel, int attribute, int value);
@@ -147,6 +156,10 @@ int kernel_occupancy(struct kernel *kernel, int threads, size_t shared, int *cta
 int kernel_shared_room(struct kernel *kernel, int ctas, size_t *bytes);
 int kernel_best_block(struct kernel *kernel, size_t (*shared_of)(int), size_t shared, int limit,
                       int *grid, int *block);
+
+// Clusters of a launch that the GPU holds at once; the largest size of which it holds one.
+int kernel_clusters(struct kernel *kernel, const struct shape *shape, int *clusters);
+int kernel_largest_cluster(struct kernel *kernel, const struct shape *shape, int *ctas);
 
 // What cudaLaunchKernelExC and cuLaunchKernelEx are given; the members that matter.
 struct launch_attribute {

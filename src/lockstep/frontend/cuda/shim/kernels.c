@@ -6,7 +6,8 @@
 #include "gpu.h"
 
 enum { SHARED_PER_BLOCK = 8, MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, SHARED_OPT_IN = 97 };
-enum { WARP = 32 };
+enum { CLUSTER_LAUNCH = 120 };
+enum { WARP = 32, PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 };
 
 int kernel_find(struct kernel *kernel) {
     if (kernel->handle || kernel->status) {
@@ -45,6 +46,10 @@ static int send_launch(struct kernel *kernel, const struct shape *shape, const v
         .dynamic_shared = shape->dynamic_shared,
         .stream = shape->stream,
         .cooperative = shape->cooperative,
+        .cluster_x = shape->cluster[0],
+        .cluster_y = shape->cluster[1],
+        .cluster_z = shape->cluster[2],
+        .portable = !kernel->not_portable,
     };
     return gpu_call(CALL_LAUNCH, &request, sizeof request, block, bytes, &(struct reply){0});
 }
@@ -84,9 +89,11 @@ int launch_attributes(const struct launch_attribute *attributes, unsigned count,
         const unsigned *cluster = attributes[k].value.cluster;
         if (attributes[k].id == COOPERATIVE) {
             shape->cooperative = attributes[k].value.number != 0;
-        } else if (attributes[k].id == CLUSTER_DIMENSION &&
-                   cluster[0] * cluster[1] * cluster[2] > 1) {
-            return gpu_unsupported("a launch with clusters");
+        } else if (attributes[k].id == CLUSTER_DIMENSION) {
+            if (cluster[0] * cluster[1] * cluster[2] > 1 && !gpu_attribute(CLUSTER_LAUNCH)) {
+                return gpu_unsupported("a launch with clusters");
+            }
+            memcpy(shape->cluster, cluster, sizeof shape->cluster);
         }
     }
     return SUCCESS;
@@ -109,6 +116,11 @@ int kernel_attribute(struct kernel *kernel, int attribute, int *value) {
         [BINARY_VERSION] = version,
         [MOST_DYNAMIC] = most_dynamic(kernel),
         [CARVEOUT] = kernel->carveout,
+        [CLUSTER_MUST_BE_SET] = facts->cluster_x > 0,
+        [CLUSTER_WIDTH] = (int)facts->cluster_x,
+        [CLUSTER_HEIGHT] = (int)facts->cluster_y,
+        [CLUSTER_DEPTH] = (int)facts->cluster_z,
+        [NOT_PORTABLE] = kernel->not_portable,
     };
     if (attribute < 0 || attribute >= FUNCTION_ATTRIBUTES) {
         return INVALID_VALUE;
@@ -130,6 +142,8 @@ int kernel_set_attribute(struct kernel *kernel, int attribute, int value) {
         kernel->most_dynamic = value;
     } else if (attribute == CARVEOUT) {
         kernel->carveout = value;
+    } else if (attribute == NOT_PORTABLE) {
+        kernel->not_portable = value != 0;
     }
     return attribute < 0 || attribute >= FUNCTION_ATTRIBUTES ? INVALID_VALUE : SUCCESS;
 }
@@ -147,6 +161,42 @@ int kernel_occupancy(struct kernel *kernel, int threads, size_t shared, int *cta
     status = GPU_CALL(OCCUPANCY, &request, &fields);
     *ctas = (int)fields.ctas;
     return status;
+}
+
+static int clusters_of(struct kernel *kernel, const struct shape *shape, unsigned ctas,
+                       int *clusters) {
+    int status = kernel_find(kernel);
+    if (status) {
+        return status;
+    }
+    struct clusters_request request = {
+        .kernel = kernel->handle,
+        .threads = (uint64_t)shape->block[0] * shape->block[1] * shape->block[2],
+        .dynamic_shared = shape->dynamic_shared,
+        .ctas = ctas,
+        .portable = !kernel->not_portable,
+    };
+    struct clusters_reply fields = {0};
+    status = GPU_CALL(CLUSTERS, &request, &fields);
+    *clusters = (int)fields.clusters;
+    return status;
+}
+
+int kernel_clusters(struct kernel *kernel, const struct shape *shape, int *clusters) {
+    unsigned asked = shape->cluster[0] * shape->cluster[1] * shape->cluster[2];
+    return clusters_of(kernel, shape, asked ? asked : 1, clusters);
+}
+
+int kernel_largest_cluster(struct kernel *kernel, const struct shape *shape, int *ctas) {
+    int most = kernel->not_portable ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
+    for (*ctas = most; *ctas > 1; *ctas /= 2) {
+        int clusters;
+        int status = clusters_of(kernel, shape, (unsigned)*ctas, &clusters);
+        if (status || clusters) {
+            return status;
+        }
+    }
+    return SUCCESS;
 }
 
 int kernel_shared_room(struct kernel *kernel, int ctas, size_t *bytes) {

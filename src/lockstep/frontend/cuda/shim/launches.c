@@ -88,11 +88,32 @@ struct launch_configuration {
     unsigned count;
 };
 
+static int configured(const struct launch_configuration *how, struct shape *shape) {
+    *shape = shape_of(how->grid, how->block, how->shared, how->stream);
+    return launch_attributes(how->attributes, how->count, shape);
+}
+
 API int cudaLaunchKernelExC(const struct launch_configuration *how, const void *function,
                             void **arguments) {
-    struct shape shape = shape_of(how->grid, how->block, how->shared, how->stream);
-    int status = launch_attributes(how->attributes, how->count, &shape);
+    struct shape shape;
+    int status = configured(how, &shape);
     return status ? report(status) : launch(function, &shape, arguments);
+}
+
+API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
+                                       const struct launch_configuration *how) {
+    struct kernel *kernel = kernel_of(function);
+    struct shape shape;
+    int status = kernel ? configured(how, &shape) : INVALID_FUNCTION;
+    return report(status ? status : kernel_clusters(kernel, &shape, clusters));
+}
+
+API int cudaOccupancyMaxPotentialClusterSize(int *ctas, const void *function,
+                                             const struct launch_configuration *how) {
+    struct kernel *kernel = kernel_of(function);
+    struct shape shape;
+    int status = kernel ? configured(how, &shape) : INVALID_FUNCTION;
+    return report(status ? status : kernel_largest_cluster(kernel, &shape, ctas));
 }
 
 struct function_attributes {
@@ -100,7 +121,8 @@ struct function_attributes {
     int most_threads;
     int others[CARVEOUT + 1 - REGISTERS];
 #if RUNTIME > 11
-    int clusters[6]; // zero: the kernel has none
+    // cluster: whether it must be set, width, height, depth; policy; more than eight CTAs
+    int clusters[6];
 #endif
 };
 
@@ -121,6 +143,10 @@ API int cudaFuncGetAttributes(struct function_attributes *out, const void *funct
         .most_threads = values[MOST_THREADS],
     };
     memcpy(out->others, values + REGISTERS, sizeof out->others);
+#if RUNTIME > 11
+    memcpy(out->clusters, values + CLUSTER_MUST_BE_SET, 4 * sizeof(int));
+    out->clusters[5] = values[NOT_PORTABLE];
+#endif
     return SUCCESS;
 }
 

@@ -54,7 +54,8 @@ class Relocation(msgspec.Struct, frozen=True):
 class Function(msgspec.Struct, frozen=True):
     """A kernel, or a function that kernels call (``is_kernel``), with its code.
 
-    ``most_threads``: in a block, if it was compiled for that many.
+    ``most_threads``: in a block, if it was compiled for that many. ``cluster``: the CTAs of the
+    clusters that it must be launched in.
     ``parameter_base`` is where in constant bank 0 the parameters begin, ``constants`` the
     function's own banks by number. Sizes are bytes: ``shared_bytes`` a CTA, ``local_bytes`` and
     ``stack_bytes`` a thread, the latter 0 where calls may be nested to any depth.
@@ -74,6 +75,7 @@ class Function(msgspec.Struct, frozen=True):
     exits: tuple[int, ...] = ()
     constants: dict[int, bytes] = {}
     most_threads: int | None = None
+    cluster: tuple[int, int, int] | None = None
 
     @property
     def title(self) -> str:
@@ -175,11 +177,17 @@ def _function(
         found[information.EXITS].words() if information.EXITS in found else (),
         _banks(sections, f".{name}"),
         _product(found.get(information.MOST_THREADS)),
+        _three(found.get(information.CLUSTER)),
     )
 
 
 def _product(attribute: information.Attribute | None) -> int | None:
     return math.prod(attribute.words()) if attribute is not None else None
+
+
+def _three(attribute: information.Attribute | None) -> tuple[int, int, int] | None:
+    words = attribute.words() if attribute is not None else ()
+    return (words[0], words[1], words[2]) if len(words) >= 3 else None
 
 
 def _info(sections: dict[str, Section], name: str, path: Path) -> list[information.Attribute]:

@@ -21,6 +21,7 @@ PARAMETER_BYTES = 0x19
 MOST_REGISTERS = 0x1B
 EXITS = 0x1C  # u32 offsets of EXIT instructions
 REGISTERS = 0x2F  # u32 symbol, u32 count
+CLUSTER = 0x3D  # u32 x, y, z: CTAs of a cluster that it must be launched with
 BARRIERS = 0x4C
 _SIZED = 4  # the format of attributes that have a length and a payload
 
