@@ -163,10 +163,10 @@ print([k for k in range(3000) if host[k] != k] == [0, *range(110, 210)], host[20
 def test_unsupported_functions_say_so(run_python):
     _, out, simulator = run_python("""
 a, b = rt.cudaIpcOpenMemHandle(), rt.cudaIpcOpenMemHandle()
-print(a, b, cu.cuTensorMapReplaceAddress(), file=out)
+print(a, b, cu.cuTensorMapEncodeIm2colWide(), file=out)
 """)
     assert out == "801 801 801\n"
-    counts = {"cudaIpcOpenMemHandle": 2, "cuTensorMapReplaceAddress": 1}
+    counts = {"cudaIpcOpenMemHandle": 2, "cuTensorMapEncodeIm2colWide": 1}
     assert simulator.unsupported == counts
 
 

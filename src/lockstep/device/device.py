@@ -15,7 +15,7 @@ from lockstep.device.module import Kernel, Module
 from lockstep.device.ptx import PtxModule
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
-from lockstep.device.tensor_map import TensorMap, tensor_map
+from lockstep.device.tensor_map import TensorMap, im2col_map, tensor_map
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, InputError, LockstepError
@@ -155,6 +155,12 @@ class Device:
     def tensor_map(self, array: DeviceArray, box: Any, **options: Any) -> TensorMap:
         """A tensor map of an array, for bulk tensor copies: see :func:`.tensor_map.tensor_map`."""
         return tensor_map(array, box, **options)
+
+    def im2col_map(
+        self, array: DeviceArray, channels: int, pixels: int, **options: Any
+    ) -> TensorMap:
+        """A tensor map for copies in im2col mode: see :func:`.tensor_map.im2col_map`."""
+        return im2col_map(array, channels, pixels, **options)
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array without defined content."""
