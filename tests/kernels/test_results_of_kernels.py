@@ -9,7 +9,13 @@ ODD_SIZES = (1, 2, 33)
 
 
 def device_for(kernel):
-    return lockstep.Device({"sm_70": "QV100", "sm_80": "A100"}[kernel.arch], timing=False)
+    gpus = {"sm_70": "QV100", "sm_80": "A100", "sm_90": "H100"}
+    return lockstep.Device(gpus[kernel.arch], timing=False)
+
+
+def test_where_there_are_no_clusters_blocks_are_alone():
+    for check in load("histogram_cluster").run(lockstep.Device("A100"), 300):
+        check.verify()
 
 
 @pytest.mark.parametrize("name", names())

@@ -268,7 +268,7 @@ def test_a_program_that_is_none(make_simulator, tmp_path):
 # CUDA programs: where nvcc is
 
 # LOCKSTEP_ALL_PROGRAMS=1 runs those of all built-in kernels: some minutes.
-FEW = ("vecadd", "texture", "grid_barrier", "histogram_shared")
+FEW = ("vecadd", "texture", "grid_barrier", "histogram_shared", "histogram_cluster")
 HOSTS = kernels.names() if os.environ.get("LOCKSTEP_ALL_PROGRAMS") else FEW
 
 
@@ -280,18 +280,26 @@ def built(repository, tmp_path_factory):
 
     def build(name, *options):
         source = repository / "examples" / "kernels" / name / "main.cu"
-        command = ["nvcc", "-std=c++17", "-arch=sm_75", "-o", folder / name, source, *options]
+        arch = f"-arch={arch_of(name)}"
+        command = ["nvcc", "-std=c++17", arch, "-o", folder / name, source, *options]
         subprocess.run(command, check=True, capture_output=True, timeout=300)
         return folder / name
 
     return build
 
 
+def arch_of(name):
+    """What a program is compiled for: clusters need sm_90."""
+    return "sm_90" if kernels.load(name).arch == "sm_90" else "sm_75"
+
+
 @pytest.mark.parametrize("name", HOSTS)
 def test_host_programs_of_the_built_in_kernels(built, make_simulator, capfd, name):
-    path = built(name, "-cudart", "shared")
-    assert gpu_for_program(path).name == "RTX2060"
-    assert run_program(make_simulator(), [str(path)]).code == 0
+    path, suits = built(name, "-cudart", "shared"), {"sm_75": "RTX2060", "sm_90": "H100"}
+    gpu = gpu_for_program(path).name
+    assert gpu == suits[arch_of(name)]
+    simulator = make_simulator(gpu=gpu) if gpu == "H100" else make_simulator()
+    assert run_program(simulator, [str(path)]).code == 0
     assert capfd.readouterr().out == "PASS\n"
 
 
