@@ -50,10 +50,14 @@ def test_a_program_gets_what_cuda_gives(run_built, name):
     assert {count.code for count in simulator.kernels.values()} <= {"machine code of sm_80"}
 
 
-def test_clusters_are_executed_from_ptx(run_built):
+def test_clusters(run_built):
+    """From machine code, until it is that of barrier objects: then from PTX."""
     out, simulator = run_built(("clusters.cu",), "-arch=sm_90", gpu="H100")
     assert out == "PASS\n"
     assert simulator.unsupported == {}
-    assert {count.code for count in simulator.kernels.values()} == {"PTX"}
-    assert "UCGABAR_ARV is not supported; the module's PTX is executed" in simulator.problems[0]
-    assert "do not divide the grid (8, 1, 1)" in "".join(simulator.problems)
+    codes = {name: count.code for name, count in simulator.kernels.items()}
+    assert codes["_Z9histogramPKiiPi"] == codes["_Z6reducePKfPf"] == "machine code of sm_90"
+    assert codes["_Z4ringPii"] == "PTX"
+    problems = "\n".join(simulator.problems)
+    assert "SYNCS.EXCH.64 is not supported; the module's PTX is executed instead" in problems
+    assert "do not divide the grid (8, 1, 1)" in problems

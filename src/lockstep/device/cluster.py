@@ -12,7 +12,6 @@ from lockstep.workload import Kernel
 
 MOST_PORTABLE = 8  # CTAs; CUDA C++ Programming Guide, thread block clusters
 ARCHITECTURE = 90  # the first with clusters
-NO_CLUSTERS = "machine code cannot be executed in clusters"
 
 Triple = tuple[int, int, int]
 

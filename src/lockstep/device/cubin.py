@@ -10,7 +10,7 @@ import numpy as np
 
 from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
-from lockstep.device.cluster import NO_CLUSTERS, Triple
+from lockstep.device.cluster import ClusterError, Triple
 from lockstep.device.module import Kernel, Module
 from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
@@ -43,6 +43,10 @@ _SHARED, _CONSTANTS, _HOPPER_CONSTANTS, HOPPER = 0x18, 0x50, 0xD0, 90
 # The halves of the cooperative grid's workspace, high and low, up to Ada and on Hopper: what
 # %envreg1 and %envreg2 become in the code that ptxas makes.
 _WORKSPACE, _HOPPER_WORKSPACE = (0x8C, 0x90), (0x44, 0x48)
+# On Hopper: whether the launch has clusters, how many CTAs along each axis and together, the
+# inverses of these (f32), and how many clusters along each axis: what %cluster_nctaid and so on
+# become.
+_CLUSTER, _PER_CLUSTER, _CLUSTERS, _CLUSTER_CTAS = 0x140, 0x150, 0x15C, 0x188
 _ZERO = ("__UFT_OFFSET", "__UDT_OFFSET")  # of a module's tables among those of all modules
 _TYPES = {"float": "f32", "double": "f64"}
 
@@ -156,8 +160,6 @@ class CubinKernel(Kernel):
     def translate(self, recording: Recording) -> Program:
         """The kernel as machine code of this host."""
         module, function = self.module, self.function
-        if function.cluster is not None and math.prod(function.cluster) > 1:
-            raise InputError(module.name, f"kernel {self.name}", f"{NO_CLUSTERS}; load its PTX")
         local = max(function.local_bytes, function.stack_bytes)
         source = Source(
             name=self.name,
@@ -193,10 +195,15 @@ class CubinKernel(Kernel):
         return self.function.cluster
 
     def cluster(self, asked: Triple | None) -> Triple | None:
-        """One CTA: the machine code of clusters is not executed."""
-        if asked is not None and math.prod(asked) > 1:
-            raise WorkloadError(f"kernel {self.name}: {NO_CLUSTERS}; load its PTX")
-        return asked
+        """What it was compiled for, or what the launch asks for."""
+        required = self.function.cluster
+        if required is not None and asked not in (None, required):
+            raise ClusterError(
+                f"kernel {self.name}: clusters of {asked} CTAs; it was compiled for {required}"
+            )
+        if asked is not None and math.prod(asked) > 1 and self.module.architecture < HOPPER:
+            raise ClusterError(f"kernel {self.name}: {self.module.code} has no clusters")
+        return asked or required
 
     def address(self, symbol: str) -> int:
         """Where a constant bank is, by its name in programs: ``bank3``."""
@@ -219,10 +226,20 @@ class CubinKernel(Kernel):
             struct.pack_into("<Q", bank, _CONSTANTS, self.module.bank(3))
         else:
             struct.pack_into("<Q", bank, _HOPPER_CONSTANTS, self.module.bank(3))
+            _describe_clusters(bank, geometry)
         for place, half in zip(workspace, divmod(geometry.workspace, 1 << 32)):
             struct.pack_into("<I", bank, place, half)
         bank[base : base + len(parameters)] = parameters
         return np.frombuffer(bytes(bank) + bytes(PADDING), np.uint8).copy()
+
+
+def _describe_clusters(bank: bytearray, geometry: Geometry) -> None:
+    """What code for Hopper reads of its launch's clusters."""
+    clusters = [blocks // ctas for blocks, ctas in zip(geometry.grid, geometry.cluster)]
+    struct.pack_into("<4I", bank, _CLUSTER, geometry.explicit, *geometry.cluster)
+    struct.pack_into("<3f", bank, _PER_CLUSTER, *(1 / ctas for ctas in geometry.cluster))
+    struct.pack_into("<3I", bank, _CLUSTERS, *clusters)
+    struct.pack_into("<I", bank, _CLUSTER_CTAS, geometry.cluster_ctas)
 
 
 def _parameters(function: Function) -> list[Parameter]:

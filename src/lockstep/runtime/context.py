@@ -1,13 +1,12 @@
 """What one program has on the device, and the execution of its calls."""
 
 import contextlib
-import math
 from dataclasses import replace
 
 import numpy as np
 
 from lockstep.device import Module, Stopped, Stream
-from lockstep.device.cluster import NO_CLUSTERS, ClusterError
+from lockstep.device.cluster import ClusterError
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.cuda.calls import Call, key
 from lockstep.frontend.exec.faults import LaunchError
@@ -201,8 +200,7 @@ class Context(Memory):
 
     def clusters(self, fields: dict, data: bytes) -> Answer:
         """How many clusters of a kernel the GPU holds."""
-        entry = self._entry_for_clusters(fields["kernel"], fields["ctas"])
-        ctas = fields["ctas"]
+        entry, ctas = self._entries[fields["kernel"]], fields["ctas"]
         shape = ((ctas << 16, 1, 1), (fields["threads"], 1, 1), fields["dynamic_shared"])
         try:
             geometry = entry.kernel.geometry(shape, (ctas, 1, 1), bool(fields["portable"]))
@@ -210,20 +208,10 @@ class Context(Memory):
             return Answer((0,))
         return Answer((geometry.places // geometry.cluster_ctas,))
 
-    def _entry_for_clusters(self, handle: int, ctas: int) -> Entry:
-        """A kernel that can be launched in clusters: of PTX, if they have several CTAs."""
-        entry = self._entries[handle]
-        machine_code = entry.kernel.module
-        if ctas > 1 and machine_code.architecture:
-            problem = LockstepError(f"kernel {entry.kernel.name}: {NO_CLUSTERS}")
-            module = next(k for k, m in self._modules.items() if m is machine_code)
-            self._turn_to_ptx(module, entry.kernel.name, problem)
-        return self._entries[handle]
-
     def launch(self, fields: dict, data: bytes) -> Answer:
         """Check a launch; it is executed when the program has been told that it is fine."""
         cluster = (fields["cluster_x"], fields["cluster_y"], fields["cluster_z"])
-        entry = self._entry_for_clusters(fields["kernel"], math.prod(cluster))
+        entry = self._entries[fields["kernel"]]
         grid = (fields["grid_x"], fields["grid_y"], fields["grid_z"])
         block = (fields["block_x"], fields["block_y"], fields["block_z"])
         if 0 in grid + block:

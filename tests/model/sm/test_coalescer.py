@@ -14,7 +14,7 @@ from lockstep.model.sm import coalescer
 pytestmark = pytest.mark.plain
 A = 0x7F0000000000
 FULL_MASK = (1 << 32) - 1
-KERNEL = SimpleNamespace(shared_base=0, local_base=0)
+KERNEL = SimpleNamespace(shared_base=0, local_base=0, cluster=1)
 SHAPES = [(128, 32), (128, 128), (64, 32), (32, 32), (512, 64)]
 
 

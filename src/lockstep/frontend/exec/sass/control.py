@@ -16,7 +16,7 @@ from lockstep.isa.sass.encoding.operand import Constant, Name, Operand, Register
 @opcode(
     "NOP", "YIELD", "WARPSYNC", "BSYNC", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
     "ERRBAR", "CGAERRBAR", "FENCE", "NANOSLEEP", "PREEXIT", "ACQBULK", "ENDCOLLECTIVE", "EXIT",
-    "BPT",
+    "BPT", "UCGABAR_ARV", "UCGABAR_WAIT",
     modifiers="TRAP LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
     "KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP E PF1 PF2 WARP",
 )  # fmt: skip
@@ -173,7 +173,7 @@ _RECORDS = {
     "SR_NTID.Y": ("launch", "ntid_y"), "SR_NTID.Z": ("launch", "ntid_z"),
     "SR_NCTAID.X": ("launch", "nctaid_x"), "SR_NCTAID.Y": ("launch", "nctaid_y"),
     "SR_NCTAID.Z": ("launch", "nctaid_z"), "SR_VIRTUALSMID": ("cta", "sm"),
-    "SR_SMEMSZ": ("launch", "shared_bytes"),
+    "SR_SMEMSZ": ("launch", "shared_bytes"), "SR_CgaCtaId": ("cta", "rank"),
 }  # fmt: skip
 _MASKS = {
     "SR_LANEMASK_EQ": lambda k: 1 << k,
@@ -184,7 +184,7 @@ _MASKS = {
     "SR_GEMASK": lambda k: ~((1 << k) - 1) & 0xFFFFFFFF,
 }
 # SR_LMEMHIOFF bounds the stack from below, which ends at the first byte of local memory.
-_ZERO = ("SR_LMEMHIOFF", "SR_CgaCtaId", "SRZ", "SR_ESR_PC", *(f"SR_PM{k}" for k in range(8)))
+_ZERO = ("SR_LMEMHIOFF", "SRZ", "SR_ESR_PC", *(f"SR_PM{k}" for k in range(8)))
 _CLOCKS = {  # field and lowest bit
     "SR_CLOCK": ("clock", 0), "SR_CLOCKLO": ("clock", 0), "SR_CLOCKHI": ("clock", 32),
     "SR_GLOBALTIMERLO": ("nanoseconds", 0), "SR_GLOBALTIMERHI": ("nanoseconds", 32),

@@ -21,6 +21,8 @@ _ENDINGS = {
     "RET": Ending.INDIRECT,
     "EXIT": Ending.EXIT,
     "BAR": Ending.BARRIER,
+    "UCGABAR_ARV": Ending.ARRIVE,
+    "UCGABAR_WAIT": Ending.BARRIER,
     "BPT": Ending.TRAP,
 }
 CONVERGING = ("BSYNC", "WARPSYNC")

@@ -54,6 +54,7 @@ class Shared(NamedTuple):
     sites: list[tuple[int, int]]  # static index, Window
     banks: dict[str, int]  # "bank3" -> place in the launch's table of symbols
     code: list[Instruction]  # all of the kernel's, by static index
+    clustered: bool  # shared addresses have the CTA's rank in its cluster: see state.TAG_SHIFT
 
 
 class Lift(BlockLift):
@@ -66,7 +67,7 @@ class Lift(BlockLift):
         super().__init__(builder)
         self.kernel, self.slots = name, slots
         self.instruction: Instruction | None = None
-        self.sites, self.banks, self.code = shared
+        self.sites, self.banks, self.code, self.clustered = shared
         self.reads: set[str] = set()
         self.written: dict[str, None] = {}
         self._values: dict[str, Value] = {}

@@ -1,5 +1,7 @@
 """Loads, stores and constant loads."""
 
+from llvmlite import ir
+
 from lockstep.frontend.exec.lanes import memory as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.async_copy import copy
@@ -7,7 +9,13 @@ from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.types import I8, I16, I32, I64, PRED, Type, Value
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
-from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Window
+from lockstep.frontend.exec.state import (
+    LOCAL_WINDOW,
+    SHARED_WINDOW,
+    TAG_SHIFT,
+    WINDOW_BYTES,
+    Window,
+)
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import Address, Register
 
@@ -32,7 +40,10 @@ def window_of(i: Instruction) -> Window:
 
 
 def address_of(lift: Lift, operand: Address, window: Window) -> Value:
-    """The sum that an address operand stands for: 64 bits, or 32 in a window."""
+    """The sum that an address operand stands for: 64 bits, or 32 in a window.
+
+    An address of shared memory may have the CTA's rank in its cluster; it is always the own one.
+    """
     b = lift.b
     kind = I64 if window == Window.GLOBAL else I32
     total = b.constant(kind, operand.offset)
@@ -41,6 +52,9 @@ def address_of(lift: Lift, operand: Address, window: Window) -> Value:
         if register is not None and not register.is_zero:
             term = _term(lift, register, kind, wide and not register.part)
             total = Value(b.ir.add(total.ir, term.ir), kind)
+    if window == Window.SHARED and lift.clustered:
+        own = b.constant(I32, (1 << TAG_SHIFT) - 1)
+        total = Value(b.ir.and_(total.ir, own.ir), I32)
     return total
 
 
@@ -129,22 +143,23 @@ def _copied(lift: Lift, i: Instruction, at: Value, size: int) -> tuple[Value, Va
     return at, count
 
 
-_SPACES = {"S": SHARED_WINDOW, "D": SHARED_WINDOW, "L": LOCAL_WINDOW}
-
-
 @opcode("QSPC", modifiers="E G S L D")
 def ask_space(lift: Lift, i: Instruction) -> None:
     """Whether a generic address lies in global, shared, local or the cluster's shared memory."""
     b = lift.b
     address = address_of(lift, next(o for o in i.operands if isinstance(o, Address)), Window.GLOBAL)
-    inside = {
-        start: b.ir.icmp_unsigned(
-            "<",
-            b.ir.sub(address.ir, b.constant(I64, start).ir),
-            b.constant(I64, WINDOW_BYTES).ir,
-        )
-        for start in (SHARED_WINDOW, LOCAL_WINDOW)
+
+    def inside(start: Value, size: int) -> ir.Value:
+        offset = b.ir.sub(address.ir, start.ir)
+        return b.ir.icmp_unsigned("<", offset, b.constant(I64, size).ir)
+
+    held = {
+        "D": inside(b.constant(I64, SHARED_WINDOW), WINDOW_BYTES),
+        "L": inside(b.constant(I64, LOCAL_WINDOW), WINDOW_BYTES),
     }
     space = i.modifiers[-1]
-    held = inside[_SPACES[space]] if space in _SPACES else b.ir.not_(b.ir.or_(*inside.values()))
+    if space == "S" and lift.clustered:
+        held["S"] = inside(lift.scalar_field("cta", "window", I64), 1 << TAG_SHIFT)
+    held.setdefault("S", held["D"])
+    held = held.get(space) or b.ir.not_(b.ir.or_(held["D"], held["L"]))
     lift.write_predicate(i.operands[0], Value(held, PRED))

@@ -9,6 +9,7 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
+from lockstep.frontend.exec.machine import CLUSTER
 from lockstep.frontend.exec.program import (
     EXITED,
     MAY_LEAVE,
@@ -36,7 +37,7 @@ from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.sass.binary import Line, line_at
 from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
-from lockstep.isa.sass.encoding.operand import Register
+from lockstep.isa.sass.encoding.operand import Name, Register
 
 DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
 
@@ -83,7 +84,7 @@ class Translation(translation.Translation):
         self.blocks = self.graph.blocks
         self._check_jumps()
         self.slots = Slots(max(section.registers for section, _ in parts))
-        self.shared = Shared([], {}, self.code)
+        self.shared = Shared([], {}, self.code, any(map(_asks_for_rank, self.code)))
 
     def _decode(self, section: Section) -> list[Instruction]:
         code = list(disassemble(section.code, self.source.architecture, section.start))
@@ -150,8 +151,11 @@ class Translation(translation.Translation):
             record["service"] = block.service
             return
         if block.ending in (Ending.BARRIER, Ending.ARRIVE):
+            last = self.code[block.end - 1]
             record["taken"], record["barrier"] = record["next"], -1
-            record["reduces"] = "RED" in self.code[block.end - 1].modifiers
+            if last.mnemonic.startswith("UCGABAR"):
+                record["barrier"] = CLUSTER
+            record["reduces"] = "RED" in last.modifiers
         head = self.code[block.first]
         if head.guard is not None:
             self._describe_guard(head.guard, record)
@@ -188,6 +192,7 @@ class Translation(translation.Translation):
             "texts": self.texts,
             "origins": list(self._origins()),
             "registers": source.sections[0].registers,
+            "clustered": self.shared.clustered,
             "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
             "targets": self._targets(),
         }
@@ -209,6 +214,11 @@ class Translation(translation.Translation):
             if block.pc >= 0:
                 targets[block.pc // BYTES] = block.number
         return targets
+
+
+def _asks_for_rank(instruction: Instruction) -> bool:
+    """Whether an instruction reads the CTA's rank, of which shared addresses are made."""
+    return any(isinstance(o, Name) and o.word == "SR_CgaCtaId" for o in instruction.operands)
 
 
 def _calls_far(instruction: Instruction) -> bool:
