@@ -15,8 +15,9 @@ from lockstep.frontend.accelsim.addresses import (
 )
 from lockstep.frontend.accelsim.operands import operand_words, vector_registers
 from lockstep.frontend.accelsim.statics import BULK_OPCODES
+from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass import traced_immediate
-from lockstep.workload import Cta, Kernel
+from lockstep.workload import TILE_WORDS, Cta, Kernel
 
 _64_BITS = (1 << 64) - 1
 _COUNTS = ("destinations", "sources")
@@ -79,7 +80,8 @@ class KernelText:
         pieces, fills = [""], []
         for index in range(static, static + count):
             line = self._static(index)
-            pieces[-1] += f"{line.pc:04x} {mask:08x} {line.head}"
+            lanes = mask & 1 if line.fill in (_tile, _tile_start) else mask
+            pieces[-1] += f"{line.pc:04x} {lanes:08x} {line.head}"
             if line.fill and mask:
                 fills.append(line.fill)
                 pieces.append(line.tail)
@@ -110,6 +112,14 @@ class KernelText:
         words = operand_words(record, text, self._kernel.architecture)
         flag = " 0" if newer and "GMMA" in text else ""
         head = f"{words}{flag} {record['width']}"
+        if record["op"] in (OpClass.TILE_COPY, OpClass.TILE_STORE):
+            if newer:
+                end = f" 0 0 {MODE_BULK_DELTAS} 0x0 0"
+                return _Line(record["pc"], head + " 0x0 0", " 0 0 NoVal\n", end, _tile)
+            if not self._leaves_out:
+                raise NeedsNewerVersion
+            tail = f" {traced_immediate(record)} \n"
+            return _Line(record["pc"], head, tail, f" {MODE_STRIDE} 0x0 0", _tile_start)
         if newer and text.partition(".")[0] in BULK_OPCODES:
             head += f" 0x0 0 {record['immediate']} 0"  # no barrier, no multicast, bytes, none lost
             return _Line(record["pc"], head, " 0 0 NoVal\n", f" {MODE_BULK_DELTAS} 0x0 0", _bulk)
@@ -142,6 +152,30 @@ def _bulk(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
     if stride or first >= 0:
         raise WorkloadError("a bulk copy has one address, not one for each lane")
     return f" {MODE_BULK_DELTAS} 0x{base & _64_BITS:x} 1"
+
+
+def _tile(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
+    """Bytes, those outside, mode, address and number of transfers: as if rows were adjacent."""
+    words = _words(entry, pool)
+    size = int(words[1] * words[2] * words[3])
+    return f" {size} 0 {MODE_BULK_DELTAS} 0x{_first_row(words) & _64_BITS:x} 1"
+
+
+def _tile_start(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
+    """Mode and address of the first row."""
+    return f" {MODE_STRIDE} 0x{_first_row(_words(entry, pool)) & _64_BITS:x} 0"
+
+
+def _words(entry: tuple[int, int, int], pool: np.ndarray) -> np.ndarray:
+    base, stride, first = entry
+    if first < 0:
+        return base + stride * np.arange(TILE_WORDS)
+    return pool[first : first + TILE_WORDS]
+
+
+def _first_row(words: np.ndarray) -> int:
+    positions, strides = words[5::6], words[10::6]
+    return int(words[0] + (positions * strides).sum())
 
 
 def _wrapped(difference: int) -> int:
