@@ -295,6 +295,20 @@ def test_host_programs_of_the_built_in_kernels(built, make_simulator, capfd, nam
     assert capfd.readouterr().out == "PASS\n"
 
 
+def test_a_program_is_executed_and_recorded_at_issue(built, tmp_path, capfd):
+    """Its machine code; the trace of the path that it took then takes the same cycles."""
+    path, gpu = built("spin_lock", "-cudart", "shared"), lockstep.api.gpu("RTX2060")
+    simulator = Simulator(gpu, 1, at_issue=True, limit_instructions=1_000_000)
+    with simulator.device.record(tmp_path / "run.lst"):
+        assert run_program(simulator, [str(path), "300"]).code == 0
+    count, result = simulator.kernels["spin_lock"], simulator.device.result
+    simulator.close()
+    assert capfd.readouterr().out == "PASS\n"
+    assert count.code == "machine code of sm_75" and len(count.cycles) == 1
+    again = lockstep.simulate(tmp_path / "run.lst", gpu)
+    assert again.hash == result.hash and again.cycles == count.cycles[0] > 0
+
+
 def test_a_program_is_recorded_and_replayed(built, tmp_path, capfd):
     path, cycles = built("vecadd", "-cudart", "shared"), []
     simulator = Simulator(lockstep.api.gpu("A100", ("sm.count=4",)), 1)

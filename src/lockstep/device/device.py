@@ -279,7 +279,10 @@ class Device:
         return launch
 
     def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
-        command = workload_kernel(launch, self.recording)
+        recording = self.recording
+        if not timing:
+            recording = recording & ~Recording.AT_ISSUE | Recording.EVERYTHING
+        command = workload_kernel(launch, recording)
         if self.recorder:
             self.recorder.launch(command)
         if timing:
@@ -346,8 +349,6 @@ class Device:
         self.check_open()
         if self.recorder is not None:
             raise LockstepError(f"already recording {self.recorder.path}")
-        if self.at_issue:
-            raise LockstepError("a device with at_issue=True cannot record")
         self.synchronize()
         self.recorder = Recorder(self, path, tracer)
         return self.recorder
