@@ -82,3 +82,19 @@ def test_a_tile_outside_the_tensor_takes_nothing(device):
     case = programs.matrix(at=(0, 100))
     metrics = run(device, case, programs.load_body(2)).metrics
     assert metrics["sim__bulk_load_sectors.sum"] == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"at_issue": True}])
+@pytest.mark.parametrize("file, same", [("run.lst", True), ("accel-sim", False)])
+def test_a_recorded_run_takes_the_same_cycles(tmp_path, options, file, same):
+    """A trace for Accel-Sim has the bytes of each copy, as if its rows were adjacent."""
+    case, gpu = programs.matrix(**CASES[1]), lockstep.gpu("H100")
+    with lockstep.Device(gpu, timing=True, **options) as device:
+        with device.record(tmp_path / file):
+            run(device, case, programs.load_body(2))
+        live = device.result
+    again = lockstep.simulate(tmp_path / file, gpu)
+    assert again.cycles == live.cycles  # the copy is not what takes longest
+    assert (again.hash == live.hash) == same
+    for result in (live, again):
+        assert result.total["sim__bulk_load_sectors.sum"] == sectors(case)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from lockstep.workload import TILE_WORDS, Cta, Kernel
 
 _64_BITS = (1 << 64) - 1
 _COUNTS = ("destinations", "sources")
+_TILED = {OpClass.TILE_COPY: OpClass.BULK_COPY, OpClass.TILE_STORE: OpClass.BULK_STORE}
 _CACHE_BYTES = 1 << 26  # of templates; they are made anew when there are more
 
 
@@ -109,10 +111,14 @@ class KernelText:
             if not self._leaves_out and any(seen[n] < record[n] for n in _COUNTS):
                 raise NeedsNewerVersion
             record = seen
+        tiled = record["op"] in _TILED
+        if tiled:
+            record = record.copy()
+            record["op"] = _TILED[record["op"]]
         words = operand_words(record, text, self._kernel.architecture)
         flag = " 0" if newer and "GMMA" in text else ""
         head = f"{words}{flag} {record['width']}"
-        if record["op"] in (OpClass.TILE_COPY, OpClass.TILE_STORE):
+        if tiled:
             if newer:
                 end = f" 0 0 {MODE_BULK_DELTAS} 0x0 0"
                 return _Line(record["pc"], head + " 0x0 0", " 0 0 NoVal\n", end, _tile)
@@ -155,15 +161,28 @@ def _bulk(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
 
 
 def _tile(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
-    """Bytes, those outside, mode, address and number of transfers: as if rows were adjacent."""
-    words = _words(entry, pool)
-    size = int(words[1] * words[2] * words[3])
-    return f" {size} 0 {MODE_BULK_DELTAS} 0x{_first_row(words) & _64_BITS:x} 1"
+    """Bytes, those outside, mode, address and number of transfers: as if rows were adjacent.
+
+    Where im2col leaves the images is not told apart.
+    """
+    words = _words(entry, pool).tolist()
+    axes = [words[k : k + 6] for k in range(5, TILE_WORDS, 6)]
+    first = words[0] + sum(max(axis[0], axis[0] % axis[3]) * axis[5] for axis in axes)
+    rows = asked = words[2]
+    boxes = [range(low, high + 1, step) for _, low, high, step, _, _ in axes]
+    if prod(map(len, boxes)) == rows:
+        inside = (sum(0 <= at <= axis[4] for at in box) for box, axis in zip(boxes, axes))
+        rows = prod(inside)
+    row = words[1] * words[3]
+    size, outside = rows * row, (asked - rows) * row
+    return f" {size} {outside} {MODE_BULK_DELTAS} 0x{first & _64_BITS:x} 1"
 
 
 def _tile_start(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
     """Mode and address of the first row."""
-    return f" {MODE_STRIDE} 0x{_first_row(_words(entry, pool)) & _64_BITS:x} 0"
+    words = _words(entry, pool)
+    first = int(words[0] + (words[5::6] * words[10::6]).sum())
+    return f" {MODE_STRIDE} 0x{first & _64_BITS:x} 0"
 
 
 def _words(entry: tuple[int, int, int], pool: np.ndarray) -> np.ndarray:
@@ -171,11 +190,6 @@ def _words(entry: tuple[int, int, int], pool: np.ndarray) -> np.ndarray:
     if first < 0:
         return base + stride * np.arange(TILE_WORDS)
     return pool[first : first + TILE_WORDS]
-
-
-def _first_row(words: np.ndarray) -> int:
-    positions, strides = words[5::6], words[10::6]
-    return int(words[0] + (positions * strides).sum())
 
 
 def _wrapped(difference: int) -> int:

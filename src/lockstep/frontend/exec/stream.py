@@ -165,9 +165,12 @@ def add_address(x, w, place, mask, pool):
 
 @inline
 def add_tiles(x, w, instruction, place, mask, pool):
-    """Append a bulk copy of each lane's tile; returns the words of the pool in use."""
+    """Append a bulk copy of each lane's tile; returns the words of the pool in use.
+
+    What is executed at issue has room for one: that of the first lane.
+    """
     for lane in range(LANES):
-        if mask >> lane & 1:
+        if mask >> lane & 1 and x.cursors[w, 1] < len(x.addresses):
             add_run(x, w, instruction, 1, TILE_MASK)
             record = x.addresses[x.cursors[w, 1]]
             x.cursors[w, 1] += 1
