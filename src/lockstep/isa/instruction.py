@@ -51,8 +51,10 @@ class OpClass(IntEnum):
     CACHE_CONTROL = 33
     SLEEP = 34
     BULK_STORE = 35  # the tensor memory accelerator: to global memory
-    CLUSTER_ARRIVE = 36  # arrives at the barrier of the cluster and goes on
-    CLUSTER_WAIT = 37  # waits for the opening of the barrier at which it has arrived
+    TILE_COPY = 36  # as BULK_COPY, of memory that a tile describes: workload.TILE_WORDS
+    TILE_STORE = 37  # as BULK_STORE, likewise
+    CLUSTER_ARRIVE = 38  # arrives at the barrier of the cluster and goes on
+    CLUSTER_WAIT = 39  # waits for the opening of the barrier at which it has arrived
 
 
 class Space(IntEnum):
