@@ -34,6 +34,7 @@ POLLS = 16  # turns of a polling loop before others get a turn
 PATIENCE = 1 << 16  # turns of any loop, while other lanes of the warp wait
 TURN = 256  # blocks that the others then get
 WARP_TURN = 1 << 15  # instructions of one warp before the next one runs
+CTA_TURN = 1 << 16  # of one CTA before the next one of its cluster runs: it may wait for that
 
 
 class Stop(IntEnum):
@@ -290,7 +291,10 @@ def run(x, budget):
             elif not next_place(x):
                 return Stop.DONE
             continue
-        stop = run_cta(x, place, end - running.executed)
+        turn = end - running.executed
+        if x.launch[0].cluster_ctas > 1:
+            turn = min(turn, CTA_TURN)
+        stop = run_cta(x, place, turn)
         if stop == Stop.DONE:
             if running.recording:
                 note_end(x, place)
@@ -300,7 +304,8 @@ def run(x, budget):
         elif stop == Stop.TIME or stop == Stop.POLLING or stop == Stop.CLUSTER:
             if stop == Stop.CLUSTER and is_stuck(x, place) and not resolve_cluster(x, place):
                 return Stop.DEADLOCK
-            widen(x)
+            if stop != Stop.TIME or running.executed >= end:
+                widen(x)
             next_place(x)
         else:
             return stop

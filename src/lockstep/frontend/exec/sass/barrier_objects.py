@@ -64,10 +64,12 @@ def _word(value: int) -> ir.Constant:
 
 
 def _object(lift: Lift, i: Instruction) -> Access:
+    """The word; what gives none back may be in another CTA of the cluster."""
     operand = next(o for o in i.operands if isinstance(o, Address))
-    address = address_of(lift, operand, Window.SHARED)
+    window = Window.CLUSTER if "RED" in i.modifiers and lift.clustered else Window.SHARED
+    address = address_of(lift, operand, window)
     lift.record_addresses(address)
-    return Access(Window.SHARED, address, OBJECT_BYTES, lift.site(Window.SHARED))
+    return Access(window, address, OBJECT_BYTES, lift.site(window))
 
 
 def _field(lift: Lift, count: Value, low: int) -> ir.Value:

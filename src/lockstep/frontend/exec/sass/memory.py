@@ -43,6 +43,7 @@ def address_of(lift: Lift, operand: Address, window: Window) -> Value:
     """The sum that an address operand stands for: 64 bits, or 32 in a window.
 
     An address of shared memory may have the CTA's rank in its cluster; it is always the own one.
+    In the cluster's, it is relative to the CTA's own.
     """
     b = lift.b
     kind = I64 if window == Window.GLOBAL else I32
@@ -55,6 +56,8 @@ def address_of(lift: Lift, operand: Address, window: Window) -> Value:
     if window == Window.SHARED and lift.clustered:
         own = b.constant(I32, (1 << TAG_SHIFT) - 1)
         total = Value(b.ir.and_(total.ir, own.ir), I32)
+    if window == Window.CLUSTER:
+        total = Value(b.ir.sub(total.ir, lift.scalar_field("cta", "tag", I32).ir), I32)
     return total
 
 
