@@ -118,3 +118,48 @@ def test_clusters_wait_for_each_other(device):
     device.load_ptx(kernel(body))["k"].with_cluster(2)[grid, THREADS](out)
     expected = np.repeat(np.arange(grid) // 2 + 1, THREADS)
     np.testing.assert_array_equal(out.numpy()[: THREADS * grid], expected)
+
+
+TILES = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 target)
+{
+.reg .b64 %m, %t; .reg .b32 %i, %r, %s, %x, %y, %n; .reg .pred %p; .reg .b16 %mask;
+.shared .align 128 .b8 tile[64]; .shared .align 8 .b64 barrier;
+mov.b64 %m, map; cvta.param.u64 %m, %m; ld.param.u64 %t, [target];
+mov.u32 %i, %tid.x; mov.u32 %r, %cluster_ctarank; mov.u32 %s, %ctaid.x;
+mov.u32 %x, tile; mad.lo.u32 %x, %i, 4, %x; mov.u32 %y, 0; st.shared.u32 [%x], %y;
+setp.ne.u32 %p, %i, 0; @%p bra MEET;
+mbarrier.init.shared::cta.b64 [barrier], 1;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [barrier], EXPECTED;
+MEET: barrier.cluster.arrive; barrier.cluster.wait;
+setp.ne.u32 %p, %r, 1; @%p bra WAIT; setp.ne.u32 %p, %i, 0; @%p bra WAIT;
+shr.u32 %x, %s, 2; shl.b32 %y, %x, 2; mov.u16 %mask, MASK; mov.u32 %x, 4;
+cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster
+ [tile], [%m, {%x, %y}], [barrier], %mask;
+WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p, [barrier], 0; @!%p bra WAIT;
+mad.lo.u32 %n, %s, 16, %i; mad.wide.u32 %t, %n, 4, %t;
+mov.u32 %x, tile; mad.lo.u32 %x, %i, 4, %x; ld.shared.u32 %y, [%x]; st.global.u32 [%t], %y;
+barrier.cluster.arrive; barrier.cluster.wait; ret;
+}
+"""
+
+
+@pytest.mark.parametrize("mask", [0b1111, 0b0101, 0b1000])
+def test_a_tile_goes_to_the_ctas_that_a_mask_names(device, mask):
+    """CTA 1 of each cluster fetches 4 x 4 numbers; CTAs outside the mask expect none."""
+    array = np.arange(12 * 12, dtype=np.uint32).reshape(12, 12)
+    held = device.array(array)
+    tensor_map = device.tensor_map(held, (4, 4))
+    body = "shr.u32 %x, MASK, %r; and.b32 %x, %x, 1; mul.lo.u32 %x, %x, 64;"
+    text = TILES.replace("EXPECTED", "%x").replace(
+        "mbarrier.arrive.expect_tx", body + " mbarrier.arrive.expect_tx", 1
+    )
+    target = device.array(np.zeros((12, 16), np.uint32))
+    entry = device.load_ptx(text.replace("MASK", str(mask)))["k"]
+    entry.with_cluster(4)[12, 16](tensor_map, target)
+    got = target.numpy()
+    for cta in range(12):
+        wanted = array[cta // 4 * 4 :, 4:8][:4].ravel() if mask >> cta % 4 & 1 else np.zeros(16)
+        np.testing.assert_array_equal(got[cta], wanted, f"CTA {cta}")
