@@ -22,6 +22,7 @@ ELSEWHERE = {
     "test_machine_code_flow.py": "BPT BRX LDL LEPC P2R R2UR",
     "test_machine_code_barriers.py": "ARRIVES.LDGSTSBAR ATOMS.ARRIVE RPCMOV.32 SYNCS.ARRIVE "
     "SYNCS.CCTL SYNCS.EXCH SYNCS.PHASECHK UBLKCP",
+    "test_cluster_machine_code.py": "UCGABAR_ARV UCGABAR_WAIT",
     "test_cubin.py": "UIMAD ULEA.HI YIELD",
     "test_cubin_textures.py": "SULD SUST TEX TLD TLD4 TXD",
     "test_cooperative_launches.py": "ENDCOLLECTIVE",

@@ -8,6 +8,7 @@ look at, are in bits 21 to 41 here.
 """
 
 from llvmlite import ir
+from msgspec.structs import replace
 
 from lockstep.frontend.exec.lanes import async_copy, memory
 from lockstep.frontend.exec.lanes.addresses import Access
@@ -174,13 +175,14 @@ def bulk_copy(lift: Lift, i: Instruction) -> None:
     lift.record_addresses(source)
     chunks = Value(b.ir.and_(lift.read(size).ir, b.constant(I32, 0xFFFF).ir), I32)
     count = shift_left(b, chunks, 4)
-    barrier = Register("UR", to.uniform.number + 1)
+    barrier = replace(to, uniform=Register("UR", to.uniform.number + 1), offset=0)
+    shared = Window.CLUSTER if lift.clustered else Window.SHARED
     places = [
         Access(window, address, size_, lift.site(window))
         for window, address, size_ in (
-            (Window.SHARED, address_of(lift, to, Window.SHARED), async_copy.CHUNK),
+            (shared, address_of(lift, to, shared), async_copy.CHUNK),
             (Window.GLOBAL, source, async_copy.CHUNK),
-            (Window.SHARED, lift.read(barrier), OBJECT_BYTES),
+            (shared, address_of(lift, barrier, shared), OBJECT_BYTES),
         )
     ]
     async_copy.bulk_copy(b, places[0], places[1], count)
