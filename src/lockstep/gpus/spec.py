@@ -91,6 +91,13 @@ class Operands(Spec, kw_only=True):
     reuse_cache: Annotated[bool, Meta(description="register-file cache, filled by reuse bits")] = (
         True
     )
+    result_queue: Annotated[
+        bool,
+        Meta(
+            description="a write port a bank: results of fixed latency are queued for it and never "
+            "late, those of loads wait (style ports)"
+        ),
+    ] = True
 
 
 class MemoryPipeline(Spec, kw_only=True):

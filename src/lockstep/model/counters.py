@@ -45,6 +45,7 @@ _SM_SCALARS = (
     "l0i_misses",  # ... in neither the L0 nor its stream buffer
     "l1i_misses",
     "operand_conflicts",  # cycles that register read ports delayed an instruction
+    "write_conflicts",  # cycles that results of variable latency waited for a bank's write port
     "memory_instructions",  # that access memory with at least one active lane
     "shared_accesses",  # shared-memory instructions
     "shared_wavefronts",  # passes over the banks that they took
