@@ -37,11 +37,13 @@ _BY_NAME = {  # the first part of a name that fits counts
     "cp.async.cg": (3, 4),
     "cp.async.bulk.prefetch.tensor": (1,),
     "cp.async.bulk.prefetch": (2,),
-    "cp.async.bulk.tensor": (2, 3),
+    "cp.async.bulk.tensor": (2,),
     "cp.reduce.async.bulk.tensor": (2,),
     "cp": (3, 4),
+    "tensormap.replace": (2, 3),
+    "tensormap": (3,),
 }
-_ADDED = ("L2::cache_hint", "multicast::cluster")
+_ADDED = ("L2::cache_hint", "multicast::cluster", "im2col")
 _VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg", "vset", "vshl", "vshr")
 _TWO_SOURCES = ("f16x2", "bf16x2", "e4m3x2", "e5m2x2")
 
@@ -58,7 +60,7 @@ def counts_of(i: Instruction) -> tuple[int, ...]:
         return (3, 4) if single else (4,)
     if i.opcode == "vote":
         return (3,) if "sync" in words else (2,)
-    if i.opcode in ("bar", "barrier", "mbarrier", "cp"):
+    if i.opcode in ("bar", "barrier", "mbarrier", "cp", "tensormap"):
         return _named(i)
     if i.opcode not in _PLAIN:
         return ()
@@ -72,6 +74,7 @@ def _named(i: Instruction) -> tuple[int, ...]:
             if "expect_tx" in words[1:] or "noComplete" in words:
                 return (3,)
             added = sum(word in _ADDED for word in words)
+            added += "tensor" in words and "mbarrier::complete_tx::bytes" in words
             return tuple(count + added for count in counts)
     if "red" in words:
         return 3, 4
