@@ -238,7 +238,7 @@ ISSUE = (
     Metric(
         "sim__l1i_misses.sum",
         "lines",
-        "Misses of the L1 instruction caches.",
+        "Misses of the L1 caches that instructions and constants share.",
         lambda k: k.sm.l1i_misses,
     ),
 )
