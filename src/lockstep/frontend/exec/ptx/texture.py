@@ -66,6 +66,8 @@ def coordinates_of(
     axes = _GEOMETRIES[geometry]
     values = tuple(lift.read(o, kind) for o in operands[1 if layer else 0 :][:axes])
     further = () if offsets is None else elements(offsets)[:axes]
+    if len(values) < axes or (offsets is not None and len(further) < axes):
+        raise lift.refuse(f"{i.name} needs {axes} coordinates")
     moved = tuple(lift.read(o, "s32") for o in further)
     return Coordinates(values, layer, moved, cube=geometry.endswith("cube"))
 
