@@ -181,7 +181,23 @@ def test_a_kernel_that_ends_early_leaves_out_incomplete_clusters(table):
     launched.ctas = broken
     running = table.start(launched, 0)
     assert running.failed and running.seen == {0, 1}
-    assert running.warp_instructions == sum(
-        int(c.warps["warp_instructions"].sum()) for c in ctas[:2]
-    )
     assert int(table.streams.queued[running.slot]) == 2
+
+
+def test_a_queue_has_room_for_all_clusters_that_one_cta_after_another_completes(table):
+    """CTAs come column by column: many clusters are open when the first is complete."""
+    launched = kernel(grid=(64, 4), cluster=(2, 4))
+    ctas = sorted(launched.ctas(), key=lambda cta: (cta.index[1], cta.index[0]))
+    launched.ctas = lambda: iter(ctas)
+    running = table.start(launched, 0)
+    room = table.streams.sm.pending.shape[1]
+    taken = []
+    while len(taken) < 256:
+        waiting = table.streams.waiting(running.slot)
+        assert 0 < waiting <= room
+        first = len(taken)
+        entries = table.streams.sm.pending[running.slot]["cta"]
+        taken += [int(entries[n % room]) for n in range(first, first + waiting)]
+        table.streams.taken[running.slot] = len(taken)
+        table.feed(running)
+    assert taken == [64 * y + 2 * c + x for c in range(32) for y in range(4) for x in range(2)]

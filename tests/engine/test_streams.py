@@ -81,7 +81,8 @@ def found(sm, places, cta, names):
 
 
 step = st.one_of(
-    st.tuples(st.just("add"), st.integers(0, 1), st.tuples(*[st.integers(0, 5)] * 4)),
+    st.tuples(st.just("add"), st.integers(0, 1),
+              st.lists(st.tuples(*[st.integers(0, 5)] * 4), min_size=1, max_size=3)),
     st.tuples(st.just("launch"), st.integers(0, 1), st.just([])),
     st.tuples(st.just("retire"), st.integers(0, 9), st.just([])),
 )  # fmt: skip
@@ -94,9 +95,11 @@ def test_every_living_cta_finds_its_streams(streams, script):
     waiting, resident, made, free = {0: [], 1: []}, {}, {}, [(0, c) for c in range(8)]
     for number, (what, n, lengths) in enumerate(script):
         if what == "add" and len(waiting[n]) < 20:
-            made[n, number] = cta_of(number, lengths)
-            streams.add(n, number, made[n, number])
-            waiting[n].append(number)
+            batch = {3 * number + k: cta_of(3 * number + k, each) for k, each in enumerate(lengths)}
+            made |= {(n, k): cta for k, cta in batch.items()}
+            streams.add(n, batch)
+            waiting[n] += batch
+            assert streams.waiting(n) == len(waiting[n])
         elif what == "launch" and waiting[n] and free:
             place = free.pop()
             assert launch(streams, n, *place) == waiting[n][0]
@@ -112,7 +115,7 @@ def test_every_living_cta_finds_its_streams(streams, script):
 def test_memory_follows_what_is_alive(streams):
     streams = streams()
     for number in range(300):
-        streams.add(0, number, cta_of(number, (3, 3, 3, 3)))
+        streams.add(0, {number: cta_of(number, (3, 3, 3, 3))})
         launch(streams, 0, 0, 0)
         streams.sm.ctas[0, 0].active = 0
         streams.retire(0, number)
@@ -121,9 +124,9 @@ def test_memory_follows_what_is_alive(streams):
 
 def test_dropping_everything_begins_at_the_front(streams):
     streams = streams()
-    streams.add(0, 0, cta_of(0, (2, 2, 2, 2)))
+    streams.add(0, {0: cta_of(0, (2, 2, 2, 2))})
     streams.drop_all()
-    streams.add(0, 1, cta_of(1, (2, 2, 2, 2)))
+    streams.add(0, {1: cta_of(1, (2, 2, 2, 2))})
     entry = streams.sm.pending[0, 1]
     assert (entry.warps, entry.runs, entry.addresses, entry.pool) == (0, 0, 0, 0)
 

@@ -1,29 +1,59 @@
+"""Arrays of the model's state: zeroed, aligned, apart from each other."""
+
+import itertools
+import threading
+
 import numpy as np
 import pytest
 
-from lockstep.model.cache.tags import WAY
-from lockstep.model.dram.state import SLOT, UNIT
-from lockstep.model.memory import ENTRY
-from lockstep.model.records import records
+from lockstep.model.records import full, one_space, records, zeros
 
-CACHE_LINE = 64
+RECORD = np.dtype([("a", "i8"), ("b", "i4", (3,))])
 
 
-@pytest.mark.parametrize("shape", [1, 7, (3, 5)])
-def test_records_are_zero_aligned_and_contiguous(shape):
-    array = records(shape, WAY)
-    assert array.shape == np.zeros(shape, WAY).shape
-    assert array.ctypes.data % CACHE_LINE == 0
-    assert array.flags.c_contiguous
-    assert array.tobytes() == bytes(array.nbytes)
+def _address(array):
+    return array.__array_interface__["data"][0]
 
 
-def test_a_record_is_a_view_of_its_array():
-    array = records(3, WAY)
-    array[1].valid = 5
-    assert array["valid"].tolist() == [0, 5, 0]
+def _build():
+    return [records((3, 5), RECORD), zeros(7), full((4, 2), -1), records(1, RECORD), zeros((0, 4))]
 
 
-@pytest.mark.parametrize("dtype", [WAY, ENTRY, SLOT, UNIT])
-def test_hot_records_fill_whole_cache_lines(dtype):
-    assert dtype.itemsize % CACHE_LINE == 0
+@pytest.mark.parametrize("together", [False, True])
+def test_arrays_are_zeroed_aligned_and_apart(together):
+    if together:
+        with one_space():
+            arrays = _build()
+    else:
+        arrays = _build()
+    assert [a.shape for a in arrays] == [(3, 5), (7,), (4, 2), (1,), (0, 4)]
+    assert all(_address(a) % 64 == 0 for a in arrays)
+    assert (arrays[2] == -1).all() and not arrays[1].any() and not arrays[0].view(np.uint8).any()
+    arrays[0].a[1, 2], arrays[0][2, 4].b = 9, (1, 2, 3)
+    assert arrays[0]["a"].sum() == 9 and arrays[0][2, 4]["b"].tolist() == [1, 2, 3]
+    spans = sorted((_address(a), a.nbytes) for a in arrays)
+    assert all(x + size <= y for (x, size), (y, _) in itertools.pairwise(spans))
+
+
+def test_a_row_fills_all_rows():
+    assert full((2, 3), np.arange(3)).tolist() == [[0, 1, 2], [0, 1, 2]]
+
+
+def test_an_array_larger_than_a_piece_of_the_space_has_its_own():
+    with one_space():
+        small, large, after = zeros(8), zeros((65 << 20) // 8), zeros(8)
+    large[-1] = small[-1] = after[0] = 1
+    assert (small.sum(), large.sum(), after.sum()) == (1, 1, 1)
+
+
+def test_a_space_is_its_threads_alone_and_ends():
+    with one_space():
+        mine, theirs = zeros(8), []
+        thread = threading.Thread(target=lambda: theirs.append(zeros(8)))
+        thread.start()
+        thread.join()
+        near = zeros(8)
+    outside = zeros(8)
+    assert _address(near) == _address(mine) + 64
+    assert mine.base is near.base
+    assert theirs[0].base is not mine.base and outside.base is not mine.base

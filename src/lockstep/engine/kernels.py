@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -18,6 +18,7 @@ from lockstep.model.sm.state import ISSUE
 from lockstep.workload import Cta, Exchange, Kernel, Source
 
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
+BATCH_RECORDS = 1 << 16  # runs and addresses of CTAs that are copied together
 
 
 @dataclass
@@ -37,12 +38,10 @@ class Running:
     bound: int = 0  # static instructions that the machine knows
     exhausted: bool = False
     failed: bool = False  # the front end ended it early
-    warp_instructions: int = 0  # of the CTAs read so far
-    thread_instructions: int = 0
     looked: int = 0  # static instructions that were searched for unknown opcodes
     unknown_code: list[int] = field(default_factory=list)
     unknown: Counter = field(default_factory=Counter)
-    clusters: dict[tuple, list] = field(default_factory=dict)  # those not read completely
+    clusters: dict[tuple, dict] = field(default_factory=dict)  # those not read completely
     source: Source | None = None  # executes it at issue
 
     @property
@@ -51,11 +50,9 @@ class Running:
         return self.done == (len(self.seen) if self.failed else self.kernel.n_ctas)
 
     def ask_source(self) -> None:
-        """Learn from what executes the kernel at issue how much it did, and whether it failed."""
+        """Learn from what executes the kernel at issue whether it failed."""
         if self.source is not None:
             self.failed = self.failed or self.source.failed()
-            self.warp_instructions = self.source.warp_instructions
-            self.thread_instructions = self.source.thread_instructions
 
 
 class KernelTable:
@@ -120,14 +117,29 @@ class KernelTable:
         if len(run.kernel.code) > run.bound:
             self._bind_new_code(run)
 
+    def instructions(self, run: Running) -> tuple[int, int]:
+        """(warp, thread) instructions of the CTAs that started."""
+        if run.source is not None:
+            return run.source.warp_instructions, run.source.thread_instructions
+        state = self.streams.sm.kernels[run.slot]
+        return int(state.warp_instructions), int(state.thread_instructions)
+
     def _read(self, run: Running) -> None:
-        room = self.streams.sm.pending.shape[1] - int(self.streams.sm.kernels[run.slot].cluster)
-        taken = int(self.streams.taken[run.slot])
-        while not run.exhausted and self.streams.queued[run.slot] - taken <= room:
-            cta = self._next(run)
-            if cta is None:
-                break
-            self._add(run, cta)
+        """Fill the queue in batches: copying small CTAs one by one takes as long as running them.
+
+        One CTA may complete a whole cluster, for which there must be room.
+        """
+        cluster = math.prod(run.kernel.cluster)
+        room = self.streams.sm.pending.shape[1] - cluster
+        while not run.exhausted and (free := room - self.streams.waiting(run.slot)) >= 0:
+            batch, records, most = {}, 0, free + 1 if cluster == 1 else 1
+            while len(batch) < most and records < BATCH_RECORDS:
+                cta = self._next(run)
+                if cta is None:
+                    break
+                batch[self._number(run, cta)] = cta
+                records += len(cta.runs) + len(cta.pool)
+            self._add(run, batch)
 
     def _next(self, run: Running) -> Cta | None:
         begin = perf_counter()
@@ -135,7 +147,6 @@ class KernelTable:
             cta = next(run.ctas, None)
         except EndOfKernel:
             run.failed = run.exhausted = True
-            self._forget_incomplete_clusters(run)
             return None
         finally:
             self.read_seconds += perf_counter() - begin
@@ -158,7 +169,8 @@ class KernelTable:
         self.streams.sm.kernels[run.slot].active = 0
         del self.running[run.slot]
 
-    def _add(self, run: Running, cta: Cta) -> None:
+    def _number(self, run: Running, cta: Cta) -> int:
+        """The linear id of a CTA that was not read before, and is as large as the kernel's are."""
         x, y, z = cta.index
         width, height, _ = run.kernel.grid
         number = x + width * (y + height * z)
@@ -170,32 +182,31 @@ class KernelTable:
         if number in run.seen:
             raise WorkloadError(f"kernel {run.kernel.id}: CTA {x},{y},{z} appears twice")
         run.seen.add(number)
-        run.warp_instructions += int(cta.warps["warp_instructions"].sum())
-        run.thread_instructions += int(cta.warps["thread_instructions"].sum())
-        self._queue(run, number, cta)
+        return number
+
+    def _add(self, run: Running, batch: dict[int, Cta]) -> None:
+        """Queue CTAs; those of a cluster wait for each other and follow in the order of ranks."""
         if run.looked < len(run.kernel.code) or run.unknown_code:
-            self._count_unknown(run, cta)
+            self._count_unknown(run, batch.values())
+        if run.kernel.cluster != (1, 1, 1):
+            batch = self._complete_clusters(run, batch)
+        if batch:
+            self.streams.add(run.slot, batch)
+        if run.failed:  # the others of these clusters will never come
+            for members in run.clusters.values():
+                run.seen.difference_update(members)
+            run.clusters.clear()
 
-    def _queue(self, run: Running, number: int, cta: Cta) -> None:
-        """Queue a CTA; those of a cluster wait for each other and follow in the order of ranks."""
-        shape = run.kernel.cluster
-        if shape == (1, 1, 1):
-            self.streams.add(run.slot, number, cta)
-            return
-        key = tuple(i // c for i, c in zip(cta.index, shape))
-        members = run.clusters.setdefault(key, [])
-        members.append((number, cta))
-        if len(members) == math.prod(shape):
-            for place, member in sorted(run.clusters.pop(key), key=lambda m: m[0]):
-                self.streams.add(run.slot, place, member)
-
-    def _forget_incomplete_clusters(self, run: Running) -> None:
-        """The others of these clusters will never come, so none of their CTAs can run."""
-        for number, cta in (m for members in run.clusters.values() for m in members):
-            run.seen.remove(number)
-            run.warp_instructions -= int(cta.warps["warp_instructions"].sum())
-            run.thread_instructions -= int(cta.warps["thread_instructions"].sum())
-        run.clusters.clear()
+    def _complete_clusters(self, run: Running, batch: dict[int, Cta]) -> dict[int, Cta]:
+        """Those CTAs whose cluster is complete with this batch, cluster by cluster."""
+        shape, complete = run.kernel.cluster, {}
+        for number, cta in batch.items():
+            key = tuple(i // c for i, c in zip(cta.index, shape))
+            members = run.clusters.setdefault(key, {})
+            members[number] = cta
+            if len(members) == math.prod(shape):
+                complete |= sorted(run.clusters.pop(key).items())
+        return complete
 
     def _check_count(self, run: Running) -> None:
         if len(run.seen) != run.kernel.n_ctas:
@@ -204,15 +215,18 @@ class KernelTable:
                 f"its grid has {run.kernel.n_ctas}"
             )
 
-    def _count_unknown(self, run: Running, cta: Cta) -> None:
-        """Count a CTA's instructions that the opcode tables do not know."""
+    def _count_unknown(self, run: Running, ctas: Iterable[Cta]) -> None:
+        """Count the instructions of some CTAs that the opcode tables do not know."""
         code = run.kernel.code
         fresh = code.instructions["op"][run.looked :] == OpClass.UNKNOWN
         run.unknown_code += (run.looked + np.flatnonzero(fresh)).tolist()
         run.looked = len(code)
-        first = cta.runs["static"]
+        if not run.unknown_code:
+            return
+        runs = np.concatenate([cta.runs for cta in ctas])
+        first = runs["static"]
         for static in run.unknown_code:
-            inside = (first <= static) & (static < first + cta.runs["count"])
+            inside = (first <= static) & (static < first + runs["count"])
             text = code.texts[code.instructions["text"][static]]
             run.unknown[text] += int(inside.sum())
 

@@ -10,6 +10,7 @@ from lockstep.engine.windows import Team, run_windows
 from lockstep.gpus.spec import GPU
 from lockstep.model import link, partition
 from lockstep.model.cache import replacement, slice_hash
+from lockstep.model.records import one_space
 from lockstep.model.sm import build as sm_build
 from lockstep.model.sm import dispatch, scheduler, sm
 from lockstep.model.sm.state import Policies
@@ -94,8 +95,9 @@ class Machine:
 
     def __init__(self, gpu: GPU, threads: int, policies: dict):
         self.gpu, self.window = gpu, gpu.interconnect.latency
-        self.links, self.memory = build_memory_side(gpu, policies)
-        self.sm = build_sms(gpu, self.memory, policies)
+        with one_space():
+            self.links, self.memory = build_memory_side(gpu, policies)
+            self.sm = build_sms(gpu, self.memory, policies)
         self._team, self._alone = self._make_team(threads), self._make_team(1)
         self._threads = Threads(len(self._team.events))
 

@@ -125,9 +125,10 @@ class Simulation:
         fit, limiter = bind.occupancy(kernel, self.gpu)
         sm = _difference(self.machine.sm.counters, before_sm)
         running.ask_source()
+        warp_instructions, thread_instructions = self.table.instructions(running)
         if not complete:
-            running.warp_instructions = int(sm["warp_instructions"].sum())
-            running.thread_instructions = int(sm["thread_instructions"].sum())
+            warp_instructions = int(sm["warp_instructions"].sum())
+            thread_instructions = int(sm["thread_instructions"].sum())
         self.finished.append(
             KernelRun(
                 id=kernel.id,
@@ -144,8 +145,8 @@ class Simulation:
                 launched=running.launched,
                 start=started if started >= 0 else end,
                 end=end,
-                warp_instructions=running.warp_instructions,
-                thread_instructions=running.thread_instructions,
+                warp_instructions=warp_instructions,
+                thread_instructions=thread_instructions,
                 sm=sm,
                 partition=_difference(self.machine.memory.counters, before_memory),
                 unknown=dict(running.unknown),
@@ -222,17 +223,18 @@ class Simulation:
 
     def _collect(self) -> bool:
         """Retire the CTAs that finished in this window; whether there were any."""
-        sm = self.machine.sm
-        if not sm.n_finished.any():
+        counts, finished = self.machine.sm.n_finished, self.streams.finished
+        which = np.flatnonzero(counts).tolist()
+        if not which:
             return False
-        for s in np.flatnonzero(sm.n_finished):
-            done = sm.finished[s, : sm.n_finished[s]]
-            for slot, cta, start, end in done.tolist():
+        for s in which:
+            done = finished[s, : counts[s]].tolist()
+            for slot, cta, start, end in done:
                 self.table.retire(slot, cta, end)
-                self._done_ctas += 1
                 if self.options["cta_events"]:
-                    self.events.append((self.table.running[slot].order, cta, int(s), start, end))
-            sm.n_finished[s] = 0
+                    self.events.append((self.table.running[slot].order, cta, s, start, end))
+            self._done_ctas += len(done)
+        counts[:] = 0
         for running in list(self.table.running.values()):
             running.ask_source()
             if running.over:

@@ -5,6 +5,8 @@ is alive moves to its front, or the arena doubles, so memory follows the residen
 the length of the trace.
 """
 
+import itertools
+
 import numpy as np
 
 from lockstep.model.sm.state import PENDING, Sm
@@ -21,23 +23,39 @@ class Streams:
         self._used = [0] * len(ARENAS)
         self._live: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
-    def add(self, slot: int, number: int, cta: Cta) -> None:
-        """Copy a CTA's streams and queue it for dispatch in its kernel's slot."""
-        parts = (cta.warps, cta.runs, cta.addresses, cta.pool)
-        places = []
-        for k, part in enumerate(parts):
-            length = len(part)
-            if self._used[k] + length > len(self._arenas[k]):
-                self._make_room(k, length)
-            start = self._used[k]
-            self._arenas[k][start : start + length] = part
-            self._used[k] = start + length
-            places.append((start, length))
-        self._live[slot, number] = places
-        queued = int(self.queued[slot])
-        entry = (number, places[0][0], places[1][0], places[2][0], places[3][0])
-        self._pending[slot, queued % self._pending.shape[1]] = entry
-        self.queued[slot] = queued + 1
+    def add(self, slot: int, ctas: dict[int, Cta]) -> None:
+        """Copy the streams of CTAs, by number, and queue them for dispatch in their kernel's slot.
+
+        There must be room for them in the queue.
+        """
+        arenas = [
+            self._copy(0, [cta.warps for cta in ctas.values()]),
+            self._copy(1, [cta.runs for cta in ctas.values()]),
+            self._copy(2, [cta.addresses for cta in ctas.values()]),
+            self._copy(3, [cta.pool for cta in ctas.values()]),
+        ]
+        queued, room = int(self.queued[slot]), self._pending.shape[1]
+        for number, *places in zip(ctas, *arenas):
+            self._live[slot, number] = places
+            entry = (number, places[0][0], places[1][0], places[2][0], places[3][0])
+            self._pending[slot, queued % room] = entry
+            queued += 1
+        self.queued[slot] = queued
+
+    def _copy(self, k: int, parts: list[np.ndarray]) -> list[tuple[int, int]]:
+        """Copy the parts of several CTAs to the end of an arena; where each is, and its length."""
+        lengths = [len(part) for part in parts]
+        length = sum(lengths)
+        if self._used[k] + length > len(self._arenas[k]):
+            self._make_room(k, length)
+        start = self._used[k]
+        end = self._used[k] = start + length
+        np.concatenate(parts, out=self._arenas[k][start:end])
+        return list(zip(itertools.accumulate(lengths, initial=start), lengths))
+
+    def waiting(self, slot: int) -> int:
+        """How many CTAs of a slot are queued and not dispatched."""
+        return int(self.queued[slot]) - int(self.taken[slot])
 
     def retire(self, slot: int, number: int) -> None:
         """Forget a finished CTA."""
@@ -59,6 +77,7 @@ class Streams:
         self._pending = sm.pending.view(np.ndarray)
         self.queued = sm.kernels["queued"].view(np.ndarray)
         self.taken = sm.kernels["taken"].view(np.ndarray)
+        self.finished = sm.finished.view(np.ndarray)
 
     def _make_room(self, k: int, extra: int) -> None:
         """Move what is alive to the front of an arena, doubling it if it stays half full."""

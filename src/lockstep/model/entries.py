@@ -2,14 +2,12 @@
 
 A slice has lists of requests in front of the tags and of replies; requests that wait for data
 hang on their way. ``entries`` are ENTRY records, ``state`` the SLICE record.
-
-The ``next`` of a free entry is its successor plus one; 0, which it is before its first use, means
-the entry behind it. So a pool of any size is ready without touching it.
 """
 
 import numpy as np
 
 from lockstep._jit import force_inline
+from lockstep.model import free_list
 
 NONE = np.int64(-1)  # NumPy integer: see dram/state.py
 
@@ -18,15 +16,14 @@ NONE = np.int64(-1)  # NumPy integer: see dram/state.py
 def take(state, entries):
     """Take a free entry; its index. There is always one while the lists keep to their limits."""
     index = state.free
-    following = entries[index].next
-    state.free = following - 1 if following > 0 else index + 1
+    state.free = free_list.after(entries[index].next, index)
     return index
 
 
 @force_inline
 def release(entries, state, index):
     """Free an entry that is in no list."""
-    entries[index].next = state.free + 1
+    entries[index].next = free_list.link_to(state.free)
     state.free = index
 
 

@@ -11,6 +11,7 @@ least one window, so what a window delivers arrives after everything delivered b
 import numpy as np
 
 from lockstep._jit import Context, inline, jit
+from lockstep.model.records import full, records, zeros
 
 MESSAGE = np.dtype(
     [
@@ -60,18 +61,18 @@ class Link(Context):
 
 def build(sources: int, destinations: int, latency: int, buffer: int, sends: int) -> Link:
     """A link with ``buffer`` credits for each pair; a source sends at most ``sends`` a cycle."""
-    spec = np.zeros(1, LINK)
+    spec = records(1, LINK)
     out_capacity = min(latency * sends, destinations * buffer)
     spec[0] = (latency, latency, sources, destinations, out_capacity, sources * buffer)
     return Link(
-        spec.view(np.recarray),
-        np.zeros((sources, out_capacity), MESSAGE).view(np.recarray),
-        np.zeros(sources, np.int64),
-        np.zeros((destinations, sources * buffer), MESSAGE).view(np.recarray),
-        np.zeros(destinations, PORT).view(np.recarray),
-        np.full((sources, destinations), buffer, np.int64),
-        np.zeros((destinations, sources), np.int64),
-        np.zeros((destinations, latency + 1), np.int64),
+        spec,
+        records((sources, out_capacity), MESSAGE),
+        zeros(sources),
+        records((destinations, sources * buffer), MESSAGE),
+        records(destinations, PORT),
+        full((sources, destinations), buffer),
+        zeros((destinations, sources)),
+        zeros((destinations, latency + 1)),
     )
 
 

@@ -18,7 +18,7 @@ from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import scheduler as dram_scheduler
 from lockstep.model.dram.state import Channels
 from lockstep.model.link import Link
-from lockstep.model.records import records
+from lockstep.model.records import full, records
 
 SPEC = np.dtype(
     [
@@ -188,7 +188,7 @@ def build(
     return Memory(
         slice_hash.build("user" if user[1] else l2.slice_hash, count, unit_bytes),
         slice_hash.build(l2.set_hash, l2.sets),
-        np.full(partitions, clocks.NEVER),
+        full(partitions, clocks.NEVER),
         L2(
             spec,
             tags.build(count, l2.sets, l2.ways, "user" if user[0] else l2.replacement),

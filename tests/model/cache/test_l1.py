@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lockstep.builder import KernelBuilder
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
+from lockstep.model import free_list
 from lockstep.model.cache import l1, l1_fill, l1_mshr, tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
 from lockstep.model.sm import dispatch, port
@@ -338,27 +339,19 @@ def test_every_load_completes_once_and_everything_is_given_back(cache, script, a
     assert sorted(finished) == sorted(waiting)
     assert (x.c.accesses.remaining == 0).all()
     assert (x.c.l1.buckets == -1).all() and (x.c.l1.entries.pending == 0).all()
-    assert len(_chain(x.c.l1.caches[0].free_entry, x.c.l1.entries[0])) == entries
-    assert len(_free_nodes(x.c.l1)) == len(x.c.l1.nodes[0])
+    assert len(_free(x.c.l1.caches[0].free_entry, x.c.l1.entries[0])) == entries
+    assert len(_free(x.c.l1.caches[0].free_node, x.c.l1.nodes[0])) == len(x.c.l1.nodes[0])
     assert (x.c.l1.tags.keys < tags.LOCKED).all()
     found = x.c.l1.tags.lines[x.c.l1.tags.lines != tags.NO_LINE]
     assert len(set(found.tolist())) == len(found), "no line is in two ways"
 
 
-def _free_nodes(l1):
-    found, n = [], l1.caches[0].free_node
-    while n < len(l1.nodes[0]):
-        found.append(int(n))
-        n = l1.nodes[0, n].next - 1 if l1.nodes[0, n].next > 0 else n + 1
-    assert len(set(found)) == len(found)
-    return found
-
-
-def _chain(first, records):
+def _free(head, pool):
     found = []
-    while first >= 0:
-        found.append(first)
-        first = records[first].next
+    while head < len(pool):
+        found.append(int(head))
+        head = free_list.after(pool[head].next, head)
+    assert len(set(found)) == len(found)
     return found
 
 

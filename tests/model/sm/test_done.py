@@ -34,7 +34,7 @@ def test_a_load_gives_its_registers_and_its_place(c):
     assert c.sms[0].memory_next == 40
     done.settle_done(c, 0, 37)
     assert c.ready[0, 0, 4:8].tolist() == [0, 40 << 2 | LONG, 40 << 2 | LONG, 0]
-    assert c.sms[0].free_access == 0 and c.accesses[0, 0].next == 1
+    assert c.sms[0].free_access == 0 and c.accesses[0, 0].next == 1 + 1
     warp = c.warps[0, 0]
     assert (warp.outstanding, warp.pending[3], warp.clear[3]) == (1, 0, 40 << 2 | LONG)
     assert warp.wake == 40 and c.subcores[0, 0].next == 40

@@ -184,7 +184,7 @@ def test_a_queue_is_a_ring(tiny, idle_sms):
     free = int(c.sms[0].free_access)
     for n in range(7):
         a = c.sms[0].free_access
-        c.sms[0].free_access = c.accesses[0, a].next
+        c.sms[0].free_access += 1
         c.queues[0, 0, (sub.queue_head + sub.queue_count) % 3] = a
         sub.queue_count += 1
         assert memory_pipeline.pop_queue(c, 0, 0) == free + n
@@ -196,7 +196,7 @@ def test_room_is_a_place_in_the_queue_and_a_free_access(tiny, idle_sms):
     assert memory_pipeline.has_room(c, 0, 0)
     c.subcores[0, 0].queue_count = 2
     assert not memory_pipeline.has_room(c, 0, 0) and memory_pipeline.has_room(c, 0, 1)
-    c.sms[0].free_access = -1
+    c.sms[0].free_access = len(c.accesses[0])
     assert not memory_pipeline.has_room(c, 0, 1)
 
 

@@ -68,7 +68,7 @@ class AtIssue:
             exchange.runs.view(np.recarray),
             exchange.addresses.view(np.recarray),
             exchange.pool,
-            np.zeros(3, np.int64),
+            np.zeros((1, 4), np.int64),
         )
 
     def _begin(self, kilohertz: int) -> None:

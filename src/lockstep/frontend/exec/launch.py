@@ -7,7 +7,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from lockstep._jit import is_compiled
+from lockstep.errors import LockstepError
 from lockstep.frontend.exec.faults import describe_problem, hottest_places
+from lockstep.frontend.exec.machine import MOST_ENDED
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.native import Loaded
 from lockstep.frontend.exec.profile import Profile
@@ -112,18 +114,32 @@ class Executor:
 
         The program must have been translated for recording.
         """
-        expander = Expander(self.program, geometry.warps)
         ended: dict[int, Cta] = {}
         wanted = 0
         with self.begin(geometry, parameters, profile) as resident:
-            streams = Streams(resident.machine)
-            while (stop := self._advance(resident)) != Stop.DONE:
-                place = resident.place
-                if stop == Stop.SPACE:
-                    streams.grow(place)
-                    continue
-                number, *stream = streams.take(place)
-                ended[number] = expander.cta(*stream)
+            for number, cta in self._ended(resident):
+                ended[number] = cta
                 while wanted in ended:
                     yield ended.pop(wanted)
                     wanted += 1
+
+    def _ended(self, resident: Resident) -> Iterator[tuple[int, Cta]]:
+        """Run a launch and yield its CTAs, with their numbers, as they end."""
+        streams = Streams(resident.machine)
+        expander = Expander(self.program, resident.geometry.warps, MOST_ENDED)
+
+        def take() -> list[tuple[int, Cta]]:
+            taken = ((numbers, expander.ctas(*rest)) for numbers, *rest in streams.take())
+            return [pair for numbers, ctas in taken for pair in zip(numbers, ctas)]
+
+        stop = Stop.TIME
+        while stop != Stop.DONE:
+            try:
+                stop = self._advance(resident)
+            except LockstepError:
+                yield from take()
+                raise
+            ended = take()
+            yield from ended
+            if stop == Stop.SPACE and not ended:
+                streams.grow(resident.place)

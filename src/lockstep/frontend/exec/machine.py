@@ -35,6 +35,7 @@ RUNNING = np.dtype(
         ("entry", "i8"),
         ("threads", "i8"),  # in a CTA
         ("executed", "i8"),  # warp instructions of the whole launch
+        ("ended", "i8"),  # CTAs whose streams are complete and not yet taken
         # Addresses of row 0, or place 0, of what the records of warps and CTAs point to.
         ("launch_address", "i8"),
         ("ctas_address", "i8"),
@@ -50,12 +51,28 @@ RUNNING = np.dtype(
 """Where the scheduler is."""
 
 
+ENDED = np.dtype(
+    [
+        ("place", "i8"),
+        ("linear", "i8"),
+        ("ctaid_x", "i8"),
+        ("ctaid_y", "i8"),
+        ("ctaid_z", "i8"),
+        ("stream", "i8"),  # address at which its stream ends
+    ]
+)
+"""A CTA that has ended while streams are recorded."""
+
+MOST_ENDED = 64  # CTAs whose streams Python takes at once: a call for each took as long as they
+
+
 class Machine(Context):
     """Everything the scheduler works on; rows of warps are place * warps + index."""
 
     launch: np.ndarray  # LAUNCH [1]
     running: np.ndarray  # RUNNING [1]
     ctas: np.ndarray  # CTA [places]
+    ended: np.ndarray  # ENDED [MOST_ENDED]
     warps: np.ndarray  # WARP [places * warps]
     group_block: np.ndarray  # int64 [places * warps, LANES], ascending
     group_lanes: np.ndarray  # int64, mask of each group

@@ -8,7 +8,14 @@ import numpy as np
 
 from lockstep._jit import DISABLED
 from lockstep.frontend.exec.access import check, entry_points
-from lockstep.frontend.exec.machine import ALL_BARRIERS, BARRIER_STATE, RUNNING, Machine
+from lockstep.frontend.exec.machine import (
+    ALL_BARRIERS,
+    BARRIER_STATE,
+    ENDED,
+    MOST_ENDED,
+    RUNNING,
+    Machine,
+)
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import (
@@ -135,6 +142,7 @@ class Resident:
             launch=aligned(1, LAUNCH).view(np.recarray),
             running=aligned(1, RUNNING).view(np.recarray),
             ctas=aligned(places, CTA).view(np.recarray),
+            ended=aligned(MOST_ENDED, ENDED).view(np.recarray),
             warps=aligned(rows, WARP).view(np.recarray),
             group_block=aligned(rows * LANES, np.int64).reshape(rows, LANES),
             group_lanes=aligned(rows * LANES, np.int64).reshape(rows, LANES),
@@ -219,6 +227,7 @@ class Resident:
         launch["grid_id"], launch["nanoseconds"], launch["clock"] = number, now, 0
         launch["workspace"] = geometry.workspace
         running["place"] = running["next_cta"] = running["executed"] = 0
+        running["ended"] = 0
         running["places"], running["most_places"] = 1, geometry.places
         running["ctas"], running["recording"] = geometry.ctas, self._recording
         machine.ctas[0].linear = -1

@@ -39,7 +39,7 @@ class Stop(IntEnum):
     DONE = 0  # nothing left to run
     TIME = 1  # the budget is used up
     SPACE = 2  # a stream buffer is full
-    CTA_ENDED = 3  # streams are recorded, and a CTA's is complete
+    ENDED = 3  # streams are recorded, and those of several CTAs are complete
     HOST = 4  # a warp wants a service of Python
     FAULT = 5
     DEADLOCK = 6
@@ -291,8 +291,10 @@ def run(x, budget):
         stop = run_cta(x, place, end - running.executed)
         if stop == Stop.DONE:
             if running.recording:
-                return Stop.CTA_ENDED
+                note_end(x, place)
             x.ctas[place].linear = -1
+            if running.ended == len(x.ended) or (running.ended and running.executed >= end):
+                return Stop.ENDED
         elif stop == Stop.TIME or stop == Stop.POLLING:
             widen(x)
             next_place(x)
@@ -300,6 +302,16 @@ def run(x, budget):
             return stop
         if running.executed >= end:
             return Stop.TIME
+
+
+@inline
+def note_end(x, place):
+    """A CTA's stream is complete: the next one of this place follows it."""
+    running, cta = x.running[0], x.ctas[place]
+    ended = x.ended[running.ended]
+    running.ended += 1
+    ended.place, ended.linear, ended.stream = place, cta.linear, cta.stream
+    ended.ctaid_x, ended.ctaid_y, ended.ctaid_z = cta.ctaid_x, cta.ctaid_y, cta.ctaid_z
 
 
 @inline

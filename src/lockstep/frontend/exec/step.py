@@ -227,5 +227,5 @@ def hand_over(x, warp):
     """Write a block's runs and addresses into the exchange."""
     e, step = x.expansion, x.step[0]
     e.cursors[warp, 0] = e.cursors[warp, 1] = 0
-    expand_entry(e, 0, e.steps[e.stream[0] & 0xFFFFFFFF], 0)
+    expand_entry(e, 0, 0, e.steps[e.stream[0] & 0xFFFFFFFF], 0)
     step.runs, step.addresses = e.cursors[warp, 0], e.cursors[warp, 1]

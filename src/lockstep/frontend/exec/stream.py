@@ -7,6 +7,9 @@ from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import LANES
 from lockstep.workload import ADDRESS, RUN, WARP, Cta
 
+ALL = (1 << LANES) - 1
+STREAM, RUNS, ADDRESSES, POOL = range(4)  # columns of ``Expansion.bounds``
+
 STEP = np.dtype(
     [("first", "i8"), ("count", "i8"), ("items", "i8"), ("n_items", "i8"), ("words", "i8")]
 )
@@ -17,18 +20,20 @@ ITEM = np.dtype([("instruction", "i8"), ("word", "i8"), ("lanes", "i8"), ("addre
 
 
 class Expansion(Context):
-    """What the expansion reads and writes; from ``warps`` on, the arrays hold one CTA."""
+    """What the expansion reads and writes, for as many CTAs as one call can take."""
 
     steps: np.ndarray  # STEP
     items: np.ndarray  # ITEM
     accesses: np.ndarray  # int64: 1 for a static instruction that takes an address record
     stream: np.ndarray  # int64 words
-    cursors: np.ndarray  # int64 [warps, 2]: next run, next address of each warp
-    warps: np.ndarray  # WARP
+    cursors: np.ndarray  # int64 [ctas * warps, 2]: next run, next address of each warp
+    warps: np.ndarray  # WARP [ctas * warps]
     runs: np.ndarray  # RUN
     addresses: np.ndarray  # ADDRESS
     pool: np.ndarray  # int64
-    used: np.ndarray  # int64 [3]: of runs, addresses and pool
+    bounds: (
+        np.ndarray
+    )  # int64 [ctas + 1, 4]: first stream word, run, address, pool word of each CTA
 
 
 def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -52,18 +57,18 @@ def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @inline
-def reserve(x, words):
-    """Give each warp room for what its part of the stream can become at most."""
-    x.cursors[:] = 0
-    at = 0
-    while at < words:
-        w, block = x.stream[at] >> 32, x.stream[at] & 0xFFFFFFFF
+def reserve(x, k, row, after):
+    """Give each warp of a CTA room for what its part of the stream can become at most."""
+    x.cursors[row:after] = 0
+    at, end = x.bounds[k, STREAM], x.bounds[k + 1, STREAM]
+    while at < end:
+        w, block = row + (x.stream[at] >> 32), x.stream[at] & 0xFFFFFFFF
         step = x.steps[block]
         x.cursors[w, 0] += 1 + 2 * step.n_items
         x.cursors[w, 1] += step.n_items
         at += step.words
-    runs = addresses = 0
-    for w in range(len(x.warps)):
+    runs, addresses = x.bounds[k, RUNS], x.bounds[k, ADDRESSES]
+    for w in range(row, after):
         warp = x.warps[w]
         warp.first_run, warp.first_address = runs, addresses
         warp.warp_instructions = warp.thread_instructions = 0
@@ -72,22 +77,30 @@ def reserve(x, words):
 
 
 @inline
-def close_gaps(x):
-    """Move the warps' runs and addresses together."""
-    runs = addresses = 0
-    for w in range(len(x.warps)):
+def close_gaps(x, k, row, after):
+    """Move the runs and addresses of a CTA's warps together; places count from the CTA's first."""
+    first_run, first_address, first_word = (
+        x.bounds[k, RUNS],
+        x.bounds[k, ADDRESSES],
+        x.bounds[k, POOL],
+    )
+    runs, addresses = first_run, first_address
+    for w in range(row, after):
         warp = x.warps[w]
-        first, after = warp.first_run, x.cursors[w, 0]
-        warp.first_run, warp.runs = runs, after - first
-        for k in range(first, after):
-            x.runs[runs] = x.runs[k]
+        first, end = warp.first_run, x.cursors[w, 0]
+        warp.first_run, warp.runs = runs - first_run, end - first
+        for n in range(first, end):
+            x.runs[runs] = x.runs[n]
             runs += 1
-        first, after = warp.first_address, x.cursors[w, 1]
-        warp.first_address, warp.addresses = addresses, after - first
-        for k in range(first, after):
-            x.addresses[addresses] = x.addresses[k]
+        first, end = warp.first_address, x.cursors[w, 1]
+        warp.first_address, warp.addresses = addresses - first_address, end - first
+        for n in range(first, end):
+            record = x.addresses[addresses]
+            record.first, record.stride = x.addresses[n].first, x.addresses[n].stride
+            pool = x.addresses[n].pool
+            record.pool = pool - first_word if pool >= 0 else pool
             addresses += 1
-    x.used[0], x.used[1] = runs, addresses
+    x.bounds[k + 1, RUNS], x.bounds[k + 1, ADDRESSES] = runs, addresses
 
 
 @inline
@@ -114,32 +127,36 @@ def add_address(x, w, place, mask, pool):
     """Append the address record of an access; returns the words of the pool in use."""
     record = x.addresses[x.cursors[w, 1]]
     x.cursors[w, 1] += 1
-    first = stride = before = 0
-    n, regular = 0, True
-    for lane in range(LANES):
-        if not mask >> lane & 1:
-            continue
-        address = x.stream[place + lane]
-        if n == 0:
-            first = address
-        elif n == 1:
-            stride = address - first
-            regular = -(1 << 31) <= stride < 1 << 31
-        elif address - before != stride:
-            regular = False
-        before = address
-        x.pool[pool + n] = address
-        n += 1
-    record.first = first
-    record.stride = stride if regular else 0
-    record.pool = -1 if regular else pool
-    return pool if regular else pool + n
+    given, listed = x.stream[place : place + LANES], x.pool[pool : pool + LANES]
+    lanes = LANES
+    if mask == ALL:
+        for lane in range(LANES):
+            listed[lane] = given[lane]
+    else:
+        lanes = 0
+        for lane in range(LANES):
+            if mask >> lane & 1:
+                listed[lanes] = given[lane]
+                lanes += 1
+    stride = listed[1] - listed[0] if lanes > 1 else 0
+    uneven = 0
+    for lane in range(1, lanes):
+        uneven |= listed[lane] - listed[lane - 1] - stride
+    record.first = listed[0]
+    if uneven == 0 and -(1 << 31) <= stride < 1 << 31:
+        record.stride, record.pool = stride, -1
+        return pool
+    record.stride, record.pool = 0, pool
+    return pool + lanes
 
 
 @inline
-def expand_entry(x, at, step, pool):
-    """Append what a block wrote at word ``at``; returns the words of the pool in use."""
-    w, mask = x.stream[at] >> 32, x.stream[at + 1]
+def expand_entry(x, row, at, step, pool):
+    """Append what a block of a CTA, whose warps begin at ``row``, wrote at word ``at``.
+
+    Returns the words of the pool in use.
+    """
+    w, mask = row + (x.stream[at] >> 32), x.stream[at + 1]
     place = step.first
     for k in range(step.items, step.items + step.n_items):
         item = x.items[k]
@@ -155,40 +172,55 @@ def expand_entry(x, at, step, pool):
     return pool
 
 
-@jit
-def expand(x, words):
-    """Fill a CTA's arrays from ``words`` words of stream."""
-    reserve(x, words)
-    at = pool = 0
-    while at < words:
+@inline
+def expand_cta(x, k, row, after):
+    """Append what the stream of CTA ``k`` says; its warps are the rows up to ``after``."""
+    reserve(x, k, row, after)
+    at, end, pool = x.bounds[k, STREAM], x.bounds[k + 1, STREAM], x.bounds[k, POOL]
+    while at < end:
         step = x.steps[x.stream[at] & 0xFFFFFFFF]
-        pool = expand_entry(x, at, step, pool)
+        pool = expand_entry(x, row, at, step, pool)
         at += step.words
-    x.used[2] = pool
-    close_gaps(x)
+    x.bounds[k + 1, POOL] = pool
+    close_gaps(x, k, row, after)
+
+
+@jit
+def expand(x, ctas):
+    """Fill the arrays with CTAs whose streams follow each other."""
+    warps = len(x.warps) // (len(x.bounds) - 1)
+    for k in range(ctas):
+        expand_cta(x, k, k * warps, (k + 1) * warps)
 
 
 class Expander:
-    """Makes CTAs from streams of one program."""
+    """Makes CTAs from streams of one program, up to ``most`` at a time."""
 
-    def __init__(self, program: Program, warps: int):
+    def __init__(self, program: Program, warps: int, most: int):
+        """``warps``: in a CTA."""
         self._tables = tables(program)
-        self._warps = np.zeros(warps, WARP)
-        self._used = np.zeros(3, np.int64)
+        self._warps = np.zeros(most * warps, WARP)
+        self._bounds = np.zeros((most + 1, 4), np.int64)
         self._buffer: np.ndarray | None = None
 
-    def cta(self, index: tuple[int, int, int], buffer: np.ndarray, words: int) -> Cta:
-        """The CTA whose blocks wrote the first ``words`` of a buffer (int64)."""
+    def ctas(
+        self, indices: list[tuple[int, int, int]], buffer: np.ndarray, ends: list[int]
+    ) -> list[Cta]:
+        """The CTAs whose streams follow each other in a buffer (int64) and end at these words."""
         self._read_from(buffer)
-        expand(self._x, words)
-        runs, addresses, pool = self._used.tolist()
-        return Cta(
-            index,
-            self._warps.copy(),
-            self._runs[:runs].copy(),
-            self._addresses[:addresses].copy(),
-            self._x.pool[:pool].copy(),
-        )
+        n, warps = len(ends), len(self._warps) // (len(self._bounds) - 1)
+        self._bounds[1 : n + 1, STREAM] = ends
+        expand(self._x, n)
+        bounds = self._bounds[: n + 1].tolist()
+        arrays = [
+            array[:end].copy()
+            for array, end in zip((self._runs, self._addresses, self._x.pool), bounds[n][RUNS:])
+        ]
+        every = self._warps[: n * warps].copy().reshape(n, warps)
+        return [
+            Cta(index, own, *(a[i:j] for a, i, j in zip(arrays, first[RUNS:], end[RUNS:])))
+            for index, own, first, end in zip(indices, every, bounds, bounds[1:])
+        ]
 
     def _read_from(self, buffer: np.ndarray) -> None:
         """Prepare for streams in a buffer; a context takes longer to make than a CTA."""
@@ -206,5 +238,5 @@ class Expander:
             self._runs.view(np.recarray),
             self._addresses.view(np.recarray),
             np.empty(words, np.int64),
-            self._used,
+            self._bounds,
         )

@@ -1,12 +1,13 @@
 """Where the blocks of resident CTAs write their streams."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.machine import Machine
 
 FIRST_STREAM_WORDS = 1 << 16
-_INDEX = ["ctaid_x", "ctaid_y", "ctaid_z"]
 MOST_STREAM_WORDS = 1 << 28  # of one CTA: 2 GiB, as much as an endless loop may take
 
 
@@ -15,7 +16,9 @@ class Streams:
 
     def __init__(self, machine: Machine):
         self._machine = machine
-        self._ctas = machine.ctas.view(np.ndarray)  # record arrays are slow from Python
+        # Record arrays are slow from Python.
+        self._ctas = machine.ctas.view(np.ndarray)
+        self._running = machine.running.view(np.ndarray)[0]
         self._buffers = [np.empty(0, np.int64)] * len(machine.ctas)
         self._starts = [0] * len(machine.ctas)  # their addresses
         machine.ctas.stream[:] = 0
@@ -40,12 +43,24 @@ class Streams:
         cta["stream"] = self._starts[place] + 8 * used
         cta["stream_end"] = self._starts[place] + buffer.nbytes
 
-    def take(self, place: int) -> tuple[int, tuple[int, int, int], np.ndarray, int]:
-        """Number and index of the CTA that ended, a buffer and how many words of it are its stream.
+    def take(self) -> Iterator[tuple[list[int], list[tuple[int, int, int]], np.ndarray, list[int]]]:
+        """The CTAs that ended since the last call, place by place.
 
-        The place becomes free.
+        Their numbers, their indices, the buffer in which their streams follow each other, and the
+        words at which these end. They are valid until the next ones are asked for.
         """
-        cta, words = self._ctas[place], self._used(place)
-        number, index = int(cta["linear"]), cta[_INDEX].item()
-        cta["stream"], cta["linear"] = self._starts[place], -1
-        return number, index, self._buffers[place], words
+        ended = self._machine.ended.view(np.ndarray)[: int(self._running["ended"])].tolist()
+        self._running["ended"] = 0
+        for place in sorted({entry[0] for entry in ended}):
+            own = [entry for entry in ended if entry[0] == place]
+            ends = [(entry[-1] - self._starts[place]) // 8 for entry in own]
+            numbers, indices = [entry[1] for entry in own], [entry[2:5] for entry in own]
+            yield numbers, indices, self._buffers[place], ends
+            self._drop(place, ends[-1])
+
+    def _drop(self, place: int, words: int) -> None:
+        """Forget the first words of a place; what follows them moves to the front."""
+        rest = self._used(place) - words
+        buffer = self._buffers[place]
+        buffer[:rest] = buffer[words : words + rest]
+        self._ctas[place]["stream"] = self._starts[place] + 8 * rest

@@ -128,7 +128,9 @@ def no_mshr(l1, s, e, waiting, missing, counters):
     if e >= 0 and l1.entries[s, e].merges >= l1.spec[0].merges:
         counters.l1_fail_merge += 1
         return True
-    if l1.caches[s].free_node >= l1.nodes.shape[1] or (e < 0 and l1.caches[s].free_entry < 0):
+    cache = l1.caches[s]
+    new_entry_fails = e < 0 and cache.free_entry >= l1.entries.shape[1]
+    if cache.free_node >= l1.nodes.shape[1] or new_entry_fails:
         counters.l1_fail_mshr += 1
         return True
     return missing != 0 and queue_full(l1, s, counters)

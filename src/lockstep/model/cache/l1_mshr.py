@@ -4,6 +4,7 @@ Both come from pools with lists of what is free.
 """
 
 from lockstep._jit import inline
+from lockstep.model import free_list
 
 
 @inline
@@ -27,7 +28,7 @@ def new_entry(l1, s, line):
     cache = l1.caches[s]
     e = cache.free_entry
     entry = l1.entries[s, e]
-    cache.free_entry = entry.next
+    cache.free_entry = free_list.after(entry.next, e)
     bucket = bucket_of(l1.spec[0], line)
     entry.line = line
     entry.pending = 0
@@ -50,7 +51,7 @@ def free_entry(l1, s, e):
         while l1.entries[s, k].next != e:
             k = l1.entries[s, k].next
         l1.entries[s, k].next = entry.next
-    entry.next = l1.caches[s].free_entry
+    entry.next = free_list.link_to(l1.caches[s].free_entry)
     l1.caches[s].free_entry = e
 
 
@@ -60,7 +61,7 @@ def add_waiter(l1, s, e, a, sectors):
     cache = l1.caches[s]
     n = cache.free_node
     node = l1.nodes[s, n]
-    cache.free_node = node.next - 1 if node.next > 0 else n + 1
+    cache.free_node = free_list.after(node.next, n)
     node.access = a
     node.sectors = sectors
     entry = l1.entries[s, e]

@@ -16,7 +16,7 @@ shared memory, and the carve-out changes from kernel to kernel.
 import numpy as np
 
 from lockstep._jit import Context, inline, jit
-from lockstep.model.records import records
+from lockstep.model.records import full, records
 
 NO_LINE = -1
 WAY_BITS = 21  # low bits of a key hold the way, the others the time
@@ -73,8 +73,8 @@ def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) ->
     return Tags(
         shape,
         state,
-        np.full((rows, ways), NO_LINE, np.int64),
-        np.tile(np.arange(ways), (rows, 1)),
+        full((rows, ways), NO_LINE),
+        full((rows, ways), np.arange(ways)),
         records(rows * ways, WAY),  # set by insert: untouched memory costs nothing
     )
 

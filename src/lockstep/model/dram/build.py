@@ -19,7 +19,7 @@ from lockstep.model.dram.state import (
     UNIT,
     Channels,
 )
-from lockstep.model.records import records
+from lockstep.model.records import full, records
 
 _LONG_AGO = -(1 << 40)
 
@@ -71,8 +71,8 @@ def build(
         spec,
         _channels(dram.channels, slots, spec[0]),
         _units(dram.channels, dram.banks, dram.bank_groups),
-        np.full((dram.channels * 2, dram.banks), clocks.NEVER),
-        _slots(dram.channels, slots),
+        full((dram.channels * 2, dram.banks), clocks.NEVER),
+        records(dram.channels * slots, SLOT),
         slices,
         records(dram.channels * spec[0].shown, REQUEST),
         records((dram.channels, max(1, log)), COMMAND),
@@ -127,10 +127,3 @@ def _units(channels: int, banks: int, groups: int) -> np.recarray:
     group = banks + np.arange(banks) % groups
     units["group"][:, :banks] = np.arange(channels)[:, None] * count + group
     return units.reshape(-1)
-
-
-def _slots(channels: int, slots: int) -> np.recarray:
-    free = records((channels, slots), SLOT)
-    free["next"] = np.arange(1, channels * slots + 1).reshape(channels, slots)
-    free["next"][:, -1] = NONE
-    return free.reshape(-1)

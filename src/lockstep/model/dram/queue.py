@@ -7,6 +7,7 @@ requests.
 """
 
 from lockstep._jit import force_inline
+from lockstep.model import free_list
 from lockstep.model.clock import NEVER
 from lockstep.model.dram.state import CLOSED, NONE
 from lockstep.model.dram.timing import ACT, PRE, RD
@@ -48,7 +49,7 @@ def push(dram, channel, bank, write, row):
     unit = dram.units[channel * dram.spec[0].units + bank]
     index = state.free
     slot = slots[index]
-    state.free = slot.next
+    state.free = free_list.after(slot.next, index)
     slot.age = state.age
     state.age += 1
     slot.bank = bank
@@ -136,7 +137,7 @@ def find_hit(slots, unit, write, index):
 @force_inline
 def release(slots, state, index):
     """Free a slot."""
-    slots[index].next = state.free
+    slots[index].next = free_list.link_to(state.free)
     state.free = index
 
 

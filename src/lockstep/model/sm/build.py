@@ -7,7 +7,7 @@ from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT, WARP_SIZE
 from lockstep.model.cache import l1, slice_hash, tags
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
-from lockstep.model.records import records
+from lockstep.model.records import full, records, zeros
 from lockstep.model.sm import state
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
@@ -81,13 +81,6 @@ def _texture_latency(gpu: GPU) -> int:
     return latencies[0] if latencies else gpu.l1.latency
 
 
-def _free_list(head: np.ndarray, following: np.ndarray) -> None:
-    """Chain all records of each row into a list of free ones."""
-    head[...] = 0
-    following[...] = np.arange(1, following.shape[1] + 1)
-    following[:, -1] = -1
-
-
 def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
     """Empty L1s."""
     n, spec = gpu.sm.count, records(1, l1.SPEC)
@@ -105,7 +98,7 @@ def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
     nodes = min(g.mshr_entries * g.mshr_merges, gpu.sm.memory.outstanding * MAX_LINES)
     # All that an L2 may refuse at a time: reads of MSHR entries, atomics, reads past the L1.
     refusable = g.mshr_entries * s.sectors + gpu.sm.memory.outstanding * MAX_LINES
-    state_ = l1.L1State(
+    return l1.L1State(
         spec,
         records(n, l1.CACHE),
         tags.build(
@@ -114,13 +107,11 @@ def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
         ),
         slice_hash.build(g.hash, g.sets),
         records((n, g.mshr_entries), l1.ENTRY),
-        np.full((n, s.buckets), -1, np.int64),
+        full((n, s.buckets), -1),
         records((n, nodes), l1.NODE),
         records((n, g.miss_queue), l1.MISS),
         records((n, refusable if gpu.l2.mshr_full == "nack" else 1), l1.MISS),
     )  # fmt: skip
-    _free_list(state_.caches["free_entry"], state_.entries["next"])
-    return state_
 
 
 def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str]) -> Sm:
@@ -138,26 +129,26 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         sms=records(n, state.SM_STATE),
         subcores=records((n, b), state.SUBCORE),
         warps=records((n, gpu.sm.warps), state.WARP_STATE),
-        order=np.zeros((n, b, gpu.sm.warps), np.int64),
-        ready=np.zeros((n, gpu.sm.warps, REGISTER_COUNT), np.int64),
+        order=zeros((n, b, gpu.sm.warps)),
+        ready=zeros((n, gpu.sm.warps, REGISTER_COUNT)),
         ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
         barriers=records((n, gpu.sm.ctas, NAMED_BARRIERS), state.BARRIER),
-        units=np.zeros((n, b + 1, instances), np.int64),
-        unit_table=table if len(table) else np.zeros((1, 3), np.int64),
-        register_ports=np.zeros((n, b, s.banks + s.collectors), np.int64),
-        reuse=np.full((n, b, 4), -1, np.int64),
+        units=zeros((n, b + 1, instances)),
+        unit_table=table if len(table) else zeros((1, 3)),
+        register_ports=zeros((n, b, s.banks + s.collectors)),
+        reuse=full((n, b, 4), -1),
         instructions=records(max(1, instruction_lines), state.CACHE_LINE),
         constants=records((n, max(1, s.constant_sets * s.constant_ways)), state.CACHE_LINE),
         streams=np.zeros((n, b, max(1, s.stream_buffer)), np.int64),
         accesses=records((n, s.accesses), state.ACCESS),
-        queues=np.zeros((n, b, s.queue), np.int64),
-        bulk_places=np.zeros((n, s.accesses, WARP_SIZE), np.int64),
+        queues=zeros((n, b, s.queue)),
+        bulk_places=zeros((n, s.accesses, WARP_SIZE)),
         transactions=records((n, MAX_LINES + 1), state.TRANSACTION),
-        scratch=np.zeros((n, s.shared_banks * 33), np.int64),
+        scratch=zeros((n, s.shared_banks * 33)),
         done=records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),
-        n_done=np.zeros(n, np.int64),
+        n_done=zeros(n),
         finished=records((n, gpu.sm.ctas + window_ctas), state.FINISHED),
-        n_finished=np.zeros(n, np.int64),
+        n_finished=zeros(n),
         candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),
         kernels=records(slots, state.KERNEL),
         pending=records((slots, 2 * max(window_ctas, state.MOST_CLUSTER_CTAS)), state.PENDING),
@@ -166,11 +157,11 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         warp_streams=records(1 << 10, WARP),
         runs=records(1 << 12, RUN),
         addresses=records(1 << 12, ADDRESS),
-        pool=np.zeros(1 << 12, np.int64),
+        pool=zeros(1 << 12),
         step=records(1, STEP),
         step_runs=records(STEP_RUNS, RUN),
         step_addresses=records(1, ADDRESS),
-        step_pool=np.zeros(WARP_SIZE, np.int64),
+        step_pool=zeros(WARP_SIZE),
         l1=l1_state(gpu, "l1_replacement" in user),
         slices=slices,
         policies=policies,
@@ -182,7 +173,6 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
 
 def _empty(sm: Sm) -> None:
     """What is not zero where nothing has happened yet."""
-    _free_list(sm.sms["free_access"], sm.accesses["next"])
     sm.sms["memory_next"] = state.NEVER
     sm.sms["current"] = sm.sms["blocked"] = sm.sms["no_credit"] = -1
     sm.sms["bulk_first"] = -1

@@ -65,6 +65,8 @@ def start_warp(c, s, w, slot, index, pending, now):
     kernel = c.kernels[cta.kernel]
     warp = c.warps[s, w]
     stream = c.warp_streams[pending.warps + index]
+    kernel.warp_instructions += stream.warp_instructions
+    kernel.thread_instructions += stream.thread_instructions
     warp.active = 1
     warp.kernel = cta.kernel
     warp.cta = slot

@@ -6,6 +6,7 @@ end of the SM's memory cycle. The order of notes is the order in which things ha
 
 from lockstep._jit import inline
 from lockstep.isa.instruction import OpClass
+from lockstep.model import free_list
 from lockstep.model.sm.barrier import wake_warp
 from lockstep.model.sm.cta import end_cta_if_done
 from lockstep.model.sm.dependence import lower_barrier, set_result
@@ -53,7 +54,7 @@ def complete(c, s, a, cycle, now):
     if instruction.op == ASYNC_COPY:
         warp.groups[access.group] -= 1
         warp.landed[access.group] = max(warp.landed[access.group], cycle)
-    access.next = c.sms[s].free_access
+    access.next = free_list.link_to(c.sms[s].free_access)
     c.sms[s].free_access = a
     return w
 

@@ -7,6 +7,7 @@ transactions through the L1, line by line.
 
 from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import OpClass
+from lockstep.model import free_list
 from lockstep.model.cache import l1
 from lockstep.model.counters import Stall
 from lockstep.model.sm import bulk
@@ -25,7 +26,8 @@ STALL_QUEUE = int(Stall.MEMORY_QUEUE)
 @inline
 def has_room(c, s, b):
     """Whether sub-core ``b`` can take another memory instruction."""
-    return c.subcores[s, b].queue_count < c.spec[0].queue and c.sms[s].free_access >= 0
+    spec = c.spec[0]
+    return c.subcores[s, b].queue_count < spec.queue and c.sms[s].free_access < spec.accesses
 
 
 @inline
@@ -37,7 +39,7 @@ def enqueue(c, s, b, w, instruction, now):
     warp = c.warps[s, w]
     a = sm.free_access
     access = c.accesses[s, a]
-    sm.free_access = access.next
+    sm.free_access = free_list.after(access.next, a)
     access.warp = w
     access.code = warp.static
     access.mask = warp.mask

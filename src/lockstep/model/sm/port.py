@@ -1,6 +1,7 @@
 """The SM's two ports at the crossbar: requests out, one flit a crossbar cycle, and replies in."""
 
 from lockstep._jit import inline, popcount
+from lockstep.model import free_list
 from lockstep.model import link as links
 from lockstep.model.cache.l1_fill import fill
 from lockstep.model.cache.l1_mshr import free_entry
@@ -118,7 +119,7 @@ def serve_waiters(c, s, e, sectors, now):
                 entry.waiter = after
             else:
                 c.l1.nodes[s, before].next = after
-            node.next = c.l1.caches[s].free_node + 1
+            node.next = free_list.link_to(c.l1.caches[s].free_node)
             c.l1.caches[s].free_node = n
         else:
             before = n
