@@ -111,6 +111,10 @@ class Source(Protocol):
         ...
 
 
+Keep = Callable[["Cta"], None]
+"""Takes the streams of a CTA that was executed at issue, once it has ended."""
+
+
 class Code:
     """The static instructions of a kernel; a trace reader may append while CTAs are served.
 
@@ -173,8 +177,11 @@ class Kernel:
     shared_base: int = 0  # generic address at which shared memory begins
     local_base: int = 0  # generic address at which local memory begins
     cluster: tuple[int, int, int] = (1, 1, 1)
-    source: Callable[[Exchange], Source] | None = field(default=None, repr=False)
-    """Executes it at issue; ``ctas`` is not used then."""
+    source: Callable[..., Source] | None = field(default=None, repr=False)
+    """Executes it at issue, ``source(exchange, keep=None)``; ``ctas`` is not used then.
+
+    ``keep`` is a :data:`Keep`: it gets each CTA some time after it has ended, in any order.
+    """
 
     @property
     def n_ctas(self) -> int:

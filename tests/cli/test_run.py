@@ -147,7 +147,6 @@ def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
         (["vecadd", "--record", "scale.ptx/x.lst"], "cannot write"),
         (["vecadd", "--timing", "none", "--out", "o"], "need --timing"),
         (["vecadd", "--timing", "none", "--at-issue"], "need --timing"),
-        (["vecadd", "--at-issue", "--record", "x.lst"], "cannot record"),
         (["vecadd", "--json", "/proc/x.json"], "cannot write"),
         (["vecadd", "--gpu", "nosuch"], "nosuch"),
         (["absent.ptx"], "absent.ptx: cannot read"),
@@ -186,6 +185,18 @@ def test_a_trace_of_a_program(call, tmp_path, output):
     assert (kernel.grid, kernel.block) == ((4, 1, 1), (256, 1, 1))
     lanes = sum(int(cta.warps["thread_instructions"].sum()) for cta in kernel.ctas())
     assert lanes > 1000 * 10
+
+
+def test_a_trace_of_the_path_that_a_gpu_takes(call, tmp_path):
+    def cycles(name):
+        return json.loads((tmp_path / name).read_text())["total"]["cycles"]
+
+    size = ("spin_lock", "--size", 100)
+    assert call("trace", *size, "--at-issue", "-o", "t.lst").exit_code == 0
+    assert call("simulate", "t.lst", "--gpu", "QV100", "--json", "trace.json").exit_code == 0
+    assert call("run", *size, "--at-issue", "--json", "live.json").exit_code == 0
+    assert call("run", *size, "--json", "before.json").exit_code == 0
+    assert cycles("trace.json") == cycles("live.json") != cycles("before.json")
 
 
 def test_the_list_of_programs(call):

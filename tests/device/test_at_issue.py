@@ -102,66 +102,6 @@ WAIT:
 }
 """
 
-# Even and odd threads reach different barriers of the same number, then add what the others wrote.
-APART = """
-.visible .entry apart(.param .u64 out)
-{
-    .reg .pred %p<3>;
-    .reg .b32 %r<10>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b8 own[512];
-    ld.param.u64 %rd1, [out];
-    mov.u32 %r1, %tid.x;
-    shl.b32 %r2, %r1, 2;
-    mov.u32 %r3, own;
-    add.u32 %r4, %r3, %r2;
-    and.b32 %r5, %r1, 1;
-    setp.eq.u32 %p1, %r5, 0;
-    @%p1 bra EVEN;
-    st.shared.u32 [%r4], %r1;
-    barrier.sync 0;
-    bra BOTH;
-EVEN:
-    add.u32 %r6, %r1, 1000;
-    st.shared.u32 [%r4], %r6;
-    barrier.sync 0;
-BOTH:
-    xor.b32 %r7, %r4, 4;
-    ld.shared.u32 %r8, [%r7];
-    mul.wide.u32 %rd2, %r1, 4;
-    add.u64 %rd3, %rd1, %rd2;
-    st.global.u32 [%rd3], %r8;
-    ret;
-}
-"""
-
-# The first two warps meet at barrier 1 and tell when; the others take long to come to no barrier.
-PAIR = """
-.visible .entry pair(.param .u64 times)
-{
-    .reg .pred %p<3>;
-    .reg .b32 %r<6>;
-    .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [times];
-    mov.u32 %r1, %tid.x;
-    setp.ge.u32 %p1, %r1, 64;
-    mov.u32 %r2, 300;
-    @%p1 bra LONG;
-    bar.sync 1, 64;
-    bra DONE;
-LONG:
-    sub.u32 %r2, %r2, 1;
-    setp.ne.u32 %p2, %r2, 0;
-    @%p2 bra LONG;
-DONE:
-    mov.u64 %rd2, %clock64;
-    mul.wide.u32 %rd3, %r1, 8;
-    add.u64 %rd4, %rd1, %rd3;
-    st.global.u64 [%rd4], %rd2;
-    ret;
-}
-"""
-
 STUCK = """
 .visible .entry stuck()
 {
@@ -329,22 +269,6 @@ def test_programs_without_races_take_the_same_time(small_gpu, name):
     assert found[0] == found[1]
 
 
-def test_lanes_at_different_barriers_meet(live):
-    out = live.zeros(128, "u4")
-    live.load_ptx(HEADER + APART)["apart"][1, 128](out)
-    own = np.arange(128) + np.where(np.arange(128) % 2 == 0, 1000, 0)
-    np.testing.assert_array_equal(out.numpy(), own[np.arange(128) ^ 1])
-
-
-def test_a_barrier_of_some_warps_waits_for_no_others(live):
-    times = live.zeros(128, "u8")
-    launch = live.load_ptx(HEADER + PAIR)["pair"][1, 128](times)
-    first, second, *others = times.numpy().reshape(4, 32)[:, 0].tolist()
-    assert abs(first - second) < 10
-    assert min(others) > max(first, second) + 300
-    assert launch.timed().complete
-
-
 def test_launches_of_a_kernel_overlap_in_streams(live, ptx):
     kernel = live.load_ptx(ptx)["axpy"]
     x, results = live.array(np.ones(2048, "f4")), [live.zeros(2048), live.zeros(2048)]
@@ -405,8 +329,6 @@ def test_an_interrupt_in_a_service_stops_the_simulation(live, monkeypatch):
     assert launch.error is None and live.partial_result().kernels.complete.tolist() == [False]
 
 
-def test_it_needs_timing_and_is_not_recorded(live, small_gpu, tmp_path):
+def test_it_needs_timing(small_gpu):
     with pytest.raises(LockstepError, match="timing=True"):
         lockstep.Device(small_gpu, at_issue=True)
-    with pytest.raises(LockstepError, match="cannot record"):
-        live.record(tmp_path / "x.lst")

@@ -89,11 +89,3 @@ def test_ptx_has_no_control_bits(ptx):
         x, y = device.zeros(32), device.zeros(32)
         with pytest.raises(lockstep.LockstepError, match="carry no control bits; choose 'auto'"):
             device.load_ptx(ptx)["axpy"][1, 32](32, 2.0, x, y).wait()
-
-
-def test_it_cannot_be_executed_at_issue(cubin):
-    with lockstep.Device("A100", timing=True, at_issue=True) as device:
-        words = device.zeros(32)
-        kernel = device.load_cubin(cubin)["add"]
-        with pytest.raises(lockstep.LockstepError, match="add: machine code cannot run with at_"):
-            kernel[1, 32](words, words, words, 32)

@@ -163,10 +163,10 @@ print([k for k in range(3000) if host[k] != k] == [0, *range(110, 210)], host[20
 def test_unsupported_functions_say_so(run_python):
     _, out, simulator = run_python("""
 a, b = rt.cudaIpcOpenMemHandle(), rt.cudaIpcOpenMemHandle()
-print(a, b, cu.cuTensorMapReplaceAddress(), file=out)
+print(a, b, cu.cuTensorMapEncodeIm2colWide(), file=out)
 """)
     assert out == "801 801 801\n"
-    counts = {"cudaIpcOpenMemHandle": 2, "cuTensorMapReplaceAddress": 1}
+    counts = {"cudaIpcOpenMemHandle": 2, "cuTensorMapEncodeIm2colWide": 1}
     assert simulator.unsupported == counts
 
 
@@ -293,6 +293,20 @@ def test_host_programs_of_the_built_in_kernels(built, make_simulator, capfd, nam
     assert gpu_for_program(path).name == "RTX2060"
     assert run_program(make_simulator(), [str(path)]).code == 0
     assert capfd.readouterr().out == "PASS\n"
+
+
+def test_a_program_is_executed_and_recorded_at_issue(built, tmp_path, capfd):
+    """Its machine code; the trace of the path that it took then takes the same cycles."""
+    path, gpu = built("spin_lock", "-cudart", "shared"), lockstep.api.gpu("RTX2060")
+    simulator = Simulator(gpu, 1, at_issue=True, limit_instructions=1_000_000)
+    with simulator.device.record(tmp_path / "run.lst"):
+        assert run_program(simulator, [str(path), "300"]).code == 0
+    count, result = simulator.kernels["spin_lock"], simulator.device.result
+    simulator.close()
+    assert capfd.readouterr().out == "PASS\n"
+    assert count.code == "machine code of sm_75" and len(count.cycles) == 1
+    again = lockstep.simulate(tmp_path / "run.lst", gpu)
+    assert again.hash == result.hash and again.cycles == count.cycles[0] > 0
 
 
 def test_a_program_is_recorded_and_replayed(built, tmp_path, capfd):

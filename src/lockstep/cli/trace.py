@@ -48,15 +48,17 @@ class Tracer(Launcher):
     "and uniform registers out; 6, for PTX, has them where they occur.",
 )
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
+@click.option("--at-issue", is_flag=True, help="Simulate, for the path that locks and clocks take.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing.")
 @click.pass_context
-def command(context, gpu, output, tracer, ptx, quiet, **program) -> None:
+def command(context, gpu, output, tracer, ptx, at_issue, quiet, **program) -> None:
     """Execute PROGRAM and write what it did as a trace.
 
     PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, or an executable that
     uses CUDA; what follows an executable are its own arguments, and its exit code is passed on.
     The trace is one file of lockstep's own format if its name ends in .lst, else a directory that
-    Accel-Sim reads. Nothing is simulated.
+    Accel-Sim reads. Nothing is simulated, unless --at-issue asks for the path that the program
+    takes on that GPU.
     """
     from lockstep import api
     from lockstep.device import Device
@@ -64,7 +66,7 @@ def command(context, gpu, output, tracer, ptx, quiet, **program) -> None:
     check_writable(output, directory=not api.is_tracefile_name(output))
     if arguments := context.meta.get(APPLICATION):
         spec, version = choose(arguments[0], gpu, (), quiet), int(tracer or (6 if ptx else 5))
-        outcome = trace_application(arguments, spec, output, version, ptx)
+        outcome = trace_application(arguments, spec, output, version, ptx, at_issue)
         tell(output, quiet)
         if outcome.interrupted:
             click.echo("lockstep: interrupted; the trace ends there", err=True)
@@ -72,7 +74,8 @@ def command(context, gpu, output, tracer, ptx, quiet, **program) -> None:
     if ptx:
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     chosen = Program(**program)
-    with Device(gpu or "QV100", name=chosen.name) as device:
+    options = {"name": chosen.name, "timing": at_issue, "at_issue": at_issue}
+    with Device(gpu or "QV100", **options) as device:
         with device.record(output, int(tracer or 6)):
             checks = chosen.run(device)
         verify(checks, quiet)
@@ -80,12 +83,13 @@ def command(context, gpu, output, tracer, ptx, quiet, **program) -> None:
 
 
 def trace_application(
-    command: list[str], gpu: "GPU", output: Path, tracer: int, ptx: bool
+    command: list[str], gpu: "GPU", output: Path, tracer: int, ptx: bool, at_issue: bool
 ) -> "Outcome":
     """Run a CUDA program; the trace has the launches that came to their end."""
     from lockstep.runtime import Simulator, run_program
 
-    simulator = Simulator(gpu, ptx=ptx, name=Path(command[0]).name)
+    name = Path(command[0]).name
+    simulator = Simulator(gpu, int(at_issue), ptx=ptx, name=name, at_issue=at_issue)
     try:
         with simulator.device.record(output, tracer):
             return run_program(simulator, command)

@@ -15,7 +15,7 @@ from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
-from lockstep.device.tensor_map import TensorMap, tensor_map
+from lockstep.device.tensor_map import TensorMap, im2col_map, tensor_map
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, LockstepError
@@ -155,6 +155,12 @@ class Device:
         """A tensor map of an array, for bulk tensor copies: see :func:`.tensor_map.tensor_map`."""
         return tensor_map(array, box, **options)
 
+    def im2col_map(
+        self, array: DeviceArray, channels: int, pixels: int, **options: Any
+    ) -> TensorMap:
+        """A tensor map for copies in im2col mode: see :func:`.tensor_map.im2col_map`."""
+        return im2col_map(array, channels, pixels, **options)
+
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array without defined content."""
         self.check_open()
@@ -272,7 +278,10 @@ class Device:
         return launch
 
     def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
-        command = workload_kernel(launch, self.recording)
+        recording = self.recording
+        if not timing:
+            recording = recording & ~Recording.AT_ISSUE | Recording.EVERYTHING
+        command = workload_kernel(launch, recording)
         if self.recorder:
             self.recorder.launch(command)
         if timing:
@@ -339,8 +348,6 @@ class Device:
         self.check_open()
         if self.recorder is not None:
             raise LockstepError(f"already recording {self.recorder.path}")
-        if self.at_issue:
-            raise LockstepError("a device with at_issue=True cannot record")
         self.synchronize()
         self.recorder = Recorder(self, path, tracer)
         return self.recorder

@@ -10,7 +10,7 @@ from lockstep.frontend.exec.at_issue import AtIssue
 from lockstep.frontend.exec.profile import Profile
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
-from lockstep.workload import Code, Cta, Exchange, Kernel
+from lockstep.workload import Code, Cta, Exchange, Keep, Kernel
 
 
 def _block(launch: Launch) -> np.ndarray:
@@ -45,10 +45,10 @@ def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
             launch.error = error
             raise EndOfKernel from error
 
-    def source(exchange: Exchange) -> AtIssue:
+    def source(exchange: Exchange, keep: Keep | None = None) -> AtIssue:
         kilohertz = round(kernel.module.device.gpu.clock_mhz * 1000)
         begin = geometry, block, launch.counters
-        return AtIssue(executor, begin, exchange, kilohertz, launch.fail)
+        return AtIssue(executor, begin, exchange, kilohertz, launch.fail, keep)
 
     return Kernel(
         id=launch.id,

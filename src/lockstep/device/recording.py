@@ -1,5 +1,6 @@
 """Recording a device's launches and copies as a trace."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -49,13 +50,16 @@ class Recorder:
         self._waited = True
 
     def launch(self, kernel: Kernel) -> None:
-        """Note a launch; from now on its CTAs are recorded when they are read."""
+        """Note a launch; from now on its CTAs are recorded when they are read, or have ended."""
         if self._waited and self._streams - {kernel.stream}:
             self._recording.copy(SYNCHRONIZATION)
             self._streams = set()
         self._waited = False
         self._streams.add(kernel.stream)
-        kernel.ctas = self._recording.kernel(kernel)
+        if kernel.source is None:
+            kernel.ctas = self._recording.kernel(kernel)
+        else:
+            kernel.source = partial(kernel.source, keep=self._recording.running_kernel(kernel))
 
     def stop(self) -> None:
         """Wait for all launches, and write the trace."""

@@ -10,6 +10,7 @@ from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.cuda.calls import Call, key
 from lockstep.frontend.exec.faults import LaunchError
 from lockstep.isa.instruction import MOST_THREADS
+from lockstep.runtime import tensor_maps
 from lockstep.runtime.answers import Answer, Handles, Refused
 from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
 from lockstep.runtime.memory import Memory
@@ -94,6 +95,14 @@ class Context(Memory):
         """Note a function that the program called in vain."""
         self.simulator.unsupported[data.decode("utf-8", "replace")] += 1
         return Answer()
+
+    def encode_tensor_map(self, fields: dict, data: bytes) -> Answer:
+        """Describe an array for bulk tensor copies."""
+        return Answer(data=tensor_maps.encoded(fields, data))
+
+    def move_tensor_map(self, fields: dict, data: bytes) -> Answer:
+        """Describe an array of the same kind somewhere else."""
+        return Answer(data=tensor_maps.moved(fields, data))
 
     # Code
 

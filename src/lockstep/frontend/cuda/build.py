@@ -34,12 +34,19 @@ RUNTIME_SOURCES = (
     "device.c",
     "arrays.c",
     "textures.c",
+    "entry_points.c",
     "capture.c",
     "graphs.c",
     "graph_nodes.c",
     "graph_work.c",
 )
-DRIVER_SOURCES = ("driver_device.c", "driver_modules.c", "driver_memory.c", "driver_streams.c")
+DRIVER_SOURCES = (
+    "driver_device.c",
+    "driver_modules.c",
+    "driver_memory.c",
+    "driver_streams.c",
+    "driver_tensor_maps.c",
+)
 DRIVER = "libcuda.so.1"
 RUNTIMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
 COMPILE_SECONDS = 120
@@ -106,6 +113,7 @@ def _runtime(folder: Path, version: int, name: str) -> list[str]:
     say = "report(gpu_unsupported"
     return [
         *_paths(RUNTIME_SOURCES),
+        "-ldl",
         _unsupported(folder, "runtime.h", "unsupported.txt", say),
         f"-DRUNTIME={version}",
         f"-Wl,--version-script,{script}",

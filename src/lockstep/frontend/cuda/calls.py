@@ -50,6 +50,8 @@ class Call(IntEnum):
     DESTROY_TEXTURE = 25
     RESET = 26
     UNSUPPORTED = 27
+    ENCODE_TENSOR_MAP = 28
+    MOVE_TENSOR_MAP = 29
 
 
 class Allocation(IntEnum):
@@ -165,6 +167,26 @@ FORMS: dict[Call, Form] = {
     Call.DESTROY_TEXTURE: Form(("texture",)),
     Call.RESET: Form(),
     Call.UNSUPPORTED: Form(data="name of the function", one_way=True),
+    # Numbers of cuTensorMapEncodeTiled (im2col = 0) and cuTensorMapEncodeIm2col.
+    Call.ENCODE_TENSOR_MAP: Form(
+        (
+            "im2col",
+            "type",
+            "rank",
+            "address",
+            "channels",
+            "pixels",
+            "interleave",
+            "swizzle",
+            "promotion",
+            "fill",
+        ),
+        data="i64 sizes, strides, steps, then the box or both corners: five numbers each",
+        reply_data="the tensor map",
+    ),
+    Call.MOVE_TENSOR_MAP: Form(
+        ("address",), data="the tensor map", reply_data="the tensor map of another address"
+    ),
 }
 
 

@@ -10,13 +10,14 @@ import numpy as np
 from lockstep._jit import phase
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.faults import describe_problem
+from lockstep.frontend.exec.journal import Collector, journal
 from lockstep.frontend.exec.launch import Executor
 from lockstep.frontend.exec.profile import Profile
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.frontend.exec.schedule import Stop
-from lockstep.frontend.exec.step import NONE, PROGRESS, Door, Steps, answer, enter
+from lockstep.frontend.exec.step import COLLECT, NONE, PROGRESS, Door, Steps, answer, enter
 from lockstep.frontend.exec.stream import Expansion, tables
-from lockstep.workload import WARP, Exchange
+from lockstep.workload import WARP, Cta, Exchange
 
 STREAM_WORDS = 1 << 16
 _FROM_C = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
@@ -30,7 +31,8 @@ def _compiled(function, kind):
 class AtIssue:
     """The :class:`~lockstep.workload.Source` of one launch.
 
-    ``kilohertz``: the core clock. ``fail`` is told why the launch ended early, once.
+    ``kilohertz``: the core clock. ``fail`` is told why the launch ended early, once. ``keep``, if
+    there is one, gets the streams of each CTA some time after it has ended.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class AtIssue:
         exchange: Exchange,
         kilohertz: int,
         fail: Callable[[LockstepError], None],
+        keep: Callable[[Cta], None] | None = None,
     ):
         """``launch``: what :meth:`Executor.begin` takes; the program was translated for this."""
         self._executor, self._fail = executor, fail
@@ -52,6 +55,11 @@ class AtIssue:
         rows = launch[0].places * launch[0].warps
         self._places = np.arange(launch[0].places)
         self._next = np.full(rows, NONE), np.zeros(rows, np.int64)
+        self._journal = journal(keep is not None)
+        self._collector: Collector | None = None
+        if keep is not None:
+            index = self._resident.cta_index
+            self._collector = Collector(self._journal, launch[0].warps, index, keep)
         self._progress = np.zeros(1, PROGRESS).view(np.recarray)
         self._python = _FROM_C(self._call)
         self._begin(kilohertz)
@@ -92,15 +100,19 @@ class AtIssue:
             self._progress,
             self._places,
             *self._next,
+            self._journal,
         )
         self._answer = _compiled(answer, self._steps.kind)
         self._progress[0].function = self._answer.address
         self._progress[0].context = self._steps._address
 
-    def _call(self, _, unused: int) -> int:
-        """A warp wants a service; 0 if it may go on."""
+    def _call(self, _, what: int) -> int:
+        """A warp wants a service, or the journal is full; 0 if all may go on."""
         try:
-            self._perform()
+            if what == COLLECT:
+                self._collector.collect()
+            else:
+                self._perform()
         except BaseException as problem:
             self._problem = problem
             return 1
@@ -139,4 +151,6 @@ class AtIssue:
 
     def close(self) -> None:
         """The launch has ended: others may use its state."""
+        if self._collector is not None:
+            self._collector.collect()
         self._open.close()

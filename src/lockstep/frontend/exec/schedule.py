@@ -215,7 +215,7 @@ def start_warp(x, place, index):
     threads = min(running.threads - index * LANES, LANES)
     warp.alive = (1 << threads) - 1
     warp.groups, warp.waiting, warp.clustered = 0, 0, 0
-    warp.spins, warp.polls, warp.turns_left = 0, 0, 0
+    warp.spins, warp.polls, warp.turns_left, warp.in_vain = 0, 0, 0, 0
     first = w * running.register_bytes // 8
     for word in range(first, first + running.cleared_bytes // 8):
         x.registers[word] = 0

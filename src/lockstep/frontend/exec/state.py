@@ -87,6 +87,7 @@ WARP = np.dtype(
         ("turns_left", "i8"),
         ("groups", "i8"),  # how many groups of lanes wait at different blocks
         ("waiting", "i8"),  # 1 = all its groups are parked at barriers
+        ("in_vain", "i8"),  # executed at issue: groups that gave way one after the other
     ]
 )
 """One warp that is being executed."""

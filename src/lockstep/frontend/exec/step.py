@@ -9,21 +9,24 @@ import numpy as np
 from lockstep._jit import Context, call_native, inline, jit, popcount
 from lockstep.frontend.exec.barriers import open_barriers
 from lockstep.frontend.exec.groups import (
-    AT_MEMBERS,
+    GOES_ON,
     choose,
     depart,
     gather,
+    leave_convergence,
     ready_groups,
     remove_group,
 )
+from lockstep.frontend.exec.journal import ENDED, Journal, is_full, keeps, note_block, note_run
 from lockstep.frontend.exec.machine import Machine
 from lockstep.frontend.exec.program import EXITED, Ending
-from lockstep.frontend.exec.schedule import TURN, Stop, finish, give_way, start_cta
+from lockstep.frontend.exec.schedule import TURN, Stop, finish, give_way, resolve, start_cta
 from lockstep.frontend.exec.state import FAULTED
 from lockstep.frontend.exec.stream import Expansion, expand_entry
 from lockstep.workload import Answer, Ask
 
 NONE = -1
+SERVICE, COLLECT = 0, 1  # what Python is called for: a warp's wish, or a full journal
 
 PROGRESS = np.dtype(
     [
@@ -50,6 +53,7 @@ class Steps(Context):
     places: np.ndarray  # int64: free CTA places, a stack
     next_block: np.ndarray  # int64, one a row of warps; NONE = not known
     next_lanes: np.ndarray  # int64
+    journal: Journal
 
 
 class Door(Context):
@@ -95,12 +99,17 @@ def look(x, w):
     warp = m.warps[w]
     while True:
         g = choose(m, w)
+        if g < 0 and warp.groups == 0:
+            return end(x, w)
         if g < 0:
-            return end(x, w) if warp.groups == 0 else wait(x, w)
+            answer = wait(x, w)
+            if answer != Answer.READY:
+                return answer
+            continue
         at, lanes, state = m.group_block[w, g], m.group_lanes[w, g], m.group_state[w, g]
         remove_group(m, w, g)
         b = m.blocks[at]
-        if b.converges and warp.groups > 0 and state != AT_MEMBERS:
+        if b.converges and warp.groups > 0 and state != GOES_ON:
             lanes = gather(m, w, at, b, lanes)
             if lanes == 0:
                 continue
@@ -108,7 +117,8 @@ def look(x, w):
             x.next_block[w], x.next_lanes[w] = at, lanes
             x.step[0].static, x.step[0].mask = b.first, guarded(m, w, b, lanes)
             return Answer.READY
-        stop = run_block(x, w, at, lanes)  # it only takes what the warp waited for
+        # It takes what the warp waited for, or is where machine code calls the host.
+        stop = serve(x, run_block(x, w, at, lanes))
         if stop != Stop.DONE:
             x.progress[0].stop = stop
             return Answer.ENDED
@@ -132,6 +142,8 @@ def end(x, w):
     cta = m.ctas[place]
     cta.alive -= 1
     if cta.alive == 0:
+        if has_journal(x):
+            note_run(x.journal, row_of(x, w), ENDED, 0, 0)
         cta.linear = NONE
         x.places[progress.free] = place
         progress.free += 1
@@ -140,13 +152,16 @@ def end(x, w):
 
 @inline
 def wait(x, w):
-    """All lanes of a warp wait at barriers."""
+    """All lanes of a warp wait at barriers; READY: for nobody who can come, so look again."""
+    place = w // x.machine.launch[0].warps
     x.machine.warps[w].waiting = 1
-    if nobody_runs(x, w // x.machine.launch[0].warps):
-        x.machine.running[0].place = w // x.machine.launch[0].warps
-        x.progress[0].stop = Stop.DEADLOCK
-        return Answer.ENDED
-    return Answer.WAITS
+    if not nobody_runs(x, place):
+        return Answer.WAITS
+    if resolve(x.machine, place):
+        return Answer.READY
+    x.machine.running[0].place = place
+    x.progress[0].stop = Stop.DEADLOCK
+    return Answer.ENDED
 
 
 @inline
@@ -169,12 +184,23 @@ def execute(x, w):
     stop = run_block(x, w, at, x.next_lanes[w])
     if stop == Stop.DONE or stop == Stop.HOST:
         hand_over(x, step.warp)
-        if stop == Stop.HOST and call_native(progress.python, 0, 0) == 0:
-            stop = Stop.DONE
+    stop = serve(x, stop)
+    if stop == Stop.DONE and has_journal(x):
+        note_block(x.journal, row_of(x, w), x.expansion, step)
+    if stop == Stop.DONE:
+        stop = progress.stop  # the journal may have failed
     if stop == Stop.DONE and x.machine.running[0].executed > progress.most:
         stop = Stop.TIME
     progress.stop = stop
     return Answer.READY if stop == Stop.DONE else Answer.ENDED
+
+
+@inline
+def serve(x, stop):
+    """Let Python do what a warp stopped for, if it did; returns why the warp stops nevertheless."""
+    if stop == Stop.HOST and call_native(x.progress[0].python, 0, SERVICE) == 0:
+        return Stop.DONE
+    return stop
 
 
 @inline
@@ -213,13 +239,44 @@ def leave(m, w, at, lanes, taken):
         if taken != lanes:
             depart(m, w, b.next, lanes & ~taken)
         return finish(m, w, b, taken)
-    if EXITED < after <= at and give_way(warp, b):
-        if ready_groups(m, w) > 0:
-            warp.turn, warp.turns_left = after, TURN
-    elif after != EXITED and warp.groups > 0:
+    in_vain = EXITED < after <= at and give_way(warp, b)
+    if not in_vain and after != EXITED and warp.groups > 0:
         warp.turns_left -= warp.turns_left > 0
     depart(m, w, after, lanes)
+    if in_vain:
+        let_others_run(m, w, b, after)
     return Stop.DONE
+
+
+@inline
+def let_others_run(m, w, b, at):
+    """Lanes looped in vain. When all groups did, those go on who wait for them where paths join."""
+    warp = m.warps[w]
+    warp.in_vain += 1
+    if warp.in_vain >= ready_groups(m, w):
+        warp.in_vain = 0
+        if b.spins:
+            leave_convergence(m, w)
+    if ready_groups(m, w) > 1:
+        warp.turn, warp.turns_left = at, TURN
+
+
+@inline
+def row_of(x, w):
+    """A warp's number in the grid."""
+    warps = x.machine.launch[0].warps
+    return x.machine.ctas[w // warps].linear * warps + w % warps
+
+
+@inline
+def has_journal(x):
+    """Whether there is a journal, which then has room; Python empties it when it is full."""
+    if not keeps(x.journal):
+        return False
+    if is_full(x.journal) and call_native(x.progress[0].python, 0, COLLECT) != 0:
+        x.progress[0].stop = Stop.HOST
+        return False
+    return True
 
 
 @inline

@@ -76,6 +76,17 @@ class BlockLift(ABC):
             count_access(self.b, self.number, *self.counted, address)
             self.b.active = before
 
+    def time(self, field: str) -> ir.Value:
+        """``clock`` or ``nanoseconds`` (i64) when the current instruction is executed.
+
+        The clock counts executed instructions: that of the block's end, less what is to come. The
+        global timer counts them on top of the time at which the launch began.
+        """
+        count = self.b.ir.sub(self.b.field("launch", "clock"), ir.Constant(WORD, self.to_come))
+        if field == "clock":
+            return count
+        return self.b.ir.add(count, self.b.field("launch", field))
+
     def scalar_field(self, record: str, field: str, kind: Type) -> Value:
         """A field of the launch's, CTA's or warp's record in every lane."""
         word = self.b.field(record, field)

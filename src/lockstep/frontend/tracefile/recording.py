@@ -1,5 +1,6 @@
 """Writing a trace file while its kernels run, several at a time if need be."""
 
+import pickle
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from lockstep.files import replacing, unwritable
 from lockstep.frontend.tracefile import index
 from lockstep.frontend.tracefile.build import ChunkBuilder
 from lockstep.frontend.tracefile.writer import flush, write_with
-from lockstep.workload import Cta, Kernel, MemoryCopy, Workload
+from lockstep.workload import Cta, Keep, Kernel, MemoryCopy, Workload
 
 Place = tuple[int, index.StoredChunk]
 """Where a chunk lies in the temporary file, and the chunk."""
@@ -39,17 +40,60 @@ class Recording:
         self._commands.append(kernel)
 
         def ctas() -> Iterator[Cta]:
-            builder, places = ChunkBuilder(kernel), []
-            for count, cta in enumerate(read(), 1):
-                builder.add(cta)
-                last = count == kernel.n_ctas  # whoever reads it may not ask for another
-                if builder.full or last:
-                    places.append(self._keep(builder))
-                if last:
-                    self._places[id(kernel)] = places
+            add = self._adder(kernel)
+            for cta in read():
+                add(cta)
                 yield cta
 
         return ctas
+
+    def running_kernel(self, kernel: Kernel) -> Keep:
+        """Append a kernel; what is returned keeps its CTAs, which may end in any order.
+
+        The trace has them in the order of the grid, in which they were dispatched. Those that end
+        before their turn wait in the temporary file.
+        """
+        self._commands.append(kernel)
+        add, turn = self._adder(kernel), 0
+        early: dict[int, tuple[int, int]] = {}  # where they begin in the file, and their sizes
+
+        def keep(cta: Cta) -> None:
+            nonlocal turn
+            x, y, z = cta.index
+            width, height, _ = kernel.grid
+            number = x + width * (y + height * z)
+            if number != turn:
+                early[number] = self._put_aside(cta)
+                return
+            add(cta)
+            turn += 1
+            while turn in early:
+                start, size = early.pop(turn)
+                self._chunks.seek(start)
+                add(pickle.loads(self._chunks.read(size)))
+                turn += 1
+
+        return keep
+
+    def _put_aside(self, cta: Cta) -> tuple[int, int]:
+        start = self._chunks.seek(0, 2)
+        return start, self._chunks.write(pickle.dumps(cta))
+
+    def _adder(self, kernel: Kernel) -> Keep:
+        """Keeps the CTAs of a kernel that it is called with, in their order in the trace."""
+        builder, places, count = ChunkBuilder(kernel), [], 0
+
+        def add(cta: Cta) -> None:
+            nonlocal count
+            builder.add(cta)
+            count += 1
+            last = count == kernel.n_ctas  # whoever reads them may not ask for another
+            if builder.full or last:
+                places.append(self._keep(builder))
+            if last:
+                self._places[id(kernel)] = places
+
+        return add
 
     def _keep(self, builder: ChunkBuilder) -> Place:
         start = self._chunks.seek(0, 2)

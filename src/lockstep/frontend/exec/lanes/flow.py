@@ -134,12 +134,17 @@ def counted(b: LaneBuilder, count: ir.Value) -> Iterator[ir.Value]:
 
 def spill(b: LaneBuilder, vector: ir.Value) -> ir.Value:
     """A lane vector in the function's stack frame, to pick lanes from: the pointer."""
-    with b.at_entry():
-        frame = b.ir.alloca(vector.type)
-        frame.align = 64
-        place = b.ir.inttoptr(b.ir.ptrtoint(frame, WORD), POINTER)  # one without a type
+    place = slot(b, vector.type, 64)
     b.ir.store(vector, place, align=64)
     return place
+
+
+def slot(b: LaneBuilder, kind: ir.Type, alignment: int = 8) -> ir.Value:
+    """Room for a value in the function's stack frame: the pointer."""
+    with b.at_entry():
+        frame = b.ir.alloca(kind)
+        frame.align = alignment
+        return b.ir.inttoptr(b.ir.ptrtoint(frame, WORD), POINTER)  # one without a type
 
 
 def element(b: LaneBuilder, place: ir.Value, kind: ir.Type, lane: ir.Value) -> ir.Value:

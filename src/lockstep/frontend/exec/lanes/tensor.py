@@ -1,7 +1,6 @@
 """Tiles of tensors, between global memory and shared memory, as tensor maps describe them.
 
-A tile lies in shared memory row after row; its rows are taken in chunks of 16 bytes, which are
-also what swizzling moves. Elements outside the tensor are read as zero and never written.
+Elements outside the tensor are read as zero, or as a NaN, and never written.
 """
 
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses, refuse
 from lockstep.frontend.exec.lanes.atomics import Combination
-from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.builder import BIT, HALF, POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import (
     Values,
     counted,
@@ -19,56 +18,86 @@ from lockstep.frontend.exec.lanes.flow import (
     element,
     lanes_in_order,
     outlined,
+    slot,
     spill,
 )
 from lockstep.frontend.exec.lanes.memory import gather
-from lockstep.frontend.exec.lanes.types import BF16, F16, F32, F64, I32, I64, PRED, Type, Value
+from lockstep.frontend.exec.lanes.tensor_walk import Walk
+from lockstep.frontend.exec.lanes.types import BF16, F16, F32, F64, I32, I64, PRED, Value
 from lockstep.frontend.exec.state import Window
 from lockstep.frontend.exec.tensor_maps import (
     CHUNK,
+    IM2COL,
+    INTERLEAVES,
     KINDS,
     MAGIC,
     MAP_ALIGNMENT,
-    TENSOR_MAP,
+    OOB_NAN,
 )
 
 BYTE = ir.IntType(8)
-_TYPES = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64}
+_TYPES = {"f16": F16, "bf16": BF16, "f32": F32, "f32.ftz": F32, "f64": F64}
 _TYPES |= {"u32": I32, "s32": I32, "u64": I64, "s64": I64}
 _WHOLE = ("u32", "s32", "u64", "s64")
 REDUCED = {
-    "add": (*_WHOLE, "f16", "bf16", "f32", "f64"),
+    "add": (*_WHOLE, "f16", "bf16", "f32", "f32.ftz", "f64"),
     **dict.fromkeys(("min", "max"), (*_WHOLE, "f16", "bf16")),
     **dict.fromkeys(("inc", "dec"), ("u32",)),
     **dict.fromkeys(("and", "or", "xor"), _WHOLE),
 }
 """Element types of each reduction."""
+_ROUNDED = ("tf32", "tf32.ftz")  # what a load rounds to; nearest, ties away from zero
 
 
 @dataclass(frozen=True)
 class TensorTile:
     """A tile for each active lane: its tensor map, first coordinates (i32, innermost first).
 
-    Sites: ``bad`` (Window.TENSOR_MAP) reports what is no tensor map, ``site`` (Window.GLOBAL) is
-    that of the tensor.
+    ``mode``: TILED or IM2COL, which has ``offsets`` (i32) in the bounding box. Sites: ``bad``
+    (Window.TENSOR_MAP) reports what is no tensor map, ``site`` (Window.GLOBAL) is that of the
+    tensor.
     """
 
+    mode: int
     map: Access
     bad: ir.Value
     site: ir.Value
     coordinates: list[Value]
+    offsets: list[Value]
 
     @property
     def name(self) -> str:
         """Distinguishes tiles for which different code is needed."""
-        return f"{self.map.window.name.lower()}_{len(self.coordinates)}"
+        mode = "im2col" if self.mode == IM2COL else "tile"
+        return f"{mode}_{self.map.window.name.lower()}_{len(self.coordinates)}"
+
+    @property
+    def arguments(self) -> Values:
+        """What an outlined function needs of it: :meth:`inside` takes them."""
+        numbers = [c.ir for c in (*self.coordinates, *self.offsets)]
+        return [self.map.address.ir, self.map.site, self.bad, self.site, *numbers]
+
+    def inside(self, address: ir.Value, site: ir.Value, bad, own, *numbers) -> "TensorTile":
+        """The same in an outlined function that got the arguments."""
+        values = [Value(n, I32) for n in numbers]
+        rank = len(self.coordinates)
+        place = self.map.inside(address, site)
+        return TensorTile(self.mode, place, bad, own, values[:rank], values[rank:])
 
 
 def load_tile(b: LaneBuilder, tile: TensorTile, shared: Access) -> Value:
     """Copy each active lane's tile to shared memory; its bytes (i32)."""
 
-    def emit(inner: LaneBuilder, walk: "_Walk") -> None:
-        walk.chunks(lambda chunk: _move(inner, chunk, to_shared=True))
+    def emit(inner: LaneBuilder, way: "_Way") -> None:
+        def plain() -> Values:
+            way.chunks(lambda chunk: _move(inner, chunk, to_shared=True))
+            return []
+
+        def rounded() -> Values:
+            way.chunks(lambda chunk: _round(inner, chunk))
+            return []
+
+        either(inner, way.walk.is_kind(*_ROUNDED), rounded, plain)
 
     return _outlined(b, "load", tile, shared, emit)
 
@@ -76,8 +105,8 @@ def load_tile(b: LaneBuilder, tile: TensorTile, shared: Access) -> Value:
 def store_tile(b: LaneBuilder, tile: TensorTile, shared: Access) -> None:
     """Copy each active lane's tile from shared memory."""
 
-    def emit(inner: LaneBuilder, walk: "_Walk") -> None:
-        walk.chunks(lambda chunk: _move(inner, chunk, to_shared=False))
+    def emit(inner: LaneBuilder, way: "_Way") -> None:
+        way.chunks(lambda chunk: _move(inner, chunk, to_shared=False))
 
     _outlined(b, "store", tile, shared, emit)
 
@@ -85,167 +114,210 @@ def store_tile(b: LaneBuilder, tile: TensorTile, shared: Access) -> None:
 def reduce_tile(b: LaneBuilder, tile: TensorTile, shared: Access, operation: str) -> None:
     """Combine tensors with each active lane's tile in shared memory, in their own types."""
 
-    def emit(inner: LaneBuilder, walk: "_Walk") -> None:
+    def emit(inner: LaneBuilder, way: "_Way") -> None:
         for kind in REDUCED[operation]:
-            here = inner.ir.icmp_unsigned(
-                "==", walk.field("kind"), ir.Constant(WORD, KINDS.index(kind))
-            )
             combine = Combination(operation, _TYPES[kind], kind[0] == "s", packed=False)
+            flushes = ir.Constant(BIT, kind == "f32.ftz")
 
-            def yes(combine: Combination = combine) -> Values:
-                walk.chunks(lambda chunk: _combine(inner, chunk, combine))
+            def yes(combine: Combination = combine, flushes: ir.Value = flushes) -> Values:
+                way.chunks(lambda chunk: _combine(inner, chunk, combine, flushes))
                 return []
 
-            either(inner, here, yes, list)
+            either(inner, way.walk.is_kind(kind), yes, list)
 
     _outlined(b, operation, tile, shared, emit, REDUCED[operation])
 
 
 def _outlined(b: LaneBuilder, name: str, tile: TensorTile, shared: Access, emit, kinds=KINDS):
-    def body(inner: LaneBuilder, address, site, bad, own, to, to_site, *at: ir.Value) -> Values:
-        places = [Value(a, I32) for a in at]
-        mine = TensorTile(tile.map.inside(address, site), bad, own, places)
-        size = _run(inner, mine, shared.inside(to, to_site), emit, kinds)
-        return [size.ir]
+    def body(inner: LaneBuilder, to: ir.Value, to_site: ir.Value, *rest: ir.Value) -> Values:
+        mine = tile.inside(*rest)
+        return [_run(inner, mine, shared.inside(to, to_site), emit, kinds).ir]
 
-    arguments = [tile.map.address.ir, tile.map.site, tile.bad, tile.site]
-    arguments += [shared.address.ir, shared.site, *(c.ir for c in tile.coordinates)]
-    name = f"tensor_{name}_{tile.name}"
+    arguments = [shared.address.ir, shared.site, *tile.arguments]
+    name = f"tensor_{name}_{tile.name}_{shared.window.name.lower()}"
     return Value(outlined(b, name, [b.vector(I32)], arguments, body)[0], I32)
 
 
 def _run(b: LaneBuilder, tile: TensorTile, shared: Access, emit, kinds: tuple[str, ...]) -> Value:
-    host = _valid(b, tile, kinds)
-    rows, row_bytes = (_gathered(b, host, name, I32) for name in ("rows", "row_bytes"))
-    size = b.ir.mul(rows.ir, row_bytes.ir)
+    """Check the maps, shared memory and the tensors, in this order, then go through the tiles."""
+    walks = walks_of(b, tile, kinds)
+    sizes = spill(b, b.constant(I32, 0).ir)
+    last = spill(b, b.constant(I64, 0).ir)
+    with walks.each() as (lane, walk):
+        b.ir.store(b.ir.mul(walk.rows, walk.row_bytes), element(b, sizes, HALF, lane))
+        end = b.ir.sub(walk.room, ir.Constant(WORD, CHUNK))
+        b.ir.store(end, element(b, last, WORD, lane))
     starts = host_addresses(b, shared)
-    last = b.ir.add(shared.address.ir, b.ir.sub(size, b.constant(I32, CHUNK).ir))
-    host_addresses(b, replace(shared, address=Value(last, I32)))
-    for name in ("data", "last"):
-        host_addresses(b, Access(Window.GLOBAL, _gathered(b, host, name, I64), 1, tile.site))
-    words = [spill(b, v.ir) for v in (host, starts)]
-    halves = [spill(b, v.ir) for v in (shared.address, *tile.coordinates)]
-    with lanes_in_order(b) as lane:
-        record, start = (b.ir.load(element(b, w, WORD, lane), typ=WORD) for w in words)
-        offset, *at = (b.ir.load(element(b, h, HALF, lane), typ=HALF) for h in halves)
-        emit(b, _Walk(b, record, start, offset, at))
-    return Value(size, I32)
+    _check_room(b, shared, b.load_vector(last, I64))
+    _check_extent(b, tile, walks)
+    places, offsets = spill(b, starts.ir), spill(b, shared.address.ir)
+    with walks.each() as (lane, walk):
+        start = b.ir.load(element(b, places, WORD, lane), typ=WORD)
+        offset = b.ir.load(element(b, offsets, HALF, lane), typ=HALF)
+        emit(b, _Way(walk, start, offset))
+    return b.load_vector(sizes, I32)
 
 
-def _valid(b: LaneBuilder, tile: TensorTile, kinds: tuple[str, ...]) -> Value:
-    """Host addresses of tensor maps with so many axes, and of such kinds; else a fault."""
+def _check_room(b: LaneBuilder, shared: Access, last: Value) -> None:
+    """Check the last bytes; what is larger than any shared memory ends outside it."""
+    most = b.constant(I64, 1 << 24).ir
+    small = b.ir.icmp_unsigned("<", last.ir, most)
+    end = b.ir.trunc(b.ir.select(small, last.ir, most), b.vector(I32))
+    host_addresses(b, replace(shared, address=Value(b.ir.add(shared.address.ir, end), I32)))
+
+
+@dataclass(frozen=True)
+class Walks:
+    """The walks of all active lanes; ``maps``: host addresses of their tensor maps (i64)."""
+
+    b: LaneBuilder
+    tile: TensorTile
+    maps: ir.Value  # spilled
+    numbers: Values  # spilled
+
+    def each(self) -> "_EachLane":
+        """A loop over the active lanes: lane number (i32) and :class:`Walk`."""
+        return _EachLane(self)
+
+
+class _EachLane:
+    def __init__(self, walks: Walks):
+        self._walks, self._lanes = walks, lanes_in_order(walks.b)
+
+    def __enter__(self) -> tuple[ir.Value, Walk]:
+        b, tile = self._walks.b, self._walks.tile
+        lane = self._lanes.__enter__()
+        record = b.ir.load(element(b, self._walks.maps, WORD, lane), typ=WORD)
+        numbers = [b.ir.load(element(b, n, HALF, lane), typ=HALF) for n in self._walks.numbers]
+        rank = len(tile.coordinates)
+        return lane, Walk(b, tile.mode, record, numbers[:rank], numbers[rank:])
+
+    def __exit__(self, *problem) -> None:
+        self._lanes.__exit__(*problem)
+
+
+def walks_of(b: LaneBuilder, tile: TensorTile, kinds: tuple[str, ...] = KINDS) -> Walks:
+    """The walks through tiles whose tensor maps fit: so many axes, of such kinds; else a fault."""
+    host = _maps(b, tile, kinds)
+    numbers = [spill(b, v.ir) for v in (*tile.coordinates, *tile.offsets)]
+    walks = Walks(b, tile, spill(b, host.ir), numbers)
+    bad = spill(b, b.constant(I32, 0).ir)
+    with walks.each() as (lane, walk):
+        b.ir.store(b.ir.zext(walk.bad, HALF), element(b, bad, HALF, lane))
+    found = b.load_vector(bad, I32)
+    wrong = b.ir.icmp_unsigned("!=", found.ir, b.constant(I32, 0).ir)
+    refuse(b, replace(tile.map, site=tile.bad), Value(wrong, PRED))
+    return walks
+
+
+def _maps(b: LaneBuilder, tile: TensorTile, kinds: tuple[str, ...]) -> Value:
+    """Host addresses of the tensor maps."""
     host = host_addresses(b, tile.map)
     kind = tile.map.address.type
     half = b.ir.add(tile.map.address.ir, b.constant(kind, MAP_ALIGNMENT).ir)
     host_addresses(b, replace(tile.map, address=Value(half, kind)))
-    identity = b.constant(I64, MAGIC << 32 | len(tile.coordinates))
-    wrong = b.ir.icmp_unsigned("!=", gather(b, host, I64), identity.ir)
-    number = b.ir.and_(_gathered(b, host, "kind", I64).ir, b.constant(I64, 0xFF).ir)
+    axes = len(tile.coordinates)
+    word = Value(gather(b, host, I64), I64)
+    identity = tile.mode << 48 | axes - 1 << 32 | MAGIC
+    same = b.ir.and_(word.ir, b.constant(I64, 0x00FF00FF_FFFFFFFF).ir)
+    wrong = b.ir.icmp_unsigned("!=", same, b.constant(I64, identity).ir)
+    most = len(INTERLEAVES) if axes > 2 else 1
+    interleave = b.ir.lshr(word.ir, b.constant(I64, 56).ir)
+    odd = b.ir.icmp_unsigned(">=", interleave, b.constant(I64, most).ir)
+    number = b.ir.and_(b.ir.lshr(word.ir, b.constant(I64, 40).ir), b.constant(I64, 0xFF).ir)
     allowed = b.constant(PRED, 0).ir
     for name in kinds:
-        same = b.ir.icmp_unsigned("==", number, b.constant(I64, KINDS.index(name)).ir)
-        allowed = b.ir.or_(allowed, same)
-    wrong = b.ir.or_(wrong, b.ir.not_(allowed))
+        here = b.ir.icmp_unsigned("==", number, b.constant(I64, KINDS.index(name)).ir)
+        allowed = b.ir.or_(allowed, here)
+    wrong = b.ir.or_(b.ir.or_(wrong, odd), b.ir.not_(allowed))
     refuse(b, replace(tile.map, site=tile.bad), Value(wrong, PRED))
     return host
 
 
-def _gathered(b: LaneBuilder, host: Value, name: str, kind: Type) -> Value:
-    """A field of every lane's tensor map."""
-    offset = b.constant(I64, TENSOR_MAP.fields[name][1])
-    return Value(gather(b, Value(b.ir.add(host.ir, offset.ir), I64), kind), kind)
+def _check_extent(b: LaneBuilder, tile: TensorTile, walks: Walks) -> None:
+    """Check the first and the last byte of each lane's tile that exist."""
+    most = (1 << 64) - 1
+    lows, highs = (spill(b, b.constant(I64, n).ir) for n in (most, 0))
+    with walks.each() as (lane, walk):
+        first, last, some = walk.inner_range()
+        low_place, high_place = (element(b, p, WORD, lane) for p in (lows, highs))
+
+        def visit(_: ir.Value, row: ir.Value, inside: ir.Value, walk: Walk = walk) -> None:
+            end = b.ir.add(walk.unit_address(row, last), b.ir.zext(walk.unit, WORD))
+            end = b.ir.sub(end, ir.Constant(WORD, 1))
+            here = b.ir.and_(inside, some)
+            pairs = (("<", low_place, walk.unit_address(row, first)), (">", high_place, end))
+            for order, place, address in pairs:
+                known = b.ir.load(place, typ=WORD)
+                further = b.ir.and_(here, b.ir.icmp_unsigned(order, address, known))
+                b.ir.store(b.ir.select(further, address, known), place)
+
+        walk.each_row(visit)
+    low, high = (b.load_vector(p, I64) for p in (lows, highs))
+    exists = b.ir.icmp_unsigned("<=", low.ir, high.ir)
+    with b.guarded(Value(exists, PRED)):
+        for address in (low, high):
+            host_addresses(b, Access(Window.GLOBAL, address, 1, tile.site))
+
+
+class _Way:
+    """One lane's tile in shared memory, at host address ``start`` and offset ``offset``."""
+
+    def __init__(self, walk: Walk, start: ir.Value, offset: ir.Value):
+        self.walk, self._start, self._offset = walk, start, offset
+
+    def chunks(self, visit: Callable[["_Chunk"], None]) -> None:
+        """Loop over the rows and chunks."""
+        walk, emit = self.walk, self.walk.b.ir
+        number = emit.udiv(walk.row_bytes, ir.Constant(HALF, CHUNK))
+
+        def row(place: ir.Value, address: ir.Value, inside: ir.Value) -> None:
+            with counted(walk.b, number) as k:
+                within = emit.mul(k, ir.Constant(HALF, CHUNK))
+                byte = emit.add(emit.mul(place, walk.pitch), within)
+                shared = walk.place(self._offset, self._start, byte)
+                visit(_Chunk(walk, shared, address, within, inside))
+
+        walk.each_row(row)
 
 
 @dataclass(frozen=True)
 class _Chunk:
-    """16 bytes of a tile: where they are in shared memory, and in the tensor if they exist.
+    """16 bytes of a row: where they are in shared memory, and in the tensor if they exist."""
 
-    ``whole``: all exist and are adjacent in the tensor. ``inside``: other axes are within bounds.
-    """
-
-    walk: "_Walk"
+    walk: Walk
     shared: ir.Value  # pointer
     row: ir.Value  # host address (i64) of coordinate 0 of the row
-    first: ir.Value  # number of the tile's element (i32) on the innermost axis
-    inside: ir.Value
+    within: ir.Value  # the row's byte that comes first (i32)
+    inside: ir.Value  # whether the row exists
 
-    def element(self, number: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """Host address of the nth element of the chunk, and whether it exists."""
-        b, walk = self.walk.b, self.walk
-        index = b.ir.mul(b.ir.add(self.first, number), walk.axis("steps", 0))
-        x = b.ir.add(walk.at[0], index)
-        exists = b.ir.icmp_unsigned("<", x, walk.axis("sizes", 0))
-        size = walk.field("element_bytes")
-        address = b.ir.add(self.row, b.ir.mul(b.ir.zext(x, WORD), size))
-        return address, b.ir.and_(exists, self.inside)
+    def byte(self, number: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """Host address of the chunk's nth byte (i32), and whether it exists."""
+        walk, emit = self.walk, self.walk.b.ir
+        place = emit.add(self.within, number)
+        unit = emit.lshr(place, walk.unit_shift)
+        rest = emit.and_(place, emit.sub(walk.unit, ir.Constant(HALF, 1)))
+        axis = walk.inner
+        exists = axis.exists(emit, emit.add(axis.first, emit.mul(unit, axis.step)))
+        address = emit.add(walk.unit_address(self.row, unit), emit.zext(rest, WORD))
+        return address, emit.and_(exists, self.inside)
 
-
-class _Walk:
-    """One lane's way through its tile."""
-
-    def __init__(self, b: LaneBuilder, record, start, offset, at: Values):
-        self.b, self.at = b, at
-        self._record, self._start, self._offset = b.ir.inttoptr(record, POINTER), start, offset
-
-    def field(self, name: str, place: int = 0) -> ir.Value:
-        """A field of the tensor map, or an element of one (i64)."""
-        kind, offset = TENSOR_MAP.fields[name][:2]
-        kind = kind.subdtype[0] if kind.subdtype else kind
-        pointer = self.b.offset(self._record, offset + place * kind.itemsize)
-        value = self.b.ir.load(pointer, typ=ir.IntType(8 * kind.itemsize), align=1)
-        return value if value.type == WORD else self.b.ir.zext(value, WORD)
-
-    def axis(self, name: str, axis: int) -> ir.Value:
-        """A field of an axis (i32)."""
-        return self.b.ir.trunc(self.field(name, axis), HALF)
-
-    def chunks(self, visit: Callable[[_Chunk], None]) -> None:
-        """Loop over the rows and chunks."""
-        emit = self.b.ir
-        row_bytes = emit.trunc(self.field("row_bytes"), HALF)
-        sixteen = ir.Constant(HALF, CHUNK)
-        per = emit.udiv(sixteen, emit.trunc(self.field("element_bytes"), HALF))
-        with counted(self.b, emit.trunc(self.field("rows"), HALF)) as row:
-            address, inside = self._row(row)
-            with counted(self.b, emit.udiv(row_bytes, sixteen)) as number:
-                offset = emit.add(emit.mul(row, row_bytes), emit.mul(number, sixteen))
-                first = emit.mul(number, per)
-                visit(_Chunk(self, self._place(offset), address, first, inside))
-
-    def _row(self, row: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """Host address of coordinate 0 of a row, and whether the other axes are within bounds."""
-        emit, rest = self.b.ir, row
-        address, inside = self.field("data"), ir.Constant(ir.IntType(1), 1)
-        for axis in range(1, len(self.at)):
-            size = self.axis("box", axis)
-            index, rest = emit.urem(rest, size), emit.udiv(rest, size)
-            place = emit.add(self.at[axis], emit.mul(index, self.axis("steps", axis)))
-            within = emit.icmp_unsigned("<", place, self.axis("sizes", axis))
-            inside = emit.and_(inside, within)
-            step = emit.mul(emit.zext(place, WORD), self.field("strides", axis - 1))
-            address = emit.add(address, step)
-        return address, inside
-
-    def _place(self, offset: ir.Value) -> ir.Value:
-        """Pointer to a byte of the tile in shared memory."""
-        emit = self.b.ir
-        address = emit.add(self._offset, offset)
-        mask = emit.trunc(self.field("swizzle"), HALF)
-        high = emit.and_(emit.lshr(address, ir.Constant(HALF, 7)), mask)
-        address = emit.xor(address, emit.shl(high, ir.Constant(HALF, 4)))
-        distance = emit.sext(emit.sub(address, self._offset), WORD)
-        return emit.inttoptr(emit.add(self._start, distance), POINTER)
+    def whole(self) -> tuple[ir.Value, ir.Value]:
+        """Host address of its first byte, and whether all exist and are adjacent."""
+        walk, emit = self.walk, self.walk.b.ir
+        address, exists = self.byte(ir.Constant(HALF, 0))
+        _, last = self.byte(ir.Constant(HALF, CHUNK - 1))
+        adjacent = emit.or_(
+            emit.icmp_unsigned("==", walk.inner.step, ir.Constant(HALF, 1)),
+            emit.icmp_unsigned(">=", walk.unit, ir.Constant(HALF, CHUNK)),
+        )
+        return address, emit.and_(emit.and_(exists, last), adjacent)
 
 
 def _move(b: LaneBuilder, chunk: _Chunk, to_shared: bool) -> None:
     """Copy a chunk: at once if it is whole, else byte by byte."""
-    emit, walk = b.ir, chunk.walk
-    size = emit.trunc(walk.field("element_bytes"), HALF)
-    last = emit.sub(emit.udiv(ir.Constant(HALF, CHUNK), size), ir.Constant(HALF, 1))
-    address, exists = chunk.element(ir.Constant(HALF, 0))
-    _, last_exists = chunk.element(last)
-    adjacent = emit.icmp_unsigned("==", walk.axis("steps", 0), ir.Constant(HALF, 1))
-    whole = emit.and_(emit.and_(exists, last_exists), adjacent)
+    emit = b.ir
+    address, whole = chunk.whole()
 
     def copy() -> Values:
         ends = [emit.inttoptr(address, POINTER), chunk.shared]
@@ -253,16 +325,23 @@ def _move(b: LaneBuilder, chunk: _Chunk, to_shared: bool) -> None:
         return []
 
     def parts() -> Values:
-        nowhere = _nowhere(b)
+        nowhere = slot(b, WORD)
         with counted(b, ir.Constant(HALF, CHUNK)) as k:
-            start, exists = chunk.element(emit.udiv(k, size))
-            byte = emit.inttoptr(emit.add(start, emit.zext(emit.urem(k, size), WORD)), POINTER)
-            emit.store(ir.Constant(WORD, 0), nowhere)
-            ends = [emit.select(exists, byte, nowhere), b.offset(chunk.shared, emit.zext(k, WORD))]
-            _copy(b, ends, BYTE, to_shared)
+            place, exists = chunk.byte(k)
+            emit.store(_filling(chunk.walk), nowhere)
+            number = emit.zext(k, WORD)
+            other = b.offset(nowhere, emit.and_(number, ir.Constant(WORD, 1)))
+            byte = emit.select(exists, emit.inttoptr(place, POINTER), other)
+            _copy(b, [byte, b.offset(chunk.shared, number)], BYTE, to_shared)
         return []
 
     either(b, whole, copy, parts)
+
+
+def _filling(walk: Walk) -> ir.Value:
+    """A word of what stands for elements that do not exist."""
+    nan = sum(OOB_NAN << 16 * k for k in range(4))
+    return walk.b.ir.select(walk.fills_nan(), ir.Constant(WORD, nan), ir.Constant(WORD, 0))
 
 
 def _copy(b: LaneBuilder, ends: list[ir.Value], kind: ir.Type, to_shared: bool) -> None:
@@ -270,20 +349,34 @@ def _copy(b: LaneBuilder, ends: list[ir.Value], kind: ir.Type, to_shared: bool) 
     b.ir.store(b.ir.load(source, typ=kind, align=1), target, align=1)
 
 
-def _combine(b: LaneBuilder, chunk: _Chunk, combine: Combination) -> None:
+def _round(b: LaneBuilder, chunk: _Chunk) -> None:
+    """Load a chunk of f32 as tf32; the NaN that stands for what is outside stays as it is."""
+    emit, nowhere = b.ir, slot(b, WORD)
+    emit.store(_filling(chunk.walk), nowhere)
+    filling = emit.load(nowhere, typ=HALF)
+    for k in range(0, CHUNK, 4):
+        address, exists = chunk.byte(ir.Constant(HALF, k))
+        place = emit.select(exists, emit.inttoptr(address, POINTER), nowhere)
+        word = emit.load(place, typ=HALF, align=1)
+        size = emit.and_(word, ir.Constant(HALF, 0x7FFFFFFF))
+        near = emit.add(word, ir.Constant(HALF, 0x1000))
+        near = emit.and_(near, ir.Constant(HALF, 0xFFFFE000))
+        infinite = emit.icmp_unsigned("==", size, ir.Constant(HALF, 0x7F800000))
+        near = emit.select(infinite, word, near)
+        nan = emit.icmp_unsigned(">", size, ir.Constant(HALF, 0x7F800000))
+        near = emit.select(nan, ir.Constant(HALF, 0x7FFFE000), near)
+        target = b.offset(chunk.shared, k)
+        emit.store(emit.select(exists, near, filling), target, align=1)
+
+
+def _combine(b: LaneBuilder, chunk: _Chunk, combine: Combination, flushes: ir.Value) -> None:
     """Combine the elements of a chunk with those of the tensor."""
-    nowhere, size = _nowhere(b), combine.stored.bytes
-    stored, never = combine.stored.element, ir.Constant(ir.IntType(1), 0)
-    for k in range(CHUNK // size):
-        address, exists = chunk.element(ir.Constant(HALF, k))
+    # A word of the stack frame stands for elements that do not exist.
+    nowhere, size = slot(b, WORD), combine.stored.bytes
+    stored = combine.stored.element
+    for k in range(0, CHUNK, size):
+        address, exists = chunk.byte(ir.Constant(HALF, k))
         place = b.ir.select(exists, b.ir.inttoptr(address, POINTER), nowhere)
         old = b.ir.load(place, typ=stored, align=1)
-        value = b.ir.load(b.offset(chunk.shared, k * size), typ=stored, align=1)
-        b.ir.store(combine(b, old, [value], never), place, align=1)
-
-
-def _nowhere(b: LaneBuilder) -> ir.Value:
-    """A word of the stack frame: stands for elements that do not exist."""
-    with b.at_entry():
-        frame = b.ir.alloca(WORD)
-        return b.ir.inttoptr(b.ir.ptrtoint(frame, WORD), POINTER)
+        value = b.ir.load(b.offset(chunk.shared, k), typ=stored, align=1)
+        b.ir.store(combine(b, old, [value], flushes), place, align=1)

@@ -50,6 +50,8 @@ _BY_NAME = {  # the first part of a name that fits counts
     "createpolicy.cvt": (2,),
     "cp.async.bulk.prefetch.tensor": (1,),
     "cp.async.bulk.prefetch": (2,),
+    "tensormap.replace": (2, 3),
+    "tensormap": (3,),
     "fence.proxy.tensormap::generic.acquire": (2,),
     "fence": (0,),
     "tex.level": (3, 4, 5),
@@ -66,7 +68,7 @@ _BY_NAME = {  # the first part of a name that fits counts
     "wgmma.mma_async": (4, 6, 7, 8),
 }
 _NAMED = {name.partition(".")[0] for name in _BY_NAME}
-_ADDED = ("L2::cache_hint", "multicast::cluster")
+_ADDED = ("L2::cache_hint", "multicast::cluster", "im2col")
 _VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg", "vset", "vshl", "vshr")
 _TWO_SOURCES = ("f16x2", "bf16x2", "e4m3x2", "e5m2x2")
 

@@ -26,7 +26,7 @@ _FIXED = {
     "ld": OpClass.LOAD, "ldu": OpClass.LOAD, "ldmatrix": OpClass.LOAD, "tex": OpClass.TEXTURE,
     "tld4": OpClass.TEXTURE, "txq": OpClass.TEXTURE, "suq": OpClass.SURFACE,
     "suld": OpClass.SURFACE, "sust": OpClass.SURFACE, "sured": OpClass.SURFACE,
-    "st": OpClass.STORE, "stmatrix": OpClass.STORE,
+    "st": OpClass.STORE, "stmatrix": OpClass.STORE, "tensormap": OpClass.STORE,
     "prefetch": OpClass.CACHE_CONTROL, "prefetchu": OpClass.CACHE_CONTROL,
     "discard": OpClass.CACHE_CONTROL, "applypriority": OpClass.CACHE_CONTROL,
     "bra": OpClass.BRANCH, "brx": OpClass.BRANCH, "call": OpClass.BRANCH, "ret": OpClass.BRANCH,

@@ -10,20 +10,17 @@ import re
 from lockstep.frontend.exec.ptx.opcodes import pattern_of
 
 _BLACKWELL = "an instruction of sm_100 and later"
-_TILED = "tensor maps are tiled"
 REFUSED: dict[str, str] = {
     "cp.async.bulk*.cp_mask*": _BLACKWELL,
-    "cp{,.reduce}.async.bulk.tensor.*": _TILED,
-    "cp.async.bulk.prefetch.tensor.*": _TILED,
+    "cp{,.reduce}.async.bulk{,.prefetch}.tensor.*": _BLACKWELL,
     "cvt.*{e2m1,e2m3,e3m2,ue8m0}*": _BLACKWELL,
-    "fma.rn*.oob*": "which NaN stands for what is out of bounds is not documented",
     "ldmatrix.*.b8": _BLACKWELL,
     "{min,max}*.xorsign.f32": "an operation of three operands, of sm_100 and later",
     "multimem.*": "an address is that of one GPU's memory",
     "st.bulk*": _BLACKWELL,
     "stmatrix.*.b8": _BLACKWELL,
     "{tcgen05,clusterlaunchcontrol}.*": _BLACKWELL,
-    "tensormap.*": "CUDA's encoding of tensor maps is not documented",
+    "tensormap.replace.tile.swizzle_atomicity.*": _BLACKWELL,
     "{txq,suq}.{channel_data_type,channel_order}.b32": "a number of another language than CUDA",
 }
 """Names, ``{a,b}`` for alternatives, ``*`` for whatever there is; the first that fits counts."""

@@ -106,13 +106,6 @@ def _coordinate(lift: "Lift", base: str, axis: str) -> Value:
 
 
 def _clock(lift: "Lift", field: str, low: int, kind: Type) -> Value:
-    """A counter of executed instructions: that of the block's end, less what is to come.
-
-    The global timer counts them on top of the time at which the launch began.
-    """
     b = lift.b
-    count = b.ir.sub(b.field("launch", "clock"), ir.Constant(WORD, lift.to_come))
-    if field == "nanoseconds":
-        count = b.ir.add(count, b.field("launch", field))
-    count = b.ir.lshr(count, ir.Constant(WORD, low))
+    count = b.ir.lshr(lift.time(field), ir.Constant(WORD, low))
     return b.splat(b.ir.trunc(count, ir.IntType(32)) if kind == I32 else count, kind)

@@ -29,6 +29,7 @@ _NAMES = {
         *("test_wait", "try_wait", "parity", "pending_count", "noComplete"),
     },
     "setmaxnreg": {"inc", "dec"},
+    "tensormap": {"replace", "tile", "cp_fenceproxy"},
     "shf": {"l", "r"},
     "wgmma": {"mma_async", "sp"},
     "wmma": {"load", "store", "mma", "a", "b", "c", "d"},

@@ -2,28 +2,39 @@
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes import barrier_objects
+from lockstep.frontend.exec.lanes import async_copy, barrier_objects, memory
 from lockstep.frontend.exec.lanes import tensor as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.builder import WORD
+from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.tensor import TensorTile
+from lockstep.frontend.exec.lanes.types import I32, INTEGERS, Value
 from lockstep.frontend.exec.ptx.async_copy import addressed
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
-from lockstep.frontend.exec.ptx.operands import access_of, elements
+from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of
 from lockstep.frontend.exec.state import Window
-from lockstep.frontend.exec.tensor_maps import CHUNK, MAP_ALIGNMENT
-from lockstep.isa.ptx.syntax import Instruction, Memory
+from lockstep.frontend.exec.tensor_maps import (
+    CHUNK,
+    IM2COL,
+    MAGIC,
+    MAP_ALIGNMENT,
+    MAP_BYTES,
+    MOST_AXES,
+    TENSOR_MAP,
+    TILED,
+)
+from lockstep.isa.ptx.syntax import Immediate, Instruction, Memory, Operand
 
 _AXES = "{1d,2d,3d,4d,5d}"
+_IMAGES = "{3d,4d,5d}"  # what im2col takes
 _HINT = "[.L2::cache_hint]"
 _MULTICAST = "[.multicast::cluster]"
 _BARRIER = "mbarrier::complete_tx::bytes"
-_STORE = "[.tile].bulk_group"
 
 
-def _tile(lift: Lift, i: Instruction, operand: Memory) -> TensorTile:
+def _tile(lift: Lift, i: Instruction, operand: Memory, offsets: Operand | None) -> TensorTile:
     """The tile that a tensor operand names; its tensor map's address goes to the stream."""
     if not isinstance(operand, Memory) or not operand.extra:
         raise lift.refuse(f"{i.name} needs a tensor map and coordinates in brackets")
@@ -31,46 +42,160 @@ def _tile(lift: Lift, i: Instruction, operand: Memory) -> TensorTile:
     axes = int(next(w for w in i.modifiers if f"{w}," in f"{_AXES[1:-1]},")[0])
     if len(coordinates) != axes:
         raise lift.refuse(f"{i.name} needs {axes} coordinates")
+    im2col = not {"im2col", "im2col_no_offs"}.isdisjoint(i.modifiers)
+    ahead = _offsets(lift, i, offsets, axes - 2) if im2col else []
     place = access_of(lift, Memory(operand.base, operand.offset), "generic", MAP_ALIGNMENT)
     bad, own = (ir.Constant(WORD, lift.site(w)) for w in (Window.TENSOR_MAP, Window.GLOBAL))
-    return TensorTile(place, bad, own, coordinates)
+    return TensorTile(IM2COL if im2col else TILED, place, bad, own, coordinates, ahead)
+
+
+def _offsets(lift: Lift, i: Instruction, operand: Operand | None, axes: int) -> list[Value]:
+    """The offsets of im2col in W, H and D."""
+    if operand is None:
+        return [lift.b.constant(I32, 0)] * axes
+    found = elements(operand)
+    if len(found) != axes:
+        raise lift.refuse(f"{i.name} needs {axes} offsets")
+    return [resize(lift.b, lift.read(o, "u16"), I32) for o in found]
 
 
 def _shared(lift: Lift, operand: Memory) -> Access:
     return access_of(lift, operand, "shared", CHUNK, record=False)
 
 
+_LOADS = (
+    f"shared::cta.global{{}}.{_BARRIER}{_HINT}",
+    f"shared::cluster.global{{}}.{_BARRIER}{_MULTICAST}{_HINT}",
+)
+
+
 @opcode(
-    f"cp.async.bulk.tensor.{_AXES}.shared::cta.global[.tile].{_BARRIER}{_HINT}",
-    f"cp.async.bulk.tensor.{_AXES}.shared::cluster.global[.tile].{_BARRIER}{_MULTICAST}{_HINT}",
+    *(f"cp.async.bulk.tensor.{_AXES}.{form.format('[.tile]')}" for form in _LOADS),
+    *(f"cp.async.bulk.tensor.{_IMAGES}.{form.format('.im2col')}" for form in _LOADS),
     destinations=0,
 )
 def load(lift: Lift, i: Instruction) -> None:
     """Bytes outside the tensor count for the barrier too."""
-    target, source, barrier = i.operands[:3]
-    with lift.b.guarded(addressed(lift, i, 3)):
-        size = lanes.load_tile(lift.b, _tile(lift, i, source), _shared(lift, target))
+    target, source, barrier, *more = i.operands
+    unrolls = "im2col" in i.modifiers
+    offsets = more[0] if unrolls and more else None
+    with lift.b.guarded(addressed(lift, i, 3 + unrolls)):
+        tile = _tile(lift, i, source, offsets)
+        size = lanes.load_tile(lift.b, tile, _shared(lift, target))
         place = access_of(lift, barrier, "shared", OBJECT_BYTES, record=False)
         barrier_objects.complete_bytes(lift.b, place, size)
 
 
-@opcode(f"cp.async.bulk.tensor.{_AXES}.global.shared::cta{_STORE}{_HINT}", destinations=0)
+def _to_global(head: str) -> tuple[str, str]:
+    """Forms of what goes to global memory."""
+    return (
+        f"{head.format(_AXES)}[.tile].bulk_group{_HINT}",
+        f"{head.format(_IMAGES)}.im2col_no_offs.bulk_group{_HINT}",
+    )
+
+
+@opcode(*_to_global("cp.async.bulk.tensor.{}.global.shared::cta"), destinations=0)
 def store(lift: Lift, i: Instruction) -> None:
     target, source = i.operands[:2]
-    lanes.store_tile(lift.b, _tile(lift, i, target), _shared(lift, source))
+    lanes.store_tile(lift.b, _tile(lift, i, target, None), _shared(lift, source))
 
 
 @opcode(
-    f"cp.reduce.async.bulk.tensor.{_AXES}.global.shared::cta."
-    f"{{add,min,max,inc,dec,and,or,xor}}{_STORE}{_HINT}",
+    *_to_global(
+        "cp.reduce.async.bulk.tensor.{}.global.shared::cta.{{add,min,max,inc,dec,and,or,xor}}"
+    ),
     destinations=0,
 )
 def reduce(lift: Lift, i: Instruction) -> None:
     target, source = i.operands[:2]
     operation = next(w for w in i.modifiers if w in lanes.REDUCED)
-    lanes.reduce_tile(lift.b, _tile(lift, i, target), _shared(lift, source), operation)
+    lanes.reduce_tile(lift.b, _tile(lift, i, target, None), _shared(lift, source), operation)
 
 
-@opcode(f"cp.async.bulk.prefetch.tensor.{_AXES}.L2.global[.tile]{_HINT}", destinations=0)
+@opcode(
+    f"cp.async.bulk.prefetch.tensor.{_AXES}.L2.global[.tile]{_HINT}",
+    f"cp.async.bulk.prefetch.tensor.{_IMAGES}.L2.global.im2col{_HINT}",
+    destinations=0,
+)
 def prefetch(lift: Lift, i: Instruction) -> None:
     """Caches are the timing model's."""
+
+
+# Tensor maps
+
+_FIELDS = {
+    "global_address": "data",
+    "rank": "rank",
+    "box_dim": "box",
+    "global_dim": "sizes",
+    "global_stride": "strides",
+    "element_stride": "steps",
+    "elemtype": "kind",
+    "interleave_layout": "interleave",
+    "swizzle_mode": "swizzle",
+    "fill_mode": "fill",
+}
+_MOST = {"elemtype": 12, "interleave_layout": 2, "swizzle_mode": 3, "fill_mode": 1}
+"""The largest numbers that sm_90 has: more element types and swizzles are of sm_100."""
+_REPLACED = "[.{global,shared::cta}].b1024"
+
+
+@opcode(
+    f"tensormap.replace.tile.{{global_address,global_stride}}{_REPLACED}.b64",
+    f"tensormap.replace.tile.{{rank,box_dim,global_dim,element_stride}}{_REPLACED}.b32",
+    f"tensormap.replace.tile.{{elemtype,interleave_layout,swizzle_mode,fill_mode}}{_REPLACED}.b32",
+    destinations=0,
+)
+def replace(lift: Lift, i: Instruction) -> None:
+    """A map that a field is written to is one: kernels make them of zeros, field by field."""
+    b, name, kind = lift.b, i.modifiers[2], i.modifiers[-1]
+    memory_operand, *ordinal, value = i.operands
+    field, offset = TENSOR_MAP.fields[_FIELDS[name]][:2]
+    if field.subdtype:
+        field, (count,) = field.subdtype
+        offset += field.itemsize * _ordinal(lift, i, ordinal, count)
+    elif ordinal:
+        raise lift.refuse(f"{i.name} takes no ordinal")
+    new = lift.read(value, kind)
+    if name in _MOST and not _fits(value, _MOST[name]):
+        raise lift.refuse(f"{i.name} takes a constant of 0 to {_MOST[name]}")
+    if name == "global_dim":
+        new = Value(b.ir.sub(new.ir, b.constant(I32, 1).ir), I32)
+    space = space_of(i)
+    places = [access_of(lift, memory_operand, space, MAP_ALIGNMENT, record=k == 0) for k in (0, 1)]
+    memory.store(b, _field(b, places[0], 0, 4), [b.constant(I32, MAGIC)])
+    narrow = resize(b, new, INTEGERS[8 * field.itemsize])
+    memory.store(b, _field(b, places[1], offset, field.itemsize), [narrow])
+
+
+def _ordinal(lift: Lift, i: Instruction, operands: list[Operand], count: int) -> int:
+    most = min(count, MOST_AXES) - 1
+    if len(operands) != 1 or not _fits(operands[0], most):
+        raise lift.refuse(f"{i.name} takes a constant ordinal of 0 to {most}")
+    return operands[0].value
+
+
+def _fits(operand: Operand, most: int) -> bool:
+    return isinstance(operand, Immediate) and 0 <= operand.value <= most
+
+
+def _field(b, place: Access, offset: int, size: int) -> Access:
+    """An access to a field of the tensor map at a place."""
+    kind = place.address.type
+    address = Value(b.ir.add(place.address.ir, b.constant(kind, offset).ir), kind)
+    return Access(place.window, address, size, place.site)
+
+
+@opcode(
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release."
+    "{cta,cluster,gpu,sys}.sync.aligned",
+    destinations=0,
+)
+def publish(lift: Lift, i: Instruction) -> None:
+    """Every lane copies the map: the same bytes."""
+    target, source, size = i.operands
+    if not isinstance(size, Immediate) or size.value != MAP_BYTES:
+        raise lift.refuse(f"{i.name} copies {MAP_BYTES} bytes")
+    to = access_of(lift, target, "global", CHUNK)
+    at = access_of(lift, source, "shared", CHUNK, record=False)
+    async_copy.bulk_copy(lift.b, to, at, lift.b.constant(I32, MAP_BYTES))

@@ -3,7 +3,7 @@
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD
-from lockstep.frontend.exec.lanes.integer import resize, shift_left, shift_right
+from lockstep.frontend.exec.lanes.integer import resize, shift_left
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
 from lockstep.frontend.exec.sass.graph import jumps_anywhere
 from lockstep.frontend.exec.sass.lift import Lift
@@ -173,8 +173,7 @@ _RECORDS = {
     "SR_NTID.Y": ("launch", "ntid_y"), "SR_NTID.Z": ("launch", "ntid_z"),
     "SR_NCTAID.X": ("launch", "nctaid_x"), "SR_NCTAID.Y": ("launch", "nctaid_y"),
     "SR_NCTAID.Z": ("launch", "nctaid_z"), "SR_VIRTUALSMID": ("cta", "sm"),
-    "SR_CLOCKLO": ("launch", "clock"), "SR_CLOCK": ("launch", "clock"),
-    "SR_GLOBALTIMERLO": ("launch", "nanoseconds"), "SR_SMEMSZ": ("launch", "shared_bytes"),
+    "SR_SMEMSZ": ("launch", "shared_bytes"),
 }  # fmt: skip
 _MASKS = {
     "SR_LANEMASK_EQ": lambda k: 1 << k,
@@ -186,7 +185,10 @@ _MASKS = {
 }
 # SR_LMEMHIOFF bounds the stack from below, which ends at the first byte of local memory.
 _ZERO = ("SR_LMEMHIOFF", "SR_CgaCtaId", "SRZ", "SR_ESR_PC", *(f"SR_PM{k}" for k in range(8)))
-_UPPER = {"SR_CLOCKHI": "clock", "SR_GLOBALTIMERHI": "nanoseconds"}
+_CLOCKS = {  # field and lowest bit
+    "SR_CLOCK": ("clock", 0), "SR_CLOCKLO": ("clock", 0), "SR_CLOCKHI": ("clock", 32),
+    "SR_GLOBALTIMERLO": ("nanoseconds", 0), "SR_GLOBALTIMERHI": ("nanoseconds", 32),
+}  # fmt: skip
 # The warp's number, and how many there are, from bit 8 on: all that compilers read of them.
 _FROM_EIGHT = {"SR_VIRTID": ("warp", "index"), "SR_VIRTCFG": ("launch", "warps")}
 
@@ -207,7 +209,7 @@ def _is_wide(i: Instruction) -> bool:
 def _wide_special(lift: Lift, name: str) -> Value:
     if name == "SRZ":
         return lift.b.constant(I64, 0)
-    return lift.scalar_field("launch", "clock" if "CLOCK" in name else "nanoseconds", I64)
+    return lift.b.splat(lift.time(_CLOCKS[name][0]), I64)
 
 
 def _special(lift: Lift, name: str) -> Value:
@@ -222,8 +224,10 @@ def _special(lift: Lift, name: str) -> Value:
         return Value(b.ir.or_(b.ir.or_(first, second), third), I32)
     if name in _RECORDS:
         return lift.scalar_field(*_RECORDS[name], I32)
-    if name in _UPPER:
-        return resize(b, shift_right(b, lift.scalar_field("launch", _UPPER[name], I64), 32), I32)
+    if name in _CLOCKS:
+        field, low = _CLOCKS[name]
+        word = b.ir.lshr(lift.time(field), ir.Constant(WORD, low))
+        return b.splat(b.ir.trunc(word, ir.IntType(32)), I32)
     if name in _FROM_EIGHT:
         return shift_left(b, lift.scalar_field(*_FROM_EIGHT[name], I32), 8)
     if name == "SR_LANEID":

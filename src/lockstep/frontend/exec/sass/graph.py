@@ -1,6 +1,6 @@
 """Basic blocks of a SASS kernel."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -61,14 +61,21 @@ class Graph:
     """The blocks of one kernel's code, in the order in which they should run.
 
     ``entries`` are pcs at which calls through registers may arrive, services of the host from
-    ``services`` on. ``may_recur``: the depth of calls is not known.
+    ``services`` on, ``steps`` the static indices at which blocks begin whatever the control flow.
+    ``may_recur``: the depth of calls is not known.
     """
 
-    def __init__(self, code: list[Instruction], entries: Sequence[int], services: int):
+    def __init__(
+        self,
+        code: list[Instruction],
+        entries: Sequence[int],
+        services: int,
+        steps: Collection[int] = (),
+    ):
         self.code = code
         self._index = {i.pc: k for k, i in enumerate(code)}
         self._entries = [self._index[pc] for pc in entries if pc in self._index]
-        bounds = sorted({0, len(code)} | self._leaders())
+        bounds = sorted({0, len(code)} | self._leaders() | set(steps))
         self.blocks = [Block(a, b, pc=code[a].pc) for a, b in pairwise(bounds)]
         self.at = {b.first: b for b in self.blocks}
         for block in self.blocks:

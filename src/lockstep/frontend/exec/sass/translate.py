@@ -27,14 +27,16 @@ from lockstep.frontend.exec.sass.graph import (
     members_of,
 )
 from lockstep.frontend.exec.sass.image import Section
-from lockstep.frontend.exec.sass.lift import Lift, Shared, Slots
+from lockstep.frontend.exec.sass.lift import PREDICATES, Lift, Shared, Slots
 from lockstep.frontend.exec.sass.opcodes import find, problem
 from lockstep.frontend.exec.sass.services import emit_service
 from lockstep.frontend.exec.sass.statics import static_code
+from lockstep.frontend.exec.sass.steps import steps_of
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.sass.binary import Line, line_at
 from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
+from lockstep.isa.sass.encoding.operand import Register
 
 DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
 
@@ -63,8 +65,6 @@ class Translation(translation.Translation):
     """One kernel on its way to a :class:`Program`."""
 
     def __init__(self, source: Source, recording: Recording):
-        if Recording.AT_ISSUE in recording:
-            raise LockstepError(f"kernel {source.name}: machine code cannot run with at_issue=True")
         self.source, self.recording = source, recording
         own, *others = source.sections
         parts = [(own, self._decode(own))]
@@ -77,12 +77,13 @@ class Translation(translation.Translation):
             if any(i.mnemonic != "RET" and jumps_anywhere(i) for i in code):
                 entries |= {section.start + w for w in source.jumps if w < len(section.code)}
                 entries |= set(source.entries)
-        self.graph = Graph(self.code, sorted(entries), source.sections[-1].start)
+        self.records, self.texts = static_code(self.code, source.architecture)
+        steps = steps_of(self.code, self.records) if Recording.AT_ISSUE in recording else ()
+        self.graph = Graph(self.code, sorted(entries), source.sections[-1].start, steps)
         self.blocks = self.graph.blocks
         self._check_jumps()
         self.slots = Slots(max(section.registers for section, _ in parts))
         self.shared = Shared([], {}, self.code)
-        self.records, self.texts = static_code(self.code, source.architecture)
 
     def _decode(self, section: Section) -> list[Instruction]:
         code = list(disassemble(section.code, self.source.architecture, section.start))
@@ -152,6 +153,8 @@ class Translation(translation.Translation):
             record["taken"], record["barrier"] = record["next"], -1
             record["reduces"] = "RED" in self.code[block.end - 1].modifiers
         head = self.code[block.first]
+        if head.guard is not None:
+            self._describe_guard(head.guard, record)
         if converges(head):
             record["converges"] = MAY_LEAVE if head.mnemonic == "BSYNC" else 1
             members = members_of(head)
@@ -159,6 +162,14 @@ class Translation(translation.Translation):
                 record["members_slot"] = self.slots[members]
             else:
                 record["members"] = members
+
+    def _describe_guard(self, guard: Register, record: np.void) -> None:
+        """PT is kept nowhere: for what it never lets execute, its slot, which stays zero."""
+        if not guard.is_zero:
+            record["guard_slot"] = self.slots[f"{guard.file}{guard.number}"]
+            record["guard_negated"] = guard.inverted
+        elif guard.inverted:
+            record["guard_slot"] = self.slots[f"P{PREDICATES['P']}"]
 
     def facts(self) -> dict[str, Any]:
         """What a program says of the whole kernel."""
