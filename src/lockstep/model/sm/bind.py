@@ -21,7 +21,8 @@ from lockstep.workload import Kernel
 
 PIPELINED = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
-    OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TEXTURE, OpClass.SURFACE,
+    OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE,
+    OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
 KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
 LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond

@@ -8,7 +8,7 @@ from lockstep.model.cache import l1, slice_hash, tags
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
 from lockstep.model.records import full, records, zeros
-from lockstep.model.sm import state
+from lockstep.model.sm import state, tile
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
 from lockstep.model.sm.scheduler import POLICIES, USER
@@ -142,7 +142,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         streams=np.zeros((n, b, max(1, s.stream_buffer)), np.int64),
         accesses=records((n, s.accesses), state.ACCESS),
         queues=zeros((n, b, s.queue)),
-        bulk_places=zeros((n, s.accesses, WARP_SIZE)),
+        bulk_places=zeros((n, s.accesses, tile.STATE_WORDS)),
         transactions=records((n, MAX_LINES + 1), state.TRANSACTION),
         scratch=zeros((n, s.shared_banks * 33)),
         done=records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),

@@ -6,6 +6,7 @@ from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.counters import Stall
 from lockstep.model.sm import constant, operands
 from lockstep.model.sm.barrier import arrive
+from lockstep.model.sm.bulk import is_tile
 from lockstep.model.sm.cta import end_warp
 from lockstep.model.sm.dependence import (
     barriers_clear,
@@ -227,7 +228,7 @@ def count(c, s, warp, instruction):
     """Count an issued instruction for the SM and the kernel slot."""
     counters = c.counters[s]
     counters.warp_instructions += 1
-    counters.thread_instructions += warp.lanes
+    counters.thread_instructions += 1 if is_tile(instruction.op) else warp.lanes
     counters.issued[instruction.op] += 1
     warp.issued += 1
 

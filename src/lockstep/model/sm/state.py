@@ -197,7 +197,8 @@ class Sm(Context):
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: np.recarray  # ACCESS, sms x accesses
     queues: np.ndarray  # sms x subcores x queue: accesses waiting
-    bulk_places: np.ndarray  # sms x accesses x WARP_SIZE: where the lanes' bulk copies begin
+    # sms x accesses x tile.STATE_WORDS: where the lanes' bulk copies begin, or the tile of one
+    bulk_places: np.ndarray
     transactions: np.recarray  # TRANSACTION, sms x MAX_LINES + 1
     scratch: np.ndarray  # sms x 2048: bank conflict search
     done: np.recarray  # DONE, sms x room
