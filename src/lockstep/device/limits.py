@@ -5,6 +5,7 @@ import math
 from lockstep.device.cluster import Triple, most_clusters
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.program import Program
+from lockstep.frontend.exec.ptx.check import demand
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_THREADS
@@ -46,7 +47,7 @@ def places(program: Program, geometry: Geometry, gpu: GPU, portable: bool = True
 
 
 def check_directives(function: Function, block: Triple) -> None:
-    """Refuse a block that the kernel was not compiled for.
+    """Refuse a block that the kernel was not compiled for, and what no launch can have.
 
     Raises :class:`WorkloadError` that names the directive.
     """
@@ -59,6 +60,8 @@ def check_directives(function: Function, block: Triple) -> None:
     wanted = (*directives.get("reqntid", block), 1, 1)[:3]
     if block != wanted:
         raise WorkloadError(f"kernel {function.name}: block {block}; its .reqntid is {wanted}")
+    if problem := demand(function):
+        raise WorkloadError(f"kernel {function.name}: {problem}")
 
 
 def _check(kernel: str, what: str, sizes: Triple, most: Triple) -> None:

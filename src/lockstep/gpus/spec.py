@@ -91,6 +91,13 @@ class Operands(Spec, kw_only=True):
     reuse_cache: Annotated[bool, Meta(description="register-file cache, filled by reuse bits")] = (
         True
     )
+    result_queue: Annotated[
+        bool,
+        Meta(
+            description="a write port a bank: results of fixed latency are queued for it and never "
+            "late, those of loads wait (style ports)"
+        ),
+    ] = True
 
 
 class MemoryPipeline(Spec, kw_only=True):
@@ -156,6 +163,11 @@ class L1(Spec, kw_only=True):
     mshr_merges: _int(1, 65536, "requests", "requests that can wait on one entry") = 8
     miss_queue: _int(1, 65536, "requests", "requests waiting to enter the interconnect") = 16
 
+    @property
+    def cycle_sectors(self) -> int:
+        """Sectors read out in a cycle: whole ones, whatever ``bytes_per_cycle``."""
+        return max(1, self.bytes_per_cycle // self.sector_bytes)
+
 
 class ConstantCache(Spec, kw_only=True):
     """Constant cache of an SM."""
@@ -164,7 +176,9 @@ class ConstantCache(Spec, kw_only=True):
     ways: _int(1, 64, "ways", "associativity") = 4
     line_bytes: _int(16, 1024, "bytes", "line") = 64
     latency: _int(1, 4096, "cycles", "load-to-use of a hit (LDC)") = 26
-    miss_latency: _int(1, 8192, "cycles", "load-to-use of a miss") = 120
+    miss_latency: _int(
+        1, 8192, "cycles", "load-to-use of a miss that hits the SM's L1 instruction cache"
+    ) = 120
 
 
 class SM(Spec, kw_only=True):
