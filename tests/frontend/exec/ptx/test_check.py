@@ -179,7 +179,7 @@ def test_demands_that_no_launch_meets_are_refused(directives, variables, message
     with pytest.raises(lockstep.WorkloadError):
         device.load_ptx(text, lazy=True)["k"][1, 32]()
     allowed = (
-        text.replace("cluster 17", "cluster 2").replace("1025", "32").replace("98305", "98304")
+        text.replace("cluster 17", "cluster 1").replace("1025", "32").replace("98305", "98304")
     )
     device.load_ptx(allowed)["k"][1, 32]()
 
