@@ -18,7 +18,7 @@ def test_calls_come_back(tmp_path):
     writer = RecordWriter(tmp_path / "a" / "b")
     writer.add(0, Call.ALLOCATE, 64, encode_body((100, 1)), look)
     writer.add(3, Call.READ, 0, encode_body((1, 2, 3, 4)), look)  # changes nothing
-    writer.add(3, Call.LAUNCH, 0, encode_body(tuple(range(10))) + b"block", look)
+    writer.add(3, Call.LAUNCH, 0, encode_body(tuple(range(14))) + b"block", look)
     writer.close()
     first, second = read_record(tmp_path / "a" / "b")
     assert first == (0, Call.ALLOCATE, 64, {"size": 100, "kind": 1}, b"")

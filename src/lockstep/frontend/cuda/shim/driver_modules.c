@@ -248,7 +248,7 @@ API int cuLaunchKernel(struct kernel *kernel, unsigned grid_x, unsigned grid_y, 
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                        stream_t stream, void **arguments, void **extra) {
     struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-                          shared, handle_of(stream), false};
+                          shared, handle_of(stream), false, {0}};
     return launch(kernel, &shape, arguments, extra);
 }
 
@@ -257,7 +257,7 @@ API int cuLaunchCooperativeKernel(struct kernel *kernel, unsigned grid_x, unsign
                                   unsigned block_z, unsigned shared, stream_t stream,
                                   void **arguments) {
     struct shape shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-                          shared, handle_of(stream), true};
+                          shared, handle_of(stream), true, {0}};
     return launch(kernel, &shape, arguments, NULL);
 }
 

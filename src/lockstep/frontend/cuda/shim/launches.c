@@ -46,7 +46,7 @@ static int launch(const void *function, const struct shape *shape, void **argume
 
 static struct shape shape_of(struct dim3 grid, struct dim3 block, size_t shared, stream_t stream) {
     return (struct shape){{grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-                          shared, handle_of(stream), false};
+                          shared, handle_of(stream), false, {0}};
 }
 
 API int cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block,
