@@ -10,9 +10,12 @@ from lockstep.model import free_list
 from lockstep.model.sm.barrier import wake_warp
 from lockstep.model.sm.cta import end_cta_if_done
 from lockstep.model.sm.dependence import lower_barrier, set_result
+from lockstep.model.sm.objects import complete_object
 from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, LONG
+from lockstep.workload import TILE_BARRIER
 
 ASYNC_COPY = int(OpClass.ASYNC_COPY)
+TILE_COPY = int(OpClass.TILE_COPY)
 STORE = int(OpClass.STORE)
 REDUCTION = int(OpClass.REDUCTION)
 
@@ -51,6 +54,9 @@ def complete(c, s, a, cycle, now):
     if not writes_only(instruction.op):
         set_result(c, s, w, instruction, cycle, LONG)
         lower_barrier(warp, instruction, cycle)
+    if instruction.op == TILE_COPY and c.bulk_places[s, a, TILE_BARRIER] > 0:
+        barrier = c.bulk_places[s, a, TILE_BARRIER] - 1
+        complete_object(c, s, warp.cta, barrier, max(cycle, now))
     if instruction.op == ASYNC_COPY:
         warp.groups[access.group] -= 1
         warp.landed[access.group] = max(warp.landed[access.group], cycle)

@@ -39,9 +39,10 @@ class Stream:
         self._write(self.words, self.b.ir.zext(self.b.bits_of(self.b.active), WORD))
         self.words += 1
 
-    def addresses(self, instruction: int, address: Value) -> None:
+    def addresses(self, instruction: int, address: Value, waits: bool = False) -> None:
         """The addresses (i64) of a memory instruction; those of inactive lanes mean nothing."""
-        self.items.append(Item(instruction, self.words, guarded=False, addressed=True))
+        item = Item(instruction, self.words, guarded=False, addressed=True, waits=waits)
+        self.items.append(item)
         self.b.ir.store(address.ir, self._pointer(self.words), align=8)
         self.words += LANES
 
