@@ -109,11 +109,11 @@ def rounds(order):
     """A kernel of copies (c) and waits (w), in the order in which one thread makes them."""
     text, numbers = "", {"c": 0, "w": 0}
     for what in order:
-        text += {"c": ROUND, "w": WAIT}[what].format(k=numbers[what]) + "\\n"
+        text += {"c": ROUND, "w": WAIT}[what].format(k=numbers[what]) + "\n"
         numbers[what] += 1
     own = range(numbers["c"])
-    shared = "".join(f".shared .align 128 .b8 tile{k}[4096]; .shared .b64 b{k};\\n" for k in own)
-    begin = "".join(f"mbarrier.init.shared.b64 [b{k}], 1;\\n" for k in own)
+    shared = "".join(f".shared .align 128 .b8 tile{k}[4096]; .shared .b64 b{k};\n" for k in own)
+    begin = "".join(f"mbarrier.init.shared.b64 [b{k}], 1;\n" for k in own)
     return f"""{programs.HEADER}
 .visible .entry k(.param .align 64 .b8 map[128])
 {{
