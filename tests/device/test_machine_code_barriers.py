@@ -74,6 +74,16 @@ def test_a_phase_lasts_until_the_announced_bytes_have_come(module):
         assert out.numpy().tolist() == [2, 1], "both have come; an arrival was missing before"
 
 
+def test_arrivals_of_several_and_of_copies(module):
+    if module.architecture < 80:
+        return
+    values, out = module.device.array(np.arange(64, dtype="i4")), module.device.zeros(96, "i4")
+    module["parts"][1, 32](out, values)
+    missing, *copied = out.numpy().reshape(3, 32)
+    np.testing.assert_array_equal(missing, 96 - 2 * np.arange(32))
+    np.testing.assert_array_equal(np.concatenate(copied), np.arange(64) ^ 1)
+
+
 @pytest.mark.parametrize("count", [4, 400, 2048])
 def test_a_bulk_copy_brings_the_bytes_that_were_announced(module, count):
     if module.architecture < 90:

@@ -143,3 +143,47 @@ extern "C" __global__ void announced(int *out) {
     }
 #endif
 }
+
+// Arrivals of two each, which tell what was missing; then copies that arrive, counted before or not.
+extern "C" __global__ void parts(int *out, const int *in) {
+#if __CUDA_ARCH__ >= 800
+    __shared__ alignas(8) unsigned long long barriers[3];
+    __shared__ int own[64];
+    unsigned first = (unsigned)__cvta_generic_to_shared(barriers);
+    unsigned target = (unsigned)__cvta_generic_to_shared(own) + 4 * threadIdx.x;
+    unsigned long long state;
+    int missing = 0;
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 96;" :: "r"(first));
+        asm volatile("mbarrier.init.shared.b64 [%0], 32;" :: "r"(first + 8));
+        asm volatile("mbarrier.init.shared.b64 [%0], 32;" :: "r"(first + 16));
+    }
+    __syncthreads();
+    asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], 2;"
+                 : "=l"(state) : "r"(first) : "memory");
+    asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(missing) : "l"(state));
+    out[threadIdx.x] = missing;
+    __syncwarp();
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(first) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(target), "l"(in + threadIdx.x));
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(first + 8) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+                 :: "r"(target + 128), "l"(in + 32 + threadIdx.x));
+    asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(first + 16) : "memory");
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(first + 16) : "memory");
+    for (int k = 0; k < 3; k++) {
+        int over = 0;
+        while (!over) {
+            asm volatile("{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2;"
+                         "selp.u32 %0, 1, 0, p; }"
+                         : "=r"(over) : "r"(first + 8 * k), "l"(state) : "memory");
+        }
+        if (threadIdx.x == 0) {
+            asm volatile("mbarrier.inval.shared.b64 [%0];" :: "r"(first + 8 * k));
+        }
+        __syncwarp();
+    }
+    out[32 + threadIdx.x] = own[threadIdx.x ^ 1];
+    out[64 + threadIdx.x] = own[32 + (threadIdx.x ^ 1)];
+#endif
+}

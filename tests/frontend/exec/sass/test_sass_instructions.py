@@ -20,6 +20,8 @@ from ptx_twin.machine_code import ARCHITECTURES, assembled, settled, unpack
 ELSEWHERE = {
     "test_machine_code_rest.py": "ACQBULK B2R CCTLL FENCE PREEXIT R2P VIMNMX3",
     "test_machine_code_flow.py": "BPT BRX LDL LEPC P2R R2UR",
+    "test_machine_code_barriers.py": "ARRIVES.LDGSTSBAR ATOMS.ARRIVE RPCMOV.32 SYNCS.ARRIVE "
+    "SYNCS.CCTL SYNCS.EXCH SYNCS.PHASECHK UBLKCP",
     "test_cubin.py": "UIMAD ULEA.HI YIELD",
     "test_cubin_textures.py": "SULD SUST TEX TLD TLD4 TXD",
     "test_cooperative_launches.py": "ENDCOLLECTIVE",
