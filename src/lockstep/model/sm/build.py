@@ -137,6 +137,8 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         units=zeros((n, b + 1, instances)),
         unit_table=table if len(table) else zeros((1, 3)),
         register_ports=zeros((n, b, s.banks + s.collectors)),
+        write_ports=records((n, b, s.banks), state.WRITE_PORT),
+        results=records((n, b, state.RESULTS), state.RESULT),
         reuse=full((n, b, 4), -1),
         instructions=records(max(1, instruction_lines), state.CACHE_LINE),
         constants=records((n, max(1, s.constant_sets * s.constant_ways)), state.CACHE_LINE),
@@ -177,7 +179,7 @@ def _empty(sm: Sm) -> None:
     sm.sms["memory_next"] = state.NEVER
     sm.sms["current"] = sm.sms["blocked"] = sm.sms["no_credit"] = -1
     sm.sms["bulk_first"] = -1
-    sm.subcores["next"] = state.NEVER
+    sm.subcores["next"] = sm.subcores["result_next"] = state.NEVER
     sm.subcores["last"] = -1
     sm.instructions["line"] = -1
     sm.constants["line"] = -1

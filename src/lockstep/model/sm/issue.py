@@ -4,7 +4,7 @@ from lockstep._jit import force_inline
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.counters import Stall
-from lockstep.model.sm import constant, operands
+from lockstep.model.sm import constant, operands, write_ports
 from lockstep.model.sm.barrier import arrive
 from lockstep.model.sm.bulk import is_tile
 from lockstep.model.sm.cta import end_warp
@@ -177,8 +177,15 @@ def execute(c, s, b, w, warp, instruction, now):
         elif instruction.op == OBJECT_WAIT:
             wait_for(c, s, warp, record.first)
     result = instruction.result if warp.mask != 0 else FIXED
+    if result != FIXED:
+        done += instruction.more_writes
     set_result(c, s, w, instruction, done, result)
     raise_barriers(warp, instruction, done, now + 1)
+    if instruction.writes != 0 and warp.mask != 0:
+        if result == FIXED:
+            write_ports.write(c, s, b, instruction.writes, done, now)
+        else:
+            write_ports.expect(c, s, b, w, warp.static, instruction, done, result)
 
 
 @force_inline
