@@ -221,3 +221,20 @@ def _any_case(rng, axes, unrolls):
     )
     case.offsets = tuple(int(rng.integers(0, 4)) for _ in spatial)
     return case
+
+
+def rows_of(words):
+    """(address, bytes) of the rows that ``workload.TILE_WORDS`` words describe, in order."""
+    base, size, rows, repeats, repeat_stride = words[:5]
+    axes = [words[k : k + 6] for k in range(5, len(words), 6)]
+    for repeat in range(repeats if size else 0):
+        places = [axis[0] for axis in axes]
+        for _ in range(rows):
+            if all(0 <= place <= axis[4] for place, axis in zip(places, axes)):
+                strides = sum(place * axis[5] for place, axis in zip(places, axes))
+                yield base + repeat * repeat_stride + strides, size
+            for k, (_, low, high, step, _, _) in enumerate(axes):
+                places[k] += step
+                if places[k] <= high:
+                    break
+                places[k] = low

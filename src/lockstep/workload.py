@@ -26,6 +26,22 @@ ADDRESS = np.dtype([("first", "i8"), ("stride", "i4"), ("pool", "i4")])
 Otherwise its address is ``cta.pool[pool + k]`` and ``first`` equals the first one.
 """
 
+TILE_AXES = 4
+TILE_WORDS = 5 + 6 * TILE_AXES
+"""Words that describe the memory of one bulk copy: rows of bytes, found along four axes.
+
+Base address, bytes of a row (0 = nothing is accessed), number of rows, repeats, and bytes from one
+repeat of all rows to the next. Then for each axis, innermost first: first position, lowest and
+highest one, step, last one that exists (the first is 0), and stride in bytes. Rows are taken from
+the first positions on; an axis that would go past its highest position goes back to its lowest one
+and the next axis goes a step further. A row is at base + sum of positions times strides; it is
+accessed if all positions exist.
+
+An instruction of class TILE_COPY or TILE_STORE is executed for one lane at a time. Its run has a
+mask of TILE_MASK all the same: these words are its addresses.
+"""
+TILE_MASK = (1 << TILE_WORDS) - 1
+
 WARP = np.dtype(
     [
         ("first_run", "i8"),

@@ -16,6 +16,10 @@ FOLDER = Path(__file__).parent / "cubins"
 ARCHITECTURES = (70, 75, 80, 90)
 # The assembler may move this load before the store that the case has put there.
 FREE = ("ld.global.nc",)
+# Cases of video instructions of which ptxas 12.9 and 13.0 make code that does something else than
+# the manual says, for all architectures: it saturates at other limits, keeps 32 bits of a sum
+# before the second operation, inserts the upper half of a result, extends the wrong signs.
+OTHER = frozenset((Path(__file__).parent / "ptxas_video.txt").read_text().splitlines())
 
 
 @dataclass(frozen=True)

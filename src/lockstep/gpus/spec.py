@@ -91,6 +91,13 @@ class Operands(Spec, kw_only=True):
     reuse_cache: Annotated[bool, Meta(description="register-file cache, filled by reuse bits")] = (
         True
     )
+    result_queue: Annotated[
+        bool,
+        Meta(
+            description="a write port a bank: results of fixed latency are queued for it and never "
+            "late, those of loads wait (style ports)"
+        ),
+    ] = True
 
 
 class MemoryPipeline(Spec, kw_only=True):
@@ -163,7 +170,9 @@ class ConstantCache(Spec, kw_only=True):
     ways: _int(1, 64, "ways", "associativity") = 4
     line_bytes: _int(16, 1024, "bytes", "line") = 64
     latency: _int(1, 4096, "cycles", "load-to-use of a hit (LDC)") = 26
-    miss_latency: _int(1, 8192, "cycles", "load-to-use of a miss") = 120
+    miss_latency: _int(
+        1, 8192, "cycles", "load-to-use of a miss that hits the SM's L1 instruction cache"
+    ) = 120
 
 
 class SM(Spec, kw_only=True):

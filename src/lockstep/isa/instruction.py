@@ -51,6 +51,8 @@ class OpClass(IntEnum):
     CACHE_CONTROL = 33
     SLEEP = 34
     BULK_STORE = 35  # the tensor memory accelerator: to global memory
+    TILE_COPY = 36  # as BULK_COPY, of memory that a tile describes: workload.TILE_WORDS
+    TILE_STORE = 37  # as BULK_STORE, likewise
 
 
 class Space(IntEnum):

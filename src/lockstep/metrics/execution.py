@@ -211,6 +211,13 @@ ISSUE = (
         lambda k: k.sm.operand_conflicts,
     ),
     Metric(
+        "sim__write_conflict_cycles.sum",
+        "cycles",
+        "Cycles that results of loads and of units of variable latency waited for a write port of "
+        "a register bank.",
+        lambda k: k.sm.write_conflicts,
+    ),
+    Metric(
         "sim__l0i_lookups.sum",
         "lines",
         "Instruction-cache lines looked up by fetch.",
@@ -231,7 +238,7 @@ ISSUE = (
     Metric(
         "sim__l1i_misses.sum",
         "lines",
-        "Misses of the L1 instruction caches.",
+        "Misses of the L1 caches that instructions and constants share.",
         lambda k: k.sm.l1i_misses,
     ),
 )

@@ -43,8 +43,9 @@ _SM_SCALARS = (
     "ctas",  # CTAs that finished
     "l0i_accesses",  # instruction cache lines looked up
     "l0i_misses",  # ... in neither the L0 nor its stream buffer
-    "l1i_misses",
+    "l1i_misses",  # in the L1 cache of instructions and constants
     "operand_conflicts",  # cycles that register read ports delayed an instruction
+    "write_conflicts",  # cycles that results of variable latency waited for a bank's write port
     "memory_instructions",  # that access memory with at least one active lane
     "shared_accesses",  # shared-memory instructions
     "shared_wavefronts",  # passes over the banks that they took

@@ -4,6 +4,7 @@ import pytest
 
 from lockstep.builder import KernelBuilder
 from lockstep.model.counters import Stall
+from lockstep.model.sm import fetch
 from lockstep.model.sm.constant import load
 
 pytestmark = pytest.mark.plain
@@ -11,10 +12,17 @@ pytestmark = pytest.mark.plain
 
 @pytest.fixture(scope="session")
 def cache(tiny, idle_sms):
-    """(specification, state, load of an address): two sets of two ways unless changed."""
+    """(specification, state, load of an address): two sets of two ways unless changed.
 
-    def make(**changes):
-        gpu = tiny(**{f"constant.{k}": v for k, v in {"bytes": 256, "ways": 2, **changes}.items()})
+    The cache behind it, which instructions and constants share, holds all unless that is changed.
+    """
+
+    def make(front_end=None, **changes):
+        changes = {"constant.bytes": 256, "constant.ways": 2} | {
+            f"constant.{k}": v for k, v in changes.items()
+        }
+        changes |= {f"sm.front_end.{k}": v for k, v in (front_end or {"l1_bytes": 0}).items()}
+        gpu = tiny(**changes)
         c = idle_sms(gpu)
         return gpu.constant, c, lambda address, now: load(c, 0, address, now)
 
@@ -46,6 +54,29 @@ def test_a_perfect_cache_always_hits(cache):
     assert c.counters[0].constant_misses == 0
 
 
+TWO_LINES = {"l1_bytes": 256, "l1_ways": 2, "l1_latency": 20, "l2_latency": 200}
+BEHIND = 200 - 20  # cycles that a line comes later from the L2 than from the SM's cache
+
+
+def test_what_the_cache_of_instructions_and_constants_lacks_comes_from_the_l2(cache):
+    spec, c, get = cache(TWO_LINES)
+    assert get(0, 10) == 10 + spec.miss_latency + BEHIND
+    assert get(spec.line_bytes, 1000) == 1000 + spec.miss_latency, "two of its lines in one there"
+    assert c.counters[0].constant_misses == 2 and c.counters[0].l1i_misses == 1
+
+
+def test_instructions_drive_constants_out_of_the_cache_that_they_share(cache):
+    spec, c, get = cache(TWO_LINES, bytes=128)
+    set_of = 2 * spec.line_bytes  # both are in the one set of the constant cache
+    get(0, 10)
+    fetch.from_l1(c, 0, 0, 1000)
+    assert get(set_of, 2000) == 2000 + spec.miss_latency + BEHIND, "a third line of two"
+    assert fetch.from_l1(c, 0, 0, 3000) == 3000 + 20, "the oldest left, the constant"
+    fetch.from_l1(c, 0, 1, 4000)
+    get(2 * set_of, 5000)
+    assert fetch.from_l1(c, 0, 0, 6000) == 6000 + 200, "constants drive instructions out, too"
+
+
 def program(*lines):
     k = KernelBuilder("constant", grid=1, block=32)
     for text, address, mask in lines:
@@ -54,7 +85,7 @@ def program(*lines):
 
 
 def test_a_dependent_instruction_waits_for_hit_and_miss(watch, tiny):
-    gpu = tiny()
+    gpu = tiny(sm__front_end__l1_bytes=0)
     lines = [("LDC R1, c[0x0][R2]", 64, None), ("MOV R3, R1", None, None)]
     seen = watch(program(*lines, *lines), gpu)
     miss, hit = gpu.constant.miss_latency, gpu.constant.latency

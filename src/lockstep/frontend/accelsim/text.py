@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +16,13 @@ from lockstep.frontend.accelsim.addresses import (
 )
 from lockstep.frontend.accelsim.operands import operand_words, vector_registers
 from lockstep.frontend.accelsim.statics import BULK_OPCODES
+from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass import traced_immediate
-from lockstep.workload import Cta, Kernel
+from lockstep.workload import TILE_WORDS, Cta, Kernel
 
 _64_BITS = (1 << 64) - 1
 _COUNTS = ("destinations", "sources")
+_TILED = {OpClass.TILE_COPY: OpClass.BULK_COPY, OpClass.TILE_STORE: OpClass.BULK_STORE}
 _CACHE_BYTES = 1 << 26  # of templates; they are made anew when there are more
 
 
@@ -79,7 +82,8 @@ class KernelText:
         pieces, fills = [""], []
         for index in range(static, static + count):
             line = self._static(index)
-            pieces[-1] += f"{line.pc:04x} {mask:08x} {line.head}"
+            lanes = mask & 1 if line.fill in (_tile, _tile_start) else mask
+            pieces[-1] += f"{line.pc:04x} {lanes:08x} {line.head}"
             if line.fill and mask:
                 fills.append(line.fill)
                 pieces.append(line.tail)
@@ -107,9 +111,21 @@ class KernelText:
             if not self._leaves_out and any(seen[n] < record[n] for n in _COUNTS):
                 raise NeedsNewerVersion
             record = seen
+        tiled = record["op"] in _TILED
+        if tiled:
+            record = record.copy()
+            record["op"] = _TILED[record["op"]]
         words = operand_words(record, text, self._kernel.architecture)
         flag = " 0" if newer and "GMMA" in text else ""
         head = f"{words}{flag} {record['width']}"
+        if tiled:
+            if newer:
+                end = f" 0 0 {MODE_BULK_DELTAS} 0x0 0"
+                return _Line(record["pc"], head + " 0x0 0", " 0 0 NoVal\n", end, _tile)
+            if not self._leaves_out:
+                raise NeedsNewerVersion
+            tail = f" {traced_immediate(record)} \n"
+            return _Line(record["pc"], head, tail, f" {MODE_STRIDE} 0x0 0", _tile_start)
         if newer and text.partition(".")[0] in BULK_OPCODES:
             head += f" 0x0 0 {record['immediate']} 0"  # no barrier, no multicast, bytes, none lost
             return _Line(record["pc"], head, " 0 0 NoVal\n", f" {MODE_BULK_DELTAS} 0x0 0", _bulk)
@@ -142,6 +158,38 @@ def _bulk(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
     if stride or first >= 0:
         raise WorkloadError("a bulk copy has one address, not one for each lane")
     return f" {MODE_BULK_DELTAS} 0x{base & _64_BITS:x} 1"
+
+
+def _tile(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
+    """Bytes, those outside, mode, address and number of transfers: as if rows were adjacent.
+
+    Where im2col leaves the images is not told apart.
+    """
+    words = _words(entry, pool).tolist()
+    axes = [words[k : k + 6] for k in range(5, TILE_WORDS, 6)]
+    first = words[0] + sum(max(axis[0], axis[0] % axis[3]) * axis[5] for axis in axes)
+    rows = asked = words[2]
+    boxes = [range(low, high + 1, step) for _, low, high, step, _, _ in axes]
+    if prod(map(len, boxes)) == rows:
+        inside = (sum(0 <= at <= axis[4] for at in box) for box, axis in zip(boxes, axes))
+        rows = prod(inside)
+    row = words[1] * words[3]
+    size, outside = rows * row, (asked - rows) * row
+    return f" {size} {outside} {MODE_BULK_DELTAS} 0x{first & _64_BITS:x} 1"
+
+
+def _tile_start(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
+    """Mode and address of the first row."""
+    words = _words(entry, pool)
+    first = int(words[0] + (words[5::6] * words[10::6]).sum())
+    return f" {MODE_STRIDE} 0x{first & _64_BITS:x} 0"
+
+
+def _words(entry: tuple[int, int, int], pool: np.ndarray) -> np.ndarray:
+    base, stride, first = entry
+    if first < 0:
+        return base + stride * np.arange(TILE_WORDS)
+    return pool[first : first + TILE_WORDS]
 
 
 def _wrapped(difference: int) -> int:

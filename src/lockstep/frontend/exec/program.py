@@ -61,13 +61,15 @@ BLOCK = np.dtype(
 class Item:
     """What a block appends to the stream for an instruction, after its two words of header.
 
-    ``guarded``: one word, the lanes that execute it. ``addressed``: one word a lane.
+    ``guarded``: one word, the lanes that execute it. ``addressed``: one word a lane. ``tiled``: of
+    the words that describe a tile, each for all lanes.
     """
 
     instruction: int  # static index
     word: int  # where, from the start of the block's entry
     guarded: bool
     addressed: bool
+    tiled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

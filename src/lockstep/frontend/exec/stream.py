@@ -5,18 +5,28 @@ import numpy as np
 from lockstep._jit import Context, inline, jit, popcount
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import LANES
-from lockstep.workload import ADDRESS, RUN, WARP, Cta
+from lockstep.workload import ADDRESS, RUN, TILE_MASK, TILE_WORDS, WARP, Cta
 
 ALL = (1 << LANES) - 1
 STREAM, RUNS, ADDRESSES, POOL = range(4)  # columns of ``Expansion.bounds``
 
 STEP = np.dtype(
-    [("first", "i8"), ("count", "i8"), ("items", "i8"), ("n_items", "i8"), ("words", "i8")]
+    [
+        ("first", "i8"),
+        ("count", "i8"),
+        ("items", "i8"),
+        ("n_items", "i8"),
+        ("words", "i8"),
+        ("tiles", "i8"),  # how many of the items are tiles
+    ]
 )
 """One block: its instructions, and where its items and its entry's length are listed."""
 
-ITEM = np.dtype([("instruction", "i8"), ("word", "i8"), ("lanes", "i8"), ("addresses", "i8")])
-"""One instruction of a block with dynamic data: places of its mask and addresses, 0 = none."""
+ITEM = np.dtype([("instruction", "i8"), ("tiled", "i8"), ("lanes", "i8"), ("addresses", "i8")])
+"""One instruction of a block with dynamic data: places of its mask and addresses, 0 = none.
+
+``tiled``: 1 = each lane has a tile, and executes the instruction alone.
+"""
 
 
 class Expansion(Context):
@@ -43,11 +53,14 @@ def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for k, items in enumerate(program.items):
         merged: dict[int, list[int]] = {}
         for item in items:
-            row = merged.setdefault(item.instruction, [item.instruction, 0, 0])
-            row[1 if item.guarded else 2] = item.word
+            row = merged.setdefault(item.instruction, [item.instruction, 0, 0, 0])
+            row[2 if item.guarded else 3] = item.word
+            row[1] |= item.tiled
         block = program.blocks[k]
-        steps[k] = (block["first"], block["count"], len(rows), len(merged), block["stream_words"])
-        rows += [(number, 0, lanes, word) for number, lanes, word in merged.values()]
+        tiles = sum(item.tiled for item in items)
+        words = block["stream_words"]
+        steps[k] = (block["first"], block["count"], len(rows), len(merged), words, tiles)
+        rows += map(tuple, merged.values())
     items = np.array(rows or [(0, 0, 0, 0)], ITEM)
     return (
         steps.view(np.recarray),
@@ -64,8 +77,8 @@ def reserve(x, k, row, after):
     while at < end:
         w, block = row + (x.stream[at] >> 32), x.stream[at] & 0xFFFFFFFF
         step = x.steps[block]
-        x.cursors[w, 0] += 1 + 2 * step.n_items
-        x.cursors[w, 1] += step.n_items
+        x.cursors[w, 0] += 1 + 2 * step.n_items + LANES * step.tiles
+        x.cursors[w, 1] += step.n_items + LANES * step.tiles
         at += step.words
     runs, addresses = x.bounds[k, RUNS], x.bounds[k, ADDRESSES]
     for w in range(row, after):
@@ -151,6 +164,24 @@ def add_address(x, w, place, mask, pool):
 
 
 @inline
+def add_tiles(x, w, instruction, place, mask, pool):
+    """Append a bulk copy of each lane's tile; returns the words of the pool in use.
+
+    What is executed at issue has room for one: that of the first lane.
+    """
+    for lane in range(LANES):
+        if mask >> lane & 1 and x.cursors[w, 1] < len(x.addresses):
+            add_run(x, w, instruction, 1, TILE_MASK)
+            record = x.addresses[x.cursors[w, 1]]
+            x.cursors[w, 1] += 1
+            for k in range(TILE_WORDS):
+                x.pool[pool + k] = x.stream[place + k * LANES + lane]
+            record.first, record.stride, record.pool = x.pool[pool], 0, pool
+            pool += TILE_WORDS
+    return pool
+
+
+@inline
 def expand_entry(x, row, at, step, pool):
     """Append what a block of a CTA, whose warps begin at ``row``, wrote at word ``at``.
 
@@ -163,10 +194,14 @@ def expand_entry(x, row, at, step, pool):
         lanes = mask
         if item.lanes:
             lanes = x.stream[at + item.lanes]
+        if item.lanes or item.tiled:
             add_run(x, w, place, item.instruction - place, mask)
-            add_run(x, w, item.instruction, 1, lanes)
+            if not item.tiled or lanes == 0:
+                add_run(x, w, item.instruction, 1, lanes)
             place = item.instruction + 1
-        if item.addresses and lanes and x.accesses[item.instruction]:
+        if item.tiled:
+            pool = add_tiles(x, w, item.instruction, at + item.addresses, lanes, pool)
+        elif item.addresses and lanes and x.accesses[item.instruction]:
             pool = add_address(x, w, at + item.addresses, lanes, pool)
     add_run(x, w, place, step.first + step.count - place, mask)
     return pool

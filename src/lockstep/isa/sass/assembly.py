@@ -28,7 +28,7 @@ _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+)")
 _SLOTS = 4  # source operand slots that the reuse bits name
 _NO_RESULT = frozenset(
     {OpClass.STORE, OpClass.REDUCTION, OpClass.ASYNC_COPY, OpClass.BULK_COPY, OpClass.BRANCH}
-    | {OpClass.BULK_STORE}
+    | {OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE}
     | {OpClass.EXIT, OpClass.BARRIER, OpClass.ARRIVE, OpClass.FENCE, OpClass.COMMIT_GROUP}
     | {OpClass.WAIT_GROUP, OpClass.NOP, OpClass.CACHE_CONTROL, OpClass.SLEEP}
     | {OpClass.CONVERGENCE, OpClass.SURFACE}

@@ -15,7 +15,8 @@ GENERATIONS = (
 )  # fmt: skip
 MEMORY_CLASSES = frozenset(
     {OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY}
-    | {OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TEXTURE, OpClass.SURFACE}
+    | {OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE}
+    | {OpClass.TEXTURE, OpClass.SURFACE}
     | {OpClass.CACHE_CONTROL}
 )
 DEFAULT_WIDTH = 4

@@ -16,12 +16,23 @@ from lockstep.isa.instruction import (
     OpClass,
     Space,
 )
-from lockstep.model.sm.state import FIXED, ISSUE, LONG, MAX_READS, MOST_CLUSTER_CTAS, SHORT
+from lockstep.model.sm.state import (
+    BANK_BITS,
+    FIXED,
+    ISSUE,
+    LONG,
+    MAX_READS,
+    MAX_WRITES,
+    MOST_CLUSTER_CTAS,
+    SHORT,
+    WRITE_BITS,
+)
 from lockstep.workload import Kernel
 
 PIPELINED = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
-    OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TEXTURE, OpClass.SURFACE,
+    OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE,
+    OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
 KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
 LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond
@@ -65,6 +76,25 @@ def _set_reads(records: np.ndarray, code: np.ndarray, banks: int) -> None:
             records["read"][used, place[used]] = register | register % banks << 16
             place += used
     records["reads"] = place
+
+
+def _set_writes(records: np.ndarray, code: np.ndarray, banks: int) -> None:
+    """The banks that get vector registers as results, at most MAX_WRITES, and how many."""
+    registers = np.zeros((len(code), banks), np.int64)
+    rows = np.arange(len(code))
+    for j in range(int(code["destinations"].max(initial=0))):
+        first, count = code["destination"][:, j], code["destination_count"][:, j]
+        listed = (code["destinations"] > j) & (first < PREDICATES)
+        for k in range(int(count[listed].max(initial=0))):
+            used = listed & (count > k)
+            registers[rows[used], (first[used] + k) % banks] += 1
+    records["more_writes"] = np.maximum(registers.max(axis=1, initial=0) - 1, 0)
+    place = np.zeros(len(code), np.int64)
+    for bank in range(banks):
+        used = (registers[:, bank] > 0) & (place < MAX_WRITES)
+        packed = bank | registers[used, bank] << BANK_BITS
+        records["writes"][used] |= packed << place[used] * WRITE_BITS
+        place += used
 
 
 def _lines_ahead(pc: np.ndarray, size: int, front_end: FrontEnd) -> np.ndarray:
@@ -114,7 +144,10 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool, architecture: int =
     for name in ("space", "width", "cache", "immediate", "destinations"):
         records[name] = code[name]
     _set_checks(records, code)
-    _set_reads(records, code, gpu.sm.operands.banks)
+    operands = gpu.sm.operands
+    _set_reads(records, code, operands.banks)
+    if operands.style == "ports" and operands.result_queue:
+        _set_writes(records, code, operands.banks)
     for name in ("stall", "yields", "wait_mask"):
         records[name] = code[name] if control else 0
     for name in ("write_barrier", "read_barrier"):

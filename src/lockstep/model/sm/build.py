@@ -8,7 +8,7 @@ from lockstep.model.cache import l1, slice_hash, tags
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
 from lockstep.model.records import full, records, zeros
-from lockstep.model.sm import state
+from lockstep.model.sm import state, tile
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
 from lockstep.model.sm.scheduler import POLICIES, USER
@@ -136,13 +136,15 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         units=zeros((n, b + 1, instances)),
         unit_table=table if len(table) else zeros((1, 3)),
         register_ports=zeros((n, b, s.banks + s.collectors)),
+        write_ports=records((n, b, s.banks), state.WRITE_PORT),
+        results=records((n, b, state.RESULTS), state.RESULT),
         reuse=full((n, b, 4), -1),
         instructions=records(max(1, instruction_lines), state.CACHE_LINE),
         constants=records((n, max(1, s.constant_sets * s.constant_ways)), state.CACHE_LINE),
         streams=np.zeros((n, b, max(1, s.stream_buffer)), np.int64),
         accesses=records((n, s.accesses), state.ACCESS),
         queues=zeros((n, b, s.queue)),
-        bulk_places=zeros((n, s.accesses, WARP_SIZE)),
+        bulk_places=zeros((n, s.accesses, tile.STATE_WORDS)),
         transactions=records((n, MAX_LINES + 1), state.TRANSACTION),
         scratch=zeros((n, s.shared_banks * 33)),
         done=records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),
@@ -176,7 +178,7 @@ def _empty(sm: Sm) -> None:
     sm.sms["memory_next"] = state.NEVER
     sm.sms["current"] = sm.sms["blocked"] = sm.sms["no_credit"] = -1
     sm.sms["bulk_first"] = -1
-    sm.subcores["next"] = state.NEVER
+    sm.subcores["next"] = sm.subcores["result_next"] = state.NEVER
     sm.subcores["last"] = -1
     sm.instructions["line"] = -1
     sm.constants["line"] = -1

@@ -9,19 +9,29 @@ from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import WARP_SIZE, OpClass
 from lockstep.model.cache import l1
 from lockstep.model.link import KIND_READ, KIND_WRITE
+from lockstep.model.sm import tile
 from lockstep.model.sm.coalescer import MAX_LINES, lane_address
 from lockstep.model.sm.done import instruction_of, note
 from lockstep.model.sm.state import DONE_ACCESS, NEVER
+from lockstep.workload import TILE_WORDS
 
 BULK_COPY = int(OpClass.BULK_COPY)
 BULK_STORE = int(OpClass.BULK_STORE)
+TILE_COPY = int(OpClass.TILE_COPY)
+TILE_STORE = int(OpClass.TILE_STORE)
 LINE_INTERVAL = 2  # cycles from a line to the next: 64 bytes a cycle, guess: as the L2 answers
 
 
 @inline
 def is_bulk(op):
     """Whether an instruction starts a bulk copy."""
-    return op == BULK_COPY or op == BULK_STORE
+    return op == BULK_COPY or op == BULK_STORE or is_tile(op)
+
+
+@inline
+def is_tile(op):
+    """Whether an instruction starts one bulk copy, of memory that a tile describes."""
+    return op == TILE_COPY or op == TILE_STORE
 
 
 @inline
@@ -31,8 +41,15 @@ def start(c, s, a, now):
     access = c.accesses[s, a]
     cta = c.ctas[s, c.warps[s, access.warp].cta]
     record = c.addresses[cta.addresses + access.address]
-    for k in range(min(access.lanes, WARP_SIZE)):
+    tiled = is_tile(instruction_of(c, s, access).op)
+    for k in range(TILE_WORDS if tiled else min(access.lanes, WARP_SIZE)):
         c.bulk_places[s, a, k] = lane_address(c, record, cta.pool, k)
+    if tiled:
+        access.lanes = 1
+        if not tile.begin(c.bulk_places[s, a]):
+            access.remaining = 0
+            note(c, s, DONE_ACCESS, a, now)
+            return
     access.lane = 0
     access.sent = 0
     access.next = -1
@@ -48,6 +65,26 @@ def start(c, s, a, now):
 def bytes_of(instruction):
     """Bytes that each lane copies; where the front end does not know, those of a register."""
     return max(instruction.immediate, instruction.width)
+
+
+@inline
+def current(c, s, a, access, instruction):
+    """Where the bytes begin that are sent now, and how many follow each other."""
+    place = c.bulk_places[s, a]
+    if is_tile(instruction.op):
+        return tile.address(place), place[tile.BYTES]
+    return place[access.lane], bytes_of(instruction)
+
+
+@inline
+def advance(c, s, a, access, instruction):
+    """Go to the next lane or row; false if there is none."""
+    if is_tile(instruction.op):
+        place = c.bulk_places[s, a]
+        tile.step(place)
+        return tile.seek(place)
+    access.lane += 1
+    return access.lane < min(access.lanes, WARP_SIZE)
 
 
 @inline
@@ -69,7 +106,7 @@ def send(c, s, a, access, instruction, line, low, high, now):
     first, last = low // spec.sector_bytes, (high - 1) // spec.sector_bytes
     sectors = ((1 << (last + 1)) - 1) & ~((1 << first) - 1)
     n = popcount(sectors)
-    if instruction.op == BULK_COPY:
+    if instruction.op == BULK_COPY or instruction.op == TILE_COPY:
         access.remaining += n
         l1.push(c.l1, s, line, sectors, KIND_READ, -1 - a, instruction.cache, 1, now)
         counters.bulk_read_sectors += n
@@ -97,8 +134,8 @@ def tick(c, s, now):
         return
     instruction = instruction_of(c, s, access)
     size = c.l1.spec[0].line_bytes
-    total = bytes_of(instruction)
-    low = c.bulk_places[s, a, access.lane] + access.sent
+    low, total = current(c, s, a, access, instruction)
+    low += access.sent
     line = low // size
     count = min(total - access.sent, (line + 1) * size - low)
     low -= line * size
@@ -108,8 +145,7 @@ def tick(c, s, now):
     if access.sent < total:
         return
     access.sent = 0
-    access.lane += 1
-    if access.lane < min(access.lanes, WARP_SIZE):
+    if advance(c, s, a, access, instruction):
         return
     sm.bulk_first = access.next
     access.remaining -= 1

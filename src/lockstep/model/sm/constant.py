@@ -1,7 +1,20 @@
-"""Constant cache of an SM, for constant loads whose address is known."""
+"""Constant cache of an SM, for constant loads whose address is known.
+
+What it lacks comes from the SM's L1 cache, which instructions and constants share.
+"""
 
 from lockstep._jit import inline
-from lockstep.model.sm.fetch import insert, lookup
+from lockstep.model.sm.fetch import from_l1, insert, lookup
+
+
+@inline
+def from_shared_cache(c, s, address, now):
+    """Cycle from which the SM's L1 instruction cache has the constant at ``address``.
+
+    Lines of constants are numbered downwards from -2, so that none is a line of code.
+    """
+    spec = c.spec[0]
+    return from_l1(c, s, -2 - address // spec.line_bytes, now) - spec.l1i_latency
 
 
 @inline
@@ -19,6 +32,6 @@ def load(c, s, address, now):
         way.used = now
         return max(now, way.arrives) + spec.constant_latency
     c.counters[s].constant_misses += 1
-    arrives = now + spec.constant_miss - spec.constant_latency
-    insert(c.constants[s], first, spec.constant_ways, line, now, arrives)
-    return now + spec.constant_miss
+    ready = from_shared_cache(c, s, address, now) + spec.constant_miss
+    insert(c.constants[s], first, spec.constant_ways, line, now, ready - spec.constant_latency)
+    return ready

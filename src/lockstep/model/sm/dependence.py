@@ -5,7 +5,7 @@ are the compiler's: a stall count after each instruction, and six dependence bar
 with an instruction and fall when it has written its result or read its sources.
 """
 
-from lockstep._jit import force_inline
+from lockstep._jit import force_inline, inline
 from lockstep.model.sm.state import DEPENDENCE_BARRIERS, LONG, NEVER, SHORT
 
 
@@ -43,6 +43,16 @@ def set_result(c, s, w, instruction, cycle, producer):
         first = packed & 0xFFFF
         for r in range(first, first + (packed >> 16)):
             c.ready[s, w, r] = value
+
+
+@inline
+def later_result(c, s, w, instruction, cycle, producer):
+    """A result is there at ``cycle``, later than was said; nobody has used it yet."""
+    set_result(c, s, w, instruction, cycle, producer)
+    b = instruction.write_barrier
+    if b < DEPENDENCE_BARRIERS:
+        warp = c.warps[s, w]
+        warp.clear[b] = max(warp.clear[b], (cycle << 2) | producer)
 
 
 @force_inline

@@ -7,6 +7,7 @@ end of the SM's memory cycle. The order of notes is the order in which things ha
 from lockstep._jit import inline
 from lockstep.isa.instruction import OpClass
 from lockstep.model import free_list
+from lockstep.model.sm import write_ports
 from lockstep.model.sm.barrier import wake_warp
 from lockstep.model.sm.cta import end_cta_if_done
 from lockstep.model.sm.dependence import lower_barrier, set_result
@@ -43,20 +44,24 @@ def instruction_of(c, s, access):
 
 @inline
 def complete(c, s, a, cycle, now):
-    """All data of an access is there at ``cycle``; returns its warp slot."""
+    """All data of an access is there at ``cycle``; returns its warp slot and when it can go on."""
     access = c.accesses[s, a]
     instruction = instruction_of(c, s, access)
     w = access.warp
     warp = c.warps[s, w]
     if not writes_only(instruction.op):
+        cycle += instruction.more_writes
         set_result(c, s, w, instruction, cycle, LONG)
         lower_barrier(warp, instruction, cycle)
+        if instruction.writes != 0:
+            b = w % c.spec[0].subcores
+            write_ports.expect(c, s, b, w, access.code, instruction, cycle, LONG)
     if instruction.op == ASYNC_COPY:
         warp.groups[access.group] -= 1
         warp.landed[access.group] = max(warp.landed[access.group], cycle)
     access.next = free_list.link_to(c.sms[s].free_access)
     c.sms[s].free_access = a
-    return w
+    return w, max(cycle, now)
 
 
 @inline
@@ -69,8 +74,7 @@ def settle_done(c, s, now):
             w = done.index
             cycle = now
             if done.kind == DONE_ACCESS:
-                w = complete(c, s, done.index, done.cycle, now)
-                cycle = max(done.cycle, now)
+                w, cycle = complete(c, s, done.index, done.cycle, now)
             warp = c.warps[s, w]
             warp.outstanding -= 1
             slot = warp.cta

@@ -4,8 +4,9 @@ from lockstep._jit import force_inline
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.counters import Stall
-from lockstep.model.sm import constant, operands
+from lockstep.model.sm import constant, operands, write_ports
 from lockstep.model.sm.barrier import arrive
+from lockstep.model.sm.bulk import is_tile
 from lockstep.model.sm.cta import end_warp
 from lockstep.model.sm.dependence import (
     barriers_clear,
@@ -172,8 +173,15 @@ def execute(c, s, b, w, warp, instruction, now):
         if instruction.space == CONSTANT:  # a load with a known address
             done = constant.load(c, s, record.first, now)
     result = instruction.result if warp.mask != 0 else FIXED
+    if result != FIXED:
+        done += instruction.more_writes
     set_result(c, s, w, instruction, done, result)
     raise_barriers(warp, instruction, done, now + 1)
+    if instruction.writes != 0 and warp.mask != 0:
+        if result == FIXED:
+            write_ports.write(c, s, b, instruction.writes, done, now)
+        else:
+            write_ports.expect(c, s, b, w, warp.static, instruction, done, result)
 
 
 @force_inline
@@ -227,7 +235,7 @@ def count(c, s, warp, instruction):
     """Count an issued instruction for the SM and the kernel slot."""
     counters = c.counters[s]
     counters.warp_instructions += 1
-    counters.thread_instructions += warp.lanes
+    counters.thread_instructions += 1 if is_tile(instruction.op) else warp.lanes
     counters.issued[instruction.op] += 1
     warp.issued += 1
 

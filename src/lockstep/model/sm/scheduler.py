@@ -13,6 +13,7 @@ from lockstep._jit import force_inline, policy, record_array
 from lockstep.model.sm.accounting import NO_WARP, account, account_issue
 from lockstep.model.sm.issue import examine, issue
 from lockstep.model.sm.state import CANDIDATE, NEVER
+from lockstep.model.sm.write_ports import settle_results
 
 POLICIES = {"gto": 0, "lrr": 1, "gty": 2, "oldest": 3}
 GTO, LRR, GTY, OLDEST, USER = 0, 1, 2, 3, 4
@@ -130,6 +131,8 @@ def sleep(c, s, b, now):
 @force_inline
 def cycle(c, s, b, now):
     """One cycle of sub-core ``b``: issue from one warp, or go to sleep."""
+    if c.subcores[s, b].result_next <= now:
+        settle_results(c, s, b, now)
     issuer = -1
     for _ in range(c.spec[0].issue_width):
         w = choose(c, s, b, issuer, now)

@@ -15,6 +15,9 @@ NEVER = 1 << 60
 FIXED, LONG, SHORT = 0, 1, 2
 MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
 MAX_READS = 8  # vector registers read through the ports, at most
+BANK_BITS, WRITE_BITS = 6, 16  # of a register bank; of a bank and how many registers it gets
+MAX_WRITES = 3  # banks that a result goes to, at most
+RESULTS = 16  # of variable latency that a sub-core keeps in mind until they are written
 DEPENDENCE_BARRIERS = 6
 MOST_CLUSTER_CTAS = 16  # CUDA C++ Programming Guide: the largest, non-portable cluster of an H100
 GROUPS = 8  # groups of asynchronous copies in flight a warp
@@ -53,13 +56,22 @@ ISSUE = np.dtype(
         "memory",  # goes through the memory pipeline if any lane is active
         "arrivals",  # warps that a barrier waits for; 0 = all of the CTA
         "space", "width", "cache", "immediate", "destinations", "checks", "reads",
+        "writes", "more_writes",
         "stall", "yields", "write_barrier", "read_barrier", "wait_mask", "reuse",
     )
     + [("check", "i8", (MAX_CHECKS,)), ("read", "i8", (MAX_READS,))]
 )  # fmt: skip
 """A static instruction as one GPU executes it. ``check``: first register + count << 16, the
-destinations first; ``read``: vector registers read, each with its bank << 16; ``result``: FIXED,
-LONG or SHORT."""
+destinations first; ``read``: vector registers read, each with its bank << 16; ``writes``: for each
+bank that gets results WRITE_BITS, the bank and from BANK_BITS on the number of its registers;
+``more_writes``: cycles that these take beyond the first; ``result``: FIXED, LONG or SHORT."""
+
+WRITE_PORT = np.dtype(_ints("taken", "since"))
+"""A register bank's write port: bit k of ``taken``: it writes in cycle ``since`` + k."""
+
+RESULT = np.dtype(_ints("cycle", "first", "writes", "owner"))
+"""A result of variable latency under way: the cycles of its last and first write if it meets no
+other, where it goes as in ISSUE, and whose it is (``write_ports.expect``)."""
 
 KERNEL = np.dtype(
     _ints(
@@ -99,7 +111,8 @@ SM_STATE = np.dtype(
 SUBCORE = np.dtype(
     _ints(
         "next", "why", "accounted", "last", "count", "queue_head", "queue_count",
-        "address_free", "hold_until", "room_wanted", "stream_line", "stream_count", "stream_head",
+        "result_next", "result_head", "result_count",  # the ring of results under way
+        "address_free", "hold_until", "room_wanted", "stream_line", "stream_count",
     )
 )  # fmt: skip
 """``next``: earliest cycle at which a warp may issue; ``count`` warps in ``Sm.order``."""
@@ -191,13 +204,16 @@ class Sm(Context):
     units: np.ndarray  # sms x (subcores + 1) x instances: busy until; last row: SM-wide units
     unit_table: np.ndarray  # units x 3: first instance, count, 1 if SM-wide
     register_ports: np.ndarray  # sms x subcores x (banks + collectors): busy until
+    write_ports: np.recarray  # WRITE_PORT, sms x subcores x banks
+    results: np.recarray  # RESULT, sms x subcores x RESULTS: a ring, by cycle
     reuse: np.ndarray  # sms x subcores x 4: register-file cache: warp << 16 | register, or -1
     instructions: np.recarray  # CACHE_LINE: L0s, then L1 instruction caches, flat
     constants: np.recarray  # CACHE_LINE, sms x lines
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: np.recarray  # ACCESS, sms x accesses
     queues: np.ndarray  # sms x subcores x queue: accesses waiting
-    bulk_places: np.ndarray  # sms x accesses x WARP_SIZE: where the lanes' bulk copies begin
+    # sms x accesses x tile.STATE_WORDS: where the lanes' bulk copies begin, or the tile of one
+    bulk_places: np.ndarray
     transactions: np.recarray  # TRANSACTION, sms x MAX_LINES + 1
     scratch: np.ndarray  # sms x 2048: bank conflict search
     done: np.recarray  # DONE, sms x room

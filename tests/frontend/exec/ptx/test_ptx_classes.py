@@ -89,7 +89,11 @@ def test_bytes_of_bulk_copies(size, number):
         ("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, "
          "[%r3]", OpClass.BULK_COPY, Space.SHARED),
         ("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%r1, {%r2}], [%r3]",
-         OpClass.BULK_COPY, Space.GLOBAL),
+         OpClass.TILE_STORE, Space.GLOBAL),
+        ("cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes [%r1], "
+         "[%r2, {%r3}], [%r4]", OpClass.TILE_COPY, Space.GLOBAL),
+        ("cp.async.bulk.prefetch.tensor.1d.L2.global [%r2, {%r3}]", OpClass.CACHE_CONTROL,
+         Space.NONE),
     ],
 )  # fmt: skip
 def test_directions_of_bulk_copies(text, op, space):

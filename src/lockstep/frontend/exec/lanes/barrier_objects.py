@@ -4,6 +4,8 @@ From bit 0: arrivals that the current phase still misses (20 bits), arrivals of 
 the phase's parity (1), and the bytes that were announced and have not come yet (23, signed).
 """
 
+from collections.abc import Callable
+
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
@@ -16,6 +18,8 @@ COUNT_BITS = 20
 PHASE_BIT = 2 * COUNT_BITS
 BYTES_SHIFT = PHASE_BIT + 1
 COUNT_MASK = (1 << COUNT_BITS) - 1
+Step = Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
+"""From a word and what changes it to the word after it."""
 
 
 def initialise(b: LaneBuilder, access: Access, count: Value) -> None:
@@ -90,7 +94,12 @@ def _bytes(b: LaneBuilder, count: Value) -> ir.Value:
 
 
 def _change(b: LaneBuilder, access: Access, change: ir.Value, settles: bool = True) -> Value:
-    """Add to the words, lane by lane; a phase ends when nothing is missing."""
+    """Add to the words; a phase ends when nothing is missing."""
+    return change_words(b, access, change, _settled if settles else ir.IRBuilder.add)
+
+
+def change_words(b: LaneBuilder, access: Access, change: ir.Value, step: Step) -> Value:
+    """Change the words, lane by lane; each as it was before."""
 
     def emit(inner: LaneBuilder, address: ir.Value, site: ir.Value, add: ir.Value) -> Values:
         host = spill(inner, host_addresses(inner, access.inside(address, site)).ir)
@@ -101,18 +110,18 @@ def _change(b: LaneBuilder, access: Access, change: ir.Value, settles: bool = Tr
             old = inner.ir.load(place, typ=WORD, align=8)
             inner.ir.store(old, element(inner, before, WORD, lane))
             more = inner.ir.load(element(inner, changes, WORD, lane), typ=WORD)
-            word = inner.ir.add(old, more)
-            inner.ir.store(_settled(inner.ir, word) if settles else word, place, align=8)
+            inner.ir.store(step(inner.ir, old, more), place, align=8)
         return [inner.load_vector(before, I64).ir]
 
-    name = f"{'arrive' if settles else 'expect'}_{access.name}"
+    name = f"barrier_{step.__name__}_{access.name}"
     vector = b.vector(I64)
     arguments = [access.address.ir, access.site, change]
     return Value(outlined(b, name, [vector], arguments, emit)[0], I64)
 
 
-def _settled(emit: ir.IRBuilder, word: ir.Value) -> ir.Value:
-    """The next phase, if this one is over."""
+def _settled(emit: ir.IRBuilder, old: ir.Value, more: ir.Value) -> ir.Value:
+    """The sum; the next phase, if this one is over."""
+    word = emit.add(old, more)
     waiting = ir.Constant(WORD, -1 << BYTES_SHIFT | COUNT_MASK)
     over = emit.icmp_unsigned("==", emit.and_(word, waiting), ir.Constant(WORD, 0))
     count = emit.and_(emit.lshr(word, ir.Constant(WORD, COUNT_BITS)), ir.Constant(WORD, COUNT_MASK))

@@ -1,7 +1,8 @@
 """What a block appends to its CTA's stream: which warp, which block, which lanes, which addresses.
 
 An entry is two words, ``warp << 32 | block`` and the mask, followed by the block's items in
-order: a mask word for a guarded instruction, one word a lane for addresses.
+order: a mask word for a guarded instruction, one word a lane for addresses, TILE_WORDS words a
+lane for tiles.
 """
 
 from llvmlite import ir
@@ -10,6 +11,7 @@ from lockstep.frontend.exec.lanes.builder import POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.types import Value
 from lockstep.frontend.exec.program import Item
 from lockstep.frontend.exec.state import LANES
+from lockstep.workload import TILE_WORDS
 
 HEADER_WORDS = 2
 
@@ -40,6 +42,13 @@ class Stream:
         self.items.append(Item(instruction, self.words, guarded=False, addressed=True))
         self._write(self.words, address.ir)
         self.words += LANES
+
+    def tile(self, instruction: int) -> ir.Value:
+        """Pointer to where TILE_WORDS lane vectors of words go: the tiles of a bulk copy."""
+        self.items.append(Item(instruction, self.words, guarded=False, addressed=True, tiled=True))
+        place = self._pointer(self.words)
+        self.words += TILE_WORDS * LANES
+        return place
 
     def close(self) -> None:
         """The next entry goes after this one."""

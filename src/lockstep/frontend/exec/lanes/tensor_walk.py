@@ -55,7 +55,8 @@ class Walk:
 
     ``record``: host address of the tensor map (i64). ``at``: coordinates; ``offsets``: of im2col.
     ``row_bytes``, ``pitch``: of a row, and from one to the next in shared memory; ``rows``: how
-    many (all i32). ``inner``: the axis within a row. ``bad``: the map is none that can be.
+    many (all i32). ``inner``: the axis within a row. ``bad``: the map is none that can be. With
+    im2col there are ``pixels`` rows for each of ``slices``.
     """
 
     def __init__(self, b: LaneBuilder, mode: int, record: ir.Value, at: Values, offsets: Values):
@@ -73,12 +74,12 @@ class Walk:
         self._per_slice = emit.sub(self.unit_shift, shift)  # log2 of the elements in a unit
         self.bad = ir.Constant(BIT, 0)
         axes = [self._axis(a) for a in range(len(at))]
-        self.inner, self._outer, self._spatial = axes[0], axes[1:], []
-        self._slices, self._slice = one, ir.Constant(WORD, 0)
+        self.inner, self.outer, self.spatial = axes[0], axes[1:], []
+        self.slices = one
         if mode == IM2COL:
             self._unroll(axes, offsets)
         else:
-            self.rows = self._product([axis.count for axis in self._outer])
+            self.rows = self._product([axis.count for axis in self.outer])
         self.row_bytes = emit.shl(self.inner.count, self.unit_shift)
         self._check()
 
@@ -156,10 +157,10 @@ class Walk:
             pairs = [(getattr(axes[j], n), getattr(axes[j + 1], n)) for n in names]
             axis = Axis(*(emit.select(flag, slices, plain) for slices, plain in pairs))
             high = emit.add(axis.last, self._half("upper", j))
-            self._spatial.append(Spatial(axis, self._half("lower", j), high, offset))
+            self.spatial.append(Spatial(axis, self._half("lower", j), high, offset))
         channels, images = self._half("channels"), axes[-1]
         whole, slices = axes[0], axes[-2]
-        self._outer = [images]
+        self.outer = [images]
         self.inner = Axis(
             emit.select(flag, zero, whole.first),
             emit.select(flag, zero, whole.last),
@@ -167,9 +168,10 @@ class Walk:
             one,
             emit.select(flag, one, channels),
         )
-        self._slices = emit.select(flag, self._in_slices(channels), one)
+        self.slices = emit.select(flag, self._in_slices(channels), one)
         self.slice_axis = slices
-        self.rows = self._product([self._half("pixels"), self._slices])
+        self.pixels = self._half("pixels")
+        self.rows = self._product([self.pixels, self.slices])
 
     def _check(self) -> None:
         """Fields that a kernel replaced may hold anything."""
@@ -203,7 +205,7 @@ class Walk:
         emit = self.b.ir
         with counted(self.b, self.rows) as row:
             rest, address, inside = row, self.data, ir.Constant(BIT, 1)
-            for axis in self._outer:
+            for axis in self.outer:
                 index, rest = emit.urem(rest, axis.count), emit.udiv(rest, axis.count)
                 place = emit.add(axis.first, emit.mul(index, axis.step))
                 address, inside = self._further(axis, place, address, inside)
@@ -216,29 +218,28 @@ class Walk:
 
     def _each_pixel(self, visit) -> None:
         """Pixel after pixel through the bounding box, and on in the next image."""
-        emit, images = self.b.ir, self._outer[0]
-        starts = [s.axis.first for s in self._spatial] + [images.first]
+        emit, images = self.b.ir, self.outer[0]
+        starts = [s.axis.first for s in self.spatial] + [images.first]
         places = [slot(self.b, HALF) for _ in starts]
-        pixels = self._half("pixels")
-        with counted(self.b, self._slices) as part:
+        with counted(self.b, self.slices) as part:
             for start, place in zip(starts, places):
                 emit.store(start, place)
             number = emit.add(self.slice_axis.first, part)
             address, inside = self._further(self.slice_axis, number, self.data, ir.Constant(BIT, 1))
             base = emit.select(self.interleaved, address, self.data)
             some = emit.or_(inside, emit.not_(self.interleaved))
-            with counted(self.b, pixels) as pixel:
+            with counted(self.b, self.pixels) as pixel:
                 now = [emit.load(place, typ=HALF) for place in places]
                 address, inside = self._further(images, now[-1], base, some)
-                for spatial, place in zip(self._spatial, now):
+                for spatial, place in zip(self.spatial, now):
                     there = emit.add(place, spatial.offset)
                     address, inside = self._further(spatial.axis, there, address, inside)
-                visit(emit.add(emit.mul(part, pixels), pixel), address, inside)
+                visit(emit.add(emit.mul(part, self.pixels), pixel), address, inside)
                 self._advance(places, now)
 
     def _advance(self, places: Values, now: Values) -> None:
         emit, carry = self.b.ir, ir.Constant(BIT, 1)
-        for spatial, place, here in zip(self._spatial, places, now):
+        for spatial, place, here in zip(self.spatial, places, now):
             step = emit.select(carry, spatial.axis.step, ir.Constant(HALF, 0))
             there = emit.add(here, step)
             past = emit.icmp_signed(">", there, spatial.high)

@@ -47,7 +47,8 @@ _POLICIES = {
 }  # fmt: skip
 _ACCESSES = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
-    OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TEXTURE, OpClass.SURFACE,
+    OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE,
+    OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
 _NUMBERS = ("f16", "bf16", "f16x2", "bf16x2")
 
@@ -94,8 +95,11 @@ def _copy_class(words: tuple[str, ...]) -> OpClass:
         return OpClass.WAIT_GROUP
     if "bulk" not in words:
         return OpClass.ASYNC_COPY
-    stores = "bulk_group" in words and "tensor" not in words
-    return OpClass.BULK_STORE if stores else OpClass.BULK_COPY
+    if "prefetch" in words:
+        return OpClass.CACHE_CONTROL
+    if "tensor" in words:
+        return OpClass.TILE_STORE if "bulk_group" in words else OpClass.TILE_COPY
+    return OpClass.BULK_STORE if "bulk_group" in words else OpClass.BULK_COPY
 
 
 def _matrix_class(i: Instruction) -> OpClass:
@@ -128,16 +132,13 @@ def space_of(i: Instruction, kind: OpClass) -> Space:
         return Space.TEXTURE
     if kind not in _ACCESSES:
         return Space.NONE
-    if kind in (OpClass.ASYNC_COPY, OpClass.BULK_COPY, OpClass.BULK_STORE):
-        return Space.GLOBAL if kind == OpClass.ASYNC_COPY or _reaches_global(i) else Space.SHARED
+    if kind in (OpClass.ASYNC_COPY, OpClass.TILE_COPY, OpClass.TILE_STORE):
+        return Space.GLOBAL
+    if kind in (OpClass.BULK_COPY, OpClass.BULK_STORE):
+        return Space.GLOBAL if "global" in i.modifiers else Space.SHARED
     words = (word.partition("::")[0] for word in i.modifiers)
     default = Space.SHARED if i.opcode in ("ldmatrix", "stmatrix", "mbarrier") else Space.GENERIC
     return next((_SPACES[w] for w in words if w in _SPACES), default)
-
-
-def _reaches_global(i: Instruction) -> bool:
-    """Whether a bulk copy goes past the SM; of a tensor's, the stream has where its map lies."""
-    return not {"global", "tensor"}.isdisjoint(i.modifiers)
 
 
 def width_of(i: Instruction, kind: OpClass) -> int:

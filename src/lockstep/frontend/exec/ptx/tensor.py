@@ -8,6 +8,7 @@ from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.builder import WORD
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.tensor import TensorTile
+from lockstep.frontend.exec.lanes.tensor_record import record_tile
 from lockstep.frontend.exec.lanes.types import I32, INTEGERS, Value
 from lockstep.frontend.exec.ptx.async_copy import addressed
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
@@ -35,7 +36,7 @@ _BARRIER = "mbarrier::complete_tx::bytes"
 
 
 def _tile(lift: Lift, i: Instruction, operand: Memory, offsets: Operand | None) -> TensorTile:
-    """The tile that a tensor operand names; its tensor map's address goes to the stream."""
+    """The tile that a tensor operand names; it goes to the stream."""
     if not isinstance(operand, Memory) or not operand.extra:
         raise lift.refuse(f"{i.name} needs a tensor map and coordinates in brackets")
     coordinates = [lift.read(c, "s32") for c in elements(operand.extra[-1])]
@@ -44,9 +45,13 @@ def _tile(lift: Lift, i: Instruction, operand: Memory, offsets: Operand | None) 
         raise lift.refuse(f"{i.name} needs {axes} coordinates")
     im2col = not {"im2col", "im2col_no_offs"}.isdisjoint(i.modifiers)
     ahead = _offsets(lift, i, offsets, axes - 2) if im2col else []
-    place = access_of(lift, Memory(operand.base, operand.offset), "generic", MAP_ALIGNMENT)
+    there = Memory(operand.base, operand.offset)
+    place = access_of(lift, there, "generic", MAP_ALIGNMENT, record=False)
     bad, own = (ir.Constant(WORD, lift.site(w)) for w in (Window.TENSOR_MAP, Window.GLOBAL))
-    return TensorTile(IM2COL if im2col else TILED, place, bad, own, coordinates, ahead)
+    tile = TensorTile(IM2COL if im2col else TILED, place, bad, own, coordinates, ahead)
+    if lift.stream is not None:
+        record_tile(lift.b, tile, lift.stream.tile(lift.number))
+    return tile
 
 
 def _offsets(lift: Lift, i: Instruction, operand: Operand | None, axes: int) -> list[Value]:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from lockstep.frontend.exec.program import Ending
 from lockstep.frontend.exec.sass.image import SERVICES
-from lockstep.frontend.exec.sass.opcodes import polls
+from lockstep.frontend.exec.sass.opcodes import asks_barriers, polls
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Register, Target
 
@@ -163,6 +163,7 @@ class Graph:
 
     def _find_loops(self) -> None:
         """Mark the blocks of loops in which something polls memory."""
+        asks = asks_barriers(self.code)
         place = {b: k for k, b in enumerate(self.blocks)}
         before: dict[Block, list[Block]] = {b: [] for b in self.blocks}
         for block in self.blocks:
@@ -176,7 +177,8 @@ class Graph:
                 loop = _reach([start], lambda b: b.successors) & _reach(
                     [end], lambda b, start=start: [] if b is start else before[b]
                 )
-                if any(polls(i) for b in loop for i in self.code[b.first : b.end]):
+                inside = [i for b in loop for i in self.code[b.first : b.end]]
+                if any(polls(i) or (asks and i.mnemonic == "LDS") for i in inside):
                     for block in loop:
                         block.spins = True
 

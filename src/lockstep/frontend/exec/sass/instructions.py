@@ -3,6 +3,7 @@
 # ruff: noqa: F401
 from lockstep.frontend.exec.sass import (
     atomics,
+    barrier_objects,
     bits,
     control,
     conversion,

@@ -24,7 +24,7 @@ from lockstep.isa.sass.encoding.operand import (
 )
 
 SLOT_BYTES = 4 * LANES
-FILES = {"R": 255, "UR": 63, "B": 16}  # files of 32-bit registers, and how many there are
+FILES = {"R": 255, "UR": 63, "B": 16, "RPC": 2}  # files of 32-bit registers, and how many there are
 PREDICATES = {"P": 7, "UP": 7}
 _PARTS = {"B1": 8, "B2": 16, "B3": 24, "H1": 16, "H1_H1": 16}  # bits below, by name
 
@@ -92,9 +92,16 @@ class Lift(BlockLift):
     def assign(self, name: str, value: Value) -> None:
         """Give a register a value in the active lanes; uniform ones are the whole warp's."""
         if self.instruction is not None and self.instruction.guard is not None:
-            value = self.b.select(self.b.active, value, self.current(name, value.type))
+            takes = self._anyone() if name.startswith("U") else self.b.active
+            value = self.b.select(takes, value, self.current(name, value.type))
         self._values[name] = value
         self.written[name] = None
+
+    def _anyone(self) -> Value:
+        """Every lane, if one is active."""
+        bits = self.b.bits_of(self.b.active)
+        some = self.b.ir.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+        return self.b.splat(some, PRED)
 
     def store_live(self, live: set[str]) -> None:
         """Write the registers that later blocks read back to their slots."""

@@ -4,7 +4,7 @@ An instruction with a modifier that its entry does not name is refused when the 
 with its name and address.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,11 @@ def problem(instruction: Instruction) -> str:
         return f"{instruction.opcode} is not supported"
     unknown = [m for m in instruction.modifiers if m and m not in entry.modifiers]
     return f"{instruction.opcode}: .{unknown[0]} is not supported" if unknown else ""
+
+
+def asks_barriers(code: Sequence[Instruction]) -> bool:
+    """Whether code reads the words of barrier objects itself, by plain loads: up to sm_89."""
+    return any(i.mnemonic == "ATOMS" and "ARRIVE" in i.modifiers for i in code)
 
 
 def polls(instruction: Instruction) -> bool:
