@@ -46,7 +46,7 @@ class Stream:
     def tile(self, instruction: int) -> ir.Value:
         """Pointer to where TILE_WORDS lane vectors of words go: the tiles of a bulk copy."""
         self.items.append(Item(instruction, self.words, guarded=False, addressed=True, tiled=True))
-        place = self._pointer(self.words)
+        place = self.b.offset(self._pointer, 8 * self.words)
         self.words += TILE_WORDS * LANES
         return place
 
