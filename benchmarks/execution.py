@@ -1,7 +1,8 @@
 """Functional execution measured: speed, translation, launches, and what timing adds.
 
-    python benchmarks/execution.py [--quick] [--only speed,machine-code,translation,launch,timing]
+    python benchmarks/execution.py [--quick] [--only PART,...]
 
+The parts: speed, machine-code, translation, loading, launch, timing.
 Prints Markdown tables with the limits that the project sets itself; exit code 1 if one is exceeded.
 Speeds and launches are in seconds of the processor, so that others on the machine disturb them
 little; the best of ``--repeat`` runs counts.
@@ -21,6 +22,7 @@ import lockstep
 from lockstep import kernels
 from lockstep.frontend.exec.launch import Executor
 from lockstep.frontend.exec.program import Recording
+from lockstep.frontend.exec.ptx.check import check
 from lockstep.frontend.exec.ptx.translate import Translation, translate
 from lockstep.isa.ptx.parser import parse
 
@@ -35,6 +37,7 @@ SPEEDS = (  # program; thread instructions a second, at least; size, and a quick
 )
 PROFILED = 0.5  # of that speed, with counters
 COLD_SECONDS, CACHED_SECONDS = 1.0, 0.05
+CHECK_SECONDS = 0.5  # of 10,000 instructions
 LAUNCH_SECONDS = 100e-6
 MACHINE_CODE = 0.5  # of the speed of PTX, as kernels per second
 CUBINS = Path(__file__).parents[1] / "tests" / "device" / "cubins" / "sm_80.zst"
@@ -176,14 +179,37 @@ def cold_seconds(text: str, entry: str, repeat: int) -> float:
 
 
 def cached_seconds(device: lockstep.Device, text: str, entry: str, repeat: int) -> float:
-    """Parse, read the translation from the cache, and load it: the best time."""
+    """Parse, check, read the translation from the cache, and load it: the best time."""
     best = float("inf")
     for _ in range(repeat + 1):
         begin = time.perf_counter()
-        program = translate(parse(text, entry), entry, f"benchmark {hash(text)}", Recording.NOTHING)
+        tree = parse(text, entry)
+        check(tree, device.gpu.shared.bytes)
+        program = translate(tree, entry, f"benchmark {hash(text)}", Recording.NOTHING)
         Executor(program, device.memory, np.zeros(1, np.int64))
         best = min(best, time.perf_counter() - begin)
     return best
+
+
+def loading(quick: bool, repeat: int) -> bool:
+    """Seconds to parse a large module, and to check that all of it can be executed."""
+    head, kernel = kernels.load("attention").ptx.read_text().split(".visible .entry attention(")
+    copies = 1 if quick else 11
+    text = head + "".join(f".visible .entry k{k}({kernel}" for k in range(copies))
+    parsed = checked = float("inf")
+    for _ in range(repeat):
+        begin = time.process_time()
+        tree = parse(text, "large")
+        parsed = min(parsed, time.process_time() - begin)
+        begin = time.process_time()
+        check(tree, 1 << 20)
+        checked = min(checked, time.process_time() - begin)
+    count = sum(len(function.instructions) for function in tree.functions.values())
+    print(
+        f"A module of {count:,} instructions is parsed in {parsed:.3f} s and checked in "
+        f"{checked:.3f} s (at most {CHECK_SECONDS:g})."
+    )
+    return checked <= CHECK_SECONDS
 
 
 def launch(quick: bool, repeat: int) -> bool:
@@ -236,6 +262,7 @@ PARTS = {
     "speed": speed,
     "machine-code": machine_code,
     "translation": translation,
+    "loading": loading,
     "launch": launch,
     "timing": timing,
 }

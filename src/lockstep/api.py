@@ -81,10 +81,12 @@ def gpu_names() -> list[str]:
 
 
 def gpu_for(workload: Workload) -> GPU:
-    """The GPU of the library whose binaries the workload's kernels are.
+    """The GPU of the library that a workload was recorded on, else whose binaries its kernels are.
 
     Where no GPU runs that version natively, the one with the nearest lower version.
     """
+    if workload.gpu in gpu_names():
+        return library.gpu(workload.gpu)
     version = max((k.architecture for k in workload.kernels), default=0)
     return max((library.gpu(name) for name in gpu_names()), key=lambda g: _fitness(g, version))
 

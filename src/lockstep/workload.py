@@ -230,6 +230,7 @@ class Workload:
     name: str
     commands: list[Kernel | MemoryCopy]
     path: str = ""  # where it was read from
+    gpu: str = ""  # name of the GPU that it was recorded on, if that is known
 
     @cached_property
     def digest(self) -> str:

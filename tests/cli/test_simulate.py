@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import lockstep
+
 QV100 = ("--gpu", "QV100")
 
 
@@ -18,6 +20,17 @@ def test_the_summary_goes_to_stdout_and_the_rest_to_stderr(call, trace, engine):
         "GPU: QV100 (the trace has binaries of version 70; --gpu chooses)"
     )
     assert "Compiling." in done.stderr
+
+
+def test_the_gpu_is_that_of_the_recording(call, trace, engine, tmp_path):
+    workload = lockstep.load(trace)
+    workload.gpu = "RTX3070"
+    lockstep.save(workload, tmp_path / "recorded.lst")
+    done = call("simulate", tmp_path / "recorded.lst")
+    assert engine.calls[-1][1].name == "RTX3070"
+    assert done.stderr.splitlines()[0] == (
+        "GPU: RTX3070 (the trace was recorded on it; --gpu chooses)"
+    )
 
 
 def test_quiet_prints_nothing(call, trace, engine):

@@ -166,6 +166,18 @@ def test_a_functional_device_records_too(small_gpu, ptx, tmp_path):
     assert all(same_streams(a, b) for a, b in zip(one.kernels, other.kernels, strict=True))
 
 
+def test_a_trace_knows_the_gpu_that_it_was_recorded_on(ptx, tmp_path):
+    with lockstep.Device("A100") as device:
+        with device.record(tmp_path / "run.lst"):
+            streams(device, ptx)
+        workload = lockstep.load(tmp_path / "run.lst")
+        assert workload.gpu == "A100" == lockstep.gpu_for(workload).name
+        lockstep.save(workload, tmp_path / "again.lst")
+        assert lockstep.load(tmp_path / "again.lst").gpu == "A100"
+        workload.gpu = "of a file that is gone"
+        assert lockstep.gpu_for(workload).name != "A100"
+
+
 def test_a_part_of_a_program(timed, ptx, tmp_path):
     module = timed.load_ptx(ptx)
     x, y = timed.array(np.ones(256, "f4")), timed.zeros(256)

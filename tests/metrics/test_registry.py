@@ -155,6 +155,14 @@ def test_speed_of_light_of_the_units(kernel, evaluate):
     assert values["sim__sol_unit_sfu.pct"] == 40.0  # 8 cycles each on 4 lanes
 
 
+def test_ports_that_have_more_to_do_than_time_are_busy_all_the_time(kernel, evaluate):
+    kernel.partition["l2_busy"] = 2000 + 1
+    kernel.sm["noc_request_flits"] = 2000 + 1
+    kernel.partition["dram_read_bytes"] = 1 << 40
+    values = evaluate()
+    assert {values[f"sim__sol_{name}.pct"] for name in ("l2", "crossbar", "dram")} == {100.0}
+
+
 def test_units_execute_what_falls_back_on_them(kernel, evaluate):
     # No unit names INT32 or UNKNOWN: they run as FP32, in 2 cycles each on 2 x 1000.
     kernel.sm["issued"][:, OpClass.FP32] = 100

@@ -1,7 +1,7 @@
 import pytest
 
 import lockstep
-from lockstep.runtime.images import NoImage, load_image
+from lockstep.runtime.images import NoImage, find_entry, load_image
 from lockstep.runtime.properties import COUNT, attributes
 
 PTX = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n\0\0"
@@ -22,6 +22,15 @@ def test_the_largest_cache_and_bus():
 def test_ptx_alone_is_loaded_with_its_zeros():
     with lockstep.Device("QV100") as device:
         assert load_image(device, PTX).entries
+
+
+def test_kernels_that_cannot_be_executed_leave_the_others():
+    text = PTX.rstrip(b"\0") + b".entry bad() { .reg .b32 r; add.sat.u32 r, r, r; ret; }\n\0"
+    with lockstep.Device("QV100") as device:
+        module = load_image(device, text)
+        assert find_entry(module, "k").parameter_bytes == 0
+        with pytest.raises(lockstep.InputError, match=r"line 5, .* no instruction add\.sat\.u32"):
+            find_entry(module, "bad")
 
 
 def test_code_of_another_architecture(repository):

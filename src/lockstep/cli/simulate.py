@@ -79,8 +79,9 @@ def choose(
     chosen = api.gpu_for(workload).name
     if not quiet:
         version = max((k.architecture for k in workload.kernels), default=0)
-        binaries = f"binaries of version {version}" if version else "no binary version"
-        click.echo(f"GPU: {chosen} (the trace has {binaries}; --gpu chooses)", err=True)
+        why = f"has binaries of version {version}" if version else "has no binary version"
+        why = "was recorded on it" if workload.gpu == chosen else why
+        click.echo(f"GPU: {chosen} (the trace {why}; --gpu chooses)", err=True)
     return api.gpu(chosen, overrides)
 
 

@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from lockstep.api import gpu as find_gpu
+from lockstep.device import ptx
 from lockstep.device.array import DeviceArray
 from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
-from lockstep.device.ptx import PtxModule
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.tensor_map import TensorMap, im2col_map, tensor_map
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
-from lockstep.errors import EndOfKernel, InputError, LockstepError
+from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.frontend.exec.launch import announce_compilation
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
 from lockstep.gpus.spec import GPU
-from lockstep.isa.ptx.parser import parse
 from lockstep.metrics.result import Result
 from lockstep.workload import MemoryCopy, Workload
 
@@ -190,22 +189,22 @@ class Device:
 
     # Code
 
-    def load_ptx(self, source: str | Path, variables: Mapping[str, int] | None = None) -> Module:
+    def load_ptx(
+        self,
+        source: str | Path,
+        variables: Mapping[str, int] | None = None,
+        *,
+        lazy: bool = False,
+    ) -> Module:
         """A module from PTX text, or from the file that a path names.
 
         ``variables``: device addresses of variables that are not to be made, by name, as of a
-        module of machine code that was compiled from the same source.
+        module of machine code that was compiled from the same source. Raises :class:`InputError`
+        if it is no PTX, or if anything in it cannot be executed; with ``lazy``, what cannot be
+        executed is refused when a kernel that needs it is first launched.
         """
         self.check_open()
-        text, name = source, "<ptx>"
-        if isinstance(source, Path) or "\n" not in source:
-            name = str(source)
-            try:
-                text = Path(source).read_text()
-            except (OSError, UnicodeDecodeError) as error:
-                reason = getattr(error, "strerror", None) or "not a text file"
-                raise InputError(source, "", f"cannot read: {reason}") from error
-        return PtxModule(self, parse(text, name), text, variables)
+        return ptx.load(self, source, variables, lazy)
 
     def load_cubin(self, source: str | Path | bytes) -> Module:
         """A module of machine code from the bytes of a cubin, or from the file that a path names.

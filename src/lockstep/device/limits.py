@@ -4,6 +4,7 @@ import math
 
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.program import Program
+from lockstep.frontend.exec.ptx.check import demand
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx.syntax import Function
@@ -44,7 +45,7 @@ def places(program: Program, grid: Triple, block: Triple, shared: int, gpu: GPU)
 
 
 def check_directives(function: Function, block: Triple) -> None:
-    """Refuse a block that the kernel was not compiled for, and clusters.
+    """Refuse a block that the kernel was not compiled for, and what no launch can have.
 
     Raises :class:`WorkloadError` that names the directive.
     """
@@ -57,8 +58,8 @@ def check_directives(function: Function, block: Triple) -> None:
     wanted = (*directives.get("reqntid", block), 1, 1)[:3]
     if block != wanted:
         raise WorkloadError(f"kernel {function.name}: block {block}; its .reqntid is {wanted}")
-    if math.prod(directives.get("reqnctapercluster", ())) > 1:
-        raise WorkloadError(f"kernel {function.name}: only clusters of one CTA can be executed")
+    if problem := demand(function):
+        raise WorkloadError(f"kernel {function.name}: {problem}")
 
 
 def _check(kernel: str, what: str, sizes: Triple, most: Triple) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +12,14 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.limits import check_directives
 from lockstep.device.module import Kernel, Module
 from lockstep.device.texture import Sampler, Texture
-from lockstep.errors import WorkloadError
+from lockstep.errors import InputError, WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.ptx.callgraph import function_address
+from lockstep.frontend.exec.ptx.check import check
 from lockstep.frontend.exec.ptx.translate import translate
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx import syntax
+from lockstep.isa.ptx.parser import parse
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
@@ -24,6 +27,25 @@ if TYPE_CHECKING:
 PADDING = 8  # bytes after the parameters, which wide loads may touch
 _REFERENCES = ("texref", "surfref", "samplerref")
 _DTYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "pred": "?"}
+
+
+def load(
+    device: "Device", source: str | Path, variables: Mapping[str, int] | None, lazy: bool
+) -> "PtxModule":
+    """See :meth:`lockstep.Device.load_ptx`."""
+    text, name = source, "<ptx>"
+    if isinstance(source, Path) or "\n" not in source:
+        name = str(source)
+        try:
+            text = Path(source).read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not a text file"
+            raise InputError(source, "", f"cannot read: {reason}") from error
+    tree = parse(text, name)
+    if not lazy:
+        shared = device.gpu.shared
+        check(tree, shared.bytes - shared.reserved_per_cta)
+    return PtxModule(device, tree, text, variables)
 
 
 class PtxModule(Module):

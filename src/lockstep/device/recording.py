@@ -27,7 +27,7 @@ class Recorder:
         self.path, self._device, self._tracer = Path(path), device, tracer
         self._convert = not api.is_tracefile_name(self.path)
         beside = self.path.with_name(f".{self.path.name}.lst") if self._convert else self.path
-        self._recording: Recording | None = Recording(beside, device.name)
+        self._recording: Recording | None = Recording(beside, device.name, device.gpu.name)
         self._streams: set[int] = set()  # of the launches since all were waited for
         self._waited = True
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.textures import (
     HEADER_BYTES,
     Sampling,
@@ -24,6 +25,7 @@ class Texture:
 
     ``values``: (depth, layers or faces,) (height,) width, and last the channels, if there are
     several. ``levels``: the further levels of detail, likewise. ``cube``: six faces for each layer.
+    ``samples``: of each element; if there are several, their axis comes after the width.
     ``normalized_values``: integers are read as numbers from 0 (or -1) to 1. The other arguments are
     those of :class:`Sampler`.
     """
@@ -40,6 +42,7 @@ class Texture:
         layered: bool = False,
         cube: bool = False,
         normalized_values: bool = False,
+        samples: int = 1,
         levels: Sequence[Any] = (),
         **sampling: Any,
     ):
@@ -47,13 +50,14 @@ class Texture:
         all_levels = [np.ascontiguousarray(v) for v in (values, *levels)]
         records = [
             describe(
-                v.shape[:-1] if channels > 1 else v.shape,
+                _elements(v.shape, samples, channels),
                 v.dtype,
                 how,
-                channels=channels if channels == 1 or v.shape[-1] == channels else 0,
+                channels=channels,
                 layered=layered,
                 normalized_values=normalized_values,
                 cube=cube,
+                samples=samples,
             )
             for v in all_levels
         ]
@@ -86,7 +90,9 @@ class Sampler:
 
     ``filter`` is point or linear. ``address`` is wrap, clamp, mirror or border, or a tuple with one
     for each of x, y, z. ``normalized``: coordinates go from 0 to 1. ``level_filter``,
-    ``level_bias`` and ``level_limits`` choose among levels of detail.
+    ``level_bias`` and ``level_limits`` choose among levels of detail. ``compare`` is never, less,
+    equal, less_equal, greater, not_equal, greater_equal or always: what a depth that an instruction
+    names must be to the texture's elements, for the result to be 1 and not 0.
     """
 
     def __init__(
@@ -106,6 +112,16 @@ class Sampler:
     def __del__(self):
         if getattr(self, "handle", 0) and self.device.memory.base:
             remove(self.device.memory, self.handle)
+
+
+def _elements(shape: tuple[int, ...], samples: int, channels: int) -> tuple[int, ...]:
+    """The shape of an array without its axes of samples and channels."""
+    inner = {"samples": samples, "channels": channels}
+    inner = {name: count for name, count in inner.items() if count > 1}
+    if inner and shape[len(shape) - len(inner) :] != tuple(inner.values()):
+        wanted = " and ".join(f"{count} {name}" for name, count in inner.items())
+        raise WorkloadError(f"values of shape {shape} have no last axes for {wanted}")
+    return shape[: len(shape) - len(inner)]
 
 
 def _modes(address: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -162,6 +162,11 @@ class L1(Spec, kw_only=True):
     mshr_merges: _int(1, 65536, "requests", "requests that can wait on one entry") = 8
     miss_queue: _int(1, 65536, "requests", "requests waiting to enter the interconnect") = 16
 
+    @property
+    def cycle_sectors(self) -> int:
+        """Sectors read out in a cycle: whole ones, whatever ``bytes_per_cycle``."""
+        return max(1, self.bytes_per_cycle // self.sector_bytes)
+
 
 class ConstantCache(Spec, kw_only=True):
     """Constant cache of an SM."""

@@ -25,6 +25,14 @@ def percent(part: float, whole: float) -> float:
     return ratio(100 * part, whole)
 
 
+def utilization(busy: float, peak: float) -> float:
+    """``busy`` as percent of ``peak``, where what was begun in the period may end after it.
+
+    A port that has more to do than the period is long was busy to its end.
+    """
+    return percent(min(busy, peak), peak)
+
+
 def sums(records: np.ndarray) -> SimpleNamespace:
     """Counter records summed over units: attributes by counter name, lists where it is an array."""
     fields = np.atleast_1d(np.asarray(records))

@@ -1,6 +1,6 @@
 """Speed of light: how near each unit came to the most it could do while CTAs ran."""
 
-from lockstep.metrics.facts import Facts, dram_peak, percent
+from lockstep.metrics.facts import Facts, dram_peak, percent, utilization
 from lockstep.metrics.metric import Metric, execution_units
 from lockstep.metrics.sm_memory import l1_sectors
 
@@ -32,10 +32,8 @@ METRICS = (
     Metric(
         "sim__sol_l1.pct",
         "%",
-        "Bytes of the sectors that loads and stores access, of what the L1s' data ports move.",
-        lambda k: percent(
-            l1_sectors(k) * k.gpu.l1.sector_bytes, k.sm_cycles * k.gpu.l1.bytes_per_cycle
-        ),
+        "Sectors that loads and stores access, of what the L1s' data ports move.",
+        lambda k: percent(l1_sectors(k), k.sm_cycles * k.gpu.l1.cycle_sectors),
     ),
     Metric(
         "sim__sol_shared.pct",
@@ -47,7 +45,7 @@ METRICS = (
         "sim__sol_crossbar.pct",
         "%",
         "Port cycles with a flit, requests or replies, whichever are more; at the narrower side.",
-        lambda k: percent(
+        lambda k: utilization(
             max(k.sm.noc_request_flits, k.sm.noc_reply_flits),
             min(k.gpu.sm.count, k.slices) * k.clocks(k.gpu.interconnect.clock_mhz),
         ),
@@ -56,13 +54,13 @@ METRICS = (
         "sim__sol_l2.pct",
         "%",
         "Slice-cycles in which the data port moves something.",
-        lambda k: percent(k.memory.l2_busy, k.slices * k.clocks(k.gpu.l2.clock_mhz)),
+        lambda k: utilization(k.memory.l2_busy, k.slices * k.clocks(k.gpu.l2.clock_mhz)),
     ),
     Metric(
         "sim__sol_dram.pct",
         "%",
         "Bytes moved, of what the data buses could move while CTAs ran.",
-        lambda k: percent(k.dram_bytes, dram_peak(k.gpu) * k.running / (k.gpu.clock_mhz * 1e6)),
+        lambda k: utilization(k.dram_bytes, dram_peak(k.gpu) * k.running / (k.gpu.clock_mhz * 1e6)),
     ),
 )
 

@@ -47,11 +47,12 @@ def load_image(
 ) -> Module:
     """Load a fat binary, a cubin, or PTX text; ``ptx``: PTX even where there is machine code.
 
-    ``variables``: see :meth:`lockstep.Device.load_ptx`.
+    ``variables``: see :meth:`lockstep.Device.load_ptx`. A kernel that cannot be executed is refused
+    when it is asked for: libraries have many that no program launches.
     Raises :class:`NoImage` if the device's GPU can run none of it, other errors if it is damaged.
     """
     if not data.startswith((_ELF, _FAT)):
-        return device.load_ptx(_text(data))
+        return device.load_ptx(_text(data), lazy=True)
     images = images_of(data, _NAME)
     allowed = [image for image in images if not ptx or image.kind == "ptx"]
     best = max(
@@ -62,7 +63,7 @@ def load_image(
     if best is None:
         raise NoImage(_mismatch(device, images))
     if best.kind == "ptx":
-        return device.load_ptx(_text(best.data), variables)
+        return device.load_ptx(_text(best.data), variables, lazy=True)
     return device.load_cubin(best.data)
 
 

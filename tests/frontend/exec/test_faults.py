@@ -182,7 +182,6 @@ def test_ctrl_c_ends_an_endless_loop_at_once(device):
         ("", 1, 32, 1 << 20, "shared memory"),
         (".maxntid 64, 1, 1", 1, 96, 0, r"its \.maxntid allows 64"),
         (".reqntid 64, 2, 1", 1, (64, 1), 0, r"its \.reqntid is \(64, 2, 1\)"),
-        (".reqnctapercluster 2", 2, 32, 0, "clusters of one CTA"),
     ],
 )
 def test_launches_beyond_a_limit_are_refused(device, directives, grid, block, shared, message):

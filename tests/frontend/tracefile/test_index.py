@@ -5,14 +5,14 @@ import dataclasses
 import pytest
 
 from lockstep.errors import WorkloadError
-from lockstep.frontend.tracefile import index
+from lockstep.frontend.tracefile import container, index
 from lockstep.frontend.tracefile.columns import Malformed
 from lockstep.isa.instruction import INSTRUCTION
 from lockstep.workload import ADDRESS, RUN, WARP, Kernel, MemoryCopy, Workload
 
 
-def decoded(payload, newer=False):
-    return index.decode(payload, 12, newer, lambda kernel, chunks: chunks)
+def decoded(payload, minor=container.MINOR):
+    return index.decode(payload, 12, minor, lambda kernel, chunks: chunks)
 
 
 def test_every_field_of_the_contract_is_stored():
@@ -20,7 +20,7 @@ def test_every_field_of_the_contract_is_stored():
     stored = {"code", "name", "ctas", "source", *index.SCALARS, *index.TRIPLES}
     assert {f.name for f in dataclasses.fields(Kernel)} == stored
     assert {f.name for f in dataclasses.fields(MemoryCopy)} == {"address", "bytes"}
-    assert {f.name for f in dataclasses.fields(Workload)} == {"name", "commands", "path"}
+    assert {f.name for f in dataclasses.fields(Workload)} == {"name", "commands", "path", "gpu"}
     assert INSTRUCTION.itemsize == 8 * index.WORDS
     assert RUN.names == ("static", "count", "mask")
     assert ADDRESS.names == ("first", "stride", "pool")
@@ -47,11 +47,24 @@ def test_an_impossible_chunk_is_refused(chunk, small):
 
 def test_only_a_newer_minor_version_may_add_bytes(small):
     payload = index.encode(small, [[], []])
-    assert decoded(payload + b"more", newer=True)[0].name == "small"
-    with pytest.raises(Malformed, match="strings"):
+    assert decoded(payload + b"more", minor=2)[0].name == "small"
+    with pytest.raises(Malformed, match="4 bytes too many"):
         decoded(payload + b"more")
+    with pytest.raises(Malformed, match="2 bytes too many"):
+        decoded(payload, minor=0)
+    assert decoded(payload[:-2], minor=0)[0].gpu == ""
     with pytest.raises(Malformed, match="strings"):
+        decoded(payload[:-3])
+
+
+def test_the_gpu_lies_behind_the_strings(small):
+    small.gpu = "Größe 9"
+    payload = index.encode(small, [[], []])
+    assert decoded(payload)[0].gpu == decoded(payload + b"more", minor=2)[0].gpu == small.gpu
+    with pytest.raises(Malformed, match="name of a GPU behind"):
         decoded(payload[:-1])
+    with pytest.raises(Malformed, match="UTF-8"):
+        decoded(payload[:-1] + b"\xff")
 
 
 @pytest.mark.parametrize(

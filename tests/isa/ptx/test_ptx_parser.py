@@ -16,8 +16,9 @@ def test_a_module():
     assert module.functions == module.variables == module.entries == {}
 
 
-def test_the_address_size_is_32_unless_given():
-    assert parse(".version 8.10 .target sm_90a").address_size == 32
+def test_the_address_size_is_64_unless_given():
+    assert parse(".version 8.10 .target sm_90a").address_size == 64
+    assert parse(".version 8.10 .target sm_90a .address_size 32").address_size == 32
     assert parse(".version 8.10 .target sm_90a").version == (8, 10)
 
 

@@ -65,6 +65,26 @@ def test_memory(text, expected):
     assert widths(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SULD.D.BA.1D.64.STRONG.SM.TRAP", (2, (1, 1))),
+        ("SULD.D.BA.2D.128.STRONG.SM.TRAP", (4, (2, 1))),
+        ("SULD.D.BA.2D.U8.TRAP", (1, (2, 1))),
+        ("SUST.D.BA.3D.128.STRONG.SM.TRAP", (4, (3, 4, 1))),
+        ("SUST.D.BA.2D_ARRAY.64.STRONG.SM.TRAP", (2, (3, 2, 1))),
+        ("SUST.D.BA.1D_ARRAY.STRONG.SM.TRAP", (1, (2, 1, 1))),
+        ("SUST.P.2D.STRONG.SM.TRAP", (4, (2, 4, 1))),
+        ("SUST.P.2D.STRONG.SM.RG.TRAP", (2, (2, 2, 1))),
+        ("SUST.P.1D.STRONG.SM.R.TRAP", (1, (1, 1, 1))),
+        ("SURED.D.BA.2D.ADD.U64.STRONG.SYS.TRAP", (2, (2, 2, 1))),
+    ],
+)
+@pytest.mark.parametrize("architecture", [61, 70, 90])
+def test_surfaces(text, expected, architecture):
+    assert widths(text, architecture) == expected
+
+
 def test_compare_and_swap_takes_one_operand_of_two_values_before_volta():
     assert widths("ATOM.E.CAS", 61) == (1, (2, 2))
     assert widths("ATOM.E.CAS.64", 61) == (2, (2, 4))

@@ -40,6 +40,8 @@ TEXTURE = np.dtype(
         ("level_bias", "f8"),  # added to the level that is asked for
         ("level_least", "f8"),  # and then its limits
         ("level_most", "f8"),
+        ("compare", "i8"),  # place in COMPARISONS: when a depth that is asked for passes
+        ("samples", "i8"),  # of each element
     ]
 )
 MAGIC = 0x6C6F636B_74657874
@@ -100,6 +102,9 @@ def remove(memory: DeviceMemory, handle: int) -> None:
 
 _NUMBERS = {"u": Number.UNSIGNED, "i": Number.SIGNED, "f": Number.FLOAT}
 FILTERS = ("point", "linear")
+COMPARISONS = (  # bits 0 to 2: whether what is less, equal, greater passes
+    "never", "less", "equal", "less_equal", "greater", "not_equal", "greater_equal", "always",
+)  # fmt: skip
 FACES = 6  # of a cube
 
 
@@ -108,7 +113,8 @@ class Sampling:
     """How elements are read: what a sampler says.
 
     ``address`` is for x, y and z. ``level_filter``, ``level_bias`` and ``level_limits`` are for
-    textures with several levels of detail.
+    textures with several levels of detail. ``compare`` is how a depth that an instruction names
+    must be to the texture's elements; PTX leaves it open, the default is OpenGL's.
     """
 
     filter: str = "point"
@@ -117,12 +123,17 @@ class Sampling:
     level_filter: str = "point"
     level_bias: float = 0.0
     level_limits: tuple[float, float] = (0.0, math.inf)
+    compare: str = "less_equal"
 
     def write(self, record: np.ndarray) -> None:
         """Set a record's fields. Raises :class:`WorkloadError` for names that there are not."""
         for name in (self.filter, self.level_filter):
             if name not in FILTERS:
                 raise WorkloadError(f"texture filter {name!r}: expected {' or '.join(FILTERS)}")
+        if self.compare not in COMPARISONS:
+            names = ", ".join(COMPARISONS)
+            raise WorkloadError(f"texture comparison {self.compare!r}: expected one of {names}")
+        record["compare"] = COMPARISONS.index(self.compare)
         modes = [_mode(a, self.normalized) for a in self.address]
         record["linear"], record["normalized"] = self.filter == "linear", self.normalized
         for axis, mode in zip("xyz", modes, strict=True):
@@ -151,11 +162,12 @@ def describe(
     layered: bool,
     normalized_values: bool,
     cube: bool = False,
+    samples: int = 1,
 ) -> np.ndarray:
     """The record of a texture of these elements, but for ``data`` and ``levels``.
 
-    ``shape`` is that of the elements: (depth, layers or faces,) (height,) width. Raises
-    :class:`WorkloadError` for what no texture can be.
+    ``shape`` is that of the elements: (depth, layers or faces,) (height,) width. ``samples`` of
+    each element lie one after the other. Raises :class:`WorkloadError` for what no texture can be.
     """
     dtype = np.dtype(dtype)
     if dtype.kind not in _NUMBERS or dtype.itemsize not in (1, 2, 4):
@@ -168,6 +180,8 @@ def describe(
         raise WorkloadError(f"a texture cannot have shape {shape}")
     if cube and (dimensions < 2 or shape[1] != shape[2] or shape[0] % FACES):
         raise WorkloadError(f"a cube has six square faces, or a multiple of them, not {shape}")
+    if samples < 1 or (samples > 1 and (dimensions != 2 or cube)):
+        raise WorkloadError(f"textures of two dimensions can have samples, not {shape}")
     integer = dtype.kind in "iu"
     if normalized_values and not (integer and dtype.itemsize < 4):
         raise WorkloadError(
@@ -177,14 +191,14 @@ def describe(
         raise WorkloadError("the linear filter needs floats, or integers as normalized values")
     depth = shape[0] if slices or dimensions == 3 else 1
     height = shape[-2] if dimensions > 1 else 1
-    row_bytes = shape[-1] * channels * dtype.itemsize
+    row_bytes = shape[-1] * samples * channels * dtype.itemsize
     record = np.zeros(1, TEXTURE)
     sampling.write(record)
     record["magic"], record["levels"] = MAGIC, 1
     record["width"], record["height"], record["depth"] = shape[-1], height, depth
     record["row_bytes"], record["slice_bytes"] = row_bytes, row_bytes * height
     record["channels"], record["number_bytes"] = channels, dtype.itemsize
-    record["number"] = _NUMBERS[dtype.kind]
+    record["number"], record["samples"] = _NUMBERS[dtype.kind], samples
     record["scale"] = 1 / np.iinfo(dtype).max if normalized_values else 0
     record["layered"], record["dimensions"], record["cube"] = layered, dimensions, cube
     return record

@@ -12,7 +12,7 @@ from lockstep.frontend.tracefile.columns import LIMIT
 
 MAGIC = b"\x89LST\r\n\x1a\n"  # as PNG's: shows 7-bit and line-end damage
 END_MAGIC = b"LSTend\r\n"
-MAJOR, MINOR = 2, 0
+MAJOR, MINOR = 2, 1
 HEADER = struct.Struct("<8sHH")  # magic, major and minor version
 FOOTER = struct.Struct("<QII8s")  # index: offset, unpacked size, CRC-32 with header; end magic
 LEVEL = 19  # of Zstandard
@@ -67,8 +67,8 @@ class File:
             return self._whole[offset : offset + size]
         return self._read(offset, size)[0]
 
-    def index(self) -> tuple[bytes, int, bool]:
-        """The payload of the index, where it lies, and whether a newer minor version wrote it."""
+    def index(self) -> tuple[bytes, int, int]:
+        """The payload of the index, where it lies, and the minor version that wrote it."""
         head = self.read(0, HEADER.size)
         minor = _check_header(self.path, head)
         end = self.size - FOOTER.size
@@ -82,7 +82,7 @@ class File:
         index = self.read(offset, end - offset)
         if _index_crc(head, index, offset, raw_size) != crc:
             raise self._wrong(offset, "checksum mismatch in the index or the header")
-        return self._unpacked(offset, index, raw_size), offset, minor > MINOR
+        return self._unpacked(offset, index, raw_size), offset, minor
 
     def section(self, offset: int, size: int, raw_size: int, crc: int) -> bytes:
         """The payload of a section."""

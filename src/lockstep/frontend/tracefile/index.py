@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep.errors import WorkloadError
+from lockstep.frontend.tracefile import container
 from lockstep.frontend.tracefile.codes import WORDS, CodeCollector, CodeTables, codes
 from lockstep.frontend.tracefile.columns import (
     LIMIT,
@@ -79,7 +80,8 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     tables = [[[len(t) for t in texts]], *collector.tables(), [kinds], _columns(copies, 2)]
     tables += [_columns(kernels, len(KERNEL) + 1), _columns([c for own in chunks for c in own], 4)]
     _check_sizes(texts, tables)
-    return pack_tables(tables) + b"".join(texts)
+    gpu = workload.gpu.encode("utf-8", "surrogatepass")
+    return pack_tables(tables) + b"".join(texts) + len(gpu).to_bytes(2, "little") + gpu
 
 
 def _check_sizes(texts, tables) -> None:
@@ -134,23 +136,27 @@ def _columns(rows, width: int):
 
 
 @modular  # differences are modulo 2**64
-def decode(payload: bytes, begin: int, newer: bool, source: Source) -> tuple[Workload, int]:
+def decode(payload: bytes, begin: int, minor: int, source: Source) -> tuple[Workload, int]:
     """The workload of an index, and where its last chunk ends; the first begins at ``begin``.
 
-    ``newer``: a later minor version wrote it, so more may follow. Raises :class:`Malformed`.
+    ``minor``: the version that wrote it; later ones than ours may add more. Raises
+    :class:`Malformed`.
     """
     tables, position = unpack_tables(np.frombuffer(payload, np.uint8), TABLES, MOST_MEMBERS)
     (lengths,), *code_tables, (kinds,), copies, kernels, chunks = tables
     listed = (lengths, code_tables[1][0], kinds, copies[0], kernels[0], chunks[0])
     if max(map(len, listed)) > MOST_ROWS:
         raise Malformed(f"expected at most {MOST_ROWS} commands, names or chunks")
-    strings = _strings(lengths.tolist(), payload, position, newer)
+    strings, position = _strings(lengths.tolist(), payload, position)
+    gpu, position = _gpu(payload, position) if minor else ("", position)
+    if position < len(payload) and minor <= container.MINOR:
+        raise Malformed(f"{len(payload) - position} bytes too many at the end of the index")
     all_codes = codes(CodeTables(*code_tables), strings)
     placed, end = _placed([StoredChunk(*row) for row in zip(*chunks.tolist())], begin)
     moves = [MemoryCopy(*row) for row in zip(*copies.tolist())]
     launches = _kernels(list(zip(*kernels.tolist())), (all_codes, strings), placed, source)
     commands = _in_order(kinds.tolist(), moves, launches)
-    return Workload(strings[0], commands), end
+    return Workload(strings[0], commands, gpu=gpu), end
 
 
 def _in_order(kinds: list[int], *lists: list) -> list:
@@ -200,13 +206,26 @@ def _kernel(code: Code, name: str, numbers: list[int]) -> Kernel:
     return kernel
 
 
-def _strings(lengths: list[int], payload: bytes, position: int, newer: bool) -> list[str]:
-    """The strings behind the tables."""
+def _gpu(payload: bytes, position: int) -> tuple[str, int]:
+    """The name of the GPU behind the strings, and where it ends."""
+    start = position + 2
+    end = start + int.from_bytes(payload[position:start], "little")
+    if end > len(payload):
+        raise Malformed("expected the name of a GPU behind the strings")
+    try:
+        return payload[start:end].decode("utf-8", "surrogatepass"), end
+    except UnicodeDecodeError:
+        raise Malformed("expected the name of a GPU in UTF-8") from None
+
+
+def _strings(lengths: list[int], payload: bytes, position: int) -> tuple[list[str], int]:
+    """The strings behind the tables, and where they end."""
     end = position + sum(lengths)
-    if not lengths or min(lengths) < 0 or end > len(payload) or (end < len(payload) and not newer):
+    if not lengths or min(lengths) < 0 or end > len(payload):
         raise Malformed(f"expected strings of {end - position} bytes at the end of the index")
     places = pairwise(accumulate(lengths, initial=position))
     try:
-        return [payload[begin:end].decode("utf-8", "surrogatepass") for begin, end in places]
+        texts = [payload[a:b].decode("utf-8", "surrogatepass") for a, b in places]
     except UnicodeDecodeError:
         raise Malformed("expected strings in UTF-8") from None
+    return texts, end

@@ -19,9 +19,11 @@ Place = tuple[int, index.StoredChunk]
 class Recording:
     """A trace under construction: its chunks wait in a temporary file until ``close``."""
 
-    def __init__(self, path: Path, name: str):
-        """Raises :class:`InputError` if nothing can be written beside ``path``."""
-        self.path, self._name = path, name
+    def __init__(self, path: Path, name: str, gpu: str = ""):
+        """``gpu``: the name of the GPU that runs what is recorded.
+
+        Raises :class:`InputError` if nothing can be written beside ``path``."""
+        self.path, self._name, self._gpu = path, name, gpu
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._chunks = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115 (closed by the last calls)
@@ -103,7 +105,7 @@ class Recording:
         """Write the file; kernels that were not read to their end are left out."""
         whole = [c for c in self._commands if isinstance(c, MemoryCopy) or id(c) in self._places]
         with self._chunks, replacing(self.path) as temporary, temporary.open("wb") as file:
-            write_with(Workload(self._name, whole), file, self._copy_chunks)
+            write_with(Workload(self._name, whole, gpu=self._gpu), file, self._copy_chunks)
 
     def _copy_chunks(self, kernel: Kernel, file: BinaryIO) -> Iterator[index.StoredChunk]:
         for start, chunk in self._places[id(kernel)]:

@@ -78,7 +78,7 @@ class _ModuleReader:
     def _read_size(self) -> int:
         cursor = self._cursor
         if not cursor.accept(".address_size"):
-            return 32  # PTX ISA, "PTX Module Directives: .address_size"
+            return 64  # the PTX ISA says 32, but ptxas 13.0 has 64 alone
         start, size = cursor.index, read_count(cursor, "an address size")
         if size not in (32, 64):
             raise cursor.expected("an address size of 32 or 64", start)

@@ -128,6 +128,15 @@ def compare_and_swap(o: Operation) -> Widths:
     return data, (address, 2 * data)
 
 
+def surface(o: Operation) -> Widths:
+    """The coordinates, then the data: bytes (.D), or channels in the surface's format (.P)."""
+    axes = next((_AXES[m[:2]] + m.endswith("_ARRAY") for m in o.modifiers if m[:2] in _AXES), 1)
+    data = _data_registers(o)
+    if "P" in o.modifiers:
+        data = next((count for part, count in _PARTS.items() if part in o.modifiers), 4)
+    return data, (axes, 1) if o.base == "SULD" else (axes, data, 1)
+
+
 def tensor(o: Operation) -> Widths:
     """Tensor memory to or from registers: ``.x32`` is 32 registers a lane."""
     counts = [_COUNT.fullmatch(m) for m in o.modifiers if m.startswith("x")]
@@ -145,12 +154,15 @@ def by_class(o: Operation) -> Widths:
 
 
 _MEMORY = {OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION}
+_AXES = {"1D": 1, "2D": 2, "3D": 3}
+_PARTS = {"R": 1, "RG": 2}
 _PAIRED = {OpClass.INT32, OpClass.MOVE, OpClass.UNIFORM}
 RULES = {
     "": by_class,
     "matrix": matrix,
     "warpgroup": warpgroup,
     "convert": convert,
+    "surface": surface,
     "tensor": tensor,
     "compare_and_swap": compare_and_swap,
 }

@@ -30,7 +30,7 @@ KERNEL = assembler.KERNEL.format(target="sm_90a", version="8.8")
         ("ld.global.L2::cache_hint.u32 %r1, [%d1];", "takes 3 operands, not 2"),
         ("selp.b32 %r1, %r2, %r3, %r4;", "takes predicates only where it reads one"),
         ("add.u32 %r1, %r2, %p1;", "takes predicates only where it reads one"),
-        ("lop3.b32 %r1, %r2, %r3, %r4, %r5;", "needs a number as its table"),
+        ("lop3.b32 %r1, %r2, %r3, %r4, %r5;", "needs a number from 0 to 255 as its table"),
         ("redux.sync.add.u32 %r1, %r2, p0;", "needs a register or number of its members"),
         (
             "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "

@@ -84,9 +84,9 @@ def test_bad_copies_end_the_launch(device, copy, message):
 
 
 def test_a_size_that_does_not_exist_is_refused(device):
-    module = device.load_ptx(kernel("mov.u64 %s, tile; cp.async.cg.shared.global [%s], [%in], 8;"))
+    text = kernel("mov.u64 %s, tile; cp.async.cg.shared.global [%s], [%in], 8;")
     with pytest.raises(lockstep.InputError, match="cannot copy so many bytes"):
-        module["k"][1, 32](0, 0)
+        device.load_ptx(text)
 
 
 INITIALISE = """setp.eq.u32 %q, %i, 0; @%q mbarrier.init.shared.b64 [%m], COUNT; bar.sync 0;"""

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import lockstep
-from lockstep.frontend.exec.program import Recording
 from ptx_twin.programs import kernel
 
 
@@ -387,5 +386,5 @@ def test_an_alias_is_the_function_that_it_stands_for(run):
 )
 def test_calls_that_cannot_be_made_are_refused_with_their_line(device, before, body, message):
     with pytest.raises(lockstep.InputError, match=message) as caught:
-        device.load_ptx(kernel(body, before))["k"].executor(Recording.NOTHING)
+        device.load_ptx(kernel(body, before))
     assert "line" in caught.value.where

@@ -244,11 +244,13 @@ class LaneBuilder:
 
     def intrinsic(self, name: str, result: ir.Type, arguments: list[ir.Value]) -> ir.Value:
         """Call an LLVM intrinsic or a function of the module by name."""
+        kind = ir.FunctionType(result, [a.type for a in arguments])
+        return self.ir.call(self.declared(name, kind), arguments)
+
+    def declared(self, name: str, kind: ir.FunctionType) -> ir.Function:
+        """A function of the module by name, declared if it is not there yet."""
         function = self.module.globals.get(name)
-        if function is None:
-            kind = ir.FunctionType(result, [a.type for a in arguments])
-            function = ir.Function(self.module, kind, name)
-        return self.ir.call(function, arguments)
+        return ir.Function(self.module, kind, name) if function is None else function
 
     def elementwise(self, name: str, *values: Value) -> Value:
         """An LLVM intrinsic ``llvm.name`` that maps elements of one type to that type."""
@@ -270,12 +272,12 @@ class LaneBuilder:
         name = "_".join([name, *(v.type.name for v in values)])
         signature = ir.FunctionType(self.vector(kind), [v.ir.type for v in values])
 
-        def body(builder: ir.IRBuilder, function: ir.Function) -> None:
+        def body(function: ir.Function) -> None:
             if strict:
                 function.attributes = _Strict(function.attributes)
             inner = copy(self)
-            inner.ir, inner.function = builder, function
-            inner._records, inner._known = {}, {}
+            inner.ir = ir.IRBuilder(function.append_basic_block("entry"))
+            inner.function, inner._records, inner._known = function, {}, {}
             inputs = [
                 Value(a, v.type, settled=v.type.kind != "float")
                 for a, v in zip(function.args, values)
@@ -287,7 +289,7 @@ class LaneBuilder:
         return Value(self.ir.call(function, [v.ir for v in values]), kind)
 
     def local_function(
-        self, name: str, kind: ir.FunctionType, emit: Callable[[ir.IRBuilder, ir.Function], None]
+        self, name: str, kind: ir.FunctionType, emit: Callable[[ir.Function], None]
     ) -> ir.Function:
         """A function of the module's own, emitted once: for what is too long to repeat."""
         function = self.module.globals.get(name)
@@ -295,7 +297,7 @@ class LaneBuilder:
             function = ir.Function(self.module, kind, name)
             function.linkage = "internal"
             function.attributes.add("noinline")
-            emit(ir.IRBuilder(function.append_basic_block("entry")), function)
+            emit(function)
         return function
 
     def runtime(self, name: str, arguments: list[ir.Value]) -> ir.Value:

@@ -26,7 +26,7 @@ class Place:
 
 
 _SAMPLING = ("linear", "address_x", "address_y", "address_z", "level_linear", "level_bias")
-_SAMPLING += ("level_least", "level_most")
+_SAMPLING += ("level_least", "level_most", "compare")
 
 
 class Texture:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder, type_suffix
-from lockstep.frontend.exec.lanes.fetch import CHANNELS, Place, Texture, fetch
+from lockstep.frontend.exec.lanes.fetch import CHANNELS, ONE, Place, Texture, fetch
 from lockstep.frontend.exec.lanes.flow import Values, either
 from lockstep.frontend.exec.lanes.types import F32, I32, PRED, Value
-from lockstep.frontend.exec.textures import Address
+from lockstep.frontend.exec.textures import COMPARISONS, Address
 
 AXES = "xyz"
 SIZES = ("width", "height", "depth")
@@ -25,31 +25,39 @@ _TURNS = 16  # times its size that an index is moved up before its remainder is 
 class Coordinates:
     """Where lanes look: ``values`` for x, y, z, f32 or i32; ``layer`` (i32) if it is layered.
 
-    ``offsets`` (i32) count in elements. ``cube``: the values are a direction.
+    ``offsets`` (i32) count in elements. ``cube``: the values are a direction. ``sample`` (i32): of
+    each element. ``depth`` (f32): elements are compared with it, and become 1 or 0.
     """
 
     values: tuple[Value, ...]
     layer: Value | None = None
     offsets: tuple[Value, ...] = ()
     cube: bool = False
+    sample: Value | None = None
+    depth: Value | None = None
 
     @property
     def name(self) -> str:
         """Distinguishes coordinates for which different code is needed."""
         parts = "a" * bool(self.layer) + "o" * bool(self.offsets) + "c" * self.cube
+        parts += "s" * bool(self.sample) + "d" * bool(self.depth)
         return f"{len(self.values)}{self.values[0].type.name}{parts}"
 
     @property
     def parts(self) -> list[Value]:
         """What an outlined function needs."""
-        return [*self.values, *self.offsets, *([self.layer] if self.layer else [])]
+        single = (self.layer, self.sample, self.depth)
+        return [*self.values, *self.offsets, *(v for v in single if v)]
 
     def rebuilt(self, values: Values) -> "Coordinates":
         """The same from the arguments of an outlined function."""
         own = [Value(v, part.type) for v, part in zip(values, self.parts)]
         axes = len(self.values)
-        layer = own.pop() if self.layer else None
-        return replace(self, values=tuple(own[:axes]), offsets=tuple(own[axes:]), layer=layer)
+        depth, sample, layer = (
+            own.pop() if value else None for value in (self.depth, self.sample, self.layer)
+        )
+        values, offsets = tuple(own[:axes]), tuple(own[axes:])
+        return Coordinates(values, layer, offsets, self.cube, sample, depth)
 
 
 def elements(b: LaneBuilder, texture: Texture, at: Coordinates, corners: int | None) -> Values:
@@ -104,7 +112,7 @@ def _on_face(b: LaneBuilder, at: Coordinates) -> Coordinates:
         values.append(Value(emit.fadd(emit.fmul(part, half), half), F32))
     if at.layer is not None:
         face = emit.add(emit.mul(at.layer.ir, b.constant(I32, FACES).ir), face)
-    return Coordinates(tuple(values), Value(face, I32), cube=True)
+    return replace(at, values=tuple(values), layer=Value(face, I32))
 
 
 def _at_least(b: LaneBuilder, one: ir.Value, other: ir.Value) -> ir.Value:
@@ -123,7 +131,38 @@ def _nearest(b: LaneBuilder, texture: Texture, at: Coordinates) -> Values:
         if value.type == F32:
             index = _whole(b, b.elementwise("floor", _scaled(b, texture, axis, value, at.cube)))
         indices.append(_inside(b, texture, axis, index, at))
-    return fetch(b, texture, _place(b, texture, indices, at.layer))
+    if at.sample is not None:
+        indices[0] = (_sample(b, texture, indices[0][0], at.sample), indices[0][1])
+    return _fetched(b, texture, _place(b, texture, indices, at.layer), at)
+
+
+def _sample(b: LaneBuilder, texture: Texture, x: ir.Value, sample: Value) -> ir.Value:
+    """Where a sample of an element is in its row; a number that there is not is the last."""
+    samples = texture.number("samples").ir
+    last = b.ir.sub(samples, b.constant(I32, 1).ir)
+    return b.ir.add(b.ir.mul(x, samples), _limit(b, "umin", sample.ir, last))
+
+
+def _fetched(
+    b: LaneBuilder, texture: Texture, place: Place, at: Coordinates, channel: int = 0
+) -> Values:
+    """The channels of an element, and its address; after a comparison only one has its outcome."""
+    *channels, address = fetch(b, texture, place)
+    if at.depth is None:
+        return [*channels, address]
+    element = b.cast(Value(channels[channel], I32), F32)
+    passed, nothing = b.constant(PRED, 0).ir, b.constant(PRED, 0).ir
+    compare = texture.field("compare")
+    for bit, order in enumerate(("<", "==", ">")):
+        wanted = b.ir.and_(compare, ir.Constant(WORD, 1 << bit))
+        asked = b.ir.icmp_unsigned("!=", wanted, ir.Constant(WORD, 0))
+        holds = b.ir.fcmp_ordered(order, at.depth.ir, element.ir)
+        passed = b.ir.or_(passed, b.ir.select(asked, holds, nothing))
+    always = texture.holds("compare", COMPARISONS.index("always"))
+    passed = b.ir.select(always, b.constant(PRED, 1).ir, passed)
+    zero, one = (b.constant(I32, bits).ir for bits in (0, ONE))
+    outcome = b.ir.select(passed, one, zero)
+    return [*(outcome if k == channel else (zero, one)[k == 3] for k in range(CHANNELS)), address]
 
 
 def _linear(b: LaneBuilder, texture: Texture, at: Coordinates) -> Values:
@@ -136,7 +175,7 @@ def _linear(b: LaneBuilder, texture: Texture, at: Coordinates) -> Values:
         for _, other in chosen[1:]:
             weight = b.ir.fmul(weight, other)
         place = _place(b, texture, [index for index, _ in chosen], at.layer)
-        *channels, where = fetch(b, texture, place)
+        *channels, where = _fetched(b, texture, place, at)
         numbers = [b.ir.bitcast(c, b.vector(F32)) for c in channels]
         sums = [_fused(b, weight, n, s) for n, s in zip(numbers, sums)]
         address = address or where
@@ -148,7 +187,7 @@ def _corners(b: LaneBuilder, texture: Texture, at: Coordinates, channel: int) ->
     found = []
     for x, y in ((0, 1), (1, 1), (1, 0), (0, 0)):
         place = _place(b, texture, [sides[0][x][0], sides[1][y][0]], at.layer)
-        found.append(fetch(b, texture, place))
+        found.append(_fetched(b, texture, place, at, channel))
     return [*(f[channel] for f in found), found[-1][CHANNELS]]
 
 

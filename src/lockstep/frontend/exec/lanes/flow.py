@@ -48,13 +48,10 @@ def outlined(
     the calling block too.
     """
     shape = ir.LiteralStructType([*results, BIT])
-    function = b.module.globals.get(name)
-    if function is None:
-        kind = ir.FunctionType(shape, [POINTER, MASK, *(a.type for a in arguments)])
-        function = ir.Function(b.module, kind, name)
-        function.linkage = "internal"
-        function.attributes.add("noinline")
-        _define(LaneBuilder(b.module, function), shape, emit)
+    kind = ir.FunctionType(shape, [POINTER, MASK, *(a.type for a in arguments)])
+    function = b.local_function(
+        name, kind, lambda own: _define(LaneBuilder(b.module, own), shape, emit)
+    )
     packed = b.ir.call(function, [b.warp, b.bits_of(b.active), *arguments])
     if faults:
         b.fail_if(b.ir.extract_value(packed, len(results)))

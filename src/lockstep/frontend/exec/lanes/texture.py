@@ -11,6 +11,7 @@ from lockstep.frontend.exec.lanes.levels import Detail, blended, by_longest, lev
 from lockstep.frontend.exec.lanes.narrow import narrow
 from lockstep.frontend.exec.lanes.rounding import Rounding
 from lockstep.frontend.exec.lanes.types import F16, F32, I32, I64, Value
+from lockstep.frontend.exec.textures import MAGIC
 
 
 def sample(
@@ -52,9 +53,14 @@ def _at_level(b: LaneBuilder, keys: Value, at: Coordinates, corners: int | None)
     return for_each_texture(b, name, keys, at.parts, [*[I32] * CHANNELS, I64], one)
 
 
-def query(b: LaneBuilder, handles: Handles, field: str, level: Value | None = None) -> Value:
-    """A field of the textures' records (i32), or of that of a level (i32) of each; 0 beyond."""
-    keys = keys_of(b, handles)
+def query(
+    b: LaneBuilder, handles: Handles, field: str, level: Value | None = None, what: int = MAGIC
+) -> Value:
+    """A field of the textures' records (i32), or of that of a level (i32) of each; 0 beyond.
+
+    ``what`` is the first word of the records: samplers have another one.
+    """
+    keys = keys_of(b, handles, what)
     if level is None:
         return _fields(b, keys, field)
     levels = _fields(b, keys, "levels")

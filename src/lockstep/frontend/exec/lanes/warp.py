@@ -79,7 +79,8 @@ def pick(b: LaneBuilder, value: Value, source: Value) -> Value:
     """Each lane's element of the lane (i32, 0 to LANES - 1) that it names."""
     vector = b.vector(value.type)
 
-    def emit(e: ir.IRBuilder, function: ir.Function) -> None:
+    def emit(function: ir.Function) -> None:
+        e = ir.IRBuilder(function.append_basic_block("entry"))
         elements, lanes = function.args
         place = e.alloca(vector)
         place.align = 64
@@ -90,10 +91,7 @@ def pick(b: LaneBuilder, value: Value, source: Value) -> Value:
         align = ir.Constant(HALF, value.type.bytes)
         arguments = [pointers, align, everyone, ir.Constant(vector, ir.Undefined)]
         name = f"llvm.masked.gather.{type_suffix(vector)}.v{LANES}p0"
-        gather = b.module.globals.get(name)
-        if gather is None:
-            kind = ir.FunctionType(vector, [a.type for a in arguments])
-            gather = ir.Function(b.module, kind, name)
+        gather = b.declared(name, ir.FunctionType(vector, [a.type for a in arguments]))
         e.ret(e.call(gather, arguments))
 
     signature = ir.FunctionType(vector, [vector, b.vector(I32)])
@@ -132,13 +130,14 @@ def match_any(b: LaneBuilder, value: Value, members: Value) -> Value:
     """The members whose value is the same as the lane's own, as a mask in each lane."""
     name = f"equals_{value.type.name}"
     signature = ir.FunctionType(b.vector(I32), [MASK, b.vector(value.type)])
-    function = b.local_function(name, signature, lambda e, f: _emit_equals(b, e, f))
+    function = b.local_function(name, signature, lambda own: _emit_equals(b, own))
     equal = b.ir.call(function, [b.bits_of(b.active), value.ir])
     return Value(b.ir.and_(equal, members.ir), I32)
 
 
-def _emit_equals(b: LaneBuilder, e: ir.IRBuilder, function: ir.Function) -> None:
+def _emit_equals(b: LaneBuilder, function: ir.Function) -> None:
     """A loop over distinct values: the lanes of a mask that have each lane's value."""
+    e = ir.IRBuilder(function.append_basic_block("entry"))
     bits, value = function.args
     masks, order = b.vector(I32), ir.VectorType(HALF, LANES)
     start = e.block
@@ -150,7 +149,7 @@ def _emit_equals(b: LaneBuilder, e: ir.IRBuilder, function: ir.Function) -> None
     result.add_incoming(ir.Constant(masks, [0] * LANES), start)
     e.cbranch(e.icmp_unsigned("!=", left, ir.Constant(MASK, 0)), body, done)
     e.position_at_end(body)
-    count = _declared(b, "llvm.cttz.i32", ir.FunctionType(HALF, [HALF, BIT]))
+    count = b.declared("llvm.cttz.i32", ir.FunctionType(HALF, [HALF, BIT]))
     first = e.extract_element(value, e.call(count, [left, ir.Constant(BIT, 1)]))
     undefined = ir.Constant(value.type, ir.Undefined)
     one = e.insert_element(undefined, first, ir.Constant(HALF, 0))
@@ -166,11 +165,6 @@ def _emit_equals(b: LaneBuilder, e: ir.IRBuilder, function: ir.Function) -> None
     e.branch(head)
     e.position_at_end(done)
     e.ret(result)
-
-
-def _declared(b: LaneBuilder, name: str, kind: ir.FunctionType) -> ir.Function:
-    function = b.module.globals.get(name)
-    return function if function is not None else ir.Function(b.module, kind, name)
 
 
 def match_all(b: LaneBuilder, value: Value, members: Value) -> tuple[Value, Value]:

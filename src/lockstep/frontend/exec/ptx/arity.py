@@ -1,17 +1,27 @@
 """How many operands instructions take: LLVM must not see an operation that lacks one.
 
-Counts are those that ptxas 13.0 takes. Instructions that are not here check their own.
+Counts are those that ptxas 13.0 takes.
 """
 
-from lockstep.frontend.exec.ptx.graph import refuse
-from lockstep.isa.ptx.syntax import Function, Instruction, Module
+from lockstep.frontend.exec.ptx.graph import entry_of, labels_of, members_of, refuse
+from lockstep.frontend.exec.ptx.opcodes import Opcode
+from lockstep.isa.ptx.syntax import (
+    Function,
+    Immediate,
+    Instruction,
+    Module,
+    Pair,
+    Register,
+    Sink,
+    Vector,
+)
 
 _COUNTS = {
-    0: "membar griddepcontrol exit trap brkpt",
-    1: "activemask nanosleep prefetch prefetchu setmaxnreg stacksave stackrestore",
-    2: "abs applypriority bfind brev clz cnot cos cvta discard elect ex2 getctarank isspacep"
-    " ldmatrix lg2 mov movmatrix neg not popc rcp rsqrt sin sqrt stmatrix tanh"
-    " testp ld ldu st red cvt",
+    0: "membar griddepcontrol exit trap brkpt ret",
+    1: "activemask bra nanosleep pmevent prefetch prefetchu setmaxnreg stacksave stackrestore",
+    2: "abs applypriority bfind brev brx clz cnot cos cvta discard elect ex2 getctarank"
+    " isspacep istypep ldmatrix lg2 mov movmatrix neg not popc rcp rsqrt sin sqrt stmatrix suld"
+    " suq sured sust tanh testp txq ld ldu st red cvt",
     3: "add addc and bmsk copysign div mapa match mul mul24 or redux rem shl shr sub subc szext xor"
     " atom set setp",
     4: "bfe dp2a dp4a fma fns mad mad24 madc prmt sad selp shf slct vmad mma",
@@ -35,14 +45,29 @@ _BY_NAME = {  # the first part of a name that fits counts
     "cp.async.mbarrier": (1,),
     "cp.async.ca": (3, 4),
     "cp.async.cg": (3, 4),
+    "createpolicy.fractional": (1, 2),
+    "createpolicy.range": (4,),
+    "createpolicy.cvt": (2,),
     "cp.async.bulk.prefetch.tensor": (1,),
     "cp.async.bulk.prefetch": (2,),
-    "cp.async.bulk.tensor": (2,),
-    "cp.reduce.async.bulk.tensor": (2,),
-    "cp": (3, 4),
     "tensormap.replace": (2, 3),
     "tensormap": (3,),
+    "fence.proxy.tensormap::generic.acquire": (2,),
+    "fence": (0,),
+    "tex.level": (3, 4, 5),
+    "tex.grad": (4, 5, 6),
+    "tex": (2, 3, 4),
+    "tld4": (2, 3, 4),
+    "wmma.load": (2, 3),
+    "wmma.store": (2, 3),
+    "wmma.mma": (4,),
+    "wgmma.fence": (0,),
+    "wgmma.commit_group": (0,),
+    "wgmma.wait_group": (1,),
+    "wgmma.mma_async.sp": (6, 8, 9, 10),
+    "wgmma.mma_async": (4, 6, 7, 8),
 }
+_NAMED = {name.partition(".")[0] for name in _BY_NAME}
 _ADDED = ("L2::cache_hint", "multicast::cluster", "im2col")
 _VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg", "vset", "vshl", "vshr")
 _TWO_SOURCES = ("f16x2", "bf16x2", "e4m3x2", "e5m2x2")
@@ -60,7 +85,7 @@ def counts_of(i: Instruction) -> tuple[int, ...]:
         return (3, 4) if single else (4,)
     if i.opcode == "vote":
         return (3,) if "sync" in words else (2,)
-    if i.opcode in ("bar", "barrier", "mbarrier", "cp", "tensormap"):
+    if i.opcode in _NAMED:
         return _named(i)
     if i.opcode not in _PLAIN:
         return ()
@@ -74,8 +99,10 @@ def _named(i: Instruction) -> tuple[int, ...]:
             if "expect_tx" in words[1:] or "noComplete" in words:
                 return (3,)
             added = sum(word in _ADDED for word in words)
-            added += "tensor" in words and "mbarrier::complete_tx::bytes" in words
             return tuple(count + added for count in counts)
+    if i.opcode == "cp":  # a bulk copy
+        counts = (2 if "tensor" in words else 3) + ("bulk_group" not in words)
+        return (counts + sum(word in _ADDED for word in words),)
     if "red" in words:
         return 3, 4
     return (2,) if "arrive" in words else (1, 2)
@@ -94,13 +121,43 @@ def _more(i: Instruction) -> int:
         return 0 if "sync" in words else -1
     if i.opcode in ("set", "setp", "lop3"):
         return int(any(word in ("and", "or", "xor") for word in words))
-    return sum(word in ("L2::cache_hint", "cas", "async") for word in words)
+    added = sum(word in ("L2::cache_hint", "cas", "level") for word in words)
+    return added + ("async" in words)
 
 
-def check_operands(module: Module, function: Function) -> None:
-    """Raise :class:`InputError` for the first instruction with too few or too many operands."""
-    for i in function.instructions:
-        counts = counts_of(i)
-        if counts and len(i.operands) not in counts:
-            wanted = " or ".join(map(str, counts))
-            raise refuse(module, i, f"{i.name} takes {wanted} operands, not {len(i.operands)}")
+_VALUES = {  # places of the operands that have as many elements as the modifiers say
+    "ld": (0,), "ldu": (0,), "st": (1,), "suld": (0,), "sust": (1,), "atom": (0, 2), "red": (1,),
+    "tex": (0,), "tld4": (0,), "ldmatrix": (0,), "stmatrix": (1,),
+}  # fmt: skip
+_LENGTHS = {"v2": 2, "v4": 4, "v8": 8, "x2": 2, "x4": 4}
+
+
+def _has_lengths(i: Instruction) -> bool:
+    """Whether vector operands have the length that the instruction is for."""
+    length = next((_LENGTHS[word] for word in i.modifiers if word in _LENGTHS), 1)
+    for place in _VALUES.get(i.opcode, ()):
+        operand = i.operands[place]
+        operand = operand.first if isinstance(operand, Pair) else operand
+        found = len(operand.elements) if isinstance(operand, Vector) else 1
+        if found != length and not isinstance(operand, Sink):
+            return False
+    return True
+
+
+def check_operands(module: Module, function: Function, i: Instruction) -> Opcode:
+    """The table's entry of an instruction of a function.
+
+    Raises :class:`InputError` if there is none, if it has too few or too many operands, names its
+    members by something else than a register or number, or branches to no label.
+    """
+    entry, counts = entry_of(module, i), counts_of(i)
+    if counts and len(i.operands) not in counts:
+        wanted = " or ".join(map(str, counts))
+        raise refuse(module, i, f"{i.name} takes {wanted} operands, not {len(i.operands)}")
+    if not _has_lengths(i):
+        raise refuse(module, i, f"{i.name} has a vector of the wrong length")
+    members = members_of(i, entry)
+    if members is not None and not isinstance(members, (Register, Immediate)):
+        raise refuse(module, i, f"{i.name} needs a register or number of its members")
+    labels_of(module, function, i)
+    return entry

@@ -46,7 +46,11 @@ def _count(lift: Lift, operand: Operand, size: int) -> Value:
 def _is_predicate(lift: Lift, operand: Operand) -> bool:
     if isinstance(operand, Negated):
         return True
-    return isinstance(operand, Register) and lift.type(operand.name).kind == "pred"
+    return (
+        isinstance(operand, Register)
+        and operand.name in lift.function.registers
+        and lift.type(operand.name).kind == "pred"
+    )
 
 
 @opcode(

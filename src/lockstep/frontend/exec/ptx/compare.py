@@ -68,8 +68,11 @@ def set_predicate(lift: Lift, i: Instruction) -> None:
 )
 def set_two_predicates(lift: Lift, i: Instruction) -> None:
     """``p`` is for the low elements, ``q`` for the high ones."""
+    targets = i.operands[0]
+    if not isinstance(targets, Pair):
+        raise lift.refuse(f"{i.name} needs two predicates, as p|q")
     outcomes = [_combined(lift, i, half) for half in compare.apart(lift.b, _compared(lift, i))]
-    for target, outcome in zip((i.operands[0].first, i.operands[0].second), outcomes):
+    for target, outcome in zip((targets.first, targets.second), outcomes):
         lift.write(target, outcome)
 
 

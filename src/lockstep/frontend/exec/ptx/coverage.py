@@ -12,8 +12,8 @@ INTRODUCTION = """\
 
 Generated from the table of opcodes; `python -m lockstep.frontend.exec.ptx.coverage >
 docs/ptx-coverage.md` writes this page again. {opcodes} opcodes can be executed, in {forms} forms.
-A kernel with any other instruction is refused when it is first launched, with the instruction's
-name, line and column, and why.
+A module with any other instruction is refused when it is loaded, with the instruction's name, line
+and column, and why; the lines of all others are named too.
 
 Forms are written as in the PTX manual: what stands in `[]` may be absent, of what stands in `{{}}`
 one is chosen.

@@ -14,6 +14,7 @@ from lockstep.isa.ptx.syntax import (
     Instruction,
     Module,
     Operand,
+    Position,
     Register,
 )
 
@@ -86,7 +87,11 @@ def entry_of(module: Module, instruction: Instruction) -> Opcode:
 
 def refuse(module: Module, instruction: Instruction, message: str) -> InputError:
     """The error for an instruction that cannot be executed."""
-    place = instruction.position
+    return refusal_at(module, instruction.position, message)
+
+
+def refusal_at(module: Module, place: Position, message: str) -> InputError:
+    """The error for what is at a place of a module's text."""
     return InputError(module.name, f"line {place.line}, column {place.column}", message)
 
 
@@ -171,19 +176,33 @@ def _connect(module: Module, block: Block, at: dict[int, Block]) -> None:
     block.ending = ending
     if last.guard is None:
         block.next = None
+    targets = [at[label] for label in labels_of(module, function, last)]
     if last.opcode == "bra":
-        target = at[function.labels[last.operands[0].name]]
+        target = targets[0]
         block.taken, block.next = (target, after) if last.guard is not None else (None, target)
         block.ending = Ending.BRANCH if last.guard is not None else Ending.JUMP
     elif last.opcode == "brx":
-        labels = function.tables[last.operands[1].name]
-        block.more = [at[function.labels[n]] for n in labels]
+        block.more = targets
     elif last.opcode == "ret" and function.is_entry:
         block.ending = Ending.EXIT
     elif last.opcode not in _FINAL:
         block.taken = after
         if entry_of(module, last).resume is not None:
             block.taken = Block(function, block.end, block.end, next=after, resumes=last)
+
+
+def labels_of(module: Module, function: Function, instruction: Instruction) -> list[int]:
+    """Places of the instructions that a branch may go to; none for others.
+
+    Raises :class:`InputError` if it names no label, or no list of labels, of its function.
+    """
+    if instruction.opcode not in ("bra", "brx"):
+        return []
+    name = getattr(instruction.operands[-1], "name", "")
+    names = (name,) if instruction.opcode == "bra" else function.tables.get(name, ("",))
+    if not all(n in function.labels for n in names):
+        raise refuse(module, instruction, f"{instruction.name} needs a label of this function")
+    return [function.labels[n] for n in names]
 
 
 def _order(entry: Block) -> list[Block]:

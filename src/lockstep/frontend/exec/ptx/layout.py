@@ -60,7 +60,7 @@ class Layout:
         self.passed = {f.name: Parameters(f) for f in calls.functions}
         self.sites: list[tuple[int, int]] = []  # static index, Window
         self.register_bytes = self.shared_bytes = self.local_bytes = self.parameter_bytes = 0
-        for variable in self.entry.parameters:
+        for variable in self.entry.parameters if self.entry.is_entry else ():
             self.parameter_bytes = _place(
                 self.parameters, variable.name, variable, self.parameter_bytes
             )

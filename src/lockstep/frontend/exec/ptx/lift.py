@@ -139,7 +139,7 @@ class Lift(BlockLift):
                 return self.b.constant(wanted, self._number(operand, wanted))
             case Negated(register):
                 value = self.read(register, "pred")
-                return Value(self.b.ir.not_(value.ir), PRED)
+                return self._narrow(Value(self.b.ir.not_(value.ir), PRED), wanted)
             case Symbol(name, offset):
                 return self._narrow(self.layout.address(self, name, offset), wanted)
         raise self.refuse(f"{self.instruction.name} cannot read this operand")
@@ -178,9 +178,13 @@ class Lift(BlockLift):
         """Write a destination operand; a wider register gets the value extended."""
         if isinstance(operand, Sink):
             return
-        if not isinstance(operand, Register):
+        if not isinstance(operand, Register) or operand.name not in self.function.registers:
             raise self.refuse(f"{self.instruction.name} cannot write this operand")
         bits = self.type(operand.name).bits
+        if (bits == 1) != (value.type == PRED):
+            raise self.refuse(f"{self.instruction.name} writes a predicate only where it makes one")
+        if value.type.bits * value.type.count > bits:
+            raise self.refuse(f"{self.instruction.name} cannot write a {bits}-bit register")
         if value.type.bits < bits and value.type != PRED:
             narrow = self.b.cast(value, INTEGERS[value.type.bits])
             extend = self.b.ir.sext if signed else self.b.ir.zext

@@ -38,8 +38,8 @@ def is_zero(lift: Lift, i: Instruction) -> None:
 def lookup(lift: Lift, i: Instruction) -> None:
     a, c, d = (lift.read(o, "b32") for o in i.operands[1:4])
     table = i.operands[4]
-    if not isinstance(table, Immediate):
-        raise lift.refuse(f"{i.name} needs a number as its table")
+    if not isinstance(table, Immediate) or not 0 <= table.value < 256:
+        raise lift.refuse(f"{i.name} needs a number from 0 to 255 as its table")
     result = bits.lookup(lift.b, a, c, d, table.value)
     target = i.operands[0]
     if isinstance(target, Pair):
@@ -136,6 +136,10 @@ def permute_mode(lift: Lift, i: Instruction) -> None:
 def move(lift: Lift, i: Instruction) -> None:
     kind = i.modifiers[-1]
     target, source = i.operands
+    for vector in (o for o in i.operands if isinstance(o, Vector)):
+        each = type_of(kind).bits / len(vector.elements)
+        if kind[0] != "b" or each not in INTEGERS:
+            raise lift.refuse(f"{i.name} has no vector of {len(vector.elements)} elements")
     if isinstance(target, Vector):
         _unpack(lift, target, lift.read(source, kind))
     elif isinstance(source, Vector):

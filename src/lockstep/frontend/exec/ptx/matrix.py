@@ -236,6 +236,15 @@ def _fragment(i: Instruction) -> Fragment:
     return Product(*shape_of(i)).fragment(which, kind, "row" in i.modifiers)
 
 
+def _check_fragment(lift: Lift, i: Instruction, which: str, kind: str, operand: Operand) -> None:
+    """Refuse another number of registers than PTX has for a fragment."""
+    m, n, k = shape_of(i)
+    size = {"a": m * k, "b": k * n}.get(which, m * n) * BITS[kind] // LANES
+    count = 8 if which in "ab" and kind == "f16" else max(size // (64 if kind == "f64" else 32), 1)
+    if len(elements(operand)) != count:
+        raise lift.refuse(f"{i.name}: the wrong number of registers in a matrix")
+
+
 def fragment_width(i: Instruction) -> int:
     """Bytes that each lane of a wmma.load or wmma.store accesses."""
     return _fragment(i).chunks * moves.CHUNK // LANES
@@ -270,6 +279,7 @@ def _matrix_access(lift: Lift, i: Instruction, operand: Operand, f: Fragment, st
 )
 def load(lift: Lift, i: Instruction) -> None:
     f = _fragment(i)
+    _check_fragment(lift, i, i.modifiers[1], _kinds(i)[-1], i.operands[0])
     stride = _stride(lift, i, f, i.operands[2:])
     access = _matrix_access(lift, i, i.operands[1], f, stride)
     _write(lift, i.operands[0], moves.load_fragment(lift.b, access, stride, f))
@@ -278,6 +288,7 @@ def load(lift: Lift, i: Instruction) -> None:
 @opcode(*_moved("wmma.store.d", results=True), destinations=0)
 def store(lift: Lift, i: Instruction) -> None:
     f = _fragment(i)
+    _check_fragment(lift, i, "d", _kinds(i)[-1], i.operands[1])
     stride = _stride(lift, i, f, i.operands[2:])
     access = _matrix_access(lift, i, i.operands[0], f, stride)
     values = _registers(lift, i.operands[1], _kinds(i)[-1])
@@ -301,6 +312,8 @@ def multiply_warp(lift: Lift, i: Instruction) -> None:
     if len(kinds) == 2:
         kinds = [kinds[0], "f16", "f16", kinds[1]]
     result, a_kind, b_kind, start = kinds
+    for which, kind, operand in zip("dabc", kinds, i.operands):
+        _check_fragment(lift, i, which, kind, operand)
     product = Product(*shape_of(i))
     a, c, accumulator = (_registers(lift, o, k) for o, k in zip(i.operands[1:], kinds[1:]))
     factors = ((c, b_kind), (a, a_kind)) if product.swapped else ((a, a_kind), (c, b_kind))

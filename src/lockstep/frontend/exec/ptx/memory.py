@@ -22,7 +22,7 @@ from lockstep.frontend.exec.state import (
     WINDOW_BYTES,
     Window,
 )
-from lockstep.isa.ptx.syntax import Instruction, Symbol
+from lockstep.isa.ptx.syntax import Instruction, Memory, Symbol
 
 _TYPES = "{b8,b16,b32,b64,u8,u16,u32,u64,s8,s16,s32,s64,f32,f64}"
 _L1 = "[.L1::{evict_normal,evict_unchanged,evict_first,evict_last,no_allocate}]"
@@ -88,7 +88,7 @@ def load_shared_data(lift: Lift, i: Instruction) -> None:
 def _load_parameter(lift: Lift, i: Instruction, targets: tuple) -> bool:
     """A load from a constant place of the kernel's parameters: the same for all lanes."""
     memory, b = i.operands[1], lift.b
-    if not isinstance(memory.base, Symbol):
+    if not isinstance(memory, Memory) or not isinstance(memory.base, Symbol):
         return False
     if window_of(lift, memory, "param") != Window.PARAMETER:
         return False

@@ -2,7 +2,7 @@
 
 A form is written as the PTX manual's syntax lines are, with ``[...]`` for what may be absent and
 ``{a,b}`` for alternatives: ``"add[.sat].s32"``, ``"ld[.volatile].global.{b8,u8}"``. What matches
-no form is refused when a kernel is loaded; docs/ptx-coverage.md lists the forms.
+no form is refused when a module is loaded; docs/ptx-coverage.md lists the forms.
 """
 
 import functools

@@ -21,8 +21,7 @@ REFUSED: dict[str, str] = {
     "stmatrix.*.b8": _BLACKWELL,
     "{tcgen05,clusterlaunchcontrol}.*": _BLACKWELL,
     "tensormap.replace.tile.swizzle_atomicity.*": _BLACKWELL,
-    "{tex,txq}*.{2dms,a2dms,num_samples}.*": "textures have one sample an element",
-    "{txq,suq}.*": "the number that stands for it is that of another source language than CUDA",
+    "{txq,suq}.{channel_data_type,channel_order}.b32": "a number of another language than CUDA",
 }
 """Names, ``{a,b}`` for alternatives, ``*`` for whatever there is; the first that fits counts."""
 

@@ -1,6 +1,6 @@
 """Textures: tex, tld4, txq; handles are 64-bit values, or the content of a module's .texref.
 
-A sampler may be named apart from the texture. Depths are not compared.
+A sampler may be named apart from the texture.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,16 @@ from lockstep.frontend.exec.lanes.filtering import Coordinates
 from lockstep.frontend.exec.lanes.handles import Handles
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.levels import Detail
-from lockstep.frontend.exec.lanes.types import I16, I64, PRED, Value
+from lockstep.frontend.exec.lanes.types import I16, I32, I64, PRED, Value
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.ptx.operands import elements
 from lockstep.frontend.exec.state import Window
+from lockstep.frontend.exec.textures import MAGIC, SAMPLER_MAGIC, Address
 from lockstep.isa.ptx.syntax import Instruction, Memory, Operand, Pair, Symbol, Vector
 
 _GEOMETRIES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
+_GEOMETRIES |= {"2dms": 2, "a2dms": 2}
 _SHAPES = "{1d,2d,3d,a1d,a2d}"
 _CUBES = "{cube,acube}"
 _RESULTS = ("v4.{f32,u32,s32,f16}", "v2.f16x2")
@@ -52,29 +54,47 @@ def _referred(lift: Lift, name: str) -> Value:
 
 
 def geometry_of(i: Instruction) -> str:
-    """1d, 2d, 3d, a1d, a2d, cube or acube."""
+    """1d, 2d, 3d, a1d, a2d, cube, acube, 2dms or a2dms."""
     return next(w for w in i.modifiers if w in _GEOMETRIES)
 
 
 def coordinates_of(
-    lift: Lift, i: Instruction, memory: Memory, kind: str, offsets: Operand | None = None
+    lift: Lift, i: Instruction, memory: Memory, kind: str, more: Sequence[Operand] = ()
 ) -> Coordinates:
-    """The coordinates of a texture operand; a layer comes first."""
+    """The coordinates of a texture operand; before them a layer, and before that a sample.
+
+    ``more``: a vector of offsets and a depth, if there are any. Of the sample and the layer ptxas
+    takes the sample first, as one sentence of the manual has it; its example has the layer first.
+    """
     geometry = geometry_of(i)
-    operands = elements(memory.extra[-1])
-    layer = lift.read(operands[0], "u32") if geometry[0] == "a" else None
+    offsets, depth = _offsets_and_depth(lift, i, more)
+    operands = list(elements(memory.extra[-1])) if memory.extra else []
     axes = _GEOMETRIES[geometry]
-    values = tuple(lift.read(o, kind) for o in operands[1 if layer else 0 :][:axes])
+    before = [geometry.endswith("ms"), geometry[0] == "a"]
+    if len(operands) < axes + sum(before):
+        raise lift.refuse(f"{i.name} needs {axes + sum(before)} coordinates")
+    sample, layer = (lift.read(operands.pop(0), "u32") if has else None for has in before)
+    values = tuple(lift.read(o, kind) for o in operands[:axes])
     further = () if offsets is None else elements(offsets)[:axes]
+    if offsets is not None and len(further) < axes:
+        raise lift.refuse(f"{i.name} needs {axes} offsets")
     moved = tuple(lift.read(o, "s32") for o in further)
-    return Coordinates(values, layer, moved, cube=geometry.endswith("cube"))
+    return Coordinates(values, layer, moved, geometry.endswith("cube"), sample, depth)
 
 
-def _offsets(lift: Lift, operands: Sequence[Operand]) -> Operand | None:
-    """What follows the coordinates, and the level if there is one: offsets, but no depth."""
-    if len(operands) > 1 or any(not isinstance(o, Vector) for o in operands):
-        raise lift.refuse("comparisons of depth are not supported")
-    return operands[0] if operands else None
+def _offsets_and_depth(
+    lift: Lift, i: Instruction, operands: Sequence[Operand]
+) -> tuple[Vector | None, Value | None]:
+    """What follows the coordinates, and the level if there is one."""
+    left, geometry = list(operands), geometry_of(i)
+    offsets = left.pop(0) if left and isinstance(left[0], Vector) else None
+    if offsets is not None and geometry.endswith("cube"):
+        raise lift.refuse(f"{i.name} takes no offsets")
+    if not left:
+        return offsets, None
+    if len(left) > 1 or i.modifiers[-1] != "f32" or geometry == "3d":
+        raise lift.refuse(f"{i.name} compares no depths")
+    return offsets, lift.read(left[0], "f32")
 
 
 def _write(lift: Lift, i: Instruction, results: list[Value]) -> None:
@@ -100,16 +120,18 @@ def _sample(
 ) -> None:
     """``behind``: where the operands begin that may be absent."""
     memory = i.operands[1]
-    offsets = _offsets(lift, i.operands[behind:])
-    at = coordinates_of(lift, i, memory, i.modifiers[-1], offsets)
+    if not isinstance(memory, Memory):
+        raise lift.refuse(f"{i.name} needs a texture and coordinates in brackets")
+    at = coordinates_of(lift, i, memory, i.modifiers[-1], i.operands[behind:])
     results, address = lanes.sample(lift.b, handles_of(lift, memory), at, detail, corners)
     lift.record_addresses(address)
     _write(lift, i, results)
 
 
 @opcode(
-    *(f"tex.{_SHAPES}.{r}.{{f32,s32}}" for r in _RESULTS),
-    *(f"tex.{_CUBES}.{r}.f32" for r in _RESULTS),
+    *(f"tex[.base].{_SHAPES}.{r}.{{f32,s32}}" for r in _RESULTS),
+    *(f"tex[.base].{_CUBES}.{r}.f32" for r in _RESULTS),
+    *(f"tex[.base].{{2dms,a2dms}}.{r}.s32" for r in _RESULTS),
 )
 def sample(lift: Lift, i: Instruction) -> None:
     _sample(lift, i)
@@ -146,16 +168,61 @@ _QUERIES = {
     "array_size": "depth",
     "normalized_coords": "normalized",
     "num_mipmap_levels": "levels",
+    "num_samples": "samples",
     "filter_mode": "linear",
+    "force_unnormalized_coords": "normalized",
+    "addr_mode_0": "address_x",
+    "addr_mode_1": "address_y",
+    "addr_mode_2": "address_z",
 }
+_SAMPLERS = (
+    "filter_mode",
+    "force_unnormalized_coords",
+    "addr_mode_0",
+    "addr_mode_1",
+    "addr_mode_2",
+)
+_ADDRESSES = {Address.WRAP: 0, Address.MIRROR: 1, Address.CLAMP: 3, Address.BORDER: 4}
+"""The places of address modes in the manual's list; clamp_ogl, 2, does not exist here."""
 
 
 @opcode("txq[.level].{width,height,depth}.b32", "suq.{width,height,depth,array_size}.b32")
-@opcode("txq.{array_size,normalized_coords,num_mipmap_levels,filter_mode}.b32")
+@opcode("txq.{array_size,normalized_coords,num_mipmap_levels,num_samples}.b32")
+@opcode("txq.{filter_mode,force_unnormalized_coords,addr_mode_0,addr_mode_1,addr_mode_2}.b32")
 def query(lift: Lift, i: Instruction) -> None:
-    field = next(_QUERIES[w] for w in i.modifiers if w in _QUERIES)
+    b, memory, word = lift.b, i.operands[1], next(w for w in i.modifiers if w in _QUERIES)
+    if not isinstance(memory, Memory):
+        raise lift.refuse(f"{i.name} needs a texture, surface or sampler in brackets")
     level = lift.read(i.operands[2], "u32") if "level" in i.modifiers else None
-    lift.write(i.operands[0], lanes.query(lift.b, handles_of(lift, i.operands[1]), field, level))
+    what = SAMPLER_MAGIC if word in _SAMPLERS and _is_sampler(lift, memory) else MAGIC
+    value = lanes.query(b, handles_of(lift, memory), _QUERIES[word], level, what)
+    if word.startswith("addr_mode"):
+        value = _address_mode(lift, value)
+    if word.startswith("force"):
+        value = Value(b.ir.xor(value.ir, b.constant(I32, 1).ir), I32)
+    lift.write(i.operands[0], value)
+
+
+def _is_sampler(lift: Lift, memory: Memory) -> bool:
+    """Whether an operand names a sampler apart from textures."""
+    if not isinstance(memory.base, Symbol):
+        return "texmode_independent" in lift.module.target
+    variables = [*lift.module.variables.values(), *lift.function.parameters]
+    return any(v.name == memory.base.name and v.type == "samplerref" for v in variables)
+
+
+def _address_mode(lift: Lift, mode: Value) -> Value:
+    b, found = lift.b, lift.b.constant(I32, 0)
+    for own, place in _ADDRESSES.items():
+        is_it = Value(b.ir.icmp_unsigned("==", mode.ir, b.constant(I32, own).ir), PRED)
+        found = b.select(is_it, b.constant(I32, place), found)
+    return found
+
+
+@opcode("suq.memory_layout.b32")
+def layout_of_surface(lift: Lift, i: Instruction) -> None:
+    """Surfaces are of CUDA arrays, whose elements do not lie one after the other."""
+    lift.write(i.operands[0], lift.b.constant(I32, 0))
 
 
 @opcode("istypep.{texref,samplerref,surfref}")

@@ -23,7 +23,6 @@ from lockstep.frontend.exec.ptx.graph import (
     ending_of,
     entry_of,
     members_of,
-    refuse,
     service_of,
 )
 from lockstep.frontend.exec.ptx.layout import STACK_ALIGNMENT, Layout
@@ -34,9 +33,9 @@ from lockstep.frontend.exec.ptx.spelling import respell
 from lockstep.frontend.exec.ptx.stack import frees_on_return
 from lockstep.frontend.exec.ptx.statics import StaticCode
 from lockstep.frontend.exec.ptx.steps import steps_of
+from lockstep.frontend.exec.ptx.vectors import split_vectors
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.ptx.syntax import (
-    Immediate,
     Instruction,
     Module,
     Negated,
@@ -53,8 +52,10 @@ class Translation(translation.Translation):
         self.module, self.recording = module, recording
         self.calls = CallGraph(module, module.functions[name])
         for function in self.calls.functions:
+            split_vectors(function)
             respell(function)
-            check_operands(module, function)
+            for instruction in function.instructions:
+                check_operands(module, function, instruction)
             frees_on_return(function)
         self.layout = Layout(self.calls)
         self.functions = self.calls.functions[::-1]  # the entry's instructions come first
@@ -146,10 +147,6 @@ class Translation(translation.Translation):
         record["converges"] = 1
         if isinstance(members, Register):
             record["members_slot"] = self.layout.slots[function, members.name]
-        elif not isinstance(members, Immediate):
-            raise refuse(
-                self.module, head, f"{head.name} needs a register or number of its members"
-            )
         else:
             record["members"] = members.value & 0xFFFFFFFF
 
