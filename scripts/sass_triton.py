@@ -42,8 +42,9 @@ def matmul(a, b, c, m, n, k, sa, sb, sc, BM: tl.constexpr, BN: tl.constexpr, BK:
     pb = b + inner[:, None] * sb + columns[None, :]
     total = tl.zeros((BM, BN), dtype=tl.float32)
     for done in range(0, k, BK):
-        x = tl.load(pa, mask=inner[None, :] < k - done, other=0.0)
-        y = tl.load(pb, mask=inner[:, None] < k - done, other=0.0)
+        left = inner < k - done
+        x = tl.load(pa, mask=(rows[:, None] < m) & left[None, :], other=0.0)
+        y = tl.load(pb, mask=left[:, None] & (columns[None, :] < n), other=0.0)
         total = tl.dot(x, y, total)
         pa += BK
         pb += BK * sb

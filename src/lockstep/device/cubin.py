@@ -44,6 +44,7 @@ _SHARED, _CONSTANTS, _HOPPER_CONSTANTS, HOPPER = 0x18, 0x50, 0xD0, 90
 _WORKSPACE, _HOPPER_WORKSPACE = (0x8C, 0x90), (0x44, 0x48)
 _ZERO = ("__UFT_OFFSET", "__UDT_OFFSET")  # of a module's tables among those of all modules
 _TYPES = {"float": "f32", "double": "f64"}
+_DEVICE_LAUNCH = "cudaCDP2LaunchDevice"  # what a kernel calls to launch another one
 
 
 class CubinModule(Module):
@@ -124,6 +125,8 @@ class CubinModule(Module):
             return relocated(relocation, old, self._address(relocation.symbol))
         except KeyError:
             message = f"relocation {relocation.kind} of {relocation.symbol} is not supported"
+            if any(_DEVICE_LAUNCH in symbol.name for symbol in self.cubin.symbols):
+                message = "kernels that launch kernels (dynamic parallelism) are not supported"
             raise InputError(self.name, f"section {relocation.section}", message) from None
 
     def _address(self, name: str) -> int:

@@ -26,8 +26,9 @@ def test_a_call_gets_its_target():
     assert text(CALL, 75, 0x12_3456_7890, 90) == "CALL.ABS.NOINC 0x1234567890"
 
 
-def test_data_becomes_the_whole_address_and_nothing_else_changes():
-    relocation = Relocation(".nv.global.init", 0, 2, "name", 8)
+@pytest.mark.parametrize("kind", [2, 4])
+def test_data_becomes_the_whole_address_and_nothing_else_changes(kind):
+    relocation = Relocation(".nv.global.init", 0, kind, "name", 8)
     assert relocated(relocation, bytes(8), ADDRESS) == (ADDRESS + 8).to_bytes(8, "little")
     moved = relocated(Relocation(".text.k", 0, 56, "name"), MOVE.to_bytes(16, "little"), 0)
     assert moved == MOVE.to_bytes(16, "little")

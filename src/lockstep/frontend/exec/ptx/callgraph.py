@@ -13,6 +13,9 @@ from lockstep.isa.ptx.syntax import (
     Variable,
 )
 
+_DEVICE_LAUNCHES = ("cudaGetParameterBuffer", "cudaLaunchDevice", "cudaCDP2")
+"""Functions of CUDA's device runtime by which kernels launch kernels."""
+
 
 def function_address(module: Module, name: str) -> int:
     """What a program gets when it takes the address of a function: never null."""
@@ -75,6 +78,9 @@ class CallGraph:
 
     def _body(self, instruction: Instruction, name: str) -> Function:
         body = self.module.functions.get(self.module.aliases.get(name, name))
+        if name.startswith(_DEVICE_LAUNCHES):
+            message = f"{name}: kernels that launch kernels (dynamic parallelism) are not supported"
+            raise refuse(self.module, instruction, message)
         if body is None or not body.has_body:
             raise refuse(self.module, instruction, f"function {name} has no body in this module")
         return body

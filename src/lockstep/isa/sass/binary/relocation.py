@@ -27,6 +27,7 @@ _ADDRESS = Field(((0, 64),))
 _LOW, _HIGH = Field(((32, 32),)), Field(((32, 32),), 32)
 FIELDS = {
     2: _ADDRESS,
+    4: _ADDRESS,  # a generic one: global memory has the same there
     56: _LOW,
     57: _HIGH,
     58: Field(((34, 47),), 2),  # the target of a call, in words
