@@ -53,6 +53,7 @@ class OpClass(IntEnum):
     BULK_STORE = 35  # the tensor memory accelerator: to global memory
     TILE_COPY = 36  # as BULK_COPY, of memory that a tile describes: workload.TILE_WORDS
     TILE_STORE = 37  # as BULK_STORE, likewise
+    OBJECT_WAIT = 38  # waits until bulk copies have completed a barrier object: workload.OBJECTS
 
 
 class Space(IntEnum):

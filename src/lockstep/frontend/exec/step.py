@@ -88,6 +88,7 @@ def start(x):
     step.place = x.places[progress.free]
     x.machine.running[0].next_cta = step.cta
     start_cta(x.machine, step.place)
+    x.expansion.copies[step.place] = 0
     x.machine.ctas[step.place].sm = step.sm
     return Answer.READY
 
@@ -284,5 +285,5 @@ def hand_over(x, warp):
     """Write a block's runs and addresses into the exchange."""
     e, step = x.expansion, x.step[0]
     e.cursors[warp, 0] = e.cursors[warp, 1] = 0
-    expand_entry(e, 0, 0, e.steps[e.stream[0] & 0xFFFFFFFF], 0)
+    expand_entry(e, step.place, 0, 0, e.steps[e.stream[0] & 0xFFFFFFFF], 0)
     step.runs, step.addresses = e.cursors[warp, 0], e.cursors[warp, 1]

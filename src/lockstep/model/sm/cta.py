@@ -4,6 +4,7 @@ from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
 from lockstep.model.sm.accounting import NO_WARP, account_residency, settle, start_accounting
 from lockstep.model.sm.barrier import reset, warp_finished
+from lockstep.model.sm.objects import reset_objects
 from lockstep.model.sm.state import (
     DEPENDENCE_BARRIERS,
     GROUPS,
@@ -128,6 +129,7 @@ def launch(c, s, k, pending, now):
     cta.pool = pending.pool
     for barrier in range(NAMED_BARRIERS):
         reset(c, s, slot, barrier)
+    reset_objects(c, s, slot)
     if kernel.source != 0:
         start(c, s, slot, now)
     sm.resident_warps += kernel.warps
