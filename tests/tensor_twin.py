@@ -226,7 +226,7 @@ def _any_case(rng, axes, unrolls):
 def rows_of(words):
     """(address, bytes) of the rows that ``workload.TILE_WORDS`` words describe, in order."""
     base, size, rows, repeats, repeat_stride = words[:5]
-    axes = [words[k : k + 6] for k in range(5, len(words), 6)]
+    axes = [words[k : k + 6] for k in range(5, 29, 6)]
     for repeat in range(repeats if size else 0):
         places = [axis[0] for axis in axes]
         for _ in range(rows):

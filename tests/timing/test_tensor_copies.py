@@ -87,14 +87,53 @@ def test_a_tile_outside_the_tensor_takes_nothing(device):
 @pytest.mark.parametrize("options", [{}, {"at_issue": True}])
 @pytest.mark.parametrize("file, same", [("run.lst", True), ("accel-sim", False)])
 def test_a_recorded_run_takes_the_same_cycles(tmp_path, options, file, same):
-    """A trace for Accel-Sim has the bytes of each copy, as if its rows were adjacent."""
+    """A trace for Accel-Sim has the bytes of each copy, as if its rows were adjacent; no waits."""
     case, gpu = programs.matrix(**CASES[1]), lockstep.gpu("H100")
     with lockstep.Device(gpu, timing=True, **options) as device:
         with device.record(tmp_path / file):
             run(device, case, programs.load_body(2))
         live = device.result
     again = lockstep.simulate(tmp_path / file, gpu)
-    assert again.cycles == live.cycles  # the copy is not what takes longest
-    assert (again.hash == live.hash) == same
+    assert (again.cycles == live.cycles) == (again.hash == live.hash) == same
     for result in (live, again):
         assert result.total["sim__bulk_load_sectors.sum"] == sectors(case)
+
+
+ROUND = """mbarrier.arrive.expect_tx.shared.b64 %state, [b{k}], 4096;
+cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes
+    [tile{k}], [%m, {{0, 0}}], [b{k}];"""
+WAIT = "W{k}: mbarrier.try_wait.parity.shared.b64 %p, [b{k}], 0; @!%p bra W{k};"
+
+
+def rounds(order):
+    """A kernel of copies (c) and waits (w), in the order in which one thread makes them."""
+    text, numbers = "", {"c": 0, "w": 0}
+    for what in order:
+        text += {"c": ROUND, "w": WAIT}[what].format(k=numbers[what]) + "\n"
+        numbers[what] += 1
+    own = range(numbers["c"])
+    shared = "".join(f".shared .align 128 .b8 tile{k}[4096]; .shared .b64 b{k};\n" for k in own)
+    begin = "".join(f"mbarrier.init.shared.b64 [b{k}], 1;\n" for k in own)
+    return f"""{programs.HEADER}
+.visible .entry k(.param .align 64 .b8 map[128])
+{{
+.reg .b64 %m, %state; .reg .pred %p;
+{shared}mov.b64 %m, map; cvta.param.u64 %m, %m;
+{begin}{text}ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("options", [{}, {"at_issue": True}])
+def test_a_wait_lasts_until_the_bytes_are_there(options):
+    case, times = programs.matrix(sizes=(32, 32), box=(32, 32)), {}
+    with lockstep.Device("H100", timing=True, **options) as device:
+        made = programs.map_of(device, case, device.zeros(case.bytes, np.uint8))
+        for order in ("cw", "cwcw", "cwcwcw", "ccww", "cccwww"):
+            kernel = device.load_ptx(rounds(order))["k"]
+            times[order] = [kernel[1, 1](made).cycles for _ in range(3)][-1]
+        latency = device.gpu.l2.latency
+    for fewer, more in (("cw", "cwcw"), ("cwcw", "cwcwcw")):
+        assert latency < times[more] - times[fewer] < 2 * latency + 32 * 8
+    for fewer, more in (("cw", "ccww"), ("ccww", "cccwww")):
+        assert 32 * LINE_INTERVAL <= times[more] - times[fewer] < 32 * 8 + 50

@@ -6,6 +6,7 @@ from lockstep.engine.kernels import KernelTable
 from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import Stall
 from lockstep.model.sm.cluster import CLUSTER
+from lockstep.model.sm.objects import AT_OBJECT
 from lockstep.model.sm.state import NEVER
 
 MOST_WARPS = 8
@@ -18,6 +19,9 @@ def _register(sm, s: int, w: int) -> str:
 
 def _cause(sm, s: int, w: int) -> str:
     warp = sm.warps[s, w]
+    if warp.barrier == AT_OBJECT:
+        there = sm.objects[s, warp.cta, warp.object]
+        return f"a barrier object: {there} of {warp.copies} copies have completed it"
     if warp.barrier >= 0:
         cta = sm.ctas[s, warp.cta]
         if warp.barrier == CLUSTER:

@@ -53,8 +53,9 @@ class OpClass(IntEnum):
     BULK_STORE = 35  # the tensor memory accelerator: to global memory
     TILE_COPY = 36  # as BULK_COPY, of memory that a tile describes: workload.TILE_WORDS
     TILE_STORE = 37  # as BULK_STORE, likewise
-    CLUSTER_ARRIVE = 38  # arrives at the barrier of the cluster and goes on
-    CLUSTER_WAIT = 39  # waits for the opening of the barrier at which it has arrived
+    OBJECT_WAIT = 38  # waits until bulk copies have completed a barrier object: workload.OBJECTS
+    CLUSTER_ARRIVE = 39  # arrives at the barrier of the cluster and goes on
+    CLUSTER_WAIT = 40  # waits for the opening of the barrier at which it has arrived
 
 
 class Space(IntEnum):

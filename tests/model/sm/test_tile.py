@@ -34,7 +34,7 @@ def sent(words):
 
 def words(base, size, rows, axes, repeats=1, repeat_stride=0):
     flat = [n for axis in axes for n in axis] + NOTHING * (TILE_AXES - len(axes))
-    return [base, size, rows, repeats, repeat_stride, *flat]
+    return [base, size, rows, repeats, repeat_stride, *flat, 0]
 
 
 def covered(rows):

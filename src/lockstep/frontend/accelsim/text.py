@@ -18,11 +18,12 @@ from lockstep.frontend.accelsim.operands import operand_words, vector_registers
 from lockstep.frontend.accelsim.statics import BULK_OPCODES
 from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass import traced_immediate
-from lockstep.workload import TILE_WORDS, Cta, Kernel
+from lockstep.workload import OBJECT_SHIFT, TILE_BARRIER, TILE_WORDS, Cta, Kernel
 
 _64_BITS = (1 << 64) - 1
 _COUNTS = ("destinations", "sources")
 _TILED = {OpClass.TILE_COPY: OpClass.BULK_COPY, OpClass.TILE_STORE: OpClass.BULK_STORE}
+_AS_OTHERS = _TILED | {OpClass.OBJECT_WAIT: OpClass.ATOMIC}
 _CACHE_BYTES = 1 << 26  # of templates; they are made anew when there are more
 
 
@@ -111,10 +112,11 @@ class KernelText:
             if not self._leaves_out and any(seen[n] < record[n] for n in _COUNTS):
                 raise NeedsNewerVersion
             record = seen
-        tiled = record["op"] in _TILED
-        if tiled:
+        op = record["op"]
+        tiled = op in _TILED
+        if op in _AS_OTHERS:
             record = record.copy()
-            record["op"] = _TILED[record["op"]]
+            record["op"] = _AS_OTHERS[op]
         words = operand_words(record, text, self._kernel.architecture)
         flag = " 0" if newer and "GMMA" in text else ""
         head = f"{words}{flag} {record['width']}"
@@ -133,7 +135,8 @@ class KernelText:
         tail = f" {immediate} 0 NoVal\n" if newer else f" {immediate} \n"
         if record["width"] == 0:
             return _Line(record["pc"], head, tail, "", None)
-        return _Line(record["pc"], head, tail, f" {MODE_STRIDE} 0x0 0", _lanes)
+        fill = _objects if op == OpClass.OBJECT_WAIT else _lanes
+        return _Line(record["pc"], head, tail, f" {MODE_STRIDE} 0x0 0", fill)
 
 
 def _lanes(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
@@ -160,13 +163,22 @@ def _bulk(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
     return f" {MODE_BULK_DELTAS} 0x{base & _64_BITS:x} 1"
 
 
+def _objects(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
+    """Mode and addresses of barrier objects, without how many copies they wait for."""
+    base, stride, first = entry
+    low = (1 << OBJECT_SHIFT) - 1
+    if first < 0:
+        return _lanes((base & low, stride, first), mask, pool)
+    return _lanes((0, 0, 0), mask, pool[first : first + mask.bit_count()] & low)
+
+
 def _tile(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
     """Bytes, those outside, mode, address and number of transfers: as if rows were adjacent.
 
     Where im2col leaves the images is not told apart.
     """
     words = _words(entry, pool).tolist()
-    axes = [words[k : k + 6] for k in range(5, TILE_WORDS, 6)]
+    axes = [words[k : k + 6] for k in range(5, TILE_BARRIER, 6)]
     first = words[0] + sum(max(axis[0], axis[0] % axis[3]) * axis[5] for axis in axes)
     rows = asked = words[2]
     boxes = [range(low, high + 1, step) for _, low, high, step, _, _ in axes]
@@ -181,7 +193,8 @@ def _tile(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
 def _tile_start(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
     """Mode and address of the first row."""
     words = _words(entry, pool)
-    first = int(words[0] + (words[5::6] * words[10::6]).sum())
+    axes = words[5:TILE_BARRIER]
+    first = int(words[0] + (axes[::6] * axes[5::6]).sum())
     return f" {MODE_STRIDE} 0x{first & _64_BITS:x} 0"
 
 

@@ -17,7 +17,7 @@ from lockstep.frontend.exec.resident import Geometry
 from lockstep.frontend.exec.schedule import Stop
 from lockstep.frontend.exec.step import COLLECT, NONE, PROGRESS, Door, Steps, answer, enter
 from lockstep.frontend.exec.stream import Expansion, tables
-from lockstep.workload import WARP, Cta, Exchange
+from lockstep.workload import OBJECTS, WARP, Cta, Exchange
 
 STREAM_WORDS = 1 << 16
 _FROM_C = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
@@ -51,7 +51,7 @@ class AtIssue:
         self._open = ExitStack()
         self._resident = self._open.enter_context(executor.begin(*launch))
         self._step = exchange.step.view(np.recarray)
-        self._expansion = self._expand_into(exchange, launch[0].warps)
+        self._expansion = self._expand_into(exchange, launch[0].warps, launch[0].places)
         rows = launch[0].places * launch[0].warps
         self._places = np.arange(0, launch[0].places, launch[0].cluster_ctas)
         self._next = np.full(rows, NONE), np.zeros(rows, np.int64)
@@ -67,7 +67,7 @@ class AtIssue:
         self._enter = _compiled(enter, self._door.kind)
         self.function, self.context = self._enter.address, self._door._address
 
-    def _expand_into(self, exchange: Exchange, warps: int) -> Expansion:
+    def _expand_into(self, exchange: Exchange, warps: int, places: int) -> Expansion:
         return Expansion(
             *tables(self._executor.program),
             np.zeros(STREAM_WORDS, np.int64),
@@ -77,6 +77,7 @@ class AtIssue:
             exchange.addresses.view(np.recarray),
             exchange.pool,
             np.zeros((1, 4), np.int64),
+            np.zeros((places, OBJECTS), np.int64),
         )
 
     def _begin(self, kilohertz: int) -> None:

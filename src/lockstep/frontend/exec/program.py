@@ -62,7 +62,8 @@ class Item:
     """What a block appends to the stream for an instruction, after its two words of header.
 
     ``guarded``: one word, the lanes that execute it. ``addressed``: one word a lane. ``tiled``: of
-    the words that describe a tile, each for all lanes.
+    the words that describe a tile, each for all lanes. ``waits``: the addresses are those of
+    barrier objects, with WAITED where a phase is over.
     """
 
     instruction: int  # static index
@@ -70,6 +71,7 @@ class Item:
     guarded: bool
     addressed: bool
     tiled: bool = False
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

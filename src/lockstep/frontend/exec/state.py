@@ -9,6 +9,7 @@ from enum import IntEnum
 import numpy as np
 
 LANES = 32
+WAITED = 1 << 62  # in the stream: the phase of the barrier object at this address was over
 ARGUMENTS = 6  # lane vectors of words that a host call may pass
 RETURN_WORD = (ARGUMENTS - 1) * LANES  # of machine code, the last one: the pc to return to
 RESULT_WORD = ARGUMENTS * LANES  # of the scratch words: where results of waiting are

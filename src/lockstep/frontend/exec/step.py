@@ -99,6 +99,7 @@ def start(x):
         progress.cluster = x.places[progress.free]
     step.place = progress.cluster + rank
     start_cta(x.machine, step.place, step.cta)
+    x.expansion.copies[step.place] = 0
     x.machine.ctas[step.place].sm = step.sm
     return Answer.READY
 
@@ -307,5 +308,5 @@ def hand_over(x, warp):
     """Write a block's runs and addresses into the exchange."""
     e, step = x.expansion, x.step[0]
     e.cursors[warp, 0] = e.cursors[warp, 1] = 0
-    expand_entry(e, 0, 0, e.steps[e.stream[0] & 0xFFFFFFFF], 0)
+    expand_entry(e, step.place, 0, 0, e.steps[e.stream[0] & 0xFFFFFFFF], 0)
     step.runs, step.addresses = e.cursors[warp, 0], e.cursors[warp, 1]

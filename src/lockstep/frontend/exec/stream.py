@@ -4,10 +4,21 @@ import numpy as np
 
 from lockstep._jit import Context, inline, jit, popcount
 from lockstep.frontend.exec.program import Program
-from lockstep.frontend.exec.state import LANES
-from lockstep.workload import ADDRESS, RUN, TILE_MASK, TILE_WORDS, WARP, Cta
+from lockstep.frontend.exec.state import LANES, WAITED
+from lockstep.workload import (
+    ADDRESS,
+    OBJECT_SHIFT,
+    OBJECTS,
+    RUN,
+    TILE_BARRIER,
+    TILE_MASK,
+    TILE_WORDS,
+    WARP,
+    Cta,
+)
 
 ALL = (1 << LANES) - 1
+PLAIN, TILED, WAITS = range(3)  # kinds of items
 STREAM, RUNS, ADDRESSES, POOL = range(4)  # columns of ``Expansion.bounds``
 
 STEP = np.dtype(
@@ -22,10 +33,11 @@ STEP = np.dtype(
 )
 """One block: its instructions, and where its items and its entry's length are listed."""
 
-ITEM = np.dtype([("instruction", "i8"), ("tiled", "i8"), ("lanes", "i8"), ("addresses", "i8")])
+ITEM = np.dtype([("instruction", "i8"), ("kind", "i8"), ("lanes", "i8"), ("addresses", "i8")])
 """One instruction of a block with dynamic data: places of its mask and addresses, 0 = none.
 
-``tiled``: 1 = each lane has a tile, and executes the instruction alone.
+``kind``: TILED = each lane has a tile, and executes the instruction alone; WAITS = the addresses
+are of barrier objects.
 """
 
 
@@ -44,6 +56,7 @@ class Expansion(Context):
     bounds: (
         np.ndarray
     )  # int64 [ctas + 1, 4]: first stream word, run, address, pool word of each CTA
+    copies: np.ndarray  # int64 [ctas, OBJECTS]: copies that completed barrier objects so far
 
 
 def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -55,7 +68,7 @@ def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         for item in items:
             row = merged.setdefault(item.instruction, [item.instruction, 0, 0, 0])
             row[2 if item.guarded else 3] = item.word
-            row[1] |= item.tiled
+            row[1] = max(row[1], TILED * item.tiled, WAITS * item.waits)
         block = program.blocks[k]
         tiles = sum(item.tiled for item in items)
         words = block["stream_words"]
@@ -182,10 +195,30 @@ def add_tiles(x, w, instruction, place, mask, pool):
 
 
 @inline
-def expand_entry(x, row, at, step, pool):
+def count_tiles(x, number, place, mask):
+    """Count the copies of tiles that complete barrier objects."""
+    for lane in range(LANES):
+        barrier = x.stream[place + TILE_BARRIER * LANES + lane]
+        if mask >> lane & 1 and barrier > 0:
+            x.copies[number, (barrier - 1) // 8 % OBJECTS] += 1
+
+
+@inline
+def count_copies(x, number, place):
+    """Say of each address of a barrier object whose phase is over how many copies there were."""
+    for lane in range(LANES):
+        word = x.stream[place + lane]
+        if word & WAITED:
+            address = word & ((1 << OBJECT_SHIFT) - 1)
+            count = x.copies[number, address // 8 % OBJECTS]
+            x.stream[place + lane] = count << OBJECT_SHIFT | address
+
+
+@inline
+def expand_entry(x, number, row, at, step, pool):
     """Append what a block of a CTA, whose warps begin at ``row``, wrote at word ``at``.
 
-    Returns the words of the pool in use.
+    ``number``: the row of ``copies`` that is the CTA's. Returns the words of the pool in use.
     """
     w, mask = row + (x.stream[at] >> 32), x.stream[at + 1]
     place = step.first
@@ -194,12 +227,15 @@ def expand_entry(x, row, at, step, pool):
         lanes = mask
         if item.lanes:
             lanes = x.stream[at + item.lanes]
-        if item.lanes or item.tiled:
+        if item.lanes or item.kind == TILED:
             add_run(x, w, place, item.instruction - place, mask)
-            if not item.tiled or lanes == 0:
+            if item.kind != TILED or lanes == 0:
                 add_run(x, w, item.instruction, 1, lanes)
             place = item.instruction + 1
-        if item.tiled:
+        if item.kind == WAITS:
+            count_copies(x, number, at + item.addresses)
+        if item.kind == TILED:
+            count_tiles(x, number, at + item.addresses, lanes)
             pool = add_tiles(x, w, item.instruction, at + item.addresses, lanes, pool)
         elif item.addresses and lanes and x.accesses[item.instruction]:
             pool = add_address(x, w, at + item.addresses, lanes, pool)
@@ -211,10 +247,11 @@ def expand_entry(x, row, at, step, pool):
 def expand_cta(x, k, row, after):
     """Append what the stream of CTA ``k`` says; its warps are the rows up to ``after``."""
     reserve(x, k, row, after)
+    x.copies[0] = 0
     at, end, pool = x.bounds[k, STREAM], x.bounds[k + 1, STREAM], x.bounds[k, POOL]
     while at < end:
         step = x.steps[x.stream[at] & 0xFFFFFFFF]
-        pool = expand_entry(x, row, at, step, pool)
+        pool = expand_entry(x, 0, row, at, step, pool)
         at += step.words
     x.bounds[k + 1, POOL] = pool
     close_gaps(x, k, row, after)
@@ -274,4 +311,5 @@ class Expander:
             self._addresses.view(np.recarray),
             np.empty(words, np.int64),
             self._bounds,
+            np.zeros((1, OBJECTS), np.int64),
         )

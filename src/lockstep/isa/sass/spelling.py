@@ -33,8 +33,6 @@ _OPCODES: dict[OpClass, tuple[str, ...]] = {
     OpClass.ASYNC_COPY: ("LDGSTS.E",),
     OpClass.BULK_COPY: ("UBLKCP",),
     OpClass.BULK_STORE: ("UTMASTG",),
-    OpClass.TILE_COPY: ("UTMALDG",),
-    OpClass.TILE_STORE: ("UTMASTG",),
     OpClass.TEXTURE: ("TEX", "TLD4"),
     OpClass.SURFACE: ("SULD.D", "SUST.D"),
     OpClass.BRANCH: ("BRA", "BRX"),

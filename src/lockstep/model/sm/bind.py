@@ -131,6 +131,7 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool, architecture: int =
     records["latency"][(op == OpClass.LOAD) & constant] = gpu.constant.latency
     bare_load = (op == OpClass.LOAD) & ~constant & (code["width"] == 0)
     records["latency"][bare_load] = gpu.l1.latency
+    records["latency"][op == OpClass.OBJECT_WAIT] = gpu.shared.latency
     records["line"] = code["pc"] // gpu.sm.front_end.line_bytes
     records["ahead"] = _lines_ahead(code["pc"], instruction_bytes(architecture), gpu.sm.front_end)
     records["pc"] = code["pc"]

@@ -13,7 +13,7 @@ from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
 from lockstep.model.sm.scheduler import POLICIES, USER
 from lockstep.model.sm.state import Policies, Sm
-from lockstep.workload import ADDRESS, RUN, STEP, STEP_RUNS, WARP
+from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
 
 FILL_CYCLES = 4  # of an L2 access, these come after the reply: write-back and wake-up
 
@@ -136,6 +136,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
         barriers=records((n, gpu.sm.ctas, NAMED_BARRIERS), state.BARRIER),
         clusters=records(n * gpu.sm.ctas // 2 + 1, state.CLUSTER),
+        objects=zeros((n, gpu.sm.ctas, OBJECTS)),
         units=zeros((n, b + 1, instances)),
         unit_table=table if len(table) else zeros((1, 3)),
         register_ports=zeros((n, b, s.banks + s.collectors)),

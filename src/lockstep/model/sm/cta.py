@@ -5,6 +5,7 @@ from lockstep.isa.instruction import NAMED_BARRIERS
 from lockstep.model.sm import cluster
 from lockstep.model.sm.accounting import NO_WARP, account_residency, settle, start_accounting
 from lockstep.model.sm.barrier import reset, warp_finished
+from lockstep.model.sm.objects import reset_objects
 from lockstep.model.sm.state import (
     DEPENDENCE_BARRIERS,
     GROUPS,
@@ -130,6 +131,7 @@ def launch(c, s, k, pending, now):
     for barrier in range(NAMED_BARRIERS):
         reset(c, s, slot, barrier)
     cluster.begin(cta)
+    reset_objects(c, s, slot)
     if kernel.source != 0:
         start(c, s, slot, now)
     sm.resident_warps += kernel.warps

@@ -11,9 +11,12 @@ from lockstep.model.sm import write_ports
 from lockstep.model.sm.barrier import wake_warp
 from lockstep.model.sm.cta import end_cta_if_done
 from lockstep.model.sm.dependence import lower_barrier, set_result
+from lockstep.model.sm.objects import complete_object
 from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, LONG
+from lockstep.workload import TILE_BARRIER
 
 ASYNC_COPY = int(OpClass.ASYNC_COPY)
+TILE_COPY = int(OpClass.TILE_COPY)
 STORE = int(OpClass.STORE)
 REDUCTION = int(OpClass.REDUCTION)
 
@@ -56,6 +59,9 @@ def complete(c, s, a, cycle, now):
         if instruction.writes != 0:
             b = w % c.spec[0].subcores
             write_ports.expect(c, s, b, w, access.code, instruction, cycle, LONG)
+    if instruction.op == TILE_COPY and c.bulk_places[s, a, TILE_BARRIER] > 0:
+        barrier = c.bulk_places[s, a, TILE_BARRIER] - 1
+        complete_object(c, s, warp.cta, barrier, max(cycle, now))
     if instruction.op == ASYNC_COPY:
         warp.groups[access.group] -= 1
         warp.landed[access.group] = max(warp.landed[access.group], cycle)

@@ -17,6 +17,7 @@ from lockstep.model.sm.dependence import (
 from lockstep.model.sm.done import note
 from lockstep.model.sm.fetch import fetch_ahead, move_to_line
 from lockstep.model.sm.memory_pipeline import enqueue, has_room
+from lockstep.model.sm.objects import wait_for
 from lockstep.model.sm.state import DONE_WARP, FIXED, GROUPS, LONG, NEVER, SHORT
 from lockstep.model.sm.stream import execute_block, next_run, resume
 
@@ -29,6 +30,7 @@ CACHE_CONTROL = int(OpClass.CACHE_CONTROL)
 COMMIT_GROUP = int(OpClass.COMMIT_GROUP)
 CONSTANT = int(Space.CONSTANT)
 FENCE = int(OpClass.FENCE)
+OBJECT_WAIT = int(OpClass.OBJECT_WAIT)
 INVALIDATE = int(CachePolicy.INVALIDATE)
 SLEEP = int(OpClass.SLEEP)
 WAIT_GROUP = int(OpClass.WAIT_GROUP)
@@ -175,6 +177,8 @@ def execute(c, s, b, w, warp, instruction, now):
         warp.address += 1
         if instruction.space == CONSTANT:  # a load with a known address
             done = constant.load(c, s, record.first, now)
+        elif instruction.op == OBJECT_WAIT:
+            wait_for(c, s, warp, record.first)
     result = instruction.result if warp.mask != 0 else FIXED
     if result != FIXED:
         done += instruction.more_writes
@@ -209,6 +213,8 @@ def after(c, s, w, warp, instruction, now):
         warp.reason = STALL_FENCE
     elif op == COMMIT_GROUP:
         warp.group += 1
+    elif op == OBJECT_WAIT and warp.barrier >= 0:
+        warp.reason = STALL_BARRIER
     elif op == SLEEP:
         warp.stall_until = max(warp.stall_until, now + instruction.immediate)
         warp.reason = STALL_SLEEP

@@ -126,6 +126,7 @@ WARP_STATE = np.dtype(
         "ahead", "ahead_ready",  # line asked for ahead of issue, or -1, and when it is in the L0
         "stall_until", "barrier", "arrived", "outstanding", "group", "issued", "last_issue",
         "op",  # of the instruction that was looked at last
+        "object", "copies",  # at a barrier object: its number, copies that must have completed it
     )
     + [
         ("pending", "i8", (DEPENDENCE_BARRIERS,)),
@@ -217,6 +218,7 @@ class Sm(Context):
     ctas: np.recarray  # CTA_STATE, sms x CTA slots
     barriers: np.recarray  # BARRIER, sms x CTA slots x NAMED_BARRIERS
     clusters: np.recarray  # CLUSTER, as many as can run
+    objects: np.ndarray  # sms x CTA slots x OBJECTS: copies that completed barrier objects
     units: np.ndarray  # sms x (subcores + 1) x instances: busy until; last row: SM-wide units
     unit_table: np.ndarray  # units x 3: first instance, count, 1 if SM-wide
     register_ports: np.ndarray  # sms x subcores x (banks + collectors): busy until

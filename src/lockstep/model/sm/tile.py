@@ -1,7 +1,7 @@
 """The rows of memory that a bulk copy goes through, as ``workload.TILE_WORDS`` describes them."""
 
 from lockstep._jit import inline
-from lockstep.workload import TILE_AXES, TILE_WORDS
+from lockstep.workload import TILE_AXES, TILE_BARRIER, TILE_WORDS
 
 BASE, BYTES, ROWS, REPEATS, REPEAT_STRIDE, AXES = range(6)
 FIRST, LOW, HIGH, STEP, LAST, STRIDE = range(6)
@@ -40,9 +40,9 @@ def merge_rows(place):
         place[BASE] += low * stride
         place[BYTES] *= count
         place[ROWS] //= count
-        for k in range(AXES, TILE_WORDS - AXIS_WORDS):
+        for k in range(AXES, TILE_BARRIER - AXIS_WORDS):
             place[k] = place[k + AXIS_WORDS]
-        last = TILE_WORDS - AXIS_WORDS
+        last = TILE_BARRIER - AXIS_WORDS
         for k in range(AXIS_WORDS):
             place[last + k] = 1 if k == STEP else 0
 

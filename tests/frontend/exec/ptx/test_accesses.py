@@ -307,3 +307,75 @@ ld.global.ca.nc.L2::128B.u32 %y, [%out+4]; st.global.wt.u32 [%out+8], %y;"""
     out = device.array(np.array([41, 7, 0], np.int32))
     device.load_ptx(small_kernel(body))["k"][1, 1](out)
     assert list(out.numpy()) == [42, 7, 7]
+
+
+AROUND = [("u32", 0), ("u32", 4), ("u32", -4), ("u16", 2), ("u8", 1), ("u32", 64), ("u32", 124)]
+
+
+def around(space, first, guard, extra):
+    """A kernel that adds up what lies around one address, then around the next word's."""
+    start = {"global": "mov.u64 %d, %x", "shared": "mov.u64 %d, tile"}[space]
+    accesses = "".join(
+        f"{guard} ld.{space}.{kind} %a, [%d+{offset}]; {guard} add.u32 %s, %s, %a;\n"
+        for kind, offset in AROUND
+    )
+    return f"""{HEADER}.shared .align 8 .b8 tile[{8 * THREADS}];
+.visible .entry k(.param .u64 x, .param .u64 out)
+{{
+.reg .b64 %x, %out, %d, %e; .reg .b32 %i, %s, %a; .reg .pred %p;
+ld.param.u64 %x, [x]; ld.param.u64 %out, [out]; mov.u32 %i, %tid.x; mov.u32 %s, 0;
+mad.wide.u32 %e, %i, 4, %x; mov.u64 %d, tile; mad.wide.u32 %d, %i, 4, %d;
+ld.global.u32 %a, [%e]; st.shared.u32 [%d], %a;
+ld.global.u32 %a, [%e+384]; st.shared.u32 [%d+384], %a;
+bar.sync 0;
+setp.ne.u32 %p, %i, 5;
+{start}; add.u64 %d, %d, {first}; mad.wide.u32 %d, %i, 4, %d;
+{accesses}
+add.u64 %d, %d, 4;
+{accesses}
+{extra}
+mad.wide.u32 %e, %i, 4, %out; st.global.u32 [%e], %s;
+ret;
+}}
+"""
+
+
+def run_around(space, first, guard="", extra=""):
+    """What each thread of three warps gets, and the data."""
+    data = np.random.default_rng(3).integers(0, 1 << 24, 2 * THREADS, np.uint32)
+    with lockstep.Device("QV100") as device:
+        out, x = device.zeros(THREADS, np.uint32), device.array(data)
+        device.load_ptx(around(space, first, guard, extra))["k"][1, THREADS](x, out)
+        return out.numpy(), data
+
+
+@pytest.mark.parametrize("guard", ["", "@%p"])
+@pytest.mark.parametrize("space", ["global", "shared"])
+def test_accesses_around_one_address(space, guard):
+    found, data = run_around(space, 8, guard)
+    expected = np.zeros(THREADS, np.uint32)
+    for begin in (8, 12):
+        for kind, offset in AROUND:
+            size = int(kind[1:]) // 8
+            places = (begin + offset + 4 * np.arange(THREADS)) // size
+            expected += data.view(f"u{size}")[places].astype(np.uint32)
+    if guard:
+        expected[5] = 0
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("space", "first", "extra", "message"),
+    [
+        ("shared", 8, "ld.shared.u32 %a, [%d+6];", "misaligned shared read of 4 bytes at 0x12"),
+        ("global", 8, "ld.global.u32 %a, [%d+6];", "misaligned global read of 4 bytes"),
+        ("shared", 6, "", "misaligned shared read of 4 bytes at 0x6"),
+        ("shared", 0, "", "invalid shared read of 4 bytes at 0xfffffffc"),
+        ("global", 0, "", "invalid global read of 4 bytes"),
+        ("shared", 8, "ld.shared.u32 %a, [%d+376];", "invalid shared read of 4 bytes at 0x300"),
+        ("global", 8, "ld.global.u32 %a, [%d+376];", "0 bytes behind the end"),
+    ],
+)
+def test_what_ends_a_launch_around_an_address_that_was_good(space, first, extra, message):
+    with pytest.raises(lockstep.LaunchError, match=message):
+        run_around(space, first, extra=extra)

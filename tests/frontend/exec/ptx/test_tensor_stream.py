@@ -13,7 +13,7 @@ from lockstep.device.arguments import pack
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.isa.instruction import OpClass
-from lockstep.workload import TILE_MASK, TILE_WORDS
+from lockstep.workload import OBJECT_SHIFT, TILE_BARRIER, TILE_MASK, TILE_WORDS
 
 CASES = 12
 
@@ -91,3 +91,29 @@ def test_each_lane_copies_by_itself(device):
     found = [words for _, words in copies(device, text, made, case)]
     assert [words[1] for words in found] == [32, 32]
     assert found[1][0] - found[0][0] == 4
+
+
+def test_the_barrier_of_a_copy_and_what_waits_for_it(device):
+    """The first wait, of a phase that is not over, waits for nothing; the second for the copy."""
+    case = programs.matrix()
+    made = programs.map_of(device, case, device.zeros(1 << 14, np.uint32))
+    poll = "mbarrier.try_wait.parity.shared.b64 %p, [%b], 0;"
+    body = programs.load_body(2).replace("cp.async", f"{poll}\ncp.async")
+    kernel = device.load_ptx(programs.kernel(body))["k"]
+    executor = kernel.executor(Recording.EVERYTHING)
+    at, offsets = struct.pack("<5i", *[0] * 5), bytes(6)
+    arguments = (made, device.zeros(programs.SHARED, np.uint8), at, offsets, 0, 256)
+    block = np.frombuffer(pack("k", kernel.parameters, arguments), np.uint8).copy()
+    [cta] = executor.ctas(Geometry((1, 1, 1), (32, 1, 1)), block)
+    code, addresses = executor.program.code, iter(cta.addresses.tolist())
+    waits, barriers = [], []
+    for static, count, mask in cta.runs.tolist():
+        for record in code[static : static + count]:
+            if record["width"] and mask:
+                first, _, pool = next(addresses)
+                if record["op"] == OpClass.OBJECT_WAIT:
+                    waits.append(first)
+                elif record["op"] == OpClass.TILE_COPY:
+                    barriers.append(cta.pool[pool + TILE_BARRIER] - 1)
+    [barrier] = barriers
+    assert waits == [barrier, 1 << OBJECT_SHIFT | barrier]

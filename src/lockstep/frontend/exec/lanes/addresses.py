@@ -53,14 +53,17 @@ def extent(b: LaneBuilder, access: Access) -> tuple[ir.Value, ir.Value]:
     if access.window == Window.GLOBAL:
         places = [site_field(b, access.site, field) for field in ("low", "span")]
         return b.ir.load(places[0], typ=WORD), b.ir.load(places[1], typ=WORD)
-    return ir.Constant(WORD, 0), b.field("launch", _LIMITS[access.window])
+    field = _LIMITS[access.window]
+    return ir.Constant(WORD, 0), b.fixed((field,), lambda: b.field("launch", field))
 
 
 def site_field(b: LaneBuilder, site: ir.Value, field: str) -> ir.Value:
     """Pointer to a field of a site's record."""
-    table = b.ir.inttoptr(b.field("launch", "sites"), POINTER)
-    row = b.offset(table, b.ir.mul(site, ir.Constant(WORD, SITE.itemsize)))
-    return b.offset(row, SITE.fields[field][1])
+    table = b.fixed(("sites",), lambda: b.ir.inttoptr(b.field("launch", "sites"), POINTER))
+    place = SITE.fields[field][1]
+    if isinstance(site, ir.Constant):
+        return b.offset(table, site.constant * SITE.itemsize + place)
+    return b.offset(b.offset(table, b.ir.mul(site, ir.Constant(WORD, SITE.itemsize))), place)
 
 
 _LIMITS = {
@@ -79,7 +82,7 @@ def window_start(b: LaneBuilder, window: Window) -> ir.Value:
         Window.LOCAL: ("warp", "local"),
         Window.PARAMETER: ("launch", "parameters"),
     }
-    return b.field(*record[window])
+    return b.fixed(record[window], lambda: b.field(*record[window]))
 
 
 def room(b: LaneBuilder, span: ir.Value, size: int) -> ir.Value:

@@ -14,7 +14,9 @@ ALL_ONES = -1
 
 def shift(b: LaneBuilder, x: Value, count: Value, direction: str) -> Value:
     """Shift by an unsigned count (i32); past the size it gives zeros, or copies of the sign."""
-    bits = x.type.bits
+    bits, known = x.type.bits, b.known(count)
+    if known is not None and 0 <= known < bits:
+        return Value(getattr(b.ir, direction)(x.ir, b.constant(x.type, known).ir), x.type)
     if direction == RIGHT_SIGNED:
         count = b.elementwise("umin", count, b.constant(I32, bits - 1))
         return Value(b.ir.ashr(x.ir, resize(b, count, x.type).ir), x.type)

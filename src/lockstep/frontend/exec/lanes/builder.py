@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from typing import Any
 
 from llvmlite import ir
 from llvmlite.ir.values import FunctionAttributes
@@ -47,6 +48,7 @@ class LaneBuilder:
         self.ir = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.warp, self.mask_bits = self.function.args[:2]
         self._records: dict[str, ir.Value] = {"warp": self.warp}
+        self._known: dict[tuple, Any] = {}
         self._failed: ir.Block | None = None
         self.mask = self.lanes_of(self.mask_bits)
         self.active = self.mask
@@ -68,6 +70,12 @@ class LaneBuilder:
             number &= (1 << kind.bits) - 1
             number -= (number >> (kind.bits - 1) << kind.bits) if kind.bits > 1 else 0
         return Value(_Splat(self.vector(kind), ir.Constant(kind.element, number)), kind)
+
+    @staticmethod
+    def known(value: Value) -> int | None:
+        """The integer in every lane, if it is a constant."""
+        number = value.ir.number if isinstance(value.ir, _Splat) else None
+        return number if isinstance(number, int) else None
 
     def each(self, kind: Type, numbers: list[int]) -> Value:
         """A different integer constant in every lane."""
@@ -96,6 +104,8 @@ class LaneBuilder:
 
     def bits_of(self, predicate: Value) -> ir.Value:
         """The bit mask of a predicate, one bit a lane."""
+        if predicate.ir is self.mask.ir:
+            return self.mask_bits
         return self.ir.bitcast(predicate.ir, MASK)
 
     def any(self, predicate: Value) -> ir.Value:
@@ -163,20 +173,42 @@ class LaneBuilder:
 
     def offset(self, pointer: ir.Value, byte: int | ir.Value) -> ir.Value:
         """A pointer so many bytes further."""
-        byte = ir.Constant(WORD, byte) if isinstance(byte, int) else byte
+        if isinstance(byte, int):
+            if byte == 0:
+                return pointer
+            byte = ir.Constant(WORD, byte)
         return self.ir.gep(pointer, [byte], source_etype=ir.IntType(8))
 
     @contextmanager
     def at_entry(self) -> Iterator[None]:
         """Emit at the start of the function, where every later use is dominated."""
-        entry = self.function.entry_basic_block
         here = self.ir.block
-        if entry.is_terminated:
-            self.ir.position_before(entry.terminator)
-        else:
-            self.ir.position_at_end(entry)
+        self._go_to_end(self.function.entry_basic_block)
         yield
-        self.ir.position_at_end(here)
+        self._go_to_end(here)
+
+    def _go_to_end(self, block: ir.Block) -> None:
+        """Emit at the end of a block, before its terminator if it has one."""
+        if block.is_terminated:
+            self.ir.position_before(block.terminator)
+        else:
+            self.ir.position_at_end(block)
+
+    def once(self, key: tuple, emit: Callable[[], Any]) -> Any:
+        """What ``emit`` gave when it was first asked for ``key``.
+
+        For code that every later instruction of the block comes after: not in branches or loops.
+        """
+        if key not in self._known:
+            self._known[key] = emit()
+        return self._known[key]
+
+    def fixed(self, key: tuple, emit: Callable[[], ir.Value]) -> ir.Value:
+        """As :meth:`once`, anywhere, of what is the same from the function's start to its end."""
+        if key not in self._known:
+            with self.at_entry():
+                self._known[key] = emit()
+        return self._known[key]
 
     # Memory that is not the program's: register slots and scratch
 
@@ -245,7 +277,7 @@ class LaneBuilder:
                 function.attributes = _Strict(function.attributes)
             inner = copy(self)
             inner.ir = ir.IRBuilder(function.append_basic_block("entry"))
-            inner.function, inner._records = function, {}
+            inner.function, inner._records, inner._known = function, {}, {}
             inputs = [
                 Value(a, v.type, settled=v.type.kind != "float")
                 for a, v in zip(function.args, values)
@@ -318,7 +350,7 @@ class _Splat(ir.Constant):
     """A vector constant in LLVM's short notation: 32 numbers a constant are slow to print."""
 
     def __init__(self, kind: ir.VectorType, element: ir.Constant):
-        self.type = kind
+        self.type, self.number = kind, element.constant
         self.constant = f"splat ({element.type} {element.get_reference()})"
 
     def get_reference(self) -> str:

@@ -6,6 +6,9 @@ of the module: checked addresses, then broadcasts, masked vectors, or a gather o
 Arrays whose rows are 16 threads wide are why halves are looked at, not whole warps.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.addresses import (
@@ -42,7 +45,7 @@ def load(b: LaneBuilder, access: Access, kind: Type, count: int = 1) -> list[Val
             b,
             f"load_{access.name}_{element.name}",
             [b.vector(element)] * count,
-            [access.address.ir, access.site],
+            [_whole_address(b, access.address), access.site],
             lambda inner, *a: _load_any(inner, access.inside(*a), element, count),
         )
 
@@ -64,7 +67,7 @@ def store(b: LaneBuilder, access: Access, values: list[Value]) -> None:
             b,
             f"store_{access.name}_{element.name}",
             [],
-            [access.address.ir, access.site, *bits],
+            [_whole_address(b, access.address), access.site, *bits],
             lambda inner, address, site, *v: _store_any(
                 inner, access.inside(address, site), element, v
             ),
@@ -82,31 +85,87 @@ def store(b: LaneBuilder, access: Access, values: list[Value]) -> None:
 
 def _adjacent(b: LaneBuilder, access: Access) -> tuple[ir.Value, Values]:
     """Whether the inline way will do, and the pointers of lanes 0 and 16."""
-    address = access.address
-    firsts = [b.ir.extract_element(address.ir, ir.Constant(HALF, k)) for k in (0, SIDE)]
+    whole, firsts = _rows(b, access)
+    low, span = extent(b, access)
+    size = access.bytes * SIDE
+    if access.window == Window.GLOBAL:
+        limit, offsets = room(b, span, size), [b.ir.sub(f, low) for f in firsts]
+        places = [b.ir.inttoptr(f, POINTER) for f in firsts]
+    else:
+        limit, offsets = b.fixed(("room", access.window, size), lambda: room(b, span, size)), firsts
+        start = b.ir.inttoptr(window_start(b, access.window), POINTER)
+        places = [b.offset(start, f) for f in firsts]
+    fits = [b.ir.icmp_unsigned("<", o, limit) for o in offsets]
+    return b.ir.and_(whole, b.ir.and_(*fits)), places
+
+
+def _rows(b: LaneBuilder, access: Access) -> tuple[ir.Value, Values]:
+    """Whether all lanes take part and make two rows of aligned neighbours; where these begin.
+
+    Adding a constant changes only the beginnings: accesses around one address share the rest.
+    """
+    address, size = access.address, access.bytes
+    base, offset = address.sum or (address, 0)
+
+    def shared(what: str, *about: ir.Value | int, emit: Callable) -> Any:
+        return b.once((what, base.ir, *about), emit) if address.sum else emit()
+
+    firsts = shared("firsts", emit=lambda: _firsts(b, base))
+    steps = shared("steps", size, emit=lambda: _in_step(b, base, size))
+    rest = offset % size
+    whole = shared(
+        "rows", size, rest, b.active.ir, emit=lambda: _all_take_part(b, steps, firsts, rest, size)
+    )
+    firsts = [_plus(b, f, offset) for f in firsts]
     if address.type != I64:
         firsts = [b.ir.zext(f, WORD) for f in firsts]
-    low, span = extent(b, access)
-    offsets = [b.ir.sub(f, low) for f in firsts]
-    limit = room(b, span, access.bytes * SIDE)
-    fits = [b.ir.icmp_unsigned("<", o, limit) for o in offsets]
-    low_bits = b.ir.and_(b.ir.or_(*offsets), ir.Constant(WORD, access.bytes - 1))
-    aligned = b.ir.icmp_unsigned("==", low_bits, ir.Constant(WORD, 0))
-    whole = b.ir.icmp_unsigned("==", in_step(b, address, access.bytes), ir.Constant(MASK, -1))
-    start = firsts
-    if access.window != Window.GLOBAL:
-        start = [b.ir.add(window_start(b, access.window), f) for f in firsts]
-    inside = b.ir.and_(b.ir.and_(*fits), aligned)
-    return b.ir.and_(whole, inside), [b.ir.inttoptr(s, POINTER) for s in start]
+    return whole, firsts
+
+
+def _firsts(b: LaneBuilder, address: Value) -> Values:
+    """The addresses of lanes 0 and 16."""
+    return [b.ir.extract_element(address.ir, ir.Constant(HALF, k)) for k in (0, SIDE)]
+
+
+def _plus(b: LaneBuilder, number: ir.Value, constant: int) -> ir.Value:
+    half = 1 << number.type.width - 1
+    constant = (constant + half) % (2 * half) - half
+    return b.ir.add(number, ir.Constant(number.type, constant)) if constant else number
+
+
+def _all_take_part(
+    b: LaneBuilder, lanes: ir.Value, firsts: Values, rest: int, size: int
+) -> ir.Value:
+    """Whether all lanes are active and in ``lanes``, and ``firsts`` plus ``rest`` are aligned."""
+    all_lanes = b.ir.icmp_unsigned(
+        "==", b.ir.and_(lanes, b.bits_of(b.active)), ir.Constant(MASK, -1)
+    )
+    if size == 1:
+        return all_lanes
+    both = b.ir.or_(*(_plus(b, f, rest) for f in firsts))
+    low_bits = b.ir.and_(both, ir.Constant(both.type, size - 1))
+    return b.ir.and_(all_lanes, b.ir.icmp_unsigned("==", low_bits, ir.Constant(both.type, 0)))
+
+
+def _whole_address(b: LaneBuilder, address: Value) -> ir.Value:
+    """The addresses of all lanes, summed up where they are used: the inline way needs two."""
+    if address.sum is None or not address.sum[1]:
+        return address.ir
+    base, offset = address.sum
+    return b.ir.add(base.ir, b.constant(base.type, offset).ir)
 
 
 def in_step(b: LaneBuilder, address: Value, size: int) -> ir.Value:
     """The active lanes whose address follows from that of the first lane of their half."""
+    return b.ir.and_(_in_step(b, address, size), b.bits_of(b.active))
+
+
+def _in_step(b: LaneBuilder, address: Value, size: int) -> ir.Value:
+    """The same of all lanes."""
     kind = address.type
     steps = b.each(kind, [k % SIDE * size for k in range(LANES)])
     expected = b.ir.add(_first_of_half(b, address.ir), steps.ir)
-    same = b.ir.bitcast(b.ir.icmp_unsigned("==", expected, address.ir), MASK)
-    return b.ir.and_(same, b.bits_of(b.active))
+    return b.ir.bitcast(b.ir.icmp_unsigned("==", expected, address.ir), MASK)
 
 
 def _first_of_half(b: LaneBuilder, vector: ir.Value) -> ir.Value:
@@ -153,8 +212,9 @@ def _prefetch_next(b: LaneBuilder, access: Access, first: ir.Value) -> None:
     b.ir.store(here, place)
     following = b.ir.add(here, step)
     reads, keep, data = (ir.Constant(HALF, k) for k in (0, 3, 1))
+    start = b.ir.inttoptr(following, POINTER)
     for line in range(0, access.bytes * LANES, HOST_LINE):
-        pointer = b.ir.inttoptr(b.ir.add(following, ir.Constant(WORD, line)), POINTER)
+        pointer = b.offset(start, line)
         b.intrinsic("llvm.prefetch.p0", ir.VoidType(), [pointer, reads, keep, data])
 
 

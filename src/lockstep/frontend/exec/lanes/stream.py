@@ -23,15 +23,13 @@ class Stream:
         self.b, self.items, self.words = b, [], HEADER_WORDS
         self._place = b.field_address("cta", "stream")
         self._start = b.ir.load(self._place, typ=WORD)
+        self._pointer = b.ir.inttoptr(self._start, POINTER)
         warp = b.ir.shl(b.field("warp", "index"), ir.Constant(WORD, 32))
         self._write(0, b.ir.or_(warp, ir.Constant(WORD, block)))
         self._write(1, b.ir.zext(b.mask_bits, WORD))
 
-    def _pointer(self, word: int) -> ir.Value:
-        return self.b.offset(self.b.ir.inttoptr(self._start, POINTER), 8 * word)
-
     def _write(self, word: int, value: ir.Value) -> None:
-        self.b.ir.store(value, self._pointer(word), align=8)
+        self.b.ir.store(value, self.b.offset(self._pointer, 8 * word), align=8)
 
     def lanes(self, instruction: int) -> None:
         """The lanes that execute a guarded instruction."""
@@ -39,16 +37,17 @@ class Stream:
         self._write(self.words, self.b.ir.zext(self.b.bits_of(self.b.active), WORD))
         self.words += 1
 
-    def addresses(self, instruction: int, address: Value) -> None:
+    def addresses(self, instruction: int, address: Value, waits: bool = False) -> None:
         """The addresses (i64) of a memory instruction; those of inactive lanes mean nothing."""
-        self.items.append(Item(instruction, self.words, guarded=False, addressed=True))
-        self.b.ir.store(address.ir, self._pointer(self.words), align=8)
+        item = Item(instruction, self.words, guarded=False, addressed=True, waits=waits)
+        self.items.append(item)
+        self._write(self.words, address.ir)
         self.words += LANES
 
     def tile(self, instruction: int) -> ir.Value:
         """Pointer to where TILE_WORDS lane vectors of words go: the tiles of a bulk copy."""
         self.items.append(Item(instruction, self.words, guarded=False, addressed=True, tiled=True))
-        place = self._pointer(self.words)
+        place = self.b.offset(self._pointer, 8 * self.words)
         self.words += TILE_WORDS * LANES
         return place
 

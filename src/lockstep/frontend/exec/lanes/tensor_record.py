@@ -4,17 +4,24 @@ from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.builder import HALF, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, outlined
+from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.tensor import TensorTile, walks_of
 from lockstep.frontend.exec.lanes.tensor_walk import Axis, Walk
+from lockstep.frontend.exec.lanes.types import I64, Value
 from lockstep.frontend.exec.state import LANES
 from lockstep.frontend.exec.tensor_maps import IM2COL
-from lockstep.workload import TILE_AXES
+from lockstep.workload import TILE_AXES, TILE_BARRIER
 
 _FARTHEST = (1 << 31) - 1  # image number that im2col never comes to
 
 
-def record_tile(b: LaneBuilder, tile: TensorTile, place: ir.Value) -> None:
-    """Write the words of the active lanes' tiles, lane vectors one after the other."""
+def record_tile(
+    b: LaneBuilder, tile: TensorTile, place: ir.Value, barrier: Value | None = None
+) -> None:
+    """Write the words of the active lanes' tiles, lane vectors one after the other.
+
+    ``barrier``: addresses of the barrier objects that the copies complete.
+    """
 
     def emit(inner: LaneBuilder, target: ir.Value, *rest: ir.Value) -> Values:
         walks = walks_of(inner, tile.inside(*rest))
@@ -26,6 +33,11 @@ def record_tile(b: LaneBuilder, tile: TensorTile, place: ir.Value) -> None:
         return []
 
     outlined(b, f"tensor_record_{tile.name}", [], [place, *tile.arguments], emit)
+    number = b.constant(I64, 0)
+    if barrier is not None:
+        low = b.ir.and_(resize(b, barrier, I64).ir, b.constant(I64, (1 << 32) - 1).ir)
+        number = Value(b.ir.add(low, b.constant(I64, 1).ir), I64)
+    b.ir.store(number.ir, b.offset(place, 8 * LANES * TILE_BARRIER), align=8)
 
 
 def _words(walk: Walk) -> Values:

@@ -67,10 +67,11 @@ class Value:
     """A lane vector: its LLVM value and its element type.
 
     ``settled`` is false for a floating-point result whose NaNs may still have any payload;
-    whoever looks at its bits settles it first (see ``LaneBuilder.settle``). ``uniform`` holds the
-    scalar when every lane is known to have the same value.
+    whoever looks at its bits settles it first (see ``LaneBuilder.settle``). ``sum`` says
+    of an address which other value and which constant were added.
     """
 
     ir: ir.Value
     type: Type
     settled: bool = True
+    sum: "tuple[Value, int] | None" = None

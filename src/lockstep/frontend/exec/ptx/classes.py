@@ -48,7 +48,7 @@ _POLICIES = {
 _ACCESSES = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY,
     OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE,
-    OpClass.TEXTURE, OpClass.SURFACE,
+    OpClass.TEXTURE, OpClass.SURFACE, OpClass.OBJECT_WAIT,
 )  # fmt: skip
 _NUMBERS = ("f16", "bf16", "f16x2", "bf16x2")
 
@@ -67,7 +67,8 @@ def class_of(i: Instruction) -> OpClass:
     if i.opcode in ("mma", "wmma", "wgmma"):
         return _matrix_class(i)
     if i.opcode == "mbarrier":
-        return OpClass.ATOMIC
+        waits = not {"test_wait", "try_wait"}.isdisjoint(words)
+        return OpClass.OBJECT_WAIT if waits else OpClass.ATOMIC
     if i.opcode == "red" and space_of(i, OpClass.REDUCTION) == Space.SHARED:
         return OpClass.ATOMIC  # machine code has atomics only, and drops the result
     if i.opcode == "div":

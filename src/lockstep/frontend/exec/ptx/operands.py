@@ -56,12 +56,14 @@ def address_of(lift: Lift, operand: Memory, window: Window) -> Value:
     if window == Window.GLOBAL and value.type == I32:
         value = Value(b.ir.zext(value.ir, b.vector(I64)), I64)
     if window != Window.GLOBAL and value.type == I64:
-        value = Value(b.ir.trunc(value.ir, b.vector(I32)), I32)
+        wide = value.ir
+        value = b.once(("low", wide), lambda: Value(b.ir.trunc(wide, b.vector(I32)), I32))
     if window in (Window.SHARED, Window.CLUSTER) and not isinstance(base, Immediate):
         value = lift.layout.untagged(lift, value)
+    address = value.ir
     if operand.offset:
-        value = Value(b.ir.add(value.ir, b.constant(value.type, operand.offset).ir), value.type)
-    return value
+        address = b.ir.add(address, b.constant(value.type, operand.offset).ir)
+    return Value(address, value.type, sum=(value, operand.offset))
 
 
 def access_of(lift: Lift, operand: Operand, space: str, size: int, record: bool = True) -> Access:

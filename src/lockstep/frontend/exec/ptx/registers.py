@@ -78,7 +78,10 @@ def _lowest(taken: dict[int, int], live: list[int], first: int, most: int) -> in
     step = 1 << (count - 1).bit_length()
     start = -(-first // step) * step
     for number in range(start, most - count + 1, step):
-        if not any(taken.get(number + k, 0) & needed for k, needed in enumerate(live)):
+        for k, needed in enumerate(live):  # any() would take longer than all else
+            if taken.get(number + k, 0) & needed:
+                break
+        else:
             break
     else:
         number = start + hash(live[0]) % max((most - count - start) // step, 1) * step

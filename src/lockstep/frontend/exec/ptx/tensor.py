@@ -36,7 +36,7 @@ _BARRIER = "mbarrier::complete_tx::bytes"
 
 
 def _tile(lift: Lift, i: Instruction, operand: Memory, offsets: Operand | None) -> TensorTile:
-    """The tile that a tensor operand names; it goes to the stream."""
+    """The tile that a tensor operand names."""
     if not isinstance(operand, Memory) or not operand.extra:
         raise lift.refuse(f"{i.name} needs a tensor map and coordinates in brackets")
     coordinates = [lift.read(c, "s32") for c in elements(operand.extra[-1])]
@@ -48,9 +48,14 @@ def _tile(lift: Lift, i: Instruction, operand: Memory, offsets: Operand | None) 
     there = Memory(operand.base, operand.offset)
     place = access_of(lift, there, "generic", MAP_ALIGNMENT, record=False)
     bad, own = (ir.Constant(WORD, lift.site(w)) for w in (Window.TENSOR_MAP, Window.GLOBAL))
-    tile = TensorTile(IM2COL if im2col else TILED, place, bad, own, coordinates, ahead)
+    return TensorTile(IM2COL if im2col else TILED, place, bad, own, coordinates, ahead)
+
+
+def _record(lift: Lift, tile: TensorTile, barrier: Access | None = None) -> TensorTile:
+    """Tell the stream of a tile, and of the barrier objects that its copies complete."""
     if lift.stream is not None:
-        record_tile(lift.b, tile, lift.stream.tile(lift.number))
+        address = None if barrier is None else barrier.address
+        record_tile(lift.b, tile, lift.stream.tile(lift.number), address)
     return tile
 
 
@@ -87,6 +92,7 @@ def load(lift: Lift, i: Instruction) -> None:
     tile = _tile(lift, i, source, offsets)
     to = access_of(lift, target, "cluster", CHUNK, record=False)
     place = access_of(lift, barrier, "cluster", OBJECT_BYTES, record=False)
+    _record(lift, tile, place)
     with receivers(lift, i, 3 + unrolls, to, place) as (here, told):
         size = lanes.load_tile(lift.b, tile, here)
         barrier_objects.complete_bytes(lift.b, told, size)
@@ -103,7 +109,8 @@ def _to_global(head: str) -> tuple[str, str]:
 @opcode(*_to_global("cp.async.bulk.tensor.{}.global.shared::cta"), destinations=0)
 def store(lift: Lift, i: Instruction) -> None:
     target, source = i.operands[:2]
-    lanes.store_tile(lift.b, _tile(lift, i, target, None), _shared(lift, source))
+    tile = _record(lift, _tile(lift, i, target, None))
+    lanes.store_tile(lift.b, tile, _shared(lift, source))
 
 
 @opcode(
@@ -115,7 +122,8 @@ def store(lift: Lift, i: Instruction) -> None:
 def reduce(lift: Lift, i: Instruction) -> None:
     target, source = i.operands[:2]
     operation = next(w for w in i.modifiers if w in lanes.REDUCED)
-    lanes.reduce_tile(lift.b, _tile(lift, i, target, None), _shared(lift, source), operation)
+    tile = _record(lift, _tile(lift, i, target, None))
+    lanes.reduce_tile(lift.b, tile, _shared(lift, source), operation)
 
 
 @opcode(

@@ -47,31 +47,50 @@ def address_of(lift: Lift, operand: Address, window: Window) -> Value:
     """
     b = lift.b
     kind = I64 if window == Window.GLOBAL else I32
-    total = b.constant(kind, operand.offset)
     wide = "E" in lift.instruction.modifiers and operand.base is not None
-    for register in (operand.base, operand.uniform):
-        if register is not None and not register.is_zero:
-            term = _term(lift, register, kind, wide and not register.part)
-            total = Value(b.ir.add(total.ir, term.ir), kind)
+    terms = [
+        _term(lift, register, kind, wide and not register.part)
+        for register in (operand.base, operand.uniform)
+        if register is not None and not register.is_zero
+    ]
+    if not terms:
+        return b.constant(kind, operand.offset)
+    base = terms[0]
+    if len(terms) == 2:
+        one, two = (t.ir for t in terms)
+        base = b.once(("sum", one, two), lambda: Value(b.ir.add(one, two), kind))
+    address = base.ir
+    if operand.offset:
+        address = b.ir.add(address, b.constant(kind, operand.offset).ir)
     if window == Window.SHARED and lift.clustered:
         own = b.constant(I32, (1 << TAG_SHIFT) - 1)
-        total = Value(b.ir.and_(total.ir, own.ir), I32)
+        return Value(b.ir.and_(address, own.ir), I32)
     if window == Window.CLUSTER:
-        total = Value(b.ir.sub(total.ir, lift.scalar_field("cta", "tag", I32).ir), I32)
-    return total
+        return Value(b.ir.sub(address, lift.scalar_field("cta", "tag", I32).ir), I32)
+    return Value(address, kind, sum=(base, operand.offset))
 
 
 def _term(lift: Lift, register: Register, kind: Type, wide: bool) -> Value:
-    """One register of an address: a word or a pair, scaled by X4, X8 or X16."""
-    word = lift.register(register.file, register.number)
-    if register.part.startswith("X"):
-        shift = int(register.part[1:]).bit_length() - 1
-        word = Value(lift.b.ir.shl(word.ir, lift.b.constant(I32, shift).ir), I32)
-    if kind == I32:
-        return word
-    if wide or register.part == "64" or register.file == "UR":
-        return lift.join(lift.words(register, 2))
-    return resize(lift.b, word, I64, signed=register.part != "U32")
+    """One register of an address: a word or a pair, scaled by X4, X8 or X16.
+
+    The same value each time, so that accesses around one address are known as such.
+    """
+    pair = kind == I64 and (wide or register.part == "64" or register.file == "UR")
+    scaled = register.part.startswith("X")
+    words = lift.words(register, 2 if pair else 1)
+
+    def emit() -> Value:
+        word = words[0]
+        if scaled:
+            shift = int(register.part[1:]).bit_length() - 1
+            word = Value(lift.b.ir.shl(word.ir, lift.b.constant(I32, shift).ir), I32)
+        if kind == I32:
+            return word
+        if pair:
+            return lift.join(words)
+        return resize(lift.b, word, I64, signed=register.part != "U32")
+
+    return lift.b.once(("term", register.part, kind, *(w.ir for w in words)), emit)
 
 
 @opcode("LD", "LDG", "LDS", "LDL", modifiers=_ACCESS)
