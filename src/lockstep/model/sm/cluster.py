@@ -11,7 +11,7 @@ from lockstep.model.sm.barrier import wake_warp
 from lockstep.model.sm.coalescer import APERTURE, GENERIC, lane_address
 from lockstep.model.sm.state import NEVER
 
-CLUSTER = NAMED_BARRIERS  # what a warp waits at, beside the numbered barriers
+CLUSTER = NAMED_BARRIERS + 1  # what a warp waits at, beside numbered barriers and AT_OBJECT
 NONE = -1
 
 
