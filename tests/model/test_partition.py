@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lockstep.model import partition
 from lockstep.model.dram.standard import Command
 from lockstep.model.link import (
     KIND_ACK,
@@ -326,3 +327,15 @@ def test_dram_clocks_are_counted_up_to_the_end(rig):
     side = rig.MemorySide(dram__clock_mhz=850.0)
     side.run_to(1000)
     assert side.count.dram_clocks == 850
+
+
+def test_dram_clocks_of_idle_partitions_are_counted_on_demand(rig):
+    """Nothing runs while nothing happens, but a kernel that ends there has had these clocks."""
+    side = rig.MemorySide(dram__clock_mhz=850.0)
+    side.run_to(1000)
+    partition.settle(side.memory, 1400)
+    assert side.count.dram_clocks == 1190
+    partition.settle(side.memory, 1400)
+    side.now = 1400
+    side.run_to(2000)
+    assert side.count.dram_clocks == 1700

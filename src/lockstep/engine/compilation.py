@@ -57,6 +57,7 @@ def compile_memory_side() -> None:
     links, memory = build_memory_side(_tiny(library.gpu("QV100")), {})
     memory_phase(links, memory)
     partition.copy_to_device(memory, 0, 0)
+    partition.settle(memory, 0)
 
 
 def _tiny(gpu: GPU) -> GPU:

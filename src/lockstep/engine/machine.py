@@ -156,3 +156,4 @@ class Machine:
     def settle(self, now: int) -> None:
         """Bring all counters up to ``now``."""
         dispatch.settle_all(self.sm, now)
+        partition.settle(self.memory, now)

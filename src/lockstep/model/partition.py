@@ -29,6 +29,7 @@ __all__ = [
     "copy_to_device",
     "drained",
     "run",
+    "settle",
 ]
 
 
@@ -260,6 +261,13 @@ def _count_stall(counters, reason, cycles):
         counters.l2_stall_reply += cycles
     else:
         counters.l2_stall_dram_queue += cycles
+
+
+@jit
+def settle(memory, now):
+    """Bring the lazily kept counters of all partitions up to cycle ``now``."""
+    for p in range(memory.next.shape[0]):
+        _count_clocks(memory.l2.dram, p, now)
 
 
 @jit
