@@ -1,6 +1,7 @@
 """What all tests share: where things lie, and how Hypothesis runs here."""
 
 import importlib.util
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,11 @@ def load_script():
         return module
 
     return load
+
+
+def pytest_configure():
+    """Ctrl-C arrives: a shell's background job ignores it, and so would all that tests start."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session):
