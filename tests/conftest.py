@@ -65,7 +65,11 @@ def pytest_sessionstart(session):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What one process runs: the tests of a file, and all that a second pytest runs without JIT."""
+    """What one process runs: the tests of a file, and all that a second pytest runs without JIT.
+
+    What takes a minute in one piece comes first, lest a process do it while the others are done.
+    """
+    items.sort(key=lambda item: item.path.name != "test_jit.py")
     for item in items:
         name = "plain" if item.get_closest_marker("plain") else str(item.path)
         item.add_marker(pytest.mark.xdist_group(name))

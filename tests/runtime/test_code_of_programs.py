@@ -41,6 +41,7 @@ class Program:
     def launch(self, kernel, parameters, threads):
         shape = dict.fromkeys(("grid_x", "grid_y", "grid_z", "block_y", "block_z"), 1)
         shape |= {"block_x": threads, "dynamic_shared": 0, "stream": 0, "cooperative": 0}
+        shape |= {"cluster_x": 0, "cluster_y": 0, "cluster_z": 0, "portable": 1}
         return self.client.call("LAUNCH", parameters, kernel=kernel["kernel"], **shape)
 
     def variable(self, name, count):

@@ -36,7 +36,8 @@ def launch(client, kernel, arrays, cooperative=1, stream=0):
     shape = {"grid_x": CTAS, "grid_y": 1, "grid_z": 1}
     shape |= {"block_x": THREADS, "block_y": 1, "block_z": 1, "dynamic_shared": 0}
     parameters = struct.pack("<2Qi", *arrays, N)
-    shape |= {"stream": stream, "cooperative": cooperative}
+    shape |= {"stream": stream, "cooperative": cooperative, "portable": 1}
+    shape |= dict.fromkeys(("cluster_x", "cluster_y", "cluster_z"), 0)
     return client.call("LAUNCH", parameters, kernel=kernel, **shape)
 
 

@@ -77,7 +77,11 @@ def test_a_spelling_lifts_to_the_record(row, architecture):
         assert field == "text" or np.array_equal(lifted[0][field], row[field]), (field, words)
 
 
-@pytest.mark.parametrize("op", [op for op in OpClass if op != OpClass.UNKNOWN])
+# Traces of machine code have other classes in their place.
+NAMELESS = {OpClass.UNKNOWN, OpClass.TILE_COPY, OpClass.TILE_STORE, OpClass.OBJECT_WAIT}
+
+
+@pytest.mark.parametrize("op", sorted(set(OpClass) - NAMELESS))
 def test_every_class_has_an_opcode(op):
     spaces = (
         [Space.GLOBAL, Space.SHARED] if OpClass.LOAD <= op <= OpClass.REDUCTION else [Space.NONE]
