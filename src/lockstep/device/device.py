@@ -1,6 +1,5 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
-import gc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +19,7 @@ from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.frontend.exec.launch import announce_compilation
-from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
+from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
@@ -79,7 +78,7 @@ class Device:
         if at_issue and not timing:
             raise LockstepError("at_issue needs timing=True")
         self.name, self.profiling, self.at_issue = name, profile, at_issue
-        self.memory = _reserve(memory_bytes, shared_memory)
+        self.memory = DeviceMemory(memory_bytes, shared_memory)
         self.services = Services(self.memory, heap_bytes)
         self.limits = Limits(limit_instructions, stack_bytes, self.gpu.sm.count)
         self.recorder: Recorder | None = None
@@ -364,12 +363,3 @@ class Device:
         if self.timing is None:
             raise LockstepError("nothing was simulated: create the device with timing=True")
         return self.timing
-
-
-def _reserve(size: int, shared: bool) -> DeviceMemory:
-    """Device memory; if no address range is free, those of devices that nobody uses are freed."""
-    try:
-        return DeviceMemory(size, shared)
-    except DeviceMemoryError:
-        gc.collect()
-        return DeviceMemory(size, shared)

@@ -1,5 +1,6 @@
 """Device memory: allocations that do not overlap, and what is said of others."""
 
+import gc
 import itertools
 
 import numpy as np
@@ -115,3 +116,21 @@ def test_allocations_are_apart_sorted_and_found(data):
     else:
         assert nearest is None
     memory.close()
+
+
+def test_memory_that_nobody_uses_does_not_move_that_of_others():
+    """Cycles depend on addresses, and must not depend on when Python collects."""
+    first = DeviceMemory(1 << 20)
+    base = first.base
+    gc.disable()
+    try:
+        first.itself = first
+        del first
+        with_garbage = DeviceMemory(1 << 20)
+    finally:
+        gc.enable()
+    assert with_garbage.base == base
+    beside = DeviceMemory(1 << 20)
+    assert beside.base > base
+    beside.close()
+    with_garbage.close()

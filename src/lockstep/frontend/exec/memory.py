@@ -7,6 +7,7 @@ a file in memory, which other processes map at the same address.
 
 import bisect
 import ctypes
+import gc
 import mmap
 import os
 import sys
@@ -168,10 +169,15 @@ def _file(size: int) -> int:
 
 
 def _reserve(capacity: int, file: int) -> int:
-    """The first free range at BASE, BASE + 1 TiB ...: the same in every run."""
+    """The first free range at BASE, BASE + 1 TiB ...: the same in every run.
+
+    Ranges of memory that nobody uses are freed first, or cycles would depend on when Python does.
+    """
     kind = mmap.MAP_SHARED if file >= 0 else mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    for k in range(8):
-        wanted = BASE + k * LONGEST
+    for k in range(9):
+        wanted = BASE + max(0, k - 1) * LONGEST
+        if k == 1:
+            gc.collect()
         address = _libc().mmap(
             ctypes.c_void_p(wanted),
             ctypes.c_size_t(capacity),
