@@ -69,22 +69,17 @@ def test_what_the_model_sees(text, op, space, width, cache):
     "text, number", [("bar.sync 5", 5), ("cp.async.wait_group 2", 2), ("mov.u32 %r1, 7", 0)]
 )
 def test_immediates(text, number):
-    assert classes.immediate_of(instruction(text), {}) == number
+    assert classes.immediate_of(instruction(text)) == number
 
 
-COPY = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%r2], {}, [%r3]"
-
-
-@pytest.mark.parametrize("size, number", [("4096", 4096), ("%r4", 512), ("%r3", 0)])
-def test_bytes_of_bulk_copies(size, number):
-    assert classes.immediate_of(instruction(COPY.format(size)), {"%r4": 512}) == number
+COPY = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%r2], %r4, [%r3]"
 
 
 @pytest.mark.parametrize(
     "text, op, space",
     [
-        (COPY.format(16), OpClass.BULK_COPY, Space.GLOBAL),
-        ("cp.async.bulk.global.shared::cta.bulk_group [%r1], [%r2], 16", OpClass.BULK_STORE,
+        (COPY, OpClass.TILE_COPY, Space.GLOBAL),
+        ("cp.async.bulk.global.shared::cta.bulk_group [%r1], [%r2], 16", OpClass.TILE_STORE,
          Space.GLOBAL),
         ("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, "
          "[%r3]", OpClass.BULK_COPY, Space.GENERIC),
@@ -138,4 +133,4 @@ def test_accesses_of_a_clusters_shared_memory_have_generic_addresses(text):
 )
 def test_barriers_and_how_many_threads_they_wait_for(text, number, threads):
     i = instruction(text)
-    assert (classes.immediate_of(i, {}), classes.threads_of(i)) == (number, threads)
+    assert (classes.immediate_of(i), classes.threads_of(i)) == (number, threads)

@@ -1,4 +1,4 @@
-"""What the timing model is told of tiles: the words of ``workload.TILE_WORDS``, for each lane."""
+"""What the timing model is told of bulk copies: ``workload.TILE_WORDS`` words for each lane."""
 
 from llvmlite import ir
 
@@ -12,6 +12,7 @@ from lockstep.frontend.exec.state import LANES
 from lockstep.frontend.exec.tensor_maps import IM2COL
 from lockstep.workload import TILE_AXES, TILE_BARRIER
 
+_NO_AXIS = (0, 0, 0, 1, 0, 0)  # one position
 _FARTHEST = (1 << 31) - 1  # image number that im2col never comes to
 
 
@@ -33,6 +34,20 @@ def record_tile(
         return []
 
     outlined(b, f"tensor_record_{tile.name}", [], [place, *tile.arguments], emit)
+    _record_barrier(b, place, barrier)
+
+
+def record_bytes(
+    b: LaneBuilder, place: ir.Value, start: Value, size: Value, barrier: Value | None = None
+) -> None:
+    """Write the words of copies of ``size`` (i32) bytes from ``start`` (i64) on: a row each."""
+    one_row = (b.constant(I64, n) for n in (1, 1, 0, *_NO_AXIS * TILE_AXES))
+    for k, word in enumerate((start, resize(b, size, I64), *one_row)):
+        b.ir.store(word.ir, b.offset(place, 8 * LANES * k), align=8)
+    _record_barrier(b, place, barrier)
+
+
+def _record_barrier(b: LaneBuilder, place: ir.Value, barrier: Value | None) -> None:
     number = b.constant(I64, 0)
     if barrier is not None:
         low = b.ir.and_(resize(b, barrier, I64).ir, b.constant(I64, (1 << 32) - 1).ir)
@@ -60,7 +75,7 @@ def _words(walk: Walk) -> Values:
         stride = emit.mul(_wide(walk, walk.inner.step), emit.zext(walk.unit, WORD))
     size = emit.shl(units, walk.unit_shift)
     size = emit.select(some, size, ir.Constant(HALF, 0))
-    nothing = [ir.Constant(WORD, n) for n in (0, 0, 0, 1, 0, 0)]
+    nothing = [ir.Constant(WORD, n) for n in _NO_AXIS]
     axes += [nothing] * (TILE_AXES - len(axes))
     head = [base, _wide(walk, size), _wide(walk, rows), _wide(walk, repeats), stride]
     return [*head, *(word for axis in axes for word in axis)]

@@ -13,12 +13,13 @@ from lockstep.frontend.exec.lanes.atomics import Combination
 from lockstep.frontend.exec.lanes.builder import HALF
 from lockstep.frontend.exec.lanes.flow import counted
 from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.tensor_record import record_bytes
 from lockstep.frontend.exec.lanes.types import BF16, F16, I32, PRED, Value
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
-from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of
-from lockstep.frontend.exec.state import TAG_SHIFT
+from lockstep.frontend.exec.ptx.operands import access_of, elements, generic, space_of
+from lockstep.frontend.exec.state import TAG_SHIFT, Window
 from lockstep.isa.ptx.syntax import Immediate, Instruction, Negated, Operand, Register
 
 _HINTS = "[.L2::cache_hint][.L2::{64B,128B,256B}]"
@@ -93,10 +94,11 @@ _STORE = "global.shared::cta.bulk_group[.L2::cache_hint]"
 @opcode(*(f"cp.async.bulk.{form}" for form in (*_LOADS, _STORE)), destinations=0)
 def bulk_copy(lift: Lift, i: Instruction) -> None:
     to, at, size = _ends(lift, i)
-    if "bulk_group" in i.modifiers:
+    barrier = _barrier(lift, i)
+    _record(lift, to, at, size, barrier)
+    if barrier is None:
         lanes.bulk_copy(lift.b, to, at, size)
         return
-    barrier = access_of(lift, i.operands[3], "cluster", OBJECT_BYTES, record=False)
     with receivers(lift, i, 4, to, barrier) as (here, told):
         lanes.bulk_copy(lift.b, here, at, size)
         barrier_objects.complete_bytes(lift.b, told, size)
@@ -156,34 +158,45 @@ _SHARED_REDUCTIONS = (
 )
 def bulk_reduce(lift: Lift, i: Instruction) -> None:
     to, at, size = _ends(lift, i)
+    barrier = _barrier(lift, i)
+    _record(lift, to, at, size, barrier)
     words = [w for w in i.modifiers if w in _OPERATIONS]
     name = i.modifiers[-1]
     kind = {"f16": F16, "bf16": BF16}.get(name) or type_of(name)
     combine = Combination(words[0], kind, is_signed(name), packed=False)
     lanes.bulk_reduce(lift.b, to, at, size, combine)
-    _complete(lift, i, size)
+    if barrier is not None:
+        barrier_objects.complete_bytes(lift.b, barrier, size)
 
 
 _OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 
-def _ends(lift: Lift, i: Instruction):
-    """Target, source, and number of bytes; the stream gets the address in global memory."""
+def _ends(lift: Lift, i: Instruction) -> tuple[Access, Access, Value]:
+    """Target, source, and number of bytes."""
     target, source, size = i.operands[:3]
-    spaces = [space_of(i, k) for k in range(2)]
-    recorded = spaces.index("global") if "global" in spaces else 0
     to, at = (
-        access_of(lift, operand, space, lanes.CHUNK, record=k == recorded)
-        for k, (operand, space) in enumerate(zip((target, source), spaces))
+        access_of(lift, operand, space_of(i, k), lanes.CHUNK, record=False)
+        for k, operand in enumerate((target, source))
     )
     return to, at, lift.read(size, "u32")
 
 
-def _complete(lift: Lift, i: Instruction, size: Value) -> None:
-    """Tell the barrier of a copy into shared memory."""
-    if "bulk_group" not in i.modifiers:
-        place = access_of(lift, i.operands[3], "cluster", OBJECT_BYTES, record=False)
-        barrier_objects.complete_bytes(lift.b, place, size)
+def _barrier(lift: Lift, i: Instruction) -> Access | None:
+    """The barrier object that a copy into shared memory completes."""
+    if "bulk_group" in i.modifiers:
+        return None
+    return access_of(lift, i.operands[3], "cluster", OBJECT_BYTES, record=False)
+
+
+def _record(lift: Lift, to: Access, at: Access, size: Value, barrier: Access | None) -> None:
+    """Tell the stream of the bytes in global memory, or of the target of a copy from CTA to CTA."""
+    far = next((end for end in (to, at) if end.window == Window.GLOBAL), None)
+    if far is None:
+        lift.record_addresses(generic(lift, to.address))
+    elif lift.stream is not None:
+        place = lift.stream.tile(lift.number)
+        record_bytes(lift.b, place, far.address, size, barrier and barrier.address)
 
 
 _ASYNC_STORE = "st.async[.weak][.shared::cluster].mbarrier::complete_tx::bytes"

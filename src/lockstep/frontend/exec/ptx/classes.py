@@ -4,7 +4,7 @@ PTX is a virtual instruction set, so each instruction is taken as one machine in
 class; ptxas makes several of some (division, 64-bit arithmetic) and none of others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lockstep.frontend.exec.ptx.barrier import numbers
 from lockstep.frontend.exec.ptx.matrix import fragment_width
@@ -100,9 +100,9 @@ def _copy_class(words: tuple[str, ...]) -> OpClass:
         return OpClass.ASYNC_COPY
     if "prefetch" in words:
         return OpClass.CACHE_CONTROL
-    if "tensor" in words:
-        return OpClass.TILE_STORE if "bulk_group" in words else OpClass.TILE_COPY
-    return OpClass.BULK_STORE if "bulk_group" in words else OpClass.BULK_COPY
+    if "global" not in words:  # from CTA to CTA
+        return OpClass.BULK_COPY
+    return OpClass.TILE_STORE if "bulk_group" in words else OpClass.TILE_COPY
 
 
 def _matrix_class(i: Instruction) -> OpClass:
@@ -136,8 +136,6 @@ def space_of(i: Instruction, kind: OpClass) -> Space:
     if kind not in _ACCESSES:
         return Space.NONE
     if kind in (OpClass.ASYNC_COPY, OpClass.TILE_COPY, OpClass.TILE_STORE):
-        return Space.GLOBAL
-    if kind in (OpClass.BULK_COPY, OpClass.BULK_STORE) and "global" in i.modifiers:
         return Space.GLOBAL
     if "shared::cluster" in i.modifiers:  # in machine code, too, addresses tell whose it is
         return Space.GENERIC
@@ -176,14 +174,8 @@ def policy_of(i: Instruction) -> int:
     return policy
 
 
-def immediate_of(i: Instruction, constants: Mapping[str, int]) -> int:
-    """Barrier number, groups that a wait leaves open, or bytes of a bulk copy; 0 if not constant.
-
-    ``constants``: registers that always hold one number.
-    """
-    if "bulk" in i.modifiers and "tensor" not in i.modifiers and len(i.operands) > 2:
-        size = i.operands[2]
-        return constants.get(size.name, 0) if isinstance(size, Register) else _constant([size])
+def immediate_of(i: Instruction) -> int:
+    """Barrier number or groups that a wait leaves open; 0 if not constant."""
     if i.opcode in ("bar", "barrier"):
         return _constant(numbers(i)[:1])
     return _constant(i.operands[:1]) if i.opcode in ("cp", "wgmma") else 0

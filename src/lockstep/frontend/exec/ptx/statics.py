@@ -1,7 +1,5 @@
 """The static instruction records of a PTX kernel, for the timing model."""
 
-from collections import Counter
-
 import numpy as np
 
 from lockstep.frontend.exec.ptx import classes
@@ -9,15 +7,7 @@ from lockstep.frontend.exec.ptx.graph import Block, entry_of
 from lockstep.frontend.exec.ptx.opcodes import CARRY, registers_in, sources
 from lockstep.frontend.exec.ptx.registers import Numbers, allocate
 from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, OpClass, Space, blank
-from lockstep.isa.ptx.syntax import (
-    Function,
-    Immediate,
-    Instruction,
-    Memory,
-    Module,
-    Register,
-    Vector,
-)
+from lockstep.isa.ptx.syntax import Function, Instruction, Memory, Module, Register, Vector
 
 INSTRUCTION_BYTES = 16  # as machine code since Volta: what the instruction caches hold
 SYSTEM_REGISTERS = 2  # that ptxas reserves in every kernel
@@ -39,7 +29,6 @@ class StaticCode:
         for function in functions:
             own = [b for b in blocks if b.function is function]
             numbers, used = allocate(module, function, own, used)
-            self._constants = _constants(module, function)
             for instruction in function.instructions:
                 self._fill(self.records[index], instruction, numbers)
                 if instruction.opcode == "ret" and function is functions[0]:
@@ -53,7 +42,7 @@ class StaticCode:
         record["text"] = self._text(i.name)
         record["op"], record["space"] = kind, classes.space_of(i, kind)
         record["width"], record["cache"] = classes.width_of(i, kind), classes.policy_of(i)
-        record["immediate"] = classes.immediate_of(i, self._constants)
+        record["immediate"] = classes.immediate_of(i)
         record["threads"] = classes.threads_of(i)
         entry = entry_of(self.module, i)
         targets = [*i.operands[: entry.destinations], _carry("cc" in i.modifiers)]
@@ -73,18 +62,6 @@ class StaticCode:
             self._text_numbers[text] = len(self.texts)
             self.texts.append(text)
         return self._text_numbers[text]
-
-
-def _constants(module: Module, function: Function) -> dict[str, int]:
-    """Registers that one instruction sets, to a number."""
-    values: dict[str, int] = {}
-    targets: Counter[str] = Counter()
-    for i in function.instructions:
-        written = i.operands[: entry_of(module, i).destinations]
-        targets.update(name for operand in written for name in registers_in(operand))
-        if i.opcode == "mov" and i.guard is None and isinstance(i.operands[1], Immediate):
-            values.update(dict.fromkeys(registers_in(i.operands[0]), i.operands[1].value))
-    return {name: value for name, value in values.items() if targets[name] == 1}
 
 
 def _carry(used: bool) -> Register | None:
