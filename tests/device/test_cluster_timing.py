@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import lockstep
+from ptx_twin import cluster_programs
 from ptx_twin.cluster_programs import MEET, PROGRAMS, kernel
 
-THREADS = 64
 GRID, CLUSTER = (8, 2), (2, 2)
 NAMES = (
     "atomics on all CTAs",
@@ -18,9 +18,7 @@ NAMES = (
 
 
 def launch(device, text, grid=GRID, cluster=CLUSTER):
-    out = device.array(np.zeros(THREADS * int(np.prod(grid)), np.uint32))
-    done = device.load_ptx(text)["k"].with_cluster(cluster)[grid, THREADS](out)
-    return done, out
+    return cluster_programs.launch(device.load_ptx(text)["k"], grid, cluster)
 
 
 @pytest.fixture(scope="module")
