@@ -16,7 +16,7 @@ NONE = -1
 
 
 @inline
-def found(c, size):
+def allocate(c, size):
     """Take a free row for a cluster of so many CTAs."""
     state = c.dispatcher[0]
     row = 0
@@ -109,12 +109,12 @@ def open_barriers(c, end):
     earliest = NEVER
     for row in range(c.dispatcher[0].clusters):
         if c.clusters[row].ctas > 0:
-            earliest = min(earliest, look(c, row, end))
+            earliest = min(earliest, open_if_complete(c, row, end))
     return earliest
 
 
 @inline
-def look(c, row, end):
+def open_if_complete(c, row, end):
     """Open the barrier of one cluster if it is complete, not before ``end``; the cycle, or NEVER.
 
     The row is free when all CTAs have ended.
