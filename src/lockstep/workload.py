@@ -27,7 +27,8 @@ Otherwise its address is ``cta.pool[pool + k]`` and ``first`` equals the first o
 """
 
 TILE_AXES = 4
-TILE_BARRIER = 5 + 6 * TILE_AXES
+TILE_HEAD, TILE_AXIS = 5, 6  # words before those of the axes, and of each axis
+TILE_BARRIER = TILE_HEAD + TILE_AXIS * TILE_AXES
 TILE_WORDS = TILE_BARRIER + 1
 """Words that describe the memory of one bulk copy: rows of bytes, found along four axes.
 

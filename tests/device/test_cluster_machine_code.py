@@ -8,14 +8,18 @@ import pytest
 
 import lockstep
 from lockstep.errors import LockstepError, WorkloadError
-from lockstep.isa.ptx.parser import parse
-from ptx_twin.cluster_programs import PROGRAMS, kernel
-from ptx_twin.interpreter import run
-from ptx_twin.memory import Memory
+from ptx_twin.cluster_programs import (
+    PROGRAMS,
+    SHAPES,
+    THREADS,
+    by_twin,
+    cases,
+    kernel,
+    launch,
+)
 
-THREADS = 64
-SHAPES = {"one": (1, 3), "two": (2, 8), "planes": ((2, 1, 2), (4, 3, 2))}
 ONLY_PTX = ("stores that", "vector stores", "reductions that", "a copy")  # STAS, REDAS, UBLKCP
+EXECUTED = [name for name in PROGRAMS if not name.startswith(ONLY_PTX)]
 
 
 @pytest.fixture(scope="module")
@@ -38,21 +42,11 @@ def assemble(device, tmp_path):
     return assembled
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", [n for n in PROGRAMS if not n.startswith(ONLY_PTX)])
-def test_as_the_twin(device, assemble, name, shape):
-    if name == "a whole CTA ends early" and shape == "one":
-        pytest.skip("its only CTA ends")
+@pytest.mark.parametrize(("name", "shape"), cases(EXECUTED, ("one", "two", "planes")))
+def test_as_the_twin(assemble, name, shape):
     cluster, grid = SHAPES[shape]
-    text, memory = PROGRAMS[name], Memory(1 << 20)
-    count = THREADS * int(np.prod(grid))
-    place = memory.allocate(4 * count)
-    run(parse(text), "k", grid, THREADS, [place], memory, cluster=cluster)
-    out = device.array(np.zeros(count, np.uint32))
-    entry = assemble(text)
-    (entry if cluster == 1 else entry.with_cluster(cluster))[grid, THREADS](out)
-    expected = np.frombuffer(memory.bytes_at(place, 4 * count), np.uint32)
-    np.testing.assert_array_equal(out.numpy(), expected)
+    _, out = launch(assemble(PROGRAMS[name]), grid, cluster)
+    np.testing.assert_array_equal(out.numpy(), by_twin(PROGRAMS[name], grid, cluster))
 
 
 def test_other_sizes_than_it_was_compiled_for(device, assemble):

@@ -24,6 +24,12 @@ def cubins():
     return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(PACKED.read_bytes()))
 
 
+def of(*builds):
+    """The builds that a test is about, each in every mode."""
+    pairs = [(build, mode) for build in builds for mode in MODES]
+    return pytest.mark.parametrize("module", pairs, ids=" ".join, indirect=True)
+
+
 @pytest.fixture(params=[(build, mode) for build in GPUS for mode in MODES], ids=" ".join)
 def module(request):
     build, mode = request.param
@@ -67,16 +73,15 @@ def test_copies_arrive_when_they_are_complete(module):
     np.testing.assert_array_equal(out.numpy(), 7 * (5 * np.arange(800) % 800))
 
 
+@of("sm_90")
 def test_a_phase_lasts_until_the_announced_bytes_have_come(module):
     out = module.device.zeros(2, "i4")
-    if module.architecture >= 90:
-        module["announced"][1, 64](out)
-        assert out.numpy().tolist() == [2, 1], "both have come; an arrival was missing before"
+    module["announced"][1, 64](out)
+    assert out.numpy().tolist() == [2, 1], "both have come; an arrival was missing before"
 
 
+@of("sm_80", "sm_90")
 def test_arrivals_of_several_and_of_copies(module):
-    if module.architecture < 80:
-        return
     values, out = module.device.array(np.arange(64, dtype="i4")), module.device.zeros(96, "i4")
     module["parts"][1, 32](out, values)
     missing, *copied = out.numpy().reshape(3, 32)
@@ -84,10 +89,9 @@ def test_arrivals_of_several_and_of_copies(module):
     np.testing.assert_array_equal(np.concatenate(copied), np.arange(64) ^ 1)
 
 
+@of("sm_90")
 @pytest.mark.parametrize("count", [4, 400, 2048])
 def test_a_bulk_copy_brings_the_bytes_that_were_announced(module, count):
-    if module.architecture < 90:
-        return
     values, out = module.device.array(np.arange(2048, dtype="i4")), module.device.zeros(2048, "i4")
     module["bulk"][1, 64](out, values, 4 * count)
     expected = np.where(np.arange(2048) < count, np.arange(2048) ^ 3, 0)

@@ -87,7 +87,6 @@ def test_at_issue_or_before_the_streams_are_the_same(small_gpu, tmp_path, monkey
         options = {"at_issue": path.name == "live.lst"}
         record(small_gpu, path, lambda d: kernel.run(d, kernel.small), **options)
     before, live = map(lockstep.load, paths)
-    assert before.digest != "" and len(before.kernels) == len(live.kernels)
     for one, other in zip(before.kernels, live.kernels, strict=True):
         assert same_streams(one, other)
         for mine, theirs in zip(one.ctas(), other.ctas(), strict=True):

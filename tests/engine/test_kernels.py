@@ -36,7 +36,7 @@ def test_a_slot_says_what_its_kernel_needs(table):
     running = table.start(kernel(grid=(2, 3), registers=40, shared_bytes=1000, shared_base=16), 7)
     state = table.streams.sm.kernels[running.slot]
     assert (running.launched, running.ready) == (7, 7 + table.gpu.launch.overhead)
-    assert (state.active, state.ctas, state.warps, state.threads) == (1, 6, 2, 64)
+    assert (state.active, state.cluster, state.warps) == (1, 1, 2)
     assert (state.registers, state.shared, state.shared_base) == (2 * 1280, 1024, 16)
     assert (state.started, state.control, state.register_rows) == (-1, 0, 5)
 

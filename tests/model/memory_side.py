@@ -48,7 +48,7 @@ class MemorySide:
             channels, sources, LATENCY, reply_buffer, gpu.l2.slices_per_channel
         )
         policies = partition.compile_policies(policies or {})
-        self.memory = partition.build(gpu, self.requests, self.answers, HIT, MISS, policies, log)
+        self.memory = partition.build(gpu, self.requests, HIT, MISS, policies, log)
         self.now, self.sent = 0, 0
         self.waiting = [deque() for _ in range(sources)]
         self.free = [0] * sources  # cycle at which a source's port is

@@ -6,9 +6,13 @@ import threading
 import numpy as np
 import pytest
 
+from lockstep.model.cache.tags import WAY
+from lockstep.model.dram.state import SLOT, UNIT
+from lockstep.model.memory import ENTRY
 from lockstep.model.records import full, one_space, records, zeros
 
 RECORD = np.dtype([("a", "i8"), ("b", "i4", (3,))])
+CACHE_LINE = 64
 
 
 def _address(array):
@@ -27,7 +31,7 @@ def test_arrays_are_zeroed_aligned_and_apart(together):
     else:
         arrays = _build()
     assert [a.shape for a in arrays] == [(3, 5), (7,), (4, 2), (1,), (0, 4)]
-    assert all(_address(a) % 64 == 0 for a in arrays)
+    assert all(_address(a) % CACHE_LINE == 0 for a in arrays)
     assert (arrays[2] == -1).all() and not arrays[1].any() and not arrays[0].view(np.uint8).any()
     arrays[0].a[1, 2], arrays[0][2, 4].b = 9, (1, 2, 3)
     assert arrays[0]["a"].sum() == 9 and arrays[0][2, 4]["b"].tolist() == [1, 2, 3]
@@ -54,6 +58,11 @@ def test_a_space_is_its_threads_alone_and_ends():
         thread.join()
         near = zeros(8)
     outside = zeros(8)
-    assert _address(near) == _address(mine) + 64
+    assert _address(near) == _address(mine) + CACHE_LINE
     assert mine.base is near.base
     assert theirs[0].base is not mine.base and outside.base is not mine.base
+
+
+@pytest.mark.parametrize("dtype", [WAY, ENTRY, SLOT, UNIT])
+def test_hot_records_fill_whole_cache_lines(dtype):
+    assert dtype.itemsize % CACHE_LINE == 0

@@ -3,7 +3,42 @@
 ``%r`` is the CTA's rank, ``%m`` the size of its cluster, ``%o`` the next rank, ``%a`` the result.
 """
 
+import numpy as np
+
+from lockstep.isa.ptx.parser import parse
+from ptx_twin.interpreter import run
+from ptx_twin.memory import Memory
 from ptx_twin.programs import END, HEADER
+
+THREADS = 64  # of a CTA
+SHAPES = {  # cluster, grid
+    "one": (1, 3),
+    "two": (2, 8),
+    "planes": ((2, 1, 2), (4, 3, 2)),
+    "eight": (8, 16),
+}
+
+
+def cases(names, shapes):
+    """Programs in shapes; if the only CTA of a cluster ends early, nothing is left to look at."""
+    nothing = ("a whole CTA ends early", "one")
+    return [(name, shape) for name in names for shape in shapes if (name, shape) != nothing]
+
+
+def by_twin(text, grid, cluster):
+    """The words that the twin leaves."""
+    memory, size = Memory(1 << 20), 4 * THREADS * int(np.prod(grid))
+    out = memory.allocate(size)
+    run(parse(text), "k", grid, THREADS, [out], memory, cluster=cluster)
+    return np.frombuffer(memory.bytes_at(out, size), np.uint32)
+
+
+def launch(entry, grid, cluster):
+    """A launch of a loaded kernel, and the words that it leaves."""
+    out = entry.module.device.array(np.zeros(THREADS * int(np.prod(grid)), np.uint32))
+    configured = entry if cluster == 1 else entry.with_cluster(cluster)
+    return configured[grid, THREADS](out), out
+
 
 BEGIN = """
 .visible .entry k(.param .u64 k_out) {directives}

@@ -63,9 +63,9 @@ def most_clusters(kernel: Kernel, gpu: GPU, portable: bool = True) -> int:
         return occupancy(kernel, gpu)[0] * gpu.sm.count
     if max(gpu.architectures, default=0) < ARCHITECTURE:
         raise ClusterError(f"{name}: {gpu.name} has no clusters; they came with sm_{ARCHITECTURE}")
-    if size > (MOST_PORTABLE if portable else MOST_CLUSTER_CTAS):
+    most = MOST_PORTABLE if portable else MOST_CLUSTER_CTAS
+    if size > most:
         more = f" (if not portable, {MOST_CLUSTER_CTAS})" if portable else ""
-        most = MOST_PORTABLE if portable else MOST_CLUSTER_CTAS
         raise ClusterError(f"{name}: clusters of {size} CTAs; a GPU takes at most {most}{more}")
     if any(blocks % ctas for blocks, ctas in zip(kernel.grid, kernel.cluster)):
         raise ClusterError(

@@ -87,10 +87,9 @@ class KernelTable:
         state = self.streams.sm.kernels[slot]
         for name in state.dtype.names:
             state[name] = 0
-        state.active, state.id, state.started = 1, kernel.id, -1
-        state.ctas, state.warps, state.threads = kernel.n_ctas, needs["warps"], kernel.threads
-        state.cluster = cluster
-        state.registers, state.shared = needs["registers"], needs["shared"]
+        state.active, state.started, state.cluster = 1, -1, cluster
+        for name, need in needs.items():
+            state[name] = need
         state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
         number = self._names.setdefault(kernel.name, len(self._names))
         state.fetch_base = number * FETCH_SPACING

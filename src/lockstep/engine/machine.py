@@ -67,7 +67,6 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
     memory = partition.build(
         gpu,
         links.requests,
-        links.replies,
         sm_build.partition_hit_cycles(gpu),
         max(1, gpu.dram.latency - gpu.l2.latency),
         partition.compile_policies(policies),

@@ -36,7 +36,6 @@ __all__ = [
 def build(
     gpu: GPU,
     requests: Link,
-    replies: Link,
     hit_cycles: int,
     miss_cycles: int,
     policies: Policies | None = None,

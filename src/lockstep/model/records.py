@@ -1,6 +1,6 @@
 """Arrays of the model's state: zeroed, on a cache line of the host, all of a machine in one piece.
 
-A machine has a hundred arrays of 30 to 80 MB, of which a small kernel touches a few hundred
+A machine has a hundred arrays, 30 to 80 MB together, of which a small kernel touches a few hundred
 kilobytes. Taken one by one from NumPy they are memory that is used again and has to be cleared,
 which cost as much as all else that building a machine does. In a space they are pages that the
 system gives, zeroed, when they are touched.

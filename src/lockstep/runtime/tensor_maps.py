@@ -6,7 +6,6 @@ from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.tensor_maps import (
     FILLS,
     INTERLEAVES,
-    MAP_BYTES,
     MOST_AXES,
     SWIZZLES,
     Column,
@@ -21,7 +20,7 @@ _TYPES = (  # CUtensorMapDataType
 )  # fmt: skip
 _PACKED = 3  # further types, of packed numbers
 _ATOMS = 3  # further swizzles, of larger atoms
-_PROMOTIONS = 4
+_PROMOTIONS = ("none", "64 bytes", "128 bytes", "256 bytes")
 
 
 def encoded(fields: dict[str, int], data: bytes) -> bytes:
@@ -33,8 +32,7 @@ def encoded(fields: dict[str, int], data: bytes) -> bytes:
     rank = fields["rank"]
     if not 1 <= rank <= MOST_AXES:
         raise WorkloadError(f"a tensor map of {rank} axes: 1 to {MOST_AXES}")
-    if fields["promotion"] >= _PROMOTIONS:
-        raise WorkloadError(f"a tensor map with L2 promotion {fields['promotion']}")
+    _named("L2 promotion", fields["promotion"], _PROMOTIONS)
     tensor = Tensor(
         fields["address"],
         _named("data type", fields["type"], _TYPES, _PACKED),
@@ -59,7 +57,5 @@ def _named(what: str, number: int, names: tuple, later: int = 0):
 
 
 def moved(fields: dict[str, int], data: bytes) -> bytes:
-    """A map with another address."""
-    if len(data) != MAP_BYTES:
-        raise WorkloadError(f"a tensor map of {len(data)} bytes")
+    """A map with another address; raises :class:`WorkloadError` for what is none."""
     return replace_address(data, fields["address"])

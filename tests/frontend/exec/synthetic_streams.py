@@ -28,12 +28,12 @@ def make(rng):
             row = blank()[0]
             number, kind = len(rows), rng.integers(3)
             if rng.random() < 0.4:
-                own.append(Item(number, words, guarded=True, addressed=False))
+                own.append(Item(number, words, guarded=True))
                 words += 1
             if kind:
                 row["op"], row["space"] = ACCESSES[rng.integers(len(ACCESSES))]
                 row["width"] = 0 if kind == 2 else 1 << rng.integers(7)
-                own.append(Item(number, words, guarded=False, addressed=True))
+                own.append(Item(number, words))
                 words += LANES
             rows.append(row)
         block["stream_words"] = words

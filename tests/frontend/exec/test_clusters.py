@@ -5,13 +5,16 @@ import pytest
 
 import lockstep
 from lockstep.frontend.exec.faults import LaunchError
-from lockstep.isa.ptx.parser import parse
-from ptx_twin.cluster_programs import MEET, PROGRAMS, kernel
-from ptx_twin.interpreter import run
-from ptx_twin.memory import Memory
-
-THREADS = 64
-SHAPES = {"one": (1, 3), "two": (2, 8), "planes": ((2, 1, 2), (4, 3, 2)), "eight": (8, 16)}
+from ptx_twin.cluster_programs import (
+    MEET,
+    PROGRAMS,
+    SHAPES,
+    THREADS,
+    by_twin,
+    cases,
+    kernel,
+    launch,
+)
 
 
 @pytest.fixture(scope="module")
@@ -19,26 +22,12 @@ def device():
     return lockstep.Device("H100", limit_instructions=5_000_000)
 
 
-def by_twin(text, grid, cluster):
-    memory = Memory(1 << 20)
-    size = 4 * THREADS * int(np.prod(grid))
-    out = memory.allocate(size)
-    run(parse(text), "k", grid, THREADS, [out], memory, cluster=cluster)
-    return np.frombuffer(memory.bytes_at(out, size), np.uint32)
-
-
 def by_device(device, text, grid, cluster):
-    out = device.array(np.zeros(THREADS * int(np.prod(grid)), np.uint32))
-    entry = device.load_ptx(text)["k"]
-    (entry if cluster == 1 else entry.with_cluster(cluster))[grid, THREADS](out)
-    return out.numpy()
+    return launch(device.load_ptx(text)["k"], grid, cluster)[1].numpy()
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "shape"), cases(PROGRAMS, SHAPES))
 def test_as_the_twin(device, name, shape):
-    if name == "a whole CTA ends early" and shape == "one":
-        pytest.skip("its only CTA ends")
     cluster, grid = SHAPES[shape]
     text = PROGRAMS[name]
     expected = by_twin(text, grid, cluster)

@@ -23,13 +23,13 @@ class Life:
         row = int(self.rng.choice(self.alive)) * WARPS + int(self.rng.integers(WARPS))
         masks = [int(m) for m in self.rng.choice([1, 7, 0xFFFFFFFF], self.rng.integers(1, 4))]
         for mask in masks:
-            static, count = self.following(row, mask), int(self.rng.integers(1, 5))
+            static, count = self.following(row), int(self.rng.integers(1, 5))
             note(j, row, static, count, mask)
             self.runs[row] += [(static + k, mask) for k in range(count)]
         if self.rng.random() < 0.6:
             self.access(j, row, masks[0].bit_count())
 
-    def following(self, row, mask):
+    def following(self, row):
         """Where the next run begins, often where the last one ended."""
         if self.runs[row] and self.rng.random() < 0.7:
             return self.runs[row][-1][0] + 1

@@ -89,7 +89,7 @@ def test_strides_of_more_than_32_bits_are_listed(synthetic):
     item = next(
         i
         for i in program.items[int(words[0])]
-        if i.addressed and i.instruction == wide[0].instruction
+        if not i.guarded and i.instruction == wide[0].instruction
     )
     words[item.word : item.word + 32] = np.arange(32) << 33
     [cta] = Expander(program, 1, 1).ctas([(0, 0, 0)], words, [len(words)])

@@ -72,13 +72,16 @@ def test_an_arrival_does_not_wait(watch, tiny):
 
 
 def test_a_predicate_that_is_false_keeps_a_warp_from_the_barrier(watch, tiny):
-    k = KernelBuilder("guarded", grid=1, block=64)
-    with k.lanes(lambda at: at.warp == 0):
-        k("BAR.SYNC 0x1, 0x20")
-    k("BAR.SYNC 0x2, 0x20", mask=lambda at: (at.warp == 1) & (at.lane >= 0))
+    """Neither does it wait, nor does it count as one of two that open the barrier."""
+    gpu = tiny()
+    k = KernelBuilder("guarded", grid=1, block=96)
+    work(k, 2, 30)
+    k("BAR.SYNC 0x1, 0x40", mask=lambda at: at.warp > 0)
     k("NOP")
-    seen = watch(k.workload(), tiny())
+    seen = watch(k.workload(), gpu)
     assert seen.run.stopped == ""
+    assert seen.of(0)[:2] == [0, 1]
+    assert seen.of(1)[1] == seen.of(2)[31] == 30 + gpu.sm.barrier_latency
 
 
 def test_a_warp_that_leaves_opens_the_barrier(watch, tiny):

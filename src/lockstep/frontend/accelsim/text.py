@@ -18,7 +18,15 @@ from lockstep.frontend.accelsim.operands import operand_words, vector_registers
 from lockstep.frontend.accelsim.statics import BULK_OPCODES
 from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass import traced_immediate
-from lockstep.workload import OBJECT_SHIFT, TILE_BARRIER, TILE_WORDS, Cta, Kernel
+from lockstep.workload import (
+    OBJECT_SHIFT,
+    TILE_AXIS,
+    TILE_BARRIER,
+    TILE_HEAD,
+    TILE_WORDS,
+    Cta,
+    Kernel,
+)
 
 _64_BITS = (1 << 64) - 1
 _COUNTS = ("destinations", "sources")
@@ -178,7 +186,7 @@ def _tile(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
     Where im2col leaves the images is not told apart.
     """
     words = _words(entry, pool).tolist()
-    axes = [words[k : k + 6] for k in range(5, TILE_BARRIER, 6)]
+    axes = [words[k : k + TILE_AXIS] for k in range(TILE_HEAD, TILE_BARRIER, TILE_AXIS)]
     first = words[0] + sum(max(axis[0], axis[0] % axis[3]) * axis[5] for axis in axes)
     rows = asked = words[2]
     boxes = [range(low, high + 1, step) for _, low, high, step, _, _ in axes]
@@ -193,8 +201,8 @@ def _tile(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
 def _tile_start(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
     """Mode and address of the first row."""
     words = _words(entry, pool)
-    axes = words[5:TILE_BARRIER]
-    first = int(words[0] + (axes[::6] * axes[5::6]).sum())
+    axes = words[TILE_HEAD:TILE_BARRIER].reshape(-1, TILE_AXIS)
+    first = int(words[0] + (axes[:, 0] * axes[:, -1]).sum())
     return f" {MODE_STRIDE} 0x{first & _64_BITS:x} 0"
 
 

@@ -61,15 +61,14 @@ BLOCK = np.dtype(
 class Item:
     """What a block appends to the stream for an instruction, after its two words of header.
 
-    ``guarded``: one word, the lanes that execute it. ``addressed``: one word a lane. ``tiled``: of
-    the words that describe a tile, each for all lanes. ``waits``: the addresses are those of
-    barrier objects, with WAITED where a phase is over.
+    ``guarded``: one word, the lanes that execute it; others are addresses, one word a lane.
+    ``tiled``: of the words that describe a tile, each for all lanes. ``waits``: the addresses are
+    those of barrier objects, with WAITED where a phase is over.
     """
 
     instruction: int  # static index
     word: int  # where, from the start of the block's entry
-    guarded: bool
-    addressed: bool
+    guarded: bool = False
     tiled: bool = False
     waits: bool = False
 

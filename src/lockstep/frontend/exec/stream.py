@@ -53,10 +53,11 @@ class Expansion(Context):
     runs: np.ndarray  # RUN
     addresses: np.ndarray  # ADDRESS
     pool: np.ndarray  # int64
-    bounds: (
-        np.ndarray
-    )  # int64 [ctas + 1, 4]: first stream word, run, address, pool word of each CTA
-    copies: np.ndarray  # int64 [ctas, OBJECTS]: copies that completed barrier objects so far
+    # int64 [ctas + 1, 4]: first stream word, run, address, pool word of each CTA
+    bounds: np.ndarray
+    # int64 [places, OBJECTS]: copies that completed barrier objects so far; one row serves CTAs
+    # that are expanded one after the other
+    copies: np.ndarray
 
 
 def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

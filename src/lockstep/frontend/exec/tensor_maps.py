@@ -143,11 +143,17 @@ def encode(tensor: Tensor, box: tuple[int, ...] | Column) -> bytes:
 
 
 def replace_address(content: bytes, address: int) -> bytes:
-    """A tensor map of the same kind of array somewhere else."""
+    """A tensor map of the same kind of array somewhere else.
+
+    Raises :class:`WorkloadError` for what is no tensor map, and for addresses that none can have.
+    """
+    if len(content) != MAP_BYTES:
+        raise WorkloadError(f"{len(content)} bytes are no tensor map: it has {MAP_BYTES}")
     record = np.frombuffer(content, TENSOR_MAP).copy()
-    _demand(record["magic"][0] == MAGIC, "been made by nobody")
-    alignment = 32 if record["interleave"][0] == INTERLEAVES.index(32) else CHUNK
-    _demand(address % alignment == 0, f"address {address:#x}: a multiple of {alignment}")
+    if record["magic"][0] != MAGIC:
+        raise WorkloadError(f"these {MAP_BYTES} bytes are no tensor map: nothing has encoded one")
+    interleaved = record["interleave"][0] == INTERLEAVES.index(32)
+    _check_address(address, _grain(32 if interleaved else 0))
     record["data"] = address
     return record.tobytes()
 
@@ -165,8 +171,8 @@ def _check(tensor: Tensor) -> None:
     _demand(all(1 <= n <= 1 << 32 for n in tensor.sizes), f"sizes {tensor.sizes}: 1 to 2^32")
     used = tensor.steps if tensor.interleave else tensor.steps[1:]
     _demand(all(1 <= n <= _MOST_STEP for n in used), f"steps {tensor.steps}: 1 to {_MOST_STEP}")
-    grain = 32 if tensor.interleave == 32 else CHUNK
-    _demand(tensor.address % grain == 0, f"address {tensor.address:#x}: a multiple of {grain}")
+    grain = _grain(tensor.interleave)
+    _check_address(tensor.address, grain)
     fits = all(s % grain == 0 and 0 <= s < _LONGEST_STRIDE for s in tensor.strides)
     _demand(fits, f"strides {tensor.strides}: multiples of {grain} bytes, less than 2^40")
     nan = tensor.fill == "nan" and tensor.kind not in FLOATS
@@ -174,6 +180,15 @@ def _check(tensor: Tensor) -> None:
     if tensor.interleave:
         _demand(rank >= 3, f"{rank} axes and an interleave: 3 to {MOST_AXES}")
         _demand(tensor.interleave != 32 or tensor.swizzle == 32, "interleave 32 without swizzle 32")
+
+
+def _grain(interleave: int) -> int:
+    """What addresses and strides are multiples of, in bytes."""
+    return 32 if interleave == 32 else CHUNK
+
+
+def _check_address(address: int, grain: int) -> None:
+    _demand(address % grain == 0, f"address {address:#x}: a multiple of {grain}")
 
 
 def _check_box(tensor: Tensor, box: tuple[int, ...]) -> None:

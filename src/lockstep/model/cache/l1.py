@@ -123,7 +123,7 @@ def data_flits(spec, sectors):
 
 
 @inline
-def no_mshr(l1, s, e, waiting, missing, counters):
+def no_mshr(l1, s, e, missing, counters):
     """Whether the MSHR file cannot take the transaction; counts the failure."""
     if e >= 0 and l1.entries[s, e].merges >= l1.spec[0].merges:
         counters.l1_fail_merge += 1
@@ -151,7 +151,7 @@ def load(c, s, a, access, transaction, policy, now):
         e = find_entry(l1, s, line)
         pending = l1.entries[s, e].pending if e >= 0 else 0
         missing = other & ~pending
-        if no_mshr(l1, s, e, other & pending, missing, counters):
+        if no_mshr(l1, s, e, missing, counters):
             return False
         if missing != 0 and l1.spec[0].on_fill == 0:
             way = reserve_line(c, s, row, way, line, policy)

@@ -28,17 +28,23 @@ def reset(c, s, cta, barrier):
 
 
 @inline
-def release(c, s, cta, barrier, now):
-    """Let every warp of the CTA go that waits at the barrier."""
-    reset(c, s, cta, barrier)
+def let_go(c, s, cta, barrier, cycle):
+    """Let every warp of the CTA that waits at the barrier go on at ``cycle``; no arrival counts."""
     for w in range(c.spec[0].warps):
         warp = c.warps[s, w]
         if warp.active and warp.cta == cta:
             warp.arrived &= ~(1 << barrier)
             if warp.barrier == barrier:
                 warp.barrier = -1
-                warp.stall_until = max(warp.stall_until, now + c.spec[0].barrier_latency)
+                warp.stall_until = max(warp.stall_until, cycle)
                 wake_warp(c, s, w, warp.stall_until)
+
+
+@inline
+def release(c, s, cta, barrier, now):
+    """Open a barrier of the CTA."""
+    reset(c, s, cta, barrier)
+    let_go(c, s, cta, barrier, now + c.spec[0].barrier_latency)
 
 
 @inline

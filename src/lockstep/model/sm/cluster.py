@@ -7,7 +7,7 @@ counted; those that have ended are not waited for.
 
 from lockstep._jit import inline, jit
 from lockstep.isa.instruction import NAMED_BARRIERS
-from lockstep.model.sm.barrier import wake_warp
+from lockstep.model.sm.barrier import let_go
 from lockstep.model.sm.coalescer import APERTURE, GENERIC, lane_address
 from lockstep.model.sm.state import NEVER
 
@@ -16,7 +16,7 @@ NONE = -1
 
 
 @inline
-def found(c, size):
+def allocate(c, size):
     """Take a free row for a cluster of so many CTAs."""
     state = c.dispatcher[0]
     row = 0
@@ -100,14 +100,7 @@ def release(c, s, slot, cycle):
     """Let the warps of a CTA go on at ``cycle``."""
     cta = c.ctas[s, slot]
     cta.came, cta.opens = 0, cycle
-    for w in range(c.spec[0].warps):
-        warp = c.warps[s, w]
-        if warp.active and warp.cta == slot:
-            warp.arrived &= ~(1 << CLUSTER)
-            if warp.barrier == CLUSTER:
-                warp.barrier = -1
-                warp.stall_until = max(warp.stall_until, cycle)
-                wake_warp(c, s, w, warp.stall_until)
+    let_go(c, s, slot, CLUSTER, cycle)
 
 
 @jit
@@ -116,12 +109,12 @@ def open_barriers(c, end):
     earliest = NEVER
     for row in range(c.dispatcher[0].clusters):
         if c.clusters[row].ctas > 0:
-            earliest = min(earliest, look(c, row, end))
+            earliest = min(earliest, open_if_complete(c, row, end))
     return earliest
 
 
 @inline
-def look(c, row, end):
+def open_if_complete(c, row, end):
     """Open the barrier of one cluster if it is complete, not before ``end``; the cycle, or NEVER.
 
     The row is free when all CTAs have ended.

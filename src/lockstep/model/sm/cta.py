@@ -82,7 +82,6 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.run = stream.first_run
     warp.run_end = stream.first_run + stream.runs
     warp.address = stream.first_address
-    warp.address_end = stream.first_address + stream.addresses
     warp.line = -1
     warp.ahead = -1
     warp.stall_until = 0

@@ -86,7 +86,7 @@ def dispatch_cluster(c, slot, cycle):
     gpc = find_gpc(c, kernel)
     if gpc < 0:
         return 0
-    row = cluster.found(c, kernel.cluster)
+    row = cluster.allocate(c, kernel.cluster)
     for rank in range(kernel.cluster):
         s = least_busy(c, gpc, kernel)
         cluster.enter(c, s, start_next(c, s, slot, cycle), row, rank)

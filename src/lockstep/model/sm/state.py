@@ -30,7 +30,7 @@ def _ints(*names: str) -> list[tuple[str, str]]:
 
 SPEC = np.dtype(
     _ints(
-        "sms", "gpcs", "subcores", "warps", "ctas", "registers", "register_granularity",
+        "sms", "gpcs", "subcores", "warps", "ctas", "registers",
         "barrier_latency", "fence_latency", "policy", "issue_width",
         "line_bytes", "l0_sets", "l0_ways", "l1i_sets", "l1i_ways", "stream_buffer",
         "l1i_latency", "l2i_latency", "redirect",
@@ -39,7 +39,6 @@ SPEC = np.dtype(
         "accesses",
         "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_limit",
         "remote_cycles", "cluster_barrier_latency",
-        "shared_granularity", "shared_reserved",
         "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
         "texture_cycles",
         "port_step",  # core cycles a flit takes at the SM's crossbar ports, in SUBCYCLES
@@ -76,9 +75,9 @@ other, where it goes as in ISSUE, and whose it is (``write_ports.expect``)."""
 
 KERNEL = np.dtype(
     _ints(
-        "active", "id", "code", "control", "ctas", "done", "warps", "threads", "registers",
+        "active", "code", "control", "warps", "registers",
         "shared", "shared_base", "local_base", "warp_instructions", "thread_instructions",
-        "started", "ended", "fetch_base", "register_rows", "queued", "taken",
+        "started", "fetch_base", "register_rows", "queued", "taken",
         "cluster",  # CTAs that are dispatched together, one after the other in the ring
         "source", "source_context",  # addresses of what executes it at issue; 0 = nobody does
         "ring",  # address records of a warp, if it is executed at issue
@@ -95,7 +94,7 @@ DISPATCHER = np.dtype(_ints("time", "next_sm", "next_gpc", "clusters"))
 
 SM_STATE = np.dtype(
     _ints(
-        "memory_next", "age", "resident_ctas", "resident_warps", "threads", "warps_used",
+        "memory_next", "age", "resident_ctas", "resident_warps", "warps_used",
         "registers_used", "shared_used", "accounted", "inject_free", "fill_free",
         "accept_free", "arbiter",
         "current",  # access in the L1 / shared stage, or -1
@@ -121,7 +120,7 @@ SUBCORE = np.dtype(
 WARP_STATE = np.dtype(
     _ints(
         "active", "kernel", "cta", "index", "age", "wake", "reason",
-        "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address", "address_end",
+        "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address",
         "line",  # instruction cache line of the last instruction, or -1
         "ahead", "ahead_ready",  # line asked for ahead of issue, or -1, and when it is in the L0
         "stall_until", "barrier", "arrived", "outstanding", "group", "issued", "last_issue",
@@ -172,7 +171,7 @@ BARRIER = np.dtype(_ints("arrived", "expected"))
 ACCESS = np.dtype(
     _ints(
         "warp", "code", "mask", "address", "remaining", "ready_at", "space", "next",
-        "latest", "group", "serial", "lanes",
+        "latest", "group", "lanes",
         "lane", "sent",  # of a bulk copy: the active lane and how many of its bytes
     )
 )  # fmt: skip
@@ -233,10 +232,10 @@ class Sm(Context):
     # sms x accesses x tile.STATE_WORDS: where the lanes' bulk copies begin, or the tile of one
     bulk_places: np.ndarray
     transactions: np.recarray  # TRANSACTION, sms x MAX_LINES + 1
-    scratch: np.ndarray  # sms x 2048: bank conflict search
+    scratch: np.ndarray  # sms x (33 * banks): bank conflict search
     done: np.recarray  # DONE, sms x room
     n_done: np.ndarray  # sms
-    finished: np.recarray  # FINISHED, sms x (CTA slots * 4)
+    finished: np.recarray  # FINISHED, sms x (CTA slots + those of a window)
     n_finished: np.ndarray  # sms
     candidates: np.recarray  # CANDIDATE, sms x subcores x warps, flat
     kernels: np.recarray  # KERNEL, slots

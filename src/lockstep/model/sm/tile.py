@@ -1,11 +1,11 @@
 """The rows of memory that a bulk copy goes through, as ``workload.TILE_WORDS`` describes them."""
 
 from lockstep._jit import inline
-from lockstep.workload import TILE_AXES, TILE_BARRIER, TILE_WORDS
+from lockstep.workload import TILE_AXES, TILE_AXIS, TILE_BARRIER, TILE_HEAD, TILE_WORDS
 
-BASE, BYTES, ROWS, REPEATS, REPEAT_STRIDE, AXES = range(6)
-FIRST, LOW, HIGH, STEP, LAST, STRIDE = range(6)
-AXIS_WORDS = 6
+BASE, BYTES, ROWS, REPEATS, REPEAT_STRIDE = range(TILE_HEAD)
+FIRST, LOW, HIGH, STEP, LAST, STRIDE = range(TILE_AXIS)
+AXES = TILE_HEAD
 POSITIONS = TILE_WORDS  # of the current row, one word an axis
 ROW, REPEAT = POSITIONS + TILE_AXES, POSITIONS + TILE_AXES + 1
 STATE_WORDS = REPEAT + 1
@@ -24,7 +24,7 @@ def begin(place):
 def rewind(place):
     """Go to the first position on every axis."""
     for k in range(TILE_AXES):
-        place[POSITIONS + k] = place[AXES + k * AXIS_WORDS + FIRST]
+        place[POSITIONS + k] = place[AXES + k * TILE_AXIS + FIRST]
 
 
 @inline
@@ -40,10 +40,10 @@ def merge_rows(place):
         place[BASE] += low * stride
         place[BYTES] *= count
         place[ROWS] //= count
-        for k in range(AXES, TILE_BARRIER - AXIS_WORDS):
-            place[k] = place[k + AXIS_WORDS]
-        last = TILE_BARRIER - AXIS_WORDS
-        for k in range(AXIS_WORDS):
+        for k in range(AXES, TILE_BARRIER - TILE_AXIS):
+            place[k] = place[k + TILE_AXIS]
+        last = TILE_BARRIER - TILE_AXIS
+        for k in range(TILE_AXIS):
             place[last + k] = 1 if k == STEP else 0
 
 
@@ -52,7 +52,7 @@ def exists(place):
     """Whether the tensor has the current row."""
     for k in range(TILE_AXES):
         position = place[POSITIONS + k]
-        if position < 0 or position > place[AXES + k * AXIS_WORDS + LAST]:
+        if position < 0 or position > place[AXES + k * TILE_AXIS + LAST]:
             return False
     return True
 
@@ -77,7 +77,7 @@ def step(place):
     """Go one row further."""
     place[ROW] += 1
     for k in range(TILE_AXES):
-        axis = AXES + k * AXIS_WORDS
+        axis = AXES + k * TILE_AXIS
         place[POSITIONS + k] += place[axis + STEP]
         if place[POSITIONS + k] <= place[axis + HIGH]:
             return
@@ -89,5 +89,5 @@ def address(place):
     """Where the current row is."""
     at = place[BASE] + place[REPEAT] * place[REPEAT_STRIDE]
     for k in range(TILE_AXES):
-        at += place[POSITIONS + k] * place[AXES + k * AXIS_WORDS + STRIDE]
+        at += place[POSITIONS + k] * place[AXES + k * TILE_AXIS + STRIDE]
     return at

@@ -28,6 +28,8 @@ KERNEL = assembler.KERNEL.format(target="sm_90a", version="8.8")
         ("cp.async.ca.shared.global [%d1], [%d2];", "takes 3 or 4 operands, not 2"),
         ("atom.global.cas.b32 %r1, [%d1], %r2;", "takes 4 operands, not 3"),
         ("ld.global.L2::cache_hint.u32 %r1, [%d1];", "takes 3 operands, not 2"),
+        ("ld.global.b32 {%r1,%r2}, [%d1];", "takes a single register, not 2"),
+        ("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [%r2];", "vector of 2 elements, not 1"),
         ("selp.b32 %r1, %r2, %r3, %r4;", "takes predicates only where it reads one"),
         ("add.u32 %r1, %r2, %p1;", "takes predicates only where it reads one"),
         ("lop3.b32 %r1, %r2, %r3, %r4, %r5;", "needs a number from 0 to 255 as its table"),
@@ -35,7 +37,7 @@ KERNEL = assembler.KERNEL.format(target="sm_90a", version="8.8")
         (
             "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
             "{%r1,%r2,%r3,%r4}, {%r5}, {%r6}, {%r1,%r2,%r3,%r4};",
-            "the wrong number of registers in a matrix",
+            "has 2 registers of this matrix, not 1",
         ),
         (
             "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "

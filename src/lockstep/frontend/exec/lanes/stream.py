@@ -33,20 +33,19 @@ class Stream:
 
     def lanes(self, instruction: int) -> None:
         """The lanes that execute a guarded instruction."""
-        self.items.append(Item(instruction, self.words, guarded=True, addressed=False))
+        self.items.append(Item(instruction, self.words, guarded=True))
         self._write(self.words, self.b.ir.zext(self.b.bits_of(self.b.active), WORD))
         self.words += 1
 
     def addresses(self, instruction: int, address: Value, waits: bool = False) -> None:
         """The addresses (i64) of a memory instruction; those of inactive lanes mean nothing."""
-        item = Item(instruction, self.words, guarded=False, addressed=True, waits=waits)
-        self.items.append(item)
+        self.items.append(Item(instruction, self.words, waits=waits))
         self._write(self.words, address.ir)
         self.words += LANES
 
     def tile(self, instruction: int) -> ir.Value:
         """Pointer to where TILE_WORDS lane vectors of words go: the tiles of a bulk copy."""
-        self.items.append(Item(instruction, self.words, guarded=False, addressed=True, tiled=True))
+        self.items.append(Item(instruction, self.words, tiled=True))
         place = self.b.offset(self._pointer, 8 * self.words)
         self.words += TILE_WORDS * LANES
         return place

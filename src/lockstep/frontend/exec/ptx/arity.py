@@ -132,16 +132,17 @@ _VALUES = {  # places of the operands that have as many elements as the modifier
 _LENGTHS = {"v2": 2, "v4": 4, "v8": 8, "x2": 2, "x4": 4}
 
 
-def _has_lengths(i: Instruction) -> bool:
-    """Whether vector operands have the length that the instruction is for."""
+def _wrong_lengths(i: Instruction) -> str:
+    """What there is against the lengths of vector operands, "" if nothing."""
     length = next((_LENGTHS[word] for word in i.modifiers if word in _LENGTHS), 1)
     for place in _VALUES.get(i.opcode, ()):
         operand = i.operands[place]
         operand = operand.first if isinstance(operand, Pair) else operand
         found = len(operand.elements) if isinstance(operand, Vector) else 1
         if found != length and not isinstance(operand, Sink):
-            return False
-    return True
+            wanted = f"a vector of {length} elements" if length > 1 else "a single register"
+            return f"{i.name} takes {wanted}, not {found}"
+    return ""
 
 
 def check_operands(module: Module, function: Function, i: Instruction) -> Opcode:
@@ -154,8 +155,8 @@ def check_operands(module: Module, function: Function, i: Instruction) -> Opcode
     if counts and len(i.operands) not in counts:
         wanted = " or ".join(map(str, counts))
         raise refuse(module, i, f"{i.name} takes {wanted} operands, not {len(i.operands)}")
-    if not _has_lengths(i):
-        raise refuse(module, i, f"{i.name} has a vector of the wrong length")
+    if problem := _wrong_lengths(i):
+        raise refuse(module, i, problem)
     members = members_of(i, entry)
     if members is not None and not isinstance(members, (Register, Immediate)):
         raise refuse(module, i, f"{i.name} needs a register or number of its members")

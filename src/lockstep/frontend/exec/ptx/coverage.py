@@ -13,7 +13,7 @@ INTRODUCTION = """\
 Generated from the table of opcodes; `python -m lockstep.frontend.exec.ptx.coverage >
 docs/ptx-coverage.md` writes this page again. {opcodes} opcodes can be executed, in {forms} forms.
 A module with any other instruction is refused when it is loaded, with the instruction's name, line
-and column, and why; the lines of all others are named too.
+and column, and why; how many others there are is told, and the lines of the first ten.
 
 Forms are written as in the PTX manual: what stands in `[]` may be absent, of what stands in `{{}}`
 one is chosen.

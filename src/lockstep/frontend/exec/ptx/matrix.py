@@ -49,9 +49,14 @@ def _check_registers(lift: Lift, i: Instruction, stored: int) -> None:
     matrices = (m * n, m * stored, k * n, m * n)
     products = 4 if (m, k) == (8, 4) and kinds[1] == "f16" else 1
     for operand, kind, size in zip(i.operands, kinds, matrices):
-        bits = products * size * BITS[kind] // LANES
-        if len(elements(operand)) != max(bits // (64 if kind == "f64" else 32), 1):
-            raise lift.refuse(f"{i.name}: the wrong number of registers in a matrix")
+        _check_count(lift, i, operand, products * size * BITS[kind] // LANES, kind)
+
+
+def _check_count(lift: Lift, i: Instruction, operand: Operand, bits: int, kind: str) -> None:
+    """Refuse another number of registers than a lane's ``bits`` of a matrix fill."""
+    count, found = max(bits // (64 if kind == "f64" else 32), 1), len(elements(operand))
+    if found != count:
+        raise lift.refuse(f"{i.name} has {count} registers of this matrix, not {found}")
 
 
 def _write(lift: Lift, operand: Operand, values: list[Value]) -> None:
@@ -240,9 +245,7 @@ def _check_fragment(lift: Lift, i: Instruction, which: str, kind: str, operand: 
     """Refuse another number of registers than PTX has for a fragment."""
     m, n, k = shape_of(i)
     size = {"a": m * k, "b": k * n}.get(which, m * n) * BITS[kind] // LANES
-    count = 8 if which in "ab" and kind == "f16" else max(size // (64 if kind == "f64" else 32), 1)
-    if len(elements(operand)) != count:
-        raise lift.refuse(f"{i.name}: the wrong number of registers in a matrix")
+    _check_count(lift, i, operand, 8 * 32 if which in "ab" and kind == "f16" else size, kind)
 
 
 def fragment_width(i: Instruction) -> int:

@@ -18,11 +18,15 @@ from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of
 from lockstep.frontend.exec.state import Window
 from lockstep.frontend.exec.tensor_maps import (
     CHUNK,
+    FILLS,
     IM2COL,
+    INTERLEAVES,
+    KINDS,
     MAGIC,
     MAP_ALIGNMENT,
     MAP_BYTES,
     MOST_AXES,
+    SWIZZLES,
     TENSOR_MAP,
     TILED,
 )
@@ -149,7 +153,12 @@ _FIELDS = {
     "swizzle_mode": "swizzle",
     "fill_mode": "fill",
 }
-_MOST = {"elemtype": 12, "interleave_layout": 2, "swizzle_mode": 3, "fill_mode": 1}
+_MOST = {
+    "elemtype": len(KINDS) - 1,
+    "interleave_layout": len(INTERLEAVES) - 1,
+    "swizzle_mode": len(SWIZZLES) - 1,
+    "fill_mode": len(FILLS) - 1,
+}
 """The largest numbers that sm_90 has: more element types and swizzles are of sm_100."""
 _REPLACED = "[.{global,shared::cta}].b1024"
 
