@@ -1,9 +1,12 @@
 """Machine code before the clock starts."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from lockstep.engine import compilation
-from lockstep.model import partition
 
 
 @pytest.fixture
@@ -56,6 +59,23 @@ def test_the_other_process_ends_with_an_interrupted_compilation(fresh, small, mo
     assert [process.poll() for process in started] != [None]
 
 
-def test_the_memory_side_alone_can_be_compiled():
-    compilation.compile_memory_side()
-    assert compilation.is_compiled(partition.run)
+def test_another_process_compiles_all_but_the_sm_phase(tmp_path):
+    program = (
+        "from lockstep._jit import is_compiled\n"
+        "from lockstep.engine import compilation, windows\n"
+        "from lockstep.model import partition\n"
+        "from lockstep.model.sm import dispatch, sm\n"
+        "compilation.compile_all_but_sms()\n"
+        "aside = partition.run, partition.settle, partition.copy_to_device\n"
+        "aside += dispatch.dispatch, dispatch.prepare_l1, dispatch.settle_all\n"
+        "print(*map(is_compiled, [*aside, sm.run, windows.run_windows]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"LOCKSTEP_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True"] * 6 + ["False"] * 2
