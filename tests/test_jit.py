@@ -10,6 +10,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from numba.core import codegen
 
 import lockstep
 from lockstep import _jit
@@ -119,6 +120,60 @@ def test_machine_code_that_no_run_used_for_long_is_removed(tmp_path):
     program = "from lockstep import _jit; print(_jit.cache_root())"
     assert run(program, LOCKSTEP_CACHE_DIR=str(tmp_path)) == [str(tmp_path / "jit")]
     assert young.exists() and not old.exists()
+
+
+@_jit.inline
+def pick(array, index):
+    """The innermost of three, for the tests below."""
+    return array[index]
+
+
+@_jit.force_inline
+def pick_two(array, index):
+    """A part with parts, twice the same."""
+    return pick(array, index) + 10 * pick(array, 1)
+
+
+def test_llvm_works_once_on_a_function_with_all_its_parts(monkeypatch):
+    outer = numba.njit(**cache.OPTIONS)(lambda a: pick_two(a, 0) + 100 * pick(a, 2))
+    finished = []
+    finish = codegen.JITCodeLibrary._finalize_specific
+    monkeypatch.setattr(
+        codegen.JITCodeLibrary,
+        "_finalize_specific",
+        lambda library: (finished.append(library.name), finish(library)),
+    )
+    assert outer(np.array([4, 5, 6])) == 654
+    assert [name for name in finished if "pick" in name] == []
+    assert len([name for name in finished if "lambda" in name]) == 1
+    assert len(pick.overloads) == 1, "constants make no code of their own"
+
+
+def test_a_part_can_be_called_from_python_before_and_after_others_contain_it():
+    @_jit.inline
+    def twice(x):
+        return 2 * x
+
+    assert twice(3) == 6
+    outer = numba.njit(**cache.OPTIONS)(lambda x: twice(x) + 1)
+    assert [outer(3), twice(4), twice(5), outer(6)] == [7, 8, 10, 13]
+
+
+def test_bounds_are_checked_in_parts_if_asked_for():
+    program = (
+        "import numba, numpy as np\n"
+        "from lockstep import _jit\n"
+        "part = _jit.inline(lambda a, k: a[k])\n"
+        "outer = numba.njit(**_jit.cache.OPTIONS)(lambda a, k: part(a, k) + 1)\n"
+        "array = np.zeros(4, np.int64)[:2]\n"
+        "for k in 1, 2:\n"
+        "    try:\n"
+        "        print(outer(array, k))\n"
+        "    except IndexError:\n"
+        "        print('IndexError')"
+    )
+    assert run(program, NUMBA_BOUNDSCHECK="1") == ["1", "IndexError"]
+    assert run(program, NUMBA_BOUNDSCHECK="0") == ["1", "1"]
 
 
 class Pair(_jit.Context):

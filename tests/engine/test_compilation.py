@@ -1,9 +1,11 @@
 """Machine code before the clock starts."""
 
+import subprocess
+import sys
+
 import pytest
 
 from lockstep.engine import compilation
-from lockstep.model import partition
 
 
 @pytest.fixture
@@ -56,6 +58,26 @@ def test_the_other_process_ends_with_an_interrupted_compilation(fresh, small, mo
     assert [process.poll() for process in started] != [None]
 
 
-def test_the_memory_side_alone_can_be_compiled():
-    compilation.compile_memory_side()
-    assert compilation.is_compiled(partition.run)
+def test_another_process_compiles_what_this_one_looks_for_but_the_sm_phase():
+    program = (
+        "import lockstep\n"
+        "from lockstep.engine import compilation, machine, windows\n"
+        "from lockstep.model import partition\n"
+        "from lockstep.model.sm import dispatch\n"
+        "aside = partition.settle, partition.copy_to_device, dispatch.dispatch\n"
+        "aside += dispatch.prepare_l1, dispatch.settle_all\n"
+        "def show():\n"
+        "    entries = [len(f.overloads) for f in (*aside, windows.run_windows)]\n"
+        "    print(*entries, machine._compiled.cache_info().currsize)\n"
+        "compilation.compile_all_but_sms()\n"
+        "show()\n"
+        "compilation.compile_model(lockstep.gpu('QV100'))\n"
+        "show()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    before, after = done.stdout.splitlines()
+    assert before.split() == ["1"] * 5 + ["0", "1"], "one phase, and no loop over windows"
+    assert after.split() == ["1"] * 5 + ["1", "2"]

@@ -1,7 +1,7 @@
 """Machine code before the clock starts: compiled once, then loaded from the disk cache.
 
-The two sides of the machine take about as long as each other, and Numba compiles one function at
-a time in a process: so another process compiles the memory side, and this one finds it on the disk.
+The phase of the SMs takes about as long as all else together, and Numba compiles one function at
+a time in a process: so another process compiles all else, and this one finds it on the disk.
 """
 
 import os
@@ -19,10 +19,10 @@ from lockstep.engine.machine import Machine, build_memory_side, build_sms, memor
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.model import partition
-from lockstep.model.sm import sm
+from lockstep.model.sm import dispatch, sm
 
 NOTICE = "Compiling the model: this happens once for each version, and takes about a minute."
-_ASIDE = "from lockstep.engine import compilation; compilation.compile_memory_side()"
+_ASIDE = "from lockstep.engine import compilation; compilation.compile_all_but_sms()"
 _loaded: set[bool] = set()
 
 
@@ -38,7 +38,7 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     if not (is_compiled(sm.run) and is_compiled(partition.run)):
         if notice:
             notice(NOTICE)
-        with _memory_side_in_another_process():
+        with _all_but_sms_in_another_process():
             links, memory = build_memory_side(tiny, {})
             sm_phase(links, build_sms(tiny, memory, {}))
     machine = Machine(tiny, 1, {})
@@ -52,12 +52,20 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     return perf_counter() - begin
 
 
-def compile_memory_side() -> None:
-    """What the other process does; which GPU it builds does not matter to machine code."""
-    links, memory = build_memory_side(_tiny(library.gpu("QV100")), {})
+def compile_all_but_sms() -> None:
+    """What the other process does; which GPU it builds does not matter to machine code.
+
+    The loop over windows, which needs both phases, is short and follows when they are there.
+    """
+    tiny = _tiny(library.gpu("QV100"))
+    links, memory = build_memory_side(tiny, {})
     memory_phase(links, memory)
     partition.copy_to_device(memory, 0, 0)
     partition.settle(memory, 0)
+    sms = build_sms(tiny, memory, {})
+    dispatch.dispatch(sms, np.zeros(tiny.launch.concurrent_kernels, np.int64), 0, 0, 1)
+    dispatch.prepare_l1(sms, 1, False)
+    dispatch.settle_all(sms, 0)
 
 
 def _tiny(gpu: GPU) -> GPU:
@@ -66,7 +74,7 @@ def _tiny(gpu: GPU) -> GPU:
 
 
 @contextmanager
-def _memory_side_in_another_process() -> Iterator[None]:
+def _all_but_sms_in_another_process() -> Iterator[None]:
     """It runs meanwhile. If it fails, only time is lost: what is missing is compiled here."""
     if DISABLED or not sys.executable:
         yield
