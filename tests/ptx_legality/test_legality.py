@@ -1,4 +1,4 @@
-"""What the loader takes is what NVIDIA's assembler takes (ptxas 13.0), in 60,000 spellings."""
+"""What the loader takes is what NVIDIA's assembler takes (ptxas 13.0), in 73,000 spellings."""
 
 import random
 import re
@@ -54,7 +54,7 @@ def test_legal_instructions_are_taken_or_listed(verdicts):
 def test_every_opcode_with_types_is_among_the_forms(verdicts):
     legal = {name.partition(".")[0] for name, is_legal in verdicts.items() if is_legal}
     assert len(legal) > 100
-    assert sum(verdicts.values()) > 4800
+    assert sum(verdicts.values()) > 7400
 
 
 @pytest.mark.skipif(not ASSEMBLER, reason="needs ptxas")

@@ -12,7 +12,7 @@ from lockstep.frontend.exec.ptx.opcodes import pattern_of
 _BLACKWELL = "an instruction of sm_100 and later"
 REFUSED: dict[str, str] = {
     "cp.async.bulk*.cp_mask*": _BLACKWELL,
-    "cp{,.reduce}.async.bulk{,.prefetch}.tensor.*": _BLACKWELL,
+    "cp*.tensor.*{tile::gather4,tile::scatter4,im2col::w,cta_group}*": _BLACKWELL,
     "cvt.*{e2m1,e2m3,e3m2,ue8m0}*": _BLACKWELL,
     "ldmatrix.*.b8": _BLACKWELL,
     "{min,max}*.xorsign.f32": "an operation of three operands, of sm_100 and later",

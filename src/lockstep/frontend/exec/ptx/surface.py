@@ -15,7 +15,8 @@ from lockstep.isa.ptx.syntax import Instruction, Operand
 
 _SHAPES = "{1d,2d,3d,a1d,a2d}"
 _OUTSIDE = "{trap,clamp,zero}"
-_ACCESS = f"[.{{v2,v4}}].{{b8,b16,b32,b64}}.{_OUTSIDE}"
+_PLAIN = "{1d,2d,3d}"
+_WIDTHS = (f"[.v2].{{b8,b16,b32,b64}}.{_OUTSIDE}", f".v4.{{b8,b16,b32}}.{_OUTSIDE}")
 
 
 def _spot(lift: Lift, i: Instruction, memory: Operand, size: int = 0) -> Spot:
@@ -24,7 +25,7 @@ def _spot(lift: Lift, i: Instruction, memory: Operand, size: int = 0) -> Spot:
     return Spot(handles_of(lift, memory), at, size, i.modifiers[-1], trap)
 
 
-@opcode(f"suld.b.{_SHAPES}[.{{ca,cg,cs,cv}}]{_ACCESS}")
+@opcode(*(f"suld.b.{_SHAPES}[.{{ca,cg,cs,cv}}]{width}" for width in _WIDTHS))
 def load(lift: Lift, i: Instruction) -> None:
     kind, targets = type_of(i.modifiers[-2]), elements(i.operands[0])
     spot = _spot(lift, i, i.operands[1], kind.bytes * len(targets))
@@ -34,7 +35,10 @@ def load(lift: Lift, i: Instruction) -> None:
         lift.write(target, value)
 
 
-@opcode(f"sust.b.{_SHAPES}[.{{wb,cg,cs,wt}}]{_ACCESS}", destinations=0)
+@opcode(
+    *(f"sust.b.{_SHAPES}[.{{wb,cg,cs,wt}}]{width}" for width in _WIDTHS),
+    destinations=0,
+)
 def store(lift: Lift, i: Instruction) -> None:
     name, sources = i.modifiers[-2], elements(i.operands[1])
     spot = _spot(lift, i, i.operands[0], type_of(name).bytes * len(sources))
@@ -42,9 +46,9 @@ def store(lift: Lift, i: Instruction) -> None:
 
 
 @opcode(
-    f"sured.b.add.{_SHAPES}.{{u32,s32,u64}}.{_OUTSIDE}",
-    f"sured.b.{{min,max}}.{_SHAPES}.{{u32,s32,u64,s64}}.{_OUTSIDE}",
-    f"sured.b.{{and,or}}.{_SHAPES}.{{b32,b64}}.{_OUTSIDE}",
+    f"sured.b.add.{_PLAIN}.{{u32,s32,u64}}.{_OUTSIDE}",
+    f"sured.b.{{min,max}}.{_PLAIN}.{{u32,s32,u64,s64}}.{_OUTSIDE}",
+    f"sured.b.{{and,or}}.{_PLAIN}.b32.{_OUTSIDE}",
     destinations=0,
 )
 def reduce(lift: Lift, i: Instruction) -> None:
@@ -64,7 +68,11 @@ def store_formatted(lift: Lift, i: Instruction) -> None:
     lift.record_addresses(lanes.store_formatted(lift.b, _spot(lift, i, i.operands[0]), values))
 
 
-@opcode(f"sured.p.{{add,min,max,and,or}}.{{1d,2d,3d}}.{{b32,b64}}.{_OUTSIDE}", destinations=0)
+@opcode(
+    f"sured.p.{{add,and,or}}.{_PLAIN}.b32.{_OUTSIDE}",
+    f"sured.p.{{min,max}}.{_PLAIN}.{{b32,b64}}.{_OUTSIDE}",
+    destinations=0,
+)
 def reduce_formatted(lift: Lift, i: Instruction) -> None:
     """Whether numbers are signed is the surface's business."""
     name = i.modifiers[-2]

@@ -59,13 +59,15 @@ def geometry_of(i: Instruction) -> str:
 
 
 def coordinates_of(
-    lift: Lift, i: Instruction, memory: Memory, kind: str, more: Sequence[Operand] = ()
+    lift: Lift, i: Instruction, memory: Operand, kind: str, more: Sequence[Operand] = ()
 ) -> Coordinates:
     """The coordinates of a texture operand; before them a layer, and before that a sample.
 
     ``more``: a vector of offsets and a depth, if there are any. Of the sample and the layer ptxas
     takes the sample first, as one sentence of the manual has it; its example has the layer first.
     """
+    if not isinstance(memory, Memory):
+        raise lift.refuse(f"{i.name} needs a texture or surface and coordinates in brackets")
     geometry = geometry_of(i)
     offsets, depth = _offsets_and_depth(lift, i, more)
     operands = list(elements(memory.extra[-1])) if memory.extra else []
@@ -120,8 +122,6 @@ def _sample(
 ) -> None:
     """``behind``: where the operands begin that may be absent."""
     memory = i.operands[1]
-    if not isinstance(memory, Memory):
-        raise lift.refuse(f"{i.name} needs a texture and coordinates in brackets")
     at = coordinates_of(lift, i, memory, i.modifiers[-1], i.operands[behind:])
     results, address = lanes.sample(lift.b, handles_of(lift, memory), at, detail, corners)
     lift.record_addresses(address)
