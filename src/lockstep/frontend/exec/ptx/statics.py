@@ -1,6 +1,7 @@
 """The static instruction records of a PTX kernel, for the timing model."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -8,7 +9,15 @@ from lockstep.frontend.exec.ptx import classes
 from lockstep.frontend.exec.ptx.graph import Block, entry_of
 from lockstep.frontend.exec.ptx.opcodes import CARRY, registers_in, sources
 from lockstep.frontend.exec.ptx.registers import Numbers, allocate
-from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, OpClass, Space, blank
+from lockstep.isa.instruction import (
+    MAX_DESTINATIONS,
+    MAX_SOURCES,
+    NO_CONSTANT,
+    OpClass,
+    Space,
+    blank,
+    constant_place,
+)
 from lockstep.isa.ptx.syntax import (
     Function,
     Immediate,
@@ -16,9 +25,11 @@ from lockstep.isa.ptx.syntax import (
     Memory,
     Module,
     Register,
+    Symbol,
     Vector,
 )
 
+PARAMETERS = 0x160  # of a kernel in bank 0, as in machine code of Volta to Ada; Hopper: 0x210
 INSTRUCTION_BYTES = 16  # as machine code since Volta: what the instruction caches hold
 SYSTEM_REGISTERS = 2  # that ptxas reserves in every kernel
 
@@ -26,10 +37,17 @@ SYSTEM_REGISTERS = 2  # that ptxas reserves in every kernel
 class StaticCode:
     """Records of the functions of a kernel, one an instruction, at their static indices.
 
-    ``registers`` is what a thread needs: the most that are live together, callees included.
+    ``registers`` is what a thread needs: the most that are live together, callees included. The
+    first function is the kernel, and ``parameters`` says where its parameters are.
     """
 
-    def __init__(self, module: Module, functions: list[Function], blocks: list[Block]):
+    def __init__(
+        self,
+        module: Module,
+        functions: list[Function],
+        blocks: list[Block],
+        parameters: Mapping[str, int],
+    ):
         self.module = module
         self.texts: list[str] = []
         self._text_numbers: dict[str, int] = {}
@@ -40,8 +58,10 @@ class StaticCode:
             own = [b for b in blocks if b.function is function]
             numbers, used = allocate(module, function, own, used)
             self._constants = _constants(module, function)
+            own = parameters if function is functions[0] else {}
             for instruction in function.instructions:
                 self._fill(self.records[index], instruction, numbers)
+                self.records["constant"][index] = _parameter(instruction, own)
                 if instruction.opcode == "ret" and function is functions[0]:
                     self.records[index]["op"] = OpClass.EXIT
                 index += 1
@@ -85,6 +105,15 @@ def _constants(module: Module, function: Function) -> dict[str, int]:
         if i.opcode == "mov" and i.guard is None and isinstance(i.operands[1], Immediate):
             values.update(dict.fromkeys(registers_in(i.operands[0]), i.operands[1].value))
     return {name: value for name, value in values.items() if targets[name] == 1}
+
+
+def _parameter(i: Instruction, parameters: Mapping[str, int]) -> int:
+    """What becomes an operand in constant memory: a load from a constant place of a parameter."""
+    source = i.operands[1] if i.opcode == "ld" and "param" in i.modifiers else None
+    base = source.base if isinstance(source, Memory) else None
+    if not isinstance(base, Symbol) or base.name not in parameters:
+        return NO_CONSTANT
+    return constant_place(0, PARAMETERS + parameters[base.name] + source.offset)
 
 
 def _carry(used: bool) -> Register | None:
