@@ -13,7 +13,8 @@ STREAMS, CONTROL = st.integers(0, 2), st.booleans()
 COMPUTE = (
     "FFMA R{0}, R{1}, R{2}, R{3}", "IADD3 R{0}, R{1}, R{2}, R{3}", "MOV R{0}, R{1}",
     "MUFU.RCP R{0}, R{1}", "SHFL.IDX PT, R{0}, R{1}, R{2}, 0x1f", "DADD R{0}, R{1}, R{2}",
-    "NOP", "BRA 0x0", "S2R R{0}, SR_TID.X",
+    "NOP", "BRA 0x0", "S2R R{0}, SR_TID.X", "FADD R{0}, R{1}, c[0x0][0x160]",
+    "IADD3 R{0}, R{1}, c[0x3][0x40], R{2}",
 )  # fmt: skip
 MEMORY = (
     "LDG.E R{0}, [R{1}]", "LDG.E.64 R{0}, [R{1}]", "LDG.E.STRONG.GPU R{0}, [R{1}]",

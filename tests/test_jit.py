@@ -35,7 +35,7 @@ with k.loop(2):
     k("STS [R6], R5", address=k.bank_conflict(4))
     k("BAR.SYNC 0x0")
     k("LDS R7, [R6]", address=k.broadcast(64))
-    k("FFMA R8, R7, R5, R4")
+    k("FFMA R8, R7, R5, c[0x0][0x160]")
     k("RED.E.ADD [R2], R8", address=k.coalesced(0x7F0000000000, 4))
     k("STG.E [R2], R8", address=k.coalesced(0x7F0000010000, 4))
 k("MEMBAR.SC.GPU")

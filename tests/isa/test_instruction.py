@@ -18,6 +18,7 @@ FIELD_LIMITS = [
     ("destinations", 0, isa.MAX_DESTINATIONS),
     ("sources", 0, isa.MAX_SOURCES),
     ("threads", 0, isa.MOST_THREADS),
+    ("constant", isa.NO_CONSTANT, isa.CONSTANT_BANKS * isa.CONSTANT_BANK - 1),
 ]
 
 
@@ -37,6 +38,23 @@ def test_blank_records_have_no_control_bits_and_wait_for_no_barrier():
     one = isa.blank()[0]
     assert one["stall"] == isa.NO_CONTROL
     assert one["write_barrier"] == one["read_barrier"] == isa.NO_BARRIER
+    assert one["constant"] == isa.NO_CONSTANT
+
+
+@pytest.mark.parametrize(
+    ("bank", "offset", "place"),
+    [
+        (0, 0, 0),
+        (3, 0x10, 3 << 16 | 0x10),
+        (31, 0xFFFF, (32 << 16) - 1),
+        (32, 0, isa.NO_CONSTANT),
+        (-1, 0, isa.NO_CONSTANT),
+        (0, 1 << 16, isa.NO_CONSTANT),
+        (0, -4, isa.NO_CONSTANT),
+    ],
+)
+def test_a_place_in_constant_memory_is_within_a_bank(bank, offset, place):
+    assert isa.constant_place(bank, offset) == place
 
 
 @pytest.mark.parametrize(("name", "lowest", "highest"), FIELD_LIMITS)

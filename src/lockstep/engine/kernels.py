@@ -12,12 +12,13 @@ from lockstep.engine.rings import ring_length, rings
 from lockstep.engine.streams import Streams
 from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import OpClass
+from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS, OpClass
 from lockstep.model.sm import bind
 from lockstep.model.sm.state import ISSUE
 from lockstep.workload import Cta, Exchange, Kernel, Source
 
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
+CONSTANTS = 1 << 60  # where those of the first launch begin: above the addresses of all memory
 BATCH_RECORDS = 1 << 16  # runs and addresses of CTAs that are copied together
 
 
@@ -93,6 +94,7 @@ class KernelTable:
         state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
         number = self._names.setdefault(kernel.name, len(self._names))
         state.fetch_base = number * FETCH_SPACING
+        state.constant_base = CONSTANTS + run.order * CONSTANT_BANKS * CONSTANT_BANK
         run.ctas = self._connect(run) if kernel.source else kernel.ctas()
         self._read(run)  # a trace reveals its code, and its control bits, with its CTAs
         run.control = bind.uses_control(kernel, self.gpu)

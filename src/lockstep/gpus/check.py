@@ -75,6 +75,13 @@ def _sm(gpu: GPU) -> Iterator[str]:
     yield from _capacity(
         "constant.bytes", constant.bytes, "ways", constant.ways, constant.line_bytes
     )
+    yield from _capacity(
+        "constant.operand_bytes",
+        constant.operand_bytes,
+        "operand_ways",
+        constant.operand_ways,
+        constant.line_bytes,
+    )
     if constant.miss_latency < constant.latency:
         yield (
             f"constant.miss_latency = {constant.miss_latency}: expected at least "
@@ -181,6 +188,7 @@ def _sizes(gpu: GPU) -> Iterator[str]:
     sms, slices = gpu.sm.count, gpu.dram.channels * gpu.l2.slices_per_channel
     fetch = gpu.sm.front_end
     code = gpu.sm.subcores * fetch.l0_bytes + fetch.l1_bytes
+    constants = gpu.sm.subcores * gpu.constant.operand_bytes + gpu.constant.bytes
     buffers = gpu.interconnect.buffer + gpu.interconnect.reply_buffer
     for what, size, limit in (
         ("sm.count x sm.warps", sms * gpu.sm.warps, 1 << 17),
@@ -189,7 +197,7 @@ def _sizes(gpu: GPU) -> Iterator[str]:
         ("sm.count x l1.mshr_entries x l1.mshr_merges", sms * _mshr(gpu.l1), 1 << 24),
         ("sm.count x l1.miss_queue", sms * gpu.l1.miss_queue, 1 << 22),
         ("bytes of all instruction caches", sms * code, 1 << 30),
-        ("sm.count x constant.bytes", sms * gpu.constant.bytes, 1 << 30),
+        ("bytes of all constant caches", sms * constants, 1 << 30),
         ("dram.channels x l2.slices_per_channel", slices, 1 << 14),
         ("bytes of all L2 slices", slices * gpu.l2.sets * gpu.l2.ways * gpu.l2.line_bytes, 1 << 30),
         ("slices x l2.mshr_entries x l2.mshr_merges", slices * _mshr(gpu.l2), 1 << 24),

@@ -170,15 +170,33 @@ class L1(Spec, kw_only=True):
 
 
 class ConstantCache(Spec, kw_only=True):
-    """Constant cache of an SM."""
+    """Constant caches: the SM's for loads, and each sub-core's for operands of arithmetic."""
 
     bytes: _int(0, 1 << 24, "bytes", "capacity; 0 = perfect") = 2048
     ways: _int(1, 64, "ways", "associativity") = 4
-    line_bytes: _int(16, 1024, "bytes", "line") = 64
+    line_bytes: _int(16, 1024, "bytes", "line, of the caches of operands too") = 64
     latency: _int(1, 4096, "cycles", "load-to-use of a hit (LDC)") = 26
     miss_latency: _int(
         1, 8192, "cycles", "load-to-use of a miss that hits the SM's L1 instruction cache"
     ) = 120
+    operand_bytes: _int(
+        0, 1 << 24, "bytes", "a sub-core's cache of constant operands; 0 = they are always there"
+    ) = 0
+    operand_ways: _int(1, 64, "ways", "its associativity") = 2
+    operand_miss_latency: _int(
+        1,
+        8192,
+        "cycles",
+        "by which a constant operand that the SM's L1 instruction cache has, "
+        "but not the sub-core, delays its instruction",
+    ) = 79
+    operand_hold: _int(
+        1,
+        4096,
+        "cycles",
+        "for which a sub-core waits for an absent constant operand, at most, "
+        "before it issues from another warp",
+    ) = 4
 
 
 class SM(Spec, kw_only=True):

@@ -91,6 +91,9 @@ REGISTER_COUNT = 344
 NO_CONTROL = -1  # `stall` of an instruction whose scheduling control bits are not known
 NO_BARRIER = 7  # dependence barrier number that means "none"
 NAMED_BARRIERS = 16  # of a CTA
+NO_CONSTANT = -1  # `constant` of an instruction without one
+CONSTANT_BANK = 1 << 16  # bytes that a bank of constant memory can have
+CONSTANT_BANKS = 32  # that an instruction can name
 WARP_SIZE = 32
 MOST_THREADS = 1024  # of a CTA
 
@@ -118,6 +121,8 @@ INSTRUCTION = np.dtype(
         ("wait_mask", "i8"),  # bit b: wait until barrier b is zero
         ("reuse", "i8"),  # bit s: keep source operand slot s in the register-file cache
         ("threads", "i8"),  # that a barrier waits for, a multiple of 32; 0 = all of the CTA
+        ("constant", "i8"),  # operand in constant memory that is no load's: bank << 16 | byte
+        # offset; NO_CONSTANT = there is none, or its place is not known
     ]
 )
 
@@ -127,7 +132,15 @@ def blank(n: int = 1) -> np.ndarray:
     records = np.zeros(n, INSTRUCTION)
     records["stall"] = NO_CONTROL
     records["write_barrier"] = records["read_barrier"] = NO_BARRIER
+    records["constant"] = NO_CONSTANT
     return records
+
+
+def constant_place(bank: int, offset: int) -> int:
+    """The field ``constant`` of an operand, or NO_CONSTANT where no bank has such a place."""
+    if 0 <= bank < CONSTANT_BANKS and 0 <= offset < CONSTANT_BANK:
+        return bank * CONSTANT_BANK + offset
+    return NO_CONSTANT
 
 
 def verify(code: np.ndarray, texts: list[str]) -> None:
@@ -165,6 +178,8 @@ def _problem(r, n_texts: int) -> str:
             return f"{name} {r[name]}; expected 0 to 5, or 7 for none"
     if not 0 <= r["wait_mask"] < 64:
         return f"wait mask {r['wait_mask']:#x}; expected 6 bits"
+    if not NO_CONSTANT <= r["constant"] < CONSTANT_BANKS * CONSTANT_BANK:
+        return f"constant {r['constant']:#x}; expected -1, or bank << 16 | offset"
     return thread_count_problem(int(r["threads"]))
 
 

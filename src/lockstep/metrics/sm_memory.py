@@ -219,7 +219,7 @@ SHARED = (
     Metric(
         "sim__constant_accesses.sum",
         "accesses",
-        "Accesses to the constant cache.",
+        "Constant loads that the constant cache looked up.",
         lambda k: k.sm.constant_accesses,
     ),
     Metric(
@@ -227,6 +227,26 @@ SHARED = (
         "%",
         "Constant-cache hits.",
         lambda k: percent(k.sm.constant_accesses - k.sm.constant_misses, k.sm.constant_accesses),
+    ),
+    Metric(
+        "sim__constant_operands.sum",
+        "accesses",
+        "Constant operands of arithmetic that the sub-cores' caches looked up.",
+        lambda k: k.sm.operand_constants,
+    ),
+    Metric(
+        "sim__constant_operand_misses.sum",
+        "lines",
+        "Lines that they lacked.",
+        lambda k: k.sm.operand_constant_misses,
+    ),
+    Metric(
+        "sim__constant_operand_hit_rate.pct",
+        "%",
+        "Constant operands whose line was there, or on its way.",
+        lambda k: percent(
+            k.sm.operand_constants - k.sm.operand_constant_misses, k.sm.operand_constants
+        ),
     ),
 )
 

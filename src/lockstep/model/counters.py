@@ -30,6 +30,7 @@ class Stall(IntEnum):
     FENCE = 11  # a fence, or an exit, waits for outstanding memory operations
     GROUP = 12  # waits for a group of asynchronous copies
     SLEEP = 13
+    IMC_MISS = 14  # "immediate constant cache miss": a constant operand is not in the sub-core
 
 
 N_OPS = len(OpClass)
@@ -51,6 +52,8 @@ _SM_SCALARS = (
     "shared_wavefronts",  # passes over the banks that they took
     "constant_accesses",
     "constant_misses",
+    "operand_constants",  # constant operands that issue looked up
+    "operand_constant_misses",  # ... of lines that nobody had asked for
     "texture_requests",
     "requests_global",  # L1 requests: instructions that reach the L1, by space
     "requests_local",

@@ -181,6 +181,7 @@ def test_instruction_and_constant_caches(write):
     assert (gpu.sm.front_end.l0_bytes, gpu.sm.front_end.l0_ways) == (32 * 128 * 4, 4)
     assert (gpu.sm.front_end.l1_bytes, gpu.sm.front_end.stream_buffer) == (0, 0)
     assert (gpu.constant.bytes, gpu.constant.ways) == (16 * 64 * 8, 8)
+    assert gpu.constant.operand_bytes == 0
     gpu, _ = read(write(VOLTA + "-gpgpu_perfect_inst_const_cache 1\n"))
     assert gpu.sm.front_end.l0_bytes == gpu.constant.bytes == 0
 

@@ -115,6 +115,7 @@ def _codes(draw):
     records["immediate"] = draw(st.lists(INT64, min_size=n, max_size=n))
     for name, most in (("op", 34), ("space", 6), ("stall", 15), ("wait_mask", 63), ("sources", 8)):
         records[name] = draw(st.lists(st.integers(0, most), min_size=n, max_size=n))
+    records["constant"] = draw(st.lists(st.integers(-1, (1 << 21) - 1), min_size=n, max_size=n))
     records["source"], records["source_count"] = draw(st.integers(0, 300)), 2
     texts = draw(st.lists(st.text(max_size=4), min_size=1, max_size=3))
     places = [texts.index(t) for t in texts]

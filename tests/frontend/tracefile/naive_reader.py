@@ -55,6 +55,8 @@ def read(path):
     tables = index.tables([1, 40, 2, 1, 1, 1, 2, 19, 4])
     lengths, instructions, codes, texts, members, kinds, copies, kernels, chunks = tables
     strings = [index.take(n).decode("utf-8", "surrogatepass") for n in lengths[0]]
+    index.take(int.from_bytes(index.take(2), "little"))  # the GPU
+    instructions.append(index.column(len(instructions[0])))
     copies, kernels = zip(*copies), zip(*kernels)
     codes = list(_codes(list(zip(*instructions)), list(zip(*codes)), texts[0], members[0]))
     places = _places(zip(*chunks))

@@ -72,6 +72,8 @@ WRONG = [
     ("threads", -32),
     ("threads", 40),
     ("threads", 1056),
+    ("constant", -2),
+    ("constant", 1 << 21),
 ]
 
 
@@ -85,7 +87,9 @@ def test_what_verify_refuses_is_refused_in_both_directions(name, value):
         stored(wrong)
     _, tables, strings = stored(code(0, 1, 2))
     tables.instructions.flags.writeable or (tables := copied(tables))
-    tables.instructions[INSTRUCTION.names.index(name) if name in EARLY else LATE[name], 1] = value
+    words = np.concatenate([tables.instructions, tables.constants])
+    words[INSTRUCTION.names.index(name) if name in EARLY else LATE[name], 1] = value
+    tables = tables._replace(instructions=words[:-1], constants=words[-1:])
     with pytest.raises(Malformed):
         codes(tables, strings)
 

@@ -89,7 +89,7 @@ def test_other_files_are_told_what_was_expected(tmp_path):
     assert "cannot be read" in refused(tmp_path)
 
 
-def rewrite(path, version=(2, 1), offset=None, raw_size=None, index=None):
+def rewrite(path, version=(2, 2), offset=None, raw_size=None, index=None):
     """Change a file so that its checksums still fit."""
     data = path.read_bytes()
     at, size, _, magic = container.FOOTER.unpack(data[-24:])

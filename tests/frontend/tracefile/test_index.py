@@ -21,7 +21,8 @@ def test_every_field_of_the_contract_is_stored():
     assert {f.name for f in dataclasses.fields(Kernel)} == stored
     assert {f.name for f in dataclasses.fields(MemoryCopy)} == {"address", "bytes"}
     assert {f.name for f in dataclasses.fields(Workload)} == {"name", "commands", "path", "gpu"}
-    assert INSTRUCTION.itemsize == 8 * index.WORDS
+    assert INSTRUCTION.itemsize == 8 * (index.CONSTANT + 1)
+    assert INSTRUCTION.names[-1] == "constant"
     assert RUN.names == ("static", "count", "mask")
     assert ADDRESS.names == ("first", "stride", "pool")
     assert len(WARP.names) == 6
@@ -47,24 +48,42 @@ def test_an_impossible_chunk_is_refused(chunk, small):
 
 def test_only_a_newer_minor_version_may_add_bytes(small):
     payload = index.encode(small, [[], []])
-    assert decoded(payload + b"more", minor=2)[0].name == "small"
+    assert decoded(payload + b"more", minor=3)[0].name == "small"
     with pytest.raises(Malformed, match="4 bytes too many"):
         decoded(payload + b"more")
-    with pytest.raises(Malformed, match="2 bytes too many"):
-        decoded(payload, minor=0)
-    assert decoded(payload[:-2], minor=0)[0].gpu == ""
     with pytest.raises(Malformed, match="strings"):
-        decoded(payload[:-3])
+        decoded(payload[: -CONSTANTS - 3], minor=0)
+
+
+CONSTANTS = 1 + 3 * 5  # bytes of the column of constant operands of ``small``: its head, values
+
+
+def test_older_versions_end_before_the_constants_or_the_gpu(small):
+    small.kernels[0].code.instructions["constant"][1] = 3 << 16 | 0x10
+    payload = index.encode(small, [[], []])
+    places = decoded(payload)[0].kernels[0].code.instructions["constant"]
+    assert places.tolist() == [-1, 3 << 16 | 0x10, -1, -1, -1]
+    for minor, behind in ((1, 0), (0, 2)):
+        older = payload[: len(payload) - CONSTANTS - behind]
+        workload, _ = decoded(older, minor=minor)
+        assert workload.gpu == ""
+        assert (workload.kernels[0].code.instructions["constant"] == -1).all()
+        with pytest.raises(Malformed, match="bytes too many"):
+            decoded(payload, minor=minor)
+    with pytest.raises(Malformed, match="column"):
+        decoded(payload[:-1])
 
 
 def test_the_gpu_lies_behind_the_strings(small):
     small.gpu = "Größe 9"
     payload = index.encode(small, [[], []])
-    assert decoded(payload)[0].gpu == decoded(payload + b"more", minor=2)[0].gpu == small.gpu
+    assert decoded(payload)[0].gpu == decoded(payload + b"more", minor=3)[0].gpu == small.gpu
+    older = payload[: payload.index(b"e 9") + 3]
+    assert decoded(older, minor=1)[0].gpu == small.gpu
     with pytest.raises(Malformed, match="name of a GPU behind"):
-        decoded(payload[:-1])
+        decoded(older[:-1], minor=1)
     with pytest.raises(Malformed, match="UTF-8"):
-        decoded(payload[:-1] + b"\xff")
+        decoded(older[:-1] + b"\xff", minor=1)
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,24 @@ def test_operands(text, destinations, sources):
     assert operands(parsed(text)) == (destinations, sources)
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("IMAD.WIDE.U32 R16, R8, R3, c[0x0][0x160]", 0x160),
+        ("FADD R1, -|c[0x3][0x8]|, R2", 3 << 16 | 8),
+        ("@P0 HADD2 R1, R2, c[0x2][0x4].H0_H0", 2 << 16 | 4),
+        ("MOV R1, R2", -1),
+        ("FADD R1, R2, c[0x0][R3+0x10]", -1),
+        ("FADD R1, R2, cx[UR4][0x10]", -1),
+        ("LDC R1, c[0x0][0x160]", -1),
+        ("ULDC.64 UR4, c[0x0][0x118]", -1),
+        ("LDG.E R4, [R2]", -1),
+    ],
+)
+def test_the_place_of_an_operand_in_constant_memory(text, place):
+    assert parsed(text)["constant"] == place
+
+
 def test_memory_operands_have_addresses_and_constants_have_none():
     assert parsed("LDG.E.64 R4, [R2]")["width"] == 8
     assert parsed("LDC R4, c[0x0][R2]")["width"] == 0

@@ -1,11 +1,14 @@
-"""Constant loads: with known addresses through a small cache, others at the hit latency."""
+"""Constant loads, with known addresses through a small cache, and constant operands at issue."""
 
 import pytest
 
 from lockstep.builder import KernelBuilder
+from lockstep.builder import program as several
+from lockstep.engine.kernels import CONSTANTS
+from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS, OpClass
 from lockstep.model.counters import Stall
 from lockstep.model.sm import fetch
-from lockstep.model.sm.constant import load
+from lockstep.model.sm.constant import load, operand
 
 pytestmark = pytest.mark.plain
 
@@ -108,3 +111,182 @@ def test_each_load_takes_its_own_address(watch, tiny):
     seen = watch(program((load, 0, None), (load, 0, 0), (load, 4096, None), (load, 0, None)), gpu)
     assert seen.counters["constant_accesses"] == 3, "masked off, it takes none"
     assert seen.counters["constant_misses"] == 2
+
+
+# Operands of arithmetic
+
+PLACE = 0x160  # of the first parameter; a line begins at 0x140
+
+
+@pytest.fixture(scope="session")
+def operands(tiny, idle_sms):
+    """(specification, state, lookup of an operand by a sub-core): two sets of two ways."""
+
+    def make(front_end=None, **changes):
+        changes = {"constant.operand_bytes": 256} | changes
+        changes |= {f"sm.front_end.{k}": v for k, v in (front_end or {"l1_bytes": 0}).items()}
+        gpu = tiny(**changes)
+        c = idle_sms(gpu)
+        for order, kernel in enumerate(c.kernels):
+            kernel.constant_base = CONSTANTS + order * CONSTANT_BANKS * CONSTANT_BANK
+
+        def get(place, now, b=0, kernel=0):
+            return operand(c, 0, b, c.kernels[kernel], place, now)
+
+        return gpu.constant, c, get
+
+    return make
+
+
+def test_an_operand_misses_then_hits(operands):
+    spec, c, get = operands()
+    arrives = 10 + spec.operand_miss_latency
+    assert get(PLACE, 10) == arrives
+    assert get(PLACE + 4, 11) == arrives, "the line is on its way"
+    assert get(0x140, arrives + 5) <= arrives + 5
+    assert get(0x180, arrives) == arrives + spec.operand_miss_latency, "the next line"
+    assert (c.counters[0].operand_constants, c.counters[0].operand_constant_misses) == (4, 2)
+    assert c.counters[0].constant_accesses == 0
+
+
+def test_the_least_recently_used_line_of_operands_leaves(operands):
+    spec, _, get = operands()
+    same_set = [2 * spec.line_bytes * n for n in range(3)]
+    for now, n in enumerate((0, 1, 0, 2)):
+        get(same_set[n], 1000 * now)
+    assert get(same_set[0], 5000) <= 5000
+    assert get(same_set[1], 6000) == 6000 + spec.operand_miss_latency
+
+
+def test_sub_cores_loads_and_launches_have_lines_of_their_own(operands):
+    spec, c, get = operands()
+    get(PLACE, 0)
+    load(c, 0, PLACE, 0)
+    assert get(PLACE, 1000) <= 1000, "a load takes no line of operands"
+    assert get(PLACE, 2000, b=1) == 2000 + spec.operand_miss_latency
+    assert get(PLACE, 3000, kernel=1) == 3000 + spec.operand_miss_latency, "another launch"
+    assert get(PLACE, 4000) <= 4000, "which lies in the other way"
+    assert load(c, 0, PLACE, 5000) == 5000 + spec.latency
+
+
+def test_operands_come_from_the_cache_that_the_sub_cores_share(operands):
+    spec, c, get = operands(TWO_LINES)
+    assert get(PLACE, 10) == 10 + spec.operand_miss_latency + BEHIND
+    assert get(PLACE, 1000, b=1) == 1000 + spec.operand_miss_latency
+    assert c.counters[0].l1i_misses == 1
+    assert get(PLACE, 2000, kernel=1) == 2000 + spec.operand_miss_latency + BEHIND
+    fetch.from_l1(c, 0, 0, 3000)
+    assert c.counters[0].l1i_misses == 3, "code is not what lies at the same number"
+
+
+ADD, OTHER = "FADD R1, R2, c[0x0][0x160]", "IADD3 R5, R6, R7, RZ"
+
+
+def first_warp_adds(*lines, block=64, **needs):
+    """Only warp 0 executes the lines; all others begin with an instruction without a constant."""
+    k = KernelBuilder("operand", grid=1, block=block, **needs)
+    with k.lanes(lambda at: (at.warp == 0) & (at.lane >= 0)):
+        for text in lines or (ADD,):
+            k(text)
+    k(OTHER)
+    return k
+
+
+def one_sub_core(tiny, **changes):
+    return tiny(sm__front_end__l1_bytes=0, sm__subcores=1, **changes)
+
+
+@pytest.mark.parametrize("policy", ["gto", "lrr", "oldest"])
+@pytest.mark.parametrize("hold", [1, 4, 9])
+def test_an_absent_operand_holds_the_sub_core_for_a_while(watch, tiny, hold, policy):
+    gpu = one_sub_core(tiny, constant__operand_hold=hold, sm__scheduler__policy=policy)
+    miss = gpu.constant.operand_miss_latency
+    seen = watch(first_warp_adds().workload(), gpu)
+    assert seen.of(1)[0] == hold, "not a cycle before"
+    assert seen.of(0)[0] == miss
+    assert seen.stalls[Stall.IMC_MISS] >= hold
+    assert sum(seen.stalls) == seen.counters["active_cycles"]
+
+
+def test_the_operand_may_come_before_the_sub_core_gives_up(watch, tiny):
+    gpu = one_sub_core(tiny, constant__operand_hold=9, constant__operand_miss_latency=3)
+    seen = watch(first_warp_adds().workload(), gpu)
+    assert (seen.of(0)[0], seen.of(1)[0]) == (3, 6), "greedy: two of warp 0 are between"
+    assert seen.stalls[Stall.IMC_MISS] == 3
+
+
+def test_another_sub_core_goes_on(watch, tiny):
+    seen = watch(first_warp_adds().workload(), tiny(sm__front_end__l1_bytes=0, sm__subcores=2))
+    assert seen.of(1)[0] == 0
+
+
+def test_an_operand_that_is_there_costs_nothing(watch, tiny):
+    gpu = one_sub_core(tiny)
+    again = "IADD3 R3, R4, c[0x0][0x17c], RZ"
+    seen = watch(
+        first_warp_adds(ADD, again, "FADD R8, R2, c[0x0][0x180]", block=32).workload(), gpu
+    )
+    miss = gpu.constant.operand_miss_latency
+    assert seen.of(0)[:3] == [miss, miss + 1, 2 * miss + 2]
+    assert seen.counters["operand_constants"] == 3
+    assert seen.stalls[Stall.IMC_MISS] == 2 * miss
+
+
+def test_it_is_looked_up_when_nothing_else_is_missing(watch, tiny):
+    gpu = one_sub_core(tiny)
+    seen = watch(first_warp_adds("MUFU.RCP R2, R9", ADD, block=32).workload(), gpu)
+    ready = next(u.operations["SFU"] for u in gpu.sm.units if "SFU" in u.operations)
+    assert seen.of(0)[:2] == [0, ready + gpu.constant.operand_miss_latency]
+
+
+def test_the_second_instruction_of_a_cycle_waits_for_its_operand(watch, tiny):
+    gpu = one_sub_core(tiny, sm__scheduler__issue_width=2)
+    seen = watch(first_warp_adds("MOV R3, R4", ADD).workload(), gpu)
+    assert seen.of(0)[:2] == [0, gpu.constant.operand_miss_latency]
+    assert seen.of(1)[0] == gpu.constant.operand_hold
+    assert sum(seen.stalls) == seen.counters["active_cycles"]
+
+
+def test_warps_that_throw_out_each_others_line_go_on(watch, tiny):
+    gpu = one_sub_core(tiny, constant__operand_bytes=64, constant__operand_ways=1)
+    k = KernelBuilder("one line", grid=1, block=64)
+    for parity in range(2):
+        with k.lanes(lambda at, parity=parity: (at.warp == parity) & (at.lane >= 0)):
+            for register in range(3):
+                k(f"FADD R{register}, R9, c[0x0][{0x140 + 64 * parity:#x}]")
+    seen = watch(k.workload(), gpu)
+    assert seen.counters["operand_constants"] == seen.counters["operand_constant_misses"] == 6
+    assert [len(seen.of(w)) for w in range(2)] == [4, 4]
+    hold, miss = gpu.constant.operand_hold, gpu.constant.operand_miss_latency
+    interval = 2  # of the FP32 unit: then warp 0 misses again, which holds what came for warp 1
+    assert (seen.of(0)[0], seen.of(1)[0]) == (miss, miss + interval + hold)
+
+
+def test_launches_of_a_kernel_have_parameters_of_their_own(watch, tiny):
+    k = first_warp_adds(block=32)
+    seen = watch(several(k, k), one_sub_core(tiny))
+    assert seen.counters["operand_constant_misses"] == 2
+
+
+def test_operands_are_always_there_on_a_gpu_whose_cache_is_not_known(watch, tiny):
+    seen = watch(first_warp_adds().workload(), one_sub_core(tiny, constant__operand_bytes=0))
+    assert seen.of(0)[0] == 0
+    assert seen.counters["operand_constants"] == 0
+
+
+def test_the_policy_of_a_user_is_held_too(watch, tiny):
+    def oldest(warps, first, count, last, now):
+        for i in range(count):
+            if warps[first + i].ready:
+                return i
+        return -1
+
+    gpu = one_sub_core(tiny)
+    seen = watch(first_warp_adds().workload(), gpu, policies={"scheduler": oldest})
+    assert seen.of(1)[0] == gpu.constant.operand_hold
+    assert seen.of(0)[0] == gpu.constant.operand_miss_latency
+
+
+def test_a_load_has_no_operand():
+    code = program(("LDC R1, c[0x0][0x160]", None, None)).kernels[0].code.instructions
+    assert code["op"][0] == OpClass.LOAD and code["constant"][0] == -1

@@ -83,11 +83,15 @@ def _tags(draft: Draft, level: str, cache: dict[str, str], option: Option) -> No
 
 
 def instructions(draft: Draft) -> None:
-    """One level of instruction cache becomes our L0 in front of an L1 that never misses."""
+    """One level of instruction cache becomes our L0 in front of an L1 that never misses.
+
+    Constant operands are always there: Accel-Sim looks up loads alone.
+    """
     options = draft.options
     perfect = options.flag("gpgpu_perfect_inst_const_cache", False)
     draft.set("sm.front_end.stream_buffer", 0)
     draft.set("sm.front_end.l1_bytes", 0)
+    draft.set("constant.operand_bytes", 0)
     for name, line, ways, size in (
         (
             "gpgpu_cache:il1",

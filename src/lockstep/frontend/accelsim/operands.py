@@ -22,14 +22,17 @@ from lockstep.isa.instruction import (
 
 MOST_ZEROS = 3  # zero registers among the sources of one instruction
 _CONTROL = ("stall", "yields", "write_barrier", "read_barrier", "wait_mask", "reuse")
-_FIELDS = tuple(f for f in INSTRUCTION.names if f not in _CONTROL and f != "text")
+_UNSAID = ("text", "constant", *_CONTROL)  # what a trace does not say, or not in a record's way
+_FIELDS = tuple(f for f in INSTRUCTION.names if f not in _UNSAID)
 _OPERATION = ("pc", "op", "space", "width", "cache", "immediate", "threads")
 _Numbers = list[int | None]
 _Operands = tuple[_Numbers, _Numbers]  # destinations, sources
 
 
 def operand_words(record: np.void, text: str, architecture: int) -> str:
-    """``count registers opcode count registers`` of a record; control bits are not expressed.
+    """``count registers opcode count registers`` of a record.
+
+    Neither its control bits nor the place of a constant operand are expressed.
 
     Where the record's own opcode does not say what it is, as those of PTX, one of SASS does. Such
     a record may have operands that machine code lacks, as vectors in scattered registers: then

@@ -14,9 +14,12 @@ from lockstep.errors import LockstepError
 from lockstep.frontend.tracefile.columns import Malformed, as_records
 from lockstep.frontend.tracefile.rows import NONE
 from lockstep.isa.instruction import (
+    CONSTANT_BANK,
+    CONSTANT_BANKS,
     INSTRUCTION,
     MOST_THREADS,
     NO_BARRIER,
+    NO_CONSTANT,
     NO_CONTROL,
     REGISTER_COUNT,
     WARP_SIZE,
@@ -27,6 +30,7 @@ from lockstep.isa.instruction import (
 from lockstep.workload import Code
 
 WORDS = INSTRUCTION.itemsize // 8
+CONSTANT = WORDS - 1  # word of a record, the last one, that holds the place of its constant operand
 NOTHING = np.empty(0, np.int64)
 TEXT = INSTRUCTION.fields["text"][1] // 8  # word of a record that holds its text
 
@@ -34,10 +38,12 @@ TEXT = INSTRUCTION.fields["text"][1] // 8  # word of a record that holds its tex
 class CodeTables(NamedTuple):
     """All codes, as four tables ``[column, row]``."""
 
-    instructions: np.ndarray  # distinct records, a column a word; the text is a string number
+    # Distinct records, a column a word but the last one; the text is a string number.
+    instructions: np.ndarray
     codes: np.ndarray  # how many texts, how many instructions
     texts: np.ndarray  # string numbers, code after code
     members: np.ndarray  # instruction numbers minus position in the code, code after code
+    constants: np.ndarray  # one column: the last word of the records
 
 
 class CodeCollector:
@@ -64,12 +70,13 @@ class CodeCollector:
         """The codes so far."""
         lists = [[np.frombuffer(part, np.int64) for part in key] for key in self._codes]
         texts, members = [t for t, _ in lists], [m - np.arange(len(m)) for _, m in lists]
-        words = np.frombuffer(b"".join(self._instructions), np.int64)
+        words = np.frombuffer(b"".join(self._instructions), np.int64).reshape(-1, WORDS).T
         return CodeTables(
-            words.reshape(-1, WORDS).T,
+            words[:CONSTANT],
             np.array([[len(part) for part in parts] for parts in (texts, members)]),
             np.concatenate([*texts, NOTHING])[None],
             np.concatenate([*members, NOTHING])[None],
+            words[CONSTANT:],
         )
 
 
@@ -80,7 +87,7 @@ def codes(tables: CodeTables, strings: list[str]) -> list[Code]:
     due = len(texts), len(relative)
     if min(n_texts + n_members, default=0) < 0 or (sum(n_texts), sum(n_members)) != due:
         raise Malformed("expected codes as long as the lists of their parts")
-    words = np.ascontiguousarray(tables.instructions.T)
+    words = np.ascontiguousarray(np.concatenate([tables.instructions, tables.constants]).T)
     try:
         _verify(words.reshape(-1).view(INSTRUCTION), strings)
     except LockstepError as problem:
@@ -172,6 +179,7 @@ def _first_suspect(records, texts):
         fine = fine and 0 <= r.write_barrier <= NO_BARRIER and r.write_barrier != 6
         fine = fine and 0 <= r.read_barrier <= NO_BARRIER and r.read_barrier != 6
         fine = fine and 0 <= r.threads <= MOST_THREADS and r.threads % WARP_SIZE == 0
+        fine = fine and NO_CONSTANT <= r.constant < CONSTANT_BANKS * CONSTANT_BANK
         if not (fine and 0 <= r.wait_mask < 64):
             return i
         for j in range(r.destinations):

@@ -12,7 +12,7 @@ from lockstep.frontend.tracefile.columns import LIMIT
 
 MAGIC = b"\x89LST\r\n\x1a\n"  # as PNG's: shows 7-bit and line-end damage
 END_MAGIC = b"LSTend\r\n"
-MAJOR, MINOR = 2, 1
+MAJOR, MINOR = 2, 2
 HEADER = struct.Struct("<8sHH")  # magic, major and minor version
 FOOTER = struct.Struct("<QII8s")  # index: offset, unpacked size, CRC-32 with header; end magic
 LEVEL = 19  # of Zstandard

@@ -8,20 +8,28 @@ import numpy as np
 
 from lockstep.errors import WorkloadError
 from lockstep.frontend.tracefile import container
-from lockstep.frontend.tracefile.codes import WORDS, CodeCollector, CodeTables, codes
+from lockstep.frontend.tracefile.codes import (
+    CONSTANT,
+    CodeCollector,
+    CodeTables,
+    codes,
+)
 from lockstep.frontend.tracefile.columns import (
     LIMIT,
     Malformed,
     modular,
+    pack,
     pack_tables,
+    unpack,
     unpack_tables,
 )
+from lockstep.isa.instruction import NO_CONSTANT
 from lockstep.workload import Code, Kernel, MemoryCopy, Workload
 
 SCALARS = ("id", "registers", "shared_bytes", "stream", "architecture", "shared_base", "local_base")
 TRIPLES = ("grid", "block", "cluster")
 KERNEL = ("code", "name", *SCALARS, *(t + axis for t in TRIPLES for axis in ("_x", "_y", "_z")))
-TABLES = np.array([1, WORDS, 2, 1, 1, 1, 2, len(KERNEL) + 1, 4])
+TABLES = np.array([1, CONSTANT, 2, 1, 1, 1, 2, len(KERNEL) + 1, 4])
 """Columns of each table: strings, instructions, codes, their texts, their instructions, commands,
 copies, kernels (and how many chunks each has), chunks."""
 MOST_ROWS = 1 << 20  # of tables that become Python objects
@@ -77,11 +85,13 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     copies = [_copy_numbers(c) for c in workload.commands if isinstance(c, MemoryCopy)]
     kinds = [int(isinstance(c, Kernel)) for c in workload.commands]
     texts = [s.encode("utf-8", "surrogatepass") for s in strings.all]
-    tables = [[[len(t) for t in texts]], *collector.tables(), [kinds], _columns(copies, 2)]
+    *code_tables, constants = collector.tables()
+    tables = [[[len(t) for t in texts]], *code_tables, [kinds], _columns(copies, 2)]
     tables += [_columns(kernels, len(KERNEL) + 1), _columns([c for own in chunks for c in own], 4)]
     _check_sizes(texts, tables)
     gpu = workload.gpu.encode("utf-8", "surrogatepass")
-    return pack_tables(tables) + b"".join(texts) + len(gpu).to_bytes(2, "little") + gpu
+    named = b"".join(texts) + len(gpu).to_bytes(2, "little") + gpu
+    return pack_tables(tables) + named + pack(constants[0])
 
 
 def _check_sizes(texts, tables) -> None:
@@ -149,9 +159,10 @@ def decode(payload: bytes, begin: int, minor: int, source: Source) -> tuple[Work
         raise Malformed(f"expected at most {MOST_ROWS} commands, names or chunks")
     strings, position = _strings(lengths.tolist(), payload, position)
     gpu, position = _gpu(payload, position) if minor else ("", position)
+    constants, position = _constants(payload, position, minor, len(code_tables[0][0]))
     if position < len(payload) and minor <= container.MINOR:
         raise Malformed(f"{len(payload) - position} bytes too many at the end of the index")
-    all_codes = codes(CodeTables(*code_tables), strings)
+    all_codes = codes(CodeTables(*code_tables, constants[None]), strings)
     placed, end = _placed([StoredChunk(*row) for row in zip(*chunks.tolist())], begin)
     moves = [MemoryCopy(*row) for row in zip(*copies.tolist())]
     launches = _kernels(list(zip(*kernels.tolist())), (all_codes, strings), placed, source)
@@ -216,6 +227,13 @@ def _gpu(payload: bytes, position: int) -> tuple[str, int]:
         return payload[start:end].decode("utf-8", "surrogatepass"), end
     except UnicodeDecodeError:
         raise Malformed("expected the name of a GPU in UTF-8") from None
+
+
+def _constants(payload: bytes, position: int, minor: int, count: int) -> tuple[np.ndarray, int]:
+    """The constant operands of the instructions behind the GPU, and where they end."""
+    if minor < 2:
+        return np.full(count, NO_CONSTANT), position
+    return unpack(np.frombuffer(payload, np.uint8), position, np.array([count]))
 
 
 def _strings(lengths: list[int], payload: bytes, position: int) -> tuple[list[str], int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lockstep.errors import LockstepError
-from lockstep.isa.instruction import NO_BARRIER, OpClass
+from lockstep.isa.instruction import NO_BARRIER, NO_CONSTANT, OpClass, Space, constant_place
 from lockstep.isa.sass.lifting import lift
 from lockstep.isa.sass.opcodes import MEMORY_CLASSES, decode
 from lockstep.isa.sass.registers import register_number
@@ -24,6 +24,7 @@ _INSTRUCTION = re.compile(
 )
 _REGISTER = re.compile(r"\b(?:U?R(?:Z|\d{1,3})|U?P(?:T|\d))\b")
 _PREDICATE = re.compile(r"!?U?P(?:T|\d)")
+_CONSTANT = re.compile(r"\bc\[(0x[0-9a-fA-F]+|\d+)\]\[(0x[0-9a-fA-F]+|\d+)\]")
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+)")
 _SLOTS = 4  # source operand slots that the reuse bits name
 _NO_RESULT = frozenset(
@@ -79,6 +80,8 @@ def parse(
     if control:
         set_control(record[0], **_control_bits(control))
     record[0]["reuse"] = _reuse(operands, len(found.destinations))
+    if record[0]["space"] != Space.CONSTANT:  # a load has its address elsewhere
+        record[0]["constant"] = _constant(match["operands"] or "")
     return record, opcode
 
 
@@ -175,6 +178,12 @@ def _immediates(opcode: str, operands: list[str], architecture: int) -> tuple[in
         return next((n for n in numbers if n is not None), 0), 0
     number, threads = (n or 0 for n in [*numbers, None, None][:2])
     return number, threads
+
+
+def _constant(operands: str) -> int:
+    """The place of an operand in constant memory; NO_CONSTANT where a register has a part in it."""
+    match = _CONSTANT.search(operands)
+    return constant_place(int(match[1], 0), int(match[2], 0)) if match else NO_CONSTANT
 
 
 def _reuse(operands: list[str], results: int) -> int:

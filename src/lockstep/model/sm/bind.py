@@ -10,6 +10,7 @@ from lockstep.gpus.units import operations
 from lockstep.isa.instruction import (
     MAX_DESTINATIONS,
     MAX_SOURCES,
+    NO_CONSTANT,
     NO_CONTROL,
     PREDICATES,
     WARP_SIZE,
@@ -138,6 +139,7 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool, architecture: int =
     records["span"] = _spans(code["pc"], architecture)
     records["branch"] = (op == OpClass.BRANCH) | (op == OpClass.CONVERGENCE)
     records["memory"] = np.isin(op, PIPELINED) & (code["width"] > 0) & ~constant
+    records["constant"] = code["constant"] if gpu.constant.operand_bytes else NO_CONSTANT
     producer = np.full(len(OpClass), FIXED)
     for name, value in PRODUCERS.items():
         producer[name] = value

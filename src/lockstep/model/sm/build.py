@@ -65,7 +65,9 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.shared_limit = gpu.shared.bytes
     k = gpu.constant
     s.constant_sets, s.constant_ways = cache_shape(k.bytes, k.ways, k.line_bytes)
-    s.constant_line = k.line_bytes
+    s.constant_line, s.constant_lines = k.line_bytes, max(1, s.constant_sets * s.constant_ways)
+    s.operand_sets, s.operand_ways = cache_shape(k.operand_bytes, k.operand_ways, k.line_bytes)
+    s.operand_miss, s.operand_hold = k.operand_miss_latency, k.operand_hold
     s.constant_latency, s.constant_miss = k.latency, max(k.latency, k.miss_latency)
     s.texture_cycles = max(0, _texture_latency(gpu) - gpu.l1.latency)
     ratio = gpu.clock_mhz / gpu.interconnect.clock_mhz
@@ -125,6 +127,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
     instances = int(table[:, 1].sum()) if len(table) else 1
     slots = gpu.launch.concurrent_kernels
     window_ctas = int(gpu.interconnect.latency / gpu.launch.cta_interval) + 2
+    constant_lines = int(s.constant_lines + b * s.operand_sets * s.operand_ways)
     instruction_lines = n * (b * s.l0_sets * s.l0_ways + s.l1i_sets * s.l1i_ways)
     sm = Sm(
         spec=spec,
@@ -144,7 +147,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         results=records((n, b, state.RESULTS), state.RESULT),
         reuse=full((n, b, 4), -1),
         instructions=records(max(1, instruction_lines), state.CACHE_LINE),
-        constants=records((n, max(1, s.constant_sets * s.constant_ways)), state.CACHE_LINE),
+        constants=records((n, constant_lines), state.CACHE_LINE),
         streams=np.zeros((n, b, max(1, s.stream_buffer)), np.int64),
         accesses=records((n, s.accesses), state.ACCESS),
         queues=zeros((n, b, s.queue)),

@@ -18,7 +18,16 @@ from lockstep.model.sm.done import note
 from lockstep.model.sm.fetch import fetch_ahead, move_to_line
 from lockstep.model.sm.memory_pipeline import enqueue, has_room
 from lockstep.model.sm.objects import wait_for
-from lockstep.model.sm.state import DONE_WARP, FIXED, GROUPS, LONG, NEVER, SHORT
+from lockstep.model.sm.state import (
+    CLEARED,
+    DONE_WARP,
+    FIXED,
+    GROUPS,
+    LONG,
+    NEVER,
+    SHORT,
+    UNREAD,
+)
 from lockstep.model.sm.stream import execute_block, next_run, resume
 
 ARRIVE = int(OpClass.ARRIVE)
@@ -46,6 +55,7 @@ STALL_BARRIER = int(Stall.BARRIER)
 STALL_FENCE = int(Stall.FENCE)
 STALL_GROUP = int(Stall.GROUP)
 STALL_SLEEP = int(Stall.SLEEP)
+STALL_CONSTANT = int(Stall.IMC_MISS)
 LOOK_INTERVAL = 16  # cycles between looks whether the front end lets a warp go on
 
 
@@ -153,11 +163,32 @@ def examine(c, s, b, w, now):
         operand = waits_for_operands(c, s, w, warp, instruction, now)
         if operand >> 2 > now:
             return blocked(warp, operand >> 2, reason_of(operand & 3, kernel.control))
-        warp.cleared = 1
+        warp.cleared = CLEARED if instruction.constant < 0 else UNREAD
     at = resources(c, s, b, warp, instruction, now)
     if at > now:
         return at
     return synchronises(c, s, w, warp, instruction, now)
+
+
+@force_inline
+def has_constant(c, s, b, w, now):
+    """Whether the constant operand of the warp that is to issue is there, if it has one.
+
+    If not, the warp waits for it, and for a while the sub-core with it. It is looked up once: two
+    warps that throw out each other's lines could otherwise wait for ever.
+    """
+    warp = c.warps[s, w]
+    if warp.cleared != UNREAD:
+        return True
+    warp.cleared = CLEARED
+    kernel = c.kernels[warp.kernel]
+    at = constant.operand(c, s, b, kernel, c.code[kernel.code + warp.static].constant, now)
+    if at <= now:
+        return True
+    warp.wake = warp.stall_until = at
+    warp.reason = STALL_CONSTANT
+    c.subcores[s, b].constant_until = min(at, now + c.spec[0].operand_hold)
+    return False
 
 
 @force_inline

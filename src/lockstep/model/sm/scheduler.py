@@ -6,12 +6,13 @@ A user's policy is a plain function ``pick(warps, first, count, last, now) -> in
 launched earlier), ``slot``, ``cta``, ``op`` (OpClass of its next instruction), ``issued``
 (instructions so far), ``last_issue`` (cycle) and ``reason`` (Stall, if not ready). ``last`` is
 the candidate that issued last, or -1. It returns a ready candidate, or -1 to let the cycle pass.
+A constant operand is looked up only then: if it is absent, nobody issues for a few cycles.
 The candidates are ordered from the oldest to the youngest.
 """
 
 from lockstep._jit import force_inline, policy, record_array
 from lockstep.model.sm.accounting import NO_WARP, account, account_issue
-from lockstep.model.sm.issue import examine, issue
+from lockstep.model.sm.issue import STALL_CONSTANT, examine, has_constant, issue
 from lockstep.model.sm.state import CANDIDATE, NEVER
 from lockstep.model.sm.write_ports import settle_results
 
@@ -112,6 +113,10 @@ def choose(c, s, b, again, now):
 def sleep(c, s, b, now):
     """Nothing issues: note the main reason and the cycle at which that may change."""
     sub = c.subcores[s, b]
+    if sub.constant_until > now:
+        account(c, s, b, now, STALL_CONSTANT)
+        sub.next = sub.constant_until
+        return
     soonest = NEVER + 1
     why = 0
     for k in range(sub.count):
@@ -134,9 +139,9 @@ def cycle(c, s, b, now):
     if c.subcores[s, b].result_next <= now:
         settle_results(c, s, b, now)
     issuer = -1
-    for _ in range(c.spec[0].issue_width):
+    for _ in range(c.spec[0].issue_width if c.subcores[s, b].constant_until <= now else 0):
         w = choose(c, s, b, issuer, now)
-        if w < 0:
+        if w < 0 or not has_constant(c, s, b, w, now):
             break
         if issuer < 0:
             account_issue(c, s, b, now)

@@ -40,6 +40,8 @@ SPEC = np.dtype(
         "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_limit",
         "remote_cycles", "cluster_barrier_latency",
         "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
+        "constant_lines",  # of an SM's cache for loads; those of operands lie behind them
+        "operand_sets", "operand_ways", "operand_miss", "operand_hold",
         "texture_cycles",
         "port_step",  # core cycles a flit takes at the SM's crossbar ports, in SUBCYCLES
         "reply_header",  # ... that the header of a reply with data takes there
@@ -51,6 +53,7 @@ SPEC = np.dtype(
 ISSUE = np.dtype(
     _ints(
         "op", "unit", "latency", "interval", "result", "line", "branch", "pc",
+        "constant",  # operand in constant memory, as in INSTRUCTION; -1 = none, or always there
         "span",  # bytes from this instruction to the one behind it, at most
         "ahead",  # line that the fetch of the instruction buffer is in when this one issues, or -1
         "memory",  # goes through the memory pipeline if any lane is active
@@ -79,6 +82,7 @@ KERNEL = np.dtype(
         "shared", "shared_base", "local_base", "warp_instructions", "thread_instructions",
         "started", "fetch_base", "register_rows", "queued", "taken",
         "cluster",  # CTAs that are dispatched together, one after the other in the ring
+        "constant_base",  # where its constants begin among those of all launches
         "source", "source_context",  # addresses of what executes it at issue; 0 = nobody does
         "ring",  # address records of a warp, if it is executed at issue
     )
@@ -113,6 +117,7 @@ SUBCORE = np.dtype(
         "next", "why", "accounted", "last", "count", "queue_head", "queue_count",
         "result_next", "result_head", "result_count",  # the ring of results under way
         "address_free", "hold_until", "room_wanted", "stream_line", "stream_count",
+        "constant_until",  # nothing issues before this cycle, because of a constant operand
     )
 )  # fmt: skip
 """``next``: earliest cycle at which a warp may issue; ``count`` warps in ``Sm.order``."""
@@ -135,12 +140,15 @@ WARP_STATE = np.dtype(
     ]
 )  # fmt: skip
 """``left``: instructions of the run, 0 = the next is not known, -1 = begins a block that the front
-end has yet to execute; ``lanes``: active in ``mask``; ``cleared``: 1 = the next instruction was
-fetched and its operands are there, which nothing but its issue can change; ``barrier``: named
-barrier waited at, or -1; ``arrived``: bit b: is counted at barrier b; ``outstanding``: memory
-operations of the warp that have not ended; ``pending`` and ``clear``: dependence barriers with
-unknown and known ends; ``groups`` and ``landed``: asynchronous copies under way, and when the last
-that has ended is there."""
+end has yet to execute; ``lanes``: active in ``mask``; ``cleared``: CLEARED = the next instruction
+was fetched and its operands are there, which nothing but its issue can change, UNREAD = so it is,
+but its constant operand is still to be looked up; ``barrier``: named barrier waited at, or -1;
+``arrived``: bit b: is counted at barrier b; ``outstanding``: memory operations of the warp that
+have not ended; ``pending`` and ``clear``: dependence barriers with unknown and known ends;
+``groups`` and ``landed``: asynchronous copies under way, and when the last that has ended is
+there."""
+
+CLEARED, UNREAD = 1, 2
 
 CTA_STATE = np.dtype(
     _ints(
@@ -225,7 +233,8 @@ class Sm(Context):
     results: np.recarray  # RESULT, sms x subcores x RESULTS: a ring, by cycle
     reuse: np.ndarray  # sms x subcores x 4: register-file cache: warp << 16 | register, or -1
     instructions: np.recarray  # CACHE_LINE: L0s, then L1 instruction caches, flat
-    constants: np.recarray  # CACHE_LINE, sms x lines
+    # CACHE_LINE, sms x lines: those of loads, then those of each sub-core's operands
+    constants: np.recarray
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: np.recarray  # ACCESS, sms x accesses
     queues: np.ndarray  # sms x subcores x queue: accesses waiting

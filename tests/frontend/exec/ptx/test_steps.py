@@ -62,6 +62,8 @@ def test_the_model_sees_the_same_instructions(name):
     for entry in module.entries:
         variants = (Recording.EVERYTHING, Recording.AT_ISSUE)
         translations = [Translation(module, entry, variant) for variant in variants]
-        ahead, steps = (StaticCode(t.module, t.functions, t.blocks) for t in translations)
+        ahead, steps = (
+            StaticCode(t.module, t.functions, t.blocks, t.layout.parameters) for t in translations
+        )
         np.testing.assert_array_equal(ahead.records, steps.records)
         assert ahead.registers == steps.registers

@@ -73,6 +73,17 @@ def test_both_results_and_the_guard_are_dependences(answers):
     assert list(row["source"][: row["sources"]]) == [4, 3, 259]
 
 
+def test_the_place_of_an_operand_in_constant_memory(answers):
+    found = {"LDC": set(), "cx[": set(), "][R": set(), "c[0x": set(), "": set()}
+    for architecture in ARCHITECTURES:
+        for word, pc, text in answers(architecture)[::3]:
+            place = to_record(decode(word, architecture, pc), architecture)["constant"][0]
+            found[next(kind for kind in found if kind in text)].add(int(place))
+    operands = found.pop("c[0x")
+    assert min(operands) >= 0 and 0x160 in operands
+    assert set.union(*found.values()) == {-1}, "loads, bindless and indexed constants, no constants"
+
+
 def test_unknown_instructions_have_the_class_of_their_opcode():
     fadd = ADD & ~0xFFF | 0xC21  # FADD has no such form
     instruction = decode(fadd, 80)

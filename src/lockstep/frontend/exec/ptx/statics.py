@@ -1,14 +1,25 @@
 """The static instruction records of a PTX kernel, for the timing model."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from lockstep.frontend.exec.ptx import classes
 from lockstep.frontend.exec.ptx.graph import Block, entry_of
 from lockstep.frontend.exec.ptx.opcodes import CARRY, registers_in, sources
 from lockstep.frontend.exec.ptx.registers import Numbers, allocate
-from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, OpClass, Space, blank
-from lockstep.isa.ptx.syntax import Function, Instruction, Memory, Module, Register, Vector
+from lockstep.isa.instruction import (
+    MAX_DESTINATIONS,
+    MAX_SOURCES,
+    NO_CONSTANT,
+    OpClass,
+    Space,
+    blank,
+    constant_place,
+)
+from lockstep.isa.ptx.syntax import Function, Instruction, Memory, Module, Register, Symbol, Vector
 
+PARAMETERS = 0x160  # of a kernel in bank 0, as in machine code of Volta to Ada; Hopper: 0x210
 INSTRUCTION_BYTES = 16  # as machine code since Volta: what the instruction caches hold
 SYSTEM_REGISTERS = 2  # that ptxas reserves in every kernel
 
@@ -16,10 +27,17 @@ SYSTEM_REGISTERS = 2  # that ptxas reserves in every kernel
 class StaticCode:
     """Records of the functions of a kernel, one an instruction, at their static indices.
 
-    ``registers`` is what a thread needs: the most that are live together, callees included.
+    ``registers`` is what a thread needs: the most that are live together, callees included. The
+    first function is the kernel, and ``parameters`` says where its parameters are.
     """
 
-    def __init__(self, module: Module, functions: list[Function], blocks: list[Block]):
+    def __init__(
+        self,
+        module: Module,
+        functions: list[Function],
+        blocks: list[Block],
+        parameters: Mapping[str, int],
+    ):
         self.module = module
         self.texts: list[str] = []
         self._text_numbers: dict[str, int] = {}
@@ -29,8 +47,10 @@ class StaticCode:
         for function in functions:
             own = [b for b in blocks if b.function is function]
             numbers, used = allocate(module, function, own, used)
+            own = parameters if function is functions[0] else {}
             for instruction in function.instructions:
                 self._fill(self.records[index], instruction, numbers)
+                self.records["constant"][index] = _parameter(instruction, own)
                 if instruction.opcode == "ret" and function is functions[0]:
                     self.records[index]["op"] = OpClass.EXIT
                 index += 1
@@ -62,6 +82,15 @@ class StaticCode:
             self._text_numbers[text] = len(self.texts)
             self.texts.append(text)
         return self._text_numbers[text]
+
+
+def _parameter(i: Instruction, parameters: Mapping[str, int]) -> int:
+    """What becomes an operand in constant memory: a load from a constant place of a parameter."""
+    source = i.operands[1] if i.opcode == "ld" and "param" in i.modifiers else None
+    base = source.base if isinstance(source, Memory) else None
+    if not isinstance(base, Symbol) or base.name not in parameters:
+        return NO_CONSTANT
+    return constant_place(0, PARAMETERS + parameters[base.name] + source.offset)
 
 
 def _carry(used: bool) -> Register | None:

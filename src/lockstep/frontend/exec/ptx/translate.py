@@ -106,7 +106,7 @@ class Translation(translation.Translation):
     def facts(self) -> dict[str, Any]:
         """What a program says of the whole kernel."""
         layout = self.layout
-        static = StaticCode(self.module, self.functions, self.blocks)
+        static = StaticCode(self.module, self.functions, self.blocks, layout.parameters)
         entry = layout.entries[layout.entry.name]
         clears = self.blocks[entry].live_in or layout.frames or layout.allocates
         return {

@@ -5,10 +5,13 @@ import functools
 import numpy as np
 
 from lockstep.isa.instruction import (
+    NO_CONSTANT,
     PREDICATES,
     UNIFORM_PREDICATES,
     UNIFORM_REGISTERS,
     OpClass,
+    Space,
+    constant_place,
 )
 from lockstep.isa.sass.assembly import set_control
 from lockstep.isa.sass.encoding.instruction import Instruction
@@ -61,6 +64,8 @@ def to_record(instruction: Instruction, architecture: int) -> np.ndarray:
         read_barrier=control.read_barrier,
         wait_mask=control.wait_mask,
     )
+    if record[0]["space"] != Space.CONSTANT:  # a load has its address elsewhere
+        record[0]["constant"] = _constant(instruction.operands)
     record[0]["reuse"] = 0 if control.yields else control.reuse
     return record
 
@@ -104,6 +109,14 @@ def _sources(operands: tuple[Operand, ...]) -> tuple[list[int | None], list[int 
         else:
             sources.append(_register(operand))
     return sources, [n for n in uniform if n is not None]
+
+
+def _constant(operands: tuple[Operand, ...]) -> int:
+    """The place of an operand in constant memory; NO_CONSTANT where a register has a part in it."""
+    for o in operands:
+        if isinstance(o, Constant) and isinstance(o.bank, int) and (not o.index or o.index.is_zero):
+            return constant_place(o.bank, o.offset)
+    return NO_CONSTANT
 
 
 def _is_addressed(instruction: Instruction, architecture: int) -> bool:
