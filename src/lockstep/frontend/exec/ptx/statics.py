@@ -47,10 +47,10 @@ class StaticCode:
         for function in functions:
             own = [b for b in blocks if b.function is function]
             numbers, used = allocate(module, function, own, used)
-            own = parameters if function is functions[0] else {}
+            known = parameters if function is functions[0] else {}
             for instruction in function.instructions:
                 self._fill(self.records[index], instruction, numbers)
-                self.records["constant"][index] = _parameter(instruction, own)
+                self.records["constant"][index] = _parameter(instruction, known)
                 if instruction.opcode == "ret" and function is functions[0]:
                     self.records[index]["op"] = OpClass.EXIT
                 index += 1
