@@ -124,3 +124,12 @@ def test_too_many_rows_are_refused(monkeypatch, small):
         decoded(payload)
     with pytest.raises(WorkloadError, match="at most 2"):
         index.encode(small, [[], []])
+
+
+def test_the_name_of_a_gpu_has_a_limit(small):
+    small.gpu = "é" * (index.LONGEST_GPU // 2)
+    payload = index.encode(small, [[], []])
+    assert decoded(payload)[0].gpu == small.gpu
+    small.gpu += "éé"
+    with pytest.raises(WorkloadError, match="65538 bytes; a trace file keeps 65535"):
+        index.encode(small, [[], []])

@@ -26,6 +26,7 @@ from lockstep.frontend.tracefile.columns import (
 from lockstep.isa.instruction import NO_CONSTANT
 from lockstep.workload import Code, Kernel, MemoryCopy, Workload
 
+LONGEST_GPU = (1 << 16) - 1  # bytes of its name
 SCALARS = ("id", "registers", "shared_bytes", "stream", "architecture", "shared_base", "local_base")
 TRIPLES = ("grid", "block", "cluster")
 KERNEL = ("code", "name", *SCALARS, *(t + axis for t in TRIPLES for axis in ("_x", "_y", "_z")))
@@ -89,9 +90,18 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     tables = [[[len(t) for t in texts]], *code_tables, [kinds], _columns(copies, 2)]
     tables += [_columns(kernels, len(KERNEL) + 1), _columns([c for own in chunks for c in own], 4)]
     _check_sizes(texts, tables)
-    gpu = workload.gpu.encode("utf-8", "surrogatepass")
-    named = b"".join(texts) + len(gpu).to_bytes(2, "little") + gpu
+    named = b"".join(texts) + _named_gpu(workload.gpu)
     return pack_tables(tables) + named + pack(constants[0])
+
+
+def _named_gpu(name: str) -> bytes:
+    """The name of a GPU, with its length before it."""
+    content = name.encode("utf-8", "surrogatepass")
+    if len(content) > LONGEST_GPU:
+        raise WorkloadError(
+            f"the name of the GPU has {len(content)} bytes; a trace file keeps {LONGEST_GPU}"
+        )
+    return len(content).to_bytes(2, "little") + content
 
 
 def _check_sizes(texts, tables) -> None:

@@ -22,7 +22,8 @@ class Recording:
     def __init__(self, path: Path, name: str, gpu: str = ""):
         """``gpu``: the name of the GPU that runs what is recorded.
 
-        Raises :class:`InputError` if nothing can be written beside ``path``."""
+        Raises :class:`InputError` if nothing can be written beside ``path``.
+        """
         self.path, self._name, self._gpu = path, name, gpu
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -148,7 +148,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         reuse=full((n, b, 4), -1),
         instructions=records(max(1, instruction_lines), state.CACHE_LINE),
         constants=records((n, constant_lines), state.CACHE_LINE),
-        streams=np.zeros((n, b, max(1, s.stream_buffer)), np.int64),
+        streams=zeros((n, b, max(1, s.stream_buffer))),
         accesses=records((n, s.accesses), state.ACCESS),
         queues=zeros((n, b, s.queue)),
         bulk_places=zeros((n, s.accesses, tile.STATE_WORDS)),
