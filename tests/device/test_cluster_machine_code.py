@@ -8,18 +8,10 @@ import pytest
 
 import lockstep
 from lockstep.errors import LockstepError, WorkloadError
-from ptx_twin.cluster_programs import (
-    PROGRAMS,
-    SHAPES,
-    THREADS,
-    by_twin,
-    cases,
-    kernel,
-    launch,
-)
+from ptx_twin import cluster_programs as clusters
 
 ONLY_PTX = ("stores that", "vector stores", "reductions that", "a copy")  # STAS, REDAS, UBLKCP
-EXECUTED = [name for name in PROGRAMS if not name.startswith(ONLY_PTX)]
+EXECUTED = [name for name in clusters.PROGRAMS if not name.startswith(ONLY_PTX)]
 
 
 @pytest.fixture(scope="module")
@@ -42,23 +34,25 @@ def assemble(device, tmp_path):
     return assembled
 
 
-@pytest.mark.parametrize(("name", "shape"), cases(EXECUTED, ("one", "two", "planes")))
+@pytest.mark.parametrize(("name", "shape"), clusters.cases(EXECUTED, ("one", "two", "planes")))
 def test_as_the_twin(assemble, name, shape):
-    cluster, grid = SHAPES[shape]
-    _, out = launch(assemble(PROGRAMS[name]), grid, cluster)
-    np.testing.assert_array_equal(out.numpy(), by_twin(PROGRAMS[name], grid, cluster))
+    cluster, grid = clusters.SHAPES[shape]
+    _, out = clusters.launch(assemble(clusters.PROGRAMS[name]), grid, cluster)
+    np.testing.assert_array_equal(
+        out.numpy(), clusters.by_twin(clusters.PROGRAMS[name], grid, cluster)
+    )
 
 
 def test_other_sizes_than_it_was_compiled_for(device, assemble):
-    entry = assemble(kernel("mov.u32 %a, %m;", ".reqnctapercluster 4"))
+    entry = assemble(clusters.kernel("mov.u32 %a, %m;", ".reqnctapercluster 4"))
     assert entry.required_cluster == (4, 1, 1)
-    out = device.array(np.zeros(8 * THREADS, np.uint32))
-    entry[8, THREADS](out)
+    out = device.array(np.zeros(8 * clusters.THREADS, np.uint32))
+    entry[8, clusters.THREADS](out)
     assert set(out.numpy()) == {4}
     with pytest.raises(WorkloadError, match=r"clusters of \(2, 1, 1\) CTAs; it was compiled for"):
-        entry.with_cluster(2)[8, THREADS](out)
+        entry.with_cluster(2)[8, clusters.THREADS](out)
 
 
 def test_what_is_not_executed_is_refused(assemble):
     with pytest.raises(LockstepError, match="STAS is not supported"):
-        assemble(PROGRAMS["stores that complete a barrier"])[4, THREADS](0)
+        assemble(clusters.PROGRAMS["stores that complete a barrier"])[4, clusters.THREADS](0)
