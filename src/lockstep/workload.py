@@ -56,6 +56,15 @@ the wait ended in the program's execution. 0: the phase was not over, and nothin
 """
 OBJECT_SHIFT = 32
 
+
+def object_number(word: int) -> int:
+    """Of which number the barrier object is whose address the low OBJECT_SHIFT bits hold.
+
+    Compiled code of both sides has it as a part; this module must not need Numba.
+    """
+    return (word & ((1 << OBJECT_SHIFT) - 1)) // 8 % OBJECTS
+
+
 WARP = np.dtype(
     [
         ("first_run", "i8"),
