@@ -330,6 +330,17 @@ def test_a_slow_dispatcher_is_no_deadlock(small, interval):
     assert sorted(result.cta_events["start"]) == [start + int(n * interval) for n in range(4)]
 
 
+@pytest.mark.parametrize("parameter", ["nRC", "nRCD"])
+def test_a_slow_memory_is_no_deadlock(small, parameter):
+    """Slices try again while the DRAM's queue is full: there is always a next event."""
+    k = KernelBuilder("slow", grid=2, block=64)
+    k("LDG.E R4, [R2]", address=k.random(A, 1 << 26))
+    queues = {"l2.queue": 4, "dram.read_queue": 8, "dram.channels": 1, "dram.clock_mhz": 400.0}
+    gpu = small(sm__count=1).replace(**queues, **{f"dram.timing.{parameter}": 1_000_000})
+    result = run(k.workload(), gpu)
+    assert result.stopped == "" and result.cycles > 10_000_000
+
+
 def test_what_cannot_run_is_an_error(small, mixed):
     big = KernelBuilder("big", grid=1, block=32, shared_bytes=1 << 20)
     with pytest.raises(WorkloadError, match=r"kernel 1 \(big\): one CTA needs"):
