@@ -36,6 +36,7 @@ def check(result, workload, gpu):
         assert k.complete and k.launched <= k.start <= k.end <= result.cycles
         assert (k.warp_instructions, k.thread_instructions) == instructions(kernel)
         total = totals(k.sm)
+        assert total["active_cycles"] <= gpu.sm.count * k.running
         assert total["active_cycles"] * gpu.sm.subcores == total["stalls"].sum()
     _check_sums(result, workload)
     _check_events(result, workload, gpu)
@@ -110,6 +111,24 @@ def test_kernels_of_different_streams_run_side_by_side(small, mixed):
     assert {k.launched for k in both.kernels} == {0}
     assert both.cycles < 1.5 * alone
     check(both, program(a, b), gpu)
+
+
+def test_kernels_that_overlap_count_each_other_but_the_run_counts_once(small, mixed):
+    gpu = small(launch__overhead=700)
+    short, long = mixed("short", grid=1, stream=1), mixed("long", grid=60)
+    workload = program(MemoryCopy(A, 4096), short, mixed("later", grid=1, stream=1), long)
+    result = run(workload, gpu)
+    check(result, workload, gpu)
+    total, memory = totals(result.sm), totals(result.partition)
+    assert total["warp_instructions"] == sum(k.warp_instructions for k in result.kernels)
+    assert total["issued"].sum() == total["warp_instructions"]
+    assert memory["copy_sectors"] == 128, "which came before any kernel"
+    later = result.kernels[1]
+    assert later.name == "later" and later.start - later.launched == 700
+    assert later.running > later.end - later.start, "the long kernel ran while it was launched"
+    assert later.running <= later.cycles + gpu.interconnect.latency
+    for k in result.kernels:
+        assert totals(k.sm)["active_cycles"] <= gpu.sm.count * k.running
 
 
 @pytest.mark.parametrize("slots", [1, 2, 3])

@@ -7,7 +7,7 @@ import numpy as np
 
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
-from lockstep.engine.record import SAMPLE, KernelRun
+from lockstep.engine.record import SAMPLE, KernelRun, covered
 from lockstep.engine.streams import Streams
 from lockstep.engine.watchdog import explain
 from lockstep.gpus.spec import GPU
@@ -148,6 +148,7 @@ class Simulation:
                 launched=running.launched,
                 start=started if started >= 0 else end,
                 end=end,
+                running=self._running_cycles(running, started, end),
                 warp_instructions=warp_instructions,
                 thread_instructions=thread_instructions,
                 sm=sm,
@@ -158,6 +159,22 @@ class Simulation:
         )
         self.finish_order.append(running.order)
         self.table.finish(running)
+
+    def _running_cycles(self, running: Running, started: int, end: int) -> int:
+        """Cycles since a kernel's launch in which any kernel had a CTA.
+
+        Other kernels count up to now, as their counters do, not to the kernel's end.
+        """
+        launched, spans = running.launched, [(started, end)] if started >= 0 else []
+        for other in self.table.running.values():
+            begin = int(self.streams.sm.kernels[other.slot].started)
+            if other is not running and begin >= 0:
+                spans.append((begin, other.end if other.over else self.now))
+        for earlier in reversed(self.finished):  # in the order of their ends, but for a window
+            if earlier.end <= launched - self.machine.window:
+                break
+            spans.append((earlier.start, earlier.end))
+        return covered((max(a, launched), b) for a, b in spans if b > launched)
 
     # Time
 
