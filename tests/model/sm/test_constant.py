@@ -197,7 +197,7 @@ def test_a_launch_brings_constants_to_every_sm(tiny, idle_sms):
 
 
 def test_what_a_launch_brings_drives_out_what_was_used_longest_ago(operands):
-    spec, c, get = operands(TWO_LINES)
+    _, c, _ = operands(TWO_LINES)
     fetch.from_l1(c, 0, 0, 10)
     fetch.from_l1(c, 0, 1, 20)
     bring(c, CONSTANTS, 4, 1000)
