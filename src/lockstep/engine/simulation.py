@@ -112,6 +112,9 @@ class Simulation:
         self._adopt()
         if alone:
             self.machine.prepare_l1(bind.l1_ways(kernel, self.gpu))
+        base = int(self.streams.sm.kernels[running.slot].constant_base)
+        size = bind.parameter_bytes(kernel, self.gpu)
+        self.machine.bring_constants(base, size, self.now)
 
     def _adopt(self) -> None:
         """The arenas may have grown: the machine runs on the new ones."""

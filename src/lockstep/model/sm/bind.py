@@ -8,6 +8,7 @@ from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU, FrontEnd
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import (
+    CONSTANT_BANK,
     MAX_DESTINATIONS,
     MAX_SOURCES,
     NO_CONSTANT,
@@ -234,6 +235,14 @@ def cluster_ctas(kernel: Kernel, gpu: GPU) -> int:
     if size > most:
         raise WorkloadError(f"{name}; {gpu.name} runs at most {most} of these CTAs together")
     return size
+
+
+def parameter_bytes(kernel: Kernel, gpu: GPU) -> int:
+    """How far operands reach into bank 0 of constant memory, where a kernel's parameters lie."""
+    if not gpu.constant.operand_bytes:
+        return 0
+    places = kernel.code.instructions["constant"]
+    return int(places[places < CONSTANT_BANK].max(initial=NO_CONSTANT)) + 1
 
 
 def l1_ways(kernel: Kernel, gpu: GPU) -> int:
