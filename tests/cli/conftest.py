@@ -17,7 +17,9 @@ def synthetic(load_script):
 def call(tmp_path, monkeypatch):
     """Runs the command with arguments, in an empty directory."""
     monkeypatch.chdir(tmp_path)
-    return lambda *arguments: CliRunner().invoke(main, [str(a) for a in arguments])
+    return lambda *arguments: CliRunner().invoke(
+        main, [str(a) for a in arguments], prog_name="lockstep"
+    )
 
 
 @pytest.fixture(scope="session")

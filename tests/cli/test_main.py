@@ -35,12 +35,31 @@ def test_every_command_has_help(call, name):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["frob"], ["simulate"], ["simulate", "x", "--frob"], ["info", "a", "b"]]
+    ("arguments", "message"),
+    [
+        (["frob"], "No such command 'frob'; see lockstep --help"),
+        (["--frob"], "No such option: --frob; see lockstep --help"),
+        (["simulate"], "Missing argument 'PATH'; see lockstep simulate --help"),
+        (["simulate", "x", "--frob"], "No such option: --frob; see lockstep simulate --help"),
+        (["info", "a", "b"], "Got unexpected extra argument (b); see lockstep info --help"),
+        (
+            ["simulate", "x", "--threads", "0"],
+            "Invalid value for '--threads': 0 is not in the range x>=1; see lockstep simulate "
+            "--help",
+        ),
+    ],
 )
-def test_wrong_usage_is_exit_code_2(call, arguments):
+def test_wrong_usage_is_one_line_and_exit_code_2(call, arguments, message):
     done = call(*arguments)
-    assert done.exit_code == 2
-    assert "Usage:" in done.stderr
+    # Versions of click differ in quotes and full stops.
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("lockstep: ")
+    words = [word.strip("'.;:") for word in done.stderr.split()[1:]]
+    assert (done.exit_code, words) == (2, [word.strip("'.;:") for word in message.split()])
+
+
+def test_without_a_command_there_is_help(call):
+    done = call()
+    assert "Commands:" in done.output
 
 
 def test_bad_input_is_one_line_on_stderr_and_exit_code_2():

@@ -22,6 +22,12 @@ def test_the_summary_goes_to_stdout_and_the_rest_to_stderr(call, trace, engine):
     assert "Compiling." in done.stderr
 
 
+def test_an_empty_name_is_no_gpu(call, trace):
+    done = call("simulate", trace, "--gpu", "")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("lockstep: no GPU is named ''")
+
+
 def test_the_gpu_is_that_of_the_recording(call, trace, engine, tmp_path):
     workload = lockstep.load(trace)
     workload.gpu = "RTX3070"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lockstep import engine
-from lockstep.builder import program
+from lockstep.builder import KernelBuilder, program
 from lockstep.engine.rings import ring_length, rings
 from lockstep.workload import STEP_RUNS, Answer, Ask, Workload
 
@@ -171,3 +171,14 @@ def test_rings_have_room_for_every_access_that_can_wait(mixed, small):
     assert [c.index for c in made] == [(x, y, 0) for y in range(3) for x in range(2)]
     assert len(made[0].runs) == 3 * STEP_RUNS and len(made[0].pool) == 3 * 3 * 32
     assert made[0].warps["first_address"].tolist() == [0, 3, 6]
+
+
+def test_constant_loads_take_no_room_from_accesses_that_wait(small, raw):
+    gpu = small(sm__memory__address_interval=32)
+    k = KernelBuilder("waiting", grid=1, block=32)
+    for n in range(2 * gpu.sm.memory.queue):
+        k(f"LDG.E R{2 + n}, [R40]", address=(1 << 32) + 4096 * n)
+        k(f"LDC R{64 + n}, c[0x0][R41]", address=64 * n)
+    expected = raw(engine.run(k.workload(), gpu))
+    workload, _ = at_issue(k.workload())
+    assert raw(engine.run(workload, gpu)) == expected

@@ -36,6 +36,7 @@ def check(result, workload, gpu):
         assert k.complete and k.launched <= k.start <= k.end <= result.cycles
         assert (k.warp_instructions, k.thread_instructions) == instructions(kernel)
         total = totals(k.sm)
+        assert total["active_cycles"] <= gpu.sm.count * k.running
         assert total["active_cycles"] * gpu.sm.subcores == total["stalls"].sum()
     _check_sums(result, workload)
     _check_events(result, workload, gpu)
@@ -110,6 +111,24 @@ def test_kernels_of_different_streams_run_side_by_side(small, mixed):
     assert {k.launched for k in both.kernels} == {0}
     assert both.cycles < 1.5 * alone
     check(both, program(a, b), gpu)
+
+
+def test_kernels_that_overlap_count_each_other_but_the_run_counts_once(small, mixed):
+    gpu = small(launch__overhead=700)
+    short, long = mixed("short", grid=1, stream=1), mixed("long", grid=60)
+    workload = program(MemoryCopy(A, 4096), short, mixed("later", grid=1, stream=1), long)
+    result = run(workload, gpu)
+    check(result, workload, gpu)
+    total, memory = totals(result.sm), totals(result.partition)
+    assert total["warp_instructions"] == sum(k.warp_instructions for k in result.kernels)
+    assert total["issued"].sum() == total["warp_instructions"]
+    assert memory["copy_sectors"] == 128, "which came before any kernel"
+    later = result.kernels[1]
+    assert later.name == "later" and later.start - later.launched == 700
+    assert later.running > later.end - later.start, "the long kernel ran while it was launched"
+    assert later.running <= later.cycles + gpu.interconnect.latency
+    for k in result.kernels:
+        assert totals(k.sm)["active_cycles"] <= gpu.sm.count * k.running
 
 
 @pytest.mark.parametrize("slots", [1, 2, 3])
@@ -309,6 +328,17 @@ def test_a_slow_dispatcher_is_no_deadlock(small, interval):
     assert result.stopped == ""
     start = gpu.launch.overhead
     assert sorted(result.cta_events["start"]) == [start + int(n * interval) for n in range(4)]
+
+
+@pytest.mark.parametrize("parameter", ["nRC", "nRCD"])
+def test_a_slow_memory_is_no_deadlock(small, parameter):
+    """Slices try again while the DRAM's queue is full: there is always a next event."""
+    k = KernelBuilder("slow", grid=2, block=64)
+    k("LDG.E R4, [R2]", address=k.random(A, 1 << 26))
+    queues = {"l2.queue": 4, "dram.read_queue": 8, "dram.channels": 1, "dram.clock_mhz": 400.0}
+    gpu = small(sm__count=1).replace(**queues, **{f"dram.timing.{parameter}": 1_000_000})
+    result = run(k.workload(), gpu)
+    assert result.stopped == "" and result.cycles > 10_000_000
 
 
 def test_what_cannot_run_is_an_error(small, mixed):

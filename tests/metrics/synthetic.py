@@ -66,6 +66,7 @@ def kernel_run(rng: np.random.Generator, number: int, launched: int) -> KernelRu
         launched=launched,
         start=launched + 100,
         end=launched + 100 + length,
+        running=length,
         warp_instructions=int(sm["warp_instructions"].sum()),
         thread_instructions=int(sm["thread_instructions"].sum()),
         sm=sm,
@@ -84,6 +85,11 @@ def make_run(seed: int = 1, kernels: int = 2, samples: int = 4, **changes) -> Ru
     values = dict(
         kernels=done,
         cycles=cycles,
+        running=sum(k.running for k in done),
+        sm=np.concatenate([k.sm for k in done] or [np.zeros(SMS, SM_COUNTERS)]),
+        partition=np.concatenate(
+            [k.partition for k in done] or [np.zeros(CHANNELS, PARTITION_COUNTERS)]
+        ),
         samples=make_samples(rng, samples, cycles),
         cta_events=make_events(rng, done),
         copies=[(0x1000, 4096)],

@@ -1,7 +1,6 @@
 import math
 
 import numpy as np
-import pytest
 
 from lockstep.metrics import facts
 from lockstep.model.counters import N_STALLS, SM_COUNTERS, Stall
@@ -49,11 +48,3 @@ def test_a_run_adds_its_kernels_and_leaves_out_gaps(synthetic):
     assert whole.running == sum(k.running for k in each) == run.cycles - 300  # launch overheads
     assert whole.sm.transactions == sum(k.sm.transactions for k in each)
     assert whole.sm.issued[1] == sum(k.sm.issued[1] for k in each)
-
-
-@pytest.mark.parametrize(
-    ("spans", "covered"),
-    [([], 0), ([(5, 9)], 4), ([(0, 10), (2, 4)], 10), ([(6, 9), (0, 4), (3, 5)], 8)],
-)
-def test_overlapping_kernels_run_once(spans, covered):
-    assert facts._union(spans) == covered

@@ -14,7 +14,7 @@ def kernel(synthetic):
     """A kernel of 1000 running cycles on the small GPU, whose counters the test fills."""
     run = synthetic.make_run(kernels=1)
     k = run.kernels[0]
-    k.launched, k.start, k.end = 0, 100, 1100
+    k.launched, k.start, k.end, k.running = 0, 100, 1100, 1000
     k.sm = np.zeros(synthetic.SMS, SM_COUNTERS)
     k.partition = np.zeros(synthetic.CHANNELS, PARTITION_COUNTERS)
     return k
@@ -42,7 +42,7 @@ def test_entries_have_a_unit_and_a_sentence():
 
 
 def test_without_counts_nothing_fails_and_nothing_is_infinite(kernel, evaluate):
-    kernel.end = kernel.start = kernel.launched
+    kernel.end, kernel.start, kernel.running = kernel.launched, kernel.launched, 0
     values = evaluate()
     assert not any(math.isinf(v) for v in values.values())
     assert math.isnan(values["sim__l1_hit_rate.pct"])
@@ -159,8 +159,12 @@ def test_ports_that_have_more_to_do_than_time_are_busy_all_the_time(kernel, eval
     kernel.partition["l2_busy"] = 2000 + 1
     kernel.sm["noc_request_flits"] = 2000 + 1
     kernel.partition["dram_read_bytes"] = 1 << 40
+    kernel.sm["shared_wavefronts"] = kernel.sm["memory_instructions"] = 1000 + 1
+    kernel.sm["l1_global_read_sectors"] = 4000 + 1
+    kernel.sm["issued"][:, OpClass.SFU] = 125 + 1
     values = evaluate()
-    assert {values[f"sim__sol_{name}.pct"] for name in ("l2", "crossbar", "dram")} == {100.0}
+    ports = ("l2", "crossbar", "dram", "shared", "lsu", "l1", "unit_sfu")
+    assert {values[f"sim__sol_{name}.pct"] for name in ports} == {100.0}
 
 
 def test_units_execute_what_falls_back_on_them(kernel, evaluate):

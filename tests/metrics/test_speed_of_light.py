@@ -29,6 +29,14 @@ def test_nothing_is_faster_than_light(repository, overrides, limit):
     assert all(not value > 100 for value in speeds(result).values())
 
 
+def test_nothing_is_faster_than_light_in_a_short_interval(repository):
+    gpu = lockstep.gpu("QV100", ["sm.count=4", "launch.overhead=10"])
+    series = lockstep.simulate(repository / "examples/gemm.lst", gpu, interval=50).series
+    percentages = series[[name for name in series.columns if name.endswith(".pct")]]
+    assert len(percentages) > 500
+    assert not (percentages > 100 + 1e-9).any(axis=None)
+
+
 def test_an_l1_that_reads_single_sectors_is_near_its_limit(repository):
     gpu = lockstep.gpu("QV100", ["sm.count=4", "l1.bytes_per_cycle=1"])
     whole = lockstep.gpu("QV100", ["sm.count=4", "l1.bytes_per_cycle=32"])

@@ -52,6 +52,15 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what stands before the subcommand; without anything, click prints the help."""
+        if not args:
+            return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            raise _wrong_usage(error) from None
+
     def invoke(self, ctx: click.Context):
         """Run the subcommand; the input's faults become exit code 2."""
         try:
@@ -60,6 +69,8 @@ class Commands(click.Group):
             return result
         except LockstepError as error:
             raise Failure(str(error)) from error
+        except click.UsageError as error:
+            raise _wrong_usage(error) from None
         except KeyboardInterrupt as error:  # its notes say what was being executed
             notes = getattr(error, "__notes__", ())
             click.echo("; ".join(["lockstep: interrupted", *notes]), err=True)
@@ -98,6 +109,11 @@ def main() -> None:
     results are wrong, 2 bad input.
     """
     _prepare_streams()
+
+
+def _wrong_usage(error: click.UsageError) -> Failure:
+    command = error.ctx.command_path if error.ctx else "lockstep"
+    return Failure(f"{error.format_message().rstrip('.')}; see {command} --help")
 
 
 def _nothing() -> TextIO:

@@ -47,7 +47,7 @@ def command(path, name, overrides, json_file, out, timeline, quiet, **options) -
     check_writable(json_file)
     check_writable(timeline)
     check_writable(out, directory=True)
-    if name:
+    if name is not None:
         api.gpu(name, overrides)  # before the trace is read: it may be a large one
     workload = api.load(path)
     gpu = choose(workload, name, overrides, quiet)
@@ -74,7 +74,7 @@ def choose(
     """The GPU that was asked for, else the one that suits the trace, said on stderr."""
     from lockstep import api
 
-    if name:
+    if name is not None:
         return api.gpu(name, overrides)
     chosen = api.gpu_for(workload).name
     if not quiet:

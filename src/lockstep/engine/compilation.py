@@ -19,7 +19,7 @@ from lockstep.engine.machine import Machine, build_memory_side, build_sms, memor
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.model import partition
-from lockstep.model.sm import dispatch, sm
+from lockstep.model.sm import constant, dispatch, sm
 
 NOTICE = "Compiling the model: this happens once for each version, and takes about a minute."
 _ASIDE = "from lockstep.engine import compilation; compilation.compile_all_but_sms()"
@@ -44,6 +44,7 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     machine = Machine(tiny, 1, {})
     machine.dispatch(np.zeros(gpu.launch.concurrent_kernels, np.int64), 0, 0, 1)
     machine.prepare_l1(1)
+    machine.bring_constants(0, 1, 0)
     machine.copy_to_device(0, 0)
     machine.run_windows(0, 1, 1, 1)
     machine.settle(1)
@@ -65,6 +66,7 @@ def compile_all_but_sms() -> None:
     sms = build_sms(tiny, memory, {})
     dispatch.dispatch(sms, np.zeros(tiny.launch.concurrent_kernels, np.int64), 0, 0, 1)
     dispatch.prepare_l1(sms, 1, False)
+    constant.bring(sms, 0, 1, 0)
     dispatch.settle_all(sms, 0)
 
 

@@ -12,7 +12,7 @@ from lockstep.model import link, partition
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.records import one_space
 from lockstep.model.sm import build as sm_build
-from lockstep.model.sm import dispatch, scheduler, sm
+from lockstep.model.sm import constant, dispatch, scheduler, sm
 from lockstep.model.sm.state import Policies
 
 
@@ -151,6 +151,10 @@ class Machine:
     def prepare_l1(self, ways: int) -> None:
         """A kernel starts alone: its share of the unified memory, empty if kernels flush."""
         dispatch.prepare_l1(self.sm, ways, self.gpu.launch.flush_l1)
+
+    def bring_constants(self, base: int, size: int, now: int) -> None:
+        """A launch brings constants of its kernel to the SMs."""
+        constant.bring(self.sm, base, size, now)
 
     def settle(self, now: int) -> None:
         """Bring all counters up to ``now``."""

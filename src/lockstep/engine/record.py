@@ -1,5 +1,6 @@
 """What the engine hands over when a run ends: raw counters and events, no formulas."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,6 +34,7 @@ class KernelRun:
     launched: int  # the launch began
     start: int  # the first CTA was dispatched
     end: int  # the last CTA finished
+    running: int  # cycles in which any kernel had a CTA, while the counters below were counted
     warp_instructions: int
     thread_instructions: int
     sm: np.ndarray  # SM_COUNTERS, one an SM: what the kernel added (GPU-wide while it ran)
@@ -52,6 +54,9 @@ class Run:
 
     kernels: list[KernelRun]
     cycles: int  # of the whole run, from the first launch to the end of the last kernel
+    running: int  # of these cycles, those in which a kernel had a CTA
+    sm: np.ndarray  # SM_COUNTERS, one an SM, of the whole run: what kernels share counts once
+    partition: np.ndarray  # PARTITION_COUNTERS, one a memory partition
     samples: np.ndarray  # SAMPLE, one an interval; empty without an interval
     cta_events: np.ndarray  # CTA_EVENT; empty unless asked for
     copies: list[tuple[int, int]]  # (address, bytes) of host-to-device copies
@@ -60,3 +65,12 @@ class Run:
     simulate_seconds: float  # everything else, compilation excluded
     compile_seconds: float
     stopped: str = ""  # why the run ended early; several lines for a deadlock; "" = it did not
+
+
+def covered(spans: Iterable[tuple[int, int]]) -> int:
+    """Cycles that lie in at least one of the spans (first cycle, end)."""
+    cycles, reached = 0, 0
+    for start, end in sorted(spans):
+        cycles += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return cycles

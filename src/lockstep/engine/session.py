@@ -7,7 +7,7 @@ import numpy as np
 
 from lockstep.engine.compilation import compile_model
 from lockstep.engine.machine import Machine
-from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run
+from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
 from lockstep.engine.simulation import Progress, Simulation
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
@@ -86,10 +86,13 @@ class Session:
         simulation = self._simulation
         index = {order: i for i, order in enumerate(simulation.finish_order)}
         events = [(index[order], *rest) for order, *rest in simulation.events]
-        samples = simulation.samples
+        samples, machine = simulation.samples, self._machine
         return Run(
             kernels=list(simulation.finished),
             cycles=max((k.end for k in simulation.finished), default=0),
+            running=covered((k.start, k.end) for k in simulation.finished),
+            sm=np.array(machine.sm.counters.view(np.ndarray)),
+            partition=np.array(machine.memory.counters.view(np.ndarray)),
             samples=np.concatenate(samples) if samples else np.zeros(0, SAMPLE),
             cta_events=np.array(events, CTA_EVENT),
             copies=list(simulation.copies),

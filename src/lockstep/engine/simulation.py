@@ -7,9 +7,9 @@ import numpy as np
 
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
-from lockstep.engine.record import SAMPLE, KernelRun
+from lockstep.engine.record import SAMPLE, KernelRun, covered
 from lockstep.engine.streams import Streams
-from lockstep.engine.watchdog import explain
+from lockstep.engine.watchdog import explain, patience
 from lockstep.gpus.spec import GPU
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.model.sm import bind
@@ -19,8 +19,8 @@ from lockstep.workload import Kernel, MemoryCopy
 
 PROGRESS_SECONDS = 0.2
 MOST_WINDOWS = 256  # in a row without a look at progress, limits and Ctrl-C
-STALLED_CYCLES = 1_000_000  # that pass without any progress are a deadlock
 PROGRESS = ("warp_instructions", "noc_requests", "noc_replies", "ctas")
+MEMORY_PROGRESS = ("dram_reads", "dram_writes")  # a long queue of writes drains in silence
 Progress = Callable[[int, int, int, int, str], None]
 
 
@@ -51,6 +51,7 @@ class Simulation:
         self._next_sample = options["interval"] or NEVER
         self._cycle_limit = NEVER if options["limit_cycles"] is None else options["limit_cycles"]
         self._last_progress = 0.0
+        self._patience = patience(gpu)
         self._next_look = 0
         self._moved = -1
         self._total_ctas = 0
@@ -107,10 +108,13 @@ class Simulation:
         before = self.machine.sm.counters.copy(), self.machine.memory.counters.copy()
         self._baselines[self.table.free_slot()] = before  # first: Ctrl-C may end the start
         running = self.table.start(kernel, self.now)
-        self._next_look = running.ready + STALLED_CYCLES  # a launch may pause as long as that
+        self._next_look = running.ready + self._patience  # a launch may pause as long as that
         self._adopt()
         if alone:
             self.machine.prepare_l1(bind.l1_ways(kernel, self.gpu))
+        base = int(self.streams.sm.kernels[running.slot].constant_base)
+        size = bind.parameter_bytes(kernel, self.gpu)
+        self.machine.bring_constants(base, size, self.now)
 
     def _adopt(self) -> None:
         """The arenas may have grown: the machine runs on the new ones."""
@@ -145,6 +149,7 @@ class Simulation:
                 launched=running.launched,
                 start=started if started >= 0 else end,
                 end=end,
+                running=self._running_cycles(running, started, end),
                 warp_instructions=warp_instructions,
                 thread_instructions=thread_instructions,
                 sm=sm,
@@ -155,6 +160,22 @@ class Simulation:
         )
         self.finish_order.append(running.order)
         self.table.finish(running)
+
+    def _running_cycles(self, running: Running, started: int, end: int) -> int:
+        """Cycles since a kernel's launch in which any kernel had a CTA.
+
+        Other kernels count up to now, as their counters do, not to the kernel's end.
+        """
+        launched, spans = running.launched, [(started, end)] if started >= 0 else []
+        for other in self.table.running.values():
+            begin = int(self.streams.sm.kernels[other.slot].started)
+            if other is not running and begin >= 0:
+                spans.append((begin, other.end if other.over else self.now))
+        for earlier in reversed(self.finished):  # in the order of their ends, but for a window
+            if earlier.end <= launched - self.machine.window:
+                break
+            spans.append((earlier.start, earlier.end))
+        return covered((max(a, launched), b) for a, b in spans if b > launched)
 
     # Time
 
@@ -205,12 +226,13 @@ class Simulation:
         """Every so often: has anything been issued, sent or received since the last look?"""
         if self.now < self._next_look:
             return
-        counters = self.machine.sm.counters
+        counters, memory = self.machine.sm.counters, self.machine.memory.counters
         moved = sum(int(counters[name].sum()) for name in PROGRESS)
+        moved += sum(int(memory[name].sum()) for name in MEMORY_PROGRESS)
         if moved == self._moved and self.table.running and not self._waits_for_launch():
             self.stopped = explain(self.table, self.now)
         self._moved = moved
-        self._next_look = self.now + STALLED_CYCLES
+        self._next_look = self.now + self._patience
 
     def _waits_for_launch(self) -> bool:
         return all(run.ready > self.now for run in self.table.running.values())

@@ -3,13 +3,25 @@
 import numpy as np
 
 from lockstep.engine.kernels import KernelTable
+from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import Stall
+from lockstep.model.dram import standard
 from lockstep.model.sm.cluster import CLUSTER
 from lockstep.model.sm.objects import AT_OBJECT
 from lockstep.model.sm.state import NEVER
 
 MOST_WARPS = 8
+STALLED_CYCLES = 1_000_000  # without any progress are a deadlock, where no unit is slower
+
+
+def patience(gpu: GPU) -> int:
+    """Core cycles without any progress that are a deadlock: no legal memory pauses that long."""
+    commands = 4 * max(c.clocks for c in standard.resolve(gpu.dram).constraints)
+    bytes_of_a_line = 4 * gpu.l2.line_bytes  # one a clock at worst
+    slowest = min(gpu.l2.clock_mhz, gpu.interconnect.clock_mhz)
+    pause = commands / gpu.dram.clock_mhz + bytes_of_a_line / slowest
+    return STALLED_CYCLES + int(pause * gpu.clock_mhz)
 
 
 def _register(sm, s: int, w: int) -> str:

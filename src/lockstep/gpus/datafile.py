@@ -27,19 +27,23 @@ class Loaded(NamedTuple):
     sources: dict[str, str]
 
 
+LoadBase = Callable[[str, Path, int], Loaded]
+"""Reads the GPU with a name, or in a file relative to a folder, that so many files begin with."""
+
+
 class _SpecErrorInFile(SpecError):
     """Already says in which file; a file that has that one as its base adds nothing."""
 
 
-def load(path: Path, find: Callable[[str, Path], Path], depth: int = 0) -> Loaded:
-    """Read a data file. ``find(name, folder)`` gives the file of a base named in it.
+def load(path: Path, base: LoadBase, depth: int = 0) -> Loaded:
+    """Read a data file that ``depth`` others begin with, one by one; ``base`` reads its base.
 
     Raises :class:`InputError` if the file cannot be read or is no TOML, :class:`SpecError` if a
     parameter does not exist, has no source, or a value outside its range.
     """
     try:
         content = _parse(path)
-        values, sources = _base(content, path, find, depth)
+        values, sources = _base(content, path, base, depth)
         known = dict(values)
         for name, leaf in _leaves(content):
             values[name], sources[name] = _leaf(name, leaf, known)
@@ -71,7 +75,7 @@ def _parse(path: Path) -> dict:
 
 
 def _base(
-    content: dict, path: Path, find: Callable[[str, Path], Path], depth: int
+    content: dict, path: Path, load_base: LoadBase, depth: int
 ) -> tuple[dict[str, object], dict[str, str]]:
     base, removed = content.pop("base", None), content.pop("remove", [])
     if not (isinstance(removed, list) and all(isinstance(name, str) for name in removed)):
@@ -83,7 +87,7 @@ def _base(
     elif depth >= MAX_BASES:
         raise SpecError(f"base = {base}: the bases form a circle or a chain over {MAX_BASES}")
     else:
-        loaded = load(find(base, path.parent), find, depth + 1)
+        loaded = load_base(base, path.parent, depth + 1)
         values, sources = flatten(loaded.gpu), _inherited(loaded)
         values["validated"], sources["validated"] = (), "not compared with hardware yet"
     for name in removed:

@@ -172,14 +172,14 @@ def _document(name: str, table: dict[str, object]) -> tuple[str, str, str]:
     return found.unit, found.meaning, found.range
 
 
-def _load(name_or_path: str | os.PathLike) -> Loaded:
-    path = _find(name_or_path, Path())
-    return _preset(path.stem) if path.parent == _FOLDER else load(path, _find)
+def _load(name_or_path: str | os.PathLike, folder: Path = Path(), depth: int = 0) -> Loaded:
+    path = _find(name_or_path, folder)
+    return _preset(path.stem) if path.parent == _FOLDER else load(path, _load, depth)
 
 
 @cache
 def _preset(name: str) -> Loaded:
-    return load(_FOLDER / f"{name}.toml", _find)
+    return load(_FOLDER / f"{name}.toml", _load)
 
 
 def _find(name: str | os.PathLike, folder: Path) -> Path:

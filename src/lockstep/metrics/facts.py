@@ -54,7 +54,7 @@ class Facts:
     sm: SimpleNamespace  # model.counters.SM_COUNTERS, summed over the SMs
     memory: SimpleNamespace  # model.counters.PARTITION_COUNTERS, summed over the partitions
     cycles: int  # core cycles, launch overhead included
-    running: int  # core cycles from the first dispatch of a CTA to the end of the last one
+    running: int  # of these, cycles in which there were CTAs; all of them in an interval
     kernel: "KernelRun | None" = None  # None where the period is not one kernel
 
     @property
@@ -95,16 +95,13 @@ def dram_peak(gpu: GPU) -> float:
 
 def of_kernel(kernel: "KernelRun", gpu: GPU) -> Facts:
     """The facts of one kernel of a run."""
-    running = max(0, kernel.end - kernel.start)
-    return Facts(gpu, sums(kernel.sm), sums(kernel.partition), kernel.cycles, running, kernel)
+    sm, memory = sums(kernel.sm), sums(kernel.partition)
+    return Facts(gpu, sm, memory, kernel.cycles, kernel.running, kernel)
 
 
 def of_run(run: "Run", gpu: GPU) -> Facts:
-    """The facts of a whole run. Where kernels overlap, what they share is counted by each."""
-    sm = _add([sums(k.sm) for k in run.kernels])
-    memory = _add([sums(k.partition) for k in run.kernels])
-    running = _union([(k.start, k.end) for k in run.kernels])
-    return Facts(gpu, sm, memory, run.cycles, running)
+    """The facts of a whole run."""
+    return Facts(gpu, sums(run.sm), sums(run.partition), run.cycles, run.running)
 
 
 def of_interval(before: np.void | None, after: np.void, gpu: GPU) -> Facts:
@@ -117,15 +114,6 @@ def of_interval(before: np.void | None, after: np.void, gpu: GPU) -> Facts:
     return Facts(gpu, sm, memory, cycles, cycles)
 
 
-def _add(parts: list[SimpleNamespace]) -> SimpleNamespace:
-    total = SimpleNamespace()
-    for name in parts[0].__dict__ if parts else ():
-        columns = [p.__dict__[name] for p in parts]
-        is_list = isinstance(columns[0], list)
-        total.__dict__[name] = [sum(c) for c in zip(*columns)] if is_list else sum(columns)
-    return total
-
-
 def _subtract(a: SimpleNamespace, b: SimpleNamespace) -> SimpleNamespace:
     difference = SimpleNamespace()
     for name, x in a.__dict__.items():
@@ -133,12 +121,3 @@ def _subtract(a: SimpleNamespace, b: SimpleNamespace) -> SimpleNamespace:
         is_list = isinstance(x, list)
         difference.__dict__[name] = [p - q for p, q in zip(x, y)] if is_list else x - y
     return difference
-
-
-def _union(spans: list[tuple[int, int]]) -> int:
-    """Cycles covered by at least one of the spans."""
-    covered, reached = 0, 0
-    for start, end in sorted(spans):
-        covered += max(0, end - max(start, reached))
-        reached = max(reached, end)
-    return covered

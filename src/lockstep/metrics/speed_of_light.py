@@ -17,7 +17,7 @@ METRICS = (
         "sim__sol_unit_{}.pct",
         "%",
         "Cycles in which execution units of kind {} start an instruction.",
-        lambda k, unit: percent(
+        lambda k, unit: utilization(
             sum(k.sm.issued[op] * interval for op, interval in unit.intervals),
             unit.instances * k.sm_cycles,
         ),
@@ -27,19 +27,19 @@ METRICS = (
         "sim__sol_lsu.pct",
         "%",
         "Load/store unit: address generation or the SM's arbiter, whichever is nearer its limit.",
-        lambda k: percent(_lsu_cycles(k), k.sm_cycles),
+        lambda k: utilization(_lsu_cycles(k), k.sm_cycles),
     ),
     Metric(
         "sim__sol_l1.pct",
         "%",
         "Sectors that loads and stores access, of what the L1s' data ports move.",
-        lambda k: percent(l1_sectors(k), k.sm_cycles * k.gpu.l1.cycle_sectors),
+        lambda k: utilization(l1_sectors(k), k.sm_cycles * k.gpu.l1.cycle_sectors),
     ),
     Metric(
         "sim__sol_shared.pct",
         "%",
         "Cycles in which the banks of shared memory serve a pass.",
-        lambda k: percent(k.sm.shared_wavefronts, k.sm_cycles),
+        lambda k: utilization(k.sm.shared_wavefronts, k.sm_cycles),
     ),
     Metric(
         "sim__sol_crossbar.pct",

@@ -8,7 +8,7 @@ from lockstep.engine.kernels import CONSTANTS
 from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS, OpClass
 from lockstep.model.counters import Stall
 from lockstep.model.sm import fetch
-from lockstep.model.sm.constant import load, operand
+from lockstep.model.sm.constant import bring, load, operand
 
 pytestmark = pytest.mark.plain
 
@@ -179,6 +179,32 @@ def test_operands_come_from_the_cache_that_the_sub_cores_share(operands):
     assert c.counters[0].l1i_misses == 3, "code is not what lies at the same number"
 
 
+def test_a_launch_brings_constants_to_every_sm(tiny, idle_sms):
+    gpu = tiny(
+        sm__count=2,
+        constant__operand_bytes=256,
+        **{f"sm__front_end__{k}": v for k, v in TWO_LINES.items()},
+    )
+    c, miss = idle_sms(gpu), gpu.constant.operand_miss_latency
+    kernel = c.kernels[0]
+    kernel.constant_base = CONSTANTS
+    bring(c, CONSTANTS, 129, 0)
+    for s in range(2):
+        assert operand(c, s, 0, kernel, 0, 100) == 100 + miss
+        assert operand(c, s, 0, kernel, 128, 200) == 200 + miss
+        assert operand(c, s, 0, kernel, 256, 300) == 300 + miss + BEHIND, "not brought"
+    assert [sm.l1i_misses for sm in c.counters] == [1, 1]
+
+
+def test_what_a_launch_brings_drives_out_what_was_used_longest_ago(operands):
+    _, c, _ = operands(TWO_LINES)
+    fetch.from_l1(c, 0, 0, 10)
+    fetch.from_l1(c, 0, 1, 20)
+    bring(c, CONSTANTS, 4, 1000)
+    assert fetch.from_l1(c, 0, 1, 2000) == 2000 + 20
+    assert fetch.from_l1(c, 0, 0, 3000) == 3000 + 200
+
+
 ADD, OTHER = "FADD R1, R2, c[0x0][0x160]", "IADD3 R5, R6, R7, RZ"
 
 
@@ -290,3 +316,15 @@ def test_the_policy_of_a_user_is_held_too(watch, tiny):
 def test_a_load_has_no_operand():
     code = program(("LDC R1, c[0x0][0x160]", None, None)).kernels[0].code.instructions
     assert code["op"][0] == OpClass.LOAD and code["constant"][0] == -1
+
+
+@pytest.mark.parametrize("bank, behind", [(0, 0), (3, BEHIND)])
+def test_the_parameters_of_a_kernel_are_there_when_it_starts(watch, tiny, bank, behind):
+    front_end = {f"sm__front_end__{k}": v for k, v in TWO_LINES.items()}
+    gpu = tiny(sm__subcores=1, **front_end | {"sm__front_end__l1_ways": 1})
+    k = KernelBuilder("parameter", grid=1, block=32)
+    k(OTHER)
+    k(f"FADD R1, R2, c[{bank:#x}][0x160]")
+    seen = watch(k.workload(), gpu)
+    first, second = seen.of(0)[:2]
+    assert second - first == 1 + gpu.constant.operand_miss_latency + behind

@@ -6,6 +6,7 @@ from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU, FrontEnd
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import (
+    CONSTANT_BANK,
     MAX_DESTINATIONS,
     MAX_SOURCES,
     NO_CONSTANT,
@@ -213,6 +214,14 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
             f"an SM of {gpu.name} has {have}"
         )
     return fit[limiter], limiter
+
+
+def parameter_bytes(kernel: Kernel, gpu: GPU) -> int:
+    """How far operands reach into bank 0 of constant memory, where a kernel's parameters lie."""
+    if not gpu.constant.operand_bytes:
+        return 0
+    places = kernel.code.instructions["constant"]
+    return int(places[places < CONSTANT_BANK].max(initial=NO_CONSTANT)) + 1
 
 
 def l1_ways(kernel: Kernel, gpu: GPU) -> int:

@@ -2,21 +2,42 @@
 
 Arithmetic reads an operand in constant memory when it issues, from a small cache of its sub-core
 that is apart from the one for loads [Huerta 2025]. What these two lack comes from the SM's L1
-cache, which instructions and constants share.
+cache, which instructions and constants share. The bank that holds the parameters of a kernel is
+brought there when it is launched.
 """
 
-from lockstep._jit import inline
-from lockstep.model.sm.fetch import from_l1, insert, lookup
+from lockstep._jit import inline, jit
+from lockstep.model.sm.fetch import from_l1, insert, lookup, set_of_l1
+
+
+@inline
+def line_of_shared_cache(c, address):
+    """The line of constants at ``address`` in the SM's L1 cache of instructions and constants.
+
+    They are numbered downwards from -2, so that none is a line of code.
+    """
+    return -2 - address // c.spec[0].line_bytes
 
 
 @inline
 def from_shared_cache(c, s, address, now):
-    """Cycle from which the SM's L1 instruction cache has the constant at ``address``.
+    """Cycle from which the SM's L1 instruction cache has the constant at ``address``."""
+    return from_l1(c, s, line_of_shared_cache(c, address), now) - c.spec[0].l1i_latency
 
-    Lines of constants are numbered downwards from -2, so that none is a line of code.
+
+@jit
+def bring(c, base, size, now):
+    """A launch brings ``size`` bytes of constants from ``base`` to the L1 caches of all SMs.
+
+    What the launch itself costs was measured with kernels that read a constant first of all.
     """
     spec = c.spec[0]
-    return from_l1(c, s, -2 - address // spec.line_bytes, now) - spec.l1i_latency
+    if spec.l1i_sets == 0 or size == 0:
+        return
+    last = line_of_shared_cache(c, base + size - 1)
+    for s in range(spec.sms):
+        for line in range(line_of_shared_cache(c, base), last - 1, -1):
+            insert(c.instructions, set_of_l1(c, s, line), spec.l1i_ways, line, now, now)
 
 
 @inline

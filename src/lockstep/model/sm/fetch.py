@@ -34,13 +34,20 @@ def insert(lines, first, ways, line, now, arrives):
 
 
 @inline
+def set_of_l1(c, s, line):
+    """The first way of the set of the SM's L1 instruction cache that may hold ``line``."""
+    spec = c.spec[0]
+    behind_l0s = spec.sms * spec.subcores * spec.l0_sets * spec.l0_ways
+    return behind_l0s + (s * spec.l1i_sets + line % spec.l1i_sets) * spec.l1i_ways
+
+
+@inline
 def from_l1(c, s, line, now):
     """Cycle at which the SM's L1 instruction cache, or the L2 behind it, delivers ``line``."""
     spec = c.spec[0]
     if spec.l1i_sets == 0:
         return now + spec.l1i_latency
-    first = spec.sms * spec.subcores * spec.l0_sets * spec.l0_ways
-    first += (s * spec.l1i_sets + line % spec.l1i_sets) * spec.l1i_ways
+    first = set_of_l1(c, s, line)
     k = lookup(c.instructions, first, spec.l1i_ways, line)
     if k >= 0:
         way = c.instructions[k]

@@ -205,7 +205,8 @@ def execute(c, s, b, w, warp, instruction, now):
     if instruction.memory == 0 and instruction.width > 0 and warp.mask != 0:
         cta = c.ctas[s, warp.cta]
         record = c.addresses[cta.addresses + warp.address]
-        warp.address += 1
+        if c.kernels[warp.kernel].ring == 0:  # in a ring its place is free again
+            warp.address += 1
         if instruction.space == CONSTANT:  # a load with a known address
             done = constant.load(c, s, record.first, now)
         elif instruction.op == OBJECT_WAIT:
