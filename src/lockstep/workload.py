@@ -6,6 +6,7 @@ that has addresses (``width > 0``) takes the next address record of the warp. A 
 functional front end executes is one run; a trace reader joins lines into runs.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -55,6 +56,15 @@ the wait ended in the program's execution. 0: the phase was not over, and nothin
 """
 OBJECT_SHIFT = 32
 
+
+def object_number(word: int) -> int:
+    """Of which number the barrier object is whose address the low OBJECT_SHIFT bits hold.
+
+    Compiled code of both sides has it as a part; this module must not need Numba.
+    """
+    return (word & ((1 << OBJECT_SHIFT) - 1)) // 8 % OBJECTS
+
+
 WARP = np.dtype(
     [
         ("first_run", "i8"),
@@ -66,6 +76,11 @@ WARP = np.dtype(
     ]
 )
 """Where one warp's stream lies in its CTA's arrays."""
+
+
+# x, y, z; CUDA C++ Programming Guide, technical specifications per compute capability
+MOST_GRID = (2**31 - 1, 65535, 65535)  # CTAs
+MOST_BLOCK = (1024, 1024, 64)  # threads; MOST_THREADS together
 
 
 class Ask(IntEnum):
@@ -226,6 +241,16 @@ class Kernel:
     def warps(self) -> int:
         """Warps in a block."""
         return -(-self.threads // 32)
+
+    @property
+    def cluster_ctas(self) -> int:
+        """CTAs in a cluster."""
+        return math.prod(self.cluster)
+
+    @property
+    def whole_clusters(self) -> bool:
+        """Whether clusters divide the grid."""
+        return all(ctas % each == 0 for ctas, each in zip(self.grid, self.cluster))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,19 @@
 """Kernels from machine code: the built-in ones against NumPy and PTX, calls, faults, refusals."""
 
 import os
-from functools import cache
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
-import zstandard
 
 import lockstep
+from cubin_files import FOLDER, cubins
 from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec.sass import opcodes, translate
 from lockstep.isa.sass.binary import read_cubin
 from lockstep.kernels import load
 
-FOLDER = Path(__file__).parent / "cubins"
 ARCHITECTURES = (70, 75, 80, 90)
-
-
-@cache
-def cubins(architecture):
-    """Cubins by program: zstd of a msgpack map, compiled from examples/kernels."""
-    packed = (FOLDER / f"sm_{architecture}.zst").read_bytes()
-    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))
 
 
 def spread():
@@ -31,8 +21,8 @@ def spread():
 
     With LOCKSTEP_ALL_PROGRAMS=1 in the environment all are run on all.
     """
-    for k, name in enumerate(cubins(80)):
-        own = [a for a in ARCHITECTURES if name in cubins(a)]
+    for k, name in enumerate(cubins("sm_80")):
+        own = [a for a in ARCHITECTURES if name in cubins(f"sm_{a}")]
         everywhere = name.startswith("gemm_") or "LOCKSTEP_ALL_PROGRAMS" in os.environ
         for architecture in own if everywhere else [own[k % len(own)]]:
             yield pytest.param(architecture, name, id=f"{name}-sm_{architecture}")
@@ -50,7 +40,7 @@ def run(kernel, device, module):
 def test_a_builtin_kernel_is_right_and_equals_its_ptx(architecture, name):
     kernel = load(name)
     with lockstep.Device("QV100") as device:
-        actual, checks = run(kernel, device, device.load_cubin(cubins(architecture)[name]))
+        actual, checks = run(kernel, device, device.load_cubin(cubins(f"sm_{architecture}")[name]))
         expected, _ = run(kernel, device, device.load_ptx(kernel.ptx))
     for mine, theirs, check in zip(actual, expected, checks, strict=True):
         if check.rtol == check.atol == 0:
@@ -86,7 +76,7 @@ def test_printf_and_trap(calls, capsys):
 
 def test_a_fault_names_the_instruction():
     with lockstep.Device("QV100") as device:
-        module = device.load_cubin(cubins(80)["saxpy"])
+        module = device.load_cubin(cubins("sm_80")["saxpy"])
         with pytest.raises(LockstepError, match=r"invalid global read of 4 bytes.*pc 0x\w+: LDG"):
             module["saxpy"][1, 32](32, 1.0, 0, 0)
 
@@ -100,7 +90,7 @@ def test_a_fault_names_the_line_of_the_source(repository):
 
 
 def test_what_is_not_supported_is_refused_by_name():
-    data = cubins(80)["saxpy"]
+    data = cubins("sm_80")["saxpy"]
     (section,) = [f.code for f in read_cubin(data, Path("saxpy")).kernels]
     opcode = (0xFFF).to_bytes(2, "little")  # no instruction
     with lockstep.Device("QV100") as device:
@@ -119,18 +109,18 @@ def test_comparisons_that_pick_an_extremum_are_refused(mnemonic):
 
 def test_unknown_names_and_damaged_files():
     with lockstep.Device("QV100") as device:
-        module = device.load_cubin(cubins(80)["saxpy"])
+        module = device.load_cubin(cubins("sm_80")["saxpy"])
         with pytest.raises(WorkloadError, match="has no kernel nothing; it has saxpy"):
             module["nothing"]
         with pytest.raises(InputError):
-            device.load_cubin(cubins(80)["saxpy"][:100])
+            device.load_cubin(cubins("sm_80")["saxpy"][:100])
         with pytest.raises(LockstepError, match="cannot read"):
             device.load_cubin("no such file.cubin")
 
 
 def test_the_control_bits_time_machine_code():
     with lockstep.Device("QV100", timing=True) as device:
-        kernel = device.load_cubin(cubins(70)["saxpy"])["saxpy"]
+        kernel = device.load_cubin(cubins("sm_70")["saxpy"])["saxpy"]
         x, y = device.array(np.arange(64, dtype=np.float32)), device.zeros(64)
         launch = kernel[2, 32](64, 2.0, x, y)
         assert launch.cycles > 100

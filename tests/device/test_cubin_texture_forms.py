@@ -1,28 +1,16 @@
 """Forms of texture and surface instructions that only PTX gives: machine code does as its PTX."""
 
-from functools import cache
-from pathlib import Path
-
-import msgspec
 import numpy as np
 import pytest
-import zstandard
 
 import lockstep
+from cubin_files import FOLDER, cubins
 
-FOLDER = Path(__file__).parent / "cubins"
 ARCHITECTURES = (70, 75, 80, 90)
 THREADS = 64
 WIDTH, HEIGHT, DEPTH = 12, 6, 4
 PTX = (FOLDER / "texture_forms.ptx").read_text()
 KERNELS = [line.split("(")[0].split()[-1] for line in PTX.splitlines() if ".entry" in line]
-
-
-@cache
-def cubins():
-    """By architecture."""
-    packed = (FOLDER / "texture_forms.zst").read_bytes()
-    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +21,7 @@ def device():
 @pytest.fixture(scope="module")
 def modules(device):
     """The PTX and each cubin, loaded."""
-    own = {a: device.load_cubin(cubins()[f"sm_{a}"]) for a in ARCHITECTURES}
+    own = {a: device.load_cubin(cubins("texture_forms")[f"sm_{a}"]) for a in ARCHITECTURES}
     return {"ptx": device.load_ptx(PTX), **own}
 
 

@@ -1,30 +1,20 @@
 """Textures and surfaces from machine code: the same bits as from the PTX that it was made of."""
 
-from functools import cache
-from pathlib import Path
-
-import msgspec
 import numpy as np
 import pytest
-import zstandard
 
 import lockstep
+from cubin_files import cubins
 from lockstep.errors import LockstepError
 
 ARCHITECTURES = (70, 75, 80, 90)
 THREADS = 96
 WIDTH, HEIGHT, DEPTH = 16, 8, 4
-
-
-@cache
-def files():
-    """The PTX of textures.cu, and its cubins by architecture."""
-    packed = (Path(__file__).parent / "cubins/textures.zst").read_bytes()
-    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))
+FILES = cubins("textures")  # the PTX of textures.cu, and its cubins by architecture
 
 
 def kernels():
-    text = files()["ptx"].decode()
+    text = FILES["ptx"].decode()
     return [line.split()[-1].rstrip("(") for line in text.splitlines() if ".entry" in line]
 
 
@@ -36,9 +26,8 @@ def device():
 @pytest.fixture(scope="module")
 def modules(device):
     """The PTX and each cubin, loaded."""
-    own = files()
-    cubins = {a: device.load_cubin(own[f"sm_{a}"]) for a in ARCHITECTURES}
-    return {"ptx": device.load_ptx(own["ptx"].decode()), **cubins}
+    own = {a: device.load_cubin(FILES[f"sm_{a}"]) for a in ARCHITECTURES}
+    return {"ptx": device.load_ptx(FILES["ptx"].decode()), **own}
 
 
 def shape_of(name):
@@ -164,11 +153,11 @@ def test_a_trap_and_a_wrong_handle_end_the_launch(device, modules, architecture)
 
 @pytest.mark.parametrize("architecture", ["ptx", *ARCHITECTURES])
 def test_textures_have_addresses_in_time(architecture):
-    own, name = files(), "tex2d_float4"
+    name = "tex2d_float4"
     with lockstep.Device("QV100", timing=True) as device:
         load = device.load_ptx if architecture == "ptx" else device.load_cubin
         key = architecture if architecture == "ptx" else f"sm_{architecture}"
-        kernel = load(own[key].decode() if architecture == "ptx" else own[key])[name]
+        kernel = load(FILES[key].decode() if architecture == "ptx" else FILES[key])[name]
         texture = textures_of(device, name, 1)[0]
         at = np.zeros((THREADS, 4), np.float32)
         at[:, 0] = np.arange(THREADS) % WIDTH + 0.5  # a warp reads two rows of 16 elements

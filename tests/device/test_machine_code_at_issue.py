@@ -1,27 +1,18 @@
 """Machine code that is executed while it is simulated: what depends on time, and what does not."""
 
 from functools import cache
-from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
-import zstandard
 
 import lockstep
+from cubin_files import FOLDER, cubins
 from lockstep.kernels import load
 
-CUBINS = Path(__file__).parent / "cubins"
 GPUS = {70: "QV100", 75: "RTX2060", 80: "A100", 90: "H100"}
 LIVE = {"timing": True, "at_issue": True, "limit_instructions": 2_000_000}
 TIMED = ("spin_lock", "grid_barrier", "hash_table", "reduce_lastblock")
 PLAIN = ("bfs", "histogram_shared", "reduce_shuffle", "merge_sort", "needle", "gemm_mma")
-
-
-@cache
-def cubin(architecture, name):
-    packed = (CUBINS / f"sm_{architecture}.zst").read_bytes()
-    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))[name]
 
 
 @cache
@@ -30,7 +21,7 @@ def gpu(architecture):
 
 
 def run(device, architecture, name):
-    kernel, module = load(name), device.load_cubin(cubin(architecture, name))
+    kernel, module = load(name), device.load_cubin(cubins(f"sm_{architecture}")[name])
     checks = kernel._run(device, module, np.random.default_rng(0), kernel.small)
     for check in checks if hasattr(checks, "__iter__") else [checks]:
         check.verify()
@@ -74,7 +65,7 @@ def test_what_is_recorded_takes_the_same_cycles(tmp_path, name):
 @pytest.fixture
 def live():
     with lockstep.Device(gpu(80), **LIVE) as device:
-        yield device, device.load_cubin(CUBINS / "time.sm_80.cubin")
+        yield device, device.load_cubin(FOLDER / "time.sm_80.cubin")
 
 
 def test_a_chain_of_loads_measures_the_latency_of_the_model(live):
@@ -100,7 +91,7 @@ def test_the_global_timer_moves(at_issue):
     """By cycles of the simulation, or by instructions, so that who waits for it goes on."""
     with lockstep.Device(gpu(80), **LIVE | {"at_issue": at_issue}) as device:
         turns = device.zeros(1, "i4")
-        launch = device.load_cubin(CUBINS / "time.sm_80.cubin")["timeout"][1, 1](3000, turns)
+        launch = device.load_cubin(FOLDER / "time.sm_80.cubin")["timeout"][1, 1](3000, turns)
         assert turns.numpy()[0] > 10
         if at_issue:
             waited = 3000 * device.gpu.clock_mhz / 1000
@@ -126,7 +117,7 @@ def test_lanes_wait_no_longer_for_those_who_wait_at_a_barrier(live):
 
 def test_services_of_the_host(capsys):
     with lockstep.Device(gpu(80), **LIVE) as device:
-        module = device.load_cubin(CUBINS / "calls.sm_80.cubin")
+        module = device.load_cubin(FOLDER / "calls.sm_80.cubin")
         module["pr"][1, 2](3)
         values = device.array(np.arange(32, dtype="f4"))
         module["k"][1, 32](values, 10)

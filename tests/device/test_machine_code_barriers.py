@@ -1,27 +1,17 @@
 """Barriers that are objects in shared memory, from machine code: ``cubins/barriers.cu``."""
 
-from functools import cache
-from pathlib import Path
-
-import msgspec
 import numpy as np
 import pytest
-import zstandard
 
 import lockstep
+from cubin_files import cubins
 
-PACKED = Path(__file__).parent / "cubins" / "barriers.zst"
 GPUS = {"sm_75": "RTX2060", "sm_80": "A100", "sm_90": "H100"}
 MODES = {
     "executed": {},
     "timed": {"timing": True},
     "at issue": {"timing": True, "at_issue": True},
 }
-
-
-@cache
-def cubins():
-    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(PACKED.read_bytes()))
 
 
 def of(*builds):
@@ -35,7 +25,7 @@ def module(request):
     build, mode = request.param
     gpu = lockstep.gpu(GPUS[build], ["sm.count=2"])
     with lockstep.Device(gpu, limit_instructions=1_000_000, **MODES[mode]) as device:
-        yield device.load_cubin(cubins()[build])
+        yield device.load_cubin(cubins("barriers")[build])
 
 
 @pytest.mark.parametrize("threads", [33, 256])

@@ -1,16 +1,11 @@
 """What a report says of an error in machine code: ``cubins/faults.cu``."""
 
-from functools import cache
-from pathlib import Path
-
-import msgspec
 import pytest
-import zstandard
 
 import lockstep
+from cubin_files import FOLDER, cubins
 from lockstep.frontend.exec.faults import LaunchError
 
-FOLDER = Path(__file__).parent / "cubins"
 SOURCE = (FOLDER / "faults.cu").read_text().splitlines()
 BUILDS = ["lines.sm_80", "lines.sm_90", "debug.sm_75"]
 
@@ -20,18 +15,12 @@ def line(text):
     return "/faults.cu", 1 + next(i for i, each in enumerate(SOURCE) if text in each)
 
 
-@cache
-def cubins():
-    packed = (FOLDER / "faults.zst").read_bytes()
-    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))
-
-
 def failure(build, kernel, *arguments):
     """The error of a kernel that is given an array of 32 words and some numbers."""
     with lockstep.Device("QV100") as device:
         words = device.zeros(32, "u4")
         with pytest.raises(LaunchError) as raised:
-            device.load_cubin(cubins()[build])[kernel][1, 32](words, *arguments)
+            device.load_cubin(cubins("faults")[build])[kernel][1, 32](words, *arguments)
         return raised.value, words.pointer
 
 

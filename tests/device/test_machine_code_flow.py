@@ -1,32 +1,24 @@
 """Machine code that goes where registers, tables and relocations say: ``cubins/flow.cu``."""
 
-from functools import cache
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
-import zstandard
 
 import lockstep
+from cubin_files import cubins
 from lockstep.errors import InputError, LockstepError
 from lockstep.isa.sass.binary import read_cubin
 
-PACKED = Path(__file__).parent / "cubins" / "flow.zst"
 BUILDS = ["sm_70", "sm_75", "sm_80", "sm_90", "debug.sm_80", "linked.sm_80", "linked.sm_90"]
 THREADS = 96
 T = np.arange(THREADS)  # threadIdx.x
 
 
-@cache
-def cubins():
-    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(PACKED.read_bytes()))
-
-
 @pytest.fixture(scope="module", params=BUILDS)
 def module(request):
     with lockstep.Device("QV100") as device:
-        yield device.load_cubin(cubins()[request.param])
+        yield device.load_cubin(cubins("flow")[request.param])
 
 
 def launch(module, name, outputs=1):
@@ -80,11 +72,11 @@ def test_a_relocation_that_is_not_known_is_refused(monkeypatch):
     monkeypatch.delitem(relocation.FIELDS, 58)
     problem = r"section \.text\.\w+: relocation 58 of \w+ is not"
     with lockstep.Device("QV100") as device, pytest.raises(InputError, match=problem):
-        device.load_cubin(cubins()["linked.sm_80"])
+        device.load_cubin(cubins("flow")["linked.sm_80"])
 
 
 def test_a_jump_to_where_there_is_no_code_is_refused():
-    data = cubins()["sm_80"]
+    data = cubins("flow")["sm_80"]
     code = next(f for f in read_cubin(data, Path("flow")).functions if f.name == "decide").code
     end = code.index(b"\x4d\x79\0\0")  # EXIT
     branch = 0x000FEA00_03800000_00010000_00007947.to_bytes(16, "little")  # 64 KB ahead

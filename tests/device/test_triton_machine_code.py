@@ -1,22 +1,12 @@
 """Triton's machine code for sm_80: the kernels of ``scripts/sass_triton.py`` against NumPy."""
 
-from functools import cache
-from pathlib import Path
-
-import msgspec
 import numpy as np
 import pytest
-import zstandard
 
 import lockstep
+from cubin_files import cubins
 
-PACKED = Path(__file__).parent / "cubins/triton.zst"
 SCRATCH = (0, 0)  # pointers that Triton adds to the arguments
-
-
-@cache
-def programs():
-    return msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(PACKED.read_bytes()))
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +16,7 @@ def device():
 
 
 def launch(device, name, grid, *arguments):
-    program = programs()[name]
+    program = cubins("triton")[name]
     kernel = device.load_cubin(program["cubin"])[name]
     kernel[grid, program["threads"], program["shared"]](*arguments, *SCRATCH)
 

@@ -22,7 +22,8 @@ KERNEL = """.version {version}
 .reg .b16 %h<40>; .reg .b32 %r<40>; .reg .b64 %d<40>; .reg .b128 %q<4>; .reg .pred %p<4>;
 """
 MESSAGE = re.compile(r"line (\d+); (?:error|fatal)\s*:\s*(.*)")
-BATCH = 4000
+BATCH = 1000
+DEADLY = "ptxas does not survive it"
 
 
 def complaints(instructions, target="sm_90a"):
@@ -38,7 +39,7 @@ def complaints(instructions, target="sm_90a"):
             found[left[k]] = message
         if not wrong:
             if failed and len(left) == 1:
-                found[left[0]] = "ptxas does not survive it"
+                found[left[0]] = DEADLY
             elif failed:
                 for half in (left[::2], left[1::2]):
                     parts = complaints([instructions[i] for i in half], target)
@@ -59,14 +60,20 @@ def _assemble(head, instructions, target):
 
 
 def legal(candidates):
-    """Of ``{name: [instruction, ...]}`` the names that some target takes with some operands."""
-    taken = set()
+    """Of ``{name: [instruction, ...]}`` the names that some target takes with some operands.
+
+    What ptxas did not survive for one target is asked about alone for the others: to find it among
+    many takes most of the time.
+    """
+    taken, fatal = set(), set()
     for target in TARGETS:
         asked = [(n, text) for n in candidates if n not in taken for text in candidates[n]]
-        for start in range(0, len(asked), BATCH):
-            part = asked[start : start + BATCH]
+        quiet = [pair for pair in asked if pair[1] not in fatal]
+        parts = [quiet[start : start + BATCH] for start in range(0, len(quiet), BATCH)]
+        for part in parts + [[pair] for pair in asked if pair[1] in fatal]:
             answers = complaints([text for _, text in part], target)
             taken |= {name for (name, _), answer in zip(part, answers) if not answer}
+            fatal |= {text for (_, text), answer in zip(part, answers) if answer == DEADLY}
     return taken
 
 

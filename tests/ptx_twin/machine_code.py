@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import msgspec
-import zstandard
-
+import cubin_files
 from ptx_twin.cases import Bundle, all_cases
 from ptx_twin.generator import kernel_ptx
 from ptx_twin.table import is_float
@@ -47,14 +45,13 @@ def pack(cubin, kernels):
         name: ([c.name for c in k.bundle.cases], k.uniform, k.digest, k.sampled)
         for name, k in kernels.items()
     }
-    return zstandard.ZstdCompressor(19).compress(msgspec.msgpack.encode((cubin, table)))
+    return cubin_files.pack((cubin, table))
 
 
 @cache
 def unpack(architecture):
     """The cubin of an architecture, and its kernels by name."""
-    packed = (FOLDER / f"sm_{architecture}.zst").read_bytes()
-    cubin, table = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))
+    cubin, table = cubin_files.unpack(FOLDER / f"sm_{architecture}.zst")
     cases = {case.name: case for case in all_cases()}
     kernels = {
         name: Assembled(Bundle(tuple(cases[n] for n in own)), *rest)

@@ -24,11 +24,10 @@ from lockstep.builder.expansion import FULL, Block, Expansion, Loop, Segment
 from lockstep.builder.patterns import Mask, Pattern, Site
 from lockstep.errors import LockstepError
 from lockstep.isa import sass
-from lockstep.isa.instruction import NO_BARRIER, verify
+from lockstep.isa.instruction import MOST_THREADS, NO_BARRIER, verify
 from lockstep.workload import Code, Kernel, MemoryCopy, Workload
 
 _VOLTA = 70  # instructions have 16 bytes from here on, 8 before
-_MOST_THREADS = 1024
 Extent = int | tuple[int, ...]
 
 
@@ -65,8 +64,10 @@ class KernelBuilder:
     ):
         self.name, self.architecture = name, architecture
         self.grid, self.block = _extent("grid", grid), _extent("block", block)
-        if self._threads > _MOST_THREADS:
-            raise LockstepError(f"block {self.block}: {self._threads} threads; at most 1024")
+        if self._threads > MOST_THREADS:
+            raise LockstepError(
+                f"block {self.block}: {self._threads} threads; at most {MOST_THREADS}"
+            )
         self._needs = {
             "registers": registers,
             "shared_bytes": shared_bytes,

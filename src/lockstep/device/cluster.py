@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Mapping
-from itertools import pairwise
 
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
-from lockstep.model.sm.bind import occupancy
-from lockstep.model.sm.state import MOST_CLUSTER_CTAS
+from lockstep.isa.instruction import MOST_CLUSTER_CTAS
+from lockstep.model.sm.gpc import ctas_held
 from lockstep.workload import Kernel
 
 MOST_PORTABLE = 8  # CTAs; CUDA C++ Programming Guide, thread block clusters
@@ -58,22 +57,20 @@ def most_clusters(kernel: Kernel, gpu: GPU, portable: bool = True) -> int:
     ``portable``: sizes are refused that not every GPU with clusters takes. Raises
     :class:`ClusterError` if the GPU cannot run them.
     """
-    size, name = math.prod(kernel.cluster), f"kernel {kernel.name}"
+    size, name = kernel.cluster_ctas, f"kernel {kernel.name}"
     if size == 1:
-        return occupancy(kernel, gpu)[0] * gpu.sm.count
+        return sum(ctas_held(kernel, gpu))
     if max(gpu.architectures, default=0) < ARCHITECTURE:
         raise ClusterError(f"{name}: {gpu.name} has no clusters; they came with sm_{ARCHITECTURE}")
     most = MOST_PORTABLE if portable else MOST_CLUSTER_CTAS
     if size > most:
         more = f" (if not portable, {MOST_CLUSTER_CTAS})" if portable else ""
         raise ClusterError(f"{name}: clusters of {size} CTAs; a GPU takes at most {most}{more}")
-    if any(blocks % ctas for blocks, ctas in zip(kernel.grid, kernel.cluster)):
+    if not kernel.whole_clusters:
         raise ClusterError(
             f"{name}: clusters of {kernel.cluster} CTAs do not divide the grid {kernel.grid}"
         )
-    each, gpcs, sms = occupancy(kernel, gpu)[0], gpu.sm.gpcs, gpu.sm.count
-    ends = [gpc * sms // gpcs for gpc in range(gpcs + 1)]
-    count = sum((end - start) * each // size for start, end in pairwise(ends))
+    count = sum(ctas // size for ctas in ctas_held(kernel, gpu))
     if count == 0:
         raise ClusterError(f"{name}: no GPC of {gpu.name} holds {size} of its CTAs")
     return count

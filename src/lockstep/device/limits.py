@@ -10,10 +10,7 @@ from lockstep.frontend.exec.resident import Geometry
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx.syntax import Function
-from lockstep.workload import Code, Kernel
-
-MOST_BLOCKS = (2**31 - 1, 65535, 65535)  # CUDA C++ Programming Guide, technical specifications
-MOST_BLOCK = (1024, 1024, 64)  # the same
+from lockstep.workload import MOST_BLOCK, MOST_GRID, Code, Kernel
 
 
 def places(program: Program, geometry: Geometry, gpu: GPU, portable: bool = True) -> int:
@@ -23,7 +20,7 @@ def places(program: Program, geometry: Geometry, gpu: GPU, portable: bool = True
     Raises :class:`WorkloadError` if the GPU cannot run it.
     """
     grid, block, shared = geometry.grid, geometry.block, geometry.dynamic_shared
-    _check(program.name, "grid", grid, MOST_BLOCKS)
+    _check(program.name, "grid", grid, MOST_GRID)
     _check(program.name, "block", block, MOST_BLOCK)
     threads = block[0] * block[1] * block[2]
     if threads > MOST_THREADS:

@@ -1,6 +1,5 @@
 """Kernel slots: binding a kernel to the machine, feeding it with CTAs, and its end."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS, OpClass
 from lockstep.model.sm import bind
+from lockstep.model.sm.gpc import check_cluster
 from lockstep.model.sm.state import ISSUE
 from lockstep.workload import Cta, Exchange, Kernel, Source
 
@@ -77,7 +77,7 @@ class KernelTable:
         slot = self.free_slot()
         needs = bind.cta_needs(kernel, self.gpu)
         bind.occupancy(kernel, self.gpu)
-        cluster = bind.cluster_ctas(kernel, self.gpu)
+        check_cluster(kernel, self.gpu)
         if not self.running:
             self._code_used = 0
             self.streams.drop_all()
@@ -88,7 +88,7 @@ class KernelTable:
         state = self.streams.sm.kernels[slot]
         for name in state.dtype.names:
             state[name] = 0
-        state.active, state.started, state.cluster = 1, -1, cluster
+        state.active, state.started, state.cluster = 1, -1, kernel.cluster_ctas
         for name, need in needs.items():
             state[name] = need
         state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
@@ -130,7 +130,7 @@ class KernelTable:
 
         One CTA may complete a whole cluster, for which there must be room.
         """
-        cluster = math.prod(run.kernel.cluster)
+        cluster = run.kernel.cluster_ctas
         room = self.streams.sm.pending.shape[1] - cluster
         while not run.exhausted and (free := room - self.streams.waiting(run.slot)) >= 0:
             batch, records, most = {}, 0, free + 1 if cluster == 1 else 1
@@ -205,7 +205,7 @@ class KernelTable:
             key = tuple(i // c for i, c in zip(cta.index, shape))
             members = run.clusters.setdefault(key, {})
             members[number] = cta
-            if len(members) == math.prod(shape):
+            if len(members) == run.kernel.cluster_ctas:
                 complete |= sorted(run.clusters.pop(key).items())
         return complete
 

@@ -95,7 +95,9 @@ NO_CONSTANT = -1  # `constant` of an instruction without one
 CONSTANT_BANK = 1 << 16  # bytes that a bank of constant memory can have
 CONSTANT_BANKS = 32  # that an instruction can name
 WARP_SIZE = 32
+# CUDA C++ Programming Guide, technical specifications per compute capability
 MOST_THREADS = 1024  # of a CTA
+MOST_CLUSTER_CTAS = 16  # of the largest, non-portable cluster of an H100
 
 INSTRUCTION = np.dtype(
     [

@@ -85,9 +85,14 @@ def test_negative_sizes_are_refused(memory):
         memory.allocate(-1)
 
 
-@given(st.data())
-def test_allocations_are_apart_sorted_and_found(data):
-    memory = DeviceMemory(CAPACITY)
+def test_allocations_are_apart_sorted_and_found(memory):
+    """All examples in one memory: to reserve a range beside others means to collect garbage."""
+    given(st.data())(lambda data: allocate_and_free(memory, data))()
+
+
+def allocate_and_free(memory, data):
+    for address in [int(r["address"]) for r in memory.table[: len(memory)]]:
+        memory.free(address)  # of the example before
     sizes, live = st.integers(0, 5000), {}
     for _ in range(data.draw(st.integers(1, 30))):
         if live and data.draw(st.booleans()):
@@ -115,7 +120,6 @@ def test_allocations_are_apart_sorted_and_found(data):
         assert max(start - place, place - start - size + 1, 0) == min(distances)
     else:
         assert nearest is None
-    memory.close()
 
 
 def test_memory_that_nobody_uses_does_not_move_that_of_others():

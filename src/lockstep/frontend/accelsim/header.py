@@ -4,13 +4,12 @@ import re
 from dataclasses import dataclass
 
 from lockstep.errors import InputError
+from lockstep.isa.instruction import MOST_CLUSTER_CTAS, MOST_THREADS
+from lockstep.workload import MOST_BLOCK, MOST_GRID
 
 MOST_BYTES = 1 << 20  # a header is some hundred bytes, and a mangled name some thousand
 NEWEST_TRACER = 6
-MOST_THREADS = 1024  # in a block; CUDA C++ Programming Guide, compute capabilities
-GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)  # the same source
-BLOCK_LIMITS = (1024, 1024, 64)  # the same source
-CLUSTER_LIMITS = (16, 16, 16)  # CTAs; the same source: 16 together
+_MOST_CLUSTER = (MOST_CLUSTER_CTAS,) * 3
 _KEYS = (
     "kernel name", "kernel id", "grid dim", "cluster dim", "block dim", "shmem",
     "nregs", "binary version", "cuda stream id", "shmem base_addr", "local mem base_addr",
@@ -63,9 +62,9 @@ def parse_header(text: bytes, path) -> Header:
     header = Header(
         name=values.text("kernel name"),
         id=values.number("kernel id", _UNSIGNED),
-        grid=values.triple("grid dim", GRID_LIMITS),
-        cluster=values.triple("cluster dim", CLUSTER_LIMITS, default=(1, 1, 1)),
-        block=values.triple("block dim", BLOCK_LIMITS),
+        grid=values.triple("grid dim", MOST_GRID),
+        cluster=values.triple("cluster dim", _MOST_CLUSTER, default=(1, 1, 1)),
+        block=values.triple("block dim", MOST_BLOCK),
         shared_bytes=values.number("shmem", (1 << 31) - 1),
         registers=values.number("nregs", 256),
         architecture=values.number("binary version", 999),

@@ -15,11 +15,14 @@ from lockstep.workload import (
     TILE_WORDS,
     WARP,
     Cta,
+    object_number,
 )
 
 ALL = (1 << LANES) - 1
 PLAIN, TILED, WAITS = range(3)  # kinds of items
 STREAM, RUNS, ADDRESSES, POOL = range(4)  # columns of ``Expansion.bounds``
+
+number_of = inline(object_number)
 
 STEP = np.dtype(
     [
@@ -201,7 +204,7 @@ def count_tiles(x, number, place, mask):
     for lane in range(LANES):
         barrier = x.stream[place + TILE_BARRIER * LANES + lane]
         if mask >> lane & 1 and barrier > 0:
-            x.copies[number, (barrier - 1) // 8 % OBJECTS] += 1
+            x.copies[number, number_of(barrier - 1)] += 1
 
 
 @inline
@@ -211,7 +214,7 @@ def count_copies(x, number, place):
         word = x.stream[place + lane]
         if word & WAITED:
             address = word & ((1 << OBJECT_SHIFT) - 1)
-            count = x.copies[number, address // 8 % OBJECTS]
+            count = x.copies[number, number_of(word)]
             x.stream[place + lane] = count << OBJECT_SHIFT | address
 
 

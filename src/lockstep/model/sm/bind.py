@@ -1,7 +1,5 @@
 """From specification and static code to the records that the SMs execute."""
 
-import math
-
 import numpy as np
 
 from lockstep.errors import WorkloadError
@@ -25,7 +23,6 @@ from lockstep.model.sm.state import (
     LONG,
     MAX_READS,
     MAX_WRITES,
-    MOST_CLUSTER_CTAS,
     SHORT,
     WRITE_BITS,
 )
@@ -217,24 +214,6 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
             f"an SM of {gpu.name} has {have}"
         )
     return fit[limiter], limiter
-
-
-def cluster_ctas(kernel: Kernel, gpu: GPU) -> int:
-    """CTAs of a cluster of the kernel.
-
-    Raises :class:`WorkloadError` if clusters do not divide the grid, or one can never run.
-    """
-    size = math.prod(kernel.cluster)
-    if size == 1:
-        return 1
-    name = f"kernel {kernel.id} ({kernel.name}): clusters of {kernel.cluster} CTAs"
-    if any(blocks % c for blocks, c in zip(kernel.grid, kernel.cluster)):
-        raise WorkloadError(f"{name} do not divide the grid {kernel.grid}")
-    sms = -(-gpu.sm.count // min(gpu.sm.gpcs, gpu.sm.count))
-    most = min(occupancy(kernel, gpu)[0] * sms, MOST_CLUSTER_CTAS)
-    if size > most:
-        raise WorkloadError(f"{name}; {gpu.name} runs at most {most} of these CTAs together")
-    return size
 
 
 def parameter_bytes(kernel: Kernel, gpu: GPU) -> int:

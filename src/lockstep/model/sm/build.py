@@ -3,7 +3,7 @@
 import numpy as np
 
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT, WARP_SIZE
+from lockstep.isa.instruction import MOST_CLUSTER_CTAS, NAMED_BARRIERS, REGISTER_COUNT, WARP_SIZE
 from lockstep.model.cache import l1, slice_hash, tags
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
@@ -11,6 +11,7 @@ from lockstep.model.records import full, records, zeros
 from lockstep.model.sm import state, tile
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
+from lockstep.model.sm.gpc import first_sms
 from lockstep.model.sm.scheduler import POLICIES, USER
 from lockstep.model.sm.state import Policies, Sm
 from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
@@ -40,7 +41,6 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     """The scalar parameters of the SMs."""
     spec = records(1, state.SPEC)
     s, f, o, m = spec[0], gpu.sm.front_end, gpu.sm.operands, gpu.sm.memory
-    s.gpcs = min(gpu.sm.gpcs, gpu.sm.count)
     s.sms, s.subcores, s.ctas = gpu.sm.count, gpu.sm.subcores, gpu.sm.ctas
     s.warps, s.registers = gpu.sm.warps, gpu.sm.registers
     s.barrier_latency, s.fence_latency = gpu.sm.barrier_latency, gpu.sm.fence_latency
@@ -131,6 +131,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
     instruction_lines = n * (b * s.l0_sets * s.l0_ways + s.l1i_sets * s.l1i_ways)
     sm = Sm(
         spec=spec,
+        first_sms=np.array(first_sms(gpu), np.int64),
         sms=records(n, state.SM_STATE),
         subcores=records((n, b), state.SUBCORE),
         warps=records((n, gpu.sm.warps), state.WARP_STATE),
@@ -160,7 +161,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         n_finished=zeros(n),
         candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),
         kernels=records(slots, state.KERNEL),
-        pending=records((slots, 2 * max(window_ctas, state.MOST_CLUSTER_CTAS)), state.PENDING),
+        pending=records((slots, 2 * max(window_ctas, MOST_CLUSTER_CTAS)), state.PENDING),
         dispatcher=records(1, state.DISPATCHER),
         code=records(256, state.ISSUE),
         warp_streams=records(1 << 10, WARP),

@@ -28,19 +28,13 @@ def find_room(c, kernel):
 
 
 @inline
-def first_sm(c, gpc):
-    """The first SM of a GPC; that of the one behind the last is the number of SMs."""
-    return gpc * c.spec[0].sms // c.spec[0].gpcs
-
-
-@inline
 def find_gpc(c, kernel):
     """The next GPC in turn that has room for a cluster of the kernel, or -1."""
-    n = c.spec[0].gpcs
+    n = len(c.first_sms) - 1
     for turn in range(n):
         gpc = (c.dispatcher[0].next_gpc + turn) % n
         fitting = 0
-        for s in range(first_sm(c, gpc), first_sm(c, gpc + 1)):
+        for s in range(c.first_sms[gpc], c.first_sms[gpc + 1]):
             fitting += room(c, s, kernel)
         if fitting >= kernel.cluster:
             return gpc
@@ -51,7 +45,7 @@ def find_gpc(c, kernel):
 def least_busy(c, gpc, kernel):
     """The SM of a GPC that has room for a CTA and the fewest warps."""
     best = -1
-    for s in range(first_sm(c, gpc), first_sm(c, gpc + 1)):
+    for s in range(c.first_sms[gpc], c.first_sms[gpc + 1]):
         if fits(c, s, kernel) and (best < 0 or c.sms[s].warps_used < c.sms[best].warps_used):
             best = s
     return best
@@ -90,7 +84,7 @@ def dispatch_cluster(c, slot, cycle):
     for rank in range(kernel.cluster):
         s = least_busy(c, gpc, kernel)
         cluster.enter(c, s, start_next(c, s, slot, cycle), row, rank)
-    c.dispatcher[0].next_gpc = (gpc + 1) % c.spec[0].gpcs
+    c.dispatcher[0].next_gpc = (gpc + 1) % (len(c.first_sms) - 1)
     return kernel.cluster
 
 

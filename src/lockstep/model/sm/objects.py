@@ -8,15 +8,11 @@ not waited for. ``workload.OBJECTS`` says which addresses share a count.
 from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
 from lockstep.model.sm.barrier import wake_warp
-from lockstep.workload import OBJECT_SHIFT, OBJECTS
+from lockstep.workload import OBJECT_SHIFT, OBJECTS, object_number
 
 AT_OBJECT = NAMED_BARRIERS  # in place of the number of a barrier: a warp waits at an object
 
-
-@inline
-def number_of(address):
-    """Which count an address belongs to."""
-    return (address & ((1 << OBJECT_SHIFT) - 1)) // 8 % OBJECTS
+number_of = inline(object_number)
 
 
 @inline

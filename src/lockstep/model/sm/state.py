@@ -8,6 +8,7 @@ so that the latest operand also says why a warp waits.
 import numpy as np
 
 from lockstep._jit import Context
+from lockstep.isa.instruction import MOST_CLUSTER_CTAS
 from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.slice_hash import Hash
 
@@ -19,7 +20,6 @@ BANK_BITS, WRITE_BITS = 6, 16  # of a register bank; of a bank and how many regi
 MAX_WRITES = 3  # banks that a result goes to, at most
 RESULTS = 16  # of variable latency that a sub-core keeps in mind until they are written
 DEPENDENCE_BARRIERS = 6
-MOST_CLUSTER_CTAS = 16  # CUDA C++ Programming Guide: the largest, non-portable cluster of an H100
 GROUPS = 8  # groups of asynchronous copies in flight a warp
 SUBCYCLES = 16  # ports of another clock keep time in sixteenths of a core cycle
 
@@ -30,7 +30,7 @@ def _ints(*names: str) -> list[tuple[str, str]]:
 
 SPEC = np.dtype(
     _ints(
-        "sms", "gpcs", "subcores", "warps", "ctas", "registers",
+        "sms", "subcores", "warps", "ctas", "registers",
         "barrier_latency", "fence_latency", "policy", "issue_width",
         "line_bytes", "l0_sets", "l0_ways", "l1i_sets", "l1i_ways", "stream_buffer",
         "l1i_latency", "l2i_latency", "redirect",
@@ -217,6 +217,7 @@ class Sm(Context):
     """All SMs. First index: the SM, unless said otherwise."""
 
     spec: np.recarray
+    first_sms: np.ndarray  # GPCs + 1: the first SM of each, then the number of SMs
     sms: np.recarray  # SM_STATE
     subcores: np.recarray  # SUBCORE, sms x subcores
     warps: np.recarray  # WARP_STATE, sms x warps; slot w belongs to sub-core w % subcores

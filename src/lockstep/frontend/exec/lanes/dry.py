@@ -23,7 +23,7 @@ from lockstep.frontend.exec.lanes.types import PRED, Type, Value
 class _Unmade:
     """A value that has only a type; also a phi, to which anything may come in."""
 
-    __slots__ = ("align", "type")
+    __slots__ = ("type",)
 
     def __init__(self, kind: ir.Type):
         self.type = kind
@@ -62,16 +62,19 @@ def _nothing(self: "_Types", *_: Any, **__: Any) -> None:
 
 
 class _Types:
-    """What an ``ir.IRBuilder`` does, as far as the types of its results go."""
+    """What an ``ir.IRBuilder`` does, as far as the types of its results go.
+
+    Only what lifts do outside functions of the module's own: the bodies of those are not emitted.
+    """
 
     block = None
 
-    add = sub = mul = udiv = urem = and_ = or_ = xor = shl = lshr = ashr = _of_first
-    fadd = fsub = fmul = fdiv = neg = fneg = not_ = insert_element = insert_value = _of_first
+    add = sub = mul = and_ = or_ = xor = shl = lshr = ashr = neg = not_ = _of_first
+    fadd = fsub = fmul = fdiv = _of_first
     trunc = zext = sext = bitcast = inttoptr = ptrtoint = fptrunc = fpext = _of_second
-    sitofp = uitofp = fptoui = fptosi = _of_second
+    sitofp = uitofp = _of_second
     icmp_signed = icmp_unsigned = fcmp_ordered = fcmp_unordered = _compared
-    store = branch = cbranch = ret = position_at_end = position_before = fence = _nothing
+    store = branch = cbranch = position_at_end = _nothing
 
     def select(self, condition: Any, one: Any, other: Any) -> _Unmade:
         return _Unmade(one.type)
@@ -80,9 +83,6 @@ class _Types:
         return _Unmade(typ)
 
     def gep(self, pointer: Any, *_: Any, **__: Any) -> _Unmade:
-        return _Unmade(POINTER)
-
-    def alloca(self, *_: Any) -> _Unmade:
         return _Unmade(POINTER)
 
     def phi(self, kind: ir.Type) -> _Unmade:
@@ -165,10 +165,6 @@ class DryBuilder(LaneBuilder):
     ) -> Any:
         """A function; it is not emitted."""
         return _Function(kind)
-
-    def runtime(self, name: str, arguments: list[Any]) -> Any:
-        """A word."""
-        return _Unmade(WORD)
 
     def fail_if(self, condition: Any) -> None:
         """Nothing fails."""

@@ -19,7 +19,7 @@ from lockstep.frontend.exec.ptx.layout import Layout
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.spelling import respell
 from lockstep.frontend.exec.ptx.vectors import split_vectors
-from lockstep.isa.instruction import MOST_THREADS
+from lockstep.isa.instruction import MOST_CLUSTER_CTAS, MOST_THREADS
 from lockstep.isa.ptx.syntax import (
     Function,
     Immediate,
@@ -35,7 +35,6 @@ from lockstep.isa.ptx.syntax import (
     Vector,
 )
 
-MOST_CLUSTER_CTAS = 16  # CUDA C++ Programming Guide: non-portable clusters
 SHOWN = 10  # places of further refusals in a message
 
 
