@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lockstep.api import gpu, gpu_for, gpu_names, load, save, simulate
     from lockstep.builder import KernelBuilder
     from lockstep.device import Device
-    from lockstep.errors import InputError, LockstepError, SpecError, WorkloadError
+    from lockstep.errors import InputError, LockstepError, PolicyError, SpecError, WorkloadError
     from lockstep.frontend.exec.faults import LaunchError
     from lockstep.metrics.result import Result
     from lockstep.report.summary import summary
@@ -26,7 +26,7 @@ _HOMES = {
     "lockstep.api": ("gpu", "gpu_for", "gpu_names", "load", "save", "simulate"),
     "lockstep.builder": ("KernelBuilder",),
     "lockstep.device": ("Device",),
-    "lockstep.errors": ("InputError", "LockstepError", "SpecError", "WorkloadError"),
+    "lockstep.errors": ("InputError", "LockstepError", "PolicyError", "SpecError", "WorkloadError"),
     "lockstep.frontend.exec.faults": ("LaunchError",),
     "lockstep.metrics.result": ("Result",),
     "lockstep.report.summary": ("summary",),
@@ -40,6 +40,7 @@ __all__ = [
     "KernelBuilder",
     "LaunchError",
     "LockstepError",
+    "PolicyError",
     "Result",
     "SpecError",
     "WorkloadError",

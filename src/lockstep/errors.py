@@ -25,6 +25,10 @@ class SpecError(LockstepError):
     """A GPU specification or an override names no field, or a value outside its range."""
 
 
+class PolicyError(LockstepError):
+    """A user's policy cannot be compiled, or does what it may not."""
+
+
 class WorkloadError(LockstepError):
     """A kernel cannot run on the chosen GPU: for example one CTA needs more than an SM has."""
 

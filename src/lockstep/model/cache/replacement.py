@@ -12,7 +12,7 @@ It may change ``mark``, nothing else. Ways with ``pending`` set cannot go; if th
 them, or no index at all, the least recently used way goes instead.
 """
 
-from lockstep._jit import inline, jit, policy, record_array
+from lockstep._jit import inline, jit, record_array
 from lockstep.isa.instruction import CachePolicy
 from lockstep.model.cache.tags import (
     FIFO,
@@ -24,6 +24,7 @@ from lockstep.model.cache.tags import (
     _reset,
     way_of,
 )
+from lockstep.model.policy import compile_policy
 
 STREAMING = int(CachePolicy.STREAMING)
 KEEP = int(CachePolicy.KEEP)
@@ -35,7 +36,8 @@ _RANDOM_MASK = (1 << 62) - 1
 
 def compile_victim(function):
     """A user's replacement policy, ready to be passed to the model."""
-    return policy(function, "int64", record_array(WAY), "int64", "int64", "int64")
+    usage, kinds = "victim(ways, first, count, now)", (record_array(WAY), *["int64"] * 3)
+    return compile_policy(function, usage, *kinds, writes=("mark",))
 
 
 def first_way(ways, first, count, now):

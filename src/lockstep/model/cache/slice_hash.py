@@ -26,8 +26,9 @@ import functools
 
 import numpy as np
 
-from lockstep._jit import Context, inline, policy
+from lockstep._jit import Context, inline
 from lockstep.model.divisor import DIVISOR, divisor, quotient
+from lockstep.model.policy import compile_policy
 
 LINEAR = 0
 XOR = 1
@@ -93,7 +94,7 @@ def _images(kind: int, power: int) -> list[int]:
 
 def compile_hash(function):
     """A user's slice hash, ready to be passed to the model."""
-    return policy(function, "int64", "int64", "int64")
+    return compile_policy(function, "slice_of(line_address, slices)", "int64", "int64")
 
 
 def first_slice(line_address, slices):

@@ -15,16 +15,18 @@ the wrong row). It also says when to look again.
   ``first``.
 """
 
-from lockstep._jit import force_inline, jit, policy, record_array
+from lockstep._jit import force_inline, jit, record_array
 from lockstep.model.clock import NEVER
 from lockstep.model.dram.queue import command_of
 from lockstep.model.dram.state import CLOSED, NONE, REQUEST, USER
 from lockstep.model.dram.timing import ACT, PRE, RD, earliest
+from lockstep.model.policy import compile_policy
 
 
 def compile_scheduler(function):
     """A user's DRAM scheduler, ready to be passed to the model."""
-    return policy(function, "int64", record_array(REQUEST), "int64", "int64", "int64")
+    usage, kinds = "pick(queue, first, count, now)", (record_array(REQUEST), *["int64"] * 3)
+    return compile_policy(function, usage, *kinds)
 
 
 def pick_none(queue, first, count, now):

@@ -10,7 +10,8 @@ A constant operand is looked up only then: if it is absent, nobody issues for a 
 The candidates are ordered from the oldest to the youngest.
 """
 
-from lockstep._jit import force_inline, policy, record_array
+from lockstep._jit import force_inline, record_array
+from lockstep.model.policy import compile_policy
 from lockstep.model.sm.accounting import NO_WARP, account, account_issue
 from lockstep.model.sm.issue import STALL_CONSTANT, examine, has_constant, issue
 from lockstep.model.sm.state import CANDIDATE, NEVER
@@ -22,7 +23,9 @@ GTO, LRR, GTY, OLDEST, USER = 0, 1, 2, 3, 4
 
 def compile_scheduler(function):
     """A user's warp scheduler, ready to be passed to the model."""
-    return policy(function, "int64", record_array(CANDIDATE), "int64", "int64", "int64", "int64")
+    usage = "pick(warps, first, count, last, now)"
+    kinds = record_array(CANDIDATE), "int64", "int64", "int64", "int64"
+    return compile_policy(function, usage, *kinds)
 
 
 def first_ready(warps, first, count, last, now):

@@ -1,0 +1,67 @@
+"""Policies of the user: what such a function must be is checked before it is compiled."""
+
+import dis
+import inspect
+from types import FunctionType
+
+from lockstep._jit import DISABLED, policy
+from lockstep.errors import PolicyError
+
+_STORES = ("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR")
+_NO_REASON = "Failed in nopython mode pipeline"
+_REASONS = {
+    "NRT required": "it allocates memory, as for a list or an array",
+    "No conversion from none": "it may end without an answer",
+}
+
+
+def compile_policy(function, usage: str, *arguments, writes: tuple[str, ...] = ()):
+    """A user's plain function, ready to be called by the model; its answer is an int64.
+
+    ``usage`` is how it is called, ``arguments`` are its types, see :func:`lockstep._jit.policy`,
+    ``writes`` are the fields of records that it may change. Raises PolicyError, in one line.
+    """
+    function = getattr(function, "py_func", function)  # as the user's own @njit wraps it
+    if not isinstance(function, FunctionType):
+        raise PolicyError(f"a policy is a plain Python function; found {type(function).__name__}")
+    _check_call(function, usage, len(arguments))
+    _check_code(function, writes)
+    try:
+        return policy(function, "int64", *arguments)
+    except Exception as error:  # all kinds, from several layers of the compiler
+        raise _wrong(function, f"cannot be compiled: {_reason(error)}") from error
+
+
+def _check_call(function: FunctionType, usage: str, count: int) -> None:
+    parameters = inspect.signature(function).parameters.values()
+    plain = all(p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for p in parameters)
+    if not plain or len(parameters) != count:
+        raise _wrong(function, f"takes {inspect.signature(function)}; it is called as {usage}")
+
+
+def _check_code(function: FunctionType, writes: tuple[str, ...]) -> None:
+    """Exceptions get lost in compiled code, and the model relies on its records."""
+    for step in dis.get_instructions(function):
+        line = step.positions.lineno if step.positions else None
+        if step.opname == "RAISE_VARARGS" and not DISABLED:
+            message = "raises an exception, which compiled code cannot pass on; it may return -1"
+            raise _wrong(function, message, line)
+        if step.opname in _STORES and step.argval not in writes:
+            what = repr(step.argval) if step.opname.endswith("ATTR") else "what it is given"
+            allowed = f"only {', '.join(writes)}" if writes else "nothing"
+            raise _wrong(function, f"changes {what}; it may change {allowed}", line)
+
+
+def _reason(error: Exception) -> str:
+    """The line of the compiler's message that says most."""
+    if isinstance(error, KeyError):
+        return f"there is no field {error}"
+    lines = [line.strip() for line in str(error).splitlines()]
+    first = next((x for x in lines if x and not x.startswith(_NO_REASON)), type(error).__name__)
+    return next((meant for start, meant in _REASONS.items() if first.startswith(start)), first)
+
+
+def _wrong(function: FunctionType, message: str, line: int | None = None) -> PolicyError:
+    code = function.__code__
+    place = f"{code.co_filename}, line {line or code.co_firstlineno}"
+    return PolicyError(f"{place}: policy {function.__name__} {message}")

@@ -1,0 +1,112 @@
+"""What a policy must be, and what is said of one that is not."""
+
+import functools
+
+import pytest
+
+import lockstep
+from lockstep._jit import DISABLED
+from lockstep.errors import PolicyError
+from lockstep.model.policy import compile_policy
+
+USAGE = "pick(a, b)"
+
+
+def compiled(function, **options):
+    return compile_policy(function, USAGE, "int64", "int64", **options)
+
+
+def refused(function, message, **options):
+    with pytest.raises(PolicyError, match=message) as error:
+        compiled(function, **options)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_policy_is_called_by_its_arguments():
+    add = compiled(lambda a, b: a + 2 * b)
+    assert (add if DISABLED else add.ctypes)(3, 4) == 11
+
+
+@pytest.mark.parametrize("function", [3, "gto", max, functools.partial(max, 1), str])
+def test_a_policy_is_a_plain_function(function):
+    refused(function, f"a plain Python function; found {type(function).__name__}")
+
+
+def one(a):
+    return a
+
+
+def any_number(*all_of_them):
+    return all_of_them[0]
+
+
+def one_too_many(a, b, c=5):
+    return a + b + c
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [(one, r"\(a\)"), (any_number, r"\(\*all_of_them\)"), (one_too_many, r"\(a, b, c=5\)")],
+)
+def test_the_arguments_are_checked(function, arguments):
+    text = refused(function, rf"takes {arguments}; it is called as pick\(a, b\)")
+    assert text.startswith(f"{__file__}, line {function.__code__.co_firstlineno}: ")
+
+
+def raises(a, b):
+    if a > b:
+        raise ValueError("no")
+    return 0
+
+
+def asserts(a, b):
+    assert a > b
+    return 0
+
+
+@pytest.mark.skipif(DISABLED, reason="nothing is compiled")
+@pytest.mark.parametrize("function", [raises, asserts])
+def test_exceptions_that_would_get_lost_are_refused(function):
+    line = function.__code__.co_firstlineno
+    text = refused(function, "raises an exception, which compiled code cannot pass on")
+    assert f"line {line + 1}:" in text or f"line {line + 2}:" in text
+
+
+def changes(a, b):
+    a.ready = 1
+    return 0
+
+
+def replaces(a, b):
+    a[b] = 1
+    return 0
+
+
+def test_records_are_not_changed_but_where_it_is_said():
+    refused(changes, "policy changes changes 'ready'; it may change nothing")
+    refused(changes, "it may change only mark", writes=("mark",))
+    refused(replaces, "changes what it is given; it may change nothing")
+
+
+@pytest.mark.skipif(DISABLED, reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda a, b: None, "cannot be compiled: it may end without an answer"),
+        (lambda a, b: "gto", "cannot be compiled: No conversion from"),
+        (lambda a, b: NOWHERE, "cannot be compiled: .*NOWHERE"),  # noqa: F821
+        (lambda a, b: [a, b][a], "cannot be compiled: it allocates memory"),
+    ],
+)
+def test_what_the_compiler_says_is_one_line(function, message):
+    refused(function, message)
+
+
+@pytest.mark.skipif(DISABLED, reason="nothing is compiled")
+def test_a_field_that_is_not_there_is_named(repository):
+    def pick(warps, first, count, last, now):
+        return warps[first].redy
+
+    with pytest.raises(lockstep.PolicyError, match="there is no field 'redy'"):
+        lockstep.simulate(repository / "examples/vecadd", "QV100", scheduler=pick)
