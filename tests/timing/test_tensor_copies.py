@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import lockstep
-import tensor_programs as programs
-import tensor_twin as twin
 from lockstep.model.sm.bulk import LINE_INTERVAL
+from ptx_twin import tensor as twin
+from ptx_twin import tensor_programs as programs
 
 SECTOR = 32
 

@@ -60,7 +60,7 @@ class Cache:
     def reply(self, entry, sectors, now=0, policy=0):
         """Sectors of an MSHR entry arrive; the accesses that are complete now, with the cycle."""
         self.c.n_done[0] = 0
-        l1_fill.fill(self.c, 0, entry, sectors, policy, now)
+        l1_fill.fill(self.c, 0, entry, sectors, policy)
         port.serve_waiters(self.c, 0, entry, sectors, now)
         done = self.c.done[0, : self.c.n_done[0]]
         assert (done.kind == DONE_ACCESS).all()

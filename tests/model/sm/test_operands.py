@@ -42,8 +42,8 @@ def test_operands_of_one_bank_fit_into_the_window(ports):
 def test_what_does_not_fit_into_the_window_delays_and_holds_the_sub_core(ports, n):
     c, read = ports(banks=2, window=3)
     assert read(reading(*range(0, 2 * n, 2)), 10) == n - 3
-    assert operands.available(c, 0, 0, 10) == 10 + 1 + n - 3
-    assert operands.available(c, 0, 1, 10) == 0, "other sub-cores have ports of their own"
+    assert operands.available(c, 0, 0) == 10 + 1 + n - 3
+    assert operands.available(c, 0, 1) == 0, "other sub-cores have ports of their own"
     assert c.counters[0].operand_conflicts == n - 3
 
 
@@ -147,9 +147,9 @@ def collectors(tiny, idle_sms):
 def test_collectors_work_while_others_issue(collectors):
     c, read = collectors(units=2)
     assert read(reading(0, 4, 8, banks=4), 10) == 2  # three reads of one bank: 11, 12, 13
-    assert operands.available(c, 0, 0, 10) == 0, "the other collector is free"
+    assert operands.available(c, 0, 0) == 0, "the other collector is free"
     assert read(reading(1, 5, 9, banks=4), 11) == 2
-    assert operands.available(c, 0, 0, 11) == 14, "the first has its operands after 13"
+    assert operands.available(c, 0, 0) == 14, "the first has its operands after 13"
     assert c.counters[0].operand_conflicts == 0
 
 

@@ -8,7 +8,7 @@ import pytest
 from lockstep._jit import jit
 from lockstep.model.sm import tile
 from lockstep.workload import TILE_AXES, TILE_WORDS
-from tensor_twin import rows_of
+from ptx_twin.tensor import rows_of
 
 NOTHING = [0, 0, 0, 1, 0, 0]
 

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockstep.builder import KernelBuilder
+from lockstep.gpus import library
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass.lifting import lift
 from lockstep.model.sm import bind, write_ports
-from lockstep.model.sm.state import BANK_BITS, LONG, RESULTS, SHORT, WRITE_BITS
+from lockstep.model.sm.state import BANK_BITS, LONG, MAX_WRITES, RESULTS, SHORT, WRITE_BITS
 
 pytestmark = pytest.mark.plain
 
@@ -23,6 +24,12 @@ def writing(*registers, banks=2):
     packed = [bank | n << BANK_BITS for bank, n in enumerate(counts) if n]
     writes = sum(entry << WRITE_BITS * i for i, entry in enumerate(packed))
     return SimpleNamespace(writes=writes, more_writes=max(counts) - 1)
+
+
+def expect(c, instruction, cycle, producer):
+    """A result of instruction 0 of the warp in slot 0."""
+    owner = write_ports.owner_of(c, 0, 0, 0, producer)
+    write_ports.expect(c, 0, 0, owner, instruction, cycle)
 
 
 @pytest.fixture
@@ -47,7 +54,7 @@ def ports(tiny, idle_sms):
         for i, r in enumerate(registers):
             instruction.check[i] = r | 1 << 16
             c.ready[0, 0, r] = last << 2 | LONG
-        write_ports.expect(c, 0, 0, 0, 0, made, last, LONG)
+        expect(c, made, last, LONG)
         write_ports.settle_results(c, 0, 0, last if now is None else now)
         return int(c.ready[0, 0, registers[0]]) >> 2
 
@@ -116,7 +123,7 @@ def test_what_came_while_nobody_looked_is_written_then(ports):
 def test_a_result_of_a_cta_that_has_ended_delays_nobody(ports):
     c, fixed, _ = ports
     fixed([4], 100, 96)
-    write_ports.expect(c, 0, 0, 0, 0, writing(8), 100, LONG)
+    expect(c, writing(8), 100, LONG)
     c.warps[0, 0].age = 8
     c.ready[0, 0, 8] = 5
     write_ports.settle_results(c, 0, 0, 100)
@@ -126,7 +133,7 @@ def test_a_result_of_a_cta_that_has_ended_delays_nobody(ports):
 def test_results_are_written_in_the_order_in_which_they_come(ports):
     c, _, _ = ports
     for cycle in (105, 103, 104, 103):
-        write_ports.expect(c, 0, 0, 0, 0, writing(8), cycle, SHORT)
+        expect(c, writing(8), cycle, SHORT)
     sub = c.subcores[0, 0]
     assert sub.result_next == 103
     write_ports.settle_results(c, 0, 0, 103)
@@ -139,7 +146,7 @@ def test_results_are_written_in_the_order_in_which_they_come(ports):
 def test_more_results_than_there_is_room_for_are_no_error(ports):
     c, _, _ = ports
     for cycle in range(100, 100 + 3 * RESULTS):
-        write_ports.expect(c, 0, 0, 0, 0, writing(8), cycle, LONG)
+        expect(c, writing(8), cycle, LONG)
     assert c.subcores[0, 0].result_count == RESULTS
     write_ports.settle_results(c, 0, 0, 1000)
     assert c.subcores[0, 0].result_count == 0
@@ -163,7 +170,7 @@ def test_ports_agree_with_a_naive_twin(tiny, idle_sms, steps):
         if is_load:
             made = writing(*[register + 2 * k for k in range(number)])
             before = int(c.counters[0].write_conflicts)
-            write_ports.expect(c, 0, 0, 0, 0, made, last, LONG)
+            expect(c, made, last, LONG)
             write_ports.settle_results(c, 0, 0, last)
             assert c.counters[0].write_conflicts - before == written[-1] - last
         else:
@@ -190,6 +197,22 @@ def test_where_results_go(tiny):
         0,
     ]
     assert found["more_writes"].tolist() == [0, 0, 1, 0]
+
+
+def test_three_banks_are_enough_for_every_gpu():
+    """Of as many registers as the widest instruction writes: all banks have their place."""
+    for name in library.names():
+        gpu = library.gpu(name)
+        if gpu.sm.operands.style == "ports":
+            (found,) = records(gpu, ("LDG.E.128.SYS", 4))
+            places = [found["writes"] >> WRITE_BITS * k for k in range(gpu.sm.operands.banks)]
+            assert [p & (1 << BANK_BITS) - 1 for p in places] == [*range(gpu.sm.operands.banks)]
+
+
+def test_of_more_banks_than_three_the_others_are_not_found_busy(tiny):
+    (found,) = records(tiny(**{"sm.operands.banks": 4}), ("LDG.E.128.SYS", 4))
+    entries = [bank | 1 << BANK_BITS for bank in range(MAX_WRITES)]
+    assert found["writes"] == sum(entry << WRITE_BITS * k for k, entry in enumerate(entries))
 
 
 @pytest.mark.parametrize(

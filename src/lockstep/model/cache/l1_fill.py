@@ -29,7 +29,7 @@ def reserve_line(c, s, row, way, line, policy):
 
 
 @inline
-def fill(c, s, e, sectors, policy, now):
+def fill(c, s, e, sectors, policy):
     """Sectors of an MSHR entry arrive: they become valid. The entry's waiters are the caller's."""
     l1 = c.l1
     entry = l1.entries[s, e]

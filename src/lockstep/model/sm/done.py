@@ -58,7 +58,8 @@ def complete(c, s, a, cycle, now):
         lower_barrier(warp, instruction, cycle)
         if instruction.writes != 0:
             b = w % c.spec[0].subcores
-            write_ports.expect(c, s, b, w, access.code, instruction, cycle, LONG)
+            owner = write_ports.owner_of(c, s, w, access.code, LONG)
+            write_ports.expect(c, s, b, owner, instruction, cycle)
     if instruction.op == TILE_COPY and c.bulk_places[s, a, TILE_BARRIER] > 0:
         barrier = c.bulk_places[s, a, TILE_BARRIER] - 1
         complete_object(c, s, warp.cta, barrier, max(cycle, now))

@@ -77,7 +77,7 @@ def blocked(warp, cycle, reason):
 
 
 @force_inline
-def waits_for_operands(c, s, w, warp, instruction, now):
+def waits_for_operands(c, s, w, warp, instruction):
     """Cycle << 2 | producer until which registers or dependence barriers block the warp."""
     if c.kernels[warp.kernel].control:
         return barriers_clear(warp, instruction.wait_mask)
@@ -109,7 +109,7 @@ def free_unit(c, s, b, unit):
 @force_inline
 def resources(c, s, b, warp, instruction, now):
     """Cycle at which ports, unit and queue are free for the instruction; sets the reason."""
-    at = operands.available(c, s, b, now)
+    at = operands.available(c, s, b)
     if at > now:
         return blocked(warp, at, STALL_OPERANDS)
     if instruction.memory and warp.mask != 0:
@@ -124,7 +124,7 @@ def resources(c, s, b, warp, instruction, now):
 
 
 @force_inline
-def synchronises(c, s, w, warp, instruction, now):
+def synchronises(warp, instruction, now):
     """Cycle until which a fence or a group wait holds the warp; sets the reason."""
     if instruction.op == FENCE and warp.outstanding > 0:
         return blocked(warp, NEVER, STALL_FENCE)
@@ -160,14 +160,14 @@ def examine(c, s, b, w, now):
             if at > now:
                 warp.stall_until = at
                 return blocked(warp, at, STALL_FETCH)
-        operand = waits_for_operands(c, s, w, warp, instruction, now)
+        operand = waits_for_operands(c, s, w, warp, instruction)
         if operand >> 2 > now:
             return blocked(warp, operand >> 2, reason_of(operand & 3, kernel.control))
         warp.cleared = CLEARED if instruction.constant < 0 else UNREAD
     at = resources(c, s, b, warp, instruction, now)
     if at > now:
         return at
-    return synchronises(c, s, w, warp, instruction, now)
+    return synchronises(warp, instruction, now)
 
 
 @force_inline
@@ -220,7 +220,8 @@ def execute(c, s, b, w, warp, instruction, now):
         if result == FIXED:
             write_ports.write(c, s, b, instruction.writes, done, now)
         else:
-            write_ports.expect(c, s, b, w, warp.static, instruction, done, result)
+            owner = write_ports.owner_of(c, s, w, warp.static, result)
+            write_ports.expect(c, s, b, owner, instruction, done)
 
 
 @force_inline

@@ -84,7 +84,7 @@ def read(c, s, b, w, instruction, now):
 
 
 @force_inline
-def available(c, s, b, now):
+def available(c, s, b):
     """Cycle from which the sub-core can read another instruction's operands."""
     if c.spec[0].collectors_style:
         return c.register_ports[s, b, free_collector(c, s, b)]

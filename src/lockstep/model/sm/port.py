@@ -148,7 +148,7 @@ def receive(c, replies, s, now):
         note(c, s, DONE_ACKNOWLEDGED, message.tag, now)
     elif message.tag >= 0:
         counters.miss_latency += now - message.issued
-        fill(c, s, message.tag, message.sectors, message.policy, now)
+        fill(c, s, message.tag, message.sectors, message.policy)
         serve_waiters(c, s, message.tag, message.sectors, now)
     else:
         counters.miss_latency += now - message.issued

@@ -17,7 +17,9 @@ FIXED, LONG, SHORT = 0, 1, 2
 MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
 MAX_READS = 8  # vector registers read through the ports, at most
 BANK_BITS, WRITE_BITS = 6, 16  # of a register bank; of a bank and how many registers it gets
-MAX_WRITES = 3  # banks that a result goes to, at most
+# Banks that a result goes to, at most: what fits into a word, and more than the two banks of every
+# built-in GPU with ports. Of more banks, the others are not found busy.
+MAX_WRITES = 3
 RESULTS = 16  # of variable latency that a sub-core keeps in mind until they are written
 DEPENDENCE_BARRIERS = 6
 GROUPS = 8  # groups of asynchronous copies in flight a warp
@@ -74,7 +76,7 @@ WRITE_PORT = np.dtype(_ints("taken", "since"))
 
 RESULT = np.dtype(_ints("cycle", "first", "writes", "owner"))
 """A result of variable latency under way: the cycles of its last and first write if it meets no
-other, where it goes as in ISSUE, and whose it is (``write_ports.expect``)."""
+other, where it goes as in ISSUE, and whose it is (``write_ports.owner_of``)."""
 
 KERNEL = np.dtype(
     _ints(

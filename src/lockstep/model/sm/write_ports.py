@@ -45,10 +45,17 @@ def write(c, s, b, writes, cycle, now):
 
 
 @force_inline
-def expect(c, s, b, w, code, instruction, cycle, producer):
+def owner_of(c, s, w, code, producer):
+    """Whose a result is, as one number: of a warp's instruction ``code``, LONG or SHORT."""
+    age = c.warps[s, w].age & ((1 << AGE_BITS) - 1)
+    return (((code << AGE_BITS | age) << PRODUCER_BITS | producer) << SLOT_BITS) | w
+
+
+@force_inline
+def expect(c, s, b, owner, instruction, cycle):
     """A result of variable latency is written in ``cycle`` if it meets no other.
 
-    ``code`` is its instruction's index. If there are too many, the next one is not held up.
+    If there are too many, the next one is not held up.
     """
     sub = c.subcores[s, b]
     if sub.result_count == 0:
@@ -67,8 +74,7 @@ def expect(c, s, b, w, code, instruction, cycle, producer):
     result.cycle = cycle
     result.first = cycle - instruction.more_writes
     result.writes = instruction.writes
-    age = c.warps[s, w].age & ((1 << AGE_BITS) - 1)
-    result.owner = (((code << AGE_BITS | age) << PRODUCER_BITS | producer) << SLOT_BITS) | w
+    result.owner = owner
     sub.result_count += 1
     sub.result_next = min(sub.result_next, cycle)
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import lockstep
-import tensor_twin as twin
 from lockstep.device.arguments import pack
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.isa.instruction import OpClass
 from lockstep.workload import OBJECT_SHIFT, TILE_BARRIER, TILE_MASK, TILE_WORDS
+from ptx_twin import tensor as twin
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 LOAD = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%x], [%a], %n, [%b];"

@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 
 import lockstep
-import tensor_twin as twin
 from lockstep.frontend.exec.tensor_maps import replace_address
-from tensor_programs import COPIES, LOAD, SHARED, kernel, load_body, map_of, matrix, store_body
+from ptx_twin import tensor as twin
+from ptx_twin.tensor_programs import (
+    COPIES,
+    LOAD,
+    SHARED,
+    kernel,
+    load_body,
+    map_of,
+    matrix,
+    store_body,
+)
 
 CASES = 12  # a kernel
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import lockstep
-import tensor_programs as programs
-import tensor_twin as twin
 from lockstep.device.arguments import pack
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.isa.instruction import OpClass
 from lockstep.workload import OBJECT_SHIFT, TILE_BARRIER, TILE_MASK, TILE_WORDS
+from ptx_twin import tensor as twin
+from ptx_twin import tensor_programs as programs
 
 CASES = 12
 

@@ -10,7 +10,6 @@ from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
 from lockstep.frontend.exec.lanes.matrix import (
-    BITS,
     Layout,
     Numbers,
     Place,
@@ -18,6 +17,7 @@ from lockstep.frontend.exec.lanes.matrix import (
     ProductKind,
     permuted,
 )
+from lockstep.frontend.exec.lanes.matrix_elements import BITS
 from lockstep.frontend.exec.lanes.types import I32, Value
 
 _FIELD = 4  # bits of metadata for each run of columns

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes.addresses import Access, host_addresses, refuse
+from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
 from lockstep.frontend.exec.lanes.atomics import Combination
 from lockstep.frontend.exec.lanes.builder import BIT, HALF, POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import (
@@ -16,22 +16,17 @@ from lockstep.frontend.exec.lanes.flow import (
     counted,
     either,
     element,
-    lanes_in_order,
     outlined,
     slot,
     spill,
 )
-from lockstep.frontend.exec.lanes.memory import gather
+from lockstep.frontend.exec.lanes.tensor_tile import TensorTile, Walks, walks_of
 from lockstep.frontend.exec.lanes.tensor_walk import Walk
 from lockstep.frontend.exec.lanes.types import BF16, F16, F32, F64, I32, I64, PRED, Value
 from lockstep.frontend.exec.state import Window
 from lockstep.frontend.exec.tensor_maps import (
     CHUNK,
-    IM2COL,
-    INTERLEAVES,
     KINDS,
-    MAGIC,
-    MAP_ALIGNMENT,
     OOB_NAN,
 )
 
@@ -47,42 +42,6 @@ REDUCED = {
 }
 """Element types of each reduction."""
 _ROUNDED = ("tf32", "tf32.ftz")  # what a load rounds to; nearest, ties away from zero
-
-
-@dataclass(frozen=True)
-class TensorTile:
-    """A tile for each active lane: its tensor map, first coordinates (i32, innermost first).
-
-    ``mode``: TILED or IM2COL, which has ``offsets`` (i32) in the bounding box. Sites: ``bad``
-    (Window.TENSOR_MAP) reports what is no tensor map, ``site`` (Window.GLOBAL) is that of the
-    tensor.
-    """
-
-    mode: int
-    map: Access
-    bad: ir.Value
-    site: ir.Value
-    coordinates: list[Value]
-    offsets: list[Value]
-
-    @property
-    def name(self) -> str:
-        """Distinguishes tiles for which different code is needed."""
-        mode = "im2col" if self.mode == IM2COL else "tile"
-        return f"{mode}_{self.map.window.name.lower()}_{len(self.coordinates)}"
-
-    @property
-    def arguments(self) -> Values:
-        """What an outlined function needs of it: :meth:`inside` takes them."""
-        numbers = [c.ir for c in (*self.coordinates, *self.offsets)]
-        return [self.map.address.ir, self.map.site, self.bad, self.site, *numbers]
-
-    def inside(self, address: ir.Value, site: ir.Value, bad, own, *numbers) -> "TensorTile":
-        """The same in an outlined function that got the arguments."""
-        values = [Value(n, I32) for n in numbers]
-        rank = len(self.coordinates)
-        place = self.map.inside(address, site)
-        return TensorTile(self.mode, place, bad, own, values[:rank], values[rank:])
 
 
 def load_tile(b: LaneBuilder, tile: TensorTile, shared: Access) -> Value:
@@ -164,74 +123,6 @@ def _check_room(b: LaneBuilder, shared: Access, last: Value) -> None:
     small = b.ir.icmp_unsigned("<", last.ir, most)
     end = b.ir.trunc(b.ir.select(small, last.ir, most), b.vector(I32))
     host_addresses(b, replace(shared, address=Value(b.ir.add(shared.address.ir, end), I32)))
-
-
-@dataclass(frozen=True)
-class Walks:
-    """The walks of all active lanes; ``maps``: host addresses of their tensor maps (i64)."""
-
-    b: LaneBuilder
-    tile: TensorTile
-    maps: ir.Value  # spilled
-    numbers: Values  # spilled
-
-    def each(self) -> "_EachLane":
-        """A loop over the active lanes: lane number (i32) and :class:`Walk`."""
-        return _EachLane(self)
-
-
-class _EachLane:
-    def __init__(self, walks: Walks):
-        self._walks, self._lanes = walks, lanes_in_order(walks.b)
-
-    def __enter__(self) -> tuple[ir.Value, Walk]:
-        b, tile = self._walks.b, self._walks.tile
-        lane = self._lanes.__enter__()
-        record = b.ir.load(element(b, self._walks.maps, WORD, lane), typ=WORD)
-        numbers = [b.ir.load(element(b, n, HALF, lane), typ=HALF) for n in self._walks.numbers]
-        rank = len(tile.coordinates)
-        return lane, Walk(b, tile.mode, record, numbers[:rank], numbers[rank:])
-
-    def __exit__(self, *problem) -> None:
-        self._lanes.__exit__(*problem)
-
-
-def walks_of(b: LaneBuilder, tile: TensorTile, kinds: tuple[str, ...] = KINDS) -> Walks:
-    """The walks through tiles whose tensor maps fit: so many axes, of such kinds; else a fault."""
-    host = _maps(b, tile, kinds)
-    numbers = [spill(b, v.ir) for v in (*tile.coordinates, *tile.offsets)]
-    walks = Walks(b, tile, spill(b, host.ir), numbers)
-    bad = spill(b, b.constant(I32, 0).ir)
-    with walks.each() as (lane, walk):
-        b.ir.store(b.ir.zext(walk.bad, HALF), element(b, bad, HALF, lane))
-    found = b.load_vector(bad, I32)
-    wrong = b.ir.icmp_unsigned("!=", found.ir, b.constant(I32, 0).ir)
-    refuse(b, replace(tile.map, site=tile.bad), Value(wrong, PRED))
-    return walks
-
-
-def _maps(b: LaneBuilder, tile: TensorTile, kinds: tuple[str, ...]) -> Value:
-    """Host addresses of the tensor maps."""
-    host = host_addresses(b, tile.map)
-    kind = tile.map.address.type
-    half = b.ir.add(tile.map.address.ir, b.constant(kind, MAP_ALIGNMENT).ir)
-    host_addresses(b, replace(tile.map, address=Value(half, kind)))
-    axes = len(tile.coordinates)
-    word = Value(gather(b, host, I64), I64)
-    identity = tile.mode << 48 | axes - 1 << 32 | MAGIC
-    same = b.ir.and_(word.ir, b.constant(I64, 0x00FF00FF_FFFFFFFF).ir)
-    wrong = b.ir.icmp_unsigned("!=", same, b.constant(I64, identity).ir)
-    most = len(INTERLEAVES) if axes > 2 else 1
-    interleave = b.ir.lshr(word.ir, b.constant(I64, 56).ir)
-    odd = b.ir.icmp_unsigned(">=", interleave, b.constant(I64, most).ir)
-    number = b.ir.and_(b.ir.lshr(word.ir, b.constant(I64, 40).ir), b.constant(I64, 0xFF).ir)
-    allowed = b.constant(PRED, 0).ir
-    for name in kinds:
-        here = b.ir.icmp_unsigned("==", number, b.constant(I64, KINDS.index(name)).ir)
-        allowed = b.ir.or_(allowed, here)
-    wrong = b.ir.or_(b.ir.or_(wrong, odd), b.ir.not_(allowed))
-    refuse(b, replace(tile.map, site=tile.bad), Value(wrong, PRED))
-    return host
 
 
 def _check_extent(b: LaneBuilder, tile: TensorTile, walks: Walks) -> None:

@@ -5,7 +5,7 @@ from llvmlite import ir
 from lockstep.frontend.exec.lanes.builder import HALF, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, outlined
 from lockstep.frontend.exec.lanes.integer import resize
-from lockstep.frontend.exec.lanes.tensor import TensorTile, walks_of
+from lockstep.frontend.exec.lanes.tensor_tile import TensorTile, walks_of
 from lockstep.frontend.exec.lanes.tensor_walk import Axis, Walk
 from lockstep.frontend.exec.lanes.types import I64, Value
 from lockstep.frontend.exec.state import LANES

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from lockstep.frontend.exec.lanes import matrix as lanes
 from lockstep.frontend.exec.lanes import matrix_moves as moves
-from lockstep.frontend.exec.lanes.matrix import BITS, Layout, Numbers, per_register
+from lockstep.frontend.exec.lanes.matrix import Layout, Numbers
+from lockstep.frontend.exec.lanes.matrix_elements import BITS, per_register
 from lockstep.frontend.exec.lanes.matrix_moves import Fragment
 from lockstep.frontend.exec.lanes.sparse import sparse, sparsity_of
 from lockstep.frontend.exec.lanes.types import I32, I64, INTEGERS, Value

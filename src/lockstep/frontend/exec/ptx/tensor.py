@@ -7,8 +7,8 @@ from lockstep.frontend.exec.lanes import tensor as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.builder import WORD
 from lockstep.frontend.exec.lanes.integer import resize
-from lockstep.frontend.exec.lanes.tensor import TensorTile
 from lockstep.frontend.exec.lanes.tensor_record import record_tile
+from lockstep.frontend.exec.lanes.tensor_tile import TensorTile
 from lockstep.frontend.exec.lanes.types import I32, INTEGERS, Value
 from lockstep.frontend.exec.ptx.async_copy import receivers
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES

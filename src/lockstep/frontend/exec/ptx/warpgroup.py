@@ -12,7 +12,8 @@ from llvmlite import ir
 
 from lockstep.frontend.exec.lanes import matrix as lanes
 from lockstep.frontend.exec.lanes.builder import WORD
-from lockstep.frontend.exec.lanes.matrix import BITS, Numbers, ProductKind, per_register
+from lockstep.frontend.exec.lanes.matrix import Numbers, ProductKind
+from lockstep.frontend.exec.lanes.matrix_elements import BITS, per_register
 from lockstep.frontend.exec.lanes.sparse import sparse, sparsity_of
 from lockstep.frontend.exec.lanes.types import I32, Value
 from lockstep.frontend.exec.lanes.warpgroup import HIGH_LINES, SharedMatrix, warp_lines

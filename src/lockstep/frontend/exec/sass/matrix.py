@@ -5,7 +5,8 @@ import re
 from lockstep.frontend.exec.lanes import matrix as lanes
 from lockstep.frontend.exec.lanes import matrix_moves as moves
 from lockstep.frontend.exec.lanes.addresses import Access
-from lockstep.frontend.exec.lanes.matrix import Numbers, per_register
+from lockstep.frontend.exec.lanes.matrix import Numbers
+from lockstep.frontend.exec.lanes.matrix_elements import per_register
 from lockstep.frontend.exec.lanes.types import I32, Value
 from lockstep.frontend.exec.sass.floating import rounding_of
 from lockstep.frontend.exec.sass.lift import Lift

@@ -4,6 +4,7 @@ import struct
 
 import msgspec
 
+FILES = {"R": 8, "UR": 6, "P": 3, "UP": 3, "CB": 4, "SB": 3}  # bits of a register number
 ZERO = {"R": 255, "UR": 63, "P": 7, "UP": 7}
 ZERO_NAME = {"R": "RZ", "UR": "URZ", "P": "PT", "UP": "UPT"}
 BARRIERS = 6  # scoreboards of a warp

@@ -7,13 +7,13 @@ to extend: an operand may be absent, and a packed immediate is two.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lockstep.isa.sass.encoding import specification
+from lockstep.isa.sass.encoding import constants, specification
 from lockstep.isa.sass.encoding.addresses import Reader, Words, address, signed
 from lockstep.isa.sass.encoding.immediates import immediate
 from lockstep.isa.sass.encoding.operand import (
+    FILES,
     Address,
     Barriers,
-    Constant,
     Immediate,
     Name,
     Register,
@@ -21,7 +21,6 @@ from lockstep.isa.sass.encoding.operand import (
 )
 
 NO_YIELD = 1 << 109  # operands stay in the reuse cache only if no other warp comes between
-FILES = {"R": 8, "UR": 6, "P": 3, "UP": 3, "CB": 4, "SB": 3}  # bits of a register number
 
 # The forms of arithmetic instructions: which source the 32-bit slot X holds, the other of B and C
 # being in the register slot Y, and what X is.
@@ -169,7 +168,7 @@ def _slot(spec: specification.Operand, context: Context) -> Reader:
     if content == "immediate":
         return immediate(context.immediate)
     if content == "constant":
-        return _constant(sign, _part(spec, context))
+        return constants.with_signs(sign, _part(spec, context))
     return _source(place, "UR" if content == "uniform" else context.file, sign, spec, context)
 
 
@@ -207,19 +206,6 @@ def _source(place: str, file: str, sign, spec: specification.Operand, context: C
     def read(word, words, pc, out):
         kept = reuse != 0 and word & reuse == reuse
         out.append(Register(file, word >> first & mask, *sign(word, words), kept, part(word)))
-
-    return read
-
-
-def _constant(sign, part: Callable[[int], str]) -> Reader:
-    def read(word, words, pc, out):
-        flags = sign(word, words)
-        offset = word >> 38 & 0xFFFC
-        if word >> 91 & 1:
-            bank: int | Register = Register("UR", word >> 32 & 63)
-        else:
-            bank, offset = word >> 54 & 31, signed(offset, 16)
-        out.append(Constant(bank, offset, None, *flags, part(word)))
 
     return read
 
@@ -309,44 +295,6 @@ def _next_register(spec: specification.Operand, context: Context) -> Reader:
     return lambda word, words, pc, out: out.append(Register("UR", (word >> first & 63) + 2))
 
 
-def _indexed(spec: specification.Operand, context: Context) -> Reader:
-    """Constant memory at a register plus an offset, in a numbered or a bindless bank."""
-    if spec.kind == "indexed_UR":
-
-        def bindless(word, words, pc, out):
-            index = Register("R", word >> 64 & 255)
-            bank = Register("UR", word >> 24 & 63)
-            out.append(_at(bank, signed(word >> 38 & 0xFFFF, 16), index))
-
-        return bindless
-    file = "UR" if spec.kind == "indexed_UC" else "R"
-    mask = (1 << FILES[file]) - 1
-
-    def read(word, words, pc, out):
-        index = Register(file, word >> 24 & mask)
-        out.append(_at(word >> 54 & 31, signed(word >> 38 & 0xFFFF, 16), index))
-
-    return read
-
-
-def _at(bank: int | Register, offset: int, index: Register) -> Constant:
-    """RZ as an index does not print beside an offset."""
-    return Constant(bank, offset, None if index.is_zero and offset else index)
-
-
-def _bytes_of_constant(spec: specification.Operand, context: Context) -> Reader:
-    """Constant memory whose offset counts bytes, for loads of any size."""
-
-    def read(word, words, pc, out):
-        offset = word >> 38 & 0xFFFF
-        if word >> 91 & 1:
-            out.append(Constant(Register("UR", word >> 24 & 63), offset))
-        else:
-            out.append(Constant(word >> 54 & 31, signed(offset, 16)))
-
-    return read
-
-
 _KINDS: dict[str, Callable[[specification.Operand, Context], Reader]] = {
     "imm": _number,
     "set": _barriers,
@@ -356,10 +304,10 @@ _KINDS: dict[str, Callable[[specification.Operand, Context], Reader]] = {
     "gdesc_nB": _matrices,
     "swizzle": _swizzle,
     "next_UR": _next_register,
-    "indexed_R": _indexed,
-    "indexed_UR": _indexed,
-    "indexed_UC": _indexed,
-    "constant": _bytes_of_constant,
+    "indexed_R": lambda spec, _: constants.indexed(spec),
+    "indexed_UR": lambda spec, _: constants.indexed(spec),
+    "indexed_UC": lambda spec, _: constants.indexed(spec),
+    "constant": lambda spec, _: constants.at_byte(),
     "bytes": _target,
     "relative": _target,
     "relative_R": _target,

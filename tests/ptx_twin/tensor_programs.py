@@ -1,6 +1,6 @@
 """Kernels that make bulk tensor copies, and tensor maps of the twin's cases."""
 
-from tensor_twin import Case
+from ptx_twin.tensor import Case
 
 HEADER = ".version 8.7\n.target sm_90\n.address_size 64\n"
 SHARED = 16384
