@@ -131,6 +131,25 @@ def test_unknown_opcodes_are_counted_by_their_text(small):
     assert result.unknown == {"NOP": 3 * 2 * 5}
 
 
+@pytest.mark.parametrize(
+    ("text", "counted"),
+    [
+        ("FNEW.X", True),  # classed by its family
+        ("ZNEW", True),  # which has none
+        ("unknown", True),  # bits that the decoder does not know
+        ("UIADD3", False),  # of another generation
+        ("add.f32", False),  # of PTX
+    ],
+)
+def test_an_opcode_in_no_table_is_counted_whatever_its_class(small, text, counted):
+    k = KernelBuilder("unknown", grid=1, block=64, architecture=70)
+    k("FADD R1, R2, R3")
+    kernel = k.kernel()
+    kernel.code.texts[kernel.code.instructions["text"][0]] = text
+    result = run(Workload("w", [kernel]), small()).kernels[0]
+    assert result.unknown == ({text: 2} if counted else {})
+
+
 def spoiled(change):
     k = kernel(grid=3)
     made = k.ctas

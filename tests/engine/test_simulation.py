@@ -289,6 +289,15 @@ def test_a_sample_is_taken_each_interval_as_far_as_windows_allow(small, mixed):
     assert len(busy) > 3
 
 
+@pytest.mark.parametrize("interval", [1, 7, 50, 1000])
+def test_no_interval_is_empty(small, mixed, interval):
+    workload = program(mixed(), mixed(), MemoryCopy(A, 4096))
+    result = run(workload, small(), interval=interval)
+    cycles = result.samples["cycle"]
+    assert len(cycles) and (np.diff(cycles) > 0).all()
+    assert result.samples["partition"]["copy_sectors"][-1] == 128, "the copy behind the last kernel"
+
+
 def test_no_interval_means_no_samples(small, mixed):
     result = run(mixed(grid=1).workload(), small())
     assert len(result.samples) == 0 and len(result.cta_events) == 0

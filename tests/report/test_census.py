@@ -15,7 +15,6 @@ def make_kernel(ctas):
     code = blank(8)
     code["text"] = np.arange(8) % len(TEXTS)
     code["op"] = OpClass.FP32
-    code["op"][code["text"] == 3] = OpClass.UNKNOWN
     return Kernel(
         id=1, name="k", grid=(len(ctas), 1, 1), block=(32, 1, 1), registers=8, shared_bytes=0,
         code=Code(code, TEXTS), ctas=lambda: (make_cta(i, runs) for i, runs in enumerate(ctas)),

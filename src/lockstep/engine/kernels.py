@@ -11,7 +11,8 @@ from lockstep.engine.rings import ring_length, rings
 from lockstep.engine.streams import Streams
 from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS, OpClass
+from lockstep.isa import sass
+from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS
 from lockstep.model.sm import bind
 from lockstep.model.sm.gpc import check_cluster
 from lockstep.model.sm.state import ISSUE
@@ -219,7 +220,7 @@ class KernelTable:
     def _count_unknown(self, run: Running, ctas: Iterable[Cta]) -> None:
         """Count the instructions of some CTAs that the opcode tables do not know."""
         code = run.kernel.code
-        fresh = code.instructions["op"][run.looked :] == OpClass.UNKNOWN
+        fresh = sass.unlisted(code.instructions[run.looked :], code.texts)
         run.unknown_code += (run.looked + np.flatnonzero(fresh)).tolist()
         run.looked = len(code)
         if not run.unknown_code:

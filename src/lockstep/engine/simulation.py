@@ -283,6 +283,8 @@ class Simulation:
         sample["cycle"] = self.now
         sample["sm"] = totals(self.machine.sm.counters)
         sample["partition"] = totals(self.machine.memory.counters)
+        if self.samples and self.samples[-1]["cycle"][0] == self.now:  # no interval is empty
+            self.samples.pop()
         self.samples.append(sample)
 
     def _report(self, runs: list[Running]) -> None:

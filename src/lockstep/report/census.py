@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lockstep.isa.instruction import OpClass
+from lockstep.isa import sass
 from lockstep.workload import Cta, Kernel
 
 
@@ -54,8 +54,9 @@ def _with_edges(edges: np.ndarray, cta: Cta) -> np.ndarray:
 def _name(counts: Census, kernel: Kernel, executed: np.ndarray) -> None:
     """Add the executions of static instructions up by opcode."""
     instructions, texts = kernel.code.instructions, kernel.code.texts
-    for record, times in zip(instructions, executed.tolist()):
+    unlisted = sass.unlisted(instructions, texts)
+    for record, times, is_unlisted in zip(instructions, executed.tolist(), unlisted):
         text = texts[record["text"]]
         counts.opcodes[text.split(".")[0]] += times
-        if record["op"] == OpClass.UNKNOWN:
+        if is_unlisted:
             counts.unknown[text] += times

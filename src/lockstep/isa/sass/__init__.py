@@ -5,7 +5,7 @@
 
 from lockstep.isa.sass.assembly import parse, set_control
 from lockstep.isa.sass.lifting import lift, traced_immediate
-from lockstep.isa.sass.opcodes import MEMORY_CLASSES, is_known, opcodes
+from lockstep.isa.sass.opcodes import MEMORY_CLASSES, is_known, opcodes, unlisted
 from lockstep.isa.sass.registers import register_number
 from lockstep.isa.sass.spelling import spellings
 
@@ -19,4 +19,5 @@ __all__ = [
     "set_control",
     "spellings",
     "traced_immediate",
+    "unlisted",
 ]

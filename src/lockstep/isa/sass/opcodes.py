@@ -7,6 +7,8 @@ import tomllib
 from dataclasses import dataclass
 from importlib import resources
 
+import numpy as np
+
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.isa.sass.widths import RULES, Operation
 
@@ -20,6 +22,7 @@ MEMORY_CLASSES = frozenset(
     | {OpClass.CACHE_CONTROL}
 )
 DEFAULT_WIDTH = 4
+UNKNOWN = "unknown"  # mnemonic of machine code whose encoding no table describes
 _WIDTH = re.compile(r"(?:U|S|B|F|BF)?(8|16|32|64|128|256)(?:x(2|4|8))?")
 
 
@@ -115,6 +118,20 @@ def is_known(opcode: str, architecture: int) -> bool:
     if architecture == 0:
         return any(base in load(name).entries for name in GENERATIONS)
     return base in table(architecture).entries
+
+
+def unlisted(instructions: np.ndarray, texts: list[str]) -> np.ndarray:
+    """Which records, of those opcodes, are machine code that no generation's table lists.
+
+    Most are classed by a family none the less. Opcodes of PTX, in lower case, are no machine code.
+    """
+    named = np.array([text == UNKNOWN or _is_unlisted(text) for text in texts], bool)
+    return (instructions["op"] == OpClass.UNKNOWN) | named[instructions["text"]]
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _is_unlisted(opcode: str) -> bool:
+    return opcode.partition(".")[0].isupper() and not is_known(opcode, 0)
 
 
 def opcodes(architecture: int) -> dict[str, OpClass]:

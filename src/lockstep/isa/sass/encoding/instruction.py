@@ -4,9 +4,9 @@ import msgspec
 
 from lockstep.isa.instruction import NO_BARRIER
 from lockstep.isa.sass.encoding.operand import Operand, Register
+from lockstep.isa.sass.opcodes import UNKNOWN
 
 BYTES = 16  # of an instruction, Volta to Hopper
-UNKNOWN = "unknown"  # mnemonic of what the tables do not describe
 
 
 class Control(msgspec.Struct, frozen=True):
