@@ -1,5 +1,6 @@
 """What all tests share: where things lie, and how Hypothesis runs here."""
 
+import gc
 import importlib.util
 import signal
 import subprocess
@@ -82,3 +83,9 @@ def pytest_addoption(parser):
         action="store_true",
         help="execute the machine code of every case, not of a sample",
     )
+
+
+def pytest_collection_finish():
+    """Spare garbage collections what is there to stay; each device beside another begins one."""
+    gc.collect()
+    gc.freeze()

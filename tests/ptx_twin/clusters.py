@@ -3,6 +3,8 @@
 Each CTA's shared memory begins at an address of its own, so that an address tells its CTA.
 """
 
+from functools import lru_cache
+
 from ptx_twin.memory import Fault
 from ptx_twin.operands import address, read, type_bits, write
 from ptx_twin.table import typed
@@ -10,6 +12,7 @@ from ptx_twin.table import typed
 STEP = 1 << 26  # from the shared memory of a rank to that of the next one
 
 
+@lru_cache
 def place(index, cluster):
     """A CTA's cluster, its own index in it, its rank."""
     pairs = [divmod(i, c) for i, c in zip(index, cluster)]
@@ -20,10 +23,7 @@ def place(index, cluster):
 
 def members(cta):
     """The CTAs of a cluster, by rank."""
-    machine = cta.machine
-    own = place(cta.index, machine.cluster)[0]
-    found = [c for c in machine.ctas if place(c.index, machine.cluster)[0] == own]
-    return sorted(found, key=lambda c: c.rank)
+    return cta.machine.clusters[place(cta.index, cta.machine.cluster)[0]]
 
 
 def owner(cta, where, everywhere=True):

@@ -60,7 +60,9 @@ def run(module, entry, grid, block, arguments, memory, shared_bytes=0, limit=1_0
     place_variables(machine)
     function = module.functions[entry]
     for index in indices(machine.grid):
-        machine.ctas.append(make_cta(machine, index, function, arguments, shared_bytes))
+        cta = make_cta(machine, index, function, arguments, shared_bytes)
+        machine.ctas.append(cta)
+        machine.clusters.setdefault(clusters.place(index, machine.cluster)[0], []).append(cta)
     while step_all(machine, limit):
         pass
     return machine

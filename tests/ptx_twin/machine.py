@@ -85,6 +85,7 @@ class Machine:
     cluster: tuple = (1, 1, 1)
     output: list = field(default_factory=list)  # what was printed
     ctas: list = field(default_factory=list)
+    clusters: dict = field(default_factory=dict)  # CTAs by rank, by the cluster's index
     clock: int = 0
 
     def function_address(self, name):
