@@ -162,6 +162,24 @@ def test_impossible_extents_are_refused(shape):
         KernelBuilder("wrong", **(dict(grid=1, block=32) | shape))
 
 
+@pytest.mark.parametrize(
+    ("need", "value"),
+    [
+        ("registers", -1),
+        ("registers", 257),
+        ("registers", 2.5),
+        ("shared_bytes", -1),
+        ("shared_bytes", 1 << 31),
+        ("architecture", -70),
+        ("stream", -1),
+        ("local_base", 1 << 63),
+    ],
+)
+def test_what_a_kernel_needs_is_a_number_in_its_range(need, value):
+    with pytest.raises(LockstepError, match=f"{need} {value}; expected an integer from 0 to"):
+        KernelBuilder("k", grid=1, block=32, **{need: value})
+
+
 def test_mistakes_in_structure_are_refused():
     k = KernelBuilder("wrong", 1, 32)
     with pytest.raises(LockstepError, match="loop count"), k.loop(-1):

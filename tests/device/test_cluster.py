@@ -12,7 +12,8 @@ BODY = "mov.u32 %a, %cluster_nctarank; mov.pred %q, %is_explicit_cluster; selp.u
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("H100")
+    with lockstep.Device("H100") as device:
+        yield device
 
 
 def entry(device, directives=""):

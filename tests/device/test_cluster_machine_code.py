@@ -16,7 +16,8 @@ EXECUTED = [name for name in clusters.PROGRAMS if not name.startswith(ONLY_PTX)]
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("H100", limit_instructions=5_000_000)
+    with lockstep.Device("H100", limit_instructions=5_000_000) as device:
+        yield device
 
 
 @pytest.fixture

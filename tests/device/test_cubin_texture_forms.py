@@ -15,7 +15,8 @@ KERNELS = [line.split("(")[0].split()[-1] for line in PTX.splitlines() if ".entr
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100")
+    with lockstep.Device("QV100") as device:
+        yield device
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,8 @@ def kernels():
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100")
+    with lockstep.Device("QV100") as device:
+        yield device
 
 
 @pytest.fixture(scope="module")

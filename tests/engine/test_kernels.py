@@ -150,6 +150,15 @@ def test_an_opcode_in_no_table_is_counted_whatever_its_class(small, text, counte
     assert result.unknown == ({text: 2} if counted else {})
 
 
+def test_unknown_opcodes_of_more_ctas_than_are_read_at_once(small):
+    k = KernelBuilder("unknown", grid=100, block=32)
+    k("ZNEW R1, R2")
+    gpu = small(launch__cta_interval=1.0)
+    for grid in range(1, 140, 3):
+        k.grid = (grid, 1, 1)
+        assert run(k.workload(), gpu).kernels[0].unknown == {"ZNEW": grid}
+
+
 def spoiled(change):
     k = kernel(grid=3)
     made = k.ctas

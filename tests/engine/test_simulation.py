@@ -12,6 +12,7 @@ from lockstep.builder import KernelBuilder, program
 from lockstep.engine import run
 from lockstep.engine.simulation import totals
 from lockstep.errors import LockstepError, WorkloadError
+from lockstep.metrics.facts import of_kernel
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.workload import WARP, MemoryCopy, Workload
 
@@ -129,6 +130,7 @@ def test_kernels_that_overlap_count_each_other_but_the_run_counts_once(small, mi
     assert later.running <= later.cycles + gpu.interconnect.latency
     for k in result.kernels:
         assert totals(k.sm)["active_cycles"] <= gpu.sm.count * k.running
+        assert of_kernel(k, gpu).launching == k.start - k.launched >= 700
 
 
 @pytest.mark.parametrize("slots", [1, 2, 3])

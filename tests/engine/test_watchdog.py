@@ -30,7 +30,7 @@ def test_a_deadlock_ends_the_run_with_the_chain_and_what_there_is(small):
     lines = result.stopped.splitlines()
     assert lines[0].startswith("deadlock at cycle ")
     assert lines[1] == "kernel 1 (crossed): 1 CTAs unfinished"
-    assert lines[2].startswith("SM 0 warp 0 (CTA 0, pc 0x")
+    assert lines[2].startswith("SM 0 warp 0 (CTA 0, next pc 0x")
     assert lines[2].endswith("waits: barrier 1: 1 of 2 warps arrived")
     assert lines[3].endswith("waits: barrier 2: 1 of 2 warps arrived")
     (k,) = result.kernels
@@ -79,7 +79,7 @@ def test_a_load_that_never_returns_is_named(stuck):
     assert text.splitlines() == [
         "deadlock at cycle 777: no unit can move",
         "kernel 1 (stuck): 1 CTAs unfinished",
-        "SM 1 warp 3 (CTA 0, pc 0x10 MOV, MOVE) waits: "
+        "SM 1 warp 3 (CTA 0, next pc 0x10 MOV, MOVE) waits: "
         "long scoreboard for register 5, 1 memory operations outstanding",
         "SM 1: 1 L1 misses in flight, miss queue 0",
     ]

@@ -14,21 +14,23 @@ def device_for(kernel):
 
 
 def test_where_there_are_no_clusters_blocks_are_alone():
-    for check in load("histogram_cluster").run(lockstep.Device("A100"), 300):
-        check.verify()
+    with lockstep.Device("A100") as device:
+        for check in load("histogram_cluster").run(device, 300):
+            check.verify()
 
 
 @pytest.mark.parametrize("name", names())
 def test_results_are_those_of_numpy(name):
     kernel = load(name)
-    for check in kernel.run(device_for(kernel), kernel.small):
-        check.verify()
+    with device_for(kernel) as device:
+        for check in kernel.run(device, kernel.small):
+            check.verify()
 
 
 @pytest.mark.parametrize("name", names())
 def test_any_size_works(name):
     kernel = load(name)
-    device = device_for(kernel)
-    for size in ODD_SIZES:
-        for check in kernel.run(device, size, seed=size):
-            check.verify()
+    with device_for(kernel) as device:
+        for size in ODD_SIZES:
+            for check in kernel.run(device, size, seed=size):
+                check.verify()

@@ -198,6 +198,29 @@ def test_copies_in_between_disturb_nothing(rig, configuration, requests, copies)
     check_rest(side, configuration)
 
 
+@pytest.mark.parametrize("start", [0, 40, 3 * LINE + 96])
+@pytest.mark.parametrize("hashes", ["linear", "ipoly"])
+@pytest.mark.parametrize("replacement", ["lru", "fifo"])
+def test_a_long_copy_leaves_what_its_pieces_leave(rig, start, hashes, replacement):
+    size, parts = 400 * LINE + 50, 61
+    sizes = {"l2__sets": 2, "l2__ways": 3, "l2__slices_per_channel": 2}
+    hashes = {"l2__slice_hash": hashes, "l2__set_hash": hashes, "l2__replacement": replacement}
+    whole, pieces = (rig.MemorySide(**sizes, **hashes) for _ in range(2))
+    capacity = whole.memory.l2.tags.keys.size
+    assert size // LINE > 2 * partition.COPY_CAPACITIES * capacity, "its beginning is left out"
+    whole.copy(start, size)
+    bounds = np.linspace(start, start + size, parts, dtype=int) // 32 * 32
+    bounds[0], bounds[-1] = start, start + size
+    for low, high in pairwise(bounds.tolist()):
+        pieces.copy(low, high - low)
+    for side in (whole, pieces):
+        tags = side.memory.l2.tags
+        side.found = list(zip(tags.lines.ravel().tolist(), tags.ways["valid"].ravel().tolist()))
+    assert sorted(whole.found) == sorted(pieces.found)
+    counts = [side.memory.counters["copy_sectors"].sum() for side in (whole, pieces)]
+    assert counts[0] == counts[1] == (start + size - 1) // 32 - start // 32 + 1
+
+
 @pytest.mark.parametrize("kind", [KIND_READ, KIND_WRITE])
 def test_a_copy_of_the_line_that_a_stalled_request_waits_for(rig, kind):
     side = rig.MemorySide(l2__sets=1, l2__ways=2, dram__read_queue=1, l2__mshr_entries=2)

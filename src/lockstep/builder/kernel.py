@@ -27,6 +27,7 @@ from lockstep.isa import sass
 from lockstep.isa.instruction import MOST_THREADS, NO_BARRIER, verify
 from lockstep.workload import Code, Kernel, MemoryCopy, Workload
 
+_MOST = {"registers": 256, "architecture": 999, "shared_bytes": (1 << 31) - 1}
 _VOLTA = 70  # instructions have 16 bytes from here on, 8 before
 Extent = int | tuple[int, ...]
 
@@ -76,6 +77,8 @@ class KernelBuilder:
             "local_base": local_base,
             "cluster": _extent("cluster", cluster),
         }
+        for what, value in {"architecture": architecture, **self._needs}.items():
+            _check_need(what, value)
         self._code = Code()
         self._body: list[Segment | Loop] = []
         self._open = [self._body]  # the bodies of the loops that are being written
@@ -219,6 +222,12 @@ def _extent(what: str, value: Extent) -> tuple[int, int, int]:
     if not 1 <= len(sizes) <= 3 or not all(isinstance(n, Integral) and n > 0 for n in sizes):
         raise LockstepError(f"{what} {value!r}; expected one to three positive integers")
     return (*map(int, sizes), 1, 1)[:3]
+
+
+def _check_need(what: str, value: int | tuple[int, ...]) -> None:
+    most = _MOST.get(what, (1 << 63) - 1)
+    if not isinstance(value, tuple) and not (isinstance(value, Integral) and 0 <= value <= most):
+        raise LockstepError(f"{what} {value!r}; expected an integer from 0 to {most}")
 
 
 def _checked(mask: Mask) -> Mask:

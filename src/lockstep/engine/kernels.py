@@ -188,7 +188,7 @@ class KernelTable:
 
     def _add(self, run: Running, batch: dict[int, Cta]) -> None:
         """Queue CTAs; those of a cluster wait for each other and follow in the order of ranks."""
-        if run.looked < len(run.kernel.code) or run.unknown_code:
+        if batch and (run.looked < len(run.kernel.code) or run.unknown_code):
             self._count_unknown(run, batch.values())
         if run.kernel.cluster != (1, 1, 1):
             batch = self._complete_clusters(run, batch)

@@ -72,7 +72,7 @@ def explain(table: KernelTable, now: int) -> str:
         code = run.kernel.code.instructions[int(warp.static)]
         text = run.kernel.code.texts[code["text"]]
         lines.append(
-            f"SM {s} warp {w} (CTA {sm.ctas[s, warp.cta].cta}, pc {code['pc']:#x} {text}, "
+            f"SM {s} warp {w} (CTA {sm.ctas[s, warp.cta].cta}, next pc {code['pc']:#x} {text}, "
             f"{OpClass(int(code['op'])).name}) waits: {_cause(sm, s, w)}"
         )
     if len(listed) > MOST_WARPS:

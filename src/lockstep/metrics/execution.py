@@ -26,8 +26,8 @@ TIME = (
     Metric(
         "sim__cycles_launch",
         "cycles",
-        "Core cycles before the first CTA's dispatch.",
-        lambda k: k.cycles - k.running,
+        "Core cycles before the first CTA's dispatch; of the run, those without any CTA.",
+        lambda k: k.launching,
     ),
     Metric(
         "sm__cycles_active.sum",

@@ -63,6 +63,13 @@ class Facts:
         return self.cycles / (self.gpu.clock_mhz * 1e6)
 
     @property
+    def launching(self) -> int:
+        """Cycles before a kernel's first CTA, whoever ran then; of other periods, those idle."""
+        if self.kernel is not None:
+            return self.kernel.start - self.kernel.launched
+        return self.cycles - self.running
+
+    @property
     def sm_cycles(self) -> int:
         """Cycles that all SMs together could have worked."""
         return self.gpu.sm.count * self.running

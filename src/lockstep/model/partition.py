@@ -32,6 +32,8 @@ __all__ = [
     "settle",
 ]
 
+COPY_CAPACITIES = 8  # of a longer host copy only so much, times the L2, passes line by line
+
 
 def build(
     gpu: GPU,
@@ -274,13 +276,19 @@ def copy_to_device(memory, address, size):
     """A host copy of some bytes passes through the L2, in no time.
 
     Its sectors stay, clean: a copy over PCIe is some fifty times slower than the DRAM, which has
-    long written them when the kernel starts. What it displaces is gone to memory uncounted.
+    long written them when the kernel starts. What it displaces is gone to memory uncounted. The
+    beginning of a long copy is displaced by its end: it is counted, and not looked at.
     """
     if size <= 0:
         return
     spec = memory.l2.spec[0]
     line_bytes = spec.line_bytes.value
     first = address // line_bytes * line_bytes
+    keys = memory.l2.tags.keys
+    tail = (address + size) // line_bytes - COPY_CAPACITIES * keys.shape[0] * keys.shape[1]
+    if first < tail * line_bytes:
+        first = tail * line_bytes
+        _count_skipped(memory, first // spec.sector_bytes - address // spec.sector_bytes)
     for line_address in range(first, address + size, line_bytes):
         low = max(0, address - line_address) // spec.sector_bytes
         high = (min(line_bytes, address + size - line_address) - 1) // spec.sector_bytes
@@ -290,6 +298,14 @@ def copy_to_device(memory, address, size):
         cache = memory.l2.slices[slice_]
         if cache.count[QUEUE] > 0:  # what it found in the tags may have moved
             memory.l2.entries[cache.head[QUEUE]].way = UNKNOWN
+
+
+@inline
+def _count_skipped(memory, sectors):
+    """Share the sectors of a copy that nobody looked at among the partitions."""
+    partitions = memory.counters.shape[0]
+    for p in range(partitions):
+        memory.counters[p].copy_sectors += (sectors + p) // partitions
 
 
 @inline

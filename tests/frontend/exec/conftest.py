@@ -8,7 +8,8 @@ from ptx_twin.programs import kernel
 @pytest.fixture(scope="module")
 def device():
     """A functional device on which endless loops fail after a while."""
-    return lockstep.Device("QV100", limit_instructions=20_000_000)
+    with lockstep.Device("QV100", limit_instructions=20_000_000) as device:
+        yield device
 
 
 @pytest.fixture

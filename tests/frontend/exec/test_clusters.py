@@ -19,7 +19,8 @@ from ptx_twin.cluster_programs import (
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("H100", limit_instructions=5_000_000)
+    with lockstep.Device("H100", limit_instructions=5_000_000) as device:
+        yield device
 
 
 def by_device(device, text, grid, cluster):

@@ -10,7 +10,8 @@ from ptx_twin.generator import SCRATCH
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100", timing=False)
+    with lockstep.Device("QV100", timing=False) as device:
+        yield device
 
 
 def device_results(device, module, bundle):

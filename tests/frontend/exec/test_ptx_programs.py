@@ -23,7 +23,8 @@ FLOAT_COLUMNS = slice(WORDS, WORDS + FLOATS)  # of a row's words
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100", timing=False)
+    with lockstep.Device("QV100", timing=False) as device:
+        yield device
 
 
 def kernel_of(device, text):

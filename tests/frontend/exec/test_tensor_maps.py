@@ -10,7 +10,8 @@ from lockstep.frontend.exec.tensor_maps import KINDS, MAP_BYTES, TENSOR_MAP, Ten
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100", timing=False)
+    with lockstep.Device("QV100", timing=False) as device:
+        yield device
 
 
 def test_fields_of_a_map(device):

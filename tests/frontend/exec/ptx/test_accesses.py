@@ -113,7 +113,8 @@ BODIES = {"load": loading, "branch": branching, "store": storing, "shared": thro
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100")
+    with lockstep.Device("QV100") as device:
+        yield device
 
 
 @pytest.fixture(scope="module")

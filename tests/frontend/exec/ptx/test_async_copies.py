@@ -10,7 +10,8 @@ HEADER = ".version 8.6\n.target sm_90\n.address_size 64\n"
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100")
+    with lockstep.Device("QV100") as device:
+        yield device
 
 
 def kernel(body, registers=""):

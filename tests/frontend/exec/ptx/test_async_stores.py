@@ -36,7 +36,8 @@ THREADS = 64
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("H100", timing=False)
+    with lockstep.Device("H100", timing=False) as device:
+        yield device
 
 
 def run(device, body, size):

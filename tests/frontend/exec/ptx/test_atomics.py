@@ -12,7 +12,8 @@ SUBNORMAL = 1 << 22  # as f32
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100")
+    with lockstep.Device("QV100") as device:
+        yield device
 
 
 def kernel(body, registers):

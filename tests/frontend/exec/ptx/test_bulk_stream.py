@@ -38,7 +38,8 @@ ret;
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("H100", limit_instructions=100_000)
+    with lockstep.Device("H100", limit_instructions=100_000) as device:
+        yield device
 
 
 def accesses(device, body, threads=4):

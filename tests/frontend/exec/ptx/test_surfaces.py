@@ -31,7 +31,8 @@ ret;
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100")
+    with lockstep.Device("QV100") as device:
+        yield device
 
 
 def words(bits, count):

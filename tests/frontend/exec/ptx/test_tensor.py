@@ -24,7 +24,8 @@ CASES = 12  # a kernel
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100", timing=False, limit_instructions=100_000)
+    with lockstep.Device("QV100", timing=False, limit_instructions=100_000) as device:
+        yield device
 
 
 def run(device, text, made, buffer, case, place=0, size=None):

@@ -11,7 +11,8 @@ HEADER = ".version 8.7\n.target sm_90a\n.address_size 64\n"
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100", timing=False)
+    with lockstep.Device("QV100", timing=False) as device:
+        yield device
 
 
 def kernel(body):

@@ -20,7 +20,8 @@ CASES = 12
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100", timing=False, limit_instructions=100_000)
+    with lockstep.Device("QV100", timing=False, limit_instructions=100_000) as device:
+        yield device
 
 
 def copies(device, text, made, case, place=0):

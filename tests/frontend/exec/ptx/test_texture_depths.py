@@ -26,7 +26,8 @@ INDEPENDENT = ", texmode_independent"
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100")
+    with lockstep.Device("QV100") as device:
+        yield device
 
 
 @pytest.fixture(scope="module")

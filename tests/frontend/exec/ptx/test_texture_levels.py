@@ -14,7 +14,8 @@ SIZE = 16
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100")
+    with lockstep.Device("QV100") as device:
+        yield device
 
 
 def wrapped(image, x, y):

@@ -39,7 +39,8 @@ ret;
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100")
+    with lockstep.Device("QV100") as device:
+        yield device
 
 
 def run(device, text, texture, coordinates, dtype=np.float32):

@@ -18,7 +18,8 @@ THREADS = 128
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100", timing=False)
+    with lockstep.Device("QV100", timing=False) as device:
+        yield device
 
 
 def kernel(products, registers, width, words=4, metadata=""):

@@ -139,7 +139,8 @@ def numbers(rng, kind, shape):
 
 @pytest.fixture(scope="module")
 def device():
-    return lockstep.Device("QV100")
+    with lockstep.Device("QV100") as device:
+        yield device
 
 
 def run(device, rng, cases, suffix="", start_range=(-7, 8)):
