@@ -159,12 +159,15 @@ def test_ports_that_have_more_to_do_than_time_are_busy_all_the_time(kernel, eval
     kernel.partition["l2_busy"] = 2000 + 1
     kernel.sm["noc_request_flits"] = 2000 + 1
     kernel.partition["dram_read_bytes"] = 1 << 40
+    kernel.partition["dram_bus_busy"], kernel.partition["dram_clocks"] = 1001, 1000
     kernel.sm["shared_wavefronts"] = kernel.sm["memory_instructions"] = 1000 + 1
     kernel.sm["l1_global_read_sectors"] = 4000 + 1
     kernel.sm["issued"][:, OpClass.SFU] = 125 + 1
     values = evaluate()
     ports = ("l2", "crossbar", "dram", "shared", "lsu", "l1", "unit_sfu")
     assert {values[f"sim__sol_{name}.pct"] for name in ports} == {100.0}
+    assert values["sim__dram_bus_busy.pct"] == 100.0
+    assert values["dram__bytes.sum.pct_of_peak_sustained_elapsed"] == 100.0
 
 
 def test_units_execute_what_falls_back_on_them(kernel, evaluate):

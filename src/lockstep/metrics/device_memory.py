@@ -1,6 +1,6 @@
 """Metrics of what the SMs share: crossbar, L2, DRAM."""
 
-from lockstep.metrics.facts import dram_peak, percent, ratio
+from lockstep.metrics.facts import dram_peak, percent, ratio, utilization
 from lockstep.metrics.metric import Metric
 
 SECTOR = 32  # bytes that Nsight Compute calls a DRAM sector
@@ -214,13 +214,13 @@ DRAM = (
         "dram__bytes.sum.pct_of_peak_sustained_elapsed",
         "%",
         "The same, in percent of what the data buses could move.",
-        lambda k: percent(k.dram_bytes, dram_peak(k.gpu) * k.seconds),
+        lambda k: utilization(k.dram_bytes, dram_peak(k.gpu) * k.seconds),
     ),
     Metric(
         "sim__dram_bus_busy.pct",
         "%",
         "Command clocks in which a data bus moved something.",
-        lambda k: percent(k.memory.dram_bus_busy, k.memory.dram_clocks),
+        lambda k: utilization(k.memory.dram_bus_busy, k.memory.dram_clocks),
     ),
     Metric(
         "sim__dram_read_bursts.sum",
