@@ -69,14 +69,16 @@ class Comparison:
 
 def latencies(name: str) -> Comparison:
     """Single-warp latencies of a GPU of the library."""
-    gpu, made = lockstep.gpu(name), {p.name: p for p in probes.latencies()}
-    result = Comparison(f"Latencies of {name}, cycles")
-    for what, measured, source in LATENCIES[name]:
-        note = f"{source}; ours: {made[what].contains}"
-        result.figures.append(Figure(what, made[what].cycles_each(gpu), measured, note))
-    for what in made.keys() - {m.probe for m in LATENCIES[name]} if name == "QV100" else ():
-        result.skipped.append(f"{what}: {made[what].cycles_each(gpu):.2f}, no measurement")
-    result.skipped.sort()
+    gpu, result = lockstep.gpu(name), Comparison(f"Latencies of {name}, cycles")
+    known = {m.probe: m for m in LATENCIES[name]}
+    for probe in probes.latencies():
+        cycles = probe.cycles_each(gpu)
+        if probe.name not in known:
+            result.skipped.append(f"{probe.name}: {cycles:.2f}, no measurement")
+            continue
+        _, measured, source = known[probe.name]
+        note = f"{source}; ours: {probe.contains}"
+        result.figures.append(Figure(probe.name, cycles, measured, note))
     return result
 
 
