@@ -2,13 +2,13 @@
 
 ::
 
-    python benchmarks/validate.py [latencies] [throughputs] [hardware] [counters]
+    python benchmarks/validate.py [latencies] [throughputs] [hardware] [grids] [counters]
         [--shared ../shared] [--generated DIR] [--markdown]
 
 Latencies and throughputs come from the probes of ``probes.py``, what they are compared with from
-``measured.py``, and they need nothing else. Cycles and
-counters need recorded traces under ``--shared``; ``--generated`` is where
-``../shared/tools/gen_traces.py`` wrote the synthetic ones. What is absent is named as skipped.
+``measured.py``, and they need nothing else. Hardware, grids and counters need recorded traces and
+measurements under ``--shared``; ``--generated`` is where ``../shared/tools/gen_traces.py`` wrote
+the synthetic traces. What is absent is named as skipped.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import microbenchmarks
 import numpy as np
 import probes
 from measured import FRACTIONS, LANES, LATENCIES
@@ -126,6 +127,35 @@ def hardware(shared: Path) -> Comparison:
     return result
 
 
+def grids(shared: Path) -> Comparison:
+    """Cycles of microbenchmarks on an H100, for many grids."""
+    result = Comparison("Microbenchmarks on H100, many grids: cycles")
+    table = shared / "data" / "hardware" / "h100_cycles.csv"
+    trace = shared / "data" / "traces" / "ffma-sm90-10"
+    if not (table.is_file() and trace.is_dir()):
+        result.skipped.append(f"no {table} and {trace}")
+        return result
+    gpu = lockstep.gpu("H100")
+    with table.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["suite"] != "microbench":
+                continue
+            name, text = row["benchmark"], row["params"].replace(";", ", ")
+            given = dict(part.split("=") for part in row["params"].split(";"))
+            size = int(given.get("block", 0)), int(given.get("thread", 0))
+            if name == "emptykernel":
+                workload = microbenchmarks.empty(*size)
+            elif name == "ffmakernel":
+                workload = microbenchmarks.chains(trace, *size, int(given["iters"]))
+            else:
+                result.skipped.append(f"{name}, {text}: its code is not at hand")
+                continue
+            cycles = lockstep.simulate(workload, gpu).cycles
+            source = "mgpusim, H100 PCIe, ncu"
+            result.figures.append(Figure(f"{name}, {text}", cycles, int(row["hw_cycles"]), source))
+    return result
+
+
 def _simulated(result: Comparison, path: Path, gpu: str) -> lockstep.Result | None:
     if not path.is_dir():
         result.skipped.append(f"{path.name}: no {path}")
@@ -219,13 +249,15 @@ def compare(arguments: argparse.Namespace) -> Iterator[Comparison]:
         yield from map(fractions, FRACTIONS)
     if "hardware" in wanted:
         yield hardware(arguments.shared)
+    if "grids" in wanted:
+        yield grids(arguments.shared)
     if "counters" in wanted and (arguments.shared / "data" / "hardware").is_dir():
         yield from counters(references(arguments.shared, arguments.generated))
     elif "counters" in wanted:
         yield Comparison("Accel-Sim's counters", skipped=[f"no {arguments.shared}"])
 
 
-KINDS = ("latencies", "throughputs", "hardware", "counters")
+KINDS = ("latencies", "throughputs", "hardware", "grids", "counters")
 
 
 def main() -> None:
