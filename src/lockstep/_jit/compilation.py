@@ -56,13 +56,14 @@ def policy(function, result, *arguments):
 
     The calling loop is not compiled again. ``result`` and ``arguments`` are Numba types, from
     :func:`record_array` or "int64". Without JIT the function itself comes back.
+    Raises TypeError if it returns no integer.
     """
     if DISABLED:
         return function
     kinds = [getattr(numba.types, a) if isinstance(a, str) else a for a in (result, *arguments)]
     ours = Path(function.__code__.co_filename).is_relative_to(PACKAGE)
     return _callback(
-        CFunc(function, (tuple(kinds[1:]), kinds[0]), {}, _CALLBACK_OPTIONS), keep=ours
+        _Policy(function, (tuple(kinds[1:]), kinds[0]), {}, _CALLBACK_OPTIONS), keep=ours
     )
 
 
@@ -87,3 +88,17 @@ def _callback(function: CFunc, keep: bool) -> CFunc:
         function._cache = Cache(function._pyfunc)
     function.compile()
     return function
+
+
+class _Policy(CFunc):
+    """Refuses what Numba would convert: a fraction would be cut off without a word."""
+
+    def _compile_uncached(self):
+        result = super()._compile_uncached()
+        code = result.type_annotation
+        for block in code.blocks.values():
+            for value in block.find_exprs("cast"):  # before each return, and nowhere else
+                found = numba.types.unliteral(code.typemap[value.value.name])
+                if not isinstance(found, numba.types.Integer | numba.types.Boolean):
+                    raise TypeError(f"it returns {found}; expected an integer")
+        return result
