@@ -18,11 +18,11 @@ from lockstep.gpus.spec import GPU
 from lockstep.workload import MemoryCopy, Workload
 
 BUFFER = 0x7F1000000000
-APART = 1 << 32  # between the arrays of a stream
 LINE = 128
-WORD = 4
+WORD, DOUBLE = 4, 8
 LANES = 32
 KIB, MIB = 1 << 10, 1 << 20
+APART = 1026 * MIB  # between the arrays of a stream; as in RRZE gpu-benches, gpu-stream
 BODY = 16  # instructions of a loop's body
 
 ARITHMETIC = {
@@ -203,7 +203,7 @@ def l1_rate(gpu: GPU, width: int) -> Probe:
     """All SMs load the same 8 KiB over and over, which are in each L1 after the first time."""
     opcode = {4: "LDG.E.SYS", 8: "LDG.E.64.SYS", 16: "LDG.E.128.SYS"}[width]
     address = lambda at, i: BUFFER + width * at.thread % (8 * KIB) + 0 * at.execution  # noqa: E731
-    return _loads(f"L1, {8 * width}-bit loads", opcode, width, gpu, address, (2, 4), copied=MIB)
+    return _loads(f"L1, {8 * width}-bit loads", opcode, width, gpu, address, (8, 16), copied=MIB)
 
 
 def l1_loop_rate(gpu: GPU) -> Probe:
@@ -259,44 +259,67 @@ def l2_rate(gpu: GPU) -> Probe:
     return _loads("L2", "LDG.E.STRONG.GPU", WORD, gpu, address, (2, 6), copied=2 * MIB)
 
 
-def _stream(name: str, text: str, arrays: int, gpu: GPU, steps: tuple, write) -> Probe:
-    """All SMs walk through arrays in cold memory, each word once; the last one may be written."""
-    step = WORD * gpu.sm.count * FULL * LANES
-    unroll = 4
+def _stream(name: str, text: str, reads: int, gpu: GPU, write: str = "") -> Probe:
+    """Arrays of doubles in cold memory, an element a thread: some are read, one may be written.
+
+    ``n`` is CTAs of 1024 threads for each SM. With writes it begins where three times the L2 has
+    gone by, so that the L2 writes back as fast as it is written to.
+    """
+    arrays = reads + bool(write)
 
     def make(n: int) -> Workload:
-        k = KernelBuilder(name, gpu.sm.count, LANES * FULL)
-        with k.loop(n):
-            for i in range(unroll):
-                for a in range(arrays):
-                    base = BUFFER + APART * a + step * i
-                    line = k.coalesced(base, step=unroll * step)
-                    if a == arrays - 1 and write:
-                        k(write.format(24 + i, 8 + i, 12 + i))
-                        k(f"STG.E.SYS [R4], R{24 + i}", address=line)
-                    else:
-                        k(f"LDG.E.SYS R{8 + unroll * a + i}, [R2]", address=line)
+        k = KernelBuilder(name, n * gpu.sm.count, LANES * FULL)
+        for a in range(reads):
+            k(f"LDG.E.64.SYS R{8 + 2 * a}, [R2]", address=k.coalesced(BUFFER + APART * a, DOUBLE))
+        k(write or "DSETP.NEU.AND P0, PT, R8, R16, PT")
+        if write:
+            k("STG.E.64.SYS [R4], R24", address=k.coalesced(BUFFER + APART * reads, DOUBLE))
         return k.workload()
 
-    return Probe(name, text, make, *steps, step * unroll * arrays)
+    size = DOUBLE * gpu.sm.count * FULL * LANES * arrays
+    short = 3 * l2_bytes(gpu) // size + 1 if write else 8
+    return Probe(name, text, make, short, short + 48 // arrays, size)
+
+
+def l2_bytes(gpu: GPU) -> int:
+    """Capacity of all slices."""
+    c = gpu.l2
+    return gpu.dram.channels * c.slices_per_channel * c.sets * c.ways * c.line_bytes
 
 
 def dram_read_rate(gpu: GPU) -> Probe:
-    """A sum of an array: reads alone."""
-    return _stream("DRAM, read", "LDG.E.SYS", 1, gpu, (4, 16), "")
+    """Reads alone."""
+    return _stream("DRAM, read", "LDG.E.64.SYS", 1, gpu)
+
+
+def dram_init_rate(gpu: GPU) -> Probe:
+    """``a = s``: writes alone."""
+    return _stream("DRAM, init", "MOV, STG.E.64.SYS", 0, gpu, "MOV R25, R3")
+
+
+def dram_scale_rate(gpu: GPU) -> Probe:
+    """``a = s b``."""
+    text = "LDG.E.64.SYS, DMUL, STG.E.64.SYS"
+    return _stream("DRAM, scale", text, 1, gpu, "DMUL R24, R8, R16")
 
 
 def dram_triad_rate(gpu: GPU) -> Probe:
-    """``a = b + s c`` on arrays larger than the L2, so that it writes back as fast as it reads."""
-    text = "2 LDG.E.SYS, FFMA, STG.E.SYS"
-    return _stream("DRAM, triad", text, 3, gpu, (8, 12), "FFMA R{0}, R{1}, R{2}, R3")
+    """``a = b + s c``."""
+    text = "2 LDG.E.64.SYS, DFMA, STG.E.64.SYS"
+    return _stream("DRAM, triad", text, 2, gpu, "DFMA R24, R10, R16, R8")
 
 
 def rates(gpu: GPU) -> list[Probe]:
     """All throughput probes of the memory system, in bytes a cycle."""
     probes = [shared_rate(gpu, 4), shared_rate(gpu, 8), l1_shared_rate(gpu)]
     probes += [l1_loop_rate(gpu), l1_rate(gpu, 4), l1_rate(gpu, 8), l1_rate(gpu, 16)]
-    return probes + [l2_rate(gpu), dram_read_rate(gpu), dram_triad_rate(gpu)]
+    return probes + [l2_rate(gpu), *dram_rates(gpu)]
+
+
+def dram_rates(gpu: GPU) -> list[Probe]:
+    """Streams through memory, in bytes a cycle."""
+    makers = (dram_init_rate, dram_read_rate, dram_scale_rate, dram_triad_rate)
+    return [make(gpu) for make in makers]
 
 
 def peak(probe: Probe, gpu: GPU) -> float:

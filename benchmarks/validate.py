@@ -5,7 +5,8 @@
     python benchmarks/validate.py [latencies] [throughputs] [hardware] [counters]
         [--shared ../shared] [--generated DIR] [--markdown]
 
-Latencies and throughputs come from the probes of ``probes.py`` and need nothing else. Cycles and
+Latencies and throughputs come from the probes of ``probes.py``, what they are compared with from
+``measured.py``, and they need nothing else. Cycles and
 counters need recorded traces under ``--shared``; ``--generated`` is where
 ``../shared/tools/gen_traces.py`` wrote the synthetic ones. What is absent is named as skipped.
 """
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import probes
+from measured import FRACTIONS, LANES, LATENCIES
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -27,44 +29,6 @@ from lockstep.report.benchmark import plan
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"
-TITAN_V = "TITAN V, Accel-Sim's GPU_Microbenchmark"
-V100 = "V100, RRZE gpu-benches"
-JIA = "V100, Jia 2018"
-
-# Cycles. What was measured through C code holds address arithmetic too: see each note.
-LATENCIES = {
-    "FFMA": (4.128845, TITAN_V),
-    "IADD3": (4.349609, TITAN_V),
-    "HFMA2": (6.180664, TITAN_V),
-    "DFMA": (8.075317, TITAN_V),
-    "MUFU": (21.1453, f"{TITAN_V}: a square root"),
-    "shared load": (19, f"{JIA}; 27.0 of {TITAN_V} holds address arithmetic"),
-    "L1 hit": (27.9, f"{V100}; 33.7 of {TITAN_V} holds address arithmetic"),
-    "L2 hit": (212.1, V100),
-    "L2 hit, past the L1": (211.072, TITAN_V),
-    "DRAM": (425.0, V100),
-}
-# Lanes a cycle and SM: half the operations of a multiply-add, a quarter for two halves a lane.
-LANES = {
-    "FFMA": (126.861778 / 2, TITAN_V),
-    "IADD3": (126.886719 / 2, TITAN_V),
-    "HFMA2": (249.334442 / 4, TITAN_V),
-    "DFMA": (63.930252 / 2, TITAN_V),
-    "MUFU": (15.976, TITAN_V),
-}
-# Fractions of peak.
-FRACTIONS = {
-    "shared, 32-bit loads": (126.48 / 128, TITAN_V),
-    "shared, 64-bit loads": (127.932 / 128, TITAN_V),
-    "L1 and shared, 32-bit loads in turn": (99.708586 / 128, TITAN_V),
-    "L1, 32-bit loads in a loop": (54.83754 / 128, f"{TITAN_V}, one load a round"),
-    "L1, 32-bit loads": (78.3484 / 128, f"{TITAN_V}, four loads a round"),
-    "L1, 64-bit loads": (122.759 / 128, f"{TITAN_V}, doubles; 113.9 B/clk for 64-bit vectors"),
-    "L1, 128-bit loads": (116.437 / 128, TITAN_V),
-    "L2": (1365.42 / 1536, TITAN_V),
-    "DRAM, read": (867 / 898, V100),
-    "DRAM, triad": (788 / 898, V100),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,35 +67,38 @@ class Comparison:
         )
 
 
-def latencies() -> Comparison:
-    """Single-warp latencies on QV100."""
-    gpu, result = lockstep.gpu("QV100"), Comparison("Latencies of QV100, cycles")
+def latencies(name: str) -> Comparison:
+    """Single-warp latencies of a GPU of the library."""
+    gpu, result = lockstep.gpu(name), Comparison(f"Latencies of {name}, cycles")
+    known = {m.probe: m for m in LATENCIES[name]}
     for probe in probes.latencies():
-        measured, source = LATENCIES.get(probe.name, (None, ""))
-        if measured is None:
-            result.skipped.append(f"{probe.name}: {probe.cycles_each(gpu):.2f}, no measurement")
+        cycles = probe.cycles_each(gpu)
+        if probe.name not in known:
+            result.skipped.append(f"{probe.name}: {cycles:.2f}, no measurement")
             continue
+        _, measured, source = known[probe.name]
         note = f"{source}; ours: {probe.contains}"
-        result.figures.append(Figure(probe.name, probe.cycles_each(gpu), measured, note))
+        result.figures.append(Figure(probe.name, cycles, measured, note))
     return result
 
 
-def lanes() -> Comparison:
-    """Arithmetic throughput of one SM of QV100."""
-    gpu, result = lockstep.gpu("QV100"), Comparison("Throughput of a QV100 SM, lanes a cycle")
-    for name, (measured, source) in LANES.items():
-        rate = probes.arithmetic_rate(name).rate(gpu)
-        result.figures.append(Figure(name, rate, measured, source))
+def lanes(name: str) -> Comparison:
+    """Arithmetic throughput of one SM of a GPU."""
+    gpu, result = lockstep.gpu(name), Comparison(f"Throughput of a {name} SM, lanes a cycle")
+    for what, measured, source in LANES[name]:
+        rate = probes.arithmetic_rate(what).rate(gpu)
+        result.figures.append(Figure(what, rate, measured, source))
     return result
 
 
-def fractions() -> Comparison:
-    """Bandwidths of QV100 as fractions of peak, all SMs at work."""
-    gpu, result = lockstep.gpu("QV100"), Comparison("Bandwidths of QV100, fractions of peak")
-    for probe in probes.rates(gpu):
-        measured, source = FRACTIONS[probe.name]
-        fraction = probe.rate(gpu) / probes.peak(probe, gpu)
-        result.figures.append(Figure(probe.name, fraction, measured, source))
+def fractions(name: str) -> Comparison:
+    """Bandwidths of a GPU as fractions of peak, all SMs at work."""
+    gpu, result = lockstep.gpu(name), Comparison(f"Bandwidths of {name}, fractions of peak")
+    made, found = {p.name: p for p in probes.rates(gpu)}, {}
+    for what, measured, source in FRACTIONS[name]:
+        if what not in found:
+            found[what] = made[what].rate(gpu) / probes.peak(made[what], gpu)
+        result.figures.append(Figure(what, found[what], measured, source))
     return result
 
 
@@ -246,10 +213,10 @@ def compare(arguments: argparse.Namespace) -> Iterator[Comparison]:
     """The comparisons asked for, or all."""
     wanted = arguments.kinds or KINDS
     if "latencies" in wanted:
-        yield latencies()
+        yield from map(latencies, LATENCIES)
     if "throughputs" in wanted:
-        yield lanes()
-        yield fractions()
+        yield from map(lanes, LANES)
+        yield from map(fractions, FRACTIONS)
     if "hardware" in wanted:
         yield hardware(arguments.shared)
     if "counters" in wanted and (arguments.shared / "data" / "hardware").is_dir():

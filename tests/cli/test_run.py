@@ -149,6 +149,7 @@ def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
         (["vecadd", "--timing", "none", "--at-issue"], "need --timing"),
         (["vecadd", "--json", "/proc/x.json"], "cannot write"),
         (["vecadd", "--gpu", "nosuch"], "nosuch"),
+        (["vecadd", "--gpu", ""], "no GPU is named ''"),
         (["absent.ptx"], "absent.ptx: cannot read"),
         (["scale.ptx"], "several kernels; --kernel chooses: scale, other"),
         (["scale.ptx", "--size", "7"], "a PTX file takes --arg"),

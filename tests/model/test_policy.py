@@ -83,10 +83,16 @@ def replaces(a, b):
     return 0
 
 
+def replaces_several(a, b):
+    a[b:3] = 1
+    return 0
+
+
 def test_records_are_not_changed_but_where_it_is_said():
     refused(changes, "policy changes changes 'ready'; it may change nothing")
     refused(changes, "it may change only mark", writes=("mark",))
     refused(replaces, "changes what it is given; it may change nothing")
+    refused(replaces_several, "changes what it is given; it may change nothing")
 
 
 @pytest.mark.skipif(DISABLED, reason="nothing is compiled")

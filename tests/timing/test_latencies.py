@@ -91,3 +91,20 @@ def test_a_chase_follows_the_specification(probes, parameter, value):
     gpu = lockstep.gpu("QV100", [f"{parameter}={value}", "dram.latency=600"])
     probe = probes.l1_latency() if parameter == "l1.latency" else probes.l2_latency()
     assert probe.cycles_each(gpu) == pytest.approx(value, abs=0.5)
+
+
+# RRZE gpu-benches, A100 80 GB and GH200; mgpusim's chase through 512 MiB on an H100 PCIe, whose
+# loads go to both sides of the L2.
+@pytest.mark.parametrize(
+    ("gpu", "make", "measured", "tolerance"),
+    [
+        ("A100", "l1_latency", 33.1, 0.01),
+        ("A100", "l2_latency", 205.6, 0.01),
+        ("A100", "dram_latency", 547.1, 0.02),
+        ("H100", "l1_latency", 32.1, 0.01),
+        ("H100", "dram_latency", 849.98, 0.02),
+    ],
+)
+def test_levels_of_newer_gpus(probes, gpu, make, measured, tolerance):
+    found = getattr(probes, make)().cycles_each(lockstep.gpu(gpu))
+    assert found == pytest.approx(measured, rel=tolerance)

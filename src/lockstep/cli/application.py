@@ -54,7 +54,7 @@ def choose(name: str, gpu: str | None, overrides: tuple[str, ...], quiet: bool) 
     from lockstep.runtime.choice import gpu_for_program
     from lockstep.runtime.program import find_program
 
-    if gpu:
+    if gpu is not None:
         return api.gpu(gpu, overrides)
     chosen = gpu_for_program(find_program(name)).name
     if not quiet:

@@ -75,7 +75,7 @@ def command(
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     if timing > 1:
         raise click.UsageError("--timing sample:N is for CUDA programs; here it is full or none")
-    chosen, spec = Program(**options), api.gpu(gpu or "QV100", overrides)
+    chosen, spec = Program(**options), api.gpu("QV100" if gpu is None else gpu, overrides)
     with Progress(quiet) as progress:
         if timing:
             simulation["timeline"] = timeline is not None
