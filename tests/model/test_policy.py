@@ -109,6 +109,27 @@ def test_what_the_compiler_says_is_one_line(function, message):
     refused(function, message)
 
 
+def at_times_a_fraction(a, b):
+    if a > b:
+        return a
+    return 0.5
+
+
+@pytest.mark.skipif(DISABLED, reason="nothing is compiled")
+@pytest.mark.parametrize("function", [lambda a, b: a / b, at_times_a_fraction])
+def test_a_fraction_is_refused(function):
+    refused(function, "cannot be compiled: it returns float64; expected an integer")
+
+
+@pytest.mark.parametrize(
+    ("function", "answer"),
+    [(lambda a, b: a > b, 0), (lambda a, b: 7, 7), (lambda a, b: int(a / b * 8), 6)],
+)
+def test_every_kind_of_integer_is_an_answer(function, answer):
+    call = compiled(function)
+    assert (call if DISABLED else call.ctypes)(3, 4) == answer
+
+
 @pytest.mark.skipif(DISABLED, reason="nothing is compiled")
 def test_a_field_that_is_not_there_is_named(repository):
     def pick(warps, first, count, last, now):
