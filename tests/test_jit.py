@@ -112,6 +112,33 @@ def test_without_a_place_for_machine_code_everything_still_runs(tmp_path):
     assert run(program, **place) == ["False", "True"]
 
 
+def test_machine_code_that_cannot_be_kept_still_runs(tmp_path):
+    program = (
+        "import numba, resource\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "from lockstep._jit import is_compiled, phase\n"
+        "from lockstep.model import link\n"
+        "links = link.build(2, 3, 10, 4, 1)\n"
+        "print(link.next_arrival(links, 0, 3) == 1 << 60)\n"
+        "print(phase(link.next_arrival, [numba.typeof(links)], 2).address > 0)\n"
+        "print(is_compiled(link.next_arrival))"
+    )
+    assert run(program, LOCKSTEP_CACHE_DIR=str(tmp_path)) == ["True", "True", "False"]
+    assert any(tmp_path.rglob("*.nbi")) and not any(tmp_path.rglob("*.nbc"))
+
+
+def test_what_llvm_does_not_optimise_runs_and_is_not_kept(tmp_path):
+    program = (
+        "from lockstep._jit import is_compiled\n"
+        "from lockstep.model import link\n"
+        "print(link.next_arrival(link.build(2, 3, 10, 4, 1), 0, 3) == 1 << 60)\n"
+        "print(is_compiled(link.next_arrival))"
+    )
+    place = {"LOCKSTEP_CACHE_DIR": str(tmp_path)}
+    assert run(program, NUMBA_OPT="0", **place) == ["True", "False"]
+    assert run(program, NUMBA_OPT="1", **place) == ["True", "True"]
+
+
 def test_machine_code_that_no_run_used_for_long_is_removed(tmp_path):
     old, young = tmp_path / "jit" / "old", tmp_path / "jit" / "young"
     old.mkdir(parents=True)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from lockstep.workload import OBJECT_SHIFT, OBJECTS, Code, Kernel, object_number
+from lockstep.errors import WorkloadError
+from lockstep.workload import OBJECT_SHIFT, OBJECTS, Code, Kernel, MemoryCopy, object_number
 
 
 @pytest.mark.parametrize(
@@ -19,3 +20,19 @@ def test_clusters_of_a_kernel(cluster, whole):
     kernel = Kernel(0, "k", (6, 3, 1), (32, 1, 1), 16, 0, Code(), tuple, cluster=cluster)
     assert kernel.cluster_ctas == (6 if whole else 4)
     assert kernel.whole_clusters == whole
+
+
+@pytest.mark.parametrize("address", [1 << 63, -(1 << 63) - 1, 2.5, "0x100"])
+def test_the_address_of_a_copy_has_64_bits(address):
+    with pytest.raises(WorkloadError, match=r"^memory copy to .*; expected an address of 64"):
+        MemoryCopy(address, 4)
+
+
+@pytest.mark.parametrize("size", [-1, 1 << 63, 2.5, None])
+def test_the_size_of_a_copy_is_a_number_of_bytes(size):
+    with pytest.raises(WorkloadError, match=f"^memory copy of {size} bytes; expected 0 to"):
+        MemoryCopy(0, size)
+
+
+def test_every_other_copy_can_be():
+    assert MemoryCopy(-(1 << 63), 0) != MemoryCopy((1 << 63) - 1, (1 << 63) - 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lockstep.errors import InputError
 
-_STANDARD_OUTPUT = Path("/dev/stdout")
+STANDARD_OUTPUT = Path("/dev/stdout")
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def _is_stream(path: Path) -> bool:
 
 
 def _send(content: Path, stream: Path) -> None:
-    ours = stream == _STANDARD_OUTPUT  # opened anew it would begin where a redirected file does
+    ours = stream == STANDARD_OUTPUT  # opened anew it would begin where a redirected file does
     sys.stdout.flush()
     with open(1 if ours else stream, "ab", closefd=not ours) as target, content.open("rb") as file:
         shutil.copyfileobj(file, target)

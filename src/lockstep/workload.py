@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from numbers import Integral
 from typing import Protocol
 
 import numpy as np
 
+from lockstep.errors import WorkloadError
 from lockstep.isa.instruction import INSTRUCTION
 
 RUN = np.dtype([("static", "i4"), ("count", "i4"), ("mask", "i8")])
@@ -255,10 +257,22 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class MemoryCopy:
-    """A host-to-device copy: it passes through the L2 and leaves its data there."""
+    """A host-to-device copy: it passes through the L2 and leaves its data there.
 
-    address: int
+    Raises :class:`WorkloadError` for numbers that no copy has.
+    """
+
+    address: int  # of 64 bits; the upper half as negative numbers, the int64 of the same bits
     bytes: int
+
+    def __post_init__(self):
+        address, size = self.address, self.bytes
+        if not isinstance(address, Integral) or not -(1 << 63) <= address < 1 << 63:
+            raise WorkloadError(
+                f"memory copy to {address!r}; expected an address of 64 signed bits"
+            )
+        if not isinstance(size, Integral) or not 0 <= size < 1 << 63:
+            raise WorkloadError(f"memory copy of {size!r} bytes; expected 0 to {(1 << 63) - 1}")
 
 
 @dataclass

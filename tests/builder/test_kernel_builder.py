@@ -3,7 +3,7 @@
 import pytest
 
 from lockstep.builder import KernelBuilder, program
-from lockstep.errors import LockstepError
+from lockstep.errors import LockstepError, WorkloadError
 from lockstep.isa.instruction import NO_BARRIER, NO_CONTROL, OpClass
 from lockstep.workload import Kernel, MemoryCopy
 
@@ -178,6 +178,14 @@ def test_impossible_extents_are_refused(shape):
 def test_what_a_kernel_needs_is_a_number_in_its_range(need, value):
     with pytest.raises(LockstepError, match=f"{need} {value}; expected an integer from 0 to"):
         KernelBuilder("k", grid=1, block=32, **{need: value})
+
+
+@pytest.mark.parametrize("name", ["k\udc80", 7, None])
+def test_a_name_is_text_that_can_be_written(name):
+    with pytest.raises(WorkloadError, match="expected text without lone surrogates"):
+        KernelBuilder(name, grid=1, block=32)
+    with pytest.raises(WorkloadError, match="expected text without lone surrogates"):
+        program(KernelBuilder("kérnel", grid=1, block=32), name=name)
 
 
 def test_mistakes_in_structure_are_refused():

@@ -110,6 +110,8 @@ def test_an_output_before_the_program_leaves_the_programs_own(call, tmp_path):
         (["run", "--timing", "sample:3", "vecadd"], "is for CUDA programs"),
         (["run", "--ptx", "vecadd"], "is for CUDA programs"),
         (["run", "--gpu", "none", "/bin/true"], "none"),
+        (["run", "--gpu", "", "/bin/true"], "no GPU is named ''"),
+        (["trace", "--gpu", "", "-o", "t.lst", "vecadd"], "no GPU is named ''"),
         (["run", "./absent"], "absent"),
         (["replay", "absent", "--gpu", "A100"], "cannot read"),
     ],

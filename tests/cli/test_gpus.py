@@ -17,4 +17,5 @@ def test_a_gpu_is_described_with_units_and_overrides(call):
 
 def test_mistakes_are_told(call):
     assert call("gpus", "NOPE").exit_code == 2
+    assert call("gpus", "").exit_code == 2
     assert call("gpus", "--set", "sm.count=40").exit_code == 2

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -33,6 +35,16 @@ def test_a_program_without_its_cycles(call, tmp_path):
     launches = document["kernels"]
     assert sum(int(row.split()[1]) for row in rows) == len(launches)
     assert all(k["profile"]["smsp__inst_executed.sum"] > 0 for k in launches)
+
+
+def test_standard_output_is_for_the_results_alone(tmp_path):
+    command = [sys.executable, "-m", "lockstep", "run", "vecadd", "--size", "1000"]
+    command += ["--timing", "none", "--json", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["kernels"]
+    assert "warp inst." in done.stderr and "Results are right" in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_program_that_is_executed_as_it_is_simulated(call, tmp_path):
@@ -149,6 +161,7 @@ def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
         (["vecadd", "--timing", "none", "--at-issue"], "need --timing"),
         (["vecadd", "--json", "/proc/x.json"], "cannot write"),
         (["vecadd", "--gpu", "nosuch"], "nosuch"),
+        (["vecadd", "--gpu", ""], "no GPU is named ''"),
         (["absent.ptx"], "absent.ptx: cannot read"),
         (["scale.ptx"], "several kernels; --kernel chooses: scale, other"),
         (["scale.ptx", "--size", "7"], "a PTX file takes --arg"),

@@ -77,6 +77,26 @@ def test_files_are_written(call, trace, engine, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "r.json", "t.json.gz"]
 
 
+@pytest.mark.parametrize("option", ["--json", "--timeline"])
+def test_standard_output_is_for_one_file_alone(trace, tmp_path, option):
+    command = [sys.executable, "-m", "lockstep", "simulate", str(trace), *QV100, option, "-"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+    assert "Speed of light" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_file_that_cannot_be_written_stops_no_other(call, trace, engine, tmp_path):
+    files = ["--json", "/dev/full", "--out", "out", "--timeline", "/dev/full"]
+    done = call("simulate", trace, *QV100, *files)
+    assert done.exit_code == 2
+    problem = "/dev/full: cannot write: No space left on device"
+    assert done.stderr.splitlines()[-1] == f"lockstep: {problem}; {problem}"
+    assert (tmp_path / "out" / "summary.txt").exists()
+    assert "Speed of light" in done.stdout
+
+
 def test_a_run_that_ended_early_writes_partial_results_and_exits_1(call, trace, engine, tmp_path):
     engine.changes = {"stopped": "cycle limit of 10 reached"}
     done = call("simulate", trace, "--quiet", "--json", "r.json")

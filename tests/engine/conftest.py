@@ -55,13 +55,14 @@ def raw():
     """Function from a run to everything in it that must not depend on how it was run."""
 
     def everything(run):
-        names = ("id", "launched", "start", "end", "warp_instructions", "thread_instructions")
+        times = ("launched", "start", "end", "running")
+        names = ("id", *times, "warp_instructions", "thread_instructions")
         return {
-            "cycles": run.cycles,
+            "cycles": (run.cycles, run.running),
             "stopped": run.stopped,
             "kernels": [[getattr(k, n) for n in names] for k in run.kernels],
-            "sm": [k.sm.tobytes() for k in run.kernels],
-            "partition": [k.partition.tobytes() for k in run.kernels],
+            "sm": [k.sm.tobytes() for k in (*run.kernels, run)],
+            "partition": [k.partition.tobytes() for k in (*run.kernels, run)],
             "events": sorted(run.cta_events.tolist()),
         }
 

@@ -4,6 +4,7 @@ import math
 import pandas
 import pytest
 
+from lockstep.isa.instruction import OpClass
 from lockstep.metrics import registry
 
 
@@ -42,9 +43,18 @@ def test_a_run_without_kernels_has_a_result(synthetic, tmp_path):
     result.save(tmp_path / "out")
 
 
+def test_instructions_of_the_run_are_those_of_its_counters(synthetic):
+    """Kernels that overlap each count what the others issued."""
+    run = synthetic.make_result().run
+    once = run.kernels[0].sm
+    result = synthetic.make_result(sm=once)
+    assert result.warp_instructions == once["warp_instructions"].sum()
+    assert result.thread_instructions == once["thread_instructions"].sum()
+    assert sum(result.opcodes.values()) == once["issued"].sum()
+
+
 def test_opcodes_count_by_class(result):
-    issued = sum(k.sm["issued"].sum() for k in result.run.kernels)
-    assert sum(result.opcodes.values()) == issued
+    assert result.opcodes["FP64"] == result.run.sm["issued"][:, OpClass.FP64].sum()
     assert list(result.opcodes.values()) == sorted(result.opcodes.values(), reverse=True)
     assert result.unknown_opcodes == {"FROB.X": 7}
 

@@ -83,10 +83,16 @@ def replaces(a, b):
     return 0
 
 
+def replaces_several(a, b):
+    a[b:3] = 1
+    return 0
+
+
 def test_records_are_not_changed_but_where_it_is_said():
     refused(changes, "policy changes changes 'ready'; it may change nothing")
     refused(changes, "it may change only mark", writes=("mark",))
     refused(replaces, "changes what it is given; it may change nothing")
+    refused(replaces_several, "changes what it is given; it may change nothing")
 
 
 @pytest.mark.skipif(DISABLED, reason="nothing is compiled")
@@ -101,6 +107,27 @@ def test_records_are_not_changed_but_where_it_is_said():
 )
 def test_what_the_compiler_says_is_one_line(function, message):
     refused(function, message)
+
+
+def at_times_a_fraction(a, b):
+    if a > b:
+        return a
+    return 0.5
+
+
+@pytest.mark.skipif(DISABLED, reason="nothing is compiled")
+@pytest.mark.parametrize("function", [lambda a, b: a / b, at_times_a_fraction])
+def test_a_fraction_is_refused(function):
+    refused(function, "cannot be compiled: it returns float64; expected an integer")
+
+
+@pytest.mark.parametrize(
+    ("function", "answer"),
+    [(lambda a, b: a > b, 0), (lambda a, b: 7, 7), (lambda a, b: int(a / b * 8), 6)],
+)
+def test_every_kind_of_integer_is_an_answer(function, answer):
+    call = compiled(function)
+    assert (call if DISABLED else call.ctypes)(3, 4) == answer
 
 
 @pytest.mark.skipif(DISABLED, reason="nothing is compiled")

@@ -19,6 +19,11 @@ def test_the_largest_cache_and_bus():
     assert (table[38], table[37], table[97]) == (40 << 20, 5120, 163 << 10)
 
 
+def test_the_limits_of_blocks_and_grids():
+    table = attributes(lockstep.api.gpu("A100"))
+    assert table[1:8].tolist() == [1024, 1024, 1024, 64, 2**31 - 1, 65535, 65535]
+
+
 def test_ptx_alone_is_loaded_with_its_zeros():
     with lockstep.Device("QV100") as device:
         assert load_image(device, PTX).entries

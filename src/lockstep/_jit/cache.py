@@ -11,7 +11,9 @@ import os
 import re
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import ClassVar
 
 import numba
 from numba.core import caching
@@ -104,14 +106,30 @@ class _PackageCacheLocator(caching._CacheLocator):
         return locator
 
 
-caching.CacheImpl._locator_classes.insert(0, _PackageCacheLocator)
+class _Stored(caching.CompileResultCacheImpl):
+    """What is kept of a function, and where."""
+
+    _locator_classes: ClassVar = [_PackageCacheLocator, *caching.CacheImpl._locator_classes]
+
+    def check_cachable(self, result):
+        """Not what holds addresses of this process: with NUMBA_OPT=0 all functions do."""
+        return not result.library.has_dynamic_globals
+
+
+class Cache(caching.FunctionCache):
+    """The machine code of one function; if it cannot be read or written, only time is lost."""
+
+    _impl_class = _Stored
+
+    def _guard_against_spurious_io_errors(self):
+        return suppress(OSError)  # a full disk, or a limit on the size of files
 
 
 def is_compiled(function) -> bool:
     """Whether the machine code of a jitted function lies on disk for this version."""
     if DISABLED:
         return True
-    name = f"{function.py_func.__name__}-*.nbi"
+    name = f"{function.py_func.__name__}-*.nbc"  # an index may be there alone
     try:
         place = folder(Path(function.py_func.__code__.co_filename))
     except OSError:  # nowhere to keep it

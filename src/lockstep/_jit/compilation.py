@@ -9,9 +9,10 @@ import warnings
 from pathlib import Path
 
 import numba
+from numba.core.ccallback import CFunc
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
-from lockstep._jit.cache import DISABLED, OPTIONS, PACKAGE
+from lockstep._jit.cache import DISABLED, OPTIONS, PACKAGE, Cache
 from lockstep._jit.parts import Part
 
 # Policies are called through their addresses; Numba announces that this is experimental.
@@ -20,7 +21,10 @@ warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
 
 def jit(function):
     """Compile a function of the model: no reference counts, no GIL, cached on disk."""
-    return numba.njit(cache=True, **OPTIONS)(function)
+    compiled = numba.njit(**OPTIONS)(function)
+    if not DISABLED:
+        compiled._cache = Cache(function)
+    return compiled
 
 
 def inline(function):
@@ -52,15 +56,15 @@ def policy(function, result, *arguments):
 
     The calling loop is not compiled again. ``result`` and ``arguments`` are Numba types, from
     :func:`record_array` or "int64". Without JIT the function itself comes back.
+    Raises TypeError if it returns no integer.
     """
     if DISABLED:
         return function
     kinds = [getattr(numba.types, a) if isinstance(a, str) else a for a in (result, *arguments)]
     ours = Path(function.__code__.co_filename).is_relative_to(PACKAGE)
-    return numba.cfunc(kinds[0](*kinds[1:]), cache=ours, **_POLICY_OPTIONS)(function)
-
-
-_POLICY_OPTIONS = {"nopython": True, "error_model": "numpy", "_nrt": False}
+    return _callback(
+        _Policy(function, (tuple(kinds[1:]), kinds[0]), {}, _CALLBACK_OPTIONS), keep=ours
+    )
 
 
 def phase(function, kinds: tuple, integers: int):
@@ -71,6 +75,30 @@ def phase(function, kinds: tuple, integers: int):
     """
     if DISABLED:
         return function
-    arguments = [*kinds, *[numba.types.int64] * integers]
-    compile_ = numba.cfunc(numba.types.int64(*arguments), cache=True, **_POLICY_OPTIONS)
-    return compile_(function.py_func)
+    int64 = numba.types.int64
+    arguments = (*kinds, *[int64] * integers)
+    return _callback(CFunc(function.py_func, (arguments, int64), {}, _CALLBACK_OPTIONS), keep=True)
+
+
+_CALLBACK_OPTIONS = {"nopython": True, "error_model": "numpy", "_nrt": False}
+
+
+def _callback(function: CFunc, keep: bool) -> CFunc:
+    if keep:
+        function._cache = Cache(function._pyfunc)
+    function.compile()
+    return function
+
+
+class _Policy(CFunc):
+    """Refuses what Numba would convert: a fraction would be cut off without a word."""
+
+    def _compile_uncached(self):
+        result = super()._compile_uncached()
+        code = result.type_annotation
+        for block in code.blocks.values():
+            for value in block.find_exprs("cast"):  # before each return, and nowhere else
+                found = numba.types.unliteral(code.typemap[value.value.name])
+                if not isinstance(found, numba.types.Integer | numba.types.Boolean):
+                    raise TypeError(f"it returns {found}; expected an integer")
+        return result

@@ -22,7 +22,7 @@ import numpy as np
 from lockstep.builder import patterns
 from lockstep.builder.expansion import FULL, Block, Expansion, Loop, Segment
 from lockstep.builder.patterns import Mask, Pattern, Site
-from lockstep.errors import LockstepError
+from lockstep.errors import LockstepError, WorkloadError
 from lockstep.isa import sass
 from lockstep.isa.instruction import MOST_THREADS, NO_BARRIER, verify
 from lockstep.workload import Code, Kernel, MemoryCopy, Workload
@@ -63,7 +63,7 @@ class KernelBuilder:
         local_base: int = 0,
         cluster: Extent = 1,
     ):
-        self.name, self.architecture = name, architecture
+        self.name, self.architecture = _checked_name(name), architecture
         self.grid, self.block = _extent("grid", grid), _extent("block", block)
         if self._threads > MOST_THREADS:
             raise LockstepError(
@@ -214,7 +214,7 @@ def program(
         listed += command.commands if isinstance(command, Workload) else [command]
     numbers = iter(range(1, len(listed) + 1))
     numbered = [replace(c, id=next(numbers)) if isinstance(c, Kernel) else c for c in listed]
-    return Workload(name, numbered)
+    return Workload(_checked_name(name), numbered)
 
 
 def _extent(what: str, value: Extent) -> tuple[int, int, int]:
@@ -228,6 +228,12 @@ def _check_need(what: str, value: int | tuple[int, ...]) -> None:
     most = _MOST.get(what, (1 << 63) - 1)
     if not isinstance(value, tuple) and not (isinstance(value, Integral) and 0 <= value <= most):
         raise LockstepError(f"{what} {value!r}; expected an integer from 0 to {most}")
+
+
+def _checked_name(name: str) -> str:
+    if not isinstance(name, str) or any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise WorkloadError(f"name {name!a}; expected text without lone surrogates")
+    return name
 
 
 def _checked(mask: Mask) -> Mask:

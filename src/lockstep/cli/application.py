@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.progress import Progress
-from lockstep.cli.simulate import write
+from lockstep.cli.simulate import take_all, writes
 
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
@@ -54,7 +54,7 @@ def choose(name: str, gpu: str | None, overrides: tuple[str, ...], quiet: bool) 
     from lockstep.runtime.choice import gpu_for_program
     from lockstep.runtime.program import find_program
 
-    if gpu:
+    if gpu is not None:
         return api.gpu(gpu, overrides)
     chosen = gpu_for_program(find_program(name)).name
     if not quiet:
@@ -99,9 +99,11 @@ def report(simulator: "Simulator", files: dict, quiet: bool) -> None:
     from lockstep.metrics import output
     from lockstep.runtime.summary import document, summary
 
+    steps = []
     if simulator.every:
-        write(simulator.device.partial_result(), **files)
+        steps += writes(simulator.device.partial_result(), **files)
     elif files["json_file"]:
-        output.write_json(files["json_file"], document(simulator))
+        steps.append(lambda: output.write_json(files["json_file"], document(simulator)))
     if not quiet:
-        click.echo(summary(simulator), err=True)
+        steps.append(lambda: click.echo(summary(simulator), err=True))
+    take_all(steps)

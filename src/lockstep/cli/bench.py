@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from lockstep.cli.console import console_of
-from lockstep.cli.parameters import POSITIVE, check_writable
+from lockstep.cli.parameters import OUTPUT, POSITIVE, check_writable
 
 FILE = click.Path(path_type=Path)
 PIPE_WIDTH = 140
@@ -21,7 +21,7 @@ PIPE_WIDTH = 140
     metavar="CSV",
     help="Compare with another simulator: columns trace, config and user_seconds.",
 )
-@click.option("--json", "json_file", type=FILE, help="Write the table as JSON.")
+@click.option("--json", "json_file", type=OUTPUT, help="Write the table as JSON.")
 def command(paths, name, threads, reference, json_file) -> None:
     """Measure the traces at PATHS, or the shipped examples.
 
@@ -40,14 +40,8 @@ def command(paths, name, threads, reference, json_file) -> None:
     for job in jobs:
         click.echo(f"{job.trace} on {job.gpu or 'its GPU'} ...", err=True)
         measured.append(benchmark.measure(job, threads))
-    _show(measured)
+    console_of(PIPE_WIDTH, json_file).print(benchmark.table(measured))
     if json_file:
         output.write_json(json_file, [m.to_dict() for m in measured])
     if any(m.stopped for m in measured):
         raise SystemExit(1)
-
-
-def _show(measured: list) -> None:
-    from lockstep.report.benchmark import table
-
-    console_of(PIPE_WIDTH).print(table(measured))

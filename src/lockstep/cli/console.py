@@ -1,16 +1,26 @@
 """Where tables are printed: the terminal, or a pipe with a width of its own."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from lockstep.files import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def console_of(pipe_width: int) -> "Console":
-    """Standard output: as wide as the terminal, or ``pipe_width`` columns where there is none."""
+def console_of(pipe_width: int, *files: Path | None) -> "Console":
+    """Standard output, or standard error where one of ``files`` takes standard output.
+
+    As wide as the terminal, or ``pipe_width`` columns where there is none.
+    """
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, width=pipe_width)
-    return console
+    options = {"highlight": False, "markup": False, "stderr": is_taken(*files)}
+    console = Console(**options)
+    return console if console.is_terminal else Console(**options, width=pipe_width)
+
+
+def is_taken(*files: Path | None) -> bool:
+    """Whether a file that was asked for is standard output: nothing else may go there."""
+    return STANDARD_OUTPUT in files

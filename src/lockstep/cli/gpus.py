@@ -13,7 +13,7 @@ _HEADLINE = ("description", "architectures", "validated")  # shown above the tab
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
 def command(name: str | None, overrides: tuple[str, ...]) -> None:
     """List the GPUs of the library, or every parameter of the GPU called NAME."""
-    if name:
+    if name is not None:
         _describe(name, overrides)
     elif overrides:
         raise click.UsageError("--set needs the NAME of a GPU")

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from lockstep.errors import InputError
+from lockstep.files import STANDARD_OUTPUT
 
 POSITIVE = click.IntRange(min=1)
 MOST_KERNELS = 10_000_000  # in one selection: guards against "1-99999999999"
@@ -32,6 +33,17 @@ class KernelIds(click.ParamType):
                 self.fail(f"the range {part!r} has no kernels, or too many", param, ctx)
             ids.update(range(low, high + 1))
         return ids
+
+
+class OutputFile(click.Path):
+    """A file to write; ``-`` is standard output."""
+
+    def convert(self, value, param, ctx) -> Path:
+        """The path."""
+        return STANDARD_OUTPUT if value == "-" else Path(super().convert(value, param, ctx))
+
+
+OUTPUT = OutputFile()
 
 
 class Size(click.ParamType):

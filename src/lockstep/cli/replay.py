@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from lockstep.cli.application import report
-from lockstep.cli.parameters import POSITIVE, Timing, check_writable
+from lockstep.cli.parameters import OUTPUT, POSITIVE, Timing, check_writable
 from lockstep.cli.progress import Progress
 from lockstep.cli.simulate import FILE
 
@@ -22,7 +22,7 @@ from lockstep.cli.simulate import FILE
     help="Simulate all launches, none (fast), or one in N.",
 )
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
-@click.option("--json", "json_file", type=FILE, help="Write all results as JSON.")
+@click.option("--json", "json_file", type=OUTPUT, help="Write all results as JSON.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 def command(directory, gpu, overrides, timing, threads, json_file, out, quiet) -> None:

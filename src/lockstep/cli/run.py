@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.application import APPLICATION, Launcher, choose, run_application
-from lockstep.cli.console import console_of
-from lockstep.cli.parameters import POSITIVE, Timing, check_writable
+from lockstep.cli.console import console_of, is_taken
+from lockstep.cli.parameters import OUTPUT, POSITIVE, Timing, check_writable
 from lockstep.cli.programs import Program, program_options
 from lockstep.cli.progress import Progress
-from lockstep.cli.simulate import FILE, PIPE_WIDTH, show, write
+from lockstep.cli.simulate import FILE, PIPE_WIDTH, take_all, write_and_show
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     metavar="PATH",
     help="Write a trace: FILE.lst or a directory; of a CUDA program, its calls: a directory.",
 )
-@click.option("--json", "json_file", type=FILE, help="Write all results as JSON.")
+@click.option("--json", "json_file", type=OUTPUT, help="Write all results as JSON.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
-@click.option("--timeline", type=FILE, help="Write a timeline for ui.perfetto.dev (.json.gz).")
+@click.option("--timeline", type=OUTPUT, help="Write a timeline for ui.perfetto.dev (.json.gz).")
 @click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @click.option("--limit-instructions", type=POSITIVE, metavar="N", help="Of a launch's warps.")
@@ -75,7 +75,7 @@ def command(
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     if timing > 1:
         raise click.UsageError("--timing sample:N is for CUDA programs; here it is full or none")
-    chosen, spec = Program(**options), api.gpu(gpu or "QV100", overrides)
+    chosen, spec = Program(**options), api.gpu("QV100" if gpu is None else gpu, overrides)
     with Progress(quiet) as progress:
         if timing:
             simulation["timeline"] = timeline is not None
@@ -91,7 +91,7 @@ def command(
         if stopped:
             click.echo(f"lockstep: ended early: {stopped}", err=True)
             raise SystemExit(1)
-        verify(checks, quiet)
+        verify(checks, quiet, is_taken(json_file, timeline))
 
 
 def execute(device: "Device", program: Program, record) -> "tuple[str, tuple[Check, ...]]":
@@ -112,21 +112,23 @@ def execute(device: "Device", program: Program, record) -> "tuple[str, tuple[Che
 def finish(device: "Device", json_file, out, timeline, quiet: bool) -> None:
     """Write the files that were asked for, and print the summary."""
     if device.timing:
-        result = device.partial_result()
-        write(result, json_file, out, timeline)
-        if not quiet:
-            show(result)
+        write_and_show(device.partial_result(), json_file, out, timeline, quiet)
         return
+    steps = []
     if json_file:
         from lockstep.metrics import output
 
-        output.write_json(json_file, profiles(device))
+        steps.append(lambda: output.write_json(json_file, profiles(device)))
     if not quiet:
-        console_of(PIPE_WIDTH).print(table(device))
+        steps.append(lambda: console_of(PIPE_WIDTH, json_file).print(table(device)))
+    take_all(steps)
 
 
-def verify(checks: "tuple[Check, ...]", quiet: bool) -> None:
-    """Compare with the references; exit code 1 where something differs."""
+def verify(checks: "tuple[Check, ...]", quiet: bool, taken: bool = False) -> None:
+    """Compare with the references; exit code 1 where something differs.
+
+    ``taken``: standard output is for a file.
+    """
     from lockstep.kernels import WrongResult
 
     try:
@@ -136,7 +138,8 @@ def verify(checks: "tuple[Check, ...]", quiet: bool) -> None:
         click.echo(f"lockstep: wrong result: {wrong}", err=True)
         raise SystemExit(1) from None
     if checks and not quiet:
-        click.echo(f"Results are right: {', '.join(check.name for check in checks)}.")
+        right = ", ".join(check.name for check in checks)
+        click.echo(f"Results are right: {right}.", err=taken)
 
 
 def profiles(device: "Device") -> dict:

@@ -1,13 +1,15 @@
 """``lockstep simulate``: a trace in; a summary, and the files that were asked for."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from lockstep.cli.console import console_of
-from lockstep.cli.parameters import POSITIVE, KernelIds, check_writable
+from lockstep.cli.parameters import OUTPUT, POSITIVE, KernelIds, check_writable
 from lockstep.cli.progress import Progress
+from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
@@ -29,9 +31,9 @@ PIPE_WIDTH = 100  # columns of the summary where there is no terminal
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
 @click.option("--kernels", type=KernelIds(), help="Only these kernels, e.g. 3,5-9.")
-@click.option("--json", "json_file", type=FILE, help="Write all results as JSON.")
+@click.option("--json", "json_file", type=OUTPUT, help="Write all results as JSON.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
-@click.option("--timeline", type=FILE, help="Write a timeline for ui.perfetto.dev (.json.gz).")
+@click.option("--timeline", type=OUTPUT, help="Write a timeline for ui.perfetto.dev (.json.gz).")
 @click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
 @click.option("--limit-instructions", type=POSITIVE, metavar="N", help="Stop after N of a warp.")
 @click.option("--limit-cycles", type=POSITIVE, metavar="N", help="Stop after N cycles.")
@@ -60,9 +62,7 @@ def command(path, name, overrides, json_file, out, timeline, quiet, **options) -
             notice=progress.notice,
             **options,
         )
-    write(result, json_file, out, timeline)
-    if not quiet:
-        show(result)
+    write_and_show(result, json_file, out, timeline, quiet)
     if result.stopped:
         click.echo(f"lockstep: ended early: {result.stopped}", err=True)
         raise SystemExit(1)
@@ -85,24 +85,48 @@ def choose(
     return api.gpu(chosen, overrides)
 
 
-def write(
-    result: "Result", json_file: Path | None, out: Path | None, timeline: Path | None
+def write_and_show(
+    result: "Result", json_file: Path | None, out: Path | None, timeline: Path | None, quiet: bool
 ) -> None:
-    """Write the files that were asked for."""
-    if json_file:
-        result.to_json(json_file)
-    if out:
-        from lockstep.report.summary import summary
-
-        result.save(out, summary(result, PIPE_WIDTH))
-    if timeline:
-        from lockstep.report.timeline import write_timeline
-
-        write_timeline(result, timeline)
+    """Write the files that were asked for, and print the summary where it is in no file's way."""
+    steps = writes(result, json_file, out, timeline)
+    if not quiet:
+        steps.append(lambda: show(result, json_file, timeline))
+    take_all(steps)
 
 
-def show(result: "Result") -> None:
-    """Print the summary to stdout."""
+def writes(
+    result: "Result", json_file: Path | None, out: Path | None, timeline: Path | None
+) -> list[Callable[[], None]]:
+    """A step for each file that was asked for."""
+    from lockstep.report.summary import summary
+    from lockstep.report.timeline import write_timeline
+
+    steps = [
+        (json_file, lambda: result.to_json(json_file)),
+        (out, lambda: result.save(out, summary(result, PIPE_WIDTH))),
+        (timeline, lambda: write_timeline(result, timeline)),
+    ]
+    return [step for file, step in steps if file]
+
+
+def take_all(steps: list[Callable[[], None]]) -> None:
+    """Take every step, also after one that fails: a run may have taken hours.
+
+    Raises one error for all that failed.
+    """
+    problems = []
+    for step in steps:
+        try:
+            step()
+        except LockstepError as error:
+            problems.append(str(error))
+    if problems:
+        raise LockstepError("; ".join(problems))
+
+
+def show(result: "Result", *files: Path | None) -> None:
+    """Print the summary to stdout, or to stderr where one of ``files`` is stdout."""
     from lockstep.report.summary import print_summary
 
-    print_summary(result, console_of(PIPE_WIDTH))
+    print_summary(result, console_of(PIPE_WIDTH, *files))

@@ -75,7 +75,7 @@ def command(context, gpu, output, tracer, ptx, at_issue, quiet, **program) -> No
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     chosen = Program(**program)
     options = {"name": chosen.name, "timing": at_issue, "at_issue": at_issue}
-    with Device(gpu or "QV100", **options) as device:
+    with Device("QV100" if gpu is None else gpu, **options) as device:
         with device.record(output, int(tracer or 6)):
             checks = chosen.run(device)
         verify(checks, quiet)

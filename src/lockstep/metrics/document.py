@@ -25,8 +25,8 @@ name stands for one metric of each {keys}.
 
 Counters are those of the whole GPU while a kernel ran: where kernels of several streams overlap,
 each also counts what the others did meanwhile, from its launch on. The columns
-`warp_instructions` and `thread_instructions` of the kernel table are a kernel's own. In
-`result.total` everything counts once, and host copies too.
+`warp_instructions` and `thread_instructions` of the kernel table are a kernel's own, unless the
+run ended before it. In `result.total` everything counts once, and host copies too.
 """
 _KEYS = {
     metric.operation_classes: "operation class",

@@ -20,7 +20,7 @@ TIME = (
     Metric(
         "sim__cycles_running",
         "cycles",
-        "Core cycles from the first CTA's dispatch to the last CTA's end.",
+        "Core cycles with a CTA, of whichever kernel, from launch to the end of the last CTA.",
         lambda k: k.running,
     ),
     Metric(

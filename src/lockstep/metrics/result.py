@@ -53,13 +53,13 @@ class Result:
 
     @property
     def warp_instructions(self) -> int:
-        """Warp instructions of all kernels."""
-        return sum(k.warp_instructions for k in self.run.kernels)
+        """Warp instructions that were issued, each once."""
+        return int(self.run.sm["warp_instructions"].sum())
 
     @property
     def thread_instructions(self) -> int:
-        """Thread instructions of all kernels."""
-        return sum(k.thread_instructions for k in self.run.kernels)
+        """Thread instructions that were issued, each once."""
+        return int(self.run.sm["thread_instructions"].sum())
 
     @property
     def kips(self) -> float:
@@ -119,10 +119,7 @@ class Result:
     @property
     def opcodes(self) -> dict[str, int]:
         """Warp instructions by operation class, largest first, without classes that are absent."""
-        counts = {
-            op.name: sum(int(k.sm["issued"][:, op].sum()) for k in self.run.kernels)
-            for op in OpClass
-        }
+        counts = {op.name: int(self.run.sm["issued"][:, op].sum()) for op in OpClass}
         return {name: n for name, n in sorted(counts.items(), key=lambda c: -c[1]) if n}
 
     @property

@@ -7,7 +7,7 @@ from types import FunctionType
 from lockstep._jit import DISABLED, policy
 from lockstep.errors import PolicyError
 
-_STORES = ("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR")
+_STORES = ("STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
 _NO_REASON = "Failed in nopython mode pipeline"
 _REASONS = {
     "NRT required": "it allocates memory, as for a list or an array",

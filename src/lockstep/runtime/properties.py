@@ -4,6 +4,8 @@ import numpy as np
 
 from lockstep.device.cluster import ARCHITECTURE
 from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import MOST_THREADS, WARP_SIZE
+from lockstep.workload import MOST_BLOCK, MOST_GRID
 
 COUNT = 160  # attributes are numbered below this
 
@@ -11,16 +13,12 @@ COUNT = 160  # attributes are numbered below this
 # Capability" (the values are the same for 7.0 and later), and of textures: the same, table of
 # texture and surface limits.
 _FIXED = {
-    1: 1024,  # threads a block
-    2: 1024,  # block x, y, z
-    3: 1024,
-    4: 64,
-    5: 2**31 - 1,  # grid x, y, z
-    6: 65535,
-    7: 65535,
+    1: MOST_THREADS,
+    **dict(zip((2, 3, 4), MOST_BLOCK)),
+    **dict(zip((5, 6, 7), MOST_GRID)),
     8: 49152,  # shared memory a block, without opting in
     9: 65536,  # constant memory
-    10: 32,  # threads a warp
+    10: WARP_SIZE,
     11: 2**31 - 1,  # pitch of a copy
     14: 512,  # texture alignment
     51: 32,  # texture pitch alignment

@@ -12,6 +12,7 @@ from lockstep.workload import ADDRESS, RUN, WARP, Code, Cta, Kernel, MemoryCopy,
 
 SHARED = Path(__file__).parents[4] / "shared"
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)
+SIZE = st.integers(0, (1 << 63) - 1)
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +101,7 @@ def _workloads(draw):
     codes = draw(st.lists(_codes(), min_size=1, max_size=2))
     for _ in range(draw(st.integers(0, 3))):
         if draw(st.booleans()):
-            commands.append(MemoryCopy(draw(INT64), draw(INT64)))
+            commands.append(MemoryCopy(draw(INT64), draw(SIZE)))
         commands.append(draw(_kernels(draw(st.sampled_from(codes)))))
     return Workload(draw(st.text(max_size=5)), commands)
 

@@ -67,11 +67,8 @@ class Strings:
 
 def check(workload: Workload) -> None:
     """Raise :class:`WorkloadError` for what can be seen to be wrong before any CTA is read."""
-    for command in workload.commands:
-        if isinstance(command, MemoryCopy):
-            _copy_numbers(command)
-        else:
-            _kernel_numbers(command)
+    for kernel in workload.kernels:
+        _kernel_numbers(kernel)
 
 
 def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
@@ -83,7 +80,7 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
         (collector.add(k.code), strings(k.name), *_kernel_numbers(k), len(own))
         for k, own in zip(workload.kernels, chunks)
     ]
-    copies = [_copy_numbers(c) for c in workload.commands if isinstance(c, MemoryCopy)]
+    copies = [(c.address, c.bytes) for c in workload.commands if isinstance(c, MemoryCopy)]
     kinds = [int(isinstance(c, Kernel)) for c in workload.commands]
     texts = [s.encode("utf-8", "surrogatepass") for s in strings.all]
     *code_tables, constants = collector.tables()
@@ -137,14 +134,6 @@ def _problem(kernel: Kernel) -> str:
     return ""
 
 
-def _copy_numbers(copy: MemoryCopy) -> tuple[int, int]:
-    numbers = copy.address, copy.bytes
-    problem = _too_large(numbers)
-    if problem:
-        raise WorkloadError(f"memory copy to {copy.address:#x}: {problem}")
-    return numbers
-
-
 def _too_large(numbers) -> str:
     wrong = [n for n in numbers if not -(1 << 63) <= n < 1 << 63]
     return f"{wrong[0]} does not fit in 64 signed bits" if wrong else ""
@@ -174,6 +163,8 @@ def decode(payload: bytes, begin: int, minor: int, source: Source) -> tuple[Work
         raise Malformed(f"{len(payload) - position} bytes too many at the end of the index")
     all_codes = codes(CodeTables(*code_tables, constants[None]), strings)
     placed, end = _placed([StoredChunk(*row) for row in zip(*chunks.tolist())], begin)
+    if (copies[1] < 0).any():
+        raise Malformed("a memory copy of less than 0 bytes")
     moves = [MemoryCopy(*row) for row in zip(*copies.tolist())]
     launches = _kernels(list(zip(*kernels.tolist())), (all_codes, strings), placed, source)
     commands = _in_order(kinds.tolist(), moves, launches)
