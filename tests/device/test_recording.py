@@ -174,15 +174,15 @@ def test_a_functional_device_records_too(small_gpu, ptx, tmp_path):
 
 
 def test_a_trace_knows_the_gpu_that_it_was_recorded_on(ptx, tmp_path):
-    with lockstep.Device("A100") as device:
+    with lockstep.Device("H100") as device:
         with device.record(tmp_path / "run.lst"):
             streams(device, ptx)
         workload = lockstep.load(tmp_path / "run.lst")
-        assert workload.gpu == "A100" == lockstep.gpu_for(workload).name
+        assert workload.gpu == "H100" == lockstep.gpu_for(workload).name
         lockstep.save(workload, tmp_path / "again.lst")
-        assert lockstep.load(tmp_path / "again.lst").gpu == "A100"
+        assert lockstep.load(tmp_path / "again.lst").gpu == "H100"
         workload.gpu = "of a file that is gone"
-        assert lockstep.gpu_for(workload).name != "A100"
+        assert lockstep.gpu_for(workload).name != "H100"
 
 
 def test_a_part_of_a_program(timed, ptx, tmp_path):

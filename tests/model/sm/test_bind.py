@@ -140,7 +140,10 @@ def test_occupancy_by_cta_slots(tiny):
     "sizes, message",
     [
         ({"block": 1024}, "one CTA needs 32 warps, an SM of QV100 has 16"),
-        ({"registers": 2000}, "one CTA needs 128000 registers, an SM of QV100 has 65536"),
+        (
+            {"block": 512, "registers": 256},
+            "one CTA needs 131072 registers, an SM of QV100 has 65536",
+        ),
         ({"shared_bytes": 98305}, "one CTA needs 98560 shared memory, an SM of QV100 has 98304"),
     ],
 )
