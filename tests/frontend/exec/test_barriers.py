@@ -288,7 +288,20 @@ def test_a_deadlock_says_who_waits_where(device, body, message):
     assert "CTA (0, 0, 0)" in str(caught.value)
 
 
-@pytest.mark.parametrize("operands", ["16", "1, 2000"])
+def test_all_threads_of_the_largest_block_may_be_counted(run):
+    """Each reads what the thread at the other end of the block wrote before the barrier."""
+    body = """
+    mad.wide.u32 %d, %i, 4, %out;
+    st.volatile.global.u32 [%d+4096], %i;
+    bar.sync 1, 1024;
+    xor.b32 %c, %i, 1023;
+    mad.wide.u32 %d, %c, 4, %out;
+    ld.volatile.global.u32 %a, [%d+4096];
+"""
+    np.testing.assert_array_equal(run(body, 1, 1024)[:1024], np.arange(1024) ^ 1023)
+
+
+@pytest.mark.parametrize("operands", ["16", "1, 1056"])
 def test_numbers_that_no_barrier_has_are_refused(device, operands):
     with pytest.raises(lockstep.InputError, match="out of range"):
         device.load_ptx(kernel(f"bar.sync {operands};"))

@@ -8,6 +8,7 @@ from lockstep.frontend.exec.machine import BARRIERS, CLUSTER, WARPGROUP
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.state import LANES, RESULT_WORD
+from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx.syntax import Immediate, Instruction, Operand
 
 _REDUCED = ("popc", "and", "or")
@@ -66,7 +67,8 @@ def _pass_numbers(lift: Lift, operands: list[Operand]) -> None:
     """Each lane's number and count of threads, unless they are constants."""
     b = lift.b
     for k, operand in enumerate(operands):
-        if isinstance(operand, Immediate) and not 0 <= operand.value < (1024 if k else BARRIERS):
+        most = MOST_THREADS if k else BARRIERS - 1
+        if isinstance(operand, Immediate) and not 0 <= operand.value <= most:
             raise lift.refuse(f"{operand.value} is out of range")
     if all(isinstance(o, Immediate) for o in operands):
         return
