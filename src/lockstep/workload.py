@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from numbers import Integral
 from typing import Protocol
 
 import numpy as np
@@ -255,6 +254,9 @@ class Kernel:
         return all(ctas % each == 0 for ctas, each in zip(self.grid, self.cluster))
 
 
+_INTEGERS = (int, np.integer)  # an abstract class takes ten times as long to ask for
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryCopy:
     """A host-to-device copy: it passes through the L2 and leaves its data there.
@@ -267,11 +269,11 @@ class MemoryCopy:
 
     def __post_init__(self):
         address, size = self.address, self.bytes
-        if not isinstance(address, Integral) or not -(1 << 63) <= address < 1 << 63:
+        if not isinstance(address, _INTEGERS) or not -(1 << 63) <= address < 1 << 63:
             raise WorkloadError(
                 f"memory copy to {address!r}; expected an address of 64 signed bits"
             )
-        if not isinstance(size, Integral) or not 0 <= size < 1 << 63:
+        if not isinstance(size, _INTEGERS) or not 0 <= size < 1 << 63:
             raise WorkloadError(f"memory copy of {size!r} bytes; expected 0 to {(1 << 63) - 1}")
 
 

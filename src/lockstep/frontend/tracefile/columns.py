@@ -4,6 +4,8 @@ A column is stored as a head byte, then its values byte-transposed: all lowest b
 second bytes, up to the narrowest width that holds them. Zstandard does the rest.
 """
 
+import functools
+
 import numpy as np
 
 from lockstep._jit import DISABLED, jit
@@ -12,6 +14,7 @@ WIDTH = 15  # bits of the head byte: bytes a value, 0 to 8
 DELTA = 16  # values are differences to the value before
 SHIFTED = 32  # a second byte says how many zero bits were cut off at the low end
 LIMIT = 1 << 30  # bytes that one section may unfold to, on disk or in memory
+_TOO_MANY = f"expected at most {LIMIT // 8} values in one group of columns"
 
 
 class Malformed(Exception):
@@ -58,12 +61,13 @@ def unpack_tables(payload: np.ndarray, widths, most: int) -> tuple[list[np.ndarr
     ``widths`` says how many columns each table has, ``most`` how many rows one may have. Raises
     :class:`Malformed`.
     """
-    counts, position = unpack(payload, 0, np.array([len(widths)]))
+    counts, position = _unpack_all(payload, 0, _alone(len(widths)), len(widths))
     columns = widths.tolist()
     lengths = np.empty(sum(columns), np.int64)
-    if not _lengths(counts, widths, most, lengths):
+    total = _lengths(counts, widths, most, lengths)
+    if total < 0:
         raise Malformed(f"number of rows out of range; expected 0 to {most}")
-    values, position = unpack(payload, position, lengths)
+    values, position = _unpack_all(payload, position, lengths, total)
     tables, end = [], 0
     for n, width in zip(counts.tolist(), columns):
         begin, end = end, end + n * width
@@ -78,12 +82,27 @@ def unpack(payload: np.ndarray, position: int, counts: np.ndarray) -> tuple[np.n
     """
     total = _total(counts)
     if total < 0:
-        raise Malformed(f"expected at most {LIMIT // 8} values in one group of columns")
+        raise Malformed(_TOO_MANY)
+    return _unpack_all(payload, position, counts, total)
+
+
+def _unpack_all(
+    payload: np.ndarray, position: int, counts: np.ndarray, total: int
+) -> tuple[np.ndarray, int]:
+    """:func:`unpack` of columns whose counts add up to ``total``."""
+    if total > LIMIT // 8:
+        raise Malformed(_TOO_MANY)
     values = np.zeros(total, np.int64)
     end = int(_unpack(payload, position, counts, values))
     if end < 0:
         raise Malformed(f"expected a column at offset {-1 - end} of the unpacked section")
     return values, end
+
+
+@functools.cache
+def _alone(count: int) -> np.ndarray:
+    """The counts of a single column."""
+    return np.array([count])
 
 
 def check_range(values: np.ndarray, end: int, what: str) -> None:
@@ -116,14 +135,15 @@ def bounded(count: int, dtype: np.dtype) -> int:
 
 @jit
 def _lengths(counts, widths, most, lengths):
-    """Fill the length of every column of some tables; False if a table is too long."""
-    at = 0
+    """Fill the length of every column of some tables; their sum, or -1 if a table is too long."""
+    at, total = 0, np.int64(0)
     for t in range(len(widths)):
         if not 0 <= counts[t] <= most:
-            return False
+            return np.int64(-1)
         lengths[at : at + widths[t]] = counts[t]
         at += widths[t]
-    return True
+        total += widths[t] * counts[t]
+    return total
 
 
 @jit

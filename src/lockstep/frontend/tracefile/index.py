@@ -163,9 +163,10 @@ def decode(payload: bytes, begin: int, minor: int, source: Source) -> tuple[Work
         raise Malformed(f"{len(payload) - position} bytes too many at the end of the index")
     all_codes = codes(CodeTables(*code_tables, constants[None]), strings)
     placed, end = _placed([StoredChunk(*row) for row in zip(*chunks.tolist())], begin)
-    if (copies[1] < 0).any():
-        raise Malformed("a memory copy of less than 0 bytes")
-    moves = [MemoryCopy(*row) for row in zip(*copies.tolist())]
+    try:
+        moves = [MemoryCopy(*row) for row in zip(*copies.tolist())]
+    except WorkloadError as problem:
+        raise Malformed(str(problem)) from None
     launches = _kernels(list(zip(*kernels.tolist())), (all_codes, strings), placed, source)
     commands = _in_order(kinds.tolist(), moves, launches)
     return Workload(strings[0], commands, gpu=gpu), end
