@@ -5,6 +5,8 @@
 
 import pytest
 
+import lockstep
+
 CYCLES = {"ffma-sm90": 0.10, "vecadd-f64-sm61": 0.15}  # relative tolerance, by the trace's name
 SECTORS = 0.01
 NOTHING_HITS_IN_L1 = ("vecadd", "vectoradd", "ffma")
@@ -67,6 +69,33 @@ def test_l2_accesses_are_those_of_accel_sim(counted):
         exact = row.trace.startswith(NOTHING_HITS_IN_L1)
         expected = pytest.approx(row.values["l2_accesses"], rel=0 if exact else 0.05)
         assert ours["l2_accesses"] == expected, row.trace
+
+
+# mgpusim, scripts/simulation_data_nvidia: cycles on an H100 PCIe by ncu.
+@pytest.mark.parametrize(("blocks", "cycles"), [(1024, 5055), (4096, 8314)])
+def test_an_empty_kernel_takes_as_long_as_its_blocks_take_to_start(validate, blocks, cycles):
+    workload = validate.microbenchmarks.empty(blocks, 256)
+    assert lockstep.simulate(workload, "H100").cycles == pytest.approx(cycles, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "threads", "rounds", "cycles"),
+    [(1, 128, 20, 14822), (300, 128, 10, 9770), (600, 128, 10, 15070), (200, 1024, 1, 6536)],
+)
+def test_chains_in_many_blocks(validate, shared, blocks, threads, rounds, cycles):
+    trace = shared / "data" / "traces" / "ffma-sm90-10"
+    workload = validate.microbenchmarks.chains(trace, blocks, threads, rounds)
+    assert lockstep.simulate(workload, "H100").cycles == pytest.approx(cycles, rel=0.02)
+
+
+def test_the_recorded_chain_is_one_of_them(validate, shared):
+    trace = shared / "data" / "traces" / "ffma-sm90-20"
+    made = validate.microbenchmarks.chains(trace.with_name("ffma-sm90-10"), 1, 32, 20)
+    recorded = lockstep.simulate(trace, "H100")
+    again = lockstep.simulate(made, "H100")
+    assert again.cycles == recorded.cycles
+    assert again.warp_instructions == recorded.warp_instructions
+    assert again.thread_instructions == recorded.thread_instructions
 
 
 def test_errors_are_summed_up(validate):
