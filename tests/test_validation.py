@@ -98,6 +98,27 @@ def test_the_recorded_chain_is_one_of_them(validate, shared):
     assert again.thread_instructions == recorded.thread_instructions
 
 
+def test_every_measurement_has_a_probe(validate):
+    gpu = lockstep.gpu("QV100")
+    probes = validate.probes
+    made = {
+        "LATENCIES": {p.name for p in probes.latencies()},
+        "LANES": set(probes.ARITHMETIC),
+        "FRACTIONS": {p.name for p in probes.rates(gpu)},
+    }
+    for table, names in made.items():
+        for board, rows in getattr(validate, table).items():
+            assert board in lockstep.gpu_names()
+            assert rows and {row.probe for row in rows} <= names
+
+
+def test_latencies_of_an_a100_are_those_measured(validate):
+    found = validate.latencies("A100")
+    assert [f.what for f in found.figures] == [m.probe for m in validate.LATENCIES["A100"]]
+    assert all(abs(f.error) < 0.02 for f in found.figures)
+    assert len(found.skipped) == len(validate.probes.latencies()) - len(found.figures)
+
+
 def test_errors_are_summed_up(validate):
     figures = [validate.Figure("a", 11, 10, ""), validate.Figure("b", 97, 100, "")]
     summary = validate.Comparison("t", figures, ["c: absent"]).summary()

@@ -82,6 +82,9 @@ WARP = np.dtype(
 # x, y, z; CUDA C++ Programming Guide, technical specifications per compute capability
 MOST_GRID = (2**31 - 1, 65535, 65535)  # CTAs
 MOST_BLOCK = (1024, 1024, 64)  # threads; MOST_THREADS together
+MOST_REGISTERS = 256  # of a thread
+MOST_SHARED_BYTES = (1 << 31) - 1  # of a CTA; no GPU has as much
+NEWEST_ARCHITECTURE = 999  # SASS version, of GPUs to come
 
 
 class Ask(IntEnum):

@@ -224,3 +224,11 @@ def test_a_missing_file_is_an_error_of_ours(tmp_path):
         library.gpu(tmp_path / "none.toml")
     with pytest.raises(LockstepError):
         library.gpu("some/where.toml")
+
+
+def test_presets_that_begin_with_each_other_are_a_circle(tmp_path, monkeypatch):
+    monkeypatch.setattr(library, "_FOLDER", tmp_path)
+    for name, base in (("HEN", "EGG"), ("EGG", "HEN")):
+        (tmp_path / f"{name}.toml").write_text(f'base = "{base}"\n')
+    with pytest.raises(SpecError, match="the bases form a circle"):
+        library.gpu("HEN")

@@ -25,9 +25,21 @@ from lockstep.builder.patterns import Mask, Pattern, Site
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.isa import sass
 from lockstep.isa.instruction import MOST_THREADS, NO_BARRIER, verify
-from lockstep.workload import Code, Kernel, MemoryCopy, Workload
+from lockstep.workload import (
+    MOST_REGISTERS,
+    MOST_SHARED_BYTES,
+    NEWEST_ARCHITECTURE,
+    Code,
+    Kernel,
+    MemoryCopy,
+    Workload,
+)
 
-_MOST = {"registers": 256, "architecture": 999, "shared_bytes": (1 << 31) - 1}
+_MOST = {
+    "registers": MOST_REGISTERS,
+    "architecture": NEWEST_ARCHITECTURE,
+    "shared_bytes": MOST_SHARED_BYTES,
+}
 _VOLTA = 70  # instructions have 16 bytes from here on, 8 before
 Extent = int | tuple[int, ...]
 

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from lockstep.gpus.units import threads_per_cycle
 
 PROSE = ("description", "validated")
 _FOLDER = Path(__file__).parent
+_presets: dict[Path, Loaded] = {}  # those read so far
 
 
 class Row(NamedTuple):
@@ -174,12 +174,11 @@ def _document(name: str, table: dict[str, object]) -> tuple[str, str, str]:
 
 def _load(name_or_path: str | os.PathLike, folder: Path = Path(), depth: int = 0) -> Loaded:
     path = _find(name_or_path, folder)
-    return _preset(path.stem) if path.parent == _FOLDER else load(path, _load, depth)
-
-
-@cache
-def _preset(name: str) -> Loaded:
-    return load(_FOLDER / f"{name}.toml", _load)
+    if path.parent != _FOLDER:
+        return load(path, _load, depth)
+    if path not in _presets:  # no cache of functools: the depth ends circles
+        _presets[path] = load(path, _load, depth)
+    return _presets[path]
 
 
 def _find(name: str | os.PathLike, folder: Path) -> Path:

@@ -19,9 +19,9 @@ the same; all other names begin with `sim__`.
 
 In a formula, `k.sm` and `k.memory` are the counters of `src/lockstep/model/counters.py`, summed
 over the SMs and over the memory partitions; `k.gpu` is the specification, `k.cycles` the length
-from the launch on, `k.running` those of these cycles in which there were CTAs. `percent` and
-`ratio` are undefined, not infinite, without a denominator: NaN in tables, null in JSON. `{}` in a
-name stands for one metric of each {keys}.
+from the launch on, `k.running` those of these cycles in which there were CTAs, where kernels
+overlap up to a window more. `percent` and `ratio` are undefined, not infinite, without a
+denominator: NaN in tables, null in JSON. `{}` in a name stands for one metric of each {keys}.
 
 Counters are those of the whole GPU while a kernel ran: where kernels of several streams overlap,
 each also counts what the others did meanwhile, from its launch on. The columns

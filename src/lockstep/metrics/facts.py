@@ -54,7 +54,7 @@ class Facts:
     sm: SimpleNamespace  # model.counters.SM_COUNTERS, summed over the SMs
     memory: SimpleNamespace  # model.counters.PARTITION_COUNTERS, summed over the partitions
     cycles: int  # core cycles, launch overhead included
-    running: int  # of these, cycles in which there were CTAs; all of them in an interval
+    running: int  # cycles with CTAs, all in an interval; beside other kernels up to a window more
     kernel: "KernelRun | None" = None  # None where the period is not one kernel
 
     @property

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 from lockstep.errors import InputError
 from lockstep.isa.instruction import MOST_CLUSTER_CTAS, MOST_THREADS
-from lockstep.workload import MOST_BLOCK, MOST_GRID
+from lockstep.workload import (
+    MOST_BLOCK,
+    MOST_GRID,
+    MOST_REGISTERS,
+    MOST_SHARED_BYTES,
+    NEWEST_ARCHITECTURE,
+)
 
 MOST_BYTES = 1 << 20  # a header is some hundred bytes, and a mangled name some thousand
 NEWEST_TRACER = 6
@@ -65,9 +71,9 @@ def parse_header(text: bytes, path) -> Header:
         grid=values.triple("grid dim", MOST_GRID),
         cluster=values.triple("cluster dim", _MOST_CLUSTER, default=(1, 1, 1)),
         block=values.triple("block dim", MOST_BLOCK),
-        shared_bytes=values.number("shmem", (1 << 31) - 1),
-        registers=values.number("nregs", 256),
-        architecture=values.number("binary version", 999),
+        shared_bytes=values.number("shmem", MOST_SHARED_BYTES),
+        registers=values.number("nregs", MOST_REGISTERS),
+        architecture=values.number("binary version", NEWEST_ARCHITECTURE),
         stream=values.number("cuda stream id", _UNSIGNED),
         shared_base=values.hexadecimal("shmem base_addr"),
         local_base=values.hexadecimal("local mem base_addr"),

@@ -4,12 +4,13 @@ import numpy as np
 
 from lockstep._jit import Context
 from lockstep.frontend.exec.state import LANES
+from lockstep.isa.instruction import MOST_THREADS
 
 BARRIERS = 16  # numbered barriers of a CTA
 CLUSTER = BARRIERS  # number of the barrier of a cluster
 WARPGROUP = CLUSTER + 1  # that of a CTA's first four warps; the next four have the next number
 WARPGROUP_WARPS = 4
-ALL_BARRIERS = WARPGROUP + 1024 // LANES // WARPGROUP_WARPS
+ALL_BARRIERS = WARPGROUP + MOST_THREADS // LANES // WARPGROUP_WARPS
 
 BARRIER_STATE = np.dtype(
     [
