@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import lockstep
 from lockstep.builder import KernelBuilder
+from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
 from lockstep.workload import MemoryCopy, Workload
 
@@ -277,14 +278,8 @@ def _stream(name: str, text: str, reads: int, gpu: GPU, write: str = "") -> Prob
         return k.workload()
 
     size = DOUBLE * gpu.sm.count * FULL * LANES * arrays
-    short = 3 * l2_bytes(gpu) // size + 1 if write else 8
+    short = 3 * totals(gpu).l2_bytes // size + 1 if write else 8
     return Probe(name, text, make, short, short + 48 // arrays, size)
-
-
-def l2_bytes(gpu: GPU) -> int:
-    """Capacity of all slices."""
-    c = gpu.l2
-    return gpu.dram.channels * c.slices_per_channel * c.sets * c.ways * c.line_bytes
 
 
 def dram_read_rate(gpu: GPU) -> Probe:

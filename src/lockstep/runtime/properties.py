@@ -3,6 +3,7 @@
 import numpy as np
 
 from lockstep.device.cluster import ARCHITECTURE
+from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_THREADS, WARP_SIZE
 from lockstep.workload import MOST_BLOCK, MOST_GRID
@@ -63,7 +64,7 @@ def attributes(gpu: GPU) -> np.ndarray:
         16: gpu.sm.count,
         36: round(gpu.dram.clock_mhz * 1000),
         37: 8 * gpu.dram.channels * gpu.dram.bus_bytes,
-        38: l2_bytes(gpu),
+        38: totals(gpu).l2_bytes,
         39: 32 * gpu.sm.warps,
         75: version // 10,
         76: version % 10,
@@ -84,10 +85,3 @@ def attributes(gpu: GPU) -> np.ndarray:
 def architectures(gpu: GPU) -> tuple[int, ...]:
     """The binaries that programs may hand over; a GPU that names none is taken for a Volta."""
     return gpu.architectures or (70,)
-
-
-def l2_bytes(gpu: GPU) -> int:
-    """Bytes of the L2 cache, all slices together."""
-    cache = gpu.l2
-    slices = gpu.dram.channels * cache.slices_per_channel
-    return slices * cache.sets * cache.ways * cache.line_bytes
