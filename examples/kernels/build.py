@@ -1,7 +1,7 @@
 """Compile the PTX of the built-in kernels from their CUDA C++, with NVRTC.
 
 Run it as ``python examples/kernels/build.py [NAME ...]``, without a GPU, after
-``pip install 'lockstep[cuda]'``. NVRTC 12.9 is the last one that compiles for sm_70. The output
+``pip install 'lockstep-gpu[cuda]'``. NVRTC 12.9 is the last one that compiles for sm_70. The output
 depends on the sources and on the version of NVRTC alone.
 """
 

@@ -42,7 +42,9 @@ def bare(monkeypatch):
 
 
 def test_without_a_compiler_the_message_says_what_to_install(device, bare):
-    with pytest.raises(LockstepError, match=r"pip install 'lockstep\[cuda\]', or set CUDA_HOME"):
+    with pytest.raises(
+        LockstepError, match=r"pip install 'lockstep-gpu\[cuda\]', or set CUDA_HOME"
+    ):
         device.compile(SOURCE)
 
 

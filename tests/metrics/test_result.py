@@ -4,8 +4,9 @@ import math
 import pandas
 import pytest
 
+from lockstep.errors import LockstepError
 from lockstep.isa.instruction import OpClass
-from lockstep.metrics import registry
+from lockstep.metrics import output, registry
 
 
 @pytest.fixture
@@ -166,3 +167,12 @@ def test_save_writes_everything(result, tmp_path):
     assert manifest["trace_hash"] == "0123abcd"
     assert manifest["gpu_spec"]["sm"]["count"] == 4
     assert {"version", "date", "gpu_hash", "seed", "threads", "host"} <= set(manifest)
+
+
+def test_without_pyarrow_tables_are_csv(result, tmp_path, monkeypatch):
+    monkeypatch.setattr(output, "has_parquet", lambda: False)
+    with pytest.raises(LockstepError, match=r"pip install 'lockstep-gpu\[parquet\]'"):
+        result.to_parquet(tmp_path / "x.parquet")
+    result.save(tmp_path / "out")
+    names = sorted(p.name for p in (tmp_path / "out").iterdir())
+    assert names == ["kernels.csv", "manifest.json", "series.csv"]

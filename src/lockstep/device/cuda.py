@@ -9,7 +9,7 @@ from pathlib import Path
 from lockstep.errors import LockstepError
 
 ABSENT = (
-    "NVRTC, the compiler of CUDA C++, is not installed: pip install 'lockstep[cuda]', or set "
+    "NVRTC, the compiler of CUDA C++, is not installed: pip install 'lockstep-gpu[cuda]', or set "
     "CUDA_HOME to a CUDA toolkit"
 )
 OPTIONS = ("--std=c++17", "-lineinfo")

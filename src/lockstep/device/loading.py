@@ -41,7 +41,7 @@ class Loader:
         return cubin.CubinModule(self, *cubin.read(source))
 
     def compile(self, source: str, arch: str = "sm_70", options: tuple[str, ...] = ()) -> Module:
-        """A module from CUDA C++ text, compiled by NVRTC (``pip install 'lockstep[cuda]'``).
+        """A module from CUDA C++ text, compiled by NVRTC (``pip install 'lockstep-gpu[cuda]'``).
 
         Kernels without ``extern "C"`` have mangled names; ``module[name]`` finds them by their
         plain name if it is unique. Raises :class:`LockstepError` with the compiler's log.

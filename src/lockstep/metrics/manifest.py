@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+DISTRIBUTION = "lockstep-gpu"  # what is installed; what is imported is `lockstep`
+
 
 def version() -> str:
     """The version of this package, from its metadata."""
     try:
-        return metadata.version("lockstep")
+        return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:  # run from a source tree that is not installed
         return "0+source"
 

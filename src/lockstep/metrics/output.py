@@ -1,14 +1,20 @@
 """Files of results: text, JSON and tables."""
 
+import importlib.util
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lockstep.errors import LockstepError
 from lockstep.files import replacing
+
+if TYPE_CHECKING:
+    import pandas
+
+NO_PARQUET = "Parquet needs pyarrow: pip install 'lockstep-gpu[parquet]'"
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -22,10 +28,23 @@ def write_json(path: str | Path, document: Any) -> None:
     write_text(path, json.dumps(finite(document), indent=1, allow_nan=False) + "\n")
 
 
-def write_table(path: str | Path, write: Callable[[Path], Any]) -> None:
-    """Let a DataFrame's method (``frame.to_parquet``) write a file."""
+def has_parquet() -> bool:
+    """Whether Parquet files can be written: pyarrow is large, and an extra."""
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+def write_csv(path: str | Path, frame: "pandas.DataFrame") -> None:
+    """Write a table as CSV."""
     with replacing(path) as temporary:
-        write(temporary)
+        frame.to_csv(temporary, index=False)
+
+
+def write_parquet(path: str | Path, frame: "pandas.DataFrame") -> None:
+    """Write a table as Parquet; raises :class:`LockstepError` without pyarrow."""
+    if not has_parquet():
+        raise LockstepError(f"{path}: {NO_PARQUET}")
+    with replacing(path) as temporary:
+        frame.to_parquet(temporary, engine="pyarrow", index=False)
 
 
 def finite(value: Any) -> Any:

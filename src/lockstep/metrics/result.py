@@ -190,19 +190,25 @@ class Result:
 
     def to_csv(self, path: str | Path) -> None:
         """Write the kernel table."""
-        output.write_table(path, lambda p: self.kernels.to_csv(p, index=False))
+        output.write_csv(path, self.kernels)
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write the kernel table."""
-        output.write_table(path, lambda p: self.kernels.to_parquet(p, index=False))
+        """Write the kernel table; needs the extra ``lockstep-gpu[parquet]``."""
+        output.write_parquet(path, self.kernels)
 
     def save(self, directory: str | Path, summary: str = "") -> None:
-        """Write kernels.parquet, series.parquet, manifest.json and, if given, summary.txt."""
+        """Write the tables of kernels and intervals, manifest.json and, if given, summary.txt.
+
+        The tables are kernels.parquet and series.parquet; without pyarrow, of the extra
+        ``lockstep-gpu[parquet]``, kernels.csv and series.csv.
+        """
         directory = Path(directory)
-        self.to_parquet(directory / "kernels.parquet")
-        output.write_table(
-            directory / "series.parquet", lambda p: self.series.to_parquet(p, index=False)
-        )
+        if output.has_parquet():
+            suffix, write = "parquet", output.write_parquet
+        else:
+            suffix, write = "csv", output.write_csv
+        write(directory / f"kernels.{suffix}", self.kernels)
+        write(directory / f"series.{suffix}", self.series)
         output.write_json(directory / "manifest.json", self.manifest)
         if summary:
             output.write_text(directory / "summary.txt", summary)
