@@ -70,7 +70,7 @@ def test_bad_input_is_one_line_on_stderr_and_exit_code_2():
     assert done.stderr.startswith("lockstep: no-such-file: ")
 
 
-def test_ctrl_c_is_one_line_and_exit_code_1(call, monkeypatch):
+def test_ctrl_c_is_one_line_and_exit_code_130(call, monkeypatch):
     @click.command()
     def endless():
         error = KeyboardInterrupt()
@@ -79,7 +79,7 @@ def test_ctrl_c_is_one_line_and_exit_code_1(call, monkeypatch):
 
     monkeypatch.setattr(type(main), "get_command", lambda self, ctx, name: endless)
     done = call("info")
-    assert (done.exit_code, done.stderr) == (1, "lockstep: interrupted; kernel spin ran: here\n")
+    assert (done.exit_code, done.stderr) == (130, "lockstep: interrupted; kernel spin ran: here\n")
 
 
 def test_output_that_cannot_be_written_is_one_line():

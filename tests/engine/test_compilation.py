@@ -1,5 +1,7 @@
 """Machine code before the clock starts."""
 
+import os
+import select
 import subprocess
 import sys
 
@@ -56,6 +58,32 @@ def test_the_other_process_ends_with_an_interrupted_compilation(fresh, small, mo
     with pytest.raises(KeyboardInterrupt):
         compilation.compile_model(small())
     assert [process.poll() for process in started] != [None]
+
+
+def test_the_other_process_does_not_outlive_one_that_is_killed():
+    aside = (
+        "import time; from lockstep.engine import compilation; "
+        "compilation.compile_all_but_sms = lambda: time.sleep(600); compilation.compile_aside()"
+    )
+    program = (
+        "import time\n"
+        "from lockstep.engine import compilation\n"
+        f"compilation._ASIDE = {aside!r}\n"
+        "start = compilation.subprocess.Popen\n"
+        "def tell(*arguments, **named):\n"
+        "    process = start(*arguments, **named)\n"
+        "    print(process.pid, flush=True)\n"
+        "    return process\n"
+        "compilation.subprocess.Popen = tell\n"
+        "with compilation._all_but_sms_in_another_process():\n"
+        "    time.sleep(600)\n"
+    )
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        other = os.pidfd_open(int(process.stdout.readline()))
+        process.kill()
+    assert select.select([other], [], [], 60)[0], "it runs on"
+    os.close(other)
 
 
 def test_another_process_compiles_what_this_one_looks_for_but_the_sm_phase():

@@ -91,7 +91,7 @@ def run_application(
         click.echo("lockstep: interrupted; the figures are partial", err=True)
     elif outcome.signal:
         click.echo(f"lockstep: {name} was killed by {outcome.signal}", err=True)
-    return outcome.code
+    return outcome.code or int(simulator.stuck)
 
 
 def report(simulator: "Simulator", files: dict, quiet: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TextIO
 
 import click
 
+from lockstep.cli.signals import ending_by_signals
 from lockstep.errors import LockstepError
 
 COMMANDS = {
@@ -22,6 +23,9 @@ COMMANDS = {
     "gpus": "List the GPUs, or describe one.",
     "bench": "Measure speed and memory on traces.",
 }
+
+
+INTERRUPTED = 130  # exit code after a Ctrl-C
 
 
 class Failure(click.ClickException):
@@ -62,6 +66,26 @@ class Commands(click.Group):
             raise _wrong_usage(error) from None
 
     def invoke(self, ctx: click.Context):
+        """Run the subcommand; what a signal ended has its exit code, whatever came of it."""
+        with ending_by_signals() as ending:
+            code = 0
+            try:
+                result = self._invoke(ctx)
+            except KeyboardInterrupt as error:  # its notes say what was being executed
+                notes = getattr(error, "__notes__", ())
+                click.echo("; ".join(["lockstep: interrupted", *notes]), err=True)
+                code = ending.code or INTERRUPTED
+            except click.ClickException as failure:
+                failure.exit_code = ending.code or failure.exit_code
+                raise
+            except SystemExit:
+                if not ending.code:
+                    raise
+            if code or ending.code:
+                raise SystemExit(code or ending.code)
+            return result
+
+    def _invoke(self, ctx: click.Context):
         """Run the subcommand; the input's faults become exit code 2."""
         try:
             result = super().invoke(ctx)
@@ -71,10 +95,6 @@ class Commands(click.Group):
             raise Failure(str(error)) from error
         except click.UsageError as error:
             raise _wrong_usage(error) from None
-        except KeyboardInterrupt as error:  # its notes say what was being executed
-            notes = getattr(error, "__notes__", ())
-            click.echo("; ".join(["lockstep: interrupted", *notes]), err=True)
-            raise SystemExit(1) from None
         except MemoryError as error:
             raise Failure(f"not enough memory: {error}") from error
         except OSError as error:
@@ -106,7 +126,7 @@ def main() -> None:
     """A GPU simulator: CUDA kernels or traces in; results, cycles, counters and timelines out.
 
     Exit codes: 0 done, 1 the simulation ended early and the results are partial, or a program's
-    results are wrong, 2 bad input.
+    results are wrong, 2 bad input, 128 + n ended by signal n (130: Ctrl-C), also with results.
     """
     _prepare_streams()
 

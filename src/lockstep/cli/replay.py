@@ -28,7 +28,7 @@ from lockstep.cli.simulate import FILE
 def command(directory, gpu, overrides, timing, threads, json_file, out, quiet) -> None:
     """Execute the calls that `lockstep run --record DIRECTORY` recorded, without the program.
 
-    Exit code 1: a kernel failed, or it was interrupted.
+    Exit code 1: a kernel failed.
     """
     from lockstep import api
     from lockstep.runtime import Simulator

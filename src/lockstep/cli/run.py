@@ -53,6 +53,7 @@ def command(
     PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, or an executable that
     uses CUDA; what follows an executable are its own arguments, and its exit code is passed on.
     Otherwise exit code 1: it ended early and the figures are partial, or its results are wrong.
+    It is 1 instead of a program's 0, too, if a kernel of it could not move or reached a limit.
     """
     from lockstep import api
     from lockstep.device import Device

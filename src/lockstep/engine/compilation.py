@@ -7,6 +7,7 @@ a time in a process: so another process compiles all else, and this one finds it
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
@@ -22,7 +23,7 @@ from lockstep.model import partition
 from lockstep.model.sm import constant, dispatch, sm
 
 NOTICE = "Compiling the model: this happens once for each version, and takes about a minute."
-_ASIDE = "from lockstep.engine import compilation; compilation.compile_all_but_sms()"
+_ASIDE = "from lockstep.engine import compilation; compilation.compile_aside()"
 _loaded: set[bool] = set()
 
 
@@ -53,8 +54,20 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     return perf_counter() - begin
 
 
+def compile_aside() -> None:
+    """What the other process does. It ends with this one, however this one ends."""
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    compile_all_but_sms()
+
+
+def _end_with_input() -> None:
+    """The other side never writes: standard input ends when that process has gone."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
 def compile_all_but_sms() -> None:
-    """What the other process does; which GPU it builds does not matter to machine code.
+    """All entry points but the phase of the SMs; any GPU makes the same machine code.
 
     The loop over windows, which needs both phases, is short and follows when they are there.
     """
@@ -85,7 +98,7 @@ def _all_but_sms_in_another_process() -> Iterator[None]:
     process = subprocess.Popen(
         [sys.executable, "-c", _ASIDE],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))},
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -94,4 +107,5 @@ def _all_but_sms_in_another_process() -> Iterator[None]:
         process.wait()
     finally:
         process.kill()
+        process.stdin.close()
         process.wait()

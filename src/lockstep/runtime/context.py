@@ -62,6 +62,7 @@ class Context(Memory):
     def _break(self, error: LockstepError | MemoryError) -> Refused:
         self.broken = status_of(error)
         self.simulator.report(error)
+        self.simulator.stuck |= self.broken == Status.LAUNCH_TIMEOUT
         return Refused(self.broken)
 
     def close(self) -> None:

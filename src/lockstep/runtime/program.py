@@ -1,5 +1,6 @@
 """Starting a program so that its CUDA calls come here, and ending it."""
 
+import ctypes
 import os
 import shutil
 import signal
@@ -15,6 +16,8 @@ from lockstep.runtime.linkage import check_linkage, hidden_libraries
 from lockstep.runtime.server import ProgramKilled, Server
 from lockstep.runtime.simulator import Simulator
 
+_SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+_libc = ctypes.CDLL(None)
 GRACE = 2.0  # seconds that an interrupted program has to end by itself
 
 
@@ -23,12 +26,13 @@ class Outcome:
     """How a program ended: its exit status, negative = minus the signal that killed it."""
 
     status: int
-    interrupted: bool = False  # by Ctrl-C
+    interrupted: bool = False  # by Ctrl-C, or another signal to the simulator
 
     @property
     def code(self) -> int:
-        """The exit code that a shell has."""
-        return self.status if self.status >= 0 else 128 - self.status
+        """The exit code that a shell has; never 0 for a program that was interrupted."""
+        status = self.status or (-signal.SIGINT if self.interrupted else 0)
+        return status if status >= 0 else 128 - status
 
     @property
     def signal(self) -> str:
@@ -89,10 +93,23 @@ def environment(folder: Path, name: str, path: Path) -> dict[str, str]:
 
 
 def _start(path: Path, command: Sequence[str], variables: dict[str, str]) -> subprocess.Popen:
+    simulator = os.getpid()
     try:
-        return subprocess.Popen(list(command), executable=path, env=variables)
+        return subprocess.Popen(
+            list(command),
+            executable=path,
+            env=variables,
+            preexec_fn=lambda: _end_with(simulator),  # between fork and exec: one system call
+        )
     except OSError as error:
         raise LockstepError(f"{path}: cannot start: {error.strerror}") from error
+
+
+def _end_with(simulator: int) -> None:
+    """Let the kernel end this process when the simulator has gone: nobody else would."""
+    _libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != simulator:
+        os._exit(1)
 
 
 def _end(program: subprocess.Popen) -> int:

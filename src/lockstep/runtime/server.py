@@ -18,6 +18,8 @@ from lockstep.runtime.simulator import Simulator
 
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: struct ucred of unix(7)
 
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 class ProgramKilled(KeyboardInterrupt):
     """The program was killed while a kernel of it ran. Ends the kernel as Ctrl-C does."""
@@ -65,9 +67,10 @@ class Server:
 
     @contextlib.contextmanager
     def _watching(self, program: subprocess.Popen):
-        """Let the death of the program, and Ctrl-C, interrupt a kernel.
+        """Let the death of the program, and signals that end the run, interrupt a kernel.
 
-        Ctrl-C at a terminal is both: whichever comes first counts.
+        Ctrl-C at a terminal is both: whichever comes first counts. Other signals come here alone
+        and are passed on to the program.
         """
 
         def died(number: int, frame: FrameType | None) -> None:
@@ -81,14 +84,19 @@ class Server:
         def interrupted(number: int, frame: FrameType | None) -> None:
             if not self._given_up:
                 self._given_up = True
-                raise KeyboardInterrupt
+                if number != signal.SIGINT:
+                    program.send_signal(number)
+                handlers[number](number, frame)
 
-        before = signal.signal(signal.SIGCHLD, died), signal.signal(signal.SIGINT, interrupted)
+        known = {number: signal.getsignal(number) for number in _ENDING}
+        handlers = {number: handler for number, handler in known.items() if callable(handler)}
+        before = {number: signal.signal(number, interrupted) for number in handlers}
+        before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, died)
         try:
             yield
         finally:
-            signal.signal(signal.SIGCHLD, before[0])
-            signal.signal(signal.SIGINT, before[1])
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _accept(self) -> None:
         link, _ = self._listener.accept()

@@ -68,6 +68,7 @@ class Simulator:
         self.copies = {name: Traffic() for name in ("to device", "to host", "on device", "fills")}
         self.unsupported: Counter[str] = Counter()
         self.problems: list[str] = []
+        self.stuck = False  # a launch could not move, or reached a limit
         self.untimed_cycles = 0.0
 
     @property

@@ -1,0 +1,211 @@
+"""Ends runs at random moments by signals, and looks at what they leave.
+
+Development only::
+
+    PYTHONPATH=src python scripts/kill_runs.py --moments 20 [--job compile] [--seed 0]
+
+Each run gets a signal at a moment that is drawn from the time that it takes undisturbed. After it
+nothing of it may run any more, its exit code says which signal it was, its outputs are whole or
+absent, and the next run gives the right result. The job ``compile`` begins without machine code.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+PATIENCE = 10.0  # seconds in which what a run started must have ended
+PROGRAM = f"""
+import ctypes
+driver = ctypes.CDLL("libcuda.so.1")
+module, kernel, context, memory = (ctypes.c_void_p() for _ in range(4))
+driver.cuInit(0)
+driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+driver.cuCtxSetCurrent(context)
+cubin = open({str(ROOT / "tests/device/cubins/recorded.sm_80.cubin")!r}, "rb").read()
+driver.cuModuleLoadData(ctypes.byref(module), cubin)
+driver.cuModuleGetFunction(ctypes.byref(kernel), module, b"add")
+driver.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(1 << 22))
+values = [memory, memory, memory, ctypes.c_int(1 << 20)]
+arguments = (ctypes.c_void_p * 4)(
+    *(ctypes.cast(ctypes.byref(v), ctypes.c_void_p) for v in values)
+)
+for _ in range(4):
+    shape = [ctypes.c_uint(n) for n in (512, 1, 1, 128, 1, 1, 0)]
+    driver.cuLaunchKernel(kernel, *shape, None, arguments, None)
+    driver.cuCtxSynchronize()
+"""
+JOBS = {
+    "simulate": ["simulate", str(ROOT / "examples/gather.lst"), "--gpu", "QV100"],
+    "run": ["run", "gemm_tiled"],
+    "program": ["run", "--gpu", "A100", sys.executable, "-c", PROGRAM],
+    "compile": ["simulate", str(ROOT / "examples/vecadd"), "--gpu", "QV100"],
+}
+
+
+@dataclass
+class Job:
+    """A command that is run again and again, in a folder of its own."""
+
+    name: str
+    folder: Path
+    expected: str = ""  # hash of the right result
+    seconds: float = 0.0  # that it takes undisturbed
+
+    def __post_init__(self):
+        self.json, self.out = self.folder / "result.json", self.folder / "out"
+        self.cache = self.folder / "cache"
+        options = ["--json", str(self.json), "--out", str(self.out), "--quiet"]
+        verb, *rest = JOBS[self.name]
+        self.command = [sys.executable, "-m", "lockstep", verb, *options, *rest]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The caller's, but for the cache where the compilation is what is ended."""
+        own = {"LOCKSTEP_CACHE_DIR": str(self.cache)} if self.name == "compile" else {}
+        return os.environ | {"PYTHONPATH": str(ROOT / "src")} | own
+
+    def start(self) -> subprocess.Popen:
+        """Start it as the leader of a session, so that all that it starts can be found."""
+        return subprocess.Popen(
+            self.command,
+            env=self.environment,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def clear(self) -> None:
+        """Remove the outputs of the last run."""
+        self.json.unlink(missing_ok=True)
+        shutil.rmtree(self.out, ignore_errors=True)
+
+    def measure(self) -> None:
+        """Run undisturbed, twice where the first run compiles what the others load."""
+        if self.name != "compile":
+            assert self.complete() == "", "the first run failed"
+        begin = time.monotonic()
+        assert self.complete() == "", "a run failed"
+        self.seconds = time.monotonic() - begin
+        shutil.rmtree(self.cache, ignore_errors=True)
+
+    def complete(self) -> str:
+        """Run to the end; what is wrong with it."""
+        self.clear()
+        with self.start() as process:
+            _, said = process.communicate()
+        if process.returncode:
+            return f"exit code {process.returncode}: {said.strip()[-300:]}"
+        found = self.result()["run"]["result_hash"]
+        self.expected = self.expected or found
+        return "" if found == self.expected else f"another result: {found}"
+
+    def result(self) -> dict:
+        """The document of the run; without the file nothing."""
+        return json.loads(self.json.read_text()) if self.json.exists() else {}
+
+    def end(self, number: signal.Signals, moment: float) -> str:
+        """Run and send a signal after so many seconds; what is wrong with what it leaves."""
+        self.clear()
+        with self.start() as process:
+            time.sleep(moment)
+            process.send_signal(number)
+            _, said = process.communicate()
+        return "; ".join(filter(None, self._faults(process, number, said)))
+
+    def _faults(self, process: subprocess.Popen, number: signal.Signals, said: str):
+        code = process.returncode
+        interpreter = code == -number  # before lockstep had a say, or SIGKILL
+        if not (interpreter or code == 128 + number or (code == 0 and self._is_done())):
+            yield f"exit code {code}"
+        if "Traceback" in said and not interpreter:
+            yield f"a traceback: {said.strip()[-300:]}"
+        if left := _left_in_session(process.pid):
+            yield f"still running: {left}"
+        yield self._damage()
+
+    def _is_done(self) -> bool:
+        return self.result().get("run", {}).get("result_hash") == self.expected
+
+    def _damage(self) -> str:
+        try:
+            document = self.result()
+            if document and not document["stopped"] and not self._is_done():
+                return "a wrong result without a word"
+            for table in self.out.glob("*.parquet"):
+                content = table.read_bytes()
+                if content[:4] != b"PAR1" or content[-4:] != b"PAR1":
+                    return f"half a file: {table.name}"
+        except (ValueError, KeyError) as error:
+            return f"half a file: {error}"
+        return ""
+
+
+def _left_in_session(session: int) -> list[str]:
+    """The processes of a session that do not end in time."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        left = []
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                name, _, rest = status.read_text().rpartition(")")
+            except OSError:  # it has ended meanwhile
+                continue
+            fields = rest.split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                left.append(name.partition("(")[2])
+        if not left:
+            return []
+        time.sleep(0.05)
+    return left
+
+
+def check(name: str, moments: int, seed: int, signals=SIGNALS, show=print) -> int:
+    """End a job ``moments`` times by each signal; how many of these were not as they should be."""
+    faults = 0
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job(name, Path(folder))
+        job.measure()
+        for number in signals:
+            key = hashlib.sha256(f"{name} {number} {seed}".encode()).digest()
+            draw = random.Random(key)
+            wrong = []
+            for _ in range(moments):
+                moment = draw.uniform(0.0, 1.1 * job.seconds)
+                problem = job.end(number, moment) or job.complete()
+                if name == "compile":
+                    shutil.rmtree(job.cache, ignore_errors=True)
+                if problem:
+                    wrong.append(f"after {moment:.3f} s: {problem}")
+            faults += len(wrong)
+            show(f"{name}, {number.name}: {moments} moments, {len(wrong)} wrong", flush=True)
+            for problem in wrong:
+                show(f"  {problem}", flush=True)
+    return faults
+
+
+def main() -> None:
+    """Parse the command line; exit code 1 if anything was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--job", choices=JOBS, action="append", help="default: all")
+    parser.add_argument("--moments", type=int, default=20, help="of each job and signal")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    faults = sum(check(name, given.moments, given.seed) for name in given.job or JOBS)
+    raise SystemExit(faults > 0)
+
+
+if __name__ == "__main__":
+    main()

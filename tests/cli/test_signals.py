@@ -1,0 +1,146 @@
+"""Signals end a run as Ctrl-C does."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import click
+import pytest
+
+from lockstep.cli.main import main
+from lockstep.cli.signals import SIGNALS, Interrupted, ending_by_signals
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_interrupts_and_says_which(number):
+    before = signal.getsignal(number)
+    with ending_by_signals() as ending:
+        assert ending.code == 0
+        with pytest.raises(Interrupted):
+            os.kill(os.getpid(), number)
+        assert ending.code == 128 + number
+    assert signal.getsignal(number) is before
+
+
+def test_only_the_first_signal_interrupts_but_ctrl_c_does_again():
+    with ending_by_signals() as ending:
+        with pytest.raises(Interrupted):
+            os.kill(os.getpid(), signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(Interrupted):
+            os.kill(os.getpid(), signal.SIGINT)
+        assert ending.code == 128 + signal.SIGHUP
+
+
+def test_what_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with ending_by_signals() as ending:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert ending.code == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_other_threads_have_no_signals():
+    codes = []
+
+    def enter():
+        with ending_by_signals() as ending:
+            codes.append(ending.code)
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert codes == [0]
+
+
+def swallow():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    except KeyboardInterrupt:
+        click.echo("partial")
+
+
+def fail():
+    swallow()
+    raise SystemExit(1)
+
+
+def refuse():
+    swallow()
+    raise click.UsageError("no")
+
+
+@pytest.mark.parametrize("body", [swallow, fail, refuse])
+def test_an_interrupted_command_has_the_signals_code_whatever_comes_of_it(call, monkeypatch, body):
+    command = click.command()(body)
+    monkeypatch.setattr(type(main), "get_command", lambda self, ctx, name: command)
+    done = call("info")
+    assert done.exit_code == 128 + signal.SIGTERM
+    assert done.stdout == "partial\n"
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_simulation_that_is_ended_writes_what_there_is(
+    call, trace, monkeypatch, tmp_path, number
+):
+    from lockstep.engine.simulation import Simulation
+
+    window, turns = Simulation._window, iter(range(5))
+
+    def interrupted(self):
+        if next(turns, None) is None:
+            os.kill(os.getpid(), number)
+        window(self)
+
+    monkeypatch.setattr(Simulation, "_window", interrupted)
+    done = call("simulate", trace, "--gpu", "QV100", "--json", "r.json", "--quiet")
+    assert done.exit_code == 128 + number
+    assert done.stderr.startswith("lockstep: ended early: interrupted at cycle ")
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert document["stopped"].startswith("interrupted at cycle ")
+
+
+WAITS = """
+import ctypes, os, sys, time
+ctypes.CDLL("libcudart.so.13").cudaFree(None)
+print(os.getpid(), file=open(sys.argv[1], "w"), flush=True)
+time.sleep(600)
+"""
+
+
+def start_program(folder):
+    """A program that waits under ``lockstep run``: the run, and a descriptor of the program."""
+    told = folder / "pid"
+    command = [sys.executable, "-m", "lockstep", "run", "-q", "--timing", "none", "--gpu", "A100"]
+    run = subprocess.Popen([*command, sys.executable, "-c", WAITS, told], stderr=subprocess.PIPE)
+    while not (told.exists() and told.read_text().endswith("\n")):
+        assert run.poll() is None, run.stderr.read()
+        time.sleep(0.05)
+    return run, os.pidfd_open(int(told.read_text()))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_program_ends_with_its_simulator(tmp_path, number):
+    run, program = start_program(tmp_path)
+    run.send_signal(number)
+    said = run.communicate()[1].decode()
+    code = -number if number == signal.SIGKILL else 128 + number
+    assert (run.returncode, "Traceback" in said) == (code, False), said
+    assert select.select([program], [], [], 60)[0], "the program runs on"
+    os.close(program)
+
+
+def test_runs_that_are_killed_leave_nothing_half(load_script, repository):
+    script = load_script(repository / "scripts" / "kill_runs.py")
+    lines = []
+    show = lambda line, **_: lines.append(line)  # noqa: E731
+    faults = script.check("simulate", 1, 0, (signal.SIGKILL,), show)
+    assert (faults, len(lines)) == (0, 1), lines
