@@ -122,10 +122,17 @@ def accept(path: str, value: object, known=()) -> object:
     wanted = parameter(path, known)
     result = _accept(wanted.kind, value)
     if result is None:
-        shown = value if isinstance(value, str) and value.isprintable() else repr(value)
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        raise SpecError(f"{path} = {shown}: expected {wanted.expected}")
+        raise SpecError(f"{path} = {_shown(value)}: expected {wanted.expected}")
     return result
+
+
+def _shown(value: object) -> str:
+    """A value in a message: short and printable."""
+    try:
+        shown = value if isinstance(value, str) and value.isprintable() else repr(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        shown = "a number of thousands of digits"
+    return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
 def unknown(what: str, name: str, known) -> str:

@@ -1,0 +1,16 @@
+"""All targets by name. A new one is a class in a file of its kind, and a place in this list."""
+
+from collections.abc import Callable
+from functools import cache
+
+from fuzzing import accelsim, tracefile
+from fuzzing.target import Target
+
+MODULES = (accelsim, tracefile)
+
+
+@cache
+def targets() -> dict[str, Callable[[], Target]]:
+    """What makes each target, by its name."""
+    makers = [make for module in MODULES for make in module.TARGETS]
+    return {make.name: make for make in makers}
