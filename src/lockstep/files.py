@@ -14,10 +14,11 @@ STANDARD_OUTPUT = Path("/dev/stdout")
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replacing(path: str | Path, mode: int = 0o666) -> Iterator[Path]:
     """Yield a temporary path; what is written there takes the name when the block ends well.
 
-    Folders are made. A link stays, and the file that it names is replaced. What is no file, such
+    It is on the disk before it takes the name. ``mode`` is less what the umask takes. Folders are
+    made. A link stays, and the file that it names is replaced. What is no file, such
     as ``/dev/stdout`` or a pipe, is written to. Raises :class:`InputError` if that cannot be.
     """
     path = Path(path)
@@ -36,7 +37,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
         if stream:
             _send(Path(name), path)
         else:
-            os.chmod(name, 0o666 & ~_umask())  # mkstemp makes private files
+            os.chmod(name, mode & ~_umask())  # mkstemp makes private files
+            _synchronise(Path(name))
             os.replace(name, target)
     except OSError as error:
         raise unwritable(path, error) from error
@@ -59,6 +61,12 @@ def _send(content: Path, stream: Path) -> None:
     sys.stdout.flush()
     with open(1 if ours else stream, "ab", closefd=not ours) as target, content.open("rb") as file:
         shutil.copyfileobj(file, target)
+
+
+def _synchronise(path: Path) -> None:
+    """Wait until a file is on the disk: after a crash, a renamed one could be empty."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def _umask() -> int:

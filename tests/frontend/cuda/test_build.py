@@ -6,6 +6,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerDefSection
 
+from lockstep import store
 from lockstep.errors import LockstepError
 from lockstep.frontend.cuda import build
 
@@ -17,6 +18,11 @@ def folder():
     if not any(map(shutil.which, build.COMPILERS)):
         pytest.skip("needs a C compiler, and there is none")
     return build.libraries()
+
+
+def empty_cache(monkeypatch, folder):
+    place = store.Place(folder, writable=True)
+    monkeypatch.setattr(store.places, "places", lambda: (place,))
 
 
 def exported(elf):
@@ -91,7 +97,7 @@ def test_it_is_built_once(folder, monkeypatch):
 
 
 def test_without_a_compiler(monkeypatch, tmp_path):
-    monkeypatch.setattr(build, "cache_root", lambda: tmp_path / "cache")
+    empty_cache(monkeypatch, tmp_path / "cache")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     with pytest.raises(LockstepError, match=r"no C compiler: .* needs cc, gcc or clang"):
@@ -99,8 +105,8 @@ def test_without_a_compiler(monkeypatch, tmp_path):
 
 
 def test_a_compiler_that_fails(monkeypatch, tmp_path):
-    monkeypatch.setattr(build, "cache_root", lambda: tmp_path / "cache")
+    empty_cache(monkeypatch, tmp_path / "cache")
     monkeypatch.setenv("CC", "false")
     with pytest.raises(LockstepError, match=r"cannot build liblockstep_gpu.so with false"):
         build.libraries()
-    assert not list((tmp_path / "cache").iterdir())
+    assert not list((tmp_path / "cache" / "runtime").iterdir())

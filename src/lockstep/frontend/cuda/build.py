@@ -3,12 +3,12 @@
 import functools
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
-from lockstep._jit import cache_root
+from lockstep import store
 from lockstep.errors import LockstepError
 from lockstep.frontend.cuda.calls import c_header
 
@@ -62,24 +62,12 @@ def libraries() -> Path:
 
     Raises :class:`LockstepError` if there is no C compiler, or it fails.
     """
-    folder = cache_root() / f"cuda-{_fingerprint()}"
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".cuda-") as scratch:
-            _build(Path(scratch))
-            try:
-                os.rename(scratch, folder)
-            except OSError:
-                if not folder.is_dir():  # else another process was faster
-                    raise
-            else:
-                os.mkdir(scratch)  # for the context manager to remove
-    return folder
+    return store.folder("runtime", _fingerprint(), _build)
 
 
 @functools.cache
 def _fingerprint() -> str:
-    digest = hashlib.sha256(c_header().encode())
+    digest = hashlib.sha256(c_header().encode() + platform.machine().encode())
     for path in (Path(__file__), *sorted(SOURCES.iterdir())):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:20]
