@@ -8,6 +8,7 @@ from lockstep.files import unwritable
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
+from lockstep.policies import select
 from lockstep.workload import Workload
 
 Progress = Callable[[int, int, int, int, str], None]
@@ -139,7 +140,7 @@ def simulate(
         limit_cycles=limit_cycles,
         interval=interval or (TIMELINE_INTERVAL if timeline else None),
         cta_events=timeline,
-        policies={name: f for name, f in policies.items() if f is not None} or None,
+        policies=select(policies),
         progress=progress,
         notice=notice,
     )

@@ -58,7 +58,7 @@ def test_options_reach_the_engine(call, trace, engine):
         "limit_cycles": 600,
         "interval": 70,
         "cta_events": False,
-        "policies": None,
+        "policies": {},
     }
 
 

@@ -137,3 +137,27 @@ def test_ctrl_c_says_where_a_kernel_spins_and_ends_the_device(timed):
         timed.synchronize()
     with pytest.raises(LockstepError, match="the simulation ended before this launch"):
         _ = later.cycles
+
+
+def hesitant(warps, first, count, last, now):
+    for i in range(count if now % 8 == 0 else 0):
+        if warps[first + i].ready:
+            return i
+    return -1
+
+
+def test_a_policy_decides_and_the_manifest_has_it(ptx):
+    cycles = {}
+    for policies in ({}, {"scheduler": hesitant}):
+        with lockstep.Device("QV100", timing=True, **policies) as device:
+            launch, _ = axpy(device, ptx)
+            cycles[len(policies)] = launch.cycles
+            assert list(device.result.manifest["policies"]) == list(policies)
+    assert cycles[0] < cycles[1]
+
+
+def test_policies_need_timing_and_have_names():
+    with pytest.raises(LockstepError, match="scheduler needs timing=True"):
+        lockstep.Device("QV100", scheduler=hesitant)
+    with pytest.raises(LockstepError, match="there is no policy 'schedular'"):
+        lockstep.Device("QV100", timing=True, schedular=hesitant)

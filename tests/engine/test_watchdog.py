@@ -71,11 +71,11 @@ def stuck(small):
     warp.reason, warp.outstanding = Stall.LONG_SCOREBOARD, 1
     sm.ready[1, 3, 5] = NEVER << 2 | LONG
     sm.l1.entries[1]["pending"][7] = 0b0001
-    return table, sm
+    return table, sm, machine.memory
 
 
 def test_a_load_that_never_returns_is_named(stuck):
-    text = explain(stuck[0], 777)
+    text = explain(stuck[0], stuck[2], {}, 777)
     assert text.splitlines() == [
         "deadlock at cycle 777: no unit can move",
         "kernel 1 (stuck): 1 CTAs unfinished",
@@ -86,8 +86,37 @@ def test_a_load_that_never_returns_is_named(stuck):
 
 
 def test_a_blocked_l1_stage_is_named(stuck):
-    table, sm = stuck
+    table, sm, memory = stuck
     sm.sms[1].current, sm.sms[1].blocked = 0, 650
     sm.l1.caches[1].queue_count = 16
-    last = explain(table, 777).splitlines()[-1]
+    last = explain(table, memory, {}, 777).splitlines()[-1]
     assert last == ("SM 1: 1 L1 misses in flight, miss queue 16, L1 stage blocked since cycle 650")
+
+
+def never(records, first, count, now):
+    return -1
+
+
+def never_a_warp(warps, first, count, last, now):
+    return -1
+
+
+def test_a_scheduler_that_never_chooses_is_named(small, monkeypatch):
+    monkeypatch.setattr("lockstep.engine.watchdog.STALLED_CYCLES", 1000)
+    k = KernelBuilder("two", grid=1, block=64)
+    k("FFMA R1, R2, R3, R4")
+    text = run(k.workload(), small(), policies={"scheduler": never_a_warp}).stopped
+    line = never_a_warp.__code__.co_firstlineno
+    expected = f"the scheduler policy never_a_warp ({__file__}, line {line}) chose none of 2 warps"
+    assert text.splitlines()[1] == f"{expected} that can issue"
+
+
+def test_a_dram_scheduler_that_never_chooses_is_named(small, monkeypatch):
+    monkeypatch.setattr("lockstep.engine.watchdog.STALLED_CYCLES", 1000)
+    k = KernelBuilder("loads", grid=1, block=32)
+    k("LDG.E R5, [R2]", address=0x7F0000000000)
+    k("MOV R1, R5")
+    text = run(k.workload(), small(), policies={"dram_scheduler": never}).stopped
+    line = never.__code__.co_firstlineno
+    expected = f"the dram_scheduler policy never ({__file__}, line {line}) chose none of 1 requests"
+    assert text.splitlines()[1] == expected

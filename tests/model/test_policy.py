@@ -1,6 +1,7 @@
 """What a policy must be, and what is said of one that is not."""
 
 import functools
+import types
 
 import pytest
 
@@ -71,6 +72,50 @@ def test_exceptions_that_would_get_lost_are_refused(function):
     line = function.__code__.co_firstlineno
     text = refused(function, "raises an exception, which compiled code cannot pass on")
     assert f"line {line + 1}:" in text or f"line {line + 2}:" in text
+
+
+def prints(a, b):
+    print(a)
+    return b
+
+
+@pytest.mark.skipif(DISABLED, reason="nothing is compiled")
+def test_printing_is_refused():
+    line = prints.__code__.co_firstlineno
+    text = refused(prints, "prints, which compiled code cannot do")
+    assert text.startswith(f"{__file__}, line {line + 1}: policy prints ")
+
+
+def test_a_print_of_ones_own_is_no_printing():
+    def calls(a, b):
+        return print(a, b)
+
+    own = types.FunctionType(calls.__code__, {"print": compiled_helper(lambda a, b: a - b)})
+    call = compiled(own)
+    assert (call if DISABLED else call.ctypes)(9, 4) == 5
+
+
+def compiled_helper(function):
+    """As a user's ``numba.njit`` makes it."""
+    from lockstep._jit import jit
+
+    return jit(function)
+
+
+@pytest.mark.skipif(DISABLED, reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [("prints", "prints"), ("raises", "raises an exc"), ("changes", "changes 'ready'")],
+)
+def test_what_a_policy_calls_is_looked_at_too(body, message):
+    helper = compiled_helper(globals()[body])
+
+    def calls(a, b):
+        return helper(a, b)
+
+    text = refused(calls, f"policy calls calls {body}, which {message}")
+    line = globals()[body].__code__.co_firstlineno
+    assert text.startswith((f"{__file__}, line {line + 1}: ", f"{__file__}, line {line + 2}: "))
 
 
 def changes(a, b):

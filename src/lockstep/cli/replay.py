@@ -6,6 +6,7 @@ import click
 
 from lockstep.cli.application import report
 from lockstep.cli.parameters import OUTPUT, POSITIVE, Timing, check_writable
+from lockstep.cli.policies import policy_option
 from lockstep.cli.progress import Progress
 from lockstep.cli.simulate import FILE
 
@@ -21,11 +22,12 @@ from lockstep.cli.simulate import FILE
     show_default=True,
     help="Simulate all launches, none (fast), or one in N.",
 )
+@policy_option
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
 @click.option("--json", "json_file", type=OUTPUT, help="Write all results as JSON.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
-def command(directory, gpu, overrides, timing, threads, json_file, out, quiet) -> None:
+def command(directory, gpu, overrides, timing, policies, threads, json_file, out, quiet) -> None:
     """Execute the calls that `lockstep run --record DIRECTORY` recorded, without the program.
 
     Exit code 1: a kernel failed.
@@ -36,10 +38,12 @@ def command(directory, gpu, overrides, timing, threads, json_file, out, quiet) -
 
     check_writable(json_file)
     check_writable(out, directory=True)
-    if not timing and out:
-        raise click.UsageError("--out needs --timing")
+    if not timing and (out or policies):
+        raise click.UsageError("--out and --policy need --timing")
     spec, notice = api.gpu(gpu, overrides), Progress(quiet).notice
-    simulator = Simulator(spec, timing, name=directory.name, threads=threads, notice=notice)
+    simulator = Simulator(
+        spec, timing, name=directory.name, threads=threads, notice=notice, **policies
+    )
     try:
         complete = replay(simulator, directory)
         report(simulator, {"json_file": json_file, "out": out, "timeline": None}, quiet)

@@ -7,6 +7,7 @@ import click
 from lockstep.cli.application import APPLICATION, Launcher, choose, run_application
 from lockstep.cli.console import console_of, is_taken
 from lockstep.cli.parameters import OUTPUT, POSITIVE, Timing, check_writable
+from lockstep.cli.policies import policy_option
 from lockstep.cli.programs import Program, program_options
 from lockstep.cli.progress import Progress
 from lockstep.cli.simulate import FILE, PIPE_WIDTH, take_all, write_and_show
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     help="Simulate all launches, none (fast), or one in N of a CUDA program's: sample:N.",
 )
 @click.option("--at-issue", is_flag=True, help="Execute as it is simulated: for locks and clocks.")
+@policy_option
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
 @click.option(
     "--record",
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
 @click.pass_context
 def command(
-    context, gpu, overrides, timing, record, json_file, out, timeline, quiet, **options
+    context, gpu, overrides, timing, policies, record, json_file, out, timeline, quiet, **options
 ) -> None:
     """Execute PROGRAM on a modelled GPU and check its results.
 
@@ -65,8 +67,10 @@ def command(
     check_writable(record, directory=bool(record and not api.is_tracefile_name(record)))
     names = ("at_issue", "threads", "interval", "limit_instructions")
     simulation, ptx = {name: options.pop(name) for name in names}, options.pop("ptx")
-    if not timing and (out or timeline or simulation["interval"] or simulation["at_issue"]):
-        raise click.UsageError("--at-issue, --out, --timeline and --interval need --timing")
+    wants = out or timeline or policies or simulation["interval"] or simulation["at_issue"]
+    if not timing and wants:
+        raise click.UsageError("--at-issue, --out, --policy, --timeline, --interval need --timing")
+    simulation |= policies
     if arguments:
         spec = choose(arguments[0], gpu, overrides, quiet)
         files = {"json_file": json_file, "out": out, "timeline": timeline}

@@ -8,6 +8,7 @@ import click
 
 from lockstep.cli.console import console_of
 from lockstep.cli.parameters import OUTPUT, POSITIVE, KernelIds, check_writable
+from lockstep.cli.policies import policy_option
 from lockstep.cli.progress import Progress
 from lockstep.errors import LockstepError
 
@@ -29,6 +30,7 @@ PIPE_WIDTH = 100  # columns of the summary where there is no terminal
     help="A GPU's name, a TOML file or a gpgpusim.config; default: by the trace's binaries.",
 )
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
+@policy_option
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
 @click.option("--kernels", type=KernelIds(), help="Only these kernels, e.g. 3,5-9.")
 @click.option("--json", "json_file", type=OUTPUT, help="Write all results as JSON.")
@@ -38,7 +40,7 @@ PIPE_WIDTH = 100  # columns of the summary where there is no terminal
 @click.option("--limit-instructions", type=POSITIVE, metavar="N", help="Stop after N of a warp.")
 @click.option("--limit-cycles", type=POSITIVE, metavar="N", help="Stop after N cycles.")
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
-def command(path, name, overrides, json_file, out, timeline, quiet, **options) -> None:
+def command(path, name, overrides, policies, json_file, out, timeline, quiet, **options) -> None:
     """Simulate the trace at PATH.
 
     PATH is a kernelslist.g or its directory, a .traceg, .trace or .tracez file, also compressed,
@@ -60,6 +62,7 @@ def command(path, name, overrides, json_file, out, timeline, quiet, **options) -
             timeline=timeline is not None,
             progress=progress.update if progress.shown else None,
             notice=progress.notice,
+            **policies,
             **options,
         )
     write_and_show(result, json_file, out, timeline, quiet)

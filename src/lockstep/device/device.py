@@ -1,5 +1,6 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,6 +25,7 @@ from lockstep.frontend.exec.resident import Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
+from lockstep.policies import select
 from lockstep.workload import MemoryCopy, Workload
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class Device(Loader):
     other processes can map it (``memory.file``). ``heap_bytes``: how much
     of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive functions.
     ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
-    results and traces call the program. The other options are those of
+    results and traces call the program. The other options, policies among them, are those of
     :func:`lockstep.simulate`, and need ``timing``.
 
     ``launches`` lists what was launched, if there is more to know of it: with timing or profile.
@@ -67,6 +69,7 @@ class Device(Loader):
         timeline: bool = False,
         progress: "Progress | None" = None,
         notice: Any = None,
+        **policies: Callable | None,
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
         if limit_instructions is not None and limit_instructions < 1:
@@ -76,6 +79,9 @@ class Device(Loader):
                 raise LockstepError(f"{option} = {size}: expected at least 0")
         if at_issue and not timing:
             raise LockstepError("at_issue needs timing=True")
+        chosen = select(policies)
+        if chosen and not timing:
+            raise LockstepError(f"{next(iter(chosen))} needs timing=True")
         self.name, self.profiling, self.at_issue = name, profile, at_issue
         self.memory = DeviceMemory(memory_bytes, shared_memory)
         self.services = Services(self.memory, heap_bytes)
@@ -91,6 +97,7 @@ class Device(Loader):
                 cta_events=timeline,
                 progress=progress,
                 notice=notice,
+                policies=chosen,
             )
         if notice:
             announce_compilation(notice)

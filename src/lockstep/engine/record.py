@@ -64,6 +64,7 @@ class Run:
     read_seconds: float  # in the front end
     simulate_seconds: float  # everything else, compilation excluded
     compile_seconds: float
+    policies: dict[str, dict] = field(default_factory=dict)  # the user's, as they are recorded
     stopped: str = ""  # why the run ended early; several lines for a deadlock; "" = it did not
 
 

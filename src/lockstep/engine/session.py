@@ -11,15 +11,16 @@ from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
 from lockstep.engine.simulation import Progress, Simulation
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
+from lockstep.policies import describe
 from lockstep.workload import Kernel, MemoryCopy, Workload
 
 
 class Session:
     """A simulated GPU that keeps its caches and its clock from one workload to the next.
 
-    ``interval``: cycles between samples. ``policies``: the user's functions by name (scheduler,
-    l1_replacement, l2_replacement, slice_hash, dram_scheduler). ``notice`` is told what takes
-    long. Limits, Ctrl-C and deadlocks end a run early with what there is by then.
+    ``interval``: cycles between samples. ``policies``: the user's functions by name, see
+    :data:`lockstep.policies.POLICIES`. ``notice`` is told what takes long. Limits, Ctrl-C and
+    deadlocks end a run early with what there is by then.
     """
 
     def __init__(
@@ -42,7 +43,8 @@ class Session:
         self._compile_seconds = compile_model(gpu, notice)
         self._seconds = 0.0
         begin = perf_counter()
-        self._machine = Machine(gpu, threads, policies or {})
+        self._policies = policies or {}
+        self._machine = Machine(gpu, threads, self._policies)
         options = {
             "kernels": kernels,
             "limit_instructions": limit_instructions,
@@ -50,6 +52,7 @@ class Session:
             "interval": interval,
             "cta_events": cta_events,
             "progress": progress,
+            "policies": self._policies,
         }
         self._simulation = Simulation(gpu, self._machine, options)
         self._seconds += perf_counter() - begin
@@ -100,6 +103,7 @@ class Session:
             read_seconds=simulation.table.read_seconds,
             simulate_seconds=self._seconds - simulation.table.read_seconds,
             compile_seconds=self._compile_seconds,
+            policies={name: describe(f) for name, f in self._policies.items()},
             stopped=simulation.stopped,
         )
 

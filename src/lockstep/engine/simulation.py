@@ -209,7 +209,7 @@ class Simulation:
         if event >= NEVER:
             self.now = end
             if self.table.running:
-                self.stopped = explain(self.table, self.now)
+                self.stopped = self._deadlock()
             return
         # What a busy port left over is older than the window's end; a limit ends a pause.
         event = max(min(event, self._cycle_limit), end)
@@ -230,9 +230,12 @@ class Simulation:
         moved = sum(int(counters[name].sum()) for name in PROGRESS)
         moved += sum(int(memory[name].sum()) for name in MEMORY_PROGRESS)
         if moved == self._moved and self.table.running and not self._waits_for_launch():
-            self.stopped = explain(self.table, self.now)
+            self.stopped = self._deadlock()
         self._moved = moved
         self._next_look = self.now + self._patience
+
+    def _deadlock(self) -> str:
+        return explain(self.table, self.machine.memory, self.options["policies"], self.now)
 
     def _waits_for_launch(self) -> bool:
         return all(run.ready > self.now for run in self.table.running.values())

@@ -1,5 +1,7 @@
 """When nothing can move any more: who waits for whom."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from lockstep.engine.kernels import KernelTable
@@ -10,6 +12,7 @@ from lockstep.model.dram import standard
 from lockstep.model.sm.cluster import CLUSTER
 from lockstep.model.sm.objects import AT_OBJECT
 from lockstep.model.sm.state import NEVER
+from lockstep.policies import place, plain
 
 MOST_WARPS = 8
 STALLED_CYCLES = 1_000_000  # without any progress are a deadlock, where no unit is slower
@@ -58,10 +61,29 @@ def _memory(sm, s: int) -> str:
     return ", ".join(parts)
 
 
-def explain(table: KernelTable, now: int) -> str:
+def _refusals(sm, memory, policies: dict) -> Iterator[str]:
+    """The user's policies that choose nothing though they could."""
+    if "scheduler" in policies:
+        sms, subcores, warps = sm.order.shape
+        there = np.arange(warps) < sm.subcores["count"][:, :, None]
+        ready = int((sm.candidates["ready"].reshape(sms, subcores, warps)[there] == 1).sum())
+        if ready:
+            yield f"{_name(policies, 'scheduler')} chose none of {ready} warps that can issue"
+    if "dram_scheduler" in policies:
+        waiting = int(memory.l2.dram.channels["waiting"].sum())
+        if waiting:
+            yield f"{_name(policies, 'dram_scheduler')} chose none of {waiting} requests"
+
+
+def _name(policies: dict, kind: str) -> str:
+    function = plain(policies[kind])
+    return f"the {kind} policy {function.__name__} ({place(function)})"
+
+
+def explain(table: KernelTable, memory, policies: dict, now: int) -> str:
     """One line for what happened, then one for each of the first waiting warps."""
     sm = table.streams.sm
-    lines = [f"deadlock at cycle {now}: no unit can move"]
+    lines = [f"deadlock at cycle {now}: no unit can move", *_refusals(sm, memory, policies)]
     for run in table.running.values():
         left = run.kernel.n_ctas - run.done
         lines.append(f"kernel {run.kernel.id} ({run.kernel.name}): {left} CTAs unfinished")

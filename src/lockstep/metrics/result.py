@@ -154,6 +154,7 @@ class Result:
             "trace_path": self.workload.path,
             "trace_hash": self.workload.digest,
             "seed": self.seed,
+            "policies": self.run.policies,
             "dependence": dict(Counter(k.dependence for k in self.run.kernels)),
             "threads": self.run.threads,
             "host": manifest.host(),

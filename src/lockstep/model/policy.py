@@ -1,9 +1,11 @@
 """Policies of the user: what such a function must be is checked before it is compiled."""
 
+import builtins
 import dis
 import inspect
 from types import FunctionType
 
+from lockstep import policies
 from lockstep._jit import DISABLED, policy
 from lockstep.errors import PolicyError
 
@@ -21,11 +23,12 @@ def compile_policy(function, usage: str, *arguments, writes: tuple[str, ...] = (
     ``usage`` is how it is called, ``arguments`` are its types, see :func:`lockstep._jit.policy`,
     ``writes`` are the fields of records that it may change. Raises PolicyError, in one line.
     """
-    function = getattr(function, "py_func", function)  # as the user's own @njit wraps it
+    function = policies.plain(function)
     if not isinstance(function, FunctionType):
         raise PolicyError(f"a policy is a plain Python function; found {type(function).__name__}")
     _check_call(function, usage, len(arguments))
-    _check_code(function, writes)
+    for part in (function, *policies.helpers(function)):
+        _check_code(function, part, writes)
     try:
         return policy(function, "int64", *arguments)
     except Exception as error:  # all kinds, from several layers of the compiler
@@ -39,17 +42,32 @@ def _check_call(function: FunctionType, usage: str, count: int) -> None:
         raise _wrong(function, f"takes {inspect.signature(function)}; it is called as {usage}")
 
 
-def _check_code(function: FunctionType, writes: tuple[str, ...]) -> None:
-    """Exceptions get lost in compiled code, and the model relies on its records."""
-    for step in dis.get_instructions(function):
-        line = step.positions.lineno if step.positions else None
-        if step.opname == "RAISE_VARARGS" and not DISABLED:
-            message = "raises an exception, which compiled code cannot pass on; it may return -1"
-            raise _wrong(function, message, line)
-        if step.opname in _STORES and step.argval not in writes:
-            what = repr(step.argval) if step.opname.endswith("ATTR") else "what it is given"
-            allowed = f"only {', '.join(writes)}" if writes else "nothing"
-            raise _wrong(function, f"changes {what}; it may change {allowed}", line)
+def _check_code(function: FunctionType, part: FunctionType, writes: tuple[str, ...]) -> None:
+    """Refuse what a policy may not do, in itself or in a function that it calls.
+
+    Exceptions get lost in compiled code, the model relies on its records, and printing waits for
+    Python, which waits for the model.
+    """
+    calls = "" if part is function else f"calls {part.__name__}, which "
+    for step in dis.get_instructions(part):
+        message = _misdeed(part, step, writes)
+        if message:
+            line = step.positions.lineno if step.positions else None
+            raise _wrong(function, calls + message, part, line)
+
+
+def _misdeed(part: FunctionType, step: dis.Instruction, writes: tuple[str, ...]) -> str:
+    if step.opname == "RAISE_VARARGS" and not DISABLED:
+        return "raises an exception, which compiled code cannot pass on; it may return -1"
+    if step.opname == "LOAD_GLOBAL" and not DISABLED:
+        known = part.__globals__.get(step.argval, getattr(builtins, step.argval, None))
+        if known is print:
+            return "prints, which compiled code cannot do; NUMBA_DISABLE_JIT=1 runs it uncompiled"
+    if step.opname in _STORES and step.argval not in writes:
+        what = repr(step.argval) if step.opname.endswith("ATTR") else "what it is given"
+        allowed = f"only {', '.join(writes)}" if writes else "nothing"
+        return f"changes {what}; it may change {allowed}"
+    return ""
 
 
 def _reason(error: Exception) -> str:
@@ -61,7 +79,8 @@ def _reason(error: Exception) -> str:
     return next((meant for start, meant in _REASONS.items() if first.startswith(start)), first)
 
 
-def _wrong(function: FunctionType, message: str, line: int | None = None) -> PolicyError:
-    code = function.__code__
-    place = f"{code.co_filename}, line {line or code.co_firstlineno}"
-    return PolicyError(f"{place}: policy {function.__name__} {message}")
+def _wrong(
+    function: FunctionType, message: str, part: FunctionType | None = None, line: int | None = None
+) -> PolicyError:
+    where = policies.place(part or function, line)
+    return PolicyError(f"{where}: policy {function.__name__} {message}")
