@@ -1,8 +1,16 @@
 """The errors a user can cause, each one line long: what was wrong, where, and what was expected."""
 
+from lockstep.names import all_demangled
+
 
 class LockstepError(Exception):
-    """Base of every error that is the input's fault and not the simulator's."""
+    """Base of every error that is the input's fault and not the simulator's.
+
+    Its message calls kernels and functions by their C++ names, however it was written.
+    """
+
+    def __str__(self) -> str:
+        return all_demangled(super().__str__())
 
 
 class InputError(LockstepError):

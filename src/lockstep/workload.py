@@ -17,6 +17,7 @@ import numpy as np
 
 from lockstep.errors import WorkloadError
 from lockstep.isa.instruction import INSTRUCTION
+from lockstep.names import demangled
 
 RUN = np.dtype([("static", "i4"), ("count", "i4"), ("mask", "i8")])
 """``count`` instructions from static index ``static``, all with active-and-predicate ``mask``."""
@@ -230,6 +231,11 @@ class Kernel:
 
     ``keep`` is a :data:`Keep`: it gets each CTA some time after it has ended, in any order.
     """
+
+    @property
+    def title(self) -> str:
+        """Its name in C++."""
+        return demangled(self.name)
 
     @property
     def n_ctas(self) -> int:

@@ -23,6 +23,15 @@ def test_a_program_with_its_own_options(call, capfd):
     assert "lockstep: A100, 0 kernels, 0 launches" in done.stderr
 
 
+def test_options_behind_the_programs_name_get_a_hint(call):
+    words = (sys.executable, "-c", "pass", "--gpu=H100", "--seed", "3", "--set", "x")
+    done = call("run", "--timing", "none", "--gpu", "A100", *words)
+    assert "lockstep: --gpu, --set go to python" in done.stderr
+    for silent in (("-q",), ("--",)):
+        done = call("run", "--timing", "none", "--gpu", "A100", *silent, *words)
+        assert "options of lockstep" not in done.stderr
+
+
 def test_the_exit_code_is_the_programs(call):
     options = ("run", "-q", "--timing", "none", "--gpu", "H100")
     assert call(*options, sys.executable, "-c", "raise SystemExit(37)").exit_code == 37

@@ -107,6 +107,7 @@ SCHEMA = {
 KERNEL_SCHEMA = {
     "id": int,
     "name": str,
+    "title": str,
     "grid": list,
     "block": list,
     "dependence": str,

@@ -15,7 +15,7 @@ def measurement(trace="t", seconds=2.0, reference=100.0, stopped=""):
 
 def shown(measured):
     console = Console(file=io.StringIO(), width=160)
-    console.print(benchmark.table(measured))
+    console.print(benchmark.table(measured, console.width))
     return console.file.getvalue()
 
 

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli.console import console_of
+from lockstep.cli.programs import PROGRAM_INPUT
 from lockstep.cli.progress import Progress
 from lockstep.cli.simulate import take_all, writes
 
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
+    from lockstep.metrics.result import Result
     from lockstep.runtime import Simulator
 
 APPLICATION = "lockstep.application"  # in the context: the program and its arguments
@@ -22,10 +25,25 @@ class Launcher(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Split the arguments at an executable's name."""
         place = self.first_positional(ctx, args)
-        if place < len(args) and is_executable(args[place]):
-            ctx.meta[APPLICATION] = args[place:]
-            args = args[: place + 1]
-        return super().parse_args(ctx, args)
+        if place >= len(args) or not is_executable(args[place]):
+            return super().parse_args(ctx, args)
+        ctx.meta[APPLICATION] = args[place:]
+        rest = super().parse_args(ctx, args[: place + 1])
+        if "--" not in args[:place] and not ctx.params.get("quiet"):
+            self.hint(ctx, args[place:])
+        return rest
+
+    def hint(self, ctx: click.Context, command: list[str]) -> None:
+        """Say which of the program's arguments look as if they were meant for us."""
+        ours = {o for p in self.get_params(ctx) if p.name not in PROGRAM_INPUT for o in p.opts}
+        words = (word.partition("=")[0] for word in command[1:])
+        if meant := [word for word in dict.fromkeys(words) if len(word) > 2 and word in ours]:
+            name, goes = Path(command[0]).name, "goes" if len(meant) == 1 else "go"
+            click.echo(
+                f"lockstep: {', '.join(meant)} {goes} to {name}, as all that follows its name; "
+                "options of lockstep stand before the name",
+                err=True,
+            )
 
     def first_positional(self, ctx: click.Context, args: list[str]) -> int:
         """Place of the first argument that is no option nor its value."""
@@ -68,21 +86,21 @@ def run_application(
     every: int,
     record: Path | None,
     files: dict,
-    quiet: bool,
+    detail: str,
     **simulation,
 ) -> int:
-    """Run a program; the exit code to end with."""
+    """Run a program; the exit code to end with. ``detail``: as of :func:`report`."""
     from lockstep.frontend.cuda.record import RecordWriter
     from lockstep.runtime import Simulator, run_program
 
     name = Path(command[0]).name
-    progress = Progress(quiet)
+    progress = Progress(not detail)
     simulation |= {"timeline": files["timeline"] is not None, "notice": progress.notice}
     simulator = Simulator(spec, every, name=name, **simulation)
     writer = RecordWriter(record) if record else None
     try:
         outcome = run_program(simulator, command, writer)
-        report(simulator, files, quiet)
+        report(simulator, files, detail)
     finally:
         if writer:
             writer.close()
@@ -94,16 +112,29 @@ def run_application(
     return outcome.code or int(simulator.stuck)
 
 
-def report(simulator: "Simulator", files: dict, quiet: bool) -> None:
-    """Write the files that were asked for; the summary goes to stderr."""
+def report(simulator: "Simulator", files: dict, detail: str) -> None:
+    """Write the files that were asked for; the summary goes to stderr.
+
+    ``detail``: "full", with the tables of what was simulated, "short", or "" for no summary.
+    """
     from lockstep.metrics import output
     from lockstep.runtime.summary import document, summary
 
-    steps = []
+    steps, result = [], None
     if simulator.every:
-        steps += writes(simulator.device.partial_result(), **files)
+        result = simulator.device.partial_result()
+        steps += writes(result, **files)
     elif files["json_file"]:
         steps.append(lambda: output.write_json(files["json_file"], document(simulator)))
-    if not quiet:
+    if detail:
         steps.append(lambda: click.echo(summary(simulator), err=True))
+    if detail == "full" and result is not None and result.run.kernels:
+        steps.append(lambda: explain(result))
     take_all(steps)
+
+
+def explain(result: "Result") -> None:
+    """Print the tables of the kernels that took most time to stderr."""
+    from lockstep.report.summary import print_kernels
+
+    print_kernels(result, console_of(stderr=True))

@@ -8,7 +8,6 @@ from lockstep.cli.console import console_of
 from lockstep.cli.parameters import OUTPUT, POSITIVE, check_writable
 
 FILE = click.Path(path_type=Path)
-PIPE_WIDTH = 140
 
 
 @click.command()
@@ -40,7 +39,8 @@ def command(paths, name, threads, reference, json_file) -> None:
     for job in jobs:
         click.echo(f"{job.trace} on {job.gpu or 'its GPU'} ...", err=True)
         measured.append(benchmark.measure(job, threads))
-    console_of(PIPE_WIDTH, json_file).print(benchmark.table(measured))
+    console = console_of(json_file)
+    console.print(benchmark.table(measured, console.width))
     if json_file:
         output.write_json(json_file, [m.to_dict() for m in measured])
     if any(m.stopped for m in measured):

@@ -9,14 +9,17 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def console_of(pipe_width: int, *files: Path | None) -> "Console":
+AS_NEEDED = 10_000  # columns: more than any table has
+
+
+def console_of(*files: Path | None, pipe_width: int = AS_NEEDED, stderr: bool = False) -> "Console":
     """Standard output, or standard error where one of ``files`` takes standard output.
 
-    As wide as the terminal, or ``pipe_width`` columns where there is none.
+    As wide as the terminal, or ``pipe_width`` columns where there is none: prose needs a limit.
     """
     from rich.console import Console
 
-    options = {"highlight": False, "markup": False, "stderr": is_taken(*files)}
+    options = {"highlight": False, "markup": False, "stderr": stderr or is_taken(*files)}
     console = Console(**options)
     return console if console.is_terminal else Console(**options, width=pipe_width)
 

@@ -7,6 +7,7 @@ import click
 
 from lockstep.cli.console import console_of
 from lockstep.cli.convert import bytes_of
+from lockstep.report.columns import Column, Kind, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from lockstep.workload import Workload
 
 OPCODES_SHOWN = 20
-PIPE_WIDTH = 120
 
 
 @click.command()
@@ -34,7 +34,7 @@ def command(path: Path) -> None:
     total = Census()
     for one in each:
         total.add(one)
-    console = console_of(PIPE_WIDTH)
+    console = console_of()
     copies = len(workload.commands) - len(each)
     console.print(
         f"{clean(workload.name)}: {len(each)} kernels, {copies} copies to the device, "
@@ -42,25 +42,18 @@ def command(path: Path) -> None:
         f"{count(total.warp_instructions)} warp instructions, "
         f"{count(total.thread_instructions)} thread instructions"
     )
-    console.print(_kernels(workload, each))
-    console.print(_opcodes(total))
+    console.print(_kernels(workload, each, console.width))
+    console.print(_opcodes(total, console.width))
     for opcode, times in total.unknown.most_common():
         console.print(f"unknown opcode {clean(opcode)}: {count(times)} times, classed by family")
 
 
-def _kernels(workload: "Workload", each: list["Census"]) -> "Table":
-    from rich.table import Table
-    from rich.text import Text
-
+def _kernels(workload: "Workload", each: list["Census"], width: int) -> "Table":
     from lockstep.report import figures
 
-    table = Table("kernel", box=None, pad_edge=False)
-    headings = "grid block registers shared stream sm CTAs"
-    for heading in [*headings.split(), "warp inst.", "threads/inst."]:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for kernel, counts in zip(workload.kernels, each):
-        table.add_row(
-            Text(f"{kernel.id} {figures.clean(kernel.name)}", overflow="ellipsis", no_wrap=True),
+    rows = [
+        [
+            f"{kernel.id} {figures.kernel_name(kernel.name)}",
             figures.size(kernel.grid),
             figures.size(kernel.block),
             str(kernel.registers),
@@ -70,23 +63,25 @@ def _kernels(workload: "Workload", each: list["Census"]) -> "Table":
             figures.count(counts.ctas),
             figures.count(counts.warp_instructions),
             figures.decimal(counts.thread_instructions / max(1, counts.warp_instructions)),
-        )
-    return table
+        ]
+        for kernel, counts in zip(workload.kernels, each)
+    ]
+    headings = "grid block registers shared stream sm CTAs"
+    ranks = (6, 5, 3, 2, 0, 1, 4)
+    shown = [Column(heading, rank=rank) for heading, rank in zip(headings.split(), ranks)]
+    shown += [Column("warp inst."), Column("threads/inst.", rank=7)]
+    return table([Column("kernel", Kind.NAME), *shown], rows, width)
 
 
-def _opcodes(total: "Census") -> "Table":
-    from rich.table import Table
-
+def _opcodes(total: "Census", width: int) -> "Table":
     from lockstep.report.figures import bar, clean, count, percent
 
-    table = Table("opcode", box=None, pad_edge=False)
-    for heading in ("warp inst.", "share"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    rows = []
     for opcode, times in total.opcodes.most_common(OPCODES_SHOWN):
         share = 100 * times / max(1, total.warp_instructions)
-        table.add_row(clean(opcode), count(times), percent(share), bar(share, 30))
+        rows.append([clean(opcode), count(times), percent(share), bar(share, 30)])
     hidden = len(total.opcodes) - OPCODES_SHOWN
     if hidden > 0:
-        table.add_row(f"and {hidden} more", "", "", "")
-    return table
+        rows.append([f"and {hidden} more", "", "", ""])
+    shown = [Column("warp inst."), Column("share"), Column("", Kind.WORD, rank=0)]
+    return table([Column("opcode", Kind.NAME), *shown], rows, width)

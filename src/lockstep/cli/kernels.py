@@ -3,21 +3,23 @@
 import click
 
 from lockstep.cli.console import console_of
+from lockstep.report.columns import Column, Kind, table
 
 PIPE_WIDTH = 120
+COLUMNS = (
+    Column("program", Kind.WORD),
+    Column("does", Kind.PROSE),
+    Column("size", rank=1),
+    Column("counts", Kind.WORD, 0),
+)
 
 
 @click.command()
 def command() -> None:
     """List the programs that `lockstep run` knows by name, and what their size counts."""
-    from rich.table import Table
-
     from lockstep import kernels
 
-    table = Table("program", "does", box=None, pad_edge=False)
-    table.add_column("size", justify="right")
-    table.add_column("counts")
-    for name in kernels.names():
-        kernel = kernels.load(name)
-        table.add_row(name, kernel.summary, f"{kernel.size:,}", kernel.unit)
-    console_of(PIPE_WIDTH).print(table)
+    known = [kernels.load(name) for name in kernels.names()]
+    rows = [[k.name, k.summary, f"{k.size:,}", k.unit] for k in known]
+    console = console_of(pipe_width=PIPE_WIDTH)
+    console.print(table(COLUMNS, rows, console.width))

@@ -92,6 +92,16 @@ class Timing(click.ParamType):
         return int(count)
 
 
+summary_option = click.option(
+    "--summary",
+    "detail",
+    type=click.Choice(["full", "short"]),
+    default="full",
+    show_default=True,
+    help="With tables, or only the first lines.",
+)
+
+
 def check_writable(path: Path | None, directory: bool = False) -> None:
     """Raise before a long run if an output could not be written after it."""
     if path is None:

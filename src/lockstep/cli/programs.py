@@ -32,6 +32,8 @@ _OPTIONS = (
         help="Its arguments, in order: 1000, 2.5, f4[1e6] (random), zeros:f4[1e6].",
     ),
 )
+PROGRAM_INPUT = ("size", "seed", "entry", "grid", "block", "shared", "arguments")
+"""Parameters that mean nothing where a program is an executable, which may have such options."""
 
 
 def program_options(command: Callable) -> Callable:

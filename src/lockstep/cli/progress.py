@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Self
 
-from lockstep.report.figures import clean, count
+from lockstep.report.figures import count, kernel_name
 
 NAME_WIDTH = 24
 
@@ -49,7 +49,7 @@ class Progress:
         fraction = done / total if total else 0.0
         elapsed = time.monotonic() - self._began
         text = status(fraction, cycle, instructions, elapsed)
-        name = clean(kernel)[:NAME_WIDTH]
+        name = kernel_name(kernel, NAME_WIDTH)
         self._bar.update(self._bar.task_ids[0], completed=fraction, status=text, kernel=name)
         self._bar.refresh()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from lockstep.cli.application import report
-from lockstep.cli.parameters import OUTPUT, POSITIVE, Timing, check_writable
+from lockstep.cli.parameters import OUTPUT, POSITIVE, Timing, check_writable, summary_option
 from lockstep.cli.policies import policy_option
 from lockstep.cli.progress import Progress
 from lockstep.cli.simulate import FILE
@@ -26,8 +26,11 @@ from lockstep.cli.simulate import FILE
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
 @click.option("--json", "json_file", type=OUTPUT, help="Write all results as JSON.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
+@summary_option
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
-def command(directory, gpu, overrides, timing, policies, threads, json_file, out, quiet) -> None:
+def command(
+    directory, gpu, overrides, timing, policies, threads, json_file, out, detail, quiet
+) -> None:
     """Execute the calls that `lockstep run --record DIRECTORY` recorded, without the program.
 
     Exit code 1: a kernel failed.
@@ -46,7 +49,8 @@ def command(directory, gpu, overrides, timing, policies, threads, json_file, out
     )
     try:
         complete = replay(simulator, directory)
-        report(simulator, {"json_file": json_file, "out": out, "timeline": None}, quiet)
+        files = {"json_file": json_file, "out": out, "timeline": None}
+        report(simulator, files, "" if quiet else detail)
     finally:
         simulator.close()
     if not complete:

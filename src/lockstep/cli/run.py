@@ -6,11 +6,12 @@ import click
 
 from lockstep.cli.application import APPLICATION, Launcher, choose, run_application
 from lockstep.cli.console import console_of, is_taken
-from lockstep.cli.parameters import OUTPUT, POSITIVE, Timing, check_writable
+from lockstep.cli.parameters import OUTPUT, POSITIVE, Timing, check_writable, summary_option
 from lockstep.cli.policies import policy_option
 from lockstep.cli.programs import Program, program_options
 from lockstep.cli.progress import Progress
-from lockstep.cli.simulate import FILE, PIPE_WIDTH, take_all, write_and_show
+from lockstep.cli.simulate import FILE, take_all, write_and_show
+from lockstep.names import demangled
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -45,10 +46,22 @@ if TYPE_CHECKING:
 @click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @click.option("--limit-instructions", type=POSITIVE, metavar="N", help="Of a launch's warps.")
+@summary_option
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
 @click.pass_context
 def command(
-    context, gpu, overrides, timing, policies, record, json_file, out, timeline, quiet, **options
+    context,
+    gpu,
+    overrides,
+    timing,
+    policies,
+    record,
+    json_file,
+    out,
+    timeline,
+    detail,
+    quiet,
+    **options,
 ) -> None:
     """Execute PROGRAM on a modelled GPU and check its results.
 
@@ -63,7 +76,7 @@ def command(
     check_writable(json_file)
     check_writable(timeline)
     check_writable(out, directory=True)
-    arguments = context.meta.get(APPLICATION)
+    arguments, detail = context.meta.get(APPLICATION), "" if quiet else detail
     check_writable(record, directory=bool(record and not api.is_tracefile_name(record)))
     names = ("at_issue", "threads", "interval", "limit_instructions")
     simulation, ptx = {name: options.pop(name) for name in names}, options.pop("ptx")
@@ -74,8 +87,10 @@ def command(
     if arguments:
         spec = choose(arguments[0], gpu, overrides, quiet)
         files = {"json_file": json_file, "out": out, "timeline": timeline}
-        code = run_application(arguments, spec, timing, record, files, quiet, ptx=ptx, **simulation)
-        raise SystemExit(code)
+        simulation["ptx"] = ptx
+        raise SystemExit(
+            run_application(arguments, spec, timing, record, files, detail, **simulation)
+        )
     if ptx:
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     if timing > 1:
@@ -92,7 +107,7 @@ def command(
         device = Device(spec, timing=timed, profile=True, **simulation)
         stopped, checks = execute(device, chosen, record)
     with device:
-        finish(device, json_file, out, timeline, quiet)
+        finish(device, json_file, out, timeline, detail)
         if stopped:
             click.echo(f"lockstep: ended early: {stopped}", err=True)
             raise SystemExit(1)
@@ -114,18 +129,19 @@ def execute(device: "Device", program: Program, record) -> "tuple[str, tuple[Che
     return "", checks
 
 
-def finish(device: "Device", json_file, out, timeline, quiet: bool) -> None:
+def finish(device: "Device", json_file, out, timeline, detail: str) -> None:
     """Write the files that were asked for, and print the summary."""
     if device.timing:
-        write_and_show(device.partial_result(), json_file, out, timeline, quiet)
+        write_and_show(device.partial_result(), json_file, out, timeline, detail)
         return
     steps = []
     if json_file:
         from lockstep.metrics import output
 
         steps.append(lambda: output.write_json(json_file, profiles(device)))
-    if not quiet:
-        steps.append(lambda: console_of(PIPE_WIDTH, json_file).print(table(device)))
+    if detail:
+        console = console_of(json_file)
+        steps.append(lambda: console.print(profile_table(device, console.width)))
     take_all(steps)
 
 
@@ -155,6 +171,7 @@ def profiles(device: "Device") -> dict:
             {
                 "id": launch.id,
                 "name": launch.kernel.name,
+                "title": demangled(launch.kernel.name),
                 "grid": list(launch.geometry.grid),
                 "block": list(launch.geometry.block),
                 "profile": launch.profile,
@@ -164,11 +181,10 @@ def profiles(device: "Device") -> dict:
     }
 
 
-def table(device: "Device") -> "Table":
+def profile_table(device: "Device", width: int) -> "Table":
     """The profiles of all launches, summed by kernel."""
-    from rich.table import Table
-
-    from lockstep.report.figures import clean, count, decimal
+    from lockstep.report.columns import Column, Kind, table
+    from lockstep.report.figures import count, decimal, kernel_name
 
     totals: dict[str, list[float]] = {}
     for launch in device.launches:
@@ -176,13 +192,17 @@ def table(device: "Device") -> "Table":
         profile = launch.profile
         for k, value in enumerate([1, *(profile[name] for name in _COLUMNS.values())]):
             row[k] += value
-    out = Table("kernel", box=None, pad_edge=False)
-    for heading in ("launches", *_COLUMNS, "threads/inst."):
-        out.add_column(heading, justify="right", no_wrap=True)
-    for name, row in totals.items():
-        mean = decimal(row[3] / row[2]) if row[2] else ""
-        out.add_row(clean(name), *(count(int(value)) for value in row), mean)
-    return out
+    rows = [
+        [
+            kernel_name(name),
+            *(count(int(value)) for value in row),
+            decimal(row[3] / row[2]) if row[2] else "",
+        ]
+        for name, row in totals.items()
+    ]
+    headings = [("launches", 4), *zip(_COLUMNS, (0, 5, 6, 2, 1)), ("threads/inst.", 3)]
+    shown = [Column(heading, rank=rank) for heading, rank in headings]
+    return table([Column("kernel", Kind.NAME), *shown], rows, width)
 
 
 _COLUMNS = {

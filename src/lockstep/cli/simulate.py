@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lockstep.cli.console import console_of
-from lockstep.cli.parameters import OUTPUT, POSITIVE, KernelIds, check_writable
+from lockstep.cli.console import AS_NEEDED, console_of
+from lockstep.cli.parameters import OUTPUT, POSITIVE, KernelIds, check_writable, summary_option
 from lockstep.cli.policies import policy_option
 from lockstep.cli.progress import Progress
 from lockstep.errors import LockstepError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lockstep.workload import Workload
 
 FILE = click.Path(path_type=Path)
-PIPE_WIDTH = 100  # columns of the summary where there is no terminal
 
 
 @click.command()
@@ -39,8 +38,11 @@ PIPE_WIDTH = 100  # columns of the summary where there is no terminal
 @click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
 @click.option("--limit-instructions", type=POSITIVE, metavar="N", help="Stop after N of a warp.")
 @click.option("--limit-cycles", type=POSITIVE, metavar="N", help="Stop after N cycles.")
+@summary_option
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
-def command(path, name, overrides, policies, json_file, out, timeline, quiet, **options) -> None:
+def command(
+    path, name, overrides, policies, json_file, out, timeline, detail, quiet, **options
+) -> None:
     """Simulate the trace at PATH.
 
     PATH is a kernelslist.g or its directory, a .traceg, .trace or .tracez file, also compressed,
@@ -65,7 +67,7 @@ def command(path, name, overrides, policies, json_file, out, timeline, quiet, **
             **policies,
             **options,
         )
-    write_and_show(result, json_file, out, timeline, quiet)
+    write_and_show(result, json_file, out, timeline, "" if quiet else detail)
     if result.stopped:
         click.echo(f"lockstep: ended early: {result.stopped}", err=True)
         raise SystemExit(1)
@@ -89,12 +91,15 @@ def choose(
 
 
 def write_and_show(
-    result: "Result", json_file: Path | None, out: Path | None, timeline: Path | None, quiet: bool
+    result: "Result", json_file: Path | None, out: Path | None, timeline: Path | None, detail: str
 ) -> None:
-    """Write the files that were asked for, and print the summary where it is in no file's way."""
+    """Write the files that were asked for, and print the summary where it is in no file's way.
+
+    ``detail``: "full" or "short"; "" prints none.
+    """
     steps = writes(result, json_file, out, timeline)
-    if not quiet:
-        steps.append(lambda: show(result, json_file, timeline))
+    if detail:
+        steps.append(lambda: show(result, detail == "short", json_file, timeline))
     take_all(steps)
 
 
@@ -107,7 +112,7 @@ def writes(
 
     steps = [
         (json_file, lambda: result.to_json(json_file)),
-        (out, lambda: result.save(out, summary(result, PIPE_WIDTH))),
+        (out, lambda: result.save(out, summary(result, AS_NEEDED))),
         (timeline, lambda: write_timeline(result, timeline)),
     ]
     return [step for file, step in steps if file]
@@ -128,8 +133,8 @@ def take_all(steps: list[Callable[[], None]]) -> None:
         raise LockstepError("; ".join(problems))
 
 
-def show(result: "Result", *files: Path | None) -> None:
+def show(result: "Result", short: bool, *files: Path | None) -> None:
     """Print the summary to stdout, or to stderr where one of ``files`` is stdout."""
     from lockstep.report.summary import print_summary
 
-    print_summary(result, console_of(PIPE_WIDTH, *files))
+    print_summary(result, console_of(*files), short)

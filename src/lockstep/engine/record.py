@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
+from lockstep.names import demangled
 
 CTA_EVENT = np.dtype(
     [("kernel", "i8"), ("cta", "i8"), ("sm", "i8"), ("start", "i8"), ("end", "i8")]
@@ -41,6 +42,11 @@ class KernelRun:
     partition: np.ndarray  # PARTITION_COUNTERS, one a memory partition
     unknown: dict[str, int] = field(default_factory=dict)  # opcode -> warp instructions
     complete: bool = True
+
+    @property
+    def title(self) -> str:
+        """Its name in C++; ``name`` is the one that linkers see."""
+        return demangled(self.name)
 
     @property
     def cycles(self) -> int:

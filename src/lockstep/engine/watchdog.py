@@ -86,7 +86,7 @@ def explain(table: KernelTable, memory, policies: dict, now: int) -> str:
     lines = [f"deadlock at cycle {now}: no unit can move", *_refusals(sm, memory, policies)]
     for run in table.running.values():
         left = run.kernel.n_ctas - run.done
-        lines.append(f"kernel {run.kernel.id} ({run.kernel.name}): {left} CTAs unfinished")
+        lines.append(f"kernel {run.kernel.id} ({run.kernel.title}): {left} CTAs unfinished")
     listed = list(zip(*np.nonzero((sm.warps["active"] == 1) & (sm.warps["left"] != 0))))
     for s, w in listed[:MOST_WARPS]:
         warp = sm.warps[s, w]

@@ -106,6 +106,14 @@ def of_kernel(kernel: "KernelRun", gpu: GPU) -> Facts:
     return Facts(gpu, sm, memory, kernel.cycles, kernel.running, kernel)
 
 
+def of_kernels(kernels: "list[KernelRun]", gpu: GPU) -> Facts:
+    """The facts of several kernels, one after the other."""
+    sm = np.concatenate([k.sm for k in kernels])
+    memory = np.concatenate([k.partition for k in kernels])
+    cycles, running = sum(k.cycles for k in kernels), sum(k.running for k in kernels)
+    return Facts(gpu, sums(sm), sums(memory), cycles, running)
+
+
 def of_run(run: "Run", gpu: GPU) -> Facts:
     """The facts of a whole run."""
     return Facts(gpu, sums(run.sm), sums(run.partition), run.cycles, run.running)

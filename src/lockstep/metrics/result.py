@@ -89,6 +89,10 @@ class Result:
             return head
         return head | registry.evaluate(self._columns, facts.of_run(self.run, self.gpu))
 
+    def metrics_of(self, kernels: "list[KernelRun]") -> dict[str, float]:
+        """Every metric that is not one kernel's, over some of the kernels of the run."""
+        return registry.evaluate(self._columns, facts.of_kernels(kernels, self.gpu))
+
     @cached_property
     def intervals(self) -> list[dict[str, float]]:
         """The metrics of each interval, with its ``start`` and ``end`` cycle."""
@@ -223,6 +227,7 @@ def _entry(kernel: "KernelRun", metrics: dict[str, float]) -> dict[str, Any]:
     return {
         "id": kernel.id,
         "name": kernel.name,
+        "title": kernel.title,
         "grid": list(kernel.grid),
         "block": list(kernel.block),
         "dependence": kernel.dependence,
@@ -235,7 +240,7 @@ def _entry(kernel: "KernelRun", metrics: dict[str, float]) -> dict[str, Any]:
 
 def _facts_of(kernel: "KernelRun") -> dict[str, Any]:
     """The columns of the kernel table that are not metrics."""
-    names = "id name grid block stream registers shared_bytes architecture dependence"
+    names = "id name title grid block stream registers shared_bytes architecture dependence"
     names += " ctas_per_sm limiter launched start end cycles warp_instructions"
     names += " thread_instructions complete"
     return {name: getattr(kernel, name) for name in names.split()}

@@ -10,13 +10,16 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-from rich.table import Table
+from typing import TYPE_CHECKING, Any
 
 from lockstep import api
 from lockstep.errors import InputError, LockstepError
+from lockstep.report import columns
+from lockstep.report.columns import Column, Kind
 from lockstep.report.figures import NONE, clean, count
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Reference = dict[str, dict[str, float]]
 """Trace name -> configuration -> seconds of the other simulator."""
@@ -185,24 +188,29 @@ def geometric_mean(values: list[float]) -> float:
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
 
 
-def table(measured: list[Measurement]) -> Table:
+_TABLE = (
+    Column("trace", Kind.NAME),
+    Column("GPU", Kind.NAME),
+    Column("warp inst.", rank=3),
+    Column("cycles", rank=4),
+    Column("read s", rank=5),
+    Column("simulate s"),
+    Column("kips", rank=2),
+    Column("peak MiB", rank=1),
+)
+_RATIOS = (Column("reference s", rank=0), Column("faster"), Column("with reading", rank=6))
+
+
+def table(measured: list[Measurement], width: int) -> "Table":
     """A table of measurements; ratios and their geometric means where there is a reference."""
     compares = any(not math.isnan(m.reference_seconds) for m in measured)
-    view = Table(box=None, pad_edge=False)
-    for heading in ("trace", "GPU"):
-        view.add_column(heading, no_wrap=True)
-    headings = ["warp inst.", "cycles", "read s", "simulate s", "kips", "peak MiB"]
-    for heading in headings + (["reference s", "faster", "with reading"] if compares else []):
-        view.add_column(heading, justify="right", no_wrap=True)
-    for m in measured:
-        view.add_row(*_row(m, compares))
+    rows = [_row(m, compares) for m in measured]
     if compares:
-        view.add_section()
         for word, summarise in (("geometric mean", geometric_mean), ("least", _least)):
             ratios = [[m.speedup for m in measured], [m.speedup_with_reading for m in measured]]
             ends = [_times(summarise(values)) for values in ratios]
-            view.add_row(word, *[""] * (len(headings) + 2), *ends)
-    return view
+            rows.append([word, *[""] * len(_TABLE), *ends])
+    return columns.table([*_TABLE, *(_RATIOS if compares else ())], rows, width)
 
 
 def _row(m: Measurement, compares: bool) -> list[str]:

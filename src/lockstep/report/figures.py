@@ -4,7 +4,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
+from lockstep.names import short_name
+
 NONE = "–"  # what an undefined number looks like
+NAME_WIDTH = 60  # of a kernel's name, wherever it stands: templates make names of any length
 
 
 def count(value: float) -> str:
@@ -42,6 +45,12 @@ def size(dimensions: tuple[int, int, int]) -> str:
 def clean(name: str) -> str:
     """A name from a file, without the control characters that could confuse a terminal."""
     return "".join(c if c.isprintable() else "?" for c in name)
+
+
+def kernel_name(name: str, width: int = NAME_WIDTH) -> str:
+    """A kernel's name in C++ without parameters, shortened to ``width`` characters."""
+    text = clean(short_name(name))
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def bar(value: float, width: int) -> str:

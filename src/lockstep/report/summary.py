@@ -2,46 +2,101 @@
 
 import io
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
 from lockstep.report import figures
-from lockstep.report.figures import bar, clean, count, decimal, dependences, percent, scaled
+from lockstep.report.columns import Column, Kind, table
+from lockstep.report.figures import (
+    bar,
+    clean,
+    count,
+    decimal,
+    dependences,
+    kernel_name,
+    percent,
+    scaled,
+)
+
+if TYPE_CHECKING:
+    from lockstep.engine.record import KernelRun
 
 KERNELS_SHOWN = 12
+EXPLAINED, EXPLAINED_SHARE = 3, 5.0  # kernels with tables of their own; least percent of the cycles
 STALLS_SHOWN = 6
-BAR_WIDTH = 32
-NAME_WIDTH = 36
-NARROW = 88  # columns below which the kernel table leaves some of its own out
+BAR_WIDTH, LEAST_BAR = 32, 4
+LEAST_WIDTH = 40  # columns; a narrower terminal breaks lines itself
 _SCHEDULER = "sim__scheduler_"
 _LIMIT = "sim__sol_"
 
 
-def summary(result: Result, width: int = 100) -> str:
-    """The summary as plain text of at most ``width`` columns."""
-    console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False)
-    print_summary(result, console)
+def summary(result: Result, width: int = 100, short: bool = False) -> str:
+    """The summary as plain text of at most ``width`` columns; at least 40 are needed.
+
+    ``short``: only its head, and warnings.
+    """
+    size = max(width, LEAST_WIDTH)
+    console = Console(file=io.StringIO(), width=size, color_system=None, highlight=False)
+    print_summary(result, console, short)
     return "".join(line.rstrip() + "\n" for line in console.file.getvalue().splitlines())
 
 
-def print_summary(result: Result, console: Console) -> None:
+def print_summary(result: Result, console: Console, short: bool = False) -> None:
     """Print the summary, in colour where the console has it."""
-    for part in _parts(result, console.width < NARROW):
+    for part in _parts(result, max(console.width, LEAST_WIDTH), short):
         console.print(part)
 
 
-def _parts(result: Result, narrow: bool) -> Iterator[RenderableType]:
+def print_kernels(result: Result, console: Console) -> None:
+    """Print the tables of the kernels that took most time, all launches of one together."""
+    width = max(console.width, LEAST_WIDTH)
+    groups = by_kernel(result)
+    console.print(_groups_table(result, groups, width))
+    total = sum(cycles_of(runs) for runs in groups)
+    for runs in groups[:EXPLAINED]:
+        share = 100 * cycles_of(runs) / max(1, total)
+        if share >= EXPLAINED_SHARE or runs is groups[0]:
+            about = f"{count(len(runs))} launch" + ("es" if len(runs) != 1 else "")
+            name = kernel_name(runs[0].name)
+            console.print(Text(f"\n{name}: {about}, {percent(share)} of the cycles", style="bold"))
+            for part in explanation(result.metrics_of(runs), result.gpu, width):
+                console.print(part)
+    for warning in warnings(result):
+        console.print(Text(warning, style="yellow"))
+
+
+def by_kernel(result: Result) -> "list[list[KernelRun]]":
+    """The launches of each kernel, that with most cycles first."""
+    groups: dict[str, list[KernelRun]] = {}
+    for run in result.run.kernels:
+        groups.setdefault(run.name, []).append(run)
+    return sorted(groups.values(), key=lambda runs: -cycles_of(runs))
+
+
+def cycles_of(runs: "list[KernelRun]") -> int:
+    """Cycles of several launches."""
+    return sum(run.cycles for run in runs)
+
+
+def _parts(result: Result, width: int, short: bool) -> Iterator[RenderableType]:
     yield _headline(result)
-    if result.run.kernels:
-        yield from ("", _kernel_table(result, narrow))
-        yield from ("", _bars("Speed of light", speeds(result.total)))
-        yield from ("", _bars("Scheduler cycles", _nonzero(stalls(result.total))[:STALLS_SHOWN]))
-        yield from ("", _memory_table(result))
+    if result.run.kernels and not short:
+        yield from ("", _kernel_table(result, width))
+        yield from explanation(result.total, result.gpu, width)
     for warning in warnings(result):
         yield Text(warning, style="yellow")
+
+
+def explanation(metrics: dict[str, float], gpu: GPU, width: int) -> Iterator[RenderableType]:
+    """Why a period took as long as it did: speed of light, schedulers, memory."""
+    yield from ("", _bars("Speed of light", speeds(metrics), width))
+    yield from ("", _bars("Scheduler cycles", _nonzero(stalls(metrics))[:STALLS_SHOWN], width))
+    yield from ("", _memory_table(metrics, gpu, width))
 
 
 def _headline(result: Result) -> Text:
@@ -71,41 +126,69 @@ def _speed(kips: float) -> str:
     return count(kips) if kips >= 10 else decimal(kips)
 
 
-def _kernel_table(result: Result, narrow: bool) -> Table:
+def _kernel_table(result: Result, width: int) -> Table:
     rows = list(zip(result.run.kernels, result.metrics))
     longest = sorted(rows, key=lambda row: -row[0].cycles)[:KERNELS_SHOWN]
-    table = _table(_kernels_title(rows), "kernel")
-    shown = [column for column in _KERNEL_COLUMNS if not (narrow and column[0] in _WIDE_ONLY)]
-    for heading, justify, _ in shown:
-        table.add_column(heading, justify=justify, no_wrap=True)
-    for kernel, metrics in sorted(longest, key=lambda row: row[0].launched):
-        cells = [cell(kernel, metrics) for _, _, cell in shown]
-        table.add_row(Text(f"{kernel.id} {clean(kernel.name)}"), *cells)
-    return table
+    cells = [
+        [
+            f"{k.id} {kernel_name(k.name)}",
+            figures.size(k.grid),
+            figures.size(k.block),
+            count(k.cycles),
+            *_findings(m),
+            k.limiter,
+        ]
+        for k, m in sorted(longest, key=lambda row: row[0].launched)
+    ]
+    title = _shown("Kernels", "longest", len(rows))
+    limiter = Column("occupancy limiter", Kind.WORD, 0)
+    columns = [_KERNEL, Column("grid", rank=2), Column("block", rank=2), Column("cycles")]
+    return table([*columns, *_FINDINGS, limiter], cells, width, title)
 
 
-def _kernels_title(rows: list) -> str:
-    if len(rows) <= KERNELS_SHOWN:
-        return "Kernels"
-    return f"Kernels: the {KERNELS_SHOWN} longest of {len(rows)}"
+def _groups_table(result: Result, groups: "list[list[KernelRun]]", width: int) -> Table:
+    total = max(1, sum(cycles_of(runs) for runs in groups))
+    cells = [
+        [
+            kernel_name(runs[0].name),
+            count(len(runs)),
+            count(cycles_of(runs)),
+            percent(100 * cycles_of(runs) / total),
+            *_findings(result.metrics_of(runs)),
+            runs[0].limiter,
+        ]
+        for runs in groups[:KERNELS_SHOWN]
+    ]
+    title = _shown("Kernels by time", "slowest", len(groups))
+    limiter = Column("occupancy limiter", Kind.WORD, 0)
+    columns = [_KERNEL, Column("launches", rank=3), Column("cycles"), Column("share", rank=5)]
+    return table([*columns, *_FINDINGS, limiter], cells, width, title)
 
 
-def _top_stall(metrics: dict[str, float]) -> str:
-    waits = [(name, value) for name, value in stalls(metrics) if name != "issued" and value > 0]
-    return f"{waits[0][0]} {percent(waits[0][1])}" if waits else figures.NONE
+def _shown(title: str, which: str, number: int) -> str:
+    return title if number <= KERNELS_SHOWN else f"{title}: the {KERNELS_SHOWN} {which} of {number}"
 
 
-_KERNEL_COLUMNS = (
-    ("grid", "right", lambda k, m: figures.size(k.grid)),
-    ("block", "right", lambda k, m: figures.size(k.block)),
-    ("cycles", "right", lambda k, m: count(k.cycles)),
-    ("IPC", "right", lambda k, m: decimal(m["sim__ipc"])),
-    ("occupancy", "right", lambda k, m: percent(m[_OCCUPANCY])),
-    ("limited by", "left", lambda k, m: k.limiter),
-    ("top stall", "left", lambda k, m: _top_stall(m)),
-)
-_WIDE_ONLY = ("grid", "block", "limited by")
+def _findings(metrics: dict[str, float]) -> list[str]:
+    """The cells of ``_FINDINGS``."""
+    waits = [entry for entry in stalls(metrics) if entry[0] != "issued"]
+    limits = [_first(speeds(metrics)), _first(waits)]
+    return [decimal(metrics["sim__ipc"]), percent(metrics[_OCCUPANCY]), *limits]
+
+
+def _first(ranked: list[tuple[str, float]]) -> str:
+    positive = [f"{name} {percent(value)}" for name, value in ranked if value > 0]
+    return positive[0] if positive else figures.NONE
+
+
 _OCCUPANCY = "sm__warps_active.avg.pct_of_peak_sustained_active"
+_KERNEL = Column("kernel", Kind.NAME)
+_FINDINGS = (
+    Column("IPC", rank=6),
+    Column("occupancy", rank=4),
+    Column("nearest limit", Kind.WORD, 1),
+    Column("top stall", Kind.WORD, 7),
+)
 
 
 def stalls(metrics: dict[str, float]) -> list[tuple[str, float]]:
@@ -134,38 +217,40 @@ def _ranked(metrics: dict[str, float], prefix: str) -> list[tuple[str, float]]:
     return sorted(found, key=lambda entry: -entry[1] if entry[1] == entry[1] else 1.0)
 
 
-def _bars(title: str, values: list[tuple[str, float]]) -> Table:
-    table = _table(title, "")
-    table.show_header = False
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    for name, value in values:
-        table.add_row(name, Text(bar(value, BAR_WIDTH), style="cyan"), percent(value))
-    return table
+def _bars(title: str, values: list[tuple[str, float]], width: int) -> Table:
+    texts = [(name, value, percent(value)) for name, value in values]
+    taken = max(len(name) for name, _, _ in texts) + max(len(text) for _, _, text in texts) + 4
+    length = min(BAR_WIDTH, max(LEAST_BAR, width - taken))
+    rows = [(name, Text(bar(value, length), style="cyan"), text) for name, value, text in texts]
+    return table([_LABEL, Column("", Kind.WORD), Column("")], rows, width, title)
 
 
-def _memory_table(result: Result) -> Table:
-    m = result.total
-    table = _table("Memory", "")
-    for heading in ("sectors", "hit rate", "bytes", "of peak"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    sector = result.gpu.l1.sector_bytes
+def _memory_table(m: dict[str, float], gpu: GPU, width: int) -> Table:
+    rows = []
     for label, sectors, hits in _CACHE_ROWS:
         if m[sectors]:
-            size = scaled(m[sectors] * sector, "B")
-            table.add_row(label, count(m[sectors]), percent(m[hits]) if hits else "", size, "")
+            size = scaled(m[sectors] * gpu.l1.sector_bytes, "B")
+            rows.append((label, count(m[sectors]), percent(m[hits]) if hits else "", size, ""))
     wavefronts = m["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"]
     if wavefronts:
-        table.add_row("shared, wavefronts", count(wavefronts), "", "", percent(m[_SOL_SHARED]))
+        rows.append(("shared, wavefronts", count(wavefronts), "", "", percent(m[_SOL_SHARED])))
     for label, name in (("DRAM reads", "read"), ("DRAM writes", "write")):
         sectors = m[f"dram__sectors_{name}.sum"]
-        table.add_row(label, count(sectors), "", scaled(m[f"dram__bytes_{name}.sum"], "B"), "")
+        rows.append((label, count(sectors), "", scaled(m[f"dram__bytes_{name}.sum"], "B"), ""))
     bandwidth = scaled(m["dram__bytes.sum.per_second"], "B/s")
-    rows = percent(m["sim__dram_row_hit_rate.pct"])
-    table.add_row("DRAM, row hits", "", rows, bandwidth, percent(m["sim__sol_dram.pct"]))
-    return table
+    hits = percent(m["sim__dram_row_hit_rate.pct"])
+    rows.append(("DRAM, row hits", "", hits, bandwidth, percent(m["sim__sol_dram.pct"])))
+    return table(_MEMORY, rows, width, "Memory")
 
 
+_LABEL = Column("", Kind.WORD)
+_MEMORY = (
+    _LABEL,
+    Column("sectors", rank=1),
+    Column("hit rate", rank=3),
+    Column("bytes"),
+    Column("of peak", rank=2),
+)
 _SOL_SHARED = "sim__sol_shared.pct"
 _L1_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_{}_op_{}.sum"
 _CACHE_ROWS = (
@@ -178,12 +263,6 @@ _CACHE_ROWS = (
     ("L2 writes", "lts__t_sectors_srcunit_tex_op_write.sum", "sim__l2_write_hit_rate.pct"),
     ("L2 atomics", "sim__l2_atomic_sectors.sum", "sim__l2_atomic_hit_rate.pct"),
 )
-
-
-def _table(title: str, first: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    table.add_column(first, no_wrap=True, overflow="ellipsis", max_width=NAME_WIDTH)
-    return table
 
 
 def warnings(result: Result) -> list[str]:

@@ -20,6 +20,7 @@ from lockstep.files import replacing
 from lockstep.metrics.manifest import version
 from lockstep.metrics.output import finite
 from lockstep.metrics.result import Result
+from lockstep.names import short_name
 
 Event = dict[str, Any]
 GPU_PROCESS = 0
@@ -102,9 +103,10 @@ def _kernels(result: Result) -> Iterator[Event]:
         for k in result.run.kernels:
             if k.stream == stream and k.end > k.launched:
                 span = (k.launched / clock, k.end / clock)
-                event = _slice(k.name, "kernel", (GPU_PROCESS, number), span)
+                event = _slice(k.title, "kernel", (GPU_PROCESS, number), span)
                 event["args"] = {
                     "id": k.id,
+                    "name": k.name,
                     "grid": list(k.grid),
                     "block": list(k.block),
                     "cycles": k.cycles,
@@ -126,7 +128,7 @@ def _ctas(result: Result) -> Iterator[Event]:
         slot, is_new = slots.take(start, end)
         if is_new:
             yield _thread(FIRST_SM + sm, slot, f"CTA slot {slot}")
-        name = f"{kernels[kernel].name} {cta}"
+        name = f"{short_name(kernels[kernel].name)} {cta}"
         span = (start / clock, end / clock)
         yield _slice(name, "cta", (FIRST_SM + sm, slot), span)
 

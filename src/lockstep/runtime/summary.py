@@ -1,10 +1,8 @@
 """The summary at the end of a run."""
 
-from lockstep.isa.sass.binary import demangled
-from lockstep.report.figures import clean, dependences
+from lockstep.names import demangled
+from lockstep.report.figures import dependences, kernel_name
 from lockstep.runtime.simulator import KernelCount, Simulator
-
-NAME_WIDTH = 60
 
 
 def summary(simulator: Simulator) -> str:
@@ -33,7 +31,12 @@ def document(simulator: Simulator) -> dict:
     return {
         "gpu": simulator.device.gpu.name,
         "kernels": [
-            {"name": name, "launches": count.launches, "code": count.code}
+            {
+                "name": name,
+                "title": demangled(name),
+                "launches": count.launches,
+                "code": count.code,
+            }
             for name, count in simulator.kernels.items()
         ],
         "copies": {
@@ -60,26 +63,20 @@ def _codes(simulator: Simulator) -> list[str]:
     """Which code was executed, one line if it was the same of all kernels."""
     kernels: dict[str, list[str]] = {}
     for name, count in simulator.kernels.items():
-        kernels.setdefault(count.code, []).append(shorten(name).partition("(")[0])
+        kernels.setdefault(count.code, []).append(kernel_name(name))
     if len(kernels) < 2:
         return list(kernels)
     return [f"{code} of {', '.join(names)}" for code, names in kernels.items()]
 
 
 def _kernel(simulator: Simulator, name: str, count: KernelCount) -> str:
-    line = f"  {shorten(name)}: {count.launches} launches"
+    line = f"  {kernel_name(name)}: {count.launches} launches"
     known = count.cycles
     if not known:
         return line
     mean = sum(known) / len(known)
     timed = "" if len(known) == count.launches else f", {len(known)} of them timed"
     return f"{line}{timed}, {mean:,.0f} cycles each ({_time(simulator, mean)})"
-
-
-def shorten(name: str) -> str:
-    """A kernel's name in C++ as far as a line has room for it."""
-    text = clean(demangled(name))
-    return text if len(text) <= NAME_WIDTH else text[: NAME_WIDTH - 3] + "..."
 
 
 def _cycles(count: KernelCount) -> float:

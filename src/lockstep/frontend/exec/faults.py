@@ -12,6 +12,7 @@ from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.resident import Resident
 from lockstep.frontend.exec.schedule import Stop
 from lockstep.frontend.exec.state import LANES, RANK_MASK, TAG_SHIFT, Window
+from lockstep.names import demangled
 
 MOST_PLACES = 8  # that a message lists
 _SPACES = {
@@ -50,7 +51,7 @@ class Place:
     def __str__(self) -> str:
         text = self.instruction
         if self.function:
-            text += f" in {plain(self.function)}"
+            text += f" in {demangled(self.function)}"
         made = ", inlined at ".join(f"{file}:{line}" for file, line in self.sources)
         if self.file:
             return f"{text} at {self.file}:{self.line}" + (f" ({made})" if made else "")
@@ -65,15 +66,6 @@ def place_of(program: Program, index: int) -> Place:
         outside = "" if origin.function == program.name else origin.function
         return Place(origin.text, pc, sources=sources, function=outside)
     return Place(program.texts[record["text"]], pc, program.file, origin.line, sources)
-
-
-def plain(name: str) -> str:
-    """A function's name in C++."""
-    if not name.startswith("_Z"):
-        return name
-    from lockstep.isa.sass.binary import demangled  # its libraries take long to load
-
-    return demangled(name)
 
 
 class LaunchError(LockstepError):
@@ -100,7 +92,7 @@ class LaunchError(LockstepError):
         self.kind, self.kernel, self.message = kind, kernel, message
         self.cta, self.thread, self.place = cta, thread, place
         self.address, self.allocation = address, allocation
-        text = f"kernel {plain(kernel)}: {message}"
+        text = f"kernel {kernel}: {message}"
         if thread is not None:
             text += f"; thread {thread} of CTA {cta}"
         if place is not None:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from lockstep.errors import InputError
-from lockstep.isa.sass.binary import Parameter, demangled, lines, read_cubin
+from lockstep.isa.sass.binary import Parameter, lines, read_cubin
 from lockstep.isa.sass.encoding import disassemble
 
 HERE = Path("x.cubin")
@@ -100,17 +100,3 @@ def test_a_section_of_hostile_size_is_refused_at_once(data):
     hostile[start + 32 : start + 40] = (1 << 62).to_bytes(8, "little")
     with pytest.raises(InputError, match="outside of the file"):
         read_cubin(bytes(hostile), HERE)
-
-
-@pytest.mark.parametrize(
-    ("name", "title"),
-    [
-        ("plain", "plain"),
-        ("_Z3addPfS_i", "add(float*, float*, int)"),
-        ("_ZN2ns4Tile4loadILi4EEEvPKd", "void ns::Tile::load<(int)4>(double const*)"),
-        ("_Znonsense", "_Znonsense"),
-        ("_Z", "_Z"),
-    ],
-)
-def test_names_are_demangled_where_they_can_be(name, title):
-    assert demangled(name) == title

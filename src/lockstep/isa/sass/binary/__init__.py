@@ -5,7 +5,6 @@ from lockstep.isa.sass.binary.fatbinary import Image, best_image, images_of, rea
 from lockstep.isa.sass.binary.information import Parameter
 from lockstep.isa.sass.binary.lines import Line, line_at, lines
 from lockstep.isa.sass.binary.listing import listing
-from lockstep.isa.sass.binary.names import demangled
 from lockstep.isa.sass.binary.relocation import CODE, relocated, relocated_functions
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "Relocation",
     "Symbol",
     "best_image",
-    "demangled",
     "images_of",
     "line_at",
     "lines",

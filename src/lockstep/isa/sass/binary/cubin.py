@@ -13,7 +13,6 @@ from elftools.elf.sections import Section, SymbolTableSection
 from lockstep.errors import InputError
 from lockstep.isa.sass.binary import information
 from lockstep.isa.sass.binary.information import Parameter
-from lockstep.isa.sass.binary.names import demangled
 from lockstep.isa.sass.binary.sections import (
     MACHINE_CUDA,
     SYMBOL_BYTES,
@@ -21,6 +20,7 @@ from lockstep.isa.sass.binary.sections import (
     machine,
     open_elf,
 )
+from lockstep.names import demangled
 
 DAMAGE = (ELFError, ValueError, KeyError, IndexError, AttributeError, TypeError, OverflowError)
 SECOND_LAYOUT = 8  # ABI version from which the architecture is in bits 8-15 of the flags

@@ -1,0 +1,41 @@
+import pickle
+
+import pytest
+
+from lockstep.errors import InputError, LockstepError
+from lockstep.names import all_demangled, demangled, short_name
+
+NAMES = [
+    ("plain", "plain", "plain"),
+    ("_Z3addPfS_i", "add(float*, float*, int)", "add"),
+    ("_Z5scaleIfEvPT_i", "void scale<float>(float*, int)", "scale<float>"),
+    ("_ZN2ns4Tile4loadILi4EEEvPKd", "void ns::Tile::load<4>(double const*)", "ns::Tile::load<4>"),
+    ("_Z1kILb1ELin2ELm3EEvv", "void k<true, -2, 3ul>()", "k<true, -2, 3ul>"),
+    ("_Znonsense", "_Znonsense", "_Znonsense"),
+    ("_Z", "_Z", "_Z"),
+]
+
+
+@pytest.mark.parametrize(("name", "full", "short"), NAMES)
+def test_names_are_demangled_where_they_can_be(name, full, short):
+    assert (demangled(name), short_name(name)) == (full, short)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("kernel _Z5scaleIfEvPT_i: trap", "kernel void scale<float>(float*, int): trap"),
+        ("it has _Z1av, _Z1bv", "it has a(), b()"),
+        ("/tmp/_Z1av/x: cannot read", "/tmp/_Z1av/x: cannot read"),
+        ("_Z1av.cubin: cannot read", "_Z1av.cubin: cannot read"),
+        ("nothing_Z1av", "nothing_Z1av"),
+    ],
+)
+def test_texts_are_demangled_but_for_paths(text, shown):
+    assert all_demangled(text) == shown
+
+
+def test_errors_call_kernels_by_their_names_in_cpp():
+    assert str(LockstepError("no kernel _Z1av")) == "no kernel a()"
+    error = pickle.loads(pickle.dumps(InputError("_Z1av.ptx", "line 3", "kernel _Z1av: no")))
+    assert str(error) == "_Z1av.ptx, line 3: kernel a(): no"
