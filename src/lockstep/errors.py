@@ -1,16 +1,32 @@
 """The errors a user can cause, each one line long: what was wrong, where, and what was expected."""
 
+import re
+
 from lockstep.names import all_demangled
+
+_LONG = re.compile(r"(\S{200})\S{300,}")  # what nobody reads to its end
 
 
 class LockstepError(Exception):
     """Base of every error that is the input's fault and not the simulator's.
 
-    Its message calls kernels and functions by their C++ names, however it was written.
+    Its message calls kernels and functions by their C++ names, however it was written, and is one
+    that a terminal can show, whatever a file has put into it.
     """
 
     def __str__(self) -> str:
-        return all_demangled(super().__str__())
+        return printable(all_demangled(super().__str__()))
+
+
+def printable(message: str) -> str:
+    """The message without control characters (but for those of lines) and endless words."""
+    if not message.isprintable():
+        message = "".join(c if c.isprintable() or c in "\n\t" else _escaped(c) for c in message)
+    return _LONG.sub(r"\1...", message)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 class InputError(LockstepError):

@@ -165,7 +165,7 @@ class KernelsList(Target):
 class Simulated(_Traces):
     """Traces that are read are simulated, too: nothing in them stops the model."""
 
-    name, name_of_file, seconds = "simulate", "kernel-1.traceg", 60.0
+    name, name_of_file, seconds, sample = "simulate", "kernel-1.traceg", 60.0, 40
 
     def seeds(self) -> Sequence[bytes]:
         """One of each version."""

@@ -20,6 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="fuzz.py", description="Damage input, and read it.")
     parser.add_argument("targets", metavar="TARGET", nargs="*", help=f"of {', '.join(targets())}")
     parser.add_argument("--inputs", type=int, default=20000, help="of each target [20000]")
+    parser.add_argument("--sample", action="store_true", help="only those that the tests read")
     parser.add_argument("--seed", type=int, default=0, help="other seeds, other inputs [0]")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes [all cores]")
     parser.add_argument(
@@ -38,7 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
     reports = []
     for make in chosen.values():
         target = make()
-        reports.append(run_in_parallel(target, options.inputs, options.seed, options.jobs))
+        inputs = target.sample if options.sample else options.inputs
+        reports.append(run_in_parallel(target, inputs, options.seed, options.jobs))
         print(row(reports[-1]), flush=True)
         keep(make(), reports[-1], options.seed, options.keep / target.name)
     if options.json:

@@ -13,7 +13,6 @@ LONGEST = 1000  # characters of a line that says what was wrong
 ACCEPTED, REFUSED = "accepted", "refused"
 DEFECTS = ("traceback", "message", "silent", "changing", "memory", "hang", "signal")
 _FRAME = re.compile(r'File "[^"]*?/(lockstep/[^"]+)", line (\d+),? in (\S+)')
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class Outcome(NamedTuple):
@@ -63,7 +62,7 @@ def _read(target: Target, data: bytes) -> tuple[Outcome, object]:
         return Outcome(ACCEPTED), target.read(data)
     except LockstepError as error:
         return _refused(str(error), error), None
-    except click.UsageError as error:
+    except click.ClickException as error:
         return _refused(error.format_message(), error), None
     except MemoryError as error:
         trace = "".join(traceback.format_exception(error))
@@ -84,7 +83,7 @@ def _refused(message: str, error: Exception) -> Outcome:
         problem = "says nothing"
     elif "\n" in message:
         problem = "has several lines"
-    elif _CONTROL.search(message):
+    elif not message.replace("\t", " ").isprintable():
         problem = "has control characters"
     elif len(message) > LONGEST:
         problem = f"is longer than {LONGEST} characters"

@@ -83,6 +83,8 @@ def prepared(target: Target) -> Iterator[Target]:
     """A target that is ready to read, in a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
         target.prepare(Path(folder))
+        for seed in target.seeds():  # compiles what reading needs, once and here
+            target.read(seed)
         yield target
 
 

@@ -12,13 +12,16 @@ class Target(ABC):
     """A reader of hostile input.
 
     ``seconds``: CPU time after which an input hangs. ``mebibytes``: that it may need on top of
-    what the process has. ``mutations`` are those of :meth:`mutated`.
+    what the process has. ``mutations`` are those of :meth:`mutated`. ``refuses``: whether there is
+    anything that it does not accept. ``sample``: inputs that the tests read.
     """
 
     name: str
     seconds = 10.0
     mebibytes = 1024
     mutations: Sequence[Mutation] = BINARY
+    refuses = True
+    sample = 100
 
     @abstractmethod
     def seeds(self) -> Sequence[bytes]:
@@ -28,11 +31,11 @@ class Target(ABC):
     def read(self, data: bytes) -> object:
         """Read an input: what comes out, to be compared with ``==``.
 
-        Whatever is no ``LockstepError`` or ``click.UsageError`` of one line is a defect.
+        Whatever is no ``LockstepError`` or ``click.ClickException`` of one line is a defect.
         """
 
     def prepare(self, folder: Path) -> None:
-        """Import and compile what reading needs; ``folder`` is for files, one of each worker."""
+        """Make what reading needs; ``folder`` is for files, and each worker has its own."""
         self.folder = folder
 
     def mutated(self, chance: random.Random, data: bytes, other: bytes) -> bytes:

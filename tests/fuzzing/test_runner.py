@@ -3,6 +3,7 @@
 import ctypes
 import sys
 
+import click
 import pytest
 
 from fuzzing.minimise import minimised
@@ -32,7 +33,7 @@ class Toy(Target):
             b"break": lambda: {}["absent"],
             b"refuse": lambda: self._refuse("no such thing"),
             b"babble": lambda: self._refuse("one\ntwo"),
-            b"escape": lambda: self._refuse("red \x1b[31m"),
+            b"escape": lambda: self._complain("red \x1b[31m"),
             b"mute": lambda: self._refuse(""),
             b"change": lambda: self.reads,
             b"leave": lambda: sys.exit(3),
@@ -44,6 +45,9 @@ class Toy(Target):
 
     def check(self, data, seed, value):
         return "is accepted" if b"damage" in data else ""
+
+    def _complain(self, message):
+        raise click.UsageError(message)
 
     def _refuse(self, message):
         raise InputError("file", "line 1", message)

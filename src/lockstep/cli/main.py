@@ -9,7 +9,7 @@ from typing import TextIO
 import click
 
 from lockstep.cli.signals import ending_by_signals
-from lockstep.errors import LockstepError
+from lockstep.errors import LockstepError, printable
 
 COMMANDS = {
     "run": "Execute a program on a modelled GPU, with its cycles.",
@@ -32,6 +32,9 @@ class Failure(click.ClickException):
     """Bad input: one line on stderr, exit code 2."""
 
     exit_code = 2
+
+    def __init__(self, message: str):
+        super().__init__(printable(message))
 
     def show(self, file=None) -> None:
         """Print the message, in one line."""
