@@ -1,10 +1,12 @@
 """Compiles Triton kernels to the machine code of ``tests/device/test_triton_machine_code.py``.
 
-``pip install triton==3.5.1``, which needs no GPU, then::
+``pip install triton==3.5.1`` for sm_80, 3.6.0 for sm_90, which need no GPU, then::
 
-    python scripts/sass_triton_tests.py
+    python scripts/sass_triton_tests.py 80
+    python scripts/sass_triton_tests.py 90
 """
 
+import argparse
 from pathlib import Path
 
 import msgspec
@@ -14,8 +16,9 @@ import zstandard
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-PATH = Path(__file__).parents[1] / "tests/device/cubins/triton.zst"
-ARCHITECTURE = 80
+FOLDER = Path(__file__).parents[1] / "tests/device/cubins"
+FILES = {80: "triton.zst", 90: "triton_hopper.zst"}
+TENSOR_CORES = ("matmul", "attention")  # what differs on sm_90: warpgroups multiply
 SIZES = dict.fromkeys(("m", "n", "k", "sa", "sb", "sc"), "i32")
 PROGRAMS = {  # kernel, types of arguments, constants, options
     "softmax": (
@@ -45,12 +48,12 @@ PROGRAMS = {  # kernel, types of arguments, constants, options
 }
 
 
-def build(kernel, types: dict, constants: dict, options: dict) -> dict:
+def build(architecture: int, kernel, types: dict, constants: dict, options: dict) -> dict:
     """A cubin and what a launch of it needs; pointers are aligned to 16 bytes."""
     signature = types | dict.fromkeys(constants, "constexpr")
     aligned = {(i,): [["tt.divisibility", 16]] for i, t in enumerate(types.values()) if "*" in t}
     source = ASTSource(kernel, signature, constants, aligned)
-    target = GPUTarget("cuda", ARCHITECTURE, 32)
+    target = GPUTarget("cuda", architecture, 32)
     compiled = triton.compile(source, target=target, options=options)
     metadata = compiled.metadata
     return {
@@ -62,10 +65,15 @@ def build(kernel, types: dict, constants: dict, options: dict) -> dict:
 
 
 def main() -> None:
-    """Write all of them."""
-    packed = msgspec.msgpack.encode({name: build(*parts) for name, parts in PROGRAMS.items()})
-    PATH.write_bytes(zstandard.ZstdCompressor(19).compress(packed))
-    print(f"{PATH.stat().st_size} bytes")
+    """Write those of an architecture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("architecture", type=int, choices=FILES)
+    architecture = parser.parse_args().architecture
+    wanted = PROGRAMS if architecture == min(FILES) else TENSOR_CORES
+    packed = msgspec.msgpack.encode({n: build(architecture, *PROGRAMS[n]) for n in wanted})
+    path = FOLDER / FILES[architecture]
+    path.write_bytes(zstandard.ZstdCompressor(19).compress(packed))
+    print(f"{path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -10,9 +10,6 @@ import lockstep
 from lockstep.errors import LockstepError, WorkloadError
 from ptx_twin import cluster_programs as clusters
 
-ONLY_PTX = ("stores that", "vector stores", "reductions that", "a copy")  # STAS, REDAS, UBLKCP
-EXECUTED = [name for name in clusters.PROGRAMS if not name.startswith(ONLY_PTX)]
-
 
 @pytest.fixture(scope="module")
 def device():
@@ -35,7 +32,9 @@ def assemble(device, tmp_path):
     return assembled
 
 
-@pytest.mark.parametrize(("name", "shape"), clusters.cases(EXECUTED, ("one", "two", "planes")))
+@pytest.mark.parametrize(
+    ("name", "shape"), clusters.cases(clusters.PROGRAMS, ("one", "two", "planes"))
+)
 def test_as_the_twin(assemble, name, shape):
     cluster, grid = clusters.SHAPES[shape]
     _, out = clusters.launch(assemble(clusters.PROGRAMS[name]), grid, cluster)
@@ -55,5 +54,6 @@ def test_other_sizes_than_it_was_compiled_for(device, assemble):
 
 
 def test_what_is_not_executed_is_refused(assemble):
-    with pytest.raises(LockstepError, match="STAS is not supported"):
-        assemble(clusters.PROGRAMS["stores that complete a barrier"])[4, clusters.THREADS](0)
+    text = clusters.kernel("multimem.ld_reduce.global.add.u32 %a, [%out];")
+    with pytest.raises(LockstepError, match=r"LDGMC.*is not supported"):
+        assemble(text)[4, clusters.THREADS](0)

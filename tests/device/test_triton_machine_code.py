@@ -1,4 +1,10 @@
-"""Triton's machine code for sm_80: the kernels of ``scripts/sass_triton.py`` against NumPy."""
+"""Triton's machine code: the kernels of ``scripts/sass_triton.py`` against NumPy.
+
+Those of sm_90, whose warpgroups multiply, and the ones that have run on an H100.
+"""
+
+import json
+import tarfile
 
 import numpy as np
 import pytest
@@ -15,8 +21,19 @@ def device():
         yield device
 
 
+@pytest.fixture(scope="module")
+def hopper():
+    with lockstep.Device("H100", timing=False) as device:
+        yield device
+
+
+@pytest.fixture(params=["device", "hopper"])
+def either(request):
+    return request.getfixturevalue(request.param)
+
+
 def launch(device, name, grid, *arguments):
-    program = cubins("triton")[name]
+    program = cubins("triton_hopper" if device.gpu.name == "H100" else "triton")[name]
     kernel = device.load_cubin(program["cubin"])[name]
     kernel[grid, program["threads"], program["shared"]](*arguments, *SCRATCH)
 
@@ -45,7 +62,8 @@ def test_layer_norm(device):
 
 
 @pytest.mark.parametrize("m, n, k", [(64, 64, 64), (128, 64, 90)])
-def test_matmul(device, m, n, k):
+def test_matmul(either, m, n, k):
+    device = either
     rng = np.random.default_rng(2)
     a, b = (rng.normal(size=shape).astype(np.float16) for shape in ((m, k), (k, n)))
     out = device.zeros((m, n), "f2")
@@ -55,11 +73,49 @@ def test_matmul(device, m, n, k):
     np.testing.assert_allclose(out.numpy(), expected, 2e-3, 2e-3)
 
 
-def test_flash_attention(device):
+def test_flash_attention(either):
+    device = either
     rng = np.random.default_rng(3)
     q, k, v = (rng.normal(size=(128, 64)).astype(np.float16) for _ in range(3))
     out = device.zeros(q.shape, "f2")
     scale = 0.125 / np.log(2)  # of powers of two
     launch(device, "attention", 2, *map(device.array, (q, k, v)), out, 128, np.float32(scale))
     scores = q.astype(float) @ k.astype(float).T * 0.125
+    np.testing.assert_allclose(out.numpy(), softmax(scores) @ v.astype(float), 4e-3, 4e-3)
+
+
+@pytest.fixture(scope="module")
+def measured(shared):
+    """Reads files of the kernels that ran on an H100."""
+    with tarfile.open(shared / "data/h100-sxm/triton/kernels.tar.gz") as archive:
+        yield lambda name: archive.extractfile(name).read()
+
+
+def on_an_h100(device, measured, name, *arrays):
+    """Launch as it was launched there, pointers to arrays first."""
+    [case] = [c for c in json.loads(measured("index.json")) if c["name"] == name]
+    kernel = device.load_cubin(measured(f"{name}.cubin"))[case["kernel"]]
+    numbers = [a if isinstance(a, int) else np.float32(a) for a in case["args"][len(arrays) :]]
+    metadata = case["metadata"]
+    configured = kernel[tuple(case["grid"]), metadata["num_warps"] * 32, metadata["shared"]]
+    configured(*arrays, *numbers, *SCRATCH)
+
+
+@pytest.mark.parametrize("size, shape", [(256, "64x64x32w4s3"), (512, "128x128x64w4s3")])
+def test_matmul_that_ran_on_an_h100(hopper, measured, size, shape):
+    rng = np.random.default_rng(4)
+    a, b = (rng.normal(size=(size, size)).astype(np.float16) for _ in "ab")
+    out = hopper.zeros((size, size), "f2")
+    arrays = (hopper.array(a), hopper.array(b), out)
+    on_an_h100(hopper, measured, f"matmul-{size}x{size}x{size}-{shape}", *arrays)
+    expected = a.astype(float) @ b.astype(float)
+    np.testing.assert_allclose(out.numpy(), expected, 1e-3, 1e-3 * np.sqrt(size))
+
+
+def test_attention_that_ran_on_an_h100(hopper, measured):
+    rng = np.random.default_rng(5)
+    q, k, v = (rng.normal(size=(4, 512, 64)).astype(np.float16) for _ in "qkv")
+    out = hopper.zeros(q.shape, "f2")
+    on_an_h100(hopper, measured, "attention-4x512-64x64w4", *map(hopper.array, (q, k, v)), out)
+    scores = q.astype(float) @ k.astype(float).transpose(0, 2, 1) * 0.125
     np.testing.assert_allclose(out.numpy(), softmax(scores) @ v.astype(float), 4e-3, 4e-3)

@@ -17,7 +17,7 @@ from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.frontend.exec.sass.image import Image, jump_table
 from lockstep.frontend.exec.sass.translate import Source, translate
-from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
+from lockstep.frontend.exec.state import LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.sass.binary import (
     CODE,
@@ -47,6 +47,7 @@ _WORKSPACE, _HOPPER_WORKSPACE = (0x8C, 0x90), (0x44, 0x48)
 # inverses of these (f32), and how many clusters along each axis: what %cluster_nctaid and so on
 # become.
 _CLUSTER, _PER_CLUSTER, _CLUSTERS, _CLUSTER_CTAS = 0x140, 0x150, 0x15C, 0x188
+_PARAMETERS = 0x198  # on Hopper: their generic address
 _ZERO = ("__UFT_OFFSET", "__UDT_OFFSET")  # of a module's tables among those of all modules
 _TYPES = {"float": "f32", "double": "f64"}
 _DEVICE_LAUNCH = "cudaCDP2LaunchDevice"  # what a kernel calls to launch another one
@@ -229,6 +230,7 @@ class CubinKernel(Kernel):
             struct.pack_into("<Q", bank, _CONSTANTS, self.module.bank(3))
         else:
             struct.pack_into("<Q", bank, _HOPPER_CONSTANTS, self.module.bank(3))
+            struct.pack_into("<Q", bank, _PARAMETERS, PARAMETER_WINDOW + base)
             _describe_clusters(bank, geometry)
         for place, half in zip(workspace, divmod(geometry.workspace, 1 << 32)):
             struct.pack_into("<I", bank, place, half)

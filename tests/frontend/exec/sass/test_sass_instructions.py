@@ -22,12 +22,16 @@ ELSEWHERE = {
     "test_machine_code_flow.py": "BPT BRX LDL LEPC P2R R2UR",
     "test_machine_code_barriers.py": "ARRIVES.LDGSTSBAR ATOMS.ARRIVE RPCMOV.32 SYNCS.ARRIVE "
     "SYNCS.CCTL SYNCS.EXCH SYNCS.PHASECHK UBLKCP",
+    "test_sass_hopper.py": "BGMMA HGMMA IGMMA QGMMA REDAS STAS UBLKPF.L2 UTMACCTL UTMALDG "
+    "UTMAPF.L2 UTMAREDG UTMASTG WARPGROUP.ARRIVE WARPGROUP.DEPBAR",
+    "test_hopper_machine_code.py": "UBLKRED USETMAXREG UTMACMDFLUSH",
+    "test_triton_machine_code.py": "UIADD3.64",
     "test_cluster_machine_code.py": "UCGABAR_ARV UCGABAR_WAIT",
     "test_cubin.py": "UIMAD ULEA.HI YIELD",
     "test_cubin_textures.py": "SULD SUST TEX TLD TLD4 TXD",
     "test_cooperative_launches.py": "ENDCOLLECTIVE",
 }
-"""Opcodes that none of these kernels has; who executes them, of tests/device or tests/runtime."""
+"""Opcodes that none of these kernels has; who executes them: here, tests/device, tests/runtime."""
 UNSEEN = "BMOV.64 BRXU JMP JMX JMXU SURED TXQ UBMSK UP2UR UPLOP3.LUT UR2UP"
 """Those that the compilers made of nothing here; most share the code of one that is tested."""
 

@@ -1,5 +1,7 @@
 """Asynchronous copies. They are done at once: a program cannot tell before it waits for them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from llvmlite import ir
@@ -16,6 +18,7 @@ from lockstep.frontend.exec.lanes.flow import (
     spill,
 )
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
+from lockstep.frontend.exec.state import TAG_SHIFT
 
 BYTE = ir.IntType(8)
 CHUNK = 16  # bytes that bulk copies are aligned to, and multiples of
@@ -132,3 +135,28 @@ def _span(b: LaneBuilder, access: Access, size: Value) -> Value:
         last = b.ir.add(access.address.ir, b.ir.sub(length, b.constant(kind, CHUNK).ir))
         host_addresses(b, replace(access, address=Value(last, kind)))
     return first
+
+
+@contextmanager
+def receivers(
+    b: LaneBuilder, mask: Value, target: Access, barrier: Access
+) -> Iterator[tuple[Access, Access]]:
+    """Target and barrier in each CTA of the cluster that a mask (i32) has, in a loop over them.
+
+    They are at the same place in each; in the loop those lanes are active whose mask has the CTA.
+    """
+    everyone, count = b.active, b.ir.trunc(b.field("launch", "cluster_ctas"), HALF)
+    with counted(b, count) as rank:
+        wanted = b.ir.lshr(mask.ir, b.splat(rank, I32).ir)
+        b.active = Value(b.ir.and_(everyone.ir, b.ir.trunc(wanted, b.vector(PRED))), PRED)
+        yield _in_cta(b, target, rank), _in_cta(b, barrier, rank)
+        b.active = everyone
+
+
+def _in_cta(b: LaneBuilder, access: Access, rank: ir.Value) -> Access:
+    """An access at the same place in the shared memory of the CTA of a rank (i32)."""
+    offset = b.ir.and_(access.address.ir, b.constant(I32, (1 << TAG_SHIFT) - 1).ir)
+    own = b.ir.trunc(b.field("cta", "tag"), HALF)
+    start = b.ir.sub(b.ir.shl(rank, ir.Constant(HALF, TAG_SHIFT)), own)
+    address = b.ir.add(offset, b.splat(start, I32).ir)
+    return replace(access, address=Value(address, I32))

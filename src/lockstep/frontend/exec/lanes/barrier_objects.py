@@ -11,8 +11,10 @@ from llvmlite import ir
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, outlined, spill
+from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.memory import load, store
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
+from lockstep.frontend.exec.state import WAITED
 
 COUNT_BITS = 20
 PHASE_BIT = 2 * COUNT_BITS
@@ -64,6 +66,13 @@ def has_completed(b: LaneBuilder, access: Access, parity: Value) -> Value:
     word = load(b, access, I64)[0]
     now = b.ir.trunc(_right(b, word.ir, PHASE_BIT), b.vector(PRED))
     return Value(b.ir.xor(now, b.ir.trunc(parity.ir, b.vector(PRED))), PRED)
+
+
+def told(b: LaneBuilder, place: Access, over: Value) -> Value:
+    """What the stream says of a wait: the address in shared memory, and whether it is over."""
+    offset = b.ir.and_(resize(b, place.address, I64).ir, b.constant(I64, (1 << 32) - 1).ir)
+    said = b.ir.or_(offset, b.constant(I64, WAITED).ir)
+    return Value(b.ir.select(over.ir, said, offset), I64)
 
 
 def parity_of(b: LaneBuilder, state: Value) -> Value:

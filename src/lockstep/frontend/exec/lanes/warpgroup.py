@@ -1,4 +1,7 @@
-"""Matrices in shared memory that a descriptor of 64 bits describes, as warpgroups multiply them.
+"""Products of a warpgroup, and the matrices in shared memory that it multiplies.
+
+Each of the four warps multiplies its own 16 lines of the first factor, by tiles of mma; all read
+the whole second factor. A descriptor of 64 bits describes a factor in shared memory.
 
 Fields of a descriptor (PTX ISA, "Matrix Descriptor Format"): start address, leading and stride
 byte offset in units of 16 bytes (bits 0-13, 16-29, 32-45), base offset (49-51), and swizzle mode
@@ -11,16 +14,19 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes import memory
+from lockstep.frontend.exec.lanes import matrix, memory
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, outlined
+from lockstep.frontend.exec.lanes.matrix import Numbers, ProductKind
+from lockstep.frontend.exec.lanes.matrix_elements import BITS, per_register
 from lockstep.frontend.exec.lanes.types import I16, I32, Value
 from lockstep.frontend.exec.state import LANES, Window
 
 UNIT = 16  # bytes
 HIGH_LINES = 16  # of the first factor that each warp multiplies
 WARPS = 4  # in a warpgroup
+COLUMNS = 8  # of a tile
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,48 @@ class SharedMatrix:
         return Value(outlined(b, name, [b.vector(I32)], arguments, emit)[0], I32)
 
 
-def warp_lines(b: LaneBuilder) -> Value:
+def multiply(
+    b: LaneBuilder,
+    numbers: Numbers,
+    first: SharedMatrix | list[Value],
+    second: SharedMatrix,
+    start: list[Value],
+    negative: bool = False,
+    product: ProductKind | None = None,
+) -> list[Value]:
+    """The registers of ``start`` with the products added.
+
+    ``first`` may be the warp's own lines in registers. ``negative``: the products are subtracted.
+    ``product``: that of a sparse first factor.
+    """
+    each = per_register(numbers.first)
+    layout = matrix.tile(HIGH_LINES, 8 * each, each)
+    if isinstance(first, SharedMatrix):
+        first = first.registers(b, _warp_lines(b), 2, 4)
+    if negative:
+        first = [_negated(b, v, BITS[numbers.first]) for v in first]
+    size, deep = 4 // per_register(numbers.accumulator), 2 if product is None else 4
+    results = []
+    for tile in range(len(start) // size):
+        column = b.constant(I32, COLUMNS * tile)
+        factors = [first, second.registers(b, column, 1, deep)]
+        sums = start[tile * size : (tile + 1) * size]
+        results += matrix.multiply(b, layout, numbers, factors, sums, product)
+    return results
+
+
+def registers_of(numbers: Numbers, columns: int) -> int:
+    """Registers of a thread that hold its share of 64 lines with so many columns."""
+    return columns // COLUMNS * (4 // per_register(numbers.accumulator))
+
+
+def _negated(b: LaneBuilder, value: Value, bits: int) -> Value:
+    """All elements of a register with the other sign."""
+    signs = sum(1 << at for at in range(bits - 1, 32, bits))
+    return Value(b.ir.xor(value.ir, b.constant(I32, signs).ir), I32)
+
+
+def _warp_lines(b: LaneBuilder) -> Value:
     """The first line (i32) of the first factor that this warp multiplies."""
     index = b.ir.and_(b.field("warp", "index"), ir.Constant(ir.IntType(64), WARPS - 1))
     first = b.ir.mul(b.ir.trunc(index, ir.IntType(32)), ir.Constant(ir.IntType(32), HIGH_LINES))

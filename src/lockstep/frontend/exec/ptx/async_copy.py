@@ -2,24 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-
-from llvmlite import ir
 
 from lockstep.frontend.exec.lanes import async_copy as lanes
 from lockstep.frontend.exec.lanes import barrier_objects, memory
 from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.atomics import Combination
-from lockstep.frontend.exec.lanes.builder import HALF
-from lockstep.frontend.exec.lanes.flow import counted
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.tensor_record import record_bytes
-from lockstep.frontend.exec.lanes.types import BF16, F16, I32, PRED, Value
+from lockstep.frontend.exec.lanes.types import BF16, F16, I32, Value
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.ptx.operands import access_of, elements, generic, space_of
-from lockstep.frontend.exec.state import TAG_SHIFT, Window
+from lockstep.frontend.exec.state import Window
 from lockstep.isa.ptx.syntax import Immediate, Instruction, Negated, Operand, Register
 
 _HINTS = "[.L2::cache_hint][.L2::{64B,128B,256B}]"
@@ -110,29 +105,14 @@ def receivers(
 ) -> Iterator[tuple[Access, Access]]:
     """Where a copy goes: to the target, or with a mask of CTAs to the same place in each of them.
 
-    Yields target and barrier; with a mask, in a loop over the CTAs of the cluster, whose lanes are
-    those of which the mask has the CTA. ``place``: the operand that is the mask.
+    Yields target and barrier. ``place``: the operand that is the mask.
     """
-    b = lift.b
     if "multicast::cluster" not in i.modifiers:
         yield target, barrier
         return
-    mask = resize(b, lift.read(i.operands[place], "b16"), I32)
-    everyone, count = b.active, b.ir.trunc(b.field("launch", "cluster_ctas"), HALF)
-    with counted(b, count) as rank:
-        wanted = b.ir.lshr(mask.ir, b.splat(rank, I32).ir)
-        b.active = Value(b.ir.and_(everyone.ir, b.ir.trunc(wanted, b.vector(PRED))), PRED)
-        yield _in_cta(lift, target, rank), _in_cta(lift, barrier, rank)
-        b.active = everyone
-
-
-def _in_cta(lift: Lift, access: Access, rank: ir.Value) -> Access:
-    """An access at the same place in the shared memory of the CTA of a rank (i32)."""
-    b = lift.b
-    offset = b.ir.and_(access.address.ir, b.constant(I32, (1 << TAG_SHIFT) - 1).ir)
-    tag = b.splat(b.ir.shl(rank, ir.Constant(HALF, TAG_SHIFT)), I32)
-    relative = lift.layout.untagged(lift, Value(b.ir.or_(offset, tag.ir), I32))
-    return replace(access, address=relative)
+    mask = resize(lift.b, lift.read(i.operands[place], "b16"), I32)
+    with lanes.receivers(lift.b, mask, target, barrier) as ends:
+        yield ends
 
 
 _REDUCTIONS = (

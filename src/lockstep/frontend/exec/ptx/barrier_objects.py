@@ -2,12 +2,9 @@
 
 from lockstep.frontend.exec.lanes import barrier_objects as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
-from lockstep.frontend.exec.lanes.integer import resize
-from lockstep.frontend.exec.lanes.types import I64, Value
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
 from lockstep.frontend.exec.ptx.operands import access_of, space_of
-from lockstep.frontend.exec.state import WAITED
 from lockstep.isa.ptx.syntax import Instruction, Operand
 
 OBJECT_BYTES = 8
@@ -68,15 +65,7 @@ def wait(lift: Lift, i: Instruction) -> None:
     over = lanes.has_completed(lift.b, place, parity)
     lift.write(target, over)
     if lift.stream is not None:
-        lift.stream.addresses(lift.number, _told(lift, place, over), waits=True)
-
-
-def _told(lift: Lift, place: Access, over: Value) -> Value:
-    """What the stream says of a wait: the address in shared memory, and whether it is over."""
-    b = lift.b
-    offset = b.ir.and_(resize(b, place.address, I64).ir, b.constant(I64, (1 << 32) - 1).ir)
-    said = b.ir.or_(offset, b.constant(I64, WAITED).ir)
-    return Value(b.ir.select(over.ir, said, offset), I64)
+        lift.stream.addresses(lift.number, lanes.told(lift.b, place, over), waits=True)
 
 
 @opcode("mbarrier.pending_count.b64")

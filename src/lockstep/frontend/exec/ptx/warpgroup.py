@@ -1,22 +1,20 @@
 """wgmma: products of a warpgroup.
 
-Each of the four warps multiplies its own 16 lines of the first factor, by tiles of mma; all read
-the whole second factor. The copies and products are done when they are issued. Threads may
-overwrite the factors when one warp has waited for the products, so that waiting makes the four
-warps meet.
+The copies and products are done when they are issued. Threads may overwrite the factors when one
+warp has waited for the products, so that waiting makes the four warps meet.
 """
 
 from collections.abc import Iterable
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes import matrix as lanes
+from lockstep.frontend.exec.lanes import warpgroup as lanes
 from lockstep.frontend.exec.lanes.builder import WORD
 from lockstep.frontend.exec.lanes.matrix import Numbers, ProductKind
-from lockstep.frontend.exec.lanes.matrix_elements import BITS, per_register
+from lockstep.frontend.exec.lanes.matrix_elements import BITS
 from lockstep.frontend.exec.lanes.sparse import sparse, sparsity_of
 from lockstep.frontend.exec.lanes.types import I32, Value
-from lockstep.frontend.exec.lanes.warpgroup import HIGH_LINES, SharedMatrix, warp_lines
+from lockstep.frontend.exec.lanes.warpgroup import SharedMatrix
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.matrix import shape_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
@@ -46,7 +44,7 @@ _PRODUCT = "wgmma.mma_async.sync.aligned."
 )
 def multiply(lift: Lift, i: Instruction) -> None:
     target, first, second, *rest = i.operands
-    _multiply(lift, i, (target, first, second), rest, 2)
+    _multiply(lift, i, (target, first, second), rest)
 
 
 _SPARSE = "wgmma.mma_async.sp.sync.aligned."
@@ -70,7 +68,7 @@ def multiply_sparse(lift: Lift, i: Instruction) -> None:
     if sparsity is None:
         raise lift.refuse(f"{i.name} selects no such lanes for its metadata")
     product = sparse(sparsity, lift.read(metadata, "b32"))
-    _multiply(lift, i, (target, first, second), rest, 4, product)
+    _multiply(lift, i, (target, first, second), rest, product)
 
 
 def _multiply(
@@ -78,36 +76,22 @@ def _multiply(
     i: Instruction,
     matrices: tuple[Operand, ...],
     rest: list[Operand],
-    deep: int,
     product: ProductKind | None = None,
 ) -> None:
-    """``deep``: registers of the second factor in a tile."""
     kind, first_kind, second_kind = (w for w in i.modifiers if w in BITS)
     target, first, second = matrices
     keeps, *options = rest
     signs, transposes = _options(lift, i, isinstance(first, Vector), options)
-    word, per = "and" if first_kind == "b1" else "mul", per_register(first_kind)
+    word = "and" if first_kind == "b1" else "mul"
     numbers = Numbers(first_kind, second_kind, kind, kind, word, "satfinite" in i.modifiers)
-    layout = lanes.tile(HIGH_LINES, 8 * per, per)
-    factor = _first_factor(lift, first, transposes[0])
-    if signs[0] != signs[1]:
-        factor = [_negated(lift, v, BITS[first_kind]) for v in factor]
-    other = _shared(lift, second, transposes[1])
+    factors = _first_factor(lift, first, transposes[0]), _shared(lift, second, transposes[1])
     start = _start(lift, elements(target), keeps)
-    size = 4 // (per_register(kind))
-    _check_count(lift, i, len(start) // size)
-    for tile in range(len(start) // size):
-        place = slice(tile * size, (tile + 1) * size)
-        part = other.registers(lift.b, lift.b.constant(I32, 8 * tile), 1, deep)
-        factors = [factor, part]
-        results = lanes.multiply(lift.b, layout, numbers, factors, start[place], product)
-        for element, value in zip(elements(target)[place], results):
-            lift.write(element, value)
-
-
-def _check_count(lift: Lift, i: Instruction, tiles: int) -> None:
-    if tiles * 8 != shape_of(i)[1]:
+    if len(start) != lanes.registers_of(numbers, shape_of(i)[1]):
         raise lift.refuse(f"{i.name}: the wrong number of result registers")
+    negative = signs[0] != signs[1]
+    results = lanes.multiply(lift.b, numbers, *factors, start, negative, product)
+    for element, value in zip(elements(target), results, strict=True):
+        lift.write(element, value)
 
 
 def _options(lift: Lift, i: Instruction, registers: bool, options: list[Operand]):
@@ -121,23 +105,16 @@ def _options(lift: Lift, i: Instruction, registers: bool, options: list[Operand]
     return signs, [bool(t) for t in transposes] or [False, False]
 
 
-def _first_factor(lift: Lift, operand: Operand, transposed: bool) -> list[Value]:
-    """The warp's own lines of the first factor, from registers or shared memory."""
+def _first_factor(lift: Lift, operand: Operand, transposed: bool) -> SharedMatrix | list[Value]:
+    """The first factor in shared memory, or the warp's own lines of it in registers."""
     if isinstance(operand, Vector):
         return [lift.read(e, "b32") for e in operand.elements]
-    matrix = _shared(lift, operand, transposed)
-    return matrix.registers(lift.b, warp_lines(lift.b), 2, 4)
+    return _shared(lift, operand, transposed)
 
 
 def _shared(lift: Lift, operand: Operand, transposed: bool) -> SharedMatrix:
     site = ir.Constant(WORD, lift.site(Window.SHARED))
     return SharedMatrix(lift.read(operand, "b64"), site, transposed)
-
-
-def _negated(lift: Lift, value: Value, bits: int) -> Value:
-    """All elements of a register with the other sign."""
-    signs = sum(1 << at for at in range(bits - 1, 32, bits))
-    return Value(lift.b.ir.xor(value.ir, lift.b.constant(I32, signs).ir), I32)
 
 
 def _start(lift: Lift, targets: tuple[Operand, ...], keeps: Operand) -> list[Value]:

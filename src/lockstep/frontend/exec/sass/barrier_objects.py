@@ -8,12 +8,11 @@ look at, are in bits 21 to 41 here.
 """
 
 from llvmlite import ir
-from msgspec.structs import replace
 
-from lockstep.frontend.exec.lanes import async_copy, memory
+from lockstep.frontend.exec.lanes import memory
 from lockstep.frontend.exec.lanes.addresses import Access
-from lockstep.frontend.exec.lanes.barrier_objects import change_words
-from lockstep.frontend.exec.lanes.builder import WORD
+from lockstep.frontend.exec.lanes.barrier_objects import change_words, told
+from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.integer import negate, resize, shift_left
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
 from lockstep.frontend.exec.sass.lift import Lift
@@ -21,7 +20,7 @@ from lockstep.frontend.exec.sass.memory import address_of
 from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.frontend.exec.state import Window
 from lockstep.isa.sass.encoding.instruction import Instruction
-from lockstep.isa.sass.encoding.operand import Address, Name, Operand, Register
+from lockstep.isa.sass.encoding.operand import Address, Name, Operand
 
 OBJECT_BYTES = 8
 PARITY = 63
@@ -64,12 +63,20 @@ def _word(value: int) -> ir.Constant:
     return ir.Constant(WORD, value)
 
 
-def _object(lift: Lift, i: Instruction) -> Access:
+def complete_bytes(b: LaneBuilder, access: Access, count: Value) -> None:
+    """Announced bytes (i32) have come."""
+    wide = shift_left(b, resize(b, count, I64), BYTE)
+    came = b.ir.and_(b.ir.neg(wide.ir), b.constant(I64, _BYTES).ir)
+    change_words(b, access, came, hopper)
+
+
+def _object(lift: Lift, i: Instruction, record: bool = True) -> Access:
     """The word; what gives none back may be in another CTA of the cluster."""
     operand = next(o for o in i.operands if isinstance(o, Address))
     window = Window.CLUSTER if "RED" in i.modifiers and lift.clustered else Window.SHARED
     address = address_of(lift, operand, window)
-    lift.record_addresses(address)
+    if record:
+        lift.record_addresses(address)
     return Access(window, address, OBJECT_BYTES, lift.site(window))
 
 
@@ -136,12 +143,14 @@ def arrive(lift: Lift, i: Instruction) -> None:
 @opcode("SYNCS.PHASECHK", modifiers="TRANS64 TRYWAIT")
 def has_completed(lift: Lift, i: Instruction) -> None:
     """Whether the phase is over whose parity is in bit 31 of a register; nobody waits here."""
-    b = lift.b
-    word = memory.load(b, _object(lift, i), I64)[0]
+    b, place = lift.b, _object(lift, i, record=False)
+    word = memory.load(b, place, I64)[0]
     now = resize(b, Value(b.ir.lshr(word.ir, b.constant(I64, 32).ir), I64), I32)
     other = b.ir.xor(now.ir, lift.read(i.operands[-1]).ir)
-    over = b.ir.icmp_signed("<", other, b.constant(I32, 0).ir)
-    lift.write_predicate(i.operands[0], Value(over, PRED))
+    over = Value(b.ir.icmp_signed("<", other, b.constant(I32, 0).ir), PRED)
+    lift.write_predicate(i.operands[0], over)
+    if lift.stream is not None:
+        lift.stream.addresses(lift.number, told(b, place, over), waits=True)
 
 
 @opcode("RPCMOV.32")
@@ -157,34 +166,3 @@ def move_pair(lift: Lift, i: Instruction) -> None:
 
 def _half(operand: Operand) -> str:
     return "RPC1" if operand.word.endswith("HI") else "RPC0"
-
-
-@opcode("UBLKCP", modifiers="S G")
-def bulk_copy(lift: Lift, i: Instruction) -> None:
-    """Global to shared memory, once for the warp: a register says how many times 16 bytes.
-
-    The register behind the target's address holds that of the barrier to which the bytes come.
-    """
-    if i.modifiers != ("S", "G"):
-        raise lift.refuse("only copies from global to shared memory are supported")
-    b = lift.b
-    to, at, size = i.operands
-    bits = b.bits_of(b.active)
-    b.active = b.lanes_of(b.ir.and_(bits, b.ir.neg(bits)))
-    source = address_of(lift, at, Window.GLOBAL)
-    lift.record_addresses(source)
-    chunks = Value(b.ir.and_(lift.read(size).ir, b.constant(I32, 0xFFFF).ir), I32)
-    count = shift_left(b, chunks, 4)
-    barrier = replace(to, uniform=Register("UR", to.uniform.number + 1), offset=0)
-    shared = Window.CLUSTER if lift.clustered else Window.SHARED
-    places = [
-        Access(window, address, size_, lift.site(window))
-        for window, address, size_ in (
-            (shared, address_of(lift, to, shared), async_copy.CHUNK),
-            (Window.GLOBAL, source, async_copy.CHUNK),
-            (shared, address_of(lift, barrier, shared), OBJECT_BYTES),
-        )
-    ]
-    async_copy.bulk_copy(b, places[0], places[1], count)
-    came = b.ir.and_(b.ir.neg(_field(lift, count, BYTE)), b.constant(I64, _BYTES).ir)
-    change_words(b, places[2], came, hopper)

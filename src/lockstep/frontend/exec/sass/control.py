@@ -18,10 +18,17 @@ from lockstep.isa.sass.encoding.operand import Constant, Name, Operand, Register
     "ERRBAR", "CGAERRBAR", "FENCE", "NANOSLEEP", "PREEXIT", "ACQBULK", "ENDCOLLECTIVE", "EXIT",
     "BPT", "UCGABAR_ARV", "UCGABAR_WAIT",
     modifiers="TRAP LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
-    "KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP E PF1 PF2 WARP",
+    "SYNCS G KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP E PF1 PF2 WARP",
 )  # fmt: skip
 def no_result(lift: Lift, i: Instruction) -> None:
     """Nothing is computed: order and convergence are the scheduler's business."""
+
+
+@opcode("USETMAXREG", modifiers="DEALLOC TRY_ALLOC CTAPOOL")
+def change_registers(lift: Lift, i: Instruction) -> None:
+    """There are always enough."""
+    for target in i.operands[: i.results]:
+        lift.write_predicate(target, lift.b.constant(PRED, 1))
 
 
 @opcode("BRA", "JMP", modifiers="U ANY DIV CONV INC DEC")

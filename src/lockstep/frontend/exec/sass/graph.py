@@ -209,6 +209,8 @@ def _reach(blocks: list[Block], following: Callable[[Block], list[Block]]) -> se
 
 def ending_of(instruction: Instruction) -> Ending | None:
     """How an instruction ends its block, or None."""
+    if instruction.mnemonic == "WARPGROUP" and "DEPBAR" in instruction.modifiers:
+        return Ending.BARRIER
     ending = _ENDINGS.get(instruction.mnemonic)
     if ending == Ending.BRANCH and address_in(instruction) is None:
         return Ending.INDIRECT

@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401
 from lockstep.frontend.exec.sass import (
+    async_copy,
     atomics,
     barrier_objects,
     bits,
@@ -16,6 +17,8 @@ from lockstep.frontend.exec.sass import (
     packing,
     predicates,
     surface,
+    tensor,
     texture,
     warp,
+    warpgroup,
 )

@@ -58,6 +58,25 @@ def add3(lift: Lift, i: Instruction) -> None:
     lift.write(i.operands[0], total)
 
 
+@opcode("UIADD3.64", modifiers="X")
+def add3_wide(lift: Lift, i: Instruction) -> None:
+    """The same of pairs: low words, then high words with what those carry."""
+    results, carries = predicate_operands(i)
+    lows, highs = [], []
+    for operand in numbers(i):
+        negated = operand.negated
+        low, high = lift.split(lift.read(replace(operand, negated=False), I64))
+        if negated:
+            low, high = (Value(lift.b.ir.not_(word.ir), I32) for word in (low, high))
+            lows.append(lift.b.constant(I32, 1))
+        lows.append(low)
+        highs.append(high)
+    low, carry = carry_sum(lift, lows, [lift.predicate(p) for p in carries])
+    high, carry = carry_sum(lift, [*highs, carry], [])
+    _write_carries(lift, results, carry)
+    lift.write_words(i.operands[0], [low, high])
+
+
 def _terms(lift: Lift, operand: Operand, shift: int = 0) -> list[Value]:
     """What a source, shifted left, adds to a sum; the complement and one if it is negated."""
     b, negated = lift.b, getattr(operand, "negated", False)

@@ -1,5 +1,7 @@
 """Emitting a SASS block with the lane builder: registers, operands, guards."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from llvmlite import ir
@@ -264,6 +266,17 @@ class Lift(BlockLift):
         lane = self.b.intrinsic("llvm.cttz.i32", bits.type, [bits, ir.Constant(ir.IntType(1), 0)])
         lane = self.b.ir.and_(lane, ir.Constant(HALF, LANES - 1))
         return self.b.splat(self.b.ir.extract_element(value.ir, lane), value.type)
+
+    @contextmanager
+    def once(self) -> Iterator[None]:
+        """What a warp does once, whatever its lanes, is done for the first active one."""
+        b, everyone = self.b, self.b.active
+        bits = b.bits_of(everyone)
+        b.active = b.lanes_of(b.ir.and_(bits, b.ir.neg(bits)))
+        if self.stream is not None:
+            self.stream.lanes(self.number)
+        yield
+        b.active = everyone
 
     def assign_everywhere(self, name: str, value: Value) -> None:
         """Give a register a value in all lanes, active or not."""

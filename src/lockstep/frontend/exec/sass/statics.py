@@ -4,8 +4,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lockstep.frontend.exec.sass.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.sass.texture import SAMPLERS, channels_of
+from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.sass.encoding import Instruction, to_record
+
+_GLOBAL, _ELSEWHERE = (Space.GLOBAL, OBJECT_BYTES), (Space.NONE, 0)
+_CLASSES = {  # by mnemonic and modifiers; the tables have those of traces, which know fewer
+    "UTMALDG": (OpClass.TILE_COPY, *_GLOBAL), "UTMASTG": (OpClass.TILE_STORE, *_GLOBAL),
+    "UTMAREDG": (OpClass.TILE_STORE, *_GLOBAL), "UBLKCP.S.G": (OpClass.TILE_COPY, *_GLOBAL),
+    "UBLKCP.G.S": (OpClass.TILE_STORE, *_GLOBAL), "UBLKRED.G.S": (OpClass.TILE_STORE, *_GLOBAL),
+    "UBLKCP.S.S": (OpClass.BULK_COPY, Space.GENERIC, OBJECT_BYTES),
+    "UBLKRED.S.S": (OpClass.BULK_COPY, Space.GENERIC, OBJECT_BYTES),
+    "UTMAPF": (OpClass.CACHE_CONTROL, *_ELSEWHERE), "UBLKPF": (OpClass.CACHE_CONTROL, *_ELSEWHERE),
+    "SYNCS.PHASECHK": (OpClass.OBJECT_WAIT, Space.SHARED, OBJECT_BYTES),
+}  # fmt: skip
 
 
 def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndarray, list[str]]:
@@ -16,6 +29,12 @@ def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndar
         record = to_record(instruction, architecture)
         if instruction.mnemonic in SAMPLERS:  # traces have no addresses of these; here they do
             record["width"] = 4 * channels_of(instruction).bit_count()
+        words = (instruction.mnemonic, *instruction.modifiers[:2])
+        for known in (_CLASSES.get(".".join(words[:count])) for count in (1, 2, 3)):
+            if known is not None:
+                record["op"], record["space"], record["width"] = known
+        if instruction.mnemonic in ("STAS", "REDAS"):
+            record["space"] = Space.GENERIC  # the address tells which CTA's
         record["text"] = numbers.setdefault(instruction.opcode, len(numbers))
         records.append(record)
     return np.concatenate(records), list(numbers)

@@ -9,7 +9,7 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
-from lockstep.frontend.exec.machine import CLUSTER
+from lockstep.frontend.exec.machine import CLUSTER, WARPGROUP
 from lockstep.frontend.exec.program import (
     EXITED,
     MAY_LEAVE,
@@ -37,7 +37,8 @@ from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.sass.binary import Line, line_at
 from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
-from lockstep.isa.sass.encoding.operand import Name, Register
+from lockstep.isa.sass.encoding.operand import Immediate, Name, Register
+from lockstep.workload import MOST_REGISTERS
 
 DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
 
@@ -83,7 +84,7 @@ class Translation(translation.Translation):
         self.graph = Graph(self.code, sorted(entries), source.sections[-1].start, steps)
         self.blocks = self.graph.blocks
         self._check_jumps()
-        self.slots = Slots(max(section.registers for section, _ in parts))
+        self.slots = Slots(max(map(_registers, parts)))
         self.shared = Shared([], {}, self.code, any(map(_asks_for_rank, self.code)))
 
     def _decode(self, section: Section) -> list[Instruction]:
@@ -155,6 +156,8 @@ class Translation(translation.Translation):
             record["taken"], record["barrier"] = record["next"], -1
             if last.mnemonic.startswith("UCGABAR"):
                 record["barrier"] = CLUSTER
+            elif last.mnemonic == "WARPGROUP":
+                record["barrier"] = WARPGROUP
             record["reduces"] = "RED" in last.modifiers
         head = self.code[block.first]
         if head.guard is not None:
@@ -214,6 +217,17 @@ class Translation(translation.Translation):
             if block.pc >= 0:
                 targets[block.pc // BYTES] = block.number
         return targets
+
+
+def _registers(part: tuple[Section, list[Instruction]]) -> int:
+    """How many a section's code may use; warps may be given more while they run."""
+    section, code = part
+    given = [
+        next((o.value for o in i.operands if isinstance(o, Immediate)), MOST_REGISTERS)
+        for i in code
+        if i.mnemonic == "USETMAXREG"
+    ]
+    return max(section.registers, *given, 0)
 
 
 def _asks_for_rank(instruction: Instruction) -> bool:

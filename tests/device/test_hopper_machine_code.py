@@ -1,0 +1,72 @@
+"""Programs of the tensor memory accelerator and of warpgroups: ``cubins/hopper.cu``."""
+
+import numpy as np
+import pytest
+
+import lockstep
+from cubin_files import cubins
+
+MODES = {
+    "executed": {},
+    "timed": {"timing": True},
+    "at issue": {"timing": True, "at_issue": True},
+}
+STAGES = 2 * (128 + 64) * 64 * 2 + 1024  # bytes of ``Stages``
+
+
+@pytest.fixture(scope="module", params=MODES)
+def module(request):
+    gpu = lockstep.gpu("H100", ["sm.count=2"])
+    with lockstep.Device(gpu, limit_instructions=5_000_000, **MODES[request.param]) as device:
+        yield device.load_cubin(cubins("hopper")["sm_90a"])
+
+
+@pytest.fixture(scope="module")
+def executed():
+    with lockstep.Device("H100", timing=False) as device:
+        yield device.load_cubin(cubins("hopper")["sm_90a"])
+
+
+def test_a_product_by_specialised_warps(module):
+    device, rng = module.device, np.random.default_rng(0)
+    m, n, k = 256, 128, 192
+    a, b = (rng.integers(-8, 9, shape).astype(np.float16) for shape in ((m, k), (n, k)))
+    maps = [
+        device.tensor_map(device.array(factor), box, swizzle=128)
+        for factor, box in ((a, (128, 64)), (b, (64, 64)))
+    ]
+    out = device.zeros((m, n), "f4")
+    module["product"][(n // 64, m // 128), 384, STAGES](*maps, out, n, k)
+    np.testing.assert_array_equal(out.numpy(), a.astype("f4") @ b.astype("f4").T)
+
+
+def test_bulk_copies_there_and_back(module):
+    source, out = np.arange(256, dtype="i4") * 3, module.device.zeros(256, "i4")
+    module["there_and_back"][1, 256](module.device.array(source), out)
+    np.testing.assert_array_equal(out.numpy(), source + np.arange(256))
+
+
+def test_each_lane_copies_its_own_bytes(module):
+    source = np.arange(32 * 128, dtype="i4").reshape(32, 128)
+    out = module.device.zeros(source.shape, "i4")
+    module["each_lane"][1, 32](module.device.array(source), out)
+    copied = np.arange(128) < 4 * (np.arange(32)[:, None] + 1)
+    np.testing.assert_array_equal(out.numpy(), np.where(copied, source, -1))
+
+
+REDUCTIONS = {
+    "add_f32": ("f4", np.add), "add_f64": ("f8", np.add), "add_f16": ("f2", np.add),
+    "min_s64": ("i8", np.minimum), "max_u32": ("u4", np.maximum),
+    "xor_b32": ("u4", np.bitwise_xor), "or_b64": ("u8", np.bitwise_or),
+    "inc_u32": ("u4", lambda old, x: np.where(old >= x, 0, old + 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_bulk_reductions(executed, name):
+    kind, combine = REDUCTIONS[name]
+    rng, low = np.random.default_rng(1), -4 if kind[0] in "if" else 0
+    old, new = rng.integers(low, 9, (2, 512 // np.dtype(kind).itemsize)).astype(kind)
+    out = executed.device.array(old)
+    executed[name][1, 32](executed.device.array(new), out)
+    np.testing.assert_array_equal(out.numpy(), combine(old, new))

@@ -1,0 +1,97 @@
+"""Hopper's instructions from machine code, against NumPy and the twin: ``ptx_twin/hopper.py``."""
+
+import struct
+
+import numpy as np
+import pytest
+
+import lockstep
+from ptx_twin import cluster_programs, hopper, tensor
+from ptx_twin.hopper import machine_code
+from ptx_twin.tensor_programs import COPIES, SHARED, map_of, matrix
+
+CASES = 3  # a kernel
+COMBINATIONS = {
+    "add": lambda old, new: old + new,
+    "min": min,
+    "inc": lambda old, x: 0 if old >= x else old + 1,
+    "xor": lambda old, new: old ^ new,
+}
+
+
+@pytest.fixture(scope="module")
+def device():
+    with lockstep.Device("H100", timing=False, limit_instructions=5_000_000) as device:
+        yield device
+
+
+@pytest.mark.parametrize("name", hopper.products())
+def test_products_of_warpgroups(device, name):
+    product = hopper.products()[name]
+    got = product.run(device.load_cubin(machine_code(product.text)))
+    np.testing.assert_array_equal(got, product.want)
+
+
+def run(device, text, made, buffer, case, place):
+    """The buffer after the kernel."""
+    held = device.array(buffer)
+    at = struct.pack("<5i", *case.at, *[0] * (5 - len(case.at)))
+    offsets = struct.pack("<3H", *case.offsets, *[0] * (3 - len(case.offsets)))
+    kernel = device.load_cubin(machine_code(text))["k"]
+    kernel[1, 32](made, held, at, offsets, place, tensor.tile_bytes(case))
+    return held.numpy()
+
+
+def random_copies(axes, unrolls):
+    """Copies with the tensor, the shared memory, and the place of the tile in it."""
+    rng = np.random.default_rng(10 * axes + unrolls)
+    for _ in range(CASES):
+        place = 128 * int(rng.integers(0, 8))
+        case = tensor.random_case(rng, axes, unrolls, SHARED - place)
+        yield case, *(rng.integers(0, 256, n, np.uint8) for n in (case.bytes, SHARED)), place
+
+
+@pytest.mark.parametrize("axes, unrolls", COPIES)
+def test_loads_of_tiles(device, axes, unrolls):
+    for case, there, shared, place in random_copies(axes, unrolls):
+        made = map_of(device, case, device.array(there))
+        got = run(device, hopper.loading(axes, unrolls), made, shared, case, place)
+        np.testing.assert_array_equal(got, tensor.load(case, there, shared, place), str(case))
+
+
+@pytest.mark.parametrize("axes, unrolls", COPIES)
+def test_stores_of_tiles(device, axes, unrolls):
+    for case, there, shared, place in random_copies(axes, unrolls):
+        case.offsets = (0,) * len(case.offsets)
+        held = device.array(there)
+        made = map_of(device, case, held)
+        run(device, hopper.storing(axes, unrolls), made, shared, case, place)
+        want = tensor.store(case, there, shared, place)
+        np.testing.assert_array_equal(held.numpy(), want, str(case))
+
+
+@pytest.mark.parametrize("operation", hopper.REDUCED)
+def test_reductions_of_tiles(device, operation):
+    case = matrix(sizes=(16, 12), strides=(4, 128), at=(11, 7))
+    there, shared = np.random.default_rng(5).integers(0, 50, (2, SHARED // 4), np.uint32)
+    there, shared = there.view(np.uint8)[: case.bytes], shared.view(np.uint8)
+    held = device.array(there)
+    run(device, hopper.reducing(operation), map_of(device, case, held), shared, case, 0)
+    want = tensor.store(case, there, shared, 0, COMBINATIONS[operation])
+    np.testing.assert_array_equal(held.numpy(), want)
+
+
+def test_hints_change_nothing(device):
+    made = device.tensor_map(device.zeros((8, 8)), (4, 4))
+    got = run(device, hopper.HINTS, made, np.zeros(SHARED, np.uint8), matrix(), 0)
+    assert got.view(np.uint32)[:2].tolist() == [7, 0]
+
+
+@pytest.mark.parametrize("name", hopper.IN_CLUSTERS)
+@pytest.mark.parametrize("shape", ("one", "two", "planes"))
+def test_what_goes_to_other_ctas(device, name, shape):
+    text = cluster_programs.PROGRAMS[name]
+    cluster, grid = cluster_programs.SHAPES[shape]
+    kernel = device.load_cubin(machine_code(text))["k"]
+    _, out = cluster_programs.launch(kernel, grid, cluster)
+    np.testing.assert_array_equal(out.numpy(), cluster_programs.by_twin(text, grid, cluster))
