@@ -1,7 +1,7 @@
 import click
 import pytest
 
-from lockstep.cli.parameters import KernelIds, check_writable
+from lockstep.cli.parameters import KernelIds, MemorySize, check_writable
 from lockstep.errors import InputError
 
 
@@ -17,6 +17,26 @@ def test_selections(text, ids):
 def test_selections_that_say_nothing(text):
     with pytest.raises(click.BadParameter):
         KernelIds().convert(text, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("16GB", 16 << 30),
+        ("1.5GiB", 3 << 29),
+        ("512m", 512 << 20),
+        ("4096", 4096),
+        ("1TB", 1 << 40),
+    ],
+)
+def test_amounts_of_memory(text, size):
+    assert MemorySize().convert(text, None, None) == size
+
+
+@pytest.mark.parametrize("text", ["", "GB", "0", "-1GB", "16 XB", "2TB", "1e400", "nan", "٣GB"])
+def test_what_is_no_amount_of_memory(text):
+    with pytest.raises(click.BadParameter, match=r"expected e\.g\."):
+        MemorySize().convert(text, None, None)
 
 
 def test_outputs_are_checked_before_the_work(tmp_path):

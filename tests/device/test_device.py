@@ -68,6 +68,27 @@ def test_exhausted_memory_is_one_error(small_gpu):
         array.copy_from(1)  # others go on
 
 
+def test_memory_is_the_gpus_and_taken_where_it_is_touched():
+    with lockstep.Device("H100") as device:
+        assert device.memory.capacity == 80 << 30
+        large = device.empty(60 << 30, "u1")
+        large[-8:].copy_from(7)
+        assert large[-8:].numpy().tolist() == [7] * 8
+    for size in (0, -1, (1 << 40) + 1):
+        with pytest.raises(LockstepError, match=r"memory_bytes = .*1 TiB"):
+            lockstep.Device("H100", memory_bytes=size)
+
+
+@pytest.mark.parametrize(
+    ("stack", "memory", "why"),
+    [(-1, None, "expected 0 to 524288"), ((512 << 10) + 1, None, "expected 0 to"),
+     (65536, 4 << 30, "room for 18396 of each of the 233472 threads"), (360 << 10, None, "room")],
+)  # fmt: skip
+def test_stacks_that_no_gpu_has(stack, memory, why):
+    with pytest.raises(LockstepError, match=why):
+        lockstep.Device("H100", stack_bytes=stack, memory_bytes=memory)
+
+
 def test_a_kernel_runs_on_a_partial_last_block(device, ptx):
     x, y = np.arange(1000, dtype="f4"), np.ones(1000, "f4")
     out = device.array(np.append(y, np.zeros(24, "f4")))

@@ -46,6 +46,23 @@ def test_a_kernel_has_its_parameters(client):
     assert (found["parameters"], found["parameter_bytes"]) == (3, 36)
 
 
+def test_more_memory_than_the_host_has_is_said_once(client, monkeypatch, capfd):
+    monkeypatch.setattr("lockstep.runtime.host.memory_bytes", lambda: 1 << 20)
+    for size in (1 << 19, 1 << 20, 1 << 20):
+        assert "status" not in client.call("ALLOCATE", size=size, kind=0)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "bytes of device memory are allocated and this host has 1048576" in line
+
+
+def test_a_host_without_memory_for_it_is_a_refusal(client, monkeypatch, capfd):
+    def fail(*_):
+        raise MemoryError("nothing left")
+
+    monkeypatch.setattr(client.simulator.device.memory, "allocate", fail)
+    assert client.call("ALLOCATE", size=8, kind=0)["status"] == Status.OUT_OF_MEMORY
+    assert capfd.readouterr().err == "lockstep: not enough memory: nothing left\n"
+
+
 def test_variables(client):
     module = client.module()
     found = client.call("FIND_VARIABLE", b"counter", module=module)

@@ -100,7 +100,7 @@ print(rt.cudaGetLastError(), rt.cudaGetLastError(), rt.cudaGetErrorString(700).d
     assert outcome.code == 0
     assert out.splitlines() == [
         "1 4 A100 (lockstep)",
-        "16 49152",
+        "80 49152",
         "101 cudaErrorInvalidDevice 101",
         "101 0 an illegal memory access was encountered",
     ]

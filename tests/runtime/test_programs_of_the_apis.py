@@ -13,7 +13,11 @@ PROGRAMS = {
     "streams-per-thread": ("streams.cu", "--default-stream=per-thread"),
     "memory": ("memory.cu",),
     "graphs": ("graphs.cu",),
+    "graph-memory": ("graph_memory.cu",),
+    "graph-conditions": ("graph_conditions.cu",),
+    "graph-conditions-linked": ("graph_conditions.cu", "-rdc=true"),
     "functions": ("functions.cu",),
+    "limits": ("limits.cu",),
     "textures": ("textures.cu",),
     "mipmaps": ("mipmaps.cu",),
     "linked": ("linked.cu", "linked_variables.cu", "-rdc=true"),
@@ -28,13 +32,13 @@ def run_built(repository, make_simulator, tmp_path, capfd):
         pytest.skip("needs nvcc, and there is none")
     folder = repository / "tests" / "runtime" / "programs"
 
-    def run(sources, *options, gpu=None):
+    def run(sources, *options, gpu=None, arguments=()):
         options = options if gpu else ("-arch=sm_80", *options)
         files = [folder / name if name.endswith((".cu", ".cpp")) else name for name in sources]
         command = ["nvcc", *OPTIONS, "-w", "-o", tmp_path / "program", *files, *options]
         subprocess.run(command, check=True, capture_output=True, timeout=300)
         simulator = make_simulator(gpu=gpu) if gpu else make_simulator()
-        outcome = run_program(simulator, [str(tmp_path / "program")])
+        outcome = run_program(simulator, [str(tmp_path / "program"), *map(str, arguments)])
         assert not outcome.signal
         return capfd.readouterr().out, simulator
 
@@ -50,6 +54,12 @@ def test_a_program_gets_what_cuda_gives(run_built, name):
     assert {count.code for count in simulator.kernels.values()} <= {"machine code of sm_80"}
 
 
+def test_conditions_that_ptx_sets(run_built):
+    out, simulator = run_built(("graph_conditions.cu",), "-arch=compute_75", gpu="RTX2060")
+    assert out == "PASS\n"
+    assert {count.code for count in simulator.kernels.values()} == {"PTX"}
+
+
 def test_clusters(run_built):
     out, simulator = run_built(("clusters.cu",), "-arch=sm_90", gpu="H100")
     assert out == "PASS\n"
@@ -57,3 +67,19 @@ def test_clusters(run_built):
     assert {count.code for count in simulator.kernels.values()} == {"machine code of sm_90"}
     problems = "\n".join(simulator.problems)
     assert "do not divide the grid (8, 1, 1)" in problems
+
+
+@pytest.mark.parametrize(
+    ("gpu", "code", "sizes"),
+    [
+        ("RTX2060", "sm_75", (65536, 0, 65536)),
+        ("A100", "sm_80", (166912, 1024, 167936)),
+        ("RTX3070", "sm_86", (101376, 1024, 102400)),
+        ("H100", "sm_90", (232448, 1024, 233472)),
+    ],
+)
+def test_all_the_shared_memory_of_a_block(run_built, gpu, code, sizes):
+    """CUDA C++ Programming Guide, technical specifications: KB a block and an SM."""
+    out, simulator = run_built(("shared_memory.cu",), f"-arch={code}", gpu=gpu, arguments=sizes)
+    assert out == "PASS\n"
+    assert {count.code for count in simulator.kernels.values()} == {f"machine code of {code}"}

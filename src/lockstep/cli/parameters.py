@@ -1,7 +1,9 @@
 """Option types that several subcommands share."""
 
 import os
+import re
 from pathlib import Path
+from typing import ClassVar
 
 import click
 
@@ -62,6 +64,32 @@ class Size(click.ParamType):
                 f"{value!r} is no positive whole number; expected e.g. 4096 or 1e6", param, ctx
             )
         return int(size)
+
+
+class MemorySize(click.ParamType):
+    """An amount of memory, as ``16GB``; a unit is 1,024 of the one before, as of GPUs."""
+
+    name = "size"
+    units: ClassVar = {unit: 1 << 10 * k for k, unit in enumerate(("", "K", "M", "G", "T"))}
+
+    def convert(self, value, param, ctx) -> int:
+        """Parse the amount: bytes."""
+        if isinstance(value, int):
+            return value
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value, re.ASCII | re.I)
+        size = float(found[1]) * self.units[found[2].upper()] if found else 0
+        if not 1 <= size <= 1 << 40:
+            self.fail(f"{value!r} is no amount of memory up to 1TB; expected e.g. 16GB", param, ctx)
+        return int(size)
+
+
+MEMORY = click.option(
+    "--memory",
+    "memory_bytes",
+    type=MemorySize(),
+    metavar="SIZE",
+    help="Device memory, e.g. 16GB; default: the GPU's.",
+)
 
 
 class Dimensions(click.ParamType):

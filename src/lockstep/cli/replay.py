@@ -5,7 +5,14 @@ from pathlib import Path
 import click
 
 from lockstep.cli.application import report
-from lockstep.cli.parameters import OUTPUT, POSITIVE, Timing, check_writable, summary_option
+from lockstep.cli.parameters import (
+    MEMORY,
+    OUTPUT,
+    POSITIVE,
+    Timing,
+    check_writable,
+    summary_option,
+)
 from lockstep.cli.policies import policy_option
 from lockstep.cli.progress import Progress
 from lockstep.cli.simulate import FILE
@@ -23,13 +30,14 @@ from lockstep.cli.simulate import FILE
     help="Simulate all launches, none (fast), or one in N.",
 )
 @policy_option
+@MEMORY
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
 @click.option("--json", "json_file", type=OUTPUT, help="Write all results as JSON.")
 @click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
 @summary_option
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 def command(
-    directory, gpu, overrides, timing, policies, threads, json_file, out, detail, quiet
+    directory, gpu, overrides, timing, policies, json_file, out, detail, quiet, **options
 ) -> None:
     """Execute the calls that `lockstep run --record DIRECTORY` recorded, without the program.
 
@@ -44,9 +52,8 @@ def command(
     if not timing and (out or policies):
         raise click.UsageError("--out and --policy need --timing")
     spec, notice = api.gpu(gpu, overrides), Progress(quiet).notice
-    simulator = Simulator(
-        spec, timing, name=directory.name, threads=threads, notice=notice, **policies
-    )
+    options |= {"name": directory.name, "notice": notice, **policies}
+    simulator = Simulator(spec, timing, **options)
     try:
         complete = replay(simulator, directory)
         files = {"json_file": json_file, "out": out, "timeline": None}

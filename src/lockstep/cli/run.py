@@ -6,7 +6,14 @@ import click
 
 from lockstep.cli.application import APPLICATION, Launcher, choose, run_application
 from lockstep.cli.console import console_of, is_taken
-from lockstep.cli.parameters import OUTPUT, POSITIVE, Timing, check_writable, summary_option
+from lockstep.cli.parameters import (
+    MEMORY,
+    OUTPUT,
+    POSITIVE,
+    Timing,
+    check_writable,
+    summary_option,
+)
 from lockstep.cli.policies import policy_option
 from lockstep.cli.programs import Program, program_options
 from lockstep.cli.progress import Progress
@@ -33,6 +40,7 @@ if TYPE_CHECKING:
 )
 @click.option("--at-issue", is_flag=True, help="Execute as it is simulated: for locks and clocks.")
 @policy_option
+@MEMORY
 @click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
 @click.option(
     "--record",
@@ -78,7 +86,7 @@ def command(
     check_writable(out, directory=True)
     arguments, detail = context.meta.get(APPLICATION), "" if quiet else detail
     check_writable(record, directory=bool(record and not api.is_tracefile_name(record)))
-    names = ("at_issue", "threads", "interval", "limit_instructions")
+    names = ("at_issue", "memory_bytes", "threads", "interval", "limit_instructions")
     simulation, ptx = {name: options.pop(name) for name in names}, options.pop("ptx")
     wants = out or timeline or policies or simulation["interval"] or simulation["at_issue"]
     if not timing and wants:
@@ -101,7 +109,7 @@ def command(
             simulation["timeline"] = timeline is not None
             simulation["progress"] = progress.update if progress.shown else None
         else:
-            simulation = {"limit_instructions": simulation["limit_instructions"]}
+            simulation = {name: simulation[name] for name in ("memory_bytes", "limit_instructions")}
         timed = bool(timing)
         simulation |= {"name": chosen.name, "notice": progress.notice}
         device = Device(spec, timing=timed, profile=True, **simulation)

@@ -7,7 +7,7 @@ import click
 
 from lockstep.cli.application import APPLICATION, Launcher, choose, is_executable
 from lockstep.cli.convert import bytes_of
-from lockstep.cli.parameters import check_writable
+from lockstep.cli.parameters import MEMORY, check_writable
 from lockstep.cli.programs import Program, program_options
 from lockstep.cli.run import verify
 
@@ -47,11 +47,12 @@ class Tracer(Launcher):
     help="Of a directory: version of Accel-Sim's tracer. 5, for CUDA programs, leaves predicates "
     "and uniform registers out; 6, for PTX, has them where they occur.",
 )
+@MEMORY
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @click.option("--at-issue", is_flag=True, help="Simulate, for the path that locks and clocks take.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing.")
 @click.pass_context
-def command(context, gpu, output, tracer, ptx, at_issue, quiet, **program) -> None:
+def command(context, gpu, output, tracer, memory_bytes, ptx, at_issue, quiet, **program) -> None:
     """Execute PROGRAM and write what it did as a trace.
 
     PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, or an executable that
@@ -66,7 +67,8 @@ def command(context, gpu, output, tracer, ptx, at_issue, quiet, **program) -> No
     check_writable(output, directory=not api.is_tracefile_name(output))
     if arguments := context.meta.get(APPLICATION):
         spec, version = choose(arguments[0], gpu, (), quiet), int(tracer or (6 if ptx else 5))
-        outcome = trace_application(arguments, spec, output, version, ptx, at_issue)
+        options = {"memory_bytes": memory_bytes, "ptx": ptx, "at_issue": at_issue}
+        outcome = trace_application(arguments, spec, output, version, options)
         tell(output, quiet)
         if outcome.interrupted:
             click.echo("lockstep: interrupted; the trace ends there", err=True)
@@ -75,6 +77,7 @@ def command(context, gpu, output, tracer, ptx, at_issue, quiet, **program) -> No
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     chosen = Program(**program)
     options = {"name": chosen.name, "timing": at_issue, "at_issue": at_issue}
+    options["memory_bytes"] = memory_bytes
     with Device("QV100" if gpu is None else gpu, **options) as device:
         with device.record(output, int(tracer or 6)):
             checks = chosen.run(device)
@@ -83,13 +86,13 @@ def command(context, gpu, output, tracer, ptx, at_issue, quiet, **program) -> No
 
 
 def trace_application(
-    command: list[str], gpu: "GPU", output: Path, tracer: int, ptx: bool, at_issue: bool
+    command: list[str], gpu: "GPU", output: Path, tracer: int, options: dict
 ) -> "Outcome":
     """Run a CUDA program; the trace has the launches that came to their end."""
     from lockstep.runtime import Simulator, run_program
 
     name = Path(command[0]).name
-    simulator = Simulator(gpu, int(at_issue), ptx=ptx, name=name, at_issue=at_issue)
+    simulator = Simulator(gpu, int(options["at_issue"]), name=name, **options)
     try:
         with simulator.device.record(output, tracer):
             return run_program(simulator, command)

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 PADDING = 16  # bytes behind a constant bank, which wide loads may touch
 # Where constant bank 0 holds the block, the grid, the address of local memory in the generic
-# space, the end of a thread's stack, the bytes of dynamic shared memory and the number of SMs, on
-# all of Volta to Hopper; of shared memory up to Ada, which has a special register for it later;
-# and of constant bank 3, as seen in code for it.
-_BLOCK, _GRID, _LOCAL, _SMS = 0x0, 0xC, 0x20, 0x10C
+# space, the end of a thread's stack, the bytes of dynamic shared memory, the number of SMs and the
+# bytes of shared memory that are the system's, on all of Volta to Hopper; of shared memory up to
+# Ada, which has a special register for it later; and of constant bank 3, as seen in code for it.
+_BLOCK, _GRID, _LOCAL, _SMS, _RESERVED = 0x0, 0xC, 0x20, 0x10C, 0x114
 _SHARED, _CONSTANTS, _HOPPER_CONSTANTS, HOPPER = 0x18, 0x50, 0xD0, 90
 # The halves of the cooperative grid's workspace, high and low, up to Ada and on Hopper: what
 # %envreg1 and %envreg2 become in the code that ptxas makes.
@@ -174,6 +174,7 @@ class CubinKernel(Kernel):
             jumps=jump_table(function),
             local_bytes=-(-local // 16) * 16,
             shared_bytes=function.shared_bytes,
+            reserved_shared=function.reserved_shared,
             lines=module.lines,
         )
         self._program = translate(source, module.code_key, recording)
@@ -220,9 +221,10 @@ class CubinKernel(Kernel):
         bank = bytearray(max(base + len(parameters), len(self.function.constants.get(0, b""))))
         struct.pack_into("<3I", bank, _BLOCK, *geometry.block)
         struct.pack_into("<3I", bank, _GRID, *geometry.grid)
-        stack = self._program.thread_bytes(self.module.device.limits.stack_bytes)
+        stack = self._program.thread_bytes(geometry.stack_bytes)
         struct.pack_into("<QII", bank, _LOCAL, LOCAL_WINDOW, stack, geometry.dynamic_shared)
         struct.pack_into("<I", bank, _SMS, self.module.device.limits.sms)
+        struct.pack_into("<I", bank, _RESERVED, self.function.reserved_shared)
         workspace = _HOPPER_WORKSPACE
         if self.module.architecture < HOPPER:
             workspace = _WORKSPACE

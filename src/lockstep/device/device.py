@@ -10,6 +10,7 @@ from lockstep.api import gpu as find_gpu
 from lockstep.device.array import DeviceArray
 from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Launch
+from lockstep.device.limits import check_stack
 from lockstep.device.loading import Loader
 from lockstep.device.module import Kernel
 from lockstep.device.recording import Recorder
@@ -19,9 +20,9 @@ from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.frontend.exec.launch import announce_compilation
-from lockstep.frontend.exec.memory import DeviceMemory
+from lockstep.frontend.exec.memory import LONGEST, DeviceMemory
 from lockstep.frontend.exec.program import Recording
-from lockstep.frontend.exec.resident import Geometry, Limits
+from lockstep.frontend.exec.resident import STACK_BYTES, Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
@@ -40,9 +41,10 @@ class Device(Loader):
     so that what depends on time (locks, queues, clocks) takes the course that it takes there;
     without it each CTA is executed before it is simulated, which is faster. ``profile``: whether
     each launch has a ``profile``.
-    ``memory_bytes``: device memory, taken from the host when it is used; with ``shared_memory``
-    other processes can map it (``memory.file``). ``heap_bytes``: how much
-    of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive functions.
+    ``memory_bytes``: device memory, the GPU's unless it is given; it is taken from the host when
+    it is used. With ``shared_memory`` other processes can map it (``memory.file``). ``heap_bytes``:
+    how much of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive
+    functions; at most 512 KiB, and what all resident threads find room for in device memory.
     ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
     results and traces call the program. The other options, policies among them, are those of
     :func:`lockstep.simulate`, and need ``timing``.
@@ -58,10 +60,10 @@ class Device(Loader):
         timing: bool = False,
         at_issue: bool = False,
         profile: bool = False,
-        memory_bytes: int = 16 << 30,
+        memory_bytes: int | None = None,
         shared_memory: bool = False,
         heap_bytes: int = HEAP_BYTES,
-        stack_bytes: int = 16384,
+        stack_bytes: int = STACK_BYTES,
         limit_instructions: int | None = None,
         name: str = "device",
         threads: int = 1,
@@ -74,9 +76,11 @@ class Device(Loader):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
         if limit_instructions is not None and limit_instructions < 1:
             raise LockstepError(f"limit_instructions = {limit_instructions}: expected at least 1")
-        for option, size in {"heap_bytes": heap_bytes, "stack_bytes": stack_bytes}.items():
-            if size < 0:
-                raise LockstepError(f"{option} = {size}: expected at least 0")
+        memory_bytes = self.gpu.dram.capacity << 30 if memory_bytes is None else memory_bytes
+        if not 0 < memory_bytes <= LONGEST:
+            raise LockstepError(f"memory_bytes = {memory_bytes}: expected 1 to {LONGEST} (1 TiB)")
+        if heap_bytes < 0:
+            raise LockstepError(f"heap_bytes = {heap_bytes}: expected at least 0")
         if at_issue and not timing:
             raise LockstepError("at_issue needs timing=True")
         chosen = select(policies)
@@ -85,7 +89,8 @@ class Device(Loader):
         self.name, self.profiling, self.at_issue = name, profile, at_issue
         self.memory = DeviceMemory(memory_bytes, shared_memory)
         self.services = Services(self.memory, heap_bytes)
-        self.limits = Limits(limit_instructions, stack_bytes, self.gpu.sm.count)
+        self.limits = Limits(limit_instructions, self.gpu.sm.count)
+        self.stack_bytes = check_stack(stack_bytes, self.gpu, memory_bytes)
         self.recorder: Recorder | None = None
         self.default_stream = Stream(self, 0)
         self.timing: Timing | None = None

@@ -3,14 +3,16 @@
 import math
 
 from lockstep.device.cluster import Triple, most_clusters
-from lockstep.errors import WorkloadError
+from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.ptx.check import demand
-from lockstep.frontend.exec.resident import Geometry
+from lockstep.frontend.exec.resident import STACK_BYTES, Geometry
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import MOST_THREADS
+from lockstep.isa.instruction import MOST_THREADS, WARP_SIZE
 from lockstep.isa.ptx.syntax import Function
 from lockstep.workload import MOST_BLOCK, MOST_GRID, Code, Kernel
+
+MOST_LOCAL = 512 << 10  # bytes of a thread's local memory: CUDA C++ Programming Guide, all GPUs
 
 
 def places(program: Program, geometry: Geometry, gpu: GPU, portable: bool = True) -> int:
@@ -29,6 +31,7 @@ def places(program: Program, geometry: Geometry, gpu: GPU, portable: bool = True
         )
     if shared < 0:
         raise WorkloadError(f"kernel {program.name}: {shared} bytes of dynamic shared memory")
+    _check_shared(program, shared, gpu)
     kernel = Kernel(
         id=0,
         name=program.name,
@@ -41,6 +44,15 @@ def places(program: Program, geometry: Geometry, gpu: GPU, portable: bool = True
         cluster=geometry.cluster,
     )
     return min(most_clusters(kernel, gpu, portable) * geometry.cluster_ctas, kernel.n_ctas)
+
+
+def _check_shared(program: Program, dynamic: int, gpu: GPU) -> None:
+    most = gpu.shared.most_cta_bytes
+    if program.shared_bytes + dynamic > most:
+        raise WorkloadError(
+            f"kernel {program.name}: {program.shared_bytes} bytes of static and {dynamic} of "
+            f"dynamic shared memory; a CTA of {gpu.name} has at most {most}"
+        )
 
 
 def check_directives(function: Function, block: Triple) -> None:
@@ -59,6 +71,27 @@ def check_directives(function: Function, block: Triple) -> None:
         raise WorkloadError(f"kernel {function.name}: block {block}; its .reqntid is {wanted}")
     if problem := demand(function):
         raise WorkloadError(f"kernel {function.name}: {problem}")
+
+
+class StackError(LockstepError):
+    """Device memory has no room for a stack of that size of all resident threads."""
+
+
+def check_stack(size: int, gpu: GPU, memory_bytes: int) -> int:
+    """``size``, as the bytes of each thread's stack.
+
+    Raises :class:`LockstepError` where no thread can have so much, :class:`StackError` where not
+    all that a GPU holds at once can.
+    """
+    if not 0 <= size <= MOST_LOCAL:
+        raise LockstepError(f"stack_bytes = {size}: expected 0 to {MOST_LOCAL}")
+    threads = gpu.sm.count * gpu.sm.warps * WARP_SIZE
+    if size > STACK_BYTES and size * threads > memory_bytes:
+        raise StackError(
+            f"stack_bytes = {size}: {memory_bytes} bytes of device memory have room for "
+            f"{memory_bytes // threads} of each of the {threads} threads that {gpu.name} holds"
+        )
+    return size
 
 
 def _check(kernel: str, what: str, sizes: Triple, most: Triple) -> None:

@@ -187,7 +187,13 @@ class Kernel(ABC):
             size, (grid, *rest) = found or (1, 1, 1), shape
             if self.counts_clusters:
                 grid = tuple(blocks * ctas for blocks, ctas in zip(grid, size))
-            wanted = Geometry(grid, *rest, cluster=size, explicit=found is not None)
+            wanted = Geometry(
+                grid,
+                *rest,
+                cluster=size,
+                explicit=found is not None,
+                stack_bytes=device.stack_bytes,
+            )
             count = places(program, wanted, device.gpu, portable)
             self._geometries[key] = replace(wanted, places=count)
         return self._geometries[key]

@@ -44,8 +44,7 @@ def load(
             raise InputError(source, "", f"cannot read: {reason}") from error
     tree = parse(text, name)
     if not lazy:
-        shared = device.gpu.shared
-        check(tree, shared.bytes - shared.reserved_per_cta)
+        check(tree, device.gpu.shared.most_cta_bytes)
     return PtxModule(device, tree, text, variables)
 
 

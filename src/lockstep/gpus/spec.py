@@ -120,12 +120,18 @@ class SharedMemory(Spec, kw_only=True):
     """Banked scratchpad."""
 
     bytes: _int(0, 1 << 24, "bytes", "largest amount an SM's CTAs can have together")
+    cta_bytes: _int(0, 1 << 24, "bytes", "largest amount of one CTA that opts in") = 49152
     reserved_per_cta: _int(0, 65536, "bytes", "taken by the system for each CTA") = 0
     granularity: _int(1, 65536, "bytes", "allocation granularity") = 256
     banks: _int(1, 256, "banks", "banks") = 32
     bank_bytes: _int(1, 64, "bytes", "width of a bank") = 4
     latency: _int(2, 4096, "cycles", "load-to-use without conflicts")
     remote_latency: _int(2, 4096, "cycles", "the same of another CTA of the cluster") = 180
+
+    @property
+    def most_cta_bytes(self) -> int:
+        """Static and dynamic shared memory of one CTA at most, in what an SM has."""
+        return max(min(self.cta_bytes, self.bytes - self.reserved_per_cta), 0)
 
 
 class L1(Spec, kw_only=True):
@@ -274,6 +280,7 @@ class Dram(Spec, kw_only=True):
     """Device memory: one controller a channel."""
 
     standard: Annotated[str, Meta(description="table of timing constraints, by name")]
+    capacity: _int(1, 1024, "GiB", "memory of the device, as programs see it") = 16
     channels: _int(1, 1024, "channels", "channels, each with its L2 slices")
     clock_mhz: _float(1, 40000, "MHz", "command clock")
     bus_bytes: _int(1, 256, "bytes", "data bus of a channel")

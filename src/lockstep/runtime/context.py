@@ -7,8 +7,9 @@ import numpy as np
 
 from lockstep.device import Module, Stopped, Stream
 from lockstep.device.cluster import ClusterError
+from lockstep.device.limits import StackError, check_stack
 from lockstep.errors import LockstepError, WorkloadError
-from lockstep.frontend.cuda.calls import Call, key
+from lockstep.frontend.cuda.calls import Call, Limit, key
 from lockstep.frontend.exec.faults import LaunchError
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.runtime import tensor_maps
@@ -28,6 +29,7 @@ class Context(Memory):
     def __init__(self, simulator: Simulator):
         super().__init__(simulator)
         self.broken: Status | None = None
+        self.stack_bytes = 0  # of a thread, that the program asked for
         self._next = FIRST_HANDLE
         self._modules: dict[int, Module] = Handles()
         self._images: dict[int, bytes] = Handles()  # of the modules
@@ -48,6 +50,9 @@ class Context(Memory):
             raise self._break(error) from error
         except LockstepError as error:
             raise Refused(status_of(error), error) from error
+        except MemoryError as error:
+            problem = f"not enough memory: {error}"
+            raise Refused(Status.OUT_OF_MEMORY, problem) from error
 
     def finish(self, answer: Answer) -> None:
         """Do what is left of a call; a kernel's failure shows up in the next one."""
@@ -90,7 +95,28 @@ class Context(Memory):
         """Free everything the program has."""
         self.device.synchronize()
         self.free_memory()
-        self.broken = None
+        self.broken, self.stack_bytes = None, 0
+        return Answer()
+
+    def set_limit(self, fields: dict, data: bytes) -> Answer:
+        """Change the stack of the program's threads, or what kernels may allocate by ``malloc``.
+
+        A stack is never smaller than the device's own.
+        """
+        device, size = self.device, fields["value"]
+        if fields["limit"] == Limit.STACK:
+            try:
+                self.stack_bytes = check_stack(size, device.gpu, device.memory.capacity)
+            except StackError as error:
+                raise Refused(Status.OUT_OF_MEMORY, error) from error
+            except LockstepError as error:
+                raise Refused(Status.INVALID_VALUE, error) from error
+        elif fields["limit"] == Limit.HEAP:
+            if size > device.memory.capacity:
+                raise Refused(Status.OUT_OF_MEMORY)
+            device.services.heap_bytes = size
+        else:
+            raise Refused(Status.INVALID_VALUE)
         return Answer()
 
     def unsupported(self, fields: dict, data: bytes) -> Answer:
@@ -234,6 +260,7 @@ class Context(Memory):
         stream = self._stream(fields["stream"])
         if fields["cooperative"]:
             geometry = replace(geometry, workspace=self.workspace(stream))
+        geometry = replace(geometry, stack_bytes=max(self.stack_bytes, geometry.stack_bytes))
         return Answer(then=lambda: self.simulator.launch(entry, geometry, data, stream))
 
     # Streams and events

@@ -9,7 +9,7 @@ from lockstep.frontend.cuda.calls import Allocation
 from lockstep.frontend.exec.memory import DeviceMemoryError
 from lockstep.frontend.exec.resident import WORKSPACE_BYTES
 from lockstep.frontend.exec.textures import remove
-from lockstep.runtime import textures
+from lockstep.runtime import host, textures
 from lockstep.runtime.answers import Answer, Handles, Refused
 from lockstep.runtime.simulator import Simulator
 from lockstep.runtime.status import Status
@@ -37,6 +37,7 @@ class Memory:
         self.simulator, self.device = simulator, simulator.device
         self._allocations: dict[int, Allocation] = Handles()
         self._textures: set[int] = set()
+        self._warned = False
         self._workspaces: dict[Stream, int] = {}  # of cooperative launches
 
     def unannounced(self) -> list[tuple[int, int]]:
@@ -70,6 +71,12 @@ class Memory:
             return Answer((0,))
         address = self.device.memory.allocate(fields["size"])
         self._allocations[address] = kind
+        if not self._warned and self.device.memory.used > host.memory_bytes():
+            self._warned = True
+            self.simulator.report(
+                f"{self.device.memory.used} bytes of device memory are allocated and this host has "
+                f"{host.memory_bytes()}: if all are used, the system may end lockstep"
+            )
         return Answer((address,))
 
     def free(self, fields: dict, data: bytes) -> Answer:

@@ -9,6 +9,7 @@ from lockstep.isa.instruction import MOST_THREADS, WARP_SIZE
 from lockstep.workload import MOST_BLOCK, MOST_GRID
 
 COUNT = 160  # attributes are numbered below this
+SHARED_WITHOUT_OPTING_IN = 48 << 10  # bytes a block: CUDA C++ Programming Guide
 
 # Limits of the programming model: CUDA C++ Programming Guide, "Technical Specifications per Compute
 # Capability" (the values are the same for 7.0 and later), and of textures: the same, table of
@@ -17,7 +18,6 @@ _FIXED = {
     1: MOST_THREADS,
     **dict(zip((2, 3, 4), MOST_BLOCK)),
     **dict(zip((5, 6, 7), MOST_GRID)),
-    8: 49152,  # shared memory a block, without opting in
     9: 65536,  # constant memory
     10: WARP_SIZE,
     11: 2**31 - 1,  # pitch of a copy
@@ -55,7 +55,6 @@ _PRESENT = {
 def attributes(gpu: GPU) -> np.ndarray:
     """The device attributes, int32 by their ``CUdevice_attribute``; 0 where there is none."""
     version = max(architectures(gpu))
-    largest = gpu.shared.bytes - gpu.shared.reserved_per_cta
     values = {
         **_FIXED,
         **_PRESENT,
@@ -71,7 +70,8 @@ def attributes(gpu: GPU) -> np.ndarray:
         81: gpu.shared.bytes,
         82: gpu.sm.registers,
         87: 2 if version in (60, 70, 80, 90, 100) else 32,
-        97: largest,
+        8: min(SHARED_WITHOUT_OPTING_IN, gpu.shared.most_cta_bytes),
+        97: gpu.shared.most_cta_bytes,
         106: gpu.sm.ctas,
         111: gpu.shared.reserved_per_cta,
         120: version >= ARCHITECTURE,  # clusters

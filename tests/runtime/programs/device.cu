@@ -39,6 +39,18 @@ int main() {
     CK(cudaDeviceGetLimit(&v, cudaLimitStackSize));
     OK(v == 4096);
     IS(cudaDeviceSetLimit((cudaLimit)77, 1), cudaErrorUnsupportedLimit);
+    size_t free, total;
+    CK(cudaMemGetInfo(&free, &total));
+    CK(cudaGetDeviceProperties(&p, 0));
+    OK(total == p.totalGlobalMem && total == 80ull << 30 && free <= total);
+    void *most;
+    IS(cudaMalloc(&most, total + 1), cudaErrorMemoryAllocation);
+    CK(cudaMalloc(&most, total / 2));
+    CK(cudaMemset((char *)most + total / 2 - 64, 1, 64));
+    size_t left;
+    CK(cudaMemGetInfo(&left, &total));
+    OK(free - left >= total / 2);
+    CK(cudaFree(most));
     int lo, hi;
     CK(cudaDeviceGetStreamPriorityRange(&lo, &hi));
     unsigned f;

@@ -69,6 +69,7 @@ def shared_and_l1(draft: Draft) -> None:
         if option := options.get("gpgpu_shmem_option"):
             sizes = sorted({size * 1024 for size in option.integers(",")})
             draft.set("l1.carveouts", sizes, option)
+    draft.set("shared.cta_bytes", draft.values["shared.bytes"])
 
 
 def _tags(draft: Draft, level: str, cache: dict[str, str], option: Option) -> None:

@@ -53,6 +53,14 @@ class Call(IntEnum):
     ENCODE_TENSOR_MAP = 28
     MOVE_TENSOR_MAP = 29
     CLUSTERS = 30
+    SET_LIMIT = 31
+
+
+class Limit(IntEnum):
+    """The limits (``cudaLimit``, ``CUlimit``) on which something depends here."""
+
+    STACK = 0
+    HEAP = 2
 
 
 class Allocation(IntEnum):
@@ -196,6 +204,7 @@ FORMS: dict[Call, Form] = {
         data="i64 sizes, strides, steps, then the box or both corners: five numbers each",
         reply_data="the tensor map",
     ),
+    Call.SET_LIMIT: Form(("limit", "value")),
     Call.MOVE_TENSOR_MAP: Form(
         ("address",), data="the tensor map", reply_data="the tensor map of another address"
     ),
@@ -244,6 +253,7 @@ def c_header() -> str:
     lines = ["#pragma once", "#include <stdint.h>", f"#define CALLS_KEY {key()}ull"]
     lines += [f"#define CALL_{call.name} {call:d}" for call in Call]
     lines += [f"#define ALLOCATION_{kind.name} {kind:d}" for kind in Allocation]
+    lines += [f"#define LIMIT_{limit.name} {limit:d}" for limit in Limit]
     for call, form in FORMS.items():
         for kind, names in (("request", form.request), ("reply", form.reply)):
             body = " ".join(f"uint64_t {name};" for name in names)

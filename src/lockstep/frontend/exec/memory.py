@@ -20,7 +20,7 @@ from lockstep.frontend.exec.state import ALLOCATION
 BASE = 0x7000_0000_0000  # below where Linux places a process's own mappings
 ALIGNMENT = 256  # bytes, as cudaMalloc gives
 LONGEST = 1 << 40  # bytes reserved at most
-_NORESERVE = 0x4000
+NORESERVE = 0x4000
 _FIXED_NOREPLACE = 0x100000
 
 
@@ -182,7 +182,7 @@ def _reserve(capacity: int, file: int) -> int:
             ctypes.c_void_p(wanted),
             ctypes.c_size_t(capacity),
             mmap.PROT_READ | mmap.PROT_WRITE,
-            kind | _NORESERVE | _FIXED_NOREPLACE,
+            kind | NORESERVE | _FIXED_NOREPLACE,
             file,
             ctypes.c_long(0),
         )
@@ -190,4 +190,7 @@ def _reserve(capacity: int, file: int) -> int:
             return address
         if address not in (None, ctypes.c_void_p(-1).value):
             _libc().munmap(ctypes.c_void_p(address), ctypes.c_size_t(capacity))
-    raise DeviceMemoryError(f"cannot reserve {capacity} bytes of address space for device memory")
+    raise DeviceMemoryError(
+        f"cannot reserve {capacity} bytes of address space for device memory (is there a limit, as "
+        "by `ulimit -v`?): ask for less by --memory or memory_bytes="
+    )

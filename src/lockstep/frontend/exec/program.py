@@ -5,6 +5,9 @@ from enum import IntEnum, IntFlag
 
 import numpy as np
 
+SERVICES = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
+"""Functions that kernels ask the host for; their places are their numbers."""
+
 
 class Ending(IntEnum):
     """What the lanes that a block's function returns do at its end; the others go to `next`."""
@@ -92,7 +95,7 @@ class Program:
     functions: list[str]  # symbol of each block in the object code
     register_bytes: int  # of the slots of one warp
     local_bytes: int  # of one thread, without the stack of recursive functions
-    shared_bytes: int  # static, of one CTA
+    shared_bytes: int  # static, of one CTA, without the reserved ones
     sites: list[tuple[int, int]]  # of each memory site: static index of its instruction, Window
     symbols: list[str]  # names in the table of symbol addresses
     file: str = ""  # where its text comes from, for messages
@@ -102,6 +105,7 @@ class Program:
     origins: list["Origin"] = field(default_factory=list)  # of each static instruction
     registers: int = 0  # of a thread, for occupancy
     entry: int = 0
+    reserved_shared: int = 0  # bytes at the start of shared memory that are the system's
     cleared_bytes: int = 0  # of the slots: those that a program may read before it writes them
     frame_bytes: int = 0  # largest frame of recursive functions on a thread's stack
     guarded: np.ndarray | None = None  # bool, of each static instruction; None = nothing counts

@@ -16,7 +16,7 @@ from lockstep.frontend.exec.machine import (
     RUNNING,
     Machine,
 )
-from lockstep.frontend.exec.memory import DeviceMemory
+from lockstep.frontend.exec.memory import NORESERVE, DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import (
     COUNTER,
@@ -34,6 +34,7 @@ from lockstep.frontend.exec.state import (
     WINDOW_BYTES,
 )
 
+STACK_BYTES = 16384  # of a thread, for recursive functions, where nobody asks for more
 LARGE = 1 << 16  # bytes for which memory is mapped; np.zeros may clear them
 WORKSPACE_BYTES = 8  # what cooperative_groups::this_grid().sync() uses: a word of its own, a count
 NO_ALLOCATION = 1 << 62  # where a site looks that has accessed nothing yet
@@ -47,7 +48,7 @@ class Geometry:
 
     ``workspace``: device address of the barrier of the grid, 0 if the launch is not cooperative. It
     has WORKSPACE_BYTES, which are zero before the first launch; a launch leaves them ready for
-    another one.
+    another one. ``stack_bytes``: of a thread, for recursive functions.
     """
 
     grid: tuple[int, int, int]
@@ -57,6 +58,7 @@ class Geometry:
     workspace: int = 0
     cluster: tuple[int, int, int] = (1, 1, 1)
     explicit: bool = False
+    stack_bytes: int = STACK_BYTES
 
     @property
     def threads(self) -> int:
@@ -93,7 +95,7 @@ class Geometry:
     @property
     def shape(self) -> tuple:
         """What the state of resident CTAs depends on."""
-        return self.block, self.dynamic_shared, self.room
+        return self.block, self.dynamic_shared, self.room, self.stack_bytes
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,6 @@ class Limits:
     """What bounds a launch, beside the GPU."""
 
     instructions: int | None = None  # that the warps of a launch may execute; None = no limit
-    stack_bytes: int = 16384  # of a thread, for recursive functions
     sms: int = 1  # as the kernel sees them
 
 
@@ -113,10 +114,18 @@ def aligned(count: int, dtype, alignment: int = 64) -> np.ndarray:
     dtype = np.dtype(dtype)
     size = count * dtype.itemsize
     if size >= LARGE:
-        return np.frombuffer(mmap.mmap(-1, size), dtype)
+        return np.frombuffer(_mapped(size), dtype)
     raw = np.zeros(size + alignment, np.uint8)
     start = -raw.ctypes.data % alignment
     return raw[start : start + size].view(dtype)
+
+
+def _mapped(size: int) -> mmap.mmap:
+    """Memory that the system does not set aside: deep stacks are seldom used to their end."""
+    try:
+        return mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | NORESERVE)
+    except OSError as error:
+        raise MemoryError(f"{size} bytes for the CTAs of a launch: {error.strerror}") from error
 
 
 class Resident:
@@ -133,9 +142,11 @@ class Resident:
     ):
         """``functions``: address of each block. ``table``: the allocations of device memory."""
         self.program, self.geometry = program, geometry
-        self._local_bytes = program.thread_bytes(limits.stack_bytes)
+        self._local_bytes = program.thread_bytes(geometry.stack_bytes)
         rows = geometry.room * geometry.warps
-        self._shared_bytes = program.shared_bytes + geometry.dynamic_shared
+        self._shared_bytes = (
+            program.reserved_shared + program.shared_bytes + geometry.dynamic_shared
+        )
         self._shared_stride = max(-(-self._shared_bytes // 64) * 64, 64)
         self._shared = aligned(geometry.room * self._shared_stride, np.uint8)
         self._local = aligned(rows * LANES * max(self._local_bytes, 16), np.uint8)

@@ -1,7 +1,9 @@
-"""What kernels ask the host for: printf, malloc and free, assert."""
+"""What kernels ask the host for: printf, malloc and free, assert, conditions of graphs."""
 
 import ctypes
 import sys
+
+import numpy as np
 
 from lockstep.frontend.exec.faults import place_of, thread_error
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
@@ -35,7 +37,8 @@ class Services:
         machine = resident.machine
         w = int(machine.running[0].warp)
         warp = machine.warps[w]
-        service = (self._print, self._allocate, self._free, self._fail)[int(warp.host_call)]
+        services = (self._print, self._allocate, self._free, self._fail, self._set_condition)
+        service = services[int(warp.host_call)]
         calls = [
             Call(self, resident, w, lane)
             for lane in range(LANES)
@@ -90,6 +93,19 @@ class Services:
             f"{file}:{call.argument(2)}: {function}: block: [{block}], thread: [{thread}] "
             f"Assertion `{message}` failed.\n"
         )
+        return 0
+
+    def _set_condition(self, call: "Call") -> int:
+        """``void cudaGraphSetConditional(handle, unsigned)``: a handle is the address of its value.
+
+        See the shim's graph_conditions.c, which decides by it what a graph goes on with.
+        """
+        handle, value = call.argument(0), call.argument(1) & 0xFFFFFFFF
+        try:
+            self.memory.view(handle, 4).view(np.uint32)[0] = value
+        except DeviceMemoryError:
+            message = f"{handle:#x} is the handle of no conditional node"
+            raise call.error("illegal_address", message, address=handle) from None
         return 0
 
 

@@ -114,7 +114,7 @@ API int cudaGetDeviceFlags(unsigned *flags) {
 }
 
 API int cudaDeviceReset(void) {
-    return report(gpu_call(CALL_RESET, NULL, 0, NULL, 0, &(struct reply){0}));
+    return report(device_reset());
 }
 
 API int cudaThreadExit(void) {

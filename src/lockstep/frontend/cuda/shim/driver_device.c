@@ -145,7 +145,7 @@ API int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
 
 API int cuDevicePrimaryCtxReset(int device) {
     int status = check(device);
-    return status ? status : gpu_call(CALL_RESET, NULL, 0, NULL, 0, &(struct reply){0});
+    return status ? status : device_reset();
 }
 ALSO(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset);
 

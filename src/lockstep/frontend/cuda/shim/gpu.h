@@ -184,6 +184,7 @@ struct error {
 const struct error *error_find(int number); // NULL if there is none
 int limit_get(size_t *value, int limit);
 int limit_set(int limit, size_t value);
+int device_reset(void); // the limits are those of a new context, too
 int pool_get(int attribute, void *value);
 int pool_set(int attribute, const void *value);
 

@@ -6,6 +6,7 @@
 #include "gpu.h"
 
 enum { SHARED_PER_BLOCK = 8, MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76, SHARED_OPT_IN = 97 };
+enum { SHARED_PER_SM = 81, SHARED_RESERVED = 111, SHARED_UNIT = 128 };
 enum { CLUSTER_LAUNCH = 120 };
 enum { WARP = 32, PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 };
 
@@ -204,9 +205,11 @@ int kernel_shared_room(struct kernel *kernel, int ctas, size_t *bytes) {
     if (status || ctas < 1) {
         return status ? status : INVALID_VALUE;
     }
-    size_t share = (size_t)gpu_attribute(SHARED_OPT_IN) / (size_t)ctas;
-    size_t taken = kernel->facts.shared_bytes;
+    size_t share = (size_t)gpu_attribute(SHARED_PER_SM) / (size_t)ctas / SHARED_UNIT * SHARED_UNIT;
+    size_t taken = kernel->facts.shared_bytes + (size_t)gpu_attribute(SHARED_RESERVED);
+    size_t most = (size_t)gpu_attribute(SHARED_OPT_IN) - kernel->facts.shared_bytes;
     *bytes = share > taken ? share - taken : 0;
+    *bytes = *bytes < most ? *bytes : most;
     return SUCCESS;
 }
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from lockstep.errors import InputError
-from lockstep.frontend.exec.program import Ending
+from lockstep.frontend.exec.program import SERVICES, Ending
 from lockstep.frontend.exec.ptx.opcodes import Opcode, find, written
 from lockstep.frontend.exec.ptx.refusals import refusal
 from lockstep.isa.ptx.syntax import (
@@ -17,9 +17,6 @@ from lockstep.isa.ptx.syntax import (
     Position,
     Register,
 )
-
-HOST_FUNCTIONS = ("vprintf", "malloc", "free", "__assertfail")
-"""Functions that CUDA provides; the numbers of the services are their places."""
 
 _ENDINGS = {
     "bra": Ending.JUMP,
@@ -98,9 +95,9 @@ def refusal_at(module: Module, place: Position, message: str) -> InputError:
 def service_of(call: Instruction) -> int | None:
     """The service that a call asks the host for, or None for other calls."""
     callee = call.operands[0].callee
-    if isinstance(callee, Register) or callee.name not in HOST_FUNCTIONS:
+    if isinstance(callee, Register) or callee.name not in SERVICES:
         return None
-    return HOST_FUNCTIONS.index(callee.name)
+    return SERVICES.index(callee.name)
 
 
 def ending_of(instruction: Instruction) -> Ending | None:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from lockstep.frontend.exec.program import Ending
-from lockstep.frontend.exec.sass.image import SERVICES
+from lockstep.frontend.exec.program import SERVICES, Ending
 from lockstep.frontend.exec.sass.opcodes import asks_barriers, polls
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Register, Target

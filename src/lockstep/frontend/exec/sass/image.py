@@ -9,10 +9,9 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from lockstep.frontend.exec.program import SERVICES
 from lockstep.isa.sass.binary import Function, Symbol
 from lockstep.isa.sass.encoding.instruction import BYTES
-
-SERVICES = ("vprintf", "malloc", "free", "__assertfail")  # numbers are those of exec/services.py
 
 JUMP_TABLES = 2  # constant bank
 

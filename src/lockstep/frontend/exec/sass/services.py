@@ -1,4 +1,4 @@
-"""Calls of the host: printf, malloc, free, assert, with the registers of the calling convention.
+"""Calls of the host, such as printf and malloc, with the registers of the calling convention.
 
 Arguments are in R4 and up, 64-bit ones in even pairs; the result is in R4; R20 and R21 hold the
 return address (seen in code that nvcc makes for sm_70 to sm_90).
@@ -16,8 +16,9 @@ _ARGUMENTS = {  # register and words of each argument, by service
     1: ((4, 2),),
     2: ((4, 2),),
     3: ((4, 2), (6, 2), (8, 1), (10, 2), (12, 2)),
+    4: ((4, 2), (6, 1)),
 }
-_RESULT_WORDS = {0: 1, 1: 2, 2: 0, 3: 0}
+_RESULT_WORDS = {0: 1, 1: 2, 2: 0, 3: 0, 4: 0}
 _RESULT, _RETURN = 4, 20
 
 

@@ -61,6 +61,7 @@ class Source:
     lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
     local_bytes: int = 0
     shared_bytes: int = 0
+    reserved_shared: int = 0
 
 
 class Translation(translation.Translation):
@@ -187,6 +188,7 @@ class Translation(translation.Translation):
             "register_bytes": self.slots.bytes,
             "local_bytes": source.local_bytes,
             "shared_bytes": source.shared_bytes,
+            "reserved_shared": source.reserved_shared,
             "sites": self.shared.sites,
             "symbols": list(self.shared.banks),
             "entry": 0,

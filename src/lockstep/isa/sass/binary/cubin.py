@@ -26,6 +26,9 @@ DAMAGE = (ELFError, ValueError, KeyError, IndexError, AttributeError, TypeError,
 SECOND_LAYOUT = 8  # ABI version from which the architecture is in bits 8-15 of the flags
 OTHER = 5  # byte of a symbol: its other field
 ENTRY = 0x10  # bit of a symbol's other field: the function is a kernel
+# From sm_90 on, addresses of shared memory begin with what the system keeps for itself: a kernel's
+# section counts it, variables follow it. (Sections of nvcc 13.0 and of Triton's ptxas 12.8.)
+RESERVED_SHARED, FIRST_RESERVED = 1024, 90
 _TEXT, _SHARED, _CONSTANT = ".text.", ".nv.shared.", ".nv.constant"
 _REGISTER_SHIFT, _BARRIER_SHIFT = 24, 20
 _FUNCTION, _OBJECT = "STT_FUNC", "STT_OBJECT"
@@ -57,8 +60,9 @@ class Function(msgspec.Struct, frozen=True):
     ``most_threads``: in a block, if it was compiled for that many. ``cluster``: the CTAs of the
     clusters that it must be launched in.
     ``parameter_base`` is where in constant bank 0 the parameters begin, ``constants`` the
-    function's own banks by number. Sizes are bytes: ``shared_bytes`` a CTA, ``local_bytes`` and
-    ``stack_bytes`` a thread, the latter 0 where calls may be nested to any depth.
+    function's own banks by number. Sizes are bytes: ``shared_bytes`` a CTA, after the first
+    ``reserved_shared``, which are the system's; ``local_bytes`` and ``stack_bytes`` a thread, the
+    latter 0 where calls may be nested to any depth.
     """
 
     name: str
@@ -67,6 +71,7 @@ class Function(msgspec.Struct, frozen=True):
     is_kernel: bool = True
     barriers: int = 0
     shared_bytes: int = 0
+    reserved_shared: int = 0
     local_bytes: int = 0
     stack_bytes: int = 0
     parameter_base: int = 0
@@ -129,7 +134,7 @@ def _read(elf: ELFFile, architecture: int, path: Path) -> Cubin:
     kernels = _kernel_names(elf)
     values = _values(_info(sections, ".nv.info", path), _names_by_number(elf))
     functions = tuple(
-        _function(section, sections, kernels, values, path)
+        _function(section, sections, kernels, values, path, architecture)
         for name, section in sections.items()
         if name.startswith(_TEXT)
     )
@@ -152,10 +157,13 @@ def _function(
     kernels: set[str],
     values: dict[tuple[int, str], int],
     path: Path,
+    architecture: int,
 ) -> Function:
     name = section.name.removeprefix(_TEXT)
     own = _info(sections, f".nv.info.{name}", path)
     shared = sections.get(_SHARED + name)
+    size_of_shared = shared["sh_size"] if shared is not None else 0
+    reserved = min(RESERVED_SHARED, size_of_shared) if architecture >= FIRST_RESERVED else 0
     found = {a.number: a for a in own}
     cbank = found.get(information.CBANK)
     place = int.from_bytes(cbank.payload[4:6], "little") if cbank else 0
@@ -168,7 +176,8 @@ def _function(
         values.get((information.REGISTERS, name), 0) or section["sh_info"] >> _REGISTER_SHIFT,
         name in kernels,
         counted.payload[0] if counted else section["sh_flags"] >> _BARRIER_SHIFT & 0x7F,
-        shared["sh_size"] if shared is not None else 0,
+        size_of_shared - reserved,
+        reserved,
         values.get((information.FRAME_SIZE, name), 0),
         values.get((information.MIN_STACK_SIZE, name), 0) % information.UNKNOWN,
         place,
