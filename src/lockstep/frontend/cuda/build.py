@@ -38,7 +38,11 @@ RUNTIME_SOURCES = (
     "capture.c",
     "graphs.c",
     "graph_nodes.c",
+    "graph_edges.c",
     "graph_work.c",
+    "graph_memory.c",
+    "graph_conditions.c",
+    "graph_parameters.c",
 )
 DRIVER_SOURCES = (
     "driver_device.c",

@@ -1,20 +1,24 @@
 // Stream capture: what a program enqueues in a stream that is captured becomes a node of a graph. A
 // stream that waits for an event of a captured stream is captured with it. The nodes of a graph keep
-// the order of their calls, each after the one before.
+// the order of their calls, each after the one before, unless the program says what comes next.
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "graph.h"
 
+enum { ADD_DEPENDENCIES = 0 }; // cudaStreamUpdateCaptureDependenciesFlags
 enum { CAPTURING = 1, MOST = 256, ILLEGAL_STATE = 401, UNSUPPORTED_CAPTURE = 900 };
 
 // Streams that are captured, and events that were recorded in them, with their graph.
 static struct captured {
     uint64_t handle;
     struct graph *graph;
-    struct node *newest; // of the graph, in the entry of the stream where capturing began
-    bool began;
+    bool began;           // capturing began in this stream; its entry has the following
+    struct node **after;  // which the next node waits for
+    size_t after_count;
+    unsigned long long id;
 } captured[MOST];
 static size_t count;
 static unsigned long long captures;
@@ -44,7 +48,7 @@ static bool enter(uint64_t handle, struct graph *graph, bool began) {
         return false;
     }
     known = known ? known : &captured[count++];
-    *known = (struct captured){handle, graph, NULL, began};
+    *known = (struct captured){.handle = handle, .graph = graph, .began = began};
     return true;
 }
 
@@ -55,10 +59,20 @@ bool capture_active(uint64_t stream) {
     return active;
 }
 
+static void set_after(struct captured *first, struct node *const *after, size_t count, bool keep) {
+    size_t old = keep ? first->after_count : 0;
+    first->after = realloc(first->after, (old + count + 1) * sizeof *first->after);
+    if (count) {
+        memcpy(first->after + old, after, count * sizeof *after);
+    }
+    first->after_count = old + count;
+}
+
 static int add(uint64_t stream, struct work work) {
     pthread_mutex_lock(&lock);
     struct captured *first = beginning(find(stream)->graph);
-    first->newest = graph_add(first->graph, work, &first->newest, first->newest != NULL);
+    struct node *node = graph_add(first->graph, work, first->after, first->after_count);
+    set_after(first, &node, 1, false);
     pthread_mutex_unlock(&lock);
     return SUCCESS;
 }
@@ -101,6 +115,23 @@ int capture_call(stream_t stream, void (*function)(void *), void *data) {
     return add(handle_of(stream), (struct work){.kind = CALL_NODE, .of.call = call});
 }
 
+int capture_allocate(stream_t stream, size_t bytes, void **address) {
+    struct allocation_parameters given = {.bytes = bytes};
+    struct work work;
+    int status = work_allocation(&work, &given);
+    *address = given.address;
+    return report(status ? status : add(handle_of(stream), work));
+}
+
+int capture_free(stream_t stream, void *address) {
+    struct work work;
+    pthread_mutex_lock(&lock);
+    const struct graph *graph = find(handle_of(stream))->graph;
+    pthread_mutex_unlock(&lock);
+    int status = work_release(&work, graph, address);
+    return report(status ? status : add(handle_of(stream), work));
+}
+
 bool capture_event(stream_t stream, event_t event) {
     pthread_mutex_lock(&lock);
     const struct captured *from = find(handle_of(stream));
@@ -118,16 +149,33 @@ bool capture_wait(stream_t stream, event_t event) {
 }
 
 // The mode says which other calls are illegal meanwhile: none is here.
-API int cudaStreamBeginCapture(stream_t stream, int mode) {
-    (void)mode;
+static int begin(stream_t stream, struct graph *graph, struct node *const *after, size_t n) {
     if (!stream) {
-        return report(UNSUPPORTED_CAPTURE);
+        return UNSUPPORTED_CAPTURE;
     }
     pthread_mutex_lock(&lock);
-    bool fresh = !find(handle_of(stream)) && enter(handle_of(stream), graph_new(), true);
-    captures += fresh;
+    bool fresh = !find(handle_of(stream)) && (!graph || !beginning(graph));
+    graph = fresh && !graph ? graph_new() : graph;
+    fresh = fresh && enter(handle_of(stream), graph, true);
+    if (fresh) {
+        struct captured *first = find(handle_of(stream));
+        set_after(first, after, n, false);
+        first->id = ++captures;
+    }
     pthread_mutex_unlock(&lock);
-    return fresh ? SUCCESS : report(ILLEGAL_STATE);
+    return fresh ? SUCCESS : ILLEGAL_STATE;
+}
+
+API int cudaStreamBeginCapture(stream_t stream, int mode) {
+    (void)mode;
+    return report(begin(stream, NULL, NULL, 0));
+}
+
+API int cudaStreamBeginCaptureToGraph(stream_t stream, struct graph *graph,
+                                      struct node *const *after, const void *edges, size_t nodes,
+                                      int mode) {
+    (void)edges, (void)mode;
+    return report(graph ? begin(stream, graph, after, nodes) : INVALID_VALUE);
 }
 
 API int cudaStreamEndCapture(stream_t stream, struct graph **graph) {
@@ -138,6 +186,8 @@ API int cudaStreamEndCapture(stream_t stream, struct graph **graph) {
     for (size_t k = 0; k < count; k++) {
         if (!*graph || captured[k].graph != *graph) {
             captured[kept++] = captured[k];
+        } else {
+            free(captured[k].after);
         }
     }
     count = kept;
@@ -150,14 +200,95 @@ API int cudaStreamIsCapturing(stream_t stream, int *capturing) {
     return SUCCESS;
 }
 
-// Programs of CUDA 11 and 12 ask for less; later parameters are not touched for them.
-API int cudaStreamGetCaptureInfo(stream_t stream, int *capturing, unsigned long long *id) {
-    int status = cudaStreamIsCapturing(stream, capturing);
-    if (id) {
-        *id = captures;
+// What is known of a stream: each place may be NULL, and where nothing is captured only the first is
+// filled in.
+struct information {
+    int *capturing;
+    unsigned long long *id;
+    struct graph **graph;
+    struct node ***after;
+    const void **edges;
+    size_t *count;
+};
+
+static int inform(stream_t stream, struct information to) {
+    pthread_mutex_lock(&lock);
+    const struct captured *known = find(handle_of(stream));
+    const struct captured *first = known ? beginning(known->graph) : NULL;
+    if (to.capturing) {
+        *to.capturing = first ? CAPTURING : 0;
     }
-    return status;
+    if (first && to.id) {
+        *to.id = first->id;
+    }
+    if (first && to.graph) {
+        *to.graph = first->graph;
+    }
+    if (first && to.after) {
+        *to.after = first->after;
+    }
+    if (to.edges) {
+        *to.edges = NULL; // all edges are plain ones
+    }
+    if (first && to.count) {
+        *to.count = first->after_count;
+    }
+    pthread_mutex_unlock(&lock);
+    return to.capturing ? SUCCESS : report(INVALID_VALUE);
 }
+
+API int cudaStreamGetCaptureInfo_v3(stream_t stream, int *capturing, unsigned long long *id,
+                                    struct graph **graph, struct node ***after, const void **edges,
+                                    size_t *nodes) {
+    return inform(stream, (struct information){capturing, id, graph, after, edges, nodes});
+}
+
+#if RUNTIME < 13
+API int cudaStreamGetCaptureInfo(stream_t stream, int *capturing, unsigned long long *id) {
+    return inform(stream, (struct information){.capturing = capturing, .id = id});
+}
+#else
+API int cudaStreamGetCaptureInfo(stream_t stream, int *capturing, unsigned long long *id,
+                                 struct graph **graph, struct node ***after, const void **edges,
+                                 size_t *nodes) {
+    return inform(stream, (struct information){capturing, id, graph, after, edges, nodes});
+}
+#endif
+
+API int cudaStreamGetCaptureInfo_v2(stream_t stream, int *capturing, unsigned long long *id,
+                                    struct graph **graph, struct node ***after, size_t *nodes) {
+    return inform(stream, (struct information){capturing, id, graph, after, NULL, nodes});
+}
+
+static int update(stream_t stream, struct node **after, size_t n, unsigned flags) {
+    pthread_mutex_lock(&lock);
+    const struct captured *known = find(handle_of(stream));
+    struct captured *first = known ? beginning(known->graph) : NULL;
+    if (first) {
+        set_after(first, after, n, flags == ADD_DEPENDENCIES);
+    }
+    pthread_mutex_unlock(&lock);
+    return report(first ? SUCCESS : ILLEGAL_STATE);
+}
+
+API int cudaStreamUpdateCaptureDependencies_v2(stream_t stream, struct node **after,
+                                               const void *edges, size_t n, unsigned flags) {
+    (void)edges;
+    return update(stream, after, n, flags);
+}
+
+#if RUNTIME < 13
+API int cudaStreamUpdateCaptureDependencies(stream_t stream, struct node **after, size_t n,
+                                            unsigned flags) {
+    return update(stream, after, n, flags);
+}
+#else
+API int cudaStreamUpdateCaptureDependencies(stream_t stream, struct node **after,
+                                            const void *edges, size_t n, unsigned flags) {
+    (void)edges;
+    return update(stream, after, n, flags);
+}
+#endif
 
 API int cudaThreadExchangeStreamCaptureMode(int *mode) {
     *mode = 0;

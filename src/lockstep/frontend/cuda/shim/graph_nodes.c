@@ -14,8 +14,7 @@ static int add(struct node **out, struct graph *graph, struct node **after, size
     return SUCCESS;
 }
 
-// In a graph that can be launched the copy of the node is meant; `graph` is NULL in other cases.
-static int set(struct graph *graph, struct node *node, struct work work) {
+int node_replace(struct graph *graph, struct node *node, struct work work) {
     struct node *found = graph ? graph_copy_of(graph, node) : node;
     if (!found || found->work.kind != work.kind) {
         work_free(&work);
@@ -39,7 +38,7 @@ API int cudaGraphExecKernelNodeSetParams(struct graph *graph, struct node *node,
                                          const struct kernel_parameters *parameters) {
     struct work work;
     int status = work_launch(&work, parameters);
-    return status ? report(status) : set(graph, node, work);
+    return status ? report(status) : node_replace(graph, node, work);
 }
 
 API int cudaGraphKernelNodeSetParams(struct node *node,
@@ -79,12 +78,12 @@ API int cudaGraphAddMemcpyNode(struct node **out, struct graph *graph, struct no
 }
 
 API int cudaGraphMemcpyNodeSetParams(struct node *node, const struct box_copy *copy) {
-    return set(NULL, node, boxed(copy));
+    return node_replace(NULL, node, boxed(copy));
 }
 
 API int cudaGraphExecMemcpyNodeSetParams(struct graph *graph, struct node *node,
                                          const struct box_copy *copy) {
-    return set(graph, node, boxed(copy));
+    return node_replace(graph, node, boxed(copy));
 }
 
 API int cudaGraphMemcpyNodeGetParams(struct node *node, struct box_copy *out) {
@@ -105,13 +104,13 @@ API int cudaGraphAddMemcpyNode1D(struct node **out, struct graph *graph, struct 
 API int cudaGraphMemcpyNodeSetParams1D(struct node *node, void *to, const void *source,
                                        size_t bytes, int kind) {
     (void)kind;
-    return set(NULL, node, work_copy_bytes(to, source, bytes));
+    return node_replace(NULL, node, work_copy_bytes(to, source, bytes));
 }
 
 API int cudaGraphExecMemcpyNodeSetParams1D(struct graph *graph, struct node *node, void *to,
                                            const void *source, size_t bytes, int kind) {
     (void)kind;
-    return set(graph, node, work_copy_bytes(to, source, bytes));
+    return node_replace(graph, node, work_copy_bytes(to, source, bytes));
 }
 
 API int cudaGraphAddMemcpyNodeToSymbol(struct node **out, struct graph *graph,
@@ -149,12 +148,12 @@ API int cudaGraphAddMemsetNode(struct node **out, struct graph *graph, struct no
 }
 
 API int cudaGraphMemsetNodeSetParams(struct node *node, const struct fill_parameters *fill) {
-    return set(NULL, node, filled(fill));
+    return node_replace(NULL, node, filled(fill));
 }
 
 API int cudaGraphExecMemsetNodeSetParams(struct graph *graph, struct node *node,
                                          const struct fill_parameters *fill) {
-    return set(graph, node, filled(fill));
+    return node_replace(graph, node, filled(fill));
 }
 
 API int cudaGraphMemsetNodeGetParams(struct node *node, struct fill_parameters *out) {
@@ -177,12 +176,12 @@ API int cudaGraphAddHostNode(struct node **out, struct graph *graph, struct node
 }
 
 API int cudaGraphHostNodeSetParams(struct node *node, const struct call_parameters *call) {
-    return set(NULL, node, called(call));
+    return node_replace(NULL, node, called(call));
 }
 
 API int cudaGraphExecHostNodeSetParams(struct graph *graph, struct node *node,
                                        const struct call_parameters *call) {
-    return set(graph, node, called(call));
+    return node_replace(graph, node, called(call));
 }
 
 API int cudaGraphHostNodeGetParams(struct node *node, struct call_parameters *out) {
@@ -202,7 +201,11 @@ API int cudaGraphAddEmptyNode(struct node **out, struct graph *graph, struct nod
 
 API int cudaGraphAddChildGraphNode(struct node **out, struct graph *graph, struct node **after,
                                    size_t count, struct graph *child) {
-    struct graph *copy = child ? graph_duplicate(child) : NULL;
+    if (child && graph_has_memory(child)) {
+        return report(NOT_SUPPORTED);
+    }
+    bool right = child && !graph_has(child, CONDITION_NODE);
+    struct graph *copy = right ? graph_duplicate(child) : NULL;
     struct work work = {.kind = GRAPH_NODE, .of.graph = copy};
     return copy ? add(out, graph, after, count, work) : report(INVALID_VALUE);
 }
@@ -220,4 +223,44 @@ API int cudaGraphAddEventRecordNode(struct node **out, struct graph *graph, stru
 API int cudaGraphAddEventWaitNode(struct node **out, struct graph *graph, struct node **after,
                                   size_t count, event_t event) {
     return add(out, graph, after, count, (struct work){.kind = WAIT_NODE, .of.event = event});
+}
+
+static int event_of(struct node *node, enum kind kind, event_t *event) {
+    if (!node || node->work.kind != kind) {
+        return report(INVALID_VALUE);
+    }
+    *event = node->work.of.event;
+    return SUCCESS;
+}
+
+API int cudaGraphEventRecordNodeGetEvent(struct node *node, event_t *event) {
+    return event_of(node, RECORD_NODE, event);
+}
+
+API int cudaGraphEventWaitNodeGetEvent(struct node *node, event_t *event) {
+    return event_of(node, WAIT_NODE, event);
+}
+
+API int cudaGraphExecEventRecordNodeSetEvent(struct graph *graph, struct node *node,
+                                             event_t event) {
+    return node_replace(graph, node, (struct work){.kind = RECORD_NODE, .of.event = event});
+}
+
+API int cudaGraphExecEventWaitNodeSetEvent(struct graph *graph, struct node *node, event_t event) {
+    return node_replace(graph, node, (struct work){.kind = WAIT_NODE, .of.event = event});
+}
+
+API int cudaGraphEventRecordNodeSetEvent(struct node *node, event_t event) {
+    return cudaGraphExecEventRecordNodeSetEvent(NULL, node, event);
+}
+
+API int cudaGraphEventWaitNodeSetEvent(struct node *node, event_t event) {
+    return cudaGraphExecEventWaitNodeSetEvent(NULL, node, event);
+}
+
+API int cudaGraphExecChildGraphNodeSetParams(struct graph *graph, struct node *node,
+                                             struct graph *child) {
+    struct graph *copy = child ? graph_duplicate(child) : NULL;
+    struct work work = {.kind = GRAPH_NODE, .of.graph = copy};
+    return copy ? node_replace(graph, node, work) : report(INVALID_VALUE);
 }

@@ -42,6 +42,27 @@ struct work work_copy_bytes(void *to, const void *source, size_t bytes) {
     return work;
 }
 
+int work_allocation(struct work *work, struct allocation_parameters *given) {
+    *work = (struct work){.kind = ALLOCATE_NODE};
+    int status = graph_memory_new(given->bytes, &work->of.allocation.memory);
+    if (!status) {
+        given->address = work->of.allocation.memory->address;
+        work->of.allocation.parameters = *given;
+    }
+    return status;
+}
+
+// Memory is freed once in a graph.
+int work_release(struct work *work, const struct graph *graph, const void *address) {
+    for (const struct node *node = graph->first; node; node = node->next) {
+        if (node->work.kind == FREE_NODE && node->work.of.freed->address == address) {
+            return INVALID_VALUE;
+        }
+    }
+    *work = (struct work){.kind = FREE_NODE, .of.freed = graph_memory_at(address)};
+    return work->of.freed ? SUCCESS : INVALID_VALUE;
+}
+
 struct work work_duplicate(const struct work *work) {
     struct work copy = *work;
     if (work->kind == KERNEL_NODE) {
@@ -50,6 +71,12 @@ struct work work_duplicate(const struct work *work) {
         memcpy(copy.of.launch.block, work->of.launch.block, bytes);
     } else if (work->kind == GRAPH_NODE) {
         copy.of.graph = graph_duplicate(work->of.graph);
+    } else if (work->kind == ALLOCATE_NODE) {
+        graph_memory_share(work->of.allocation.memory);
+    } else if (work->kind == FREE_NODE) {
+        graph_memory_share(work->of.freed);
+    } else if (work->kind == CONDITION_NODE) {
+        conditional_duplicate(&copy.of.condition);
     }
     return copy;
 }
@@ -59,6 +86,12 @@ void work_free(struct work *work) {
         free(work->of.launch.block);
     } else if (work->kind == GRAPH_NODE) {
         graph_free(work->of.graph);
+    } else if (work->kind == ALLOCATE_NODE) {
+        graph_memory_drop(work->of.allocation.memory);
+    } else if (work->kind == FREE_NODE) {
+        graph_memory_drop(work->of.freed);
+    } else if (work->kind == CONDITION_NODE) {
+        conditional_free(&work->of.condition);
     }
 }
 
@@ -87,6 +120,12 @@ int work_perform(const struct work *work, stream_t stream) {
         return graph_perform(work->of.graph, stream);
     case RECORD_NODE:
         return cudaEventRecord(work->of.event, stream);
+    case ALLOCATE_NODE:
+        return graph_memory_begin(work->of.allocation.memory);
+    case FREE_NODE:
+        return graph_memory_end(work->of.freed);
+    case CONDITION_NODE:
+        return conditional_perform(&work->of.condition, stream);
     default: // waits are in the order of the nodes
         return SUCCESS;
     }

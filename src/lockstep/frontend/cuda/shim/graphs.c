@@ -7,7 +7,8 @@
 
 enum { UPDATE_FAILURE = 910 };
 // cudaGraphExecUpdateResult
-enum { UPDATED = 0, TOPOLOGY_CHANGED = 2, NODE_TYPE_CHANGED = 3 };
+enum { UPDATED = 0, TOPOLOGY_CHANGED = 2, NODE_TYPE_CHANGED = 3, PARAMETERS_CHANGED = 5 };
+enum { AUTO_FREE_ON_LAUNCH = 1 };
 
 struct graph *graph_new(void) {
     struct graph *graph = calloc(1, sizeof *graph);
@@ -15,17 +16,24 @@ struct graph *graph_new(void) {
     return graph;
 }
 
-static void node_free(struct node *node) {
+void node_free(struct node *node) {
     work_free(&node->work);
     free(node->after);
     free(node);
 }
 
 void graph_free(struct graph *graph) {
-    for (struct node *node = graph ? graph->first : NULL, *next; node; node = next) {
+    if (!graph) {
+        return;
+    }
+    for (struct node *node = graph->first, *next; node; node = next) {
         next = node->next;
+        if (graph->instance && node->work.kind == ALLOCATE_NODE) {
+            node->work.of.allocation.memory->instances--;
+        }
         node_free(node);
     }
+    conditions_drop(graph);
     free(graph);
 }
 
@@ -53,6 +61,24 @@ struct node *graph_copy_of(const struct graph *graph, const struct node *origin)
         node = node->next;
     }
     return node;
+}
+
+bool graph_has(const struct graph *graph, enum kind kind) {
+    for (const struct node *node = graph->first; node; node = node->next) {
+        const struct work *work = &node->work;
+        bool found = work->kind == kind || (work->kind == GRAPH_NODE && graph_has(work->of.graph, kind));
+        for (unsigned k = 0; work->kind == CONDITION_NODE && k < work->of.condition.size; k++) {
+            found = found || graph_has(work->of.condition.bodies[k], kind);
+        }
+        if (found) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool graph_has_memory(const struct graph *graph) {
+    return graph_has(graph, ALLOCATE_NODE) || graph_has(graph, FREE_NODE);
 }
 
 static bool is_ready(const struct node *node) {
@@ -95,6 +121,7 @@ struct graph *graph_duplicate(const struct graph *graph) {
         same->origin = node;
         node->placed = true;
     }
+    conditions_share(copy, graph);
     if (left) {
         graph_free(copy);
         return NULL;
@@ -127,6 +154,9 @@ API int cudaGraphExecDestroy(struct graph *graph) {
 }
 
 API int cudaGraphClone(struct graph **out, struct graph *graph) {
+    if (graph && graph_has_memory(graph)) {
+        return report(NOT_SUPPORTED);
+    }
     *out = graph ? graph_duplicate(graph) : NULL;
     return *out ? SUCCESS : report(INVALID_VALUE);
 }
@@ -136,161 +166,83 @@ API int cudaGraphNodeFindInClone(struct node **out, struct node *origin, struct 
     return *out ? SUCCESS : report(INVALID_VALUE);
 }
 
-// Edges. Programs of CUDA 13 give data of each edge, which says how kernels overlap: not here.
-#if RUNTIME > 12
-#define EDGE_DATA , void *data
-#define UNUSED_DATA (void)data
-#else
-#define EDGE_DATA
-#define UNUSED_DATA
-#endif
-
-API int cudaGraphAddDependencies(struct graph *graph, struct node **from, struct node **to EDGE_DATA,
-                                 size_t count) {
-    UNUSED_DATA;
-    (void)graph;
-    for (size_t k = 0; k < count; k++) {
-        node_wait_for(to[k], from[k]);
-    }
-    return SUCCESS;
-}
-
-static void disconnect(struct node *node, const struct node *other) {
-    size_t kept = 0;
-    for (size_t k = 0; k < node->count; k++) {
-        if (node->after[k] != other) {
-            node->after[kept++] = node->after[k];
-        }
-    }
-    node->count = kept;
-}
-
-API int cudaGraphRemoveDependencies(struct graph *graph, struct node **from,
-                                    struct node **to EDGE_DATA, size_t count) {
-    UNUSED_DATA;
-    (void)graph;
-    for (size_t k = 0; k < count; k++) {
-        disconnect(to[k], from[k]);
-    }
-    return SUCCESS;
-}
-
-API int cudaGraphDestroyNode(struct node *node) {
-    struct graph *graph = node->graph;
-    struct node **place = &graph->first;
-    while (*place && *place != node) {
-        disconnect(*place, node);
-        place = &(*place)->next;
-    }
-    for (struct node *later = node->next; later; later = later->next) {
-        disconnect(later, node);
-    }
-    *place = node->next;
-    if (!*place) {
-        graph->last = place;
-    }
-    node_free(node);
-    return SUCCESS;
-}
-
-// Lists: with no place for it, how long it is; else as much of it as there is room for.
-static void listed(void **list, size_t room, size_t *count, void *item) {
-    if (list && *count < room) {
-        list[*count] = item;
-    }
-    ++*count;
-}
-
-static void finish_list(void **list, size_t room, size_t *count) {
-    for (size_t k = *count; list && k < room; k++) {
-        list[k] = NULL;
-    }
-    *count = list && *count > room ? room : *count;
-}
-
-API int cudaGraphGetNodes(struct graph *graph, struct node **nodes, size_t *count) {
-    size_t room = *count;
-    *count = 0;
-    for (struct node *node = graph->first; node; node = node->next) {
-        listed((void **)nodes, room, count, node);
-    }
-    finish_list((void **)nodes, room, count);
-    return SUCCESS;
-}
-
-API int cudaGraphGetRootNodes(struct graph *graph, struct node **nodes, size_t *count) {
-    size_t room = *count;
-    *count = 0;
-    for (struct node *node = graph->first; node; node = node->next) {
-        if (node->count == 0) {
-            listed((void **)nodes, room, count, node);
-        }
-    }
-    finish_list((void **)nodes, room, count);
-    return SUCCESS;
-}
-
-API int cudaGraphGetEdges(struct graph *graph, struct node **from, struct node **to EDGE_DATA,
-                          size_t *count) {
-    UNUSED_DATA;
-    size_t room = *count, same = 0;
-    *count = 0;
-    for (struct node *node = graph->first; node; node = node->next) {
-        for (size_t k = 0; k < node->count; k++) {
-            listed((void **)from, room, count, node->after[k]);
-            listed((void **)to, room, &same, node);
-        }
-    }
-    finish_list((void **)to, room, &same);
-    finish_list((void **)from, room, count);
-    return SUCCESS;
-}
-
-API int cudaGraphNodeGetDependencies(struct node *node, struct node **others EDGE_DATA,
-                                     size_t *count) {
-    UNUSED_DATA;
-    size_t room = *count;
-    *count = 0;
-    for (size_t k = 0; k < node->count; k++) {
-        listed((void **)others, room, count, node->after[k]);
-    }
-    finish_list((void **)others, room, count);
-    return SUCCESS;
-}
-
-API int cudaGraphNodeGetDependentNodes(struct node *node, struct node **others EDGE_DATA,
-                                       size_t *count) {
-    UNUSED_DATA;
-    size_t room = *count;
-    *count = 0;
-    for (struct node *other = node->graph->first; other; other = other->next) {
-        for (size_t k = 0; k < other->count; k++) {
-            if (other->after[k] == node) {
-                listed((void **)others, room, count, other);
-            }
-        }
-    }
-    finish_list((void **)others, room, count);
-    return SUCCESS;
-}
-
 API int cudaGraphNodeGetType(struct node *node, int *kind) {
     *kind = (int)node->work.kind;
     return SUCCESS;
 }
 
-// Graphs that can be launched. Later parameters differ between versions; none of them matters here.
+// Graphs that can be launched.
 
-API int cudaGraphInstantiate(struct graph **out, struct graph *graph) {
-    return cudaGraphClone(out, graph);
+static bool is_right(const struct graph *graph) {
+    for (const struct node *node = graph->first; node; node = node->next) {
+        const struct work *work = &node->work;
+        if ((work->kind == CONDITION_NODE && !conditional_is_right(&work->of.condition)) ||
+            (work->kind == ALLOCATE_NODE && work->of.allocation.memory->instances)) {
+            return false;
+        }
+    }
+    return true;
 }
 
-API int cudaGraphInstantiateWithFlags(struct graph **out, struct graph *graph) {
-    return cudaGraphClone(out, graph);
+static int instantiate(struct graph **out, struct graph *graph, unsigned long long flags) {
+    if (!graph || !is_right(graph)) {
+        return graph ? NOT_SUPPORTED : INVALID_VALUE;
+    }
+    *out = graph_duplicate(graph);
+    if (!*out) {
+        return INVALID_VALUE;
+    }
+    (*out)->instance = true;
+    (*out)->flags = flags;
+    for (const struct node *node = (*out)->first; node; node = node->next) {
+        if (node->work.kind == ALLOCATE_NODE) {
+            node->work.of.allocation.memory->instances++;
+        }
+    }
+    return SUCCESS;
 }
 
-API int cudaGraphInstantiateWithParams(struct graph **out, struct graph *graph) {
-    return cudaGraphClone(out, graph);
+API int cudaGraphInstantiateWithFlags(struct graph **out, struct graph *graph,
+                                      unsigned long long flags) {
+    return report(instantiate(out, graph, flags));
+}
+
+#if RUNTIME > 11
+API int cudaGraphInstantiate(struct graph **out, struct graph *graph, unsigned long long flags) {
+    return report(instantiate(out, graph, flags));
+}
+#else
+API int cudaGraphInstantiate(struct graph **out, struct graph *graph, struct node **problem,
+                             char *text, size_t bytes) {
+    if (problem) {
+        *problem = NULL;
+    }
+    if (text && bytes) {
+        *text = 0;
+    }
+    return report(instantiate(out, graph, 0));
+}
+#endif
+
+// cudaGraphInstantiateParams and cudaGraphInstantiateResult
+struct instantiation {
+    unsigned long long flags;
+    stream_t upload;
+    struct node *problem;
+    int result;
+};
+
+API int cudaGraphInstantiateWithParams(struct graph **out, struct graph *graph,
+                                       struct instantiation *how) {
+    int status = instantiate(out, graph, how->flags);
+    how->problem = NULL;
+    how->result = status != SUCCESS;
+    return report(status);
+}
+
+API int cudaGraphExecGetFlags(const struct graph *graph, unsigned long long *flags) {
+    *flags = graph->flags;
+    return SUCCESS;
 }
 
 static int compare(const struct graph *out, const struct graph *graph) {
@@ -301,6 +253,12 @@ static int compare(const struct graph *out, const struct graph *graph) {
         }
         if (a->count != b->count) {
             return TOPOLOGY_CHANGED;
+        }
+        const struct work *one = &a->work, *two = &b->work;
+        if ((one->kind == ALLOCATE_NODE &&
+             one->of.allocation.memory != two->of.allocation.memory) ||
+            (one->kind == FREE_NODE && one->of.freed != two->of.freed)) {
+            return PARAMETERS_CHANGED;
         }
     }
     return a || b ? TOPOLOGY_CHANGED : UPDATED;
@@ -347,8 +305,23 @@ API int cudaGraphUpload(struct graph *graph, stream_t stream) {
     return SUCCESS;
 }
 
+// Memory that the last launch left: it is freed if that was agreed, else no launch can follow.
+static int free_memory(const struct graph *graph) {
+    int status = SUCCESS;
+    for (const struct node *node = graph->first; node && !status; node = node->next) {
+        if (node->work.kind == ALLOCATE_NODE && node->work.of.allocation.memory->live) {
+            status = graph->flags & AUTO_FREE_ON_LAUNCH
+                         ? graph_memory_end(node->work.of.allocation.memory)
+                         : INVALID_VALUE;
+        }
+    }
+    return status;
+}
+
 API int cudaGraphLaunch(struct graph *graph, stream_t stream) {
-    return report(graph ? graph_perform(graph, stream) : INVALID_VALUE);
+    int status = graph ? free_memory(graph) : INVALID_VALUE;
+    status = status ? status : conditions_begin(graph);
+    return report(status ? status : graph_perform(graph, stream));
 }
 
 API int cudaGraphNodeSetEnabled(struct graph *graph, struct node *node, unsigned enabled) {

@@ -19,8 +19,12 @@ int allocate(void **address, size_t bytes, unsigned kind) {
 }
 
 static int release(void *address) {
+    int status;
     if (!address) {
         return SUCCESS;
+    }
+    if (graph_memory_free(address, &status)) {
+        return report(status);
     }
     struct free_request request = {handle_of(address)};
     return report(gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0}));
@@ -48,7 +52,9 @@ API int cudaMallocHost(void **address, size_t bytes) {
 }
 
 API int cudaMallocAsync(void **address, size_t bytes, stream_t stream) {
-    (void)stream;
+    if (address && capture_active(handle_of(stream))) {
+        return capture_allocate(stream, bytes, address);
+    }
     return allocate(address, bytes, ALLOCATION_DEVICE);
 }
 
@@ -66,8 +72,7 @@ API int cudaFreeHost(void *address) {
 }
 
 API int cudaFreeAsync(void *address, stream_t stream) {
-    (void)stream;
-    return release(address);
+    return capture_active(handle_of(stream)) ? capture_free(stream, address) : release(address);
 }
 
 static size_t pitch_of(size_t width) {

@@ -75,6 +75,13 @@ int capture_call(stream_t stream, void (*function)(void *), void *data);
 bool capture_event(stream_t stream, event_t event);
 bool capture_wait(stream_t stream, event_t event);
 
+int capture_allocate(stream_t stream, size_t bytes, void **address);
+int capture_free(stream_t stream, void *address);
+
+// Frees memory that a graph's node allocated; false if it is none.
+bool graph_memory_free(const void *address, int *status);
+void graph_memory_reset(void);
+
 // Used by graphs.
 int cudaMemcpy3D(const struct box_copy *copy);
 int cudaLaunchHostFunc(stream_t stream, void (*function)(void *), void *data);

@@ -1,0 +1,187 @@
+// Memory that nodes of graphs allocate and free. An allocation has its address, and here its memory,
+// from the day its node is made until neither a graph nor the program has it any more; programs may
+// use it from when the node is performed until it is freed: by a node, also of another graph, or by
+// cudaFree. The rules are those of the CUDA C++ Programming Guide, "Graph Memory Nodes".
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "graph.h"
+
+enum { USED, MOST_USED, RESERVED, MOST_RESERVED, ATTRIBUTES };
+
+static struct graph_memory *list;
+static uint64_t attributes[ATTRIBUTES]; // cudaGraphMemAttributeType
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct graph_memory *find(const void *address) {
+    struct graph_memory *memory = list;
+    while (memory && memory->address != address) {
+        memory = memory->next;
+    }
+    return memory;
+}
+
+static void raise(unsigned attribute, uint64_t value) {
+    if (attributes[attribute] < value) {
+        attributes[attribute] = value;
+    }
+}
+
+static void begin(struct graph_memory *memory) {
+    memory->live = true;
+    attributes[USED] += memory->bytes;
+    raise(RESERVED, attributes[USED]);
+    raise(MOST_USED, attributes[USED]);
+    raise(MOST_RESERVED, attributes[RESERVED]);
+}
+
+// Gives the address back when nobody can come back to it.
+static void release_unused(struct graph_memory *memory) {
+    if (memory->live || memory->references) {
+        return;
+    }
+    struct graph_memory **place = &list;
+    while (*place != memory) {
+        place = &(*place)->next;
+    }
+    *place = memory->next;
+    struct free_request request = {handle_of(memory->address)};
+    gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0});
+    free(memory);
+}
+
+static void end(struct graph_memory *memory) {
+    memory->live = false;
+    attributes[USED] -= memory->bytes;
+    release_unused(memory);
+}
+
+int graph_memory_new(size_t bytes, struct graph_memory **out) {
+    if (!bytes) {
+        return INVALID_VALUE;
+    }
+    struct allocate_request request = {bytes, ALLOCATION_DEVICE};
+    struct allocate_reply fields = {0};
+    int status = GPU_CALL(ALLOCATE, &request, &fields);
+    if (status) {
+        return status;
+    }
+    struct graph_memory *memory = calloc(1, sizeof *memory);
+    memory->address = (void *)(uintptr_t)fields.address;
+    memory->bytes = bytes;
+    memory->references = 1;
+    pthread_mutex_lock(&lock);
+    memory->next = list;
+    list = memory;
+    pthread_mutex_unlock(&lock);
+    *out = memory;
+    return SUCCESS;
+}
+
+// For a node that frees it; NULL if no graph allocates that address.
+struct graph_memory *graph_memory_at(const void *address) {
+    pthread_mutex_lock(&lock);
+    struct graph_memory *memory = find(address);
+    if (memory) {
+        memory->references++;
+    }
+    pthread_mutex_unlock(&lock);
+    return memory;
+}
+
+struct graph_memory *graph_memory_share(struct graph_memory *memory) {
+    pthread_mutex_lock(&lock);
+    memory->references++;
+    pthread_mutex_unlock(&lock);
+    return memory;
+}
+
+void graph_memory_drop(struct graph_memory *memory) {
+    pthread_mutex_lock(&lock);
+    memory->references--;
+    release_unused(memory);
+    pthread_mutex_unlock(&lock);
+}
+
+int graph_memory_begin(struct graph_memory *memory) {
+    pthread_mutex_lock(&lock);
+    int status = memory->live ? INVALID_VALUE : SUCCESS;
+    if (!status) {
+        begin(memory);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int graph_memory_end(struct graph_memory *memory) {
+    pthread_mutex_lock(&lock);
+    int status = memory->live ? SUCCESS : INVALID_VALUE;
+    if (!status) {
+        end(memory);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+bool graph_memory_free(const void *address, int *status) {
+    pthread_mutex_lock(&lock);
+    struct graph_memory *memory = find(address);
+    if (memory) {
+        *status = memory->live ? SUCCESS : INVALID_VALUE;
+        if (memory->live) {
+            end(memory);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return memory != NULL;
+}
+
+// The simulator has freed all: what graphs still name is never live again.
+void graph_memory_reset(void) {
+    pthread_mutex_lock(&lock);
+    for (struct graph_memory *memory = list; memory; memory = memory->next) {
+        memory->live = false;
+        memory->address = NULL;
+    }
+    for (int k = 0; k < ATTRIBUTES; k++) {
+        attributes[k] = 0;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static int check(int device, int attribute, const void *value) {
+    int status;
+    if (!gpu_device(&status)) {
+        return status;
+    }
+    bool known = attribute >= 0 && attribute < ATTRIBUTES && value;
+    return device ? INVALID_DEVICE : known ? SUCCESS : INVALID_VALUE;
+}
+
+API int cudaDeviceGetGraphMemAttribute(int device, int attribute, uint64_t *value) {
+    int status = check(device, attribute, value);
+    if (!status) {
+        *value = attributes[attribute];
+    }
+    return report(status);
+}
+
+// Only the high-water marks can be set, and only to zero: they begin anew from what is in use.
+API int cudaDeviceSetGraphMemAttribute(int device, int attribute, const uint64_t *value) {
+    int status = check(device, attribute, value);
+    bool mark = attribute == MOST_USED || attribute == MOST_RESERVED;
+    if (status || !mark || *value) {
+        return report(status ? status : INVALID_VALUE);
+    }
+    attributes[attribute] = attributes[attribute - 1];
+    return SUCCESS;
+}
+
+API int cudaDeviceGraphMemTrim(int device) {
+    int status = check(device, USED, attributes);
+    if (!status) {
+        attributes[RESERVED] = attributes[USED];
+    }
+    return report(status);
+}
