@@ -50,6 +50,33 @@ def test_misuse_of_arrays_is_refused(device, act, message):
         act(device.zeros(4))
 
 
+def test_numpy_reads_arrays(device):
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    array = device.array(values)
+    for read in (np.asarray(array), np.array(array), np.array(array, copy=True)):
+        assert read.dtype == np.float32
+        np.testing.assert_array_equal(read, values)
+    assert np.asarray(array, dtype="i8").dtype == np.int64
+    assert np.add(array, 1).sum() == 21
+    read = np.asarray(array)
+    read[:] = 0
+    np.testing.assert_array_equal(array.numpy(), values, "what NumPy gets is a copy")
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(array, copy=False)
+    again = device.array(array)
+    np.testing.assert_array_equal(again.numpy(), values)
+    again.copy_from(device.zeros((2, 3)))
+    assert not again.numpy().any()
+    assert not hasattr(array, "__cuda_array_interface__"), "no GPU could use the address"
+
+
+def test_an_array_without_axes(device):
+    array = device.array(np.float64(2.5))
+    assert np.asarray(array).shape == () and float(np.asarray(array)) == 2.5
+    with pytest.raises(TypeError, match="no length"):
+        len(array)
+
+
 def test_zeros_are_zero_where_others_were(device):
     device.array(np.full(1000, 7.0))
     assert not device.zeros(1000, "f8").numpy().any()
@@ -121,6 +148,29 @@ def test_variables_of_a_module(device, ptx):
     np.testing.assert_array_equal(module.symbol("total").numpy(), [1, 2])
     with pytest.raises(WorkloadError, match="no variable nothing; it has total, scale"):
         module.symbol("nothing")
+
+
+TEMPLATES = """
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry _Z5scaleIfEvPT_i() { ret; }
+.visible .entry _Z5scaleIdEvPT_i() { ret; }
+.visible .entry _ZN2ns3addEPf() { ret; }
+"""
+
+
+def test_kernels_have_their_names_in_cpp(device):
+    module = device.load_ptx(TEMPLATES)
+    assert module["scale<float>"] is module["_Z5scaleIfEvPT_i"]
+    assert module["void scale<double>(double*, int)"].name == "_Z5scaleIdEvPT_i"
+    assert module["add"] is module["ns::add"] is module["ns::add(float*)"]
+    assert repr(module["add"]).startswith("<Kernel ns::add(float*) of ")
+    with pytest.raises(WorkloadError, match=r"scale may be void scale<float>\(float\*, int\),"):
+        module["scale"]
+    for name in ("scale<int>", "x::add", "", "(", "operator()"):
+        with pytest.raises(WorkloadError, match="it has void scale<float>"):
+            module[name]
 
 
 def test_a_view_has_another_type(device):

@@ -49,6 +49,24 @@ def test_launches_follow_each_other_on_a_warm_cache(timed, ptx):
     assert runs[2].cycles == runs[1].cycles < runs[0].cycles
 
 
+def test_what_things_say_of_themselves(timed, ptx):
+    module, x = timed.load_ptx(ptx), timed.zeros((4, 8))
+    stream = timed.stream()
+    assert repr(module).startswith(f"<Module {module.name}, PTX: axpy, ")
+    assert repr(module["axpy"]) == f"<Kernel axpy(u32, f32, u64, u64) of {module.name}, PTX>"
+    assert repr(x) == f"<DeviceArray float32[4, 8] at {x.pointer:#x} of {timed.gpu.name}>"
+    launch = module["axpy"][1, 32, 0, stream](32, 2.0, x, x)
+    head = "<Launch 1: axpy[(1, 1, 1), (32, 1, 1)] in stream 1"
+    assert repr(launch) == f"{head}, queued>", "nothing is waited for"
+    cycles = launch.cycles
+    assert repr(launch) == f"{head}, {cycles:,} cycles>"
+    failing = module["axpy"][1, 32](32, 2.0, x, 0)
+    with pytest.raises(lockstep.LaunchError):
+        timed.synchronize()
+    assert repr(failing).endswith(", failed>")
+    assert repr(timed) == f"<Device {timed.gpu.name}, timed, 2 launches>"
+
+
 def test_streams_overlap_and_events_measure(timed, ptx):
     a, b = timed.stream(), timed.stream()
     start = timed.event().record(a)

@@ -1,5 +1,6 @@
 import pytest
 
+from lockstep._jit import compilation
 from lockstep.builder import KernelBuilder
 from lockstep.engine import Session, run
 from lockstep.errors import EndOfKernel, LockstepError
@@ -70,3 +71,24 @@ def test_a_kernel_that_ends_early_leaves_the_others_alone(gpu, after):
 def test_threads_are_positive(gpu):
     with pytest.raises(LockstepError, match="threads = 0"):
         Session(gpu, threads=0)
+
+
+def test_reading_and_simulating_exclude_what_compiling_takes(gpu, monkeypatch):
+    """A reader's first CTA may compile the reader."""
+    monkeypatch.setattr(compilation._compiling, "_duration", 0.0, raising=False)
+    slow = kernel(1)
+    whole = slow.ctas
+
+    def ctas():
+        for cta in whole():
+            compilation._compiling._duration += 1000.0
+            yield cta
+
+    slow.ctas = ctas
+    session = Session(gpu)
+    before = session.result().compile_seconds
+    session.run([slow])
+    session.close()
+    result = session.result()
+    assert result.compile_seconds - before >= 4000
+    assert result.read_seconds + result.simulate_seconds < 0, "a clock that was set forward"

@@ -177,3 +177,15 @@ def test_without_pyarrow_tables_are_csv(result, tmp_path, monkeypatch):
     result.save(tmp_path / "out")
     names = sorted(p.name for p in (tmp_path / "out").iterdir())
     assert names == ["kernels.csv", "manifest.json", "series.csv"]
+
+
+def test_a_notebook_shows_tables_and_no_markup_of_files(synthetic):
+    result = synthetic.make_result(kernels=14, stopped="limit <i>")
+    result.workload.name = "<script>alert(1)</script>"
+    longest = max(result.run.kernels, key=lambda k: k.cycles)
+    longest.name = "_Z5scaleIfEvPT_i"
+    text = result._repr_html_()
+    assert "<script>" not in text and "<i>" not in text and "limit &lt;i&gt;" in text
+    assert "The 12 longest of 14 kernels" in text
+    assert "void scale&lt;float&gt;(float*, int)" in text and f"<td>{longest.cycles}</td>" in text
+    assert synthetic.make_result(kernels=0, samples=0)._repr_html_().startswith("<p><b>synthetic")

@@ -6,12 +6,14 @@ Private facts of Numba are used here and nowhere else, and ``tests/test_jit.py``
 from lockstep._jit.cache import PACKAGE, cache_root, is_compiled
 from lockstep._jit.compilation import (
     DISABLED,
+    compiled_seconds,
     force_inline,
     inline,
     jit,
     phase,
     policy,
     record_array,
+    working_seconds,
 )
 from lockstep._jit.context import Context
 from lockstep._jit.intrinsics import atomic_add, call_native, give_way, popcount
@@ -23,6 +25,7 @@ __all__ = [
     "atomic_add",
     "cache_root",
     "call_native",
+    "compiled_seconds",
     "force_inline",
     "give_way",
     "inline",
@@ -32,4 +35,5 @@ __all__ = [
     "policy",
     "popcount",
     "record_array",
+    "working_seconds",
 ]

@@ -7,8 +7,10 @@ allocation inside the model becomes a compile error.
 import functools
 import warnings
 from pathlib import Path
+from time import perf_counter
 
 import numba
+from numba.core import event
 from numba.core.ccallback import CFunc
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
@@ -17,6 +19,18 @@ from lockstep._jit.parts import Part
 
 # Policies are called through their addresses; Numba announces that this is experimental.
 warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+_compiling = event.TimingListener()
+event.register("numba:compiler_lock", _compiling)
+
+
+def compiled_seconds() -> float:
+    """Seconds of this process so far in which code was compiled, or loaded from the disk."""
+    return _compiling.duration if _compiling.done else 0.0
+
+
+def working_seconds() -> float:
+    """A clock for differences that stands still while something is compiled or loaded."""
+    return perf_counter() - compiled_seconds()
 
 
 def jit(function):

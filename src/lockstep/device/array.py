@@ -14,7 +14,9 @@ class DeviceArray:
     """``shape`` elements of ``dtype`` in device memory, C order.
 
     The memory is freed with the object, if the array owns it; a part of an array (``x[10:20]``)
-    shares its memory and keeps it alive.
+    shares its memory and keeps it alive. ``np.asarray(x)`` copies it to the host, as ``numpy``
+    does, so that every function of NumPy takes it. There is no ``__cuda_array_interface__``: no
+    other library could use these addresses as a GPU's.
     """
 
     def __init__(self, device: "Device", pointer: int, shape: Any, dtype: Any, owner: Any = None):
@@ -35,10 +37,13 @@ class DeviceArray:
         return self.size * self.dtype.itemsize
 
     def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an array without axes has no length")
         return self.shape[0]
 
     def __repr__(self) -> str:
-        return f"<DeviceArray {self.dtype}{list(self.shape)} at {self.pointer:#x}>"
+        shape = ", ".join(map(str, self.shape))
+        return f"<DeviceArray {self.dtype}[{shape}] at {self.pointer:#x} of {self.device.gpu.name}>"
 
     def __getitem__(self, part: int | slice) -> Self:
         """Elements of the first axis, in place: ``x[5]``, ``x[10:20]``; steps are not possible."""
@@ -68,6 +73,13 @@ class DeviceArray:
         """A copy on the host, after all launches so far."""
         self.device.synchronize()
         return self._view().copy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """A copy on the host, after all launches so far; ``copy=False`` is refused, as by NumPy."""
+        if copy is False:
+            raise ValueError("an array in device memory cannot be read without a copy")
+        values = self.numpy()
+        return values if dtype is None else values.astype(dtype, copy=False)
 
     def copy_from(self, values: Any) -> None:
         """Fill the array after all launches so far; ``values`` must broadcast to its shape."""

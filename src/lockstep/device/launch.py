@@ -1,11 +1,12 @@
 """A kernel launch and what is known of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.profile import Profile
 from lockstep.frontend.exec.resident import Geometry
+from lockstep.names import short_name
 
 if TYPE_CHECKING:
     from lockstep.device.module import Kernel
@@ -20,11 +21,24 @@ class Launch:
     geometry: Geometry
     parameters: bytes
     stream: int
-    arguments: tuple = field(repr=False)  # kept, so that their memory lives until the launch ends
+    arguments: tuple  # kept, so that their memory lives until the launch ends
     id: int = 0  # among the device's launches, from 1
     run: "KernelRun | None" = None  # what the timing model counted
     error: LockstepError | None = None  # why it failed
     counters: Profile | None = None
+
+    def __repr__(self) -> str:
+        """What was launched and what is known of it by now: nothing is waited for."""
+        shape, timing = self.geometry, self.kernel.module.device.timing
+        if self.error is not None:
+            state = "failed"
+        elif self.run is not None:
+            state = f"{self.run.cycles:,} cycles"
+        else:
+            state = "queued" if timing and timing.queues(self) else "executed"
+        stream = f" in stream {self.stream}" if self.stream else ""
+        name = short_name(self.kernel.name)
+        return f"<Launch {self.id}: {name}[{shape.grid}, {shape.block}]{stream}, {state}>"
 
     @property
     def cycles(self) -> int:

@@ -2,6 +2,7 @@
 
 import hashlib
 import operator
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +21,7 @@ from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.launch import Executor
 from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
+from lockstep.names import demangled, short_name
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
@@ -45,6 +47,10 @@ class Module(ABC):
         self.addresses: dict[str, int] = {}
         self._kernels: dict[str, Kernel] = {}
 
+    def __repr__(self) -> str:
+        shown = [short_name(name) for name in self.entries[: SHOWN_NAMES + 1]]
+        return f"<Module {self.name}, {self.code}: {_some(shown)}>"
+
     @property
     @abstractmethod
     def code(self) -> str:
@@ -64,15 +70,24 @@ class Module(ABC):
         """One of the variables in ``addresses`` as an array."""
 
     def __getitem__(self, name: str) -> "Kernel":
-        """A kernel of the module, by its name or, if one only has it, its C++ name."""
+        """A kernel of the module by its name or its C++ name, also without what follows it.
+
+        ``module["scale<float>"]``, and ``module["scale"]`` if one only is called so.
+        """
         if name not in self._kernels:
-            self._kernels[name] = self.kernel(self._entry(name))
+            entry = self._entry(name)
+            if entry not in self._kernels:
+                self._kernels[entry] = self.kernel(entry)
+            self._kernels[name] = self._kernels[entry]
         return self._kernels[name]
 
     def _entry(self, name: str) -> str:
         if name in self.entries:
             return name
-        mangled = [e for e in self.entries if e.startswith("_Z") and f"{len(name)}{name}" in e]
+        base = _base(name)
+        mangled = [e for e in self.entries if e.startswith("_Z") and f"{len(base)}{base}" in e]
+        exact = [e for e in mangled if name in (demangled(e), short_name(e))]
+        mangled = exact or (mangled if name == base else [])
         if len(mangled) > 1:
             raise WorkloadError(f"{self.name}: {name} may be {_some(mangled)}")
         if not mangled:
@@ -94,6 +109,17 @@ class Kernel(ABC):
         self.module, self.name, self.parameters = module, name, parameters
         self._executors: dict[Recording, Executor] = {}
         self._geometries: dict[tuple, Geometry] = {}
+
+    @property
+    def title(self) -> str:
+        """Its name in C++."""
+        return demangled(self.name)
+
+    def __repr__(self) -> str:
+        title = self.title
+        if title == self.name:  # no types of parameters are in it
+            title += f"({', '.join(p.type for p in self.parameters)})"
+        return f"<Kernel {title} of {self.module.name}, {self.module.code}>"
 
     @abstractmethod
     def translate(self, recording: Recording) -> Program:
@@ -223,6 +249,11 @@ class Configured:
         parameters = pack(kernel.name, kernel.parameters, kernel.flatten(arguments))
         geometry = self._geometry()
         return device.launch(kernel, geometry, parameters, self.stream, arguments)
+
+
+def _base(name: str) -> str:
+    """``scale`` of ``void ns::scale<float>(float*)``."""
+    return re.match(r"(?:[\w:]+ )?(?:\w+::)*(\w*)", name)[1]
 
 
 def _some(names: list[str]) -> str:

@@ -50,6 +50,10 @@ class Timing:
         parts = (launch.kernel.module.key, kernel.name, launch.geometry, launch.parameters)
         self._digest.update(repr((*parts, kernel.stream)).encode())
 
+    def queues(self, launch: Launch) -> bool:
+        """Whether a launch waits to be executed."""
+        return launch.id in self._launches
+
     def copied(self, copy: MemoryCopy, content: memoryview) -> None:
         """Queue a copy from the host, which passes through the L2."""
         self._pending.append(copy)

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from time import perf_counter
 
 import numpy as np
 
+from lockstep._jit import working_seconds
 from lockstep.engine.rings import ring_length, rings
 from lockstep.engine.streams import Streams
 from lockstep.errors import EndOfKernel, WorkloadError
@@ -144,14 +144,14 @@ class KernelTable:
             self._add(run, batch)
 
     def _next(self, run: Running) -> Cta | None:
-        begin = perf_counter()
+        begin = working_seconds()
         try:
             cta = next(run.ctas, None)
         except EndOfKernel:
             run.failed = run.exhausted = True
             return None
         finally:
-            self.read_seconds += perf_counter() - begin
+            self.read_seconds += working_seconds() - begin
         if cta is None:
             self._check_count(run)
             run.exhausted = True

@@ -67,7 +67,7 @@ class Run:
     cta_events: np.ndarray  # CTA_EVENT; empty unless asked for
     copies: list[tuple[int, int]]  # (address, bytes) of host-to-device copies
     threads: int
-    read_seconds: float  # in the front end
+    read_seconds: float  # in the front end, compilation excluded
     simulate_seconds: float  # everything else, compilation excluded
     compile_seconds: float
     policies: dict[str, dict] = field(default_factory=dict)  # the user's, as they are recorded

@@ -1,10 +1,10 @@
 """Simulating workloads one after the other on one machine, or a single one."""
 
 from collections.abc import Callable
-from time import perf_counter
 
 import numpy as np
 
+from lockstep._jit import compiled_seconds, working_seconds
 from lockstep.engine.compilation import compile_model
 from lockstep.engine.machine import Machine
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
@@ -42,7 +42,7 @@ class Session:
         self._threads = threads
         self._compile_seconds = compile_model(gpu, notice)
         self._seconds = 0.0
-        begin = perf_counter()
+        begin, compiled = working_seconds(), compiled_seconds()
         self._policies = policies or {}
         self._machine = Machine(gpu, threads, self._policies)
         options = {
@@ -55,15 +55,20 @@ class Session:
             "policies": self._policies,
         }
         self._simulation = Simulation(gpu, self._machine, options)
-        self._seconds += perf_counter() - begin
+        self._took(begin, compiled)
 
     def run(self, commands: list[Kernel | MemoryCopy]) -> None:
         """Simulate commands after those of earlier calls."""
-        begin = perf_counter()
+        begin, compiled = working_seconds(), compiled_seconds()
         try:
             self._simulation.run(commands)
         finally:
-            self._seconds += perf_counter() - begin
+            self._took(begin, compiled)
+
+    def _took(self, begin: float, compiled: float) -> None:
+        """Count the time since both clocks were read."""
+        self._seconds += working_seconds() - begin
+        self._compile_seconds += compiled_seconds() - compiled
 
     @property
     def now(self) -> int:

@@ -13,7 +13,7 @@ import msgspec
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
-from lockstep.metrics import facts, manifest, output, registry
+from lockstep.metrics import facts, manifest, notebook, output, registry
 from lockstep.metrics.facts import ratio
 
 if TYPE_CHECKING:  # importing the engine imports the compiler: no view of results needs that
@@ -40,6 +40,10 @@ class Result:
         """One line: the full record is in the tables."""
         n, name = len(self.run.kernels), self.workload.name
         return f"<Result of {name} on {self.gpu.name}: {n} kernels, {self.cycles} cycles>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return notebook.html(self)
 
     @property
     def cycles(self) -> int:
