@@ -46,6 +46,14 @@ def arithmetic(b: LaneBuilder, operation: str, how: Result, *values: Value) -> V
     return _finish_narrow(b, wide, kind, how)
 
 
+def scaled_product(b: LaneBuilder, how: Result, x: Value, y: Value, scale: float) -> Value:
+    """The product of two f32 and a power of two, rounded once: f64 holds it exactly."""
+    x, y = (to_float(b, flush(b, v) if how.flush else v, F64) for v in (x, y))
+    product = b.ir.fmul(b.ir.fmul(x.ir, y.ir), b.constant(F64, scale).ir)
+    exact = Value(product, F64, settled=False)
+    return finish(b, to_float(b, exact, F32, how.rounding), how)
+
+
 def finish(b: LaneBuilder, x: Value, how: Result) -> Value:
     """Saturate, rectify and flush a result."""
     if how.saturate:

@@ -5,7 +5,14 @@ from msgspec.structs import replace
 from lockstep.frontend.exec.lanes import approximate
 from lockstep.frontend.exec.lanes.compare import compare_floats
 from lockstep.frontend.exec.lanes.convert import to_float
-from lockstep.frontend.exec.lanes.floating import Choice, Result, absolute, arithmetic, choose
+from lockstep.frontend.exec.lanes.floating import (
+    Choice,
+    Result,
+    absolute,
+    arithmetic,
+    choose,
+    scaled_product,
+)
 from lockstep.frontend.exec.lanes.formats import flush, widen
 from lockstep.frontend.exec.lanes.rounding import Rounding
 from lockstep.frontend.exec.lanes.types import (
@@ -29,6 +36,7 @@ from lockstep.isa.sass.encoding.operand import Operand
 _ROUNDINGS = {"RZ": Rounding.ZERO, "RM": Rounding.DOWN, "RP": Rounding.UP, "RN": Rounding.NEAREST}
 _WHOLE = {"TRUNC": Rounding.ZERO, "FLOOR": Rounding.DOWN, "CEIL": Rounding.UP}
 _OPERATIONS = {"ADD": "fadd", "MUL": "fmul", "FMA": "fma"}
+_SCALES = {"D2": 0.5, "D4": 0.25, "D8": 0.125, "M2": 2.0, "M4": 4.0, "M8": 8.0}
 ORDERS = "F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T"
 
 
@@ -48,11 +56,24 @@ def _kind(i: Instruction) -> Type:
     return F64 if i.mnemonic.startswith("D") else F32
 
 
-@opcode("FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", modifiers="FTZ SAT RM RP RZ")
+@opcode("FADD", "FFMA", "DADD", "DMUL", "DFMA", modifiers="FTZ SAT RM RP RZ")
 def compute(lift: Lift, i: Instruction) -> None:
     operation = _OPERATIONS[i.mnemonic[1:]]
     sources = [lift.read(o, _kind(i)) for o in i.operands[1:]]
     lift.write(i.operands[0], arithmetic(lift.b, operation, result_of(i), *sources))
+
+
+@opcode("FMUL", modifiers=f"FTZ SAT RM RP RZ {' '.join(_SCALES)}")
+def multiply(lift: Lift, i: Instruction) -> None:
+    """Maybe divided (D) or multiplied (M) by a power of two before it is rounded."""
+    b, how = lift.b, result_of(i)
+    sources = [lift.read(o, F32) for o in i.operands[1:]]
+    scales = [_SCALES[m] for m in i.modifiers if m in _SCALES]
+    if scales:
+        value = scaled_product(b, how, *sources, scales[0])
+    else:
+        value = arithmetic(b, "fmul", how, *sources)
+    lift.write(i.operands[0], value)
 
 
 def choice_of(i: Instruction) -> Choice:
