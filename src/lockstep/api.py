@@ -59,21 +59,37 @@ def is_tracefile_name(path: str | Path) -> bool:
     return Path(path).suffix == TRACEFILE_SUFFIX
 
 
-def gpu(name: str | Path, overrides: Iterable[str] = ()) -> GPU:
+def gpu(
+    name: str | Path,
+    overrides: Iterable[str] = (),
+    warn: Callable[[str], None] | None = None,
+) -> GPU:
     """A GPU of the library or of a file, with overrides such as ``["sm.count=40"]``.
 
-    A file is a TOML data file, or an Accel-Sim configuration (``*.config``; the ``trace.config``
-    beside it counts too). Options of a configuration without counterpart are left out;
-    ``lockstep.frontend.accelsim.config.read`` lists them.
+    A file is a TOML data file, or an Accel-Sim configuration: its folder, ``gpgpusim.config`` or
+    ``trace.config``, each standing for both, also where they are in Accel-Sim's two trees. Options
+    of a configuration without counterpart are left out; ``warn`` is called with a line of text
+    that says how many, or what else is missing.
     """
-    path = Path(name)
-    if path.suffix != ".config":
+    if not is_configuration(name):
         return library.apply(library.gpu(name), overrides)
     from lockstep.frontend.accelsim import config
 
-    beside = path.parent / "trace.config"
-    chosen, _ = config.read(path, beside if beside.is_file() and beside != path else None)
-    return library.apply(chosen, overrides)
+    imported = config.load(name)
+    if warn and imported.warnings:
+        count = len(imported.warnings)
+        more = f" (and {count - 1} more: lockstep gpus {name})" if count > 1 else ""
+        warn(f"{imported.warnings[0]}{more}")
+    return library.apply(imported.gpu, overrides)
+
+
+def is_configuration(name: str | Path) -> bool:
+    """Whether a name is that of an Accel-Sim configuration: a ``*.config`` file, or a folder."""
+    known = (each.lower() for each in gpu_names())
+    path = Path(name)
+    if str(name).lower() in known or not str(name):
+        return False
+    return path.suffix == ".config" or path.is_dir()
 
 
 def gpu_names() -> list[str]:
@@ -130,7 +146,7 @@ def simulate(
     _check_counts(threads=threads, limit_instructions=limit_instructions)
     _check_counts(limit_cycles=limit_cycles, interval=interval)
     workload = workload if isinstance(workload, Workload) else load(workload)
-    gpu = gpu if isinstance(gpu, GPU) else library.gpu(gpu)
+    gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
     run = engine.run(
         workload,
         gpu,
@@ -145,6 +161,9 @@ def simulate(
         notice=notice,
     )
     return Result(run, gpu, workload)
+
+
+find_gpu = gpu  # for functions with a parameter of that name
 
 
 def _has_tracefile_content(path: Path) -> bool:

@@ -194,7 +194,7 @@ class Configuration(Target):
         """The GPU and the warnings; a GPU that is accepted can be simulated."""
         first, _, second = data.partition(self.between)
         config = self.file(first, "gpgpusim.config")
-        gpu, warnings = read_config(config, self.file(second, "trace.config"))
+        gpu, warnings, _ = read_config(config, self.file(second, "trace.config"))
         return gpu, warnings
 
 

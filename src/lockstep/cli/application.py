@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import console_of
+from lockstep.cli.parameters import find_gpu
 from lockstep.cli.programs import PROGRAM_INPUT
 from lockstep.cli.progress import Progress
 from lockstep.cli.simulate import take_all, writes
@@ -73,7 +74,7 @@ def choose(name: str, gpu: str | None, overrides: tuple[str, ...], quiet: bool) 
     from lockstep.runtime.program import find_program
 
     if gpu is not None:
-        return api.gpu(gpu, overrides)
+        return find_gpu(gpu, overrides, quiet)
     chosen = gpu_for_program(find_program(name)).name
     if not quiet:
         click.echo(f"lockstep: GPU {chosen} (--gpu chooses)", err=True)

@@ -1,9 +1,14 @@
 """``lockstep gpus``: what can be simulated, and what each was validated against."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from lockstep.cli.console import console_of
 from lockstep.report.columns import Column, Kind, table
+
+if TYPE_CHECKING:
+    from lockstep.gpus.datafile import Loaded
 
 PIPE_WIDTH = 160
 _HEADLINE = ("description", "architectures", "validated")  # shown above the table
@@ -24,13 +29,13 @@ def command(name: str | None, overrides: tuple[str, ...]) -> None:
 
 def _describe(name: str, overrides: tuple[str, ...]) -> None:
     """Every parameter: value, unit, allowed range, meaning, source."""
-    from lockstep import api
     from lockstep.gpus import library
 
-    gpu = api.gpu(name, overrides)
+    origin, warnings = _origin(name)
+    gpu = library.apply(origin.gpu, overrides)
     rows = [
         [row.name, f"{_text(row.value)} {row.unit}", f"{row.meaning} ({row.range})", row.source]
-        for row in library.describe(gpu, origin=name)
+        for row in library.describe(gpu, origin)
         if row.name not in _HEADLINE
     ]
     console = console_of(pipe_width=PIPE_WIDTH)
@@ -38,6 +43,21 @@ def _describe(name: str, overrides: tuple[str, ...]) -> None:
     console.print(f"binaries: {_binaries(gpu.architectures)}")
     console.print(f"validated against: {'; '.join(gpu.validated) or 'nothing yet'}\n")
     console.print(table(_PARAMETERS, rows, console.width))
+    for warning in warnings:
+        click.echo(f"lockstep: {warning}", err=True)
+
+
+def _origin(name: str) -> "tuple[Loaded, tuple[str, ...]]":
+    """What a name or a file stands for, with its sources, and what it has without counterpart."""
+    from lockstep import api
+    from lockstep.gpus import library
+
+    if not api.is_configuration(name):
+        return library.loaded(name), ()
+    from lockstep.frontend.accelsim import config
+
+    imported = config.load(name)
+    return library.Loaded(imported.gpu, imported.sources), imported.warnings
 
 
 def _text(value: object) -> str:

@@ -3,12 +3,15 @@
 import os
 import re
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 
 from lockstep.errors import InputError
 from lockstep.files import STANDARD_OUTPUT
+
+if TYPE_CHECKING:
+    from lockstep.gpus.spec import GPU
 
 POSITIVE = click.IntRange(min=1)
 MOST_KERNELS = 10_000_000  # in one selection: guards against "1-99999999999"
@@ -118,6 +121,14 @@ class Timing(click.ParamType):
         if kind != "sample" or not count.isdecimal() or int(count) < 1:
             self.fail(f"{value!r}; expected full, none or e.g. sample:10", param, ctx)
         return int(count)
+
+
+def find_gpu(name: str, overrides: tuple[str, ...], quiet: bool) -> "GPU":
+    """The GPU that was asked for; what its configuration lacks is said on stderr."""
+    from lockstep import api
+
+    warn = None if quiet else lambda text: click.echo(f"lockstep: {text}", err=True)
+    return api.gpu(name, overrides, warn)
 
 
 summary_option = click.option(

@@ -11,6 +11,7 @@ from lockstep.cli.parameters import (
     POSITIVE,
     Timing,
     check_writable,
+    find_gpu,
     summary_option,
 )
 from lockstep.cli.policies import policy_option
@@ -43,7 +44,6 @@ def command(
 
     Exit code 1: a kernel failed.
     """
-    from lockstep import api
     from lockstep.runtime import Simulator
     from lockstep.runtime.replay import replay
 
@@ -51,7 +51,7 @@ def command(
     check_writable(out, directory=True)
     if not timing and (out or policies):
         raise click.UsageError("--out and --policy need --timing")
-    spec, notice = api.gpu(gpu, overrides), Progress(quiet).notice
+    spec, notice = find_gpu(gpu, overrides, quiet), Progress(quiet).notice
     options |= {"name": directory.name, "notice": notice, **policies}
     simulator = Simulator(spec, timing, **options)
     try:

@@ -12,6 +12,7 @@ from lockstep.cli.parameters import (
     POSITIVE,
     Timing,
     check_writable,
+    find_gpu,
     summary_option,
 )
 from lockstep.cli.policies import policy_option
@@ -53,7 +54,12 @@ if TYPE_CHECKING:
 @click.option("--timeline", type=OUTPUT, help="Write a timeline for ui.perfetto.dev (.json.gz).")
 @click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
-@click.option("--limit-instructions", type=POSITIVE, metavar="N", help="Of a launch's warps.")
+@click.option(
+    "--limit-instructions",
+    type=POSITIVE,
+    metavar="N",
+    help="End a launch after N warp instructions.",
+)
 @summary_option
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
 @click.pass_context
@@ -103,7 +109,7 @@ def command(
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     if timing > 1:
         raise click.UsageError("--timing sample:N is for CUDA programs; here it is full or none")
-    chosen, spec = Program(**options), api.gpu("QV100" if gpu is None else gpu, overrides)
+    chosen, spec = Program(**options), find_gpu("QV100" if gpu is None else gpu, overrides, quiet)
     with Progress(quiet) as progress:
         if timing:
             simulation["timeline"] = timeline is not None

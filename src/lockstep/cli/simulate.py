@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import AS_NEEDED, console_of
-from lockstep.cli.parameters import OUTPUT, POSITIVE, KernelIds, check_writable, summary_option
+from lockstep.cli.parameters import (
+    OUTPUT,
+    POSITIVE,
+    KernelIds,
+    check_writable,
+    find_gpu,
+    summary_option,
+)
 from lockstep.cli.policies import policy_option
 from lockstep.cli.progress import Progress
 from lockstep.errors import LockstepError
@@ -26,7 +33,8 @@ FILE = click.Path(path_type=Path)
     "--gpu",
     "name",
     metavar="NAME",
-    help="A GPU's name, a TOML file or a gpgpusim.config; default: by the trace's binaries.",
+    help="A GPU's name, a TOML file or a configuration of Accel-Sim (its folder, or a file of it); "
+    "default: by the trace's binaries.",
 )
 @click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
 @policy_option
@@ -36,7 +44,12 @@ FILE = click.Path(path_type=Path)
 @click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
 @click.option("--timeline", type=OUTPUT, help="Write a timeline for ui.perfetto.dev (.json.gz).")
 @click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
-@click.option("--limit-instructions", type=POSITIVE, metavar="N", help="Stop after N of a warp.")
+@click.option(
+    "--limit-instructions",
+    type=POSITIVE,
+    metavar="N",
+    help="End after N warp instructions, all warps together.",
+)
 @click.option("--limit-cycles", type=POSITIVE, metavar="N", help="Stop after N cycles.")
 @summary_option
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
@@ -80,7 +93,7 @@ def choose(
     from lockstep import api
 
     if name is not None:
-        return api.gpu(name, overrides)
+        return find_gpu(name, overrides, quiet)
     chosen = api.gpu_for(workload).name
     if not quiet:
         version = max((k.architecture for k in workload.kernels), default=0)

@@ -62,6 +62,11 @@ def gpu(name_or_path: str | os.PathLike) -> GPU:
     return _load(name_or_path).gpu
 
 
+def loaded(name_or_path: str | os.PathLike) -> Loaded:
+    """The same with the source of each parameter."""
+    return _load(name_or_path)
+
+
 def source(name_or_path: str | os.PathLike, parameter: str) -> str:
     """Where the value of a parameter comes from."""
     sources = _load(name_or_path).sources
@@ -101,14 +106,16 @@ def apply(gpu: GPU, overrides: Iterable[str]) -> GPU:
     return replace(gpu, **changes)
 
 
-def describe(gpu: GPU, origin: str | os.PathLike | None = None) -> list[Row]:
+def describe(gpu: GPU, origin: str | os.PathLike | Loaded | None = None) -> list[Row]:
     """All parameters with unit, range, meaning and source.
 
-    ``origin`` is the name or file that ``gpu`` was loaded from, if that is not its name. What
-    differs from there has the source "given by the user".
+    ``origin`` is the name or file that ``gpu`` was loaded from, if that is not its name, or what
+    was loaded. What differs from there has the source "given by the user".
     """
     known = Loaded(gpu, {})
-    if origin is not None or gpu.name in names():
+    if isinstance(origin, Loaded):
+        known = origin
+    elif origin is not None or gpu.name in names():
         known = _load(gpu.name if origin is None else origin)
     before, table = fields.flatten(known.gpu), fields.flatten(gpu)
     rows = []

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lockstep.errors import InputError
-from lockstep.frontend.accelsim.config import read
+from lockstep.frontend.accelsim.config import load, read
 from lockstep.gpus import library
 
 VOLTA = """\
@@ -105,7 +105,7 @@ def volta(write):
 
 
 def test_the_chip(volta):
-    gpu, warnings = volta
+    gpu, warnings, _ = volta
     assert warnings == ()
     assert (gpu.name, gpu.architectures, gpu.validated) == ("MY_VOLTA", (70,), ())
     assert (gpu.launch.overhead, gpu.launch.flush_l1) == (4000, True)
@@ -119,7 +119,7 @@ def test_the_chip(volta):
 
 
 def test_l1_and_shared_memory(volta):
-    gpu, _ = volta
+    gpu, *_ = volta
     l1 = gpu.l1
     assert (l1.bytes, l1.carveouts, gpu.shared.bytes) == (98304, (0, 8192, 65536), 65536)
     assert (l1.sets, l1.line_bytes, l1.sector_bytes, l1.hash) == (4, 128, 32, "ipoly")
@@ -129,7 +129,7 @@ def test_l1_and_shared_memory(volta):
 
 
 def test_l2_and_crossbar(volta):
-    gpu, _ = volta
+    gpu, *_ = volta
     l2 = gpu.l2
     assert (l2.slices_per_channel, l2.sets, l2.ways) == (3, 48, 12)
     assert (l2.replacement, l2.set_hash, l2.slice_hash) == ("fifo", "xor", "xor")
@@ -156,7 +156,7 @@ def test_dram(volta):
 
 
 def test_latencies_are_those_of_a_dependent_probe(volta):
-    gpu, _ = volta
+    gpu, *_ = volta
     assert gpu.l1.latency == 20 + 4
     assert gpu.shared.latency == 22 + 5
     assert gpu.l2.latency == 160 + 20 + 16
@@ -177,12 +177,12 @@ def test_units_are_divided_among_the_sub_cores(volta):
 
 
 def test_instruction_and_constant_caches(write):
-    gpu, _ = read(write(VOLTA))
+    gpu, *_ = read(write(VOLTA))
     assert (gpu.sm.front_end.l0_bytes, gpu.sm.front_end.l0_ways) == (32 * 128 * 4, 4)
     assert (gpu.sm.front_end.l1_bytes, gpu.sm.front_end.stream_buffer) == (0, 0)
     assert (gpu.constant.bytes, gpu.constant.ways) == (16 * 64 * 8, 8)
     assert gpu.constant.operand_bytes == 0
-    gpu, _ = read(write(VOLTA + "-gpgpu_perfect_inst_const_cache 1\n"))
+    gpu, *_ = read(write(VOLTA + "-gpgpu_perfect_inst_const_cache 1\n"))
     assert gpu.sm.front_end.l0_bytes == gpu.constant.bytes == 0
 
 
@@ -202,7 +202,7 @@ def test_a_kepler_shares_its_units_and_runs_integers_on_them(write):
         "-gpgpu_dram_timing_opt 8:2:8:16:37:16:52:16:6:7:16:4:4:3\n"
         "-gpgpu_dram_burst_length 8 -dram_data_command_freq_ratio 4 -gpgpu_dram_buswidth 4\n"
     )
-    gpu, warnings = read(write(text))
+    gpu, warnings, _ = read(write(text))
     units = {unit.name: unit for unit in gpu.sm.units}
     assert (units["sp"].count, units["sp"].scope) == (6, "sm")
     assert {"INT32", "FP32"} <= set(units["sp"].operations)
@@ -220,7 +220,7 @@ def test_what_has_no_counterpart_is_a_warning_with_file_and_line(write):
         "-gpgpu_memory_partition_indexing 4\n-specialized_unit_1 1,4,4,4,4,DPX\n"
     )
     path = write(text)
-    gpu, warnings = read(path)
+    gpu, warnings, _ = read(path)
     base = library.gpu("QV100")
     assert gpu.sm.scheduler.policy == base.sm.scheduler.policy
     assert gpu.l2.slice_hash == base.l2.slice_hash
@@ -285,7 +285,7 @@ def test_a_missing_file_is_an_input_error(tmp_path):
 
 
 def test_an_empty_file_is_the_library_gpu_of_accelsims_defaults(write):
-    gpu, warnings = read(write("", "empty.config"))
+    gpu, warnings, _ = read(write("", "empty.config"))
     assert (gpu.name, gpu.sm.count, warnings) == ("empty", 80, ())
 
 
@@ -298,8 +298,44 @@ def test_a_damaged_configuration_loads_or_is_one_line(
     text = VOLTA[:position] + replacement + VOLTA[position + removed :]
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     try:
-        gpu, warnings = read(path)
+        gpu, warnings, _ = read(path)
     except InputError as error:
         assert "\n" not in str(error)
     else:
         assert gpu.sm.count >= 1 and isinstance(warnings, tuple)
+
+
+@pytest.fixture
+def trees(tmp_path):
+    """The two trees of Accel-Sim with one GPU: the folders of its two files."""
+    root = tmp_path / "accel-sim"
+    folders = root / "gpu-simulator/gpgpu-sim/configs/tested-cfgs/MY_VOLTA"
+    others = root / "gpu-simulator/configs/tested-cfgs/MY_VOLTA"
+    for folder, name, text in (
+        (folders, "gpgpusim.config", VOLTA),
+        (others, "trace.config", TRACE),
+    ):
+        folder.mkdir(parents=True)
+        (folder / name).write_text(text)
+    return folders, others
+
+
+def test_either_file_or_folder_of_the_two_trees_stands_for_both(trees, volta):
+    first, second = trees
+    names = (first, second, first / "gpgpusim.config", second / "trace.config")
+    for name in names:
+        imported = load(name)
+        assert imported.gpu == volta.gpu, name
+        assert not any("no trace.config" in warning for warning in imported.warnings)
+    assert imported.sources["sm.count"] == "-gpgpu_n_clusters, gpgpusim.config, line 7"
+    assert imported.sources["launch.cta_interval"] == "as QV100"
+
+
+def test_a_configuration_without_its_other_half(trees):
+    first, second = trees
+    (second / "trace.config").unlink()
+    assert "no trace.config beside it" in load(first).warnings[0]
+    (first / "gpgpusim.config").unlink()
+    for name in (first, second, second / "trace.config"):
+        with pytest.raises(InputError, match=r"without gpgpusim\.config, here and in .*MY_VOLTA"):
+            load(name)

@@ -10,8 +10,10 @@ import math
 import os
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from lockstep.errors import InputError, SpecError
+from lockstep.frontend.accelsim import config_files
 from lockstep.frontend.accelsim.config_draft import Draft
 from lockstep.frontend.accelsim.config_memory import dram, instructions, memory, shared_and_l1
 from lockstep.frontend.accelsim.config_options import Option, Options
@@ -23,6 +25,11 @@ from lockstep.gpus.spec import GPU
 L1_STAGES = 4  # L1 hit: 24 cycles where -gpgpu_l1_latency is 20
 SHARED_STAGES = 5  # LDS: 25 cycles where -gpgpu_smem_latency is 20
 L2_STAGES = 16  # L2 hit after an L1 miss: 196 where L1 and -gpgpu_l2_rop_latency are 20 and 160
+
+NO_TRACE_FILE = (
+    "no trace.config beside it or in the other tree of Accel-Sim, so latencies of machine code are "
+    "those of PTX operations"
+)
 
 SIMPLE = {
     "gpgpu_kernel_launch_latency": "launch.overhead",
@@ -52,17 +59,38 @@ IRRELEVANT = re.compile(
 """Options without effect on timing here, and those whose one sensible value is what we do."""
 
 
+class Imported(NamedTuple):
+    """A GPU from a configuration.
+
+    ``warnings`` are one line for each option without counterpart, ``sources`` say of each
+    parameter which option it is from.
+    """
+
+    gpu: GPU
+    warnings: tuple[str, ...]
+    sources: dict[str, str]
+
+
+def load(path: str | os.PathLike) -> Imported:
+    """The GPU of a configuration that one of its files or their folder names."""
+    gpu_file, trace_file = config_files.find(Path(path))
+    imported = read(gpu_file, trace_file)
+    if trace_file is not None:
+        return imported
+    return imported._replace(warnings=(f"{gpu_file}: {NO_TRACE_FILE}", *imported.warnings))
+
+
 def read(
     gpgpusim_config: str | os.PathLike, trace_config: str | os.PathLike | None = None
-) -> tuple[GPU, tuple[str, ...]]:
-    """The GPU that a configuration describes, and one warning for each option without counterpart.
+) -> Imported:
+    """The GPU that exactly these files describe.
 
     Raises :class:`InputError` with file and line for what cannot be understood.
     """
     path = Path(gpgpusim_config)
     options = Options(path, *([] if trace_config is None else [Path(trace_config)]))
     draft = Draft(options, _base(options))
-    name = path.parent.name if path.name == "gpgpusim.config" else path.stem
+    name = path.parent.name if path.name == config_files.GPU_FILE else path.stem
     try:
         for part in (_chip, _sm, shared_and_l1, instructions, memory, dram, _latencies):
             part(draft)
@@ -72,7 +100,7 @@ def read(
     for option in options.unused():
         if not IRRELEVANT.match(option.name):
             draft.warn(option, f"{option.shown} has no counterpart")
-    return gpu, tuple(draft.warnings)
+    return Imported(gpu, tuple(draft.warnings), draft.sources)
 
 
 def _base(options: Options) -> GPU:

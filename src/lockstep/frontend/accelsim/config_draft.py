@@ -5,6 +5,8 @@ from lockstep.frontend.accelsim.config_options import Option, Options
 from lockstep.gpus import fields
 from lockstep.gpus.spec import GPU
 
+_SOURCE = "for configurations of Accel-Sim"  # of what no option says
+
 
 class Draft:
     """The parameters found so far, each with the option that gave it, and the warnings."""
@@ -14,11 +16,13 @@ class Draft:
         self.options, self.base = options, base
         self.values = fields.flatten(base)
         self.warnings: list[str] = []
+        self.sources = dict.fromkeys(self.values, f"as {base.name}")  # where each value is from
 
     def set(self, path: str, value: object, option: Option | None = None) -> None:
         """Give a parameter its value; an error names the option that it is from."""
         try:
             self.values[path] = fields.accept(path, value, self.values)
+            self.sources[path] = _SOURCE if option is None else option.place
         except SpecError as error:
             if option is None:
                 raise

@@ -21,6 +21,11 @@ class Option(NamedTuple):
     line: int
 
     @property
+    def place(self) -> str:
+        """Where it stands, for people."""
+        return f"-{self.name}, {self.path.name}, line {self.line}"
+
+    @property
     def shown(self) -> str:
         """The value as a message can show it: short and printable."""
         short = self.value if len(self.value) <= 60 else self.value[:57] + "..."
