@@ -5,6 +5,8 @@ import pytest
 
 import lockstep
 from cubin_files import cubins
+from lockstep.frontend.exec.program import Recording
+from lockstep.isa.instruction import OpClass
 
 MODES = {
     "executed": {},
@@ -52,6 +54,46 @@ def test_each_lane_copies_its_own_bytes(module):
     module["each_lane"][1, 32](module.device.array(source), out)
     copied = np.arange(128) < 4 * (np.arange(32)[:, None] + 1)
     np.testing.assert_array_equal(out.numpy(), np.where(copied, source, -1))
+
+
+def test_a_recorded_run_takes_the_cycles_of_the_run(tmp_path):
+    """Every tile's bytes are read once, those of a bulk copy likewise."""
+    gpu = lockstep.gpu("H100", ["sm.count=2"])
+    with lockstep.Device(gpu, timing=True) as device:
+        module = device.load_cubin(cubins("hopper")["sm_90a"])
+        with device.record(tmp_path / "run.lst"):
+            factors = [device.zeros((lines, 192), "f2") for lines in (256, 128)]
+            maps = [device.tensor_map(f, (64, 64), swizzle=128) for f in factors]
+            maps[0] = device.tensor_map(factors[0], (128, 64), swizzle=128)
+            module["product"][(2, 2), 384, STAGES](*maps, device.zeros((256, 128), "f4"), 128, 192)
+            module["there_and_back"][1, 256](device.zeros(256, "i4"), device.zeros(256, "i4"))
+        result = device.result
+    tiles, words = 4 * 3 * (128 + 64) * 128, 256 * 4
+    assert result.total["sim__bulk_load_sectors.sum"] == (tiles + words) // 32
+    assert result.total["sim__bulk_store_sectors.sum"] == words // 32
+    trace = lockstep.load(tmp_path / "run.lst")
+    again = lockstep.simulate(trace, gpu)
+    assert again.cycles == result.cycles
+    assert again.total["sim__bulk_load_sectors.sum"] == (tiles + words) // 32
+    lockstep.save(trace, tmp_path / "folder")
+    bare = lockstep.simulate(lockstep.load(tmp_path / "folder"), gpu)
+    assert bare.total["sim__bulk_load_sectors.sum"] == (tiles + words) // 32
+
+
+def test_classes_are_those_of_ptx(executed):
+    """What is timed: products by their types, tiles and waits for objects as PTX has them."""
+    kinds = {}
+    for name in ("product", "there_and_back", "add_f32"):
+        program = executed[name].executor(Recording(0)).program
+        texts = np.array(program.texts)[program.code["text"]]
+        kinds |= dict(zip(texts.tolist(), map(OpClass, program.code["op"].tolist())))
+    expected = {
+        "HGMMA.64x64x16.F32": OpClass.HMMA, "UTMALDG.2D": OpClass.TILE_COPY,
+        "UBLKCP.S.G": OpClass.TILE_COPY, "UBLKCP.G.S": OpClass.TILE_STORE,
+        "UBLKRED.G.S.ADD.F32.RN": OpClass.TILE_STORE, "UTMACMDFLUSH": OpClass.COMMIT_GROUP,
+        "SYNCS.PHASECHK.TRANS64.TRYWAIT": OpClass.OBJECT_WAIT, "DEPBAR.LE": OpClass.WAIT_GROUP,
+    }  # fmt: skip
+    assert expected.items() <= kinds.items()
 
 
 REDUCTIONS = {

@@ -60,6 +60,14 @@ def test_conditions_that_ptx_sets(run_built):
     assert {count.code for count in simulator.kernels.values()} == {"PTX"}
 
 
+def test_a_program_for_sm_90a_alone(run_built):
+    options = "-gencode=arch=compute_90a,code=sm_90a"
+    out, simulator = run_built(("hopper.cu",), options, gpu="H100")
+    assert out == "PASS\n"
+    assert (simulator.unsupported, simulator.problems) == ({}, [])
+    assert {count.code for count in simulator.kernels.values()} == {"machine code of sm_90"}
+
+
 def test_clusters(run_built):
     out, simulator = run_built(("clusters.cu",), "-arch=sm_90", gpu="H100")
     assert out == "PASS\n"
