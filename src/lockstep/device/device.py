@@ -24,6 +24,7 @@ from lockstep.frontend.exec.memory import LONGEST, DeviceMemory
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import STACK_BYTES, Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
+from lockstep.frontend.exec.storage import Storage
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
 from lockstep.policies import select
@@ -91,6 +92,7 @@ class Device(Loader):
         self.services = Services(self.memory, heap_bytes)
         self.limits = Limits(limit_instructions, self.gpu.sm.count)
         self.stack_bytes = check_stack(stack_bytes, self.gpu, memory_bytes)
+        self.storage = Storage()
         self.recorder: Recorder | None = None
         self.default_stream = Stream(self, 0)
         self.timing: Timing | None = None

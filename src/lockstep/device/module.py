@@ -164,7 +164,7 @@ class Kernel(ABC):
             device, program = self.module.device, self.translate(recording)
             symbols = np.array([self.address(n) for n in program.symbols] or [0], np.int64)
             self._executors[recording] = Executor(
-                program, device.memory, symbols, device.services, device.limits
+                program, device.memory, symbols, device.services, device.limits, device.storage
             )
         return self._executors[recording]
 

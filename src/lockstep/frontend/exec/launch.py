@@ -17,6 +17,7 @@ from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.resident import Geometry, Limits, Resident
 from lockstep.frontend.exec.schedule import Stop, run
 from lockstep.frontend.exec.services import Services
+from lockstep.frontend.exec.storage import Storage
 from lockstep.frontend.exec.stream import Expander
 from lockstep.frontend.exec.stream_buffers import Streams
 from lockstep.workload import Cta
@@ -41,11 +42,16 @@ class Executor:
         symbols: np.ndarray,
         services: Services | None = None,
         limits: Limits | None = None,
+        storage: Storage | None = None,
     ):
-        """``symbols``: the address of each of the program's global variables."""
+        """``symbols``: the address of each of the program's global variables.
+
+        ``storage``: where launches keep what is large, shared with other programs.
+        """
         self.program, self.memory, self.limits = program, memory, limits or Limits()
         self.services = services or Services(memory)
-        self._loaded = Loaded(program.objects)
+        self.storage = storage or Storage()
+        self._loaded = Loaded(program.objects, program.functions)
         self._functions = np.array([self._loaded.address(f) for f in program.functions])
         self._symbols = symbols
         self._idle: dict[tuple, list[Resident]] = {}
@@ -60,12 +66,12 @@ class Executor:
         """
         idle = self._idle.setdefault(geometry.shape, [])
         resident = idle.pop() if idle else self._build(geometry)
-        services = self.services
+        services, memory = self.services, self.memory
+        region = self.storage.borrow(resident.bytes_to_borrow)
+        services.launches += 1
+        now = services.nanoseconds
+        resident.start(geometry, parameters, memory, region, services.launches, now)
         try:
-            services.launches += 1
-            resident.start(
-                geometry, parameters, self.memory, services.launches, services.nanoseconds
-            )
             yield resident
         except KeyboardInterrupt as error:
             error.add_note(f"kernel {self.program.name} ran: {hottest_places(resident)}")
@@ -75,10 +81,11 @@ class Executor:
             if profile is not None:
                 profile.take(resident.machine.times, resident.machine.lanes, resident.counters)
             idle.append(resident)
+            self.storage.give_back(region)
 
     def _build(self, geometry: Geometry) -> Resident:
-        table = self.memory.table
-        return Resident(self.program, geometry, self._functions, self._symbols, table, self.limits)
+        memory, limits = self.memory, self.limits
+        return Resident(self.program, geometry, self._functions, self._symbols, memory, limits)
 
     def _advance(self, resident: Resident) -> Stop:
         """Run until something happens that callers deal with; services are done here.

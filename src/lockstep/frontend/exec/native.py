@@ -2,7 +2,8 @@
 
 import functools
 import hashlib
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,10 +14,14 @@ from lockstep.errors import InputError
 from lockstep.files import replacing
 
 
-def _machine() -> binding.TargetMachine:
-    """A new one each time: an execution engine takes its machine with it when it is freed."""
+def _initialize() -> None:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
+
+
+@functools.cache
+def _machine() -> binding.TargetMachine:
+    _initialize()
     target = binding.Target.from_triple(binding.get_process_triple())
     return target.create_target_machine(
         cpu=binding.get_host_cpu_name(),
@@ -53,18 +58,33 @@ def assemble(text: str) -> bytes:
     return machine.emit_object(module)
 
 
+@functools.cache
+def _loader() -> binding.LLJIT:
+    """One for the process, which gives each object one range of addresses for code and data.
+
+    An engine of LLVM's older kind maps them one by one, wherever there is room: in a process that
+    maps much, farther apart than the two GiB that machine code reaches.
+    """
+    _initialize()
+    return binding.create_lljit_compiler(use_jit_link=True)
+
+
+_numbers = itertools.count()
+
+
 class Loaded:
     """Object code in this process; addresses are valid as long as the object lives."""
 
-    def __init__(self, objects: bytes):
-        empty = binding.parse_assembly("")
-        self._engine = binding.create_mcjit_compiler(empty, _machine())
-        self._engine.add_object_file(binding.ObjectFileRef.from_data(objects))
-        self._engine.finalize_object()
+    def __init__(self, objects: bytes, functions: Sequence[str]):
+        """``functions``: the symbols of those whose addresses are wanted."""
+        library = binding.JITLibraryBuilder().add_object_img(objects).add_current_process()
+        for function in functions:
+            library.export_symbol(function)
+        self._library = library.link(_loader(), f"program{next(_numbers)}")
 
-    def address(self, symbol: str) -> int:
+    def address(self, function: str) -> int:
         """Address of a function."""
-        return self._engine.get_function_address(symbol)
+        return self._library[function]
 
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:

@@ -1,7 +1,6 @@
 """The memory of the CTAs that are resident together: registers, shared, local, bookkeeping."""
 
 import ctypes
-import mmap
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from lockstep.frontend.exec.machine import (
     RUNNING,
     Machine,
 )
-from lockstep.frontend.exec.memory import NORESERVE, DeviceMemory
+from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import (
     COUNTER,
@@ -33,9 +32,9 @@ from lockstep.frontend.exec.state import (
     WARP,
     WINDOW_BYTES,
 )
+from lockstep.frontend.exec.storage import Layout
 
 STACK_BYTES = 16384  # of a thread, for recursive functions, where nobody asks for more
-LARGE = 1 << 16  # bytes for which memory is mapped; np.zeros may clear them
 WORKSPACE_BYTES = 8  # what cooperative_groups::this_grid().sync() uses: a word of its own, a count
 NO_ALLOCATION = 1 << 62  # where a site looks that has accessed nothing yet
 
@@ -106,30 +105,11 @@ class Limits:
     sms: int = 1  # as the kernel sees them
 
 
-def aligned(count: int, dtype, alignment: int = 64) -> np.ndarray:
-    """A zeroed array whose address is a multiple of ``alignment`` bytes.
-
-    Large ones take memory when they are first touched.
-    """
-    dtype = np.dtype(dtype)
-    size = count * dtype.itemsize
-    if size >= LARGE:
-        return np.frombuffer(_mapped(size), dtype)
-    raw = np.zeros(size + alignment, np.uint8)
-    start = -raw.ctypes.data % alignment
-    return raw[start : start + size].view(dtype)
-
-
-def _mapped(size: int) -> mmap.mmap:
-    """Memory that the system does not set aside: deep stacks are seldom used to their end."""
-    try:
-        return mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | NORESERVE)
-    except OSError as error:
-        raise MemoryError(f"{size} bytes for the CTAs of a launch: {error.strerror}") from error
-
-
 class Resident:
-    """State of one launch at a time, of all CTAs that may be resident together."""
+    """State of one launch at a time, of all CTAs that may be resident together.
+
+    What is large lies in memory that is borrowed for the launch.
+    """
 
     def __init__(
         self,
@@ -137,93 +117,109 @@ class Resident:
         geometry: Geometry,
         functions: np.ndarray,
         symbols: np.ndarray,
-        table: np.ndarray,
+        memory: DeviceMemory,
         limits: Limits,
     ):
-        """``functions``: address of each block. ``table``: the allocations of device memory."""
+        """``functions``: address of each block."""
         self.program, self.geometry = program, geometry
         self._local_bytes = program.thread_bytes(geometry.stack_bytes)
-        rows = geometry.room * geometry.warps
         self._shared_bytes = (
             program.reserved_shared + program.shared_bytes + geometry.dynamic_shared
         )
         self._shared_stride = max(-(-self._shared_bytes // 64) * 64, 64)
-        self._shared = aligned(geometry.room * self._shared_stride, np.uint8)
-        self._local = aligned(rows * LANES * max(self._local_bytes, 16), np.uint8)
-        self._threads = thread_ids(geometry)
-        self._symbols, self._table = symbols, table
-        self.counters = aligned(0 if program.guarded is None else len(program.guarded), COUNTER)
-        self.machine = self._allocate(rows, functions)
+        self._symbols, self._table = symbols, memory.table
+        self._own = self._allocate(functions)
+        self._threads, self.counters = self._own.pop("threads"), self._own.pop("counters")
+        self._large = self._lay_out()
+        self._region: np.ndarray | None = None
         # What each launch writes: the elements of record arrays are slow from Python.
-        self._launch = self.machine.launch.view(np.ndarray)[0]
-        self._running = self.machine.running.view(np.ndarray)[0]
-        self._sites = self.machine.sites.view(np.ndarray)
+        self._launch, self._running = self._own["launch"][0], self._own["running"][0]
+        self._sites = self._own["sites"]
         self._recording = bool(program.blocks["stream_words"].any())
         self._describe_launch(limits)
         self._describe_running()
-        self._attach()
 
-    def _allocate(self, rows: int, functions: np.ndarray) -> Machine:
+    @property
+    def bytes_to_borrow(self) -> int:
+        """Of the region that :meth:`start` takes."""
+        return self._large.bytes
+
+    def _lay_out(self) -> Layout:
+        """What a launch writes before it reads it."""
+        places, slots = self.geometry.room, max(self.program.register_bytes // 8, 8)
+        rows = places * self.geometry.warps
+        return Layout(
+            group_block=(np.int64, rows, LANES),
+            group_lanes=(np.int64, rows, LANES),
+            group_state=(np.int64, rows, LANES),
+            registers=(np.int64, rows * slots),
+            scratch=(np.int64, rows, SCRATCH_WORDS),
+            local=(np.uint8, rows * LANES * max(self._local_bytes, 16)),
+            shared=(np.uint8, places * self._shared_stride),
+        )
+
+    def _allocate(self, functions: np.ndarray) -> dict[str, np.ndarray]:
+        """What stays from one launch to the next."""
         program, places = self.program, self.geometry.room
         n = len(program.blocks)
-        machine = Machine(
-            launch=aligned(1, LAUNCH).view(np.recarray),
-            running=aligned(1, RUNNING).view(np.recarray),
-            ctas=aligned(places, CTA).view(np.recarray),
-            ended=aligned(MOST_ENDED, ENDED).view(np.recarray),
-            warps=aligned(rows, WARP).view(np.recarray),
-            group_block=aligned(rows * LANES, np.int64).reshape(rows, LANES),
-            group_lanes=aligned(rows * LANES, np.int64).reshape(rows, LANES),
-            group_state=aligned(rows * LANES, np.int64).reshape(rows, LANES),
-            barriers=aligned(places * ALL_BARRIERS, BARRIER_STATE)
-            .reshape(places, ALL_BARRIERS)
-            .view(np.recarray),
-            blocks=np.ascontiguousarray(program.blocks).view(np.recarray),
-            functions=functions,
-            times=np.zeros(n, np.int64),
-            lanes=np.zeros(n, np.int64),
-            registers=aligned(rows * max(program.register_bytes // 8, 8), np.int64),
-            scratch=aligned(rows * SCRATCH_WORDS, np.int64).reshape(rows, SCRATCH_WORDS),
-            fault=np.zeros(1, FAULT).view(np.recarray),
-            sites=np.zeros(max(len(program.sites), 1), SITE).view(np.recarray),
-            allocations=self._table.view(np.recarray),
-            known=np.zeros(1, np.int64),
+        own = Layout(
+            launch=(LAUNCH, 1),
+            running=(RUNNING, 1),
+            ctas=(CTA, places),
+            ended=(ENDED, MOST_ENDED),
+            warps=(WARP, places * self.geometry.warps),
+            barriers=(BARRIER_STATE, places, ALL_BARRIERS),
+            times=(np.int64, n),
+            lanes=(np.int64, n),
+            fault=(FAULT, 1),
+            sites=(SITE, max(len(program.sites), 1)),
+            known=(np.int64, 1),
+            threads=(np.int32, self.geometry.warps, 3, LANES),
+            counters=(COUNTER, 0 if program.guarded is None else len(program.guarded)),
+        ).zeros()
+        own["blocks"], own["functions"] = np.ascontiguousarray(program.blocks), functions
+        own["sites"]["space"][: len(program.sites)] = [window for _, window in program.sites]
+        own["threads"][:] = thread_ids(self.geometry)
+        return own
+
+    def _occupy(self, region: np.ndarray) -> None:
+        """Put what is large into borrowed memory; mostly it is there already."""
+        if region is self._region:
+            return
+        self._region = region
+        arrays = {"allocations": self._table, **self._own, **self._large.arrays(region)}
+        for name in ("registers", "scratch", "local", "shared"):
+            self._running[f"{name}_address"] = arrays[name].ctypes.data
+        fields = {name: arrays[name] for name in Machine._fields}
+        self.machine = Machine(
+            **{k: a.view(np.recarray) if a.dtype.names else a for k, a in fields.items()}
         )
-        for k, (_, window) in enumerate(program.sites):
-            machine.sites[k].space = window
-        return machine
+        self._attach()
 
     def _describe_launch(self, limits: Limits) -> None:
-        launch = self.machine.launch[0]
-        launch.symbols = self._symbols.ctypes.data
-        launch.sites = self.machine.sites.ctypes.data
-        launch.counters = self.counters.ctypes.data
+        launch, own = self._launch, self._own
+        launch["symbols"] = self._symbols.ctypes.data
+        launch["sites"] = own["sites"].ctypes.data
+        launch["counters"] = self.counters.ctypes.data
         targets = self.program.targets
         if targets is not None:
-            launch.targets, launch.target_count = targets.ctypes.data, len(targets)
-        launch.ntid_x, launch.ntid_y, launch.ntid_z = self.geometry.block
-        launch.shared_bytes = self._shared_bytes
-        launch.dynamic_shared_bytes = self.geometry.dynamic_shared
-        launch.local_bytes, launch.warps = self._local_bytes, self.geometry.warps
-        launch.sms = limits.sms
+            launch["targets"], launch["target_count"] = targets.ctypes.data, len(targets)
+        launch["ntid_x"], launch["ntid_y"], launch["ntid_z"] = self.geometry.block
+        launch["shared_bytes"] = self._shared_bytes
+        launch["dynamic_shared_bytes"] = self.geometry.dynamic_shared
+        launch["local_bytes"], launch["warps"] = self._local_bytes, self.geometry.warps
+        launch["sms"] = limits.sms
 
     def _describe_running(self) -> None:
-        machine, program = self.machine, self.program
-        running = machine.running[0]
-        running.register_bytes = program.register_bytes
-        running.cleared_bytes = program.cleared_bytes
-        running.entry, running.threads = program.entry, self.geometry.threads
-        running.launch_address = machine.launch.ctypes.data
-        running.ctas_address = machine.ctas.ctypes.data
-        running.warps_address = machine.warps.ctypes.data
-        running.registers_address = machine.registers.ctypes.data
-        running.scratch_address = machine.scratch.ctypes.data
-        running.threads_address = self._threads.ctypes.data
-        running.local_address = self._local.ctypes.data
-        running.shared_address, running.shared_stride = (
-            self._shared.ctypes.data,
-            self._shared_stride,
-        )
+        program, running, own = self.program, self._running, self._own
+        running["register_bytes"] = program.register_bytes
+        running["cleared_bytes"] = program.cleared_bytes
+        running["entry"], running["threads"] = program.entry, self.geometry.threads
+        running["launch_address"] = own["launch"].ctypes.data
+        running["ctas_address"] = own["ctas"].ctypes.data
+        running["warps_address"] = own["warps"].ctypes.data
+        running["threads_address"] = self._threads.ctypes.data
+        running["shared_stride"] = self._shared_stride
 
     def _attach(self) -> None:
         """Tell generated code where the runtime and its state are."""
@@ -241,11 +237,13 @@ class Resident:
         geometry: Geometry,
         parameters: np.ndarray,
         memory: DeviceMemory,
+        region: np.ndarray,
         number: int,
         now: int,
     ) -> None:
         """Begin a launch of the same shape: the device's nth, at ``now`` nanoseconds."""
         self.geometry, self._parameters = geometry, parameters
+        self._occupy(region)
         self.follow(memory)
         machine, launch, running = self.machine, self._launch, self._running
         launch["parameters"] = parameters.ctypes.data
@@ -327,11 +325,8 @@ class Resident:
 
 
 def thread_ids(geometry: Geometry) -> np.ndarray:
-    """tid.x, tid.y, tid.z of each lane: int32 [warps, 3, LANES]."""
+    """tid.x, tid.y, tid.z of each lane: [warps, 3, LANES]."""
     x, y, _ = geometry.block
     linear = np.arange(geometry.warps * LANES)
     axes = [linear % x, linear // x % y, linear // (x * y)]
-    threads = aligned(geometry.warps * 3 * LANES, np.int32).reshape(geometry.warps, 3, LANES)
-    for k, axis in enumerate(axes):
-        threads[:, k] = axis.reshape(geometry.warps, LANES)
-    return threads
+    return np.stack([axis.reshape(geometry.warps, LANES) for axis in axes], axis=1)

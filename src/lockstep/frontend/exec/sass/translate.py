@@ -87,6 +87,7 @@ class Translation(translation.Translation):
         self._check_jumps()
         self.slots = Slots(max(map(_registers, parts)))
         self.shared = Shared([], {}, self.code, any(map(_asks_for_rank, self.code)))
+        self._guarded_by_never = False
 
     def _decode(self, section: Section) -> list[Instruction]:
         code = list(disassemble(section.code, self.source.architecture, section.start))
@@ -172,16 +173,18 @@ class Translation(translation.Translation):
                 record["members"] = members
 
     def _describe_guard(self, guard: Register, record: np.void) -> None:
-        """PT is kept nowhere: for what it never lets execute, its slot, which stays zero."""
+        """PT is kept nowhere: for what it never lets execute, its slot, which is cleared."""
         if not guard.is_zero:
             record["guard_slot"] = self.slots[f"{guard.file}{guard.number}"]
             record["guard_negated"] = guard.inverted
         elif guard.inverted:
             record["guard_slot"] = self.slots[f"P{PREDICATES['P']}"]
+            self._guarded_by_never = True
 
     def facts(self) -> dict[str, Any]:
         """What a program says of the whole kernel."""
         source = self.source
+        clears = self.blocks[0].live_in or self._guarded_by_never
         return {
             "name": source.name,
             "file": source.file,
@@ -192,7 +195,7 @@ class Translation(translation.Translation):
             "sites": self.shared.sites,
             "symbols": list(self.shared.banks),
             "entry": 0,
-            "cleared_bytes": self.slots.bytes if self.blocks[0].live_in else 0,
+            "cleared_bytes": self.slots.bytes if clears else 0,
             "code": self.records,
             "texts": self.texts,
             "origins": list(self._origins()),
