@@ -10,8 +10,31 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-REPOSITORY = Path(__file__).parents[1]
+TESTS = Path(__file__).parent
+REPOSITORY = TESTS.parent
 SHARED = REPOSITORY.parent / "shared"
+QUICK = (
+    "builder",
+    "frontend/accelsim",
+    "frontend/exec/sass/test_sass_graph.py",
+    "frontend/exec/test_native.py",
+    "frontend/exec/test_stored.py",
+    "frontend/tracefile",
+    "gpus",
+    "isa",
+    "metrics/test_document.py",
+    "metrics/test_registry.py",
+    "ptx_legality",
+    "report",
+    "store",
+    "test_digest.py",
+    "test_errors.py",
+    "test_files.py",
+    "test_names.py",
+    "test_packaging.py",
+    "test_workload.py",
+)
+"""What ``-m quick`` runs: whatever needs neither the compiled model nor a CUDA compiler."""
 COMPILE = """
 import lockstep
 from lockstep import kernels
@@ -52,15 +75,28 @@ def load_script():
     return load
 
 
+def is_quick(path):
+    """Whether a file of tests, or a folder, is among the quick ones."""
+    return any(path.is_relative_to(TESTS / name) for name in QUICK)
+
+
 def pytest_configure():
     """Ctrl-C arrives: a shell's background job ignores it, and so would all that tests start."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Files without quick tests are not even read if nothing else is asked for."""
+    if config.option.markexpr == "quick" and collection_path.suffix == ".py":
+        return not is_quick(collection_path) or None
+    return None
+
+
 def pytest_sessionstart(session):
     """Compile before the processes start that share the tests: else each of them would."""
     config = session.config
-    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+    beside_others = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
+    if beside_others and config.option.markexpr != "quick":
         subprocess.run([sys.executable, "-c", COMPILE], check=True)
 
 
@@ -69,9 +105,12 @@ def pytest_collection_modifyitems(items):
     """What one process runs: the tests of a file, and all that a second pytest runs without JIT.
 
     What takes a minute in one piece comes first, lest a process do it while the others are done.
+    Tests in QUICK get their marker.
     """
     items.sort(key=lambda item: item.path.name != "test_jit.py")
     for item in items:
+        if is_quick(item.path):
+            item.add_marker("quick")
         name = "plain" if item.get_closest_marker("plain") else str(item.path)
         item.add_marker(pytest.mark.xdist_group(name))
 

@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -21,10 +20,8 @@ def workload():
 
 def test_importing_costs_next_to_nothing():
     code = "import sys, lockstep; print([m for m in ('numpy', 'numba') if m in sys.modules])"
-    begin = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
-    assert time.perf_counter() - begin < 5  # a bare interpreter on a loaded machine
 
 
 def test_every_public_name_is_there():

@@ -8,6 +8,7 @@ import pytest
 import lockstep
 from cubin_files import cubins
 from lockstep.errors import InputError, LockstepError
+from lockstep.frontend.exec.program import Recording
 from lockstep.isa.sass.binary import read_cubin
 
 BUILDS = ["sm_70", "sm_75", "sm_80", "sm_90", "debug.sm_80", "linked.sm_80", "linked.sm_90"]
@@ -19,6 +20,19 @@ T = np.arange(THREADS)  # threadIdx.x
 def module(request):
     with lockstep.Device("QV100") as device:
         yield device.load_cubin(cubins("flow")[request.param])
+
+
+@pytest.mark.parametrize("build", ["debug.sm_80", "linked.sm_80"])
+def test_a_kernel_is_translated_with_the_functions_that_it_may_call(build):
+    with lockstep.Device("QV100") as device:
+        module = device.load_cubin(cubins("flow")[build])
+        called = {}
+        for name in ("recur", "decide", "pick"):
+            program = module[name].translate(Recording.NOTHING)
+            called[name] = {origin.function for origin in program.origins} - {name}
+    assert called["recur"] == {"_Z9ackermannii"}
+    assert called["decide"] == {"_Z6chooseii"}
+    assert {"_Z5twicei", "_Z4nexti"} <= called["pick"]  # through pointers
 
 
 def launch(module, name, outputs=1):

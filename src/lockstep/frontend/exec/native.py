@@ -1,17 +1,11 @@
-"""LLVM text to machine code, kept on disk by content, loaded into this process."""
+"""LLVM text to machine code, and machine code loaded into this process."""
 
 import functools
 import hashlib
 import itertools
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Sequence
 
 from llvmlite import binding
-
-from lockstep._jit import cache_root
-from lockstep.errors import InputError
-from lockstep.files import replacing
 
 
 def _initialize() -> None:
@@ -85,20 +79,3 @@ class Loaded:
     def address(self, function: str) -> int:
         """Address of a function."""
         return self._library[function]
-
-
-def cached(key: str, make: Callable[[], bytes]) -> bytes:
-    """The bytes kept under a key, made and kept if there are none."""
-    path = cache_root() / "native" / f"{key}-{host_key()}"
-    try:
-        return path.read_bytes()
-    except OSError:
-        content = make()
-        _keep(path, content)
-        return content
-
-
-def _keep(path: Path, content: bytes) -> None:
-    """Write whole or not at all; a read-only home costs only the time of the next translation."""
-    with suppress(InputError), replacing(path) as temporary:
-        temporary.write_bytes(content)

@@ -32,7 +32,7 @@ from lockstep.frontend.exec.state import (
     WARP,
     WINDOW_BYTES,
 )
-from lockstep.frontend.exec.storage import Layout
+from lockstep.frontend.exec.storage import Layout, Region
 
 STACK_BYTES = 16384  # of a thread, for recursive functions, where nobody asks for more
 WORKSPACE_BYTES = 8  # what cooperative_groups::this_grid().sync() uses: a word of its own, a count
@@ -131,7 +131,7 @@ class Resident:
         self._own = self._allocate(functions)
         self._threads, self.counters = self._own.pop("threads"), self._own.pop("counters")
         self._large = self._lay_out()
-        self._region: np.ndarray | None = None
+        self._region: Region | None = None
         # What each launch writes: the elements of record arrays are slow from Python.
         self._launch, self._running = self._own["launch"][0], self._own["running"][0]
         self._sites = self._own["sites"]
@@ -145,17 +145,17 @@ class Resident:
         return self._large.bytes
 
     def _lay_out(self) -> Layout:
-        """What a launch writes before it reads it."""
+        """What a launch writes before it reads it; shared memory, of which not all do, first."""
         places, slots = self.geometry.room, max(self.program.register_bytes // 8, 8)
         rows = places * self.geometry.warps
         return Layout(
+            shared=(np.uint8, places * self._shared_stride),
             group_block=(np.int64, rows, LANES),
             group_lanes=(np.int64, rows, LANES),
             group_state=(np.int64, rows, LANES),
             registers=(np.int64, rows * slots),
             scratch=(np.int64, rows, SCRATCH_WORDS),
             local=(np.uint8, rows * LANES * max(self._local_bytes, 16)),
-            shared=(np.uint8, places * self._shared_stride),
         )
 
     def _allocate(self, functions: np.ndarray) -> dict[str, np.ndarray]:
@@ -182,12 +182,19 @@ class Resident:
         own["threads"][:] = thread_ids(self.geometry)
         return own
 
-    def _occupy(self, region: np.ndarray) -> None:
-        """Put what is large into borrowed memory; mostly it is there already."""
+    def _occupy(self, region: Region) -> None:
+        """Put what is large into borrowed memory; mostly it is there already.
+
+        What another kernel left in shared memory is cleared: nobody is told of it, and programs
+        that read what they did not write shall do the same in every order.
+        """
+        if region.layout is not self._large:
+            region.clear(self.geometry.room * self._shared_stride)
+            region.layout = self._large
         if region is self._region:
             return
         self._region = region
-        arrays = {"allocations": self._table, **self._own, **self._large.arrays(region)}
+        arrays = {"allocations": self._table, **self._own, **self._large.arrays(region.bytes)}
         for name in ("registers", "scratch", "local", "shared"):
             self._running[f"{name}_address"] = arrays[name].ctypes.data
         fields = {name: arrays[name] for name in Machine._fields}
@@ -237,7 +244,7 @@ class Resident:
         geometry: Geometry,
         parameters: np.ndarray,
         memory: DeviceMemory,
-        region: np.ndarray,
+        region: Region,
         number: int,
         now: int,
     ) -> None:

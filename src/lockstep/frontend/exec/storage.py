@@ -15,31 +15,48 @@ from lockstep.frontend.exec.memory import NORESERVE
 ALIGNMENT = 64  # bytes, of each array: a register slot is a vector of lanes
 
 
+class Region:
+    """A range of memory (``bytes``: uint8) of which pages are taken when they are first touched.
+
+    ``layout`` is that of the launch that had it last.
+    """
+
+    def __init__(self, size: int):
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE  # deep stacks are seldom used
+        self._pages = mmap.mmap(-1, size, flags)
+        self.bytes = np.frombuffer(self._pages, np.uint8)
+        self.layout: Layout | None = None
+
+    def clear(self, count: int) -> None:
+        """Make the first bytes zero, at least ``count``, by giving their pages back."""
+        whole = min(-(-count // mmap.PAGESIZE) * mmap.PAGESIZE, len(self.bytes))
+        self._pages.madvise(mmap.MADV_DONTNEED, 0, whole)
+
+
 class Storage:
     """Ranges of memory, each lent to one launch at a time.
 
-    What an earlier launch left is still there: who borrows writes before reading. Pages take memory
-    when they are first touched.
+    What an earlier launch left is still there: who borrows writes before reading, or clears.
     """
 
     def __init__(self):
-        self._idle: list[np.ndarray] = []
+        self._idle: list[Region] = []
 
-    def borrow(self, size: int) -> np.ndarray:
-        """At least ``size`` bytes (uint8): those of the last launch, if they suffice.
+    def borrow(self, size: int) -> Region:
+        """At least ``size`` bytes: those of the last launch, if they suffice.
 
         Raises MemoryError if the system has no such range.
         """
-        region = self._idle.pop() if self._idle else np.empty(0, np.uint8)
-        if len(region) >= size:
-            return region
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE  # deep stacks are seldom used
+        if self._idle and len(self._idle[-1].bytes) >= size:
+            return self._idle.pop()
         try:
-            return np.frombuffer(mmap.mmap(-1, 1 << (size - 1).bit_length(), flags), np.uint8)
+            region = Region(1 << max(size - 1, mmap.PAGESIZE).bit_length())
         except (OSError, OverflowError) as error:
             raise MemoryError(f"{size} bytes for the CTAs of a launch: {error}") from None
+        del self._idle[-1:]  # the smaller one
+        return region
 
-    def give_back(self, region: np.ndarray) -> None:
+    def give_back(self, region: Region) -> None:
         """The launch has ended."""
         self._idle.append(region)
 
@@ -56,10 +73,10 @@ class Layout:
             size = math.prod(shape) * np.dtype(kind).itemsize
             self.bytes += -(-size // ALIGNMENT) * ALIGNMENT
 
-    def arrays(self, region: np.ndarray) -> dict[str, np.ndarray]:
-        """The arrays, as views of a region."""
+    def arrays(self, memory: np.ndarray) -> dict[str, np.ndarray]:
+        """The arrays, as views of memory (uint8)."""
         return {
-            name: np.ndarray(shape, kind, buffer=region, offset=start)
+            name: np.ndarray(shape, kind, buffer=memory, offset=start)
             for name, (start, kind, shape) in self._places.items()
         }
 

@@ -5,10 +5,9 @@ An instruction set derives :class:`Translation` and :class:`BlockLift`.
 
 import gc
 import hashlib
-import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from llvmlite import ir
 
+from lockstep import store
 from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.counting import count_access, count_lanes
@@ -25,6 +25,7 @@ from lockstep.frontend.exec.lanes.types import I64, PRED, Type, Value
 from lockstep.frontend.exec.profile import memory_of
 from lockstep.frontend.exec.program import BLOCK, Program, Recording
 from lockstep.frontend.exec.state import Memory
+from lockstep.frontend.exec.stored import Unreadable, pack, unpack
 from lockstep.isa.instruction import OpClass, Space
 
 
@@ -269,6 +270,12 @@ def _sources() -> str:
 
 
 def cached(parts: tuple, make: Callable[[], Translation]) -> Program:
-    """The program that ``parts`` identify, from the disk cache if it was made before."""
-    key = hashlib.sha256(repr((*parts, _sources())).encode()).hexdigest()[:32]
-    return pickle.loads(native.cached(key, lambda: pickle.dumps(make().program())))
+    """The program that ``parts`` identify, from what is kept on disk if it was made before."""
+    key = hashlib.sha256(repr((*parts, native.host_key(), _sources())).encode()).hexdigest()
+    content = store.get("translation", key)
+    if content is not None:
+        with suppress(Unreadable):  # no other code has the same key: this does not happen
+            return unpack(content)
+    program = make().program()
+    store.put("translation", key, pack(program))
+    return program

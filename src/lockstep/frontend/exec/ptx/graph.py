@@ -8,6 +8,7 @@ from lockstep.errors import InputError
 from lockstep.frontend.exec.program import SERVICES, Ending
 from lockstep.frontend.exec.ptx.opcodes import Opcode, find, written
 from lockstep.frontend.exec.ptx.refusals import refusal
+from lockstep.frontend.exec.steps import bounds
 from lockstep.isa.ptx.syntax import (
     Function,
     Immediate,
@@ -129,8 +130,9 @@ def blocks_of(module: Module, function: Function, steps: Collection[int] = ()) -
     """
     close(function)
     starts = _leaders(module, function, steps)
-    bounds = sorted(starts | {0, len(function.instructions)})
-    blocks = [Block(function, a, b) for a, b in pairwise(bounds)]
+    blocks = [
+        Block(function, a, b) for a, b in pairwise(bounds(starts, len(function.instructions)))
+    ]
     at = {b.first: b for b in blocks}
     for block in blocks:
         _connect(module, block, at)

@@ -1,11 +1,11 @@
 """Basic blocks of a SASS kernel."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from lockstep.frontend.exec.program import SERVICES, Ending
-from lockstep.frontend.exec.sass.opcodes import asks_barriers, polls
+from lockstep.frontend.exec.steps import bounds
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Register, Target
 
@@ -33,8 +33,9 @@ class Block:
     """Instructions ``first`` to ``end - 1``, entered at the first only.
 
     ``reads`` are the registers read before the block writes them, ``writes`` those it writes;
-    they are known once it has been emitted. ``open_ended`` blocks end in a jump whose targets
-    only the registers tell.
+    they are known once it has been emitted. A block that ``joins`` has no instructions and never
+    runs: those whose jumps have the same many targets go through it, so that there are as many
+    edges as blocks, not as many as pairs of returns and calls.
     """
 
     first: int
@@ -43,6 +44,8 @@ class Block:
     taken: "Block | None" = None
     next: "Block | None" = None
     more: list["Block"] = field(default_factory=list)
+    returns_to: "Block | None" = None  # of a call: what follows it
+    joins: bool = False
     number: int = -1
     pc: int = -1  # of its first instruction; -1 = none
     service: int | None = None  # of the host, which has no instructions
@@ -76,20 +79,24 @@ class Graph:
         self.code = code
         self._index = {i.pc: k for k, i in enumerate(code)}
         self._entries = [self._index[pc] for pc in entries if pc in self._index]
-        bounds = sorted({0, len(code)} | self._leaders() | set(steps))
-        self.blocks = [Block(a, b, pc=code[a].pc) for a, b in pairwise(bounds)]
+        starts = self._leaders() | set(steps)
+        self.blocks = [Block(a, b, pc=code[a].pc) for a, b in pairwise(bounds(starts, len(code)))]
         self.at = {b.first: b for b in self.blocks}
         for block in self.blocks:
             self._connect(block)
-        self._returns = [self.at[b.end] for b in self.blocks if self._calls(b)]
-        self._targets = [self.at[k] for k in self._entries]
         self.may_recur = any(self._may_recur(b) for b in self.blocks)
-        self._link_indirect(self._add_services(services))
+        asked, answers = self._add_services(services)
+        targets = [self.at[k] for k in self._entries]
+        self._returns = _joint([b.returns_to for b in self.blocks if b.returns_to is not None])
+        self._targets, self._calls = _joint(targets), _joint([*targets, *asked])
+        self.joints = [self._returns, self._targets, self._calls]
+        self._link_indirect(answers)
         reached = self._reached()
         self.blocks = [b for b in self.blocks if b in reached]
+        for joint in self.joints:
+            joint.more = [b for b in joint.more if b in reached]
         for number, block in enumerate(self.blocks):
             block.number = number
-        self._find_loops()
 
     def target(self, instruction: Instruction) -> int | None:
         """Static index of where a direct jump goes."""
@@ -117,22 +124,21 @@ class Graph:
         if ending == Ending.BRANCH:
             block.taken = self.at.get(self.target(last))
         always = last.guard is None and not _conditional(last)
+        if last.mnemonic == "CALL":
+            block.returns_to = block.next
         if always and ending in (Ending.BRANCH, Ending.INDIRECT, Ending.EXIT, Ending.TRAP):
             block.next = None
-
-    def _calls(self, block: Block) -> bool:
-        return self.code[block.end - 1].mnemonic == "CALL" and block.end in self.at
 
     def _may_recur(self, block: Block) -> bool:
         """Whether a block calls what a register tells, or something before it."""
         target = self.target(self.code[block.end - 1])
-        return self._calls(block) and (target is None or target < block.end)
+        return block.returns_to is not None and (target is None or target < block.end)
 
-    def _add_services(self, start: int) -> list[Block]:
+    def _add_services(self, start: int) -> tuple[list[Block], list[Block]]:
         """Two blocks for each service: the request, which calls reach, and the way back."""
         end, asked = len(self.code), {}
         for service in range(len(SERVICES)):
-            answer = Block(end, end, Ending.INDIRECT, more=self._returns, service=service)
+            answer = Block(end, end, Ending.INDIRECT, service=service)
             pc = start + BYTES * service
             asked[pc] = Block(end, end, Ending.HOST, taken=answer, pc=pc, service=service)
         for block in self.blocks:
@@ -140,70 +146,33 @@ class Graph:
                 block.taken = asked.get(address_in(self.code[block.end - 1]))
         for block in asked.values():
             self.blocks += [block, block.taken]
-        return list(asked.values())
+        return list(asked.values()), [block.taken for block in asked.values()]
 
-    def _link_indirect(self, services: list[Block]) -> None:
+    def _link_indirect(self, answers: list[Block]) -> None:
         """A return may go to wherever a call returns to, others to all whose address is taken."""
-        calls = [*self._targets, *services]
+        joints = {"RET": self._returns, "CALL": self._calls}
+        for block in answers:
+            block.more = [self._returns]
         for block in self.blocks:
             if block.ending == Ending.INDIRECT and block.service is None:
                 mnemonic = self.code[block.end - 1].mnemonic
-                block.more = {"RET": self._returns, "CALL": calls}.get(mnemonic, self._targets)
+                block.more = [joints.get(mnemonic, self._targets)]
 
     def _reached(self) -> set[Block]:
-        seen, todo = set(), [self.blocks[0]]
+        seen, todo = {self._returns}, [self.blocks[0]]  # a function returns to who called it
         while todo:
             block = todo.pop()
             if block in seen:
                 continue
             seen.add(block)
             todo += block.successors
-            if block.service is None and self._calls(block):
-                todo.append(self.at[block.end])
+            if block.returns_to is not None:
+                todo.append(block.returns_to)
         return seen
 
-    def _find_loops(self) -> None:
-        """Mark the blocks of loops in which something polls memory."""
-        asks = asks_barriers(self.code)
-        place = {b: k for k, b in enumerate(self.blocks)}
-        before: dict[Block, list[Block]] = {b: [] for b in self.blocks}
-        for block in self.blocks:
-            for after in block.successors:
-                before[after].append(block)
-        for end in self.blocks:
-            for start in end.successors:
-                if place[start] > place[end]:
-                    continue
-                # Code out of line jumps back, too: only what is between the two counts.
-                loop = _reach([start], lambda b: b.successors) & _reach(
-                    [end], lambda b, start=start: [] if b is start else before[b]
-                )
-                inside = [i for b in loop for i in self.code[b.first : b.end]]
-                if any(polls(i) or (asks and i.mnemonic == "LDS") for i in inside):
-                    for block in loop:
-                        block.spins = True
 
-    def find_live(self) -> None:
-        """Which registers are live where blocks begin and end, from their reads and writes."""
-        changed = True
-        while changed:
-            changed = False
-            for block in reversed(self.blocks):
-                out = set().union(*(b.live_in for b in block.successors))
-                live = block.reads | (out - block.writes)
-                if live != block.live_in or out != block.live_out:
-                    block.live_in, block.live_out, changed = live, out, True
-
-
-def _reach(blocks: list[Block], following: Callable[[Block], list[Block]]) -> set[Block]:
-    """The blocks and all that follow them."""
-    seen, todo = set(), list(blocks)
-    while todo:
-        block = todo.pop()
-        if block not in seen:
-            seen.add(block)
-            todo += following(block)
-    return seen
+def _joint(targets: list[Block]) -> Block:
+    return Block(0, 0, more=targets, joins=True)
 
 
 def ending_of(instruction: Instruction) -> Ending | None:

@@ -24,6 +24,10 @@ class Section(NamedTuple):
     code: bytes
     registers: int = 0
 
+    def holds(self, pc: int) -> bool:
+        """Whether an instruction of this code is at a pc."""
+        return self.start <= pc < self.start + len(self.code)
+
 
 class Image:
     """The code of a module."""

@@ -23,12 +23,16 @@ from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the ta
 from lockstep.frontend.exec.sass.graph import (
     Block,
     Graph,
+    address_in,
     converges,
+    ending_of,
     jumps_anywhere,
     members_of,
 )
 from lockstep.frontend.exec.sass.image import Section
 from lockstep.frontend.exec.sass.lift import PREDICATES, Lift, Shared, Slots
+from lockstep.frontend.exec.sass.liveness import find_live
+from lockstep.frontend.exec.sass.loops import find_waiting_loops
 from lockstep.frontend.exec.sass.opcodes import find, problem
 from lockstep.frontend.exec.sass.services import emit_service
 from lockstep.frontend.exec.sass.statics import static_code
@@ -69,11 +73,7 @@ class Translation(translation.Translation):
 
     def __init__(self, source: Source, recording: Recording):
         self.source, self.recording = source, recording
-        own, *others = source.sections
-        parts = [(own, self._decode(own))]
-        if any(_calls_far(i) for i in parts[0][1]):
-            parts += [(section, self._decode(section)) for section in others]
-        self.parts = parts
+        self.parts = parts = self._reached()
         self.code = [instruction for _, code in parts for instruction in code]
         entries = set[int]()
         for section, code in parts:
@@ -84,10 +84,29 @@ class Translation(translation.Translation):
         steps = steps_of(self.code, self.records) if Recording.AT_ISSUE in recording else ()
         self.graph = Graph(self.code, sorted(entries), source.sections[-1].start, steps)
         self.blocks = self.graph.blocks
+        find_waiting_loops(self.code, self.blocks)
         self._check_jumps()
         self.slots = Slots(max(map(_registers, parts)))
         self.shared = Shared([], {}, self.code, any(map(_asks_for_rank, self.code)))
         self._guarded_by_never = False
+
+    def _reached(self) -> list[tuple[Section, list[Instruction]]]:
+        """The sections that a kernel may enter, with their code, in the order of their places.
+
+        Where a register tells what is called, it may be any.
+        """
+        own, *others = self.source.sections
+        todo, reached = [own], {}
+        while todo:
+            section = todo.pop()
+            if section in reached:
+                continue
+            code = reached[section] = self._decode(section)
+            if any(i.mnemonic == "CALL" and jumps_anywhere(i) for i in code):
+                todo += others
+            pcs = {address_in(i) for i in code if ending_of(i) == Ending.BRANCH} - {None}
+            todo += [s for s in others if any(map(s.holds, pcs))]
+        return [(s, reached[s]) for s in self.source.sections if s in reached]
 
     def _decode(self, section: Section) -> list[Instruction]:
         code = list(disassemble(section.code, self.source.architecture, section.start))
@@ -136,7 +155,7 @@ class Translation(translation.Translation):
             head = self.code[block.first] if block.service is None else None
             if head is not None and converges(head) and isinstance(members_of(head), str):
                 block.reads.add(members_of(head))
-        self.graph.find_live()
+        find_live(self.blocks, self.graph.joints)
 
     def open_stream(self, lift: Lift, block: Block) -> None:
         """Services are not the kernel's instructions."""
@@ -238,13 +257,6 @@ def _registers(part: tuple[Section, list[Instruction]]) -> int:
 def _asks_for_rank(instruction: Instruction) -> bool:
     """Whether an instruction reads the CTA's rank, of which shared addresses are made."""
     return any(isinstance(o, Name) and o.word == "SR_CgaCtaId" for o in instruction.operands)
-
-
-def _calls_far(instruction: Instruction) -> bool:
-    """Whether an instruction may call what is not in its own section."""
-    if instruction.mnemonic != "CALL":
-        return False
-    return "ABS" in instruction.modifiers or jumps_anywhere(instruction)
 
 
 def translate(source: Source, key: str, recording: Recording) -> Program:
