@@ -1,4 +1,7 @@
+import resource
 import shutil
+import signal
+import subprocess
 import sys
 
 import pytest
@@ -21,6 +24,39 @@ def test_a_program_with_its_own_options(call, capfd):
     assert done.exit_code == 0, done.output
     assert capfd.readouterr().out == "['-c', '--gpu']\n"
     assert "lockstep: A100, 0 kernels, 0 launches" in done.stderr
+
+
+def test_a_file_that_is_no_program_says_what_to_do(call, tmp_path):
+    """In one line, whether a path or a name, executable or not."""
+    cc = next(name for name in ("cc", "gcc", "clang") if shutil.which(name))
+    (tmp_path / "slow.cu").write_text("#include <cstdio>\nint main() {}\n")
+    (tmp_path / "c.c").write_text(
+        'char code[8] __attribute__((section(".nv_fatbin"))) = {1}; int main() {}\n'
+    )
+    subprocess.run([cc, "-c", "c.c", "-o", "c.o"], cwd=tmp_path, check=True)
+    subprocess.run([cc, "c.c", "-o", "static_app"], cwd=tmp_path, check=True)
+    (tmp_path / "code.fatbin").write_bytes(b"\x50\xed\x55\xba" + bytes(60))
+    (tmp_path / "tool.py").write_text("print(1)\n")
+    (tmp_path / "lib.a").write_bytes(b"!<arch>\n")
+    (tmp_path / "app").write_bytes((tmp_path / "static_app").read_bytes())
+    wanted = {
+        "slow.cu": "source text: compile it, as `nvcc -cudart shared -o slow slow.cu`, and",
+        "./slow.cu": "source text",
+        "c.o": "an object file: link it, as `nvcc -cudart shared -o c c.o`",
+        "./static_app": "link it with `nvcc -cudart shared`",
+        "static_app": "`lockstep run ./static_app` starts it",
+        "./app": "chmod +x app",
+        "code.fatbin": "GPU code: it is no program",
+        "tool.py": "`lockstep run python tool.py`",
+        "lib.a": "a library of object files",
+    }
+    for name, words in wanted.items():
+        for gpu in ((), ("--gpu", "A100")):
+            done = call("run", *gpu, name)
+            (line,) = done.stderr.splitlines()
+            assert (done.exit_code, words in line) == (2, True), line
+    (tmp_path / "slow.cu").chmod(0o755)
+    assert "source text" in call("run", "./slow.cu").stderr
 
 
 def test_options_behind_the_programs_name_get_a_hint(call):
@@ -129,3 +165,23 @@ def test_bad_input(call, arguments, message):
     done = call(*arguments)
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_a_record_that_cannot_be_written_is_said_at_the_end(call, tmp_path):
+    """The program goes on, and what was recorded before stays."""
+    options = ("-q", "--timing", "none", "--gpu", "A100", "--memory", "1MB", "--record", "rec")
+    text = HIDE + "n = ctypes.c_size_t(1 << 19); rt.cudaMalloc(ctypes.byref(p), n)"
+    assert call("run", *options, sys.executable, "-c", text).exit_code == 0
+    before = (tmp_path / "rec" / "calls.lcr").read_bytes()
+    text += "; import os; [rt.cudaMemcpy(p, os.urandom(1 << 19), n, 1) for _ in range(8)]"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, limits[1]))
+    try:
+        done = call("run", *options, sys.executable, "-c", text)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == ["lockstep: rec/calls.lcr: cannot write: File too large"]
+    assert (tmp_path / "rec" / "calls.lcr").read_bytes() == before

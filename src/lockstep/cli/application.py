@@ -1,5 +1,6 @@
 """``lockstep run ./program``: a CUDA program with its arguments, and the summary at its end."""
 
+import contextlib
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,11 +72,14 @@ def choose(name: str, gpu: str | None, overrides: tuple[str, ...], quiet: bool) 
     """The GPU that was asked for, else the one that suits the program, said on stderr."""
     from lockstep import api
     from lockstep.runtime.choice import gpu_for_program
+    from lockstep.runtime.linkage import check_program
     from lockstep.runtime.program import find_program
 
+    program = find_program(name)
+    check_program(program)
     if gpu is not None:
         return find_gpu(gpu, overrides, quiet)
-    chosen = gpu_for_program(find_program(name)).name
+    chosen = gpu_for_program(program).name
     if not quiet:
         click.echo(f"lockstep: GPU {chosen} (--gpu chooses)", err=True)
     return api.gpu(chosen, overrides)
@@ -99,13 +103,12 @@ def run_application(
     simulation |= {"timeline": files["timeline"] is not None, "notice": progress.notice}
     simulator = Simulator(spec, every, name=name, **simulation)
     writer = RecordWriter(record) if record else None
-    try:
+    with contextlib.ExitStack() as ends:
+        ends.callback(simulator.close)
+        if writer:
+            ends.callback(writer.close)
         outcome = run_program(simulator, command, writer)
         report(simulator, files, detail)
-    finally:
-        if writer:
-            writer.close()
-        simulator.close()
     if outcome.interrupted:
         click.echo("lockstep: interrupted; the figures are partial", err=True)
     elif outcome.signal:

@@ -47,6 +47,10 @@ class Program:
     """A program with its input."""
 
     def __init__(self, name, size, seed, entry, grid, block, shared, arguments):
+        if Path(name).is_file() and not name.endswith(".ptx"):
+            from lockstep.runtime.linkage import check_no_program
+
+            check_no_program(Path(name))
         self.path = Path(name) if name.endswith(".ptx") or "/" in name else None
         self.name = self.path.stem if self.path else name
         self._size, self._seed, self._entry = size, seed, entry

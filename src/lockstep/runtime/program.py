@@ -12,7 +12,7 @@ from pathlib import Path
 from lockstep.errors import LockstepError
 from lockstep.frontend.cuda.build import libraries
 from lockstep.frontend.cuda.record import RecordWriter
-from lockstep.runtime.linkage import check_linkage, hidden_libraries
+from lockstep.runtime.linkage import check_program, hidden_libraries
 from lockstep.runtime.server import ProgramKilled, Server
 from lockstep.runtime.simulator import Simulator
 
@@ -59,7 +59,7 @@ def run_program(
     Raises :class:`LockstepError` if it cannot be started, or cannot be intercepted.
     """
     path = find_program(command[0])
-    check_linkage(path)
+    check_program(path)
     folder = libraries()
     server = Server(simulator, record)
     try:
