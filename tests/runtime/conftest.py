@@ -64,6 +64,8 @@ class Client:
         sender = threading.Thread(target=self.link.sendall, args=(encode(call, values, data),))
         sender.start()
         assert self.connection.receive()
+        while self.connection.waiting:
+            assert self.connection.receive()
         sender.join()
 
     def answer(self):

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from lockstep.frontend.cuda.calls import HEADER, Call, encode
+from lockstep.frontend.cuda.calls import FORMS, HEADER, Call, encode
+from lockstep.runtime.status import Status
 
 
 def test_messages_may_come_in_any_pieces(client):
@@ -22,10 +23,59 @@ def test_damage_ends_the_connection(client, raw, capfd):
     assert "the connection of a program ended" in capfd.readouterr().err
 
 
-def test_a_program_that_goes_away_within_a_message(client):
+def test_a_program_that_goes_away_within_a_message(client, capfd):
     client.link.sendall(HEADER.pack(Call.LOAD_MODULE, 0, 1000) + b"part")
     client.link.close()
+    assert client.connection.receive()
     assert not client.connection.receive()
+    assert "the program went away within a message" in capfd.readouterr().err
+
+
+def test_a_message_that_does_not_go_on_keeps_nobody_waiting(connect, make_simulator):
+    simulator = make_simulator()
+    slow, other = connect(simulator=simulator), connect(simulator=simulator)
+    slow.link.sendall(HEADER.pack(Call.LOAD_MODULE, 0, (1 << 31) - 1) + b"part")
+    assert slow.connection.receive()  # returns, and has taken no memory for what is to come
+    assert len(slow.connection.waiting) == HEADER.size + 4
+    assert "status" not in other.call("ALLOCATE", size=64, kind=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("ALLOCATE", {"kind": 7}),
+        ("FILL", {"rows": 1 << 60}),
+        ("FILL", {"width": 0}),
+        ("FILL", {"unit": 3}),
+        ("WRITE", {"rows": 1 << 60, "pitch": 0}),
+        ("OCCUPANCY", {"threads": 0}),
+        ("CLUSTERS", {"ctas": 0}),
+        ("CREATE_TEXTURE", {"levels": 1 << 60}),
+        ("CREATE_TEXTURE", {"level_bias": 1 << 40}),
+        ("CREATE_TEXTURE", {"width": 1 << 20}),
+        ("CREATE_TEXTURE", {"kind": 2, "bits": 8}),
+        ("CREATE_TEXTURE", {"address": 1 << 63}),
+        ("ENCODE_TENSOR_MAP", {}),
+        ("MOVE_TENSOR_MAP", {}),
+        ("SET_LIMIT", {"limit": 99}),
+    ],
+)
+def test_numbers_that_no_call_has_are_refused(client, capfd, name, fields):
+    address, kernel = client.call("ALLOCATE", size=64, kind=0)["address"], client.kernel()
+    usual = {"address": address, "pitch": 8, "width": 8, "rows": 1, "unit": 1, "kernel": kernel}
+    usual |= {"size": 64, "channels": 1, "bits": 32, "kind": 0, "levels": 1, "threads": 32}
+    every = {field: usual.get(field, 0) for field in FORMS[Call[name]].request}
+    assert client.call(name, b"noise", **every | fields)["status"] == Status.INVALID_VALUE
+    assert "status" not in client.call("SYNCHRONIZE", stream=0)  # it goes on
+
+
+def test_names_from_programs_are_one_short_line(client, capfd):
+    client.call("FIND_KERNEL", b"k\x1b[2J\n" + b"x" * 5000, module=client.module())
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.isprintable() and len(line) < 1100
+    client.send("UNSUPPORTED", b"\n\0" + b"y" * 5000)
+    (name,) = client.simulator.unsupported
+    assert name.startswith("??yy") and len(name) == 100
 
 
 def test_a_program_that_goes_away(client):

@@ -23,8 +23,8 @@ def recorded(tmp_path, new_client):
         client.launch(kernel, managed, 100, 0.5)
     client.launch(kernel + 77, x, 100, 1.0)  # fails, and is no part of the record
     client.call("SYNCHRONIZE", stream=0)
-    writer.close()
     client.close()
+    writer.close()
     simulator.close()
     return tmp_path / "rec", x, managed
 
@@ -38,12 +38,27 @@ def test_a_record_leads_to_the_same_memory(recorded, make_simulator, monkeypatch
         for address in (x, managed):
             seen[address] = simulator.device.memory.view(address, 400).view(np.float32).copy()
 
-    monkeypatch.setattr("lockstep.runtime.context.Context.close", look)
+    monkeypatch.setattr("lockstep.runtime.context.Context.free_memory", look)
     assert replay(simulator, folder)
     assert np.array_equal(seen[x], np.arange(100) + 1)
     assert (seen[managed] == 4.5).all()
     (count,) = simulator.kernels.values()
     assert count.launches == len(count.cycles) == 3
+
+
+def test_programs_one_after_the_other(tmp_path, new_client, make_simulator):
+    """The second one gets the memory that the first one had."""
+    simulator, writer = Simulator(lockstep.api.gpu("QV100")), RecordWriter(tmp_path)
+    for number in range(2):
+        client = new_client(simulator, writer, number)
+        x = client.call("ALLOCATE", size=400, kind=0)["address"]
+        client.write(x, np.zeros(100, np.float32))
+        client.launch(client.kernel(), x, 100, 1.0)
+        client.close()
+    writer.close()
+    simulator.close()
+    again = make_simulator()
+    assert replay(again, tmp_path) and again.launches == 2
 
 
 def test_a_record_that_was_cut_off(recorded, make_simulator):

@@ -17,7 +17,7 @@ from lockstep.runtime.context import Context
 from lockstep.runtime.simulator import Simulator
 
 PIECE = 1 << 18  # bytes received at once
-PATIENCE = 30.0  # seconds for the rest of a message
+PATIENCE = 30.0  # seconds in which a program takes an answer
 
 
 class Connection:
@@ -30,42 +30,32 @@ class Connection:
         self.number = number
         self.link, self.context = link, Context(simulator)
         self._simulator, self._record = simulator, record
-        self._waiting = b""
+        self.waiting = bytearray()  # of a message that has not arrived as a whole
 
     def receive(self) -> bool:
-        """Execute what has arrived; false at the end of the connection."""
+        """Execute what has arrived; false at the end of the connection.
+
+        It waits for a piece alone, never for a whole message: others are served meanwhile.
+        """
         try:
             piece = self.link.recv(PIECE)
-            if not piece:
-                return False
-            self._waiting += piece
-            while len(self._waiting) >= HEADER.size:
-                call, _, size = decode_header(self._waiting[: HEADER.size])
-                self._execute(call, self._body(size))
+            if not piece and self.waiting:
+                raise CallError("the program went away within a message")
+            self.waiting += piece
+            while len(self.waiting) >= HEADER.size:
+                call, _, size = decode_header(bytes(self.waiting[: HEADER.size]))
+                end = HEADER.size + size
+                if len(self.waiting) < end:
+                    break
+                body = bytes(self.waiting[HEADER.size : end])
+                del self.waiting[:end]
+                self._execute(call, body)
+            return bool(piece)
         except CallError as error:
             self._simulator.report(f"the connection of a program ended: {error}")
             return False
         except OSError:
             return False
-        return True
-
-    def _body(self, size: int) -> bytes:
-        """The body of the message whose header is first; what follows keeps waiting."""
-        end = HEADER.size + size
-        if len(self._waiting) >= end:
-            body, self._waiting = self._waiting[HEADER.size : end], self._waiting[end:]
-            return body
-        content = bytearray(size)
-        have = len(self._waiting) - HEADER.size
-        content[:have] = self._waiting[HEADER.size :]
-        self._waiting = b""
-        view = memoryview(content)[have:]
-        while view:
-            count = self.link.recv_into(view)
-            if count == 0:
-                raise CallError("the program went away within a message")
-            view = view[count:]
-        return bytes(content)
 
     def _execute(self, call: Call, body: bytes) -> None:
         fields, data = decode(FORMS[call].request, body)
@@ -100,6 +90,8 @@ class Connection:
         return True
 
     def close(self) -> None:
-        """Free what the program had."""
+        """Free what the program had; the record says so, because others may get its memory."""
         self.link.close()
         self.context.close()
+        if self._record:
+            self._record.add(self.number, Call.RESET, 0, b"", self._look)

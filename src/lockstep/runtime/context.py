@@ -9,9 +9,10 @@ from lockstep.device import Module, Stopped, Stream
 from lockstep.device.cluster import ClusterError
 from lockstep.device.limits import StackError, check_stack
 from lockstep.errors import LockstepError, WorkloadError
-from lockstep.frontend.cuda.calls import Call, Limit, key
+from lockstep.frontend.cuda.calls import FORMS, Call, Limit, key
 from lockstep.frontend.exec.faults import LaunchError
 from lockstep.isa.instruction import MOST_THREADS
+from lockstep.report.figures import clean
 from lockstep.runtime import tensor_maps
 from lockstep.runtime.answers import Answer, Handles, Refused
 from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
@@ -20,6 +21,7 @@ from lockstep.runtime.properties import attributes
 from lockstep.runtime.simulator import Moment, Simulator
 from lockstep.runtime.status import Status, status_of
 
+_LONGEST_NAME = 100  # characters of a function's
 FIRST_HANDLE = 0x1000  # above the numbers that CUDA gives to its default streams
 
 
@@ -41,6 +43,8 @@ class Context(Memory):
         """Execute a call. Raises :class:`Refused`."""
         if self.broken is not None and call not in _ALWAYS:
             raise Refused(self.broken)
+        if not FORMS[call].allows(fields):
+            raise Refused(Status.INVALID_VALUE)
         try:
             return getattr(self, call.name.lower())(fields, data)
         except LaunchError as error:
@@ -121,7 +125,8 @@ class Context(Memory):
 
     def unsupported(self, fields: dict, data: bytes) -> Answer:
         """Note a function that the program called in vain."""
-        self.simulator.unsupported[data.decode("utf-8", "replace")] += 1
+        name = data[:_LONGEST_NAME].decode("utf-8", "replace")
+        self.simulator.unsupported[clean(name)] += 1
         return Answer()
 
     def encode_tensor_map(self, fields: dict, data: bytes) -> Answer:

@@ -66,7 +66,10 @@ class Memory:
 
     def allocate(self, fields: dict, data: bytes) -> Answer:
         """Allocate memory."""
-        kind = Allocation(fields["kind"])
+        try:
+            kind = Allocation(fields["kind"])
+        except ValueError:
+            raise Refused(Status.INVALID_VALUE) from None
         if fields["size"] == 0:
             return Answer((0,))
         address = self.device.memory.allocate(fields["size"])
@@ -145,7 +148,7 @@ class Memory:
         return Answer()
 
     def _checked(self, region: Region) -> Region:
-        if region.rows < 1 or (region.rows > 1 and region.pitch < region.width):
+        if region.rows < 1 or region.width < 1 or (region.rows > 1 and region.pitch < region.width):
             raise Refused(Status.INVALID_VALUE)
         try:
             self.device.memory.view(region.address, region.end - region.address)
@@ -156,7 +159,7 @@ class Memory:
     def _rows(self, region: Region) -> np.ndarray:
         """The bytes of a region that was checked: uint8 [rows, width]."""
         flat = self.device.memory.view(region.address, region.end - region.address)
-        strides = (region.pitch, 1)
+        strides = (region.pitch if region.rows > 1 else region.width, 1)
         return np.lib.stride_tricks.as_strided(flat, (region.rows, region.width), strides)
 
     def create_texture(self, fields: dict, data: bytes) -> Answer:

@@ -7,6 +7,7 @@ import numpy as np
 from lockstep.errors import InputError
 from lockstep.frontend.cuda.calls import Call
 from lockstep.frontend.cuda.record import Entry, read_record
+from lockstep.frontend.exec.memory import DeviceMemoryError
 from lockstep.runtime.answers import Answer, Refused
 from lockstep.runtime.context import Context
 from lockstep.runtime.simulator import Simulator
@@ -66,12 +67,15 @@ class _Player:
     def _fill_in(self, entry: Entry) -> None:
         f = entry.fields
         content = np.frombuffer(entry.data, np.uint8)
-        if len(content) != f["width"] * f["rows"]:
+        if not len(content) or len(content) != f["width"] * f["rows"]:
             raise InputError(self._folder, "", "a damaged call record: a copy without its bytes")
-        self._simulator.device.synchronize()
-        for row, values in enumerate(content.reshape(f["rows"], f["width"])):
-            place = f["address"] + row * f["pitch"]
-            self._simulator.device.memory.view(place, f["width"])[:] = values
+        self.context.finish(Answer(then=self._simulator.device.synchronize))
+        try:
+            for row, values in enumerate(content.reshape(f["rows"], f["width"])):
+                place = f["address"] + row * f["pitch"]
+                self._simulator.device.memory.view(place, f["width"])[:] = values
+        except DeviceMemoryError as error:
+            raise InputError(self._folder, "", f"a damaged call record: {error}") from error
 
     def _compare(self, entry: Entry, result: int) -> None:
         if entry.call not in _PLACES:

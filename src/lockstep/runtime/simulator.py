@@ -8,6 +8,7 @@ from lockstep.device import Device, Event, Launch, Stream
 from lockstep.device.device import Geometry
 from lockstep.engine.record import KernelRun
 from lockstep.gpus.spec import GPU
+from lockstep.report.figures import clean
 from lockstep.runtime.images import Entry
 
 
@@ -110,11 +111,13 @@ class Simulator:
 
     def report(self, problem: object) -> None:
         """Say on stderr what went wrong; once, if it is said again and again."""
-        text = str(problem)
+        text = clean(" ".join(str(problem).splitlines()))
+        text = text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 3] + "..."
         if text not in self.problems:
             self.problems.append(text)
             sys.stdout.flush()
             print(f"lockstep: {text}", file=sys.stderr, flush=True)
 
 
+_LONGEST_LINE = 1000  # characters: names come from the program
 _TIMING_OPTIONS = ("threads", "interval", "timeline", "progress")

@@ -28,6 +28,8 @@ def encoded(fields: dict[str, int], data: bytes) -> bytes:
 
     Raises :class:`WorkloadError` for what CUDA does not take.
     """
+    if len(data) != 5 * 8 * MOST_AXES:
+        raise WorkloadError(f"a tensor map of {len(data)} bytes of numbers")
     sizes, strides, steps, one, two = np.frombuffer(data, np.int64).reshape(-1, MOST_AXES).tolist()
     rank = fields["rank"]
     if not 1 <= rank <= MOST_AXES:

@@ -6,6 +6,7 @@ import numpy as np
 
 from lockstep.device import Device
 from lockstep.errors import WorkloadError
+from lockstep.frontend.exec.memory import DeviceMemoryError
 from lockstep.frontend.exec.textures import FILTERS, Address, Sampling, describe, place
 
 _KINDS = {0: "i", 1: "u", 2: "f"}  # cudaChannelFormatKind
@@ -17,22 +18,36 @@ def create(device: Device, fields: dict[str, int]) -> int:
 
     Raises :class:`WorkloadError` for what no texture can be.
     """
-    if fields["kind"] not in _KINDS or fields["bits"] not in (8, 16, 32):
+    floats = _KINDS.get(fields["kind"]) == "f"
+    sizes = (16, 32) if floats else (8, 16, 32)
+    if fields["kind"] not in _KINDS or fields["bits"] not in sizes:
         raise WorkloadError(f"a texture of {fields['bits']}-bit numbers of kind {fields['kind']}")
     axes = tuple(fields[name] for name in ("depth", "height", "width"))
     records, address, pitch = [], fields["address"], fields["pitch"]
     for level in range(fields["levels"]):
+        width = axes[-1] * fields["channels"] * fields["bits"] // 8
         if level:
             axes = _halved(axes, bool(fields["layered"] or fields["cube"]))
-            pitch = axes[-1] * fields["channels"] * fields["bits"] // 8
+            pitch = width = axes[-1] * fields["channels"] * fields["bits"] // 8
+        rows = max(axes[1], 1) * max(axes[0], 1)
+        _check_memory(device, address, pitch, width, rows)
         record = _record(fields, axes)
         record["data"], record["row_bytes"] = address, pitch
         record["slice_bytes"] = pitch * max(axes[1], 1)
         records.append(record)
-        size = pitch * max(axes[1], 1) * max(axes[0], 1)
-        address += -(-size // LEVEL_BYTES) * LEVEL_BYTES
+        address += -(-pitch * rows // LEVEL_BYTES) * LEVEL_BYTES
     device.synchronize()
     return place(device.memory, np.concatenate(records))
+
+
+def _check_memory(device: Device, address: int, pitch: int, width: int, rows: int) -> None:
+    """Refuse elements outside the program's memory: reading a texture does not look."""
+    if rows > 1 and pitch < width:
+        raise WorkloadError(f"rows of {width} bytes that are {pitch} bytes apart")
+    try:
+        device.memory.view(address, (rows - 1) * pitch + width)
+    except DeviceMemoryError as error:
+        raise WorkloadError(f"a texture's elements: {error}") from None
 
 
 def _halved(axes: tuple[int, ...], has_slices: bool) -> tuple[int, ...]:

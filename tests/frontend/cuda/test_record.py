@@ -1,3 +1,5 @@
+import resource
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +58,55 @@ def test_every_cut_is_noticed(tmp_path):
         (tmp_path / FILE).write_bytes(whole[:size])
         with pytest.raises(InputError):
             list(read_record(tmp_path))
+
+
+def test_damage_is_noticed(tmp_path):
+    writer = RecordWriter(tmp_path)
+    writer.add(0, Call.LOAD_MODULE, 1, bytes(range(256)), look)
+    writer.close()
+    whole = (tmp_path / FILE).read_bytes()
+    for place in range(16, len(whole)):
+        (tmp_path / FILE).write_bytes(
+            whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :]
+        )
+        try:
+            (entry,) = read_record(tmp_path)
+        except InputError as error:
+            assert "call record" in str(error)
+            continue
+        assert entry.data == bytes(range(256))  # a bit that means nothing
+
+
+def test_a_long_copy_becomes_several(tmp_path, monkeypatch):
+    monkeypatch.setattr("lockstep.frontend.cuda.record._WHOLE", 8)
+    writer = RecordWriter(tmp_path)
+    writer.add(0, Call.WRITTEN, 0, encode_body((10, 32, 10, 2)), look)
+    writer.close()
+    parts = [(e.fields["address"], list(e.data)) for e in read_record(tmp_path)]
+    assert [part for part, _ in parts] == [10, 18, 42, 50]
+    assert [n for _, data in parts for n in data] == [*range(10, 20), *range(42, 52)]
+
+
+def test_a_full_disk_leaves_the_earlier_record(tmp_path):
+    writer = RecordWriter(tmp_path)
+    writer.add(0, Call.ALLOCATE, 64, encode_body((100, 1)), look)
+    writer.close()
+    whole = (tmp_path / FILE).read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    writer = RecordWriter(tmp_path)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, limits[1]))
+        for k in range(8):
+            noise = np.random.default_rng(k).bytes(1 << 16)
+            writer.add(0, Call.LOAD_MODULE, k, noise, look)
+        with pytest.raises(InputError, match=f"{FILE}: cannot write: File too large"):
+            writer.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    assert (tmp_path / FILE).read_bytes() == whole
 
 
 def test_another_version(tmp_path):

@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import resource
 
 import numpy as np
 import pytest
@@ -18,6 +19,20 @@ def memory():
     memory = DeviceMemory(CAPACITY)
     yield memory
     memory.close()
+
+
+def test_limits_of_the_system_are_one_line():
+    kinds = {resource.RLIMIT_AS: False, resource.RLIMIT_FSIZE: True}
+    for kind, shared in kinds.items():
+        limits = resource.getrlimit(kind)
+        resource.setrlimit(kind, (1 << 38, limits[1]))
+        try:
+            with pytest.raises(
+                DeviceMemoryError, match=r"cannot reserve .* bytes .*: ask for less"
+            ):
+                DeviceMemory(1 << 39, shared)
+        finally:
+            resource.setrlimit(kind, limits)
 
 
 def test_addresses_are_those_of_the_first_device_again(memory):

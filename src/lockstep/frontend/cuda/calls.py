@@ -73,16 +73,29 @@ class Allocation(IntEnum):
 
 @dataclass(frozen=True)
 class Form:
-    """The fields of a call; ``data`` and ``reply_data`` say what follows them."""
+    """The fields of a call; ``data`` and ``reply_data`` say what follows them.
+
+    ``least`` and ``most`` are of the fields of the request that cannot have every value: a call
+    with others is refused.
+    """
 
     request: tuple[str, ...] = ()
     reply: tuple[str, ...] = ()
     data: str = ""
     reply_data: str = ""
     one_way: bool = False
+    least: tuple[tuple[str, int], ...] = ()
+    most: tuple[tuple[str, int], ...] = ()
+
+    def allows(self, fields: dict[str, int]) -> bool:
+        """Whether the fields of a request have values that they can have."""
+        return all(fields[name] >= least for name, least in self.least) and all(
+            fields[name] <= most for name, most in self.most
+        )
 
 
 _REGION = ("address", "pitch", "width", "rows")
+_U31, _U32 = (1 << 31) - 1, (1 << 32) - 1
 
 FORMS: dict[Call, Form] = {
     # key: hash of this file's tables, so that both sides are of the same version
@@ -152,9 +165,15 @@ FORMS: dict[Call, Form] = {
     Call.DESTROY_EVENT: Form(("event",)),
     Call.RECORD_EVENT: Form(("event", "stream")),
     Call.ELAPSED: Form(("start", "end"), ("nanoseconds",)),
-    Call.OCCUPANCY: Form(("kernel", "threads", "dynamic_shared"), ("ctas",)),
+    Call.OCCUPANCY: Form(
+        ("kernel", "threads", "dynamic_shared"), ("ctas",), least=(("threads", 1),)
+    ),
     # How many clusters of so many CTAs the GPU holds at once
-    Call.CLUSTERS: Form(("kernel", "threads", "dynamic_shared", "ctas", "portable"), ("clusters",)),
+    Call.CLUSTERS: Form(
+        ("kernel", "threads", "dynamic_shared", "ctas", "portable"),
+        ("clusters",),
+        least=(("threads", 1), ("ctas", 1)),
+    ),
     # shape in elements, 0 = the axis is absent; pitch: bytes of a row in memory at address. Further
     # levels of detail follow, see runtime/textures.py. level_bias, level_least and level_most are
     # the bits of f32.
@@ -183,6 +202,12 @@ FORMS: dict[Call, Form] = {
             "level_most",
         ),
         ("texture",),
+        least=(("levels", 1), ("width", 1)),
+        most=(
+            *((name, _U31) for name in ("pitch", "width", "height", "depth")),
+            *((f"level_{name}", _U32) for name in ("bias", "least", "most")),
+            ("levels", 32),
+        ),
     ),
     Call.DESTROY_TEXTURE: Form(("texture",)),
     Call.RESET: Form(),

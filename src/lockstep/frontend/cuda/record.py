@@ -3,29 +3,32 @@
 A directory with the file ``calls.lcr``: a magic word and the key of the calls' tables, then entries
 in a stream of zstd. An entry is u32 connection, u32 call, u64 first field of the answer, u64 bytes
 of the body, then the request's body. The body of ``WRITTEN`` goes on with the bytes that were
-written, row after row without gaps. The last entry is all zeros. Calls that failed, and those that
-change nothing, are left out. Memory that the program writes without a call (managed and host
-memory) is noted before each launch, as ``WRITTEN``, where it has changed.
+written, row after row without gaps. The last entry is all zeros but for the CRC-32 of what came
+before, in the place of the answer. Calls that failed, and those that change nothing, are left out.
+Memory that the program writes without a call (managed and host memory) is noted before each launch,
+as ``WRITTEN``, where it has changed.
 """
 
 import hashlib
 import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import zstandard
 
-from lockstep.errors import InputError, LockstepError
-from lockstep.frontend.cuda.calls import FORMS, LARGEST, Call, decode, encode_body, key
+from lockstep.errors import InputError
+from lockstep.files import replacing
+from lockstep.frontend.cuda.calls import FORMS, LARGEST, Call, CallError, decode, encode_body, key
 
 FILE = "calls.lcr"
 MAGIC = b"LCKCALL1"
 _HEAD = struct.Struct("<8sQ")
 _ENTRY = struct.Struct("<IIQQ")
 _LEFT_OUT = {Call.HELLO, Call.READ, Call.WRITE, Call.POINTER, Call.MEMORY}
-_END = _ENTRY.pack(0, 0, 0, 0)
-_CHUNK = 1 << 24  # bytes of managed memory hashed and noted at a time
+_WHOLE = 1 << 30  # bytes that are written at a time; longer copies become several
+_CHUNK = 1 << 24  # bytes of managed memory hashed and noted, and of an entry read, at a time
 
 Look = Callable[[int, int], memoryview]
 """Bytes of device memory: (address, size)."""
@@ -42,29 +45,40 @@ class Entry(NamedTuple):
 
 
 class RecordWriter:
-    """Writes a record into a directory, which is made."""
+    """Writes a record into a directory, which is made; until it is complete, an earlier one stays.
+
+    What cannot be written is said when it is closed: the program's run goes on meanwhile.
+    """
 
     def __init__(self, folder: Path):
         self.path = folder / FILE
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("wb")
-        except OSError as error:
-            raise LockstepError(f"{folder}: cannot write: {error.strerror}") from error
-        self._file.write(_HEAD.pack(MAGIC, key()))
+        self._replacing = replacing(self.path)
+        self._failure: OSError | None = None
+        self._file = self._replacing.__enter__().open("wb")
         self._stream = zstandard.ZstdCompressor(level=1).stream_writer(self._file)
+        self._checksum = 0
         self._seen: dict[int, bytes] = {}  # hash of the content of memory that has no calls
+        self._put(self._file.write, _HEAD.pack(MAGIC, key()))
 
     def add(self, connection: int, call: Call, result: int, body: bytes, look: Look) -> None:
         """Note a call that succeeded."""
         if call in _LEFT_OUT:
             return
-        pieces = [body]
-        if call == Call.WRITTEN:
-            f, _ = decode(FORMS[call].request, body)
+        if call != Call.WRITTEN:
+            self._write(connection, call, result, [body])
+            return
+        f, _ = decode(FORMS[call].request, body)
+        if f["width"] * f["rows"] <= _WHOLE:
             rows = range(f["rows"])
-            pieces += [look(f["address"] + r * f["pitch"], f["width"]) for r in rows]
-        self._write(connection, call, result, pieces)
+            content = [look(f["address"] + r * f["pitch"], f["width"]) for r in rows]
+            self._write(connection, call, result, [body, *content])
+            return
+        for row in range(f["rows"]):
+            for start in range(0, f["width"], _WHOLE):
+                address, size = f["address"] + row * f["pitch"] + start, f["width"] - start
+                size = min(size, _WHOLE)
+                part = encode_body((address, size, size, 1))
+                self._write(connection, call, result, [part, look(address, size)])
 
     def note(self, connection: int, ranges: Iterable[tuple[int, int]], look: Look) -> None:
         """Note the content of memory (address, bytes) where it is new."""
@@ -80,15 +94,27 @@ class RecordWriter:
 
     def _write(self, connection: int, call: Call, result: int, pieces: list) -> None:
         size = sum(len(piece) for piece in pieces)
-        self._stream.write(_ENTRY.pack(connection, call, result, size))
-        for piece in pieces:
-            self._stream.write(piece)
+        for piece in (_ENTRY.pack(connection, call, result, size), *pieces):
+            self._checksum = zlib.crc32(piece, self._checksum)
+            self._put(self._stream.write, piece)
+
+    def _put(self, write: Callable, piece) -> None:
+        if self._failure is None:
+            try:
+                write(piece)
+            except OSError as error:
+                self._failure = error
 
     def close(self) -> None:
-        """Finish the file."""
-        self._stream.write(_END)
-        self._stream.close()
-        self._file.close()
+        """Finish the file. Raises :class:`InputError` if it could not be written as a whole."""
+        self._put(self._stream.write, _ENTRY.pack(0, 0, self._checksum, 0))
+        for end in (self._stream.close, self._file.close):
+            try:
+                end()
+            except OSError as error:
+                self._failure = self._failure or error
+        failure = self._failure
+        self._replacing.__exit__(type(failure) if failure else None, failure, None)
 
 
 def read_record(folder: Path) -> Iterator[Entry]:
@@ -102,6 +128,8 @@ def read_record(folder: Path) -> Iterator[Entry]:
             yield from _entries(path, file)
     except OSError as error:
         raise InputError(path, "", f"cannot read: {error.strerror}") from error
+    except CallError as error:
+        raise InputError(path, "", f"a damaged call record: {error}") from error
     except zstandard.ZstdError as error:
         raise InputError(path, "", f"a damaged call record: {error}") from error
 
@@ -113,19 +141,26 @@ def _entries(path: Path, file) -> Iterator[Entry]:
     if _HEAD.unpack(head)[1] != key():
         raise InputError(path, "", "a call record of another version of lockstep")
     with zstandard.ZstdDecompressor().stream_reader(file) as stream:
-        while (raw := _exactly(path, stream, _ENTRY.size)) != _END:
+        checksum = 0
+        while True:
+            raw = _exactly(path, stream, _ENTRY.size)
             connection, number, result, size = _ENTRY.unpack(raw)
+            if number == 0:
+                break
             if number not in FORMS or size > LARGEST:
                 raise InputError(path, "", f"a damaged call record: call {number}, {size} bytes")
-            call = Call(number)
             body = _exactly(path, stream, size)
+            checksum = zlib.crc32(body, zlib.crc32(raw, checksum))
+            call = Call(number)
             yield Entry(connection, call, result, *decode(FORMS[call].request, body))
+        if raw != _ENTRY.pack(0, 0, checksum, 0) or stream.read(1):
+            raise InputError(path, "", "a damaged call record: its checksum does not fit")
 
 
 def _exactly(path: Path, stream, size: int) -> bytes:
     pieces, missing = [], size
     while missing:
-        piece = stream.read(missing)
+        piece = stream.read(min(missing, _CHUNK))
         if not piece:
             break
         pieces.append(piece)

@@ -164,7 +164,11 @@ def _libc() -> ctypes.CDLL:
 def _file(size: int) -> int:
     """A file that has no name and takes memory where it was written."""
     file = os.memfd_create("lockstep", os.MFD_CLOEXEC)
-    os.ftruncate(file, size)
+    try:
+        os.ftruncate(file, size)
+    except OSError as error:
+        os.close(file)
+        raise _no_room(size) from error
     return file
 
 
@@ -190,7 +194,11 @@ def _reserve(capacity: int, file: int) -> int:
             return address
         if address not in (None, ctypes.c_void_p(-1).value):
             _libc().munmap(ctypes.c_void_p(address), ctypes.c_size_t(capacity))
-    raise DeviceMemoryError(
+    raise _no_room(capacity)
+
+
+def _no_room(capacity: int) -> DeviceMemoryError:
+    return DeviceMemoryError(
         f"cannot reserve {capacity} bytes of address space for device memory (is there a limit, as "
-        "by `ulimit -v`?): ask for less by --memory or memory_bytes="
+        "by `ulimit -v` or `ulimit -f`?): ask for less by --memory or memory_bytes="
     )

@@ -127,7 +127,8 @@ def encode(tensor: Tensor, box: tuple[int, ...] | Column) -> bytes:
     record["magic"], record["rank"] = MAGIC, rank - 1
     record["kind"], record["data"] = KINDS.index(tensor.kind), tensor.address
     record["sizes"][:rank] = [n - 1 for n in tensor.sizes]
-    record["strides"][: rank - 1], record["steps"][:rank] = tensor.strides, tensor.steps
+    steps = tensor.steps if tensor.interleave else (1, *tensor.steps[1:])
+    record["strides"][: rank - 1], record["steps"][:rank] = tensor.strides, steps
     record["interleave"] = INTERLEAVES.index(tensor.interleave)
     record["swizzle"] = SWIZZLES.index(tensor.swizzle)
     record["fill"] = FILLS.index(tensor.fill)
@@ -188,7 +189,8 @@ def _grain(interleave: int) -> int:
 
 
 def _check_address(address: int, grain: int) -> None:
-    _demand(address % grain == 0, f"address {address:#x}: a multiple of {grain}")
+    fits = address % grain == 0 and 0 <= address < 1 << 63
+    _demand(fits, f"address {address:#x}: a multiple of {grain}")
 
 
 def _check_box(tensor: Tensor, box: tuple[int, ...]) -> None:
