@@ -166,6 +166,15 @@ def test_ci_runs_the_test_command_of_the_readme():
     assert command in (ROOT / "README.md").read_text().splitlines()
 
 
+def test_the_picture_of_a_summary_is_current(load_script):
+    script = load_script(ROOT / "scripts" / "summary_picture.py")
+    drawn = script.picture(script.result())
+    shown = (ROOT / "docs" / "summary.svg").read_text(encoding="utf-8")
+    renew = "python scripts/summary_picture.py docs/summary.svg"
+    assert len(script.lines(shown)) > 30
+    assert script.lines(shown) == script.lines(drawn), f"renew it: {renew}"
+
+
 def test_the_twin_of_an_ellipsis_is_any_text():
     assert matches("a ... c\nd", "a b\nb c  \nd\n")
     assert not matches("a\nd", "a\nb\nd")
