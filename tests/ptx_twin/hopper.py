@@ -78,6 +78,42 @@ fence.proxy.tensormap::generic.acquire.gpu [%m], 128; st.shared.u32 [%s], 7;"""
 )
 
 
+_SMALL = """.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 number, .param .u64 target)
+{{
+.reg .b64 %x, %out; .reg .b32 %i, %s, %g; .reg .b16 %a, %b; .reg .pred %p;
+.shared .align 128 .b8 copy[128];
+ld.param.u64 %x, [number]; ld.param.u64 %out, [target]; mov.u32 %s, copy; mov.u32 %i, %tid.x;
+{body}
+ret;
+}}
+"""
+_CHANGES = (
+    "global_address.shared::cta.b1024.b64 [%s], %x", "rank.shared::cta.b1024.b32 [%s], 1",
+    "global_stride.shared::cta.b1024.b64 [%s], 0, 0x1234567890",
+    "elemtype.shared::cta.b1024.b32 [%s], 6", "swizzle_mode.shared::cta.b1024.b32 [%s], 2",
+    "fill_mode.shared::cta.b1024.b32 [%s], 1", "interleave_layout.shared::cta.b1024.b32 [%s], 0",
+    "global_dim.shared::cta.b1024.b32 [%s], 0, 64", "global_dim.shared::cta.b1024.b32 [%s], 1, 20",
+    "box_dim.shared::cta.b1024.b32 [%s], 0, 32", "box_dim.shared::cta.b1024.b32 [%s], 1, 16",
+    "element_stride.shared::cta.b1024.b32 [%s], 0, 1",
+    "element_stride.shared::cta.b1024.b32 [%s], 1, 3",
+)  # fmt: skip
+MADE = _SMALL.format(
+    body="shl.b32 %g, %i, 2; add.u32 %g, %g, %s; st.shared.u32 [%g], 0; bar.warp.sync -1;\n"
+    "setp.ne.u32 %p, %i, 0; @%p bra F;\n"
+    + "".join(f"tensormap.replace.tile.{change};\n" for change in _CHANGES)
+    + "F: bar.warp.sync -1; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release."
+    "gpu.sync.aligned [%out], [%s], 128;"
+)
+OUTSIDE = _SMALL.format(
+    body="mul.wide.u32 %x, %i, 4; add.u64 %out, %out, %x;\n"
+    "ld.global.v2.b16 {%a, %b}, [%out]; fma.rn.oob.f16 %a, %a, %b, %b;\n"
+    "fma.rn.oob.relu.bf16 %b, %b, %b, %b; st.global.v2.b16 [%out], {%a, %b};"
+)
+
+
 def texts():
     """The PTX of all of them."""
     yield from (product.text for product in products().values())
@@ -85,7 +121,7 @@ def texts():
         yield loading(axes, unrolls)
         yield storing(axes, unrolls)
     yield from map(reducing, REDUCED)
-    yield HINTS
+    yield from (HINTS, MADE, OUTSIDE)
     yield from (cluster_programs.PROGRAMS[name] for name in IN_CLUSTERS)
 
 

@@ -26,15 +26,17 @@ def test_tensor_maps(run_python):
     """Of the types the API has other numbers than PTX: 8 is f64, 9 bf16, 10 f32.ftz."""
     _, out, simulator = run_python(f"""
 {TENSOR_MAPS}
-print(tiled(), bytes(record)[4:8].hex(), bytes(record)[91:93].hex(), file=out)
-print(tiled(type=8, fill=0, sizes=(16, 8), box=(4, 8)), bytes(record)[5], file=out)
-print(columns(), bytes(record)[4:8].hex(), bytes(record)[94:98].hex(), file=out)
+def flags(): return int.from_bytes(bytes(record)[8:12], "little")
+print(tiled(), hex(flags()), file=out)
+print(tiled(type=8, fill=0, sizes=(16, 8), box=(4, 8)), flags() >> 7 & 15, file=out)
+print(columns(), hex(flags()), bytes(record)[68], bytes(record)[76:80].hex(), file=out)
 print(cu.cuTensorMapReplaceAddress(byref(record), c_void_p(device.value + 4096)), file=out)
-data = int.from_bytes(bytes(record)[16:24], "little")
+data = int.from_bytes(bytes(record)[:8], "little")
 print(data - device.value, file=out)
 """)
     assert out.splitlines() == [
-        "0 01070000 0101", "0 9", "0 03060100 fffffeff", "0", "4096",
+        f"0 {1 << 4 | 7 << 7 | 1 << 13 | 1 << 15:#x}", "0 9", f"0 {3 << 4 | 6 << 7:#x} 1 fffffeff",
+        "0", "4096",
     ]  # fmt: skip
     assert not simulator.unsupported
 

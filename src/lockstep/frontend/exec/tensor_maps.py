@@ -1,11 +1,14 @@
 """Tensor maps: the 128 bytes that tell bulk tensor copies what an array in memory looks like.
 
-CUDA's encoding is not documented; this is one of our own. Each field stands alone, because a
-kernel may replace it (``tensormap.replace``), and has the number that PTX has for its value. Axes
-are innermost first here, as in the coordinates of PTX.
+CUDA does not document its encoding. What ``tensormap.replace`` writes is where the code that ptxas
+13.0 makes of it for sm_90a writes, because machine code has no other trace of it; the rest, behind
+the first 64 bytes, is our own. Fields have the numbers that PTX has for their values. Axes are
+innermost first here, as in the coordinates of PTX.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,35 +18,48 @@ MAP_BYTES = 128
 MAP_ALIGNMENT = MAP_BYTES // 2
 MOST_AXES = 5
 MAGIC = 0x4C544D31
-TENSOR_MAP = np.dtype(
-    {
-        "names": [
-            "magic",
-            "rank",  # axes - 1, as tensormap.replace has it
-            "kind",  # place in KINDS
-            "mode",  # TILED or IM2COL
-            "interleave",  # place in INTERLEAVES
-            "data",  # address of the first element
-            "strides",  # bytes from element to element on the axes but the innermost
-            "sizes",  # elements of the tensor - 1
-            "box",  # elements that a tile spans in the tensor
-            "steps",  # every how manieth of them it takes
-            "swizzle",  # place in SWIZZLES
-            "fill",  # place in FILLS
-            "lower",  # corners of the bounding box of im2col: W, H, D
-            "upper",
-            "channels",  # of a pixel that im2col takes
-            "pixels",  # that it takes
-        ],
-        "formats": [
-            "u4", "u1", "u1", "u1", "u1", "u8", ("u8", 4), ("u4", 5), ("u2", 5), ("u1", 5),
-            "u1", "u1", ("i2", 3), ("i2", 3), "u2", "u2",
-        ],
-        # The second word is free: CUTLASS clears a bit of it in every map.
-        "offsets": [0, 4, 5, 6, 7, 16, 24, 56, 76, 86, 91, 92, 94, 100, 106, 108],
-        "itemsize": MAP_BYTES,
-    }
-)  # fmt: skip
+
+
+class Field(NamedTuple):
+    """Bits of a tensor map; element k begins ``each`` bits behind the one before it.
+
+    ``base`` is what zero stands for. No element crosses a word of 32 bits, but for an address.
+    """
+
+    first: int
+    bits: int
+    count: int = 1
+    each: int = 0
+    base: int = 0
+    signed: bool = False
+
+    def at(self, place: int) -> int:
+        """The lowest bit of an element."""
+        return self.first + place * self.each
+
+
+FIELDS = {
+    "data": Field(0, 64),  # address of the first element
+    "rank": Field(8 * 0x08 + 4, 3),  # axes - 1, as tensormap.replace has it
+    "kind": Field(8 * 0x08 + 7, 4),  # place in KINDS
+    "interleave": Field(8 * 0x08 + 11, 2),  # place in INTERLEAVES
+    "swizzle": Field(8 * 0x08 + 13, 2),  # place in SWIZZLES
+    "fill": Field(8 * 0x08 + 15, 1),  # place in FILLS
+    # Units of 16 bytes from element to element on the axes but the innermost.
+    "strides": Field(8 * 0x0C, 32, 4, 32),
+    "strides_high": Field(8 * 0x1C, 4, 4, 4),
+    "sizes": Field(8 * 0x20, 32, MOST_AXES, 32),  # elements of the tensor - 1
+    "steps": Field(8 * 0x34, 3, MOST_AXES, 3, base=1),  # every how manieth of them a tile takes
+    "box": Field(8 * 0x37, 8, MOST_AXES, 8, base=1),  # elements that a tile spans in the tensor
+    # Our own; kernels that make maps of zeros leave them zero.
+    "magic": Field(8 * 0x40, 32),  # MAGIC in a map that the host has encoded
+    "mode": Field(8 * 0x44, 8),  # TILED or IM2COL
+    "channels": Field(8 * 0x48, 16),  # of a pixel that im2col takes
+    "pixels": Field(8 * 0x4A, 16),  # that it takes
+    "lower": Field(8 * 0x4C, 16, 3, 16, signed=True),  # corners of its bounding box: W, H, D
+    "upper": Field(8 * 0x54, 16, 3, 16, signed=True),
+}
+STRIDE_SHIFT = 4  # log2 of a stride's unit
 TILED, IM2COL = 0, 1
 KINDS = (
     "u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32.ftz", "f64", "bf16", "tf32",
@@ -116,31 +132,59 @@ def extent(tensor: Tensor) -> int:
     return unit + sum((n - 1) * s for n, s in zip(sizes, (unit, *tensor.strides)))
 
 
+def field_of(content: bytes, name: str) -> list[int]:
+    """The elements of a field; strides in bytes."""
+    field, number = FIELDS[name], int.from_bytes(content, "little")
+    values = [number >> field.at(k) & (1 << field.bits) - 1 for k in range(field.count)]
+    if field.signed:
+        values = [v - (v >> field.bits - 1 << field.bits) for v in values]
+    if name == "strides":
+        high = field_of(content, "strides_high")
+        return [(h << 32 | v) << STRIDE_SHIFT for v, h in zip(values, high, strict=True)]
+    return [v + field.base for v in values]
+
+
+def _with_fields(content: bytes, **fields: Sequence[int]) -> bytes:
+    """A map with the first elements of fields replaced; strides are in bytes."""
+    number = int.from_bytes(content, "little")
+    if "strides" in fields:
+        units = [n >> STRIDE_SHIFT for n in fields["strides"]]
+        fields["strides"] = [n & (1 << 32) - 1 for n in units]
+        fields["strides_high"] = [n >> 32 for n in units]
+    for name, values in fields.items():
+        field, mask = FIELDS[name], (1 << FIELDS[name].bits) - 1
+        for place, value in enumerate(values):
+            at = field.at(place)
+            number = number & ~(mask << at) | (value - field.base & mask) << at
+    return number.to_bytes(MAP_BYTES, "little")
+
+
 def encode(tensor: Tensor, box: tuple[int, ...] | Column) -> bytes:
     """The 128 bytes; ``box``: elements that a tile spans, or what im2col takes.
 
     Raises :class:`WorkloadError` for what CUDA does not encode either.
     """
     _check(tensor)
-    record = np.zeros(1, TENSOR_MAP)[0]
-    rank = len(tensor.sizes)
-    record["magic"], record["rank"] = MAGIC, rank - 1
-    record["kind"], record["data"] = KINDS.index(tensor.kind), tensor.address
-    record["sizes"][:rank] = [n - 1 for n in tensor.sizes]
-    steps = tensor.steps if tensor.interleave else (1, *tensor.steps[1:])
-    record["strides"][: rank - 1], record["steps"][:rank] = tensor.strides, steps
-    record["interleave"] = INTERLEAVES.index(tensor.interleave)
-    record["swizzle"] = SWIZZLES.index(tensor.swizzle)
-    record["fill"] = FILLS.index(tensor.fill)
+    fields: dict[str, Sequence[int]] = {
+        "magic": [MAGIC],
+        "rank": [len(tensor.sizes) - 1],
+        "kind": [KINDS.index(tensor.kind)],
+        "data": [tensor.address],
+        "sizes": [n - 1 for n in tensor.sizes],
+        "strides": tensor.strides,
+        "steps": tensor.steps if tensor.interleave else (1, *tensor.steps[1:]),
+        "interleave": [INTERLEAVES.index(tensor.interleave)],
+        "swizzle": [SWIZZLES.index(tensor.swizzle)],
+        "fill": [FILLS.index(tensor.fill)],
+    }
     if isinstance(box, Column):
         _check_column(tensor, box)
-        record["mode"] = IM2COL
-        record["lower"][: rank - 2], record["upper"][: rank - 2] = box.lower, box.upper
-        record["channels"], record["pixels"] = box.channels, box.pixels
+        fields |= {"mode": [IM2COL], "channels": [box.channels], "pixels": [box.pixels]}
+        fields |= {"lower": box.lower, "upper": box.upper}
     else:
         _check_box(tensor, box)
-        record["box"][:rank] = box
-    return record.tobytes()
+        fields["box"] = box
+    return _with_fields(bytes(MAP_BYTES), **fields)
 
 
 def replace_address(content: bytes, address: int) -> bytes:
@@ -150,13 +194,11 @@ def replace_address(content: bytes, address: int) -> bytes:
     """
     if len(content) != MAP_BYTES:
         raise WorkloadError(f"{len(content)} bytes are no tensor map: it has {MAP_BYTES}")
-    record = np.frombuffer(content, TENSOR_MAP).copy()
-    if record["magic"][0] != MAGIC:
+    if field_of(content, "magic") != [MAGIC]:
         raise WorkloadError(f"these {MAP_BYTES} bytes are no tensor map: nothing has encoded one")
-    interleaved = record["interleave"][0] == INTERLEAVES.index(32)
-    _check_address(address, _grain(32 if interleaved else 0))
-    record["data"] = address
-    return record.tobytes()
+    [interleave] = field_of(content, "interleave")
+    _check_address(address, _grain(32 if interleave == INTERLEAVES.index(32) else 0))
+    return _with_fields(content, data=[address])
 
 
 def _check(tensor: Tensor) -> None:

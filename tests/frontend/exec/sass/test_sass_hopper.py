@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import lockstep
+from lockstep.frontend.exec.tensor_maps import Tensor, encode
 from ptx_twin import cluster_programs, hopper, tensor
 from ptx_twin.hopper import machine_code
 from ptx_twin.tensor_programs import COPIES, SHARED, map_of, matrix
@@ -85,6 +86,24 @@ def test_hints_change_nothing(device):
     made = device.tensor_map(device.zeros((8, 8)), (4, 4))
     got = run(device, hopper.HINTS, made, np.zeros(SHARED, np.uint8), matrix(), 0)
     assert got.view(np.uint32)[:2].tolist() == [7, 0]
+
+
+def test_a_kernel_makes_a_tensor_map(device):
+    """Where it writes the fields, the host does, too: behind the first half all is our own."""
+    array = device.zeros(64, "f2")
+    out = device.zeros(128, np.uint8)
+    device.load_cubin(machine_code(hopper.MADE))["k"][1, 32](array.pointer, out)
+    strides = (0x1234567890,)
+    tensor = Tensor(array.pointer, "f16", (64, 20), strides, (1, 3), swizzle=64, fill="nan")
+    assert out.numpy().tobytes() == encode(tensor, (32, 16))[:64] + bytes(64)
+
+
+def test_products_of_what_is_outside_a_tensor(device):
+    pairs = [(0x3C00, 0x4000), (0x7FF7, 0x4000), (0x4000, 0x7FF7), (0x4000, 0xFFF7)]
+    held = device.array(np.array(pairs, np.uint16))
+    device.load_cubin(machine_code(hopper.OUTSIDE))["k"][1, 4](0, held)
+    expected = [[0x4400, 0x40C0], [0, 0x40C0], [0, 0], [0, 0]]
+    assert held.numpy().tolist() == expected
 
 
 @pytest.mark.parametrize("name", hopper.IN_CLUSTERS)

@@ -27,6 +27,20 @@ VECTOR_ADD = [  # sm_70, from the CUDA 12.9 compiler
 ]
 
 
+GROUP_PRODUCTS = [  # sm_90, what ptxas 13.0 makes of sparse wgmma, as nvdisasm 13.5 has it
+    (0x000FE60008001218_00201C00081879F1, "IGMMA.SP.64x8x64.S8.U8 R24, gdesc[UR8], R24, R28, gsb0"),
+    (
+        0x000FE60008040A18_06809C0498187DF1,
+        "IGMMA.SP.64x256x64.U8.S8.SAT R24, R152, gdesc[UR4], R24, R156, gsb0",
+    ),
+]
+
+
+@pytest.mark.parametrize(("word", "text"), GROUP_PRODUCTS)
+def test_sparse_products_of_warpgroups(word, text):
+    assert decode(word, 90).text() == text
+
+
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_the_disassembler_agrees_on_every_instruction_of_the_sample(architecture, answers):
     sample = answers(architecture)

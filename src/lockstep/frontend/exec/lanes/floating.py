@@ -13,6 +13,7 @@ from lockstep.frontend.exec.lanes.integer import is_zero, negative
 from lockstep.frontend.exec.lanes.narrow import narrow, narrow_odd, to_odd
 from lockstep.frontend.exec.lanes.rounding import Rounding, rounded
 from lockstep.frontend.exec.lanes.types import BF16, F32, F64, PRED, Value
+from lockstep.frontend.exec.tensor_maps import OOB_NAN
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,18 @@ def arithmetic(b: LaneBuilder, operation: str, how: Result, *values: Value) -> V
     # Twice the precision and two bits more: rounding twice is rounding once.
     wide = rounded(b, operation, Rounding.NEAREST, *(widen(b, v) for v in values))
     return _finish_narrow(b, wide, kind, how)
+
+
+def fma_inside(b: LaneBuilder, how: Result, x: Value, y: Value, z: Value) -> Value:
+    """x y + z of 16-bit floats; zero where a factor is the NaN of what is outside a tensor."""
+    result = arithmetic(b, "fma", how, x, y, z)
+    bits, outside = result.type.integer, []
+    for factor in (x, y):
+        size = b.ir.and_(b.cast(factor, bits).ir, b.constant(bits, 0x7FFF).ir)
+        outside.append(b.ir.icmp_unsigned("==", size, b.constant(bits, OOB_NAN).ir))
+    nothing = b.constant(bits, 0).ir
+    kept = b.ir.select(b.ir.or_(*outside), nothing, b.cast(result, bits).ir)
+    return b.cast(Value(kept, bits), result.type)
 
 
 def scaled_product(b: LaneBuilder, how: Result, x: Value, y: Value, scale: float) -> Value:

@@ -10,7 +10,14 @@ from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, s
 from lockstep.frontend.exec.lanes.memory import gather
 from lockstep.frontend.exec.lanes.tensor_walk import Walk
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
-from lockstep.frontend.exec.tensor_maps import IM2COL, INTERLEAVES, KINDS, MAGIC, MAP_ALIGNMENT
+from lockstep.frontend.exec.tensor_maps import (
+    FIELDS,
+    IM2COL,
+    INTERLEAVES,
+    KINDS,
+    MAGIC,
+    MAP_ALIGNMENT,
+)
 
 
 @dataclass(frozen=True)
@@ -100,18 +107,30 @@ def _maps(b: LaneBuilder, tile: TensorTile, kinds: tuple[str, ...]) -> Value:
     half = b.ir.add(tile.map.address.ir, b.constant(kind, MAP_ALIGNMENT).ir)
     host_addresses(b, replace(tile.map, address=Value(half, kind)))
     axes = len(tile.coordinates)
-    word = Value(gather(b, host, I64), I64)
-    identity = tile.mode << 48 | axes - 1 << 32 | MAGIC
-    same = b.ir.and_(word.ir, b.constant(I64, 0x00FF00FF_FFFFFFFF).ir)
-    wrong = b.ir.icmp_unsigned("!=", same, b.constant(I64, identity).ir)
+    rank, number, interleave, magic, mode = (
+        _field(b, host, name) for name in ("rank", "kind", "interleave", "magic", "mode")
+    )
+    same = b.ir.and_(_is(b, rank, axes - 1), _is(b, mode, tile.mode))
+    known = b.ir.or_(_is(b, magic, MAGIC), _is(b, magic, 0))  # 0: a kernel has made it
+    wrong = b.ir.not_(b.ir.and_(same, known))
     most = len(INTERLEAVES) if axes > 2 else 1
-    interleave = b.ir.lshr(word.ir, b.constant(I64, 56).ir)
     odd = b.ir.icmp_unsigned(">=", interleave, b.constant(I64, most).ir)
-    number = b.ir.and_(b.ir.lshr(word.ir, b.constant(I64, 40).ir), b.constant(I64, 0xFF).ir)
     allowed = b.constant(PRED, 0).ir
     for name in kinds:
-        here = b.ir.icmp_unsigned("==", number, b.constant(I64, KINDS.index(name)).ir)
-        allowed = b.ir.or_(allowed, here)
+        allowed = b.ir.or_(allowed, _is(b, number, KINDS.index(name)))
     wrong = b.ir.or_(b.ir.or_(wrong, odd), b.ir.not_(allowed))
     refuse(b, replace(tile.map, site=tile.bad), Value(wrong, PRED))
     return host
+
+
+def _field(b: LaneBuilder, host: Value, name: str) -> ir.Value:
+    """A field of each lane's tensor map (i64)."""
+    field = FIELDS[name]
+    start, shift = divmod(field.first, I64.bits)
+    place = Value(b.ir.add(host.ir, b.constant(I64, start * I64.bytes).ir), I64)
+    word = b.ir.lshr(gather(b, place, I64), b.constant(I64, shift).ir)
+    return b.ir.and_(word, b.constant(I64, (1 << field.bits) - 1).ir)
+
+
+def _is(b: LaneBuilder, field: ir.Value, number: int) -> ir.Value:
+    return b.ir.icmp_unsigned("==", field, b.constant(I64, number).ir)

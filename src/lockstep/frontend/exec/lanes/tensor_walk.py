@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.builder import BIT, HALF, POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, counted, slot
-from lockstep.frontend.exec.tensor_maps import CHUNK, IM2COL, KINDS, TENSOR_MAP, bytes_of
+from lockstep.frontend.exec.tensor_maps import CHUNK, FIELDS, IM2COL, KINDS, STRIDE_SHIFT, bytes_of
 
 MOST_ROWS = 1 << 20  # more than fit into shared memory: counts stop there
 _SIZES = sum((bytes_of(kind).bit_length() - 1) << 2 * k for k, kind in enumerate(KINDS))
@@ -85,23 +85,26 @@ class Walk:
 
     def _half(self, name: str, place: int = 0) -> ir.Value:
         """A field of the tensor map, or an element of one (i32; signed ones are extended)."""
-        kind, offset = TENSOR_MAP.fields[name][:2]
-        kind = kind.subdtype[0] if kind.subdtype else kind
-        pointer = self.b.offset(self._record, offset + place * kind.itemsize)
-        value = self.b.ir.load(pointer, typ=ir.IntType(8 * kind.itemsize), align=1)
-        if kind.itemsize == 4:
-            return value
-        extend = self.b.ir.sext if kind.kind == "i" else self.b.ir.zext
-        return extend(value, HALF)
+        field, emit = FIELDS[name], self.b.ir
+        offset, shift = divmod(field.at(place), HALF.width)
+        pointer = self.b.offset(self._record, offset * HALF.width // 8)
+        value = emit.load(pointer, typ=HALF, align=1)
+        free = ir.Constant(HALF, HALF.width - shift - field.bits)
+        down = ir.Constant(HALF, HALF.width - field.bits)
+        value = (emit.ashr if field.signed else emit.lshr)(emit.shl(value, free), down)
+        return emit.add(value, ir.Constant(HALF, field.base))
 
-    def _word(self, name: str, place: int = 0) -> ir.Value:
-        pointer = self.b.offset(self._record, TENSOR_MAP.fields[name][1] + 8 * place)
-        return self.b.ir.load(pointer, typ=WORD, align=1)
+    def _stride(self, place: int) -> ir.Value:
+        """Bytes from element to element on an axis (i64)."""
+        emit = self.b.ir
+        low, high = (emit.zext(self._half(n, place), WORD) for n in ("strides", "strides_high"))
+        units = emit.or_(low, emit.shl(high, ir.Constant(WORD, HALF.width)))
+        return emit.shl(units, ir.Constant(WORD, STRIDE_SHIFT))
 
     @property
     def data(self) -> ir.Value:
         """Address of the tensor (i64)."""
-        return self._word("data")
+        return self.b.ir.load(self._record, typ=WORD, align=1)
 
     def fills_nan(self) -> ir.Value:
         """Whether elements outside are read as NaN."""
@@ -128,7 +131,7 @@ class Walk:
         self.bad = emit.or_(self.bad, emit.icmp_unsigned("==", step, ir.Constant(HALF, 0)))
         step = self._most(step, one)
         count = emit.udiv(emit.add(box, emit.sub(step, one)), step)
-        stride = emit.zext(self.unit, WORD) if a == 0 else self._word("strides", a - 1)
+        stride = emit.zext(self.unit, WORD) if a == 0 else self._stride(a - 1)
         return Axis(first, last, stride, step, count)
 
     def _in_slices(self, channels: ir.Value) -> ir.Value:

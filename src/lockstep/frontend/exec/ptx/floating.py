@@ -8,7 +8,6 @@ from lockstep.frontend.exec.lanes.rounding import Rounding
 from lockstep.frontend.exec.lanes.types import BF16, F16, F32, F64, INTEGERS, TF32, Type, Value
 from lockstep.frontend.exec.ptx.lift import Lift, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
-from lockstep.frontend.exec.tensor_maps import OOB_NAN
 from lockstep.isa.ptx.syntax import Instruction, Operand
 
 _MODES = {
@@ -92,17 +91,8 @@ def arithmetic(lift: Lift, i: Instruction) -> None:
 
 @opcode(f"fma.rn.oob[.relu].{_HALF}", f"fma.rn.oob[.relu].{_BRAIN}")
 def bounded(lift: Lift, i: Instruction) -> None:
-    """Zero where a factor is the NaN that bulk copies put where a tensor has no element."""
-    b, factors = lift.b, _sources(lift, i)
-    result = floating.arithmetic(b, "fma", _result(i), *factors)
-    bits = result.type.integer
-    outside = None
-    for factor in factors[:2]:
-        size = b.ir.and_(b.cast(factor, bits).ir, b.constant(bits, 0x7FFF).ir)
-        found = b.ir.icmp_unsigned("==", size, b.constant(bits, OOB_NAN).ir)
-        outside = found if outside is None else b.ir.or_(outside, found)
-    kept = b.ir.select(outside, b.constant(bits, 0).ir, b.cast(result, bits).ir)
-    write_float(lift, i.operands[0], b.cast(Value(kept, bits), result.type))
+    result = floating.fma_inside(lift.b, _result(i), *_sources(lift, i))
+    write_float(lift, i.operands[0], result)
 
 
 @opcode(

@@ -5,11 +5,11 @@ from llvmlite import ir
 from lockstep.frontend.exec.lanes import async_copy, barrier_objects, memory
 from lockstep.frontend.exec.lanes import tensor as lanes
 from lockstep.frontend.exec.lanes.addresses import Access
-from lockstep.frontend.exec.lanes.builder import WORD
-from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.integer import resize, shift_right
 from lockstep.frontend.exec.lanes.tensor_record import record_tile
 from lockstep.frontend.exec.lanes.tensor_tile import TensorTile
-from lockstep.frontend.exec.lanes.types import I32, INTEGERS, Value
+from lockstep.frontend.exec.lanes.types import I32, I64, Value
 from lockstep.frontend.exec.ptx.async_copy import receivers
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.ptx.lift import Lift
@@ -18,16 +18,16 @@ from lockstep.frontend.exec.ptx.operands import access_of, elements, space_of
 from lockstep.frontend.exec.state import Window
 from lockstep.frontend.exec.tensor_maps import (
     CHUNK,
+    FIELDS,
     FILLS,
     IM2COL,
     INTERLEAVES,
     KINDS,
-    MAGIC,
     MAP_ALIGNMENT,
     MAP_BYTES,
     MOST_AXES,
+    STRIDE_SHIFT,
     SWIZZLES,
-    TENSOR_MAP,
     TILED,
 )
 from lockstep.isa.ptx.syntax import Immediate, Instruction, Memory, Operand
@@ -141,7 +141,7 @@ def prefetch(lift: Lift, i: Instruction) -> None:
 
 # Tensor maps
 
-_FIELDS = {
+_REPLACED_FIELDS = {
     "global_address": "data",
     "rank": "rank",
     "box_dim": "box",
@@ -170,25 +170,42 @@ _REPLACED = "[.{global,shared::cta}].b1024"
     destinations=0,
 )
 def replace(lift: Lift, i: Instruction) -> None:
-    """A map that a field is written to is one: kernels make them of zeros, field by field."""
+    """What machine code does: it changes bits of words."""
     b, name, kind = lift.b, i.modifiers[2], i.modifiers[-1]
     memory_operand, *ordinal, value = i.operands
-    field, offset = TENSOR_MAP.fields[_FIELDS[name]][:2]
-    if field.subdtype:
-        field, (count,) = field.subdtype
-        offset += field.itemsize * _ordinal(lift, i, ordinal, count)
+    field = FIELDS[_REPLACED_FIELDS[name]]
+    number = 0
+    if field.count > 1:
+        number = _ordinal(lift, i, ordinal, field.count)
     elif ordinal:
         raise lift.refuse(f"{i.name} takes no ordinal")
     new = lift.read(value, kind)
     if name in _MOST and not _fits(value, _MOST[name]):
         raise lift.refuse(f"{i.name} takes a constant of 0 to {_MOST[name]}")
-    if name == "global_dim":
-        new = Value(b.ir.sub(new.ir, b.constant(I32, 1).ir), I32)
-    space = space_of(i)
-    places = [access_of(lift, memory_operand, space, MAP_ALIGNMENT, record=k == 0) for k in (0, 1)]
-    memory.store(b, _field(b, places[0], 0, 4), [b.constant(I32, MAGIC)])
-    narrow = resize(b, new, INTEGERS[8 * field.itemsize])
-    memory.store(b, _field(b, places[1], offset, field.itemsize), [narrow])
+    place = access_of(lift, memory_operand, space_of(i), MAP_ALIGNMENT, record=True)
+    if field.bits == I64.bits:
+        memory.store(b, _word(b, place, 0, I64.bytes), [new])
+    elif name == "global_stride":
+        units = shift_right(b, new, STRIDE_SHIFT)
+        _change(b, place, "strides", number, resize(b, units, I32))
+        high = resize(b, shift_right(b, units, I32.bits), I32)
+        _change(b, place, "strides_high", number, high)
+    else:
+        base = field.base or name == "global_dim"
+        less = b.ir.sub(new.ir, b.constant(I32, int(base)).ir)
+        _change(b, place, _REPLACED_FIELDS[name], number, Value(less, I32))
+
+
+def _change(b: LaneBuilder, place: Access, name: str, number: int, value: Value) -> None:
+    """Give an element of a field a value (i32)."""
+    field = FIELDS[name]
+    offset, shift = divmod(field.at(number), I32.bits)
+    mask = b.constant(I32, (1 << field.bits) - 1 << shift).ir
+    word = _word(b, place, offset * I32.bytes, I32.bytes)
+    held = memory.load(b, word, I32)[0]
+    moved = b.ir.and_(b.ir.shl(value.ir, b.constant(I32, shift).ir), mask)
+    kept = b.ir.and_(held.ir, b.ir.not_(mask))
+    memory.store(b, word, [Value(b.ir.or_(kept, moved), I32)])
 
 
 def _ordinal(lift: Lift, i: Instruction, operands: list[Operand], count: int) -> int:
@@ -202,8 +219,8 @@ def _fits(operand: Operand, most: int) -> bool:
     return isinstance(operand, Immediate) and 0 <= operand.value <= most
 
 
-def _field(b, place: Access, offset: int, size: int) -> Access:
-    """An access to a field of the tensor map at a place."""
+def _word(b: LaneBuilder, place: Access, offset: int, size: int) -> Access:
+    """An access to a word of the tensor map at a place."""
     kind = place.address.type
     address = Value(b.ir.add(place.address.ir, b.constant(kind, offset).ir), kind)
     return Access(place.window, address, size, place.site)

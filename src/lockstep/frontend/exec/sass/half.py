@@ -4,7 +4,13 @@ from msgspec.structs import replace
 
 from lockstep.frontend.exec.lanes.compare import apart, compare_floats, one, together
 from lockstep.frontend.exec.lanes.convert import to_float
-from lockstep.frontend.exec.lanes.floating import absolute, arithmetic, choose, negate
+from lockstep.frontend.exec.lanes.floating import (
+    absolute,
+    arithmetic,
+    choose,
+    fma_inside,
+    negate,
+)
 from lockstep.frontend.exec.lanes.rounding import Rounding
 from lockstep.frontend.exec.lanes.types import BF16, F16, F32, I16, I32, PRED, Type, Value
 from lockstep.frontend.exec.sass.floating import ORDERS, choice_of, result_of, with_signs
@@ -13,8 +19,8 @@ from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import Float, Immediate
 
-_WORDS = "MMA F32 BF16_V2 FTZ SAT RELU FMZ OOB"
-_OPERATIONS = {"HADD2": "fadd", "HMUL2": "fmul", "HFMA2": "fma"}
+_WORDS = "MMA F32 BF16_V2 FTZ SAT RELU FMZ"
+_OPERATIONS = {"HADD2": "fadd", "HMUL2": "fmul"}
 
 
 def kind_of(i: Instruction) -> Type:
@@ -55,7 +61,18 @@ def sources(lift: Lift, i: Instruction, kind: Type) -> list[Value]:
     return values
 
 
-@opcode("HADD2", "HMUL2", "HFMA2", modifiers=_WORDS)
+@opcode("HFMA2", modifiers=_WORDS + " OOB")
+def multiply_and_add(lift: Lift, i: Instruction) -> None:
+    """With OOB, zero where a factor is what stands for nothing in a tensor."""
+    values = sources(lift, i, kind_of(i))
+    if "OOB" in i.modifiers:
+        result = fma_inside(lift.b, result_of(i), *values)
+    else:
+        result = arithmetic(lift.b, "fma", result_of(i), *values)
+    lift.write(i.operands[0], lift.b.cast(result, I32))
+
+
+@opcode("HADD2", "HMUL2", modifiers=_WORDS)
 def compute(lift: Lift, i: Instruction) -> None:
     """With F32 the result is the f32 of the low halves."""
     b, kind = lift.b, kind_of(i)
