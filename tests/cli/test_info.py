@@ -1,3 +1,6 @@
+import pytest
+
+
 def test_info_says_what_is_in_a_trace(call, trace):
     done = call("info", trace)
     assert done.exit_code == 0
@@ -13,3 +16,23 @@ def test_a_missing_trace_is_bad_input(call):
     done = call("info", "nothing")
     assert done.exit_code == 2
     assert done.stderr.startswith("lockstep: nothing: ")
+
+
+@pytest.mark.parametrize("command", [["info"], ["simulate"], ["convert", "out.lst"]])
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("app", b"\x7fELF\x02\x01\x01\0", "no trace but a binary: `lockstep run` executes"),
+        ("kernel.cu", b"int main() {}", "no trace but the text of a program: `lockstep run`"),
+        ("text", b"hello", "expected at least one kernel"),
+        ("empty/", b"", "expected kernelslist.g or one trace file in the directory, found 0"),
+    ],
+)
+def test_what_is_no_trace_is_told_in_one_line(call, tmp_path, command, name, content, message):
+    if name.endswith("/"):
+        (tmp_path / name).mkdir()
+    else:
+        (tmp_path / name).write_bytes(content)
+    done = call(command[0], name, *command[1:])
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert message in done.stderr and name.rstrip("/") in done.stderr

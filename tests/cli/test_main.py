@@ -38,6 +38,7 @@ def test_every_command_has_help(call, name):
     ("arguments", "message"),
     [
         (["frob"], "No such command 'frob'; see lockstep --help"),
+        (["simualte"], "No such command 'simualte', did you mean 'simulate'; see lockstep --help"),
         (["--frob"], "No such option: --frob; see lockstep --help"),
         (["simulate"], "Missing argument 'PATH'; see lockstep simulate --help"),
         (["simulate", "x", "--frob"], "No such option: --frob; see lockstep simulate --help"),

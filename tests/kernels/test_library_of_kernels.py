@@ -32,7 +32,7 @@ def test_ptx_does_not_tell_where_it_was_compiled(name):
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():
-    with pytest.raises(WorkloadError, match=r"no built-in kernel 'saxpi'; there is saxpy"):
+    with pytest.raises(WorkloadError, match=r"no built-in kernel 'saxpi'; did you mean saxpy"):
         load("saxpi")
 
 

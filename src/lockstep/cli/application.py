@@ -79,10 +79,10 @@ def choose(name: str, gpu: str | None, overrides: tuple[str, ...], quiet: bool) 
     check_program(program)
     if gpu is not None:
         return find_gpu(gpu, overrides, quiet)
-    chosen = gpu_for_program(program).name
+    chosen = api.gpu(gpu_for_program(program).name, overrides)
     if not quiet:
-        click.echo(f"lockstep: GPU {chosen} (--gpu chooses)", err=True)
-    return api.gpu(chosen, overrides)
+        click.echo(f"lockstep: GPU {chosen.name} (--gpu chooses)", err=True)
+    return chosen
 
 
 def run_application(

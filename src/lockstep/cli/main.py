@@ -54,6 +54,15 @@ class Commands(click.Group):
             return None
         return import_module(f"lockstep.cli.{cmd_name}").command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
+        """The subcommand that ``args`` begin with; one that does not exist may be misspelt."""
+        if args[0] not in COMMANDS:
+            import difflib
+
+            if near := difflib.get_close_matches(args[0], COMMANDS, 1):
+                ctx.fail(f"No such command {args[0]!r}, did you mean {near[0]!r}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the subcommands in the help text without importing them."""
         with formatter.section("Commands"):

@@ -95,12 +95,13 @@ def choose(
     if name is not None:
         return find_gpu(name, overrides, quiet)
     chosen = api.gpu_for(workload).name
+    gpu = api.gpu(chosen, overrides)
     if not quiet:
         version = max((k.architecture for k in workload.kernels), default=0)
         why = f"has binaries of version {version}" if version else "has no binary version"
         why = "was recorded on it" if workload.gpu == chosen else why
         click.echo(f"GPU: {chosen} (the trace {why}; --gpu chooses)", err=True)
-    return api.gpu(chosen, overrides)
+    return gpu
 
 
 def write_and_show(

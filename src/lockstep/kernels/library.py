@@ -33,8 +33,9 @@ def load(name: str) -> BuiltinKernel:
     Raises :class:`WorkloadError` for an unknown name, with the nearest known ones.
     """
     if name not in names():
-        near = difflib.get_close_matches(name, names()) or names()
-        raise WorkloadError(f"no built-in kernel {name!r}; there is {', '.join(near)}")
+        near = difflib.get_close_matches(name, names())
+        there = f"did you mean {' or '.join(near)}?" if near else "`lockstep kernels` lists them"
+        raise WorkloadError(f"no built-in kernel {name!r}; {there}")
     path = _home() / name / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"lockstep_kernel_{name}", path)
     module = importlib.util.module_from_spec(spec)

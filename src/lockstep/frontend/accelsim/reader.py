@@ -21,6 +21,8 @@ _READERS: dict[str, tuple[Callable[[Path], Header], Reader]] = {
 }
 _COMPRESSED = (".xz", ".gz")
 _SAMPLE = 1 << 16
+_PROGRAMS = (".cu", ".ptx", ".c", ".cpp", ".cc", ".py")
+_ELF = b"\x7fELF"
 
 
 def load(path: str | Path) -> Workload:
@@ -60,6 +62,8 @@ def _find(path: Path) -> Path:
                 else "there is no such file or directory"
             )
             raise InputError(path, "", what)
+        if not kind_of(path) and (problem := _no_trace(path)):
+            raise InputError(path, "", f"no trace but {problem}")
         return path
     for name in LISTS:
         if (path / name).is_file():
@@ -69,6 +73,18 @@ def _find(path: Path) -> Path:
         expected = f"{LISTS[0]} or one trace file in the directory"
         raise InputError(path, "", f"expected {expected}, found {len(traces)} trace files")
     return traces[0]
+
+
+def _no_trace(path: Path) -> str:
+    """What a file is that is taken for a trace or a list of them by mistake; "" for others."""
+    if path.suffix in _PROGRAMS:
+        return "the text of a program: `lockstep run` executes it, `lockstep trace` traces it"
+    try:
+        with path.open("rb") as file:
+            is_binary = file.read(len(_ELF)) == _ELF
+    except OSError as error:
+        raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
+    return "a binary: `lockstep run` executes programs, `lockstep disasm` shows code" * is_binary
 
 
 def _open(path: Path, digest) -> Kernel:
