@@ -91,6 +91,13 @@ def test_output_that_cannot_be_written_is_one_line():
     assert (done.returncode, done.stderr) == (2, expected)
 
 
+def test_a_reader_that_leaves_early_is_no_error():
+    command = f"{sys.executable} -m lockstep gpus QV100 | head -1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert done.stdout.startswith("QV100: ") and done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
 def test_characters_that_the_terminal_lacks_are_replaced():
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     command = [sys.executable, "-m", "lockstep", "gpus", "QV100"]

@@ -189,3 +189,10 @@ def test_a_notebook_shows_tables_and_no_markup_of_files(synthetic):
     assert "The 12 longest of 14 kernels" in text
     assert "void scale&lt;float&gt;(float*, int)" in text and f"<td>{longest.cycles}</td>" in text
     assert synthetic.make_result(kernels=0, samples=0)._repr_html_().startswith("<p><b>synthetic")
+
+
+def test_metrics_of_all_kernels_are_those_of_a_run_of_serial_ones(result):
+    """But for cycles in which nothing ran, of which a run has none here."""
+    together = result.metrics_of(result.run.kernels)
+    for name, value in together.items():
+        assert value == pytest.approx(result.total[name], nan_ok=True), name

@@ -108,10 +108,18 @@ def of_kernel(kernel: "KernelRun", gpu: GPU) -> Facts:
 
 def of_kernels(kernels: "list[KernelRun]", gpu: GPU) -> Facts:
     """The facts of several kernels, one after the other."""
-    sm = np.concatenate([k.sm for k in kernels])
-    memory = np.concatenate([k.partition for k in kernels])
+    sm, memory = _added([k.sm for k in kernels]), _added([k.partition for k in kernels])
     cycles, running = sum(k.cycles for k in kernels), sum(k.running for k in kernels)
     return Facts(gpu, sums(sm), sums(memory), cycles, running)
+
+
+def _added(records: list[np.ndarray]) -> np.ndarray:
+    """One record of the sums of several arrays of them: there may be thousands of kernels."""
+    dtype = records[0].dtype
+    total = np.zeros(dtype.itemsize // 8, np.int64)
+    for each in records:
+        total += np.ascontiguousarray(each).view(np.int64).reshape(len(each), -1).sum(axis=0)
+    return total.view(dtype)
 
 
 def of_run(run: "Run", gpu: GPU) -> Facts:
