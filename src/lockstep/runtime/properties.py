@@ -8,7 +8,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_THREADS, WARP_SIZE
 from lockstep.workload import MOST_BLOCK, MOST_GRID
 
-COUNT = 160  # attributes are numbered below this
+COUNT = 148  # attributes are numbered below this: cudaDeviceAttr of CUDA 13.0
 SHARED_WITHOUT_OPTING_IN = 48 << 10  # bytes a block: CUDA C++ Programming Guide
 
 # Limits of the programming model: CUDA C++ Programming Guide, "Technical Specifications per Compute

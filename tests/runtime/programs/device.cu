@@ -33,6 +33,11 @@ int main() {
     CK(cudaDeviceCanAccessPeer(&can, 0, 0));
     OK(!can);
     IS(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+    IS(cudaDeviceCanAccessPeer(&can, 0, 1), cudaErrorInvalidDevice);
+    IS(cudaDeviceGetP2PAttribute(&can, cudaDevP2PAttrAccessSupported, 0, 0), cudaErrorInvalidDevice);
+    IS(cudaDeviceGetAttribute(&can, (cudaDeviceAttr)9999, 0), cudaErrorInvalidValue);
+    IS(cudaDeviceGetAttribute(&can, (cudaDeviceAttr)0, 0), cudaErrorInvalidValue);
+    cudaGetLastError();
     size_t v;
     CK(cudaDeviceGetLimit(&v, cudaLimitMallocHeapSize));
     CK(cudaDeviceSetLimit(cudaLimitStackSize, 4096));

@@ -98,6 +98,13 @@ int main() {
     CK(cudaFuncGetName(&nm, (void *)bounded));
     OK(!strcmp(nm, "_Z7boundedPi"));
 #endif
+#if CUDART_VERSION >= 12040
+    size_t offset, size;
+    CK(cudaFuncGetParamInfo((void *)big, 1, &offset, &size));
+    OK(offset == 160 && size == 8);
+    IS(cudaFuncGetParamInfo((void *)big, 3, &offset, &size), cudaErrorInvalidValue);
+    cudaGetLastError();
+#endif
     // sticky error
     bounded<<<1, 32>>>((int *)64);
     IS(cudaDeviceSynchronize(), cudaErrorIllegalAddress);

@@ -168,5 +168,32 @@ int main() {
     CK(cudaFreeHost(h));
     CK(cudaFree(m));
     CK(cudaDeviceReset());
+    // the pool counts what it gave
+    cudaMemAccessFlags access;
+    cudaMemLocation here = {cudaMemLocationTypeDevice, 0};
+    unsigned long long now, most;
+    void *x, *y;
+    CK(cudaMemPoolGetAccess(&access, pool, &here));
+    OK(access == cudaMemAccessFlagsProtReadWrite);
+    CK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &now));
+    unsigned long long before = now;
+    CK(cudaMallocAsync(&x, 1 << 20, 0));
+    CK(cudaMallocAsync(&y, 1 << 16, 0));
+    CK(cudaFreeAsync(x, 0));
+    CK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &now));
+    CK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &most));
+    OK(now - before == 1 << 16 && most - before >= (1 << 20) + (1 << 16));
+    most = 0;
+    CK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &most));
+    CK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &most));
+    OK(most == now);
+    IS(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &most), cudaErrorInvalidValue);
+    cudaGetLastError();
+    CK(cudaMemPoolTrimTo(pool, 0));
+    CK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &most));
+    OK(most == now);
+    CK(cudaFree(y));
+    CK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &now));
+    OK(now == before);
     return finish();
 }

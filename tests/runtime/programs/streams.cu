@@ -106,5 +106,21 @@ int main() {
     CK(cudaFreeHost(h));
     CK(cudaFree(d));
     IS(cudaStreamSynchronize(s[0]), cudaErrorInvalidResourceHandle);
+    int least, greatest, priority;
+    unsigned kept;
+    cudaStream_t urgent;
+    CK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    OK(least == 0 && greatest < 0);
+    CK(cudaStreamCreateWithPriority(&urgent, cudaStreamNonBlocking, greatest - 7));
+    CK(cudaStreamGetPriority(urgent, &priority));
+    CK(cudaStreamGetFlags(urgent, &kept));
+    OK(priority == greatest && kept == cudaStreamNonBlocking);
+#if CUDART_VERSION >= 12000
+    cudaStreamAttrValue value = {};
+    CK(cudaStreamSetAttribute(urgent, cudaStreamAttributeAccessPolicyWindow, &value));
+    CK(cudaStreamGetAttribute(urgent, cudaStreamAttributePriority, &value));
+    OK(value.priority == greatest);
+#endif
+    CK(cudaStreamDestroy(urgent));
     return finish();
 }

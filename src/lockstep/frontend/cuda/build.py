@@ -24,6 +24,7 @@ CORE_SOURCES = (
     "registered.c",
     "error_table.c",
     "limits.c",
+    "pools.c",
 )
 RUNTIME_SOURCES = (
     "errors.c",

@@ -74,8 +74,7 @@ API int cudaGetDeviceProperties(struct properties *out, int device) {
 
 API int cudaDeviceGetAttribute(int *value, int attribute, int device) {
     int status = check(device);
-    *value = status ? 0 : gpu_attribute(attribute);
-    return status;
+    return status ? status : report(gpu_ask_attribute(attribute, value));
 }
 
 API int cudaChooseDevice(int *device, const void *properties) {
@@ -175,9 +174,15 @@ API int cudaDeviceGetByPCIBusId(int *device, const char *text) {
 
 // A device is no peer of itself.
 API int cudaDeviceCanAccessPeer(int *can, int device, int peer) {
-    (void)device, (void)peer;
+    int status = check(device);
     *can = 0;
-    return SUCCESS;
+    return status ? status : check(peer);
+}
+
+// It asks about two devices.
+API int cudaDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) {
+    (void)value, (void)attribute, (void)device, (void)peer;
+    return report(INVALID_DEVICE);
 }
 
 API int cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
@@ -230,6 +235,13 @@ API int cudaMemPoolDestroy(void *pool) {
 
 API int cudaMemPoolTrimTo(void *pool, size_t bytes) {
     (void)pool, (void)bytes;
+    pool_trim();
+    return SUCCESS;
+}
+
+API int cudaMemPoolGetAccess(int *flags, void *pool, const void *location) {
+    (void)pool, (void)location;
+    *flags = 3; // read and write
     return SUCCESS;
 }
 

@@ -88,8 +88,7 @@ ALSO(cuDeviceTotalMem_v2, cuDeviceTotalMem);
 
 API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     int status = check(device);
-    *value = status ? 0 : gpu_attribute(attribute);
-    return status;
+    return status ? status : gpu_ask_attribute(attribute, value);
 }
 
 API int cuDeviceComputeCapability(int *major, int *minor, int device) {
@@ -104,9 +103,15 @@ API int cuDeviceGetPCIBusId(char *text, int length, int device) {
 }
 
 API int cuDeviceCanAccessPeer(int *can, int device, int peer) {
-    (void)peer;
+    int status = check(device);
     *can = 0;
-    return check(device);
+    return status ? status : check(peer);
+}
+
+// It asks about two devices.
+API int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer) {
+    (void)value, (void)attribute, (void)device, (void)peer;
+    return INVALID_DEVICE;
 }
 
 API int cuDeviceGetDefaultMemPool(void **pool, int device) {
@@ -228,7 +233,12 @@ API int cuCtxSetCacheConfig(int preference) {
 ALSO(cuCtxSetSharedMemConfig, cuCtxSetCacheConfig);
 
 API int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
-    *least = *greatest = 0;
+    if (least) {
+        *least = 0;
+    }
+    if (greatest) {
+        *greatest = MOST_PRIORITY;
+    }
     return SUCCESS;
 }
 

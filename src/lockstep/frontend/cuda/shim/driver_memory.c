@@ -21,7 +21,15 @@ API int cuMemAlloc(pointer_t *address, size_t bytes) {
     return allocate(address, bytes, ALLOCATION_DEVICE);
 }
 ALSO(cuMemAlloc_v2, cuMemAlloc);
-ALSO(cuMemAllocAsync, cuMemAlloc);
+
+API int cuMemAllocAsync(pointer_t *address, size_t bytes, stream_t stream) {
+    (void)stream;
+    int status = cuMemAlloc(address, bytes);
+    if (!status) {
+        pool_took((void *)(uintptr_t)*address, bytes);
+    }
+    return status;
+}
 
 API int cuMemAllocManaged(pointer_t *address, size_t bytes) {
     return allocate(address, bytes, ALLOCATION_MANAGED);
@@ -66,6 +74,18 @@ API int cuMemPoolDestroy(void *pool) {
 
 API int cuMemPoolTrimTo(void *pool, size_t bytes) {
     (void)pool, (void)bytes;
+    pool_trim();
+    return SUCCESS;
+}
+
+API int cuMemPoolGetAccess(int *flags, void *pool, const void *location) {
+    (void)pool, (void)location;
+    *flags = 3; // read and write
+    return SUCCESS;
+}
+
+API int cuMemPoolSetAccess(void *pool, const void *accesses, size_t count) {
+    (void)pool, (void)accesses, (void)count;
     return SUCCESS;
 }
 
@@ -80,12 +100,16 @@ API int cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
 }
 
 API int cuMemAllocFromPoolAsync(pointer_t *address, size_t bytes, void *pool, stream_t stream) {
-    (void)pool, (void)stream;
-    return cuMemAlloc(address, bytes);
+    (void)pool;
+    return cuMemAllocAsync(address, bytes, stream);
 }
 
 API int cuMemFree(pointer_t address) {
-    return address ? with_handle(CALL_FREE, address) : SUCCESS;
+    int status = address ? with_handle(CALL_FREE, address) : SUCCESS;
+    if (!status) {
+        pool_gave((void *)(uintptr_t)address);
+    }
+    return status;
 }
 ALSO(cuMemFree_v2, cuMemFree);
 ALSO(cuMemFreeAsync, cuMemFree);

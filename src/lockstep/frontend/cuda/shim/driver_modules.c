@@ -199,6 +199,11 @@ API int cuKernelSetAttribute(int attribute, int value, struct kernel *kernel, in
     return cuFuncSetAttribute(kernel, attribute, value);
 }
 
+API int cuFuncGetParamInfo(struct kernel *kernel, size_t number, size_t *offset, size_t *bytes) {
+    return translate(kernel_parameter(kernel, number, offset, bytes));
+}
+ALSO(cuKernelGetParamInfo, cuFuncGetParamInfo);
+
 API int cuFuncSetCacheConfig(struct kernel *kernel, int preference) {
     (void)kernel, (void)preference;
     return SUCCESS;

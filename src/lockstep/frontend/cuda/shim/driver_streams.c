@@ -15,8 +15,9 @@ API int cuStreamCreate(stream_t *stream, unsigned flags) {
 }
 
 API int cuStreamCreateWithPriority(stream_t *stream, unsigned flags, int priority) {
-    (void)priority;
-    return cuStreamCreate(stream, flags);
+    int status = cuStreamCreate(stream, flags);
+    keep_priority(*stream, flags, priority);
+    return status;
 }
 
 API int cuStreamDestroy(stream_t stream) {
@@ -36,13 +37,27 @@ API int cuStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
 }
 
 API int cuStreamGetPriority(stream_t stream, int *priority) {
-    (void)stream;
-    *priority = 0;
+    *priority = priority_of(stream);
     return SUCCESS;
 }
 
 API int cuStreamGetFlags(stream_t stream, unsigned *flags) {
-    *flags = flags_of(stream);
+    *flags = flags_of(stream) & ((1u << PRIORITY_SHIFT) - 1);
+    return SUCCESS;
+}
+
+API int cuStreamGetAttribute(stream_t stream, int attribute, void *value) {
+    return (stream_attribute(value, stream, attribute));
+}
+
+// What a program prefers of caches and of waiting changes nothing here.
+API int cuStreamSetAttribute(stream_t stream, int attribute, const void *value) {
+    (void)stream, (void)attribute;
+    return value ? SUCCESS : (INVALID_VALUE);
+}
+
+API int cuStreamCopyAttributes(stream_t to, stream_t stream) {
+    (void)to, (void)stream;
     return SUCCESS;
 }
 

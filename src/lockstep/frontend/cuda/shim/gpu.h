@@ -60,6 +60,7 @@ struct device {
 };
 const struct device *gpu_device(int *status);
 int gpu_attribute(int attribute); // 0 if it is unknown
+int gpu_ask_attribute(int attribute, int *value);
 bool gpu_is_device(const void *address);
 int gpu_unsupported(const char *name);
 
@@ -110,6 +111,18 @@ static inline unsigned flags_of(void *handle) {
     return (unsigned)(uintptr_t)table_get(handle);
 }
 
+// Of streams, beside the flags: priorities from 0 to MOST_PRIORITY, which is the least number. All
+// streams are served alike.
+enum { MOST_PRIORITY = -5, PRIORITY_SHIFT = 8 };
+static inline void keep_priority(void *stream, unsigned flags, int priority) {
+    priority = priority > 0 ? 0 : priority < MOST_PRIORITY ? MOST_PRIORITY : priority;
+    keep_flags(stream, flags | (unsigned)-priority << PRIORITY_SHIFT);
+}
+static inline int priority_of(void *stream) {
+    return -(int)(flags_of(stream) >> PRIORITY_SHIFT);
+}
+int stream_attribute(void *value, void *stream, int attribute);
+
 // Kernels (kernels.c)
 
 int kernel_find(struct kernel *kernel);
@@ -149,6 +162,7 @@ enum {
 };
 int kernel_attribute(struct kernel *kernel, int attribute, int *value);
 int kernel_set_attribute(struct kernel *kernel, int attribute, int value);
+int kernel_parameter(struct kernel *kernel, size_t number, size_t *offset, size_t *bytes);
 
 // CTAs of a kernel that an SM holds; the dynamic shared memory that so many CTAs leave each other;
 // the largest block among those that keep most threads resident.
@@ -171,11 +185,12 @@ struct launch_attribute {
         unsigned cluster[3];
     } value;
 };
-enum { COOPERATIVE = 2, CLUSTER_DIMENSION = 4 };
+enum { COOPERATIVE = 2, SYNCHRONIZATION_POLICY = 3, CLUSTER_DIMENSION = 4, PRIORITY = 8 };
+enum { AUTOMATIC = 1 }; // cudaSynchronizationPolicy
 int launch_attributes(const struct launch_attribute *attributes, unsigned count,
                       struct shape *shape);
 
-// Errors and limits (error_table.c, limits.c)
+// Errors, limits and the memory pool (error_table.c, limits.c, pools.c)
 
 struct error {
     int number;
@@ -187,6 +202,10 @@ int limit_set(int limit, size_t value);
 int device_reset(void); // the limits are those of a new context, too
 int pool_get(int attribute, void *value);
 int pool_set(int attribute, const void *value);
+void pool_took(const void *address, size_t bytes); // memory of the pool, ...
+void pool_gave(const void *address);               // ... freed: it may also be other memory
+void pool_trim(void);
+void pool_reset(void);
 
 // Memory of the program's own that it registers (registered.c)
 

@@ -100,6 +100,32 @@ int launch_attributes(const struct launch_attribute *attributes, unsigned count,
     return SUCCESS;
 }
 
+int stream_attribute(void *value, void *stream, int attribute) {
+    if (!value) {
+        return INVALID_VALUE;
+    }
+    struct launch_attribute zero = {0};
+    memcpy(value, &zero.value, sizeof zero.value);
+    if (attribute == SYNCHRONIZATION_POLICY) {
+        *(int *)value = AUTOMATIC;
+    } else if (attribute == PRIORITY) {
+        *(int *)value = priority_of(stream);
+    }
+    return SUCCESS;
+}
+
+int kernel_parameter(struct kernel *kernel, size_t number, size_t *offset, size_t *bytes) {
+    int status = kernel_find(kernel);
+    if (status || number >= kernel->facts.parameters || !offset) {
+        return status ? status : INVALID_VALUE;
+    }
+    *offset = kernel->parameters[2 * number];
+    if (bytes) {
+        *bytes = kernel->parameters[2 * number + 1];
+    }
+    return SUCCESS;
+}
+
 int kernel_attribute(struct kernel *kernel, int attribute, int *value) {
     int status = kernel_find(kernel);
     if (status) {

@@ -164,6 +164,11 @@ API int cudaFuncSetSharedMemConfig(const void *function, int preference) {
     return cudaFuncSetCacheConfig(function, preference);
 }
 
+API int cudaFuncGetParamInfo(const void *function, size_t number, size_t *offset, size_t *bytes) {
+    struct kernel *kernel = kernel_of(function);
+    return report(kernel ? kernel_parameter(kernel, number, offset, bytes) : INVALID_FUNCTION);
+}
+
 API int cudaFuncGetName(const char **name, const void *function) {
     struct kernel *kernel = kernel_of(function);
     *name = kernel ? kernel->name : NULL;

@@ -1,5 +1,5 @@
-// Limits (cudaLimit, CUlimit) and attributes of the memory pool (cudaMemPoolAttr, CUmemPool_attribute),
-// which both APIs number alike. The simulator is told of the limits on which something depends.
+// Limits (cudaLimit, CUlimit), which both APIs number alike. The simulator is told of those on which
+// something depends.
 
 #include <string.h>
 
@@ -64,26 +64,7 @@ int device_reset(void) {
     int status = gpu_call(CALL_RESET, NULL, 0, NULL, 0, &(struct reply){0});
     if (!status) {
         memcpy(limits, initial, sizeof limits);
+        pool_reset();
     }
     return status;
-}
-
-// The first three are int, the others 64 bits wide; all say 1 or 0 before they are set.
-enum { FLAGS = 3, POOL_ATTRIBUTES = 8 };
-static uint64_t pool[POOL_ATTRIBUTES + 1] = {[1] = 1, [2] = 1, [3] = 1};
-
-int pool_get(int attribute, void *value) {
-    if (attribute < 1 || attribute > POOL_ATTRIBUTES) {
-        return INVALID_VALUE;
-    }
-    memcpy(value, &pool[attribute], attribute > FLAGS ? sizeof(uint64_t) : sizeof(int));
-    return SUCCESS;
-}
-
-int pool_set(int attribute, const void *value) {
-    if (attribute < 1 || attribute > POOL_ATTRIBUTES) {
-        return INVALID_VALUE;
-    }
-    memcpy(&pool[attribute], value, attribute > FLAGS ? sizeof(uint64_t) : sizeof(int));
-    return SUCCESS;
 }

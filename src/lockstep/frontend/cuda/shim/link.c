@@ -236,6 +236,16 @@ int gpu_attribute(int attribute) {
     return d && attribute >= 0 && attribute < d->count ? d->attributes[attribute] : 0;
 }
 
+int gpu_ask_attribute(int attribute, int *value) {
+    int status;
+    const struct device *d = gpu_device(&status);
+    if (!d || !value || attribute < 1 || attribute >= d->count) {
+        return d ? INVALID_VALUE : status;
+    }
+    *value = d->attributes[attribute];
+    return SUCCESS;
+}
+
 bool gpu_is_device(const void *address) {
     return (uint64_t)(uintptr_t)address - device.base < device.capacity;
 }

@@ -27,7 +27,11 @@ static int release(void *address) {
         return report(status);
     }
     struct free_request request = {handle_of(address)};
-    return report(gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0}));
+    status = gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0});
+    if (!status) {
+        pool_gave(address);
+    }
+    return report(status);
 }
 
 API int cudaMalloc(void **address, size_t bytes) {
@@ -55,7 +59,11 @@ API int cudaMallocAsync(void **address, size_t bytes, stream_t stream) {
     if (address && capture_active(handle_of(stream))) {
         return capture_allocate(stream, bytes, address);
     }
-    return allocate(address, bytes, ALLOCATION_DEVICE);
+    int status = allocate(address, bytes, ALLOCATION_DEVICE);
+    if (!status && *address) {
+        pool_took(*address, bytes);
+    }
+    return status;
 }
 
 API int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, stream_t stream) {

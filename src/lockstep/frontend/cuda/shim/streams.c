@@ -32,8 +32,9 @@ API int cudaStreamCreate(stream_t *stream) {
 }
 
 API int cudaStreamCreateWithPriority(stream_t *stream, unsigned flags, int priority) {
-    (void)priority;
-    return cudaStreamCreateWithFlags(stream, flags);
+    int status = cudaStreamCreateWithFlags(stream, flags);
+    keep_priority(*stream, flags, priority);
+    return status;
 }
 
 API int cudaStreamDestroy(stream_t stream) {
@@ -60,13 +61,27 @@ API int cudaStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
 }
 
 API int cudaStreamGetPriority(stream_t stream, int *priority) {
-    (void)stream;
-    *priority = 0;
+    *priority = priority_of(stream);
     return SUCCESS;
 }
 
 API int cudaStreamGetFlags(stream_t stream, unsigned *flags) {
-    *flags = flags_of(stream);
+    *flags = flags_of(stream) & ((1u << PRIORITY_SHIFT) - 1);
+    return SUCCESS;
+}
+
+API int cudaStreamGetAttribute(stream_t stream, int attribute, void *value) {
+    return report(stream_attribute(value, stream, attribute));
+}
+
+// What a program prefers of caches and of waiting changes nothing here.
+API int cudaStreamSetAttribute(stream_t stream, int attribute, const void *value) {
+    (void)stream, (void)attribute;
+    return value ? SUCCESS : report(INVALID_VALUE);
+}
+
+API int cudaStreamCopyAttributes(stream_t to, stream_t stream) {
+    (void)to, (void)stream;
     return SUCCESS;
 }
 
@@ -86,7 +101,7 @@ API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
         *least = 0;
     }
     if (greatest) {
-        *greatest = 0;
+        *greatest = MOST_PRIORITY;
     }
     return SUCCESS;
 }
