@@ -1,5 +1,6 @@
 """What the simulator relies on in Numba's private parts, and that all ways to run it agree."""
 
+import io
 import os
 import shutil
 import subprocess
@@ -10,11 +11,14 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from elftools.elf.elffile import ELFFile
 from numba.core import codegen
 
 import lockstep
 from lockstep import _jit
-from lockstep._jit import cache, intrinsics
+from lockstep._jit import functions, intrinsics, keys, settings
+from lockstep._jit.compiler import parts
+from lockstep.store import entry, places
 
 TINY = """
 import lockstep
@@ -69,11 +73,32 @@ def test_the_modes_agree(compiled, mode):
     assert run(TINY, **{mode: "1"}) == compiled
 
 
-def test_compiled_phases_count_no_references(compiled):
-    for file in ("model/sm/sm.py", "model/partition.py", "engine/windows.py"):
-        codes = [p.read_bytes() for p in cache.folder(cache.PACKAGE / file).glob("*.nbc")]
-        assert any(b"\x7fELF" in code for code in codes), file
-        assert not any(b"NRT_incref" in code for code in codes), file
+def kept_objects():
+    """Object code of everything that the store has, by symbol."""
+    for place in places.usable():
+        for file in place.kind("model").iterdir():
+            name, content = entry.unpack(file.read_bytes())
+            if content:
+                head, objects = functions.unpack(content)
+                yield name, head.symbol, objects
+
+
+@pytest.mark.skipif(settings.DISABLED, reason="nothing is compiled")
+def test_what_is_kept_needs_neither_numba_nor_python(compiled):
+    kept = list(kept_objects())
+    for entry_point in ("model.sm.sm.run", "model.partition.run", "engine.windows.run_windows"):
+        assert any(f"lockstep.{entry_point}." in symbol for _, symbol, _ in kept)
+    for name, _, objects in kept:
+        assert objects.startswith(b"\x7fELF"), name
+        elf = ELFFile(io.BytesIO(objects))
+        symbols = elf.get_section_by_name(".symtab").iter_symbols()
+        outside = {s.name for s in symbols if s["st_shndx"] == "SHN_UNDEF" and s.name}
+        assert not [s for s in outside if s.startswith(("Py", "_Py", "NRT", "numba"))], name
+
+
+def test_a_warm_start_imports_no_numba_and_gives_the_same(compiled):
+    warm = run(TINY + "import sys; print('numba' in sys.modules)")
+    assert warm == [*compiled, "False"]
 
 
 def test_an_array_that_is_allocated_would_be_noticed():
@@ -81,16 +106,16 @@ def test_an_array_that_is_allocated_would_be_noticed():
     allocates(3)
     assert any("NRT_" in text for text in allocates.inspect_llvm().values())
     with pytest.raises(numba.core.errors.NumbaError):
-        numba.njit(**cache.OPTIONS)(lambda n: np.zeros(n).sum())(3)
+        numba.njit(**settings.OPTIONS)(lambda n: np.zeros(n).sum())(3)
 
 
 def test_an_edit_changes_the_key_of_what_imports_the_file_and_nothing_else(tmp_path):
     package = tmp_path / "lockstep"
-    shutil.copytree(cache.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(keys.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     program = (
-        "from lockstep._jit import cache\n"
+        "from lockstep._jit import keys\n"
         "for file in ('model/sm/sm.py', 'model/partition.py', 'engine/windows.py'):\n"
-        "    print(cache.source_key(cache.PACKAGE / file))"
+        "    print(keys.source_key(keys.PACKAGE / file))"
     )
     before = run(program, PYTHONPATH=str(tmp_path))
     with (package / "model" / "sm" / "fetch.py").open("a") as file:
@@ -108,23 +133,23 @@ def test_without_a_place_for_machine_code_everything_still_runs(tmp_path):
         "print(is_compiled(link.next_arrival))\n"
         "print(link.next_arrival(link.build(2, 3, 10, 4, 1), 0, 3) == 1 << 60)"
     )
-    place = {"LOCKSTEP_CACHE_DIR": str(tmp_path / "file"), "NUMBA_CACHE_DIR": str(tmp_path / "n")}
+    place = {"LOCKSTEP_CACHE_DIR": str(tmp_path / "file"), "XDG_CACHE_HOME": str(tmp_path / "file")}
     assert run(program, **place) == ["False", "True"]
 
 
 def test_machine_code_that_cannot_be_kept_still_runs(tmp_path):
     program = (
-        "import numba, resource\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "import resource\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))\n"
         "from lockstep._jit import is_compiled, phase\n"
         "from lockstep.model import link\n"
         "links = link.build(2, 3, 10, 4, 1)\n"
         "print(link.next_arrival(links, 0, 3) == 1 << 60)\n"
-        "print(phase(link.next_arrival, [numba.typeof(links)], 2).address > 0)\n"
+        "print(phase(link.next_arrival, [links.kind], 2).address > 0)\n"
         "print(is_compiled(link.next_arrival))"
     )
     assert run(program, LOCKSTEP_CACHE_DIR=str(tmp_path)) == ["True", "True", "False"]
-    assert any(tmp_path.rglob("*.nbi")) and not any(tmp_path.rglob("*.nbc"))
+    assert not any(file.is_file() for file in tmp_path.rglob("*"))
 
 
 def test_what_llvm_does_not_optimise_runs_and_is_not_kept(tmp_path):
@@ -137,16 +162,6 @@ def test_what_llvm_does_not_optimise_runs_and_is_not_kept(tmp_path):
     place = {"LOCKSTEP_CACHE_DIR": str(tmp_path)}
     assert run(program, NUMBA_OPT="0", **place) == ["True", "False"]
     assert run(program, NUMBA_OPT="1", **place) == ["True", "True"]
-
-
-def test_machine_code_that_no_run_used_for_long_is_removed(tmp_path):
-    old, young = tmp_path / "jit" / "old", tmp_path / "jit" / "young"
-    old.mkdir(parents=True)
-    young.mkdir()
-    os.utime(old, (0, 0))
-    program = "from lockstep import _jit; print(_jit.cache_root())"
-    assert run(program, LOCKSTEP_CACHE_DIR=str(tmp_path)) == [str(tmp_path / "jit")]
-    assert young.exists() and not old.exists()
 
 
 @_jit.inline
@@ -162,7 +177,7 @@ def pick_two(array, index):
 
 
 def test_llvm_works_once_on_a_function_with_all_its_parts(monkeypatch):
-    outer = numba.njit(**cache.OPTIONS)(lambda a: pick_two(a, 0) + 100 * pick(a, 2))
+    outer = _jit.jit(lambda a: pick_two(a, 0) + 100 * pick(a, 2))
     finished = []
     finish = codegen.JITCodeLibrary._finalize_specific
     monkeypatch.setattr(
@@ -173,7 +188,7 @@ def test_llvm_works_once_on_a_function_with_all_its_parts(monkeypatch):
     assert outer(np.array([4, 5, 6])) == 654
     assert [name for name in finished if "pick" in name] == []
     assert len([name for name in finished if "lambda" in name]) == 1
-    assert len(pick.overloads) == 1, "constants make no code of their own"
+    assert len(parts.dispatcher(pick).overloads) == 1, "constants make no code of their own"
 
 
 def test_a_part_can_be_called_from_python_before_and_after_others_contain_it():
@@ -182,16 +197,16 @@ def test_a_part_can_be_called_from_python_before_and_after_others_contain_it():
         return 2 * x
 
     assert twice(3) == 6
-    outer = numba.njit(**cache.OPTIONS)(lambda x: twice(x) + 1)
+    outer = _jit.jit(lambda x: twice(x) + 1)
     assert [outer(3), twice(4), twice(5), outer(6)] == [7, 8, 10, 13]
 
 
 def test_bounds_are_checked_in_parts_if_asked_for():
     program = (
-        "import numba, numpy as np\n"
+        "import numpy as np\n"
         "from lockstep import _jit\n"
         "part = _jit.inline(lambda a, k: a[k])\n"
-        "outer = numba.njit(**_jit.cache.OPTIONS)(lambda a, k: part(a, k) + 1)\n"
+        "outer = _jit.jit(lambda a, k: part(a, k) + 1)\n"
         "array = np.zeros(4, np.int64)[:2]\n"
         "for k in 1, 2:\n"
         "    try:\n"
@@ -213,7 +228,7 @@ class Pair(_jit.Context):
 def test_a_context_reads_like_a_named_tuple_in_both_worlds():
     pair = Pair(np.arange(6).reshape(2, 3), second=np.zeros(2, np.int64))
 
-    @numba.njit(**cache.OPTIONS)
+    @_jit.jit
     def add(c, i):
         c.second[i] += c.first[i, 2] + c.first.shape[1]
         return c.second[i]
@@ -230,7 +245,7 @@ def test_a_context_reads_like_a_named_tuple_in_both_worlds():
 
 @pytest.mark.parametrize("mask", [0, 1, 0b1011, (1 << 32) - 1, (1 << 63) - 1])
 def test_popcount_counts_bits(mask):
-    compiled = numba.njit(lambda x: _jit.popcount(x), **cache.OPTIONS)
+    compiled = _jit.jit(lambda x: _jit.popcount(x))
     assert compiled(np.int64(mask)) == compiled(mask) == mask.bit_count()
 
 

@@ -95,7 +95,7 @@ def test_another_process_compiles_what_this_one_looks_for_but_the_sm_phase():
         "aside = partition.settle, partition.copy_to_device, dispatch.dispatch\n"
         "aside += dispatch.prepare_l1, dispatch.settle_all\n"
         "def show():\n"
-        "    entries = [len(f.overloads) for f in (*aside, windows.run_windows)]\n"
+        "    entries = [len(f._entries) for f in (*aside, windows.run_windows)]\n"
         "    print(*entries, machine._compiled.cache_info().currsize)\n"
         "compilation.compile_all_but_sms()\n"
         "show()\n"

@@ -1,22 +1,26 @@
-"""The only package that imports Numba: how the model is compiled, and where the result is kept.
+"""How the model is compiled, and called: the only package that knows Numba.
 
-Private facts of Numba are used here and nowhere else, and ``tests/test_jit.py`` pins them.
+What is compiled lies in the store, as object code that is loaded and called by its address: a
+process that compiles nothing never imports Numba. ``functions.py`` is what the model is written
+with, ``kinds.py`` and ``context.py`` what its functions take, ``keys.py`` what object code
+depends on, ``loading.py`` how it gets into the process; ``compiler/`` makes it.
 """
 
-from lockstep._jit.cache import PACKAGE, cache_root, is_compiled
-from lockstep._jit.compilation import (
-    DISABLED,
+from lockstep._jit.context import Context
+from lockstep._jit.functions import (
     compiled_seconds,
     force_inline,
     inline,
+    is_compiled,
     jit,
     phase,
     policy,
     record_array,
     working_seconds,
 )
-from lockstep._jit.context import Context
 from lockstep._jit.intrinsics import atomic_add, call_native, give_way, popcount
+from lockstep._jit.keys import PACKAGE, cache_root
+from lockstep._jit.settings import DISABLED
 
 __all__ = [
     "DISABLED",

@@ -3,16 +3,26 @@
 import functools
 import hashlib
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import extending
-from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
-from numba.np import arrayobj
 
-from lockstep._jit.cache import DISABLED
-from lockstep._jit.compilation import record_array
+from lockstep._jit.kinds import Array, address_of, dtype_of, flags_of, shape_of
+from lockstep._jit.settings import DISABLED
+
+
+class ContextKind:
+    """What compiled code knows of a :class:`Context`: its members' kinds, and their places."""
+
+    def __init__(self, name: str, members: tuple):
+        self.members = dict(members)
+        self.places, place = {}, 0
+        for field, member in members:
+            self.places[field] = place
+            place += 1 + getattr(member, "ndim", 0)
+        told = repr([(field, str(member)) for field, member in members])
+        self._text = f"{name}[{hashlib.sha256(told.encode()).hexdigest()[:16]}]"
+
+    def __str__(self):
+        return self._text
 
 
 class Context:
@@ -43,12 +53,12 @@ class Context:
                 members.append(_add_words(words, named[field]))
             self._block = np.array(words, np.int64)
             self._address = self._block.ctypes.data
-            self._type = _context_type(type(self), tuple(members))
+            self._kind = _context_kind(type(self), tuple(members))
 
     @property
     def kind(self):
-        """Numba's type of the context; without JIT, its class."""
-        return type(self) if DISABLED else self._type
+        """What the context is to compiled code; without JIT, its class."""
+        return type(self) if DISABLED else self._kind
 
     def __iter__(self):
         """The values of the fields, in order."""
@@ -59,120 +69,24 @@ class Context:
         return type(self)(**({f: getattr(self, f) for f in self._fields} | changes))
 
 
-# Record arrays answer for their attributes in Python, arrays in C: this is a third of the time
-# in which a machine is built.
-_dtype, _shape = np.ndarray.dtype.__get__, np.ndarray.shape.__get__
-_flags, _ctypes = np.ndarray.flags.__get__, np.ndarray.ctypes.__get__
-
-
 def _add_words(words: list[int], value):
-    """Append what the block of a context holds of a field; what tells the member's type."""
+    """Append what the block of a context holds of a field; what tells the member's kind."""
     if isinstance(value, np.ndarray):
-        if not _flags(value).c_contiguous:
+        if not flags_of(value).c_contiguous:
             raise TypeError("arrays of a context must be C-contiguous")
-        shape = _shape(value)
-        words.append(_ctypes(value).data)
+        shape = shape_of(value)
+        words.append(address_of(value))
         words.extend(shape)
-        return _dtype(value), len(shape)
+        return dtype_of(value), len(shape)
     if isinstance(value, Context):
         words.append(value._address)
-        return value._type
+        return value._kind
     words.append(value.address)  # a policy
-    return value._sig
-
-
-def _member(what):
-    """The Numba type of a field's value, from what :func:`_add_words` says of it."""
-    if isinstance(what, tuple):
-        return record_array(*what)
-    if isinstance(what, ContextType):
-        return what
-    return numba.types.FunctionType(what)
-
-
-class ContextType(numba.types.Type):
-    """Numba's view of a :class:`Context`: the members' types and where they lie in the block."""
-
-    def __init__(self, name, members):
-        self.members = dict(members)
-        self.places, place = {}, 0
-        for field, member in members:
-            self.places[field] = place
-            place += 1 + getattr(member, "ndim", 0)
-        digest = hashlib.sha256(repr([(f, str(t)) for f, t in members]).encode()).hexdigest()
-        super().__init__(name=f"{name}[{digest[:16]}]")
+    return value.kind
 
 
 @functools.cache
-def _context_type(cls, members) -> ContextType:
-    return ContextType(cls.__qualname__, tuple(zip(cls._fields, map(_member, members))))
-
-
-@extending.typeof_impl.register(Context)
-def _typeof_context(value, _):
-    return value._type
-
-
-@extending.register_model(ContextType)
-class _ContextModel(extending.models.OpaqueModel):
-    pass
-
-
-@extending.unbox(ContextType)
-def _unbox_context(kind, value, c):
-    number = c.pyapi.object_getattr_string(value, "_address")
-    address = c.pyapi.long_as_voidptr(number)
-    c.pyapi.decref(number)
-    return extending.NativeValue(address, is_error=c.pyapi.c_api_error())
-
-
-@extending.infer_getattr
-class _ContextAttribute(AttributeTemplate):
-    key = ContextType
-
-    def generic_resolve(self, kind, name):
-        return kind.members.get(name)
-
-
-def _load_words(builder, address, first: int, count: int) -> list:
-    """Words of a block. It never changes while compiled code runs, and LLVM may know that."""
-    word = ir.IntType(64)
-    words = builder.bitcast(address, word.as_pointer())
-    loaded = []
-    for k in range(first, first + count):
-        value = builder.load(builder.gep(words, [ir.Constant(word, k)]))
-        value.set_metadata("invariant.load", builder.module.add_metadata([]))
-        loaded.append(value)
-    return loaded
-
-
-@extending.lower_getattr_generic(ContextType)
-def _lower_context_attribute(context, builder, kind, value, name):
-    member, place = kind.members[name], kind.places[name]
-    if isinstance(member, ContextType):
-        return builder.inttoptr(
-            _load_words(builder, value, place, 1)[0], context.get_value_type(member)
-        )
-    if isinstance(member, numba.types.FunctionType):
-        function = cgutils.create_struct_proxy(member)(context, builder)
-        pointer = context.get_value_type(numba.types.voidptr)
-        function.c_addr = builder.inttoptr(_load_words(builder, value, place, 1)[0], pointer)
-        function.py_addr = function.jit_addr = ir.Constant(pointer, None)
-        return function._getvalue()
-    data, *shape = _load_words(builder, value, place, 1 + member.ndim)
-    return _make_array(context, builder, member, data, shape)
-
-
-def _make_array(context, builder, member, data, shape):
-    """The array structure of Numba for C-contiguous data."""
-    array = context.make_array(member)(context, builder)
-    size = context.get_abi_sizeof(context.get_data_type(member.dtype))
-    stride = ir.Constant(ir.IntType(64), size)
-    strides = []
-    for length in reversed(shape):
-        strides.insert(0, stride)
-        stride = builder.mul(stride, length, flags=["nsw"])
-    pointer = context.get_data_type(member.dtype).as_pointer()
-    data = builder.inttoptr(data, pointer)
-    arrayobj.populate_array(array, data, shape, strides, size, None)
-    return array._getvalue()
+def _context_kind(cls, members) -> ContextKind:
+    """One kind for all contexts of a class with members of the same kinds."""
+    kinds = (Array(*m) if isinstance(m, tuple) else m for m in members)
+    return ContextKind(cls.__qualname__, tuple(zip(cls._fields, kinds)))

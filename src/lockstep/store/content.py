@@ -35,12 +35,12 @@ def get(kind: str, key: str) -> bytes | None:
     return None
 
 
-def put(kind: str, key: str, content: bytes) -> None:
-    """Keep content under a key. If it cannot be kept, that is said, and only time is lost."""
+def put(kind: str, key: str, content: bytes) -> bool:
+    """Keep content under a key; whether it could be. If not, that is said: only time is lost."""
     place = writable()
     if place is None:
         say("no cache can be written, so what is compiled serves this run only")
-        return
+        return False
     path = place.kind(kind) / file_name(key)
     try:
         make(path.parent)
@@ -50,6 +50,8 @@ def put(kind: str, key: str, content: bytes) -> None:
             temporary.write_bytes(entry.pack(f"{kind}/{key}", content))
     except (OSError, InputError) as error:
         say(f"what is compiled is not kept: {reason(error)}")
+        return False
+    return True
 
 
 def file_name(key: str) -> str:

@@ -13,6 +13,12 @@ import numba
 from numba.core import compiler, registry
 from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import _FunctionCompiler
+from numba.extending import typeof_impl
+
+from lockstep._jit.compiler import intrinsics
+from lockstep._jit.functions import Function
+from lockstep._jit.intrinsics import Intrinsic
+from lockstep._jit.settings import OPTIONS
 
 
 class _Library(JITCodeLibrary):
@@ -49,7 +55,7 @@ class _PartCompiler(_FunctionCompiler):
 
 
 class Part(registry.CPUDispatcher):
-    """A function that others contain. Called from Python, as tests do, it is compiled alone."""
+    """A function that others contain. It has no machine code of its own."""
 
     def __init__(self, function, **options):
         super().__init__(function, targetoptions={"nopython": True} | options)
@@ -65,9 +71,19 @@ class Part(registry.CPUDispatcher):
         """For callers alone: the dispatcher itself must not find what has no machine code."""
         self.overloads[tuple(cres.signature.args)] = cres
 
-    def _compile_for_args(self, *_):
-        return self._alone
 
-    @functools.cached_property
-    def _alone(self):
-        return numba.jit(**self.targetoptions)(self.py_func)
+@functools.cache
+def dispatcher(function: Function):
+    """What Numba takes a function of the model for where compiled code calls it."""
+    return Part(function.py_func, **({"forceinline": True} if function.forced else {}), **OPTIONS)
+
+
+@typeof_impl.register(Function)
+def _type_of_function(value, _):
+    return numba.types.Dispatcher(dispatcher(value))
+
+
+@typeof_impl.register(Intrinsic)
+def _type_of_intrinsic(value, _):
+    found = intrinsics.BY_NAME[value.name]
+    return numba.core.registry.cpu_target.typing_context.resolve_value_type(found)

@@ -1,0 +1,212 @@
+"""Decorators of the model's functions, and functions that are called through their addresses."""
+
+import ctypes
+import functools
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import msgspec
+
+from lockstep import store
+from lockstep._jit import loading
+from lockstep._jit.keys import entry_key
+from lockstep._jit.kinds import Array, Callable, add_words
+from lockstep._jit.settings import DISABLED
+
+ENTRY, CALLBACK = "entry", "callback"
+"""The two forms of machine code: called with one block of words, or as C functions are."""
+_HEAD = struct.Struct("<I")
+_seconds: list[float] = []  # of each entry; several threads append
+
+
+class Head(msgspec.Struct):
+    """What is kept with object code: ``results`` are kinds of numbers."""
+
+    symbol: str
+    results: list[str]
+    several: bool = False
+
+
+class Function:
+    """A function of the model, compiled when it is called, once for arguments of the same kinds.
+
+    Called from Python it is found in the store, or compiled and put there.
+    """
+
+    def __init__(self, function, forced: bool = False):
+        """``forced``: compiled callers contain it even if LLVM would not."""
+        functools.update_wrapper(self, function)
+        self.py_func, self.forced = function, forced
+        self._entries: dict[tuple, _Entry] = {}
+
+    def __call__(self, *arguments):
+        """Call machine code. The GIL is released meanwhile."""
+        words: list[int] = []
+        kinds = tuple([add_words(words, argument) for argument in arguments])
+        entry = self._entries.get(kinds)
+        if entry is None:
+            entry = self._entries[kinds] = _Entry(self, kinds, len(words))
+        return entry(words)
+
+
+class _Entry:
+    """Machine code of a function for arguments of some kinds."""
+
+    def __init__(self, function: Function, kinds: tuple, words: int):
+        head, address = _get(function.py_func, ENTRY, kinds)
+        self._call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
+        self._block = ctypes.c_int64 * max(words, len(head.results), 1)
+        self._name, self._head = function.__name__, head
+        self._plain = head.results == ["int64"] and not head.several
+
+    def __call__(self, words: list[int]):
+        block = self._block(*words)
+        if self._call(ctypes.addressof(block)):
+            raise IndexError(f"{self._name}: an index is out of bounds")
+        if self._plain:
+            return block[0]
+        results = [_to_python(kind, word) for kind, word in zip(self._head.results, block)]
+        return tuple(results) if self._head.several else results[0] if results else None
+
+
+def _to_python(kind: str, word: int):
+    if kind == "boolean":
+        return bool(word)
+    if kind == "float64":
+        return struct.unpack("<d", struct.pack("<q", word))[0]
+    return word & (1 << 64) - 1 if kind.startswith("uint") else word
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """A compiled function that others call through its address; ``owner`` keeps it there."""
+
+    address: int
+    kind: Callable
+    owner: object = field(default=None, repr=False)
+
+
+def jit(function):
+    """Compile a function of the model: no reference counts, no GIL, kept on disk."""
+    return function if DISABLED else Function(function)
+
+
+def inline(function):
+    """As :func:`jit`, for functions that only other jitted functions call, as parts of them.
+
+    LLVM inlines what is small. Forcing it everywhere made the whole model compile half as long
+    again.
+    """
+    return function if DISABLED else Function(function)
+
+
+def force_inline(function):
+    """As :func:`inline`, but always: where a call would cost more than what it does.
+
+    For the few functions that run for every instruction or record: on the way of an issue it
+    makes compute-bound kernels almost twice as fast.
+    """
+    return function if DISABLED else Function(function, forced=True)
+
+
+def record_array(dtype, ndim: int = 1) -> Array:
+    """The kind of a C-contiguous array of ``dtype``, for signatures of policies."""
+    return Array(dtype, ndim)
+
+
+def policy(function, result: str, *arguments):
+    """Compile a user's plain function alone (about 0.3 s) for a call through its address.
+
+    The calling loop is not compiled again. ``result`` and ``arguments`` are kinds, from
+    :func:`record_array` or "int64". Without JIT the function itself comes back.
+    Raises TypeError if it returns no integer.
+    """
+    if DISABLED:
+        return function
+    kind = Callable(result, arguments)
+    if entry_key(function, CALLBACK, arguments):
+        return Pointer(_get(function, CALLBACK, arguments)[1], kind)
+    from lockstep._jit.compiler import policies
+
+    with _counted():
+        owner = policies.compile_policy(function, kind)
+    return Pointer(owner.address, kind, owner)
+
+
+def phase(function, kinds: tuple, integers: int):
+    """A jitted function as a pointer, for a loop that calls it through its address.
+
+    ``function(*contexts, *integers) -> int``; ``kinds`` are those of the contexts. The loop is
+    not compiled again when the function changes. Machine code is kept as for :func:`jit`.
+    """
+    if DISABLED:
+        return function
+    arguments = (*kinds, *["int64"] * integers)
+    address = _get(function.py_func, CALLBACK, arguments)[1]
+    return Pointer(address, Callable("int64", arguments))
+
+
+def is_compiled(function: Function) -> bool:
+    """Whether machine code of a jitted function was kept for this version and processor."""
+    return DISABLED or _find(_key(function.py_func, "any")) is not None
+
+
+def _key(function, form: str, kinds: tuple = ()) -> str | None:
+    key = entry_key(function, form, kinds)
+    return key and f"{key} {loading.host_key()}"
+
+
+def _find(key: str | None) -> bytes | None:
+    return store.get("model", key) if key else None
+
+
+def compiled_seconds() -> float:
+    """Seconds of this process so far in which code was compiled, or loaded from the disk."""
+    return sum(_seconds)
+
+
+def working_seconds() -> float:
+    """A clock for differences that stands still while something is compiled or loaded."""
+    return perf_counter() - compiled_seconds()
+
+
+@contextmanager
+def _counted() -> Iterator[None]:
+    begin = perf_counter()
+    try:
+        yield
+    finally:
+        _seconds.append(perf_counter() - begin)
+
+
+def _get(function, form: str, kinds: tuple) -> tuple[Head, int]:
+    """Machine code from the store, or compiled and put there; its head and its address."""
+    with _counted():
+        return _load(function, form, kinds)
+
+
+def _load(function, form: str, kinds: tuple) -> tuple[Head, int]:
+    key = _key(function, form, kinds)
+    content = _find(key)
+    if content is not None:
+        head, objects = unpack(content)
+        return head, loading.load(objects, head.symbol)
+    from lockstep._jit.compiler import entries
+
+    compiled = entries.compile_entry(function, form, kinds)
+    head = Head(compiled.symbol, compiled.results, compiled.several)
+    if key and compiled.objects:
+        told = msgspec.json.encode(head)
+        if store.put("model", key, _HEAD.pack(len(told)) + told + compiled.objects):
+            store.put("model", _key(function, "any"), b"")
+    return head, compiled.address
+
+
+def unpack(content: bytes) -> tuple[Head, bytes]:
+    """Head and object code, as they are kept."""
+    (length,) = _HEAD.unpack_from(content)
+    start = _HEAD.size + length
+    return msgspec.json.decode(content[_HEAD.size : start], type=Head), content[start:]

@@ -1,0 +1,95 @@
+"""What machine code depends on, told without compiling anything.
+
+A function's code depends on its file and on everything that this imports: an edit of a callee
+elsewhere must not silently run the old code.
+"""
+
+import functools
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+
+from platformdirs import user_cache_dir
+
+from lockstep._jit.settings import CALLBACK_OPTIONS, OPTIONS, environment
+
+PACKAGE = Path(__file__).parents[1]
+_KEEP_DAYS = 14
+_IMPORT = re.compile(r"^from (lockstep[\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
+
+
+@functools.cache
+def _read(path: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Digest of a file of the package, and the files of the package that it imports from."""
+    content, files = path.read_bytes(), []
+    for module, names in _IMPORT.findall(content.decode()):
+        inside = PACKAGE.joinpath(*module.split(".")[1:])
+        files += [inside.with_suffix(".py"), inside / "__init__.py"]
+        files += [inside / f"{name}.py" for name in re.findall(r"\w+", names)]
+    digest = hashlib.sha256(str(path.relative_to(PACKAGE)).encode() + b"\0" + content).digest()
+    return digest, tuple(f for f in files if _is_file(f))
+
+
+@functools.cache
+def _is_file(path: Path) -> bool:
+    return path.is_file()
+
+
+@functools.cache
+def _compiler() -> bytes:
+    """Digest of what compiles: our files, Numba's version and the settings of both."""
+    digest = hashlib.sha256(repr((sorted(OPTIONS.items()), environment())).encode())
+    digest.update(repr(sorted(CALLBACK_OPTIONS.items())).encode())
+    numba = importlib.util.find_spec("numba")
+    digest.update((Path(numba.origin).parent / "_version.py").read_bytes())
+    for file in sorted((PACKAGE / "_jit").rglob("*.py")):
+        digest.update(_read(file)[0])
+    return digest.digest()
+
+
+@functools.cache
+def source_key(path: Path) -> str:
+    """Hash of a file, of all files it imports from, and of what else changes machine code.
+
+    Machine code depends on nothing else: callees, record types and constants are imported.
+    """
+    closure, todo = set(), [path]
+    while todo:
+        file = todo.pop()
+        if file not in closure and PACKAGE / "_jit" not in file.parents:
+            closure.add(file)
+            todo += _read(file)[1]
+    digest = hashlib.sha256(_compiler())
+    for file in sorted(closure):
+        digest.update(_read(file)[0])
+    return digest.hexdigest()[:20]
+
+
+def entry_key(function, form: str, kinds: tuple) -> str | None:
+    """Key of the machine code of a plain function for arguments of some kinds.
+
+    None if it is not kept: what is defined inside another function, or outside this package, may
+    depend on more than its file says.
+    """
+    path = Path(os.path.realpath(function.__code__.co_filename))
+    package = Path(os.path.realpath(PACKAGE))
+    if "<" in function.__qualname__ or not path.is_relative_to(package):
+        return None
+    path = PACKAGE / path.relative_to(package)
+    name = f"{function.__module__}.{function.__qualname__}"
+    return " ".join([name, source_key(path), form, *map(str, kinds)])
+
+
+@functools.cache
+def cache_root() -> Path:
+    """Where translations are kept between runs; what no run used for two weeks is removed."""
+    root = Path(os.environ.get("LOCKSTEP_CACHE_DIR") or user_cache_dir("lockstep", False)) / "jit"
+    root.mkdir(parents=True, exist_ok=True)
+    for kept in root.iterdir():
+        if kept.is_dir() and kept.stat().st_mtime < time.time() - _KEEP_DAYS * 86400:
+            shutil.rmtree(kept, ignore_errors=True)
+    return root
