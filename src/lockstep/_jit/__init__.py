@@ -19,7 +19,7 @@ from lockstep._jit.functions import (
     working_seconds,
 )
 from lockstep._jit.intrinsics import atomic_add, call_native, give_way, popcount
-from lockstep._jit.keys import PACKAGE, cache_root
+from lockstep._jit.keys import PACKAGE, versions
 from lockstep._jit.settings import DISABLED
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "PACKAGE",
     "Context",
     "atomic_add",
-    "cache_root",
     "call_native",
     "compiled_seconds",
     "force_inline",
@@ -39,5 +38,6 @@ __all__ = [
     "policy",
     "popcount",
     "record_array",
+    "versions",
     "working_seconds",
 ]

@@ -9,16 +9,11 @@ import hashlib
 import importlib.util
 import os
 import re
-import shutil
-import time
 from pathlib import Path
-
-from platformdirs import user_cache_dir
 
 from lockstep._jit.settings import CALLBACK_OPTIONS, OPTIONS, environment
 
 PACKAGE = Path(__file__).parents[1]
-_KEEP_DAYS = 14
 _IMPORT = re.compile(r"^from (lockstep[\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
 
 
@@ -69,6 +64,13 @@ def source_key(path: Path) -> str:
     return digest.hexdigest()[:20]
 
 
+def versions() -> str:
+    """What compiles, for people."""
+    from importlib import metadata
+
+    return f"Numba {metadata.version('numba')}, llvmlite {metadata.version('llvmlite')}"
+
+
 def entry_key(function, form: str, kinds: tuple) -> str | None:
     """Key of the machine code of a plain function for arguments of some kinds.
 
@@ -82,14 +84,3 @@ def entry_key(function, form: str, kinds: tuple) -> str | None:
     path = PACKAGE / path.relative_to(package)
     name = f"{function.__module__}.{function.__qualname__}"
     return " ".join([name, source_key(path), form, *map(str, kinds)])
-
-
-@functools.cache
-def cache_root() -> Path:
-    """Where translations are kept between runs; what no run used for two weeks is removed."""
-    root = Path(os.environ.get("LOCKSTEP_CACHE_DIR") or user_cache_dir("lockstep", False)) / "jit"
-    root.mkdir(parents=True, exist_ok=True)
-    for kept in root.iterdir():
-        if kept.is_dir() and kept.stat().st_mtime < time.time() - _KEEP_DAYS * 86400:
-            shutil.rmtree(kept, ignore_errors=True)
-    return root

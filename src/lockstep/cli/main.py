@@ -22,6 +22,7 @@ COMMANDS = {
     "disasm": "Disassemble the GPU code of a program.",
     "gpus": "List the GPUs, or describe one.",
     "bench": "Measure speed and memory on traces.",
+    "cache": "Fill, describe or clear what is kept on disk.",
 }
 
 

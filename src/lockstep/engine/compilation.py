@@ -36,7 +36,7 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
         return 0.0
     begin = perf_counter()
     tiny = _tiny(gpu)
-    if not (is_compiled(sm.run) and is_compiled(partition.run)):
+    if not is_model_compiled():
         if notice:
             notice(NOTICE)
         with _all_but_sms_in_another_process():
@@ -52,6 +52,11 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     machine.close()
     _loaded.add(True)
     return perf_counter() - begin
+
+
+def is_model_compiled() -> bool:
+    """Whether the phases of this version were compiled and kept."""
+    return is_compiled(sm.run) and is_compiled(partition.run)
 
 
 def compile_aside() -> None:

@@ -2,12 +2,13 @@
 
 Read in this order: ``trust.py`` says whose folders are used, ``places.py`` which these are,
 ``entry.py`` what a file looks like, ``content.py`` gets and puts, ``folder.py`` does so for files
-that other programs load, ``cleaning.py`` forgets. Nothing that is read is believed before its
-checksum is compared, and a damaged entry is made again.
+that other programs load, ``cleaning.py`` forgets, ``survey.py`` verifies all that is there.
+Nothing that is read is believed before its checksum is compared, and a damaged entry is made again.
 """
 
 from lockstep.store.content import get, put
 from lockstep.store.folder import folder
 from lockstep.store.places import KINDS, VARIABLE, Place
+from lockstep.store.survey import clear, survey
 
-__all__ = ["KINDS", "VARIABLE", "Place", "folder", "get", "put"]
+__all__ = ["KINDS", "VARIABLE", "Place", "clear", "folder", "get", "put", "survey"]

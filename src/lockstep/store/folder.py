@@ -98,18 +98,18 @@ def _verified(path: Path, name: str) -> bool:
     if not os.path.lexists(path):
         return False
     try:
-        _check(path, name)
+        check(path, name)
+        cleaning.note_use(path)
     except (OSError, entry.Damaged) as error:
         say(f"{path} is damaged and made again: {reason(error)}")
         return False
     return True
 
 
-def _check(path: Path, name: str) -> None:
+def check(path: Path, name: str) -> None:
     """Raises :class:`entry.Damaged` or OSError if one of a folder's files is not right."""
     listed = msgspec.json.decode(read(path / MANIFEST, name), type=dict[str, str])
     for file, expected in listed.items():
         found = path / file
         if (os.readlink(found) if found.is_symlink() else _digest(found)) != expected:
             raise entry.Damaged(f"the checksum of {file} is wrong")
-    cleaning.note_use(path)
