@@ -25,10 +25,10 @@ TIMING_ORDER = (
 )  # fmt: skip
 
 _CACHE = re.compile(
-    r"(?P<sector>[NS]):(?P<sets>\d+):(?P<line>\d+):(?P<ways>\d+),"
+    r"(?P<sector>[NS]):(?P<sets>\d{1,9}):(?P<line>\d{1,9}):(?P<ways>\d{1,9}),"
     r"(?P<replacement>[A-Z]):(?P<write>[A-Z]):(?P<allocate>[a-z]):(?P<write_allocate>[A-Z])"
-    r":(?P<hash>[A-Z]),(?P<mshr>[A-Z]):(?P<entries>\d+):(?P<merges>\d+),"
-    r"(?P<queue>\d+)(:\d+)?(,(?P<port>\d+))?",
+    r":(?P<hash>[A-Z]),(?P<mshr>[A-Z]):(?P<entries>\d{1,9}):(?P<merges>\d{1,9}),"
+    r"(?P<queue>\d{1,9})(:\d{1,9})?(,(?P<port>\d{1,9}))?",
     re.ASCII,
 )
 

@@ -21,6 +21,7 @@ _KEYS = (
     "nregs", "binary version", "cuda stream id", "shmem base_addr", "local mem base_addr",
     "nvbit version", "accelsim tracer version", "enable lineinfo",
 )  # fmt: skip
+_SPACE = re.compile(r"[ \t]+")  # str.split takes control characters for white space, too
 _UNSIGNED = (1 << 64) - 1
 _TRIPLE = re.compile(r"\(\s*(\d{1,19})\s*,\s*(\d{1,19})\s*,\s*(\d{1,19})\s*\)", re.ASCII)
 
@@ -113,7 +114,7 @@ def _add(fields: dict[str, tuple[str, int]], line: str, number: int, path) -> No
     key, equals, value = line[1:].partition("=")
     if not equals:
         raise InputError(path, f"line {number}", f"expected '-key = value', found {line[:40]!r}")
-    key = " ".join(key.split())
+    key = " ".join(_SPACE.split(key.strip(" \t")))
     damaged = [k for k in _KEYS if len(k) == len(key) and 0 < sum(map(str.__ne__, k, key)) <= 2]
     if damaged:
         raise InputError(path, f"line {number}", f"expected '-{damaged[0]}', found {key!r}")

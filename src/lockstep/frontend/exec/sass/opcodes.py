@@ -54,6 +54,7 @@ def problem(instruction: Instruction) -> str:
     if entry is None:
         return f"{instruction.opcode} is not supported"
     unknown = [m for m in instruction.modifiers if m and m not in entry.modifiers]
+    unknown += [p for o in instruction.operands if "???" in (p := getattr(o, "part", ""))]
     return f"{instruction.opcode}: .{unknown[0]} is not supported" if unknown else ""
 
 

@@ -7,7 +7,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from lockstep.isa.sass.encoding import specification
-from lockstep.isa.sass.encoding.slots import Context, Reader, Words, reader
+from lockstep.isa.sass.encoding.slots import Context, Reader, Words, every_value, reader
 
 ARCHITECTURES = (70, 75, 80, 86, 89, 90)
 TABLES = (
@@ -116,8 +116,7 @@ def _modifier(text: str, values: dict) -> tuple[tuple[Words, ...], tuple[int, ..
         return (tuple(name.split(".")),), ()
     if name.isupper() or name[0].isdigit():  # a word that one bit adds
         return ((), (name,)), bits
-    missing = range(len(values[name]), 1 << len(bits))
-    return values[name] + tuple((f"???{i}",) for i in missing), bits
+    return every_value(values[name], bits), bits
 
 
 def read(name: str) -> dict:

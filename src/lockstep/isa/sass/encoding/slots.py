@@ -101,6 +101,11 @@ def _field(bits: tuple[int, ...]) -> Callable[[int], int]:
     return lambda word: sum((word >> bit & 1) << i for i, bit in enumerate(bits))
 
 
+def every_value(words: tuple[Words, ...], bits: tuple[int, ...]) -> tuple[Words, ...]:
+    """The words of each value that those bits can have; ``???n`` for one that means nothing."""
+    return words + tuple((f"???{i}",) for i in range(len(words), 1 << len(bits)))
+
+
 def _predicate(spec: specification.Operand) -> Reader:
     first, file, absent = spec.bits[0], spec.kind, spec.absent
     bit = spec.bits[-1] + 1 if len(spec.bits) > 1 else first + 3
@@ -131,7 +136,7 @@ def _inverted_predicate(spec: specification.Operand) -> Reader:
 def _part(spec: specification.Operand, context: Context) -> Callable[[int], str]:
     if not spec.parts:
         return lambda word: ""
-    chosen = [(_field(bits), context.values[name]) for name, bits in spec.parts]
+    chosen = [(_field(bits), every_value(context.values[name], bits)) for name, bits in spec.parts]
     return lambda word: ".".join(w for get, values in chosen for w in values[get(word)])
 
 

@@ -1,0 +1,69 @@
+"""Random programs on a modelled GPU, compared with what C++ gives on this host."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+import lockstep
+from cuda_twin.build import FORMS, Built, Data, fresh, given
+from cuda_twin.generator import Program
+from lockstep.errors import LockstepError
+
+MEMORY = 1 << 28
+DYNAMIC_BYTES = 512
+LIMIT = 50_000_000  # warp instructions of a launch
+
+
+class Mismatch(NamedTuple):
+    """A program that computes something else as ``form``: "sm_80", "sm_90", "ptx"."""
+
+    name: str
+    form: str
+    problem: str
+
+
+class UndefinedProgram(Exception):
+    """The generator made a program whose result depends on the order of threads."""
+
+
+def compare(built: Built, forms: Sequence[str] = FORMS, **device: object) -> Iterator[Mismatch]:
+    """All programs that differ in one of those forms; ``device``: options of the device."""
+    expected = [built.on_host(k) for k in range(len(built.programs))]
+    for k, one in enumerate(built.programs):
+        if difference(expected[k], built.on_host(k, backwards=True)):
+            raise UndefinedProgram(one.name)
+    for form in forms:
+        with opened(form, **device) as gpu:
+            for k, one in enumerate(built.programs):
+                try:
+                    problem = difference(expected[k], execute(gpu, built.forms[k][form], one))
+                except LockstepError as error:
+                    problem = f"{type(error).__name__}: {error}"
+                if problem:
+                    yield Mismatch(one.name, form, problem)
+
+
+def opened(form: str, **options: object) -> lockstep.Device:
+    """A device for machine code of that form, or for PTX."""
+    gpu = "H100" if form == "sm_90" else "A100"
+    return lockstep.Device(gpu, memory_bytes=MEMORY, limit_instructions=LIMIT, **options)
+
+
+def execute(device: lockstep.Device, code: str | bytes, one: Program) -> Data:
+    """What a program computes on a device, as PTX or as a cubin."""
+    module = device.load_ptx(code) if isinstance(code, str) else device.load_cubin(code)
+    arrays = [device.array(array) for array in (given(one), *fresh(one))]
+    module[f"{one.name}_kernel"][one.grid, one.block, DYNAMIC_BYTES](*arrays)
+    device.synchronize()
+    return Data(*(array.numpy() for array in arrays[1:]))
+
+
+def difference(expected: Data, found: Data) -> str:
+    """Where results differ first, and how many do; "" if they are the same."""
+    places = []
+    for name, one, other in zip(Data._fields, expected, found):
+        for place in np.argwhere(one != other):
+            where = tuple(int(n) for n in place)
+            places.append(f"{name}{list(where)} = {int(other[where]):#x}, not {int(one[where]):#x}")
+    return f"{places[0]} ({len(places)} differ)" if places else ""

@@ -1,0 +1,31 @@
+"""What random CUDA programs have, and how results are compared."""
+
+import numpy as np
+
+from cuda_twin.build import Data
+from cuda_twin.comparison import difference
+from cuda_twin.generator import program
+from cuda_twin.statements import LARGE, SMALL
+
+PROGRAMS = 40
+
+
+def test_programs_are_the_same_for_the_same_seed():
+    assert program(7, LARGE) == program(7, LARGE) != program(8, LARGE)
+
+
+def test_programs_have_all_that_the_generator_knows():
+    text = "".join(program(seed, SMALL).text for seed in range(PROGRAMS))
+    words = ["__shfl_sync", "across(", "upwards(", "downwards(", "among(", "__ballot_sync"]
+    words += ["__any_sync", "__all_sync", "__match_any_sync", "__match_all_sync", "__syncwarp"]
+    words += [f"__reduce_{name}_sync" for name in ("add", "min", "max", "and", "or", "xor")]
+    words += ["__syncthreads_", "recursive0(", "functions[(", "->area(", "switch ("]
+    words += ["continue;", "break;", "return;", "local[(", "atomicAdd(", "raise(", "dynamic["]
+    assert [word for word in words if word not in text] == []
+
+
+def test_results_are_compared_bit_for_bit():
+    one = Data(np.zeros((2, 3), np.uint64), np.zeros(4, np.uint32), np.zeros(2, np.uint64))
+    assert difference(one, one) == ""
+    other = one._replace(out=one.out + np.eye(2, 3, dtype=np.uint64))
+    assert difference(one, other) == "out[0, 0] = 0x1, not 0x0 (2 differ)"
