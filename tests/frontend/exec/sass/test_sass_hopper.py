@@ -1,12 +1,16 @@
 """Hopper's instructions from machine code, against NumPy and the twin: ``ptx_twin/hopper.py``."""
 
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lockstep
+from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.tensor_maps import Tensor, encode
+from lockstep.isa.sass.binary import read_cubin
+from lockstep.isa.sass.encoding import BYTES, disassemble
 from ptx_twin import cluster_programs, hopper, tensor
 from ptx_twin.hopper import machine_code
 from ptx_twin.tensor_programs import COPIES, SHARED, map_of, matrix
@@ -114,3 +118,30 @@ def test_what_goes_to_other_ctas(device, name, shape):
     kernel = device.load_cubin(machine_code(text))["k"]
     _, out = cluster_programs.launch(kernel, grid, cluster)
     np.testing.assert_array_equal(out.numpy(), cluster_programs.by_twin(text, grid, cluster))
+
+
+REFUSED = {  # bits of a program's instructions that are changed
+    "no product has this shape": (hopper.products()["bf16"].text, "HGMMA", 3 << 58, 1 << 58),
+    "one end must be in shared memory": (
+        cluster_programs.PROGRAMS["a copy to every other CTA"], "UBLKCP", 3 << 73, 0
+    ),
+    "no such elements can be combined": (
+        cluster_programs.PROGRAMS["reductions that complete a barrier"], "REDAS",
+        15 << 87 | 7 << 73, 3 << 87 | 2 << 73,
+    ),
+    "im2col takes 3 to 5 axes": (hopper.loading(3, True), "UTMALDG", 15 << 79, 9 << 79),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_no_assembler_makes_is_refused(device, message):
+    text, mnemonic, mask, bits = REFUSED[message]
+    data = machine_code(text)
+    [function] = read_cubin(data, Path("k")).kernels
+    for i in disassemble(function.code, 90):
+        if i.mnemonic == mnemonic:
+            changed = i.word & ~mask | bits
+            old, new = (word.to_bytes(BYTES, "little") for word in (i.word, changed))
+            data = data.replace(old, new)
+    with pytest.raises(lockstep.LockstepError, match=message):
+        device.load_cubin(data)["k"].executor(Recording(0))

@@ -51,7 +51,7 @@ def bulk_copy(lift: Lift, i: Instruction) -> None:
 
 @opcode("UBLKRED", modifiers=f"S G {_OPERATIONS} S32 U64 S64 F16 BF16 F32 F64 RN")
 def bulk_reduce(lift: Lift, i: Instruction) -> None:
-    operation, kind, signed = _combined(i)
+    operation, kind, signed = _combined(lift, i)
     with lift.once():
         to, at, size, barrier = _ends(lift, i)
         combine = Combination(operation, kind, signed, packed=False)
@@ -60,16 +60,22 @@ def bulk_reduce(lift: Lift, i: Instruction) -> None:
             complete_bytes(lift.b, barrier, size)
 
 
-def _combined(i: Instruction) -> tuple[str, Type, bool]:
+def _combined(lift: Lift, i: Instruction) -> tuple[str, Type, bool]:
     """Operation, element type, and whether it is signed."""
     operation = next(m.lower() for m in i.modifiers if m in _OPERATIONS.split())
     kind, signed = next((_KINDS[m] for m in i.modifiers if m in _KINDS), (I32, False))
+    wrong = operation not in ("add", "min", "max") and kind.kind == "float"
+    wrong |= operation in ("min", "max") and kind in (F32, F64)
+    if wrong or (operation in ("inc", "dec") and (kind != I32 or signed)):
+        raise lift.refuse("no such elements can be combined so")
     return operation, kind, signed
 
 
 def _ends(lift: Lift, i: Instruction) -> tuple[Access, Access, Value, Access | None]:
     """Target, source, number of bytes, and the barrier of a copy into shared memory."""
     b, (target, source) = lift.b, i.operands[:2]
+    if i.modifiers[:2] == ("G", "G"):
+        raise lift.refuse("one end must be in shared memory")
     chunks = b.ir.and_(last_word(lift, i).ir, b.constant(I32, _CHUNKS).ir)
     size = shift_left(b, Value(chunks, I32), lanes.CHUNK.bit_length() - 1)
     at = _global(lift, source) if i.modifiers[1] == "G" else own_end(lift, source)
@@ -117,7 +123,7 @@ def store(lift: Lift, i: Instruction) -> None:
 
 @opcode("REDAS", modifiers=f"{_OPERATIONS} S32 64 S64")
 def reduce(lift: Lift, i: Instruction) -> None:
-    operation, kind, signed = _combined(i)
+    operation, kind, signed = _combined(lift, i)
     to, barrier = _pair(lift, i, kind.bytes)
     value = lift.read(i.operands[1], kind)
     atomics.atomic(lift.b, to, operation, kind, [[value]], signed)

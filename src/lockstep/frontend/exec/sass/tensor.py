@@ -76,6 +76,8 @@ def _tile(lift: Lift, i: Instruction, first: int) -> TensorTile:
     axes = next(int(m[0]) for m in i.modifiers if m[:1].isdigit())
     coordinates = [lift.register("UR", first + k) for k in range(axes)]
     im2col = "IM2COL" in i.modifiers
+    if im2col and axes - 2 not in _OFFSET_BITS:
+        raise lift.refuse("im2col takes 3 to 5 axes")
     offsets = _offsets(lift, i, axes - 2) if im2col else []
     address = address_of(lift, i.operands[1], Window.GLOBAL)
     place = Access(Window.GLOBAL, address, MAP_ALIGNMENT, lift.site(Window.GLOBAL))

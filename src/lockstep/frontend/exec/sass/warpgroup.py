@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from lockstep.frontend.exec.lanes import warpgroup as lanes
 from lockstep.frontend.exec.lanes.matrix import Numbers, ProductKind
+from lockstep.frontend.exec.lanes.matrix_elements import BITS
 from lockstep.frontend.exec.lanes.sparse import sparse, sparsity_of
 from lockstep.frontend.exec.lanes.types import I32, I64, Value
 from lockstep.frontend.exec.lanes.warpgroup import SharedMatrix
@@ -22,6 +23,7 @@ from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import Address, Immediate, Operand, Register
 
 _SHAPE = re.compile(r"64x(\d+)x(\d+)$")
+_LINE_BITS = 256  # of a line of the first factor that are stored
 _LINE_REGISTERS = 4  # of the first factor: a thread's share of 64 lines by 32 bytes
 
 
@@ -64,6 +66,7 @@ def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:
     target = i.operands[0]
     if target.is_zero:
         return
+    _check(lift, i, numbers)
     columns, depth = next((int(m[1]), int(m[2])) for m in map(_SHAPE.match, i.modifiers) if m)
     matrices = next(o for o in i.operands if isinstance(o, Address))
     registers = [o for o in i.operands[1:] if isinstance(o, Register) and o.file == "R"]
@@ -82,6 +85,15 @@ def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:
     other = _shared(lift, matrices, "B")
     result = lanes.multiply(lift.b, numbers, factor, other, start, negative, product)
     lift.write_words(target, result)
+
+
+def _check(lift: Lift, i: Instruction, numbers: Numbers) -> None:
+    """Refuse types and shapes that do not go together."""
+    depth = next(int(m[2]) for m in map(_SHAPE.match, i.modifiers) if m)
+    bits = _LINE_BITS * (2 if "SP" in i.modifiers else 1)
+    narrow = numbers.accumulator == "f16" and numbers.first in ("bf16", "tf32")
+    if narrow or depth * BITS[numbers.first] != bits:
+        raise lift.refuse("no product has this shape and these types")
 
 
 def _sparse(
