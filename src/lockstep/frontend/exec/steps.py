@@ -5,7 +5,8 @@ from itertools import pairwise
 
 from lockstep.workload import STEP_RUNS
 
-LONGEST = 256  # instructions of a block: ten times as many in one took 26 times as long to translate
+LONGEST = 256
+"""Instructions of a block: ten times as many in one took 26 times as long to translate."""
 
 
 def bounds(leaders: Iterable[int], count: int) -> list[int]:
