@@ -103,6 +103,16 @@ def test_streams_have_a_thread_each(synthetic):
     assert names == {"stream 0", "stream 7"}
 
 
+def test_kernels_have_their_names_in_cpp(synthetic):
+    result = synthetic.make_result()
+    result.run.kernels[0].name = "_Z5scaleIfEvPT_i"
+    (kernel,) = [e for e in timeline._kernels(result) if e.get("args", {}).get("id") == 1]
+    assert kernel["name"] == "void scale<float>(float*, int)"
+    assert kernel["args"]["name"] == "_Z5scaleIfEvPT_i"
+    names = {e["name"] for e in timeline._ctas(result) if e["ph"] == "X"}
+    assert {n for n in names if "scale" in n} == {f"scale<float> {cta}" for cta in range(8)}
+
+
 def test_a_result_without_events_says_what_to_do(synthetic, tmp_path):
     result = synthetic.make_result(samples=0)
     result.run.cta_events = result.run.cta_events[:0]

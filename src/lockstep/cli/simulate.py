@@ -121,15 +121,26 @@ def writes(
     result: "Result", json_file: Path | None, out: Path | None, timeline: Path | None
 ) -> list[Callable[[], None]]:
     """A step for each file that was asked for."""
-    from lockstep.report.summary import summary
-    from lockstep.report.timeline import write_timeline
-
     steps = [
         (json_file, lambda: result.to_json(json_file)),
-        (out, lambda: result.save(out, summary(result, AS_NEEDED))),
-        (timeline, lambda: write_timeline(result, timeline)),
+        (out, lambda: save(result, out)),
+        (timeline, lambda: draw(result, timeline)),
     ]
     return [step for file, step in steps if file]
+
+
+def save(result: "Result", out: Path) -> None:
+    """Write tables, manifest and summary."""
+    from lockstep.report.summary import summary
+
+    result.save(out, summary(result, AS_NEEDED))
+
+
+def draw(result: "Result", file: Path) -> None:
+    """Write the timeline."""
+    from lockstep.report.timeline import write_timeline
+
+    write_timeline(result, file)
 
 
 def take_all(steps: list[Callable[[], None]]) -> None:
