@@ -55,7 +55,7 @@ def test_more_memory_than_the_host_has_is_said_once(client, monkeypatch, capfd):
 
 
 def test_a_host_without_memory_for_it_is_a_refusal(client, monkeypatch, capfd):
-    def fail(*_):
+    def fail(*_, **options):
         raise MemoryError("nothing left")
 
     monkeypatch.setattr(client.simulator.device.memory, "allocate", fail)

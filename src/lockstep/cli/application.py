@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli.checks import MOST_LINES, tell
 from lockstep.cli.console import console_of
 from lockstep.cli.parameters import find_gpu
 from lockstep.cli.programs import PROGRAM_INPUT
@@ -92,6 +93,7 @@ def run_application(
     record: Path | None,
     files: dict,
     detail: str,
+    check_limit: int = MOST_LINES,
     **simulation,
 ) -> int:
     """Run a program; the exit code to end with. ``detail``: as of :func:`report`."""
@@ -109,11 +111,13 @@ def run_application(
             ends.callback(writer.close)
         outcome = run_program(simulator, command, writer)
         report(simulator, files, detail)
+        found = tell(simulator.device, check_limit)
     if outcome.interrupted:
         click.echo("lockstep: interrupted; the figures are partial", err=True)
-    elif outcome.signal:
+        return outcome.code
+    if outcome.signal:
         click.echo(f"lockstep: {name} was killed by {outcome.signal}", err=True)
-    return outcome.code or int(simulator.stuck)
+    return found or outcome.code or int(simulator.stuck)
 
 
 def report(simulator: "Simulator", files: dict, detail: str) -> None:

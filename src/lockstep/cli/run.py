@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.application import APPLICATION, Launcher, choose, run_application
+from lockstep.cli.checks import check_options, tell
 from lockstep.cli.console import console_of, is_taken
 from lockstep.cli.parameters import (
     MEMORY,
@@ -19,6 +20,7 @@ from lockstep.cli.policies import policy_option
 from lockstep.cli.programs import Program, program_options
 from lockstep.cli.progress import Progress
 from lockstep.cli.simulate import FILE, take_all, write_and_show
+from lockstep.errors import LockstepError
 from lockstep.names import demangled
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="End a launch after N warp instructions.",
 )
+@check_options
 @summary_option
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
 @click.pass_context
@@ -82,7 +85,8 @@ def command(
     PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, or an executable that
     uses CUDA; what follows an executable are its own arguments, and its exit code is passed on.
     Otherwise exit code 1: it ended early and the figures are partial, or its results are wrong.
-    It is 1 instead of a program's 0, too, if a kernel of it could not move or reached a limit.
+    It is 1 instead of a program's 0, too, if a kernel of it could not move or reached a limit, and
+    3 if --check has found something.
     """
     from lockstep import api
     from lockstep.device import Device
@@ -92,7 +96,8 @@ def command(
     check_writable(out, directory=True)
     arguments, detail = context.meta.get(APPLICATION), "" if quiet else detail
     check_writable(record, directory=bool(record and not api.is_tracefile_name(record)))
-    names = ("at_issue", "memory_bytes", "threads", "interval", "limit_instructions")
+    names = ("at_issue", "memory_bytes", "threads", "interval", "limit_instructions", "check")
+    check_limit = options.pop("check_limit")
     simulation, ptx = {name: options.pop(name) for name in names}, options.pop("ptx")
     wants = out or timeline or policies or simulation["interval"] or simulation["at_issue"]
     if not timing and wants:
@@ -101,7 +106,7 @@ def command(
     if arguments:
         spec = choose(arguments[0], gpu, overrides, quiet)
         files = {"json_file": json_file, "out": out, "timeline": timeline}
-        simulation["ptx"] = ptx
+        simulation |= {"ptx": ptx, "check_limit": check_limit}
         raise SystemExit(
             run_application(arguments, spec, timing, record, files, detail, **simulation)
         )
@@ -115,17 +120,25 @@ def command(
             simulation["timeline"] = timeline is not None
             simulation["progress"] = progress.update if progress.shown else None
         else:
-            simulation = {name: simulation[name] for name in ("memory_bytes", "limit_instructions")}
+            kept = ("memory_bytes", "limit_instructions", "check")
+            simulation = {name: simulation[name] for name in kept}
         timed = bool(timing)
         simulation |= {"name": chosen.name, "notice": progress.notice}
         device = Device(spec, timing=timed, profile=True, **simulation)
-        stopped, checks = execute(device, chosen, record)
+        try:
+            stopped, checks = execute(device, chosen, record)
+        except LockstepError:
+            tell(device, check_limit)
+            raise
     with device:
         finish(device, json_file, out, timeline, detail)
+        code = tell(device, check_limit)
         if stopped:
             click.echo(f"lockstep: ended early: {stopped}", err=True)
             raise SystemExit(1)
         verify(checks, quiet, is_taken(json_file, timeline))
+        if code:
+            raise SystemExit(code)
 
 
 def execute(device: "Device", program: Program, record) -> "tuple[str, tuple[Check, ...]]":
@@ -181,6 +194,7 @@ def profiles(device: "Device") -> dict:
     """The document of ``--json`` of a run without timing."""
     return {
         "gpu": device.gpu.name,
+        **device.findings.document(),
         "kernels": [
             {
                 "id": launch.id,

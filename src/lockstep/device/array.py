@@ -93,6 +93,7 @@ class DeviceArray:
         except ValueError:
             given = np.shape(values)
             raise LockstepError(f"values of shape {given} do not fit {self.shape}") from None
+        self.device.memory.written(self.pointer, self.nbytes)
         self.device.copied(self.pointer, self.nbytes)
 
     def _view(self) -> np.ndarray:

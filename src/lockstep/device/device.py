@@ -1,6 +1,6 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,9 +19,11 @@ from lockstep.device.tensor_map import TensorMap, im2col_map, tensor_map
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, LockstepError
+from lockstep.frontend.exec.checks.findings import Findings
+from lockstep.frontend.exec.checks.kinds import checks_of
 from lockstep.frontend.exec.launch import announce_compilation
 from lockstep.frontend.exec.memory import LONGEST, DeviceMemory
-from lockstep.frontend.exec.program import Recording
+from lockstep.frontend.exec.program import Recording, recording_of
 from lockstep.frontend.exec.resident import STACK_BYTES, Geometry, Limits
 from lockstep.frontend.exec.services import HEAP_BYTES, Services
 from lockstep.frontend.exec.storage import Storage
@@ -41,7 +43,8 @@ class Device(Loader):
     when somebody waits for them. ``at_issue``: whether they are executed while they are simulated,
     so that what depends on time (locks, queues, clocks) takes the course that it takes there;
     without it each CTA is executed before it is simulated, which is faster. ``profile``: whether
-    each launch has a ``profile``.
+    each launch has a ``profile``. ``check``: memory, init, races, several of them, or all: what is
+    found is in ``findings``, and does not end a launch if that can go on (docs/checks.md).
     ``memory_bytes``: device memory, the GPU's unless it is given; it is taken from the host when
     it is used. With ``shared_memory`` other processes can map it (``memory.file``). ``heap_bytes``:
     how much of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive
@@ -61,6 +64,7 @@ class Device(Loader):
         timing: bool = False,
         at_issue: bool = False,
         profile: bool = False,
+        check: str | Iterable[str] | None = None,
         memory_bytes: int | None = None,
         shared_memory: bool = False,
         heap_bytes: int = HEAP_BYTES,
@@ -88,7 +92,9 @@ class Device(Loader):
         if chosen and not timing:
             raise LockstepError(f"{next(iter(chosen))} needs timing=True")
         self.name, self.profiling, self.at_issue = name, profile, at_issue
-        self.memory = DeviceMemory(memory_bytes, shared_memory)
+        checks = checks_of(check)
+        self.memory = DeviceMemory(memory_bytes, shared_memory, checks)
+        self.findings = Findings(checks, self.memory)
         self.services = Services(self.memory, heap_bytes)
         self.limits = Limits(limit_instructions, self.gpu.sm.count)
         self.stack_bytes = check_stack(stack_bytes, self.gpu, memory_bytes)
@@ -129,7 +135,9 @@ class Device(Loader):
     @property
     def recording(self) -> Recording:
         """What launches tell of what they do."""
-        recording = Recording.PROFILE if self.profiling else Recording.NOTHING
+        recording = recording_of(self.findings.checks)
+        if self.profiling:
+            recording |= Recording.PROFILE
         if self.at_issue:
             return recording | Recording.AT_ISSUE
         if self.timing is not None or self.recorder is not None:
@@ -181,12 +189,14 @@ class Device(Loader):
         if dtype.hasobject:
             raise LockstepError("device memory holds numbers and records, no Python objects")
         size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        return DeviceArray(self, self.memory.allocate(size), shape, dtype)
+        pointer = self.memory.allocate(size, unwritten=True)
+        return DeviceArray(self, pointer, shape, dtype)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array of zeros, written by the device: no copy from the host."""
         array = self.empty(shape, dtype)
         self.memory.view(array.pointer, array.nbytes)[:] = 0
+        self.memory.written(array.pointer, array.nbytes)
         return array
 
     def copied(self, pointer: int, size: int) -> None:
@@ -223,7 +233,7 @@ class Device(Loader):
         if timing or self.profiling:
             self.launches.append(launch)
         if self.recorder is None and timing is None:
-            execute(launch, self.profiling)
+            execute(launch, self.recording)
         else:
             self._launch_recorded(launch, timing)
         if timed:
@@ -288,7 +298,7 @@ class Device(Loader):
         timing = self._timed()
         workload = Workload(self.name, [])
         workload.digest = timing.digest
-        return Result(timing.result(), self.gpu, workload)
+        return Result(timing.result(), self.gpu, workload, findings=self.findings.document())
 
     def record(self, path: str | Path, tracer: int = 6) -> Recorder:
         """Write what runs from now on as a trace; a context manager, or stopped by ``stop()``.

@@ -17,10 +17,11 @@ def _block(launch: Launch) -> np.ndarray:
     return launch.kernel.block(launch.parameters, launch.geometry)
 
 
-def execute(launch: Launch, profile: bool) -> None:
-    """Run a launch to its end."""
-    executor = launch.kernel.executor(Recording.PROFILE if profile else Recording.NOTHING)
-    if profile:
+def execute(launch: Launch, recording: Recording) -> None:
+    """Run a launch to its end; nothing of it is kept for the timing model."""
+    recording &= ~Recording.AT_ISSUE
+    executor = launch.kernel.executor(recording)
+    if Recording.PROFILE in recording:
         launch.counters = Profile(executor.program, launch.geometry.ctas)
     executor.run(launch.geometry, _block(launch), launch.counters)
     launch.arguments = ()

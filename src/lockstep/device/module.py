@@ -164,7 +164,13 @@ class Kernel(ABC):
             device, program = self.module.device, self.translate(recording)
             symbols = np.array([self.address(n) for n in program.symbols] or [0], np.int64)
             self._executors[recording] = Executor(
-                program, device.memory, symbols, device.services, device.limits, device.storage
+                program,
+                device.memory,
+                symbols,
+                device.services,
+                device.limits,
+                device.storage,
+                device.findings if device.findings.checks else None,
             )
         return self._executors[recording]
 

@@ -34,6 +34,7 @@ class Result:
     gpu: GPU
     workload: "Workload"
     seed: int = 0
+    findings: dict[str, Any] = field(default_factory=dict)  # of checks, for ``to_dict``
     date: str = field(default_factory=manifest.now)
 
     def __repr__(self) -> str:
@@ -179,6 +180,7 @@ class Result:
         return {
             "version": manifest.version(),
             "gpu": self.gpu.name,
+            **self.findings,
             "kernels": [_entry(k, m) for k, m in zip(self.run.kernels, self.metrics)],
             "total": {name: self.total[name] for name in _TOTALS},
             "run": {

@@ -76,6 +76,7 @@ class Context(Memory):
 
     def close(self) -> None:
         """The program has gone: free what it had."""
+        self.note_leaks()
         self.free_memory()
         tables = (self._entries, self._modules, self._images)
         for table in (*tables, self._streams, self._events):

@@ -1,5 +1,6 @@
 """The calls of a program about device memory, and what it has of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from lockstep.device import Stream
 from lockstep.frontend.cuda.calls import Allocation
 from lockstep.frontend.exec.memory import DeviceMemoryError
 from lockstep.frontend.exec.resident import WORKSPACE_BYTES
+from lockstep.frontend.exec.state import WRITTEN
 from lockstep.frontend.exec.textures import remove
 from lockstep.runtime import host, textures
 from lockstep.runtime.answers import Answer, Handles, Refused
@@ -46,6 +48,11 @@ class Memory:
         starts = (a for a, kind in self._allocations.items() if kind in kinds)
         return [self.device.memory.find(start) for start in starts]
 
+    def note_leaks(self) -> None:
+        """Tell the checks what the program has not freed."""
+        found = (self.device.memory.find(a) for a in sorted(self._allocations))
+        self.device.findings.leaks += [place for place in found if place is not None]
+
     def free_memory(self) -> None:
         """Free all of it."""
         for addresses in (self._allocations, self._workspaces.values()):
@@ -72,7 +79,8 @@ class Memory:
             raise Refused(Status.INVALID_VALUE) from None
         if fields["size"] == 0:
             return Answer((0,))
-        address = self.device.memory.allocate(fields["size"])
+        unwritten = kind == Allocation.DEVICE
+        address = self.device.memory.allocate(fields["size"], unwritten=unwritten)
         self._allocations[address] = kind
         if not self._warned and self.device.memory.used > host.memory_bytes():
             self._warned = True
@@ -85,6 +93,7 @@ class Memory:
     def free(self, fields: dict, data: bytes) -> Answer:
         """Free memory, when nothing uses it any more."""
         if fields["address"] not in self._allocations:
+            self._note_wrong_free(fields["address"])
             raise Refused(Status.INVALID_VALUE)
         self.device.synchronize()
         self.device.memory.free(fields["address"])
@@ -120,6 +129,7 @@ class Memory:
         """Note what the program wrote."""
         region = self._checked(Region(**fields))
         self.simulator.copies["to device"].add(region.width * region.rows)
+        self._note_written(region)
         self.device.copied(region.address, region.end - region.address)
         return Answer()
 
@@ -131,6 +141,7 @@ class Memory:
         self._checked(to), self._checked(source)
         self.device.synchronize()
         self._rows(to)[...] = self._rows(source).copy()
+        self._pass_on(source, to)
         self.simulator.copies["on device"].add(width * rows)
         return Answer()
 
@@ -144,6 +155,7 @@ class Memory:
         pattern = np.frombuffer(value.to_bytes(8, "little")[:unit], np.uint8)
         rows = self._rows(region)
         rows.reshape(region.rows, -1, unit)[...] = pattern
+        self._note_written(region)
         self.simulator.copies["fills"].add(region.width * region.rows)
         return Answer()
 
@@ -153,12 +165,47 @@ class Memory:
         try:
             self.device.memory.view(region.address, region.end - region.address)
         except DeviceMemoryError as error:
+            self._note_wrong_access(region)
             raise Refused(Status.INVALID_VALUE, error) from error
         return region
 
+    def _note_wrong_free(self, address: int) -> None:
+        memory = self.device.memory
+        freed, found = memory.freed(address), memory.find(address)
+        why = "which was never allocated"
+        if freed is not None and freed[0] == address:
+            why = "which has been freed already"
+        elif found is not None:
+            why = f"{address - found[0]} bytes behind the start of an allocation"
+        self.device.findings.add_host("invalid_free", f"free of {address:#x}, {why}", address)
+
+    def _note_wrong_access(self, region: Region) -> None:
+        size = region.end - region.address
+        message = f"copy or fill of {size} bytes at {region.address:#x}"
+        where = self.device.memory.distance(region.address, size)
+        findings = self.device.findings
+        findings.add_host("invalid_copy", f"{message}, {where}", region.address, size)
+
+    def _note_written(self, region: Region) -> None:
+        """The host wrote the rows of a region."""
+        shadow = self.device.memory.shadow
+        if shadow:
+            self._rows_of(shadow.of, region)[...] = WRITTEN
+
+    def _pass_on(self, source: Region, to: Region) -> None:
+        """Rows were copied: those that nobody had written are so, still."""
+        shadow = self.device.memory.shadow
+        if shadow:
+            self._rows_of(shadow.of, to)[...] = self._rows_of(shadow.of, source).copy()
+
     def _rows(self, region: Region) -> np.ndarray:
         """The bytes of a region that was checked: uint8 [rows, width]."""
-        flat = self.device.memory.view(region.address, region.end - region.address)
+        return self._rows_of(self.device.memory.view, region)
+
+    @staticmethod
+    def _rows_of(view: Callable[[int, int], np.ndarray], region: Region) -> np.ndarray:
+        """The same of bytes, or of what tells of them."""
+        flat = view(region.address, region.end - region.address)
         strides = (region.pitch if region.rows > 1 else region.width, 1)
         return np.lib.stride_tricks.as_strided(flat, (region.rows, region.width), strides)
 

@@ -45,6 +45,7 @@ def document(simulator: Simulator) -> dict:
         },
         "unsupported": dict(simulator.unsupported),
         "problems": simulator.problems,
+        **simulator.device.findings.document(),
     }
 
 

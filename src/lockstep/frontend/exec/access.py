@@ -8,12 +8,15 @@ import functools
 from enum import IntEnum
 
 from lockstep._jit import inline, jit, phase
+from lockstep.frontend.exec.checks.record import note_fault
 from lockstep.frontend.exec.state import (
     LANES,
     LOCAL_WINDOW,
     PARAMETER_WINDOW,
     RANK_MASK,
     SHARED_WINDOW,
+    SINK_BYTES,
+    SPANS,
     TAG_SHIFT,
     WINDOW_BYTES,
     Window,
@@ -115,37 +118,54 @@ def translated(x, space, w, lane, site, address, size):
     return inside(x, Window.PARAMETER, w, lane, site, address - PARAMETER_WINDOW, size)
 
 
+@inline
+def refusal(space):
+    """The fault of an access that is none: a texture, surface or tensor map was asked for."""
+    if space == Window.SURFACE:
+        return Fault.SURFACE_OUT_OF_BOUNDS
+    return Fault.BAD_TENSOR_MAP if space == Window.TENSOR_MAP else Fault.BAD_TEXTURE
+
+
+@inline
+def host_of(x, w, site, lane, address, size):
+    """Host address of an access; 0 = fault."""
+    space = x.sites[site].space
+    if address & (size - 1):
+        fail(x, Fault.MISALIGNED, w, lane, site, address, size)
+        return 0
+    if space >= Window.TEXTURE:
+        fail(x, refusal(space), w, lane, site, address, size)
+        return 0
+    if space != Window.GLOBAL or (SHARED_WINDOW <= address < PARAMETER_WINDOW + WINDOW_BYTES):
+        return translated(x, space, w, lane, site, address, size)
+    row = find(x, address, size)
+    if row < 0:
+        fail(x, Fault.ILLEGAL_ADDRESS, w, lane, site, address, size)
+        return 0
+    x.sites[site].low = x.allocations[row].address
+    x.sites[site].span = x.allocations[row].bytes
+    return address
+
+
 @jit
 def check(x, w, site, size, mask):
     """Look at every lane's address in the warp's scratch words; host addresses replace them.
 
-    Returns 1 after a fault. ``size`` is that of the access in bytes, a power of two.
+    Returns 1 after a fault. ``size`` is that of the access in bytes, a power of two. Where wrong
+    accesses are listed, they do not end the launch but go to the sink, unless they go on beyond
+    what is looked at (``SPANS`` in ``mask``).
     """
-    space = x.sites[site].space
+    sink = x.launch[0].sink
     for lane in range(LANES):
         if not mask >> lane & 1:
             continue
-        address = x.scratch[w, lane]
-        if address & (size - 1):
-            return fail(x, Fault.MISALIGNED, w, lane, site, address, size)
-        if space >= Window.TEXTURE:
-            kind = Fault.BAD_TEXTURE
-            if space == Window.SURFACE:
-                kind = Fault.SURFACE_OUT_OF_BOUNDS
-            elif space == Window.TENSOR_MAP:
-                kind = Fault.BAD_TENSOR_MAP
-            return fail(x, kind, w, lane, site, address, size)
-        if space != Window.GLOBAL or (SHARED_WINDOW <= address < PARAMETER_WINDOW + WINDOW_BYTES):
-            host = translated(x, space, w, lane, site, address, size)
-            if host == 0:
+        host = host_of(x, w, site, lane, x.scratch[w, lane], size)
+        if host == 0:
+            if sink == 0 or mask & SPANS or x.sites[site].space >= Window.TEXTURE:
                 return 1
-            x.scratch[w, lane] = host
-        else:
-            row = find(x, address, size)
-            if row < 0:
-                return fail(x, Fault.ILLEGAL_ADDRESS, w, lane, site, address, size)
-            x.sites[site].low = x.allocations[row].address
-            x.sites[site].span = x.allocations[row].bytes
+            note_fault(x)
+            host = sink + lane * SINK_BYTES
+        x.scratch[w, lane] = host
     return 0
 
 

@@ -5,6 +5,13 @@ thread counts of programs are multiples of the warp size.
 """
 
 from lockstep._jit import inline, popcount
+from lockstep.frontend.exec.checks.clocks import (
+    looks_for_races,
+    pass_on,
+    settle,
+    settle_cluster,
+    take_over,
+)
 from lockstep.frontend.exec.groups import AT_BARRIER, READY, add_group, depart
 from lockstep.frontend.exec.machine import (
     ALL_BARRIERS,
@@ -48,6 +55,8 @@ def join(x, w, b, lanes, number, threads):
         join_cluster(x, w, b, lanes)
         return
     barrier = x.barriers[w // x.launch[0].warps, number]
+    if looks_for_races(x):
+        pass_on(x, w, x.checked.arrivals, w // x.launch[0].warps, number)
     if not cta.barriers >> number & 1:
         barrier.arrived, barrier.expected, barrier.reduces = 0, 0, 0
         barrier.count, barrier.all = 0, 1
@@ -137,11 +146,32 @@ def is_cluster_complete(x, place):
 def release(x, place, number):
     """Let the lanes go that wait at a barrier of a CTA, or of its cluster."""
     if number != CLUSTER:
+        if looks_for_races(x):
+            order(x, place, number)
         release_cta(x, place, number)
         return
     first = first_of_cluster(x, place)
+    if looks_for_races(x):
+        settle_cluster(x, first)
     for member in range(first, first + x.launch[0].cluster_ctas):
         release_cta(x, member, number)
+
+
+@inline
+def order(x, place, number):
+    """What came before a barrier is ordered before what those do who wait at it."""
+    rows, expected = x.checked.arrivals, x.barriers[place, number].expected
+    everyone = expected == 0 or expected >= x.running[0].threads
+    first = place * x.launch[0].warps
+    for w in range(first, first + x.launch[0].warps):
+        lanes = waiting_at(x, w, number)
+        everyone &= not x.warps[w].alive & ~lanes
+        if lanes:
+            take_over(x, w, rows, place, number)
+    if everyone:
+        settle(x, place)
+    for other in range(rows.shape[2]):
+        rows[place, number, other] = 0
 
 
 @inline

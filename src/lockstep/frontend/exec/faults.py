@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
+import numpy as np
+
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.access import Fault
 from lockstep.frontend.exec.groups import AT_BARRIER
@@ -127,7 +129,7 @@ def describe_problem(resident: Resident, memory: DeviceMemory, stop: Stop) -> La
     if fault.instruction >= 0:
         message = _MESSAGES.get(kind, place.instruction)
     else:
-        message, about = _access(resident, memory, place)
+        message, about = access_problem(resident, memory, place, fault)
     return thread_error(resident, kind.name.lower(), message, w, lane, place, **about)
 
 
@@ -147,9 +149,13 @@ def thread_error(
     return LaunchError(kind, name, message, cta=cta, thread=thread, place=place, **about)
 
 
-def _access(resident: Resident, memory: DeviceMemory, place: Place) -> tuple[str, dict]:
-    """What was wrong with an access, and its address and nearest allocation."""
-    fault = resident.machine.fault[0]
+def access_problem(
+    resident: Resident, memory: DeviceMemory, place: Place, fault: np.record
+) -> tuple[str, dict]:
+    """What was wrong with an access, and its address and nearest allocation.
+
+    ``fault``: a FAULT or FINDING record.
+    """
     kind, address, size = Fault(fault.kind), int(fault.address), int(fault.bytes)
     if kind == Fault.BAD_TEXTURE:
         return f"no texture or surface has the handle {address:#x}", {"address": address}
@@ -177,11 +183,8 @@ def _access(resident: Resident, memory: DeviceMemory, place: Place) -> tuple[str
             "parameter": launch.parameter_bytes,
         }
         return f"invalid {what}, beyond its {int(limits[space])} bytes", about
-    nearest = memory.nearest(address)
-    if nearest is None:
-        return f"invalid {what}; nothing is allocated", about
-    about["allocation"] = nearest
-    return f"invalid {what}, {_distance(address, size, *nearest)}", about
+    about["allocation"] = memory.freed(address) or memory.nearest(address)
+    return f"invalid {what}, {memory.distance(address, size)}", about
 
 
 def _verb(instruction: str) -> str:
@@ -193,16 +196,6 @@ def _verb(instruction: str) -> str:
     if opcode in _READS or "load" in words:
         return "read"
     return "write" if opcode in _WRITES or "store" in words else "access"
-
-
-def _distance(address: int, size: int, start: int, length: int) -> str:
-    """Where an access lies relative to an allocation."""
-    whole = f"allocation of {length} bytes at {start:#x}"
-    if address < start:
-        return f"{start - address} bytes before the nearest {whole}"
-    if address >= start + length:
-        return f"{address - start - length} bytes behind the end of the nearest {whole}"
-    return f"of which {address + size - start - length} bytes are behind the end of the {whole}"
 
 
 def hottest_places(resident: Resident) -> str:

@@ -8,6 +8,9 @@ import numpy as np
 
 from lockstep._jit import is_compiled
 from lockstep.errors import LockstepError
+from lockstep.frontend.exec.checks.findings import Findings
+from lockstep.frontend.exec.checks.kinds import Check
+from lockstep.frontend.exec.checks.launch import Checking
 from lockstep.frontend.exec.faults import describe_problem, hottest_places
 from lockstep.frontend.exec.machine import MOST_ENDED
 from lockstep.frontend.exec.memory import DeviceMemory
@@ -43,10 +46,12 @@ class Executor:
         services: Services | None = None,
         limits: Limits | None = None,
         storage: Storage | None = None,
+        findings: Findings | None = None,
     ):
         """``symbols``: the address of each of the program's global variables.
 
-        ``storage``: where launches keep what is large, shared with other programs.
+        ``storage``: where launches keep what is large, shared with other programs. ``findings``
+        gets what the checks find for which the program was translated.
         """
         self.program, self.memory, self.limits = program, memory, limits or Limits()
         self.services = services or Services(memory)
@@ -54,6 +59,7 @@ class Executor:
         self._loaded = Loaded(program.objects, program.functions)
         self._functions = np.array([self._loaded.address(f) for f in program.functions])
         self._symbols = symbols
+        self._findings = findings
         self._idle: dict[tuple, list[Resident]] = {}
 
     @contextmanager
@@ -78,6 +84,8 @@ class Executor:
             raise
         finally:
             services.nanoseconds += resident.executed
+            if self._findings is not None:
+                self._findings.take(resident)
             if profile is not None:
                 profile.take(resident.machine.times, resident.machine.lanes, resident.counters)
             idle.append(resident)
@@ -85,7 +93,10 @@ class Executor:
 
     def _build(self, geometry: Geometry) -> Resident:
         memory, limits = self.memory, self.limits
-        return Resident(self.program, geometry, self._functions, self._symbols, memory, limits)
+        checks = Check.NOTHING if self._findings is None else self._findings.checks
+        checking = Checking(checks, memory.shadow, self.program.granule)
+        program, functions, symbols = self.program, self._functions, self._symbols
+        return Resident(program, geometry, functions, symbols, memory, limits, checking)
 
     def _advance(self, resident: Resident) -> Stop:
         """Run until something happens that callers deal with; services are done here.

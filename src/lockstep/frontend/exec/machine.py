@@ -3,6 +3,7 @@
 import numpy as np
 
 from lockstep._jit import Context
+from lockstep.frontend.exec.checks.state import Checked
 from lockstep.frontend.exec.state import LANES
 from lockstep.isa.instruction import MOST_THREADS
 
@@ -47,6 +48,7 @@ RUNNING = np.dtype(
         ("local_address", "i8"),
         ("shared_address", "i8"),
         ("shared_stride", "i8"),
+        ("granule", "i8"),  # log2 of the bytes of shared memory that have records of their own
     ]
 )
 """Where the scheduler is."""
@@ -89,3 +91,4 @@ class Machine(Context):
     sites: np.ndarray  # SITE
     allocations: np.ndarray  # ALLOCATION, ascending by address, then unused ones
     known: np.ndarray  # int64 [1]: how many of them are used
+    checked: Checked

@@ -11,17 +11,21 @@ import gc
 import mmap
 import os
 import sys
+from collections import deque
 
 import numpy as np
 
 from lockstep.errors import LockstepError
+from lockstep.frontend.exec.checks.kinds import Check
+from lockstep.frontend.exec.checks.shadow import Shadow
+from lockstep.frontend.exec.mapping import map_at, unmap
 from lockstep.frontend.exec.state import ALLOCATION
 
 BASE = 0x7000_0000_0000  # below where Linux places a process's own mappings
 ALIGNMENT = 256  # bytes, as cudaMalloc gives
 LONGEST = 1 << 40  # bytes reserved at most
-NORESERVE = 0x4000
-_FIXED_NOREPLACE = 0x100000
+RED_ZONE = 1024  # bytes behind each allocation, where accesses are checked
+QUARANTINE = 256 << 20  # bytes of freed allocations that are not given out again, likewise
 
 
 class DeviceMemoryError(LockstepError):
@@ -34,8 +38,12 @@ class DeviceMemory:
     ``table`` holds the allocations in ascending order, in its first ``len(self)`` rows.
     """
 
-    def __init__(self, capacity: int, shared: bool = False):
-        """``shared``: ``file`` is the descriptor of a file in memory that holds the content."""
+    def __init__(self, capacity: int, shared: bool = False, checks: Check = Check.NOTHING):
+        """``shared``: ``file`` is the descriptor of a file in memory that holds the content.
+
+        With ``Check.MEMORY`` allocations do not touch each other, and freed ones stay so for a
+        while. With ``Check.INIT``, ``shadow`` says which bytes were written.
+        """
         self.capacity = min(-(-capacity // mmap.PAGESIZE) * mmap.PAGESIZE, LONGEST)
         self.file = _file(self.capacity) if shared else -1
         self.base = _reserve(self.capacity, self.file)
@@ -45,30 +53,53 @@ class DeviceMemory:
         self._free: list[tuple[int, int]] = [(self.base, self.capacity)]  # (address, bytes)
         self.table = np.zeros(64, ALLOCATION)
         self.used = 0
+        self._apart = RED_ZONE if Check.MEMORY in checks else 0
+        self._freed: deque[tuple[int, int]] = deque()  # (address, bytes), not given out again yet
+        self._freed_bytes = 0
+        self.shadow = Shadow(self.base, self.capacity) if Check.INIT in checks else None
 
     def __len__(self) -> int:
         return len(self._starts)
 
-    def allocate(self, size: int, alignment: int = ALIGNMENT, hidden: bool = False) -> int:
+    def allocate(
+        self, size: int, alignment: int = ALIGNMENT, hidden: bool = False, unwritten: bool = False
+    ) -> int:
         """Address of ``size`` bytes whose content is undefined (zero when first used).
 
         ``hidden``: nobody asked for it, so that nothing tells of it: see :meth:`nearest`.
+        ``unwritten``: reading it before it is written is a mistake.
         """
         if size < 0:
             raise DeviceMemoryError(f"cannot allocate {size} bytes")
-        need = max(-(-size // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
+        address = self._place(size, alignment)
+        while address is None and self._freed:
+            self._release()
+            address = self._place(size, alignment)
+        if address is None:
+            raise DeviceMemoryError(
+                f"device memory exhausted: {size} bytes asked for, {self.used} of {self.capacity} "
+                f"in use by {len(self)} allocations"
+            )
+        if hidden:
+            self._hidden.add(address)
+        if self.shadow:
+            (self.shadow.forget if unwritten else self.shadow.mark)(address, size)
+        return address
+
+    def _room(self, size: int) -> int:
+        """Bytes that an allocation takes."""
+        return max(-(-size // ALIGNMENT) * ALIGNMENT, ALIGNMENT) + self._apart
+
+    def _place(self, size: int, alignment: int) -> int | None:
+        """Where there is room, now taken."""
+        need = self._room(size)
         for k, (start, length) in enumerate(self._free):
             address = -(-start // alignment) * alignment
             if address + need <= start + length:
                 self._take(k, address, need)
                 self._insert(address, size)
-                if hidden:
-                    self._hidden.add(address)
                 return address
-        raise DeviceMemoryError(
-            f"device memory exhausted: {size} bytes asked for, {self.used} of {self.capacity} "
-            f"in use by {len(self)} allocations"
-        )
+        return None
 
     def _take(self, k: int, address: int, need: int) -> None:
         start, length = self._free.pop(k)
@@ -99,8 +130,20 @@ class DeviceMemory:
         del self._starts[place]
         self.used -= size
         self.table[place : len(self)] = self.table[place + 1 : len(self) + 1].copy()
-        length = max(-(-size // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
-        self._give_back(address, length)
+        self._freed.append((address, size))
+        self._freed_bytes += size
+        while self._freed and (self._freed_bytes > QUARANTINE or not self._apart):
+            self._release()
+
+    def _release(self) -> None:
+        """Let the allocation that was freed first be given out again."""
+        address, size = self._freed.popleft()
+        self._freed_bytes -= size
+        self._give_back(address, self._room(size))
+
+    def freed(self, address: int) -> tuple[int, int] | None:
+        """The allocation (address, bytes) that contained an address and was freed."""
+        return next((f for f in self._freed if f[0] <= address < sum(f)), None)
 
     def _give_back(self, address: int, length: int) -> None:
         place = bisect.bisect(self._free, (address, length))
@@ -130,6 +173,27 @@ class DeviceMemory:
         near = [(s, self._sizes[s]) for s in starts[max(place - 1, 0) : place + 1]]
         return min(near, key=lambda a: max(a[0] - address, address - a[0] - a[1] + 1), default=None)
 
+    def distance(self, address: int, size: int) -> str:
+        """Where an access that is not inside an allocation lies."""
+        freed = self.freed(address)
+        if freed is not None:
+            return f"in a freed allocation of {freed[1]} bytes at {freed[0]:#x}"
+        nearest = self.nearest(address)
+        if nearest is None:
+            return "where nothing is allocated"
+        start, length = nearest
+        whole = f"allocation of {length} bytes at {start:#x}"
+        if address < start:
+            return f"{start - address} bytes before the nearest {whole}"
+        if address >= start + length:
+            return f"{address - start - length} bytes behind the end of the nearest {whole}"
+        return f"of which {address + size - start - length} bytes are behind the end of the {whole}"
+
+    def written(self, address: int, size: int) -> None:
+        """Note that bytes, inside one allocation, have been written by the host."""
+        if self.shadow and size:
+            self.shadow.mark(address, size)
+
     def view(self, address: int, size: int) -> np.ndarray:
         """Bytes of device memory as a NumPy array that shares them.
 
@@ -145,20 +209,16 @@ class DeviceMemory:
     def close(self) -> None:
         """Return the range to the system; every pointer into it becomes invalid."""
         if self.base:
-            _libc().munmap(ctypes.c_void_p(self.base), ctypes.c_size_t(self.capacity))
+            unmap(self.base, self.capacity)
             self.base = 0
+            if self.shadow:
+                self.shadow.close()
             if self.file >= 0:
                 os.close(self.file)
 
     def __del__(self):
         if getattr(self, "base", 0) and not sys.is_finalizing():
             self.close()
-
-
-def _libc() -> ctypes.CDLL:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.restype = ctypes.c_void_p
-    return libc
 
 
 def _file(size: int) -> int:
@@ -177,23 +237,12 @@ def _reserve(capacity: int, file: int) -> int:
 
     Ranges of memory that nobody uses are freed first, or cycles would depend on when Python does.
     """
-    kind = mmap.MAP_SHARED if file >= 0 else mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     for k in range(9):
         wanted = BASE + max(0, k - 1) * LONGEST
         if k == 1:
             gc.collect()
-        address = _libc().mmap(
-            ctypes.c_void_p(wanted),
-            ctypes.c_size_t(capacity),
-            mmap.PROT_READ | mmap.PROT_WRITE,
-            kind | NORESERVE | _FIXED_NOREPLACE,
-            file,
-            ctypes.c_long(0),
-        )
-        if address == wanted:
-            return address
-        if address not in (None, ctypes.c_void_p(-1).value):
-            _libc().munmap(ctypes.c_void_p(address), ctypes.c_size_t(capacity))
+        if map_at(wanted, capacity, file):
+            return wanted
     raise _no_room(capacity)
 
 

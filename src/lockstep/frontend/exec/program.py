@@ -5,6 +5,8 @@ from enum import IntEnum, IntFlag
 
 import numpy as np
 
+from lockstep.frontend.exec.checks.kinds import Check
+
 SERVICES = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
 """Functions that kernels ask the host for; their places are their numbers."""
 
@@ -29,12 +31,34 @@ class Recording(IntFlag):
     EVERYTHING = 1  # streams for the timing model: each block, and all addresses
     AT_ISSUE = 3  # everything, in blocks in which only the first instruction depends on time
     PROFILE = 4  # counters
+    INIT = 8  # which bytes were written; reads of others are noted
+    RACES = 16  # accesses to shared memory are compared with those before
+
+
+_CHECKS = {Check.INIT: Recording.INIT, Check.RACES: Recording.RACES}
+
+
+def recording_of(checks: Check) -> Recording:
+    """What blocks must tell for some checks."""
+    found = Recording.NOTHING
+    for check, recording in _CHECKS.items():
+        found |= recording if check in checks else Recording.NOTHING
+    return found
+
+
+def checks_in(recording: Recording) -> Check:
+    """The inverse, for the checks that need it."""
+    found = Check.NOTHING
+    for check, wanted in _CHECKS.items():
+        found |= check if wanted in recording else Check.NOTHING
+    return found
 
 
 EXITED = -1  # as a target: the lanes end
 NOWHERE = -2  # an indirect branch or call to what is no target
 TOO_DEEP = -3  # a call for which the stack has no room
 MAY_LEAVE = 2
+WORD_GRANULE = 2
 
 BLOCK = np.dtype(
     [
@@ -111,6 +135,7 @@ class Program:
     guarded: np.ndarray | None = None  # bool, of each static instruction; None = nothing counts
     targets: np.ndarray | None = None  # int64, block of each static index; for machine code
     clustered: bool = False  # shared addresses tell the CTAs of a cluster apart: state.TAG_SHIFT
+    granule: int = WORD_GRANULE  # log2 of the bytes of shared memory that are told apart in races
     objects: bytes = b""
 
     def thread_bytes(self, stack: int) -> int:

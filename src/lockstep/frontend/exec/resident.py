@@ -7,6 +7,7 @@ import numpy as np
 
 from lockstep._jit import DISABLED
 from lockstep.frontend.exec.access import check, entry_points
+from lockstep.frontend.exec.checks.launch import Checking
 from lockstep.frontend.exec.machine import (
     ALL_BARRIERS,
     BARRIER_STATE,
@@ -94,7 +95,7 @@ class Geometry:
     @property
     def shape(self) -> tuple:
         """What the state of resident CTAs depends on."""
-        return self.block, self.dynamic_shared, self.room, self.stack_bytes
+        return self.block, self.dynamic_shared, self.room, self.stack_bytes, self.cluster_ctas
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ class Resident:
         symbols: np.ndarray,
         memory: DeviceMemory,
         limits: Limits,
+        checking: Checking,
     ):
         """``functions``: address of each block."""
         self.program, self.geometry = program, geometry
@@ -130,7 +132,8 @@ class Resident:
         self._symbols, self._table = symbols, memory.table
         self._own = self._allocate(functions)
         self._threads, self.counters = self._own.pop("threads"), self._own.pop("counters")
-        self._large = self._lay_out()
+        self._large, self._checking = self._lay_out(), checking
+        checking.prepare(geometry, self._shared_stride)
         self._region: Region | None = None
         # What each launch writes: the elements of record arrays are slow from Python.
         self._launch, self._running = self._own["launch"][0], self._own["running"][0]
@@ -195,11 +198,13 @@ class Resident:
             return
         self._region = region
         arrays = {"allocations": self._table, **self._own, **self._large.arrays(region.bytes)}
+        arrays |= self._checking.arrays
         for name in ("registers", "scratch", "local", "shared"):
             self._running[f"{name}_address"] = arrays[name].ctypes.data
-        fields = {name: arrays[name] for name in Machine._fields}
+        fields = {name: arrays[name] for name in Machine._fields if name in arrays}
         self.machine = Machine(
-            **{k: a.view(np.recarray) if a.dtype.names else a for k, a in fields.items()}
+            checked=self._checking.state,
+            **{k: a.view(np.recarray) if a.dtype.names else a for k, a in fields.items()},
         )
         self._attach()
 
@@ -238,6 +243,7 @@ class Resident:
         else:
             self._check = entry_points(machine.kind)
             launch.check, launch.context = self._check.address, machine._address
+        self._checking.attach(machine)
 
     def start(
         self,
@@ -268,6 +274,7 @@ class Resident:
         machine.times[:] = 0
         machine.lanes[:] = 0
         self.counters.view(np.int64)[:] = 0
+        self._checking.begin(machine)
 
     def _describe_clusters(self, geometry: Geometry) -> None:
         launch = self._launch

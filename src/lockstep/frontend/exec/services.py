@@ -64,7 +64,7 @@ class Services:
         if size == 0 or self._heap_used + size > self.heap_bytes:
             return 0
         try:
-            address = self.memory.allocate(size)
+            address = self.memory.allocate(size, unwritten=True)
         except DeviceMemoryError:
             return 0
         self._heap[address] = size

@@ -1,6 +1,7 @@
 """Where CTAs begin: in a place, in their cluster, at the kernel's entry."""
 
 from lockstep._jit import inline
+from lockstep.frontend.exec.checks.clocks import begin_clocks, looks_for_races
 from lockstep.frontend.exec.groups import READY, add_group
 from lockstep.frontend.exec.state import LANES, SCRATCH_WORDS, SHARED_WINDOW
 
@@ -38,6 +39,11 @@ def start_cta(x, place, number):
     cta.sm = place % launch.sms
     for k in range(launch.warps):
         start_warp(x, place, k)
+    if looks_for_races(x):
+        begin_clocks(x, place)
+    if len(x.checked.written):
+        for byte in range(place * running.shared_stride, (place + 1) * running.shared_stride):
+            x.checked.written[byte] = 0
 
 
 @inline

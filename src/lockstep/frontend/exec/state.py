@@ -52,6 +52,15 @@ LAUNCH = np.dtype(
         ("clock", "i8"),  # counts executed blocks; the model's cycle in at-issue mode
         ("nanoseconds", "i8"),  # global timer
         ("workspace", "i8"),  # of a cooperative launch: see Geometry
+        # Of launches that are checked, else 0: see checks.
+        ("sink", "i8"),  # address of SINK_BYTES for each lane, where wrong accesses go
+        ("unwritten", "i8"),  # runtime: finds out which bytes nobody wrote
+        ("watch", "i8"),  # runtime: compares accesses to shared memory with those before
+        ("collide", "i8"),  # runtime: finds out who wrote what lanes have lost
+        ("order", "i8"),  # runtime: what a warp passes on to others, or takes over
+        ("fenced", "i8"),  # 1 = somebody has executed a fence
+        ("races", "i8"),  # where the records of an access to the host's address 0 would be
+        ("race_plane", "i8"),  # bytes from one plane of records to the next
     ]
 )
 """What all CTAs of a launch share."""
@@ -104,6 +113,10 @@ WARP = np.dtype(
         ("groups", "i8"),  # how many groups of lanes wait at different blocks
         ("waiting", "i8"),  # 1 = all its groups are parked at barriers
         ("in_vain", "i8"),  # executed at issue: groups that gave way one after the other
+        # Where races are looked for: see checks/clocks.py.
+        ("stamp", "i8"),  # its clock and number, as records of accesses have them
+        ("settled", "i8"),  # smaller records of its CTA are ordered before what it does now
+        ("mask", "i8"),  # lanes that executed the last block
     ]
 )
 """One warp that is being executed."""
@@ -179,4 +192,8 @@ TAG_SHIFT = 24
 RANK_MASK = 0xFF
 CODE_WINDOW = 4 << 40  # addresses of functions
 FUNCTION_STEP = 16  # between them
+SINK_BYTES = 128  # as many as one lane accesses at most
+SHADOW = -(1 << 44)  # from a byte in device memory or a CTA's to what tells whether it was written
+WRITTEN = 0xFF  # the byte there, else 0
+SPANS = 1 << 32  # in the mask of a check: more is accessed than the bytes that are looked at
 FAULTED = -1  # what a block returns after it has filled the FAULT record

@@ -10,7 +10,7 @@ import mmap
 
 import numpy as np
 
-from lockstep.frontend.exec.memory import NORESERVE
+from lockstep.frontend.exec.mapping import NORESERVE
 
 ALIGNMENT = 64  # bytes, of each array: a register slot is a vector of lanes
 

@@ -17,13 +17,20 @@ from llvmlite import ir
 
 from lockstep import store
 from lockstep.frontend.exec import native
-from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
+from lockstep.frontend.exec.lanes import races
+from lockstep.frontend.exec.lanes.builder import WORD, CheckedModule, LaneBuilder
 from lockstep.frontend.exec.lanes.counting import count_access, count_lanes
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.lanes.types import I64, PRED, Type, Value
 from lockstep.frontend.exec.profile import memory_of
-from lockstep.frontend.exec.program import BLOCK, Program, Recording
+from lockstep.frontend.exec.program import (
+    BLOCK,
+    WORD_GRANULE,
+    Program,
+    Recording,
+    checks_in,
+)
 from lockstep.frontend.exec.state import Memory
 from lockstep.frontend.exec.stored import Unreadable, pack, unpack
 from lockstep.isa.instruction import OpClass, Space
@@ -120,6 +127,10 @@ class Translation(ABC):
     def emit(self, lift: BlockLift, instruction: Any) -> None:
         """Emit one instruction for the active lanes."""
 
+    def is_strong(self, number: int, instruction: Any) -> bool:
+        """Whether an access does not race with its like, as PTX has it of volatile and relaxed."""
+        return False
+
     @abstractmethod
     def describe(self, block: Any, lift: BlockLift, record: np.void) -> None:
         """Fill a block's record."""
@@ -145,7 +156,8 @@ class Translation(ABC):
             return self._program()
 
     def _program(self) -> Program:
-        module = ir.Module()
+        granule = self._granule()
+        module = CheckedModule(checks_in(self.recording), granule)
         module.triple = ""
         self._counting: list[int] = []
         lifts = [self._emit(module, block) for block in self.blocks]
@@ -163,8 +175,20 @@ class Translation(ABC):
             items=[lift.stream.items if lift.stream is not None else [] for lift in lifts],
             objects=native.assemble(str(_with_separate_loads(module))),
             guarded=self._guarded(len(facts["code"])),
+            granule=granule,
             **facts,
         )
+
+    def _granule(self) -> int:
+        """log2 of the bytes of the narrowest access that may be one to shared memory."""
+        granule = WORD_GRANULE
+        if Recording.RACES in self.recording:
+            for block in self.blocks:
+                for number, instruction in self.instructions(block):
+                    _, space, width = self.access(number, instruction)
+                    if space in (Space.SHARED, Space.GENERIC) and width > 0:
+                        granule = min(granule, width.bit_length() - 1)
+        return granule
 
     def _guarded(self, count: int) -> np.ndarray | None:
         """Which static instructions count the lanes that execute them."""
@@ -178,6 +202,7 @@ class Translation(ABC):
         b = LaneBuilder(module, f"block{block.number}")
         lift = self.open(block, b)
         self.open_stream(lift, block)
+        races.follow_lanes(b)
         self.begin(lift, block)
         numbered = list(self.instructions(block))
         for k, (number, instruction) in enumerate(numbered):
@@ -202,7 +227,10 @@ class Translation(ABC):
                 count_lanes(b, lift.number)
                 self._counting.append(lift.number)
         lift.lanes = b.active
+        b.strong = Recording.RACES in self.recording and self.is_strong(lift.number, instruction)
         self.emit(lift, instruction)
+        if Recording.RACES in self.recording:
+            _pass_order(b, self.access(lift.number, instruction)[0], b.strong)
         lanes = None if b.active is before else b.bits_of(b.active)
         b.active = before
         return lanes
@@ -214,6 +242,14 @@ class Translation(ABC):
             lift.stream.close()
         leaving = lift.b.mask_bits if lift.leaving is None else lift.leaving
         lift.b.ir.ret(lift.b.ir.zext(leaving, WORD))
+
+
+def _pass_order(b: LaneBuilder, op: OpClass, strong: bool) -> None:
+    """What an instruction orders beside what it does."""
+    if op == OpClass.FENCE:
+        races.fence(b)
+    elif strong or op in (OpClass.ATOMIC, OpClass.REDUCTION):
+        races.poll(b)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ An allocation is what a site accessed last; whatever lies outside goes through t
 finds the allocation, or ends the launch.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
@@ -14,6 +14,7 @@ from lockstep.frontend.exec.state import (
     LANES,
     LOCAL_WINDOW,
     SITE,
+    SPANS,
     Window,
 )
 
@@ -25,22 +26,25 @@ class Access:
     ``address``: 64-bit addresses for ``Window.GLOBAL`` (those of other spaces included, generic),
     else 32-bit offsets in the window; of shared memory, relative to that of the own CTA.
     ``bytes``: of one lane, all elements of a vector together, and the alignment that it needs.
-    ``site``: row of the launch's SITE table (i64).
+    ``site``: row of the launch's SITE table (i64). ``spans``: lanes access more than these bytes.
+    ``strong``: it does not race with its like; only where races are looked for.
     """
 
     window: Window
     address: Value
     bytes: int
     site: ir.Value
+    spans: bool = False
+    strong: bool = False
 
     @property
     def name(self) -> str:
         """Distinguishes accesses for which different code is needed."""
-        return f"{self.window.name.lower()}_{self.bytes}"
+        return f"{self.window.name.lower()}_{self.bytes}{'_strong' * self.strong}"
 
     def inside(self, address: ir.Value, site: ir.Value) -> "Access":
         """The same in an outlined function that got address and site as arguments."""
-        return Access(self.window, Value(address, self.address.type), self.bytes, site)
+        return replace(self, address=Value(address, self.address.type), site=site)
 
 
 def lane_numbers(b: LaneBuilder, kind: Type, scale: int = 1) -> Value:
@@ -105,7 +109,7 @@ def host_addresses(b: LaneBuilder, access: Access) -> Value:
     if access.window == Window.LOCAL:
         start = _local_starts(b, start)
     host = Value(b.ir.add(start.ir, wide.ir), I64)
-    return _closer_look(b, Access(access.window, wide, access.bytes, access.site), bad, host)
+    return _closer_look(b, replace(access, address=wide), bad, host)
 
 
 def _local_starts(b: LaneBuilder, start: Value) -> Value:
@@ -157,6 +161,8 @@ def _closer_look(b: LaneBuilder, access: Access, bad: ir.Value, host: Value | No
     b.ir.position_at_end(look)
     b.ir.store(access.address.ir, b.scratch(), align=64)
     mask = b.ir.zext(b.bits_of(b.active), WORD)
+    if access.spans:
+        mask = b.ir.or_(mask, ir.Constant(WORD, SPANS))
     size = ir.Constant(WORD, access.bytes)
     fault = b.runtime("check", [b.field("warp", "number"), access.site, size, mask])
     b.fail_if(b.ir.icmp_unsigned("!=", fault, ir.Constant(WORD, 0)))

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from llvmlite import ir
 
+from lockstep.frontend.exec.checks.races import Kind
+from lockstep.frontend.exec.lanes import races, written
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
 from lockstep.frontend.exec.lanes.atomics import Combination
 from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD, LaneBuilder
@@ -42,8 +44,13 @@ def copy(b: LaneBuilder, target: Access, source: Access, count: Value) -> None:
 
 def _copy(b: LaneBuilder, target: Access, source: Access, count: Value) -> Values:
     size = target.bytes
-    to = spill(b, host_addresses(b, target).ir)
-    at = spill(b, _source(b, source, count).ir)
+    targets, sources = host_addresses(b, target), _source(b, source, count)
+    whole = b.ir.icmp_unsigned("==", count.ir, b.constant(I32, source.bytes).ir)
+    with b.guarded(Value(whole, PRED)):
+        written.read(b, source, sources)
+    written.write(b, target, targets)
+    races.access_all(b, target, targets, Kind.WRITE)
+    to, at = spill(b, targets.ir), spill(b, sources.ir)
     counts = spill(b, count.ir)
     vector = ir.VectorType(BYTE, size)
     with lanes_in_order(b) as lane:
@@ -85,8 +92,10 @@ def bulk_copy(b: LaneBuilder, target: Access, source: Access, size: Value) -> No
 
     def move(inner: LaneBuilder, to: ir.Value, at: ir.Value) -> None:
         inner.ir.store(inner.ir.load(at, typ=chunk, align=1), to, align=1)
+        written.copy_of(inner, to, at, CHUNK)
 
-    _bulk(b, f"bulk_{target.name}_{source.name}", (target, source, size), CHUNK, move)
+    name = f"bulk_{target.name}_{source.name}"
+    _bulk(b, name, (target, source, size), CHUNK, move, Kind.WRITE)
 
 
 def bulk_reduce(
@@ -99,22 +108,26 @@ def bulk_reduce(
         old, value = (inner.ir.load(p, typ=stored, align=1) for p in (to, at))
         new = combine(inner, old, [value], ir.Constant(ir.IntType(1), 0))
         inner.ir.store(new, to, align=1)
+        written.fill(inner, to, combine.stored.bytes)
 
     name = f"bulk_{combine.name}_{target.name}_{source.name}"
-    _bulk(b, name, (target, source, size), combine.stored.bytes, change)
+    _bulk(b, name, (target, source, size), combine.stored.bytes, change, Kind.ATOMIC)
 
 
-def _bulk(b: LaneBuilder, name: str, operands: tuple, step: int, move) -> None:
-    """Emit a loop over the lanes' bytes, ``step`` at a time."""
+def _bulk(b: LaneBuilder, name: str, operands: tuple, step: int, move, does: Kind) -> None:
+    """Emit a loop over the lanes' bytes, ``step`` at a time; ``does``: what the target sees."""
     target, source, size = operands
 
     def emit(inner: LaneBuilder, to, to_site, at, at_site, n) -> Values:
         ends = [target.inside(to, to_site), source.inside(at, at_site)]
-        places = [spill(inner, _span(inner, a, Value(n, I32)).ir) for a in ends]
+        hosts = [_span(inner, replace(a, spans=True), Value(n, I32)) for a in ends]
+        places = [spill(inner, host.ir) for host in hosts]
         counts = spill(inner, n)
         with lanes_in_order(inner) as lane:
             length = inner.ir.load(element(inner, counts, HALF, lane), typ=HALF)
             pointers = [_pointer(inner, p, lane) for p in places]
+            for access, host, kind in zip(ends, hosts, (does, Kind.READ)):
+                races.access_one(inner, access, host, kind, lane, inner.ir.zext(length, WORD))
             steps = inner.ir.udiv(length, ir.Constant(HALF, step))
             with counted(inner, steps) as k:
                 offset = inner.ir.mul(inner.ir.zext(k, WORD), ir.Constant(WORD, step))

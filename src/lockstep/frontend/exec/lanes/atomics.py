@@ -5,7 +5,8 @@ The host runs the threads of a launch one at a time, so nothing else can come be
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes import floating
+from lockstep.frontend.exec.checks.races import Kind
+from lockstep.frontend.exec.lanes import floating, races, written
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
 from lockstep.frontend.exec.lanes.builder import CANONICAL_NAN, HALF, POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, outlined, spill
@@ -52,6 +53,10 @@ def _one_by_one(
     b: LaneBuilder, access: Access, combine: "Combination", count: int, values: Values
 ) -> Values:
     host = host_addresses(b, access)
+    if combine.operation != "exch":
+        written.read(b, access, host)
+    written.write(b, access, host)
+    races.access_all(b, access, host, Kind.ATOMIC)
     stored, size = combine.stored.element, combine.stored.bytes
     addresses = spill(b, host.ir)
     operands = [spill(b, v) for v in values]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
+from lockstep.frontend.exec.lanes import races, written
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, outlined, spill
@@ -111,7 +112,11 @@ def change_words(b: LaneBuilder, access: Access, change: ir.Value, step: Step) -
     """Change the words, lane by lane; each as it was before."""
 
     def emit(inner: LaneBuilder, address: ir.Value, site: ir.Value, add: ir.Value) -> Values:
-        host = spill(inner, host_addresses(inner, access.inside(address, site)).ir)
+        place = access.inside(address, site)
+        checked = host_addresses(inner, place)
+        written.read(inner, place, checked)
+        races.arrive(inner, checked)
+        host = spill(inner, checked.ir)
         changes, before = spill(inner, add), spill(inner, inner.constant(I64, 0).ir)
         with lanes_in_order(inner) as lane:
             place = inner.ir.load(element(inner, host, WORD, lane), typ=WORD)

@@ -14,6 +14,7 @@ from typing import Any
 from llvmlite import ir
 from llvmlite.ir.values import FunctionAttributes
 
+from lockstep.frontend.exec.checks.kinds import Check
 from lockstep.frontend.exec.lanes.types import (
     PRED,
     Type,
@@ -31,12 +32,22 @@ CANONICAL_NAN = {16: 0x7FFF, 32: 0x7FFFFFFF, 64: 0x7FFFFFFFFFFFFFFF}
 BLOCK_SIGNATURE = ir.FunctionType(WORD, [POINTER, MASK])
 
 
+class CheckedModule(ir.Module):
+    """A module whose code looks for mistakes; races in granules of 2 ** ``granule`` bytes."""
+
+    def __init__(self, checks: Check, granule: int):
+        super().__init__()
+        self.checks, self.granule = checks, granule
+
+
 class LaneBuilder:
     """Builds one block.
 
     ``mask`` is the set of lanes that execute the block, ``active`` that of the current
-    instruction: the same, or those of them whose guard holds.
+    instruction: the same, or those of them whose guard holds. ``strong``: whether its accesses are.
     """
+
+    strong = False
 
     def __init__(self, module: ir.Module, function: str | ir.Function):
         """Start a block with this name, or a function that begins with a block's parameters."""
@@ -52,6 +63,16 @@ class LaneBuilder:
         self._failed: ir.Block | None = None
         self.mask = self.lanes_of(self.mask_bits)
         self.active = self.mask
+
+    @property
+    def checks(self) -> Check:
+        """What the code looks for beside what it does."""
+        return self.module.checks if isinstance(self.module, CheckedModule) else Check.NOTHING
+
+    @property
+    def granule(self) -> int:
+        """log2 of the bytes of shared memory that have records of their own."""
+        return self.module.granule
 
     # Types and constants
 

@@ -7,7 +7,7 @@ from llvmlite import ir
 from lockstep.frontend.exec.lanes.builder import HALF, POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, either, outlined
 from lockstep.frontend.exec.lanes.formats import widen
-from lockstep.frontend.exec.lanes.memory import gather
+from lockstep.frontend.exec.lanes.gathering import gather
 from lockstep.frontend.exec.lanes.types import F16, F32, I16, I32, I64, PRED, Value
 from lockstep.frontend.exec.textures import TEXTURE, Number
 

@@ -12,7 +12,7 @@ from lockstep.frontend.exec.lanes.addresses import Access, refuse
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.fetch import Texture
 from lockstep.frontend.exec.lanes.flow import Values, outlined, spill, value_by_value
-from lockstep.frontend.exec.lanes.memory import gather
+from lockstep.frontend.exec.lanes.gathering import gather
 from lockstep.frontend.exec.lanes.types import I64, PRED, Type, Value
 from lockstep.frontend.exec.state import Window
 from lockstep.frontend.exec.textures import HEADER_BYTES, MAGIC, SAMPLER_MAGIC

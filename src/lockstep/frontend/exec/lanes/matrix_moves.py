@@ -6,9 +6,12 @@ many pieces each.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from llvmlite import ir
 
+from lockstep.frontend.exec.checks.races import Kind
+from lockstep.frontend.exec.lanes import races, written
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
 from lockstep.frontend.exec.lanes.builder import HALF, POINTER, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, outlined
@@ -58,7 +61,7 @@ def load_matrices(b: LaneBuilder, access: Access, count: int, transposed: bool) 
     """
 
     def emit(inner: LaneBuilder, address: ir.Value, site: ir.Value) -> Values:
-        host = _rows(inner, access.inside(address, site), count)
+        host = _rows(inner, access.inside(address, site), count, Kind.READ)
         chunks = [load_chunk(inner, host, ROWS * k, I16) for k in range(count)]
         return [inner.ir.bitcast(_turned(inner, c, transposed), inner.vector(I32)) for c in chunks]
 
@@ -72,7 +75,7 @@ def store_matrices(b: LaneBuilder, access: Access, values: list[Value], transpos
     count = len(values)
 
     def emit(inner: LaneBuilder, address: ir.Value, site: ir.Value, *words: ir.Value) -> Values:
-        host = _rows(inner, access.inside(address, site), count)
+        host = _rows(inner, access.inside(address, site), count, Kind.WRITE)
         for k, word in enumerate(words):
             chunk = inner.ir.bitcast(word, ir.VectorType(I16.element, 2 * LANES))
             store_chunk(inner, host, ROWS * k, _turned(inner, chunk, transposed))
@@ -88,11 +91,19 @@ def transpose(b: LaneBuilder, value: Value) -> Value:
     return Value(b.ir.bitcast(_turned(b, chunk, True), b.vector(I32)), I32)
 
 
-def _rows(b: LaneBuilder, access: Access, count: int) -> Value:
+def _rows(b: LaneBuilder, access: Access, count: int, does: Kind) -> Value:
     """Host addresses of the rows of the first matrices; other lanes' addresses mean nothing."""
     lanes = [int(k < ROWS * count) for k in range(LANES)]
     with b.guarded(Value(ir.Constant(b.vector(PRED), lanes), PRED)):
-        return host_addresses(b, access)
+        return _checked(b, access, does)
+
+
+def _checked(b: LaneBuilder, access: Access, does: Kind) -> Value:
+    """Host addresses of pieces, and what is done there."""
+    host = host_addresses(b, access)
+    (written.read if does == Kind.READ else written.write)(b, access, host)
+    races.access_all(b, access, host, does)
+    return host
 
 
 def _turned(b: LaneBuilder, chunk: ir.Value, transposed: bool) -> ir.Value:
@@ -160,7 +171,8 @@ def load_fragment(b: LaneBuilder, access: Access, stride: Value, f: Fragment) ->
     word = Type(f"i{f.kind.bits * f.per}", f.kind.bits * f.per, "int")
 
     def emit(inner: LaneBuilder, address, site, step) -> Values:
-        hosts = _hosts(inner, access.inside(address, site), Value(step, stride.type), f)
+        place = access.inside(address, site)
+        hosts = _hosts(inner, place, Value(step, stride.type), f, Kind.READ)
         chunks = [load_chunk(inner, h, k, f.kind, f.piece) for h, k in hosts]
         results = []
         for register in range(f.registers):
@@ -186,7 +198,8 @@ def store_fragment(
     size = CHUNK // f.kind.bytes
 
     def emit(inner: LaneBuilder, address, site, step, *words) -> Values:
-        hosts = _hosts(inner, access.inside(address, site), Value(step, stride.type), f)
+        place = access.inside(address, site)
+        hosts = _hosts(inner, place, Value(step, stride.type), f, Kind.WRITE)
         vectors = [inner.ir.bitcast(w, ir.VectorType(f.kind.element, LANES * f.per)) for w in words]
         for k, (host, lane) in enumerate(hosts):
             sources = [found[k, position] for position in range(size)]
@@ -198,11 +211,13 @@ def store_fragment(
     outlined(b, name, [], arguments, emit)
 
 
-def _hosts(b: LaneBuilder, access: Access, stride: Value, f: Fragment) -> list[tuple[Value, int]]:
+def _hosts(
+    b: LaneBuilder, access: Access, stride: Value, f: Fragment, does: Kind
+) -> list[tuple[Value, int]]:
     """For each chunk the checked host addresses that hold its pieces', and the first lane."""
     hosts = []
     for address in piece_addresses(b, access.address, stride, f, f.piece):
-        host = host_addresses(b, Access(access.window, address, f.piece, access.site))
+        host = _checked(b, replace(access, address=address, bytes=f.piece), does)
         hosts += [(host, lane) for lane in range(0, LANES, CHUNK // f.piece)]
     return hosts[: f.chunks]
 

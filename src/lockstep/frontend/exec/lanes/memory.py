@@ -11,6 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from lockstep.frontend.exec.lanes import races, written
 from lockstep.frontend.exec.lanes.addresses import (
     Access,
     extent,
@@ -29,10 +30,10 @@ from lockstep.frontend.exec.lanes.builder import (
     type_suffix,
 )
 from lockstep.frontend.exec.lanes.flow import Values, either, outlined
+from lockstep.frontend.exec.lanes.gathering import SIDE, gather, scatter
 from lockstep.frontend.exec.lanes.types import I64, INTEGERS, Type, Value
 from lockstep.frontend.exec.state import LANES, Window
 
-SIDE = LANES // 2  # lanes of a half warp
 HOST_LINE = 64  # bytes of a cache line of the host
 
 
@@ -175,6 +176,8 @@ def _first_of_half(b: LaneBuilder, vector: ir.Value) -> ir.Value:
 def _load_wide(b: LaneBuilder, access: Access, halves: Values, kind: Type, count: int) -> Values:
     """Both halves as vectors in memory's order, dealt out to one vector an element."""
     _prefetch_next(b, access, halves[0])
+    written.read_rows(b, access, halves)
+    races.read_rows(b, access, halves)
     vector = ir.VectorType(kind.element, SIDE * count)
     parts = [b.ir.load(p, typ=vector, align=kind.bytes) for p in halves]
     return [b.shuffle(*parts, list(range(k, LANES * count, count))) for k in range(count)]
@@ -185,6 +188,8 @@ def _store_wide(
 ) -> Values:
     """The inverse of :func:`_load_wide`; vectors are concatenated until all are in one."""
     _prefetch_next(b, access, halves[0])
+    written.write_rows(b, access, halves)
+    races.write_rows(b, access, halves, values)
     count = len(values)
     while len(values) > 1:
         length = values[0].type.count * 2
@@ -223,6 +228,8 @@ def _prefetch_next(b: LaneBuilder, access: Access, first: ir.Value) -> None:
 
 def _load_any(b: LaneBuilder, access: Access, kind: Type, count: int) -> Values:
     host = host_addresses(b, access)
+    written.read(b, access, host)
+    races.read(b, access, host, _uniform(b, host) if races.looks(b, access) else None)
 
     def parted() -> Values:
         return either(b, _uniform(b, host), lambda: _broadcast(b, host, kind, count), gathered)
@@ -238,8 +245,11 @@ def _load_any(b: LaneBuilder, access: Access, kind: Type, count: int) -> Values:
 
 def _store_any(b: LaneBuilder, access: Access, kind: Type, values: Values) -> Values:
     host = host_addresses(b, access)
+    written.write(b, access, host)
+    races.write(b, access, host, values)
     for k, value in enumerate(values):
         scatter(b, _further(b, host, k * kind.bytes), Value(value, kind))
+    races.wrote(b, access, host, values)
     return []
 
 
@@ -282,24 +292,3 @@ def _masked_load(b: LaneBuilder, pointer: ir.Value, kind: Type) -> ir.Value:
     rest = ir.Constant(vector, ir.Undefined)
     arguments = [pointer, ir.Constant(HALF, kind.bytes), b.active.ir, rest]
     return b.intrinsic(f"llvm.masked.load.{type_suffix(vector)}.p0", vector, arguments)
-
-
-def pointers(b: LaneBuilder, host: Value) -> ir.Value:
-    """Host addresses as a vector of pointers."""
-    return b.ir.inttoptr(host.ir, ir.VectorType(POINTER, LANES))
-
-
-def gather(b: LaneBuilder, host: Value, kind: Type) -> ir.Value:
-    """One element for each active lane from checked host addresses."""
-    vector = b.vector(kind)
-    name = f"llvm.masked.gather.{type_suffix(vector)}.v{LANES}p0"
-    align, rest = ir.Constant(HALF, kind.bytes), ir.Constant(vector, ir.Undefined)
-    return b.intrinsic(name, vector, [pointers(b, host), align, b.active.ir, rest])
-
-
-def scatter(b: LaneBuilder, host: Value, value: Value) -> None:
-    """Store one element for each active lane at checked host addresses."""
-    name = f"llvm.masked.scatter.{type_suffix(value.ir.type)}.v{LANES}p0"
-    align = ir.Constant(HALF, value.type.bytes)
-    arguments = [value.ir, pointers(b, host), align, b.active.ir]
-    b.intrinsic(name, ir.VoidType(), arguments)

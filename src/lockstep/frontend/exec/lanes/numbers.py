@@ -2,11 +2,12 @@
 
 from llvmlite import ir
 
+from lockstep.frontend.exec.lanes import written
 from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.convert import to_integer
 from lockstep.frontend.exec.lanes.fetch import Texture
+from lockstep.frontend.exec.lanes.gathering import scatter
 from lockstep.frontend.exec.lanes.integer import resize
-from lockstep.frontend.exec.lanes.memory import scatter
 from lockstep.frontend.exec.lanes.narrow import narrow
 from lockstep.frontend.exec.lanes.rounding import Rounding
 from lockstep.frontend.exec.lanes.types import F16, F32, I8, I16, I32, I64, PRED, Value
@@ -26,6 +27,7 @@ def store_number(
     for size, kind in _SIZES.items():
         fits = b.ir.and_(exists, texture.holds("number_bytes", size))
         with b.guarded(b.splat(fits, PRED)):
+            written.write_at(b, place, kind.bytes)
             scatter(b, place, resize(b, encoded, kind))
 
 

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
+from lockstep.frontend.exec.lanes import written
 from lockstep.frontend.exec.lanes.addresses import Access, refuse
 from lockstep.frontend.exec.lanes.atomics import Combination
 from lockstep.frontend.exec.lanes.builder import POINTER, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.fetch import Texture
 from lockstep.frontend.exec.lanes.filtering import Coordinates
 from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, spill
+from lockstep.frontend.exec.lanes.gathering import gather, scatter
 from lockstep.frontend.exec.lanes.handles import Handles, for_each_texture, keys_of
-from lockstep.frontend.exec.lanes.memory import gather, scatter
 from lockstep.frontend.exec.lanes.numbers import store_number
 from lockstep.frontend.exec.lanes.types import I32, I64, INTEGERS, PRED, Type, Value
 from lockstep.frontend.exec.state import Window
@@ -80,6 +81,7 @@ def store(b: LaneBuilder, spot: Spot, values: list[Value]) -> Value:
         with inner.guarded(exists):
             for k, value in enumerate(arguments[places:]):
                 place = _further(inner, address, k * kind.bytes)
+                written.write_at(inner, place, kind.bytes)
                 scatter(inner, place, Value(value, kind))
         return [address.ir]
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
+from lockstep.frontend.exec.checks.races import Kind
+from lockstep.frontend.exec.lanes import races, written
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
 from lockstep.frontend.exec.lanes.atomics import Combination
 from lockstep.frontend.exec.lanes.builder import BIT, HALF, POINTER, WORD, LaneBuilder
@@ -90,15 +92,21 @@ def reduce_tile(b: LaneBuilder, tile: TensorTile, shared: Access, operation: str
 def _outlined(b: LaneBuilder, name: str, tile: TensorTile, shared: Access, emit, kinds=KINDS):
     def body(inner: LaneBuilder, to: ir.Value, to_site: ir.Value, *rest: ir.Value) -> Values:
         mine = tile.inside(*rest)
-        return [_run(inner, mine, shared.inside(to, to_site), emit, kinds).ir]
+        return [_run(inner, mine, shared.inside(to, to_site), emit, kinds, does).ir]
 
+    does = Kind.WRITE if name == "load" else Kind.READ
     arguments = [shared.address.ir, shared.site, *tile.arguments]
     name = f"tensor_{name}_{tile.name}_{shared.window.name.lower()}"
     return Value(outlined(b, name, [b.vector(I32)], arguments, body)[0], I32)
 
 
-def _run(b: LaneBuilder, tile: TensorTile, shared: Access, emit, kinds: tuple[str, ...]) -> Value:
-    """Check the maps, shared memory and the tensors, in this order, then go through the tiles."""
+def _run(
+    b: LaneBuilder, tile: TensorTile, shared: Access, emit, kinds: tuple[str, ...], does: Kind
+) -> Value:
+    """Check the maps, shared memory and the tensors, in this order, then go through the tiles.
+
+    ``does``: what is done to shared memory.
+    """
     walks = walks_of(b, tile, kinds)
     sizes = spill(b, b.constant(I32, 0).ir)
     last = spill(b, b.constant(I64, 0).ir)
@@ -106,13 +114,14 @@ def _run(b: LaneBuilder, tile: TensorTile, shared: Access, emit, kinds: tuple[st
         b.ir.store(b.ir.mul(walk.rows, walk.row_bytes), element(b, sizes, HALF, lane))
         end = b.ir.sub(walk.room, ir.Constant(WORD, CHUNK))
         b.ir.store(end, element(b, last, WORD, lane))
-    starts = host_addresses(b, shared)
+    starts = host_addresses(b, replace(shared, spans=True))
     _check_room(b, shared, b.load_vector(last, I64))
     _check_extent(b, tile, walks)
     places, offsets = spill(b, starts.ir), spill(b, shared.address.ir)
     with walks.each() as (lane, walk):
         start = b.ir.load(element(b, places, WORD, lane), typ=WORD)
         offset = b.ir.load(element(b, offsets, HALF, lane), typ=HALF)
+        races.access_one(b, shared, starts, does, lane, walk.room)
         emit(b, _Way(walk, start, offset))
     return b.load_vector(sizes, I32)
 
@@ -122,7 +131,8 @@ def _check_room(b: LaneBuilder, shared: Access, last: Value) -> None:
     most = b.constant(I64, 1 << 24).ir
     small = b.ir.icmp_unsigned("<", last.ir, most)
     end = b.ir.trunc(b.ir.select(small, last.ir, most), b.vector(I32))
-    host_addresses(b, replace(shared, address=Value(b.ir.add(shared.address.ir, end), I32)))
+    last = Value(b.ir.add(shared.address.ir, end), I32)
+    host_addresses(b, replace(shared, address=last, spans=True))
 
 
 def _check_extent(b: LaneBuilder, tile: TensorTile, walks: Walks) -> None:
@@ -148,7 +158,7 @@ def _check_extent(b: LaneBuilder, tile: TensorTile, walks: Walks) -> None:
     exists = b.ir.icmp_unsigned("<=", low.ir, high.ir)
     with b.guarded(Value(exists, PRED)):
         for address in (low, high):
-            host_addresses(b, Access(Window.GLOBAL, address, 1, tile.site))
+            host_addresses(b, Access(Window.GLOBAL, address, 1, tile.site, spans=True))
 
 
 class _Way:
@@ -213,6 +223,8 @@ def _move(b: LaneBuilder, chunk: _Chunk, to_shared: bool) -> None:
     def copy() -> Values:
         ends = [emit.inttoptr(address, POINTER), chunk.shared]
         _copy(b, ends, ir.VectorType(BYTE, CHUNK), to_shared)
+        source, target = ends if to_shared else ends[::-1]
+        written.copy_of(b, target, source, CHUNK)
         return []
 
     def parts() -> Values:
@@ -223,7 +235,13 @@ def _move(b: LaneBuilder, chunk: _Chunk, to_shared: bool) -> None:
             number = emit.zext(k, WORD)
             other = b.offset(nowhere, emit.and_(number, ir.Constant(WORD, 1)))
             byte = emit.select(exists, emit.inttoptr(place, POINTER), other)
-            _copy(b, [byte, b.offset(chunk.shared, number)], BYTE, to_shared)
+            here = b.offset(chunk.shared, number)
+            _copy(b, [byte, here], BYTE, to_shared)
+            there = emit.inttoptr(place, POINTER)
+            if to_shared:
+                written.copy_of(b, here, there, 1, exists)
+            else:
+                written.copy_of(b, emit.select(exists, there, here), here, 1)
         return []
 
     either(b, whole, copy, parts)
@@ -258,6 +276,7 @@ def _round(b: LaneBuilder, chunk: _Chunk) -> None:
         near = emit.select(nan, ir.Constant(HALF, 0x7FFFE000), near)
         target = b.offset(chunk.shared, k)
         emit.store(emit.select(exists, near, filling), target, align=1)
+        written.fill(b, target, 4)
 
 
 def _combine(b: LaneBuilder, chunk: _Chunk, combine: Combination, flushes: ir.Value) -> None:

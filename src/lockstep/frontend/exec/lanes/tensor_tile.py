@@ -7,7 +7,7 @@ from llvmlite import ir
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses, refuse
 from lockstep.frontend.exec.lanes.builder import HALF, WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, spill
-from lockstep.frontend.exec.lanes.memory import gather
+from lockstep.frontend.exec.lanes.gathering import gather
 from lockstep.frontend.exec.lanes.tensor_walk import Walk
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
 from lockstep.frontend.exec.tensor_maps import (
@@ -102,10 +102,10 @@ def walks_of(b: LaneBuilder, tile: TensorTile, kinds: tuple[str, ...] = KINDS) -
 
 def _maps(b: LaneBuilder, tile: TensorTile, kinds: tuple[str, ...]) -> Value:
     """Host addresses of the tensor maps."""
-    host = host_addresses(b, tile.map)
+    host = host_addresses(b, replace(tile.map, spans=True))
     kind = tile.map.address.type
     half = b.ir.add(tile.map.address.ir, b.constant(kind, MAP_ALIGNMENT).ir)
-    host_addresses(b, replace(tile.map, address=Value(half, kind)))
+    host_addresses(b, replace(tile.map, address=Value(half, kind), spans=True))
     axes = len(tile.coordinates)
     rank, number, interleave, magic, mode = (
         _field(b, host, name) for name in ("rank", "kind", "interleave", "magic", "mode")

@@ -74,7 +74,8 @@ def access_of(lift: Lift, operand: Operand, space: str, size: int, record: bool 
     address = address_of(lift, operand, window)
     if record and window != Window.PARAMETER:
         lift.record_addresses(generic(lift, address) if window == Window.CLUSTER else address)
-    return Access(window, address, size, ir.Constant(WORD, lift.site(window)))
+    site = ir.Constant(WORD, lift.site(window))
+    return Access(window, address, size, site, strong=lift.b.strong)
 
 
 def generic(lift: Lift, address: Value) -> Value:

@@ -44,6 +44,8 @@ from lockstep.isa.ptx.syntax import (
     SourceLine,
 )
 
+_STRONG = {"volatile", "relaxed", "acquire", "release"}
+
 
 class Translation(translation.Translation):
     """One kernel of a module on its way to a :class:`Program`."""
@@ -126,6 +128,11 @@ class Translation(translation.Translation):
             "clustered": layout.clustered,
             "frame_bytes": max(layout.deepest, STACK_ALIGNMENT * layout.allocates),
         }
+
+    def is_strong(self, number: int, instruction: Instruction) -> bool:
+        """Loads and stores that are volatile, relaxed, or acquire or release."""
+        plain = instruction.opcode in ("ld", "st")
+        return plain and not _STRONG.isdisjoint(instruction.modifiers)
 
     def describe(self, block: Block, lift: Lift, record: np.void) -> None:
         """Fill a block's record."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,9 @@ class Source:
     local_bytes: int = 0
     shared_bytes: int = 0
     reserved_shared: int = 0
+
+
+NEAR = 32  # instructions between a load and the compare-and-swap that it belongs to
 
 
 class Translation(translation.Translation):
@@ -143,6 +147,23 @@ class Translation(translation.Translation):
         """Class, memory space and width of an instruction, as its record has them."""
         record = self.records[number]
         return record["op"], record["space"], int(record["width"])
+
+    def is_strong(self, number: int, instruction: Instruction) -> bool:
+        """Loads of what a compare-and-swap in a loop of the compiler's compares with."""
+        return number in self._compared
+
+    @cached_property
+    def _compared(self) -> set[int]:
+        found = set()
+        for k, swap in enumerate(self.code):
+            if swap.mnemonic == "ATOMS" and "SPIN" in swap.modifiers:
+                compared = _general(swap)[1]  # after the result
+                for before in range(k - 1, max(k - NEAR, 0) - 1, -1):
+                    load = self.code[before]
+                    if load.mnemonic == "LDS" and _general(load)[0].number == compared.number:
+                        found.add(before)
+                        break
+        return found
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
         """Emit one instruction by its entry in the table."""
@@ -252,6 +273,11 @@ def _registers(part: tuple[Section, list[Instruction]]) -> int:
         if i.mnemonic == "USETMAXREG"
     ]
     return max(section.registers, *given, 0)
+
+
+def _general(instruction: Instruction) -> list[Register]:
+    """The operands that are general registers, results first."""
+    return [o for o in instruction.operands if isinstance(o, Register) and o.file == "R"]
 
 
 def _asks_for_rank(instruction: Instruction) -> bool:

@@ -1,0 +1,65 @@
+"""The option ``--check``, and what is told of findings at the end of a run."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lockstep.cli.parameters import POSITIVE
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:
+    from lockstep.device import Device
+
+FOUND = 3  # exit code if there are findings
+MOST_LINES = 100
+
+
+class Checks(click.ParamType):
+    """Names of checks with commas between them; converted to the text itself."""
+
+    name = "names"
+
+    def convert(self, value, param, ctx) -> str:
+        """Refuse names that are none."""
+        from lockstep.frontend.exec.checks.kinds import checks_of
+
+        try:
+            checks_of(value)
+        except LockstepError as error:
+            self.fail(str(error), param, ctx)
+        return value
+
+
+def check_options(command):
+    """Add ``--check`` and ``--check-limit`` to a command."""
+    limit = click.option(
+        "--check-limit",
+        type=POSITIVE,
+        default=MOST_LINES,
+        show_default=True,
+        metavar="N",
+        help="Findings of --check that are printed.",
+    )
+    check = click.option(
+        "--check",
+        type=Checks(),
+        multiple=True,
+        metavar="NAMES",
+        help="Look for races, memory, init (with commas) or all; exit code 3: found.",
+    )
+    return check(limit(command))
+
+
+def tell(device: "Device", limit: int) -> int:
+    """Print what checks have found on stderr, a line each; the exit code that it asks for."""
+    findings = device.findings
+    if not findings.checks:
+        return 0
+    lines = [str(finding) for finding in findings]
+    for line in [*lines[:limit], *findings.information()]:
+        click.echo(f"lockstep: {line}", err=True)
+    more = len(lines) - limit
+    if more > 0:
+        click.echo(f"lockstep: {more} more findings (--check-limit)", err=True)
+    click.echo(f"lockstep: {findings.summary()}", err=True)
+    return FOUND if lines else 0
