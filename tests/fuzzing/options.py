@@ -67,7 +67,7 @@ class Options(Target):
                     words[place : place + 1] = [chance.choice(WORDS)]
                 case _:
                     words[place:place] = ["--set", _override(chance)]
-        return "\n".join(words).encode("utf-8")
+        return "\n".join(words).replace("\0", "").encode("utf-8")  # no argument can have one
 
     def read(self, data: bytes) -> object:
         """The exit code, and the files that were written."""

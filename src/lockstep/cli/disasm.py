@@ -40,7 +40,7 @@ def command(path: Path, arch: str | None, kernel: str | None, words: bool, only_
 
 def _architecture(text: str) -> int:
     digits = text.removeprefix("sm_").removeprefix("compute_").rstrip("af")
-    if not digits.isdecimal():
+    if not digits.isdecimal() or len(digits) > 4:
         raise LockstepError(f"{text!r} is no architecture; expected for example sm_80")
     return int(digits)
 

@@ -13,8 +13,13 @@ from lockstep.files import STANDARD_OUTPUT
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
 
+_MOST_DIGITS = 18  # of a number in a list: Python refuses to read thousands of them
 POSITIVE = click.IntRange(min=1)
 MOST_KERNELS = 10_000_000  # in one selection: guards against "1-99999999999"
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
 class KernelIds(click.ParamType):
@@ -29,7 +34,7 @@ class KernelIds(click.ParamType):
         ids: set[int] = set()
         for part in value.split(","):
             first, dash, last = part.strip().partition("-")
-            if not first.isdecimal() or (dash and not last.isdecimal()):
+            if not _is_number(first) or (dash and not _is_number(last)):
                 self.fail(
                     f"{part!r} is not a kernel id or a range; expected e.g. 3,5-9", param, ctx
                 )
@@ -103,7 +108,7 @@ class Dimensions(click.ParamType):
     def convert(self, value, param, ctx) -> tuple[int, ...]:
         """Parse the numbers."""
         parts = str(value).split(",")
-        if len(parts) > 3 or not all(p.isdecimal() and int(p) for p in parts):
+        if len(parts) > 3 or not all(_is_number(p) and int(p) for p in parts):
             self.fail(f"{value!r}; expected e.g. 128 or 16,16", param, ctx)
         return tuple(map(int, parts))
 
@@ -118,7 +123,7 @@ class Timing(click.ParamType):
         if value in ("full", "none"):
             return int(value == "full")
         kind, _, count = str(value).partition(":")
-        if kind != "sample" or not count.isdecimal() or int(count) < 1:
+        if kind != "sample" or not _is_number(count) or int(count) < 1:
             self.fail(f"{value!r}; expected full, none or e.g. sample:10", param, ctx)
         return int(count)
 
