@@ -18,8 +18,9 @@ def command() -> None:
 def build(quiet: bool) -> None:
     """Compile everything ahead of time, as for a container or a cluster's module.
 
-    That is the model, the readers of traces, the built-in programs, plain and timed, and the
-    replacement of the CUDA runtime, if there is a C compiler. What is there already is kept.
+    That is the model, the readers of traces, the built-in programs, plain and timed, what checks
+    call, and the replacement of the CUDA runtime, if there is a C compiler. What is there already
+    is kept.
     """
     from lockstep.cli.prebuilt import STEPS
     from lockstep.cli.progress import Progress

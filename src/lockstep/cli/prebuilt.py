@@ -55,6 +55,17 @@ def _programs(notice: Notice) -> str:
     return ""
 
 
+def _checks(notice: Notice) -> str:
+    """What all programs with a check call; their own code is translated when it is needed."""
+    from lockstep import kernels
+    from lockstep.device import Device
+
+    program = kernels.load("reduce_shared")
+    with Device(GPU, check="all", notice=notice) as device:
+        program.run(device, program.small)
+    return ""
+
+
 def _runtime(notice: Notice) -> str:
     from lockstep.frontend.cuda import build
 
@@ -69,5 +80,6 @@ STEPS = (
     Step("the model", _model),
     Step("readers of traces", _readers),
     Step("the built-in programs", _programs),
+    Step("the checks", _checks),
     Step("the replacement of the CUDA runtime", _runtime),
 )
