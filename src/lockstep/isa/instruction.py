@@ -97,6 +97,7 @@ CONSTANT_BANKS = 32  # that an instruction can name
 WARP_SIZE = 32
 # CUDA C++ Programming Guide, technical specifications per compute capability
 MOST_THREADS = 1024  # of a CTA
+LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond
 MOST_CLUSTER_CTAS = 16  # of the largest, non-portable cluster of an H100
 
 INSTRUCTION = np.dtype(

@@ -115,6 +115,10 @@ class KernelText:
 
     def _line(self, record, text: str) -> _Line:
         newer = self._version >= 6
+        sleeps = record["op"] == OpClass.SLEEP and record["width"] > 0
+        if sleeps:  # the time that a register held is written as an immediate
+            record = record.copy()
+            record["width"] = 0
         if not newer:
             seen = vector_registers(record)
             if not self._leaves_out and any(seen[n] < record[n] for n in _COUNTS):
@@ -140,6 +144,8 @@ class KernelText:
             head += f" 0x0 0 {record['immediate']} 0"  # no barrier, no multicast, bytes, none lost
             return _Line(record["pc"], head, " 0 0 NoVal\n", f" {MODE_BULK_DELTAS} 0x0 0", _bulk)
         immediate = traced_immediate(record)
+        if sleeps:
+            return _Line(record["pc"], head, " 0 NoVal\n" if newer else " \n", " 0", _slept)
         tail = f" {immediate} 0 NoVal\n" if newer else f" {immediate} \n"
         if record["width"] == 0:
             return _Line(record["pc"], head, tail, "", None)
@@ -161,6 +167,11 @@ def _lanes(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
     deltas = f" {MODE_DELTAS} 0x{values[0] & _64_BITS:x}" + "".join(f" {d}" for d in steps)
     listed = f" {MODE_LIST}" + "".join(f" 0x{value & _64_BITS:x}" for value in values)
     return min(deltas, listed, key=len)
+
+
+def _slept(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:
+    """For how many nanoseconds a warp sleeps."""
+    return f" {entry[0]}"
 
 
 def _bulk(entry: tuple[int, int, int], mask: int, pool: np.ndarray) -> str:

@@ -7,6 +7,7 @@ from lockstep.gpus.spec import GPU, FrontEnd
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import (
     CONSTANT_BANK,
+    LONGEST_SLEEP,
     MAX_DESTINATIONS,
     MAX_SOURCES,
     NO_CONSTANT,
@@ -34,7 +35,6 @@ PIPELINED = (
     OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
 KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
-LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond
 LARGEST_COPY = 1 << 18  # bytes; more than any SM's shared memory
 PRODUCERS = {
     OpClass.SFU: SHORT, OpClass.SHUFFLE: SHORT, OpClass.SPECIAL_REGISTER: SHORT,
@@ -159,6 +159,7 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool, architecture: int =
     bulk = (op == OpClass.BULK_COPY) | (op == OpClass.BULK_STORE)
     records["immediate"][bulk] = np.clip(code["immediate"][bulk], 0, LARGEST_COPY)
     records["immediate"][sleeps] = _sleep_cycles(code["immediate"][sleeps], gpu)
+    records["immediate"][sleeps & (code["width"] > 0)] = round(gpu.clock_mhz * 1000)
     return records
 
 

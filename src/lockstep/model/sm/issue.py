@@ -1,7 +1,7 @@
 """Issue: is a warp's next instruction eligible, and what happens when it issues."""
 
 from lockstep._jit import force_inline
-from lockstep.isa.instruction import CachePolicy, OpClass, Space
+from lockstep.isa.instruction import LONGEST_SLEEP, CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.counters import Stall
 from lockstep.model.sm import cluster, constant, operands, write_ports
@@ -56,6 +56,7 @@ STALL_FENCE = int(Stall.FENCE)
 STALL_GROUP = int(Stall.GROUP)
 STALL_SLEEP = int(Stall.SLEEP)
 STALL_CONSTANT = int(Stall.IMC_MISS)
+KILOHERTZ_NS = 1_000_000  # what kilohertz times nanoseconds are of a cycle
 LOOK_INTERVAL = 16  # cycles between looks whether the front end lets a warp go on
 
 
@@ -225,6 +226,16 @@ def execute(c, s, b, w, warp, instruction, now):
 
 
 @force_inline
+def sleep(c, s, warp, instruction):
+    """Cycles that a warp sleeps; of a time in a register, which has been taken as an address."""
+    if instruction.width == 0:
+        return instruction.immediate
+    place = warp.address if c.kernels[warp.kernel].ring else warp.address - 1
+    nanoseconds = min(c.addresses[c.ctas[s, warp.cta].addresses + place].first, LONGEST_SLEEP)
+    return -(-nanoseconds * instruction.immediate // KILOHERTZ_NS)
+
+
+@force_inline
 def after(c, s, w, warp, instruction, now):
     """What an instruction does to its warp besides computing; may set when it goes on."""
     if instruction.stall > 0:
@@ -248,8 +259,8 @@ def after(c, s, w, warp, instruction, now):
         warp.group += 1
     elif op == OBJECT_WAIT and warp.barrier >= 0:
         warp.reason = STALL_BARRIER
-    elif op == SLEEP:
-        warp.stall_until = max(warp.stall_until, now + instruction.immediate)
+    elif op == SLEEP and warp.mask != 0:
+        warp.stall_until = max(warp.stall_until, now + sleep(c, s, warp, instruction))
         warp.reason = STALL_SLEEP
     elif op == CACHE_CONTROL and instruction.cache & INVALIDATE and warp.mask != 0:
         invalidate(c.l1, s)
