@@ -13,7 +13,7 @@ SOURCE = (FOLDER / "planted.cu").read_text()
 NAMES = re.findall(r"^KERNEL (\w+)", SOURCE, re.MULTILINE)
 CODES = ("planted.ptx", "planted.sm_80.cubin", "planted.sm_90.cubin")
 FOUND = {
-    "race_sums": {("read_after_write", "float sum = block_sum", "x[ME] = block_sum")},
+    "race_sums": {("write_after_read", "x[ME] = block_sum", "float sum = block_sum")},
     "race_histogram": {("write_after_read", "atomicAdd(&bins[x", "x[ME] = bins")},
     "race_half": {("read_after_write", "x[ME] = tile[127", "tile[ME] = x[ME]")},
     "race_paths": {("write_after_read", "word = ME", "x[ME] = word")},

@@ -203,6 +203,7 @@ def profiles(device: "Device") -> dict:
                 "grid": list(launch.geometry.grid),
                 "block": list(launch.geometry.block),
                 "profile": launch.profile,
+                "forced": launch.forced,
             }
             for launch in device.launches
         ],

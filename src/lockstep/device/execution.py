@@ -23,7 +23,7 @@ def execute(launch: Launch, recording: Recording) -> None:
     executor = launch.kernel.executor(recording)
     if Recording.PROFILE in recording:
         launch.counters = Profile(executor.program, launch.geometry.ctas)
-    executor.run(launch.geometry, _block(launch), launch.counters)
+    executor.run(launch.geometry, _block(launch), launch.counters, launch.ended)
     launch.arguments = ()
 
 
@@ -41,14 +41,14 @@ def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
 
     def ctas() -> Iterator[Cta]:
         try:
-            yield from executor.ctas(geometry, block, launch.counters)
+            yield from executor.ctas(geometry, block, launch.counters, launch.ended)
         except LockstepError as error:
             launch.error = error
             raise EndOfKernel from error
 
     def source(exchange: Exchange, keep: Keep | None = None) -> AtIssue:
         kilohertz = round(kernel.module.device.gpu.clock_mhz * 1000)
-        begin = geometry, block, launch.counters
+        begin = geometry, block, launch.counters, launch.ended
         return AtIssue(executor, begin, exchange, kilohertz, launch.fail, keep)
 
     return Kernel(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.profile import Profile
-from lockstep.frontend.exec.resident import Geometry
+from lockstep.frontend.exec.resident import Geometry, Resident
 from lockstep.names import short_name
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Launch:
     run: "KernelRun | None" = None  # what the timing model counted
     error: LockstepError | None = None  # why it failed
     counters: Profile | None = None
+    forced: int = 0  # times that lanes went on without others that could not come
 
     def __repr__(self) -> str:
         """What was launched and what is known of it by now: nothing is waited for."""
@@ -65,6 +66,10 @@ class Launch:
         if self.counters is None:
             raise LockstepError("this launch was not profiled: create the device with profile=True")
         return self.counters.metrics()
+
+    def ended(self, resident: Resident) -> None:
+        """Take what its execution counted."""
+        self.forced = resident.forced
 
     def fail(self, error: LockstepError) -> None:
         """Note why it ended early."""

@@ -72,6 +72,7 @@ class Timing:
         for run in self._session.finished[self._finished :]:
             if launches[run.id].error is None:
                 launches[run.id].run = run
+                run.forced = launches[run.id].forced
             self._finished += 1
         for launch in launches.values():
             launch.arguments = ()

@@ -42,6 +42,7 @@ class KernelRun:
     partition: np.ndarray  # PARTITION_COUNTERS, one a memory partition
     unknown: dict[str, int] = field(default_factory=dict)  # opcode -> warp instructions
     complete: bool = True
+    forced: int = 0  # times that lanes went on without others that could not come
 
     @property
     def title(self) -> str:

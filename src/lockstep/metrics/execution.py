@@ -112,6 +112,13 @@ INSTRUCTIONS = (
         lambda k: sum(k.kernel.unknown.values()),
         kernel=True,
     ),
+    Metric(
+        "sim__forced_convergence.sum",
+        "times",
+        "Times that lanes went on without others that they waited for, which could not come.",
+        lambda k: k.kernel.forced,
+        kernel=True,
+    ),
 )
 
 OCCUPANCY = (

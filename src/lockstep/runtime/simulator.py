@@ -19,6 +19,12 @@ class KernelCount:
     code: str = ""  # what was executed, such as "PTX"
     launches: int = 0
     timed: list[Launch] = field(default_factory=list)
+    forced_untimed: int = 0
+
+    @property
+    def forced(self) -> int:
+        """Times that lanes went on without others that they waited for, which could not come."""
+        return self.forced_untimed + sum(launch.forced for launch in self.timed)
 
     @property
     def runs(self) -> list[KernelRun]:
@@ -86,7 +92,9 @@ class Simulator:
         launch = self.device.launch(entry.kernel, geometry, parameters, stream, (), timed=timed)
         if timed:
             count.timed.append(launch)
-        elif count.cycles:
+            return
+        count.forced_untimed += launch.forced
+        if count.cycles:
             self.untimed_cycles += count.cycles[-1]
 
     def moment(self, stream: Stream) -> Moment:

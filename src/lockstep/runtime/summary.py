@@ -36,6 +36,7 @@ def document(simulator: Simulator) -> dict:
                 "title": demangled(name),
                 "launches": count.launches,
                 "code": count.code,
+                "forced": count.forced,
             }
             for name, count in simulator.kernels.items()
         ],

@@ -13,7 +13,7 @@ from lockstep.frontend.exec.faults import describe_problem
 from lockstep.frontend.exec.journal import Collector, journal
 from lockstep.frontend.exec.launch import Executor
 from lockstep.frontend.exec.profile import Profile
-from lockstep.frontend.exec.resident import Geometry
+from lockstep.frontend.exec.resident import Geometry, Resident
 from lockstep.frontend.exec.schedule import Stop
 from lockstep.frontend.exec.step import COLLECT, NONE, PROGRESS, Door, Steps, answer, enter
 from lockstep.frontend.exec.stream import Expansion, tables
@@ -38,7 +38,7 @@ class AtIssue:
     def __init__(
         self,
         executor: Executor,
-        launch: tuple[Geometry, np.ndarray, Profile | None],
+        launch: tuple[Geometry, np.ndarray, Profile | None, Callable[[Resident], None]],
         exchange: Exchange,
         kilohertz: int,
         fail: Callable[[LockstepError], None],

@@ -17,6 +17,7 @@ from lockstep.frontend.exec.machine import (
     ALL_BARRIERS,
     BARRIERS,
     CLUSTER,
+    COURTESIES,
     WARPGROUP,
     WARPGROUP_WARPS,
 )
@@ -193,6 +194,7 @@ def release_cta(x, place, number):
             if x.group_state[w, g] == AT_BARRIER + number:
                 x.group_state[w, g] = READY
                 warp.waiting = 0
+                warp.courtesies = COURTESIES
                 if reduces:
                     deliver(x, w, x.group_lanes[w, g], result)
 

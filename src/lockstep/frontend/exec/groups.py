@@ -4,13 +4,13 @@ The group at the smallest block runs first, so that lanes meet again where paths
 """
 
 from lockstep._jit import inline
-from lockstep.frontend.exec.program import EXITED, MAY_LEAVE
-from lockstep.frontend.exec.state import LANES
+from lockstep.frontend.exec.program import EXITED
 
 READY = 0
-GOES_ON = 1  # at a warp-wide operation, without lanes that it names but that cannot come
-AT_MEMBERS = 2  # a warp-wide operation waits for lanes that it names
-AT_BARRIER = 3  # plus the barrier's number
+TOGETHER = 1  # has been found converged: runs next, before others can join it
+GOES_ON = 2  # at a warp-wide operation, for whose members it has waited
+AT_MEMBERS = 3  # a warp-wide operation waits for lanes that it names
+AT_BARRIER = 4  # plus the barrier's number
 
 
 @inline
@@ -46,60 +46,23 @@ def remove_group(x, w, g):
 
 
 @inline
-def choose(x, w):
-    """The group that runs next, or -1 if none can.
-
-    If all lanes of the warp wait for members, the first of them go on without.
-    """
-    warp = x.warps[w]
-    if warp.turns_left == 0:
-        warp.turn = -1
-    first, later, blocked = -1, -1, 0
-    for g in range(warp.groups):
-        if x.group_state[w, g] <= GOES_ON:
-            if first < 0:
-                first = g
-            if later < 0 and x.group_block[w, g] > warp.turn:
-                later = g
-        blocked += x.group_state[w, g] >= AT_BARRIER
-    if later >= 0:
-        return later
-    if first < 0 and blocked == 0 and warp.groups > 0:
-        x.group_state[w, 0] = GOES_ON
-        return 0
-    return first
-
-
-@inline
-def leave_convergence(x, w):
-    """Whether lanes waited where paths join for lanes that spin: they wait for them no longer."""
-    found = False
-    for g in range(x.warps[w].groups):
-        joins = x.blocks[x.group_block[w, g]].converges == MAY_LEAVE
-        if joins and x.group_state[w, g] == AT_MEMBERS:
-            x.group_state[w, g] = GOES_ON
-            found = True
-    return found
-
-
-@inline
-def go_on_without_members(x, w):
-    """Whether lanes of a warp waited for members, which now they do no longer."""
-    found = False
-    for g in range(x.warps[w].groups):
-        if x.group_state[w, g] == AT_MEMBERS:
-            x.group_state[w, g] = GOES_ON
-            found = True
-    return found
-
-
-@inline
 def ready_groups(x, w):
     """How many groups of a warp wait for nothing."""
     count = 0
     for g in range(x.warps[w].groups):
         count += x.group_state[w, g] <= GOES_ON
     return count
+
+
+@inline
+def take_from_group(x, w, block, state, lanes):
+    """Take lanes out of the group that waits at a block in a state."""
+    for g in range(x.warps[w].groups):
+        if x.group_block[w, g] == block and x.group_state[w, g] == state:
+            x.group_lanes[w, g] &= ~lanes
+            if x.group_lanes[w, g] == 0:
+                remove_group(x, w, g)
+            return
 
 
 @inline
@@ -119,33 +82,3 @@ def retire(x, w, lanes):
     for g in range(warp.groups):
         if x.group_state[w, g] == AT_MEMBERS:
             x.group_state[w, g] = READY
-
-
-@inline
-def members(x, w, b, lane):
-    """The member mask that the block's first instruction names in a lane."""
-    if b.members_slot < 0:
-        return b.members
-    byte = w * x.running[0].register_bytes + b.members_slot + lane * 4
-    return x.registers[byte // 8] >> (byte % 8 * 8) & 0xFFFFFFFF
-
-
-@inline
-def gather(x, w, at, b, lanes):
-    """Lanes reach a warp-wide operation: those of them, and of who waits there, that may go on.
-
-    Each lane waits until all living lanes that it names are here; the others of them stay.
-    """
-    for g in range(x.warps[w].groups):
-        if x.group_block[w, g] == at and x.group_state[w, g] == AT_MEMBERS:
-            lanes |= x.group_lanes[w, g]
-            remove_group(x, w, g)
-            break
-    absent = x.warps[w].alive & ~lanes
-    complete = 0
-    for lane in range(LANES):
-        if lanes >> lane & 1 and not members(x, w, b, lane) & absent:
-            complete |= 1 << lane
-    if complete != lanes:
-        add_group(x, w, at, lanes & ~complete, AT_MEMBERS)
-    return complete

@@ -64,11 +64,16 @@ class Executor:
 
     @contextmanager
     def begin(
-        self, geometry: Geometry, parameters: np.ndarray, profile: Profile | None = None
+        self,
+        geometry: Geometry,
+        parameters: np.ndarray,
+        profile: Profile | None = None,
+        tell: Callable[[Resident], None] | None = None,
     ) -> Iterator[Resident]:
         """State for a launch, nobody else's meanwhile: launches of a kernel may overlap.
 
-        ``profile`` gets what was counted, if the program was translated for counting.
+        ``profile`` gets what was counted, if the program was translated for counting. ``tell`` is
+        called when the launch has ended, however.
         """
         idle = self._idle.setdefault(geometry.shape, [])
         resident = idle.pop() if idle else self._build(geometry)
@@ -83,9 +88,15 @@ class Executor:
             error.add_note(f"kernel {self.program.name} ran: {hottest_places(resident)}")
             raise
         finally:
-            services.nanoseconds += resident.executed
+            services.nanoseconds += resident.nanoseconds
             if self._findings is not None:
                 self._findings.take(resident)
+            if resident.forced:
+                services.remarks.on_forced(self.program, resident.forced_at)
+            if self.program.clock_reads:
+                services.remarks.on_clocks(self.program, resident.machine.times)
+            if tell is not None:
+                tell(resident)
             if profile is not None:
                 profile.take(resident.machine.times, resident.machine.lanes, resident.counters)
             idle.append(resident)
@@ -119,14 +130,22 @@ class Executor:
                 return stop
 
     def run(
-        self, geometry: Geometry, parameters: np.ndarray, profile: Profile | None = None
+        self,
+        geometry: Geometry,
+        parameters: np.ndarray,
+        profile: Profile | None = None,
+        tell: Callable[[Resident], None] | None = None,
     ) -> None:
         """Run a launch to its end."""
-        with self.begin(geometry, parameters, profile) as resident:
+        with self.begin(geometry, parameters, profile, tell) as resident:
             self._advance(resident)
 
     def ctas(
-        self, geometry: Geometry, parameters: np.ndarray, profile: Profile | None = None
+        self,
+        geometry: Geometry,
+        parameters: np.ndarray,
+        profile: Profile | None = None,
+        tell: Callable[[Resident], None] | None = None,
     ) -> Iterator[Cta]:
         """Run a launch CTA by CTA and yield what the timing model reads of each, in grid order.
 
@@ -135,7 +154,7 @@ class Executor:
         """
         ended: dict[int, Cta] = {}
         wanted = 0
-        with self.begin(geometry, parameters, profile) as resident:
+        with self.begin(geometry, parameters, profile, tell) as resident:
             for number, cta in self._ended(resident):
                 ended[number if geometry.cluster_ctas == 1 else geometry.turn(cta.index)] = cta
                 while wanted in ended:

@@ -13,6 +13,10 @@ WARPGROUP = CLUSTER + 1  # that of a CTA's first four warps; the next four have 
 WARPGROUP_WARPS = 4
 ALL_BARRIERS = WARPGROUP + MOST_THREADS // LANES // WARPGROUP_WARPS
 
+COURTESIES = 8  # times between two barriers that a warp gives way before it overtakes others
+PATIENT = 1 << 6  # times that lanes which spin are believed to get somewhere
+MOST_LEFT = 16  # notes of a warp about lanes that left a region
+
 BARRIER_STATE = np.dtype(
     [
         ("arrived", "i8"),  # threads that arrived without waiting
@@ -37,6 +41,8 @@ RUNNING = np.dtype(
         ("entry", "i8"),
         ("threads", "i8"),  # in a CTA
         ("executed", "i8"),  # warp instructions of the whole launch
+        ("forced", "i8"),  # times that lanes went on without those whom they waited for
+        ("forced_at", "i8"),  # static index of where they first did
         ("ended", "i8"),  # CTAs whose streams are complete and not yet taken
         # Addresses of row 0, or place 0, of what the records of warps and CTAs point to.
         ("launch_address", "i8"),
@@ -80,6 +86,8 @@ class Machine(Context):
     group_block: np.ndarray  # int64 [places * warps, LANES], ascending
     group_lanes: np.ndarray  # int64, mask of each group
     group_state: np.ndarray  # int64: see groups.py
+    left_of: np.ndarray  # int64 [places * warps, MOST_LEFT]: a region, as the mask of its lanes
+    left_by: np.ndarray  # those of them that have left it
     barriers: np.ndarray  # BARRIER_STATE [places, ALL_BARRIERS]
     blocks: np.ndarray  # BLOCK
     functions: np.ndarray  # int64 address of each block

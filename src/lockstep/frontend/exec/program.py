@@ -22,6 +22,18 @@ class Ending(IntEnum):
     ARRIVE = 5  # count as arrived at the barrier, then `taken`
     HOST = 6  # leave to Python for a service, then `taken`
     TRAP = 7  # end the launch
+    BREAK = 8  # leave the region of a convergence barrier; all lanes go to `next`
+    SLEEP = 9  # let their warp sleep; all lanes go to `next`
+
+
+class Meeting(IntEnum):
+    """For whom lanes wait before a block: for lanes that its first instruction names."""
+
+    NOBODY = 0
+    OPERATION = 1  # that come to the same operation
+    PATHS = 2  # where paths join: of those who began together; not for lanes that spin
+    ANYWHERE = 3  # that come to a plain synchronisation, this one or another
+    ALONE = 4  # as OPERATION, and those who named others execute the block apart
 
 
 class Recording(IntFlag):
@@ -56,8 +68,8 @@ def checks_in(recording: Recording) -> Check:
 
 EXITED = -1  # as a target: the lanes end
 NOWHERE = -2  # an indirect branch or call to what is no target
+SURELY = 2  # spins: it looks at the time, or sleeps
 TOO_DEEP = -3  # a call for which the stack has no room
-MAY_LEAVE = 2
 WORD_GRANULE = 2
 
 BLOCK = np.dtype(
@@ -67,15 +79,18 @@ BLOCK = np.dtype(
         ("ending", "i8"),  # Ending
         ("taken", "i8"),
         ("next", "i8"),
-        ("spins", "i8"),  # 1 = ends a turn of a loop that waits for what others may write
-        ("converges", "i8"),  # 1 = starts with a warp-wide operation that names its members, ...
-        # ... MAY_LEAVE = paths join there, but nobody waits for lanes that spin
+        ("spins", "i8"),  # 1 = ends a turn of a loop that waits for what others may write; SURELY
+        ("meeting", "i8"),  # Meeting
+        ("parts", "i8"),  # 1 = even the whole warp may be of lanes that wait for others: see waits
         ("members", "i8"),  # the member mask, if it is a constant
         ("members_slot", "i8"),  # else the byte offset of the register that holds it; -1 = none
+        ("breaks_slot", "i8"),  # byte offset of the barrier register that lanes leave
+        ("together", "i8"),  # 1 = lanes that were found converged go on at once, before others join
         ("barrier", "i8"),  # its number; -1 = each lane's number and count are in its scratch words
         ("threads", "i8"),  # that the barrier expects; 0 = all of the CTA
         ("reduces", "i8"),  # 1 = a predicate is reduced over the barrier
         ("service", "i8"),  # which one a host call asks for
+        ("overtakes", "i8"),  # 1 = begins with a write before which a warp lets others read
         ("stream_words", "i8"),  # what one execution appends to the stream
         ("guard_slot", "i8"),  # byte offset of its first instruction's guard; -1 = none
         ("guard_negated", "i8"),
@@ -134,6 +149,8 @@ class Program:
     frame_bytes: int = 0  # largest frame of recursive functions on a thread's stack
     guarded: np.ndarray | None = None  # bool, of each static instruction; None = nothing counts
     targets: np.ndarray | None = None  # int64, block of each static index; for machine code
+    recording: Recording = Recording.NOTHING
+    clock_reads: list[int] = field(default_factory=list)  # static indices, of those that matter
     clustered: bool = False  # shared addresses tell the CTAs of a cluster apart: state.TAG_SHIFT
     granule: int = WORD_GRANULE  # log2 of the bytes of shared memory that are told apart in races
     objects: bytes = b""

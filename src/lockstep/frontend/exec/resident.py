@@ -13,11 +13,12 @@ from lockstep.frontend.exec.machine import (
     BARRIER_STATE,
     ENDED,
     MOST_ENDED,
+    MOST_LEFT,
     RUNNING,
     Machine,
 )
 from lockstep.frontend.exec.memory import DeviceMemory
-from lockstep.frontend.exec.program import Program
+from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.state import (
     COUNTER,
     CTA,
@@ -171,6 +172,8 @@ class Resident:
             ctas=(CTA, places),
             ended=(ENDED, MOST_ENDED),
             warps=(WARP, places * self.geometry.warps),
+            left_of=(np.int64, places * self.geometry.warps, MOST_LEFT),
+            left_by=(np.int64, places * self.geometry.warps, MOST_LEFT),
             barriers=(BARRIER_STATE, places, ALL_BARRIERS),
             times=(np.int64, n),
             lanes=(np.int64, n),
@@ -267,7 +270,7 @@ class Resident:
         launch["grid_id"], launch["nanoseconds"], launch["clock"] = number, now, 0
         launch["workspace"] = geometry.workspace
         running["place"] = running["next_cta"] = running["executed"] = 0
-        running["ended"] = 0
+        running["ended"] = running["forced"] = 0
         running["places"], running["most_places"] = geometry.cluster_ctas, geometry.places
         running["ctas"], running["recording"] = geometry.ctas, self._recording
         machine.ctas.linear[: geometry.cluster_ctas] = -1
@@ -302,6 +305,23 @@ class Resident:
     def executed(self) -> int:
         """Warp instructions of the launch so far."""
         return int(self._running["executed"])
+
+    @property
+    def nanoseconds(self) -> int:
+        """Time of the launch so far, an instruction a nanosecond; at issue without sleeps."""
+        if Recording.AT_ISSUE in self.program.recording:
+            return self.executed
+        return int(self._launch["clock"])
+
+    @property
+    def forced(self) -> int:
+        """Times that lanes of the launch went on without those whom they waited for."""
+        return int(self._running["forced"])
+
+    @property
+    def forced_at(self) -> int:
+        """Static index of where they first did."""
+        return int(self._running["forced_at"])
 
     def host_address(self, w: int, lane: int, address: int) -> tuple[int, int] | None:
         """Where a generic address of a thread is in this process, and how many bytes follow it.

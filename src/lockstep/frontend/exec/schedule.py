@@ -11,16 +11,20 @@ from enum import IntEnum
 from lockstep._jit import call_native, inline, jit, popcount
 from lockstep.frontend.exec.access import Fault
 from lockstep.frontend.exec.barriers import arrive, first_of_cluster, open_barriers
+from lockstep.frontend.exec.convergence import (
+    choose,
+    gather,
+    go_on_without_members,
+    leave_convergence,
+    leave_region,
+)
 from lockstep.frontend.exec.groups import (
     AT_BARRIER,
     GOES_ON,
     READY,
+    TOGETHER,
     add_group,
-    choose,
     depart,
-    gather,
-    go_on_without_members,
-    leave_convergence,
     ready_groups,
     remove_group,
     retire,
@@ -34,6 +38,7 @@ POLLS = 16  # turns of a polling loop before others get a turn
 PATIENCE = 1 << 16  # turns of any loop, while other lanes of the warp wait
 TURN = 256  # blocks that the others then get
 WARP_TURN = 1 << 15  # instructions of one warp before the next one runs
+FOR_EVER = 1 << 62  # a clock
 CTA_TURN = 1 << 16  # of one CTA before the next one of its cluster runs: it may wait for that
 
 
@@ -50,19 +55,21 @@ class Stop(IntEnum):
     # The others never leave the scheduler.
     POLLING = 7  # all that is left waits for what others write
     CLUSTER = 8  # ... or for the other CTAs of the cluster
+    COURTESY = 9  # a warp lets others read what it will write
+    SLEEP = 10  # a warp sleeps
 
 
 @jit
 def run_warp(x, w, budget):
     """Run a warp until it ends, waits, polls in vain, or has executed ``budget`` instructions.
 
-    Returns ``Stop.DONE`` when it cannot go on by itself, ``POLLING`` or ``TIME`` when it could,
-    or what Python must see to.
+    Returns ``Stop.DONE`` when it cannot go on by itself, ``POLLING``, ``TIME``, ``COURTESY`` or
+    ``SLEEP`` when it could, or what Python must see to.
     """
     warp = x.warps[w]
     cta = x.ctas[w // x.launch[0].warps]
     address = x.running[0].warps_address + w * x.warps.itemsize
-    in_vain = 0
+    gave_way = True  # it did so at the end of its last turn
     while True:
         g = choose(x, w)
         if g < 0:
@@ -71,7 +78,12 @@ def run_warp(x, w, budget):
         remove_group(x, w, g)
         while True:
             b = x.blocks[at]
-            if b.converges and warp.groups > 0 and state != GOES_ON:
+            if b.overtakes and warp.courtesies > 0 and not gave_way:
+                warp.courtesies -= 1
+                add_group(x, w, at, lanes, state)
+                return Stop.COURTESY
+            gave_way = False
+            if b.meeting and state != GOES_ON and waits(warp, b):
                 lanes = gather(x, w, at, b, lanes)
                 if lanes == 0:
                     break
@@ -88,6 +100,11 @@ def run_warp(x, w, budget):
                 taken = result & lanes
                 if b.ending == Ending.BRANCH and taken == lanes:
                     after = b.taken
+                elif b.ending == Ending.BREAK:
+                    leave_region(x, w, b.breaks_slot, taken)
+                elif b.ending == Ending.SLEEP:
+                    if taken and warp.sleep:
+                        return fall_asleep(x, w, after, lanes)
                 elif taken:
                     if taken != lanes:
                         depart(x, w, b.next, lanes & ~taken)
@@ -100,18 +117,38 @@ def run_warp(x, w, budget):
                 break
             if after <= at and give_way(warp, b):
                 add_group(x, w, after, lanes, READY)
-                in_vain += 1
-                if in_vain >= ready_groups(x, w):
-                    if not b.spins or not leave_convergence(x, w):
+                warp.in_vain += 1
+                if warp.in_vain >= ready_groups(x, w):
+                    warp.in_vain = 0
+                    if not b.spins or not leave_convergence(x, w, b, after):
                         return Stop.POLLING
-                    in_vain = 0
                 warp.turn, warp.turns_left = after, TURN
                 break
             if warp.groups > 0:
                 warp.turns_left -= warp.turns_left > 0
-                add_group(x, w, after, lanes, READY)
+                add_group(x, w, after, lanes, TOGETHER if b.together else READY)
                 break
             at, state = after, READY
+
+
+@inline
+def fall_asleep(x, w, after, lanes):
+    """A warp sleeps as long as its lanes say; other groups of it run first then."""
+    warp = x.warps[w]
+    add_group(x, w, after, lanes, READY)
+    warp.wakes = x.launch[0].clock + warp.sleep
+    warp.turn, warp.turns_left = after, TURN
+    return Stop.SLEEP
+
+
+@inline
+def waits(warp, b):
+    """Whether lanes that come where lanes meet may have to wait for others.
+
+    All living lanes of a warp need not: unless they go on apart, or some of them are in another
+    call of the same function, from which they will come here again.
+    """
+    return warp.groups > 0 or b.parts
 
 
 @inline
@@ -180,10 +217,10 @@ def fail(x, w, b, lanes, kind):
 def give_way(warp, b):
     """At the end of a loop's turn: whether lanes that may hold it up should run."""
     warp.spins += 1
-    warp.polls += b.spins
+    warp.polls += b.spins > 0
     if warp.polls >= POLLS or warp.spins >= PATIENCE:
         warp.polls = warp.spins = 0
-        return b.spins == 1 or warp.groups > 0
+        return b.spins > 0 or warp.groups > 0
     return False
 
 
@@ -198,11 +235,14 @@ def run_cta(x, place, budget):
     first, n = place * x.launch[0].warps, x.launch[0].warps
     end = running.executed + budget
     while True:
-        ran = polling = False
+        ran = polling = courteous = False
+        wakes = FOR_EVER
         cta.alive = 0
         for w in range(first, first + n):
             warp = x.warps[w]
-            if warp.groups and not warp.waiting:
+            if warp.groups and warp.wakes > x.launch[0].clock:
+                wakes = min(wakes, warp.wakes)
+            elif warp.groups and not warp.waiting:
                 running.warp = w
                 ran = True
                 stop = run_warp(x, w, WARP_TURN)
@@ -210,12 +250,19 @@ def run_cta(x, place, budget):
                     polling = True
                 elif stop == Stop.DONE:
                     warp.waiting = warp.groups > 0
+                elif stop == Stop.COURTESY:
+                    courteous = True
+                elif stop == Stop.SLEEP:
+                    wakes = min(wakes, warp.wakes)
                 elif stop != Stop.TIME:
                     return stop
             cta.alive += warp.groups > 0
         if cta.alive == 0:
             return Stop.DONE
         opened = cta.barriers != 0 and open_barriers(x, place)
+        if not opened and not ran and wakes < FOR_EVER:
+            x.launch[0].clock = max(x.launch[0].clock, wakes)
+            return Stop.POLLING
         if not opened and not ran:
             if waits_for_cluster(x, place):
                 return Stop.CLUSTER
@@ -223,7 +270,7 @@ def run_cta(x, place, budget):
                 return Stop.DEADLOCK
         if polling and not opened:
             return Stop.POLLING
-        if running.executed >= end:
+        if running.executed >= end or (courteous and x.launch[0].cluster_ctas > 1):
             return Stop.TIME
 
 

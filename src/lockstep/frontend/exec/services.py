@@ -8,6 +8,7 @@ import numpy as np
 from lockstep.frontend.exec.faults import place_of, thread_error
 from lockstep.frontend.exec.memory import DeviceMemory, DeviceMemoryError
 from lockstep.frontend.exec.printing import Arguments, render
+from lockstep.frontend.exec.remarks import Remarks
 from lockstep.frontend.exec.resident import Resident
 from lockstep.frontend.exec.state import LANES, RESULT_WORD, RETURN_WORD
 from lockstep.isa.sass.encoding.instruction import BYTES
@@ -26,6 +27,7 @@ class Services:
     def __init__(self, memory: DeviceMemory, heap_bytes: int = HEAP_BYTES):
         self.memory, self.heap_bytes = memory, heap_bytes
         self.launches = self.nanoseconds = 0
+        self.remarks = Remarks()
         self._heap: dict[int, int] = {}  # address -> bytes
         self._heap_used = 0
 

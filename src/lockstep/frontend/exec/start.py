@@ -3,6 +3,7 @@
 from lockstep._jit import inline
 from lockstep.frontend.exec.checks.clocks import begin_clocks, looks_for_races
 from lockstep.frontend.exec.groups import READY, add_group
+from lockstep.frontend.exec.machine import COURTESIES, PATIENT
 from lockstep.frontend.exec.state import LANES, SCRATCH_WORDS, SHARED_WINDOW
 
 
@@ -79,7 +80,9 @@ def start_warp(x, place, index):
     warp.scratch = running.scratch_address + w * 8 * SCRATCH_WORDS
     threads = min(running.threads - index * LANES, LANES)
     warp.alive = (1 << threads) - 1
-    warp.groups, warp.waiting, warp.clustered = 0, 0, 0
+    warp.groups, warp.waiting, warp.clustered, warp.left = 0, 0, 0, 0
+    warp.courtesies, warp.state, warp.patience = COURTESIES, 0, PATIENT
+    warp.sleep = warp.wakes = 0
     warp.spins, warp.polls, warp.turns_left, warp.in_vain = 0, 0, 0, 0
     first = w * running.register_bytes // 8
     for word in range(first, first + running.cleared_bytes // 8):

@@ -49,7 +49,7 @@ LAUNCH = np.dtype(
         ("local_bytes", "i8"),  # of one thread
         ("warps", "i8"),  # in a CTA
         ("sms", "i8"),
-        ("clock", "i8"),  # counts executed blocks; the model's cycle in at-issue mode
+        ("clock", "i8"),  # instructions, and sleep of all; the model's cycle in at-issue mode
         ("nanoseconds", "i8"),  # global timer
         ("workspace", "i8"),  # of a cooperative launch: see Geometry
         # Of launches that are checked, else 0: see checks.
@@ -106,13 +106,19 @@ WARP = np.dtype(
         ("host_call", "i8"),  # which service a host-call block asks for, ...
         ("host_lanes", "i8"),  # ... for which lanes, ...
         ("host_instruction", "i8"),  # ... and the static index of the call
+        ("sleep", "i8"),  # nanoseconds that it is to sleep
+        ("wakes", "i8"),  # clock until which it sleeps
         ("spins", "i8"),  # turns of any loop since the last one that gave way
         ("polls", "i8"),  # those of loops that may wait for others
+        ("state", "i8"),  # hash of its registers when its lanes looped in vain, ...
+        ("patience", "i8"),  # ... and how often they may do so yet
         ("turn", "i8"),  # block from which the next group is chosen, while others get a turn
         ("turns_left", "i8"),
         ("groups", "i8"),  # how many groups of lanes wait at different blocks
+        ("courtesies", "i8"),  # times until the next barrier that it lets others read first
+        ("left", "i8"),  # notes about lanes that left a region where paths join
         ("waiting", "i8"),  # 1 = all its groups are parked at barriers
-        ("in_vain", "i8"),  # executed at issue: groups that gave way one after the other
+        ("in_vain", "i8"),  # groups that gave way one after the other
         # Where races are looked for: see checks/clocks.py.
         ("stamp", "i8"),  # its clock and number, as records of accesses have them
         ("settled", "i8"),  # smaller records of its CTA are ordered before what it does now

@@ -8,12 +8,17 @@ import numpy as np
 
 from lockstep._jit import Context, call_native, inline, jit, popcount
 from lockstep.frontend.exec.barriers import first_of_cluster, open_barriers
-from lockstep.frontend.exec.groups import (
-    GOES_ON,
+from lockstep.frontend.exec.convergence import (
     choose,
-    depart,
     gather,
     leave_convergence,
+    leave_region,
+)
+from lockstep.frontend.exec.groups import (
+    GOES_ON,
+    TOGETHER,
+    add_group,
+    depart,
     ready_groups,
     remove_group,
 )
@@ -27,6 +32,7 @@ from lockstep.frontend.exec.schedule import (
     give_way,
     is_free,
     resolve_cluster,
+    waits,
 )
 from lockstep.frontend.exec.start import start_cta
 from lockstep.frontend.exec.state import FAULTED
@@ -131,7 +137,7 @@ def look(x, w):
         at, lanes, state = m.group_block[w, g], m.group_lanes[w, g], m.group_state[w, g]
         remove_group(m, w, g)
         b = m.blocks[at]
-        if b.converges and warp.groups > 0 and state != GOES_ON:
+        if b.meeting and state != GOES_ON and waits(warp, b):
             lanes = gather(m, w, at, b, lanes)
             if lanes == 0:
                 continue
@@ -259,14 +265,19 @@ def leave(m, w, at, lanes, taken):
     after = b.next
     if b.ending == Ending.BRANCH and taken == lanes:
         after = b.taken
-    elif b.ending != Ending.JUMP and taken:
+    elif b.ending == Ending.BREAK:
+        leave_region(m, w, b.breaks_slot, taken)
+    elif b.ending != Ending.JUMP and b.ending != Ending.SLEEP and taken:
         if taken != lanes:
             depart(m, w, b.next, lanes & ~taken)
         return finish(m, w, b, taken)
     in_vain = EXITED < after <= at and give_way(warp, b)
     if not in_vain and after != EXITED and warp.groups > 0:
         warp.turns_left -= warp.turns_left > 0
-    depart(m, w, after, lanes)
+    if b.together:
+        add_group(m, w, after, lanes, TOGETHER)
+    else:
+        depart(m, w, after, lanes)
     if in_vain:
         let_others_run(m, w, b, after)
     return Stop.DONE
@@ -280,7 +291,7 @@ def let_others_run(m, w, b, at):
     if warp.in_vain >= ready_groups(m, w):
         warp.in_vain = 0
         if b.spins:
-            leave_convergence(m, w)
+            leave_convergence(m, w, b, at)
     if ready_groups(m, w) > 1:
         warp.turn, warp.turns_left = at, TURN
 

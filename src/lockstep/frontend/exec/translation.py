@@ -165,7 +165,7 @@ class Translation(ABC):
         records = np.zeros(len(self.blocks), BLOCK)
         for block, lift, record in zip(self.blocks, lifts, records, strict=True):
             self._close(block, lift)
-            record["members_slot"] = record["guard_slot"] = -1
+            record["members_slot"] = record["guard_slot"] = record["breaks_slot"] = -1
             record["stream_words"] = lift.stream.words if lift.stream is not None else 0
             self.describe(block, lift, record)
         facts = self.facts()
@@ -176,6 +176,7 @@ class Translation(ABC):
             objects=native.assemble(str(_with_separate_loads(module))),
             guarded=self._guarded(len(facts["code"])),
             granule=granule,
+            recording=self.recording,
             **facts,
         )
 

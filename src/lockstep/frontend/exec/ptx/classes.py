@@ -146,6 +146,8 @@ def space_of(i: Instruction, kind: OpClass) -> Space:
 
 def width_of(i: Instruction, kind: OpClass) -> int:
     """Bytes that a thread accesses; 0 for none."""
+    if kind == OpClass.SLEEP:  # a time that a register holds is kept as an address is
+        return 0 if isinstance(i.operands[0], Immediate) else 4
     if kind not in _ACCESSES or kind == OpClass.MOVE:
         return 0
     if kind == OpClass.ASYNC_COPY:
@@ -175,10 +177,10 @@ def policy_of(i: Instruction) -> int:
 
 
 def immediate_of(i: Instruction) -> int:
-    """Barrier number or groups that a wait leaves open; 0 if not constant."""
+    """Barrier number, groups that a wait leaves open, nanoseconds; 0 if not constant."""
     if i.opcode in ("bar", "barrier"):
         return _constant(numbers(i)[:1])
-    return _constant(i.operands[:1]) if i.opcode in ("cp", "wgmma") else 0
+    return _constant(i.operands[:1]) if i.opcode in ("cp", "nanosleep", "wgmma") else 0
 
 
 def threads_of(i: Instruction) -> int:

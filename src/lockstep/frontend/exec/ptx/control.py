@@ -1,10 +1,11 @@
 """Branches and ends of threads: the block graph knows where they go; here is what they compute."""
 
+from lockstep.frontend.exec.lanes import sleep as lanes
 from lockstep.frontend.exec.lanes.types import I64, Value
 from lockstep.frontend.exec.program import NOWHERE
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.opcodes import opcode
-from lockstep.isa.ptx.syntax import Instruction
+from lockstep.isa.ptx.syntax import Immediate, Instruction
 
 
 @opcode("bra[.uni]", "exit", "trap", "brkpt", destinations=0)
@@ -24,8 +25,15 @@ def branch_indexed(lift: Lift, i: Instruction) -> None:
     b.ir.store(targets.ir, b.scratch(), align=64)
 
 
+@opcode("nanosleep.u32", destinations=0)
+def sleep(lift: Lift, i: Instruction) -> None:
+    """The warp sleeps for the time that it names; a stream keeps one that a register holds."""
+    time = lanes.sleep(lift.b, lift.read(i.operands[0], "u32"))
+    if lift.stream is not None and not isinstance(i.operands[0], Immediate):
+        lift.stream.addresses(lift.number, time)
+
+
 @opcode(
-    "nanosleep.u32",
     "pmevent[.mask]",
     "griddepcontrol.{launch_dependents,wait}",
     "setmaxnreg.{inc,dec}.sync.aligned.u32",

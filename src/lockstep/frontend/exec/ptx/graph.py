@@ -29,6 +29,7 @@ _ENDINGS = {
     "barrier": Ending.BARRIER,
     "trap": Ending.TRAP,
     "brkpt": Ending.TRAP,
+    "nanosleep": Ending.SLEEP,
 }
 EVERYONE = Immediate(0xFFFFFFFF)  # as members of a warp-wide operation
 _FINAL = ("bra", "brx", "ret", "exit", "trap", "brkpt")  # nothing follows them
@@ -54,6 +55,7 @@ class Block:
     resumes: Instruction | None = None
     number: int = -1
     spins: bool = False
+    overtakes: bool = False  # warps give way before it
     reads: set[str] = field(default_factory=set)  # before any write in the block
     writes: set[str] = field(default_factory=set)
     live_in: set[str] = field(default_factory=set)
@@ -173,6 +175,8 @@ def _connect(module: Module, block: Block, at: dict[int, Block]) -> None:
     if ending is None:
         return
     block.ending = ending
+    if ending == Ending.SLEEP:
+        return
     if last.guard is None:
         block.next = None
     targets = [at[label] for label in labels_of(module, function, last)]

@@ -8,7 +8,14 @@ import numpy as np
 
 from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
-from lockstep.frontend.exec.program import EXITED, Ending, Origin, Program, Recording
+from lockstep.frontend.exec.program import (
+    EXITED,
+    Ending,
+    Meeting,
+    Origin,
+    Program,
+    Recording,
+)
 from lockstep.frontend.exec.ptx import (
     barrier,
     calls,
@@ -29,13 +36,15 @@ from lockstep.frontend.exec.ptx.layout import STACK_ALIGNMENT, Layout
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.liveness import find_live, is_indirect
 from lockstep.frontend.exec.ptx.loops import find_waiting_loops
+from lockstep.frontend.exec.ptx.overtaking import has_barrier, overtaking_in
 from lockstep.frontend.exec.ptx.spelling import respell
 from lockstep.frontend.exec.ptx.stack import frees_on_return
 from lockstep.frontend.exec.ptx.statics import StaticCode
-from lockstep.frontend.exec.ptx.steps import steps_of
+from lockstep.frontend.exec.ptx.steps import clock_reads, steps_of
 from lockstep.frontend.exec.ptx.vectors import split_vectors
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.ptx.syntax import (
+    Function,
     Instruction,
     Module,
     Negated,
@@ -62,9 +71,9 @@ class Translation(translation.Translation):
         self.layout = Layout(self.calls)
         self.functions = self.calls.functions[::-1]  # the entry's instructions come first
         self.blocks: list[Block] = []
+        gives_way = Recording.AT_ISSUE not in recording and has_barrier(self.functions)
         for function in self.calls.functions:
-            steps = steps_of(function) if Recording.AT_ISSUE in recording else ()
-            blocks = blocks_of(module, function, steps)
+            blocks = self._blocks(function, gives_way)
             find_waiting_loops(module, self.calls, blocks)
             find_live(module, self.layout.passed[function.name], blocks)
             self.layout.entries[function.name] = len(self.blocks)
@@ -77,6 +86,19 @@ class Translation(translation.Translation):
             self.first[function.name] = count
             count += len(function.instructions)
         self.layout.assign_slots(self.blocks)
+
+    def _blocks(self, function: Function, gives_way: bool) -> list[Block]:
+        """The blocks of a function; ``gives_way``: with places where warps do so."""
+        if not gives_way:
+            steps = steps_of(function) if Recording.AT_ISSUE in self.recording else ()
+            return blocks_of(self.module, function, steps)
+        blocks = blocks_of(self.module, function)
+        places = overtaking_in(blocks)
+        if not places <= {b.first for b in blocks}:
+            blocks = blocks_of(self.module, function, places)
+        for block in blocks:
+            block.overtakes = block.resumes is None and block.first in places
+        return blocks
 
     def open(self, block: Block, builder: LaneBuilder) -> Lift:
         """The lift of a block."""
@@ -126,6 +148,7 @@ class Translation(translation.Translation):
             "origins": [_origin(f.name, i) for f in self.functions for i in f.instructions],
             "registers": static.registers,
             "clustered": layout.clustered,
+            "clock_reads": clock_reads(self.functions),
             "frame_bytes": max(layout.deepest, STACK_ALIGNMENT * layout.allocates),
         }
 
@@ -139,22 +162,29 @@ class Translation(translation.Translation):
         record["first"] = self.first[block.function.name] + block.first
         record["count"] = block.end - block.first
         record["ending"], record["taken"], record["next"] = self._targets(block)
-        record["spins"] = block.spins
+        record["spins"], record["overtakes"] = block.spins, block.overtakes
         if block.ending in (Ending.BARRIER, Ending.ARRIVE):
             barrier.describe(block.last, record)
         elif block.ending == Ending.HOST:
             record["service"] = service_of(block.last)
         if block.instructions:
-            self._describe_members(block.function.name, block.instructions[0], record)
+            self._describe_members(block, record)
             self._describe_guard(block.function.name, block.instructions[0].guard, record)
 
-    def _describe_members(self, function: str, head: Instruction, record: np.void) -> None:
+    def _describe_members(self, block: Block, record: np.void) -> None:
+        head = block.instructions[0]
         members = members_of(head, entry_of(self.module, head))
         if members is None or ending_of(head) is not None:
             return
-        record["converges"] = 1
+        exchanges = (
+            i.opcode not in ("bar", "barrier")
+            and members_of(i, entry_of(self.module, i)) is not None
+            for i in block.instructions
+        )
+        record["meeting"] = Meeting.OPERATION if any(exchanges) else Meeting.ANYWHERE
         if isinstance(members, Register):
-            record["members_slot"] = self.layout.slots[function, members.name]
+            record["members_slot"] = self.layout.slots[block.function.name, members.name]
+            record["parts"] = block.function.name in self.layout.frames
         else:
             record["members"] = members.value & 0xFFFFFFFF
 

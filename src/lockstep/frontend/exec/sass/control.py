@@ -2,20 +2,21 @@
 
 from llvmlite import ir
 
-from lockstep.frontend.exec.lanes.builder import POINTER, WORD
+from lockstep.frontend.exec.lanes import sleep as lanes
+from lockstep.frontend.exec.lanes.builder import HALF, MASK, POINTER, WORD
 from lockstep.frontend.exec.lanes.integer import resize, shift_left
 from lockstep.frontend.exec.lanes.types import I32, I64, PRED, Value
-from lockstep.frontend.exec.sass.graph import jumps_anywhere
+from lockstep.frontend.exec.sass.graph import asks_convergence, jumps_anywhere
 from lockstep.frontend.exec.sass.lift import Lift
 from lockstep.frontend.exec.sass.opcodes import opcode
 from lockstep.frontend.exec.state import LANES, RESULT_WORD, SHARED_WINDOW
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
-from lockstep.isa.sass.encoding.operand import Constant, Name, Operand, Register, Target
+from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operand, Register, Target
 
 
 @opcode(
     "NOP", "YIELD", "WARPSYNC", "BSYNC", "DEPBAR", "LDGDEPBAR", "CCTL", "CCTLL", "MEMBAR",
-    "ERRBAR", "CGAERRBAR", "FENCE", "NANOSLEEP", "PREEXIT", "ACQBULK", "ENDCOLLECTIVE", "EXIT",
+    "ERRBAR", "CGAERRBAR", "FENCE", "PREEXIT", "ACQBULK", "ENDCOLLECTIVE", "EXIT",
     "BPT", "UCGABAR_ARV", "UCGABAR_WAIT",
     modifiers="TRAP LE SC ALL VC CTA GPU SYS IVALL ALL.GPU ALL.CTA EXCLUSIVE COLLECTIVE NOINC "
     "SYNCS G KEEPREFCOUNT PREEMPTED IVALLP IVALLTD D C U VIEW ASYNC S T NOWARP E PF1 PF2 WARP",
@@ -31,15 +32,27 @@ def change_registers(lift: Lift, i: Instruction) -> None:
         lift.write_predicate(target, lift.b.constant(PRED, 1))
 
 
+@opcode("NANOSLEEP", modifiers="WARP SYNCS")
+def sleep(lift: Lift, i: Instruction) -> None:
+    """The warp sleeps for the time that it names; a stream keeps one that is no immediate.
+
+    With SYNCS it is woken by a barrier object: it only lets others run.
+    """
+    choose(lift, i)
+    woken, named = "SYNCS" in i.modifiers, i.operands[-1]
+    time = lanes.sleep(lift.b, lift.b.constant(I32, 0) if woken else lift.read(named))
+    if lift.stream is not None and not isinstance(named, Immediate) and not woken:
+        lift.stream.addresses(lift.number, time)
+
+
 @opcode("BRA", "JMP", modifiers="U ANY DIV CONV INC DEC")
 def branch(lift: Lift, i: Instruction) -> None:
     """A predicate operand chooses lanes as the guard does.
 
-    DIV jumps to code for warps that have not converged; they converge first, so nobody goes. With
-    ANY one of the lanes takes all along.
+    With ANY one of the lanes takes all along.
     """
-    if "DIV" in i.modifiers or "CONV" in i.modifiers:
-        lift.restrict(lift.b.constant(PRED, "CONV" in i.modifiers))
+    if asks_convergence(i):
+        branch_on_convergence(lift, i)
     elif jumps_anywhere(i):
         indirect(lift, i)
     else:
@@ -50,6 +63,24 @@ def branch(lift: Lift, i: Instruction) -> None:
         none = ir.Constant(chosen.type, 0)
         everyone = b.ir.select(b.ir.icmp_unsigned("!=", chosen, none), b.mask_bits, none)
         b.active = b.lanes_of(everyone)
+
+
+def branch_on_convergence(lift: Lift, i: Instruction) -> None:
+    """All lanes jump, with DIV if they are not those of a mask that live, with CONV if they are.
+
+    Lanes that guard and predicate keep out do not count as having come: so those are told whose
+    masks differ.
+    """
+    choose(lift, i)
+    b = lift.b
+    named = next((o for o in i.operands if isinstance(o, Register) and o.file == "UR"), None)
+    mask = b.ir.trunc(b.field("warp", "alive"), MASK)
+    if named is not None:
+        word = b.ir.extract_element(lift.read(named).ir, ir.Constant(HALF, 0))
+        mask = b.ir.and_(mask, word)
+    relation = "==" if "CONV" in i.modifiers else "!="
+    jumps = b.ir.icmp_unsigned(relation, b.bits_of(b.active), mask)
+    b.active = b.lanes_of(b.ir.select(jumps, b.mask_bits, ir.Constant(MASK, 0)))
 
 
 @opcode("CALL", modifiers="REL ABS NOINC")
@@ -96,13 +127,8 @@ def begin_convergence(lift: Lift, i: Instruction) -> None:
 
 @opcode("BREAK")
 def leave_convergence(lift: Lift, i: Instruction) -> None:
-    """Those who execute it are waited for no longer: in every lane's copy of the register."""
-    barrier = next(o for o in i.operands if isinstance(o, Register) and o.file == "B")
+    """The scheduler takes those who execute it out of every lane's copy of the register."""
     choose(lift, i)
-    b, name = lift.b, f"B{barrier.number}"
-    leaving = b.splat(b.bits_of(b.active), I32)
-    kept = b.ir.and_(lift.current(name, I32).ir, b.ir.not_(leaving.ir))
-    lift.assign_everywhere(name, Value(kept, I32))
 
 
 @opcode("BMOV.32", "BMOV.64", modifiers="CLEAR PQUAD")

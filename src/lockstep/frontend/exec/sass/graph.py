@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from lockstep.frontend.exec.program import SERVICES, Ending
+from lockstep.frontend.exec.program import SERVICES, Ending, Meeting
 from lockstep.frontend.exec.steps import bounds
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Register, Target
@@ -23,8 +23,10 @@ _ENDINGS = {
     "UCGABAR_ARV": Ending.ARRIVE,
     "UCGABAR_WAIT": Ending.BARRIER,
     "BPT": Ending.TRAP,
+    "BREAK": Ending.BREAK,
+    "NANOSLEEP": Ending.SLEEP,
 }
-CONVERGING = ("BSYNC", "WARPSYNC")
+_EXCHANGES = ("ELECT", "MATCH", "REDUX", "SHFL", "VOTE", "VOTEU")  # what lanes meet for
 ALL_LANES = 0xFFFFFFFF
 
 
@@ -50,6 +52,7 @@ class Block:
     pc: int = -1  # of its first instruction; -1 = none
     service: int | None = None  # of the host, which has no instructions
     spins: bool = False
+    overtakes: bool = False  # warps give way before it
     reads: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
     live_in: set[str] = field(default_factory=set)
@@ -200,18 +203,35 @@ def jumps_anywhere(instruction: Instruction) -> bool:
 
 def _conditional(instruction: Instruction) -> bool:
     """Whether lanes may go on after a branch: a predicate chooses, or what has converged."""
-    if {"DIV", "CONV"} & set(instruction.modifiers):
+    if asks_convergence(instruction):
         return True
     return any(isinstance(o, Register) and o.file in ("P", "UP") for o in instruction.operands)
 
 
+def asks_convergence(instruction: Instruction) -> bool:
+    """Whether a branch asks if the lanes that a mask names have come together."""
+    return bool({"DIV", "CONV"} & set(instruction.modifiers))
+
+
 def converges(instruction: Instruction) -> bool:
     """Whether lanes wait for others before an instruction."""
-    return instruction.mnemonic in CONVERGING or "DIV" in instruction.modifiers
+    return instruction.mnemonic in ("BSYNC", "WARPSYNC")
+
+
+def meeting_of(code: Sequence[Instruction]) -> Meeting:
+    """For whom lanes wait before a block of these instructions."""
+    if not converges(code[0]):
+        return Meeting.NOBODY
+    if code[0].mnemonic == "BSYNC":
+        return Meeting.PATHS
+    if not any(i.mnemonic in _EXCHANGES for i in code):
+        return Meeting.ANYWHERE
+    apart = {"EXCLUSIVE", "COLLECTIVE"} & set(code[0].modifiers)
+    return Meeting.ALONE if apart else Meeting.OPERATION
 
 
 def members_of(instruction: Instruction) -> int | str:
-    """Whom a converging instruction waits for: a mask, or the register that holds it."""
+    """Whom an instruction waits for, or who leaves: a mask, or the register that holds it."""
     for operand in instruction.operands:
         if isinstance(operand, Register) and operand.file in ("B", "R") and not operand.is_zero:
             return f"{operand.file}{operand.number}"

@@ -278,12 +278,6 @@ class Lift(BlockLift):
         yield
         b.active = everyone
 
-    def assign_everywhere(self, name: str, value: Value) -> None:
-        """Give a register a value in all lanes, active or not."""
-        self._values[name] = value
-        pointer = self.b.offset(self._start, self.slots[name])
-        self.b.store_vector(pointer, value)
-
     def guard(self) -> Value | None:
         """Lanes for which the current instruction's guard holds; None without a guard."""
         operand = self.instruction.guard

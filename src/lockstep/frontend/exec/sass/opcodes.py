@@ -65,7 +65,8 @@ def asks_barriers(code: Sequence[Instruction]) -> bool:
 
 def polls(instruction: Instruction) -> bool:
     """Whether an instruction may read what other threads write."""
-    if instruction.mnemonic.startswith(("ATOM", "SYNCS", "RED")):
+    mnemonic = instruction.mnemonic
+    if mnemonic.startswith(("ATOM", "SYNCS", "RED")) and mnemonic != "REDUX":
         return True
     strong = {"STRONG", "VOLATILE"} & set(instruction.modifiers)
-    return instruction.mnemonic in ("LD", "LDG", "LDS") and bool(strong)
+    return mnemonic in ("LD", "LDG", "LDS") and bool(strong)

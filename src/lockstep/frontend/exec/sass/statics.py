@@ -8,6 +8,7 @@ from lockstep.frontend.exec.sass.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.sass.texture import SAMPLERS, channels_of
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.sass.encoding import Instruction, to_record
+from lockstep.isa.sass.encoding.operand import Immediate
 
 _GLOBAL, _ELSEWHERE = (Space.GLOBAL, OBJECT_BYTES), (Space.NONE, 0)
 _CLASSES = {  # by mnemonic and modifiers; the tables have those of traces, which know fewer
@@ -35,6 +36,10 @@ def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndar
                 record["op"], record["space"], record["width"] = known
         if instruction.mnemonic in ("STAS", "REDAS"):
             record["space"] = Space.GENERIC  # the address tells which CTA's
+        if record["op"] == OpClass.SLEEP and "SYNCS" in instruction.modifiers:
+            record["immediate"] = 0  # a barrier object ends it
+        elif record["op"] == OpClass.SLEEP and not isinstance(instruction.operands[-1], Immediate):
+            record["width"] = 4  # the time is kept as an address is
         record["text"] = numbers.setdefault(instruction.opcode, len(numbers))
         records.append(record)
     return np.concatenate(records), list(numbers)

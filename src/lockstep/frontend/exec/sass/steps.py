@@ -1,13 +1,14 @@
 """Which instructions of machine code depend on time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from lockstep.frontend.exec import steps
+from lockstep.frontend.exec.sass.graph import Block
 from lockstep.frontend.exec.sass.opcodes import polls
 from lockstep.isa.sass.encoding.instruction import Instruction
-from lockstep.isa.sass.encoding.operand import Name
+from lockstep.isa.sass.encoding.operand import Name, Operand, Register
 
 _CLOCKS = ("SR_CLOCK", "SR_GLOBALTIMER")
 
@@ -22,6 +23,28 @@ def steps_of(code: Sequence[Instruction], records: np.ndarray) -> set[int]:
         (width > 0 or polls(i) or _reads_clock(i), i.guard is not None)
         for i, width in zip(code, widths, strict=True)
     )
+
+
+def clock_reads(code: Sequence[Instruction], block: Block) -> Iterator[int]:
+    """Static indices of the clock readings of a block whose results may be used."""
+    for k in range(block.first, block.end):
+        if _reads_clock(code[k]):
+            results = _registers(code[k].operands[:1])
+            following = code[k + 1 : block.end]
+            later = {r for i in following for r in _registers(i.operands[i.results :])}
+            if results & (later | block.live_out):
+                yield k
+
+
+def _registers(operands: Sequence[Operand]) -> set[str]:
+    """The registers of operands; each may be the first of a pair."""
+    named = [o for o in operands if isinstance(o, Register) and not o.is_zero]
+    return {f"{o.file}{o.number + k}" for o in named for k in range(2)}
+
+
+def depends_on_time(i: Instruction) -> bool:
+    """Whether an instruction reads a clock or sleeps."""
+    return i.mnemonic == "NANOSLEEP" or _reads_clock(i)
 
 
 def _reads_clock(i: Instruction) -> bool:

@@ -13,9 +13,10 @@ from lockstep.frontend.exec.lanes.builder import LaneBuilder
 from lockstep.frontend.exec.machine import CLUSTER, WARPGROUP
 from lockstep.frontend.exec.program import (
     EXITED,
-    MAY_LEAVE,
     NOWHERE,
+    SURELY,
     Ending,
+    Meeting,
     Origin,
     Program,
     Recording,
@@ -25,9 +26,11 @@ from lockstep.frontend.exec.sass.graph import (
     Block,
     Graph,
     address_in,
+    asks_convergence,
     converges,
     ending_of,
     jumps_anywhere,
+    meeting_of,
     members_of,
 )
 from lockstep.frontend.exec.sass.image import Section
@@ -35,9 +38,10 @@ from lockstep.frontend.exec.sass.lift import PREDICATES, Lift, Shared, Slots
 from lockstep.frontend.exec.sass.liveness import find_live
 from lockstep.frontend.exec.sass.loops import find_waiting_loops
 from lockstep.frontend.exec.sass.opcodes import find, problem
+from lockstep.frontend.exec.sass.overtaking import overtaking_in
 from lockstep.frontend.exec.sass.services import emit_service
 from lockstep.frontend.exec.sass.statics import static_code
-from lockstep.frontend.exec.sass.steps import steps_of
+from lockstep.frontend.exec.sass.steps import clock_reads, depends_on_time, steps_of
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.sass.binary import Line, line_at
 from lockstep.isa.sass.encoding.decoder import disassemble
@@ -85,14 +89,14 @@ class Translation(translation.Translation):
                 entries |= {section.start + w for w in source.jumps if w < len(section.code)}
                 entries |= set(source.entries)
         self.records, self.texts = static_code(self.code, source.architecture)
-        steps = steps_of(self.code, self.records) if Recording.AT_ISSUE in recording else ()
-        self.graph = Graph(self.code, sorted(entries), source.sections[-1].start, steps)
+        self.graph = self._graph(sorted(entries))
         self.blocks = self.graph.blocks
         find_waiting_loops(self.code, self.blocks)
         self._check_jumps()
         self.slots = Slots(max(map(_registers, parts)))
         self.shared = Shared([], {}, self.code, any(map(_asks_for_rank, self.code)))
         self._guarded_by_never = False
+        self._waits_for_time = any(map(depends_on_time, self.code))
 
     def _reached(self) -> list[tuple[Section, list[Instruction]]]:
         """The sections that a kernel may enter, with their code, in the order of their places.
@@ -111,6 +115,19 @@ class Translation(translation.Translation):
             pcs = {address_in(i) for i in code if ending_of(i) == Ending.BRANCH} - {None}
             todo += [s for s in others if any(map(s.holds, pcs))]
         return [(s, reached[s]) for s in self.source.sections if s in reached]
+
+    def _graph(self, entries: list[int]) -> Graph:
+        """The blocks; in a run that is not at issue, warps give way where they overtake others."""
+        services = self.source.sections[-1].start
+        if Recording.AT_ISSUE in self.recording:
+            return Graph(self.code, entries, services, steps_of(self.code, self.records))
+        graph = Graph(self.code, entries, services)
+        places = overtaking_in(graph, self.records)
+        if not places <= {b.first for b in graph.blocks}:
+            graph = Graph(self.code, entries, services, places)
+        for block in graph.blocks:
+            block.overtakes = block.service is None and block.first in places
+        return graph
 
     def _decode(self, section: Section) -> list[Instruction]:
         code = list(disassemble(section.code, self.source.architecture, section.start))
@@ -176,7 +193,12 @@ class Translation(translation.Translation):
             head = self.code[block.first] if block.service is None else None
             if head is not None and converges(head) and isinstance(members_of(head), str):
                 block.reads.add(members_of(head))
+            if block.ending == Ending.BREAK:
+                block.reads.add(members_of(self.code[block.end - 1]))
         find_live(self.blocks, self.graph.joints)
+        for block in self.blocks:
+            if block.ending == Ending.BREAK:  # the scheduler reads it where the block ends
+                block.live_out.add(members_of(self.code[block.end - 1]))
 
     def open_stream(self, lift: Lift, block: Block) -> None:
         """Services are not the kernel's instructions."""
@@ -189,7 +211,8 @@ class Translation(translation.Translation):
         record["ending"] = block.ending
         record["taken"] = EXITED if block.taken is None else block.taken.number
         record["next"] = EXITED if block.next is None else block.next.number
-        record["spins"] = block.spins
+        record["spins"] = block.spins * (SURELY if self._waits_for_time else 1)
+        record["overtakes"] = block.overtakes
         if block.service is not None:
             record["service"] = block.service
             return
@@ -201,14 +224,19 @@ class Translation(translation.Translation):
             elif last.mnemonic == "WARPGROUP":
                 record["barrier"] = WARPGROUP
             record["reduces"] = "RED" in last.modifiers
-        head = self.code[block.first]
-        if head.guard is not None:
-            self._describe_guard(head.guard, record)
-        if converges(head):
-            record["converges"] = MAY_LEAVE if head.mnemonic == "BSYNC" else 1
-            members = members_of(head)
+        code = self.code[block.first : block.end]
+        record["together"] = asks_convergence(code[-1])
+        if block.ending == Ending.BREAK:
+            record["breaks_slot"] = self.slots[members_of(code[-1])]
+        if code[0].guard is not None:
+            self._describe_guard(code[0].guard, record)
+        record["meeting"] = meeting_of(code)
+        if record["meeting"]:
+            members = members_of(code[0])
+            record["parts"] = record["meeting"] == Meeting.ALONE
             if isinstance(members, str):
                 record["members_slot"] = self.slots[members]
+                record["parts"] |= self.graph.may_recur
             else:
                 record["members"] = members
 
@@ -241,6 +269,7 @@ class Translation(translation.Translation):
             "origins": list(self._origins()),
             "registers": source.sections[0].registers,
             "clustered": self.shared.clustered,
+            "clock_reads": [k for b in self.blocks for k in clock_reads(self.code, b)],
             "frame_bytes": DEEPEST_FRAME if self.graph.may_recur else 0,
             "targets": self._targets(),
         }
