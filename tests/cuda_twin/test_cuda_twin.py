@@ -1,9 +1,12 @@
-"""What random CUDA programs have, and how results are compared."""
+"""Forty random CUDA programs; ``scripts/random_cuda.py`` runs as many as one likes."""
+
+import shutil
 
 import numpy as np
+import pytest
 
-from cuda_twin.build import Data
-from cuda_twin.comparison import difference
+from cuda_twin.build import Built, Data
+from cuda_twin.comparison import compare, difference
 from cuda_twin.generator import program
 from cuda_twin.statements import LARGE, SMALL
 
@@ -29,3 +32,9 @@ def test_results_are_compared_bit_for_bit():
     assert difference(one, one) == ""
     other = one._replace(out=one.out + np.eye(2, 3, dtype=np.uint64))
     assert difference(one, other) == "out[0, 0] = 0x1, not 0x0 (2 differ)"
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc, and there is none")
+def test_machine_code_and_ptx_compute_what_cpp_computes(tmp_path):
+    built = Built([program(seed, SMALL) for seed in range(PROGRAMS)], tmp_path)
+    assert list(compare(built)) == []
