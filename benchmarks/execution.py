@@ -23,7 +23,8 @@ from lockstep import kernels
 from lockstep.frontend.exec.launch import Executor
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.ptx.check import check
-from lockstep.frontend.exec.ptx.translate import Translation, translate
+from lockstep.frontend.exec.ptx.program import translate
+from lockstep.frontend.exec.ptx.translate import Translation
 from lockstep.isa.ptx.parser import parse
 
 ONE_EACH = "saxpy, one element a thread"  # no loop: as many CTAs as it takes

@@ -82,6 +82,7 @@ class Job:
             self.command,
             env=self.environment,
             start_new_session=True,
+            preexec_fn=_ignore_nothing,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -151,6 +152,12 @@ class Job:
         except (ValueError, KeyError) as error:
             return f"half a file: {error}"
         return ""
+
+
+def _ignore_nothing() -> None:
+    """As in a terminal: what runs in the background inherits that it ignores signals."""
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _left_in_session(session: int) -> list[str]:

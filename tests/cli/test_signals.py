@@ -16,6 +16,17 @@ from lockstep.cli.main import main
 from lockstep.cli.signals import SIGNALS, Interrupted, ending_by_signals
 
 
+@pytest.fixture(autouse=True)
+def not_ignored():
+    """As in a terminal, also where the tests run in the background or under ``nohup``."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        signal.signal(number, signal.default_int_handler)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_interrupts_and_says_which(number):
     before = signal.getsignal(number)

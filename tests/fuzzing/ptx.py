@@ -14,7 +14,7 @@ from fuzzing.target import Target
 from isa.ptx.test_ptx_fuzz import WORDS
 from lockstep import Device
 from lockstep.device.module import Module
-from lockstep.frontend.exec import native, translation
+from lockstep.frontend.exec import kept, native
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.ptx.check import check
 from lockstep.isa.ptx.parser import parse
@@ -64,12 +64,13 @@ def unassembled() -> Iterator[None]:
         module.verify()
         return text.encode()
 
-    def uncached(_: object, make: Callable[[], translation.Translation]) -> object:
-        return make().program()
+    def again(_: object, make: Callable[[], object]) -> object:
+        return make()
 
     with (
         mock.patch.object(native, "assemble", verify),
-        mock.patch.object(translation, "cached", uncached),
+        mock.patch.object(kept, "program", again),
+        mock.patch.object(kept, "once", again),
     ):
         yield
 

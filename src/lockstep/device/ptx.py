@@ -1,5 +1,6 @@
 """Modules of PTX, their kernels and variables."""
 
+import hashlib
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,8 +17,7 @@ from lockstep.device.texture import Sampler, Texture
 from lockstep.errors import InputError, WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.ptx.callgraph import function_address
-from lockstep.frontend.exec.ptx.check import check
-from lockstep.frontend.exec.ptx.translate import translate
+from lockstep.frontend.exec.ptx.program import check, translate
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx import syntax
 from lockstep.isa.ptx.parser import parse
@@ -44,7 +44,8 @@ def load(
             raise InputError(source, "", f"cannot read: {reason}") from error
     tree = parse(text, name)
     if not lazy:
-        check(tree, device.gpu.shared.most_cta_bytes)
+        key = hashlib.sha256(text.encode()).hexdigest()
+        check(tree, key, device.gpu.shared.most_cta_bytes)
     return PtxModule(device, tree, text, variables)
 
 

@@ -4,18 +4,14 @@ An instruction set derives :class:`Translation` and :class:`BlockLift`.
 """
 
 import gc
-import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
 from llvmlite import ir
 
-from lockstep import store
 from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes import races
 from lockstep.frontend.exec.lanes.builder import WORD, CheckedModule, LaneBuilder
@@ -32,7 +28,6 @@ from lockstep.frontend.exec.program import (
     checks_in,
 )
 from lockstep.frontend.exec.state import Memory
-from lockstep.frontend.exec.stored import Unreadable, pack, unpack
 from lockstep.isa.instruction import OpClass, Space
 
 
@@ -292,27 +287,3 @@ def _separate(value: ir.Value, one: Any) -> None:
         value = value.operands[0]
     if isinstance(value, ir.LoadInstr) and isinstance(value.type, ir.VectorType):
         value.set_metadata("nontemporal", one)
-
-
-@cache
-def _sources() -> str:
-    """Hash of the package's files that determine a translation."""
-    here = Path(__file__).parent
-    isa = here.parent.parent / "isa"
-    files = [*here.rglob("*.py"), *isa.rglob("*.py"), *isa.rglob("*.toml")]
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
-def cached(parts: tuple, make: Callable[[], Translation]) -> Program:
-    """The program that ``parts`` identify, from what is kept on disk if it was made before."""
-    key = hashlib.sha256(repr((*parts, native.host_key(), _sources())).encode()).hexdigest()
-    content = store.get("translation", key)
-    if content is not None:
-        with suppress(Unreadable):  # no other code has the same key: this does not happen
-            return unpack(content)
-    program = make().program()
-    store.put("translation", key, pack(program))
-    return program

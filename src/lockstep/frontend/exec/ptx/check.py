@@ -4,7 +4,6 @@ Every instruction is lifted as it is for execution, but onto a builder that emit
 cannot disagree. Instructions that differ in nothing that a lift looks at are lifted once.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -14,12 +13,12 @@ from lockstep.frontend.exec.lanes.types import I32, Value
 from lockstep.frontend.exec.ptx import instructions  # noqa: F401  (fills the table)
 from lockstep.frontend.exec.ptx.arity import check_operands
 from lockstep.frontend.exec.ptx.callgraph import CallGraph
+from lockstep.frontend.exec.ptx.demands import demand
 from lockstep.frontend.exec.ptx.graph import Block, refusal_at
 from lockstep.frontend.exec.ptx.layout import Layout
 from lockstep.frontend.exec.ptx.lift import Lift
 from lockstep.frontend.exec.ptx.spelling import respell
 from lockstep.frontend.exec.ptx.vectors import split_vectors
-from lockstep.isa.instruction import MOST_CLUSTER_CTAS, MOST_THREADS
 from lockstep.isa.ptx.syntax import (
     Function,
     Immediate,
@@ -66,17 +65,6 @@ def refusals(module: Module, shared_bytes: int) -> list[InputError]:
         if function.has_body:
             found += checker.problems(function)
     return [refusal_at(module, *problem) for problem in found]
-
-
-def demand(function: Function) -> str:
-    """What a kernel's directives demand that no launch can have, "" if nothing."""
-    threads = math.prod(function.directives.get("reqntid", ()))
-    if threads > MOST_THREADS:
-        return f"its .reqntid is {threads} threads; a GPU takes {MOST_THREADS}"
-    ctas = math.prod(function.directives.get("reqnctapercluster", ()))
-    if ctas > MOST_CLUSTER_CTAS:
-        return f"its .reqnctapercluster is {ctas} CTAs; a GPU takes {MOST_CLUSTER_CTAS}"
-    return ""
 
 
 class _Checker:

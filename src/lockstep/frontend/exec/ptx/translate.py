@@ -13,7 +13,6 @@ from lockstep.frontend.exec.program import (
     Ending,
     Meeting,
     Origin,
-    Program,
     Recording,
 )
 from lockstep.frontend.exec.ptx import (
@@ -218,9 +217,3 @@ def _origin(function: str, instruction: Instruction) -> Origin:
         lines.append((source.file, source.line))
         source = source.inlined_at
     return Origin(function, instruction.position.line, tuple(lines))
-
-
-def translate(module: Module, name: str, key: str, recording: Recording) -> Program:
-    """The program of a kernel; ``key`` identifies the module's text in the disk cache."""
-    parts = (key, module.name, name, int(recording))
-    return translation.cached(parts, lambda: Translation(module, name, recording))

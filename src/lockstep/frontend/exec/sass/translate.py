@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lockstep.errors import LockstepError
-from lockstep.frontend.exec import translation
+from lockstep.frontend.exec import kept, translation
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
 from lockstep.frontend.exec.machine import CLUSTER, WARPGROUP
 from lockstep.frontend.exec.program import (
@@ -317,4 +317,4 @@ def _asks_for_rank(instruction: Instruction) -> bool:
 def translate(source: Source, key: str, recording: Recording) -> Program:
     """The program of a kernel; ``key`` identifies its cubin in the disk cache."""
     parts = (key, source.file, source.name, int(recording))
-    return translation.cached(parts, lambda: Translation(source, recording))
+    return kept.program(parts, lambda: Translation(source, recording).program())
