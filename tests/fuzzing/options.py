@@ -1,10 +1,9 @@
 """Target: the command line, with options and values that nobody would give."""
 
 import io
-import os
 import random
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from fuzzing import gpus, mutations
@@ -72,11 +71,10 @@ class Options(Target):
     def read(self, data: bytes) -> object:
         """The exit code, and the files that were written."""
         words = data.decode("utf-8", "replace").split("\n")
-        os.chdir(self.folder)
         for name, content in self._files.items():
             (self.folder / name).write_bytes(content)
         said = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-        with redirect_stdout(said), redirect_stderr(said):
+        with chdir(self.folder), redirect_stdout(said), redirect_stderr(said):
             try:
                 main.main(words, prog_name="lockstep", standalone_mode=False)
             except SystemExit as error:
