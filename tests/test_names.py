@@ -35,6 +35,14 @@ def test_texts_are_demangled_but_for_paths(text, shown):
     assert all_demangled(text) == shown
 
 
+def test_a_name_that_stands_for_an_endless_text_stays_as_it_is():
+    name, last = "_Z1f1aIiiE", "S0_"
+    for place in "23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ":  # each of which stands for two of the last
+        name += f"1bI{last}{last}E"
+        last = f"S{place}_"
+    assert demangled(name) == short_name(name) == name
+
+
 def test_errors_call_kernels_by_their_names_in_cpp():
     assert str(LockstepError("no kernel _Z1av")) == "no kernel a()"
     error = pickle.loads(pickle.dumps(InputError("_Z1av.ptx", "line 3", "kernel _Z1av: no")))

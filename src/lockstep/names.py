@@ -2,7 +2,12 @@
 
 import functools
 import re
+import sys
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
+
+_MOST_CALLS = 200_000  # for one name: about seven a character where it refers to nothing
 
 _CONSTANT = re.compile(r"\((bool|(?:unsigned )?(?:int|long(?: long)?))\)(n?)(\d+)")
 _SUFFIXES = {"unsigned": "u", "long": "l", "int": ""}
@@ -35,11 +40,36 @@ def _parsed(name: str) -> Any:
         return None
     import itanium_demangler  # takes longer to load than most programs need
 
-    try:
+    def parse() -> Any:
         parsed = itanium_demangler.parse(name)
         return None if parsed is None or not str(parsed) else parsed
+
+    try:
+        return _bounded(parse)
     except (NotImplementedError, ValueError, IndexError, AttributeError, RecursionError, TypeError):
         return None
+
+
+def _bounded(function: Callable[[], Any]) -> Any:
+    """The function's result; a ValueError where that would take too many calls.
+
+    A name may refer to its own parts, twice to each: then 300 characters are a text of gigabytes.
+    The calls that are made grow with that text.
+    """
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+        if calls > _MOST_CALLS:
+            raise ValueError("the name stands for too long a text")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        return function()
+    finally:
+        sys.setprofile(before)
 
 
 def _text(node: Any) -> str:
