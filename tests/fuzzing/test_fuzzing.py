@@ -14,7 +14,7 @@ from fuzzing.targets import targets
 FOUND = Path(__file__).parent / "found"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def reports(repository, tmp_path_factory):
     """What became of the sample, by target; from a process of its own, which may fork."""
     folder = tmp_path_factory.mktemp("fuzzing")
