@@ -23,6 +23,15 @@ def test_what_is_old_and_ours_is_removed(tmp_path):
     assert left == {YOUNG, f".{YOUNG}.half", "notes.txt"}
 
 
+def test_a_place_is_cleaned_once_a_day(tmp_path):
+    assert cleaning.is_due(tmp_path)
+    assert not cleaning.is_due(tmp_path)
+    (stamp,) = tmp_path.iterdir()
+    os.utime(stamp, (0, 0))
+    assert cleaning.is_due(tmp_path)
+    assert not cleaning.is_due(tmp_path)
+
+
 def test_several_may_clean_at_once(tmp_path):
     failed = []
     for _ in range(20):

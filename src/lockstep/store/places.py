@@ -55,7 +55,7 @@ def places() -> tuple[Place, ...]:
     for place in found:
         if place.refused:
             say(f"the cache {place.path} is not used: {place.refused}")
-        elif place.writable:
+        elif place.writable and cleaning.is_due(place.path):
             cleaning.clean([place.kind(name) for name in KINDS])
     return tuple(found)
 
