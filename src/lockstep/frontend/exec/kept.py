@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from lockstep import store
-from lockstep.frontend.exec import native
+from lockstep._jit.loading import host_key
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.stored import Unreadable, pack, unpack
 
@@ -28,7 +28,7 @@ def _sources() -> str:
 
 
 def _key(parts: tuple) -> str:
-    return hashlib.sha256(repr((*parts, native.host_key(), _sources())).encode()).hexdigest()
+    return hashlib.sha256(repr((*parts, host_key(), _sources())).encode()).hexdigest()
 
 
 def program(parts: tuple, make: Callable[[], Program]) -> Program:

@@ -1,7 +1,6 @@
 """LLVM text to machine code, and machine code loaded into this process."""
 
 import functools
-import hashlib
 import itertools
 from collections.abc import Sequence
 
@@ -24,18 +23,6 @@ def _machine() -> binding.TargetMachine:
         reloc="pic",
         codemodel="small",
     )
-
-
-@functools.cache
-def host_key() -> str:
-    """What machine code depends on besides its source: the processor and LLVM."""
-    parts = (
-        binding.get_host_cpu_name(),
-        binding.get_host_cpu_features().flatten(),
-        binding.llvm_version_info,
-        binding.get_process_triple(),
-    )
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def assemble(text: str) -> bytes:
