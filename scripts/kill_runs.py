@@ -2,7 +2,7 @@
 
 Development only::
 
-    PYTHONPATH=src python scripts/kill_runs.py --moments 20 [--job compile] [--seed 0]
+    PYTHONPATH=src python scripts/kill_runs.py --moments 20 [--job compile] [--signal SIGKILL]
 
 Each run gets a signal at a moment that is drawn from the time that it takes undisturbed. After it
 nothing of it may run any more, its exit code says which signal it was, its outputs are whole or
@@ -207,10 +207,18 @@ def main() -> None:
     """Parse the command line; exit code 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--job", choices=JOBS, action="append", help="default: all")
+    parser.add_argument(
+        "--signal",
+        choices=[number.name for number in SIGNALS],
+        action="append",
+        help="default: all",
+    )
     parser.add_argument("--moments", type=int, default=20, help="of each job and signal")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    faults = sum(check(name, given.moments, given.seed) for name in given.job or JOBS)
+    signals = [signal.Signals[name] for name in given.signal] if given.signal else SIGNALS
+    jobs = given.job or JOBS
+    faults = sum(check(name, given.moments, given.seed, signals) for name in jobs)
     raise SystemExit(faults > 0)
 
 

@@ -5,6 +5,7 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import msgspec
 import zstandard
@@ -13,7 +14,10 @@ from fuzzing import mutations
 from fuzzing.ptx import Translated
 from fuzzing.target import Target
 from lockstep import Device
+from lockstep.device import cubin
 from lockstep.device.module import Module
+from lockstep.frontend.exec.program import Program, Recording
+from lockstep.frontend.exec.sass.translate import Source
 from lockstep.isa.sass.binary import images_of, line_at, lines, listing, read_cubin
 from lockstep.isa.sass.encoding import ARCHITECTURES, decode
 
@@ -22,6 +26,9 @@ FIXTURES = TESTS / "isa" / "sass" / "binary" / "fixtures"
 CUBINS = TESTS / "device" / "cubins"
 PATH = Path("k.cubin")
 HEADER, SECTION = 64, 64  # bytes of an ELF file's header, and of a section's
+INSTRUCTION = 16  # bytes
+EXECUTABLE = 4  # flag of a section
+TRANSLATE = cubin.translate
 
 
 @cache
@@ -52,6 +59,39 @@ def in_a_section(chance: random.Random, data: bytes, other: bytes) -> bytes:
     return data[:start] + changed + data[end:]
 
 
+def in_code(chance: random.Random, data: bytes, other: bytes) -> bytes:
+    """A cubin in which instructions of one function change, go or take the place of others."""
+    start, end = chance.choice(code_of(data))
+    code = [data[i : i + INSTRUCTION] for i in range(start, end, INSTRUCTION)]
+    first, last = code_of(other)[0]
+    for _ in range(chance.choice((1, 1, 1, 2, 4))):
+        a, b = chance.randrange(len(code)), chance.randrange(len(code))
+        match chance.randrange(5):
+            case 0:
+                code[a], code[b] = code[b], code[a]
+            case 1:
+                code[a] = code[b]
+            case 2:
+                place = chance.randrange(first, last, INSTRUCTION)
+                code[a] = other[place : place + INSTRUCTION]
+            case 3:
+                code[a] = mutations.number(chance, code[a], b"")
+            case _:
+                code[a] = mutations.flip(chance, code[a], b"")
+    return data[:start] + b"".join(code) + data[end:]
+
+
+def code_of(data: bytes) -> list[tuple[int, int]]:
+    """Where the code of each function of a whole cubin is."""
+    (table,), (count,) = struct.unpack_from("<Q", data, 40), struct.unpack_from("<H", data, 60)
+    found = []
+    for header in range(table, table + count * SECTION, SECTION):
+        flags, _, offset, size = struct.unpack_from("<4Q", data, header + 8)
+        if flags & EXECUTABLE:
+            found.append((offset, offset + size))
+    return found
+
+
 class _Elf(Target):
     def mutated(self, chance: random.Random, data: bytes, other: bytes) -> bytes:
         """Mostly inside a section."""
@@ -71,12 +111,12 @@ class Cubin(_Elf):
 
     def read(self, data: bytes) -> object:
         """The cubin and what is derived from it."""
-        cubin = read_cubin(data, PATH)
-        table = lines(cubin)
-        known = cubin.functions if cubin.architecture in ARCHITECTURES else ()
-        texts = [list(listing(cubin, function, words=True)) for function in known]
+        whole = read_cubin(data, PATH)
+        table = lines(whole)
+        known = whole.functions if whole.architecture in ARCHITECTURES else ()
+        texts = [list(listing(whole, function, words=True)) for function in known]
         places = [line_at(rows, 16) for rows in table.values()]
-        return msgspec.msgpack.encode(cubin), table, texts, places
+        return msgspec.msgpack.encode(whole), table, texts, places
 
 
 class TranslatedCubin(_Elf, Translated):
@@ -84,9 +124,37 @@ class TranslatedCubin(_Elf, Translated):
 
     name = "cubin-translate"
 
+    def prepare(self, folder: Path) -> None:
+        """The programs of whole kernels: an input seldom changes more than one."""
+        super().prepare(folder)
+        self._whole: list[tuple[Source, Program]] = []
+        with mock.patch.object(cubin, "translate", self._first):
+            for seed in self.seeds():
+                super().read(seed)
+
     def seeds(self) -> Sequence[bytes]:
         """Small ones."""
         return small_cubins()
+
+    def mutated(self, chance: random.Random, data: bytes, other: bytes) -> bytes:
+        """Half of the time other instructions in a whole file."""
+        change = in_code if chance.random() < 0.5 else super().mutated
+        return change(chance, data, other)
+
+    def read(self, data: bytes) -> object:
+        """The programs of all kernels; those that are as in a whole cubin were made before."""
+        with mock.patch.object(cubin, "translate", self._again):
+            return super().read(data)
+
+    def _first(self, source: Source, key: str, recording: Recording) -> Program:
+        self._whole.append((source, TRANSLATE(source, key, recording)))
+        return self._whole[-1][1]
+
+    def _again(self, source: Source, key: str, recording: Recording) -> Program:
+        for whole, program in self._whole:
+            if source == whole:
+                return program
+        return TRANSLATE(source, key, recording)
 
     def load(self, device: Device, data: bytes) -> Module:
         """The module of a cubin."""

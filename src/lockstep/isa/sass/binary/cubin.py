@@ -1,7 +1,7 @@
 """Cubins: ELF files with the machine code of one architecture, and what launching it takes."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,6 +9,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import Section, SymbolTableSection
+from elftools.elf.sections import Symbol as RawSymbol
 
 from lockstep.errors import InputError
 from lockstep.isa.sass.binary import information
@@ -32,6 +33,8 @@ RESERVED_SHARED, FIRST_RESERVED = 1024, 90
 _TEXT, _SHARED, _CONSTANT = ".text.", ".nv.shared.", ".nv.constant"
 _REGISTER_SHIFT, _BARRIER_SHIFT = 24, 20
 _FUNCTION, _OBJECT = "STT_FUNC", "STT_OBJECT"
+
+_Table = tuple[SymbolTableSection, list[RawSymbol]]
 
 
 class Symbol(msgspec.Struct, frozen=True):
@@ -129,10 +132,13 @@ def read_cubin(data: bytes, path: Path) -> Cubin:
 
 
 def _read(elf: ELFFile, architecture: int, path: Path) -> Cubin:
-    sections = {section.name: section for section in elf.iter_sections()}
-    symbols = _symbols(elf)
-    kernels = _kernel_names(elf)
-    values = _values(_info(sections, ".nv.info", path), _names_by_number(elf))
+    ordered = list(elf.iter_sections())
+    sections = {section.name: section for section in ordered}
+    tables = [(s, list(s.iter_symbols())) for s in ordered if isinstance(s, SymbolTableSection)]
+    symbols = _symbols(tables, [section.name for section in ordered])
+    kernels = _kernel_names(tables)
+    numbers = {i: symbol.name for _, table in tables for i, symbol in enumerate(table)}
+    values = _values(_info(sections, ".nv.info", path), numbers)
     functions = tuple(
         _function(section, sections, kernels, values, path, architecture)
         for name, section in sections.items()
@@ -146,7 +152,7 @@ def _read(elf: ELFFile, architecture: int, path: Path) -> Cubin:
         sections[".nv.global.init"].data() if ".nv.global.init" in sections else b"",
         empty["sh_size"] if empty is not None else 0,
         symbols,
-        tuple(_relocations(elf)),
+        tuple(_relocations(ordered, numbers)),
         {n: s.data() for n, s in sections.items() if n.startswith((".debug_", ".nv_debug_"))},
     )
 
@@ -221,20 +227,12 @@ def _banks(sections: dict[str, Section], suffix: str) -> dict[int, bytes]:
     return {n: sections[name].data() for name, n in names.items() if name in sections}
 
 
-def _tables(elf: ELFFile) -> Iterator[SymbolTableSection]:
-    return (s for s in elf.iter_sections() if isinstance(s, SymbolTableSection))
-
-
-def _names_by_number(elf: ELFFile) -> dict[int, str]:
-    return {i: s.name for table in _tables(elf) for i, s in enumerate(table.iter_symbols())}
-
-
-def _kernel_names(elf: ELFFile) -> set[str]:
+def _kernel_names(tables: Sequence[_Table]) -> set[str]:
     """Functions whose symbols are marked as entries."""
     return {
         symbol.name
-        for table in _tables(elf)
-        for symbol, raw in zip(table.iter_symbols(), _raw_symbols(table), strict=True)
+        for table, symbols in tables
+        for symbol, raw in zip(symbols, _raw_symbols(table), strict=True)
         if symbol["st_info"]["type"] == _FUNCTION and raw[OTHER] & ENTRY
     }
 
@@ -244,11 +242,10 @@ def _raw_symbols(table: SymbolTableSection) -> list[bytes]:
     return [data[i : i + SYMBOL_BYTES] for i in range(0, len(data), SYMBOL_BYTES)]
 
 
-def _symbols(elf: ELFFile) -> tuple[Symbol, ...]:
-    names = [section.name for section in elf.iter_sections()]
+def _symbols(tables: Sequence[_Table], names: Sequence[str]) -> tuple[Symbol, ...]:
     found = []
-    for table in _tables(elf):
-        for symbol in table.iter_symbols():
+    for _, symbols in tables:
+        for symbol in symbols:
             place, kind = symbol["st_shndx"], symbol["st_info"]["type"]
             if kind in (_FUNCTION, _OBJECT) and isinstance(place, int) and place < len(names):
                 value, size = symbol["st_value"], symbol["st_size"]
@@ -256,9 +253,8 @@ def _symbols(elf: ELFFile) -> tuple[Symbol, ...]:
     return tuple(found)
 
 
-def _relocations(elf: ELFFile) -> Iterator[Relocation]:
-    numbers = _names_by_number(elf)
-    for section in elf.iter_sections():
+def _relocations(sections: Sequence[Section], numbers: dict[int, str]) -> Iterator[Relocation]:
+    for section in sections:
         if isinstance(section, RelocationSection) and section["sh_entsize"] in (16, 24):
             target = section.name.removeprefix(".rela").removeprefix(".rel")
             for entry in section.iter_relocations():
