@@ -149,6 +149,20 @@ def test_a_program_ends_with_its_simulator(tmp_path, number):
     os.close(program)
 
 
+@pytest.mark.parametrize("timing", ["full", "none"])
+def test_a_run_that_is_ended_between_launches_says_so_in_its_document(call, tmp_path, timing):
+    program = "import os, time; os.kill(os.getppid(), 15); time.sleep(600)"
+    options = ("-q", "--gpu", "A100", "--timing", timing, "--json", "r.json")
+    done = call("run", *options, sys.executable, "-c", program)
+    assert done.exit_code == 128 + signal.SIGTERM
+    assert done.stderr == "lockstep: interrupted; the figures are partial\n"
+    document = json.loads((tmp_path / "r.json").read_text())
+    if timing == "full":
+        assert document["stopped"] == "interrupted at cycle 0"
+    else:
+        assert document["problems"] == ["interrupted; the figures are partial"]
+
+
 def test_runs_that_are_killed_leave_nothing_half(load_script, repository):
     script = load_script(repository / "scripts" / "kill_runs.py")
     lines = []

@@ -110,10 +110,11 @@ def run_application(
         if writer:
             ends.callback(writer.close)
         outcome = run_program(simulator, command, writer)
+        if outcome.interrupted:
+            simulator.interrupt()
         report(simulator, files, detail)
         found = tell(simulator.device, check_limit)
     if outcome.interrupted:
-        click.echo("lockstep: interrupted; the figures are partial", err=True)
         return outcome.code
     if outcome.signal:
         click.echo(f"lockstep: {name} was killed by {outcome.signal}", err=True)

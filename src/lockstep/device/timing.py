@@ -82,6 +82,10 @@ class Timing:
         if self._session.stopped:
             raise Stopped(self._session.stopped)
 
+    def interrupt(self) -> None:
+        """Simulate nothing any more; the result says so."""
+        self._session.interrupt()
+
     def result(self) -> Run:
         """Counters of everything so far."""
         return self._session.result()

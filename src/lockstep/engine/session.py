@@ -65,6 +65,10 @@ class Session:
         finally:
             self._took(begin, compiled)
 
+    def interrupt(self) -> None:
+        """Simulate nothing any more: what there is is partial."""
+        self._simulation.interrupt()
+
     def _took(self, begin: float, compiled: float) -> None:
         """Count the time since both clocks were read."""
         self._seconds += working_seconds() - begin

@@ -71,13 +71,16 @@ class Simulation:
             while self._admit() and not self.stopped:
                 self._window()
         except KeyboardInterrupt as error:
-            places = getattr(error, "__notes__", ())  # where kernels were that are executed
-            self.stopped = "; ".join([f"interrupted at cycle {self.now}", *places])
+            self.interrupt(*getattr(error, "__notes__", ()))
         self._settle()
         for running in list(self.table.running.values()):
             self._finish(running, complete=False)
         if self.options["interval"]:
             self._sample()
+
+    def interrupt(self, *places: str) -> None:
+        """Run nothing any more; ``places`` say where kernels were that are executed."""
+        self.stopped = self.stopped or "; ".join([f"interrupted at cycle {self.now}", *places])
 
     # Kernels
 

@@ -17,6 +17,7 @@ from lockstep.gpus.fields import accept, build, flatten, parameter, unknown
 from lockstep.gpus.spec import GPU
 
 MAX_BYTES = 1 << 20
+MAX_DEPTH = 32  # tables and lists in each other: more than any parameter needs
 MAX_BASES = 8  # a chain of bases longer than this is a circle
 
 
@@ -61,7 +62,7 @@ def _parse(path: Path) -> dict:
             raw = file.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
             raise InputError(path, "", f"larger than {MAX_BYTES} bytes: not a GPU data file")
-        return tomllib.loads(raw.decode())
+        content = tomllib.loads(raw.decode())
     except OSError as error:
         raise InputError(path, "", error.strerror or "cannot be read") from None
     except UnicodeDecodeError as error:
@@ -72,6 +73,20 @@ def _parse(path: Path) -> dict:
         raise InputError(path, f"line {line[1]}" if line else "the end", message) from None
     except (RecursionError, ValueError) as error:  # deep nesting; integers of thousands of digits
         raise InputError(path, "", f"not a GPU data file: {error}") from None
+    if _depth(content) > MAX_DEPTH:
+        message = f"not a GPU data file: tables and lists more than {MAX_DEPTH} deep"
+        raise InputError(path, "", message)
+    return content
+
+
+def _depth(content: dict) -> int:
+    """How deep tables and lists are nested; what reads them may then call itself."""
+    depth, level = 0, [content]
+    while level:
+        inside = (x.values() if isinstance(x, dict) else x for x in level)
+        level = [x for values in inside for x in values if isinstance(x, (dict, list))]
+        depth += 1
+    return depth
 
 
 def _base(

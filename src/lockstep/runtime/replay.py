@@ -31,7 +31,7 @@ def replay(simulator: Simulator, folder: Path) -> bool:
         for player in players.values():
             player.end()
     except KeyboardInterrupt:
-        simulator.report("interrupted; the figures are partial")
+        simulator.interrupt()
     return not simulator.problems
 
 

@@ -113,6 +113,12 @@ class Simulator:
         cycles = end.event.cycle - start.event.cycle + end.untimed_cycles - start.untimed_cycles
         return round(cycles * 1000 / self.device.gpu.clock_mhz)
 
+    def interrupt(self) -> None:
+        """Say, also in the results, that a signal ended the run."""
+        if self.device.timing is not None:
+            self.device.timing.interrupt()
+        self.report("interrupted; the figures are partial")
+
     def close(self) -> None:
         """Free the device."""
         self.device.close()
