@@ -180,6 +180,21 @@ for name, version in ((b"cuMemAlloc", 3020), (b"cuGetProcAddress", 12000), (b"cu
     assert out.splitlines() == ["0 True", "0 True", "500 False"]
 
 
+def test_a_name_means_the_function_of_the_version(run_python):
+    _, out, _ = run_python("""
+function, how, info = c_void_p(), c_int(), "cuStreamGetCaptureInfo"
+for version in (10010, 11030, 12030):
+    cu.cuGetProcAddress_v2(info.encode(), byref(function), version, c_uint64(0), None)
+    for name in (info, info + "_v2", info + "_v3"):
+        if cast(getattr(cu, name), c_void_p).value == function.value:
+            print(name, file=out)
+rt.cudaGetDriverEntryPoint(b"cuGraphAddNode", byref(function), c_uint64(0), byref(how))
+print(cast(cu.cuGraphAddNode_v2, c_void_p).value == function.value, file=out)
+""")
+    info = "cuStreamGetCaptureInfo"
+    assert out.splitlines() == [info, f"{info}_v2", f"{info}_v3", "True"]
+
+
 def test_forking_after_and_before_the_first_call(run_python):
     _, out, _ = run_python("""
 count = c_int()

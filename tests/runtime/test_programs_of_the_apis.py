@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from lockstep.frontend.cuda.build import libraries
 from lockstep.runtime import run_program
 
 PROGRAMS = {
@@ -14,6 +15,7 @@ PROGRAMS = {
     "memory": ("memory.cu",),
     "graphs": ("graphs.cu",),
     "graph-memory": ("graph_memory.cu",),
+    "driver-graphs": ("driver_graphs.cu", "-lcuda"),
     "graph-conditions": ("graph_conditions.cu",),
     "graph-conditions-linked": ("graph_conditions.cu", "-rdc=true"),
     "functions": ("functions.cu",),
@@ -35,7 +37,8 @@ def run_built(repository, make_simulator, tmp_path, capfd):
     def run(sources, *options, gpu=None, arguments=()):
         options = options if gpu else ("-arch=sm_80", *options)
         files = [folder / name if name.endswith((".cu", ".cpp")) else name for name in sources]
-        command = ["nvcc", *OPTIONS, "-w", "-o", tmp_path / "program", *files, *options]
+        ours = f"-L{libraries()}"  # the toolkit has no library of the driver API
+        command = ["nvcc", *OPTIONS, ours, "-w", "-o", tmp_path / "program", *files, *options]
         subprocess.run(command, check=True, capture_output=True, timeout=300)
         simulator = make_simulator(gpu=gpu) if gpu else make_simulator()
         outcome = run_program(simulator, [str(tmp_path / "program"), *map(str, arguments)])

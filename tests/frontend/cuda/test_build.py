@@ -59,10 +59,14 @@ def test_the_driver_exports_what_is_implemented_and_what_is_not(folder):
         "cuMemAlloc_v2",
         "cuGetProcAddress_v2",
         "cuTensorMapEncodeTiled",
+        "cuGraphLaunch",
+        "cuGraphDebugDotPrint",
+        "cuLaunchKernel_ptsz",
+        "cuMemcpyHtoD_v2_ptds",
     } <= names
 
 
-@pytest.mark.parametrize("names", ["unsupported.txt", "driver_unsupported.txt", "per_thread.txt"])
+@pytest.mark.parametrize("names", sorted(path.name for path in SOURCES.glob("*.txt")))
 def test_the_lists_of_functions_are_sorted(names):
     listed = (SOURCES / names).read_text().split()
     assert listed == sorted(set(listed))
@@ -83,12 +87,26 @@ _Static_assert(sizeof(struct properties) == {size}, "size");"""
     subprocess.run(command, check=True, timeout=60)
 
 
-@pytest.mark.parametrize("version", build.RUNTIMES)
-def test_the_sources_have_no_warnings(folder, version):
+def no_warnings(folder, sources, *options):
     compiler = next(filter(shutil.which, build.COMPILERS))
-    options = [f"-DRUNTIME={version}", f"-I{folder}", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
-    command = [compiler, "-fsyntax-only", *options, *sorted(SOURCES.glob("*.c"))]
+    options = [*options, f"-I{folder}", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
+    command = [compiler, "-fsyntax-only", *options, *(SOURCES / name for name in sources)]
     subprocess.run(command, check=True, timeout=60)
+
+
+@pytest.mark.parametrize("version", build.RUNTIMES)
+def test_the_sources_of_the_runtime_have_no_warnings(folder, version):
+    no_warnings(folder, build.RUNTIME_SOURCES, f"-DRUNTIME={version}")
+
+
+@pytest.mark.parametrize("sources", [build.CORE_SOURCES, build.DRIVER_SOURCES])
+def test_other_sources_have_no_warnings(folder, sources):
+    no_warnings(folder, sources)
+
+
+def test_every_source_is_built():
+    built = {*build.CORE_SOURCES, *build.RUNTIME_SOURCES, *build.DRIVER_SOURCES}
+    assert built == {path.name for path in SOURCES.glob("*.c")}
 
 
 def test_it_is_built_once(folder, monkeypatch):

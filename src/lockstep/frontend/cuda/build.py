@@ -25,6 +25,18 @@ CORE_SOURCES = (
     "error_table.c",
     "limits.c",
     "pools.c",
+    "capture.c",
+    "graph.c",
+    "graph_work.c",
+    "graph_memory.c",
+    "graph_conditions.c",
+)
+GRAPH_SOURCES = (  # of both APIs
+    "graphs.c",
+    "graph_nodes.c",
+    "graph_edges.c",
+    "graph_parameters.c",
+    "graph_capture.c",
 )
 RUNTIME_SOURCES = (
     "errors.c",
@@ -36,21 +48,18 @@ RUNTIME_SOURCES = (
     "arrays.c",
     "textures.c",
     "entry_points.c",
-    "capture.c",
-    "graphs.c",
-    "graph_nodes.c",
-    "graph_edges.c",
-    "graph_work.c",
-    "graph_memory.c",
-    "graph_conditions.c",
-    "graph_parameters.c",
+    "graph_copies.c",
+    *GRAPH_SOURCES,
 )
 DRIVER_SOURCES = (
     "driver_device.c",
+    "driver_entry_points.c",
     "driver_modules.c",
     "driver_memory.c",
+    "driver_copies.c",
     "driver_streams.c",
     "driver_tensor_maps.c",
+    *GRAPH_SOURCES,
 )
 DRIVER = "libcuda.so.1"
 RUNTIMES = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
@@ -94,7 +103,7 @@ def _build(folder: Path) -> None:
     for version, name in RUNTIMES.items():
         _run(compiler, folder, name, [*_runtime(folder, version, name), *linked])
     unsupported = _unsupported(folder, "driver.h", "driver_unsupported.txt", "gpu_unsupported")
-    sources = [*_paths(DRIVER_SOURCES), unsupported, "-ldl"]
+    sources = [*_paths(DRIVER_SOURCES), unsupported, "-ldl", *_per_thread("driver_per_thread.txt")]
     _run(compiler, folder, DRIVER, [*sources, f"-Wl,-soname,{DRIVER}", *linked])
     (folder / "libcuda.so").symlink_to(DRIVER)
 
@@ -111,8 +120,13 @@ def _runtime(folder: Path, version: int, name: str) -> list[str]:
         f"-DRUNTIME={version}",
         f"-Wl,--version-script,{script}",
         f"-Wl,-soname,{name}",
-        *(f"-Wl,--defsym={alias}={alias[:-5]}" for alias in _names("per_thread.txt")),
+        *_per_thread("per_thread.txt"),
     ]
+
+
+def _per_thread(names: str) -> list[str]:
+    """The linker's arguments for functions whose default stream is the thread's: the same here."""
+    return [f"-Wl,--defsym={alias}={alias[:-5]}" for alias in _names(names)]
 
 
 def _names(file: str) -> list[str]:

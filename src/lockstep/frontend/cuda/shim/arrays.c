@@ -132,31 +132,30 @@ static struct region row_of(const struct array *array, size_t x_bytes, size_t y)
     return (struct region){(char *)array->address + y * array->pitch + x_bytes, array->pitch};
 }
 
-API int cudaMemcpy2DToArray(struct array *to, size_t x, size_t y, const void *source, size_t pitch,
-                            size_t width, size_t rows, int kind) {
-    (void)kind;
-    return report(
-        copy_rectangle(row_of(to, x, y), (struct region){(void *)source, pitch}, width, rows));
-}
-
 API int cudaMemcpy2DToArrayAsync(struct array *to, size_t x, size_t y, const void *source,
                                  size_t pitch, size_t width, size_t rows, int kind,
                                  stream_t stream) {
-    (void)stream;
-    return cudaMemcpy2DToArray(to, x, y, source, pitch, width, rows, kind);
+    (void)kind;
+    struct region from = {(void *)source, pitch};
+    return report(stream_copy(handle_of(stream), row_of(to, x, y), from, width, rows));
 }
 
-API int cudaMemcpy2DFromArray(void *to, size_t pitch, const struct array *source, size_t x,
-                              size_t y, size_t width, size_t rows, int kind) {
-    (void)kind;
-    return report(copy_rectangle((struct region){to, pitch}, row_of(source, x, y), width, rows));
+API int cudaMemcpy2DToArray(struct array *to, size_t x, size_t y, const void *source, size_t pitch,
+                            size_t width, size_t rows, int kind) {
+    return cudaMemcpy2DToArrayAsync(to, x, y, source, pitch, width, rows, kind, NULL);
 }
 
 API int cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const struct array *source, size_t x,
                                    size_t y, size_t width, size_t rows, int kind,
                                    stream_t stream) {
-    (void)stream;
-    return cudaMemcpy2DFromArray(to, pitch, source, x, y, width, rows, kind);
+    (void)kind;
+    struct region target = {to, pitch};
+    return report(stream_copy(handle_of(stream), target, row_of(source, x, y), width, rows));
+}
+
+API int cudaMemcpy2DFromArray(void *to, size_t pitch, const struct array *source, size_t x,
+                              size_t y, size_t width, size_t rows, int kind) {
+    return cudaMemcpy2DFromArrayAsync(to, pitch, source, x, y, width, rows, kind, NULL);
 }
 
 API int cudaMemcpy2DArrayToArray(struct array *to, size_t to_x, size_t to_y,
@@ -166,55 +165,59 @@ API int cudaMemcpy2DArrayToArray(struct array *to, size_t to_x, size_t to_y,
     return report(copy_rectangle(row_of(to, to_x, to_y), row_of(source, x, y), width, rows));
 }
 
-// Rows of an array lie one after the other, so a run of bytes may cross them.
-API int cudaMemcpyToArray(struct array *to, size_t x, size_t y, const void *source, size_t bytes,
-                          int kind) {
-    (void)kind;
-    return report(copy_bytes(row_of(to, x, y).address, source, bytes));
-}
-
-API int cudaMemcpyFromArray(void *to, const struct array *source, size_t x, size_t y, size_t bytes,
-                            int kind) {
-    (void)kind;
-    return report(copy_bytes(to, row_of(source, x, y).address, bytes));
-}
-
+// Rows of an array lie one after the other, so a run of bytes may cross them: it is one long row.
 API int cudaMemcpyToArrayAsync(struct array *to, size_t x, size_t y, const void *source,
                                size_t bytes, int kind, stream_t stream) {
-    (void)stream;
-    return cudaMemcpyToArray(to, x, y, source, bytes, kind);
+    return cudaMemcpy2DToArrayAsync(to, x, y, source, bytes, bytes, 1, kind, stream);
+}
+
+API int cudaMemcpyToArray(struct array *to, size_t x, size_t y, const void *source, size_t bytes,
+                          int kind) {
+    return cudaMemcpyToArrayAsync(to, x, y, source, bytes, kind, NULL);
 }
 
 API int cudaMemcpyFromArrayAsync(void *to, const struct array *source, size_t x, size_t y,
                                  size_t bytes, int kind, stream_t stream) {
-    (void)stream;
-    return cudaMemcpyFromArray(to, source, x, y, bytes, kind);
+    return cudaMemcpy2DFromArrayAsync(to, bytes, source, x, y, bytes, 1, kind, stream);
 }
 
-// The side's first row of a slice; `unit` are the bytes of an element, of arrays alone.
-static struct region slice_of(const struct array *array, const struct pitched *box,
-                              const struct position *from, size_t z) {
+API int cudaMemcpyFromArray(void *to, const struct array *source, size_t x, size_t y, size_t bytes,
+                            int kind) {
+    return cudaMemcpyFromArrayAsync(to, source, x, y, bytes, kind, NULL);
+}
+
+// The side's first row, and how far apart slices are.
+static struct region side_of(const struct array *array, const struct pitched *box,
+                             const struct position *from, size_t *slice) {
     if (array) {
-        size_t row = from->y + (from->z + z) * (array->height ? array->height : 1);
-        return row_of(array, from->x * element_bytes(&array->format), row);
+        size_t rows = array->height ? array->height : 1;
+        *slice = array->pitch * rows;
+        return row_of(array, from->x * element_bytes(&array->format), from->y + from->z * rows);
     }
-    char *start = (char *)box->address + (from->z + z) * box->pitch * box->height;
+    *slice = box->pitch * box->height;
+    char *start = (char *)box->address + from->z * *slice;
     return (struct region){start + from->y * box->pitch + from->x, box->pitch};
 }
 
-API int cudaMemcpy3D(const struct box_copy *copy) {
+int box_of(struct box *box, const struct box_copy *copy) {
     const struct array *array = copy->source_array ? copy->source_array : copy->to_array;
-    size_t width = copy->extent.width * (array ? element_bytes(&array->format) : 1);
-    int status = SUCCESS;
-    for (size_t z = 0; z < copy->extent.depth && !status; z++) {
-        status = copy_rectangle(slice_of(copy->to_array, &copy->to, &copy->to_position, z),
-                                slice_of(copy->source_array, &copy->source,
-                                         &copy->source_position, z),
-                                width, copy->extent.height);
-    }
-    return report(status);
+    *box = (struct box){
+        .width = copy->extent.width * (array ? element_bytes(&array->format) : 1),
+        .rows = copy->extent.height,
+        .slices = copy->extent.depth,
+    };
+    box->to = side_of(copy->to_array, &copy->to, &copy->to_position, &box->to_slice);
+    box->source = side_of(copy->source_array, &copy->source, &copy->source_position,
+                          &box->source_slice);
+    return SUCCESS;
 }
 
 API int cudaMemcpy3DAsync(const struct box_copy *copy, stream_t stream) {
-    return capture_active(handle_of(stream)) ? capture_box(stream, copy) : cudaMemcpy3D(copy);
+    struct box box;
+    int status = box_of(&box, copy);
+    return report(status ? status : stream_copy_box(handle_of(stream), &box));
+}
+
+API int cudaMemcpy3D(const struct box_copy *copy) {
+    return cudaMemcpy3DAsync(copy, NULL);
 }

@@ -1,4 +1,5 @@
-// Stream capture: what a program enqueues in a stream that is captured becomes a node of a graph. A
+// What programs enqueue in streams, and stream capture: in a stream that is captured it becomes a node
+// of a graph, in another one it is done at once, as everything of one program is done in order. A
 // stream that waits for an event of a captured stream is captured with it. The nodes of a graph keep
 // the order of their calls, each after the one before, unless the program says what comes next.
 
@@ -8,8 +9,7 @@
 
 #include "graph.h"
 
-enum { ADD_DEPENDENCIES = 0 }; // cudaStreamUpdateCaptureDependenciesFlags
-enum { CAPTURING = 1, MOST = 256, ILLEGAL_STATE = 401, UNSUPPORTED_CAPTURE = 900 };
+enum { MOST = 256, ILLEGAL_STATE = 401, UNSUPPORTED_CAPTURE = 900 };
 
 // Streams that are captured, and events that were recorded in them, with their graph.
 static struct captured {
@@ -52,13 +52,6 @@ static bool enter(uint64_t handle, struct graph *graph, bool began) {
     return true;
 }
 
-bool capture_active(uint64_t stream) {
-    pthread_mutex_lock(&lock);
-    bool active = find(stream) != NULL;
-    pthread_mutex_unlock(&lock);
-    return active;
-}
-
 static void set_after(struct captured *first, struct node *const *after, size_t count, bool keep) {
     size_t old = keep ? first->after_count : 0;
     first->after = realloc(first->after, (old + count + 1) * sizeof *first->after);
@@ -68,97 +61,29 @@ static void set_after(struct captured *first, struct node *const *after, size_t 
     first->after_count = old + count;
 }
 
-static int add(uint64_t stream, struct work work) {
+bool capture_add(uint64_t stream, struct work work) {
     pthread_mutex_lock(&lock);
-    struct captured *first = beginning(find(stream)->graph);
-    struct node *node = graph_add(first->graph, work, first->after, first->after_count);
-    set_after(first, &node, 1, false);
-    pthread_mutex_unlock(&lock);
-    return SUCCESS;
-}
-
-int capture_launch(struct kernel *kernel, const struct shape *shape, void **arguments) {
-    int status = kernel_find(kernel);
-    if (status) {
-        return status;
+    const struct captured *known = find(stream);
+    if (known) {
+        struct captured *first = beginning(known->graph);
+        struct node *node = graph_add(first->graph, work, first->after, first->after_count);
+        set_after(first, &node, 1, false);
     }
-    struct work work = {.kind = KERNEL_NODE};
-    work.of.launch.function = kernel;
-    work.of.launch.kernel = kernel;
-    work.of.launch.shape = *shape;
-    work.of.launch.block = kernel_block(kernel, arguments);
-    return add(shape->stream, work);
-}
-
-int capture_copy(stream_t stream, struct region to, struct region source, size_t width,
-                 size_t rows) {
-    struct work work = {.kind = COPY_NODE};
-    work.of.copy.to = to;
-    work.of.copy.source = source;
-    work.of.copy.width = width;
-    work.of.copy.rows = rows;
-    return add(handle_of(stream), work);
-}
-
-int capture_box(stream_t stream, const struct box_copy *copy) {
-    struct work work = {.kind = COPY_NODE, .of.box = *copy, .boxed = true};
-    return add(handle_of(stream), work);
-}
-
-int capture_fill(stream_t stream, struct region to, uint64_t value, size_t width, size_t rows) {
-    struct fill_parameters fill = {to.address, to.pitch, (unsigned)value, 1, width, rows};
-    return add(handle_of(stream), (struct work){.kind = FILL_NODE, .of.fill = fill});
-}
-
-int capture_call(stream_t stream, void (*function)(void *), void *data) {
-    struct call_parameters call = {function, data};
-    return add(handle_of(stream), (struct work){.kind = CALL_NODE, .of.call = call});
-}
-
-int capture_allocate(stream_t stream, size_t bytes, void **address) {
-    struct allocation_parameters given = {.bytes = bytes};
-    struct work work;
-    int status = work_allocation(&work, &given);
-    *address = given.address;
-    return report(status ? status : add(handle_of(stream), work));
-}
-
-int capture_free(stream_t stream, void *address) {
-    struct work work;
-    pthread_mutex_lock(&lock);
-    const struct graph *graph = find(handle_of(stream))->graph;
     pthread_mutex_unlock(&lock);
-    int status = work_release(&work, graph, address);
-    return report(status ? status : add(handle_of(stream), work));
-}
-
-bool capture_event(stream_t stream, event_t event) {
-    pthread_mutex_lock(&lock);
-    const struct captured *from = find(handle_of(stream));
-    bool done = from && enter(handle_of(event), from->graph, false);
-    pthread_mutex_unlock(&lock);
-    return done;
-}
-
-bool capture_wait(stream_t stream, event_t event) {
-    pthread_mutex_lock(&lock);
-    const struct captured *from = find(handle_of(event));
-    bool done = from && (find(handle_of(stream)) || enter(handle_of(stream), from->graph, false));
-    pthread_mutex_unlock(&lock);
-    return done;
+    return known != NULL;
 }
 
 // The mode says which other calls are illegal meanwhile: none is here.
-static int begin(stream_t stream, struct graph *graph, struct node *const *after, size_t n) {
+int capture_begin(uint64_t stream, struct graph *graph, struct node *const *after, size_t n) {
     if (!stream) {
         return UNSUPPORTED_CAPTURE;
     }
     pthread_mutex_lock(&lock);
-    bool fresh = !find(handle_of(stream)) && (!graph || !beginning(graph));
+    bool fresh = !find(stream) && (!graph || !beginning(graph));
     graph = fresh && !graph ? graph_new() : graph;
-    fresh = fresh && enter(handle_of(stream), graph, true);
+    fresh = fresh && enter(stream, graph, true);
     if (fresh) {
-        struct captured *first = find(handle_of(stream));
+        struct captured *first = find(stream);
         set_after(first, after, n, false);
         first->id = ++captures;
     }
@@ -166,21 +91,9 @@ static int begin(stream_t stream, struct graph *graph, struct node *const *after
     return fresh ? SUCCESS : ILLEGAL_STATE;
 }
 
-API int cudaStreamBeginCapture(stream_t stream, int mode) {
-    (void)mode;
-    return report(begin(stream, NULL, NULL, 0));
-}
-
-API int cudaStreamBeginCaptureToGraph(stream_t stream, struct graph *graph,
-                                      struct node *const *after, const void *edges, size_t nodes,
-                                      int mode) {
-    (void)edges, (void)mode;
-    return report(graph ? begin(stream, graph, after, nodes) : INVALID_VALUE);
-}
-
-API int cudaStreamEndCapture(stream_t stream, struct graph **graph) {
+int capture_end(uint64_t stream, struct graph **graph) {
     pthread_mutex_lock(&lock);
-    const struct captured *first = find(handle_of(stream));
+    const struct captured *first = find(stream);
     *graph = first && first->began ? first->graph : NULL;
     size_t kept = 0;
     for (size_t k = 0; k < count; k++) {
@@ -192,105 +105,130 @@ API int cudaStreamEndCapture(stream_t stream, struct graph **graph) {
     }
     count = kept;
     pthread_mutex_unlock(&lock);
-    return *graph ? SUCCESS : report(ILLEGAL_STATE);
+    return *graph ? SUCCESS : ILLEGAL_STATE;
 }
 
-API int cudaStreamIsCapturing(stream_t stream, int *capturing) {
-    *capturing = capture_active(handle_of(stream)) ? CAPTURING : 0;
+struct capture capture_of(uint64_t stream) {
+    struct capture found = {0};
+    pthread_mutex_lock(&lock);
+    const struct captured *known = find(stream);
+    if (known) {
+        const struct captured *first = beginning(known->graph);
+        found = (struct capture){first->id, first->graph, first->after, first->after_count};
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+int capture_set_after(uint64_t stream, struct node *const *after, size_t n, bool keep) {
+    pthread_mutex_lock(&lock);
+    const struct captured *known = find(stream);
+    if (known) {
+        set_after(beginning(known->graph), after, n, keep);
+    }
+    pthread_mutex_unlock(&lock);
+    return known ? SUCCESS : ILLEGAL_STATE;
+}
+
+// What is enqueued
+
+static bool is_captured(uint64_t stream) {
+    return capture_of(stream).graph != NULL;
+}
+
+static int enqueue(uint64_t stream, struct work work) {
+    return capture_add(stream, work) ? SUCCESS : work_perform(&work, stream);
+}
+
+int stream_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
+                  const void *block, size_t bytes) {
+    if (!is_captured(shape->stream)) {
+        return kernel_launch(kernel, shape, arguments, block, bytes);
+    }
+    void *extra[] = {(void *)BUFFER_POINTER, (void *)block, NULL};
+    struct kernel_parameters given = {
+        .function = kernel, .arguments = arguments, .extra = block ? extra : NULL};
+    struct work work;
+    int status = work_launch(&work, kernel, &given);
+    if (!status) {
+        work.of.launch.shape = *shape;
+        capture_add(shape->stream, work);
+    }
+    return status;
+}
+
+int stream_copy(uint64_t stream, struct region to, struct region source, size_t width,
+                size_t rows) {
+    return enqueue(stream, work_copy(to, source, width, rows));
+}
+
+int stream_copy_box(uint64_t stream, const struct box *box) {
+    return enqueue(stream, (struct work){.kind = COPY_NODE, .of.copy.box = *box});
+}
+
+int stream_fill(uint64_t stream, struct region to, uint64_t value, size_t unit, size_t width,
+                size_t rows) {
+    struct fill_parameters fill = {to.address, to.pitch, (unsigned)value, (unsigned)unit, width,
+                                   rows};
+    return enqueue(stream, (struct work){.kind = FILL_NODE, .of.fill = fill});
+}
+
+int stream_call(uint64_t stream, void (*function)(void *), void *data) {
+    return enqueue(stream, (struct work){.kind = CALL_NODE, .of.call = {function, data}});
+}
+
+int stream_record(uint64_t stream, uint64_t event) {
+    pthread_mutex_lock(&lock);
+    const struct captured *from = find(stream);
+    bool done = from && enter(event, from->graph, false);
+    pthread_mutex_unlock(&lock);
+    struct work record = {.kind = RECORD_NODE, .of.event = event};
+    return done ? SUCCESS : work_perform(&record, stream);
+}
+
+// Events order captured streams; others need nothing.
+int stream_wait(uint64_t stream, uint64_t event) {
+    pthread_mutex_lock(&lock);
+    const struct captured *from = find(event);
+    if (from && !find(stream)) {
+        enter(stream, from->graph, false);
+    }
+    pthread_mutex_unlock(&lock);
     return SUCCESS;
 }
 
-// What is known of a stream: each place may be NULL, and where nothing is captured only the first is
-// filled in.
-struct information {
-    int *capturing;
-    unsigned long long *id;
-    struct graph **graph;
-    struct node ***after;
-    const void **edges;
-    size_t *count;
-};
-
-static int inform(stream_t stream, struct information to) {
-    pthread_mutex_lock(&lock);
-    const struct captured *known = find(handle_of(stream));
-    const struct captured *first = known ? beginning(known->graph) : NULL;
-    if (to.capturing) {
-        *to.capturing = first ? CAPTURING : 0;
+// While a stream is captured there is nothing to wait for.
+int stream_synchronize(uint64_t stream) {
+    if (is_captured(stream)) {
+        return UNSUPPORTED_CAPTURE;
     }
-    if (first && to.id) {
-        *to.id = first->id;
+    return gpu_call(CALL_SYNCHRONIZE, &stream, sizeof stream, NULL, 0, &(struct reply){0});
+}
+
+int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {
+    if (is_captured(stream)) {
+        struct allocation_parameters given = {.bytes = bytes};
+        struct work work;
+        int status = work_allocation(&work, &given);
+        *address = (uint64_t)(uintptr_t)given.address;
+        return status || capture_add(stream, work) ? status : ILLEGAL_STATE;
     }
-    if (first && to.graph) {
-        *to.graph = first->graph;
+    struct allocate_request request = {bytes, ALLOCATION_DEVICE};
+    struct allocate_reply fields = {0};
+    int status = GPU_CALL(ALLOCATE, &request, &fields);
+    *address = fields.address;
+    if (!status && *address) {
+        pool_took((void *)(uintptr_t)*address, bytes);
     }
-    if (first && to.after) {
-        *to.after = first->after;
+    return status;
+}
+
+int stream_free(uint64_t stream, uint64_t address) {
+    struct capture capture = capture_of(stream);
+    if (!capture.graph) {
+        return address ? memory_free(address) : SUCCESS;
     }
-    if (to.edges) {
-        *to.edges = NULL; // all edges are plain ones
-    }
-    if (first && to.count) {
-        *to.count = first->after_count;
-    }
-    pthread_mutex_unlock(&lock);
-    return to.capturing ? SUCCESS : report(INVALID_VALUE);
-}
-
-API int cudaStreamGetCaptureInfo_v3(stream_t stream, int *capturing, unsigned long long *id,
-                                    struct graph **graph, struct node ***after, const void **edges,
-                                    size_t *nodes) {
-    return inform(stream, (struct information){capturing, id, graph, after, edges, nodes});
-}
-
-#if RUNTIME < 13
-API int cudaStreamGetCaptureInfo(stream_t stream, int *capturing, unsigned long long *id) {
-    return inform(stream, (struct information){.capturing = capturing, .id = id});
-}
-#else
-API int cudaStreamGetCaptureInfo(stream_t stream, int *capturing, unsigned long long *id,
-                                 struct graph **graph, struct node ***after, const void **edges,
-                                 size_t *nodes) {
-    return inform(stream, (struct information){capturing, id, graph, after, edges, nodes});
-}
-#endif
-
-API int cudaStreamGetCaptureInfo_v2(stream_t stream, int *capturing, unsigned long long *id,
-                                    struct graph **graph, struct node ***after, size_t *nodes) {
-    return inform(stream, (struct information){capturing, id, graph, after, NULL, nodes});
-}
-
-static int update(stream_t stream, struct node **after, size_t n, unsigned flags) {
-    pthread_mutex_lock(&lock);
-    const struct captured *known = find(handle_of(stream));
-    struct captured *first = known ? beginning(known->graph) : NULL;
-    if (first) {
-        set_after(first, after, n, flags == ADD_DEPENDENCIES);
-    }
-    pthread_mutex_unlock(&lock);
-    return report(first ? SUCCESS : ILLEGAL_STATE);
-}
-
-API int cudaStreamUpdateCaptureDependencies_v2(stream_t stream, struct node **after,
-                                               const void *edges, size_t n, unsigned flags) {
-    (void)edges;
-    return update(stream, after, n, flags);
-}
-
-#if RUNTIME < 13
-API int cudaStreamUpdateCaptureDependencies(stream_t stream, struct node **after, size_t n,
-                                            unsigned flags) {
-    return update(stream, after, n, flags);
-}
-#else
-API int cudaStreamUpdateCaptureDependencies(stream_t stream, struct node **after,
-                                            const void *edges, size_t n, unsigned flags) {
-    (void)edges;
-    return update(stream, after, n, flags);
-}
-#endif
-
-API int cudaThreadExchangeStreamCaptureMode(int *mode) {
-    *mode = 0;
-    return SUCCESS;
+    struct work work;
+    int status = work_release(&work, capture.graph, (void *)(uintptr_t)address);
+    return status || capture_add(stream, work) ? status : ILLEGAL_STATE;
 }

@@ -61,6 +61,17 @@ int copy_bytes(void *to, const void *source, size_t bytes) {
                           bytes, 1);
 }
 
+int copy_box(const struct box *box) {
+    int status = SUCCESS;
+    for (size_t z = 0; z < box->slices && !status; z++) {
+        struct region to = {(char *)box->to.address + z * box->to_slice, box->to.pitch};
+        struct region source = {(char *)box->source.address + z * box->source_slice,
+                                box->source.pitch};
+        status = copy_rectangle(to, source, box->width, box->rows);
+    }
+    return status;
+}
+
 int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows) {
     int status;
     if (!gpu_device(&status)) {

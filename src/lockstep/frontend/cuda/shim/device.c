@@ -113,7 +113,6 @@ API int cudaGetDeviceFlags(unsigned *flags) {
 }
 
 API int cudaDeviceReset(void) {
-    graph_memory_reset();
     return report(device_reset());
 }
 

@@ -16,6 +16,22 @@ typedef void *stream_t;
 typedef void *event_t;
 typedef void *context_t;
 
+struct box_side {
+    size_t x_bytes, y, z, level;
+    int type; // 1 host, 2 device, 3 array, 4 whatever the address says
+    const void *host;
+    pointer_t device;
+    void *array, *unused;
+    size_t pitch, rows; // rows of a slice
+};
+// CUDA_MEMCPY3D
+struct box_copy {
+    struct box_side source, to;
+    size_t width_bytes, rows, slices;
+};
+// The rectangles that it moves (driver_copies.c).
+int box_of(struct box *box, const struct box_copy *copy);
+
 // A status as the driver API has it: some of the runtime's numbers mean nothing there.
 int translate(int status);
 

@@ -1,7 +1,5 @@
-// The driver API's devices, contexts and errors, and the way to find its functions by name.
+// The driver API's devices, contexts and errors.
 
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -256,43 +254,4 @@ API int cuProfilerStart(void) {
 
 API int cuProfilerStop(void) {
     return SUCCESS;
-}
-
-// Functions by name. The numbered versions of a function are one here; where a program asks for the
-// plain name it means the newest.
-API int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
-                            int *how) {
-    (void)flags;
-    Dl_info self;
-    dladdr((void *)cuInit, &self);
-    void *library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    bool newest = !strcmp(name, "cuGetProcAddress") && version >= 12000;
-    *function = dlsym(library, newest ? "cuGetProcAddress_v2" : name);
-    dlclose(library);
-    if (how) {
-        *how = *function ? 0 : 1;
-    }
-    return *function ? SUCCESS : NOT_FOUND;
-}
-
-API int cuGetProcAddress(const char *name, void **function, int version, uint64_t flags) {
-    return cuGetProcAddress_v2(name, function, version, flags, NULL);
-}
-
-// The statically linked runtime asks for tables that nothing documents. So does NVRTC, which can do
-// without.
-API int cuGetExportTable(const void **table, const void *id) {
-    (void)id;
-    *table = NULL;
-    Dl_info caller = {0};
-    dladdr(__builtin_return_address(0), &caller);
-    const char *file = caller.dli_fname ? caller.dli_fname : "the program";
-    if (strstr(file, "libnvrtc")) {
-        return NOT_SUPPORTED;
-    }
-    fprintf(stderr,
-            "lockstep: %s: a statically linked CUDA runtime cannot be intercepted: link with "
-            "`nvcc -cudart shared`\n",
-            file);
-    return gpu_unsupported("cuGetExportTable");
 }

@@ -1,4 +1,4 @@
-// The driver API's memory: allocation, copies, fills, and what a pointer is.
+// The driver API's memory: allocation, and what a pointer is.
 
 #include <string.h>
 
@@ -23,12 +23,7 @@ API int cuMemAlloc(pointer_t *address, size_t bytes) {
 ALSO(cuMemAlloc_v2, cuMemAlloc);
 
 API int cuMemAllocAsync(pointer_t *address, size_t bytes, stream_t stream) {
-    (void)stream;
-    int status = cuMemAlloc(address, bytes);
-    if (!status) {
-        pool_took((void *)(uintptr_t)*address, bytes);
-    }
-    return status;
+    return translate(bytes ? stream_allocate(handle_of(stream), bytes, address) : INVALID_VALUE);
 }
 
 API int cuMemAllocManaged(pointer_t *address, size_t bytes) {
@@ -105,14 +100,13 @@ API int cuMemAllocFromPoolAsync(pointer_t *address, size_t bytes, void *pool, st
 }
 
 API int cuMemFree(pointer_t address) {
-    int status = address ? with_handle(CALL_FREE, address) : SUCCESS;
-    if (!status) {
-        pool_gave((void *)(uintptr_t)address);
-    }
-    return status;
+    return translate(address ? memory_free(address) : SUCCESS);
 }
 ALSO(cuMemFree_v2, cuMemFree);
-ALSO(cuMemFreeAsync, cuMemFree);
+
+API int cuMemFreeAsync(pointer_t address, stream_t stream) {
+    return translate(stream_free(handle_of(stream), address));
+}
 
 API int cuMemFreeHost(void *address) {
     return cuMemFree(handle_of(address));
@@ -235,130 +229,6 @@ API int cuPointerSetAttribute(const void *value, int attribute, pointer_t addres
     (void)value, (void)attribute, (void)address;
     return SUCCESS;
 }
-
-// Copies; a stream, where there is one, comes last and changes nothing.
-
-API int cuMemcpy(pointer_t to, pointer_t source, size_t bytes) {
-    return translate(copy_bytes((void *)(uintptr_t)to, (void *)(uintptr_t)source, bytes));
-}
-ALSO(cuMemcpyAsync, cuMemcpy);
-ALSO(cuMemcpyDtoD, cuMemcpy);
-ALSO(cuMemcpyDtoD_v2, cuMemcpy);
-ALSO(cuMemcpyDtoDAsync, cuMemcpy);
-ALSO(cuMemcpyDtoDAsync_v2, cuMemcpy);
-
-API int cuMemcpyHtoD(pointer_t to, const void *source, size_t bytes) {
-    return cuMemcpy(to, handle_of(source), bytes);
-}
-ALSO(cuMemcpyHtoD_v2, cuMemcpyHtoD);
-ALSO(cuMemcpyHtoDAsync, cuMemcpyHtoD);
-ALSO(cuMemcpyHtoDAsync_v2, cuMemcpyHtoD);
-
-API int cuMemcpyDtoH(void *to, pointer_t source, size_t bytes) {
-    return cuMemcpy(handle_of(to), source, bytes);
-}
-ALSO(cuMemcpyDtoH_v2, cuMemcpyDtoH);
-ALSO(cuMemcpyDtoHAsync, cuMemcpyDtoH);
-ALSO(cuMemcpyDtoHAsync_v2, cuMemcpyDtoH);
-
-API int cuMemcpyPeer(pointer_t to, context_t to_context, pointer_t source, context_t context,
-                     size_t bytes) {
-    (void)to_context, (void)context;
-    return cuMemcpy(to, source, bytes);
-}
-ALSO(cuMemcpyPeerAsync, cuMemcpyPeer);
-
-struct side {
-    size_t x_bytes, y;
-    int type; // 1 host, 2 device, 3 array, 4 whatever the address says
-    const void *host;
-    pointer_t device;
-    void *array;
-    size_t pitch;
-};
-
-struct rectangle_copy {
-    struct side source, to;
-    size_t width_bytes, rows;
-};
-
-enum { ARRAY = 3 };
-
-static struct region region_of(const struct side *side) {
-    char *start = side->type == ON_HOST ? (char *)side->host : (char *)(uintptr_t)side->device;
-    return (struct region){start + side->y * side->pitch + side->x_bytes, side->pitch};
-}
-
-API int cuMemcpy2D(const struct rectangle_copy *copy) {
-    if (copy->source.type == ARRAY || copy->to.type == ARRAY) {
-        return gpu_unsupported("cuMemcpy2D with arrays");
-    }
-    return translate(copy_rectangle(region_of(&copy->to), region_of(&copy->source),
-                                    copy->width_bytes, copy->rows));
-}
-ALSO(cuMemcpy2D_v2, cuMemcpy2D);
-ALSO(cuMemcpy2DAsync, cuMemcpy2D);
-ALSO(cuMemcpy2DAsync_v2, cuMemcpy2D);
-ALSO(cuMemcpy2DUnaligned, cuMemcpy2D);
-ALSO(cuMemcpy2DUnaligned_v2, cuMemcpy2D);
-
-struct box_side {
-    size_t x_bytes, y, z, level;
-    int type;
-    const void *host;
-    pointer_t device;
-    void *array, *unused;
-    size_t pitch, rows; // rows of a slice
-};
-
-struct box_copy {
-    struct box_side source, to;
-    size_t width_bytes, rows, slices;
-};
-
-static struct region slice_of(const struct box_side *side, size_t z) {
-    size_t y = side->y + (side->z + z) * side->rows;
-    return region_of(&(struct side){side->x_bytes, y, side->type, side->host, side->device,
-                                    side->array, side->pitch});
-}
-
-API int cuMemcpy3D(const struct box_copy *copy) {
-    if (copy->source.type == ARRAY || copy->to.type == ARRAY) {
-        return gpu_unsupported("cuMemcpy3D with arrays");
-    }
-    int status = SUCCESS;
-    for (size_t z = 0; z < copy->slices && !status; z++) {
-        status = copy_rectangle(slice_of(&copy->to, z), slice_of(&copy->source, z),
-                                copy->width_bytes, copy->rows);
-    }
-    return translate(status);
-}
-ALSO(cuMemcpy3D_v2, cuMemcpy3D);
-ALSO(cuMemcpy3DAsync, cuMemcpy3D);
-ALSO(cuMemcpy3DAsync_v2, cuMemcpy3D);
-
-static int fill(pointer_t address, size_t pitch, uint64_t value, size_t unit, size_t width,
-                size_t rows) {
-    struct region to = {(void *)(uintptr_t)address, pitch};
-    return translate(fill_rectangle(to, value, unit, width * unit, rows));
-}
-
-#define FILL(bits, type)                                                                           \
-    API int cuMemsetD##bits(pointer_t address, type value, size_t count) {                         \
-        return fill(address, count * sizeof value, value, sizeof value, count, 1);                 \
-    }                                                                                              \
-    ALSO(cuMemsetD##bits##_v2, cuMemsetD##bits);                                                   \
-    ALSO(cuMemsetD##bits##Async, cuMemsetD##bits);                                                 \
-    API int cuMemsetD2D##bits(pointer_t address, size_t pitch, type value, size_t width,           \
-                              size_t rows) {                                                       \
-        return fill(address, pitch, value, sizeof value, width, rows);                             \
-    }                                                                                              \
-    ALSO(cuMemsetD2D##bits##_v2, cuMemsetD2D##bits);                                               \
-    ALSO(cuMemsetD2D##bits##Async, cuMemsetD2D##bits);
-
-FILL(8, uint8_t)
-FILL(16, uint16_t)
-FILL(32, uint32_t)
 
 API int cuMemAdvise(pointer_t address, size_t bytes) {
     (void)address, (void)bytes;

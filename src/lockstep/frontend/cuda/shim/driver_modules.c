@@ -232,8 +232,6 @@ ALSO(cuOccupancyMaxPotentialBlockSizeWithFlags, cuOccupancyMaxPotentialBlockSize
 
 // Launches
 
-enum { BUFFER_POINTER = 1, BUFFER_SIZE = 2 };
-
 static int launch(struct kernel *kernel, const struct shape *shape, void **arguments,
                   void **extra) {
     const void *block = NULL;
@@ -245,7 +243,7 @@ static int launch(struct kernel *kernel, const struct shape *shape, void **argum
             bytes = *(size_t *)extra[1];
         }
     }
-    return kernel ? translate(kernel_launch(kernel, shape, arguments, block, bytes))
+    return kernel ? translate(stream_launch(kernel, shape, arguments, block, bytes))
                   : INVALID_HANDLE;
 }
 

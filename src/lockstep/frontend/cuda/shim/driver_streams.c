@@ -26,14 +26,14 @@ API int cuStreamDestroy(stream_t stream) {
 ALSO(cuStreamDestroy_v2, cuStreamDestroy);
 
 API int cuStreamSynchronize(stream_t stream) {
-    return with_handle(CALL_SYNCHRONIZE, handle_of(stream));
+    return translate(stream_synchronize(handle_of(stream)));
 }
 // A program that polls must not poll for ever: what it asks about is done first.
 ALSO(cuStreamQuery, cuStreamSynchronize);
 
 API int cuStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
-    (void)stream, (void)event, (void)flags;
-    return SUCCESS;
+    (void)flags;
+    return translate(stream_wait(handle_of(stream), handle_of(event)));
 }
 
 API int cuStreamGetPriority(stream_t stream, int *priority) {
@@ -66,12 +66,6 @@ API int cuStreamGetId(stream_t stream, unsigned long long *id) {
     return SUCCESS;
 }
 
-API int cuStreamIsCapturing(stream_t stream, int *capturing) {
-    (void)stream;
-    *capturing = 0;
-    return SUCCESS;
-}
-
 API int cuStreamGetCtx(stream_t stream, context_t *context) {
     extern int cuDevicePrimaryCtxRetain(context_t *context, int device);
     (void)stream;
@@ -87,11 +81,7 @@ API int cuStreamAddCallback(stream_t stream, void (*function)(stream_t, int, voi
 }
 
 API int cuLaunchHostFunc(stream_t stream, void (*function)(void *), void *data) {
-    int status = cuStreamSynchronize(stream);
-    if (!status) {
-        function(data);
-    }
-    return status;
+    return translate(stream_call(handle_of(stream), function, data));
 }
 
 API int cuEventCreate(event_t *event, unsigned flags) {
@@ -109,9 +99,7 @@ API int cuEventDestroy(event_t event) {
 ALSO(cuEventDestroy_v2, cuEventDestroy);
 
 API int cuEventRecord(event_t event, stream_t stream) {
-    struct record_event_request request = {handle_of(event), handle_of(stream)};
-    return translate(
-        gpu_call(CALL_RECORD_EVENT, &request, sizeof request, NULL, 0, &(struct reply){0}));
+    return translate(stream_record(handle_of(stream), handle_of(event)));
 }
 ALSO(cuEventRecordWithFlags, cuEventRecord);
 

@@ -4,14 +4,18 @@
 
 #include "runtime.h"
 
-enum { FOUND = 0, NO_SUCH_SYMBOL = 1 };
+enum { FOUND = 0, NO_SUCH_SYMBOL = 1, NEWEST_MINOR = 90 };
 
-static int find(const char *name, void **function, int *result) {
+static int find(const char *name, void **function, unsigned version, int *result) {
     if (!name || !function) {
         return report(INVALID_VALUE);
     }
     void *driver = dlopen("libcuda.so.1", RTLD_NOW); // ours: it lies beside this library
-    *function = driver ? dlsym(driver, name) : NULL;
+    int (*ask)(const char *, void **, int, uint64_t, int *) = NULL;
+    ask = driver ? dlsym(driver, "cuGetProcAddress_v2") : ask;
+    if (!ask || ask(name, function, (int)version, 0, NULL)) {
+        *function = NULL;
+    }
     if (result) {
         *result = *function ? FOUND : NO_SUCH_SYMBOL;
         return SUCCESS;
@@ -29,11 +33,11 @@ API int cudaGetDriverEntryPoint(const char *name, void **function, unsigned long
     int *result = NULL;
 #endif
     (void)flags;
-    return find(name, function, result);
+    return find(name, function, 1000 * RUNTIME + NEWEST_MINOR, result);
 }
 
 API int cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
                                          unsigned long long flags, int *result) {
-    (void)version, (void)flags;
-    return find(name, function, result);
+    (void)flags;
+    return find(name, function, version, result);
 }

@@ -133,6 +133,7 @@ struct shape {
     bool cooperative;
     unsigned cluster[3]; // 0 = nothing is said of clusters
 };
+enum { BUFFER_POINTER = 1, BUFFER_SIZE = 2 }; // what follows, where programs pass a block
 // `arguments` points to each parameter's value, or `block` holds them all.
 int kernel_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
                   const void *block, size_t bytes);
@@ -223,4 +224,30 @@ struct region {
 // Rectangles of `rows` rows of `width` bytes, wherever they are.
 int copy_rectangle(struct region to, struct region source, size_t width, size_t rows);
 int copy_bytes(void *to, const void *source, size_t bytes);
+// Slices of such rectangles, so many bytes apart.
+struct box {
+    struct region to, source;
+    size_t to_slice, source_slice;
+    size_t width, rows, slices;
+};
+int copy_box(const struct box *box);
 int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows);
+
+// What a program enqueues in a stream is done now, or kept for the graph for which the stream is
+// captured (capture.c).
+int stream_launch(struct kernel *kernel, const struct shape *shape, void **arguments,
+                  const void *block, size_t bytes);
+int stream_copy(uint64_t stream, struct region to, struct region source, size_t width,
+                size_t rows);
+int stream_copy_box(uint64_t stream, const struct box *box);
+int stream_fill(uint64_t stream, struct region to, uint64_t value, size_t unit, size_t width,
+                size_t rows);
+int stream_call(uint64_t stream, void (*function)(void *), void *data);
+int stream_record(uint64_t stream, uint64_t event);
+int stream_wait(uint64_t stream, uint64_t event);
+int stream_synchronize(uint64_t stream);
+int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address);
+int stream_free(uint64_t stream, uint64_t address);
+
+int memory_free(uint64_t address); // also of a graph (graph_memory.c)
+void graph_memory_reset(void);

@@ -1,11 +1,12 @@
 // Graphs: nodes of work and what they wait for. A graph that can be launched is a copy of the nodes
-// in an order in which each comes after those that it waits for.
+// in an order in which each comes after those that it waits for. Both APIs have the same graphs, and
+// structures of the same layout to describe their nodes.
 
 #pragma once
 
-#include "runtime.h"
+#include "gpu.h"
 
-// cudaGraphNodeType
+// cudaGraphNodeType, CUgraphNodeType
 enum kind {
     KERNEL_NODE,
     COPY_NODE,
@@ -20,32 +21,32 @@ enum kind {
     CONDITION_NODE = 13,
 };
 
-// cudaKernelNodeParams, cudaMemsetParams, cudaHostNodeParams
+// cudaKernelNodeParams, with which CUDA_KERNEL_NODE_PARAMS begins
 struct kernel_parameters {
     const void *function;
-    struct dim3 grid, block;
-    unsigned shared;
+    unsigned grid[3], block[3], shared;
     void **arguments, **extra;
 };
+// cudaMemsetParams, CUDA_MEMSET_NODE_PARAMS
 struct fill_parameters {
     void *address;
     size_t pitch;
     unsigned value, unit;
     size_t width, rows; // width in units
 };
+// cudaHostNodeParams, CUDA_HOST_NODE_PARAMS
 struct call_parameters {
     void (*function)(void *);
     void *data;
 };
-
-// cudaMemAllocNodeParams
+// cudaMemAllocNodeParams, CUDA_MEM_ALLOC_NODE_PARAMS
 struct allocation_parameters {
     char pool[88]; // cudaMemPoolProps
     const void *accesses;
     size_t access_count, bytes;
     void *address;
 };
-// cudaConditionalNodeParams
+// cudaConditionalNodeParams, CUDA_CONDITIONAL_NODE_PARAMS
 struct conditional_parameters {
     uint64_t handle;
     unsigned kind, size;
@@ -62,25 +63,29 @@ struct graph_memory {
     bool live;
 };
 
+// Who described a copy by a structure that programs get back, each API having its own.
+enum described_by { NOBODY, RUNTIME_API, DRIVER_API };
+enum { BOX_PARAMETERS = 200 }; // bytes of the longer one, CUDA_MEMCPY3D
+
 // What a node does. The values of a kernel's parameters and an inner graph are its own.
 struct work {
     enum kind kind;
     union {
         struct {
-            const void *function;
+            const void *function; // as the program named the kernel
             struct kernel *kernel;
             struct shape shape;
             void *block;
         } launch;
         struct {
-            struct region to, source;
-            size_t width, rows;
+            struct box box;
+            enum described_by by;
+            char parameters[BOX_PARAMETERS];
         } copy;
-        struct box_copy box;
         struct fill_parameters fill;
         struct call_parameters call;
         struct graph *graph;
-        event_t event;
+        uint64_t event;
         struct {
             struct allocation_parameters parameters;
             struct graph_memory *memory;
@@ -88,17 +93,16 @@ struct work {
         struct graph_memory *freed;
         struct conditional_parameters condition;
     } of;
-    bool boxed; // a copy of a box
 };
 
 int work_allocation(struct work *work, struct allocation_parameters *given);
 int work_release(struct work *work, const struct graph *graph, const void *address);
 int work_condition(struct work *work, struct graph *graph, struct conditional_parameters *given);
-int work_launch(struct work *work, const struct kernel_parameters *parameters);
-struct work work_copy_bytes(void *to, const void *source, size_t bytes);
+int work_launch(struct work *work, struct kernel *kernel, const struct kernel_parameters *given);
+struct work work_copy(struct region to, struct region source, size_t width, size_t rows);
 struct work work_duplicate(const struct work *work);
 void work_free(struct work *work);
-int work_perform(const struct work *work, stream_t stream);
+int work_perform(const struct work *work, uint64_t stream);
 
 struct node {
     struct node *next;
@@ -118,6 +122,8 @@ struct graph {
     bool instance;
 };
 
+// Graphs and their nodes (graph.c)
+
 struct graph *graph_new(void);
 void graph_free(struct graph *graph);
 struct node *graph_add(struct graph *graph, struct work work, struct node *const *after,
@@ -125,7 +131,7 @@ struct node *graph_add(struct graph *graph, struct work work, struct node *const
 void node_free(struct node *node);
 void node_wait_for(struct node *node, struct node *other);
 struct node *graph_copy_of(const struct graph *graph, const struct node *origin);
-int graph_perform(const struct graph *graph, stream_t stream);
+int graph_perform(const struct graph *graph, uint64_t stream);
 struct graph *graph_duplicate(const struct graph *graph);
 bool graph_has(const struct graph *graph, enum kind kind); // also in a graph within it
 bool graph_has_memory(const struct graph *graph);          // nodes that allocate or free
@@ -133,18 +139,43 @@ bool graph_has_memory(const struct graph *graph);          // nodes that allocat
 // In a graph that can be launched the copy of the node is meant; `graph` is NULL in other cases.
 int node_replace(struct graph *graph, struct node *node, struct work work);
 
+int graph_instantiate(struct graph **out, struct graph *graph, unsigned long long flags);
+int graph_update(struct graph *out, const struct graph *graph); // a cudaGraphExecUpdateResult
+int graph_launch(const struct graph *graph, uint64_t stream);
+
+// Stream capture (capture.c): what is known of a stream; where nothing is captured all is zero.
+struct capture {
+    unsigned long long id;
+    struct graph *graph;
+    struct node **after; // which the next node waits for
+    size_t count;
+};
+int capture_begin(uint64_t stream, struct graph *graph, struct node *const *after, size_t count);
+int capture_end(uint64_t stream, struct graph **graph);
+struct capture capture_of(uint64_t stream);
+int capture_set_after(uint64_t stream, struct node *const *after, size_t count, bool keep);
+bool capture_add(uint64_t stream, struct work work); // false: the stream is not captured
+
+// Memory of graphs (graph_memory.c)
+
 int graph_memory_new(size_t bytes, struct graph_memory **out);
 struct graph_memory *graph_memory_at(const void *address);
 struct graph_memory *graph_memory_share(struct graph_memory *memory);
 void graph_memory_drop(struct graph_memory *memory);
 int graph_memory_begin(struct graph_memory *memory);
 int graph_memory_end(struct graph_memory *memory);
+int graph_memory_get(int attribute, uint64_t *value); // cudaGraphMemAttributeType
+int graph_memory_set(int attribute, const uint64_t *value);
+void graph_memory_trim(void);
 
+// Conditions (graph_conditions.c)
+
+int condition_new(uint64_t *handle, struct graph *graph, unsigned initial, unsigned flags);
 void conditions_share(struct graph *to, const struct graph *from);
 void conditions_drop(struct graph *graph);
 int conditions_begin(const struct graph *graph);
 void conditional_duplicate(struct conditional_parameters *condition);
 void conditional_free(struct conditional_parameters *condition);
-int conditional_perform(const struct conditional_parameters *condition, stream_t stream);
+int conditional_perform(const struct conditional_parameters *condition, uint64_t stream);
 bool conditional_is_right(const struct conditional_parameters *condition);
 bool graph_is_body(const struct graph *graph);

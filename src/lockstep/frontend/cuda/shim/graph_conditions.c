@@ -20,9 +20,13 @@ struct condition {
     } *value;
 };
 
+static uint64_t address_of(const struct value *value) {
+    return (uint64_t)(uintptr_t)value->place;
+}
+
 static struct value *value_of(const struct graph *graph, uint64_t handle) {
     for (const struct condition *c = graph->conditions; c; c = c->next) {
-        if (handle_of(c->value->place) == handle) {
+        if (address_of(c->value) == handle) {
             return c->value;
         }
     }
@@ -46,7 +50,7 @@ void conditions_drop(struct graph *graph) {
     for (struct condition *c = graph->conditions, *next; c; c = next) {
         next = c->next;
         if (--c->value->references == 0) {
-            struct free_request request = {handle_of(c->value->place)};
+            struct free_request request = {address_of(c->value)};
             gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0});
             free(c->value);
         }
@@ -55,16 +59,15 @@ void conditions_drop(struct graph *graph) {
     graph->conditions = NULL;
 }
 
-API int cudaGraphConditionalHandleCreate(uint64_t *handle, struct graph *graph, unsigned initial,
-                                         unsigned flags) {
+int condition_new(uint64_t *handle, struct graph *graph, unsigned initial, unsigned flags) {
     if (!handle || !graph || flags & ~ASSIGN_DEFAULT) {
-        return report(INVALID_VALUE);
+        return INVALID_VALUE;
     }
     struct allocate_request request = {VALUE_BYTES, ALLOCATION_DEVICE};
     struct allocate_reply fields = {0};
     int status = GPU_CALL(ALLOCATE, &request, &fields);
     if (status) {
-        return report(status);
+        return status;
     }
     struct value *value = calloc(1, sizeof *value);
     *value = (struct value){(unsigned *)(uintptr_t)fields.address, initial,
@@ -148,7 +151,7 @@ static int current(const struct conditional_parameters *condition, unsigned *val
     return status;
 }
 
-int conditional_perform(const struct conditional_parameters *condition, stream_t stream) {
+int conditional_perform(const struct conditional_parameters *condition, uint64_t stream) {
     unsigned value;
     int status = current(condition, &value);
     if (condition->kind == WHILE) {

@@ -1,13 +1,6 @@
-// The edges of graphs, and lists of nodes. Programs may give data of each edge, which says how kernels
-// overlap: not here. Those of CUDA 13 always do, those of CUDA 12 by functions of another name.
+// The edges of graphs, and lists of nodes, as programs of either API see them.
 
-#include "graph.h"
-
-#if RUNTIME > 12
-#define WITH_DATA(name) name
-#else
-#define WITH_DATA(name) name##_v2
-#endif
+#include "graph_api.h"
 
 static int connect(struct node *const *from, struct node *const *to, size_t count) {
     for (size_t k = 0; k < count; k++) {
@@ -29,7 +22,7 @@ static void disconnect(struct node *node, const struct node *other) {
 static int remove_edges(const struct graph *graph, struct node *const *from,
                         struct node *const *to, size_t count) {
     if (graph_has_memory(graph)) {
-        return report(NOT_SUPPORTED);
+        return answer(NOT_SUPPORTED);
     }
     for (size_t k = 0; k < count; k++) {
         disconnect(to[k], from[k]);
@@ -37,10 +30,10 @@ static int remove_edges(const struct graph *graph, struct node *const *from,
     return SUCCESS;
 }
 
-API int cudaGraphDestroyNode(struct node *node) {
+API int NAME(GraphDestroyNode)(struct node *node) {
     struct graph *graph = node->graph;
     if (graph_has_memory(graph)) {
-        return report(NOT_SUPPORTED);
+        return answer(NOT_SUPPORTED);
     }
     struct node **place = &graph->first;
     while (*place && *place != node) {
@@ -73,7 +66,7 @@ static void finish_list(void **list, size_t room, size_t *count) {
     *count = list && *count > room ? room : *count;
 }
 
-API int cudaGraphGetNodes(struct graph *graph, struct node **nodes, size_t *count) {
+API int NAME(GraphGetNodes)(struct graph *graph, struct node **nodes, size_t *count) {
     size_t room = *count;
     *count = 0;
     for (struct node *node = graph->first; node; node = node->next) {
@@ -83,7 +76,7 @@ API int cudaGraphGetNodes(struct graph *graph, struct node **nodes, size_t *coun
     return SUCCESS;
 }
 
-API int cudaGraphGetRootNodes(struct graph *graph, struct node **nodes, size_t *count) {
+API int NAME(GraphGetRootNodes)(struct graph *graph, struct node **nodes, size_t *count) {
     size_t room = *count;
     *count = 0;
     for (struct node *node = graph->first; node; node = node->next) {
@@ -134,57 +127,57 @@ static int behind(const struct node *node, struct node **others, size_t *count) 
 }
 
 #if RUNTIME < 13
-API int cudaGraphAddDependencies(struct graph *graph, struct node **from, struct node **to,
-                                 size_t count) {
+API int NAME(GraphAddDependencies)(struct graph *graph, struct node **from, struct node **to,
+                                   size_t count) {
     (void)graph;
     return connect(from, to, count);
 }
 
-API int cudaGraphRemoveDependencies(struct graph *graph, struct node **from, struct node **to,
-                                    size_t count) {
+API int NAME(GraphRemoveDependencies)(struct graph *graph, struct node **from, struct node **to,
+                                      size_t count) {
     return remove_edges(graph, from, to, count);
 }
 
-API int cudaGraphGetEdges(struct graph *graph, struct node **from, struct node **to,
-                          size_t *count) {
+API int NAME(GraphGetEdges)(struct graph *graph, struct node **from, struct node **to,
+                            size_t *count) {
     return edges(graph, from, to, count);
 }
 
-API int cudaGraphNodeGetDependencies(struct node *node, struct node **others, size_t *count) {
+API int NAME(GraphNodeGetDependencies)(struct node *node, struct node **others, size_t *count) {
     return before(node, others, count);
 }
 
-API int cudaGraphNodeGetDependentNodes(struct node *node, struct node **others, size_t *count) {
+API int NAME(GraphNodeGetDependentNodes)(struct node *node, struct node **others, size_t *count) {
     return behind(node, others, count);
 }
 #endif
 
-API int WITH_DATA(cudaGraphAddDependencies)(struct graph *graph, struct node **from,
-                                            struct node **to, const void *data, size_t count) {
+API int WITH_DATA(GraphAddDependencies)(struct graph *graph, struct node **from, struct node **to,
+                                        const void *data, size_t count) {
     (void)graph, (void)data;
     return connect(from, to, count);
 }
 
-API int WITH_DATA(cudaGraphRemoveDependencies)(struct graph *graph, struct node **from,
-                                               struct node **to, const void *data, size_t count) {
+API int WITH_DATA(GraphRemoveDependencies)(struct graph *graph, struct node **from,
+                                           struct node **to, const void *data, size_t count) {
     (void)data;
     return remove_edges(graph, from, to, count);
 }
 
-API int WITH_DATA(cudaGraphGetEdges)(struct graph *graph, struct node **from, struct node **to,
-                                     void *data, size_t *count) {
+API int WITH_DATA(GraphGetEdges)(struct graph *graph, struct node **from, struct node **to,
+                                 void *data, size_t *count) {
     (void)data;
     return edges(graph, from, to, count);
 }
 
-API int WITH_DATA(cudaGraphNodeGetDependencies)(struct node *node, struct node **others,
-                                                void *data, size_t *count) {
+API int WITH_DATA(GraphNodeGetDependencies)(struct node *node, struct node **others, void *data,
+                                            size_t *count) {
     (void)data;
     return before(node, others, count);
 }
 
-API int WITH_DATA(cudaGraphNodeGetDependentNodes)(struct node *node, struct node **others,
-                                                  void *data, size_t *count) {
+API int WITH_DATA(GraphNodeGetDependentNodes)(struct node *node, struct node **others, void *data,
+                                              size_t *count) {
     (void)data;
     return behind(node, others, count);
 }

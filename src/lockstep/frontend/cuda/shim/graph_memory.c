@@ -1,7 +1,7 @@
 // Memory that nodes of graphs allocate and free. An allocation has its address, and here its memory,
 // from the day its node is made until neither a graph nor the program has it any more; programs may
 // use it from when the node is performed until it is freed: by a node, also of another graph, or by
-// cudaFree. The rules are those of the CUDA C++ Programming Guide, "Graph Memory Nodes".
+// cudaFree and cuMemFree. The rules are those of the CUDA C++ Programming Guide, "Graph Memory Nodes".
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void release_unused(struct graph_memory *memory) {
         place = &(*place)->next;
     }
     *place = memory->next;
-    struct free_request request = {handle_of(memory->address)};
+    struct free_request request = {(uint64_t)(uintptr_t)memory->address};
     gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0});
     free(memory);
 }
@@ -124,17 +124,22 @@ int graph_memory_end(struct graph_memory *memory) {
     return status;
 }
 
-bool graph_memory_free(const void *address, int *status) {
+int memory_free(uint64_t address) {
     pthread_mutex_lock(&lock);
-    struct graph_memory *memory = find(address);
-    if (memory) {
-        *status = memory->live ? SUCCESS : INVALID_VALUE;
-        if (memory->live) {
-            end(memory);
-        }
+    struct graph_memory *memory = find((void *)(uintptr_t)address);
+    bool known = memory != NULL, live = known && memory->live;
+    if (live) {
+        end(memory);
     }
     pthread_mutex_unlock(&lock);
-    return memory != NULL;
+    if (known) {
+        return live ? SUCCESS : INVALID_VALUE;
+    }
+    int status = gpu_call(CALL_FREE, &address, sizeof address, NULL, 0, &(struct reply){0});
+    if (!status) {
+        pool_gave((void *)(uintptr_t)address);
+    }
+    return status;
 }
 
 // The simulator has freed all: what graphs still name is never live again.
@@ -150,38 +155,24 @@ void graph_memory_reset(void) {
     pthread_mutex_unlock(&lock);
 }
 
-static int check(int device, int attribute, const void *value) {
-    int status;
-    if (!gpu_device(&status)) {
-        return status;
+int graph_memory_get(int attribute, uint64_t *value) {
+    if (attribute < 0 || attribute >= ATTRIBUTES || !value) {
+        return INVALID_VALUE;
     }
-    bool known = attribute >= 0 && attribute < ATTRIBUTES && value;
-    return device ? INVALID_DEVICE : known ? SUCCESS : INVALID_VALUE;
-}
-
-API int cudaDeviceGetGraphMemAttribute(int device, int attribute, uint64_t *value) {
-    int status = check(device, attribute, value);
-    if (!status) {
-        *value = attributes[attribute];
-    }
-    return report(status);
+    *value = attributes[attribute];
+    return SUCCESS;
 }
 
 // Only the high-water marks can be set, and only to zero: they begin anew from what is in use.
-API int cudaDeviceSetGraphMemAttribute(int device, int attribute, const uint64_t *value) {
-    int status = check(device, attribute, value);
+int graph_memory_set(int attribute, const uint64_t *value) {
     bool mark = attribute == MOST_USED || attribute == MOST_RESERVED;
-    if (status || !mark || *value) {
-        return report(status ? status : INVALID_VALUE);
+    if (!mark || !value || *value) {
+        return INVALID_VALUE;
     }
     attributes[attribute] = attributes[attribute - 1];
     return SUCCESS;
 }
 
-API int cudaDeviceGraphMemTrim(int device) {
-    int status = check(device, USED, attributes);
-    if (!status) {
-        attributes[RESERVED] = attributes[USED];
-    }
-    return report(status);
+void graph_memory_trim(void) {
+    attributes[RESERVED] = attributes[USED];
 }

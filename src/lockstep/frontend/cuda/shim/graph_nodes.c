@@ -1,139 +1,140 @@
 // The nodes of graphs that are built one by one: added, asked for their parameters, given others, in
-// a graph or in one that was made from it to be launched.
+// a graph or in one that was made from it to be launched. As programs of either API see them.
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "graph.h"
+#include "graph_api.h"
 
-static int add(struct node **out, struct graph *graph, struct node **after, size_t count,
-               struct work work) {
-    if (!graph) {
-        return report(INVALID_VALUE);
+int add_node(struct node **out, struct graph *graph, struct node *const *after, size_t count,
+             struct work work) {
+    if (!out || !graph) {
+        work_free(&work);
+        return answer(INVALID_VALUE);
     }
     *out = graph_add(graph, work, after, count);
     return SUCCESS;
 }
 
-int node_replace(struct graph *graph, struct node *node, struct work work) {
-    struct node *found = graph ? graph_copy_of(graph, node) : node;
-    if (!found || found->work.kind != work.kind) {
-        work_free(&work);
-        return report(INVALID_VALUE);
-    }
-    work_free(&found->work);
-    found->work = work;
-    return SUCCESS;
+static int replace(struct graph *graph, struct node *node, struct work work) {
+    return answer(node_replace(graph, node, work));
 }
 
 // Kernels
 
-API int cudaGraphAddKernelNode(struct node **out, struct graph *graph, struct node **after,
-                               size_t count, const struct kernel_parameters *parameters) {
-    struct work work;
-    int status = work_launch(&work, parameters);
-    return status ? report(status) : add(out, graph, after, count, work);
+static struct kernel *named_by(const struct kernel_given *given) {
+    const void *function = given->common.function;
+#ifdef RUNTIME
+    return kernel_of(function);
+#else
+    return function ? (struct kernel *)function : given->kernel;
+#endif
 }
 
-API int cudaGraphExecKernelNodeSetParams(struct graph *graph, struct node *node,
-                                         const struct kernel_parameters *parameters) {
-    struct work work;
-    int status = work_launch(&work, parameters);
-    return status ? report(status) : node_replace(graph, node, work);
+int describe_kernel(struct work *work, const struct kernel_given *given) {
+    return work_launch(work, named_by(given), &given->common);
 }
 
-API int cudaGraphKernelNodeSetParams(struct node *node,
-                                     const struct kernel_parameters *parameters) {
-    return cudaGraphExecKernelNodeSetParams(NULL, node, parameters);
+API int NEW_NAME(GraphAddKernelNode)(struct node **out, struct graph *graph, struct node **after,
+                                     size_t count, const struct kernel_given *given) {
+    struct work work;
+    int status = describe_kernel(&work, given);
+    return status ? answer(status) : add_node(out, graph, after, count, work);
+}
+
+API int NEW_NAME(GraphExecKernelNodeSetParams)(struct graph *graph, struct node *node,
+                                               const struct kernel_given *given) {
+    struct work work;
+    int status = describe_kernel(&work, given);
+    return status ? answer(status) : replace(graph, node, work);
+}
+
+API int NEW_NAME(GraphKernelNodeSetParams)(struct node *node, const struct kernel_given *given) {
+    return NEW_NAME(GraphExecKernelNodeSetParams)(NULL, node, given);
 }
 
 // The arguments that are returned are the node's own: valid until the node is changed or destroyed.
-API int cudaGraphKernelNodeGetParams(struct node *node, struct kernel_parameters *out) {
+static int kernel_parameters_of(const struct node *node, struct kernel_parameters *out) {
     if (node->work.kind != KERNEL_NODE) {
-        return report(INVALID_VALUE);
+        return INVALID_VALUE;
     }
     const struct kernel *kernel = node->work.of.launch.kernel;
     const struct shape *shape = &node->work.of.launch.shape;
     *out = (struct kernel_parameters){
         .function = node->work.of.launch.function,
-        .grid = {shape->grid[0], shape->grid[1], shape->grid[2]},
-        .block = {shape->block[0], shape->block[1], shape->block[2]},
         .shared = (unsigned)shape->dynamic_shared,
         .arguments = calloc(kernel->facts.parameters + 1, sizeof(void *)),
     };
+    memcpy(out->grid, shape->grid, sizeof out->grid);
+    memcpy(out->block, shape->block, sizeof out->block);
     for (uint64_t k = 0; k < kernel->facts.parameters; k++) {
         out->arguments[k] = (char *)node->work.of.launch.block + kernel->parameters[2 * k];
     }
     return SUCCESS;
 }
 
-// Copies
-
-static struct work boxed(const struct box_copy *copy) {
-    return (struct work){.kind = COPY_NODE, .of.box = *copy, .boxed = true};
+API int NEW_NAME(GraphKernelNodeGetParams)(struct node *node, struct kernel_given *out) {
+    *out = (struct kernel_given){0};
+    return answer(kernel_parameters_of(node, &out->common));
 }
 
-API int cudaGraphAddMemcpyNode(struct node **out, struct graph *graph, struct node **after,
-                               size_t count, const struct box_copy *copy) {
-    return add(out, graph, after, count, boxed(copy));
+#ifndef RUNTIME
+// Before CUDA 12 the structure ended earlier.
+
+API int cuGraphAddKernelNode(struct node **out, struct graph *graph, struct node **after,
+                             size_t count, const struct kernel_parameters *given) {
+    struct kernel_given whole = {.common = *given};
+    return cuGraphAddKernelNode_v2(out, graph, after, count, &whole);
 }
 
-API int cudaGraphMemcpyNodeSetParams(struct node *node, const struct box_copy *copy) {
-    return node_replace(NULL, node, boxed(copy));
+API int cuGraphExecKernelNodeSetParams(struct graph *graph, struct node *node,
+                                       const struct kernel_parameters *given) {
+    struct kernel_given whole = {.common = *given};
+    return cuGraphExecKernelNodeSetParams_v2(graph, node, &whole);
 }
 
-API int cudaGraphExecMemcpyNodeSetParams(struct graph *graph, struct node *node,
-                                         const struct box_copy *copy) {
-    return node_replace(graph, node, boxed(copy));
+API int cuGraphKernelNodeSetParams(struct node *node, const struct kernel_parameters *given) {
+    return cuGraphExecKernelNodeSetParams(NULL, node, given);
 }
 
-API int cudaGraphMemcpyNodeGetParams(struct node *node, struct box_copy *out) {
-    if (node->work.kind != COPY_NODE || !node->work.boxed) {
-        return report(INVALID_VALUE);
+API int cuGraphKernelNodeGetParams(struct node *node, struct kernel_parameters *out) {
+    return translate(kernel_parameters_of(node, out));
+}
+#endif
+
+// Copies; a context, where the driver API has one, comes last and changes nothing, as with fills.
+
+int describe_copy(struct work *work, const struct box_copy *given) {
+    _Static_assert(sizeof *given <= BOX_PARAMETERS, "room for what programs get back");
+    *work = (struct work){.kind = COPY_NODE, .of.copy.by = THIS_API};
+    memcpy(work->of.copy.parameters, given, sizeof *given);
+    return box_of(&work->of.copy.box, given);
+}
+
+API int NAME(GraphAddMemcpyNode)(struct node **out, struct graph *graph, struct node **after,
+                                 size_t count, const struct box_copy *copy) {
+    struct work work;
+    int status = describe_copy(&work, copy);
+    return status ? answer(status) : add_node(out, graph, after, count, work);
+}
+
+API int NAME(GraphExecMemcpyNodeSetParams)(struct graph *graph, struct node *node,
+                                           const struct box_copy *copy) {
+    struct work work;
+    int status = describe_copy(&work, copy);
+    return status ? answer(status) : replace(graph, node, work);
+}
+
+API int NAME(GraphMemcpyNodeSetParams)(struct node *node, const struct box_copy *copy) {
+    return NAME(GraphExecMemcpyNodeSetParams)(NULL, node, copy);
+}
+
+API int NAME(GraphMemcpyNodeGetParams)(struct node *node, struct box_copy *out) {
+    if (node->work.kind != COPY_NODE || node->work.of.copy.by != THIS_API) {
+        return answer(INVALID_VALUE);
     }
-    *out = node->work.of.box;
+    memcpy(out, node->work.of.copy.parameters, sizeof *out);
     return SUCCESS;
-}
-
-API int cudaGraphAddMemcpyNode1D(struct node **out, struct graph *graph, struct node **after,
-                                 size_t count, void *to, const void *source, size_t bytes,
-                                 int kind) {
-    (void)kind;
-    return add(out, graph, after, count, work_copy_bytes(to, source, bytes));
-}
-
-API int cudaGraphMemcpyNodeSetParams1D(struct node *node, void *to, const void *source,
-                                       size_t bytes, int kind) {
-    (void)kind;
-    return node_replace(NULL, node, work_copy_bytes(to, source, bytes));
-}
-
-API int cudaGraphExecMemcpyNodeSetParams1D(struct graph *graph, struct node *node, void *to,
-                                           const void *source, size_t bytes, int kind) {
-    (void)kind;
-    return node_replace(graph, node, work_copy_bytes(to, source, bytes));
-}
-
-API int cudaGraphAddMemcpyNodeToSymbol(struct node **out, struct graph *graph,
-                                       struct node **after, size_t count, const void *shadow,
-                                       const void *source, size_t bytes, size_t offset, int kind) {
-    (void)kind;
-    void *address;
-    int status = cudaGetSymbolAddress(&address, shadow);
-    return status ? status
-                  : add(out, graph, after, count,
-                        work_copy_bytes((char *)address + offset, source, bytes));
-}
-
-API int cudaGraphAddMemcpyNodeFromSymbol(struct node **out, struct graph *graph,
-                                         struct node **after, size_t count, void *to,
-                                         const void *shadow, size_t bytes, size_t offset,
-                                         int kind) {
-    (void)kind;
-    void *address;
-    int status = cudaGetSymbolAddress(&address, shadow);
-    return status ? status
-                  : add(out, graph, after, count,
-                        work_copy_bytes(to, (char *)address + offset, bytes));
 }
 
 // Fills
@@ -142,23 +143,23 @@ static struct work filled(const struct fill_parameters *fill) {
     return (struct work){.kind = FILL_NODE, .of.fill = *fill};
 }
 
-API int cudaGraphAddMemsetNode(struct node **out, struct graph *graph, struct node **after,
-                               size_t count, const struct fill_parameters *fill) {
-    return add(out, graph, after, count, filled(fill));
+API int NAME(GraphAddMemsetNode)(struct node **out, struct graph *graph, struct node **after,
+                                 size_t count, const struct fill_parameters *fill) {
+    return add_node(out, graph, after, count, filled(fill));
 }
 
-API int cudaGraphMemsetNodeSetParams(struct node *node, const struct fill_parameters *fill) {
-    return node_replace(NULL, node, filled(fill));
+API int NAME(GraphMemsetNodeSetParams)(struct node *node, const struct fill_parameters *fill) {
+    return replace(NULL, node, filled(fill));
 }
 
-API int cudaGraphExecMemsetNodeSetParams(struct graph *graph, struct node *node,
-                                         const struct fill_parameters *fill) {
-    return node_replace(graph, node, filled(fill));
+API int NAME(GraphExecMemsetNodeSetParams)(struct graph *graph, struct node *node,
+                                           const struct fill_parameters *fill) {
+    return replace(graph, node, filled(fill));
 }
 
-API int cudaGraphMemsetNodeGetParams(struct node *node, struct fill_parameters *out) {
+API int NAME(GraphMemsetNodeGetParams)(struct node *node, struct fill_parameters *out) {
     if (node->work.kind != FILL_NODE) {
-        return report(INVALID_VALUE);
+        return answer(INVALID_VALUE);
     }
     *out = node->work.of.fill;
     return SUCCESS;
@@ -170,23 +171,23 @@ static struct work called(const struct call_parameters *call) {
     return (struct work){.kind = CALL_NODE, .of.call = *call};
 }
 
-API int cudaGraphAddHostNode(struct node **out, struct graph *graph, struct node **after,
-                             size_t count, const struct call_parameters *call) {
-    return add(out, graph, after, count, called(call));
+API int NAME(GraphAddHostNode)(struct node **out, struct graph *graph, struct node **after,
+                               size_t count, const struct call_parameters *call) {
+    return add_node(out, graph, after, count, called(call));
 }
 
-API int cudaGraphHostNodeSetParams(struct node *node, const struct call_parameters *call) {
-    return node_replace(NULL, node, called(call));
+API int NAME(GraphHostNodeSetParams)(struct node *node, const struct call_parameters *call) {
+    return replace(NULL, node, called(call));
 }
 
-API int cudaGraphExecHostNodeSetParams(struct graph *graph, struct node *node,
-                                       const struct call_parameters *call) {
-    return node_replace(graph, node, called(call));
+API int NAME(GraphExecHostNodeSetParams)(struct graph *graph, struct node *node,
+                                         const struct call_parameters *call) {
+    return replace(graph, node, called(call));
 }
 
-API int cudaGraphHostNodeGetParams(struct node *node, struct call_parameters *out) {
+API int NAME(GraphHostNodeGetParams)(struct node *node, struct call_parameters *out) {
     if (node->work.kind != CALL_NODE) {
-        return report(INVALID_VALUE);
+        return answer(INVALID_VALUE);
     }
     *out = node->work.of.call;
     return SUCCESS;
@@ -194,73 +195,78 @@ API int cudaGraphHostNodeGetParams(struct node *node, struct call_parameters *ou
 
 // Others
 
-API int cudaGraphAddEmptyNode(struct node **out, struct graph *graph, struct node **after,
-                              size_t count) {
-    return add(out, graph, after, count, (struct work){.kind = EMPTY_NODE});
+API int NAME(GraphAddEmptyNode)(struct node **out, struct graph *graph, struct node **after,
+                                size_t count) {
+    return add_node(out, graph, after, count, (struct work){.kind = EMPTY_NODE});
 }
 
-API int cudaGraphAddChildGraphNode(struct node **out, struct graph *graph, struct node **after,
-                                   size_t count, struct graph *child) {
+int describe_child(struct work *work, const struct graph *child) {
     if (child && graph_has_memory(child)) {
-        return report(NOT_SUPPORTED);
+        return NOT_SUPPORTED;
     }
     bool right = child && !graph_has(child, CONDITION_NODE);
-    struct graph *copy = right ? graph_duplicate(child) : NULL;
-    struct work work = {.kind = GRAPH_NODE, .of.graph = copy};
-    return copy ? add(out, graph, after, count, work) : report(INVALID_VALUE);
+    *work = (struct work){.kind = GRAPH_NODE, .of.graph = right ? graph_duplicate(child) : NULL};
+    return work->of.graph ? SUCCESS : INVALID_VALUE;
 }
 
-API int cudaGraphChildGraphNodeGetGraph(struct node *node, struct graph **out) {
+API int NAME(GraphAddChildGraphNode)(struct node **out, struct graph *graph, struct node **after,
+                                     size_t count, struct graph *child) {
+    struct work work;
+    int status = describe_child(&work, child);
+    return status ? answer(status) : add_node(out, graph, after, count, work);
+}
+
+API int NAME(GraphChildGraphNodeGetGraph)(struct node *node, struct graph **out) {
     *out = node->work.kind == GRAPH_NODE ? node->work.of.graph : NULL;
-    return *out ? SUCCESS : report(INVALID_VALUE);
+    return *out ? SUCCESS : answer(INVALID_VALUE);
 }
 
-API int cudaGraphAddEventRecordNode(struct node **out, struct graph *graph, struct node **after,
+API int NAME(GraphAddEventRecordNode)(struct node **out, struct graph *graph, struct node **after,
+                                      size_t count, event_t event) {
+    return add_node(out, graph, after, count, (struct work){.kind = RECORD_NODE, .of.event = handle_of(event)});
+}
+
+API int NAME(GraphAddEventWaitNode)(struct node **out, struct graph *graph, struct node **after,
                                     size_t count, event_t event) {
-    return add(out, graph, after, count, (struct work){.kind = RECORD_NODE, .of.event = event});
-}
-
-API int cudaGraphAddEventWaitNode(struct node **out, struct graph *graph, struct node **after,
-                                  size_t count, event_t event) {
-    return add(out, graph, after, count, (struct work){.kind = WAIT_NODE, .of.event = event});
+    return add_node(out, graph, after, count, (struct work){.kind = WAIT_NODE, .of.event = handle_of(event)});
 }
 
 static int event_of(struct node *node, enum kind kind, event_t *event) {
     if (!node || node->work.kind != kind) {
-        return report(INVALID_VALUE);
+        return answer(INVALID_VALUE);
     }
-    *event = node->work.of.event;
+    *event = (event_t)(uintptr_t)node->work.of.event;
     return SUCCESS;
 }
 
-API int cudaGraphEventRecordNodeGetEvent(struct node *node, event_t *event) {
+API int NAME(GraphEventRecordNodeGetEvent)(struct node *node, event_t *event) {
     return event_of(node, RECORD_NODE, event);
 }
 
-API int cudaGraphEventWaitNodeGetEvent(struct node *node, event_t *event) {
+API int NAME(GraphEventWaitNodeGetEvent)(struct node *node, event_t *event) {
     return event_of(node, WAIT_NODE, event);
 }
 
-API int cudaGraphExecEventRecordNodeSetEvent(struct graph *graph, struct node *node,
-                                             event_t event) {
-    return node_replace(graph, node, (struct work){.kind = RECORD_NODE, .of.event = event});
+API int NAME(GraphExecEventRecordNodeSetEvent)(struct graph *graph, struct node *node,
+                                               event_t event) {
+    return replace(graph, node, (struct work){.kind = RECORD_NODE, .of.event = handle_of(event)});
 }
 
-API int cudaGraphExecEventWaitNodeSetEvent(struct graph *graph, struct node *node, event_t event) {
-    return node_replace(graph, node, (struct work){.kind = WAIT_NODE, .of.event = event});
+API int NAME(GraphExecEventWaitNodeSetEvent)(struct graph *graph, struct node *node, event_t event) {
+    return replace(graph, node, (struct work){.kind = WAIT_NODE, .of.event = handle_of(event)});
 }
 
-API int cudaGraphEventRecordNodeSetEvent(struct node *node, event_t event) {
-    return cudaGraphExecEventRecordNodeSetEvent(NULL, node, event);
+API int NAME(GraphEventRecordNodeSetEvent)(struct node *node, event_t event) {
+    return NAME(GraphExecEventRecordNodeSetEvent)(NULL, node, event);
 }
 
-API int cudaGraphEventWaitNodeSetEvent(struct node *node, event_t event) {
-    return cudaGraphExecEventWaitNodeSetEvent(NULL, node, event);
+API int NAME(GraphEventWaitNodeSetEvent)(struct node *node, event_t event) {
+    return NAME(GraphExecEventWaitNodeSetEvent)(NULL, node, event);
 }
 
-API int cudaGraphExecChildGraphNodeSetParams(struct graph *graph, struct node *node,
-                                             struct graph *child) {
-    struct graph *copy = child ? graph_duplicate(child) : NULL;
-    struct work work = {.kind = GRAPH_NODE, .of.graph = copy};
-    return copy ? node_replace(graph, node, work) : report(INVALID_VALUE);
+API int NAME(GraphExecChildGraphNodeSetParams)(struct graph *graph, struct node *node,
+                                               struct graph *child) {
+    struct work work;
+    int status = describe_child(&work, child);
+    return status ? answer(status) : replace(graph, node, work);
 }

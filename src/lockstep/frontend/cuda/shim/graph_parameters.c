@@ -1,19 +1,18 @@
-// Nodes of all kinds by one structure (cudaGraphNodeParams): added to a graph, given other parameters.
+// Nodes of all kinds by one structure (cudaGraphNodeParams, CUgraphNodeParams): added to a graph, given
+// other parameters; nodes that allocate, free and decide. As programs of either API see them.
 
-#include <string.h>
-
-#include "graph.h"
+#include "graph_api.h"
 
 enum { MOVED = 1 }; // cudaGraphChildGraphOwnership: the node gets the graph itself
 
-// cudaGraphNodeParams: "CUDA Runtime API", data structures.
+// "CUDA Runtime API" and "CUDA Driver API", data structures.
 struct node_parameters {
     int kind, reserved[3];
     union {
         long long all[29];
-        struct kernel_parameters kernel;
+        struct kernel_given kernel;
         struct {
-            int flags, reserved[3];
+            int flags, others[3]; // of the driver API: the context
             struct box_copy box;
         } copy;
         struct fill_parameters fill;
@@ -32,15 +31,11 @@ struct node_parameters {
 
 static int child(struct work *work, struct node_parameters *given) {
     struct graph *graph = given->of.child.graph;
-    if (!graph || graph_has(graph, CONDITION_NODE)) {
-        return INVALID_VALUE;
+    if (given->of.child.ownership != MOVED) {
+        return describe_child(work, graph);
     }
-    bool moved = given->of.child.ownership == MOVED;
-    if (!moved && graph_has_memory(graph)) {
-        return NOT_SUPPORTED;
-    }
-    work->of.graph = moved ? graph : graph_duplicate(graph);
-    return work->of.graph ? SUCCESS : INVALID_VALUE;
+    work->of.graph = graph;
+    return graph && !graph_has(graph, CONDITION_NODE) ? SUCCESS : INVALID_VALUE;
 }
 
 // What a node of these parameters does. `graph`: where it is added, or NULL where it has a place.
@@ -48,11 +43,9 @@ static int described(struct work *work, struct graph *graph, struct node_paramet
     *work = (struct work){.kind = (enum kind)given->kind};
     switch (given->kind) {
     case KERNEL_NODE:
-        return work_launch(work, &given->of.kernel);
+        return describe_kernel(work, &given->of.kernel);
     case COPY_NODE:
-        work->of.box = given->of.copy.box;
-        work->boxed = true;
-        return SUCCESS;
+        return describe_copy(work, &given->of.copy.box);
     case FILL_NODE:
         work->of.fill = given->of.fill;
         return SUCCESS;
@@ -65,7 +58,7 @@ static int described(struct work *work, struct graph *graph, struct node_paramet
         return SUCCESS;
     case WAIT_NODE:
     case RECORD_NODE:
-        work->of.event = given->of.event;
+        work->of.event = handle_of(given->of.event);
         return SUCCESS;
     case ALLOCATE_NODE:
         return graph ? work_allocation(work, &given->of.allocation) : INVALID_VALUE;
@@ -82,73 +75,97 @@ static int add(struct node **out, struct graph *graph, struct node *const *after
                struct node_parameters *given) {
     struct work work;
     int status = out && graph && given ? described(&work, graph, given) : INVALID_VALUE;
-    if (!status) {
-        *out = graph_add(graph, work, after, count);
-    }
-    return report(status);
+    return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 
 #if RUNTIME < 13
-API int cudaGraphAddNode(struct node **out, struct graph *graph, struct node *const *after,
-                         size_t count, struct node_parameters *given) {
+API int NAME(GraphAddNode)(struct node **out, struct graph *graph, struct node *const *after,
+                           size_t count, struct node_parameters *given) {
     return add(out, graph, after, count, given);
 }
-
-API int cudaGraphAddNode_v2(struct node **out, struct graph *graph, struct node *const *after,
-                            const void *edges, size_t count, struct node_parameters *given) {
-#else
-API int cudaGraphAddNode(struct node **out, struct graph *graph, struct node *const *after,
-                         const void *edges, size_t count, struct node_parameters *given) {
 #endif
+
+API int WITH_DATA(GraphAddNode)(struct node **out, struct graph *graph, struct node *const *after,
+                                const void *edges, size_t count, struct node_parameters *given) {
     (void)edges;
     return add(out, graph, after, count, given);
 }
 
-API int cudaGraphExecNodeSetParams(struct graph *graph, struct node *node,
-                                   struct node_parameters *given) {
+API int NAME(GraphExecNodeSetParams)(struct graph *graph, struct node *node,
+                                     struct node_parameters *given) {
     struct work work;
     int status = node && given ? described(&work, NULL, given) : INVALID_VALUE;
-    return status ? report(status) : node_replace(graph, node, work);
+    return answer(status ? status : node_replace(graph, node, work));
 }
 
-API int cudaGraphNodeSetParams(struct node *node, struct node_parameters *given) {
-    return cudaGraphExecNodeSetParams(NULL, node, given);
+API int NAME(GraphNodeSetParams)(struct node *node, struct node_parameters *given) {
+    return NAME(GraphExecNodeSetParams)(NULL, node, given);
 }
 
 // Nodes that allocate and free
 
-API int cudaGraphAddMemAllocNode(struct node **out, struct graph *graph, struct node **after,
-                                 size_t count, struct allocation_parameters *given) {
+API int NAME(GraphAddMemAllocNode)(struct node **out, struct graph *graph, struct node **after,
+                                   size_t count, struct allocation_parameters *given) {
     struct work work;
     int status = out && graph && given ? work_allocation(&work, given) : INVALID_VALUE;
-    if (!status) {
-        *out = graph_add(graph, work, after, count);
-    }
-    return report(status);
+    return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 
-API int cudaGraphAddMemFreeNode(struct node **out, struct graph *graph, struct node **after,
-                                size_t count, void *address) {
+API int NAME(GraphAddMemFreeNode)(struct node **out, struct graph *graph, struct node **after,
+                                  size_t count, void *address) {
     struct work work;
     int status = out && graph ? work_release(&work, graph, address) : INVALID_VALUE;
-    if (!status) {
-        *out = graph_add(graph, work, after, count);
-    }
-    return report(status);
+    return status ? answer(status) : add_node(out, graph, after, count, work);
 }
 
-API int cudaGraphMemAllocNodeGetParams(struct node *node, struct allocation_parameters *out) {
+API int NAME(GraphMemAllocNodeGetParams)(struct node *node, struct allocation_parameters *out) {
     if (!node || node->work.kind != ALLOCATE_NODE) {
-        return report(INVALID_VALUE);
+        return answer(INVALID_VALUE);
     }
     *out = node->work.of.allocation.parameters;
     return SUCCESS;
 }
 
-API int cudaGraphMemFreeNodeGetParams(struct node *node, void **out) {
+API int NAME(GraphMemFreeNodeGetParams)(struct node *node, void **out) {
     if (!node || node->work.kind != FREE_NODE) {
-        return report(INVALID_VALUE);
+        return answer(INVALID_VALUE);
     }
     *out = node->work.of.freed->address;
     return SUCCESS;
+}
+
+static int check(int device) {
+    int status;
+    return !gpu_device(&status) ? status : device ? INVALID_DEVICE : SUCCESS;
+}
+
+API int NAME(DeviceGetGraphMemAttribute)(int device, int attribute, uint64_t *value) {
+    int status = check(device);
+    return answer(status ? status : graph_memory_get(attribute, value));
+}
+
+API int NAME(DeviceSetGraphMemAttribute)(int device, int attribute, const uint64_t *value) {
+    int status = check(device);
+    return answer(status ? status : graph_memory_set(attribute, value));
+}
+
+API int NAME(DeviceGraphMemTrim)(int device) {
+    int status = check(device);
+    if (!status) {
+        graph_memory_trim();
+    }
+    return answer(status);
+}
+
+// Conditions
+
+API int NAME(GraphConditionalHandleCreate)(uint64_t *handle, struct graph *graph,
+#ifndef RUNTIME
+                                           context_t context,
+#endif
+                                           unsigned initial, unsigned flags) {
+#ifndef RUNTIME
+    (void)context;
+#endif
+    return answer(condition_new(handle, graph, initial, flags));
 }

@@ -5,27 +5,26 @@
 
 #include "graph.h"
 
-enum { BUFFER_POINTER = 1 };
-
-int work_launch(struct work *work, const struct kernel_parameters *parameters) {
-    struct kernel *kernel = kernel_of(parameters->function);
+int work_launch(struct work *work, struct kernel *kernel, const struct kernel_parameters *given) {
     int status = kernel ? kernel_find(kernel) : INVALID_FUNCTION;
+    if (!status && kernel->facts.parameters && !given->arguments && !given->extra) {
+        status = INVALID_VALUE;
+    }
     if (status) {
         return status;
     }
-    const struct dim3 *grid = &parameters->grid, *block = &parameters->block;
     *work = (struct work){.kind = KERNEL_NODE};
-    work->of.launch.function = parameters->function;
+    work->of.launch.function = given->function;
     work->of.launch.kernel = kernel;
-    work->of.launch.shape = (struct shape){.grid = {grid->x, grid->y, grid->z},
-                                           .block = {block->x, block->y, block->z},
-                                           .dynamic_shared = parameters->shared};
-    if (parameters->arguments) {
-        work->of.launch.block = kernel_block(kernel, parameters->arguments);
+    work->of.launch.shape.dynamic_shared = given->shared;
+    memcpy(work->of.launch.shape.grid, given->grid, sizeof given->grid);
+    memcpy(work->of.launch.shape.block, given->block, sizeof given->block);
+    if (given->arguments) {
+        work->of.launch.block = kernel_block(kernel, given->arguments);
         return SUCCESS;
     }
     work->of.launch.block = calloc(1, kernel->facts.parameter_bytes + 1);
-    for (void **extra = parameters->extra; extra && *extra; extra += 2) {
+    for (void **extra = given->extra; extra && *extra; extra += 2) {
         if (*extra == (void *)BUFFER_POINTER) {
             memcpy(work->of.launch.block, extra[1], kernel->facts.parameter_bytes);
         }
@@ -33,12 +32,10 @@ int work_launch(struct work *work, const struct kernel_parameters *parameters) {
     return SUCCESS;
 }
 
-struct work work_copy_bytes(void *to, const void *source, size_t bytes) {
+struct work work_copy(struct region to, struct region source, size_t width, size_t rows) {
     struct work work = {.kind = COPY_NODE};
-    work.of.copy.to = (struct region){to, bytes};
-    work.of.copy.source = (struct region){(void *)source, bytes};
-    work.of.copy.width = bytes;
-    work.of.copy.rows = 1;
+    work.of.copy.box = (struct box){
+        .to = to, .source = source, .width = width, .rows = rows, .slices = 1};
     return work;
 }
 
@@ -100,26 +97,37 @@ static int perform_fill(const struct fill_parameters *fill) {
     return fill_rectangle(to, fill->value, fill->unit, fill->width * fill->unit, fill->rows);
 }
 
-int work_perform(const struct work *work, stream_t stream) {
+static int perform_call(const struct call_parameters *call, uint64_t stream) {
+    int status = gpu_call(CALL_SYNCHRONIZE, &stream, sizeof stream, NULL, 0, &(struct reply){0});
+    if (!status) {
+        call->function(call->data);
+    }
+    return status;
+}
+
+static int perform_record(uint64_t event, uint64_t stream) {
+    struct record_event_request request = {event, stream};
+    return gpu_call(CALL_RECORD_EVENT, &request, sizeof request, NULL, 0, &(struct reply){0});
+}
+
+int work_perform(const struct work *work, uint64_t stream) {
     switch (work->kind) {
     case KERNEL_NODE: {
         struct shape shape = work->of.launch.shape;
-        shape.stream = handle_of(stream);
+        shape.stream = stream;
         return kernel_launch(work->of.launch.kernel, &shape, NULL, work->of.launch.block,
                              work->of.launch.kernel->facts.parameter_bytes);
     }
     case COPY_NODE:
-        return work->boxed ? cudaMemcpy3D(&work->of.box)
-                           : copy_rectangle(work->of.copy.to, work->of.copy.source,
-                                            work->of.copy.width, work->of.copy.rows);
+        return copy_box(&work->of.copy.box);
     case FILL_NODE:
         return perform_fill(&work->of.fill);
     case CALL_NODE:
-        return cudaLaunchHostFunc(stream, work->of.call.function, work->of.call.data);
+        return perform_call(&work->of.call, stream);
     case GRAPH_NODE:
         return graph_perform(work->of.graph, stream);
     case RECORD_NODE:
-        return cudaEventRecord(work->of.event, stream);
+        return perform_record(work->of.event, stream);
     case ALLOCATE_NODE:
         return graph_memory_begin(work->of.allocation.memory);
     case FREE_NODE:

@@ -37,11 +37,7 @@ API int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t
 
 static int launch(const void *function, const struct shape *shape, void **arguments) {
     struct kernel *kernel = kernel_of(function);
-    if (!kernel) {
-        return report(INVALID_FUNCTION);
-    }
-    return report(capture_active(shape->stream) ? capture_launch(kernel, shape, arguments)
-                                                : kernel_launch(kernel, shape, arguments, NULL, 0));
+    return report(kernel ? stream_launch(kernel, shape, arguments, NULL, 0) : INVALID_FUNCTION);
 }
 
 static struct shape shape_of(struct dim3 grid, struct dim3 block, size_t shared, stream_t stream) {

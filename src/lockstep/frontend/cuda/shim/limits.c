@@ -65,6 +65,7 @@ int device_reset(void) {
     if (!status) {
         memcpy(limits, initial, sizeof limits);
         pool_reset();
+        graph_memory_reset();
     }
     return status;
 }

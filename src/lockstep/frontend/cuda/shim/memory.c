@@ -5,7 +5,8 @@
 
 #include "runtime.h"
 
-enum { MAPPED = 2, PITCH = 512, TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, GUESS = 4 };
+enum { MAPPED = 2, PITCH = 512, INVALID_PITCH = 12 };
+enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, GUESS = 4 };
 
 int allocate(void **address, size_t bytes, unsigned kind) {
     if (!address) {
@@ -19,19 +20,7 @@ int allocate(void **address, size_t bytes, unsigned kind) {
 }
 
 static int release(void *address) {
-    int status;
-    if (!address) {
-        return SUCCESS;
-    }
-    if (graph_memory_free(address, &status)) {
-        return report(status);
-    }
-    struct free_request request = {handle_of(address)};
-    status = gpu_call(CALL_FREE, &request, sizeof request, NULL, 0, &(struct reply){0});
-    if (!status) {
-        pool_gave(address);
-    }
-    return report(status);
+    return address ? report(memory_free(handle_of(address))) : SUCCESS;
 }
 
 API int cudaMalloc(void **address, size_t bytes) {
@@ -56,14 +45,12 @@ API int cudaMallocHost(void **address, size_t bytes) {
 }
 
 API int cudaMallocAsync(void **address, size_t bytes, stream_t stream) {
-    if (address && capture_active(handle_of(stream))) {
-        return capture_allocate(stream, bytes, address);
+    uint64_t got = 0;
+    int status = address ? stream_allocate(handle_of(stream), bytes, &got) : INVALID_VALUE;
+    if (address) {
+        *address = (void *)(uintptr_t)got;
     }
-    int status = allocate(address, bytes, ALLOCATION_DEVICE);
-    if (!status && *address) {
-        pool_took(*address, bytes);
-    }
-    return status;
+    return report(status);
 }
 
 API int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, stream_t stream) {
@@ -80,7 +67,7 @@ API int cudaFreeHost(void *address) {
 }
 
 API int cudaFreeAsync(void *address, stream_t stream) {
-    return capture_active(handle_of(stream)) ? capture_free(stream, address) : release(address);
+    return report(stream_free(handle_of(stream), handle_of(address)));
 }
 
 static size_t pitch_of(size_t width) {
@@ -180,70 +167,57 @@ static int check_kind(const void *to, const void *source, int kind) {
     return SUCCESS;
 }
 
-API int cudaMemcpy(void *to, const void *source, size_t bytes, int kind) {
-    int status = bytes ? check_kind(to, source, kind) : SUCCESS;
-    return report(status ? status : copy_bytes(to, source, bytes));
-}
-
 API int cudaMemcpyAsync(void *to, const void *source, size_t bytes, int kind, stream_t stream) {
-    if (capture_active(handle_of(stream))) {
-        struct region from = {(void *)source, bytes};
-        return capture_copy(stream, (struct region){to, bytes}, from, bytes, 1);
-    }
-    return cudaMemcpy(to, source, bytes, kind);
+    struct region target = {to, bytes}, from = {(void *)source, bytes};
+    int status = bytes ? check_kind(to, source, kind) : SUCCESS;
+    return report(status ? status : stream_copy(handle_of(stream), target, from, bytes, 1));
 }
 
-API int cudaMemcpyPeer(void *to, int to_device, const void *source, int device, size_t bytes) {
-    return to_device || device ? report(INVALID_DEVICE) : cudaMemcpy(to, source, bytes, GUESS);
+API int cudaMemcpy(void *to, const void *source, size_t bytes, int kind) {
+    return cudaMemcpyAsync(to, source, bytes, kind, NULL);
 }
 
 API int cudaMemcpyPeerAsync(void *to, int to_device, const void *source, int device, size_t bytes,
                             stream_t stream) {
-    (void)stream;
-    return cudaMemcpyPeer(to, to_device, source, device, bytes);
+    return to_device || device ? report(INVALID_DEVICE)
+                               : cudaMemcpyAsync(to, source, bytes, GUESS, stream);
 }
 
-API int cudaMemcpy2D(void *to, size_t to_pitch, const void *source, size_t pitch, size_t width,
-                     size_t rows, int kind) {
-    if (width > to_pitch || width > pitch) {
-        return report(12);
-    }
-    int status = width && rows ? check_kind(to, source, kind) : SUCCESS;
-    return report(status ? status
-                         : copy_rectangle((struct region){to, to_pitch},
-                                          (struct region){(void *)source, pitch}, width, rows));
+API int cudaMemcpyPeer(void *to, int to_device, const void *source, int device, size_t bytes) {
+    return cudaMemcpyPeerAsync(to, to_device, source, device, bytes, NULL);
 }
 
 API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *source, size_t pitch,
                           size_t width, size_t rows, int kind, stream_t stream) {
-    if (capture_active(handle_of(stream))) {
-        struct region from = {(void *)source, pitch};
-        return capture_copy(stream, (struct region){to, to_pitch}, from, width, rows);
+    if (width > to_pitch || width > pitch) {
+        return report(INVALID_PITCH);
     }
-    return cudaMemcpy2D(to, to_pitch, source, pitch, width, rows, kind);
+    struct region target = {to, to_pitch}, from = {(void *)source, pitch};
+    int status = width && rows ? check_kind(to, source, kind) : SUCCESS;
+    return report(status ? status : stream_copy(handle_of(stream), target, from, width, rows));
 }
 
-API int cudaMemset(void *address, int value, size_t bytes) {
-    return report(fill_rectangle((struct region){address, bytes}, (uint8_t)value, 1, bytes, 1));
-}
-
-API int cudaMemsetAsync(void *address, int value, size_t bytes, stream_t stream) {
-    if (capture_active(handle_of(stream))) {
-        return capture_fill(stream, (struct region){address, bytes}, (uint8_t)value, bytes, 1);
-    }
-    return cudaMemset(address, value, bytes);
-}
-
-API int cudaMemset2D(void *address, size_t pitch, int value, size_t width, size_t rows) {
-    return report(fill_rectangle((struct region){address, pitch}, (uint8_t)value, 1, width, rows));
+API int cudaMemcpy2D(void *to, size_t to_pitch, const void *source, size_t pitch, size_t width,
+                     size_t rows, int kind) {
+    return cudaMemcpy2DAsync(to, to_pitch, source, pitch, width, rows, kind, NULL);
 }
 
 API int cudaMemset2DAsync(void *address, size_t pitch, int value, size_t width, size_t rows,
                           stream_t stream) {
-    if (capture_active(handle_of(stream))) {
-        return capture_fill(stream, (struct region){address, pitch}, (uint8_t)value, width, rows);
-    }
-    return cudaMemset2D(address, pitch, value, width, rows);
+    struct region to = {address, pitch};
+    return report(stream_fill(handle_of(stream), to, (uint8_t)value, 1, width, rows));
+}
+
+API int cudaMemset2D(void *address, size_t pitch, int value, size_t width, size_t rows) {
+    return cudaMemset2DAsync(address, pitch, value, width, rows, NULL);
+}
+
+API int cudaMemsetAsync(void *address, int value, size_t bytes, stream_t stream) {
+    return cudaMemset2DAsync(address, bytes, value, bytes, 1, stream);
+}
+
+API int cudaMemset(void *address, int value, size_t bytes) {
+    return cudaMemsetAsync(address, value, bytes, NULL);
 }
 
 API int cudaMemset3DAsync(struct pitched box, int value, struct extent extent, stream_t stream) {
@@ -292,8 +266,7 @@ API int cudaMemcpyFromSymbolAsync(void *to, const void *shadow, size_t bytes, si
     return status ? status : cudaMemcpyAsync(to, (char *)address + offset, bytes, kind, stream);
 }
 
-API int cudaMemcpyFromSymbol(void *to, const void *shadow, size_t bytes, size_t offset,
-                             int kind) {
+API int cudaMemcpyFromSymbol(void *to, const void *shadow, size_t bytes, size_t offset, int kind) {
     return cudaMemcpyFromSymbolAsync(to, shadow, bytes, offset, kind, NULL);
 }
 

@@ -62,30 +62,10 @@ struct kernel *kernel_of(const void *function);    // of a stub or a handle; NUL
 struct variable *variable_of(const void *shadow);  // of a host shadow; NULL if none
 int allocate(void **address, size_t bytes, unsigned kind);
 
-// While a stream is captured, what is enqueued is kept for the graph (capture.c).
-bool capture_active(uint64_t stream);
-int capture_launch(struct kernel *kernel, const struct shape *shape, void **arguments);
-int capture_copy(stream_t stream, struct region to, struct region source, size_t width,
-                 size_t rows);
-int capture_box(stream_t stream, const struct box_copy *copy);
-int capture_fill(stream_t stream, struct region to, uint64_t value, size_t width, size_t rows);
-int capture_call(stream_t stream, void (*function)(void *), void *data);
-
-// Events order captured streams; whether a call was about capturing and nothing else is to be done.
-bool capture_event(stream_t stream, event_t event);
-bool capture_wait(stream_t stream, event_t event);
-
-int capture_allocate(stream_t stream, size_t bytes, void **address);
-int capture_free(stream_t stream, void *address);
-
-// Frees memory that a graph's node allocated; false if it is none.
-bool graph_memory_free(const void *address, int *status);
-void graph_memory_reset(void);
+// The rectangles that a copy of boxes moves (arrays.c).
+int box_of(struct box *box, const struct box_copy *copy);
 
 // Used by graphs.
-int cudaMemcpy3D(const struct box_copy *copy);
-int cudaLaunchHostFunc(stream_t stream, void (*function)(void *), void *data);
-int cudaEventRecord(event_t event, stream_t stream);
 int cudaGetSymbolAddress(void **address, const void *shadow);
 
 static inline uint64_t handle_of(const void *stream) {

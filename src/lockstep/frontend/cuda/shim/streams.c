@@ -3,7 +3,7 @@
 
 #include "runtime.h"
 
-enum { NO_TIMING = 2, UNSUPPORTED_CAPTURE = 900 };
+enum { NO_TIMING = 2 };
 
 static int with_handle(unsigned call, const void *handle) {
     uint64_t request = handle_of(handle);
@@ -41,12 +41,8 @@ API int cudaStreamDestroy(stream_t stream) {
     return with_handle(CALL_DESTROY_STREAM, stream);
 }
 
-// While a stream is captured there is nothing to wait for.
 API int cudaStreamSynchronize(stream_t stream) {
-    if (capture_active(handle_of(stream))) {
-        return report(UNSUPPORTED_CAPTURE);
-    }
-    return with_handle(CALL_SYNCHRONIZE, stream);
+    return report(stream_synchronize(handle_of(stream)));
 }
 
 // A program that polls must not poll for ever: what it asks about is done first.
@@ -56,8 +52,7 @@ API int cudaStreamQuery(stream_t stream) {
 
 API int cudaStreamWaitEvent(stream_t stream, event_t event, unsigned flags) {
     (void)flags;
-    capture_wait(stream, event);
-    return SUCCESS;
+    return report(stream_wait(handle_of(stream), handle_of(event)));
 }
 
 API int cudaStreamGetPriority(stream_t stream, int *priority) {
@@ -107,14 +102,7 @@ API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 }
 
 API int cudaLaunchHostFunc(stream_t stream, void (*function)(void *), void *data) {
-    if (capture_active(handle_of(stream))) {
-        return capture_call(stream, function, data);
-    }
-    int status = cudaStreamSynchronize(stream);
-    if (!status) {
-        function(data);
-    }
-    return status;
+    return report(stream_call(handle_of(stream), function, data));
 }
 
 API int cudaStreamAddCallback(stream_t stream, void (*function)(stream_t, int, void *), void *data,
@@ -143,12 +131,7 @@ API int cudaEventDestroy(event_t event) {
 }
 
 API int cudaEventRecord(event_t event, stream_t stream) {
-    if (capture_event(stream, event)) {
-        return SUCCESS;
-    }
-    struct record_event_request request = {handle_of(event), handle_of(stream)};
-    return report(
-        gpu_call(CALL_RECORD_EVENT, &request, sizeof request, NULL, 0, &(struct reply){0}));
+    return report(stream_record(handle_of(stream), handle_of(event)));
 }
 
 API int cudaEventRecordWithFlags(event_t event, stream_t stream, unsigned flags) {

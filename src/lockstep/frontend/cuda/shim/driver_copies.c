@@ -1,0 +1,144 @@
+// The driver API's copies and fills.
+
+#include "driver.h"
+
+enum { ON_HOST = 1, ARRAY = 3 }; // CUmemorytype
+
+API int cuMemcpyAsync(pointer_t to, pointer_t source, size_t bytes, stream_t stream) {
+    struct region target = {(void *)(uintptr_t)to, bytes}, from = {(void *)(uintptr_t)source, bytes};
+    return translate(stream_copy(handle_of(stream), target, from, bytes, 1));
+}
+ALSO(cuMemcpyDtoDAsync, cuMemcpyAsync);
+ALSO(cuMemcpyDtoDAsync_v2, cuMemcpyAsync);
+
+API int cuMemcpy(pointer_t to, pointer_t source, size_t bytes) {
+    return cuMemcpyAsync(to, source, bytes, NULL);
+}
+ALSO(cuMemcpyDtoD, cuMemcpy);
+ALSO(cuMemcpyDtoD_v2, cuMemcpy);
+
+API int cuMemcpyHtoDAsync(pointer_t to, const void *source, size_t bytes, stream_t stream) {
+    return cuMemcpyAsync(to, handle_of(source), bytes, stream);
+}
+ALSO(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync);
+
+API int cuMemcpyHtoD(pointer_t to, const void *source, size_t bytes) {
+    return cuMemcpyHtoDAsync(to, source, bytes, NULL);
+}
+ALSO(cuMemcpyHtoD_v2, cuMemcpyHtoD);
+
+API int cuMemcpyDtoHAsync(void *to, pointer_t source, size_t bytes, stream_t stream) {
+    return cuMemcpyAsync(handle_of(to), source, bytes, stream);
+}
+ALSO(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync);
+
+API int cuMemcpyDtoH(void *to, pointer_t source, size_t bytes) {
+    return cuMemcpyDtoHAsync(to, source, bytes, NULL);
+}
+ALSO(cuMemcpyDtoH_v2, cuMemcpyDtoH);
+
+API int cuMemcpyPeerAsync(pointer_t to, context_t to_context, pointer_t source, context_t context,
+                          size_t bytes, stream_t stream) {
+    (void)to_context, (void)context;
+    return cuMemcpyAsync(to, source, bytes, stream);
+}
+
+API int cuMemcpyPeer(pointer_t to, context_t to_context, pointer_t source, context_t context,
+                     size_t bytes) {
+    return cuMemcpyPeerAsync(to, to_context, source, context, bytes, NULL);
+}
+
+struct side {
+    size_t x_bytes, y;
+    int type; // 1 host, 2 device, 3 array, 4 whatever the address says
+    const void *host;
+    pointer_t device;
+    void *array;
+    size_t pitch;
+};
+
+struct rectangle_copy {
+    struct side source, to;
+    size_t width_bytes, rows;
+};
+
+static struct region region_of(const struct side *side) {
+    char *start = side->type == ON_HOST ? (char *)side->host : (char *)(uintptr_t)side->device;
+    return (struct region){start + side->y * side->pitch + side->x_bytes, side->pitch};
+}
+
+API int cuMemcpy2DAsync(const struct rectangle_copy *copy, stream_t stream) {
+    if (copy->source.type == ARRAY || copy->to.type == ARRAY) {
+        return gpu_unsupported("cuMemcpy2D with arrays");
+    }
+    return translate(stream_copy(handle_of(stream), region_of(&copy->to),
+                                 region_of(&copy->source), copy->width_bytes, copy->rows));
+}
+ALSO(cuMemcpy2DAsync_v2, cuMemcpy2DAsync);
+
+API int cuMemcpy2D(const struct rectangle_copy *copy) {
+    return cuMemcpy2DAsync(copy, NULL);
+}
+ALSO(cuMemcpy2D_v2, cuMemcpy2D);
+ALSO(cuMemcpy2DUnaligned, cuMemcpy2D);
+ALSO(cuMemcpy2DUnaligned_v2, cuMemcpy2D);
+
+// The side's first row; `slice` are the bytes from one slice to the next.
+static struct region side_of(const struct box_side *side, size_t *slice) {
+    *slice = side->pitch * side->rows;
+    size_t y = side->y + side->z * side->rows;
+    return region_of(&(struct side){side->x_bytes, y, side->type, side->host, side->device,
+                                    side->array, side->pitch});
+}
+
+int box_of(struct box *box, const struct box_copy *copy) {
+    if (copy->source.type == ARRAY || copy->to.type == ARRAY) {
+        return gpu_unsupported("cuMemcpy3D with arrays");
+    }
+    *box = (struct box){
+        .width = copy->width_bytes, .rows = copy->rows, .slices = copy->slices};
+    box->to = side_of(&copy->to, &box->to_slice);
+    box->source = side_of(&copy->source, &box->source_slice);
+    return SUCCESS;
+}
+
+API int cuMemcpy3DAsync(const struct box_copy *copy, stream_t stream) {
+    struct box box;
+    int status = box_of(&box, copy);
+    return translate(status ? status : stream_copy_box(handle_of(stream), &box));
+}
+ALSO(cuMemcpy3DAsync_v2, cuMemcpy3DAsync);
+
+API int cuMemcpy3D(const struct box_copy *copy) {
+    return cuMemcpy3DAsync(copy, NULL);
+}
+ALSO(cuMemcpy3D_v2, cuMemcpy3D);
+
+static int fill(pointer_t address, size_t pitch, uint64_t value, size_t unit, size_t width,
+                size_t rows, stream_t stream) {
+    struct region to = {(void *)(uintptr_t)address, pitch};
+    return translate(stream_fill(handle_of(stream), to, value, unit, width, rows));
+}
+
+#define FILL(bits, type)                                                                           \
+    API int cuMemsetD##bits##Async(pointer_t address, type value, size_t count,                    \
+                                   stream_t stream) {                                              \
+        return fill(address, count * sizeof value, value, sizeof value, count, 1, stream);         \
+    }                                                                                              \
+    API int cuMemsetD##bits(pointer_t address, type value, size_t count) {                         \
+        return cuMemsetD##bits##Async(address, value, count, NULL);                                \
+    }                                                                                              \
+    ALSO(cuMemsetD##bits##_v2, cuMemsetD##bits);                                                   \
+    API int cuMemsetD2D##bits##Async(pointer_t address, size_t pitch, type value, size_t width,    \
+                                     size_t rows, stream_t stream) {                               \
+        return fill(address, pitch, value, sizeof value, width, rows, stream);                     \
+    }                                                                                              \
+    API int cuMemsetD2D##bits(pointer_t address, size_t pitch, type value, size_t width,           \
+                              size_t rows) {                                                       \
+        return cuMemsetD2D##bits##Async(address, pitch, value, width, rows, NULL);                 \
+    }                                                                                              \
+    ALSO(cuMemsetD2D##bits##_v2, cuMemsetD2D##bits);
+
+FILL(8, uint8_t)
+FILL(16, uint16_t)
+FILL(32, uint32_t)

@@ -1,0 +1,241 @@
+// Graphs: made of nodes, copied, instantiated, updated, launched.
+
+#include <stdlib.h>
+
+#include "graph.h"
+
+// cudaGraphExecUpdateResult
+enum { UPDATED = 0, TOPOLOGY_CHANGED = 2, NODE_TYPE_CHANGED = 3, PARAMETERS_CHANGED = 5 };
+enum { AUTO_FREE_ON_LAUNCH = 1 };
+
+struct graph *graph_new(void) {
+    struct graph *graph = calloc(1, sizeof *graph);
+    graph->last = &graph->first;
+    return graph;
+}
+
+void node_free(struct node *node) {
+    work_free(&node->work);
+    free(node->after);
+    free(node);
+}
+
+void graph_free(struct graph *graph) {
+    if (!graph) {
+        return;
+    }
+    for (struct node *node = graph->first, *next; node; node = next) {
+        next = node->next;
+        if (graph->instance && node->work.kind == ALLOCATE_NODE) {
+            node->work.of.allocation.memory->instances--;
+        }
+        node_free(node);
+    }
+    conditions_drop(graph);
+    free(graph);
+}
+
+void node_wait_for(struct node *node, struct node *other) {
+    node->after = realloc(node->after, (node->count + 1) * sizeof *node->after);
+    node->after[node->count++] = other;
+}
+
+struct node *graph_add(struct graph *graph, struct work work, struct node *const *after,
+                       size_t count) {
+    struct node *node = calloc(1, sizeof *node);
+    node->graph = graph;
+    node->work = work;
+    for (size_t k = 0; k < count; k++) {
+        node_wait_for(node, after[k]);
+    }
+    *graph->last = node;
+    graph->last = &node->next;
+    return node;
+}
+
+struct node *graph_copy_of(const struct graph *graph, const struct node *origin) {
+    struct node *node = graph->first;
+    while (node && node->origin != origin) {
+        node = node->next;
+    }
+    return node;
+}
+
+bool graph_has(const struct graph *graph, enum kind kind) {
+    for (const struct node *node = graph->first; node; node = node->next) {
+        const struct work *work = &node->work;
+        bool found = work->kind == kind || (work->kind == GRAPH_NODE && graph_has(work->of.graph, kind));
+        for (unsigned k = 0; work->kind == CONDITION_NODE && k < work->of.condition.size; k++) {
+            found = found || graph_has(work->of.condition.bodies[k], kind);
+        }
+        if (found) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool graph_has_memory(const struct graph *graph) {
+    return graph_has(graph, ALLOCATE_NODE) || graph_has(graph, FREE_NODE);
+}
+
+static bool is_ready(const struct node *node) {
+    for (size_t k = 0; k < node->count; k++) {
+        if (!node->after[k]->placed) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The next node in an order of a graph in which nodes come after those that they wait for.
+static struct node *next_ready(const struct graph *graph) {
+    struct node *node = graph->first;
+    while (node && (node->placed || !is_ready(node))) {
+        node = node->next;
+    }
+    return node;
+}
+
+static void forget_order(const struct graph *graph) {
+    for (struct node *node = graph->first; node; node = node->next) {
+        node->placed = false;
+    }
+}
+
+// The copy's nodes are in an order in which they can be performed; NULL if there is none.
+struct graph *graph_duplicate(const struct graph *graph) {
+    struct graph *copy = graph_new();
+    size_t left = 0;
+    forget_order(graph);
+    for (struct node *node = graph->first; node; node = node->next) {
+        left++;
+    }
+    for (struct node *node; (node = next_ready(graph)); left--) {
+        struct node *same = graph_add(copy, work_duplicate(&node->work), NULL, 0);
+        for (size_t k = 0; k < node->count; k++) {
+            node_wait_for(same, graph_copy_of(copy, node->after[k]));
+        }
+        same->origin = node;
+        same->disabled = node->disabled;
+        node->placed = true;
+    }
+    conditions_share(copy, graph);
+    if (left) {
+        graph_free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+int graph_perform(const struct graph *graph, uint64_t stream) {
+    int status = SUCCESS;
+    for (struct node *node = graph->first; node && !status; node = node->next) {
+        status = node->disabled ? SUCCESS : work_perform(&node->work, stream);
+    }
+    return status;
+}
+
+int node_replace(struct graph *graph, struct node *node, struct work work) {
+    struct node *found = graph ? graph_copy_of(graph, node) : node;
+    if (!found || found->work.kind != work.kind) {
+        work_free(&work);
+        return INVALID_VALUE;
+    }
+    work_free(&found->work);
+    found->work = work;
+    return SUCCESS;
+}
+
+static bool is_right(const struct graph *graph) {
+    for (const struct node *node = graph->first; node; node = node->next) {
+        const struct work *work = &node->work;
+        if ((work->kind == CONDITION_NODE && !conditional_is_right(&work->of.condition)) ||
+            (work->kind == ALLOCATE_NODE && work->of.allocation.memory->instances)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int graph_instantiate(struct graph **out, struct graph *graph, unsigned long long flags) {
+    if (!graph || !is_right(graph)) {
+        return graph ? NOT_SUPPORTED : INVALID_VALUE;
+    }
+    *out = graph_duplicate(graph);
+    if (!*out) {
+        return INVALID_VALUE;
+    }
+    (*out)->instance = true;
+    (*out)->flags = flags;
+    for (const struct node *node = (*out)->first; node; node = node->next) {
+        if (node->work.kind == ALLOCATE_NODE) {
+            node->work.of.allocation.memory->instances++;
+        }
+    }
+    return SUCCESS;
+}
+
+static int compare(const struct graph *out, const struct graph *graph) {
+    const struct node *a = out->first, *b = graph->first;
+    for (; a && b; a = a->next, b = b->next) {
+        if (a->work.kind != b->work.kind) {
+            return NODE_TYPE_CHANGED;
+        }
+        if (a->count != b->count) {
+            return TOPOLOGY_CHANGED;
+        }
+        const struct work *one = &a->work, *two = &b->work;
+        if ((one->kind == ALLOCATE_NODE &&
+             one->of.allocation.memory != two->of.allocation.memory) ||
+            (one->kind == FREE_NODE && one->of.freed != two->of.freed)) {
+            return PARAMETERS_CHANGED;
+        }
+    }
+    return a || b ? TOPOLOGY_CHANGED : UPDATED;
+}
+
+// The nodes of the new graph take the places of those they resemble.
+int graph_update(struct graph *out, const struct graph *graph) {
+    struct graph *copy = graph_duplicate(graph);
+    int result = copy ? compare(out, copy) : TOPOLOGY_CHANGED;
+    if (result == UPDATED) {
+        struct node *to = out->first;
+        for (struct node *from = copy->first; from; from = from->next, to = to->next) {
+            struct work old = to->work;
+            to->work = from->work;
+            from->work = old;
+        }
+    }
+    graph_free(copy);
+    return result;
+}
+
+// Memory that the last launch left: it is freed if that was agreed, else no launch can follow.
+static int free_memory(const struct graph *graph) {
+    int status = SUCCESS;
+    for (const struct node *node = graph->first; node && !status; node = node->next) {
+        if (node->work.kind == ALLOCATE_NODE && node->work.of.allocation.memory->live) {
+            status = graph->flags & AUTO_FREE_ON_LAUNCH
+                         ? graph_memory_end(node->work.of.allocation.memory)
+                         : INVALID_VALUE;
+        }
+    }
+    return status;
+}
+
+int graph_launch(const struct graph *graph, uint64_t stream) {
+    if (!graph) {
+        return INVALID_VALUE;
+    }
+    if (capture_of(stream).graph) { // a node of the graph that is captured
+        if (graph_has_memory(graph) || graph_has(graph, CONDITION_NODE)) {
+            return NOT_SUPPORTED;
+        }
+        struct work work = {.kind = GRAPH_NODE, .of.graph = graph_duplicate(graph)};
+        return capture_add(stream, work) ? SUCCESS : INVALID_VALUE;
+    }
+    int status = free_memory(graph);
+    status = status ? status : conditions_begin(graph);
+    return status ? status : graph_perform(graph, stream);
+}

@@ -1,0 +1,116 @@
+// Stream capture as programs of either API see it.
+
+#include "graph_api.h"
+
+enum { ADD_DEPENDENCIES = 0 }; // cudaStreamUpdateCaptureDependenciesFlags
+enum { CAPTURING = 1 };        // cudaStreamCaptureStatus
+
+API int NAME(StreamBeginCapture)(stream_t stream, int mode) {
+    (void)mode;
+    return answer(capture_begin(handle_of(stream), NULL, NULL, 0));
+}
+#ifndef RUNTIME
+ALSO(cuStreamBeginCapture_v2, cuStreamBeginCapture); // the first one had no mode
+#endif
+
+API int NAME(StreamBeginCaptureToGraph)(stream_t stream, struct graph *graph,
+                                        struct node *const *after, const void *edges, size_t nodes,
+                                        int mode) {
+    (void)edges, (void)mode;
+    return answer(graph ? capture_begin(handle_of(stream), graph, after, nodes) : INVALID_VALUE);
+}
+
+API int NAME(StreamEndCapture)(stream_t stream, struct graph **graph) {
+    return answer(capture_end(handle_of(stream), graph));
+}
+
+API int NAME(StreamIsCapturing)(stream_t stream, int *capturing) {
+    *capturing = capture_of(handle_of(stream)).graph ? CAPTURING : 0;
+    return SUCCESS;
+}
+
+// What is known of a stream: each place may be NULL, and where nothing is captured only the first is
+// filled in.
+struct information {
+    int *capturing;
+    unsigned long long *id;
+    struct graph **graph;
+    struct node ***after;
+    const void **edges;
+    size_t *count;
+};
+
+static int inform(stream_t stream, struct information to) {
+    struct capture known = capture_of(handle_of(stream));
+    if (to.capturing) {
+        *to.capturing = known.graph ? CAPTURING : 0;
+    }
+    if (known.graph && to.id) {
+        *to.id = known.id;
+    }
+    if (known.graph && to.graph) {
+        *to.graph = known.graph;
+    }
+    if (known.graph && to.after) {
+        *to.after = known.after;
+    }
+    if (to.edges) {
+        *to.edges = NULL; // all edges are plain ones
+    }
+    if (known.graph && to.count) {
+        *to.count = known.count;
+    }
+    return to.capturing ? SUCCESS : answer(INVALID_VALUE);
+}
+
+API int NAME(StreamGetCaptureInfo_v3)(stream_t stream, int *capturing, unsigned long long *id,
+                                      struct graph **graph, struct node ***after,
+                                      const void **edges, size_t *nodes) {
+    return inform(stream, (struct information){capturing, id, graph, after, edges, nodes});
+}
+
+#if RUNTIME < 13
+API int NAME(StreamGetCaptureInfo)(stream_t stream, int *capturing, unsigned long long *id) {
+    return inform(stream, (struct information){.capturing = capturing, .id = id});
+}
+#else
+API int NAME(StreamGetCaptureInfo)(stream_t stream, int *capturing, unsigned long long *id,
+                                   struct graph **graph, struct node ***after, const void **edges,
+                                   size_t *nodes) {
+    return inform(stream, (struct information){capturing, id, graph, after, edges, nodes});
+}
+#endif
+
+API int NAME(StreamGetCaptureInfo_v2)(stream_t stream, int *capturing, unsigned long long *id,
+                                      struct graph **graph, struct node ***after, size_t *nodes) {
+    return inform(stream, (struct information){capturing, id, graph, after, NULL, nodes});
+}
+
+static int update(stream_t stream, struct node **after, size_t n, unsigned flags) {
+    bool keep = flags == ADD_DEPENDENCIES;
+    return answer(capture_set_after(handle_of(stream), after, n, keep));
+}
+
+API int NAME(StreamUpdateCaptureDependencies_v2)(stream_t stream, struct node **after,
+                                                 const void *edges, size_t n, unsigned flags) {
+    (void)edges;
+    return update(stream, after, n, flags);
+}
+
+#if RUNTIME < 13
+API int NAME(StreamUpdateCaptureDependencies)(stream_t stream, struct node **after, size_t n,
+                                              unsigned flags) {
+    return update(stream, after, n, flags);
+}
+#else
+API int NAME(StreamUpdateCaptureDependencies)(stream_t stream, struct node **after,
+                                              const void *edges, size_t n, unsigned flags) {
+    (void)edges;
+    return update(stream, after, n, flags);
+}
+#endif
+
+API int NAME(ThreadExchangeStreamCaptureMode)(int *mode) {
+    *mode = 0;
+    return SUCCESS;
+}

@@ -1,0 +1,49 @@
+// Nodes of graphs that copy bytes in a row, which the runtime API alone has.
+
+#include "graph_api.h"
+
+static struct work copied(void *to, const void *source, size_t bytes) {
+    return work_copy((struct region){to, bytes}, (struct region){(void *)source, bytes}, bytes, 1);
+}
+
+API int cudaGraphAddMemcpyNode1D(struct node **out, struct graph *graph, struct node **after,
+                                 size_t count, void *to, const void *source, size_t bytes,
+                                 int kind) {
+    (void)kind;
+    return add_node(out, graph, after, count, copied(to, source, bytes));
+}
+
+API int cudaGraphMemcpyNodeSetParams1D(struct node *node, void *to, const void *source,
+                                       size_t bytes, int kind) {
+    (void)kind;
+    return report(node_replace(NULL, node, copied(to, source, bytes)));
+}
+
+API int cudaGraphExecMemcpyNodeSetParams1D(struct graph *graph, struct node *node, void *to,
+                                           const void *source, size_t bytes, int kind) {
+    (void)kind;
+    return report(node_replace(graph, node, copied(to, source, bytes)));
+}
+
+API int cudaGraphAddMemcpyNodeToSymbol(struct node **out, struct graph *graph, struct node **after,
+                                       size_t count, const void *shadow, const void *source,
+                                       size_t bytes, size_t offset, int kind) {
+    (void)kind;
+    void *address;
+    int status = cudaGetSymbolAddress(&address, shadow);
+    return status ? status
+                  : add_node(out, graph, after, count,
+                             copied((char *)address + offset, source, bytes));
+}
+
+API int cudaGraphAddMemcpyNodeFromSymbol(struct node **out, struct graph *graph,
+                                         struct node **after, size_t count, void *to,
+                                         const void *shadow, size_t bytes, size_t offset,
+                                         int kind) {
+    (void)kind;
+    void *address;
+    int status = cudaGetSymbolAddress(&address, shadow);
+    return status ? status
+                  : add_node(out, graph, after, count,
+                             copied(to, (char *)address + offset, bytes));
+}
