@@ -14,24 +14,31 @@ from pathlib import Path
 from lockstep._jit.settings import CALLBACK_OPTIONS, OPTIONS, environment
 
 PACKAGE = Path(__file__).parents[1]
-_IMPORT = re.compile(r"^from (lockstep[\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
+_ROOT = f"{PACKAGE}{os.sep}"
+_IMPORT = re.compile(r"\nfrom lockstep\.?([\w.]*) import (\([^)]*\)|.*)")
+_NAME = re.compile(r"\w+")
+
+# Files of the package are told by their paths below it, which are texts: as Path objects they took
+# more time than all else that a warm start does to find its machine code.
 
 
 @functools.cache
-def _read(path: Path) -> tuple[bytes, tuple[Path, ...]]:
+def _read(file: str) -> tuple[bytes, tuple[str, ...]]:
     """Digest of a file of the package, and the files of the package that it imports from."""
-    content, files = path.read_bytes(), []
-    for module, names in _IMPORT.findall(content.decode()):
-        inside = PACKAGE.joinpath(*module.split(".")[1:])
-        files += [inside.with_suffix(".py"), inside / "__init__.py"]
-        files += [inside / f"{name}.py" for name in re.findall(r"\w+", names)]
-    digest = hashlib.sha256(str(path.relative_to(PACKAGE)).encode() + b"\0" + content).digest()
-    return digest, tuple(f for f in files if _is_file(f))
+    with open(_ROOT + file, "rb") as opened:
+        content = opened.read()
+    files = []
+    for module, names in _IMPORT.findall("\n" + content.decode()):
+        inside = module.replace(".", os.sep)
+        files += [f"{inside}.py", os.path.join(inside, "__init__.py")]
+        files += [os.path.join(inside, f"{name}.py") for name in _NAME.findall(names)]
+    digest = hashlib.sha256(file.encode() + b"\0" + content).digest()
+    return digest, tuple([f for f in files if _is_file(f)])
 
 
 @functools.cache
-def _is_file(path: Path) -> bool:
-    return path.is_file()
+def _is_file(file: str) -> bool:
+    return os.path.isfile(_ROOT + file)
 
 
 @functools.cache
@@ -42,7 +49,7 @@ def _compiler() -> bytes:
     numba = importlib.util.find_spec("numba")
     digest.update((Path(numba.origin).parent / "_version.py").read_bytes())
     for file in sorted((PACKAGE / "_jit").rglob("*.py")):
-        digest.update(_read(file)[0])
+        digest.update(_read(str(file.relative_to(PACKAGE)))[0])
     return digest.digest()
 
 
@@ -52,10 +59,10 @@ def source_key(path: Path) -> str:
 
     Machine code depends on nothing else: callees, record types and constants are imported.
     """
-    closure, todo = set(), [path]
+    closure, todo = set(), [str(path.relative_to(PACKAGE))]
     while todo:
         file = todo.pop()
-        if file not in closure and PACKAGE / "_jit" not in file.parents:
+        if file not in closure and not file.startswith(f"_jit{os.sep}"):
             closure.add(file)
             todo += _read(file)[1]
     digest = hashlib.sha256(_compiler())
