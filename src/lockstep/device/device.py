@@ -15,7 +15,6 @@ from lockstep.device.loading import Loader
 from lockstep.device.module import Kernel
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
-from lockstep.device.tensor_map import TensorMap, im2col_map, tensor_map
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, LockstepError
@@ -34,6 +33,7 @@ from lockstep.workload import MemoryCopy, Workload
 
 if TYPE_CHECKING:
     from lockstep.api import Progress
+    from lockstep.device.tensor_map import TensorMap
 
 
 class Device(Loader):
@@ -171,14 +171,18 @@ class Device(Loader):
         self.check_open()
         return Texture(self, values, *arguments, **options)
 
-    def tensor_map(self, array: DeviceArray, box: Any, **options: Any) -> TensorMap:
+    def tensor_map(self, array: DeviceArray, box: Any, **options: Any) -> "TensorMap":
         """A tensor map of an array, for bulk tensor copies: see :func:`.tensor_map.tensor_map`."""
+        from lockstep.device.tensor_map import tensor_map
+
         return tensor_map(array, box, **options)
 
     def im2col_map(
         self, array: DeviceArray, channels: int, pixels: int, **options: Any
-    ) -> TensorMap:
+    ) -> "TensorMap":
         """A tensor map for copies in im2col mode: see :func:`.tensor_map.im2col_map`."""
+        from lockstep.device.tensor_map import im2col_map
+
         return im2col_map(array, channels, pixels, **options)
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:

@@ -1,16 +1,19 @@
 """Running a launch: at once, or CTA by CTA as a workload's kernel."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lockstep.device.launch import Launch
 from lockstep.errors import EndOfKernel, LockstepError
-from lockstep.frontend.exec.at_issue import AtIssue
 from lockstep.frontend.exec.profile import Profile
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
 from lockstep.workload import Code, Cta, Exchange, Keep, Kernel
+
+if TYPE_CHECKING:
+    from lockstep.frontend.exec.at_issue import AtIssue
 
 
 def _block(launch: Launch) -> np.ndarray:
@@ -46,7 +49,9 @@ def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
             launch.error = error
             raise EndOfKernel from error
 
-    def source(exchange: Exchange, keep: Keep | None = None) -> AtIssue:
+    def source(exchange: Exchange, keep: Keep | None = None) -> "AtIssue":
+        from lockstep.frontend.exec.at_issue import AtIssue
+
         kilohertz = round(kernel.module.device.gpu.clock_mhz * 1000)
         begin = geometry, block, launch.counters, launch.ended
         return AtIssue(executor, begin, exchange, kilohertz, launch.fail, keep)

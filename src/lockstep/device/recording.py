@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from lockstep.errors import LockstepError
-from lockstep.frontend.tracefile import Recording
 from lockstep.workload import Kernel, MemoryCopy
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
+    from lockstep.frontend.tracefile import Recording
 
 SYNCHRONIZATION = MemoryCopy(0, 0)  # a copy of nothing: waits for all kernels before it
 
@@ -23,6 +23,7 @@ class Recorder:
 
     def __init__(self, device: "Device", path: str | Path, tracer: int):
         from lockstep import api
+        from lockstep.frontend.tracefile import Recording
 
         self.path, self._device, self._tracer = Path(path), device, tracer
         self._convert = not api.is_tracefile_name(self.path)
@@ -78,7 +79,7 @@ class Recorder:
         """Stop without writing anything."""
         self._detach().discard()
 
-    def _detach(self) -> Recording:
+    def _detach(self) -> "Recording":
         recording, self._recording = self._recording, None
         if recording is None:
             raise LockstepError(f"the recording of {self.path} has ended")

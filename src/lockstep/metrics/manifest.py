@@ -3,7 +3,6 @@
 import os
 import platform
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 
 DISTRIBUTION = "lockstep-gpu"  # what is installed; what is imported is `lockstep`
@@ -11,6 +10,8 @@ DISTRIBUTION = "lockstep-gpu"  # what is installed; what is imported is `lockste
 
 def version() -> str:
     """The version of this package, from its metadata."""
+    from importlib import metadata
+
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:  # run from a source tree that is not installed
@@ -24,6 +25,8 @@ def now() -> str:
 
 def host() -> dict[str, str | int | None]:
     """The machine and the versions that a run's speed depends on."""
+    from importlib import metadata
+
     return {
         "name": platform.node(),
         "system": platform.platform(),

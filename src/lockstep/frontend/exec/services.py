@@ -11,7 +11,6 @@ from lockstep.frontend.exec.printing import Arguments, render
 from lockstep.frontend.exec.remarks import Remarks
 from lockstep.frontend.exec.resident import Resident
 from lockstep.frontend.exec.state import LANES, RESULT_WORD, RETURN_WORD
-from lockstep.isa.sass.encoding.instruction import BYTES
 
 CHUNK = 256  # bytes of a string that are read at a time
 HEAP_BYTES = 8 << 20  # CUDA's default of cudaLimitMallocHeapSize (CUDA C++ programming guide)
@@ -172,5 +171,7 @@ class Call:
         machine, program = self.resident.machine, self.resident.program
         if program.targets is None:
             return int(machine.warps[self.w].host_instruction)
+        from lockstep.isa.sass.encoding.instruction import BYTES
+
         pc = int(machine.scratch[self.w, RETURN_WORD + self.lane])
         return int(program.blocks["first"][program.targets[pc // BYTES]]) - 1
