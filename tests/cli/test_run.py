@@ -47,6 +47,20 @@ def test_standard_output_is_for_the_results_alone(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_plain_run_imports_and_collects_little(tmp_path):
+    unused = "lockstep.frontend.tracefile lockstep.frontend.exec.at_issue email numba pandas"
+    code = (
+        "import gc, sys; from lockstep.cli.main import main\n"
+        "try: main(['run', 'vecadd', '--size', '1000', '--set', 'sm.count=4'])\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {unused.split()} if name in sys.modules])\n"
+        "print(gc.get_stats()[2]['collections'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert "Results are right" in done.stdout, done.stderr
+    assert done.stdout.splitlines()[-2:] == ["[]", "0"]
+
+
 def test_a_program_that_is_executed_as_it_is_simulated(call, tmp_path):
     cycles = []
     for options in ([], ["--at-issue"]):
