@@ -1,8 +1,10 @@
+import json
 import resource
 import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -115,6 +117,21 @@ assert driver.cuLaunchKernel(kernel, *shape, None, arguments, None) == 0
 driver.cuCtxSynchronize()
 raise SystemExit(3)
 """
+
+
+def test_a_replay_finds_what_the_run_found(call, repository):
+    options = ("--gpu", "A100", "--timing", "none", "--quiet", "--check")
+    cubin = repository / "tests/device/cubins/recorded.sm_80.cubin"
+    for checks, threads in (("init", 100), ("memory,init", 128)):
+        program = TRACED.replace("c_int(100)", f"c_int({threads})")
+        said = [
+            call("run", *options, checks, "--record", "rec", sys.executable, "-c", program, cubin),
+            call("replay", "rec", *options, checks, "--json", "r.json"),
+        ]
+        assert [done.exit_code for done in said] == [3, 3]
+        assert said[0].stderr == said[1].stderr
+        found = json.loads(Path("r.json").read_text())["findings"]
+        assert {finding["check"] for finding in found} == set(checks.split(","))
 
 
 @pytest.mark.parametrize("last", [True, False])

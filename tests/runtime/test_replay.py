@@ -81,3 +81,5 @@ def test_addresses_that_differ(recorded, make_simulator):
     simulator.device.memory.allocate(64)
     with pytest.raises(InputError, match="the record has memory at"):
         replay(simulator, recorded[0])
+    with pytest.raises(InputError, match="record and replay with it, or both without"):
+        replay(make_simulator(check="memory"), recorded[0])

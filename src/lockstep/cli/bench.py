@@ -1,19 +1,16 @@
 """``lockstep bench``: speed and memory, each trace in a process of its own."""
 
-from pathlib import Path
-
 import click
 
 from lockstep.cli.console import console_of
-from lockstep.cli.parameters import OUTPUT, POSITIVE, check_writable
-
-FILE = click.Path(path_type=Path)
+from lockstep.cli.options import THREADS
+from lockstep.cli.parameters import FILE, OUTPUT, check_writable
 
 
 @click.command()
 @click.argument("paths", nargs=-1, type=FILE)
 @click.option("--gpu", "name", metavar="NAME", help="The GPU; default: by the trace's binaries.")
-@click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
+@THREADS
 @click.option(
     "--reference",
     type=FILE,

@@ -4,10 +4,8 @@ from pathlib import Path
 
 import click
 
-from lockstep.cli.parameters import check_writable
+from lockstep.cli.parameters import FILE, check_writable
 from lockstep.report.figures import scaled
-
-FILE = click.Path(path_type=Path)
 
 
 @click.command()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli.parameters import FILE
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE", type=FILE)
 @click.option("--arch", metavar="SM", help="Only code for this architecture, such as sm_80.")
 @click.option("--kernel", metavar="NAME", help="Only functions whose name contains NAME.")
 @click.option("--words", is_flag=True, help="Print the 128-bit encodings too.")

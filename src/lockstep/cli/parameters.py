@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_DIGITS = 18  # of a number in a list: Python refuses to read thousands of them
 POSITIVE = click.IntRange(min=1)
+FILE = click.Path(path_type=Path)
 MOST_KERNELS = 10_000_000  # in one selection: guards against "1-99999999999"
 
 
@@ -91,15 +92,6 @@ class MemorySize(click.ParamType):
         return int(size)
 
 
-MEMORY = click.option(
-    "--memory",
-    "memory_bytes",
-    type=MemorySize(),
-    metavar="SIZE",
-    help="Device memory, e.g. 16GB; default: the GPU's.",
-)
-
-
 class Dimensions(click.ParamType):
     """One to three positive numbers, as ``128`` or ``16,16``."""
 
@@ -136,14 +128,11 @@ def find_gpu(name: str, overrides: tuple[str, ...], quiet: bool) -> "GPU":
     return api.gpu(name, overrides, warn)
 
 
-summary_option = click.option(
-    "--summary",
-    "detail",
-    type=click.Choice(["full", "short"]),
-    default="full",
-    show_default=True,
-    help="With tables, or only the first lines.",
-)
+def check_outputs(json_file: Path | None, out: Path | None, timeline: Path | None = None) -> None:
+    """Raise before a long run if one of its files could not be written after it."""
+    check_writable(json_file)
+    check_writable(timeline)
+    check_writable(out, directory=True)
 
 
 def check_writable(path: Path | None, directory: bool = False) -> None:

@@ -65,7 +65,7 @@ def _as_dictionary(ctx: click.Context, parameter: click.Parameter, chosen: tuple
     return dict(chosen)
 
 
-policy_option = click.option(
+POLICY = click.option(
     "--policy",
     "policies",
     type=Policy(),

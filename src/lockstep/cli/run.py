@@ -1,5 +1,6 @@
 """``lockstep run``: a program in; its results checked, a summary, and the files asked for."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -7,19 +8,23 @@ import click
 from lockstep.cli.application import APPLICATION, Launcher, choose, run_application
 from lockstep.cli.checks import check_options, tell
 from lockstep.cli.console import console_of, is_taken
-from lockstep.cli.parameters import (
+from lockstep.cli.options import (
+    INTERVAL,
+    JSON,
     MEMORY,
-    OUTPUT,
-    POSITIVE,
-    Timing,
-    check_writable,
-    find_gpu,
-    summary_option,
+    OUT,
+    QUIET,
+    SET,
+    SUMMARY,
+    THREADS,
+    TIMELINE,
+    TIMING,
 )
-from lockstep.cli.policies import policy_option
-from lockstep.cli.programs import Program, program_options
+from lockstep.cli.parameters import FILE, POSITIVE, check_outputs, check_writable, find_gpu
+from lockstep.cli.policies import POLICY
+from lockstep.cli.programs import PROGRAM_INPUT, Program, program_options
 from lockstep.cli.progress import Progress
-from lockstep.cli.simulate import FILE, take_all, write_and_show
+from lockstep.cli.simulate import take_all, write_and_show
 from lockstep.errors import LockstepError
 from lockstep.names import demangled
 
@@ -27,34 +32,29 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from lockstep.device import Device
+    from lockstep.gpus.spec import GPU
     from lockstep.kernels import Check
 
 
 @click.command(cls=Launcher)
 @program_options
 @click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
-@click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
-@click.option(
-    "--timing",
-    type=Timing(),
-    default="full",
-    show_default=True,
-    help="Simulate all launches, none (fast), or one in N of a CUDA program's: sample:N.",
-)
+@SET
+@TIMING
 @click.option("--at-issue", is_flag=True, help="Execute as it is simulated: for locks and clocks.")
-@policy_option
+@POLICY
 @MEMORY
-@click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
+@THREADS
 @click.option(
     "--record",
     type=FILE,
     metavar="PATH",
     help="Write a trace: FILE.lst or a directory; of a CUDA program, its calls: a directory.",
 )
-@click.option("--json", "json_file", type=OUTPUT, help="Write all results as JSON.")
-@click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
-@click.option("--timeline", type=OUTPUT, help="Write a timeline for ui.perfetto.dev (.json.gz).")
-@click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
+@JSON
+@OUT
+@TIMELINE
+@INTERVAL
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @click.option(
     "--limit-instructions",
@@ -63,22 +63,11 @@ if TYPE_CHECKING:
     help="End a launch after N warp instructions.",
 )
 @check_options
-@summary_option
-@click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
+@SUMMARY
+@QUIET
 @click.pass_context
 def command(
-    context,
-    gpu,
-    overrides,
-    timing,
-    policies,
-    record,
-    json_file,
-    out,
-    timeline,
-    detail,
-    quiet,
-    **options,
+    context, gpu, overrides, timing, ptx, record, json_file, out, timeline, detail, quiet, **options
 ) -> None:
     """Execute PROGRAM on a modelled GPU and check its results.
 
@@ -89,56 +78,65 @@ def command(
     3 if --check has found something.
     """
     from lockstep import api
-    from lockstep.device import Device
 
-    check_writable(json_file)
-    check_writable(timeline)
-    check_writable(out, directory=True)
+    files = {"json_file": json_file, "out": out, "timeline": timeline}
+    check_outputs(**files)
     arguments, detail = context.meta.get(APPLICATION), "" if quiet else detail
     check_writable(record, directory=bool(record and not api.is_tracefile_name(record)))
-    names = ("at_issue", "memory_bytes", "threads", "interval", "limit_instructions", "check")
-    check_limit = options.pop("check_limit")
-    simulation, ptx = {name: options.pop(name) for name in names}, options.pop("ptx")
-    wants = out or timeline or policies or simulation["interval"] or simulation["at_issue"]
+    program = {name: options.pop(name) for name in ("name", *PROGRAM_INPUT)}
+    policies = options.pop("policies")
+    wants = out or timeline or policies or options["interval"] or options["at_issue"]
     if not timing and wants:
         raise click.UsageError("--at-issue, --out, --policy, --timeline, --interval need --timing")
-    simulation |= policies
+    options |= policies
     if arguments:
         spec = choose(arguments[0], gpu, overrides, quiet)
-        files = {"json_file": json_file, "out": out, "timeline": timeline}
-        simulation |= {"ptx": ptx, "check_limit": check_limit}
-        raise SystemExit(
-            run_application(arguments, spec, timing, record, files, detail, **simulation)
-        )
+        code = run_application(arguments, spec, timing, record, files, detail, ptx=ptx, **options)
+        raise SystemExit(code)
     if ptx:
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     if timing > 1:
         raise click.UsageError("--timing sample:N is for CUDA programs; here it is full or none")
-    chosen, spec = Program(**options), find_gpu("QV100" if gpu is None else gpu, overrides, quiet)
-    with Progress(quiet) as progress:
-        if timing:
-            simulation["timeline"] = timeline is not None
+    chosen, spec = Program(**program), find_gpu("QV100" if gpu is None else gpu, overrides, quiet)
+    if code := run_kernels(chosen, spec, bool(timing), record, files, detail, **options):
+        raise SystemExit(code)
+
+
+def run_kernels(
+    program: Program,
+    spec: "GPU",
+    timed: bool,
+    record: Path | None,
+    files: dict,
+    detail: str,
+    check_limit: int,
+    **simulation,
+) -> int:
+    """Run a built-in program or a PTX file; the exit code to end with.
+
+    ``detail``: as of :func:`.simulate.write_and_show`; without one, progress is not shown either.
+    """
+    from lockstep.device import Device
+
+    with Progress(not detail) as progress:
+        if timed:
+            simulation["timeline"] = files["timeline"] is not None
             simulation["progress"] = progress.update if progress.shown else None
-        else:
-            kept = ("memory_bytes", "limit_instructions", "check")
-            simulation = {name: simulation[name] for name in kept}
-        timed = bool(timing)
-        simulation |= {"name": chosen.name, "notice": progress.notice}
-        device = Device(spec, timing=timed, profile=True, **simulation)
+        simulation |= {"name": program.name, "timing": timed, "notice": progress.notice}
+        device = Device(spec, profile=True, **simulation)
         try:
-            stopped, checks = execute(device, chosen, record)
+            stopped, checks = execute(device, program, record)
         except LockstepError:
             tell(device, check_limit)
             raise
     with device:
-        finish(device, json_file, out, timeline, detail)
-        code = tell(device, check_limit)
+        finish(device, **files, detail=detail)
+        found = tell(device, check_limit)
         if stopped:
             click.echo(f"lockstep: ended early: {stopped}", err=True)
-            raise SystemExit(1)
-        verify(checks, quiet, is_taken(json_file, timeline))
-        if code:
-            raise SystemExit(code)
+            return 1
+        verify(checks, not detail, is_taken(files["json_file"], files["timeline"]))
+    return found
 
 
 def execute(device: "Device", program: Program, record) -> "tuple[str, tuple[Check, ...]]":

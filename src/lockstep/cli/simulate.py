@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import AS_NEEDED, console_of
-from lockstep.cli.parameters import (
-    OUTPUT,
-    POSITIVE,
-    KernelIds,
-    check_writable,
-    find_gpu,
-    summary_option,
-)
-from lockstep.cli.policies import policy_option
+from lockstep.cli.options import INTERVAL, JSON, OUT, QUIET, SET, SUMMARY, THREADS, TIMELINE
+from lockstep.cli.parameters import FILE, POSITIVE, KernelIds, check_outputs, find_gpu
+from lockstep.cli.policies import POLICY
 from lockstep.cli.progress import Progress
 from lockstep.errors import LockstepError
 
@@ -23,8 +17,6 @@ if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
     from lockstep.metrics.result import Result
     from lockstep.workload import Workload
-
-FILE = click.Path(path_type=Path)
 
 
 @click.command()
@@ -36,14 +28,14 @@ FILE = click.Path(path_type=Path)
     help="A GPU's name, a TOML file or a configuration of Accel-Sim (its folder, or a file of it); "
     "default: by the trace's binaries.",
 )
-@click.option("--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter.")
-@policy_option
-@click.option("--threads", type=POSITIVE, default=1, show_default=True, help="Host threads.")
+@SET
+@POLICY
+@THREADS
 @click.option("--kernels", type=KernelIds(), help="Only these kernels, e.g. 3,5-9.")
-@click.option("--json", "json_file", type=OUTPUT, help="Write all results as JSON.")
-@click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
-@click.option("--timeline", type=OUTPUT, help="Write a timeline for ui.perfetto.dev (.json.gz).")
-@click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
+@JSON
+@OUT
+@TIMELINE
+@INTERVAL
 @click.option(
     "--limit-instructions",
     type=POSITIVE,
@@ -51,8 +43,8 @@ FILE = click.Path(path_type=Path)
     help="End after N warp instructions, all warps together.",
 )
 @click.option("--limit-cycles", type=POSITIVE, metavar="N", help="Stop after N cycles.")
-@summary_option
-@click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
+@SUMMARY
+@QUIET
 def command(
     path, name, overrides, policies, json_file, out, timeline, detail, quiet, **options
 ) -> None:
@@ -63,9 +55,7 @@ def command(
     """
     from lockstep import api
 
-    check_writable(json_file)
-    check_writable(timeline)
-    check_writable(out, directory=True)
+    check_outputs(json_file, out, timeline)
     if name is not None:
         api.gpu(name, overrides)  # before the trace is read: it may be a large one
     workload = api.load(path)

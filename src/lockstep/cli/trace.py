@@ -7,7 +7,8 @@ import click
 
 from lockstep.cli.application import APPLICATION, Launcher, choose, is_executable
 from lockstep.cli.convert import bytes_of
-from lockstep.cli.parameters import MEMORY, check_writable
+from lockstep.cli.options import MEMORY
+from lockstep.cli.parameters import FILE, check_writable
 from lockstep.cli.programs import Program, program_options
 from lockstep.cli.run import verify
 
@@ -37,7 +38,7 @@ class Tracer(Launcher):
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path),
+    type=FILE,
     required=True,
     help="FILE.lst or a directory; may also come last.",
 )

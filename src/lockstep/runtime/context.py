@@ -97,8 +97,9 @@ class Context(Memory):
         return Answer((memory.base, memory.capacity, len(table)), table.tobytes() + name)
 
     def reset(self, fields: dict, data: bytes) -> Answer:
-        """Free everything the program has."""
+        """Free everything the program has, as at its end."""
         self.device.synchronize()
+        self.note_leaks()
         self.free_memory()
         self.broken, self.stack_bytes = None, 0
         return Answer()

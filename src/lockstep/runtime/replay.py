@@ -84,5 +84,6 @@ class _Player:
             raise InputError(
                 self._folder,
                 "",
-                f"the record has memory at {entry.result:#x}, this run at {result:#x}",
+                f"the record has memory at {entry.result:#x}, this run at {result:#x}: with "
+                "--check memory it lies elsewhere, so record and replay with it, or both without",
             )

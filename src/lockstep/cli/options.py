@@ -1,0 +1,41 @@
+"""Options that several subcommands have, each written once."""
+
+import click
+
+from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, MemorySize, Timing
+
+SET = click.option(
+    "--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter."
+)
+TIMING = click.option(
+    "--timing",
+    type=Timing(),
+    default="full",
+    show_default=True,
+    help="Simulate all launches, none (fast), or one in N of a CUDA program's: sample:N.",
+)
+MEMORY = click.option(
+    "--memory",
+    "memory_bytes",
+    type=MemorySize(),
+    metavar="SIZE",
+    help="Device memory, e.g. 16GB; default: the GPU's.",
+)
+THREADS = click.option(
+    "--threads", type=POSITIVE, default=1, show_default=True, help="Host threads."
+)
+JSON = click.option("--json", "json_file", type=OUTPUT, help="Write all results as JSON.")
+OUT = click.option("--out", type=FILE, metavar="DIR", help="Write tables, manifest and summary.")
+TIMELINE = click.option(
+    "--timeline", type=OUTPUT, help="Write a timeline for ui.perfetto.dev (.json.gz)."
+)
+INTERVAL = click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
+SUMMARY = click.option(
+    "--summary",
+    "detail",
+    type=click.Choice(["full", "short"]),
+    default="full",
+    show_default=True,
+    help="With tables, or only the first lines.",
+)
+QUIET = click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
