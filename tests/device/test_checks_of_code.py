@@ -15,6 +15,7 @@ CODES = ("planted.ptx", "planted.sm_80.cubin", "planted.sm_90.cubin")
 FOUND = {
     "race_sums": {("write_after_read", "x[ME] = block_sum", "float sum = block_sum")},
     "race_histogram": {("write_after_read", "atomicAdd(&bins[x", "x[ME] = bins")},
+    "race_flag": {("read_after_write", "through_flag<false>", "through_flag<false>")},
     "race_half": {("read_after_write", "x[ME] = tile[127", "tile[ME] = x[ME]")},
     "race_paths": {("write_after_read", "word = ME", "x[ME] = word")},
     "race_same_word": {("write_after_write", "words[ME / 2] =", "words[ME / 2] =")},

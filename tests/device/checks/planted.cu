@@ -75,6 +75,39 @@ KERNEL right_histogram(float *x)
     x[ME] = bins[ME % 8];
 }
 
+template <bool right> static __device__ void through_flag(int *x)
+{
+    __shared__ volatile int ready;
+    __shared__ int tile[32];
+    if (ME == 0)
+        ready = 0;
+    __syncthreads();
+    if (ME < 32) {
+        tile[ME] = x[ME];
+        __syncwarp();
+        if (right)
+            __threadfence_block();
+        if (ME == 0)
+            ready = 1;
+    } else {
+        while (!ready) {
+        }
+        if (right)
+            __threadfence_block();
+        x[ME] = tile[ME % 32]; // if nothing says that it was written before the flag
+    }
+}
+
+KERNEL race_flag(int *x)
+{
+    through_flag<false>(x);
+}
+
+KERNEL right_flag(int *x)
+{
+    through_flag<true>(x);
+}
+
 KERNEL race_half(int *x)
 {
     __shared__ int tile[128];

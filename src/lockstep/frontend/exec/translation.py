@@ -14,6 +14,7 @@ from llvmlite import ir
 
 from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes import races
+from lockstep.frontend.exec.lanes.addresses import Strength
 from lockstep.frontend.exec.lanes.builder import WORD, CheckedModule, LaneBuilder
 from lockstep.frontend.exec.lanes.counting import count_access, count_lanes
 from lockstep.frontend.exec.lanes.integer import resize
@@ -122,9 +123,9 @@ class Translation(ABC):
     def emit(self, lift: BlockLift, instruction: Any) -> None:
         """Emit one instruction for the active lanes."""
 
-    def is_strong(self, number: int, instruction: Any) -> bool:
-        """Whether an access does not race with its like, as PTX has it of volatile and relaxed."""
-        return False
+    def strength(self, number: int, instruction: Any) -> Strength:
+        """What an instruction's accesses do not race with."""
+        return Strength.PLAIN
 
     @abstractmethod
     def describe(self, block: Any, lift: BlockLift, record: np.void) -> None:
@@ -223,10 +224,11 @@ class Translation(ABC):
                 count_lanes(b, lift.number)
                 self._counting.append(lift.number)
         lift.lanes = b.active
-        b.strong = Recording.RACES in self.recording and self.is_strong(lift.number, instruction)
+        if Recording.RACES in self.recording:
+            b.strength = self.strength(lift.number, instruction)
         self.emit(lift, instruction)
         if Recording.RACES in self.recording:
-            _pass_order(b, self.access(lift.number, instruction)[0], b.strong)
+            _pass_order(b, self.access(lift.number, instruction)[0], b.strength)
         lanes = None if b.active is before else b.bits_of(b.active)
         b.active = before
         return lanes
@@ -240,11 +242,11 @@ class Translation(ABC):
         lift.b.ir.ret(lift.b.ir.zext(leaving, WORD))
 
 
-def _pass_order(b: LaneBuilder, op: OpClass, strong: bool) -> None:
+def _pass_order(b: LaneBuilder, op: OpClass, strength: Strength) -> None:
     """What an instruction orders beside what it does."""
     if op == OpClass.FENCE:
         races.fence(b)
-    elif strong or op in (OpClass.ATOMIC, OpClass.REDUCTION):
+    elif strength or op in (OpClass.ATOMIC, OpClass.REDUCTION):
         races.poll(b)
 
 

@@ -41,6 +41,7 @@ class Kind(IntEnum):
     ATOMIC = 2  # reads and writes, and does not race with its like
     STRONG_READ = 3  # likewise
     STRONG_WRITE = 4
+    POLL = 5  # a read that races with nothing
 
 
 class Passing(IntEnum):
@@ -90,15 +91,23 @@ def tell(x, kind, w, lane, mine, record, address, size):
 def read(x, w, lane, k, mine, address, size):
     """A lane reads a granule."""
     races = x.checked.races
-    if races[WRITE, k] == OBJECT:
-        first, row = meeting(x, w, address)
-        take_over(x, w, x.checked.meetings, first, row)
+    if meet(x, w, k, address):
         return
     if is_known(races[READ, k], mine):
         return  # who wrote since has found that
     if conflicts(x, w, races[WRITE, k], mine):
         tell(x, Hazard.READ_AFTER_WRITE, w, lane, mine, races[WRITE, k], address, size)
     keep_read(x, k, mine)
+
+
+@inline
+def meet(x, w, k, address):
+    """Whether a granule is a barrier object's, of which a warp reads what came before it."""
+    if x.checked.races[WRITE, k] != OBJECT:
+        return False
+    first, row = meeting(x, w, address)
+    take_over(x, w, x.checked.meetings, first, row)
+    return True
 
 
 @inline
@@ -149,7 +158,9 @@ def watch(x, w, site, what, mask):
             continue
         mine, same = stamp | lane << LANE_SHIFT, mask >> SAME_SHIFT + lane & 1
         for k in range(offset >> granule, (offset + size - 1 >> granule) + 1):
-            if kind == Kind.READ or kind == Kind.STRONG_READ:
+            if kind == Kind.POLL:
+                meet(x, w, k, first + offset)
+            elif kind == Kind.READ or kind == Kind.STRONG_READ:
                 read(x, w, lane, k, mine, first + offset, size)
             else:
                 write(x, w, lane, k, mine, first + offset, size, same)

@@ -5,6 +5,7 @@ finds the allocation, or ends the launch.
 """
 
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 from llvmlite import ir
 
@@ -19,6 +20,14 @@ from lockstep.frontend.exec.state import (
 )
 
 
+class Strength(IntEnum):
+    """What an access does not race with."""
+
+    PLAIN = 0
+    STRONG = 1  # its like: volatile and relaxed ones
+    POLL = 2  # anything
+
+
 @dataclass(frozen=True)
 class Access:
     """One access of the active lanes.
@@ -27,7 +36,7 @@ class Access:
     else 32-bit offsets in the window; of shared memory, relative to that of the own CTA.
     ``bytes``: of one lane, all elements of a vector together, and the alignment that it needs.
     ``site``: row of the launch's SITE table (i64). ``spans``: lanes access more than these bytes.
-    ``strong``: it does not race with its like; only where races are looked for.
+    ``strength``: only where races are looked for.
     """
 
     window: Window
@@ -35,12 +44,13 @@ class Access:
     bytes: int
     site: ir.Value
     spans: bool = False
-    strong: bool = False
+    strength: Strength = Strength.PLAIN
 
     @property
     def name(self) -> str:
         """Distinguishes accesses for which different code is needed."""
-        return f"{self.window.name.lower()}_{self.bytes}{'_strong' * self.strong}"
+        strength = f"_{self.strength.name.lower()}" if self.strength else ""
+        return f"{self.window.name.lower()}_{self.bytes}{strength}"
 
     def inside(self, address: ir.Value, site: ir.Value) -> "Access":
         """The same in an outlined function that got address and site as arguments."""

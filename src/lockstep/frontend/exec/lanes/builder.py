@@ -44,10 +44,10 @@ class LaneBuilder:
     """Builds one block.
 
     ``mask`` is the set of lanes that execute the block, ``active`` that of the current
-    instruction: the same, or those of them whose guard holds. ``strong``: whether its accesses are.
+    instruction: the same, or those of them whose guard holds. ``strength``: that of its accesses.
     """
 
-    strong = False
+    strength = 0
 
     def __init__(self, module: ir.Module, function: str | ir.Function):
         """Start a block with this name, or a function that begins with a block's parameters."""

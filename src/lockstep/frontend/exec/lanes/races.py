@@ -19,7 +19,7 @@ from lockstep.frontend.exec.checks.races import (
     Kind,
     Passing,
 )
-from lockstep.frontend.exec.lanes.addresses import Access
+from lockstep.frontend.exec.lanes.addresses import Access, Strength
 from lockstep.frontend.exec.lanes.builder import HALF, MASK, POINTER, WORD, LaneBuilder, type_suffix
 from lockstep.frontend.exec.lanes.flow import Values, either
 from lockstep.frontend.exec.lanes.gathering import SIDE, gather, row_addresses
@@ -28,6 +28,11 @@ from lockstep.frontend.exec.state import SHARED_WINDOW, WINDOW_BYTES, Window
 
 _SHARED = (Window.SHARED, Window.CLUSTER)
 _MOST_RECORDS = 64  # of a row that are compared inline
+_KINDS = {
+    (Strength.STRONG, Kind.READ): Kind.STRONG_READ,
+    (Strength.STRONG, Kind.WRITE): Kind.STRONG_WRITE,
+    (Strength.POLL, Kind.READ): Kind.POLL,
+}
 _WARP_FIELD = (1 << CLOCK_SHIFT) - (1 << WARP_SHIFT)
 
 
@@ -121,7 +126,7 @@ def _all(b: LaneBuilder, predicates: Values) -> ir.Value:
 def _rows(b: LaneBuilder, access: Access, halves: Values) -> list["_Row"]:
     """The records of two rows; none if they are too long, or not whole words of records."""
     count = SIDE * access.bytes >> b.granule
-    if count > _MOST_RECORDS or access.strong:
+    if count > _MOST_RECORDS or access.strength:
         return []
     each = count // SIDE
     return [
@@ -133,7 +138,7 @@ def _rows(b: LaneBuilder, access: Access, halves: Values) -> list["_Row"]:
 def _uniform_rows(b: LaneBuilder, access: Access, host: Value) -> list["_Row"]:
     """The records of what lanes 0 and 16 read for the others, too; none if they are too long."""
     count = access.bytes >> b.granule
-    if access.window == Window.GLOBAL or access.strong:
+    if access.window == Window.GLOBAL or access.strength:
         return []
     places = [b.ir.extract_element(host.ir, ir.Constant(HALF, lane)) for lane in (0, SIDE)]
     pointers = [b.ir.inttoptr(place, POINTER) for place in places]
@@ -229,8 +234,7 @@ def watch(
     if same is not None:
         shifted = b.ir.shl(b.ir.zext(b.bits_of(same), WORD), ir.Constant(WORD, SAME_SHIFT))
         bits = b.ir.or_(bits, shifted)
-    if access.strong:
-        kind = {Kind.READ: Kind.STRONG_READ, Kind.WRITE: Kind.STRONG_WRITE}.get(kind, kind)
+    kind = _KINDS.get((access.strength, kind), kind)
     what = ir.Constant(WORD, kind << KIND_SHIFT)
     what = b.ir.or_(what, ir.Constant(WORD, access.bytes) if size is None else size)
 
@@ -277,7 +281,7 @@ def write(b: LaneBuilder, access: Access, host: Value, values: Values) -> None:
 
 def wrote(b: LaneBuilder, access: Access, host: Value, values: Values) -> None:
     """They have: lanes whose values are not there have lost them to others."""
-    if not looks(b, access) or access.strong:
+    if not looks(b, access) or access.strength:
         return
     there = b.bits_of(unchanged(b, host, values))
     lost = b.ir.and_(b.bits_of(b.active), b.ir.not_(there))

@@ -75,7 +75,7 @@ def access_of(lift: Lift, operand: Operand, space: str, size: int, record: bool 
     if record and window != Window.PARAMETER:
         lift.record_addresses(generic(lift, address) if window == Window.CLUSTER else address)
     site = ir.Constant(WORD, lift.site(window))
-    return Access(window, address, size, site, strong=lift.b.strong)
+    return Access(window, address, size, site, strength=lift.b.strength)
 
 
 def generic(lift: Lift, address: Value) -> Value:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lockstep.frontend.exec import translation
+from lockstep.frontend.exec.lanes.addresses import Strength
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
 from lockstep.frontend.exec.program import (
     EXITED,
@@ -151,10 +152,10 @@ class Translation(translation.Translation):
             "frame_bytes": max(layout.deepest, STACK_ALIGNMENT * layout.allocates),
         }
 
-    def is_strong(self, number: int, instruction: Instruction) -> bool:
-        """Loads and stores that are volatile, relaxed, or acquire or release."""
+    def strength(self, number: int, instruction: Instruction) -> Strength:
+        """Strong are loads and stores that are volatile, relaxed, or acquire or release."""
         plain = instruction.opcode in ("ld", "st")
-        return plain and not _STRONG.isdisjoint(instruction.modifiers)
+        return Strength(plain and not _STRONG.isdisjoint(instruction.modifiers))
 
     def describe(self, block: Block, lift: Lift, record: np.void) -> None:
         """Fill a block's record."""

@@ -116,7 +116,7 @@ def _access(lift: Lift, i: Instruction, size: int) -> Access:
     window = window_of(i)
     address = address_of(lift, operand, window)
     lift.record_addresses(address)
-    return Access(window, address, size, lift.site(window), strong=lift.b.strong)
+    return Access(window, address, size, lift.site(window), strength=lift.b.strength)
 
 
 @opcode("LDC", "ULDC", modifiers="U8 S8 U16 S16 64")

@@ -9,6 +9,7 @@ import numpy as np
 
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec import kept, translation
+from lockstep.frontend.exec.lanes.addresses import Strength
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
 from lockstep.frontend.exec.machine import CLUSTER, WARPGROUP
 from lockstep.frontend.exec.program import (
@@ -39,6 +40,7 @@ from lockstep.frontend.exec.sass.liveness import find_live
 from lockstep.frontend.exec.sass.loops import find_waiting_loops
 from lockstep.frontend.exec.sass.opcodes import find, problem
 from lockstep.frontend.exec.sass.overtaking import overtaking_in
+from lockstep.frontend.exec.sass.polling import polling_loads
 from lockstep.frontend.exec.sass.services import emit_service
 from lockstep.frontend.exec.sass.statics import static_code
 from lockstep.frontend.exec.sass.steps import clock_reads, depends_on_time, steps_of
@@ -73,6 +75,7 @@ class Source:
     reserved_shared: int = 0
 
 
+_STRONG = {"STRONG", "VOLATILE"}
 NEAR = 32  # instructions between a load and the compare-and-swap that it belongs to
 
 
@@ -165,9 +168,16 @@ class Translation(translation.Translation):
         record = self.records[number]
         return record["op"], record["space"], int(record["width"])
 
-    def is_strong(self, number: int, instruction: Instruction) -> bool:
-        """Loads of what a compare-and-swap in a loop of the compiler's compares with."""
-        return number in self._compared
+    def strength(self, number: int, instruction: Instruction) -> Strength:
+        """Strong is what a compare-and-swap in a loop of the compiler's compares with, too."""
+        if number in self._polling:
+            return Strength.POLL
+        strong = number in self._compared or not _STRONG.isdisjoint(instruction.modifiers)
+        return Strength(strong)
+
+    @cached_property
+    def _polling(self) -> set[int]:
+        return polling_loads(self.code, self.records)
 
     @cached_property
     def _compared(self) -> set[int]:
