@@ -148,6 +148,15 @@ def ptx(tmp_path):
     return path
 
 
+def test_a_clock_that_means_nothing_gets_a_line(call, ptx):
+    clock = "mov.u32 %r5, %clock; mov.b32 %f3, %r5"
+    ptx.write_text(ptx.read_text().replace("mul.f32 %f3, %f2, %f1", clock))
+    command = ["run", ptx, "--kernel", "scale", "--grid", "2", "--block", "8", "--quiet"]
+    command += ["--arg", "f4[100]", "--arg", "2.5", "--arg", "100", *SMALL]
+    assert call(*command).stderr.count("add --at-issue") == 1
+    assert call(*command, "--at-issue").stderr == ""
+
+
 def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
     shape = ["--kernel", "scale", "--grid", "2", "--block", "8,8"]
     arguments = ["--arg", "f4[100]", "--arg", "2.5", "--arg", "100"]

@@ -28,6 +28,24 @@ def without_roots(monkeypatch):
     monkeypatch.setattr(translate, "problem", problem)
 
 
+def test_a_program_is_told_once_that_its_clocks_mean_nothing(run_python, capfd):
+    text = run_python.ptx.replace("ld.param.f32 %f2, [a];", "mov.u32 %r2, %clock;")
+    text = text.replace("add.f32 %f1, %f1, %f2", "cvt.rn.f32.u32 %f1, %r2")
+    for launches in ("1", "2", "0"):
+        run_python(f"""
+module, function, place, n, a = c_void_p(), c_void_p(), c_void_p(), c_uint(1), c_float()
+rt.cudaMalloc(byref(place), c_size_t(4))
+cu.cuModuleLoadData(byref(module), {text!r}.encode())
+cu.cuModuleGetFunction(byref(function), module, b"add")
+places = (c_void_p * 3)(addressof(place), addressof(n), addressof(a))
+for _ in range({launches}):
+    assert cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, None, places, None) == 0
+assert rt.cudaDeviceSynchronize() == 0
+""")
+        said = capfd.readouterr().err
+        assert said.count("kernel add") == said.count("; add --at-issue") == (launches != "0")
+
+
 class Program:
     """A client that uses the binary."""
 
