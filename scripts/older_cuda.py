@@ -16,10 +16,22 @@ import tempfile
 from pathlib import Path
 
 import lockstep
+from lockstep.frontend.cuda.build import libraries
 from lockstep.runtime import Simulator, run_program
 
 PROGRAMS = Path(__file__).parents[1] / "tests" / "runtime" / "programs"
-NAMES = ("device", "streams", "memory", "graphs", "functions", "textures")
+NAMES = (
+    "device",
+    "streams",
+    "memory",
+    "graphs",
+    "graph_memory",
+    "functions",
+    "limits",
+    "textures",
+    "mipmaps",
+)
+SINCE_12 = ("graph_conditions", "driver_graphs")  # what CUDA 11 does not have
 
 
 def unite(wheels: Path, folder: Path) -> None:
@@ -49,6 +61,7 @@ def build(name: str, headers: Path, output: Path) -> None:
     command = ["nvcc", "-noprof", "-allow-unsupported-compiler", "-w", "-std=c++17", "-arch=sm_80"]
     command += ["-cudart=shared", f"--libdevice-directory={root}/nvvm/libdevice"]
     command += [f"-I{headers}/include", f"-L{headers}/lib", f"-L{root}/lib", "-o", str(output)]
+    command += [f"-L{libraries()}", "-lcuda"]
     variables = {**os.environ, "PATH": ":".join(places)}
     subprocess.run([*command, str(PROGRAMS / f"{name}.cu")], check=True, env=variables)
 
@@ -59,7 +72,7 @@ def main(version: str, wheels: str) -> int:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         unite(Path(wheels), folder)
-        for name in NAMES:
+        for name in NAMES + SINCE_12 * (int(version) >= 12):
             build(name, folder, folder / name)
             simulator = Simulator(lockstep.api.gpu("A100"))
             print(f"CUDA {version}, {name}: ", end="", flush=True)

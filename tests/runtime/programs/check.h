@@ -9,6 +9,13 @@
 #include <cstring>
 #include <vector>
 
+// Data of edges, which CUDA 13 adds to calls.
+#if CUDART_VERSION >= 13000
+#define NO_DATA , nullptr
+#else
+#define NO_DATA
+#endif
+
 inline int &failures() {
     static int count = 0;
     return count;

@@ -80,7 +80,7 @@ static void built() {
     then.kern = (CUkernel)function(mul);
     CK(cuGraphAddKernelNode(&k2, g, NULL, 0, &then)); // before the one that it waits for
     CK(cuGraphAddKernelNode(&k1, g, &up, 1, &first));
-    CK(cuGraphAddDependencies(g, &k1, &k2, NULL, 1));
+    CK(cuGraphAddDependencies(g, &k1, &k2 NO_DATA, 1));
     CUDA_HOST_NODE_PARAMS call = {called, &one};
     CK(cuGraphAddHostNode(&host, g, &k2, 1, &call));
     CK(cuGraphAddEmptyNode(&empty, g, &host, 1));
@@ -92,7 +92,7 @@ static void built() {
     OK(count == 9);
     CK(cuGraphGetRootNodes(g, NULL, &count));
     OK(count == 1);
-    CK(cuGraphGetEdges(g, NULL, NULL, NULL, &count));
+    CK(cuGraphGetEdges(g, NULL, NULL NO_DATA, &count));
     OK(count == 8);
     CUgraphNodeType type;
     CK(cuGraphNodeGetType(record, &type));
@@ -170,7 +170,7 @@ static void captured() {
     CUstreamCaptureStatus state;
     const CUgraphNode *last;
     size_t count;
-    CK(cuStreamGetCaptureInfo(t, &state, NULL, &into, &last, NULL, &count));
+    CK(cuStreamGetCaptureInfo(t, &state, NULL, &into, &last NO_DATA, &count));
     OK(state == CU_STREAM_CAPTURE_STATUS_ACTIVE && count == 1);
     IS(cuStreamSynchronize(t), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     CK(cuStreamEndCapture(s, &g));
@@ -229,14 +229,14 @@ static void loop() {
     what.conditional.handle = h;
     what.conditional.type = CU_GRAPH_COND_TYPE_WHILE;
     what.conditional.size = 1;
-    CK(cuGraphAddNode(&node, g, NULL, NULL, 0, &what));
+    CK(cuGraphAddNode(&node, g, NULL NO_DATA, 0, &what));
     CUgraph body = what.conditional.phGraph_out[0];
     CUdeviceptr second = p + 20;
     void *args[] = {&h, &p}, *args2[] = {&second, &v};
     CUgraphNodeParams step = {CU_GRAPH_NODE_TYPE_KERNEL};
     CUDA_KERNEL_NODE_PARAMS adding = kernel(function(add), args2, 1);
     memcpy(&step.kernel, &adding, sizeof adding);
-    CK(cuGraphAddNode(&node, body, NULL, NULL, 0, &step));
+    CK(cuGraphAddNode(&node, body, NULL NO_DATA, 0, &step));
     CUDA_KERNEL_NODE_PARAMS counting = kernel(function(count_down), args, 1);
     CK(cuGraphAddKernelNode(&node, body, &node, 1, &counting));
     CK(cuMemsetD32(second, 0, 1));

@@ -45,7 +45,7 @@ static cudaGraph_t *condition(cudaGraph_t g, const cudaGraphNode_t *after, handl
     p.conditional.handle = h;
     p.conditional.type = type;
     p.conditional.size = size;
-    CK(cudaGraphAddNode(node, g, after, NULL, after != NULL, &p));
+    CK(cudaGraphAddNode(node, g, after NO_DATA, after != NULL, &p));
     return p.conditional.phGraph_out;
 }
 
@@ -99,10 +99,10 @@ static void loop() {
     cudaGraph_t into;
     const cudaGraphNode_t *before;
     size_t count;
-    CK(cudaStreamGetCaptureInfo(s, &state, NULL, &into, &before, NULL, &count));
+    CK(cudaStreamGetCaptureInfo(s, &state, NULL, &into, &before NO_DATA, &count));
     OK(state == cudaStreamCaptureStatusActive && into == body && count == 1);
     cudaGraph_t inner = condition(body, before, odd, cudaGraphCondTypeIf, 1, &node)[0];
-    CK(cudaStreamUpdateCaptureDependencies(s, &node, NULL, 1, cudaStreamSetCaptureDependencies));
+    CK(cudaStreamUpdateCaptureDependencies(s, &node NO_DATA, 1, cudaStreamSetCaptureDependencies));
     count_down<<<1, 1, 0, s>>>(h, cell[0]);
     CK(cudaStreamEndCapture(s, &got));
     OK(got == body);
@@ -148,10 +148,10 @@ static void refused() {
     p.conditional.handle = h;
     p.conditional.type = cudaGraphCondTypeWhile;
     p.conditional.size = 2;
-    IS(cudaGraphAddNode(&node, g, NULL, NULL, 0, &p), cudaErrorInvalidValue);
+    IS(cudaGraphAddNode(&node, g, NULL NO_DATA, 0, &p), cudaErrorInvalidValue);
     p.conditional.size = 1;
-    IS(cudaGraphAddNode(&node, other, NULL, NULL, 0, &p), cudaErrorInvalidValue);
-    CK(cudaGraphAddNode(&node, g, NULL, NULL, 0, &p));
+    IS(cudaGraphAddNode(&node, other, NULL NO_DATA, 0, &p), cudaErrorInvalidValue);
+    CK(cudaGraphAddNode(&node, g, NULL NO_DATA, 0, &p));
     cudaGraph_t body = p.conditional.phGraph_out[0];
     cudaHostNodeParams call = {[](void *) {}, NULL};
     CK(cudaGraphAddHostNode(&node, body, NULL, 0, &call));

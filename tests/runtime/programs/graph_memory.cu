@@ -56,8 +56,8 @@ static void captured(cudaStream_t s, int *sum) {
     // what such graphs do not do
     OK(cudaGraphClone(&clone, g) != cudaSuccess);
     OK(cudaGraphDestroyNode(nodes[3]) != cudaSuccess);
-    CK(cudaGraphInstantiate(&e, g, 0));
-    OK(cudaGraphInstantiate(&second, g, 0) != cudaSuccess);
+    CK(cudaGraphInstantiateWithFlags(&e, g, 0));
+    OK(cudaGraphInstantiateWithFlags(&second, g, 0) != cudaSuccess);
     cudaGetLastError();
     CK(cudaGraphLaunch(e, s));
     CK(cudaGraphLaunch(e, s));
@@ -75,7 +75,7 @@ static void captured(cudaStream_t s, int *sum) {
        cudaErrorInvalidValue);
     cudaGetLastError();
     CK(cudaGraphExecDestroy(e));
-    CK(cudaGraphInstantiate(&e, g, 0)); // the other one has gone
+    CK(cudaGraphInstantiateWithFlags(&e, g, 0)); // the other one has gone
     CK(cudaGraphExecDestroy(e));
     CK(cudaGraphDestroy(g));
 }
@@ -99,7 +99,7 @@ static void built(cudaStream_t s, int *sum) {
     kernel.gridDim = kernel.blockDim = dim3(1);
     kernel.kernelParams = arguments;
     CK(cudaGraphAddKernelNode(&k, g, &a, 1, &kernel));
-    CK(cudaGraphInstantiate(&e, g, 0));
+    CK(cudaGraphInstantiateWithFlags(&e, g, 0));
     CK(cudaGraphLaunch(e, s));
     CK(cudaStreamSynchronize(s));
     OK(value_of(p) == 9);
@@ -111,10 +111,12 @@ static void built(cudaStream_t s, int *sum) {
     CK(cudaGraphExecDestroy(e));
     // a launch frees what the one before left
     CK(cudaFree(p));
-    CK(cudaGraphInstantiate(&e, g, cudaGraphInstantiateFlagAutoFreeOnLaunch));
+    CK(cudaGraphInstantiateWithFlags(&e, g, cudaGraphInstantiateFlagAutoFreeOnLaunch));
+#if CUDART_VERSION >= 12000
     unsigned long long flags = 0;
     CK(cudaGraphExecGetFlags(e, &flags));
     OK(flags == cudaGraphInstantiateFlagAutoFreeOnLaunch);
+#endif
     for (int i = 0; i < 3; i++)
         CK(cudaGraphLaunch(e, s));
     CK(cudaGraphExecDestroy(e));
@@ -127,6 +129,7 @@ static void built(cudaStream_t s, int *sum) {
     (void)sum;
 }
 
+#if CUDART_VERSION >= 12030
 // One graph allocates, another one frees.
 static void shared(cudaStream_t s) {
     cudaGraph_t make, drop;
@@ -138,10 +141,10 @@ static void shared(cudaStream_t s) {
     want.alloc.bytesize = 512;
     CK(cudaGraphCreate(&make, 0));
     CK(cudaGraphCreate(&drop, 0));
-    CK(cudaGraphAddNode(&n, make, NULL, NULL, 0, &want));
+    CK(cudaGraphAddNode(&n, make, NULL NO_DATA, 0, &want));
     CK(cudaGraphAddMemFreeNode(&n, drop, NULL, 0, want.alloc.dptr));
-    CK(cudaGraphInstantiate(&first, make, 0));
-    CK(cudaGraphInstantiate(&last, drop, 0));
+    CK(cudaGraphInstantiateWithFlags(&first, make, 0));
+    CK(cudaGraphInstantiateWithFlags(&last, drop, 0));
     for (int i = 0; i < 2; i++) {
         CK(cudaGraphLaunch(first, s));
         OK(memory_of_graphs(cudaGraphMemAttrUsedMemCurrent) == 512);
@@ -153,6 +156,7 @@ static void shared(cudaStream_t s) {
     CK(cudaGraphDestroy(make));
     CK(cudaGraphDestroy(drop));
 }
+#endif
 
 int main() {
     cudaStream_t s;
@@ -164,7 +168,9 @@ int main() {
     CK(cudaMemGetInfo(&before, &total));
     captured(s, sum);
     built(s, sum);
+#if CUDART_VERSION >= 12030
     shared(s);
+#endif
     CK(cudaMemGetInfo(&after, &total));
     OK(before - after < 1 << 16); // code that was loaded
     return finish();

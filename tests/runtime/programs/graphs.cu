@@ -2,13 +2,6 @@
 
 #include "check.h"
 
-// What CUDA 13 and 12 add to calls.
-#if CUDART_VERSION >= 13000
-#define NO_DATA , nullptr
-#else
-#define NO_DATA
-#endif
-
 cudaError_t update(cudaGraphExec_t executable, cudaGraph_t graph) {
 #if CUDART_VERSION >= 12000
     cudaGraphExecUpdateResultInfo info;
