@@ -12,9 +12,9 @@ from lockstep.errors import LockstepError
 from lockstep.frontend.exec.faults import describe_problem
 from lockstep.frontend.exec.journal import Collector, journal
 from lockstep.frontend.exec.launch import Executor
+from lockstep.frontend.exec.machine import Stop
 from lockstep.frontend.exec.profile import Profile
 from lockstep.frontend.exec.resident import Geometry, Resident
-from lockstep.frontend.exec.schedule import Stop
 from lockstep.frontend.exec.step import COLLECT, NONE, PROGRESS, Door, Steps, answer, enter
 from lockstep.frontend.exec.stream import Expansion, tables
 from lockstep.workload import OBJECTS, WARP, Cta, Exchange

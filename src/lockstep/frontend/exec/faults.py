@@ -8,11 +8,10 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.access import Fault
 from lockstep.frontend.exec.groups import AT_BARRIER
-from lockstep.frontend.exec.machine import CLUSTER, WARPGROUP
+from lockstep.frontend.exec.machine import CLUSTER, WARPGROUP, Stop
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.resident import Resident
-from lockstep.frontend.exec.schedule import Stop
 from lockstep.frontend.exec.state import LANES, RANK_MASK, TAG_SHIFT, Window
 from lockstep.names import demangled
 

@@ -12,13 +12,13 @@ from lockstep.frontend.exec.checks.findings import Findings
 from lockstep.frontend.exec.checks.kinds import Check
 from lockstep.frontend.exec.checks.launch import Checking
 from lockstep.frontend.exec.faults import describe_problem, hottest_places
-from lockstep.frontend.exec.machine import MOST_ENDED
+from lockstep.frontend.exec.machine import MOST_ENDED, Stop
 from lockstep.frontend.exec.memory import DeviceMemory
 from lockstep.frontend.exec.native import Loaded
 from lockstep.frontend.exec.profile import Profile
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.resident import Geometry, Limits, Resident
-from lockstep.frontend.exec.schedule import Stop, run
+from lockstep.frontend.exec.schedule import run
 from lockstep.frontend.exec.services import Services
 from lockstep.frontend.exec.storage import Storage
 from lockstep.frontend.exec.stream import Expander

@@ -1,5 +1,7 @@
 """The state of a launch that is being executed, shared by the scheduler and the runtime."""
 
+from enum import IntEnum
+
 import numpy as np
 
 from lockstep._jit import Context
@@ -16,6 +18,24 @@ ALL_BARRIERS = WARPGROUP + MOST_THREADS // LANES // WARPGROUP_WARPS
 COURTESIES = 8  # times between two barriers that a warp gives way before it overtakes others
 PATIENT = 1 << 6  # times that lanes which spin are believed to get somewhere
 MOST_LEFT = 16  # notes of a warp about lanes that left a region
+
+
+class Stop(IntEnum):
+    """Why a run stopped."""
+
+    DONE = 0  # nothing left to run
+    TIME = 1  # the budget is used up
+    SPACE = 2  # a stream buffer is full
+    ENDED = 3  # streams are recorded, and those of several CTAs are complete
+    HOST = 4  # a warp wants a service of Python
+    FAULT = 5
+    DEADLOCK = 6
+    # The others never leave the scheduler.
+    POLLING = 7  # all that is left waits for what others write
+    CLUSTER = 8  # ... or for the other CTAs of the cluster
+    COURTESY = 9  # a warp lets others read what it will write
+    SLEEP = 10  # a warp sleeps
+
 
 BARRIER_STATE = np.dtype(
     [

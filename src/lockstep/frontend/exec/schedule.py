@@ -6,33 +6,29 @@ loop that polls memory, or one that runs very long) give the other groups, then 
 then other CTAs a turn: a lock or a grid barrier ends whoever holds it.
 """
 
-from enum import IntEnum
-
 from lockstep._jit import call_native, inline, jit, popcount
-from lockstep.frontend.exec.access import Fault
-from lockstep.frontend.exec.barriers import arrive, first_of_cluster, open_barriers
+from lockstep.frontend.exec.barriers import first_of_cluster, open_barriers
 from lockstep.frontend.exec.convergence import (
     choose,
     gather,
     go_on_without_members,
     leave_convergence,
-    leave_region,
 )
+from lockstep.frontend.exec.endings import PARTED, leave_block
 from lockstep.frontend.exec.groups import (
     AT_BARRIER,
     GOES_ON,
     READY,
     TOGETHER,
     add_group,
-    depart,
     ready_groups,
     remove_group,
     retire,
 )
-from lockstep.frontend.exec.machine import CLUSTER
-from lockstep.frontend.exec.program import EXITED, TOO_DEEP, Ending
+from lockstep.frontend.exec.machine import CLUSTER, Stop
+from lockstep.frontend.exec.program import EXITED, Ending
 from lockstep.frontend.exec.start import start_cluster
-from lockstep.frontend.exec.state import FAULTED, LANES
+from lockstep.frontend.exec.state import FAULTED
 
 POLLS = 16  # turns of a polling loop before others get a turn
 PATIENCE = 1 << 16  # turns of any loop, while other lanes of the warp wait
@@ -40,23 +36,6 @@ TURN = 256  # blocks that the others then get
 WARP_TURN = 1 << 15  # instructions of one warp before the next one runs
 FOR_EVER = 1 << 62  # a clock
 CTA_TURN = 1 << 16  # of one CTA before the next one of its cluster runs: it may wait for that
-
-
-class Stop(IntEnum):
-    """Why a run stopped."""
-
-    DONE = 0  # nothing left to run
-    TIME = 1  # the budget is used up
-    SPACE = 2  # a stream buffer is full
-    ENDED = 3  # streams are recorded, and those of several CTAs are complete
-    HOST = 4  # a warp wants a service of Python
-    FAULT = 5
-    DEADLOCK = 6
-    # The others never leave the scheduler.
-    POLLING = 7  # all that is left waits for what others write
-    CLUSTER = 8  # ... or for the other CTAs of the cluster
-    COURTESY = 9  # a warp lets others read what it will write
-    SLEEP = 10  # a warp sleeps
 
 
 @jit
@@ -98,37 +77,39 @@ def run_warp(x, w, budget):
             after = b.next
             if b.ending != Ending.JUMP:
                 taken = result & lanes
-                if b.ending == Ending.BRANCH and taken == lanes:
-                    after = b.taken
-                elif b.ending == Ending.BREAK:
-                    leave_region(x, w, b.breaks_slot, taken)
-                elif b.ending == Ending.SLEEP:
-                    if taken and warp.sleep:
-                        return fall_asleep(x, w, after, lanes)
-                elif taken:
-                    if taken != lanes:
-                        depart(x, w, b.next, lanes & ~taken)
-                    stop = finish(x, w, b, taken)
-                    if stop != Stop.DONE:
-                        return stop
+                if b.ending == Ending.SLEEP and taken and warp.sleep:
+                    return fall_asleep(x, w, after, lanes)
+                after, stop = leave_block(x, w, b, lanes, taken)
+                if stop != Stop.DONE:
+                    return stop
+                if after == PARTED:
                     break
             if after == EXITED:
                 retire(x, w, lanes)
                 break
             if after <= at and give_way(warp, b):
-                add_group(x, w, after, lanes, READY)
-                warp.in_vain += 1
-                if warp.in_vain >= ready_groups(x, w):
-                    warp.in_vain = 0
-                    if not b.spins or not leave_convergence(x, w, b, after):
-                        return Stop.POLLING
-                warp.turn, warp.turns_left = after, TURN
+                if ends_in_vain(x, w, b, after, lanes):
+                    return Stop.POLLING
                 break
             if warp.groups > 0:
                 warp.turns_left -= warp.turns_left > 0
                 add_group(x, w, after, lanes, TOGETHER if b.together else READY)
                 break
             at, state = after, READY
+
+
+@inline
+def ends_in_vain(x, w, b, after, lanes):
+    """Lanes looped long: other groups run. Whether all of the warp did, so that none gets on."""
+    warp = x.warps[w]
+    add_group(x, w, after, lanes, READY)
+    warp.in_vain += 1
+    if warp.in_vain >= ready_groups(x, w):
+        warp.in_vain = 0
+        if not b.spins or not leave_convergence(x, w, b, after):
+            return True
+    warp.turn, warp.turns_left = after, TURN
+    return False
 
 
 @inline
@@ -158,59 +139,6 @@ def count(x, at, b, lanes):
     x.launch[0].clock += b.count
     x.times[at] += 1
     x.lanes[at] += popcount(lanes)
-
-
-@inline
-def finish(x, w, b, lanes):
-    """Lanes do what the block's ending says."""
-    if b.ending == Ending.BRANCH:
-        depart(x, w, b.taken, lanes)
-    elif b.ending == Ending.EXIT:
-        retire(x, w, lanes)
-    elif b.ending == Ending.INDIRECT:
-        return scatter(x, w, b, lanes)
-    elif b.ending == Ending.HOST:
-        warp = x.warps[w]
-        warp.host_call, warp.host_lanes = b.service, lanes
-        warp.host_instruction = b.first + b.count - 1
-        depart(x, w, b.taken, lanes)
-        return Stop.HOST
-    elif b.ending == Ending.TRAP:
-        return fail(x, w, b, lanes, Fault.TRAP)
-    else:
-        arrive(x, w, b, lanes)
-    return Stop.DONE
-
-
-@inline
-def scatter(x, w, b, lanes):
-    """Each lane goes where its scratch word says."""
-    for lane in range(LANES):
-        if not lanes >> lane & 1:
-            continue
-        target = x.scratch[w, lane]
-        if target < EXITED:
-            kind = Fault.STACK_OVERFLOW if target == TOO_DEEP else Fault.BAD_TARGET
-            return fail(x, w, b, 1 << lane, kind)
-        same = 0
-        for other in range(lane, LANES):
-            if x.scratch[w, other] == target:
-                same |= 1 << other
-        depart(x, w, target, lanes & same)
-        lanes &= ~same
-    return Stop.DONE
-
-
-@inline
-def fail(x, w, b, lanes, kind):
-    """Record a fault of the instruction that ends a block."""
-    fault = x.fault[0]
-    fault.kind, fault.warp, fault.instruction = kind, w, b.first + b.count - 1
-    fault.lane = 0
-    while not lanes >> fault.lane & 1:
-        fault.lane += 1
-    fault.cta = x.ctas[w // x.launch[0].warps].linear
-    return Stop.FAULT
 
 
 @inline

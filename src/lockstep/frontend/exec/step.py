@@ -8,12 +8,8 @@ import numpy as np
 
 from lockstep._jit import Context, call_native, inline, jit, popcount
 from lockstep.frontend.exec.barriers import first_of_cluster, open_barriers
-from lockstep.frontend.exec.convergence import (
-    choose,
-    gather,
-    leave_convergence,
-    leave_region,
-)
+from lockstep.frontend.exec.convergence import choose, gather, leave_convergence
+from lockstep.frontend.exec.endings import PARTED, leave_block
 from lockstep.frontend.exec.groups import (
     GOES_ON,
     TOGETHER,
@@ -23,17 +19,9 @@ from lockstep.frontend.exec.groups import (
     remove_group,
 )
 from lockstep.frontend.exec.journal import ENDED, Journal, is_full, keeps, note_block, note_run
-from lockstep.frontend.exec.machine import Machine
+from lockstep.frontend.exec.machine import Machine, Stop
 from lockstep.frontend.exec.program import EXITED, Ending
-from lockstep.frontend.exec.schedule import (
-    TURN,
-    Stop,
-    finish,
-    give_way,
-    is_free,
-    resolve_cluster,
-    waits,
-)
+from lockstep.frontend.exec.schedule import TURN, give_way, is_free, resolve_cluster, waits
 from lockstep.frontend.exec.start import start_cta
 from lockstep.frontend.exec.state import FAULTED
 from lockstep.frontend.exec.stream import Expansion, expand_entry
@@ -262,15 +250,9 @@ def run_block(x, w, at, lanes):
 def leave(m, w, at, lanes, taken):
     """Lanes go where their block's ending says; ``taken`` are those that it returned."""
     b, warp = m.blocks[at], m.warps[w]
-    after = b.next
-    if b.ending == Ending.BRANCH and taken == lanes:
-        after = b.taken
-    elif b.ending == Ending.BREAK:
-        leave_region(m, w, b.breaks_slot, taken)
-    elif b.ending != Ending.JUMP and b.ending != Ending.SLEEP and taken:
-        if taken != lanes:
-            depart(m, w, b.next, lanes & ~taken)
-        return finish(m, w, b, taken)
+    after, stop = leave_block(m, w, b, lanes, taken)
+    if after == PARTED:
+        return stop
     in_vain = EXITED < after <= at and give_way(warp, b)
     if not in_vain and after != EXITED and warp.groups > 0:
         warp.turns_left -= warp.turns_left > 0
