@@ -1,19 +1,29 @@
 """Writing a trace file while its kernels run, several at a time if need be."""
 
-import pickle
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
 
 from lockstep.files import replacing, unwritable
 from lockstep.frontend.tracefile import index
 from lockstep.frontend.tracefile.build import ChunkBuilder
 from lockstep.frontend.tracefile.writer import flush, write_with
-from lockstep.workload import Cta, Keep, Kernel, MemoryCopy, Workload
+from lockstep.workload import ADDRESS, RUN, WARP, Cta, Keep, Kernel, MemoryCopy, Workload
 
 Place = tuple[int, index.StoredChunk]
 """Where a chunk lies in the temporary file, and the chunk."""
+_STREAMS = {"warps": WARP, "runs": RUN, "addresses": ADDRESS, "pool": np.dtype(np.int64)}
+
+
+class Aside(NamedTuple):
+    """A CTA whose streams wait in the temporary file, one behind the other."""
+
+    index: tuple[int, int, int]
+    start: int  # byte of the file
+    lengths: list[int]  # items of each stream
 
 
 class Recording:
@@ -58,7 +68,7 @@ class Recording:
         """
         self._commands.append(kernel)
         add, turn = self._adder(kernel), 0
-        early: dict[int, tuple[int, int]] = {}  # where they begin in the file, and their sizes
+        early: dict[int, Aside] = {}
 
         def keep(cta: Cta) -> None:
             nonlocal turn
@@ -71,16 +81,26 @@ class Recording:
             add(cta)
             turn += 1
             while turn in early:
-                start, size = early.pop(turn)
-                self._chunks.seek(start)
-                add(pickle.loads(self._chunks.read(size)))
+                add(self._take_back(early.pop(turn)))
                 turn += 1
 
         return keep
 
-    def _put_aside(self, cta: Cta) -> tuple[int, int]:
-        start = self._chunks.seek(0, 2)
-        return start, self._chunks.write(pickle.dumps(cta))
+    def _put_aside(self, cta: Cta) -> Aside:
+        start, streams = self._chunks.seek(0, 2), [getattr(cta, name) for name in _STREAMS]
+        for stream in streams:
+            self._chunks.write(stream.tobytes())
+        return Aside(cta.index, start, [len(stream) for stream in streams])
+
+    def _take_back(self, aside: Aside) -> Cta:
+        self._chunks.seek(aside.start)
+        return Cta(
+            aside.index,
+            *(
+                np.frombuffer(self._chunks.read(length * dtype.itemsize), dtype)
+                for dtype, length in zip(_STREAMS.values(), aside.lengths)
+            ),
+        )
 
     def _adder(self, kernel: Kernel) -> Keep:
         """Keeps the CTAs of a kernel that it is called with, in their order in the trace."""
