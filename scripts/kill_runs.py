@@ -4,13 +4,15 @@ Development only::
 
     PYTHONPATH=src python scripts/kill_runs.py --moments 20 [--job compile] [--signal SIGKILL]
 
-Each run gets a signal at a moment that is drawn from the time that it takes undisturbed. After it
-nothing of it may run any more, its exit code says which signal it was, its outputs are whole or
-absent, and the next run gives the right result. The job ``compile`` begins without machine code.
+Each run gets a signal at a moment that is drawn from the CPU time that it takes undisturbed, so
+that what else a machine does changes nothing. After it nothing of it may run any more, its exit
+code says which signal it was, its outputs are whole or absent, and the next run gives the right
+result and has nothing to say. The jobs ``first`` and ``compile`` begin without machine code, of
+what executes and of the model; each signal finds what the runs before it had kept.
 """
 
 import argparse
-import hashlib
+import contextlib
 import json
 import os
 import random
@@ -26,6 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 PATIENCE = 10.0  # seconds in which what a run started must have ended
+TICKS = os.sysconf("SC_CLK_TCK")  # of CPU time in a second
 PROGRAM = f"""
 import ctypes
 driver = ctypes.CDLL("libcuda.so.1")
@@ -50,8 +53,10 @@ JOBS = {
     "simulate": ["simulate", str(ROOT / "examples/gather.lst"), "--gpu", "QV100"],
     "run": ["run", "gemm_tiled"],
     "program": ["run", "--gpu", "A100", sys.executable, "-c", PROGRAM],
+    "first": ["run", "vecadd", "--size", "1000", "--timing", "none"],
     "compile": ["simulate", str(ROOT / "examples/vecadd"), "--gpu", "QV100"],
 }
+COMPILING = ("first", "compile")
 
 
 @dataclass
@@ -60,20 +65,23 @@ class Job:
 
     name: str
     folder: Path
-    expected: str = ""  # hash of the right result
-    seconds: float = 0.0  # that it takes undisturbed
+    expected: str = ""  # the right result
+    seconds: float = 0.0  # of CPU time that it takes undisturbed
+    took: float = 0.0  # that the last complete run took
 
     def __post_init__(self):
         self.json, self.out = self.folder / "result.json", self.folder / "out"
         self.cache = self.folder / "cache"
-        options = ["--json", str(self.json), "--out", str(self.out), "--quiet"]
         verb, *rest = JOBS[self.name]
+        options = ["--json", str(self.json), "--quiet"]
+        options += [] if "none" in rest else ["--out", str(self.out)]
         self.command = [sys.executable, "-m", "lockstep", verb, *options, *rest]
+        self.compiles = self.name in COMPILING
 
     @property
     def environment(self) -> dict[str, str]:
         """The caller's, but for the cache where the compilation is what is ended."""
-        own = {"LOCKSTEP_CACHE_DIR": str(self.cache)} if self.name == "compile" else {}
+        own = {"LOCKSTEP_CACHE_DIR": str(self.cache)} if self.compiles else {}
         return os.environ | {"PYTHONPATH": str(ROOT / "src")} | own
 
     def start(self) -> subprocess.Popen:
@@ -95,33 +103,40 @@ class Job:
 
     def measure(self) -> None:
         """Run undisturbed, twice where the first run compiles what the others load."""
-        if self.name != "compile":
+        if not self.compiles:
             assert self.complete() == "", "the first run failed"
-        begin = time.monotonic()
-        assert self.complete() == "", "a run failed"
-        self.seconds = time.monotonic() - begin
+        problem = self.complete()
+        assert problem == "", problem
+        self.seconds = self.took
+        self.forget()
+
+    def forget(self) -> None:
+        """Remove the machine code."""
         shutil.rmtree(self.cache, ignore_errors=True)
 
     def complete(self) -> str:
         """Run to the end; what is wrong with it."""
         self.clear()
         with self.start() as process:
-            _, said = process.communicate()
-        if process.returncode:
+            said = process.stderr.read()
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            self.took = cpu_seconds(process.pid)
+        if process.returncode or said:
             return f"exit code {process.returncode}: {said.strip()[-300:]}"
-        found = self.result()["run"]["result_hash"]
+        found = outcome(self.document())
         self.expected = self.expected or found
-        return "" if found == self.expected else f"another result: {found}"
+        return "" if found == self.expected else f"another result: {found[:100]}"
 
-    def result(self) -> dict:
+    def document(self) -> dict:
         """The document of the run; without the file nothing."""
         return json.loads(self.json.read_text()) if self.json.exists() else {}
 
     def end(self, number: signal.Signals, moment: float) -> str:
-        """Run and send a signal after so many seconds; what is wrong with what it leaves."""
+        """Run and send a signal after so many CPU seconds; what is wrong with what it leaves."""
         self.clear()
         with self.start() as process:
-            time.sleep(moment)
+            while process.poll() is None and cpu_seconds(process.pid) < moment:
+                time.sleep(random.random() / TICKS)
             process.send_signal(number)
             _, said = process.communicate()
         return "; ".join(filter(None, self._faults(process, number, said)))
@@ -138,12 +153,13 @@ class Job:
         yield self._damage()
 
     def _is_done(self) -> bool:
-        return self.result().get("run", {}).get("result_hash") == self.expected
+        document = self.document()
+        return bool(document) and outcome(document) == self.expected
 
     def _damage(self) -> str:
         try:
-            document = self.result()
-            if document and not document["stopped"] and not self._is_done():
+            document = self.document()
+            if document and not document.get("stopped") and not self._is_done():
                 return "a wrong result without a word"
             for table in self.out.glob("*.parquet"):
                 content = table.read_bytes()
@@ -152,6 +168,19 @@ class Job:
         except (ValueError, KeyError) as error:
             return f"half a file: {error}"
         return ""
+
+
+def outcome(document: dict) -> str:
+    """The hash of what was simulated, or all that is known of a run without timing."""
+    return document["run"]["result_hash"] if "run" in document else json.dumps(document)
+
+
+def cpu_seconds(process: int) -> float:
+    """CPU time of a process that nobody has waited for, in steps of a tick."""
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+    return 0.0
 
 
 def _ignore_nothing() -> None:
@@ -181,26 +210,24 @@ def _left_in_session(session: int) -> list[str]:
 
 def check(name: str, moments: int, seed: int, signals=SIGNALS, show=print) -> int:
     """End a job ``moments`` times by each signal; how many of these were not as they should be."""
-    faults = 0
+    wrong: dict[signal.Signals, list[str]] = {number: [] for number in signals}
+    draw = random.Random(f"{name} {seed}")
     with tempfile.TemporaryDirectory() as folder:
         job = Job(name, Path(folder))
         job.measure()
-        for number in signals:
-            key = hashlib.sha256(f"{name} {number} {seed}".encode()).digest()
-            draw = random.Random(key)
-            wrong = []
-            for _ in range(moments):
+        for _ in range(moments):
+            for number in signals:
                 moment = draw.uniform(0.0, 1.1 * job.seconds)
-                problem = job.end(number, moment) or job.complete()
-                if name == "compile":
-                    shutil.rmtree(job.cache, ignore_errors=True)
+                problem = job.end(number, moment)
+                if not job.compiles or number == signals[-1]:
+                    problem = problem or job.complete()
                 if problem:
-                    wrong.append(f"after {moment:.3f} s: {problem}")
-            faults += len(wrong)
-            show(f"{name}, {number.name}: {moments} moments, {len(wrong)} wrong", flush=True)
-            for problem in wrong:
-                show(f"  {problem}", flush=True)
-    return faults
+                    wrong[number].append(f"after {moment:.3f} s: {problem}")
+            job.forget()
+    for number, problems in wrong.items():
+        lines = [f"{name}, {number.name}: {moments} moments, {len(problems)} wrong", *problems]
+        show("\n  ".join(lines), flush=True)
+    return sum(map(len, wrong.values()))
 
 
 def main() -> None:

@@ -122,7 +122,7 @@ class Cubin(_Elf):
 class TranslatedCubin(_Elf, Translated):
     """Machine code to LLVM, and relocations into a device's memory."""
 
-    name = "cubin-translate"
+    name, sample = "cubin-translate", 16
 
     def prepare(self, folder: Path) -> None:
         """The programs of whole kernels: an input seldom changes more than one."""
