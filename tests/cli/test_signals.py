@@ -1,5 +1,6 @@
 """Signals end a run as Ctrl-C does."""
 
+import ctypes
 import json
 import os
 import select
@@ -96,6 +97,19 @@ def test_an_interrupted_command_has_the_signals_code_whatever_comes_of_it(call, 
     done = call("info")
     assert done.exit_code == 128 + signal.SIGTERM
     assert done.stdout == "partial\n"
+
+
+@pytest.mark.parametrize("then", [lambda: {}["no compiled object"], lambda: time.sleep(60)])
+def test_a_signal_within_a_callback_is_not_lost(call, monkeypatch, then):
+    """LLVM calls back while it compiles; an exception does not come through to its caller."""
+
+    def body():
+        ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))()
+        then()
+
+    monkeypatch.setattr(type(main), "get_command", lambda self, ctx, name: click.command()(body))
+    done = call("info")
+    assert (done.exit_code, done.stderr) == (128 + signal.SIGTERM, "lockstep: interrupted\n")
 
 
 @pytest.mark.parametrize("number", SIGNALS)

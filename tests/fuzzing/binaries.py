@@ -60,21 +60,22 @@ def in_a_section(chance: random.Random, data: bytes, other: bytes) -> bytes:
 
 
 def in_code(chance: random.Random, data: bytes, other: bytes) -> bytes:
-    """A cubin in which instructions of one function change, go or take the place of others."""
+    """A cubin in which instructions of one function change, or others take their places."""
     start, end = chance.choice(code_of(data))
     code = [data[i : i + INSTRUCTION] for i in range(start, end, INSTRUCTION)]
-    first, last = code_of(other)[0]
+    known = instructions(images_of(data, PATH)[0].architecture)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         a, b = chance.randrange(len(code)), chance.randrange(len(code))
-        match chance.randrange(5):
+        match chance.randrange(6):
             case 0:
                 code[a], code[b] = code[b], code[a]
             case 1:
                 code[a] = code[b]
             case 2:
-                place = chance.randrange(first, last, INSTRUCTION)
-                code[a] = other[place : place + INSTRUCTION]
+                code[a] = chance.choice(known)
             case 3:
+                code[a] = mutations.flip(chance, chance.choice(known), b"")
+            case 4:
                 code[a] = mutations.number(chance, code[a], b"")
             case _:
                 code[a] = mutations.flip(chance, code[a], b"")
@@ -206,7 +207,7 @@ class Encoding(Target):
 
     def seeds(self) -> Sequence[bytes]:
         """Instructions that nvdisasm knows: the tables say their names."""
-        return _instructions()
+        return _several()
 
     def read(self, data: bytes) -> object:
         """The texts."""
@@ -217,14 +218,20 @@ class Encoding(Target):
 
 
 @cache
-def _instructions() -> list[bytes]:
+def _several() -> list[bytes]:
     found = []
     for number, architecture in enumerate(ARCHITECTURES):
-        path = TESTS / "isa" / "sass" / "encoding" / "nvdisasm" / f"sm_{architecture}.txt.zst"
-        rows = zstandard.ZstdDecompressor().decompress(path.read_bytes()).decode().split("\n")
-        words = [bytes.fromhex(row[:32])[::-1] for row in rows[::20] if row]
+        words = instructions(architecture)[::20]
         found += [bytes([number]) + b"".join(words[i : i + 4]) for i in range(0, len(words), 4)]
     return found
+
+
+@cache
+def instructions(architecture: int) -> list[bytes]:
+    """Those whose disassembly by nvdisasm is known."""
+    path = TESTS / "isa" / "sass" / "encoding" / "nvdisasm" / f"sm_{architecture}.txt.zst"
+    rows = zstandard.ZstdDecompressor().decompress(path.read_bytes()).decode().split("\n")
+    return [bytes.fromhex(row[:32])[::-1] for row in rows if row]
 
 
 TARGETS = (Cubin, TranslatedCubin, Fatbinary, LineTable, Encoding)

@@ -97,6 +97,10 @@ class Commands(click.Group):
             except SystemExit:
                 if not ending.code:
                     raise
+            except Exception:  # code that lost the exception of a signal may fail for want of it
+                if not ending.code:
+                    raise
+                click.echo("lockstep: interrupted", err=True)
             if code or ending.code:
                 raise SystemExit(code or ending.code)
             return result

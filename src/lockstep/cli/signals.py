@@ -5,12 +5,14 @@ does; they mean the same.
 """
 
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+DELAY = 1.0  # seconds until an exception that was lost is raised again
 
 
 class Interrupted(KeyboardInterrupt):
@@ -38,6 +40,25 @@ class Ending:
         if not again or number == signal.SIGINT:
             raise Interrupted
 
+    def lost(self, otherwise: Callable) -> Callable:
+        """A hook for exceptions in callbacks, which return to code that knows none of Python's.
+
+        LLVM calls back while it compiles, and goes on or fails in some other way: interrupt again
+        soon, unless all has ended by then.
+        """
+
+        def hook(unraisable) -> None:
+            if issubclass(unraisable.exc_type, Interrupted):
+                signal.setitimer(signal.ITIMER_REAL, DELAY)
+            else:
+                otherwise(unraisable)
+
+        return hook
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise Interrupted
+
 
 @contextmanager
 def ending_by_signals() -> Iterator[Ending]:
@@ -50,8 +71,12 @@ def ending_by_signals() -> Iterator[Ending]:
     before = {number: old for number, old in before.items() if old != signal.SIG_IGN}
     for number in before:
         signal.signal(number, ending.handle)
+    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, _interrupt)
+    hook, sys.unraisablehook = sys.unraisablehook, ending.lost(sys.unraisablehook)
     try:
         yield ending
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.unraisablehook = hook
         for number, old in before.items():
             signal.signal(number, old)

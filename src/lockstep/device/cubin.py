@@ -103,10 +103,13 @@ class CubinModule(Module):
         cubin = self.cubin
         contents = {
             ".nv.global.init": cubin.initial,
-            ".nv.global": bytes(cubin.global_bytes),
             **{f".nv.constant{n}": data + bytes(PADDING) for n, data in cubin.constants.items()},
         }
-        return {name: self.place(content) for name, content in contents.items() if content}
+        places = {name: self.place(content) for name, content in contents.items() if content}
+        if size := cubin.global_bytes:
+            places[".nv.global"] = self.device.memory.allocate(size, hidden=True)
+            self.device.memory.view(places[".nv.global"], size)[:] = 0
+        return places
 
     def place(self, content: bytes) -> int:
         """Device address of a copy of some bytes, for as long as the device lives."""

@@ -105,3 +105,14 @@ def test_damaged_fat_binaries_are_refused_or_read(fixtures, name):
                     read_cubin(image.data, HERE)
         except InputError as error:
             assert "x.fatbin" in str(error)
+
+
+def test_a_compressed_section_is_refused(fixtures):
+    """What it expands to may be of any size."""
+    data = bytearray((fixtures / "scale.o").read_bytes())
+    (table,), (count,) = struct.unpack_from("<Q", data, 40), struct.unpack_from("<H", data, 60)
+    for header in range(table, table + count * 64, 64):
+        (flags,) = struct.unpack_from("<Q", data, header + 8)
+        struct.pack_into("<Q", data, header + 8, flags | 1 << 11)
+    with pytest.raises(InputError, match=r"x\.fatbin: damaged program: .*compressed"):
+        images_of(bytes(data), HERE)

@@ -52,6 +52,8 @@ def address_of(lift: Lift, operand: Memory, window: Window) -> Value:
     """
     b, base = lift.b, operand.base
     bits = 64 if not isinstance(base, Register) else lift.type(base.name).bits
+    if bits not in (32, 64):
+        raise lift.refuse(f"an address in a register of {bits} bits; 32 or 64 are read")
     value = lift.read(base, f"u{bits}")
     if window == Window.GLOBAL and value.type == I32:
         value = Value(b.ir.zext(value.ir, b.vector(I64)), I64)

@@ -107,6 +107,8 @@ class Translation(translation.Translation):
         Where a register tells what is called, it may be any.
         """
         own, *others = self.source.sections
+        if not own.code:
+            raise LockstepError(f"{self.source.file}: kernel {self.source.name} has no code")
         todo, reached = [own], {}
         while todo:
             section = todo.pop()
@@ -193,8 +195,15 @@ class Translation(translation.Translation):
         return found
 
     def emit(self, lift: Lift, instruction: Instruction) -> None:
-        """Emit one instruction by its entry in the table."""
-        find(instruction).lift(lift, instruction)
+        """Emit one instruction by its entry in the table.
+
+        Entries look for the operands and words that they know: where there are none of these, the
+        encoding is one that no compiler is known to emit.
+        """
+        try:
+            find(instruction).lift(lift, instruction)
+        except (StopIteration, LookupError, TypeError, ValueError) as error:
+            raise self._refuse(instruction, "this form of it is not supported") from error
 
     def find_live(self, lifts: Sequence[Lift]) -> None:
         """What blocks read and write is known now."""

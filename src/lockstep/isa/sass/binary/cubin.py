@@ -133,6 +133,8 @@ def read_cubin(data: bytes, path: Path) -> Cubin:
 
 def _read(elf: ELFFile, architecture: int, path: Path) -> Cubin:
     ordered = list(elf.iter_sections())
+    if packed := [section.name for section in ordered if section.compressed]:
+        raise ValueError(f"section {packed[0]} is compressed")
     sections = {section.name: section for section in ordered}
     tables = [(s, list(s.iter_symbols())) for s in ordered if isinstance(s, SymbolTableSection)]
     symbols = _symbols(tables, [section.name for section in ordered])

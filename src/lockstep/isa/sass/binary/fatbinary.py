@@ -56,7 +56,10 @@ def _in_program(data: bytes, path: Path) -> list[Image]:
     found: list[Image] = []
     elf = open_elf(data, path)
     try:
-        sections = [s.data() for s in elf.iter_sections() if s.name in _SECTIONS]
+        kept = [s for s in elf.iter_sections() if s.name in _SECTIONS]
+        if any(section.compressed for section in kept):
+            raise ValueError("its code for GPUs is in a compressed section")
+        sections = [section.data() for section in kept]
     except DAMAGE as error:
         raise InputError(path, "", f"damaged program: {error}") from error
     for section in sections:
