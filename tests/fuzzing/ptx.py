@@ -100,7 +100,7 @@ class Translated(OnDevice):
         with self.device() as device, unassembled():
             module = self.load(device, data)
             recording = Recording.EVERYTHING | Recording.PROFILE
-            return [(n, module[n].translate(recording).objects) for n in module.entries]
+            return [(n, module[n].translate(recording).parts) for n in module.entries]
 
 
 class TranslatedPtx(Translated):

@@ -15,8 +15,9 @@ from lockstep.device.module import Kernel, Module
 from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
-from lockstep.frontend.exec.sass.image import Image, jump_table
-from lockstep.frontend.exec.sass.translate import Source, translate
+from lockstep.frontend.exec.sass.image import Image, Section, jump_table
+from lockstep.frontend.exec.sass.source import Decoded, Source
+from lockstep.frontend.exec.sass.translate import translate
 from lockstep.frontend.exec.state import LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.sass.binary import (
@@ -74,6 +75,7 @@ class CubinModule(Module):
         self.image = Image(functions)
         self.code_key = hashlib.sha256(b"".join(f.code for f in functions)).hexdigest() + self.key
         self._functions = {f.name: f for f in functions if f.is_kernel}
+        self.decoded: dict[Section, Decoded] = {}
 
     @property
     def code(self) -> str:
@@ -179,6 +181,7 @@ class CubinKernel(Kernel):
             shared_bytes=function.shared_bytes,
             reserved_shared=function.reserved_shared,
             lines=module.lines,
+            decoded=module.decoded,
         )
         self._program = translate(source, module.code_key, recording)
         return self._program

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from lockstep.frontend.exec.program import BLOCK, Item, Origin, Program
+from lockstep.frontend.exec.program import BLOCK, Item, Origin, Part, Program
 from lockstep.frontend.exec.stored import Unreadable, pack, unpack
 from lockstep.isa.instruction import INSTRUCTION
 
@@ -19,7 +19,7 @@ def program():
     return Program(
         name="k",
         blocks=blocks,
-        functions=["block0", "block1"],
+        parts=[Part(0, 1, objects=b"\x7fELF\0"), Part(1, 2, "key", 3)],
         register_bytes=256,
         local_bytes=0,
         shared_bytes=16,
@@ -31,7 +31,6 @@ def program():
         origins=[Origin("k", 3, (("k.cu", 7), ("k.h", 1)), "IADD3")] * 3,
         guarded=np.array([True, False, True]),
         targets=np.array([0, -2, 1]),
-        objects=b"\x7fELF\0",
     )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from lockstep._jit import phase
 from lockstep.errors import LockstepError
-from lockstep.frontend.exec.faults import describe_problem
 from lockstep.frontend.exec.journal import Collector, journal
 from lockstep.frontend.exec.launch import Executor
 from lockstep.frontend.exec.machine import Stop
@@ -143,7 +142,7 @@ class AtIssue:
             return self._told
         problem = self._problem
         if problem is None:
-            problem = describe_problem(self._resident, self._executor.memory, stop)
+            problem = self._executor.problem(self._resident, stop)
         self._told = True
         if not isinstance(problem, LockstepError):
             raise problem

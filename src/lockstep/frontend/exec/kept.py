@@ -43,6 +43,16 @@ def program(parts: tuple, make: Callable[[], Program]) -> Program:
     return made
 
 
+def objects(key: tuple, make: Callable[[], bytes]) -> bytes:
+    """The object code that a key identifies, made if it was not made before."""
+    hashed = _key(("objects", *key))
+    content = store.get("translation", hashed)
+    if content is None:
+        content = make()
+        store.put("translation", hashed, content)
+    return content
+
+
 def once(parts: tuple, check: Callable[[], None]) -> None:
     """Do what raises an error where something is wrong, unless it found nothing before."""
     key = _key(("checked", *parts))

@@ -11,10 +11,10 @@ from lockstep.errors import LockstepError
 from lockstep.frontend.exec.checks.findings import Findings
 from lockstep.frontend.exec.checks.kinds import Check
 from lockstep.frontend.exec.checks.launch import Checking
+from lockstep.frontend.exec.code import Code
 from lockstep.frontend.exec.faults import describe_problem, hottest_places
 from lockstep.frontend.exec.machine import MOST_ENDED, Stop
 from lockstep.frontend.exec.memory import DeviceMemory
-from lockstep.frontend.exec.native import Loaded
 from lockstep.frontend.exec.profile import Profile
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.resident import Geometry, Limits, Resident
@@ -56,8 +56,7 @@ class Executor:
         self.program, self.memory, self.limits = program, memory, limits or Limits()
         self.services = services or Services(memory)
         self.storage = storage or Storage()
-        self._loaded = Loaded(program.objects, program.functions)
-        self._functions = np.array([self._loaded.address(f) for f in program.functions])
+        self._code = Code(program)
         self._symbols = symbols
         self._findings = findings
         self._idle: dict[tuple, list[Resident]] = {}
@@ -106,8 +105,13 @@ class Executor:
         memory, limits = self.memory, self.limits
         checks = Check.NOTHING if self._findings is None else self._findings.checks
         checking = Checking(checks, memory.shadow, self.program.granule)
-        program, functions, symbols = self.program, self._functions, self._symbols
-        return Resident(program, geometry, functions, symbols, memory, limits, checking)
+        program, code, symbols = self.program, self._code, self._symbols
+        return Resident(program, geometry, code, symbols, memory, limits, checking)
+
+    def problem(self, resident: Resident, stop: Stop) -> BaseException:
+        """Why a launch cannot go on."""
+        problem, self._code.problem = self._code.problem, None
+        return problem or describe_problem(resident, self.memory, stop)
 
     def _advance(self, resident: Resident) -> Stop:
         """Run until something happens that callers deal with; services are done here.
@@ -117,15 +121,15 @@ class Executor:
         most = self.limits.instructions or sys.maxsize
         while True:
             if resident.executed > most:  # the last CTA that was asked for took more
-                raise describe_problem(resident, self.memory, Stop.TIME)
+                raise self.problem(resident, Stop.TIME)
             stop = Stop(run(resident.machine, min(SLICE, most - resident.executed)))
             if stop == Stop.HOST:
                 self.services.perform(resident)
             elif stop == Stop.TIME:
                 if resident.executed >= most:
-                    raise describe_problem(resident, self.memory, stop)
+                    raise self.problem(resident, stop)
             elif stop in (Stop.FAULT, Stop.DEADLOCK):
-                raise describe_problem(resident, self.memory, stop)
+                raise self.problem(resident, stop)
             else:
                 return stop
 

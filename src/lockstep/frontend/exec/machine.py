@@ -110,7 +110,7 @@ class Machine(Context):
     left_by: np.ndarray  # those of them that have left it
     barriers: np.ndarray  # BARRIER_STATE [places, ALL_BARRIERS]
     blocks: np.ndarray  # BLOCK
-    functions: np.ndarray  # int64 address of each block
+    functions: np.ndarray  # int64 address of each block's machine code; 0 = there is none yet
     times: np.ndarray  # int64, executions of each block
     lanes: np.ndarray  # int64, active lanes summed over them
     registers: np.ndarray  # int64 words of all register slots

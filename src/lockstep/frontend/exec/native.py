@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
 from llvmlite import binding
 
@@ -56,11 +56,18 @@ _numbers = itertools.count()
 class Loaded:
     """Object code in this process; addresses are valid as long as the object lives."""
 
-    def __init__(self, objects: bytes, functions: Sequence[str]):
-        """``functions``: the symbols of those whose addresses are wanted."""
+    def __init__(
+        self, objects: bytes, functions: Iterable[str], numbers: Mapping[str, int] | None = None
+    ):
+        """``functions``: the symbols of those whose addresses are wanted.
+
+        ``numbers``: what symbols that are not defined stand for.
+        """
         library = binding.JITLibraryBuilder().add_object_img(objects).add_current_process()
         for function in functions:
             library.export_symbol(function)
+        for symbol, number in (numbers or {}).items():
+            library.import_symbol(symbol, number)
         self._library = library.link(_loader(), f"program{next(_numbers)}")
 
     def address(self, function: str) -> int:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
+from typing import Any
 
 import numpy as np
 
@@ -125,13 +126,34 @@ class Origin:
     text: str = ""  # machine code in full
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Blocks that are compiled together: their functions are ``block0``, ``block1`` and so on.
+
+    Those of a large program are compiled, each part apart, when the first of its blocks runs. Then
+    ``key`` says what the object code depends on, and its symbol FIRST_SITE is ``first_site``.
+    """
+
+    first: int  # number of its first block
+    end: int
+    key: str = ""
+    first_site: int = 0
+    objects: bytes = b""
+
+
+FIRST_SITE = "first_site"
+
+
 @dataclass
 class Program:
-    """A kernel ready to run; everything but ``objects`` is independent of the host."""
+    """A kernel ready to run; everything but ``parts`` is independent of the host.
+
+    ``supply`` makes the object code of a part that has none: ``supply(part)``. It is not kept.
+    """
 
     name: str
     blocks: np.ndarray  # BLOCK
-    functions: list[str]  # symbol of each block in the object code
+    parts: list[Part]  # of all blocks, in their order
     register_bytes: int  # of the slots of one warp
     local_bytes: int  # of one thread, without the stack of recursive functions
     shared_bytes: int  # static, of one CTA, without the reserved ones
@@ -153,7 +175,7 @@ class Program:
     clock_reads: list[int] = field(default_factory=list)  # static indices, of those that matter
     clustered: bool = False  # shared addresses tell the CTAs of a cluster apart: state.TAG_SHIFT
     granule: int = WORD_GRANULE  # log2 of the bytes of shared memory that are told apart in races
-    objects: bytes = b""
+    supply: Any = None
 
     def thread_bytes(self, stack: int) -> int:
         """Local memory of a thread; ``stack``: of recursive functions, if there are any."""

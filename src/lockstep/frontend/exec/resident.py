@@ -8,6 +8,7 @@ import numpy as np
 from lockstep._jit import DISABLED
 from lockstep.frontend.exec.access import check, entry_points
 from lockstep.frontend.exec.checks.launch import Checking
+from lockstep.frontend.exec.code import Code
 from lockstep.frontend.exec.machine import (
     ALL_BARRIERS,
     BARRIER_STATE,
@@ -117,13 +118,12 @@ class Resident:
         self,
         program: Program,
         geometry: Geometry,
-        functions: np.ndarray,
+        code: Code,
         symbols: np.ndarray,
         memory: DeviceMemory,
         limits: Limits,
         checking: Checking,
     ):
-        """``functions``: address of each block."""
         self.program, self.geometry = program, geometry
         self._local_bytes = program.thread_bytes(geometry.stack_bytes)
         self._shared_bytes = (
@@ -131,7 +131,7 @@ class Resident:
         )
         self._shared_stride = max(-(-self._shared_bytes // 64) * 64, 64)
         self._symbols, self._table = symbols, memory.table
-        self._own = self._allocate(functions)
+        self._own = self._allocate(code)
         self._threads, self.counters = self._own.pop("threads"), self._own.pop("counters")
         self._large, self._checking = self._lay_out(), checking
         checking.prepare(geometry, self._shared_stride)
@@ -140,7 +140,7 @@ class Resident:
         self._launch, self._running = self._own["launch"][0], self._own["running"][0]
         self._sites = self._own["sites"]
         self._recording = bool(program.blocks["stream_words"].any())
-        self._describe_launch(limits)
+        self._describe_launch(limits, code)
         self._describe_running()
 
     @property
@@ -162,7 +162,7 @@ class Resident:
             local=(np.uint8, rows * LANES * max(self._local_bytes, 16)),
         )
 
-    def _allocate(self, functions: np.ndarray) -> dict[str, np.ndarray]:
+    def _allocate(self, code: Code) -> dict[str, np.ndarray]:
         """What stays from one launch to the next."""
         program, places = self.program, self.geometry.room
         n = len(program.blocks)
@@ -183,7 +183,7 @@ class Resident:
             threads=(np.int32, self.geometry.warps, 3, LANES),
             counters=(COUNTER, 0 if program.guarded is None else len(program.guarded)),
         ).zeros()
-        own["blocks"], own["functions"] = np.ascontiguousarray(program.blocks), functions
+        own["blocks"], own["functions"] = np.ascontiguousarray(program.blocks), code.addresses
         own["sites"]["space"][: len(program.sites)] = [window for _, window in program.sites]
         own["threads"][:] = thread_ids(self.geometry)
         return own
@@ -211,8 +211,9 @@ class Resident:
         )
         self._attach()
 
-    def _describe_launch(self, limits: Limits) -> None:
+    def _describe_launch(self, limits: Limits, code: Code) -> None:
         launch, own = self._launch, self._own
+        launch["fetch"] = code.fetch
         launch["symbols"] = self._symbols.ctypes.data
         launch["sites"] = own["sites"].ctypes.data
         launch["counters"] = self.counters.ctypes.data

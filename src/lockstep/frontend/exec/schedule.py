@@ -6,8 +6,9 @@ loop that polls memory, or one that runs very long) give the other groups, then 
 then other CTAs a turn: a lock or a grid barrier ends whoever holds it.
 """
 
-from lockstep._jit import call_native, inline, jit, popcount
+from lockstep._jit import inline, jit, popcount
 from lockstep.frontend.exec.barriers import first_of_cluster, open_barriers
+from lockstep.frontend.exec.blocks import call_block
 from lockstep.frontend.exec.convergence import (
     choose,
     gather,
@@ -71,7 +72,7 @@ def run_warp(x, w, budget):
                 return Stop.TIME if budget <= 0 else Stop.SPACE
             budget -= b.count
             count(x, at, b, lanes)
-            result = call_native(x.functions[at], address, lanes)
+            result = call_block(x, at, address, lanes)
             if result == FAULTED:
                 return Stop.FAULT
             after = b.next

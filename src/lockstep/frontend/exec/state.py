@@ -27,6 +27,7 @@ LAUNCH = np.dtype(
         ("target_count", "i8"),
         ("context", "i8"),  # what the runtime functions take as first argument
         ("check", "i8"),  # runtime: looks closely at an access outside the site's range
+        ("fetch", "i8"),  # what makes the machine code of a block that has none yet
         ("counters", "i8"),  # address of the COUNTER table
         ("ntid_x", "i8"),
         ("ntid_y", "i8"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from lockstep._jit import Context, call_native, inline, jit, popcount
 from lockstep.frontend.exec.barriers import first_of_cluster, open_barriers
+from lockstep.frontend.exec.blocks import call_block
 from lockstep.frontend.exec.convergence import choose, gather, leave_convergence
 from lockstep.frontend.exec.endings import PARTED, leave_block
 from lockstep.frontend.exec.groups import (
@@ -236,7 +237,7 @@ def run_block(x, w, at, lanes):
     m.lanes[at] += popcount(lanes)
     alive = m.warps[w].alive
     address = running.warps_address + w * m.warps.itemsize
-    result = call_native(m.functions[at], address, lanes)
+    result = call_block(m, at, address, lanes)
     if result == FAULTED:
         return Stop.FAULT
     stop = leave(m, w, at, lanes, result & lanes)

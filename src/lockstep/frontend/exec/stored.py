@@ -1,5 +1,6 @@
 """A program as bytes, and back: data alone, of which reading runs nothing."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -24,7 +25,7 @@ class Unreadable(Exception):
 
 def pack(program: Program) -> bytes:
     """MessagePack of the program's fields; arrays of one axis are the name of a type and bytes."""
-    return msgspec.msgpack.encode(program, enc_hook=_array_to_pair)
+    return msgspec.msgpack.encode(replace(program, supply=None), enc_hook=_array_to_pair)
 
 
 def unpack(content: bytes) -> Program:

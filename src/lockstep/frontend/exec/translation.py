@@ -17,6 +17,7 @@ from lockstep.frontend.exec.lanes import races
 from lockstep.frontend.exec.lanes.addresses import Strength
 from lockstep.frontend.exec.lanes.builder import WORD, CheckedModule, LaneBuilder
 from lockstep.frontend.exec.lanes.counting import count_access, count_lanes
+from lockstep.frontend.exec.lanes.dry import DryBuilder
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.lanes.types import I64, PRED, Type, Value
@@ -24,6 +25,7 @@ from lockstep.frontend.exec.profile import memory_of
 from lockstep.frontend.exec.program import (
     BLOCK,
     WORD_GRANULE,
+    Part,
     Program,
     Recording,
     checks_in,
@@ -108,8 +110,8 @@ class Translation(ABC):
     recording: Recording
 
     @abstractmethod
-    def open(self, block: Any, builder: LaneBuilder) -> BlockLift:
-        """The lift of a block of which nothing is emitted yet."""
+    def open(self, block: Any, builder: LaneBuilder, part: Part | None) -> BlockLift:
+        """The lift of a block of which nothing is emitted yet; ``part``: that of several parts."""
 
     @abstractmethod
     def instructions(self, block: Any) -> Iterable[tuple[int, Any]]:
@@ -131,6 +133,14 @@ class Translation(ABC):
     def describe(self, block: Any, lift: BlockLift, record: np.void) -> None:
         """Fill a block's record."""
 
+    def divide(self) -> list[tuple[int, int]]:
+        """The first block and the end of each part that is compiled apart."""
+        return [(0, len(self.blocks))]
+
+    def part(self, first: int, end: int, lifts: Sequence[Any], granule: int) -> Part:
+        """What tells one of several parts from others; ``lifts`` are those of its blocks."""
+        raise NotImplementedError
+
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """The fields of the program that concern the whole kernel."""
@@ -147,34 +157,62 @@ class Translation(ABC):
         """Set ``live_out`` of all blocks, if it is not known before they are emitted."""
 
     def program(self) -> Program:
-        """Emit every block and compile them."""
+        """Emit every block and compile them.
+
+        If there are several parts, nothing is emitted yet: :meth:`compile` does that.
+        """
         with _without_collection():
             return self._program()
 
+    def compile(self, part: Part) -> bytes:
+        """Object code of one of several parts; the program was made before."""
+        with _without_collection():
+            module = self._module()
+            for number, block in enumerate(self.blocks[part.first : part.end]):
+                lift = self._emit(LaneBuilder(module, f"block{number}"), block, part)
+                self._close(block, lift)
+            return native.assemble(str(_with_separate_loads(module)))
+
     def _program(self) -> Program:
-        granule = self._granule()
-        module = CheckedModule(checks_in(self.recording), granule)
-        module.triple = ""
+        places, granule = self.divide(), self._granule()
+        module = self._module() if len(places) == 1 else None
         self._counting: list[int] = []
-        lifts = [self._emit(module, block) for block in self.blocks]
+        lifts = [self._emit(_builder(module, block), block) for block in self.blocks]
         self.find_live(lifts)
         records = np.zeros(len(self.blocks), BLOCK)
         for block, lift, record in zip(self.blocks, lifts, records, strict=True):
-            self._close(block, lift)
             record["members_slot"] = record["guard_slot"] = record["breaks_slot"] = -1
             record["stream_words"] = lift.stream.words if lift.stream is not None else 0
             self.describe(block, lift, record)
         facts = self.facts()
         return Program(
             blocks=records,
-            functions=[f"block{b.number}" for b in self.blocks],
+            parts=self._parts(places, module, lifts, granule),
             items=[lift.stream.items if lift.stream is not None else [] for lift in lifts],
-            objects=native.assemble(str(_with_separate_loads(module))),
             guarded=self._guarded(len(facts["code"])),
             granule=granule,
             recording=self.recording,
             **facts,
         )
+
+    def _parts(
+        self,
+        places: list[tuple[int, int]],
+        module: ir.Module | None,
+        lifts: Sequence[BlockLift],
+        granule: int,
+    ) -> list[Part]:
+        if module is None:
+            return [self.part(a, b, lifts[a:b], granule) for a, b in places]
+        for block, lift in zip(self.blocks, lifts, strict=True):
+            self._close(block, lift)
+        objects = native.assemble(str(_with_separate_loads(module)))
+        return [Part(0, len(self.blocks), objects=objects)]
+
+    def _module(self) -> ir.Module:
+        module = CheckedModule(checks_in(self.recording), self._granule())
+        module.triple = ""
+        return module
 
     def _granule(self) -> int:
         """log2 of the bytes of the narrowest access that may be one to shared memory."""
@@ -195,9 +233,8 @@ class Translation(ABC):
         guarded[self._counting] = True
         return guarded
 
-    def _emit(self, module: ir.Module, block: Any) -> BlockLift:
-        b = LaneBuilder(module, f"block{block.number}")
-        lift = self.open(block, b)
+    def _emit(self, b: LaneBuilder, block: Any, part: Part | None = None) -> BlockLift:
+        lift = self.open(block, b, part)
         self.open_stream(lift, block)
         races.follow_lanes(b)
         self.begin(lift, block)
@@ -240,6 +277,11 @@ class Translation(ABC):
             lift.stream.close()
         leaving = lift.b.mask_bits if lift.leaving is None else lift.leaving
         lift.b.ir.ret(lift.b.ir.zext(leaving, WORD))
+
+
+def _builder(module: ir.Module | None, block: Any) -> LaneBuilder:
+    """What a block is lifted onto: without a module, only to learn of it."""
+    return DryBuilder() if module is None else LaneBuilder(module, f"block{block.number}")
 
 
 def _pass_order(b: LaneBuilder, op: OpClass, strength: Strength) -> None:

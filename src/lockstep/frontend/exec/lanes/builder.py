@@ -261,6 +261,16 @@ class LaneBuilder:
         """Address of the warp's scratch words."""
         return self.ir.inttoptr(self.field("warp", "scratch"), POINTER)
 
+    def symbol(self, name: str) -> ir.Value:
+        """What a symbol stands for when the code is loaded (i64)."""
+
+        def emit() -> ir.Value:
+            known = self.module.globals.get(name)
+            place = ir.GlobalVariable(self.module, BIT, name) if known is None else known
+            return self.ir.ptrtoint(place, WORD)
+
+        return self.fixed((name,), emit)
+
     # Calls and control
 
     def intrinsic(self, name: str, result: ir.Type, arguments: list[ir.Value]) -> ir.Value:

@@ -14,6 +14,7 @@ from lockstep.frontend.exec.program import (
     Ending,
     Meeting,
     Origin,
+    Part,
     Recording,
 )
 from lockstep.frontend.exec.ptx import (
@@ -100,7 +101,7 @@ class Translation(translation.Translation):
             block.overtakes = block.resumes is None and block.first in places
         return blocks
 
-    def open(self, block: Block, builder: LaneBuilder) -> Lift:
+    def open(self, block: Block, builder: LaneBuilder, part: Part | None) -> Lift:
         """The lift of a block."""
         return Lift(self.module, self.layout, block, builder)
 

@@ -53,6 +53,7 @@ class Block:
     service: int | None = None  # of the host, which has no instructions
     spins: bool = False
     overtakes: bool = False  # warps give way before it
+    first_site: int = 0  # of its memory sites
     reads: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
     live_in: set[str] = field(default_factory=set)

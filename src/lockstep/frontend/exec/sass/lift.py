@@ -14,6 +14,7 @@ from lockstep.frontend.exec.lanes.floating import absolute
 from lockstep.frontend.exec.lanes.floating import negate as other_sign
 from lockstep.frontend.exec.lanes.integer import negate, resize, shift_left, shift_right
 from lockstep.frontend.exec.lanes.types import F64, I32, I64, INTEGERS, PRED, Type, Value
+from lockstep.frontend.exec.program import FIRST_SITE
 from lockstep.frontend.exec.state import LANES, Window
 from lockstep.frontend.exec.translation import BlockLift
 from lockstep.isa.sass.encoding.instruction import Instruction
@@ -54,9 +55,10 @@ class Shared(NamedTuple):
     """What the blocks of a kernel collect: memory sites and the constant banks they read."""
 
     sites: list[tuple[int, int]]  # static index, Window
-    banks: dict[str, int]  # "bank3" -> place in the launch's table of symbols
+    banks: set[int]  # their numbers are their places in the launch's table of symbols
     code: list[Instruction]  # all of the kernel's, by static index
     clustered: bool  # shared addresses have the CTA's rank in its cluster: see state.TAG_SHIFT
+    before: int | None = None  # in one of several parts: how many of its sites come before a block
 
 
 class Lift(BlockLift):
@@ -69,7 +71,8 @@ class Lift(BlockLift):
         super().__init__(builder)
         self.kernel, self.slots = name, slots
         self.instruction: Instruction | None = None
-        self.sites, self.banks, self.code, self.clustered = shared
+        self.sites, self.banks, self.code, self.clustered, self._before = shared
+        self.first_site = len(self.sites)
         self.reads: set[str] = set()
         self.written: dict[str, None] = {}
         self._values: dict[str, Value] = {}
@@ -227,9 +230,9 @@ class Lift(BlockLift):
         """Address (i64) of a constant bank."""
         if bank == 0:
             return self.b.field("launch", "parameters")
-        index = self.banks.setdefault(f"bank{bank}", len(self.banks))
+        self.banks.add(bank)
         table = self.b.ir.inttoptr(self.b.field("launch", "symbols"), POINTER)
-        return self.b.ir.load(self.b.offset(table, 8 * index), typ=WORD)
+        return self.b.ir.load(self.b.offset(table, 8 * bank), typ=WORD)
 
     def _indexed(self, operand: Constant, kind: Type) -> Value:
         """A word whose offset a register adds to."""
@@ -286,4 +289,7 @@ class Lift(BlockLift):
     def site(self, window: int) -> ir.Value:
         """A new memory site of the current instruction."""
         self.sites.append((self.number, window))
-        return ir.Constant(ir.IntType(64), len(self.sites) - 1)
+        number = len(self.sites) - 1
+        if self._before is None:
+            return ir.Constant(WORD, number)
+        return self.b.ir.add(self.b.symbol(FIRST_SITE), ir.Constant(WORD, self._before + number))

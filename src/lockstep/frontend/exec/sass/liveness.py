@@ -5,18 +5,19 @@ from collections.abc import Iterable, Sequence
 from lockstep.frontend.exec.sass.graph import Block
 
 
-def find_live(blocks: Sequence[Block], joints: Sequence[Block]) -> None:
+def find_live(blocks: Sequence[Block], joints: Sequence[Block] = ()) -> None:
     """Set ``live_in`` and ``live_out`` of blocks, from what they read and write.
 
-    ``joints``: see :class:`.graph.Graph`. Sets of registers are bits of integers meanwhile: a
-    kernel has some hundred registers, and with functions thousands of blocks.
+    ``joints``: see :class:`.graph.Graph`. Blocks that are not among these may read anything. Sets
+    of registers are bits of integers meanwhile: a kernel has some hundred registers, and with
+    functions thousands of blocks.
     """
     flow = [*blocks, *joints]
     bits = _Bits(name for b in flow for name in (*b.reads, *b.writes))
     place = {b: k for k, b in enumerate(flow)}
-    after = [[place[s] for s in b.successors] for b in flow]
+    after = [[place.get(s, len(flow)) for s in b.successors] for b in flow]
     reads, kept = [bits.of(b.reads) for b in flow], [~bits.of(b.writes) for b in flow]
-    live_in, live_out = [0] * len(flow), [0] * len(flow)
+    live_in, live_out = [*[0] * len(flow), bits.all], [0] * len(flow)
     changed = True
     while changed:
         changed = False
@@ -37,6 +38,7 @@ class _Bits:
     def __init__(self, names: Iterable[str]):
         self._names = sorted(set(names))
         self._numbers = {name: k for k, name in enumerate(self._names)}
+        self.all = (1 << len(self._names)) - 1
 
     def of(self, names: Iterable[str]) -> int:
         """The integer for a set."""

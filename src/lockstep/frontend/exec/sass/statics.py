@@ -1,12 +1,12 @@
 """The static instruction records of machine code, with the compiler's scheduling control bits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from lockstep.frontend.exec.sass.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.sass.texture import SAMPLERS, channels_of
-from lockstep.isa.instruction import OpClass, Space
+from lockstep.isa.instruction import INSTRUCTION, OpClass, Space
 from lockstep.isa.sass.encoding import Instruction, to_record
 from lockstep.isa.sass.encoding.operand import Immediate
 
@@ -25,8 +25,8 @@ _CLASSES = {  # by mnemonic and modifiers; the tables have those of traces, whic
 def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndarray, list[str]]:
     """INSTRUCTION records, one an instruction, and the display texts that they refer to."""
     numbers: dict[str, int] = {}
-    records = []
-    for instruction in code:
+    records = np.zeros(len(code), INSTRUCTION)
+    for k, instruction in enumerate(code):
         record = to_record(instruction, architecture)
         if instruction.mnemonic in SAMPLERS:  # traces have no addresses of these; here they do
             record["width"] = 4 * channels_of(instruction).bit_count()
@@ -41,5 +41,16 @@ def static_code(code: Sequence[Instruction], architecture: int) -> tuple[np.ndar
         elif record["op"] == OpClass.SLEEP and not isinstance(instruction.operands[-1], Immediate):
             record["width"] = 4  # the time is kept as an address is
         record["text"] = numbers.setdefault(instruction.opcode, len(numbers))
-        records.append(record)
-    return np.concatenate(records), list(numbers)
+        records[k] = record[0]
+    return records, list(numbers)
+
+
+def joined(parts: Iterable[tuple[np.ndarray, list[str]]]) -> tuple[np.ndarray, list[str]]:
+    """The same of several pieces of code, one after the other."""
+    numbers: dict[str, int] = {}
+    found = []
+    for records, texts in parts:
+        places = np.array([numbers.setdefault(text, len(numbers)) for text in texts])
+        found.append(records.copy())
+        found[-1]["text"] = places[records["text"]]
+    return np.concatenate(found), list(numbers)

@@ -1,13 +1,13 @@
 """A SASS kernel to a program: blocks, machine code of this host, static records."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from lockstep.errors import LockstepError
 from lockstep.frontend.exec import kept, translation
 from lockstep.frontend.exec.lanes.addresses import Strength
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
@@ -19,6 +19,7 @@ from lockstep.frontend.exec.program import (
     Ending,
     Meeting,
     Origin,
+    Part,
     Program,
     Recording,
 )
@@ -26,10 +27,8 @@ from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the ta
 from lockstep.frontend.exec.sass.graph import (
     Block,
     Graph,
-    address_in,
     asks_convergence,
     converges,
-    ending_of,
     jumps_anywhere,
     meeting_of,
     members_of,
@@ -38,41 +37,26 @@ from lockstep.frontend.exec.sass.image import Section
 from lockstep.frontend.exec.sass.lift import PREDICATES, Lift, Shared, Slots
 from lockstep.frontend.exec.sass.liveness import find_live
 from lockstep.frontend.exec.sass.loops import find_waiting_loops
-from lockstep.frontend.exec.sass.opcodes import find, problem
+from lockstep.frontend.exec.sass.opcodes import find
 from lockstep.frontend.exec.sass.overtaking import overtaking_in
 from lockstep.frontend.exec.sass.polling import polling_loads
 from lockstep.frontend.exec.sass.services import emit_service
-from lockstep.frontend.exec.sass.statics import static_code
+from lockstep.frontend.exec.sass.source import Source
+from lockstep.frontend.exec.sass.statics import joined
 from lockstep.frontend.exec.sass.steps import clock_reads, depends_on_time, steps_of
 from lockstep.isa.instruction import OpClass, Space
-from lockstep.isa.sass.binary import Line, line_at
-from lockstep.isa.sass.encoding.decoder import disassemble
+from lockstep.isa.sass.binary import line_at
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Name, Register
 from lockstep.workload import MOST_REGISTERS
 
+WHOLE = 2048
+"""Instructions of a kernel, with all functions that it may call, that is compiled at once."""
+PART = 1024
+"""Instructions that are compiled together of a larger one, of one function at most."""
+NUMBERED = Recording.EVERYTHING | Recording.PROFILE
+"""Recordings whose code holds numbers of blocks or instructions."""
 DEEPEST_FRAME = 16  # bytes: any; what a thread's stack needs is not known with recursive functions
-
-
-@dataclass(frozen=True)
-class Source:
-    """What a cubin says of a kernel, as far as execution needs it.
-
-    ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
-    the pcs of functions whose address may be taken, ``jumps`` the words of jump tables. ``lines``
-    are the rows of the line table by section.
-    """
-
-    name: str
-    architecture: int
-    sections: tuple[Section, ...]
-    file: str = ""
-    entries: tuple[int, ...] = ()
-    jumps: tuple[int, ...] = ()
-    lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
-    local_bytes: int = 0
-    shared_bytes: int = 0
-    reserved_shared: int = 0
 
 
 _STRONG = {"STRONG", "VOLATILE"}
@@ -84,42 +68,22 @@ class Translation(translation.Translation):
 
     def __init__(self, source: Source, recording: Recording):
         self.source, self.recording = source, recording
-        self.parts = parts = self._reached()
-        self.code = [instruction for _, code in parts for instruction in code]
+        self.sections = source.reached()
+        self.code = [i for _, decoded in self.sections for i in decoded.code]
         entries = set[int]()
-        for section, code in parts:
+        for section, (code, *_) in self.sections:
             if any(i.mnemonic != "RET" and jumps_anywhere(i) for i in code):
                 entries |= {section.start + w for w in source.jumps if w < len(section.code)}
                 entries |= set(source.entries)
-        self.records, self.texts = static_code(self.code, source.architecture)
+        self.records, self.texts = joined(decoded[1:] for _, decoded in self.sections)
         self.graph = self._graph(sorted(entries))
         self.blocks = self.graph.blocks
         find_waiting_loops(self.code, self.blocks)
         self._check_jumps()
-        self.slots = Slots(max(map(_registers, parts)))
-        self.shared = Shared([], {}, self.code, any(map(_asks_for_rank, self.code)))
+        self.slots = Slots(max(_registers(s, decoded.code) for s, decoded in self.sections))
+        self.shared = Shared([], set(), self.code, any(map(_asks_for_rank, self.code)))
         self._guarded_by_never = False
         self._waits_for_time = any(map(depends_on_time, self.code))
-
-    def _reached(self) -> list[tuple[Section, list[Instruction]]]:
-        """The sections that a kernel may enter, with their code, in the order of their places.
-
-        Where a register tells what is called, it may be any.
-        """
-        own, *others = self.source.sections
-        if not own.code:
-            raise LockstepError(f"{self.source.file}: kernel {self.source.name} has no code")
-        todo, reached = [own], {}
-        while todo:
-            section = todo.pop()
-            if section in reached:
-                continue
-            code = reached[section] = self._decode(section)
-            if any(i.mnemonic == "CALL" and jumps_anywhere(i) for i in code):
-                todo += others
-            pcs = {address_in(i) for i in code if ending_of(i) == Ending.BRANCH} - {None}
-            todo += [s for s in others if any(map(s.holds, pcs))]
-        return [(s, reached[s]) for s in self.source.sections if s in reached]
 
     def _graph(self, entries: list[int]) -> Graph:
         """The blocks; in a run that is not at issue, warps give way where they overtake others."""
@@ -134,27 +98,18 @@ class Translation(translation.Translation):
             block.overtakes = block.service is None and block.first in places
         return graph
 
-    def _decode(self, section: Section) -> list[Instruction]:
-        code = list(disassemble(section.code, self.source.architecture, section.start))
-        for instruction in code:
-            reason = problem(instruction)
-            if reason:
-                raise self._refuse(instruction, reason)
-        return code
-
-    def _refuse(self, instruction: Instruction, reason: str) -> LockstepError:
-        place = f"{self.source.file}: kernel {self.source.name}, {instruction.pc:#06x}"
-        return LockstepError(f"{place} {instruction.text()}: {reason}")
-
     def _check_jumps(self) -> None:
         """Refuse jumps to where there is no code."""
         for block in self.blocks:
             if block.ending == Ending.BRANCH and block.taken is None:
-                raise self._refuse(self.code[block.end - 1], "there is no code at its target")
+                raise self.source.refuse(self.code[block.end - 1], "there is no code at its target")
 
-    def open(self, block: Block, builder: LaneBuilder) -> Lift:
+    def open(self, block: Block, builder: LaneBuilder, part: Part | None) -> Lift:
         """The lift of a block."""
-        return Lift(self.source.name, self.slots, builder, self.shared)
+        shared = self.shared
+        if part is not None:
+            shared = shared._replace(sites=[], before=block.first_site - part.first_site)
+        return Lift(self.source.name, self.slots, builder, shared)
 
     def begin(self, lift: Lift, block: Block) -> None:
         """A service has no instructions; others do nothing before theirs."""
@@ -203,21 +158,73 @@ class Translation(translation.Translation):
         try:
             find(instruction).lift(lift, instruction)
         except (StopIteration, LookupError, TypeError, ValueError) as error:
-            raise self._refuse(instruction, "this form of it is not supported") from error
+            raise self.source.refuse(instruction, "this form of it is not supported") from error
 
     def find_live(self, lifts: Sequence[Lift]) -> None:
         """What blocks read and write is known now."""
         for block, lift in zip(self.blocks, lifts, strict=True):
             block.reads, block.writes = lift.reads, set(lift.written)
+            block.first_site = lift.first_site
             head = self.code[block.first] if block.service is None else None
             if head is not None and converges(head) and isinstance(members_of(head), str):
                 block.reads.add(members_of(head))
             if block.ending == Ending.BREAK:
                 block.reads.add(members_of(self.code[block.end - 1]))
-        find_live(self.blocks, self.graph.joints)
+        if len(self.divide()) == 1:
+            find_live(self.blocks, self.graph.joints)
+        else:  # each function by itself, so that its code is the same for all kernels
+            for first, end in self._of_sections:
+                find_live(self.blocks[first:end])
         for block in self.blocks:
             if block.ending == Ending.BREAK:  # the scheduler reads it where the block ends
                 block.live_out.add(members_of(self.code[block.end - 1]))
+
+    @cached_property
+    def _of_sections(self) -> list[tuple[int, int]]:
+        """The first block and the end of each section; the services are one of their own."""
+        found, end = [], 0
+        for _, decoded in self.sections:
+            end += len(decoded.code)
+            found.append(sum(b.first < end for b in self.blocks))
+        return list(pairwise(sorted({0, *found, len(self.blocks)})))
+
+    def divide(self) -> list[tuple[int, int]]:
+        """Large kernels are compiled function by function, large functions in several parts."""
+        if len(self.code) <= WHOLE:
+            return super().divide()
+        bounds = {0, len(self.blocks)}
+        for first, end in self._of_sections:
+            bounds.add(first)
+            begin = self.blocks[first].first
+            for block in self.blocks[first:end]:
+                if block.end - begin > PART:
+                    bounds.add(block.number)
+                    begin = block.first
+        return list(pairwise(sorted(bounds)))
+
+    def part(self, first: int, end: int, lifts: Sequence[Lift], granule: int) -> Part:
+        """Its key tells all that its object code depends on, and nothing of who calls it."""
+        blocks = self.blocks[first:end]
+        begin, code = self._section_of(blocks[0])
+        shapes = [
+            (b.service, b.first - begin, b.end - begin, sorted(b.live_out & b.writes))
+            for b in blocks
+        ]
+        place = (first, begin) if self.recording & NUMBERED else ()
+        facts = (self.source.architecture, self.slots.bytes, self.shared.clustered)
+        parts = (code, *facts, shapes, int(self.recording), granule, place)
+        key = hashlib.sha256(repr(parts).encode()).hexdigest()
+        return Part(first, end, key, lifts[0].first_site)
+
+    def _section_of(self, block: Block) -> tuple[int, str]:
+        """The static index at which a block's section begins, and what tells its code."""
+        begin = 0
+        for section, decoded in self.sections:
+            if block.first < begin + len(decoded.code):
+                digest = hashlib.sha256(section.code).hexdigest()
+                return begin, f"{section.start} {digest}"
+            begin += len(decoded.code)
+        return begin, ""  # a service
 
     def open_stream(self, lift: Lift, block: Block) -> None:
         """Services are not the kernel's instructions."""
@@ -280,7 +287,7 @@ class Translation(translation.Translation):
             "shared_bytes": source.shared_bytes,
             "reserved_shared": source.reserved_shared,
             "sites": self.shared.sites,
-            "symbols": list(self.shared.banks),
+            "symbols": [f"bank{k}" for k in range(max(self.shared.banks, default=-1) + 1)],
             "entry": 0,
             "cleared_bytes": self.slots.bytes if clears else 0,
             "code": self.records,
@@ -295,7 +302,7 @@ class Translation(translation.Translation):
 
     def _origins(self) -> Iterator[Origin]:
         """Where each instruction comes from."""
-        for section, code in self.parts:
+        for section, (code, *_) in self.sections:
             rows = self.source.lines.get(section.name, ())
             for instruction in code:
                 row = line_at(rows, instruction.pc - section.start)
@@ -312,9 +319,8 @@ class Translation(translation.Translation):
         return targets
 
 
-def _registers(part: tuple[Section, list[Instruction]]) -> int:
+def _registers(section: Section, code: Sequence[Instruction]) -> int:
     """How many a section's code may use; warps may be given more while they run."""
-    section, code = part
     given = [
         next((o.value for o in i.operands if isinstance(o, Immediate)), MOST_REGISTERS)
         for i in code
@@ -333,7 +339,34 @@ def _asks_for_rank(instruction: Instruction) -> bool:
     return any(isinstance(o, Name) and o.word == "SR_CgaCtaId" for o in instruction.operands)
 
 
+class Supply:
+    """Makes a kernel's program, and later the object code of its parts; see :class:`Program`."""
+
+    def __init__(self, source: Source, recording: Recording):
+        self._source, self._recording = source, recording
+        self._translation: Translation | None = None
+
+    def program(self) -> Program:
+        """Translate the kernel; large ones without the object code of their parts."""
+        translation = Translation(self._source, self._recording)
+        program = translation.program()
+        self._translation = translation
+        return program
+
+    def __call__(self, part: Part) -> bytes:
+        """The object code of a part, which kernels of the same code share."""
+        return kept.objects((part.key,), lambda: self._compile(part))
+
+    def _compile(self, part: Part) -> bytes:
+        if self._translation is None:
+            self.program()
+        return self._translation.compile(part)
+
+
 def translate(source: Source, key: str, recording: Recording) -> Program:
     """The program of a kernel; ``key`` identifies its cubin in the disk cache."""
+    supply = Supply(source, recording)
     parts = (key, source.file, source.name, int(recording))
-    return kept.program(parts, lambda: Translation(source, recording).program())
+    program = kept.program(parts, supply.program)
+    program.supply = supply
+    return program

@@ -1,0 +1,48 @@
+"""The machine code of a program's blocks in this process.
+
+That of a large program comes part by part, when a block of it is first executed: most of the code
+of a program that was built for a debugger, or of large libraries, never runs.
+"""
+
+import ctypes
+
+import numpy as np
+
+from lockstep.frontend.exec.native import Loaded
+from lockstep.frontend.exec.program import FIRST_SITE, Part, Program
+
+_FROM_C = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
+
+
+class Code:
+    """Where the blocks of a program are; ``addresses`` of those that are not there yet are 0.
+
+    ``fetch`` is the address of what fetches a block; if it cannot, ``problem`` is why.
+    """
+
+    def __init__(self, program: Program):
+        self._program = program
+        self.addresses = np.zeros(len(program.blocks), np.int64)
+        self._loaded: list[Loaded] = []
+        self.problem: BaseException | None = None
+        self._callback = _FROM_C(self._fetch)
+        self.fetch = ctypes.cast(self._callback, ctypes.c_void_p).value
+        for part in program.parts:
+            if part.objects:
+                self._load(part, part.objects)
+
+    def _load(self, part: Part, objects: bytes) -> None:
+        symbols = [f"block{k}" for k in range(part.end - part.first)]
+        loaded = Loaded(objects, symbols, {FIRST_SITE: part.first_site})
+        self.addresses[part.first : part.end] = [loaded.address(s) for s in symbols]
+        self._loaded.append(loaded)
+
+    def _fetch(self, _, block: int) -> int:
+        """Called by the scheduler: the address of a block, 0 if there was a problem."""
+        try:
+            part = next(p for p in self._program.parts if p.first <= block < p.end)
+            self._load(part, self._program.supply(part))
+        except BaseException as problem:
+            self.problem = problem
+            return 0
+        return int(self.addresses[block])
