@@ -64,11 +64,12 @@ def _names(extra: tuple[str, ...] = ()) -> Names:
     return names
 
 
-def _variables(s: Statements, first: str) -> Names:
-    """Declare all variables of a function; they begin with what it is given."""
+def _function(s: Statements, signature: str) -> Names:
+    """Begin a function that is given ``x``, with which all its variables begin."""
+    _open(s, signature)
     names = _names()
     for number, name in enumerate(names["u32"]):
-        s.write(f"u32 {name} = {first} {'+-^*'[number % 4]} {3 * number + 1}u;")
+        s.write(f"u32 {name} = x {'+-^*'[number % 4]} {3 * number + 1}u;")
     for name in names["u64"]:
         s.write(f"u64 {name} = (u64)a1 * a2 + {len(name)};")
     s.write("f32 f0 = (f32)a0, f1 = (f32)(i32)a1 / 7.0f;")
@@ -76,8 +77,13 @@ def _variables(s: Statements, first: str) -> Names:
     return names
 
 
-def _opened(s: Statements) -> None:
+def _open(s: Statements, signature: str) -> None:
+    s.lines.append(f"{signature} {{")
     s.write("const u32 me = linear(), lane = me & 31;")
+
+
+def _text(s: Statements) -> str:
+    return "\n".join([*s.lines, "}"])
 
 
 def _digest(names: Names) -> str:
@@ -92,48 +98,40 @@ def _plain(chance: random.Random, scale: Scale, name: str) -> str:
     """A function of one thread."""
     s = Statements(chance, scale)
     qualifier = chance.choice(("CALLED", "CALLED", "INLINE"))
-    s.lines.append(f"{qualifier} u32 {name}(u32 x, u32 y) {{")
-    _opened(s)
-    names = _variables(s, "x")
+    names = _function(s, f"{qualifier} u32 {name}(u32 x, u32 y)")
     s.write("a0 += y;")
     s.body(names, None, False, 1, 2)
     if chance.random() < 0.5:
         s.write(f"if ({s.e.condition(names)}) return a0 ^ y;")
         s.body(names, None, False, 1, 1)
     s.write(f"return {_digest(names)};")
-    return "\n".join([*s.lines, "}"])
+    return _text(s)
 
 
 def _paired(chance: random.Random, scale: Scale, name: str) -> str:
     """A function that returns a structure."""
     s = Statements(chance, scale)
-    s.lines.append(f"CALLED Pair {name}(u32 x, u64 y, i16 z) {{")
-    _opened(s)
-    names = _variables(s, "x")
+    names = _function(s, f"CALLED Pair {name}(u32 x, u64 y, i16 z)")
     s.write("b0 ^= y; a1 += (u32)(i32)z;")
     s.body(names, None, False, scale.depth - 1, 2)
     s.write(f"Pair pair = {{{_digest(names)}, b0 + b1, (i16)a0}};")
     s.write("return pair;")
-    return "\n".join([*s.lines, "}"])
+    return _text(s)
 
 
 def _lanes(chance: random.Random, scale: Scale, name: str) -> str:
     """A function of all lanes of a mask."""
     s = Statements(chance, scale)
-    s.lines.append(f"CALLED u32 {name}(u32 x, u32 mask) {{")
-    _opened(s)
-    names = _variables(s, "x")
+    names = _function(s, f"CALLED u32 {name}(u32 x, u32 mask)")
     s.body(names, "mask", False, 1, 2)
     s.write(f"return {_digest(names)};")
-    return "\n".join([*s.lines, "}"])
+    return _text(s)
 
 
 def _recursive(chance: random.Random, scale: Scale, name: str) -> str:
     """A function that calls itself, once or twice, for some of its lanes."""
     s = Statements(chance, scale)
-    s.lines.append(f"CALLED u32 {name}(u32 n, u32 x, u32 mask) {{")
-    _opened(s)
-    names = _variables(s, "x")
+    names = _function(s, f"CALLED u32 {name}(u32 n, u32 x, u32 mask)")
     s.write("u32 deeper = __ballot_sync(mask, n > 0);")
     s.write("if (n == 0) {")
     s.write("    mask &= ~deeper;")
@@ -153,7 +151,7 @@ def _recursive(chance: random.Random, scale: Scale, name: str) -> str:
         s.write("}")
     s.body(names, "deeper", False, scale.depth - 1, 1)
     s.write(f"return {_digest(names)} + y;")
-    return "\n".join([*s.lines, "}"])
+    return _text(s)
 
 
 def _kernel(
@@ -161,8 +159,7 @@ def _kernel(
 ) -> str:
     s = Statements(chance, scale, functions, in_kernel=True)
     parameters = "const u32 *in, u64 *out, u32 *accumulators, u64 *sums"
-    s.lines.append(f'extern "C" __global__ void {name}_kernel({parameters}) {{')
-    _opened(s)
+    _open(s, f'extern "C" __global__ void {name}_kernel({parameters})')
     _memory(s)
     names = _names()
     _read(s, names)
@@ -174,7 +171,7 @@ def _kernel(
         s.body(names, "all", True, 0, 1)
         s.write(f"{s.variable(names, s.any_kind())} += {chance.choice(('me', 'lane'))};")
     _results(s, names)
-    return "\n".join([*s.lines, "}"])
+    return _text(s)
 
 
 def _memory(s: Statements) -> None:
@@ -200,10 +197,11 @@ def _memory(s: Statements) -> None:
 
 def _read(s: Statements, names: Names) -> None:
     """All variables from the thread's row of the input."""
+    s.write(f"const u32 *row = in + thread * {WORDS};")
     for number, name in enumerate(names["u32"]):
-        s.write(f"u32 {name} = in[thread * {WORDS} + {number}];")
-    s.write("u64 b0 = (u64)a0 << 32 | in[thread * 16 + 5], b1 = in[thread * 16 + 6];")
-    s.write("f32 f0 = (f32)(i32)in[thread * 16 + 7], f1 = __uint_as_float(in[thread * 16 + 8]);")
+        s.write(f"u32 {name} = row[{number}];")
+    s.write("u64 b0 = (u64)a0 << 32 | row[5], b1 = row[6];")
+    s.write("f32 f0 = (f32)(i32)row[7], f1 = __uint_as_float(row[8]);")
     s.write("f64 d0 = (f64)f0 / 3.0, d1 = (f64)(i64)b0;")
 
 
