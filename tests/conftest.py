@@ -78,6 +78,18 @@ def load_script():
     return load
 
 
+@pytest.fixture(scope="session")
+def synthetic(load_script):
+    """A seeded factory of results."""
+    return load_script(TESTS / "metrics" / "synthetic.py")
+
+
+@pytest.fixture(scope="module")
+def probes(load_script):
+    """The kernels that measure single instructions."""
+    return load_script(REPOSITORY / "benchmarks" / "probes.py")
+
+
 def is_quick(path):
     """Whether a file of tests, or a folder, is among the quick ones."""
     return any(path.is_relative_to(TESTS / name) for name in QUICK)

@@ -1,16 +1,8 @@
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 
 from lockstep.builder import KernelBuilder
 from lockstep.cli.main import main
-
-
-@pytest.fixture(scope="session")
-def synthetic(load_script):
-    """A seeded factory of results."""
-    return load_script(Path(__file__).parents[1] / "metrics" / "synthetic.py")
 
 
 @pytest.fixture

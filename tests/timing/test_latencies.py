@@ -11,11 +11,6 @@ import lockstep
 QV100 = lockstep.gpu("QV100")
 
 
-@pytest.fixture(scope="module")
-def probes(repository, load_script):
-    return load_script(repository / "benchmarks" / "probes.py")
-
-
 # TITAN V microbenchmark (GPU_Microbenchmark): 4.13, 4.35, 6.18, 8.08, and 21.15 for a square root.
 @pytest.mark.parametrize(
     ("name", "cycles"), [("FFMA", 4), ("IADD3", 4), ("HFMA2", 6), ("DFMA", 8), ("MUFU", 21)]

@@ -7,11 +7,6 @@ import lockstep
 QV100 = lockstep.gpu("QV100")
 
 
-@pytest.fixture(scope="module")
-def probes(repository, load_script):
-    return load_script(repository / "benchmarks" / "probes.py")
-
-
 # TITAN V microbenchmark, operations a clock and SM: 126.9 / 2, 126.9 / 2, 249.3 / 4, 63.9 / 2, 16.
 @pytest.mark.parametrize(
     ("name", "lanes"),

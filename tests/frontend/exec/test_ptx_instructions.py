@@ -3,15 +3,8 @@
 import numpy as np
 import pytest
 
-import lockstep
 from ptx_twin.cases import bundles, differences, operand_bytes, results_of, twin_results
 from ptx_twin.generator import SCRATCH
-
-
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100", timing=False) as device:
-        yield device
 
 
 def device_results(device, module, bundle):

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import lockstep
 from lockstep.isa.ptx.parser import parse
 from ptx_twin import stack_programs, wmma_programs
 from ptx_twin.interpreter import run
@@ -19,12 +18,6 @@ from ptx_twin.random_ptx import FLOATS, ROW, THREADS, WORDS, programs
 CTAS = 2
 COUNTERS = 64  # bytes that all threads add to
 FLOAT_COLUMNS = slice(WORDS, WORDS + FLOATS)  # of a row's words
-
-
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100", timing=False) as device:
-        yield device
 
 
 def kernel_of(device, text):

@@ -3,15 +3,8 @@
 import numpy as np
 import pytest
 
-import lockstep
 from lockstep.errors import WorkloadError
 from lockstep.frontend.exec.tensor_maps import KINDS, MAP_BYTES, Tensor, encode, field_of
-
-
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100", timing=False) as device:
-        yield device
 
 
 def fields(made, *names):

@@ -112,12 +112,6 @@ BODIES = {"load": loading, "branch": branching, "store": storing, "shared": thro
 
 
 @pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100") as device:
-        yield device
-
-
-@pytest.fixture(scope="module")
 def module(device):
     def text(kind, form):
         name = f"{kind}_{form.replace('.', '_')}"

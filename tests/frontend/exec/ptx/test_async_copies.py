@@ -8,12 +8,6 @@ import lockstep
 HEADER = ".version 8.6\n.target sm_90\n.address_size 64\n"
 
 
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100") as device:
-        yield device
-
-
 def kernel(body, registers=""):
     return f"""{HEADER}
 .visible .entry k(.param .u64 source, .param .u64 target)

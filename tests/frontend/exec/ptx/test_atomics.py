@@ -10,12 +10,6 @@ THREADS = 96
 SUBNORMAL = 1 << 22  # as f32
 
 
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100") as device:
-        yield device
-
-
 def kernel(body, registers):
     """%at: the thread's place in ``data``; %own: its 16 bytes of ``operands``, where old values go.
 

@@ -5,18 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-import lockstep
 from ptx_twin import arithmetic
 from ptx_twin.numbers import decode, encode
 
 HEADER = ".version 8.7\n.target sm_120\n.address_size 64\n"
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f64": 8, "e4m3": 1, "e5m2": 1, "f32": 4}
-
-
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100") as device:
-        yield device
 
 
 def count(elements, kind):

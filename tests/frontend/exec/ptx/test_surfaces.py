@@ -29,12 +29,6 @@ ret;
 """
 
 
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100") as device:
-        yield device
-
-
 def words(bits, count):
     letter = {8: "h", 16: "h", 32: "w", 64: "d"}[bits]
     names = ", ".join(f"%{letter}{k}" for k in range(count))

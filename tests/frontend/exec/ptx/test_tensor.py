@@ -22,12 +22,6 @@ from ptx_twin.tensor_programs import (
 CASES = 12  # a kernel
 
 
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100", timing=False, limit_instructions=100_000) as device:
-        yield device
-
-
 def run(device, text, made, buffer, case, place=0, size=None):
     """The buffer after the kernel."""
     held = device.array(buffer)

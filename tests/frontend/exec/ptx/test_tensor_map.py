@@ -10,12 +10,6 @@ from lockstep.frontend.exec.tensor_maps import field_of
 HEADER = ".version 8.7\n.target sm_90a\n.address_size 64\n"
 
 
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100", timing=False) as device:
-        yield device
-
-
 def kernel(body):
     """%m: a map in global memory, %x: a number, %s: 128 bytes of shared memory, %out: a place."""
     return f"""{HEADER}

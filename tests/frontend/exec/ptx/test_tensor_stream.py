@@ -6,7 +6,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-import lockstep
 from lockstep.device.arguments import pack
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.resident import Geometry
@@ -16,12 +15,6 @@ from ptx_twin import tensor as twin
 from ptx_twin import tensor_programs as programs
 
 CASES = 12
-
-
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100", timing=False, limit_instructions=100_000) as device:
-        yield device
 
 
 def copies(device, text, made, case, place=0):

@@ -6,7 +6,6 @@ import operator
 import numpy as np
 import pytest
 
-import lockstep
 from lockstep import InputError, WorkloadError
 from ptx_twin.texture_programs import RESULTS, THREADS, module_text, run
 
@@ -22,12 +21,6 @@ COMPARISONS = {
     "always": lambda depth, element: True,
 }
 INDEPENDENT = ", texmode_independent"
-
-
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100") as device:
-        yield device
 
 
 @pytest.fixture(scope="module")

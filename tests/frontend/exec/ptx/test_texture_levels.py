@@ -12,12 +12,6 @@ from ptx_twin.texture_programs import RESULTS, THREADS, module_text, run
 SIZE = 16
 
 
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100") as device:
-        yield device
-
-
 def wrapped(image, x, y):
     return image[y % image.shape[0], x % image.shape[1]]
 

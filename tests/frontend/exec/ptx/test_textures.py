@@ -37,12 +37,6 @@ ret;
 """
 
 
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100") as device:
-        yield device
-
-
 def run(device, text, texture, coordinates, dtype=np.float32):
     words = np.zeros((THREADS, 4), coordinates.dtype)
     words[:, : coordinates.shape[1]] = coordinates

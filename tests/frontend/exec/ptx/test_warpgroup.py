@@ -9,12 +9,6 @@ import lockstep
 from ptx_twin.warpgroup_programs import HEADER, SWIZZLES, THREADS, bits, dense, kernel, sparse
 
 
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100", timing=False) as device:
-        yield device
-
-
 def check(device, product):
     got = product.run(device.load_ptx(product.text))
     np.testing.assert_array_equal(got, product.want)

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-import lockstep
 from lockstep import LaunchError
 
 HEADER = ".version 8.6\n.target sm_90\n.address_size 64\n"
@@ -135,12 +134,6 @@ def numbers(rng, kind, shape):
     low, high = ranges.get(kind, (-7, 8))
     whole = rng.integers(low, high, shape)
     return whole / 4 if kind in ("f16", "bf16", "tf32", "f32", "f64") else whole
-
-
-@pytest.fixture(scope="module")
-def device():
-    with lockstep.Device("QV100") as device:
-        yield device
 
 
 def run(device, rng, cases, suffix="", start_range=(-7, 8)):

@@ -1,9 +1,0 @@
-from pathlib import Path
-
-import pytest
-
-
-@pytest.fixture(scope="session")
-def synthetic(load_script):
-    """A seeded factory of results."""
-    return load_script(Path(__file__).parents[1] / "metrics" / "synthetic.py")
