@@ -28,6 +28,12 @@ def test_a_program_with_its_own_options(call, capfd):
     assert "lockstep: A100, 0 kernels, 0 launches" in done.stderr
 
 
+def test_a_program_may_be_called_as_a_ptx_file(call, tmp_path):
+    shutil.copy(shutil.which("false"), tmp_path / "false.ptx")
+    done = call("run", "--timing", "none", "./false.ptx")
+    assert done.exit_code == 1 and "lockstep: A100, 0 kernels, 0 launches" in done.stderr
+
+
 def test_a_file_that_is_no_program_says_what_to_do(call, tmp_path):
     """In one line, whether a path or a name, executable or not."""
     cc = next(name for name in ("cc", "gcc", "clang") if shutil.which(name))

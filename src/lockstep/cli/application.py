@@ -60,13 +60,21 @@ class Launcher(click.Command):
 
 def is_executable(name: str) -> bool:
     """Whether a name is that of an executable file, or of a command that is no built-in program."""
-    if name.endswith(".ptx"):
+    if name.endswith(".ptx") and not _is_elf(Path(name)):
         return False
     if "/" in name:
         return shutil.which(name) is not None
     from lockstep import kernels
 
     return name not in kernels.names() and shutil.which(name) is not None
+
+
+def _is_elf(path: Path) -> bool:
+    """Whether a file is machine code, whatever its name says."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
 
 
 def choose(name: str, gpu: str | None, overrides: tuple[str, ...], quiet: bool) -> "GPU":
