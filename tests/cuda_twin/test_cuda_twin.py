@@ -11,6 +11,7 @@ from cuda_twin.generator import program
 from cuda_twin.statements import LARGE, SMALL
 
 PROGRAMS = 40
+SEEDS = (*range(PROGRAMS - 1), 9222)  # the last one has votes in a form that LLVM got wrong
 
 
 def test_programs_are_the_same_for_the_same_seed():
@@ -36,5 +37,5 @@ def test_results_are_compared_bit_for_bit():
 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc, and there is none")
 def test_machine_code_and_ptx_compute_what_cpp_computes(tmp_path):
-    built = Built([program(seed, SMALL) for seed in range(PROGRAMS)], tmp_path)
+    built = Built([program(seed, SMALL) for seed in SEEDS], tmp_path)
     assert list(compare(built)) == []
