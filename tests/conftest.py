@@ -15,6 +15,7 @@ REPOSITORY = TESTS.parent
 SHARED = REPOSITORY.parent / "shared"
 QUICK = (
     "builder",
+    "correlation",
     "frontend/accelsim",
     "frontend/exec/sass/test_sass_graph.py",
     "frontend/exec/test_stored.py",

@@ -1,7 +1,7 @@
 """The documentation tells the truth: its examples run, its links lead somewhere, its recipes fit.
 
 ``python`` blocks of a page run one after the other in one namespace, unless they import what is
-not installed (matplotlib is no dependency). Of a ``console`` block, the commands after ``$`` run,
+not installed (matplotlib is an extra). Of a ``console`` block, the commands after ``$`` run,
 and what they print must be what stands there; ``...`` stands for any text. Both run in a directory
 with a copy of ``examples/``. A block after a comment that begins with "not run" is only read.
 """

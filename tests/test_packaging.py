@@ -17,6 +17,7 @@ MODULES = {  # of distributions that import under another name
 OURS = "https://(?:raw.githubusercontent|github).com/lockstep-gpu/lockstep/(?:blob/)?main/"
 CODE = ("src", "tests", "scripts", "examples", "benchmarks")
 FOREIGN = {"triton", "torch", "cuda"}  # used where a caller has them
+EXTRAS = {"parquet": {"pyarrow"}, "plots": {"matplotlib"}}
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +43,13 @@ def third_party(path):
 def test_everything_that_is_imported_is_declared_and_the_other_way_round(repository, project):
     declared = {MODULES.get(d, d) for d in distributions(project["dependencies"])}
     imported = set().union(*(third_party(p) for p in (repository / "src").rglob("*.py")))
-    assert imported - FOREIGN == declared
+    assert imported - FOREIGN - set().union(*EXTRAS.values()) == declared
 
 
-def test_parquet_is_an_extra(project):
-    assert "pyarrow" not in distributions(project["dependencies"])
-    assert distributions(project["optional-dependencies"]["parquet"]) == {"pyarrow"}
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_what_is_large_is_an_extra(project, extra):
+    assert not EXTRAS[extra] & distributions(project["dependencies"])
+    assert distributions(project["optional-dependencies"][extra]) == EXTRAS[extra]
 
 
 def test_the_name_is_said_everywhere(repository, project):

@@ -3,10 +3,20 @@
 from collections.abc import Callable
 from functools import cache
 
-from fuzzing import accelsim, binaries, caches, calls, gpus, options, ptx, tracefile
+from fuzzing import (
+    accelsim,
+    binaries,
+    caches,
+    calls,
+    gpus,
+    measurements,
+    options,
+    ptx,
+    tracefile,
+)
 from fuzzing.target import Target
 
-MODULES = (accelsim, tracefile, gpus, ptx, binaries, options, calls, caches)
+MODULES = (accelsim, tracefile, gpus, ptx, binaries, options, calls, caches, measurements)
 
 
 @cache

@@ -24,6 +24,7 @@ COMMANDS = {
     "convert": "Convert a trace to another format.",
     "disasm": "Disassemble the GPU code of a program.",
     "gpus": "List the GPUs, or describe one.",
+    "correlate": "Compare results with measurements.",
     "bench": "Measure speed and memory on traces.",
     "cache": "Fill, describe or clear what is kept on disk.",
 }
