@@ -85,12 +85,6 @@ def synthetic(load_script):
     return load_script(TESTS / "metrics" / "synthetic.py")
 
 
-@pytest.fixture(scope="module")
-def probes(load_script):
-    """The kernels that measure single instructions."""
-    return load_script(REPOSITORY / "benchmarks" / "probes.py")
-
-
 def is_quick(path):
     """Whether a file of tests, or a folder, is among the quick ones."""
     return any(path.is_relative_to(TESTS / name) for name in QUICK)

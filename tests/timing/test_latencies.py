@@ -1,4 +1,4 @@
-"""Single-warp latencies on QV100, pinned from both sides; see benchmarks/probes.py.
+"""Single-warp latencies on QV100, pinned from both sides; see lockstep.validation.probes.
 
 A probe measures a slope over chain length and contains the named instruction alone: no address
 arithmetic, no loop counter, no branch. A parameter of the specification is therefore met exactly.
@@ -7,6 +7,7 @@ arithmetic, no loop counter, no branch. A parameter of the specification is ther
 import pytest
 
 import lockstep
+from lockstep.validation import probes
 
 QV100 = lockstep.gpu("QV100")
 
@@ -15,44 +16,44 @@ QV100 = lockstep.gpu("QV100")
 @pytest.mark.parametrize(
     ("name", "cycles"), [("FFMA", 4), ("IADD3", 4), ("HFMA2", 6), ("DFMA", 8), ("MUFU", 21)]
 )
-def test_dependent_arithmetic_issues_after_its_latency(probes, name, cycles):
+def test_dependent_arithmetic_issues_after_its_latency(name, cycles):
     assert probes.arithmetic_latency(name).cycles_each(QV100) == pytest.approx(cycles)
 
 
 # Contains: LDS.U R2, [R2]. 19 without conflicts: Jia 2018. Each further pass
 # over the banks takes a cycle, as the shared bandwidth of 128 bytes a cycle says.
 @pytest.mark.parametrize("ways", [1, 2, 4, 8, 16, 32])
-def test_a_dependent_shared_load_waits_one_cycle_for_each_way_of_a_conflict(probes, ways):
+def test_a_dependent_shared_load_waits_one_cycle_for_each_way_of_a_conflict(ways):
     expected = QV100.shared.latency + ways - 1
     assert QV100.shared.latency in (19, 20)
     assert probes.shared_latency(ways).cycles_each(QV100) == pytest.approx(expected)
 
 
 # Contains: LDG.E.64.SYS R2, [R2] of one thread, which hits in the L1. V100: 27.9 to 28.4.
-def test_an_l1_hit(probes):
+def test_an_l1_hit():
     assert probes.l1_latency().cycles_each(QV100) == pytest.approx(28)
 
 
 # Contains: the same load; each meets a line for the first time, which a host copy left in the L2.
 # V100: 212.1 by a pointer chase; TITAN V: 213.7 after a host copy.
-def test_an_l2_hit(probes):
+def test_an_l2_hit():
     assert probes.l2_latency().cycles_each(QV100) == pytest.approx(212, abs=0.5)
 
 
 # Contains: LDG.E.64.STRONG.GPU R2, [R2] of one thread, a load that goes past the L1.
-def test_a_load_past_the_l1_takes_as_long_as_an_l2_hit(probes):
+def test_a_load_past_the_l1_takes_as_long_as_an_l2_hit():
     assert probes.l2_bypass_latency().cycles_each(QV100) == pytest.approx(212, abs=0.5)
 
 
 # Contains: LDG.E.64.SYS R2, [R2] of one thread to cold lines all over 120 MiB: mostly closed rows,
 # some that an earlier load left open at another place, some banks that are being refreshed.
 # V100: 425.0 at 16 MiB, 429.9 at 64 MiB.
-def test_a_load_from_dram(probes):
+def test_a_load_from_dram():
     found = probes.dram_latency().cycles_each(QV100)
     assert 425 <= found <= 425 * 1.02
 
 
-def test_without_refresh_a_closed_row_takes_what_the_specification_says(probes):
+def test_without_refresh_a_closed_row_takes_what_the_specification_says():
     gpu = lockstep.gpu("QV100", ["dram.refresh=false"])
     rows = [
         probes.BUFFER + (1 << 20) * i for i in range(576)
@@ -64,7 +65,7 @@ def test_without_refresh_a_closed_row_takes_what_the_specification_says(probes):
 # Contains: BAR.SYNC 0x0. Eight warps share four schedulers, so the second of each issues a cycle
 # later, and the barrier opens for all a cycle later.
 @pytest.mark.parametrize(("warps", "later"), [(1, 0), (8, 1)])
-def test_a_barrier_opens_after_its_latency(probes, warps, later):
+def test_a_barrier_opens_after_its_latency(warps, later):
     expected = QV100.sm.barrier_latency + later
     assert probes.barrier_latency(warps).cycles_each(QV100) == pytest.approx(expected)
 
@@ -76,13 +77,13 @@ def test_a_barrier_opens_after_its_latency(probes, warps, later):
         ("sm.units.sfu.operations.SFU", "MUFU", 30),
     ],
 )
-def test_a_probe_follows_the_specification(probes, parameter, make, value):
+def test_a_probe_follows_the_specification(parameter, make, value):
     gpu = lockstep.gpu("QV100", [f"{parameter}={value}"])
     assert probes.arithmetic_latency(make).cycles_each(gpu) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(("parameter", "value"), [("l1.latency", 40), ("l2.latency", 300)])
-def test_a_chase_follows_the_specification(probes, parameter, value):
+def test_a_chase_follows_the_specification(parameter, value):
     gpu = lockstep.gpu("QV100", [f"{parameter}={value}", "dram.latency=600"])
     probe = probes.l1_latency() if parameter == "l1.latency" else probes.l2_latency()
     assert probe.cycles_each(gpu) == pytest.approx(value, abs=0.5)
@@ -100,6 +101,6 @@ def test_a_chase_follows_the_specification(probes, parameter, value):
         ("H100", "dram_latency", 849.98, 0.02),
     ],
 )
-def test_levels_of_newer_gpus(probes, gpu, make, measured, tolerance):
+def test_levels_of_newer_gpus(gpu, make, measured, tolerance):
     found = getattr(probes, make)().cycles_each(lockstep.gpu(gpu))
     assert found == pytest.approx(measured, rel=tolerance)

@@ -1,8 +1,9 @@
-"""Throughputs on QV100 against what a V100 or a TITAN V reaches; see benchmarks/probes.py."""
+"""Throughputs on QV100 against what a V100 or a TITAN V reaches; see lockstep.validation.probes."""
 
 import pytest
 
 import lockstep
+from lockstep.validation import probes
 
 QV100 = lockstep.gpu("QV100")
 
@@ -12,49 +13,49 @@ QV100 = lockstep.gpu("QV100")
     ("name", "lanes"),
     [("FFMA", 63.4), ("IADD3", 63.4), ("HFMA2", 62.3), ("DFMA", 32.0), ("MUFU", 16.0)],
 )
-def test_a_full_sm_computes_as_many_lanes_a_cycle_as_measured(probes, name, lanes):
+def test_a_full_sm_computes_as_many_lanes_a_cycle_as_measured(name, lanes):
     assert probes.arithmetic_rate(name).rate(QV100) == pytest.approx(lanes, rel=0.05)
 
 
-def fraction(probes, probe):
+def fraction(probe):
     return probe.rate(QV100) / probes.peak(probe, QV100)
 
 
 # TITAN V microbenchmark: 126.48 and 127.93 of 128 bytes a clock and SM.
 @pytest.mark.parametrize(("width", "measured"), [(4, 0.988), (8, 0.999)])
-def test_shared_memory_bandwidth(probes, width, measured):
-    found = fraction(probes, probes.shared_rate(QV100, width))
+def test_shared_memory_bandwidth(width, measured):
+    found = fraction(probes.shared_rate(QV100, width))
     assert found == pytest.approx(measured, rel=0.05)
 
 
 # TITAN V microbenchmark: 122.76 of 128 bytes a clock and SM for doubles. Other loops around loads
 # reach less: 113.9 for 64-bit vectors, the same load instruction, and 116.4 for 128 bits.
-def test_l1_bandwidth(probes):
-    assert fraction(probes, probes.l1_rate(QV100, 8)) == pytest.approx(122.76 / 128, rel=0.05)
+def test_l1_bandwidth():
+    assert fraction(probes.l1_rate(QV100, 8)) == pytest.approx(122.76 / 128, rel=0.05)
 
 
 # TITAN V microbenchmark: 99.71 of 128 bytes a clock and SM.
-def test_bandwidth_of_loads_from_the_l1_and_from_shared_memory_in_turn(probes):
-    assert fraction(probes, probes.l1_shared_rate(QV100)) == pytest.approx(99.71 / 128, rel=0.05)
+def test_bandwidth_of_loads_from_the_l1_and_from_shared_memory_in_turn():
+    assert fraction(probes.l1_shared_rate(QV100)) == pytest.approx(99.71 / 128, rel=0.05)
 
 
 # TITAN V microbenchmark: 78.35 bytes a clock and SM; its loop costs some of what the loads alone
 # reach, which is a sixth of a load a cycle and sub-core.
-def test_l1_bandwidth_of_32_bit_loads_is_that_of_address_generation(probes):
-    found = fraction(probes, probes.l1_rate(QV100, 4))
+def test_l1_bandwidth_of_32_bit_loads_is_that_of_address_generation():
+    found = fraction(probes.l1_rate(QV100, 4))
     assert found == pytest.approx(4 / 6, rel=0.01)
     assert found == pytest.approx(78.35 / 128, rel=0.1)
 
 
 # TITAN V microbenchmark: 1365.42 of 1536 bytes a clock.
-def test_l2_bandwidth(probes):
-    assert fraction(probes, probes.l2_rate(QV100)) == pytest.approx(1365.42 / 1536, rel=0.05)
+def test_l2_bandwidth():
+    assert fraction(probes.l2_rate(QV100)) == pytest.approx(1365.42 / 1536, rel=0.05)
 
 
 # RRZE gpu-benches, V100: 13,873 GB/s at 1380 MHz, doubles.
-def test_l1_bandwidth_of_a_v100(probes):
+def test_l1_bandwidth_of_a_v100():
     measured = 13873.4 / (80 * 128 * 1.38)
-    assert fraction(probes, probes.l1_rate(QV100, 8)) == pytest.approx(measured, rel=0.02)
+    assert fraction(probes.l1_rate(QV100, 8)) == pytest.approx(measured, rel=0.02)
 
 
 # RRZE gpu-benches, V100, of 898 GB/s.
@@ -67,15 +68,15 @@ def test_l1_bandwidth_of_a_v100(probes):
         ("dram_triad_rate", 788),
     ],
 )
-def test_dram_bandwidth(probes, make, measured):
-    found = fraction(probes, getattr(probes, make)(QV100))
+def test_dram_bandwidth(make, measured):
+    found = fraction(getattr(probes, make)(QV100))
     assert found == pytest.approx(measured / 898, rel=0.05)
     assert found <= 1
 
 
 # RRZE gpu-benches, A100 80 GB: 1776 of 1935 GB/s. With four clocks between columns of a bank
 # group, as in Accel-Sim's SM80_A100, reads reach 79 % of the peak.
-def test_dram_read_bandwidth_of_an_a100(probes):
+def test_dram_read_bandwidth_of_an_a100():
     a100 = lockstep.gpu("A100")
     probe = probes.dram_read_rate(a100)
     assert probe.rate(a100) / probes.peak(probe, a100) == pytest.approx(1776 / 1935, rel=0.08)

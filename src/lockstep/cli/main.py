@@ -25,6 +25,7 @@ COMMANDS = {
     "disasm": "Disassemble the GPU code of a program.",
     "gpus": "List the GPUs, or describe one.",
     "correlate": "Compare results with measurements.",
+    "validate": "Repeat the published validation.",
     "bench": "Measure speed and memory on traces.",
     "cache": "Fill, describe or clear what is kept on disk.",
 }

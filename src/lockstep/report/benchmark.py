@@ -168,14 +168,14 @@ def _simulate(job: Job, threads: int, options: list[str]) -> dict[str, Any]:
         command += ["--threads", str(threads), "--json", str(target), *options]
         command += ["--gpu", job.gpu] if job.gpu else []
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-        done = subprocess.run(command, stdin=nothing, stderr=pipe, text=True, env=_environment())
+        done = subprocess.run(command, stdin=nothing, stderr=pipe, text=True, env=environment())
         if done.returncode not in (0, 1) or not target.exists():
             last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
             raise LockstepError(last[0].removeprefix("lockstep: "))
         return json.loads(target.read_text(encoding="utf-8"))
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """This process's environment, in which ``-m lockstep`` is this very package."""
     home = str(Path(__file__).parents[2])
     known = os.environ.get("PYTHONPATH", "")

@@ -12,7 +12,7 @@ and no loop counter, which a probe written in C has between two loads.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import lockstep
+from lockstep import api
 from lockstep.builder import KernelBuilder
 from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
@@ -61,7 +61,7 @@ class Probe:
 
 def cycles(workload: Workload, gpu: GPU) -> int:
     """Cycles of a workload's last kernel."""
-    return lockstep.simulate(workload, gpu).run.kernels[-1].cycles
+    return api.simulate(workload, gpu).run.kernels[-1].cycles
 
 
 # Latencies

@@ -95,3 +95,29 @@ FRACTIONS = {
         Measured("DRAM, triad", 1832 / 2039, H100),
     ],
 }
+
+
+class Recorded(NamedTuple):
+    """A counter of a recorded program on a board, over the whole run."""
+
+    trace: str
+    gpu: str
+    what: str
+    metric: str
+    value: float
+    source: str
+
+
+_MGPUSIM = "mgpusim, H100 PCIe, ncu"
+_GPUCACHESIM = "gpucachesim, TITAN X (Pascal)"
+_VECADD = "vecadd-f64-sm61-raw", "TITANX"
+_READ, _WRITE = (f"lts__t_sectors_srcunit_tex_op_{way}.sum" for way in ("read", "write"))
+RECORDED = [
+    Recorded("ffma-sm90-10", "H100", "cycles", "cycles", 9576, _MGPUSIM),
+    Recorded("ffma-sm90-20", "H100", "cycles", "cycles", 14781, _MGPUSIM),
+    Recorded("ffma-sm90-30", "H100", "cycles", "cycles", 20028, _MGPUSIM),
+    Recorded("ffma-sm90-40", "H100", "cycles", "cycles", 25446, _MGPUSIM),
+    Recorded(*_VECADD, "cycles", "cycles", 13468, _GPUCACHESIM),
+    Recorded(*_VECADD, "L2 read sectors", _READ, 49998, _GPUCACHESIM),
+    Recorded(*_VECADD, "L2 write sectors", _WRITE, 25000, _GPUCACHESIM),
+]

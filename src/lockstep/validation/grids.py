@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-import lockstep
+from lockstep import api
 from lockstep.builder import KernelBuilder
 from lockstep.workload import RUN, WARP, Cta, Workload
 
@@ -29,7 +29,7 @@ def empty(blocks: int, threads: int) -> Workload:
 
 def chains(trace: Path, blocks: int, threads: int, rounds: int) -> Workload:
     """The recorded kernel with another grid and another number of rounds."""
-    kernel = lockstep.load(trace).kernels[0]
+    kernel = api.load(trace).kernels[0]
     recorded = next(iter(kernel.ctas()))
     body = [(START, FIRST, ALL)] + (rounds - 1) * [(ROUND, LATER, ALL)]
     start, count, mask = body[-1]

@@ -1,0 +1,87 @@
+"""``lockstep validate``: the published validation, in one command."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lockstep.cli.console import console_of
+from lockstep.cli.options import THREADS
+from lockstep.cli.parameters import OUTPUT, check_writable
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:
+    from lockstep.validation.comparison import Comparison
+
+PIPE_WIDTH = 160
+KINDS = ("latencies", "throughputs", "hardware", "grids", "counters")
+FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+
+
+@click.command()
+@click.argument("kinds", nargs=-1, type=click.Choice(KINDS))
+@click.option(
+    "--data",
+    type=FOLDER,
+    metavar="DIR",
+    help="Recorded traces and measurements: folders traces and hardware.",
+)
+@click.option("--generated", type=FOLDER, metavar="DIR", help="Made traces that a peer ran, too.")
+@click.option(
+    "--programs",
+    "builds",
+    type=FOLDER,
+    metavar="DIR",
+    help="Run these builds of the programs of Accel-Sim's Table VIII, as SUITE/NAME.",
+)
+@THREADS
+@click.option("--json", "json_file", type=OUTPUT, help="Write all rows as JSON.")
+@click.option("--document", type=OUTPUT, help="Renew the tables of this Markdown file.")
+def command(kinds, data, generated, builds, threads, json_file, document) -> None:
+    """Compare lockstep with what was measured on GPUs, and with a peer: all, or some KINDS.
+
+    Latencies and throughputs need nothing else; what the others lack is said. With --programs and
+    no KIND, programs alone are run.
+    """
+    from lockstep.metrics import output
+    from lockstep.validation import document as tables
+
+    check_writable(json_file)
+    if document:
+        tables.read(document)
+        check_writable(document)
+    done: list[Comparison] = []
+    console = console_of(json_file, pipe_width=PIPE_WIDTH)
+    for comparison in _comparisons(kinds, data, generated, builds, threads):
+        done.append(comparison)
+        if comparison.figures:
+            console.print(comparison.table(console.width))
+        else:
+            console.print(comparison.title)
+        console.print(f"{comparison.summary()}\n")
+        for line in comparison.skipped:
+            click.echo(f"lockstep: not compared: {line}", err=True)
+    if json_file:
+        output.write_json(json_file, [comparison.to_dict() for comparison in done])
+    if document:
+        tables.renew(document, [comparison for comparison in done if comparison.figures])
+    if not any(comparison.figures for comparison in done):
+        raise LockstepError("nothing could be compared")
+
+
+def _comparisons(
+    kinds: tuple[str, ...],
+    data: Path | None,
+    generated: Path | None,
+    builds: Path | None,
+    threads: int,
+) -> "Iterator[Comparison]":
+    from lockstep.validation import sections, table8
+
+    sources = sections.Sources(data, generated)
+    for kind in kinds or (() if builds else KINDS):
+        yield from sections.KINDS[kind](sources)
+    if builds:
+        run = table8.simulated(threads)
+        yield table8.programs(builds, run, lambda text: click.echo(f"lockstep: {text}", err=True))
