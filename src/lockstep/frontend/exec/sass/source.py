@@ -46,7 +46,7 @@ class Source:
     local_bytes: int = 0
     shared_bytes: int = 0
     reserved_shared: int = 0
-    decoded: dict[Section, Decoded] = field(default_factory=dict)
+    decoded: dict[Section, Decoded] = field(default_factory=dict, compare=False)
 
     def reached(self) -> list[tuple[Section, Decoded]]:
         """The sections that a kernel may enter, decoded, in the order of their places.
