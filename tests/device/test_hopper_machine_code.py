@@ -12,6 +12,7 @@ MODES = {
     "executed": {},
     "timed": {"timing": True},
     "at issue": {"timing": True, "at_issue": True},
+    "checked": {"check": "all"},
 }
 STAGES = 2 * (128 + 64) * 64 * 2 + 1024  # bytes of ``Stages``
 
@@ -21,6 +22,7 @@ def module(request):
     gpu = lockstep.gpu("H100", ["sm.count=2"])
     with lockstep.Device(gpu, limit_instructions=5_000_000, **MODES[request.param]) as device:
         yield device.load_cubin(cubins("hopper")["sm_90a"])
+        assert not list(device.findings)
 
 
 @pytest.fixture(scope="module")

@@ -73,6 +73,12 @@ def test_matmul(either, m, n, k):
     np.testing.assert_allclose(out.numpy(), expected, 2e-3, 2e-3)
 
 
+def test_a_factor_read_in_halves_of_words_has_no_findings():
+    with lockstep.Device("H100", timing=False, check="all") as device:
+        test_matmul(device, 64, 64, 64)
+        assert not list(device.findings)
+
+
 def test_flash_attention(either):
     device = either
     rng = np.random.default_rng(3)

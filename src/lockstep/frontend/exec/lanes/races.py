@@ -124,9 +124,9 @@ def _all(b: LaneBuilder, predicates: Values) -> ir.Value:
 
 
 def _rows(b: LaneBuilder, access: Access, halves: Values) -> list["_Row"]:
-    """The records of two rows; none if they are too long, or not whole words of records."""
+    """The records of two rows; none if they are too long, or lanes share a granule."""
     count = SIDE * access.bytes >> b.granule
-    if count > _MOST_RECORDS or access.strength:
+    if not SIDE <= count <= _MOST_RECORDS or access.strength:
         return []
     each = count // SIDE
     return [
@@ -136,9 +136,9 @@ def _rows(b: LaneBuilder, access: Access, halves: Values) -> list["_Row"]:
 
 
 def _uniform_rows(b: LaneBuilder, access: Access, host: Value) -> list["_Row"]:
-    """The records of what lanes 0 and 16 read for the others, too; none if they are too long."""
+    """The records of what lanes 0 and 16 read for the others, too; none of a part of a granule."""
     count = access.bytes >> b.granule
-    if access.window == Window.GLOBAL or access.strength:
+    if not count or access.window == Window.GLOBAL or access.strength:
         return []
     places = [b.ir.extract_element(host.ir, ir.Constant(HALF, lane)) for lane in (0, SIDE)]
     pointers = [b.ir.inttoptr(place, POINTER) for place in places]
