@@ -16,7 +16,9 @@ ARCHITECTURES = (80, 90)
 FORMS = ("ptx", *(f"sm_{architecture}" for architecture in ARCHITECTURES))
 HOST_OPTIONS = ("-O1", "-std=c++17", "-ffp-contract=off", "-fwrapv", "-w", "-shared", "-fPIC")
 DEVICE_OPTIONS = ("-std=c++17", "-arch=compute_80", "-fmad=false", "-w", "-ptx")
+PTXAS_OPTIONS = {"-O0": "-O0", "-G": "-g"}  # by those of nvcc
 _NAME = re.compile(r"program\d+x")
+_DEBUG = re.compile(r"\n\s*\.(?:loc|file)\b.*|\n\s*\.section[^{]*\{[^}]*\}|, debug$", re.MULTILINE)
 
 
 class Data(NamedTuple):
@@ -66,7 +68,7 @@ class Built:
         self._run.argtypes = [ctypes.c_int, Dim3, Dim3, ctypes.c_bool, *[ctypes.c_void_p] * 4]
         self._run.restype = None
         whole = (folder / "programs.ptx").read_text()
-        optimisation = [option for option in options if option in ("-O0", "-G")]
+        optimisation = [PTXAS_OPTIONS[option] for option in options if option in PTXAS_OPTIONS]
         with ThreadPool(2) as pool:
             self.forms = pool.map(lambda p: _assembled(whole, p, folder, optimisation), programs)
 
@@ -88,15 +90,18 @@ def _assembled(
     forms: dict[str, str | bytes] = {"ptx": text.read_text()}
     for architecture in ARCHITECTURES:
         cubin = folder / f"{program.name}.sm_{architecture}.cubin"
-        command = ["ptxas", f"-arch=sm_{architecture}", *options, text, "-o", cubin]
+        command = ["ptxas", "-w", f"-arch=sm_{architecture}", *options, text, "-o", cubin]
         subprocess.run(command, check=True)
         forms[f"sm_{architecture}"] = cubin.read_bytes()
     return forms
 
 
 def part_of(whole: str, name: str) -> str:
-    """The PTX of one of the programs in a module: what bears its name, or that of none."""
-    head, *parts = re.split(r"\n(?=\.)", re.sub(r"//.*", "", whole))
+    """The PTX of one of the programs in a module: what bears its name, or that of none.
+
+    Lines and sections for debuggers are left out: they are those of the whole module.
+    """
+    head, *parts = re.split(r"\n(?=\.)", _DEBUG.sub("", re.sub(r"//.*", "", whole)))
     kept = [part for part in parts if set(_NAME.findall(part)) <= {name}]
     return "\n".join([head, *kept]) + "\n"
 
