@@ -1,5 +1,6 @@
 """Machine code and state of kernels in this process: little for each, wherever there is room."""
 
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,46 @@ def test_a_cut_object_is_an_exception():
     objects = assemble("define i64 @f(ptr %p, i32 %m) {\n ret i64 1\n}\n")
     with pytest.raises(RuntimeError):
         Loaded(objects[: len(objects) // 2], ["f"])
+
+
+# Lanes and mask of a predicate that is the same in every lane: LLVM got all lanes but one wrong.
+SAME = """
+define void @f(i32 %x, ptr %mask, ptr %out) {
+  %active = bitcast i32 %x to <32 x i1>
+  %one = insertelement <32 x i32> undef, i32 %x, i32 0
+  %all = shufflevector <32 x i32> %one, <32 x i32> %one, <32 x i32> zeroinitializer
+  %none = icmp eq <32 x i32> %all, zeroinitializer
+  %some = xor <32 x i1> %none, splat (i1 true)
+  %here = and <32 x i1> %active, %some
+  %numbers = load <32 x i32>, ptr %out, align 64
+  %more = add <32 x i32> %numbers, splat (i32 1)
+  %number = select <32 x i1> %here, <32 x i32> %numbers, <32 x i32> %more
+  %any = xor <32 x i1> %none, splat (i1 true)
+  %still = and <32 x i1> %active, %any
+  %further = add <32 x i32> %number, splat (i32 1)
+  %sums = select <32 x i1> %still, <32 x i32> %number, <32 x i32> %further
+  %bits = bitcast <32 x i1> %none to i32
+  %before = load i32, ptr %mask, align 4
+  %change = xor i32 %before, %bits
+  %changed = and i32 %change, %x
+  %after = xor i32 %before, %changed
+  store i32 %after, ptr %mask, align 4
+  call void @llvm.masked.store.v32i32.p0(<32 x i32> %sums, ptr align 64 %out, <32 x i1> %active)
+  ret void
+}
+declare void @llvm.masked.store.v32i32.p0(<32 x i32>, ptr, <32 x i1>)
+"""
+
+
+def test_a_predicate_that_is_the_same_in_every_lane():
+    code = Loaded(assemble(SAME), ["f"])
+    words = np.arange(64, dtype=np.uint32)
+    words = words[-words.ctypes.data % 64 // 4 :]
+    expected, out = words[:33].copy(), words.ctypes.data
+    call = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p)
+    call(code.address("f"))(0xFFFFFFFF, out + 128, out)
+    expected[32] = 0
+    np.testing.assert_array_equal(words[:33], expected)
 
 
 @pytest.fixture(scope="module")

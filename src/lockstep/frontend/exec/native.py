@@ -2,9 +2,17 @@
 
 import functools
 import itertools
+import re
 from collections.abc import Iterable, Mapping
 
 from llvmlite import binding
+
+_SPREAD = re.compile(
+    r"(%[\w.$-]+) = shufflevector (<(\d+) x i1>) (%[\w.$-]+), \2 poison, <\3 x i32> zeroinitializer"
+)
+_SPREAD_AS_MASK = r"""\1.first = extractelement \2 \4, i64 0
+  \1.mask = sext i1 \1.first to i\3
+  \1 = bitcast i\3 \1.mask to \2"""
 
 
 def _initialize() -> None:
@@ -36,7 +44,18 @@ def assemble(text: str) -> bytes:
     passes.add_instruction_combine_pass()
     options = binding.create_pipeline_tuning_options(speed_level=1)
     passes.run(module, binding.create_pass_builder(machine, options))
-    return machine.emit_object(module)
+    return machine.emit_object(_with_masks(module))
+
+
+def _with_masks(module: binding.ModuleRef) -> binding.ModuleRef:
+    """Let the first element of a predicate become that of all lanes by way of a mask.
+
+    The pass above makes shuffles of comparisons of what is the same in every lane. LLVM 22.1 at
+    times forgets such a shuffle where both the lanes and their mask are wanted (x86 with AVX-512):
+    all lanes but the first were wrong.
+    """
+    text, count = _SPREAD.subn(_SPREAD_AS_MASK, str(module))
+    return binding.parse_assembly(text) if count else module
 
 
 @functools.cache

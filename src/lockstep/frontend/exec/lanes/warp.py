@@ -114,33 +114,16 @@ def ballot(b: LaneBuilder, predicate: Value, members: Value) -> Value:
 
 
 def vote(b: LaneBuilder, mode: str, predicate: Value, members: Value) -> Value:
-    """Whether a predicate holds for all or any of the members, or is the same for them (uni).
-
-    Where members are a constant, one comparison is for all lanes: LLVM 22.1 compares the first
-    element alone of what is in every lane, and forgets to spread the result if it is negated.
-    """
-    known = b.known(members)
-    if known is None:
-        there, nobody = present(b, members).ir, b.constant(I32, 0).ir
-        return Value(_outcome(b, mode, ballot(b, predicate, members).ir, there, nobody), PRED)
-    there = b.ir.and_(b.bits_of(b.active), ir.Constant(MASK, known))
-    holds = b.ir.and_(b.bits_of(predicate), there)
-    result = _outcome(b, mode, holds, there, ir.Constant(MASK, 0))
-    return b.lanes_of(b.ir.sext(result, MASK))
-
-
-def _outcome(
-    b: LaneBuilder, mode: str, holds: ir.Value, there: ir.Value, nobody: ir.Value
-) -> ir.Value:
-    """Of those who are there, who holds a predicate: masks, one or one in each lane."""
-    none = b.ir.icmp_unsigned("==", holds, nobody)
-    everyone = b.ir.icmp_unsigned("==", holds, there)
-    outcomes = {
+    """Whether a predicate holds for all or any of the members, or is the same for them (uni)."""
+    holds = ballot(b, predicate, members).ir
+    nobody = b.ir.icmp_unsigned("==", holds, b.constant(I32, 0).ir)
+    everyone = b.ir.icmp_unsigned("==", holds, present(b, members).ir)
+    result = {
         "all": lambda: everyone,
-        "any": lambda: b.ir.not_(none),
-        "uni": lambda: b.ir.or_(none, everyone),
-    }
-    return outcomes[mode]()
+        "any": lambda: b.ir.not_(nobody),
+        "uni": lambda: b.ir.or_(nobody, everyone),
+    }[mode]()
+    return Value(result, PRED)
 
 
 def match_any(b: LaneBuilder, value: Value, members: Value) -> Value:
