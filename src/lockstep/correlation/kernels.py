@@ -1,5 +1,6 @@
 """Which names of kernels mean the same one, whoever wrote them: linkers, profilers, lockstep."""
 
+import functools
 import re
 
 from lockstep.names import demangled
@@ -12,6 +13,7 @@ _WORDS = {"true": "1", "false": "0"}
 _OPENING, _CLOSING = "<([{", ">)]}"
 
 
+@functools.lru_cache(maxsize=4096)
 def full_name(name: str) -> str:
     """A kernel's name with its template arguments, without result, parameters and blanks."""
     text = _CORRELATION.sub("", demangled(name.strip()))
@@ -22,6 +24,7 @@ def full_name(name: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
+@functools.lru_cache(maxsize=4096)
 def base_name(name: str) -> str:
     """The same without namespaces and template arguments; ``name`` is a full name."""
     depth, kept = 0, []

@@ -12,7 +12,7 @@ from lockstep.correlation.csvfile import Table, dimensions, number
 from lockstep.correlation.launches import CYCLES, DURATION, Launch
 from lockstep.errors import InputError
 
-PROGRAM = ("program", "benchmark", "workload", "application", "model", "config")
+PROGRAM = ("program", "benchmark", "workload", "application", "trace", "model", "config")
 KERNEL = ("kernel", "kernel name", "name")
 LAUNCH = ("launch", "index", "id")
 SECTION = ("suite", "size", "args", "params", "pass", "config", "gpu", "tool")
@@ -40,7 +40,8 @@ def launches(table: Table) -> Iterator[Launch]:
     if not program and not kernel:
         what = f"names no program and no kernel: no column {', '.join((*PROGRAM, *KERNEL))}"
         raise InputError(table.path, "", what)
-    if not any(_metric(name) for name in table.columns):
+    metrics = {name: known for name in table.columns if (known := _metric(name))}
+    if not metrics:
         what = "has no cycles and no counter that lockstep knows: docs/correlate.md lists the names"
         raise InputError(table.path, "", what)
     sections = [name for name in table.columns if name.lower() in SECTION and name != program]
@@ -54,7 +55,7 @@ def launches(table: Table) -> Iterator[Launch]:
             name,
             record[kernel] if kernel else "",
             numbers[key] if kernel or launch else 0,
-            _metrics(record),
+            _values(record, metrics),
             dimensions(record.get("grid", "")),
             dimensions(record.get("block", "")),
             section,
@@ -75,10 +76,10 @@ def _metric(column: str) -> tuple[str, float] | None:
     return (CYCLES, 1.0) if _CYCLES.fullmatch(small) else SAME.get(small)
 
 
-def _metrics(record: dict[str, str]) -> dict[str, float]:
+def _values(record: dict[str, str], metrics: dict[str, tuple[str, float]]) -> dict[str, float]:
     found = {}
-    for column, text in record.items():
-        known, value = _metric(column), number(text)
-        if known and value is not None:
-            found.setdefault(known[0], value * known[1])
+    for column, (name, factor) in metrics.items():
+        value = number(record[column])
+        if value is not None:
+            found.setdefault(name, value * factor)
     return nsight.named(found)
