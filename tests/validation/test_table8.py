@@ -4,8 +4,10 @@ import collections
 
 import pytest
 
+from lockstep.correlation.launches import CYCLES, Launch
+from lockstep.correlation.results import Ours
 from lockstep.errors import InputError, LockstepError
-from lockstep.validation import table8
+from lockstep.validation import runs, table8
 
 
 @pytest.fixture
@@ -21,6 +23,12 @@ def builds(tmp_path):
 
     make.folder = tmp_path
     return make
+
+
+def simulated(*cycles):
+    """A result of launches that took so long."""
+    launches = [Launch("p", "k", n, {CYCLES: c}) for n, c in enumerate(cycles, 1)]
+    return Ours("p", launches, "here")
 
 
 def test_the_table_is_whole():
@@ -54,9 +62,10 @@ def test_builds_are_run_with_their_arguments(builds):
     builds("elsewhere/scan")
     called, said = [], []
 
-    def run(program, arguments):
+    def run(program, arguments, gpu):
+        assert gpu == "QV100"
         called.append((program, arguments))
-        return 3_000_000
+        return simulated(1_000_000, 2_000_000)
 
     found = table8.programs(builds.folder, run, said.append)
     assert called == [(flat, ("2048", "10")), (nested, ())]
@@ -75,7 +84,9 @@ def test_own_arguments_go_first(builds):
     text = "suite,workload,arguments\nparboil,sad,\"-i 'a b' -o out\"\n"
     (builds.folder / "arguments.csv").write_text(text)
     called = []
-    table8.programs(builds.folder, lambda p, a: called.append(a) or 1, lambda text: None)
+    table8.programs(
+        builds.folder, lambda p, a, gpu: called.append(a) or simulated(1), lambda text: None
+    )
     assert called == [("-i", "a b", "-o", "out")]
 
 
@@ -97,10 +108,10 @@ def test_what_fails_is_named_and_the_others_run(builds):
     builds("polybench/atax")
     builds("polybench/mvt")
 
-    def run(program, arguments):
+    def run(program, arguments, gpu):
         if program.name == "atax":
             raise LockstepError("it fell over")
-        return 1
+        return simulated(1)
 
     found = table8.programs(builds.folder, run, lambda text: None)
     assert [f.what for f in found.figures] == ["polybench/mvt"]
@@ -111,5 +122,5 @@ def test_what_fails_is_named_and_the_others_run(builds):
 def test_a_program_without_kernels_is_an_error_of_one_line(builds):
     program = builds("polybench/atax")
     with pytest.raises(LockstepError) as caught:
-        table8.simulated(1)(program, ())
+        runs.simulated(1)(program, (), "QV100")
     assert str(caught.value) and "\n" not in str(caught.value)

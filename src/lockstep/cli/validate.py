@@ -35,14 +35,20 @@ FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
     metavar="DIR",
     help="Run these builds of the programs of Accel-Sim's Table VIII, as SUITE/NAME.",
 )
+@click.option(
+    "--builtins",
+    type=FOLDER,
+    metavar="DIR",
+    help="Run these builds of the built-in programs, for sm_90, on H100_SXM.",
+)
 @THREADS
 @click.option("--json", "json_file", type=OUTPUT, help="Write all rows as JSON.")
 @click.option("--document", type=OUTPUT, help="Renew the tables of this Markdown file.")
-def command(kinds, data, generated, builds, threads, json_file, document) -> None:
+def command(kinds, data, generated, builds, builtins, threads, json_file, document) -> None:
     """Compare lockstep with what was measured on GPUs, and with a peer: all, or some KINDS.
 
-    Latencies and throughputs need nothing else; what the others lack is said. With --programs and
-    no KIND, programs alone are run.
+    Latencies and throughputs need nothing else; what the others lack is said. With --programs or
+    --builtins and no KIND, these alone are run.
     """
     from lockstep.metrics import output
     from lockstep.validation import document as tables
@@ -53,7 +59,7 @@ def command(kinds, data, generated, builds, threads, json_file, document) -> Non
         check_writable(document)
     done: list[Comparison] = []
     console = console_of(json_file, pipe_width=PIPE_WIDTH)
-    for comparison in _comparisons(kinds, data, generated, builds, threads):
+    for comparison in _comparisons(kinds, (data, generated), (builds, builtins), threads):
         done.append(comparison)
         if comparison.figures:
             console.print(comparison.table(console.width))
@@ -72,16 +78,23 @@ def command(kinds, data, generated, builds, threads, json_file, document) -> Non
 
 def _comparisons(
     kinds: tuple[str, ...],
-    data: Path | None,
-    generated: Path | None,
-    builds: Path | None,
+    places: tuple[Path | None, Path | None],
+    builds: tuple[Path | None, Path | None],
     threads: int,
 ) -> "Iterator[Comparison]":
-    from lockstep.validation import sections, table8
+    """``places`` have recorded and made data; ``builds`` published and built-in programs."""
+    from lockstep.validation import builtins, runs, sections, table8
 
-    sources = sections.Sources(data, generated)
-    for kind in kinds or (() if builds else KINDS):
+    sources = sections.Sources(*places)
+    for kind in kinds or (() if any(builds) else KINDS):
         yield from sections.KINDS[kind](sources)
-    if builds:
-        run = table8.simulated(threads)
-        yield table8.programs(builds, run, lambda text: click.echo(f"lockstep: {text}", err=True))
+    published, own = builds
+    run = runs.simulated(threads)
+    if published:
+        yield table8.programs(published, run, _say)
+    if own:
+        yield from builtins.programs(own, run, _say)
+
+
+def _say(text: str) -> None:
+    click.echo(f"lockstep: {text}", err=True)

@@ -7,19 +7,14 @@ arguments where the published ones are not those of a build, or not known.
 """
 
 import csv
-import json
-import os
 import shlex
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from lockstep.correlation.csvfile import read_table
 from lockstep.errors import InputError, LockstepError
-from lockstep.report.benchmark import environment
+from lockstep.validation import runs
 from lockstep.validation.comparison import Comparison, Figure
 
 GPU = "QV100"
@@ -87,59 +82,21 @@ def own_arguments(folder: Path) -> dict[tuple[str, str], tuple[str, ...]]:
     return found
 
 
-def executable(folder: Path, workload: Published) -> Path | None:
+def program_of(folder: Path, workload: Published) -> Path | None:
     """A workload's program; None where it was not built."""
     names = workload.workload, workload.program
-    for name in names:
-        place = folder / workload.suite / name
-        for path in (place, *(place / inner for inner in names)):
-            if path.is_file() and os.access(path, os.X_OK):
-                return path.absolute()
-    return None
+    places = [folder / workload.suite / name for name in names]
+    return runs.executable(*places, *(place / inner for place in places for inner in names))
 
 
-Runner = Callable[[Path, tuple[str, ...]], int]
-"""From a program and its arguments to the core cycles of all its kernels together."""
-
-
-def simulated(threads: int) -> Runner:
-    """Runs programs in ``lockstep run``, each in a process of its own.
-
-    Raises :class:`LockstepError` where a program ends early or launches no kernel.
-    """
-
-    def run(program: Path, arguments: tuple[str, ...]) -> int:
-        with tempfile.TemporaryDirectory() as folder:
-            target = Path(folder) / "result.json"
-            command = [sys.executable, "-m", "lockstep", "run", "--gpu", GPU, "--quiet"]
-            command += ["--threads", str(threads), "--json", str(target), str(program), *arguments]
-            done = subprocess.run(
-                command,
-                cwd=program.parent,
-                env=environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                errors="replace",
-            )
-            document = json.loads(target.read_text()) if target.exists() else {}
-        kernels = document.get("kernels")
-        if not kernels or document.get("stopped"):
-            last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-            raise LockstepError(last[0].removeprefix("lockstep: "))
-        return sum(kernel["cycles"] for kernel in kernels)
-
-    return run
-
-
-def programs(folder: Path, run: Runner, say: Callable[[str], None]) -> Comparison:
+def programs(folder: Path, run: runs.Runner, say: Callable[[str], None]) -> Comparison:
     """Run what is there, and compare its cycles; ``say`` is told of each program that begins."""
     result = Comparison("table8", f"Programs of Accel-Sim's Table VIII on {GPU}: cycles")
     own, errors = own_arguments(folder), []
     for workload, program, arguments in _planned(folder, own, result):
         say(f"{workload.name}: {shlex.join([program.name, *arguments])}")
         try:
-            cycles = run(program, arguments)
+            cycles = sum(launch.cycles for launch in run(program, arguments, GPU).launches)
         except LockstepError as error:
             result.skipped.append(f"{workload.name}: {error}")
             continue
@@ -153,7 +110,7 @@ def _planned(
     folder: Path, own: Mapping[tuple[str, str], tuple[str, ...]], result: Comparison
 ) -> Iterator[tuple[Published, Path, tuple[str, ...]]]:
     for workload in published():
-        program = executable(folder, workload)
+        program = program_of(folder, workload)
         arguments = own.get((workload.suite, workload.workload), workload.arguments)
         if program is None:
             result.skipped.append(f"{workload.name}: no {workload.suite}/{workload.program}")
