@@ -1,5 +1,8 @@
 """Where the lanes of a warp meet: warp-wide operations, and where paths join.
 
+In PTX they wait before the operation. Machine code has instructions of their own for it, which each
+group of lanes executes that arrives; they wait behind it.
+
 Lanes that wait at a warp-wide operation wait for the lanes that they name, and these must name the
 same ones. So lanes of two depths of a recursion that wait at one block do not take each other for
 those they wait for: the barrier registers of machine code hold who began a region together, and
@@ -11,17 +14,18 @@ register that calls have put elsewhere keep it; what it left is noted until the 
 
 from lockstep._jit import inline, jit, popcount
 from lockstep.frontend.exec.groups import (
+    AGAIN,
     AT_BARRIER,
     AT_MEMBERS,
     GOES_ON,
-    READY,
     TOGETHER,
     add_group,
+    depart,
     remove_group,
     take_from_group,
 )
 from lockstep.frontend.exec.machine import MOST_LEFT, PATIENT
-from lockstep.frontend.exec.program import SURELY, Meeting
+from lockstep.frontend.exec.program import SURELY, Ending, Meeting
 from lockstep.frontend.exec.state import LANES
 
 NOBODY = 1 << 40  # more lanes than there are
@@ -91,10 +95,7 @@ def set_word(x, w, slot, lane, value):
 @inline
 def lowest(lanes):
     """The number of the first of some lanes."""
-    lane = 0
-    while not lanes >> lane & 1:
-        lane += 1
-    return lane
+    return popcount((lanes & -lanes) - 1)
 
 
 @inline
@@ -111,10 +112,12 @@ def named_by(x, w, b, lane):
 @inline
 def naming(x, w, b, lanes, named):
     """Those of some lanes at a block that name these living lanes."""
-    same = 0
-    for lane in range(LANES):
-        if lanes >> lane & 1 and named_by(x, w, b, lane) == named:
-            same |= 1 << lane
+    same = lanes
+    while lanes:
+        lane = lowest(lanes)
+        if named_by(x, w, b, lane) != named:
+            same &= ~(1 << lane)
+        lanes &= lanes - 1
     return same
 
 
@@ -122,13 +125,54 @@ def naming(x, w, b, lanes, named):
 
 
 @inline
+def waits(warp, b):
+    """Whether lanes that come where lanes meet may have to wait for others.
+
+    All living lanes of a warp need not: unless they go on apart, or some of them are in another
+    call of the same function, from which they will come here again.
+    """
+    return warp.groups > 0 or b.parts
+
+
+@inline
+def come_to(x, w, at, lanes, state):
+    """Lanes come to a block where lanes meet: those that execute it, if not all of them wait.
+
+    Those that have executed it and waited behind it may go on from there.
+    """
+    b = x.blocks[at]
+    if b.ending != Ending.MEET:
+        return meet(x, w, at, lanes, state)
+    if state < AGAIN:
+        return lanes
+    lanes = meet(x, w, at, lanes, state)
+    if lanes:
+        depart(x, w, b.next, lanes)
+    return 0
+
+
+@inline
+def meet(x, w, at, lanes, state):
+    """Lanes come to where lanes meet, or have waited there: those that go on from there."""
+    b = x.blocks[at]
+    if state == GOES_ON or not waits(x.warps[w], b):
+        return lanes
+    return gather(x, w, at, b, lanes)
+
+
+@inline
 def gather(x, w, at, b, lanes):
     """Lanes reach where lanes meet: those of them, and of who waits there, that may go on.
 
-    The others of them stay.
+    The others of them stay. Mostly some that are named have yet to come: then nobody looks whom
+    those name who wait.
     """
     for g in range(x.warps[w].groups):
         if x.group_block[w, g] == at and x.group_state[w, g] == AT_MEMBERS:
+            named = named_by(x, w, b, lowest(lanes))
+            if named & ~lanes & ~x.group_lanes[w, g] and naming(x, w, b, lanes, named) == lanes:
+                x.group_lanes[w, g] |= lanes
+                return 0
             lanes |= x.group_lanes[w, g]
             remove_group(x, w, g)
             break
@@ -166,7 +210,7 @@ def wake(x, w):
         if x.group_state[w, g] == AT_MEMBERS:
             b = x.blocks[x.group_block[w, g]]
             if complete_lanes(x, w, b, x.group_lanes[w, g]):
-                x.group_state[w, g] = READY
+                x.group_state[w, g] = AGAIN
                 return True
     for g in range(x.warps[w].groups):
         b = x.blocks[x.group_block[w, g]]
@@ -233,7 +277,7 @@ def go_on_without_members(x, w):
     add_group(x, w, at, lanes, GOES_ON)
     running = x.running[0]
     if running.forced == 0:
-        running.forced_at = b.first
+        running.forced_at = b.first + (b.count - 1 if b.ending == Ending.MEET else 0)
     running.forced += 1
     return True
 

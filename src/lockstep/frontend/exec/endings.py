@@ -3,8 +3,8 @@
 from lockstep._jit import force_inline, inline
 from lockstep.frontend.exec.access import Fault
 from lockstep.frontend.exec.barriers import arrive
-from lockstep.frontend.exec.convergence import leave_region
-from lockstep.frontend.exec.groups import depart, retire
+from lockstep.frontend.exec.convergence import leave_region, meet
+from lockstep.frontend.exec.groups import READY, depart, retire
 from lockstep.frontend.exec.machine import Stop
 from lockstep.frontend.exec.program import EXITED, TOO_DEEP, Ending
 from lockstep.frontend.exec.state import LANES
@@ -13,15 +13,23 @@ PARTED = -16  # in the place of a block: the lanes are in groups, where each goe
 
 
 @force_inline
-def leave_block(x, w, b, lanes, taken):
+def leave_block(x, w, at, lanes, taken):
     """Lanes go where their block's ending says; ``taken`` are those that it returned.
 
     Returns the block at which all of them go on, or ``PARTED``, and why the warp stops. Whether
     they sleep before is the caller's business. (As a call of its own it made kernels of short
     warps 12 % slower.)
     """
+    b = x.blocks[at]
     if b.ending == Ending.BRANCH and taken == lanes:
         return b.taken, Stop.DONE
+    if b.ending == Ending.MEET:
+        met = meet(x, w, at, lanes, READY)
+        if met == lanes:
+            return b.next, Stop.DONE
+        if met:
+            depart(x, w, b.next, met)
+        return PARTED, Stop.DONE
     if b.ending == Ending.BREAK:
         leave_region(x, w, b.breaks_slot, taken)
     elif b.ending != Ending.JUMP and b.ending != Ending.SLEEP and taken:

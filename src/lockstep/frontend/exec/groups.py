@@ -1,6 +1,8 @@
-"""Groups of lanes: those of a warp that wait at the same block, in the same state.
+"""Groups of lanes: those of a warp that go on together.
 
-The group at the smallest block runs first, so that lanes meet again where paths join.
+The group at the smallest block runs first. In PTX, which says nowhere where paths join, lanes meet
+where they come to the same block. Machine code says so: what is at the same block goes on apart
+until an instruction lets it meet, as on hardware, which executes each instruction for each group.
 """
 
 from lockstep._jit import inline
@@ -8,24 +10,25 @@ from lockstep.frontend.exec.program import EXITED
 
 READY = 0
 TOGETHER = 1  # has been found converged: runs next, before others can join it
-GOES_ON = 2  # at a warp-wide operation, for whose members it has waited
-AT_MEMBERS = 3  # a warp-wide operation waits for lanes that it names
-AT_BARRIER = 4  # plus the barrier's number
+AGAIN = 2  # has waited for members, and looks again who is there
+GOES_ON = 3  # at a warp-wide operation, for whose members it has waited
+AT_MEMBERS = 4  # a warp-wide operation waits for lanes that it names
+AT_BARRIER = 5  # plus the barrier's number
 
 
 @inline
 def add_group(x, w, block, lanes, state):
-    """Lanes wait at a block; they join those that wait there already."""
+    """Lanes wait at a block, behind those that wait there already, or with them."""
     n = x.warps[w].groups
     g = 0
     while g < n and x.group_block[w, g] < block:
         g += 1
-    k = g
-    while k < n and x.group_block[w, k] == block:
-        if x.group_state[w, k] == state:
-            x.group_lanes[w, k] |= lanes
+    joins = state >= AT_MEMBERS or x.blocks[block].collects
+    while g < n and x.group_block[w, g] == block:
+        if joins and x.group_state[w, g] == state:
+            x.group_lanes[w, g] |= lanes
             return
-        k += 1
+        g += 1
     for k in range(n, g, -1):
         x.group_block[w, k] = x.group_block[w, k - 1]
         x.group_lanes[w, k] = x.group_lanes[w, k - 1]
@@ -81,4 +84,4 @@ def retire(x, w, lanes):
     warp.alive &= ~lanes
     for g in range(warp.groups):
         if x.group_state[w, g] == AT_MEMBERS:
-            x.group_state[w, g] = READY
+            x.group_state[w, g] = AGAIN

@@ -25,10 +25,15 @@ class Ending(IntEnum):
     TRAP = 7  # end the launch
     BREAK = 8  # leave the region of a convergence barrier; all lanes go to `next`
     SLEEP = 9  # let their warp sleep; all lanes go to `next`
+    MEET = 10  # wait for lanes that the last instruction names; all lanes go to `next`
 
 
 class Meeting(IntEnum):
-    """For whom lanes wait before a block: for lanes that its first instruction names."""
+    """For whom lanes wait at a block: for lanes that an instruction names.
+
+    That is its first one, or the last one of a block that ends by MEET: each group of lanes that
+    arrives has executed it then.
+    """
 
     NOBODY = 0
     OPERATION = 1  # that come to the same operation
@@ -82,6 +87,7 @@ BLOCK = np.dtype(
         ("next", "i8"),
         ("spins", "i8"),  # 1 = ends a turn of a loop that waits for what others may write; SURELY
         ("meeting", "i8"),  # Meeting
+        ("collects", "i8"),  # 1 = lanes that come at different times go on together: see groups
         ("parts", "i8"),  # 1 = even the whole warp may be of lanes that wait for others: see waits
         ("members", "i8"),  # the member mask, if it is a constant
         ("members_slot", "i8"),  # else the byte offset of the register that holds it; -1 = none

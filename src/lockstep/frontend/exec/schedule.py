@@ -1,9 +1,8 @@
 """Which block runs next: divergence within warps, turns between warps and CTAs.
 
-The lanes of a warp form groups that wait at different blocks. The group at the smallest block
-runs first, so that lanes meet again where paths join. Lanes that may be waiting for others (a
-loop that polls memory, or one that runs very long) give the other groups, then the other warps,
-then other CTAs a turn: a lock or a grid barrier ends whoever holds it.
+The lanes of a warp form groups, and the one at the smallest block runs first. Lanes that may be
+waiting for others (a loop that polls memory, or one that runs very long) give the other groups,
+then the other warps, then other CTAs a turn: a lock or a grid barrier ends whoever holds it.
 """
 
 from lockstep._jit import inline, jit, popcount
@@ -11,14 +10,13 @@ from lockstep.frontend.exec.barriers import first_of_cluster, open_barriers
 from lockstep.frontend.exec.blocks import call_block
 from lockstep.frontend.exec.convergence import (
     choose,
-    gather,
+    come_to,
     go_on_without_members,
     leave_convergence,
 )
 from lockstep.frontend.exec.endings import PARTED, leave_block
 from lockstep.frontend.exec.groups import (
     AT_BARRIER,
-    GOES_ON,
     READY,
     TOGETHER,
     add_group,
@@ -63,8 +61,8 @@ def run_warp(x, w, budget):
                 add_group(x, w, at, lanes, state)
                 return Stop.COURTESY
             gave_way = False
-            if b.meeting and state != GOES_ON and waits(warp, b):
-                lanes = gather(x, w, at, b, lanes)
+            if b.meeting:
+                lanes = come_to(x, w, at, lanes, state)
                 if lanes == 0:
                     break
             if budget <= 0 or cta.stream + b.stream_words * 8 > cta.stream_end:
@@ -80,7 +78,7 @@ def run_warp(x, w, budget):
                 taken = result & lanes
                 if b.ending == Ending.SLEEP and taken and warp.sleep:
                     return fall_asleep(x, w, after, lanes)
-                after, stop = leave_block(x, w, b, lanes, taken)
+                after, stop = leave_block(x, w, at, lanes, taken)
                 if stop != Stop.DONE:
                     return stop
                 if after == PARTED:
@@ -121,16 +119,6 @@ def fall_asleep(x, w, after, lanes):
     warp.wakes = x.launch[0].clock + warp.sleep
     warp.turn, warp.turns_left = after, TURN
     return Stop.SLEEP
-
-
-@inline
-def waits(warp, b):
-    """Whether lanes that come where lanes meet may have to wait for others.
-
-    All living lanes of a warp need not: unless they go on apart, or some of them are in another
-    call of the same function, from which they will come here again.
-    """
-    return warp.groups > 0 or b.parts
 
 
 @inline

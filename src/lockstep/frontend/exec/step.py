@@ -9,10 +9,9 @@ import numpy as np
 from lockstep._jit import Context, call_native, inline, jit, popcount
 from lockstep.frontend.exec.barriers import first_of_cluster, open_barriers
 from lockstep.frontend.exec.blocks import call_block
-from lockstep.frontend.exec.convergence import choose, gather, leave_convergence
+from lockstep.frontend.exec.convergence import choose, come_to, leave_convergence
 from lockstep.frontend.exec.endings import PARTED, leave_block
 from lockstep.frontend.exec.groups import (
-    GOES_ON,
     TOGETHER,
     add_group,
     depart,
@@ -22,7 +21,7 @@ from lockstep.frontend.exec.groups import (
 from lockstep.frontend.exec.journal import ENDED, Journal, is_full, keeps, note_block, note_run
 from lockstep.frontend.exec.machine import Machine, Stop
 from lockstep.frontend.exec.program import EXITED, Ending
-from lockstep.frontend.exec.schedule import TURN, give_way, is_free, resolve_cluster, waits
+from lockstep.frontend.exec.schedule import TURN, give_way, is_free, resolve_cluster
 from lockstep.frontend.exec.start import start_cta
 from lockstep.frontend.exec.state import FAULTED
 from lockstep.frontend.exec.stream import Expansion, expand_entry
@@ -126,8 +125,8 @@ def look(x, w):
         at, lanes, state = m.group_block[w, g], m.group_lanes[w, g], m.group_state[w, g]
         remove_group(m, w, g)
         b = m.blocks[at]
-        if b.meeting and state != GOES_ON and waits(warp, b):
-            lanes = gather(m, w, at, b, lanes)
+        if b.meeting:
+            lanes = come_to(m, w, at, lanes, state)
             if lanes == 0:
                 continue
         if b.count > 0:
@@ -251,7 +250,7 @@ def run_block(x, w, at, lanes):
 def leave(m, w, at, lanes, taken):
     """Lanes go where their block's ending says; ``taken`` are those that it returned."""
     b, warp = m.blocks[at], m.warps[w]
-    after, stop = leave_block(m, w, b, lanes, taken)
+    after, stop = leave_block(m, w, at, lanes, taken)
     if after == PARTED:
         return stop
     in_vain = EXITED < after <= at and give_way(warp, b)

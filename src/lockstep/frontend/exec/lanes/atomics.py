@@ -8,13 +8,22 @@ from llvmlite import ir
 from lockstep.frontend.exec.checks.races import Kind
 from lockstep.frontend.exec.lanes import floating, races, written
 from lockstep.frontend.exec.lanes.addresses import Access, host_addresses
-from lockstep.frontend.exec.lanes.builder import CANONICAL_NAN, HALF, POINTER, WORD, LaneBuilder
+from lockstep.frontend.exec.lanes.builder import (
+    CANONICAL_NAN,
+    HALF,
+    MASK,
+    POINTER,
+    WORD,
+    LaneBuilder,
+)
 from lockstep.frontend.exec.lanes.flow import Values, element, lanes_in_order, outlined, spill
 from lockstep.frontend.exec.lanes.formats import from_raw
-from lockstep.frontend.exec.lanes.types import F32, INTEGERS, Type, Value
+from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.types import F32, I64, INTEGERS, Type, Value
 from lockstep.frontend.exec.state import Window
 
 FLOAT = ir.FloatType()
+BANKS = 32  # of 32-bit words
 
 
 def atomic(
@@ -77,6 +86,30 @@ def _one_by_one(
             b.ir.store(combine(b, old, mine, is_global), place, align=size)
             b.ir.store(old, element(b, results[k], stored, lane))
     return [b.ir.load(r, typ=b.vector(combine.stored), align=64) for r in results]
+
+
+def first_of_each_bank(b: LaneBuilder, address: Value, size: int) -> Value:
+    """Of the lanes that access ``size`` bytes in the same bank of shared memory the first ones."""
+
+    def emit(inner: LaneBuilder, every: ir.Value) -> Values:
+        addresses = spill(inner, every)
+        taken, chosen = (spill(inner, ir.Constant(MASK, 0)) for _ in range(2))
+        with lanes_in_order(inner) as lane:
+            place = inner.ir.load(element(inner, addresses, WORD, lane), typ=WORD)
+            bank = inner.ir.and_(
+                inner.ir.lshr(place, ir.Constant(WORD, 2)), ir.Constant(WORD, BANKS - 1)
+            )
+            own = inner.ir.shl(ir.Constant(MASK, (1 << size // 4) - 1), inner.ir.trunc(bank, MASK))
+            before = inner.ir.load(taken, typ=MASK)
+            free = inner.ir.icmp_unsigned("==", inner.ir.and_(before, own), ir.Constant(MASK, 0))
+            bit = inner.ir.shl(inner.ir.zext(free, MASK), lane)
+            inner.ir.store(inner.ir.or_(before, own), taken)
+            inner.ir.store(inner.ir.or_(inner.ir.load(chosen, typ=MASK), bit), chosen)
+        return [inner.ir.load(chosen, typ=MASK)]
+
+    wide = resize(b, address, I64)
+    (chosen,) = outlined(b, f"first_of_each_bank{size}", [MASK], [wide.ir], emit, faults=False)
+    return b.lanes_of(chosen)
 
 
 class Combination:

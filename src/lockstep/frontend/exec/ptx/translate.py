@@ -164,6 +164,7 @@ class Translation(translation.Translation):
         record["count"] = block.end - block.first
         record["ending"], record["taken"], record["next"] = self._targets(block)
         record["spins"], record["overtakes"] = block.spins, block.overtakes
+        record["collects"] = True
         if block.ending in (Ending.BARRIER, Ending.ARRIVE):
             barrier.describe(block.last, record)
         elif block.ending == Ending.HOST:

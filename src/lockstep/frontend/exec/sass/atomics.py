@@ -3,7 +3,7 @@
 from llvmlite import ir
 
 from lockstep.frontend.exec.lanes.addresses import Access
-from lockstep.frontend.exec.lanes.atomics import atomic
+from lockstep.frontend.exec.lanes.atomics import atomic, first_of_each_bank
 from lockstep.frontend.exec.lanes.types import (
     BF16,
     F16,
@@ -44,7 +44,11 @@ _TYPES = {  # type, whether two share a register, how many elements in a row
     "BF16x8",
 )  # fmt: skip
 def combine(lift: Lift, i: Instruction) -> None:
-    """CAST tells whether the exchange took place; POPC.INC adds one for each lane.
+    """POPC.INC adds one for each lane.
+
+    CAST tells whether the exchange took place. On an H100 one lane of each bank gets through, even
+    where values are equal: 32 lanes take 32 rounds of a loop, with one word as with a stride of
+    128 bytes, and two with a stride of 8.
 
     The predicate says whether the operation is done. Where hardware cannot do it, on shared memory
     at a generic address, it leaves it to code that follows; here it is always done.
@@ -60,10 +64,14 @@ def combine(lift: Lift, i: Instruction) -> None:
     size = count * (4 if packed else kind.bytes)
     access = Access(window, address, size, lift.site(window))
     signed = bool({"S32", "S64"} & set(i.modifiers))
+    everyone = lift.b.active
+    if "CAST" in i.modifiers:
+        lift.restrict(first_of_each_bank(lift.b, address, size))
     old = atomic(lift.b, access, operation, kind, operands, signed, packed)
     if "CAST" in i.modifiers:
-        held = lift.b.ir.icmp_unsigned("==", old[0].ir, operands[0][0].ir)
-        old = [_as_number(lift, held, kind)]
+        same = lift.b.ir.icmp_unsigned("==", old[0].ir, operands[0][0].ir)
+        old = [_as_number(lift, lift.b.ir.and_(same, lift.b.active.ir), kind)]
+        lift.b.active = everyone
     for target in i.operands[:place]:
         if isinstance(target, Register) and target.file == "R":
             lift.write_words(target, [word for value in old for word in lift.split(value)])

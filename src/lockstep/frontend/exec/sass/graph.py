@@ -25,6 +25,8 @@ _ENDINGS = {
     "BPT": Ending.TRAP,
     "BREAK": Ending.BREAK,
     "NANOSLEEP": Ending.SLEEP,
+    "BSYNC": Ending.MEET,
+    "WARPSYNC": Ending.MEET,
 }
 _EXCHANGES = ("ELECT", "MATCH", "REDUX", "SHFL", "VOTE", "VOTEU")  # what lanes meet for
 ALL_LANES = 0xFFFFFFFF
@@ -114,8 +116,6 @@ class Graph:
                 target = self.target(instruction)
                 if target is not None:
                     starts.add(target)
-            if converges(instruction):
-                starts.add(k)
         return starts | set(self._entries)
 
     def _connect(self, block: Block) -> None:
@@ -214,15 +214,8 @@ def asks_convergence(instruction: Instruction) -> bool:
     return bool({"DIV", "CONV"} & set(instruction.modifiers))
 
 
-def converges(instruction: Instruction) -> bool:
-    """Whether lanes wait for others before an instruction."""
-    return instruction.mnemonic in ("BSYNC", "WARPSYNC")
-
-
 def meeting_of(code: Sequence[Instruction]) -> Meeting:
-    """For whom lanes wait before a block of these instructions."""
-    if not converges(code[0]):
-        return Meeting.NOBODY
+    """For whom lanes wait that have executed the first of these instructions."""
     if code[0].mnemonic == "BSYNC":
         return Meeting.PATHS
     if not any(i.mnemonic in _EXCHANGES for i in code):

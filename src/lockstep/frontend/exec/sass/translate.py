@@ -28,7 +28,6 @@ from lockstep.frontend.exec.sass.graph import (
     Block,
     Graph,
     asks_convergence,
-    converges,
     jumps_anywhere,
     meeting_of,
     members_of,
@@ -165,19 +164,21 @@ class Translation(translation.Translation):
         for block, lift in zip(self.blocks, lifts, strict=True):
             block.reads, block.writes = lift.reads, set(lift.written)
             block.first_site = lift.first_site
-            head = self.code[block.first] if block.service is None else None
-            if head is not None and converges(head) and isinstance(members_of(head), str):
-                block.reads.add(members_of(head))
-            if block.ending == Ending.BREAK:
-                block.reads.add(members_of(self.code[block.end - 1]))
+            block.reads |= self._read_by_scheduler(block)
         if len(self.divide()) == 1:
             find_live(self.blocks, self.graph.joints)
         else:  # each function by itself, so that its code is the same for all kernels
             for first, end in self._of_sections:
                 find_live(self.blocks[first:end])
         for block in self.blocks:
-            if block.ending == Ending.BREAK:  # the scheduler reads it where the block ends
-                block.live_out.add(members_of(self.code[block.end - 1]))
+            block.live_out |= self._read_by_scheduler(block)
+
+    def _read_by_scheduler(self, block: Block) -> set[str]:
+        """The register that the scheduler reads where a block ends."""
+        if block.ending not in (Ending.BREAK, Ending.MEET):
+            return set()
+        members = members_of(self.code[block.end - 1])
+        return {members} if isinstance(members, str) else set()
 
     @cached_property
     def _of_sections(self) -> list[tuple[int, int]]:
@@ -256,9 +257,10 @@ class Translation(translation.Translation):
             record["breaks_slot"] = self.slots[members_of(code[-1])]
         if code[0].guard is not None:
             self._describe_guard(code[0].guard, record)
-        record["meeting"] = meeting_of(code)
-        if record["meeting"]:
-            members = members_of(code[0])
+        if block.ending == Ending.MEET:
+            end = block.end if block.next is None else block.next.end
+            record["meeting"] = meeting_of(self.code[block.end - 1 : end])
+            members = members_of(code[-1])
             record["parts"] = record["meeting"] == Meeting.ALONE
             if isinstance(members, str):
                 record["members_slot"] = self.slots[members]
