@@ -41,7 +41,7 @@ def make(rng):
     return Program(
         name="k",
         blocks=blocks,
-        functions=[],
+        parts=[],
         register_bytes=0,
         local_bytes=0,
         shared_bytes=0,
