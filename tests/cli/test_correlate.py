@@ -5,6 +5,7 @@ import json
 import pytest
 
 from lockstep import correlation
+from lockstep.correlation import plots
 from lockstep.gpus import spec
 from lockstep.metrics import output
 from lockstep.metrics.result import Result
@@ -93,3 +94,18 @@ def test_a_run_without_times_is_refused(call, hardware):
     done = call("correlate", hardware, "none.json")
     assert done.exit_code == 2
     assert "no result with times" in done.stderr
+
+
+def test_a_page_with_plots(call, hardware, result, tmp_path):
+    pytest.importorskip("matplotlib")
+    result.to_json("made.json")
+    options = ("--where", "size=s", "--metric", "cycles", "--html", "page.html")
+    assert call("correlate", hardware, "made.json", *options).exit_code == 0
+    assert (tmp_path / "page.html").read_text().count("<svg") == 2
+
+
+def test_without_matplotlib_nothing_is_read_in_vain(call, hardware, monkeypatch):
+    monkeypatch.setattr(plots.importlib.util, "find_spec", lambda name: None)
+    done = call("correlate", hardware, "absent.json", "--html", "page.html")
+    assert done.exit_code == 2
+    assert done.stderr == f"lockstep: {plots.NO_MATPLOTLIB}\n"

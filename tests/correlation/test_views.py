@@ -64,8 +64,10 @@ def test_percents(fraction, sign, text):
 
 @needs_matplotlib
 def test_plots_are_pictures_of_each_counter(correlation, tmp_path):
+    assert plots.drawable(correlation) == correlation.metrics
+    correlation.metrics.remove(LOADS)
     written = plots.write_plots(correlation, tmp_path / "plots")
-    assert len(written) == 2 * 2 * 2
+    assert len(written) == 2 * 2
     for path in written:
         data = path.read_bytes()
         if path.suffix == ".png":
@@ -73,8 +75,7 @@ def test_plots_are_pictures_of_each_counter(correlation, tmp_path):
         else:
             root = xml.etree.ElementTree.fromstring(data)
             texts = {"".join(e.itertext()).strip() for e in root.iter() if e.tag.endswith("text")}
-            assert "add" in texts or LOADS in path.name
-            assert "hardware" in texts
+            assert texts >= {"add", "hardware"}
 
 
 @needs_matplotlib
