@@ -40,10 +40,14 @@ def test_a_golden_table(golden):
 
 def test_counters_that_differ_most_come_first(file, result_file):
     head = f"kernel,cycles,{LOADS},dram__sectors_read.sum,sm__cycles_active.avg\n"
-    hardware = file(head + "k,100,10,10,100\n")
-    metrics = {LOADS: 11, "dram__sectors_read.sum": 5, "sm__cycles_active.avg": 900}
+    head = head.replace("sm__", "launch__registers_per_thread,dram__sectors_write.sum,sm__")
+    hardware = file(head + "k,100,1000,1000,20,1,100\n")
+    metrics = {LOADS: 1100, "dram__sectors_read.sum": 500, "sm__cycles_active.avg": 900}
+    metrics |= {"launch__registers_per_thread": 25, "dram__sectors_write.sum": 50}
     found = correlate(hardware, result_file(("k", 200, 0), metrics=metrics))
-    assert found.differing(found.rows[0], 5) == [("dram__sectors_read.sum", -0.5), (LOADS, 0.1)]
+    registers = ("launch__registers_per_thread", 0.25)
+    worst = [("dram__sectors_read.sum", -0.5), registers, (LOADS, 0.1)]
+    assert found.differing(found.rows[0], 5) == worst
     assert found.differing(found.rows[0], 1) == [("dram__sectors_read.sum", -0.5)]
 
 

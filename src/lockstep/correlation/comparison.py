@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lockstep.correlation.hardware import read_hardware
 from lockstep.correlation.kernels import full_name
-from lockstep.correlation.launches import CYCLES, TIMES, Launch, is_rate, together
+from lockstep.correlation.launches import CYCLES, TIMES, Launch, is_rate, is_sum, together
 from lockstep.correlation.matching import Matching, Pair, match, nearest
 from lockstep.correlation.results import Ours, read_result
 from lockstep.correlation.statistics import Statistics, relative_error
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Grouping = Literal["launch", "kernel", "program"]
 Source = Result | str | Path
+HANDFUL = 100  # events
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,10 @@ class Correlation:
     def differing(self, row: Row, count: int) -> list[tuple[str, float]]:
         """The counters of a row that differ most, with their errors: what may be the cause.
 
-        Times and rates are left out, as they follow from it.
+        Times and rates are left out, as they follow from it, and so are counts that differ by a
+        handful of events: 3 sectors for 1 are no cause of anything.
         """
-        errors = [(m, row.error(m)) for m in self.metrics[1:] if not is_rate(m)]
+        errors = [(m, row.error(m)) for m in self.metrics[1:] if _may_matter(row, m)]
         errors = [(m, e) for m, e in errors if e and not math.isnan(e)]
         return sorted(errors, key=lambda found: -abs(found[1]))[:count]
 
@@ -227,6 +229,12 @@ def _rows(pairs: list[Pair], group_by: Grouping, names: Iterable[str]) -> list[R
         number = min(pair.hardware.number for pair in group)
         rows.append(Row(program, kernel, number, len(group), *sides))
     return rows
+
+
+def _may_matter(row: Row, metric: str) -> bool:
+    if is_rate(metric) or metric not in row.hardware or metric not in row.ours:
+        return False
+    return not is_sum(metric) or abs(row.ours[metric] - row.hardware[metric]) >= HANDFUL
 
 
 def _key(launch: Launch, group_by: Grouping) -> tuple:
