@@ -75,8 +75,9 @@ def _metrics(kernel: _Kernel) -> dict[str, float]:
     values = kernel.metrics | {CYCLES: kernel.cycles}
     found = {n: v for n, v in values.items() if v is not None and math.isfinite(v)}
     if found.get(_ACTIVE_SUM) and found.get(_ACTIVE_AVERAGE):
-        sms = round(found[_ACTIVE_SUM] / found[_ACTIVE_AVERAGE])
-        found["sm__cycles_elapsed.sum"] = sms * kernel.cycles
+        sms = found[_ACTIVE_SUM] / found[_ACTIVE_AVERAGE]
+        if math.isfinite(elapsed := sms * kernel.cycles):
+            found["sm__cycles_elapsed.sum"] = elapsed
     return {name: value for name, value in found.items() if name not in _IDENTITY}
 
 
