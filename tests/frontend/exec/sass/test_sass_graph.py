@@ -1,7 +1,7 @@
 """Blocks of machine code: where lanes go on, and which loops may wait for others."""
 
-from lockstep.frontend.exec.program import SERVICES, Ending
-from lockstep.frontend.exec.sass.graph import Block, Graph
+from lockstep.frontend.exec.program import SERVICES, Ending, Meeting
+from lockstep.frontend.exec.sass.graph import Block, Graph, meeting_of
 from lockstep.frontend.exec.sass.liveness import find_live
 from lockstep.frontend.exec.sass.loops import find_waiting_loops
 from lockstep.frontend.exec.steps import LONGEST, bounds
@@ -41,6 +41,24 @@ def test_lanes_that_have_converged_go_on_after_a_branch_for_those_that_have_not(
     ).blocks
     assert blocks[0].taken.first == 2
     assert blocks[0].next is not None and blocks[0].next.first == 1
+
+
+def test_lanes_meet_behind_what_each_group_of_them_executes():
+    code = (
+        instruction(0x00, "NOP"),
+        instruction(0x10, "BSYNC", Register("B", 0)),
+        instruction(0x20, "WARPSYNC", Register("R", 4)),
+        instruction(0x30, "SHFL"),
+        instruction(0x40, "EXIT"),
+    )
+    blocks = graph(*code).blocks[:3]
+    assert [(b.first, b.ending) for b in blocks] == [
+        (0, Ending.MEET),
+        (2, Ending.MEET),
+        (3, Ending.EXIT),
+    ]
+    assert [meeting_of(code[k:]) for k in (1, 2)] == [Meeting.PATHS, Meeting.OPERATION]
+    assert meeting_of(code[2:3]) == Meeting.ANYWHERE
 
 
 def test_nobody_goes_on_after_a_branch_without_a_condition():
