@@ -76,6 +76,9 @@ class FrontEnd(Spec, kw_only=True):
     l2_latency: _int(1, 8192, "cycles", "L1 instruction cache miss") = 200
     buffer: _int(1, 64, "instructions", "instruction buffer of a warp: how far fetch is ahead") = 3
     redirect: _int(0, 256, "cycles", "taken branch to next issue of the warp, buffer refilled") = 8
+    divergence: _int(
+        0, 256, "cycles", "that a warp waits when its active lanes change: paths part or meet"
+    ) = 0
 
 
 class Operands(Spec, kw_only=True):
@@ -126,6 +129,9 @@ class SharedMemory(Spec, kw_only=True):
     banks: _int(1, 256, "banks", "banks") = 32
     bank_bytes: _int(1, 64, "bytes", "width of a bank") = 4
     latency: _int(2, 4096, "cycles", "load-to-use without conflicts")
+    pass_latency: _int(
+        1, 64, "cycles", "a pass over the banks for a sub-core; the SM begins one a cycle"
+    ) = 1
     remote_latency: _int(2, 4096, "cycles", "the same of another CTA of the cluster") = 180
 
     @property
@@ -216,6 +222,12 @@ class SM(Spec, kw_only=True):
     registers: _int(32, 1 << 22, "registers", "32-bit registers") = 65536
     register_granularity: _int(1, 4096, "registers", "register allocation unit of a warp") = 256
     barrier_latency: _int(1, 256, "cycles", "last arrival to issue of the released warps")
+    barrier_interval: _int(
+        0, 64, "cycles", "that the SM's barrier unit takes for each warp that arrives"
+    ) = 0
+    named_barrier_latency: _int(
+        0, 256, "cycles", "by which a barrier other than 0, or of a stated number, opens later"
+    ) = 0
     cluster_barrier_latency: _int(1, 4096, "cycles", "the same of the barrier of a cluster") = 180
     fence_latency: _int(1, 4096, "cycles", "memory fence with nothing outstanding") = 16
     scheduler: Scheduler = Scheduler()
@@ -318,6 +330,9 @@ class Launch(Spec, kw_only=True):
     """What a kernel launch costs."""
 
     overhead: _int(0, 1_000_000, "core cycles", "kernel start until the first CTA is dispatched")
+    warp_interval: _float(
+        0, 64, "core cycles", "between the starts of two warps on an SM; 0 = a CTA's start together"
+    ) = 0.0
     cta_interval: _float(0.01, 4096, "core cycles", "between two CTA dispatches, GPU-wide") = 1.0
     concurrent_kernels: _int(1, 1024, "kernels", "kernels of different streams at a time") = 32
     flush_l1: Annotated[bool, Meta(description="kernels start with an empty L1")] = True

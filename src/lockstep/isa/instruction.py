@@ -56,6 +56,10 @@ class OpClass(IntEnum):
     OBJECT_WAIT = 38  # waits until bulk copies have completed a barrier object: workload.OBJECTS
     CLUSTER_ARRIVE = 39  # arrives at the barrier of the cluster and goes on
     CLUSTER_WAIT = 40  # waits for the opening of the barrier at which it has arrived
+    IMAD_WIDE = 41  # a product of 64 bits, or its high half
+    SPECIAL_MOVE = 42  # a special register at a fixed latency (CS2R)
+    MATCH = 43  # compares a value over the lanes of a warp
+    REDUX = 44  # reduces a value over the lanes of a warp
 
 
 class Space(IntEnum):

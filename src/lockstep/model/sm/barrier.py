@@ -43,8 +43,11 @@ def let_go(c, s, cta, barrier, cycle):
 @inline
 def release(c, s, cta, barrier, now):
     """Open a barrier of the CTA."""
+    spec = c.spec[0]
+    named = barrier != 0 or c.barriers[s, cta, barrier].expected > 0
     reset(c, s, cta, barrier)
-    let_go(c, s, cta, barrier, now + c.spec[0].barrier_latency)
+    opens = max(now, c.sms[s].barrier_free) + spec.barrier_latency
+    let_go(c, s, cta, barrier, opens + (spec.named_barrier_latency if named else 0))
 
 
 @inline
@@ -79,6 +82,8 @@ def arrive(c, s, w, instruction, waits, now):
         warp.arrived |= 1 << barrier
     if waits:
         warp.barrier = barrier
+    sm = c.sms[s]
+    sm.barrier_free = max(sm.barrier_free, now) + c.spec[0].barrier_interval
     release_if_full(c, s, warp.cta, barrier, now)
 
 

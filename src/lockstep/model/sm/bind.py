@@ -38,6 +38,7 @@ KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
 LARGEST_COPY = 1 << 18  # bytes; more than any SM's shared memory
 PRODUCERS = {
     OpClass.SFU: SHORT, OpClass.SHUFFLE: SHORT, OpClass.SPECIAL_REGISTER: SHORT,
+    OpClass.MATCH: SHORT, OpClass.REDUX: SHORT,
     OpClass.TEXTURE: LONG, OpClass.SURFACE: LONG,
 }  # fmt: skip
 

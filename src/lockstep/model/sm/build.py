@@ -44,12 +44,14 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.sms, s.subcores, s.ctas = gpu.sm.count, gpu.sm.subcores, gpu.sm.ctas
     s.warps, s.registers = gpu.sm.warps, gpu.sm.registers
     s.barrier_latency, s.fence_latency = gpu.sm.barrier_latency, gpu.sm.fence_latency
+    s.barrier_interval = gpu.sm.barrier_interval
+    s.named_barrier_latency = gpu.sm.named_barrier_latency
     s.policy = USER if user_scheduler else POLICIES[gpu.sm.scheduler.policy]
     s.issue_width = gpu.sm.scheduler.issue_width
     s.line_bytes = f.line_bytes
     s.l0_sets, s.l0_ways = cache_shape(f.l0_bytes, f.l0_ways, f.line_bytes)
     s.l1i_sets, s.l1i_ways = cache_shape(f.l1_bytes, f.l1_ways, f.line_bytes)
-    s.stream_buffer, s.redirect = f.stream_buffer, f.redirect
+    s.stream_buffer, s.redirect, s.divergence = f.stream_buffer, f.redirect, f.divergence
     s.l1i_latency, s.l2i_latency = f.l1_latency, f.l2_latency
     s.collectors_style = o.style == "collectors"
     s.banks, s.window, s.collectors = o.banks, o.window, o.collectors
@@ -60,6 +62,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.whole_lines = m.coalescer == "line"
     s.shared_banks, s.shared_bank_bytes = gpu.shared.banks, gpu.shared.bank_bytes
     s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)
+    s.shared_pass = gpu.shared.pass_latency
     s.remote_cycles = max(0, gpu.shared.remote_latency - m.address_interval - 1)
     s.cluster_barrier_latency = gpu.sm.cluster_barrier_latency
     s.shared_limit = gpu.shared.bytes
@@ -77,6 +80,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.nack_retry = gpu.l2.nack_retry
     s.slices_per_channel = gpu.l2.slices_per_channel
     s.dispatch_interval = max(1, round(1000 * gpu.launch.cta_interval))
+    s.warp_interval = round(1000 * gpu.launch.warp_interval)
     return spec
 
 

@@ -10,6 +10,7 @@ from lockstep.model.sm.state import (
     DEPENDENCE_BARRIERS,
     GROUPS,
     NEVER,
+    THOUSAND,
 )
 from lockstep.model.sm.stream import next_run, start
 
@@ -75,7 +76,11 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.index = index
     warp.age = c.sms[s].age
     c.sms[s].age += 1
-    warp.wake = now
+    sm = c.sms[s]
+    sm.start_free = max(sm.start_free, now * THOUSAND)
+    at = sm.start_free // THOUSAND
+    sm.start_free += c.spec[0].warp_interval
+    warp.wake = at
     warp.reason = NO_WARP
     warp.left = 0
     warp.cleared = 0
@@ -84,7 +89,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.address = stream.first_address
     warp.line = -1
     warp.ahead = -1
-    warp.stall_until = 0
+    warp.stall_until = at
     warp.barrier = -1
     warp.arrived = 0
     warp.outstanding = 0
@@ -103,7 +108,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     sub = c.subcores[s, b]
     c.order[s, b, sub.count] = w
     sub.count += 1
-    sub.next = min(sub.next, now)
+    sub.next = min(sub.next, at)
 
 
 @inline

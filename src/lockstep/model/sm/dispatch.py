@@ -12,8 +12,8 @@ from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.sm import cluster
 from lockstep.model.sm.accounting import settle
 from lockstep.model.sm.cta import fits, launch, room
+from lockstep.model.sm.state import THOUSAND
 
-THOUSAND = 1000
 
 
 @inline

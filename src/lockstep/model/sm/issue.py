@@ -271,6 +271,7 @@ def advance(c, s, w, warp, instruction, now):
     """Move the warp to its next instruction; false if its stream has ended."""
     warp.left -= 1
     warp.static += 1
+    lanes = warp.mask
     if warp.left < 0:  # nothing was issued
         return False
     if warp.left == 0:
@@ -287,6 +288,9 @@ def advance(c, s, w, warp, instruction, now):
         if instruction.branch:
             warp.stall_until = max(warp.stall_until, now + 1 + c.spec[0].redirect)
             warp.reason = STALL_FETCH
+    if warp.mask != lanes and instruction.branch:  # paths part or meet
+        warp.stall_until = max(warp.stall_until, now + 1 + c.spec[0].divergence)
+        warp.reason = STALL_FETCH
     return True
 
 

@@ -108,7 +108,9 @@ def access_shared(c, s, a, now):
     sm.accept_free = max(sm.accept_free, now + n)
     far = is_remote(c, access, instruction, cta, c.kernels[cta.kernel])
     cycles = c.spec[0].remote_cycles if far else c.spec[0].shared_cycles
-    note(c, s, DONE_ACCESS, a, now + n + cycles)
+    each = c.spec[0].shared_pass
+    c.subcores[s, access.warp % c.spec[0].subcores].pass_free = now + n * each
+    note(c, s, DONE_ACCESS, a, now + 1 + (n - 1) * each + cycles)
 
 
 @inline
@@ -134,6 +136,14 @@ def begin_transactions(c, s, a):
 
 
 @inline
+def starts_at(access, sub):
+    """Cycle from which the arbiter may take the oldest access of a sub-core."""
+    if access.space == SHARED:
+        return max(access.ready_at, sub.pass_free)
+    return access.ready_at
+
+
+@inline
 def accept(c, s, now):
     """Arbiter: take one instruction that has its addresses, round robin over the sub-cores."""
     spec = c.spec[0]
@@ -144,7 +154,7 @@ def accept(c, s, now):
         if sub.queue_count == 0:
             continue
         access = c.accesses[s, c.queues[s, b, sub.queue_head]]
-        if access.ready_at > now:
+        if starts_at(access, sub) > now:
             continue
         a = pop_queue(c, s, b)
         sm.arbiter = b + 1
@@ -206,7 +216,7 @@ def next_event(c, s, now):
     for b in range(c.spec[0].subcores):
         sub = c.subcores[s, b]
         if sub.queue_count > 0:
-            queued = min(queued, c.accesses[s, c.queues[s, b, sub.queue_head]].ready_at)
+            queued = min(queued, starts_at(c.accesses[s, c.queues[s, b, sub.queue_head]], sub))
     return min(at, max(queued, sm.accept_free, now + 1))
 
 

@@ -23,6 +23,7 @@ MAX_WRITES = 3
 RESULTS = 16  # of variable latency that a sub-core keeps in mind until they are written
 DEPENDENCE_BARRIERS = 6
 GROUPS = 8  # groups of asynchronous copies in flight a warp
+THOUSAND = 1000  # in which CTAs and warps are started: parts of a cycle
 SUBCYCLES = 16  # ports of another clock keep time in sixteenths of a core cycle
 
 
@@ -33,13 +34,14 @@ def _ints(*names: str) -> list[tuple[str, str]]:
 SPEC = np.dtype(
     _ints(
         "sms", "subcores", "warps", "ctas", "registers",
-        "barrier_latency", "fence_latency", "policy", "issue_width",
+        "barrier_latency", "barrier_interval", "named_barrier_latency",
+        "fence_latency", "policy", "issue_width",
         "line_bytes", "l0_sets", "l0_ways", "l1i_sets", "l1i_ways", "stream_buffer",
-        "l1i_latency", "l2i_latency", "redirect",
+        "l1i_latency", "l2i_latency", "redirect", "divergence",
         "collectors_style", "banks", "window", "collectors", "reuse_cache",
         "queue", "address_interval", "wide_address_interval", "accept_interval", "whole_lines",
         "accesses",
-        "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_limit",
+        "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_pass", "shared_limit",
         "remote_cycles", "cluster_barrier_latency",
         "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
         "constant_lines",  # of an SM's cache for loads; those of operands lie behind them
@@ -48,7 +50,8 @@ SPEC = np.dtype(
         "port_step",  # core cycles a flit takes at the SM's crossbar ports, in SUBCYCLES
         "reply_header",  # ... that the header of a reply with data takes there
         "fill_cycles",  # reply taken from the port until a dependent instruction may issue
-        "nack_retry", "slices_per_channel", "dispatch_interval",  # thousandths of a cycle
+        "nack_retry", "slices_per_channel",
+        "dispatch_interval", "warp_interval",  # thousandths of a cycle
     )
 )  # fmt: skip
 
@@ -111,6 +114,8 @@ SM_STATE = np.dtype(
         "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
         "bulk_first", "bulk_last",  # accesses whose bulk copies are being sent, or -1
         "bulk_ready",  # cycle at which the next line may be sent
+        "barrier_free",  # cycle from which the barrier unit takes the next arrival
+        "start_free",  # from when on the next warp may start, in thousandths of a cycle
     )
 )  # fmt: skip
 
@@ -119,6 +124,7 @@ SUBCORE = np.dtype(
         "next", "why", "accounted", "last", "count", "queue_head", "queue_count",
         "result_next", "result_head", "result_count",  # the ring of results under way
         "address_free", "hold_until", "room_wanted", "stream_line", "stream_count",
+        "pass_free",  # cycle from which shared memory takes its next access
         "constant_until",  # nothing issues before this cycle, because of a constant operand
     )
 )  # fmt: skip

@@ -20,8 +20,8 @@ _FIXED = {
     "cos": OpClass.SFU, "lg2": OpClass.SFU, "ex2": OpClass.SFU, "tanh": OpClass.SFU,
     "cvt": OpClass.CONVERT, "mov": OpClass.MOVE, "cvta": OpClass.MOVE,
     "shfl": OpClass.SHUFFLE, "movmatrix": OpClass.SHUFFLE,
-    "vote": OpClass.VOTE, "match": OpClass.VOTE, "activemask": OpClass.VOTE,
-    "redux": OpClass.VOTE, "elect": OpClass.VOTE,
+    "vote": OpClass.VOTE, "match": OpClass.MATCH, "activemask": OpClass.VOTE,
+    "redux": OpClass.REDUX, "elect": OpClass.VOTE,
     "atom": OpClass.ATOMIC, "red": OpClass.REDUCTION,
     "ld": OpClass.LOAD, "ldu": OpClass.LOAD, "ldmatrix": OpClass.LOAD, "tex": OpClass.TEXTURE,
     "tld4": OpClass.TEXTURE, "txq": OpClass.TEXTURE, "suq": OpClass.SURFACE,
@@ -59,7 +59,7 @@ def class_of(i: Instruction) -> OpClass:
     if i.opcode in ("ld", "ldu") and "param" in words:
         return OpClass.MOVE  # machine code reads parameters as constant operands
     if i.opcode == "mov" and _reads_special(i):
-        return OpClass.SPECIAL_REGISTER
+        return OpClass.SPECIAL_MOVE if _reads_clock(i) else OpClass.SPECIAL_REGISTER
     if i.opcode in ("bar", "barrier"):
         return _barrier_class(words)
     if i.opcode == "cp":
@@ -81,6 +81,10 @@ def _reads_special(i: Instruction) -> bool:
     return isinstance(source, Register) and source.name.startswith(
         ("%tid", "%ctaid", "%laneid", "%warpid", "%smid", "%clock", "%globaltimer", "%lanemask")
     )
+
+
+def _reads_clock(i: Instruction) -> bool:
+    return i.operands[1].name.startswith(("%clock", "%globaltimer"))
 
 
 def _barrier_class(words: tuple[str, ...]) -> OpClass:
@@ -126,6 +130,8 @@ def _arithmetic_class(i: Instruction) -> OpClass:
         return OpClass.FP32
     if kind == "f64":
         return OpClass.FP64
+    if i.opcode in ("mul", "mad") and not {"wide", "hi"}.isdisjoint(i.modifiers):
+        return OpClass.IMAD_WIDE
     return OpClass.IMAD if i.opcode in ("mul", "mad", "sad") else OpClass.INT32
 
 

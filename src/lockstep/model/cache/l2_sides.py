@@ -1,0 +1,114 @@
+"""An L2 in several parts of the chip, each with a copy of what is read there.
+
+Every line has a home: the slice before its DRAM channel, on one side. Reads go to the slice of the
+same number on the reader's side, which keeps what it fetches from the other side; writes and
+atomics go to the home and make the copies invalid. What the home lacks comes from the DRAM to the
+reader's side alone, so that a line read from one side takes the room of one line.
+"""
+
+from lockstep._jit import force_inline, popcount
+from lockstep.model import entries as lists
+from lockstep.model import free_list
+from lockstep.model.cache import replacement, tags
+from lockstep.model.crossing import cross
+from lockstep.model.dram.queue import hand_over
+COPIED = 2  # ``far`` of a slot with data that no DRAM read brought
+
+
+@force_inline
+def mirror(spec, home, side):
+    """The slice on a side that keeps copies of what belongs to a slice."""
+    number = home % spec.slices
+    share = spec.slices // spec.sides
+    return home - number + side * share + number % share
+
+
+@force_inline
+def answered(l2, slice_, source, operations, ready):
+    """Core cycle at which results of atomics leave the requester's side, but for the hop."""
+    spec = l2.spec[0]
+    side = source * spec.sides // spec.sources
+    if not spec.near_reads or side == l2.slices[slice_].side:
+        return ready
+    other = l2.slices[mirror(spec, slice_, side)]
+    return cross(spec, other, operations, ready) - spec.far_cycles
+
+
+@force_inline
+def drop_copies(l2, home, row, line, sectors):
+    """Make the copies of sectors of a line invalid: they are written at their home."""
+    spec = l2.spec[0]
+    if not spec.near_reads:
+        return
+    for side in range(spec.sides):
+        other = mirror(spec, home, side)
+        if other != home:
+            there = row + (other - home) * l2.tags.shape[0].sets
+            way = tags.find(l2.tags, other, there, line)
+            if way >= 0:
+                tags.way_of(l2.tags, there, way).valid &= ~sectors
+
+
+@force_inline
+def from_home(l2, slice_, request, way, now):
+    """Ask the home for what it has, or has on its way, of a line; the sectors that will come."""
+    spec = l2.spec[0]
+    home = request.home
+    row = request.row + (home - slice_) * l2.tags.shape[0].sets
+    found = tags.find(l2.tags, home, row, request.line)
+    if found < 0 or l2.slices[slice_].mshrs >= spec.mshrs:
+        return 0
+    kept = tags.way_of(l2.tags, row, found)
+    here = request.left & kept.valid
+    coming = request.left & kept.pending & ~here
+    record = tags.way_of(l2.tags, request.row, way)
+    if here:
+        replacement.touch(l2.tags, home, row, found, request.policy)
+        forward(l2, slice_, request.row, way, here, now + spec.hit_cycles)
+        l2.slices[slice_].mshrs += 1
+        record.pending |= here
+    if coming and l2.slices[slice_].mshrs < spec.mshrs:
+        _wait(l2, slice_, request, way, kept, coming)
+        l2.slices[slice_].mshrs += 1
+        record.pending |= coming
+    else:
+        coming = 0
+    if here | coming:
+        replacement.lock(l2.tags, request.row, way)
+    return here | coming
+
+
+@force_inline
+def _wait(l2, slice_, request, way, kept, sectors):
+    """Let a slice wait for sectors that are on their way to the line's home."""
+    home = l2.slices[request.home]
+    index = lists.take(home, l2.entries)
+    waiter = l2.entries[index]
+    waiter.source = -1 - slice_
+    waiter.row = request.row
+    waiter.way = way
+    waiter.sectors = sectors
+    waiter.kind = 0
+    waiter.next = kept.waiters
+    kept.waiters = index
+    home.waiting += 1
+
+
+@force_inline
+def forward(l2, slice_, row, way, sectors, ready):
+    """Send sectors across to a way of a slice; they leave the other side at cycle ``ready``."""
+    spec = l2.spec[0]
+    state = l2.slices[slice_]
+    channel = l2.dram.channels[state.channel]
+    index = channel.free
+    slot = l2.dram.slots[index]
+    channel.free = free_list.after(slot.next, index)
+    slot.slice = slice_
+    slot.tag_row = row
+    slot.way = way
+    slot.sectors = sectors
+    slot.far = COPIED
+    n = popcount(sectors)
+    slot.ready = cross(spec, state, n, ready)
+    l2.dram.counters[state.channel].l2_crossings += n
+    hand_over(l2.dram.slots, state, index)
