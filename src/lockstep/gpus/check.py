@@ -135,6 +135,11 @@ def _l2(gpu: GPU) -> Iterator[str]:
         )
     if l2.sides > gpu.dram.channels:
         yield f"l2.sides = {l2.sides}: expected at most dram.channels = {gpu.dram.channels}"
+    if l2.side_reads == "near" and l2.slices_per_channel % l2.sides:
+        yield (
+            f"l2.slices_per_channel = {l2.slices_per_channel}: expected a multiple of "
+            f"l2.sides = {l2.sides}, because l2.side_reads is near"
+        )
 
 
 def _latencies(gpu: GPU) -> Iterator[str]:

@@ -286,6 +286,19 @@ class L2(Spec, kw_only=True):
     interleave_bytes: _int(32, 1 << 20, "bytes", "consecutive bytes of one slice") = 256
     sides: _int(1, 8, "partitions", "partitions of the chip; another one is a hop away") = 1
     far_latency: _int(0, 4096, "core cycles", "extra load-to-use latency of the far side") = 0
+    side_reads: Annotated[
+        Literal["home", "near"],
+        Meta(
+            description="home: every side reads from the line's slice; near: from a slice of its "
+            "own side, which keeps a copy"
+        ),
+    ] = "home"
+    side_bytes_per_cycle: _int(
+        0, 1 << 20, "bytes/core cycle", "that can cross to a side (side_reads near); 0 = any number"
+    ) = 0
+    atomic_interval: _float(
+        0.0625, 64, "L2 cycles", "between two atomic operations on a sector, or on one word"
+    ) = 1.0
 
 
 class Dram(Spec, kw_only=True):

@@ -118,6 +118,12 @@ L2 = (
         lambda k: k.memory.l2_fills,
     ),
     Metric(
+        "sim__l2_crossings.sum",
+        "sectors",
+        "Sectors that reads brought to a slice from another side of the chip.",
+        lambda k: k.memory.l2_crossings,
+    ),
+    Metric(
         "sim__l2_partial_fills.sum",
         "sectors",
         "Of these, into sectors that were written in part before.",

@@ -102,6 +102,7 @@ _PARTITION_SCALARS = (
     "l2_atomic_pending",
     "l2_requests",
     "l2_fills",  # sectors read from DRAM into the L2
+    "l2_crossings",  # sectors that came to a slice from another side
     "l2_partial_fills",  # of these, for sectors that were written in part before
     "l2_writebacks",  # dirty sectors evicted
     "l2_evictions",  # lines evicted

@@ -55,6 +55,7 @@ def copy(entries, state, index):
     target, origin = entries[new], entries[index]
     target.kind = origin.kind
     target.source = origin.source
+    target.home = origin.home
     target.address = origin.address
     target.full = origin.full
     target.tag = origin.tag

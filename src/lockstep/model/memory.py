@@ -11,6 +11,7 @@ import numpy as np
 from lockstep._jit import Context
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
+from lockstep.model import crossing
 from lockstep.model.cache import replacement, slice_hash, tags
 from lockstep.model.counters import PARTITION_COUNTERS
 from lockstep.model.divisor import DIVISOR, divisor
@@ -47,6 +48,9 @@ SPEC = np.dtype(
         ("sides", "i8"),
         ("sources", "i8"),
         ("far_cycles", "i8"),
+        ("cross_step", "i8"),  # time that a sector takes between sides, in crossing.PARTS
+        ("near_reads", "i8"),  # 1: reads go to the reader's side
+        ("atomic_step", "i8"),  # time of an operation on a word, in SUBTICKS
     ]
 )
 
@@ -59,6 +63,8 @@ SLICE = np.dtype(
     [
         ("channel", "i8"),  # its partition
         ("number", "i8"),  # in the partition
+        ("side", "i8"),
+        ("cross_free", "i8"),  # when its way in from other sides is free, in crossing.PARTS
         ("next", "i8"),  # core cycle of the next thing to do, returns from below aside
         ("port_free", "i8"),  # L2 ticks at which input, tags and data port are free again
         ("tags_free", "i8"),
@@ -95,6 +101,7 @@ ENTRY = np.dtype(
         ("policy", "i8"),
         ("issued", "i8"),
         # requests in front of the tags
+        ("home", "i8"),  # the slice that the line belongs to
         ("line", "i8"),  # line number, the tag
         ("row", "i8"),  # of the tags
         ("way", "i8"),  # where the tags have the line, -1 = nowhere, UNKNOWN = not looked up yet
@@ -222,7 +229,9 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> np.recarray:
     s.replies = int(ticks) * (s.hit_cycles + l2.far_latency) + l2.queue
     s.refuse, s.fetch_writes = l2.mshr_full == "nack", l2.write_allocate == "fetch"
     s.reply_header = header_time(gpu, SUBTICKS)
-    s.sides, s.far_cycles = l2.sides, l2.far_latency
+    s.sides, s.far_cycles, s.cross_step = l2.sides, l2.far_latency, crossing.step(gpu)
+    s.near_reads = l2.side_reads == "near"
+    s.atomic_step = round(SUBTICKS * l2.atomic_interval)
     s.sources = requests.spec[0].sources
     return spec
 
@@ -236,8 +245,13 @@ def header_time(gpu: GPU, tick: int) -> int:
 def _slices(count: int, spec) -> tuple[np.recarray, np.recarray]:
     """Idle slices and their entries: enough for every list to be full."""
     room = int(spec.queue + spec.waiters + PIPES * spec.replies)
+    if spec.near_reads:
+        room += int(spec.sides * spec.mshrs)  # those of other sides that wait
     slices = records(count, SLICE)
     slices["channel"], slices["number"] = np.divmod(np.arange(count), spec.slices)
+    slices["side"] = slices["channel"] * spec.sides // spec.partitions
+    if spec.near_reads:
+        slices["side"] = slices["number"] // (spec.slices // spec.sides)
     slices["next"] = clocks.NEVER
     slices["return_head"] = slices["return_tail"] = -1
     slices["head"] = slices["tail"] = -1

@@ -12,8 +12,9 @@ from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import link, reply_port
 from lockstep.model import memory as state
-from lockstep.model.cache import l2, l2_fill, replacement, slice_hash, tags
+from lockstep.model.cache import l2, l2_fill, l2_sides, replacement, slice_hash, tags
 from lockstep.model.clock import NEVER
+from lockstep.model.crossing import cross
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import controller
 from lockstep.model.dram.state import READ, WRITE
@@ -71,7 +72,7 @@ def _next_arrival(memory, requests, p):
     """The core cycle at which the next request can move from the inbox to its slice."""
     if requests.ports[p].count > 0:
         message = link.first(requests, p)
-        if memory.l2.slices[message.slice].count[QUEUE] < memory.l2.spec[0].queue:
+        if memory.l2.slices[_served_by(memory, message)].count[QUEUE] < memory.l2.spec[0].queue:
             return message.arrival
     return NEVER
 
@@ -135,6 +136,28 @@ def _queue_freed(dram, p, cache):
 
 
 @inline
+def _served_by(memory, message):
+    """The slice that serves a request: the line's home, or the one on the reader's side."""
+    spec = memory.l2.spec[0]
+    if not spec.near_reads or message.kind != KIND_READ:
+        return message.slice
+    return l2_sides.mirror(spec, message.slice, message.source * spec.sides // spec.sources)
+
+
+@inline
+def _crossed(spec, cache, message, tick):
+    """L2 tick at which a request that is served at home is there; it may come from another side."""
+    if not spec.near_reads or message.kind == KIND_READ:
+        return tick
+    if message.source * spec.sides // spec.sources == cache.side:
+        return tick
+    cycle = clocks.cycle_of(spec.l2, tick)
+    units = max(popcount(message.sectors), message.full) if message.kind != KIND_WRITE else 0
+    units = popcount(message.sectors) if message.kind == KIND_WRITE else units
+    return clocks.ticks(spec.l2, cross(spec, cache, units, cycle) - spec.far_cycles)
+
+
+@inline
 def _receive(memory, requests, p, now):
     """Move messages from the inbox to the slices' queues, in order, while there is room."""
     spec = memory.l2.spec[0]
@@ -142,14 +165,15 @@ def _receive(memory, requests, p, now):
     tick = clocks.ticks(spec.l2, now)
     while link.waiting(requests, p, now):
         message = link.first(requests, p)
-        cache = memory.l2.slices[message.slice]
+        slice_ = _served_by(memory, message)
+        cache = memory.l2.slices[slice_]
         if cache.count[QUEUE] == spec.queue:
             break
         index = lists.take(state=cache, entries=entries)
         request = entries[index]
         cache.port_free = max(cache.port_free, tick) + message.flits
-        request.ready = cache.port_free - 1
-        _copy(memory, request, message)
+        request.ready = _crossed(spec, cache, message, cache.port_free - 1)
+        _copy(memory, request, message, slice_)
         lists.append(entries, cache, QUEUE, index)
         if cache.count[QUEUE] == 1:
             cache.next = min(cache.next, max(clocks.cycle_of(spec.l2, request.ready), now))
@@ -157,12 +181,13 @@ def _receive(memory, requests, p, now):
 
 
 @inline
-def _copy(memory, request, message):
+def _copy(memory, request, message, slice_):
     """Fill in an entry with a request and the places of its line."""
     request.kind = message.kind
     request.source = message.source
     request.address = message.address
-    _locate(memory, request, message.slice, message.address)
+    request.home = message.slice
+    _locate(memory, request, slice_, message.address)
     request.way = UNKNOWN
     request.sectors = message.sectors
     request.left = message.sectors
@@ -293,7 +318,14 @@ def copy_to_device(memory, address, size):
         low = max(0, address - line_address) // spec.sector_bytes
         high = (min(line_bytes, address + size - line_address) - 1) // spec.sector_bytes
         slice_ = slice_hash.slice_of(memory.slices, line_address, memory.l2.policies.slice_hash)
-        _place(memory, slice_, line_address, (2 << high) - (1 << low))
+        sectors = (2 << high) - (1 << low)
+        memory.counters[memory.l2.slices[slice_].channel].copy_sectors += popcount(sectors)
+        _place(memory, slice_, line_address, sectors)
+        if spec.near_reads:  # it takes room on each side, and is read from its home
+            for side in range(spec.sides):
+                other = l2_sides.mirror(spec, slice_, side)
+                if other != slice_:
+                    _place(memory, other, line_address, 0)
     for slice_ in range(memory.l2.slices.shape[0]):
         cache = memory.l2.slices[slice_]
         if cache.count[QUEUE] > 0:  # what it found in the tags may have moved
@@ -329,8 +361,6 @@ def _place(memory, slice_, address, mask):
     record.valid |= mask
     record.dirty &= ~mask
     record.partial &= ~mask
-    counters = memory.counters[cache.channel]
-    counters.copy_sectors += popcount(mask)
 
 
 def drained(memory: Memory) -> bool:

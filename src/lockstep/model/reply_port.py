@@ -23,8 +23,7 @@ FILL = 2
 def pipe_for(spec, state, source, carries):
     """The pipe of a slice for replies to an SM; ``carries`` is HIT or FILL."""
     if spec.sides > 1:
-        here = state.channel * spec.sides // spec.partitions
-        if source * spec.sides // spec.sources != here:
+        if source * spec.sides // spec.sources != state.side:
             return carries + 1
     return carries
 
@@ -55,7 +54,7 @@ def _first_ready(entries, state):
 
 
 @force_inline
-def _copy(message, reply, slice_):
+def _copy(message, reply):
     """Fill in the message that carries a reply."""
     message.kind = reply.answer
     message.request = reply.kind
@@ -63,7 +62,7 @@ def _copy(message, reply, slice_):
     message.sectors = reply.sectors
     message.full = reply.full
     message.flits = reply.flits
-    message.slice = slice_
+    message.slice = reply.home
     message.tag = reply.tag
     message.policy = reply.policy
     message.issued = reply.issued
@@ -92,7 +91,7 @@ def send(l2, replies, slice_, now, end):
             state.reply_free = max(state.reply_free, first) + reply.flits * SUBTICKS
             if reply.answer == KIND_DATA:
                 state.reply_free += l2.spec[0].reply_header
-            _copy(link.send(replies, partition, reply.source, now), reply, slice_)
+            _copy(link.send(replies, partition, reply.source, now), reply)
             lists.release(entries, state, lists.pop(entries, state, pipe))
             sent += 1
             pipe, ready = _first_ready(entries, state)

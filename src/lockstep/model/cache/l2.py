@@ -20,7 +20,7 @@ from lockstep._jit import force_inline, jit, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import reply_port
-from lockstep.model.cache import mshr, replacement, tags
+from lockstep.model.cache import l2_sides, mshr, replacement, tags
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import address_map, controller
 from lockstep.model.dram.state import READ, WRITE
@@ -32,7 +32,7 @@ from lockstep.model.link import (
     KIND_REDUCTION,
     KIND_WRITE,
 )
-from lockstep.model.memory import UNKNOWN
+from lockstep.model.memory import SUBTICKS, UNKNOWN
 
 # NumPy integers: see dram/state.py
 _ACK = np.int64(KIND_ACK)
@@ -66,11 +66,11 @@ def occupy(spec, state, counters, moved, tick):
 
 
 @force_inline
-def _execute(spec, state, counters, count, tick):
-    """Use the data port and the atomic unit behind it, one sector a tick."""
+def _execute(spec, state, counters, moved, count, tick):
+    """Use the data port and the atomic unit behind it for some operations, one after the other."""
     before = max(state.data_free, tick)
-    occupy(spec, state, counters, count, tick)
-    state.data_free = max(state.data_free, before + count)
+    occupy(spec, state, counters, moved, tick)
+    state.data_free = max(state.data_free, before + -(-count * spec.atomic_step // SUBTICKS))
     return clocks.cycle_of(spec.l2, state.data_free - 1)
 
 
@@ -156,7 +156,7 @@ def _fetch(l2, slice_, request, way, missing, now):
     state = l2.slices[slice_]
     channel = l2.slices[slice_].channel
     record = tags.way_of(l2.tags, request.row, way)
-    place = _place(l2, state, request.line)
+    place = _place(l2, l2.slices[request.home], request.line)
     coming = 0
     reason = RUNNING
     for sector in range(0, spec.line_sectors, spec.burst_sectors):
@@ -174,6 +174,8 @@ def _fetch(l2, slice_, request, way, missing, now):
         slot.tag_row = request.row
         slot.way = way
         slot.sectors = burst & ~record.valid
+        slot.far = request.home != slice_
+        l2.dram.counters[channel].l2_crossings += slot.far * popcount(slot.sectors)
         state.mshrs += 1
         record.pending |= slot.sectors
         coming |= missing & burst
@@ -193,10 +195,12 @@ def read(l2, slice_, index, tick, now):
     if state.count[pipe] >= spec.replies:
         return STALL_REPLY
     way = _look_up(l2, slice_, request)
+    if request.kind != KIND_READ:
+        l2_sides.drop_copies(l2, slice_, request.row, request.line, request.left)
     reason = RUNNING
     if way >= 0:
         record = tags.way_of(l2.tags, request.row, way)
-        _read_hits(spec, l2.entries, state, counters, record, index, pipe, tick)
+        _read_hits(l2, slice_, counters, record, index, pipe, tick)
         if request.left & record.pending:
             reason = _join(spec, l2.entries, state, counters, record, index)
     if request.left and reason == RUNNING:
@@ -209,8 +213,9 @@ def read(l2, slice_, index, tick, now):
 
 
 @force_inline
-def _read_hits(spec, entries, state, counters, record, index, pipe, tick):
+def _read_hits(l2, slice_, counters, record, index, pipe, tick):
     """Answer the sectors that are here."""
+    spec, entries, state = l2.spec[0], l2.entries, l2.slices[slice_]
     request = entries[index]
     here = request.left & record.valid
     if here == 0:
@@ -222,10 +227,13 @@ def _read_hits(spec, entries, state, counters, record, index, pipe, tick):
         done = occupy(spec, state, counters, n, tick)
     else:
         record.dirty |= here
-        done = _execute(spec, state, counters, max(n, request.full), tick)
+        done = _execute(spec, state, counters, n, max(n, request.full), tick)
     if request.kind != KIND_REDUCTION:
         new = lists.copy(entries, state, index)
         ready = done + spec.hit_cycles
+        if request.kind != KIND_READ:
+            operations = max(n, request.full)
+            ready = l2_sides.answered(l2, slice_, request.source, operations, ready)
         reply_port.put(spec, entries, state, pipe, new, ready, DATA, here)
 
 
@@ -255,14 +263,18 @@ def _read_missing(l2, slice_, index, way, now):
     request = l2.entries[index]
     if mshr.is_full(spec, state):
         return STALL_MSHR
-    if not controller.has_room(l2.dram, l2.slices[slice_].channel, READ):
+    far = request.home != slice_
+    if not far and not controller.has_room(l2.dram, l2.slices[slice_].channel, READ):
         return STALL_READ_QUEUE
     reason = RUNNING
     if way < 0:
         way, reason = _allocate(l2, slice_, request, now)
     if way < 0:
         return reason
-    coming, reason = _fetch(l2, slice_, request, way, request.left, now)
+    coming = l2_sides.from_home(l2, slice_, request, way, now) if far else NOTHING
+    if request.left & ~coming:
+        fetched, reason = _fetch(l2, slice_, request, way, request.left & ~coming, now)
+        coming |= fetched
     record = tags.way_of(l2.tags, request.row, way)
     if request.kind == KIND_REDUCTION:
         record.dirty |= coming
@@ -298,6 +310,7 @@ def write(l2, slice_, index, tick, now):
         coming, reason = _fetch(l2, slice_, request, way, absent, now)
         accepted &= ~absent | coming
         known &= ~absent & ~record.pending
+    l2_sides.drop_copies(l2, slice_, request.row, request.line, accepted)
     done = _store(l2, slice_, request, record, accepted, known, tick)
     if request.left == 0:
         new = lists.copy(l2.entries, state, index)

@@ -4,7 +4,7 @@ from lockstep._jit import force_inline, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import reply_port
-from lockstep.model.cache import mshr, replacement, tags
+from lockstep.model.cache import l2_sides, mshr, replacement, tags
 from lockstep.model.cache.l2 import DATA, NOTHING, occupy
 from lockstep.model.clock import NEVER
 from lockstep.model.dram import controller
@@ -37,9 +37,11 @@ def fill(l2, slice_, now):
     record = tags.way_of(l2.tags, data.tag_row, data.way)
     channel = l2.slices[slice_].channel
     if not state.filling:
-        _fill_sectors(spec, state, l2.dram.counters[channel], record, data.sectors, now)
+        counters = l2.dram.counters[channel]
+        _fill_sectors(spec, state, counters, record, data.sectors, now)
+        counters.l2_fills += popcount(data.sectors) if data.far != l2_sides.COPIED else 0
         state.filling = 1
-    if not _answer(spec, l2.entries, state, record, data.sectors, now):
+    if not _answer(l2, state, record, data.sectors, now):
         return False
     if record.pending == 0:
         replacement.unlock(l2.tags, slice_, data.tag_row, data.way, NOTHING)
@@ -54,7 +56,6 @@ def fill(l2, slice_, now):
 def _fill_sectors(spec, state, counters, record, arrived, now):
     """Merge data from below with what was written meanwhile."""
     n = popcount(arrived)
-    counters.l2_fills += n
     counters.l2_partial_fills += popcount(arrived & record.partial)
     record.valid |= arrived
     record.partial &= ~arrived
@@ -63,8 +64,9 @@ def _fill_sectors(spec, state, counters, record, arrived, now):
 
 
 @force_inline
-def _answer(spec, entries, state, record, arrived, now):
+def _answer(l2, state, record, arrived, now):
     """Answer the requests that wait for sectors that arrived; False if a reply pipe is full."""
+    spec, entries = l2.spec[0], l2.entries
     previous = NONE
     index = record.waiters
     while index != NONE:
@@ -73,6 +75,15 @@ def _answer(spec, entries, state, record, arrived, now):
         after = waiter.next
         if here == 0:
             previous = index
+        elif waiter.source < 0:  # a slice of another side
+            l2_sides.forward(l2, -1 - waiter.source, waiter.row, waiter.way, here, now)
+            waiter.sectors &= ~here
+            if waiter.sectors == 0:
+                mshr.unlink(entries, state, record, previous, index)
+                lists.release(entries, state, index)
+            else:
+                l2.slices[-1 - waiter.source].mshrs += 1  # it comes in two
+                previous = index
         else:
             pipe = reply_port.pipe_for(spec, state, waiter.source, reply_port.FILL)
             if state.count[pipe] >= spec.replies:

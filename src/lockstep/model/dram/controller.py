@@ -5,9 +5,10 @@ go first; writes are posted, and take over when their queue is full enough or no
 of a read travels in the request's slot, in a list of the slice that asked.
 """
 
-from lockstep._jit import force_inline, jit
+from lockstep._jit import force_inline, jit, popcount
 from lockstep.model import clock as clocks
 from lockstep.model.clock import NEVER
+from lockstep.model.crossing import cross
 from lockstep.model.dram import address_map, queue, refresh
 from lockstep.model.dram.scheduler import by_age, command_for, first_ready
 from lockstep.model.dram.state import (
@@ -181,14 +182,11 @@ def _count_column(spec, counters, found, write):
 def _return(dram, slot, index, tick):
     """Send the data of a read on its way to the slice that asked."""
     spec = dram.spec[0]
-    slot.ready = clocks.cycle_of(spec.clock, tick + spec.data_clocks) + spec.return_cycles
-    slot.next = NONE
     to = dram.slices[slot.slice]
-    if to.return_head == NONE:
-        to.return_head = index
-    else:
-        dram.slots[to.return_tail].next = index
-    to.return_tail = index
+    slot.ready = clocks.cycle_of(spec.clock, tick + spec.data_clocks) + spec.return_cycles
+    if slot.far:
+        slot.ready = cross(spec, to, popcount(slot.sectors), slot.ready)
+    queue.hand_over(dram.slots, to, index)
 
 
 @force_inline

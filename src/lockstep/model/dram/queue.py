@@ -142,6 +142,28 @@ def release(slots, state, index):
 
 
 @force_inline
+def hand_over(slots, to, index):
+    """Put a slot with data into the list of the slice ``to``, by when it is there."""
+    slot = slots[index]
+    slot.next = NONE
+    if to.return_head == NONE:
+        to.return_head = index
+        to.return_tail = index
+    elif slots[to.return_tail].ready <= slot.ready:
+        slots[to.return_tail].next = index
+        to.return_tail = index
+    elif slots[to.return_head].ready > slot.ready and not to.filling:
+        slot.next = to.return_head
+        to.return_head = index
+    else:
+        before = to.return_head
+        while slots[slots[before].next].ready <= slot.ready:
+            before = slots[before].next
+        slot.next = slots[before].next
+        slots[before].next = index
+
+
+@force_inline
 def set_row(dram, channel, bank, row):
     """Open a row of a bank, or close it (CLOSED): both lanes look for hits."""
     unit = dram.units[channel * dram.spec[0].units + bank]

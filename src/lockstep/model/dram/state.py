@@ -44,6 +44,8 @@ SPEC = np.dtype(
         ("burst_bytes", "i8"),
         ("data_clocks", "i8"),  # nCL + nBL: read command to the last of its data
         ("return_cycles", "i8"),  # core cycles from there to the L2
+        ("far_cycles", "i8"),  # ... and on to a slice on another side
+        ("cross_step", "i8"),  # time that a sector takes there, in crossing.PARTS; 0 = none
         ("scheduler", "i8"),
         ("closed_page", "i8"),
         ("dual_bus", "i8"),
@@ -117,7 +119,7 @@ SLOT = np.dtype(
         ("way", "i8"),
         ("sectors", "i8"),
         ("ready", "i8"),  # core cycle at which its data is at the slice
-        ("unused", "i8"),  # two cache lines of the host
+        ("far", "i8"),  # 1: the slice is on another side; with it two cache lines of the host
     ]
 )
 """One request, from the queue until its data is taken."""
