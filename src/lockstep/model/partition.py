@@ -321,11 +321,11 @@ def copy_to_device(memory, address, size):
         sectors = (2 << high) - (1 << low)
         memory.counters[memory.l2.slices[slice_].channel].copy_sectors += popcount(sectors)
         _place(memory, slice_, line_address, sectors)
-        if spec.near_reads:  # it takes room on each side, and is read from its home
+        if spec.near_reads:  # it is found on each side
             for side in range(spec.sides):
                 other = l2_sides.mirror(spec, slice_, side)
                 if other != slice_:
-                    _place(memory, other, line_address, 0)
+                    _place(memory, other, line_address, sectors)
     for slice_ in range(memory.l2.slices.shape[0]):
         cache = memory.l2.slices[slice_]
         if cache.count[QUEUE] > 0:  # what it found in the tags may have moved
