@@ -12,8 +12,8 @@ from lockstep.gpus import library
 from lockstep.gpus.units import threads_per_cycle
 
 NAMES = [
-    "A100", "GPGPUSIM3_V100", "H100", "KEPLER_TITAN", "QV100", "RTX2060", "RTX3070", "TITANV",
-    "TITANX",
+    "A100", "GPGPUSIM3_V100", "H100", "H100_SXM", "KEPLER_TITAN", "QV100", "RTX2060", "RTX3070",
+    "TITANV", "TITANX",
 ]  # fmt: skip
 
 # What NVIDIA states: SMs, L2 in KB, GB/s, TFLOPS of FP32 at the clock of the preset.
@@ -26,6 +26,7 @@ DATASHEETS = {
     "RTX3070": (46, 4096, 448, 5888 * 2 * 1.5e-3),
     "A100": (108, 40960, 1935, 19.5),
     "H100": (114, 51200, 2039, 51.2),
+    "H100_SXM": (132, 51200, 3352, 66.9),
     "GPGPUSIM3_V100": (80, 6144, 870, 5120 * 2 * 1.132e-3),
 }
 

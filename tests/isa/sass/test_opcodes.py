@@ -54,9 +54,11 @@ FAMILIES = [
     ("I VI VABS SHL SHR SHF SEL PRMT BFE BFI", {OpClass.INT32}),
     ("MUFU", {OpClass.SFU}),
     ("EXIT KILL", {OpClass.EXIT}),
-    ("VOTE MATCH", {OpClass.VOTE}),
+    ("VOTE", {OpClass.VOTE}),
+    ("MATCH", {OpClass.MATCH}),
     ("MOV", {OpClass.MOVE}),
-    ("B2R S2R CS2R S2UR", {OpClass.SPECIAL_REGISTER}),
+    ("B2R S2R S2UR", {OpClass.SPECIAL_REGISTER}),
+    ("CS2R", {OpClass.SPECIAL_MOVE}),
     ("BSSY BSYNC BREAK SSY SYNC WARP YIELD", {OpClass.CONVERGENCE}),
 ]
 
