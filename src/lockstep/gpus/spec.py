@@ -133,6 +133,9 @@ class SharedMemory(Spec, kw_only=True):
         1, 64, "cycles", "a pass over the banks for a sub-core; the SM begins one a cycle"
     ) = 1
     remote_latency: _int(2, 4096, "cycles", "the same of another CTA of the cluster") = 180
+    remote_interval: _int(
+        1, 256, "cycles", "for which a pass in another CTA's shared memory keeps the SM's arbiter"
+    ) = 1
 
     @property
     def most_cta_bytes(self) -> int:
@@ -229,7 +232,10 @@ class SM(Spec, kw_only=True):
         0, 256, "cycles", "by which a barrier other than 0, or of a stated number, opens later"
     ) = 0
     cluster_barrier_latency: _int(1, 4096, "cycles", "the same of the barrier of a cluster") = 180
-    fence_latency: _int(1, 4096, "cycles", "memory fence with nothing outstanding") = 16
+    fence_latency: _int(1, 4096, "cycles", "memory fence, after all outstanding has ended") = 16
+    fence_round_trip: _int(
+        0, 8192, "cycles", "memory fence of the GPU at least, whatever is outstanding"
+    ) = 0
     scheduler: Scheduler = Scheduler()
     front_end: FrontEnd = FrontEnd()
     operands: Operands = Operands()

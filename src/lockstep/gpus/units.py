@@ -17,6 +17,7 @@ FALLBACK = {
     OpClass.IMAD_WIDE: OpClass.IMAD,
     OpClass.MOVE: OpClass.INT32,
     OpClass.CONVERT: OpClass.SFU,
+    OpClass.PACK: OpClass.CONVERT,
     OpClass.SFU: OpClass.FP32,
     OpClass.SHUFFLE: OpClass.MOVE,
     OpClass.VOTE: OpClass.INT32,
@@ -27,6 +28,7 @@ FALLBACK = {
     OpClass.UNIFORM: OpClass.INT32,
     OpClass.HMMA: OpClass.FP16,
     OpClass.IMMA: OpClass.HMMA,
+    OpClass.GMMA: OpClass.HMMA,
     OpClass.DMMA: OpClass.FP64,
 }
 """A computing class that no unit names runs as this one. Every chain ends at FP32, which each

@@ -60,6 +60,10 @@ class OpClass(IntEnum):
     SPECIAL_MOVE = 42  # a special register at a fixed latency (CS2R)
     MATCH = 43  # compares a value over the lanes of a warp
     REDUX = 44  # reduces a value over the lanes of a warp
+    PACK = 45  # a conversion that the ALU does (F2FP, I2FP)
+    GMMA = 46  # a product of a warpgroup, of `immediate` columns: the warp goes on meanwhile
+    GMMA_ARRIVE = 47  # opens a group of such products
+    GMMA_WAIT = 48  # waits until at most `immediate` such groups are open
 
 
 class Space(IntEnum):

@@ -17,6 +17,7 @@ from lockstep.isa.instruction import (
 )
 from lockstep.isa.sass.opcodes import Opcode, decode
 from lockstep.isa.sass.registers import ZERO, last_register
+from lockstep.isa.sass.widths import group_columns
 
 _BARRIERS = (OpClass.BARRIER, OpClass.ARRIVE)
 _ADDRESS_FIRST = {OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION}
@@ -52,6 +53,8 @@ def lift(
     row["width"] = meaning.width if addressed else 0
     row["cache"] = meaning.cache
     row["immediate"], row["threads"] = _immediates(meaning, immediate, threads)
+    if meaning.op == OpClass.GMMA:
+        row["immediate"] = group_columns(opcode)
     _store(row, "destination", MAX_DESTINATIONS, _destination_ranges(meaning, results))
     _store(row, "source", MAX_SOURCES, _source_ranges(meaning, operands, results))
     return record, opcode

@@ -30,6 +30,10 @@ _OPCODES: dict[OpClass, tuple[str, ...]] = {
     OpClass.SPECIAL_REGISTER: ("S2R",),
     OpClass.SPECIAL_MOVE: ("CS2R.32", "CS2R"),
     OpClass.UNIFORM: ("UMOV", "UMOV.64"),
+    OpClass.PACK: ("F2FP.F16.F32.PACK_AB",),
+    OpClass.GMMA: tuple(f"HGMMA.64x{n}x16.F32" for n in range(8, 257, 8)),
+    OpClass.GMMA_ARRIVE: ("WARPGROUP.ARRIVE",),
+    OpClass.GMMA_WAIT: ("WARPGROUP.DEPBAR.LE",),
     OpClass.HMMA: tuple(f"HMMA.{s}.{kind}" for s in _MATRIX for kind in ("F32", "F16", "F32.TF32")),
     OpClass.IMMA: tuple(f"IMMA.{s}.{kind}" for s in _MATRIX for kind in ("S8.S8", "S4.S4"))
     + tuple(f"BMMA.{s}" for s in _MATRIX),

@@ -11,6 +11,7 @@ from lockstep.isa.instruction import OpClass, Space
 
 LANES = 32
 GROUP_LANES = 128  # a warpgroup
+LEAST_COLUMNS = 8
 REGISTER_BITS = 32
 
 # m, n and k of the matrix products; the digits run together in the opcode.
@@ -91,6 +92,12 @@ def warpgroup(o: Operation) -> Widths:
     shapes = [_GROUP_SHAPE.fullmatch(x) for x in o.modifiers]
     m, n = next(((int(s[1]), int(s[2])) for s in shapes if s), (64, 8))
     return _registers(min(m, 64) * min(n, 256), _accumulator_bits(o), GROUP_LANES), (4,)
+
+
+def group_columns(opcode: str) -> int:
+    """Columns of a product of a warpgroup, from an opcode such as HGMMA.64x128x16.F32."""
+    shapes = (_GROUP_SHAPE.fullmatch(x) for x in opcode.split("."))
+    return next((int(s[2]) for s in shapes if s), LEAST_COLUMNS)
 
 
 def convert(o: Operation) -> Widths:

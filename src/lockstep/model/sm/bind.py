@@ -35,6 +35,7 @@ PIPELINED = (
     OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
 KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
+PRODUCT_COLUMNS = 64  # for which the interval of a warpgroup's product stands
 LARGEST_COPY = 1 << 18  # bytes; more than any SM's shared memory
 PRODUCERS = {
     OpClass.SFU: SHORT, OpClass.SHUFFLE: SHORT, OpClass.SPECIAL_REGISTER: SHORT,
@@ -156,12 +157,23 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool, architecture: int =
         records[name] = code[name] if control else 7
     records["reuse"] = code["reuse"] if control else -1
     records["arrivals"] = code["threads"] // WARP_SIZE
+    _set_group_products(records, op == OpClass.GMMA)
     sleeps = op == OpClass.SLEEP
     bulk = (op == OpClass.BULK_COPY) | (op == OpClass.BULK_STORE)
     records["immediate"][bulk] = np.clip(code["immediate"][bulk], 0, LARGEST_COPY)
     records["immediate"][sleeps] = _sleep_cycles(code["immediate"][sleeps], gpu)
     records["immediate"][sleeps & (code["width"] > 0)] = round(gpu.clock_mhz * 1000)
     return records
+
+
+def _set_group_products(records: np.ndarray, products: np.ndarray) -> None:
+    """Products of a warpgroup: their time is in proportion to their columns, results are async."""
+    columns = np.maximum(records["immediate"][products], 1)
+    interval = -(-columns * records["interval"][products] // PRODUCT_COLUMNS)
+    records["interval"][products] = interval
+    records["latency"][products] += interval
+    for name in ("destinations", "checks", "reads", "writes", "more_writes"):
+        records[name][products] = 0
 
 
 def _sleep_cycles(nanoseconds: np.ndarray, gpu: GPU) -> np.ndarray:

@@ -44,7 +44,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.sms, s.subcores, s.ctas = gpu.sm.count, gpu.sm.subcores, gpu.sm.ctas
     s.warps, s.registers = gpu.sm.warps, gpu.sm.registers
     s.barrier_latency, s.fence_latency = gpu.sm.barrier_latency, gpu.sm.fence_latency
-    s.barrier_interval = gpu.sm.barrier_interval
+    s.barrier_interval, s.fence_round_trip = gpu.sm.barrier_interval, gpu.sm.fence_round_trip
     s.named_barrier_latency = gpu.sm.named_barrier_latency
     s.policy = USER if user_scheduler else POLICIES[gpu.sm.scheduler.policy]
     s.issue_width = gpu.sm.scheduler.issue_width
@@ -64,6 +64,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)
     s.shared_pass = gpu.shared.pass_latency
     s.remote_cycles = max(0, gpu.shared.remote_latency - m.address_interval - 1)
+    s.remote_interval = gpu.shared.remote_interval
     s.cluster_barrier_latency = gpu.sm.cluster_barrier_latency
     s.shared_limit = gpu.shared.bytes
     k = gpu.constant

@@ -93,6 +93,8 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.barrier = -1
     warp.arrived = 0
     warp.outstanding = 0
+    warp.fenced = -1
+    warp.product = warp.products_before = 0
     warp.group = 0
     warp.issued = 0
     warp.last_issue = -1

@@ -39,6 +39,9 @@ CACHE_CONTROL = int(OpClass.CACHE_CONTROL)
 COMMIT_GROUP = int(OpClass.COMMIT_GROUP)
 CONSTANT = int(Space.CONSTANT)
 FENCE = int(OpClass.FENCE)
+GMMA = int(OpClass.GMMA)
+GMMA_ARRIVE = int(OpClass.GMMA_ARRIVE)
+GMMA_WAIT = int(OpClass.GMMA_WAIT)
 OBJECT_WAIT = int(OpClass.OBJECT_WAIT)
 INVALIDATE = int(CachePolicy.INVALIDATE)
 SLEEP = int(OpClass.SLEEP)
@@ -127,11 +130,18 @@ def resources(c, s, b, warp, instruction, now):
 @force_inline
 def synchronises(warp, instruction, now):
     """Cycle until which a fence or a group wait holds the warp; sets the reason."""
-    if instruction.op == FENCE and warp.outstanding > 0:
-        return blocked(warp, NEVER, STALL_FENCE)
+    if instruction.op == FENCE:
+        if warp.fenced < 0:
+            warp.fenced = now
+        if warp.outstanding > 0:
+            return blocked(warp, NEVER, STALL_FENCE)
     if instruction.op == WAIT_GROUP:
         newest = min(max(instruction.immediate, 0), GROUPS - 1)
         at = groups_landed(warp, newest)
+        if at > now:
+            return blocked(warp, at, STALL_GROUP)
+    if instruction.op == GMMA_WAIT:
+        at = warp.product if instruction.immediate == 0 else warp.products_before
         if at > now:
             return blocked(warp, at, STALL_GROUP)
     if instruction.op == COMMIT_GROUP and warp.groups[(warp.group + 1) % GROUPS] > 0:
@@ -253,10 +263,16 @@ def after(c, s, w, warp, instruction, now):
         warp.reason = STALL_BARRIER
         cluster.wait(c, s, w)
     elif op == FENCE:
-        warp.stall_until = now + c.spec[0].fence_latency
+        spec = c.spec[0]
+        warp.stall_until = max(now + spec.fence_latency, warp.fenced + spec.fence_round_trip)
+        warp.fenced = -1
         warp.reason = STALL_FENCE
     elif op == COMMIT_GROUP:
         warp.group += 1
+    elif op == GMMA:
+        warp.product = now + instruction.latency
+    elif op == GMMA_ARRIVE:
+        warp.products_before = warp.product
     elif op == OBJECT_WAIT and warp.barrier >= 0:
         warp.reason = STALL_BARRIER
     elif op == SLEEP and warp.mask != 0:

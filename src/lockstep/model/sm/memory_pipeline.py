@@ -105,8 +105,8 @@ def access_shared(c, s, a, now):
     counters.shared_accesses += 1
     counters.shared_wavefronts += n
     sm = c.sms[s]
-    sm.accept_free = max(sm.accept_free, now + n)
     far = is_remote(c, access, instruction, cta, c.kernels[cta.kernel])
+    sm.accept_free = max(sm.accept_free, now + n * (c.spec[0].remote_interval if far else 1))
     cycles = c.spec[0].remote_cycles if far else c.spec[0].shared_cycles
     each = c.spec[0].shared_pass
     c.subcores[s, access.warp % c.spec[0].subcores].pass_free = now + n * each

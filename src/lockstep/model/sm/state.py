@@ -35,14 +35,14 @@ SPEC = np.dtype(
     _ints(
         "sms", "subcores", "warps", "ctas", "registers",
         "barrier_latency", "barrier_interval", "named_barrier_latency",
-        "fence_latency", "policy", "issue_width",
+        "fence_latency", "fence_round_trip", "policy", "issue_width",
         "line_bytes", "l0_sets", "l0_ways", "l1i_sets", "l1i_ways", "stream_buffer",
         "l1i_latency", "l2i_latency", "redirect", "divergence",
         "collectors_style", "banks", "window", "collectors", "reuse_cache",
         "queue", "address_interval", "wide_address_interval", "accept_interval", "whole_lines",
         "accesses",
         "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_pass", "shared_limit",
-        "remote_cycles", "cluster_barrier_latency",
+        "remote_cycles", "remote_interval", "cluster_barrier_latency",
         "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
         "constant_lines",  # of an SM's cache for loads; those of operands lie behind them
         "operand_sets", "operand_ways", "operand_miss", "operand_hold",
@@ -138,6 +138,8 @@ WARP_STATE = np.dtype(
         "ahead", "ahead_ready",  # line asked for ahead of issue, or -1, and when it is in the L0
         "stall_until", "barrier", "arrived", "outstanding", "group", "issued", "last_issue",
         "op",  # of the instruction that was looked at last
+        "product", "products_before",  # when its last product of a warpgroup, of the group before, is
+        "fenced",  # cycle at which the fence it is at was reached, or -1
         "object", "copies",  # at a barrier object: its number, copies that must have completed it
     )
     + [

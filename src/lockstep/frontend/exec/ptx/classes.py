@@ -4,6 +4,7 @@ PTX is a virtual instruction set, so each instruction is taken as one machine in
 class; ptxas makes several of some (division, 64-bit arithmetic) and none of others.
 """
 
+import re
 from collections.abc import Sequence
 
 from lockstep.frontend.exec.ptx.barrier import numbers
@@ -50,6 +51,11 @@ _ACCESSES = (
     OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE,
     OpClass.TEXTURE, OpClass.SURFACE, OpClass.OBJECT_WAIT,
 )  # fmt: skip
+_GROUP_CLASSES = {
+    "mma_async": OpClass.GMMA, "fence": OpClass.GMMA_ARRIVE,
+    "commit_group": OpClass.NOP, "wait_group": OpClass.GMMA_WAIT,
+}  # fmt: skip
+_GROUP_SHAPE = re.compile(r"m64n(\d+)k\d+")
 _NUMBERS = ("f16", "bf16", "f16x2", "bf16x2")
 
 
@@ -110,12 +116,12 @@ def _copy_class(words: tuple[str, ...]) -> OpClass:
 
 
 def _matrix_class(i: Instruction) -> OpClass:
+    if i.opcode == "wgmma":
+        return next(_GROUP_CLASSES[word] for word in i.modifiers if word in _GROUP_CLASSES)
     if "load" in i.modifiers:
         return OpClass.LOAD
     if "store" in i.modifiers:
         return OpClass.STORE
-    if not {"mma", "mma_async", "sync"} & set(i.modifiers):
-        return OpClass.FENCE
     types = set(i.modifiers)
     if "f64" in types:
         return OpClass.DMMA
@@ -183,9 +189,11 @@ def policy_of(i: Instruction) -> int:
 
 
 def immediate_of(i: Instruction) -> int:
-    """Barrier number, groups that a wait leaves open, nanoseconds; 0 if not constant."""
+    """Barrier number, groups that a wait leaves open, columns, nanoseconds; 0 if not constant."""
     if i.opcode in ("bar", "barrier"):
         return _constant(numbers(i)[:1])
+    if i.opcode == "wgmma" and (shapes := list(filter(None, map(_GROUP_SHAPE.match, i.modifiers)))):
+        return int(shapes[0][1])
     return _constant(i.operands[:1]) if i.opcode in ("cp", "nanosleep", "wgmma") else 0
 
 
