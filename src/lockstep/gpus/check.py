@@ -133,7 +133,7 @@ def _l2(gpu: GPU) -> Iterator[str]:
             f"l2.interleave_bytes = {l2.interleave_bytes}: expected a multiple of "
             f"l2.line_bytes = {l2.line_bytes}"
         )
-    if l2.sides > gpu.dram.channels:
+    if l2.side_reads == "home" and l2.sides > gpu.dram.channels:
         yield f"l2.sides = {l2.sides}: expected at most dram.channels = {gpu.dram.channels}"
     if l2.side_reads == "near" and l2.slices_per_channel % l2.sides:
         yield (

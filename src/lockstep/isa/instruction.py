@@ -64,6 +64,7 @@ class OpClass(IntEnum):
     GMMA = 46  # a product of a warpgroup, of `immediate` columns: the warp goes on meanwhile
     GMMA_ARRIVE = 47  # opens a group of such products
     GMMA_WAIT = 48  # waits until at most `immediate` such groups are open
+    LOCAL_FENCE = 49  # orders what the SM does, for nobody beyond it
 
 
 class Space(IntEnum):

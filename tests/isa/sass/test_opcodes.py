@@ -60,7 +60,7 @@ FAMILIES = [
     ("MATCH", {OpClass.MATCH}),
     ("MOV", {OpClass.MOVE}),
     ("B2R S2R S2UR", {OpClass.SPECIAL_REGISTER}),
-    ("CS2R", {OpClass.SPECIAL_MOVE}),
+    ("CS2R", {OpClass.SPECIAL_MOVE, OpClass.SPECIAL_REGISTER}),
     ("BSSY BSYNC BREAK SSY SYNC WARP YIELD", {OpClass.CONVERGENCE}),
 ]
 
@@ -179,7 +179,7 @@ def test_the_cache_policy_is_in_the_modifiers(text, policy):
         ("IMAD.SHL.U32", 70, OpClass.IMAD),
         ("FSETP.GT.AND", 61, OpClass.FP32),
         ("FSETP.GT.AND", 70, OpClass.INT32),
-        ("F2FP.PACK_AB", 86, OpClass.CONVERT),
+        ("F2FP.PACK_AB", 86, OpClass.PACK),
         ("NANOSLEEP", 70, OpClass.SLEEP),
         ("SYNCS.ARRIVE.TRANS64", 90, OpClass.ATOMIC),
         ("UTMALDG.2D", 90, OpClass.BULK_COPY),

@@ -210,3 +210,26 @@ def test_no_warp_passes_before_all_have_arrived(watch, tiny, delays):
             (own,) = [t for t, _, v, static in seen.issues if static == bar and v == w]
             after = min(t for t in seen.of(w) if t > own)
             assert after >= max(arrivals) + gpu.sm.barrier_latency
+
+
+@pytest.mark.parametrize("interval", [0, 3])
+def test_the_barrier_unit_takes_one_arrival_an_interval(watch, tiny, interval):
+    gpu = tiny(sm__barrier_interval=interval)
+    k = KernelBuilder("barrier", grid=1, block=128)
+    k("BAR.SYNC 0x0")
+    k("NOP")
+    seen = watch(k.workload(), gpu)
+    assert {seen.of(w)[1] for w in range(4)} == {4 * interval + gpu.sm.barrier_latency}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("BAR.SYNC 0x0", False), ("BAR.SYNC 0x3", True), ("BAR.SYNC 0x0, 0x40", True)],
+)
+def test_a_named_barrier_opens_later(watch, tiny, text, named):
+    gpu = tiny(sm__named_barrier_latency=11)
+    k = KernelBuilder("barrier", grid=1, block=64)
+    k(text)
+    k("NOP")
+    opened = gpu.sm.barrier_latency + 11 * named
+    assert watch(k.workload(), gpu).of(0)[1] == opened

@@ -149,3 +149,15 @@ def test_one_lane_far_away_is_enough(watch, tiny):
     seen = watch(k.workload(), gpu)
     load, use = seen.of(0, 1)[:2]
     assert use - load == gpu.shared.remote_latency
+
+
+@pytest.mark.parametrize("interval", [1, 6])
+def test_passes_in_another_cta_keep_the_arbiter(watch, tiny, interval):
+    gpu = tiny(sm__count=2, shared__remote_interval=interval, sm__memory__accept_interval=1)
+    k = kernel(block=128, shared_bytes=1024)
+    with k.lanes(lambda at: at.cta == 0):
+        k("LD.E R2, [R4]", address=BASE + TAG)
+        k("MOV R3, R2")
+    seen = watch(k.workload(), gpu)
+    used = sorted(seen.of(w, 0)[1] for w in range(4))
+    assert used == [gpu.shared.remote_latency + n * interval for n in range(4)]

@@ -151,3 +151,18 @@ def test_resident_warps_are_counted_until_they_end(watch, tiny):
     assert seen.stalls[Stall.NO_WARP] == 2 * seen.counters["active_cycles"] + (
         seen.counters["active_cycles"] - ends[0] - 1
     )
+
+
+@pytest.mark.parametrize(("interval", "starts"), [(0.0, [0, 0, 0, 0]), (2.5, [0, 2, 5, 7])])
+def test_warps_of_an_sm_start_one_after_the_other(watch, tiny, interval, starts):
+    k = KernelBuilder("starts", grid=1, block=128)
+    k("NOP")
+    seen = watch(k.workload(), tiny(launch__warp_interval=interval))
+    assert [seen.of(w)[0] for w in range(4)] == starts
+
+
+def test_the_next_cta_starts_when_the_warps_before_it_have(watch, tiny):
+    k = KernelBuilder("starts", grid=2, block=64)
+    k("NOP")
+    seen = watch(k.workload(), tiny(launch__warp_interval=10.0))
+    assert [seen.of(w)[0] for w in range(4)] == [0, 10, 20, 30]

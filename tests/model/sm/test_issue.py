@@ -302,3 +302,53 @@ def test_cache_control_with_an_address_loads_no_constant(watch, tiny):
     seen = watch(loads_around("CCTL.IV [R2]", address=A), tiny())
     assert seen.counters["constant_accesses"] == 0
     assert seen.counters["l1_global_read_hits"] == 4
+
+
+@pytest.mark.parametrize("cycles", [0, 6])
+def test_a_warp_waits_where_its_paths_part_and_meet(watch, tiny, cycles):
+    k = KernelBuilder("paths", grid=1, block=32)
+    k("BRA 0x20")
+    with k.lanes(lambda at: at.lane < 8):
+        k("NOP")
+        k("BSYNC B0")
+    k("NOP")
+    seen = watch(k.workload(), tiny(sm__front_end__divergence=cycles))
+    assert seen.of(0)[:4] == [0, 1 + cycles, 2 + cycles, 3 + 2 * cycles]
+
+
+@pytest.mark.parametrize("lines", [(), ("STG.E [R2], R4",)])
+def test_a_fence_takes_a_round_trip_whatever_is_outstanding(watch, tiny, lines, round_trip=700):
+    k = KernelBuilder("fence", grid=1, block=32)
+    for text in (*lines, "MEMBAR.SC.GPU", "NOP"):
+        k(text, address=A if "[" in text else None)
+    seen = watch(k.workload(MemoryCopy(A, 128)), tiny(sm__fence_round_trip=round_trip))
+    assert seen.of(0)[len(lines) + 1] == len(lines) + round_trip
+
+
+def products(watch, gpu, *lines):
+    """Issue cycles of one warp that multiplies in a warpgroup's products."""
+    k = KernelBuilder("products", grid=1, block=32, architecture=90)
+    for text in lines:
+        k(text)
+    return watch(k.workload(), gpu).of(0)
+
+
+@pytest.fixture
+def hopper(tiny):
+    return tiny(sm__units__tensor__operations__GMMA=45, sm__units__tensor__intervals__GMMA=32)
+
+
+@pytest.mark.parametrize(("columns", "cycles"), [(64, 32), (128, 64), (256, 128)])
+def test_a_product_of_a_warpgroup_takes_time_by_its_columns(watch, hopper, columns, cycles):
+    product = f"HGMMA.64x{columns}x16.F32 R24, gdesc[UR4], R24"
+    at = products(watch, hopper, "WARPGROUP.ARRIVE", product, product, "NOP")
+    assert at[:4] == [0, 1, 1 + cycles, 2 + cycles], "and the warp goes on meanwhile"
+
+
+def test_a_wait_ends_when_the_products_of_older_groups_are_there(watch, hopper):
+    product = "HGMMA.64x64x16.F32 R24, gdesc[UR4], R24"
+    group = ["WARPGROUP.ARRIVE", product]
+    at = products(watch, hopper, *group, "WARPGROUP.DEPBAR.LE gsb0, 0x0", "NOP")
+    assert at[2] == 1 + 45 + 32
+    at = products(watch, hopper, *group, *group, "WARPGROUP.DEPBAR.LE gsb0, 0x1", "NOP")
+    assert at[3:5] == [1 + 32, 1 + 45 + 32]

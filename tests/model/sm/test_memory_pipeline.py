@@ -224,3 +224,30 @@ def test_addresses_are_taken_in_order_by_each_warp(watch, tiny):
         mine = [line for warp, line in lines if warp == w]
         expected = np.array([[4096 * (i + 3 * w), (1 << 16) + 128 * i] for i in range(3)])
         assert mine == expected.ravel().tolist()
+
+
+@pytest.mark.parametrize(("ways", "each"), [(1, 2), (4, 1), (4, 2), (4, 3), (32, 2)])
+def test_each_further_pass_over_the_banks_makes_the_result_later(watch, tiny, ways, each):
+    gpu = tiny(shared__pass_latency=each)
+    k = KernelBuilder("ways", grid=1, block=32, shared_bytes=1 << 14)
+    k("LDS R1, [R2]", address=lambda at: at.lane * 4 * ways)
+    k("MOV R3, R1")
+    assert watch(k.workload(), gpu).of(0)[1] == gpu.shared.latency + (ways - 1) * each
+
+
+@pytest.mark.parametrize(("block", "pace"), [(32, 16), (128, 8)])
+def test_passes_of_one_sub_core_come_slower_than_those_of_the_sm(watch, tiny, block, pace):
+    """Eight ways each: a sub-core has a pass in two cycles, all of them one a cycle."""
+    gpu = tiny(shared__pass_latency=2, sm__memory__accept_interval=1)
+    k = KernelBuilder("paces", grid=1, block=block, shared_bytes=1 << 14)
+    loads = 5 * 32 // (block // 4) if block == 128 else 5
+    for n in range(loads):
+        k(f"LDS R{10 + n}, [R2]", address=lambda at: at.lane * 32)
+    k("MOV R3, R10")
+    k(f"MOV R3, R{9 + loads}")
+    seen = watch(k.workload(), gpu)
+    ends = [seen.of(w)[-2] for w in range(block // 32)]
+    begins = [seen.of(w)[-3] for w in range(block // 32)]
+    accesses = loads * block // 32
+    first = gpu.shared.latency + 7 * 2
+    assert max(ends) == first + (accesses - 1) * pace, begins

@@ -286,7 +286,7 @@ def _builder(module: ir.Module | None, block: Any) -> LaneBuilder:
 
 def _pass_order(b: LaneBuilder, op: OpClass, strength: Strength) -> None:
     """What an instruction orders beside what it does."""
-    if op == OpClass.FENCE:
+    if op in (OpClass.FENCE, OpClass.LOCAL_FENCE):
         races.fence(b)
     elif strength or op in (OpClass.ATOMIC, OpClass.REDUCTION):
         races.poll(b)

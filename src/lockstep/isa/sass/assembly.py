@@ -31,6 +31,7 @@ _NO_RESULT = frozenset(
     {OpClass.STORE, OpClass.REDUCTION, OpClass.ASYNC_COPY, OpClass.BULK_COPY, OpClass.BRANCH}
     | {OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE}
     | {OpClass.EXIT, OpClass.BARRIER, OpClass.ARRIVE, OpClass.FENCE, OpClass.COMMIT_GROUP}
+    | {OpClass.LOCAL_FENCE}
     | {OpClass.WAIT_GROUP, OpClass.NOP, OpClass.CACHE_CONTROL, OpClass.SLEEP}
     | {OpClass.CONVERGENCE, OpClass.SURFACE, OpClass.CLUSTER_ARRIVE, OpClass.CLUSTER_WAIT}
 )

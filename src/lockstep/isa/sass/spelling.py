@@ -51,6 +51,7 @@ _OPCODES: dict[OpClass, tuple[str, ...]] = {
     OpClass.CLUSTER_ARRIVE: ("UCGABAR_ARV",),
     OpClass.CLUSTER_WAIT: ("UCGABAR_WAIT",),
     OpClass.FENCE: ("MEMBAR.SC.GPU",),
+    OpClass.LOCAL_FENCE: ("MEMBAR.SC.CTA",),
     OpClass.COMMIT_GROUP: ("LDGDEPBAR",),
     OpClass.WAIT_GROUP: ("DEPBAR.LE",),
     OpClass.NOP: ("NOP",),

@@ -12,6 +12,7 @@ from lockstep.model import free_list
 from lockstep.model.cache import replacement, tags
 from lockstep.model.crossing import cross
 from lockstep.model.dram.queue import hand_over
+
 COPIED = 2  # ``far`` of a slot with data that no DRAM read brought
 
 

@@ -15,7 +15,6 @@ from lockstep.model.sm.cta import fits, launch, room
 from lockstep.model.sm.state import THOUSAND
 
 
-
 @inline
 def find_room(c, kernel):
     """The next SM in turn that has room for a CTA of the kernel, or -1."""

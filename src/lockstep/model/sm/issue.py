@@ -39,6 +39,7 @@ CACHE_CONTROL = int(OpClass.CACHE_CONTROL)
 COMMIT_GROUP = int(OpClass.COMMIT_GROUP)
 CONSTANT = int(Space.CONSTANT)
 FENCE = int(OpClass.FENCE)
+LOCAL_FENCE = int(OpClass.LOCAL_FENCE)
 GMMA = int(OpClass.GMMA)
 GMMA_ARRIVE = int(OpClass.GMMA_ARRIVE)
 GMMA_WAIT = int(OpClass.GMMA_WAIT)
@@ -130,7 +131,7 @@ def resources(c, s, b, warp, instruction, now):
 @force_inline
 def synchronises(warp, instruction, now):
     """Cycle until which a fence or a group wait holds the warp; sets the reason."""
-    if instruction.op == FENCE:
+    if instruction.op == FENCE or instruction.op == LOCAL_FENCE:
         if warp.fenced < 0:
             warp.fenced = now
         if warp.outstanding > 0:
@@ -262,9 +263,11 @@ def after(c, s, w, warp, instruction, now):
     elif op == CLUSTER_WAIT:
         warp.reason = STALL_BARRIER
         cluster.wait(c, s, w)
-    elif op == FENCE:
+    elif op == FENCE or op == LOCAL_FENCE:
         spec = c.spec[0]
-        warp.stall_until = max(now + spec.fence_latency, warp.fenced + spec.fence_round_trip)
+        warp.stall_until = now + spec.fence_latency
+        if op == FENCE:
+            warp.stall_until = max(warp.stall_until, warp.fenced + spec.fence_round_trip)
         warp.fenced = -1
         warp.reason = STALL_FENCE
     elif op == COMMIT_GROUP:

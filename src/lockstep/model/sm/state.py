@@ -138,7 +138,7 @@ WARP_STATE = np.dtype(
         "ahead", "ahead_ready",  # line asked for ahead of issue, or -1, and when it is in the L0
         "stall_until", "barrier", "arrived", "outstanding", "group", "issued", "last_issue",
         "op",  # of the instruction that was looked at last
-        "product", "products_before",  # when its last product of a warpgroup, of the group before, is
+        "product", "products_before",  # when products of a warpgroup are there: all, older groups'
         "fenced",  # cycle at which the fence it is at was reached, or -1
         "object", "copies",  # at a barrier object: its number, copies that must have completed it
     )

@@ -7,7 +7,7 @@ from lockstep.isa.ptx.parser import parse
 ROWS = [
     ("add.s32 %r1, %r2, %r3", OpClass.INT32, Space.NONE, 0, 0),
     ("mul.lo.s32 %r1, %r2, %r3", OpClass.IMAD, Space.NONE, 0, 0),
-    ("mad.wide.u32 %rd1, %r2, %r3, %rd2", OpClass.IMAD, Space.NONE, 0, 0),
+    ("mad.wide.u32 %rd1, %r2, %r3, %rd2", OpClass.IMAD_WIDE, Space.NONE, 0, 0),
     ("fma.rn.f32 %f1, %f2, %f3, %f1", OpClass.FP32, Space.NONE, 0, 0),
     ("fma.rn.f64 %fd1, %fd2, %fd3, %fd1", OpClass.FP64, Space.NONE, 0, 0),
     ("fma.rn.f16x2 %r1, %r2, %r3, %r1", OpClass.FP16, Space.NONE, 0, 0),
@@ -39,6 +39,9 @@ ROWS = [
     ("bar.arrive 1, 64", OpClass.ARRIVE, Space.NONE, 0, 0),
     ("bar.warp.sync -1", OpClass.CONVERGENCE, Space.NONE, 0, 0),
     ("membar.gl", OpClass.FENCE, Space.NONE, 0, 0),
+    ("membar.cta", OpClass.LOCAL_FENCE, Space.NONE, 0, 0),
+    ("fence.acq_rel.cta", OpClass.LOCAL_FENCE, Space.NONE, 0, 0),
+    ("fence.acq_rel.gpu", OpClass.FENCE, Space.NONE, 0, 0),
     ("bra L", OpClass.BRANCH, Space.NONE, 0, 0),
     ("ret", OpClass.BRANCH, Space.NONE, 0, 0),
     ("exit", OpClass.EXIT, Space.NONE, 0, 0),

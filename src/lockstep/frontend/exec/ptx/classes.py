@@ -32,7 +32,6 @@ _FIXED = {
     "discard": OpClass.CACHE_CONTROL, "applypriority": OpClass.CACHE_CONTROL,
     "bra": OpClass.BRANCH, "brx": OpClass.BRANCH, "call": OpClass.BRANCH, "ret": OpClass.BRANCH,
     "exit": OpClass.EXIT, "trap": OpClass.EXIT,
-    "membar": OpClass.FENCE, "fence": OpClass.FENCE,
     "nanosleep": OpClass.SLEEP, "pragma": OpClass.NOP,
 }  # fmt: skip
 _SPACES = {
@@ -72,6 +71,9 @@ def class_of(i: Instruction) -> OpClass:
         return _copy_class(words)
     if i.opcode in ("mma", "wmma", "wgmma"):
         return _matrix_class(i)
+    if i.opcode in ("membar", "fence"):
+        local = not {"cta", "proxy", "mbarrier_init"}.isdisjoint(words)
+        return OpClass.LOCAL_FENCE if local else OpClass.FENCE
     if i.opcode == "mbarrier":
         waits = not {"test_wait", "try_wait"}.isdisjoint(words)
         return OpClass.OBJECT_WAIT if waits else OpClass.ATOMIC

@@ -21,7 +21,8 @@ _QUIET = {
     OpClass.FP32, OpClass.FP16, OpClass.FP64, OpClass.INT32, OpClass.IMAD, OpClass.MOVE,
     OpClass.CONVERT, OpClass.SFU, OpClass.SHUFFLE, OpClass.VOTE, OpClass.SPECIAL_REGISTER,
     OpClass.UNIFORM, OpClass.HMMA, OpClass.LOAD, OpClass.CONVERGENCE, OpClass.EXIT, OpClass.FENCE,
-    OpClass.NOP, OpClass.CACHE_CONTROL, OpClass.SLEEP,
+    OpClass.NOP, OpClass.CACHE_CONTROL, OpClass.SLEEP, OpClass.LOCAL_FENCE, OpClass.IMAD_WIDE,
+    OpClass.SPECIAL_MOVE, OpClass.MATCH, OpClass.REDUX, OpClass.PACK,
 }  # fmt: skip
 
 

@@ -1,0 +1,143 @@
+"""An L2 of two sides that keep what they read: where data comes from, and what copies cost."""
+
+import pytest
+
+from lockstep.model.link import KIND_READ
+
+pytestmark = pytest.mark.plain
+
+LINE = 128
+HOP = 30
+NEAR, FAR = 0, 1  # SMs; the first slice of a channel is on the side of the first
+
+
+@pytest.fixture
+def make(rig):
+    def build(**changes):
+        sides = {
+            "l2__slices_per_channel": 2,
+            "l2__slice_hash": "linear",
+            "l2__sides": 2,
+            "l2__side_reads": "near",
+            "l2__far_latency": HOP,
+            "l2__mshr_merges": 64,
+        }
+        return rig.MemorySide(sources=2, **sides | changes)
+
+    return build
+
+
+def took(side):
+    """Cycles of the one request that was sent."""
+    (reply,) = side.finish()
+    return side.took(reply)
+
+
+def test_a_miss_comes_from_the_dram_to_the_readers_side_alone(rig, make):
+    side = make()
+    side.read(0, 0b0001, source=FAR)
+    assert took(side) == rig.HIT + rig.MISS + HOP
+    side.replies.clear()
+    side.read(0, 0b0001, source=FAR)
+    assert took(side) == rig.HIT, "kept on its own side"
+    side.replies.clear()
+    side.read(0, 0b0001, source=NEAR)
+    assert rig.HIT < took(side) <= rig.HIT + rig.MISS, "the home has it not; its row is open"
+    assert side.count.l2_fills == 2
+    assert side.count.l2_crossings == 1
+
+
+def test_what_the_home_has_crosses_once(rig, make):
+    side = make()
+    side.read(0, 0b0001, source=NEAR)
+    side.finish()
+    side.replies.clear()
+    side.read(0, 0b0001, source=FAR)
+    assert took(side) == rig.HIT + HOP
+    side.replies.clear()
+    side.read(0, 0b0001, source=FAR)
+    assert took(side) == rig.HIT
+    assert side.count.l2_fills == 1 == side.count.dram_reads
+    assert side.count.l2_crossings == 1
+
+
+def test_data_on_its_way_to_the_home_is_asked_for_once(rig, make):
+    side = make()
+    side.read(0, 0b0001, source=NEAR, at=0)
+    side.read(0, 0b0001, source=FAR, at=0)
+    replies = side.finish()
+    assert sorted(side.took(r) for r in replies) == [rig.HIT + rig.MISS, rig.HIT + rig.MISS + HOP]
+    assert side.count.dram_reads == 1
+
+
+def test_a_write_goes_home_and_drops_the_copies(rig, make):
+    side = make()
+    side.read(0, 0b0011, source=FAR)
+    side.finish()
+    side.replies.clear()
+    side.write(0, 0b0001, source=FAR)
+    assert took(side) == rig.HIT + HOP
+    side.replies.clear()
+    side.read(0, 0b0001, source=FAR)
+    assert took(side) == rig.HIT + HOP, "the sector that was written comes from the home"
+    side.replies.clear()
+    side.read(0, 0b0010, source=FAR)
+    assert took(side) == rig.HIT, "the other one is still here"
+
+
+def test_an_atomic_drops_the_copies(rig, make):
+    side = make()
+    side.read(0, 0b0001, source=FAR)
+    side.finish()
+    side.replies.clear()
+    side.atomic(0, source=NEAR)
+    side.finish()
+    side.replies.clear()
+    side.read(0, 0b0001, source=FAR)
+    assert took(side) == rig.HIT + HOP
+
+
+def test_host_copies_are_on_each_side(rig, make):
+    side = make()
+    side.copy(0, LINE)
+    for source in (NEAR, FAR):
+        side.replies.clear()
+        side.read(0, source=source)
+        assert took(side) == rig.HIT + 3, "four sectors through a port of one a cycle"
+    assert side.count.copy_sectors == 4
+
+
+@pytest.mark.parametrize(("width", "cycles"), [(0, 0), (32, 1), (8, 4)])
+def test_what_crosses_shares_the_way(rig, make, width, cycles):
+    """Two lines that cross one after the other; one slice has the whole way of its side."""
+    side = make(l2__side_bytes_per_cycle=width)
+    for n in range(2):
+        side.read(2 * LINE * n, 0b0001, source=NEAR)
+    side.finish()
+    side.replies.clear()
+    for n in range(2):
+        side.read(2 * LINE * n, 0b0001, source=FAR)
+    first, second = sorted(r.arrival for r in side.finish())
+    assert second - first == max(1, cycles)
+
+
+def test_reads_of_both_sides_are_answered_to_the_last(rig, make):
+    """Seeded traffic of both sides and all kinds: every request has its answer, once."""
+    import random
+
+    side = make(l2__mshr_entries=4, dram__read_queue=2, l2__queue=2)
+    chance = random.Random(7)
+    tags = []
+    for _ in range(300):
+        address, source = LINE * chance.randrange(40), chance.randrange(2)
+        send = chance.choice([side.read, side.read, side.write, side.atomic])
+        mask = 1 if send == side.atomic else chance.randrange(1, 16)
+        tags.append(send(address, mask, source=source))
+    replies = side.finish()
+    sectors = {}
+    for reply in replies:
+        if reply.request == KIND_READ:
+            sectors[reply.tag] = sectors.get(reply.tag, 0) + bin(reply.sectors).count("1")
+    assert {reply.tag for reply in replies} == set(tags)
+    assert not side.memory.l2.slices["mshrs"].any()
+    assert not side.memory.l2.slices["waiting"].any()
