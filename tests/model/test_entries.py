@@ -46,7 +46,8 @@ def test_a_copy_is_for_the_same_requester():
     entries = np.zeros(4, ENTRY).view(np.recarray)
     state = np.zeros(1, SLICE).view(np.recarray)[0]
     first = lists.take(state, entries)
-    asked = {"kind": 2, "source": 7, "address": 4096, "full": 3, "tag": 9, "policy": 1, "issued": 5}
+    asked = {"kind": 2, "source": 7, "line": 32, "home": 3, "full": 3, "tag": 9, "policy": 1}
+    asked["issued"] = 5
     for name, value in asked.items():
         entries[first][name] = value
     other = lists.copy(entries, state, first)

@@ -56,7 +56,7 @@ def copy(entries, state, index):
     target.kind = origin.kind
     target.source = origin.source
     target.home = origin.home
-    target.address = origin.address
+    target.line = origin.line
     target.full = origin.full
     target.tag = origin.tag
     target.policy = origin.policy

@@ -96,13 +96,12 @@ ENTRY = np.dtype(
         ("answer", "i8"),  # replies: what they are
         ("flits", "i8"),
         ("tag", "i8"),
-        ("address", "i8"),
         ("full", "i8"),
         ("policy", "i8"),
         ("issued", "i8"),
-        # requests in front of the tags
         ("home", "i8"),  # the slice that the line belongs to
         ("line", "i8"),  # line number, the tag
+        # requests in front of the tags
         ("row", "i8"),  # of the tags
         ("way", "i8"),  # where the tags have the line, -1 = nowhere, UNKNOWN = not looked up yet
         ("left", "i8"),  # sectors not yet served

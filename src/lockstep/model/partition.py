@@ -185,7 +185,6 @@ def _copy(memory, request, message, slice_):
     """Fill in an entry with a request and the places of its line."""
     request.kind = message.kind
     request.source = message.source
-    request.address = message.address
     request.home = message.slice
     _locate(memory, request, slice_, message.address)
     request.way = UNKNOWN

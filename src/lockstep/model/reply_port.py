@@ -54,11 +54,11 @@ def _first_ready(entries, state):
 
 
 @force_inline
-def _copy(message, reply):
+def _copy(spec, message, reply):
     """Fill in the message that carries a reply."""
     message.kind = reply.answer
     message.request = reply.kind
-    message.address = reply.address
+    message.address = reply.line * spec.line_bytes.value
     message.sectors = reply.sectors
     message.full = reply.full
     message.flits = reply.flits
@@ -91,7 +91,7 @@ def send(l2, replies, slice_, now, end):
             state.reply_free = max(state.reply_free, first) + reply.flits * SUBTICKS
             if reply.answer == KIND_DATA:
                 state.reply_free += l2.spec[0].reply_header
-            _copy(link.send(replies, partition, reply.source, now), reply)
+            _copy(l2.spec[0], link.send(replies, partition, reply.source, now), reply)
             lists.release(entries, state, lists.pop(entries, state, pipe))
             sent += 1
             pipe, ready = _first_ready(entries, state)

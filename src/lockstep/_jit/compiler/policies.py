@@ -3,6 +3,7 @@
 import numba
 from numba.core.ccallback import CFunc
 
+from lockstep._jit.compiler import parts  # noqa: F401, Numba learns what functions of ours are
 from lockstep._jit.compiler.types import signature
 from lockstep._jit.kinds import Callable
 from lockstep._jit.settings import CALLBACK_OPTIONS
