@@ -119,6 +119,7 @@ STEP = np.dtype(
         ("mask", "i8"),  # ... and the lanes that will execute it
         ("runs", "i8"),  # READY to EXECUTE: runs of the block, 1 to STEP_RUNS
         ("addresses", "i8"),  # ... and its address records, 0 or 1
+        ("comes", "i8"),  # ... and the barrier at which all living lanes now wait, or -1
     ]
 )
 """One question of the model to a kernel's source, and the answer."""

@@ -34,14 +34,14 @@ def compare(built: Built, forms: Sequence[str] = FORMS, **device: object) -> Ite
         if difference(expected[k], built.on_host(k, backwards=True)):
             raise UndefinedProgram(one.name)
     for form in forms:
-        with opened(form, **device) as gpu:
-            for k, one in enumerate(built.programs):
-                try:
+        for k, one in enumerate(built.programs):
+            try:
+                with opened(form, **device) as gpu:  # of its own: a deadlock ends its simulation
                     problem = difference(expected[k], execute(gpu, built.forms[k][form], one))
-                except LockstepError as error:
-                    problem = f"{type(error).__name__}: {error}"
-                if problem:
-                    yield Mismatch(one.name, form, problem)
+            except LockstepError as error:
+                problem = f"{type(error).__name__}: {error}"
+            if problem:
+                yield Mismatch(one.name, form, problem)
 
 
 def opened(form: str, **options: object) -> lockstep.Device:

@@ -98,6 +98,46 @@ BOTH:
 }
 """
 
+# The second warp comes to the barrier in three parts, the last of which may end instead; then each
+# thread takes what its counterpart from the other end wrote.
+PARTS = """
+.visible .entry parts(.param .u64 out, .param .u32 ends)
+{
+    .reg .pred %p<4>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    .shared .align 4 .b8 own[256];
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r5, [ends];
+    setp.ne.u32 %p3, %r5, 0;
+    mov.u32 %r1, %tid.x;
+    shl.b32 %r2, %r1, 2;
+    mov.u32 %r3, own;
+    add.u32 %r4, %r3, %r2;
+    st.shared.u32 [%r4], %r1;
+    setp.ge.u32 %p1, %r1, 56;
+    setp.ge.u32 %p2, %r1, 48;
+    @%p1 bra LAST;
+    @%p2 bra SECOND;
+    barrier.sync 0;
+    bra BOTH;
+SECOND:
+    barrier.sync 0;
+    bra BOTH;
+LAST:
+    @%p3 ret;
+    barrier.sync 0;
+BOTH:
+    xor.b32 %r6, %r4, 252;
+    ld.shared.u32 %r7, [%r6];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r7;
+    barrier.sync 0;
+    ret;
+}
+"""
+
 # Eight threads of a warp wait for all of it: while the others wait for all of it elsewhere, or at
 # the barrier of the block.
 ALONE = """
@@ -145,6 +185,15 @@ def test_lanes_at_different_barriers_meet(live):
     np.testing.assert_array_equal(out.numpy(), own[np.arange(128) ^ 1])
 
 
+@pytest.mark.parametrize("ends", [0, 1])
+def test_a_warp_arrives_when_its_last_part_has_come_or_ended(live, ends):
+    out = live.zeros(64, "i4")
+    launch = live.load_ptx(HEADER + PARTS)["parts"][1, 64](out, ends)
+    threads = np.arange(64)
+    np.testing.assert_array_equal(out.numpy(), np.where(ends & (threads >= 56), 0, 63 - threads))
+    assert launch.timed().complete
+
+
 def test_a_barrier_of_some_warps_waits_for_no_others(live):
     times = live.zeros(128, "u8")
     launch = live.load_ptx(HEADER + PAIR)["pair"][1, 128](times)
@@ -164,13 +213,13 @@ def test_lanes_go_on_without_those_who_cannot_come(live, elsewhere):
 
 
 @pytest.mark.parametrize(
-    "name, text, waits", [("apart", APART, 0), ("pair", PAIR, 0), ("halves", HALVES, 36)]
+    "name, text, waits", [("apart", APART, -15), ("pair", PAIR, 0), ("halves", HALVES, -11)]
 )
 def test_a_trace_has_no_word_for_halves_of_a_warp(live, tmp_path, name, text, waits):
-    """There a warp goes on when a part of each warp has come; here when all threads have."""
+    """There each part of a warp waits until all warps have come; here it arrives once, with all."""
     out = live.zeros(128, "u8")
     with live.record(tmp_path / "run.lst"):
-        launch = live.load_ptx(HEADER + text)[name][1, 64 if waits else 128](out)
+        launch = live.load_ptx(HEADER + text)[name][1, 64 if text is HALVES else 128](out)
     again = lockstep.simulate(tmp_path / "run.lst", live.gpu)
     assert launch.timed().complete
     assert live.result.cycles - again.cycles == waits

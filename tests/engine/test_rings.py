@@ -8,19 +8,24 @@ from hypothesis import strategies as st
 from lockstep import engine
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine.rings import ring_length, rings
+from lockstep.isa.instruction import NAMED_BARRIERS, OpClass
 from lockstep.workload import STEP_RUNS, Answer, Ask, Workload
 
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
 
 def blocks(kernel, cta, warp):
-    """Pieces of a warp's stream that begin at accesses: runs, and an address record or None."""
+    """Pieces of a warp's stream that begin at accesses and end with barriers.
+
+    Runs, and an address record or None.
+    """
     accesses = kernel.code.instructions["width"] > 0
+    barriers = kernel.code.instructions["op"] == OpClass.BARRIER
     records = iter(cta.addresses[warp["first_address"] :][: warp["addresses"]])
     for static, count, mask in cta.runs[warp["first_run"] :][: warp["runs"]].tolist():
         while count:
             n = 1
-            while n < count and not accesses[static + n]:
+            while n < count and not accesses[static + n] and not barriers[static + n - 1]:
                 n += 1
             yield (static, n, mask), next(records) if accesses[static] and mask else None
             static, count = static + n, count - n
@@ -85,6 +90,9 @@ class Replay:
         cta, _, (run, record) = self.next[warp]
         self.exchange.runs[0] = run
         step["runs"], step["addresses"] = 1, record is not None
+        last = self.kernel.code.instructions[run[0] + run[1] - 1]
+        arrives = last["op"] == OpClass.BARRIER and run[2] != 0
+        step["comes"] = last["immediate"] % NAMED_BARRIERS if arrives else -1
         lanes = run[2].bit_count()
         self.warp_instructions += run[1]
         self.thread_instructions += run[1] * lanes

@@ -7,7 +7,7 @@ lanes are in no group: they are the warp's *next* ones.
 import numpy as np
 
 from lockstep._jit import Context, call_native, inline, jit, popcount
-from lockstep.frontend.exec.barriers import first_of_cluster, open_barriers
+from lockstep.frontend.exec.barriers import first_of_cluster, open_barriers, waiting_at
 from lockstep.frontend.exec.blocks import call_block
 from lockstep.frontend.exec.convergence import choose, come_to, leave_convergence
 from lockstep.frontend.exec.endings import PARTED, leave_block
@@ -19,7 +19,7 @@ from lockstep.frontend.exec.groups import (
     remove_group,
 )
 from lockstep.frontend.exec.journal import ENDED, Journal, is_full, keeps, note_block, note_run
-from lockstep.frontend.exec.machine import Machine, Stop
+from lockstep.frontend.exec.machine import BARRIERS, Machine, Stop
 from lockstep.frontend.exec.program import EXITED, Ending
 from lockstep.frontend.exec.schedule import TURN, give_way, is_free, resolve_cluster
 from lockstep.frontend.exec.start import start_cta
@@ -199,6 +199,7 @@ def execute(x, w):
     progress, step = x.progress[0], x.step[0]
     at = x.next_block[w]
     x.next_block[w] = NONE
+    step.comes = NONE
     stop = run_block(x, w, at, x.next_lanes[w])
     if stop == Stop.DONE or stop == Stop.HOST:
         hand_over(x, step.warp)
@@ -242,8 +243,24 @@ def run_block(x, w, at, lanes):
     stop = leave(m, w, at, lanes, result & lanes)
     arrives = b.ending == Ending.BARRIER or b.ending == Ending.ARRIVE
     if m.ctas[running.place].barriers and (arrives or m.warps[w].alive != alive):
+        x.step[0].comes = comes_to(m, w, arrives)
         open_barriers(m, running.place)
     return stop
+
+
+@inline
+def comes_to(m, w, arrives):
+    """The barrier to which the last lanes of a warp have come, or from which they have kept away.
+
+    These ended, unless lanes ``arrive``: then those count who came before to a stated number.
+    """
+    for number in range(BARRIERS):
+        if m.ctas[w // m.launch[0].warps].barriers >> number & 1:
+            counted = arrives or m.barriers[w // m.launch[0].warps, number].expected == 0
+            lanes = waiting_at(m, w, number)
+            if counted and lanes and lanes == m.warps[w].alive:
+                return number
+    return NONE
 
 
 @inline

@@ -67,17 +67,40 @@ def release_if_full(c, s, cta, barrier, now):
 
 
 @inline
-def arrive(c, s, w, instruction, waits, now):
+def reach(c, s, w, instruction, waits, now):
+    """A warp executes a barrier's instruction, and waits there if ``waits``.
+
+    Of a warp that is executed at issue, lanes may come one after the other: it goes on with the
+    others, and arrives with the last. To a stated number, the arrivals of parts count.
+    """
+    warp = c.warps[s, w]
+    comes = c.kernels[warp.kernel].source == 0 or warp.comes >= 0
+    warp.comes = -1
+    if comes or instruction.arrivals > 0 or not waits:
+        barrier = instruction.immediate & (NAMED_BARRIERS - 1)
+        arrive(c, s, w, barrier, instruction.arrivals, waits, now)
+
+
+@inline
+def come(c, s, w, now):
+    """A warp of which the lanes that kept it from a barrier have ended arrives there."""
+    warp = c.warps[s, w]
+    barrier = warp.comes
+    warp.comes = -1
+    arrive(c, s, w, barrier, 0, True, now)
+
+
+@inline
+def arrive(c, s, w, barrier, arrivals, waits, now):
     """A warp arrives at a barrier, and waits there if ``waits``.
 
     Where arrivals are counted to a stated number, each counts; otherwise each warp does.
     """
     warp = c.warps[s, w]
-    barrier = instruction.immediate & (NAMED_BARRIERS - 1)
     state = c.barriers[s, warp.cta, barrier]
-    if instruction.arrivals > 0:
-        state.expected = instruction.arrivals
-    if instruction.arrivals > 0 or (warp.arrived >> barrier) & 1 == 0:
+    if arrivals > 0:
+        state.expected = arrivals
+    if arrivals > 0 or (warp.arrived >> barrier) & 1 == 0:
         state.arrived += 1
         warp.arrived |= 1 << barrier
     if waits:

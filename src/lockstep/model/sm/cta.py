@@ -91,6 +91,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.ahead = -1
     warp.stall_until = at
     warp.barrier = -1
+    warp.comes = -1
     warp.arrived = 0
     warp.outstanding = 0
     warp.fenced = -1

@@ -5,7 +5,7 @@ from lockstep.isa.instruction import LONGEST_SLEEP, CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.counters import Stall
 from lockstep.model.sm import cluster, constant, operands, write_ports
-from lockstep.model.sm.barrier import arrive
+from lockstep.model.sm.barrier import reach
 from lockstep.model.sm.bulk import is_tile
 from lockstep.model.sm.cta import end_warp
 from lockstep.model.sm.dependence import (
@@ -257,7 +257,7 @@ def after(c, s, w, warp, instruction, now):
         return  # its predicate keeps all lanes from it
     if op == BARRIER or op == ARRIVE:
         warp.reason = STALL_BARRIER if op == BARRIER else STALL_WAIT
-        arrive(c, s, w, instruction, op == BARRIER, now)
+        reach(c, s, w, instruction, op == BARRIER, now)
     elif op == CLUSTER_ARRIVE:
         cluster.arrive(c, s, w, now)
     elif op == CLUSTER_WAIT:

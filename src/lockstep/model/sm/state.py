@@ -136,7 +136,8 @@ WARP_STATE = np.dtype(
         "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address",
         "line",  # instruction cache line of the last instruction, or -1
         "ahead", "ahead_ready",  # line asked for ahead of issue, or -1, and when it is in the L0
-        "stall_until", "barrier", "arrived", "outstanding", "group", "issued", "last_issue",
+        "stall_until", "barrier", "arrived", "comes", "outstanding", "group", "issued",
+        "last_issue",
         "op",  # of the instruction that was looked at last
         "product", "products_before",  # when products of a warpgroup are there: all, older groups'
         "fenced",  # cycle at which the fence it is at was reached, or -1
@@ -153,8 +154,9 @@ WARP_STATE = np.dtype(
 end has yet to execute; ``lanes``: active in ``mask``; ``cleared``: CLEARED = the next instruction
 was fetched and its operands are there, which nothing but its issue can change, UNREAD = so it is,
 but its constant operand is still to be looked up; ``barrier``: named barrier waited at, or -1;
-``arrived``: bit b: is counted at barrier b; ``outstanding``: memory operations of the warp that
-have not ended; ``pending`` and ``clear``: dependence barriers with unknown and known ends;
+``arrived``: bit b: is counted at barrier b; ``comes``: barrier at which all its lanes wait after
+the block that the front end has executed, or -1; ``outstanding``: memory operations of the warp
+that have not ended; ``pending`` and ``clear``: dependence barriers with unknown and known ends;
 ``groups`` and ``landed``: asynchronous copies under way, and when the last that has ended is
 there."""
 

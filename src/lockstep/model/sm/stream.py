@@ -9,6 +9,7 @@ accepts its access.
 
 from lockstep._jit import call_native, inline, popcount
 from lockstep.isa.instruction import WARP_SIZE
+from lockstep.model.sm.barrier import come
 from lockstep.workload import STEP_RUNS, Answer, Ask
 
 START = int(Ask.START)
@@ -43,6 +44,8 @@ def ask(c, s, w, what, now):
 def look(c, s, w, now):
     """Learn where a warp goes on; false if it has ended. It may have to wait: ``left`` is 0."""
     warp = c.warps[s, w]
+    if warp.comes >= 0:
+        come(c, s, w, now)
     answer = ask(c, s, w, LOOK, now)
     warp.left = 0
     if answer == READY:
@@ -113,6 +116,7 @@ def execute_block(c, s, w, now):
         return
     cta = c.ctas[s, warp.cta]
     step = c.step[0]
+    warp.comes = step.comes
     warp.run = warp.index * STEP_RUNS
     warp.run_end = warp.run + step.runs
     for k in range(step.runs):
