@@ -90,7 +90,7 @@ def test_classes_are_those_of_ptx(executed):
         texts = np.array(program.texts)[program.code["text"]]
         kinds |= dict(zip(texts.tolist(), map(OpClass, program.code["op"].tolist())))
     expected = {
-        "HGMMA.64x64x16.F32": OpClass.HMMA, "UTMALDG.2D": OpClass.TILE_COPY,
+        "HGMMA.64x64x16.F32": OpClass.GMMA, "UTMALDG.2D": OpClass.TILE_COPY,
         "UBLKCP.S.G": OpClass.TILE_COPY, "UBLKCP.G.S": OpClass.TILE_STORE,
         "UBLKRED.G.S.ADD.F32.RN": OpClass.TILE_STORE, "UTMACMDFLUSH": OpClass.COMMIT_GROUP,
         "SYNCS.PHASECHK.TRANS64.TRYWAIT": OpClass.OBJECT_WAIT, "DEPBAR.LE": OpClass.WAIT_GROUP,
