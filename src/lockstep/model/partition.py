@@ -152,8 +152,9 @@ def _crossed(spec, cache, message, tick):
     if message.source * spec.sides // spec.sources == cache.side:
         return tick
     cycle = clocks.cycle_of(spec.l2, tick)
-    units = max(popcount(message.sectors), message.full) if message.kind != KIND_WRITE else 0
-    units = popcount(message.sectors) if message.kind == KIND_WRITE else units
+    units = popcount(message.sectors)
+    if message.kind != KIND_WRITE:  # an atomic: the lanes on one word, too
+        units = max(units, message.full)
     return clocks.ticks(spec.l2, cross(spec, cache, units, cycle) - spec.far_cycles)
 
 

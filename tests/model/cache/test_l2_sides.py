@@ -28,19 +28,24 @@ def make(rig):
 
 
 def took(side):
-    """Cycles of the one request that was sent."""
+    """Cycles of the one request that was sent; its reply is forgotten."""
     (reply,) = side.finish()
+    side.replies = []
     return side.took(reply)
+
+
+def warm(side):
+    """What was sent is over, and forgotten."""
+    side.finish()
+    side.replies = []
 
 
 def test_a_miss_comes_from_the_dram_to_the_readers_side_alone(rig, make):
     side = make()
     side.read(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT + rig.MISS + HOP
-    side.replies.clear()
     side.read(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT, "kept on its own side"
-    side.replies.clear()
     side.read(0, 0b0001, source=NEAR)
     assert rig.HIT < took(side) <= rig.HIT + rig.MISS, "the home has it not; its row is open"
     assert side.count.l2_fills == 2
@@ -50,11 +55,9 @@ def test_a_miss_comes_from_the_dram_to_the_readers_side_alone(rig, make):
 def test_what_the_home_has_crosses_once(rig, make):
     side = make()
     side.read(0, 0b0001, source=NEAR)
-    side.finish()
-    side.replies.clear()
+    warm(side)
     side.read(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT + HOP
-    side.replies.clear()
     side.read(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT
     assert side.count.l2_fills == 1 == side.count.dram_reads
@@ -73,26 +76,33 @@ def test_data_on_its_way_to_the_home_is_asked_for_once(rig, make):
 def test_a_write_goes_home_and_drops_the_copies(rig, make):
     side = make()
     side.read(0, 0b0011, source=FAR)
-    side.finish()
-    side.replies.clear()
+    warm(side)
     side.write(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT + HOP
-    side.replies.clear()
     side.read(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT + HOP, "the sector that was written comes from the home"
-    side.replies.clear()
     side.read(0, 0b0010, source=FAR)
     assert took(side) == rig.HIT, "the other one is still here"
+
+
+def test_a_burst_brings_no_sector_that_crosses_already(make):
+    """Half of a burst was written at its home, the other half comes from the DRAM, each once."""
+    side = make(dram__burst_length=4)
+    side.write(0, 0b0001, source=NEAR)
+    warm(side)
+    side.read(0, 0b0011, source=FAR)
+    side.finish()
+    assert side.count.l2_crossings == 2
+    assert side.count.l2_fills == 1
+    assert not side.memory.l2.slices["mshrs"].any()
 
 
 def test_an_atomic_drops_the_copies(rig, make):
     side = make()
     side.read(0, 0b0001, source=FAR)
-    side.finish()
-    side.replies.clear()
+    warm(side)
     side.atomic(0, source=NEAR)
-    side.finish()
-    side.replies.clear()
+    warm(side)
     side.read(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT + HOP
 
@@ -101,7 +111,6 @@ def test_host_copies_are_on_each_side(rig, make):
     side = make()
     side.copy(0, LINE)
     for source in (NEAR, FAR):
-        side.replies.clear()
         side.read(0, source=source)
         assert took(side) == rig.HIT + 3, "four sectors through a port of one a cycle"
     assert side.count.copy_sectors == 4
@@ -113,8 +122,7 @@ def test_what_crosses_shares_the_way(rig, make, width, cycles):
     side = make(l2__side_bytes_per_cycle=width)
     for n in range(2):
         side.read(2 * LINE * n, 0b0001, source=NEAR)
-    side.finish()
-    side.replies.clear()
+    warm(side)
     for n in range(2):
         side.read(2 * LINE * n, 0b0001, source=FAR)
     first, second = sorted(r.arrival for r in side.finish())

@@ -240,14 +240,10 @@ def test_passes_of_one_sub_core_come_slower_than_those_of_the_sm(watch, tiny, bl
     """Eight ways each: a sub-core has a pass in two cycles, all of them one a cycle."""
     gpu = tiny(shared__pass_latency=2, sm__memory__accept_interval=1)
     k = KernelBuilder("paces", grid=1, block=block, shared_bytes=1 << 14)
-    loads = 5 * 32 // (block // 4) if block == 128 else 5
-    for n in range(loads):
+    for n in range(5):
         k(f"LDS R{10 + n}, [R2]", address=lambda at: at.lane * 32)
-    k("MOV R3, R10")
-    k(f"MOV R3, R{9 + loads}")
+    k("MOV R3, R14")
     seen = watch(k.workload(), gpu)
-    ends = [seen.of(w)[-2] for w in range(block // 32)]
-    begins = [seen.of(w)[-3] for w in range(block // 32)]
-    accesses = loads * block // 32
-    first = gpu.shared.latency + 7 * 2
-    assert max(ends) == first + (accesses - 1) * pace, begins
+    warps = block // 32
+    last = max(seen.of(w)[5] for w in range(warps))
+    assert last == gpu.shared.latency + 7 * 2 + (5 * warps - 1) * pace

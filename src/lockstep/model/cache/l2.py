@@ -173,7 +173,7 @@ def _fetch(l2, slice_, request, way, missing, now):
         slot.slice = slice_
         slot.tag_row = request.row
         slot.way = way
-        slot.sectors = burst & ~record.valid
+        slot.sectors = burst & ~record.valid & ~record.pending  # another side may bring some
         slot.far = request.home != slice_
         l2.dram.counters[channel].l2_crossings += slot.far * popcount(slot.sectors)
         state.mshrs += 1

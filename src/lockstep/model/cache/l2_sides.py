@@ -6,13 +6,17 @@ atomics go to the home and make the copies invalid. What the home lacks comes fr
 reader's side alone, so that a line read from one side takes the room of one line.
 """
 
+import numpy as np
+
 from lockstep._jit import force_inline, popcount
 from lockstep.model import entries as lists
 from lockstep.model import free_list
-from lockstep.model.cache import replacement, tags
+from lockstep.model.cache import mshr, replacement, tags
 from lockstep.model.crossing import cross
 from lockstep.model.dram.queue import hand_over
+from lockstep.model.link import KIND_READ
 
+READ = np.int64(KIND_READ)
 COPIED = 2  # ``far`` of a slot with data that no DRAM read brought
 
 
@@ -89,10 +93,8 @@ def _wait(l2, slice_, request, way, kept, sectors):
     waiter.row = request.row
     waiter.way = way
     waiter.sectors = sectors
-    waiter.kind = 0
-    waiter.next = kept.waiters
-    kept.waiters = index
-    home.waiting += 1
+    waiter.kind = READ
+    mshr.hang(l2.entries, home, kept, index)
 
 
 @force_inline

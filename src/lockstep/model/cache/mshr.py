@@ -45,6 +45,12 @@ def wait(entries, state, way, index, mask):
     """Let a request wait for sectors of a way."""
     new = lists.copy(entries, state, index)
     entries[new].sectors = mask
+    hang(entries, state, way, new)
+
+
+@force_inline
+def hang(entries, state, way, new):
+    """Let an entry be the last of those that wait for sectors of a way."""
     entries[new].next = NONE
     state.waiting += 1
     if way.waiters == NONE:

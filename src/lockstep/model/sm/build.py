@@ -80,8 +80,8 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.fill_cycles = FILL_CYCLES
     s.nack_retry = gpu.l2.nack_retry
     s.slices_per_channel = gpu.l2.slices_per_channel
-    s.dispatch_interval = max(1, round(1000 * gpu.launch.cta_interval))
-    s.warp_interval = round(1000 * gpu.launch.warp_interval)
+    s.dispatch_interval = max(1, round(state.THOUSAND * gpu.launch.cta_interval))
+    s.warp_interval = round(state.THOUSAND * gpu.launch.warp_interval)
     return spec
 
 
