@@ -167,6 +167,26 @@ def test_the_l2_keeps_what_an_earlier_kernel_read(small):
     assert totals(kept.sm)["l1_global_read_hits"] > 0
 
 
+def test_a_flushed_l2_reads_again_what_an_earlier_kernel_or_a_copy_left(small):
+    k = KernelBuilder("reads", grid=4, block=128)
+    k("LDG.E R1, [R2]", address=k.coalesced(A))
+    commands = MemoryCopy(A, 4 * 128 * 4), k, k
+    kept = run(program(*commands), small()).kernels
+    assert [totals(x.partition)["dram_reads"] for x in kept] == [0, 0]
+    flushed = run(program(*commands), small(launch__flush_l2=True)).kernels
+    first, second = (totals(x.partition) for x in flushed)
+    assert first["dram_reads"] == second["dram_reads"] > 0
+    assert second["l2_read_hits"] == 0
+
+
+def test_a_flushed_l2_forgets_what_was_written(small):
+    k = KernelBuilder("writes", grid=4, block=128)
+    k("STG.E [R2], R1", address=k.coalesced(A))
+    gpu = small(launch__flush_l2=True)
+    _, second = run(program(k, k), gpu).kernels
+    assert totals(second.partition)["dram_writes"] == 0, "a flush is not counted"
+
+
 def test_a_copy_waits_for_the_kernels_before_it(small, mixed):
     k = KernelBuilder("reads", grid=1, block=32)
     k("LDG.E R1, [R2]", address=k.coalesced(A + (1 << 25)))

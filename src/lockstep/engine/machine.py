@@ -148,9 +148,11 @@ class Machine:
         """A host copy passes through the L2."""
         partition.copy_to_device(self.memory, address, size)
 
-    def prepare_l1(self, ways: int) -> None:
-        """A kernel starts alone: its share of the unified memory, empty if kernels flush."""
+    def prepare_caches(self, ways: int) -> None:
+        """A kernel starts alone: the L1's share of the unified memory, and what is flushed."""
         dispatch.prepare_l1(self.sm, ways, self.gpu.launch.flush_l1)
+        if self.gpu.launch.flush_l2:
+            partition.flush(self.memory)
 
     def bring_constants(self, base: int, size: int, now: int) -> None:
         """A launch brings constants of its kernel to the SMs."""

@@ -114,7 +114,7 @@ class Simulation:
         self._next_look = running.ready + self._patience  # a launch may pause as long as that
         self._adopt()
         if alone:
-            self.machine.prepare_l1(bind.l1_ways(kernel, self.gpu))
+            self.machine.prepare_caches(bind.l1_ways(kernel, self.gpu))
         base = int(self.streams.sm.kernels[running.slot].constant_base)
         size = bind.parameter_bytes(kernel, self.gpu)
         self.machine.bring_constants(base, size, self.now)

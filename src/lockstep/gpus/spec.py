@@ -355,6 +355,7 @@ class Launch(Spec, kw_only=True):
     cta_interval: _float(0.01, 4096, "core cycles", "between two CTA dispatches, GPU-wide") = 1.0
     concurrent_kernels: _int(1, 1024, "kernels", "kernels of different streams at a time") = 32
     flush_l1: Annotated[bool, Meta(description="kernels start with an empty L1")] = True
+    flush_l2: Annotated[bool, Meta(description="kernels start with an empty L2")] = False
 
 
 class GPU(Spec, kw_only=True):

@@ -29,6 +29,7 @@ __all__ = [
     "compile_policies",
     "copy_to_device",
     "drained",
+    "flush",
     "run",
     "settle",
 ]
@@ -297,6 +298,23 @@ def settle(memory, now):
 
 
 @jit
+def flush(memory):
+    """Empty the L2 in no time; what is dirty goes to memory uncounted.
+
+    Lines on their way stay, without the sectors that they have.
+    """
+    keys = memory.l2.tags.keys
+    for row in range(keys.shape[0]):
+        for way in range(keys.shape[1]):
+            if keys[row, way] < tags.LOCKED:
+                tags.invalidate(memory.l2.tags, row, way)
+            else:
+                record = tags.way_of(memory.l2.tags, row, way)
+                record.valid = record.dirty = record.partial = 0
+    _forget_lookups(memory)
+
+
+@jit
 def copy_to_device(memory, address, size):
     """A host copy of some bytes passes through the L2, in no time.
 
@@ -326,9 +344,15 @@ def copy_to_device(memory, address, size):
                 other = l2_sides.mirror(spec, slice_, side)
                 if other != slice_:
                     _place(memory, other, line_address, sectors)
+    _forget_lookups(memory)
+
+
+@inline
+def _forget_lookups(memory):
+    """What waiting requests found in the tags may have moved."""
     for slice_ in range(memory.l2.slices.shape[0]):
         cache = memory.l2.slices[slice_]
-        if cache.count[QUEUE] > 0:  # what it found in the tags may have moved
+        if cache.count[QUEUE] > 0:
             memory.l2.entries[cache.head[QUEUE]].way = UNKNOWN
 
 

@@ -44,6 +44,7 @@ VOLTA = """\
 -gpgpu_l1_latency 20
 -gpgpu_gmem_skip_L1D 1
 -gpgpu_flush_l1_cache 1
+-gpgpu_flush_l2_cache 1
 -gpgpu_shmem_size 65536
 -gpgpu_smem_latency 22
 -gpgpu_cache:dl2 S:48:128:12,F:B:m:W:X,A:100:5,32:0,64
@@ -108,7 +109,8 @@ def test_the_chip(volta):
     gpu, warnings, _ = volta
     assert warnings == ()
     assert (gpu.name, gpu.architectures, gpu.validated) == ("MY_VOLTA", (70,), ())
-    assert (gpu.launch.overhead, gpu.launch.flush_l1) == (4000, True)
+    launch = gpu.launch
+    assert (launch.overhead, launch.flush_l1, launch.flush_l2) == (4000, True, True)
     assert (gpu.sm.count, gpu.sm.warps, gpu.sm.ctas, gpu.sm.registers) == (40, 32, 16, 32768)
     clocks = (gpu.clock_mhz, gpu.interconnect.clock_mhz, gpu.l2.clock_mhz, gpu.dram.clock_mhz)
     assert clocks == (1000.0, 900.0, 800.5, 500.0)
