@@ -90,6 +90,9 @@ def _sm(gpu: GPU) -> Iterator[str]:
 
 
 def _lines(gpu: GPU) -> Iterator[str]:
+    yield from _power_of_two("l1.tag_banks", gpu.l1.tag_banks)
+    if gpu.l1.tag_banks == 1:
+        yield "l1.tag_banks = 1: expected 0, or at least 2"
     for name, cache in (("l1", gpu.l1), ("l2", gpu.l2)):
         line, sector = cache.line_bytes, cache.sector_bytes
         yield from _power_of_two(f"{name}.line_bytes", line)

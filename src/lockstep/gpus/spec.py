@@ -156,6 +156,13 @@ class L1(Spec, kw_only=True):
     sector_bytes: _int(32, 1024, "bytes", "sector; equal to the line for a cache without") = 32
     latency: _int(2, 4096, "cycles", "load-to-use of a hit")
     banks: _int(1, 64, "banks", "banks, interleaved by sector") = 4
+    tag_banks: _int(
+        0,
+        64,
+        "banks",
+        "lines looked up in a cycle, one a bank; loads then take as many cycles as their words are"
+        " in one bank of shared memory; 0 = banks of sectors alone",
+    ) = 0
     bytes_per_cycle: _int(1, 4096, "bytes/cycle", "data read out in a cycle") = 128
     allocate: Annotated[
         Literal["fill", "miss"],

@@ -142,6 +142,31 @@ def test_local_memory_is_interleaved_by_word(coalesce, width, mask, store, data)
     assert got == naive(op, 1, moved)
 
 
+@given(st.lists(st.integers(0, 1 << 20), min_size=1, max_size=32), st.sampled_from([2, 4, 8]))
+@settings(max_examples=60)
+def test_lines_of_different_tag_banks_go_together(tiny, idle_sms, lines, banks):
+    c = idle_sms(tiny(l1__tag_banks=banks))
+    lines = list(dict.fromkeys(lines))
+    c.transactions[0, : len(lines)].line = lines
+    coalescer.take_turns(c, 0, len(lines))
+    order = c.transactions[0, : len(lines)].nth.tolist()
+    assert sorted(order) == list(range(len(lines)))
+    cycles, used = 1, set()
+    for k in order:
+        bank = folded(lines[k], banks)
+        cycles, used = (cycles + 1, {bank}) if bank in used else (cycles, used | {bank})
+    assert cycles == max(Counter(folded(line, banks) for line in lines).values())
+
+
+def folded(line, banks):
+    """XOR of the digits of a line's low 16 bits, in the base of the banks."""
+    bank, line = 0, line & 0xFFFF
+    while line:
+        bank ^= line % banks
+        line //= banks
+    return bank
+
+
 def test_equal_offsets_in_local_memory_are_one_line_a_word(coalesce):
     one = coalesce(OpClass.STORE, 4, FULL_MASK, 64, 0, space=Space.LOCAL)
     assert list(one.values()) == [(0b1111, 0b1111)]

@@ -6,6 +6,7 @@ import pytest
 from lockstep.builder import KernelBuilder
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
+from lockstep.model.cache import l1
 from lockstep.model.counters import Stall
 from lockstep.model.sm import memory_pipeline
 from lockstep.workload import MemoryCopy
@@ -128,6 +129,53 @@ def test_transactions_go_through_the_l1_while_banks_are_free(
     assert there(lines) == gpu.l1.latency + cycles - 1
 
 
+PROMPT = dict.fromkeys(
+    [f"sm__memory__{x}_interval" for x in ("address", "wide_address", "accept")], 1
+)
+
+
+@pytest.mark.parametrize(
+    "text, offset, cycles",
+    [
+        ("LDG.E R1, [R2]", lambda lane: 4 * lane, 1),
+        ("LDG.E R1, [R2]", lambda lane: 64 + 4 * lane, 1),  # two lines, every bank once
+        ("LDG.E R1, [R2]", lambda lane: 8 * lane, 2),
+        ("LDG.E R1, [R2]", lambda lane: 128 * lane, 32),  # words of one bank
+        ("LDG.E R1, [R2]", lambda lane: 132 * lane, 8),  # 32 lines
+        ("LDG.E.64 R4, [R2]", lambda lane: 8 * lane, 2),
+        ("LDG.E.128 R4, [R2]", lambda lane: 16 * lane, 4),
+        ("LDG.E.128 R4, [R2]", lambda lane: 32 * lane, 8),
+    ],
+)
+def test_with_tag_banks_a_load_takes_its_words_or_its_lines(watch, tiny, text, offset, cycles):
+    gpu = tiny(l1__tag_banks=4, **PROMPT)
+    k = KernelBuilder("words", grid=1, block=32, shared_bytes=256)
+    for _ in range(2):  # the second time all hit
+        k(text, address=lambda at: A + offset(at.lane))
+        k("MOV R3, R4" if "R4" in text else "MOV R3, R1")
+    k(text, address=lambda at: A + offset(at.lane))
+    k("LDS R8, [R2]", address=0)
+    k("MOV R9, R8")
+    at = watch(k.workload(), gpu).of(0)
+    wide = "128" in text  # its write port takes the fourth word a cycle later
+    assert at[3] - at[2] == gpu.l1.latency + cycles - 1 + wide
+    # What comes next is taken by the arbiter when the stage is free again.
+    assert at[6] - at[4] == gpu.shared.latency + cycles
+
+
+def test_with_tag_banks_stores_take_a_cycle_for_lines_of_four_banks(watch, tiny):
+    k = KernelBuilder("stores", grid=1, block=32, shared_bytes=256)
+    k("STG.E [R2], R1", address=lambda at: A + 512 * at.lane)
+    k("LDS R8, [R2]", address=0)
+    k("MOV R9, R8")
+    gpu = tiny(l1__tag_banks=4, l1__miss_queue=32, **PROMPT)
+    at = watch(k.workload(), gpu).of(0)
+    lines = [(A + 512 * lane) // 128 for lane in range(32)]
+    counts = [sum(l1.tag_bank(line, 2) == bank for line in lines) for bank in range(4)]
+    assert counts == [8, 8, 8, 8]
+    assert at[2] - at[0] == gpu.shared.latency + 8
+
+
 def test_the_l1_stage_holds_up_the_next_access(watch, tiny):
     gpu = tiny()
     k = KernelBuilder("stage", grid=1, block=32, shared_bytes=256)
@@ -211,8 +259,8 @@ def test_addresses_are_taken_in_order_by_each_warp(watch, tiny):
     gpu = tiny()
     original = memory_pipeline.begin_transactions
 
-    def note(c, s, a):
-        original(c, s, a)
+    def note(c, s, a, now):
+        original(c, s, a, now)
         lines.append((int(c.accesses[s, a].warp), int(c.transactions[s, 0].line) * 128 - A))
 
     memory_pipeline.begin_transactions = note

@@ -24,6 +24,7 @@ STORE = int(OpClass.STORE)
 ATOMIC = int(OpClass.ATOMIC)
 REDUCTION = int(OpClass.REDUCTION)
 LOCAL = int(Space.LOCAL)
+FOLDED_BITS = 16  # of a line's number: 8 MB
 BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
 
 SPEC = np.dtype(
@@ -31,6 +32,7 @@ SPEC = np.dtype(
         "line_bytes", "sector_bytes", "sectors", "banks", "on_fill", "hit_cycles", "sets",
         "entries", "merges", "queue", "cache_global", "evict_on_write", "buckets", "flit_bytes",
         "cycle_sectors",  # that the data array reads out in a cycle
+        "tag_bits",  # log2 of the tag banks; 0: banks of sectors alone
     )]
 )  # fmt: skip
 CACHE = np.dtype(
@@ -68,8 +70,20 @@ class L1State(Context):
 
 
 @inline
+def tag_bank(line, bits):
+    """The tag bank of a line: its low bits, folded, so that strides of 2^n spread, too."""
+    bank = 0
+    line &= (1 << FOLDED_BITS) - 1
+    for shift in range(0, FOLDED_BITS, bits):
+        bank ^= line >> shift
+    return bank & ((1 << bits) - 1)
+
+
+@inline
 def banks_of(spec, transaction):
-    """Bit mask of the banks that a transaction's sectors lie in."""
+    """Bit mask of the banks that a transaction's sectors lie in, or of its tag bank."""
+    if spec.tag_bits > 0:
+        return 1 << tag_bank(transaction.line, spec.tag_bits)
     mask = 0
     for sector in range(spec.sectors):
         if (transaction.sectors >> sector) & 1:

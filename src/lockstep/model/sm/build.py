@@ -102,6 +102,7 @@ def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
     s.queue, s.cache_global = g.miss_queue, g.cache_global
     s.evict_on_write = g.write == "evict"
     s.cycle_sectors = g.cycle_sectors
+    s.tag_bits = max(0, g.tag_banks.bit_length() - 1)
     s.buckets = 1 << max(4, (2 * g.mshr_entries - 1).bit_length())
     s.flit_bytes = gpu.interconnect.flit_bytes
     nodes = min(g.mshr_entries * g.mshr_merges, gpu.sm.memory.outstanding * MAX_LINES)

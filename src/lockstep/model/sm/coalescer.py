@@ -7,6 +7,7 @@ these follow each other at the L2.
 
 from lockstep._jit import inline
 from lockstep.isa.instruction import OpClass, Space
+from lockstep.model.cache.l1 import tag_bank
 
 LOCAL_REGION = 1 << 56  # physical addresses of local memory, apart from all others
 LOCAL_PER_SM = 34  # log2 of the bytes that each SM has there
@@ -139,6 +140,28 @@ def whole_lines(c, s, count):
     every = (1 << c.l1.spec[0].sectors) - 1
     for k in range(count):
         c.transactions[s, k].sectors = every
+
+
+@inline
+def take_turns(c, s, count):
+    """Order the transactions so that lines of different tag banks are looked up together."""
+    bits = c.l1.spec[0].tag_bits
+    last = 0
+    for k in range(count):
+        transaction = c.transactions[s, k]
+        bank = tag_bank(transaction.line, bits)
+        transaction.turn = 0
+        for j in range(k):
+            other = c.transactions[s, j]
+            if tag_bank(other.line, bits) == bank:
+                transaction.turn = other.turn + 1
+        last = max(last, transaction.turn)
+    n = 0
+    for turn in range(last + 1):
+        for k in range(count):
+            if c.transactions[s, k].turn == turn:
+                c.transactions[s, n].nth = k
+                n += 1
 
 
 @inline

@@ -13,13 +13,22 @@ from lockstep.model.counters import Stall
 from lockstep.model.sm import bulk
 from lockstep.model.sm.accounting import account_blocked
 from lockstep.model.sm.cluster import is_remote
-from lockstep.model.sm.coalescer import GENERIC, GLOBAL, LOCAL, SHARED, coalesce, resolve
+from lockstep.model.sm.coalescer import (
+    GENERIC,
+    GLOBAL,
+    LOCAL,
+    SHARED,
+    coalesce,
+    resolve,
+    take_turns,
+)
 from lockstep.model.sm.dependence import raise_barriers, set_result
 from lockstep.model.sm.done import instruction_of, note, writes_only
 from lockstep.model.sm.shared_memory import passes
 from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, NEVER, SHORT
 
 ASYNC_COPY = int(OpClass.ASYNC_COPY)
+LOAD = int(OpClass.LOAD)
 TEXTURE = int(OpClass.TEXTURE)
 STALL_QUEUE = int(Stall.MEMORY_QUEUE)
 
@@ -114,7 +123,7 @@ def access_shared(c, s, a, now):
 
 
 @inline
-def begin_transactions(c, s, a):
+def begin_transactions(c, s, a, now):
     """Coalesce an access to global or local memory and bring it to the L1."""
     sm = c.sms[s]
     access = c.accesses[s, a]
@@ -125,6 +134,14 @@ def begin_transactions(c, s, a):
     sm.current = a
     sm.position = 0
     sm.transactions = coalesce(c, s, access, kernel, cta, warp, instruction)
+    sm.words_until = 0
+    if c.l1.spec[0].tag_bits > 0:
+        take_turns(c, s, sm.transactions)
+        if instruction.op == LOAD and access.space != LOCAL:
+            record = c.addresses[cta.addresses + access.address]
+            n = passes(c, s, record, cta.pool, access.lanes, instruction)
+            sm.words_until = now + n
+            sm.accept_free = max(sm.accept_free, now + n)
     counters = c.counters[s]
     counters.transactions += sm.transactions
     if access.space == LOCAL:
@@ -168,7 +185,7 @@ def accept(c, s, now):
         elif bulk.is_bulk(instruction_of(c, s, access).op):
             bulk.start(c, s, a, now)
         else:
-            begin_transactions(c, s, a)
+            begin_transactions(c, s, a, now)
         return
 
 
@@ -181,7 +198,10 @@ def through_l1(c, s, now):
     used = 0
     sectors = 0
     while sm.position < sm.transactions:
-        transaction = c.transactions[s, sm.position]
+        nth = sm.position
+        if c.l1.spec[0].tag_bits > 0:
+            nth = c.transactions[s, nth].nth
+        transaction = c.transactions[s, nth]
         banks = l1.banks_of(c.l1.spec[0], transaction)
         if used & banks or sectors >= c.l1.spec[0].cycle_sectors:
             return
@@ -194,7 +214,8 @@ def through_l1(c, s, now):
         account_blocked(c, s, now)
         sm.blocked = -1
         used |= banks
-        sectors += popcount(transaction.sectors)
+        if sm.words_until == 0:
+            sectors += popcount(transaction.sectors)
         sm.l1_ready = now + max(1, -(-sectors // c.l1.spec[0].cycle_sectors))
         sm.position += 1
     a = sm.current
@@ -202,7 +223,10 @@ def through_l1(c, s, now):
     access.remaining -= 1
     if access.remaining == 0:
         extra = c.spec[0].texture_cycles if instruction.op == TEXTURE else 0
-        note(c, s, DONE_ACCESS, a, access.latest + extra)
+        ready = access.latest
+        if sm.words_until > 0:
+            ready = max(ready, sm.words_until + c.l1.spec[0].hit_cycles)
+        note(c, s, DONE_ACCESS, a, ready + extra)
 
 
 @inline

@@ -110,6 +110,7 @@ SM_STATE = np.dtype(
         "position", "transactions",  # next and number of its transactions
         "free_access",
         "blocked", "l1_ready",
+        "words_until",  # cycle at which the words of the access are read, or 0: sectors count
         "queue_blocked",  # 1: the L1 stage waits for room in the miss queue
         "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
         "bulk_first", "bulk_last",  # accesses whose bulk copies are being sent, or -1
@@ -199,8 +200,16 @@ ACCESS = np.dtype(
 the pipeline; ``latest``: when its last hit returns; ``code`` and ``address`` are relative to the
 kernel's code and the CTA's addresses, because arenas move."""
 
-TRANSACTION = np.dtype(_ints("line", "sectors", "full") + [("cover", "i8", (8,))])
-"""One line of the access in the L1 stage: ``full`` sectors are written in every byte."""
+TRANSACTION = np.dtype(
+    _ints(
+        "line", "sectors",
+        "full",  # sectors that are written in every byte
+        "turn",  # how many before it have the same tag bank
+        "nth",  # which transaction goes into the L1 as the one of this index; by turns
+    )
+    + [("cover", "i8", (8,))]
+)  # fmt: skip
+"""One line of the access in the L1 stage. ``turn`` and ``nth``: only where there are tag banks."""
 
 DONE = np.dtype(_ints("kind", "index", "cycle"))
 """An event inside the SM that is dealt with at one place, at the end of the memory cycle."""
