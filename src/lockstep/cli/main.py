@@ -26,6 +26,7 @@ COMMANDS = {
     "gpus": "List the GPUs, or describe one.",
     "correlate": "Compare results with measurements.",
     "validate": "Repeat the published validation.",
+    "microbench": "Measure a modelled GPU as a real one.",
     "bench": "Measure speed and memory on traces.",
     "cache": "Fill, describe or clear what is kept on disk.",
 }

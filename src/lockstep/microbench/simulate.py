@@ -1,0 +1,145 @@
+"""Runs benchmarks on a modelled GPU."""
+
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from lockstep.device import Device
+from lockstep.device.array import DeviceArray
+from lockstep.device.module import Module
+from lockstep.errors import LockstepError
+from lockstep.gpus.library import totals
+from lockstep.gpus.spec import GPU
+from lockstep.microbench import code, fills
+from lockstep.microbench.benchmark import (
+    Argument,
+    Benchmark,
+    Buffer,
+    Case,
+    Copy,
+    Kind,
+    Launch,
+    Target,
+)
+from lockstep.microbench.table import TableRow, rows_of
+
+Say = Callable[[str], None]
+Step = Callable[[int, int, str, Device], None]
+WORD = 8  # bytes
+
+
+def target_of(gpu: GPU) -> Target:
+    """A modelled GPU as where the suite runs."""
+    return Target(gpu.sm.count, code.architecture_of(gpu), totals(gpu).l2_bytes)
+
+
+def simulate(
+    gpu: GPU, benchmarks: Iterable[Benchmark], say: Say = print, step: Step | None = None
+) -> Iterator[TableRow]:
+    """The rows of benchmarks, as they come.
+
+    Each benchmark has a GPU of its own, so that no row depends on which others were chosen. What
+    the GPU's architecture, or the simulator, cannot run is ``say``'s; ``step`` hears how many cases
+    are done, of how many, what the current one is called, and its device.
+    """
+    target = target_of(gpu)
+    chosen = list(benchmarks)
+    total, done = sum(len(b.cases) for b in chosen), 0
+    for benchmark in chosen:
+        if reason := left_out(benchmark, target):
+            say(f"{benchmark.name}: left out: {reason}")
+            done += len(benchmark.cases)
+            continue
+        with Device(gpu, timing=True, at_issue=True, name=benchmark.name) as device:
+            bench = Bench(device, target.architecture)
+            for case in benchmark.cases:
+                if step:
+                    step(done, total, case.rows[0].name, device)
+                try:
+                    yield from rows_of(case, [bench.run(case)])
+                except LockstepError as error:
+                    say(f"{case.key}: failed: {error}")
+                    break
+                done += 1
+
+
+def left_out(benchmark: Benchmark, target: Target) -> str:
+    """Why a benchmark does not run on a modelled GPU; empty if it does."""
+    if not benchmark.runs_on(target):
+        return f"sm_{target.architecture} has no such instructions"
+    if benchmark.hardware_only:
+        return f"no model can have it: {benchmark.hardware_only}"
+    return ""
+
+
+class Bench:
+    """A device with the suite's modules and the buffers of its cases."""
+
+    def __init__(self, device: Device, architecture: int):
+        self.device, self._architecture = device, architecture
+        self._modules: dict[str, Module] = {}
+        # Nothing is freed: a buffer of a later case would find its lines in the caches.
+        self._kept: list[DeviceArray] = []
+
+    def run(self, case: Case) -> np.ndarray:
+        """Run a case once; what its measures read."""
+        buffers = {buffer.name: self._make(buffer) for buffer in case.buffers}
+        for launch in case.warm:
+            self._launch(launch, buffers)
+        self.device.synchronize()
+        if case.timed:
+            return self._timed(case, buffers)
+        for launch in case.launches:
+            self._launch(launch, buffers)
+        self.device.synchronize()
+        words = max(row.measure.words for row in case.rows)
+        return self._view(buffers["out"])[: words * WORD].view(np.uint64).copy()
+
+    def _timed(self, case: Case, buffers: dict[str, DeviceArray]) -> np.ndarray:
+        before = self.device.event().record()
+        for _ in range(case.times):
+            for launch in case.launches:
+                self._launch(launch, buffers)
+        after = self.device.event().record()
+        cycles = after.cycle - before.cycle
+        return np.array([Fraction(cycles * 1000) / Fraction(self.device.gpu.clock_mhz)], np.float64)
+
+    def _launch(self, launch: Launch | Copy, buffers: dict[str, DeviceArray]) -> None:
+        if isinstance(launch, Copy):
+            raise LockstepError("copies of the runtime take no simulated time")
+        file, _, name = launch.kernel.partition(".")
+        kernel = self._module(file)[name]
+        shape = (launch.grid, launch.block, launch.shared)
+        configured = kernel.with_cluster(launch.cluster) if launch.cluster else kernel
+        configured[shape](*(_value(argument, buffers) for argument in launch.arguments))
+
+    def _module(self, file: str) -> Module:
+        if file not in self._modules:
+            data = code.cubin(self._architecture, file)
+            self._modules[file] = self.device.load_cubin(data)
+        return self._modules[file]
+
+    def _make(self, buffer: Buffer) -> DeviceArray:
+        if buffer.symbol:
+            file, _, name = buffer.symbol.partition(".")
+            array = self._module(file).symbol(name)
+        else:
+            array = self.device.empty(buffer.bytes, np.uint8)
+        self._kept.append(array)
+        fills.fill(self._view(array), array.pointer, buffer)
+        self.device.memory.written(array.pointer, array.nbytes)
+        return array
+
+    def _view(self, array: DeviceArray) -> np.ndarray:
+        return self.device.memory.view(array.pointer, array.nbytes)
+
+
+def _value(argument: Argument, buffers: dict[str, DeviceArray]):
+    if argument.kind is Kind.BUFFER:
+        return buffers[argument.value].pointer + argument.offset
+    if argument.kind is Kind.SEGMENTS:
+        return np.array(argument.value, np.int32)
+    if argument.kind in (Kind.F32, Kind.F64):
+        return float(argument.value)
+    return int(argument.value)

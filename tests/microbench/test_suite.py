@@ -1,0 +1,71 @@
+"""The declarations fit each other, the kernels, and the measured table that ships."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from lockstep.microbench import against, code
+from lockstep.microbench.benchmark import ARCHITECTURES, Launch, Target
+from lockstep.microbench.suite import all_benchmarks
+
+SMALL, FULL = Target(132, 90), Target(132, 90, full=True)
+
+
+@pytest.mark.parametrize("target", [SMALL, FULL], ids=["small", "full"])
+def test_no_row_is_declared_twice(target):
+    rows = [(r.name, r.parameters) for b in all_benchmarks(target) for c in b.cases for r in c.rows]
+    assert [row for row, count in Counter(rows).items() if count > 1] == []
+    names = [b.name for b in all_benchmarks(target)]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_every_kernel_that_is_launched_is_there(architecture):
+    target = Target(132, architecture, full=True)
+    for benchmark in all_benchmarks(target):
+        if not benchmark.runs_on(target):
+            continue
+        for case in benchmark.cases:
+            for launch in (*case.warm, *case.launches):
+                if isinstance(launch, Launch):
+                    file, _, kernel = launch.kernel.partition(".")
+                    assert f".text.{kernel}\0".encode() in code.cubin(architecture, file), launch
+
+
+def test_every_buffer_that_is_named_is_there():
+    for benchmark in all_benchmarks(FULL):
+        for case in benchmark.cases:
+            buffers = {b.name for b in case.buffers}
+            launches = [s for s in (*case.warm, *case.launches) if isinstance(s, Launch)]
+            named = {a.value for s in launches for a in s.arguments if a.kind == "buffer"}
+            assert named <= buffers, case.key
+            assert len(buffers) == len(case.buffers), case.key
+
+
+def test_keys_are_one_line():
+    for benchmark in all_benchmarks(FULL):
+        for case in benchmark.cases:
+            assert re.fullmatch(r"[^\t\n]+", case.key)
+
+
+def test_the_full_suite_has_the_rows_that_were_measured():
+    ours = {r.key for r in against.reference("h100-sxm")}
+    declared = {
+        (r.name, r.parameters) for b in all_benchmarks(FULL) for c in b.cases for r in c.rows
+    }
+    names = {name for name, _ in declared}
+    missing = [key for key in ours if key[0] in names and key not in declared]
+    assert missing == []
+
+
+def test_a_simulator_runs_rows_that_were_measured():
+    measured = {r.key for r in against.reference("h100-sxm")}
+    rows = [(r.name, r.parameters) for b in all_benchmarks(SMALL) for c in b.cases for r in c.rows]
+    assert sum(row in measured for row in rows) > 0.8 * len(rows)
+
+
+def test_no_path_of_a_machine_is_in_the_code():
+    for file in code.package().joinpath("cubins").iterdir():
+        name, architecture = file.name.removesuffix(code.SUFFIX).split(".sm_")
+        assert not re.search(rb"/(work|home|tmp|usr)/", code.cubin(int(architecture), name))
