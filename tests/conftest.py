@@ -37,6 +37,7 @@ QUICK = (
     "test_names.py",
     "test_packaging.py",
     "test_workload.py",
+    "tuning",
 )
 """What ``-m quick`` runs: whatever needs neither the compiled model nor a CUDA compiler."""
 COMPILE = """

@@ -13,10 +13,22 @@ from fuzzing import (
     options,
     ptx,
     tracefile,
+    tunings,
 )
 from fuzzing.target import Target
 
-MODULES = (accelsim, tracefile, gpus, ptx, binaries, options, calls, caches, measurements)
+MODULES = (
+    accelsim,
+    tracefile,
+    gpus,
+    ptx,
+    binaries,
+    options,
+    calls,
+    caches,
+    measurements,
+    tunings,
+)
 
 
 @cache

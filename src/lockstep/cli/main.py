@@ -24,6 +24,7 @@ COMMANDS = {
     "convert": "Convert a trace to another format.",
     "disasm": "Disassemble the GPU code of a program.",
     "gpus": "List the GPUs, or describe one.",
+    "tune": "Make a GPU file from measurements.",
     "correlate": "Compare results with measurements.",
     "validate": "Repeat the published validation.",
     "microbench": "Measure a modelled GPU as a real one.",

@@ -28,6 +28,15 @@ class Loaded(NamedTuple):
     sources: dict[str, str]
 
 
+class Entries(NamedTuple):
+    """What a data file says itself, without its base: parameters with their sources."""
+
+    values: dict[str, object]
+    sources: dict[str, str]
+    base: str | None
+    removed: tuple[str, ...]
+
+
 LoadBase = Callable[[str, Path, int], Loaded]
 """Reads the GPU with a name, or in a file relative to a folder, that so many files begin with."""
 
@@ -54,6 +63,22 @@ def load(path: Path, base: LoadBase, depth: int = 0) -> Loaded:
     except SpecError as error:
         raise _SpecErrorInFile(f"{path}: {error}") from None
     return Loaded(gpu, {name: sources.get(name, "default") for name in flatten(gpu)})
+
+
+def read_entries(path: Path, known: dict[str, object]) -> Entries:
+    """What a data file says without its base; ``known``: parameters to suggest.
+
+    Raises as :func:`load` does. Whether the parameters work together is not looked at.
+    """
+    content = _parse(path)
+    try:
+        base, removed = _beginning(content)
+        leaves = {name: _leaf(name, leaf, known) for name, leaf in _leaves(content)}
+    except SpecError as error:
+        raise _SpecErrorInFile(f"{path}: {error}") from None
+    values = {name: value for name, (value, _) in leaves.items()}
+    sources = {name: source for name, (_, source) in leaves.items()}
+    return Entries(values, sources, base, tuple(removed))
 
 
 def _parse(path: Path) -> dict:
@@ -92,13 +117,9 @@ def _depth(content: dict) -> int:
 def _base(
     content: dict, path: Path, load_base: LoadBase, depth: int
 ) -> tuple[dict[str, object], dict[str, str]]:
-    base, removed = content.pop("base", None), content.pop("remove", [])
-    if not (isinstance(removed, list) and all(isinstance(name, str) for name in removed)):
-        raise SpecError("remove: expected a list of dotted names")
+    base, removed = _beginning(content)
     if base is None:
         values, sources = {}, {}
-    elif not isinstance(base, str):
-        raise SpecError("base: expected the name of a GPU or of a file")
     elif depth >= MAX_BASES:
         raise SpecError(f"base = {base}: the bases form a circle or a chain over {MAX_BASES}")
     else:
@@ -112,6 +133,16 @@ def _base(
         for key in inside:
             del values[key]
     return values, sources
+
+
+def _beginning(content: dict) -> tuple[str | None, list[str]]:
+    """Take ``base`` and ``remove`` out of the content."""
+    base, removed = content.pop("base", None), content.pop("remove", [])
+    if not (isinstance(removed, list) and all(isinstance(name, str) for name in removed)):
+        raise SpecError("remove: expected a list of dotted names")
+    if base is not None and not isinstance(base, str):
+        raise SpecError("base: expected the name of a GPU or of a file")
+    return base, removed
 
 
 def _inherited(base: Loaded) -> dict[str, str]:

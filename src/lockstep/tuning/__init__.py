@@ -1,0 +1,11 @@
+"""A GPU file from the output of the microbenchmark suite.
+
+Read ``rows.py`` (what is measured), ``measured.py`` (how it is looked up), ``inference.py`` and
+``inferences`` (which parameter comes from which rows), ``tuner.py`` (direct ones), ``document.py``
+(the file).
+"""
+
+from lockstep.tuning.rows import Row, Rows, read_rows
+from lockstep.tuning.tuner import Tuned, infer
+
+__all__ = ["Row", "Rows", "Tuned", "infer", "read_rows"]

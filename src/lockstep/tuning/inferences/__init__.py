@@ -1,0 +1,23 @@
+"""All inferences, in the order in which they are made: one file a group of parameters.
+
+A later one may use the parameters of those before.
+"""
+
+from lockstep.tuning.inference import Inference
+from lockstep.tuning.inferences import (
+    device,
+    launch,
+    memory,
+    operations,
+    shared,
+    synchronisation,
+)
+
+INFERENCES: tuple[Inference, ...] = (
+    *device.INFERENCES,
+    *launch.INFERENCES,
+    *operations.INFERENCES,
+    *shared.INFERENCES,
+    *synchronisation.INFERENCES,
+    *memory.INFERENCES,
+)

@@ -1,0 +1,92 @@
+"""Caches and device memory."""
+
+from lockstep.tuning.inference import Fit, Inference, whole
+from lockstep.tuning.measured import Absent, Measured, Point
+
+CHASE = "lat.chase_ca"
+LINE = 128  # bytes between two nodes of the chases that are read here
+LEVEL = 3  # times the latency of a hit in the L1, where the L2 answers
+STEP = 1.5  # times the latency of the level above, where a level is left
+ATOMICS = "thr.atom_global"
+ONE_SM = "bw.l2_sms"
+SMALLEST_FLIT = 8
+MHZ_OF_GOPS = 1000
+DIGITS = 3  # decimal places of a rate
+
+
+def _chase(m: Measured) -> list[Point]:
+    return m.series(CHASE, "footprint", words="sequential", stride=LINE)
+
+
+def _l1(m: Measured) -> int:
+    first = _chase(m)[0]
+    m.use(first)
+    return whole(first.value)
+
+
+def _l2(m: Measured) -> int:
+    """The lowest latency of footprints that leave the L1 and fit in half of the L2."""
+    points = _chase(m)
+    half = m["l2.sets"] * m["l2.ways"] * m["l2.line_bytes"] // 2
+    half *= m["dram.channels"] * m["l2.slices_per_channel"]
+    beyond = [p for p in points if p.value > LEVEL * points[0].value and p.at > m["l1.bytes"]]
+    inside = [p for p in beyond if p.at <= half]
+    if not inside:
+        raise Absent(f"no row {CHASE} of a footprint between L1 and L2")
+    lowest = min(inside, key=lambda p: p.value)
+    m.use(lowest)
+    return whole(lowest.value)
+
+
+def _constants(m: Measured) -> list[Point]:
+    return m.series("lat.constant_chase", "footprint", stride=m["constant.line_bytes"])
+
+
+def _constant_bytes(m: Measured) -> int:
+    points = _constants(m)
+    inside = [p for p in points if p.value < STEP * points[0].value]
+    if len(inside) == len(points):
+        raise Absent("no chase of constants leaves their cache")
+    m.use(inside[-1], points[len(inside)])
+    return inside[-1].at
+
+
+def _constant(m: Measured) -> float:
+    first = _constants(m)[0]
+    m.use(first)
+    return first.value
+
+
+def _constant_miss(m: Measured) -> float:
+    first, *_, last = _constants(m)
+    if last.value < STEP * first.value:
+        raise Absent("no chase of constants leaves their cache")
+    m.use(last)
+    return last.value
+
+
+def _atomics(m: Measured) -> float:
+    blocks = m["sm.count"]
+    rate = m.get(ATOMICS, "Gop/s", "one word", blocks=blocks)
+    return round(m["l2.clock_mhz"] / (rate * MHZ_OF_GOPS), DIGITS)
+
+
+def _flit(m: Measured) -> int:
+    """The next power of two: a header goes with the data of a reply."""
+    reads = [r for r in m.rows.select(ONE_SM, bits=128, blocks=1) if r.words == "read"]
+    rate = m.highest(ONE_SM, "GB/s", reads.__contains__)
+    size = SMALLEST_FLIT
+    while size < rate * MHZ_OF_GOPS / m["interconnect.clock_mhz"]:
+        size *= 2
+    return size
+
+
+INFERENCES = (
+    Inference("l1.latency", _l1),
+    Inference("l2.latency", _l2, "lowest of the footprints between L1 and half of the L2"),
+    Inference("constant.bytes", _constant_bytes, "the last footprint without misses"),
+    Inference("constant.latency", _constant, "in simulation too", Fit()),
+    Inference("constant.miss_latency", _constant_miss, "in simulation too", Fit()),
+    Inference("l2.atomic_interval", _atomics, "L2 cycles for an operation on one word"),
+    Inference("interconnect.flit_bytes", _flit, "the next power of two, with the header"),
+)

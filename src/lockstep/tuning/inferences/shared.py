@@ -1,0 +1,30 @@
+"""Shared memory of the CTA and of other CTAs of its cluster."""
+
+from lockstep.gpus.units import WARP
+from lockstep.tuning.inference import Fit, Inference, whole
+from lockstep.tuning.measured import Measured
+
+LOADS = "lat.lds32"
+REMOTE_PASS = 128  # bytes of a pass over the banks of another SM
+
+
+def _pass(m: Measured) -> int:
+    one, all_ways = m.get(LOADS, conflict=1), m.get(LOADS, conflict=WARP)
+    return max(whole(m.difference(all_ways, one) / (WARP - 1)), 1)
+
+
+def _remote_interval(m: Measured) -> int:
+    rate = m.highest("bw.dsm_load", "bytes/clk/SM", lambda row: True)
+    return max(whole(REMOTE_PASS / rate), 1)
+
+
+def _remote(m: Measured) -> float:
+    return m.middle("lat.dsm_load", lambda row: row.keys.get("distance", 0) > 0)
+
+
+INFERENCES = (
+    Inference("shared.latency", lambda m: whole(m.get(LOADS, conflict=1))),
+    Inference("shared.pass_latency", _pass, "cycles for each further way"),
+    Inference("shared.remote_interval", _remote_interval, "cycles for 128 bytes"),
+    Inference("shared.remote_latency", _remote, "median, in simulation too", Fit()),
+)

@@ -1,0 +1,127 @@
+"""A GPU from measurements: facts, then direct inferences; what is left is the base's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from lockstep.errors import SpecError
+from lockstep.gpus import check, fields, library
+from lockstep.gpus.datafile import Loaded
+from lockstep.gpus.spec import GPU
+from lockstep.tuning import facts as facts_of
+from lockstep.tuning.facts import Facts
+from lockstep.tuning.inference import Inference
+from lockstep.tuning.inferences import INFERENCES
+from lockstep.tuning.measured import Absent, Measured
+from lockstep.tuning.rows import Row, Rows
+
+MOST_ROWS = 3  # of a benchmark that a source quotes one by one
+DIGITS = 6  # of a value
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an inference made of the rows: the parameter, or for a fitted one its statistic."""
+
+    inference: Inference
+    value: object
+    rows: tuple[Row, ...]
+    said: str = ""
+
+    @property
+    def source(self) -> str:
+        """The rows, and how the parameter comes from them."""
+        how = self.inference.how
+        rows = f"{self.rows[0].name}: {self.said}" if self.said else quote(self.rows)
+        return rows + (f"; {how}" if how else "")
+
+
+@dataclass
+class Tuned:
+    """A GPU in the making.
+
+    ``parameters``: all of them, by dotted name; ``sources``: of those that are not the base's.
+    ``found``: what was inferred directly; ``statistics``: what is to be fitted; ``absent``: why a
+    parameter that rows could tell is the base's.
+    """
+
+    base: Loaded
+    facts: Facts
+    parameters: dict[str, object]
+    sources: dict[str, str]
+    found: dict[str, Found] = field(default_factory=dict)
+    statistics: dict[str, Found] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+
+    def gpu(self, name: str) -> GPU:
+        """The GPU, checked. Raises :class:`SpecError` if its parameters cannot work together."""
+        return check.check(fields.build(name, self.parameters))
+
+    def set(self, found: Found, value: object) -> None:
+        """Take a value for the parameter of an inference."""
+        path = found.inference.parameter
+        self.parameters[path] = fields.accept(path, value, self.parameters)
+        self.sources[path] = found.source
+
+
+def infer(rows: Rows, base: Loaded, facts: Facts = facts_of.NONE) -> Tuned:
+    """What the rows tell without any simulation."""
+    parameters = fields.flatten(base.gpu)
+    for name in facts.removed:
+        for key in [key for key in parameters if key == name or key.startswith(f"{name}.")]:
+            del parameters[key]
+    tuned = Tuned(base, facts, parameters | facts.values, dict(facts.sources))
+    for inference in INFERENCES:
+        if inference.parameter not in facts.values:
+            _infer(inference, rows, tuned)
+    return tuned
+
+
+def _infer(inference: Inference, rows: Rows, tuned: Tuned) -> None:
+    measured = Measured(rows, tuned.parameters)
+    try:
+        found = Found(inference, inference.read(measured), tuple(measured.used), measured.said)
+        if inference.fit:
+            tuned.statistics[inference.parameter] = found
+            return
+        tuned.set(found, found.value)
+        tuned.found[inference.parameter] = found
+    except Absent as absent:
+        tuned.absent[inference.parameter] = str(absent)
+    except SpecError as error:
+        tuned.absent[inference.parameter] = f"{quote(measured.used)}: {error}"
+
+
+def quote(rows: Sequence[Row]) -> str:
+    """Rows as a source names them: name, values, parameters; those of a benchmark together."""
+    return ", ".join(_quoted(list(same)) for _, same in groupby(rows, lambda row: row.name))
+
+
+def _quoted(rows: list[Row]) -> str:
+    shown = rows if len(rows) <= MOST_ROWS else [rows[0], rows[-1]]
+    between = ", " if len(rows) <= MOST_ROWS else " to "
+    values = between.join(f"{row.value:.{DIGITS}g}" for row in shown)
+    parameters = "; ".join(row.parameters for row in shown if row.parameters)
+    more = f", {len(rows)} rows" if len(rows) > MOST_ROWS else ""
+    return f"{rows[0].name}: {values} {rows[0].unit}" + (
+        f" ({parameters}{more})" if parameters else ""
+    )
+
+
+def base_of(name: str | None, rows: Rows, facts: Facts) -> Loaded:
+    """The GPU that what no row tells is taken from.
+
+    ``name``, else that of the facts, else the one in whose description the device's name is.
+    """
+    wanted = name or facts.base
+    if wanted:
+        return library.loaded(wanted)
+    device = rows.named("device.sms")
+    words = device[0].parameters.upper().split() if device else []
+    for known in library.names():
+        if known in words:
+            return library.loaded(known)
+    raise SpecError(
+        f"{rows.path}: the device {' '.join(words) or 'is not named'}: no GPU of the library is "
+        f"its like for certain; say with --base which is nearest ({', '.join(library.names())})"
+    )

@@ -1,0 +1,116 @@
+"""From rows to a GPU: what is inferred, what is inherited, what facts do; and the file of it."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lockstep.errors import SpecError
+from lockstep.gpus import fields, library
+from lockstep.tuning.document import to_toml
+from lockstep.tuning.facts import NONE, read_facts
+from lockstep.tuning.inferences import INFERENCES
+from lockstep.tuning.rows import Row, Rows, read_rows
+from lockstep.tuning.tuner import base_of, infer, quote
+
+MEASURED = Path("examples/measured/h100-sxm-microbenchmarks.csv.xz")
+LATENCY = Row("lat.lds32", "stride_bytes=4 conflict=1", 30.99, "cycles", line=2)
+WAYS = Row("lat.lds32", "stride_bytes=128 conflict=32", 124.0, "cycles", line=3)
+OTHERWISE = {
+    "sm.units.reduction.intervals.MATCH": "the highest rate, 0.498 lanes, not that of four chains",
+    "sm.units.reduction.operations.MATCH": "less the loop's end alone: no move is in the chain",
+    "sm.units.tensor.operations.DMMA": "25.95 cycles of the chain less 0.8; the other is a guess",
+    "launch.warp_interval": "5.55, where 5.5 was rounded",
+    "l2.atomic_interval": "1.449, where 1.45 was rounded",
+}
+"""Readings that are not what ships, and why."""
+
+
+@pytest.fixture(scope="module")
+def h100(repository):
+    return read_rows(repository / MEASURED)
+
+
+def rows(*some):
+    return Rows(Path("r.csv"), some)
+
+
+def test_inferences_name_parameters_of_a_gpu_once():
+    names = [inference.parameter for inference in INFERENCES]
+    assert len(set(names)) == len(names)
+    known = fields.flatten(library.gpu("H100_SXM"))
+    for name in names:
+        assert fields.parameter(name, known)
+
+
+def test_rows_become_parameters_and_the_rest_is_the_bases():
+    tuned = infer(rows(LATENCY, WAYS), library.loaded("QV100"))
+    assert set(tuned.found) == {"shared.latency", "shared.pass_latency"}
+    gpu = tuned.gpu("mine")
+    assert (gpu.shared.latency, gpu.shared.pass_latency) == (31, 3)
+    assert gpu.l1 == library.gpu("QV100").l1
+    assert tuned.absent["l1.latency"].startswith("fewer than two rows lat.chase_ca")
+    assert len(tuned.found) + len(tuned.absent) == len(INFERENCES)
+
+
+def test_the_file_is_a_gpu_and_names_the_rows(tmp_path):
+    tuned = infer(rows(LATENCY, WAYS), library.loaded("QV100"))
+    path = tmp_path / "MINE.toml"
+    path.write_text(to_toml(tuned, "lockstep tune r.csv"))
+    loaded = library.loaded(path)
+    assert loaded.gpu.replace(name="mine") == tuned.gpu("mine").replace(validated=())
+    assert loaded.sources["shared.latency"] == (
+        "lat.lds32: 30.99 cycles (stride_bytes=4 conflict=1)"
+    )
+    assert loaded.sources["l1.latency"].startswith("as QV100: ")
+    assert "# l1.latency: fewer than two rows" in path.read_text()
+    assert set(tomllib.loads(path.read_text())) == {"base", "shared"}
+
+
+def test_a_text_of_any_kind_is_written_as_toml(tmp_path):
+    odd = Row("lat.lds32", 'conflict=1 "\\ \x7f é', 23.0, "cycles", line=2)
+    tuned = infer(rows(odd), library.loaded("QV100"))
+    path = tmp_path / "MINE.toml"
+    path.write_text(to_toml(tuned, "x"), encoding="utf-8")
+    assert library.loaded(path).sources["shared.latency"] == quote([odd])
+
+
+def test_facts_stand_in_the_place_of_rows(tmp_path):
+    path = tmp_path / "facts.toml"
+    path.write_text('base = "V100"\n[shared]\nlatency = [40, "a book"]\n[sm]\nctas = [8, "b"]\n')
+    facts = read_facts(path, {})
+    tuned = infer(rows(LATENCY, WAYS), library.loaded("QV100"), facts)
+    assert tuned.gpu("mine").shared.latency == 40
+    assert tuned.gpu("mine").sm.ctas == 8
+    assert tuned.sources["shared.latency"] == "a book"
+    assert "shared.latency" not in tuned.found
+
+
+def test_a_reading_outside_its_range_is_the_bases():
+    huge = Row("lat.lds32", "conflict=1", 1e9, "cycles", line=2)
+    tuned = infer(rows(huge), library.loaded("QV100"))
+    assert "expected an integer from 2 to 4096" in tuned.absent["shared.latency"]
+    assert tuned.gpu("mine").shared.latency == library.gpu("QV100").shared.latency
+
+
+def test_the_base_is_chosen_by_the_devices_name():
+    def device(name):
+        return rows(Row("device.sms", name, 132.0, "SMs", line=2))
+
+    assert base_of(None, device("NVIDIA H100 80GB HBM3"), NONE).gpu.name == "H100"
+    assert base_of("QV100", device("NVIDIA H100 80GB HBM3"), NONE).gpu.name == "QV100"
+    with pytest.raises(SpecError, match="say with --base which is nearest"):
+        base_of(None, device("Some GPU"), NONE)
+    with pytest.raises(SpecError, match="is not named"):
+        base_of(None, rows(LATENCY), NONE)
+
+
+def test_what_ships_is_what_the_rows_of_an_h100_say(h100):
+    tuned = infer(h100, library.loaded("H100_SXM"))
+    shipped = fields.flatten(library.gpu("H100_SXM"))
+    differ = {
+        name for name, found in tuned.found.items() if shipped.get(name, found.value) != found.value
+    }
+    assert differ == set(OTHERWISE)
+    assert len(tuned.found) > 40
+    assert tuned.absent == {}
