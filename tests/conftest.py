@@ -37,7 +37,12 @@ QUICK = (
     "test_names.py",
     "test_packaging.py",
     "test_workload.py",
-    "tuning",
+    "tuning/test_base.py",
+    "tuning/test_fit.py",
+    "tuning/test_measured.py",
+    "tuning/test_report.py",
+    "tuning/test_rows.py",
+    "tuning/test_tuner.py",
 )
 """What ``-m quick`` runs: whatever needs neither the compiled model nor a CUDA compiler."""
 COMPILE = """

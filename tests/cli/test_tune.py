@@ -33,16 +33,19 @@ def test_the_file_is_a_gpu(call, measured, tmp_path):
     assert call("gpus", "MINE.toml").exit_code == 0
 
 
-def test_the_report_has_every_parameter(call, measured, tmp_path):
-    call("tune", measured, "-o", "MINE.toml", "--report", "r.csv")
-    with (tmp_path / "r.csv").open() as file:
-        rows = {row["parameter"]: row for row in csv.DictReader(file)}
-    assert rows["shared.latency"]["from"] == "direct"
-    assert (rows["shared.latency"]["value"], rows["shared.latency"]["base"]) == ("31", "29")
-    assert rows["l1.latency"]["from"] == "base"
-    call("tune", measured, "-o", "MINE.toml", "--report", "r.json")
+def test_the_report_has_every_parameter_and_row(call, measured, tmp_path):
+    call("tune", measured, "-o", "MINE.toml", "--rounds", 0, "--report", "r.json")
     document = json.loads((tmp_path / "r.json").read_text())
-    assert {row["parameter"] for row in document} == set(rows)
+    found = {row["parameter"]: row for row in document["parameters"]}
+    assert found["shared.latency"]["kind"] == "direct"
+    assert (found["shared.latency"]["value"], found["shared.latency"]["before"]) == (31, 29)
+    assert found["l1.latency"]["kind"] == "base"
+    assert [row["name"] for row in document["rows"]] == ["device.sms", "lat.lds32"]
+    call("tune", measured, "-o", "MINE.toml", "--rounds", 0, "--report", "r.csv")
+    with (tmp_path / "r.csv").open() as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert rows["lat.lds32"]["tells"] == "shared.latency"
+    assert rows["lat.lds32"]["simulated"] == ""
 
 
 def test_standard_output_can_be_the_file(call, measured, capfd):
@@ -60,7 +63,7 @@ def test_standard_output_can_be_the_file(call, measured, capfd):
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(call, measured, arguments, message):
-    done = call("tune", *arguments)
+    done = call("tune", "-q", *arguments)
     assert done.exit_code == 2
     assert done.stderr.startswith("lockstep: ")
     assert message in done.stderr

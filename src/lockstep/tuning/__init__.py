@@ -1,8 +1,8 @@
 """A GPU file from the output of the microbenchmark suite.
 
 Read ``rows.py`` (what is measured), ``measured.py`` (how it is looked up), ``inference.py`` and
-``inferences`` (which parameter comes from which rows), ``tuner.py`` (direct ones), ``document.py``
-(the file).
+``inferences`` (which parameter comes from which rows), ``tuner.py`` (direct ones), ``fit.py`` and
+``simulation.py`` (fitted ones), ``document.py`` (the file), ``report.py``.
 """
 
 from lockstep.tuning.rows import Row, Rows, read_rows

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from lockstep.gpus.fields import flatten_group
+from lockstep.gpus.fields import flatten
 from lockstep.tuning.tuner import Tuned
 
 _PROSE = ("description", "validated")
@@ -33,9 +33,8 @@ def _lines(tuned: Tuned, command: str) -> Iterator[str]:
 
 def _order(tuned: Tuned) -> list[str]:
     """Parameters of the top first, then tables together, in the order of the specification."""
-    known = list(flatten_group("", tuned.gpu("any")))
-    place = {path.lstrip("."): n for n, path in enumerate(known)}
-    groups = {}
+    place = {path: n for n, path in enumerate(flatten(tuned.gpu("any")))}
+    groups: dict[str, list[str]] = {}
     for path in sorted(tuned.sources, key=lambda path: place.get(path, len(place))):
         groups.setdefault(path.rpartition(".")[0], []).append(path)
     return [path for group in groups.values() for path in group]

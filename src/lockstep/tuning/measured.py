@@ -25,6 +25,11 @@ class Point(NamedTuple):
     value: float
     row: Row
 
+    @property
+    def least(self) -> float:
+        """The lowest of the raw numbers, in that unit."""
+        return self.value * self.row.least / self.row.value
+
 
 class Measured:
     """Rows, and the GPU as far as it is known; remembers which rows were looked at.
@@ -35,6 +40,7 @@ class Measured:
     def __init__(self, rows: Rows, parameters: dict[str, object]):
         self.rows, self.parameters = rows, parameters
         self.used: list[Row] = []
+        self.seen: list[Row] = []  # those used, and those that were compared with them
         self.said = ""  # what counts of the notes of a row, where its value does not
 
     def __getitem__(self, parameter: str):
@@ -66,6 +72,7 @@ class Measured:
         if len(rows) < 2:
             raise Absent(f"fewer than two rows {_asked(name, words, keys)} by {key}")
         rows.sort(key=lambda row: row.keys[key])
+        self.seen += rows
         return [Point(row.keys[key], self._positive(row, unit), row) for row in rows]
 
     def use(self, *points: Point) -> None:
@@ -79,6 +86,7 @@ class Measured:
         if not rows:
             raise Absent(f"no row {name} of so many warps")
         best = max(rows, key=lambda row: row.value)
+        self.seen += rows
         self._use(best)
         return self._positive(best, unit)
 
@@ -100,6 +108,7 @@ class Measured:
     def _use(self, row: Row) -> None:
         if row not in self.used:
             self.used.append(row)
+            self.seen.append(row)
 
     def _positive(self, row: Row, unit: str) -> float:
         value = self._convert(row, unit)

@@ -25,7 +25,10 @@ _KEY = re.compile(r"(\w{1,32})=(-?\d{1,18})(?!\S)", re.ASCII)
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement. ``line`` is its line in the file; 0 if it comes from a simulation."""
+    """One measurement. ``line`` is its line in the file; 0 if it comes from a simulation.
+
+    ``raw``: the numbers that ``value`` is the median of, where the table has them.
+    """
 
     name: str
     parameters: str
@@ -33,6 +36,7 @@ class Row:
     unit: str
     notes: str = ""
     line: int = 0
+    raw: tuple[float, ...] = ()
 
     @cached_property
     def keys(self) -> dict[str, int]:
@@ -43,6 +47,11 @@ class Row:
     def words(self) -> str:
         """The parameters without the numbers."""
         return " ".join(_KEY.sub(" ", self.parameters).replace(",", " ").split())
+
+    @property
+    def least(self) -> float:
+        """The lowest of the raw numbers: that of a round in which caches had everything."""
+        return min(self.raw, default=self.value)
 
     @property
     def label(self) -> str:
@@ -128,7 +137,14 @@ def _rows(table: Table, remarks: list[str]) -> Iterator[Row]:
         if value is None:
             what = f"{name}: the value {record['value'][:40]!r} is no number; measure it again"
             raise InputError(table.path, place, f"{what}, or delete the line")
-        yield Row(name, record["parameters"], value, record["unit"], record.get("notes", ""), line)
+        notes, raw = record.get("notes", ""), clocks(record.get("raw", ""))
+        yield Row(name, record["parameters"], value, record["unit"], notes, line, raw)
+
+
+def clocks(text: str) -> tuple[float, ...]:
+    """The numbers of a cell of raw ones; () if it has anything else."""
+    found = [number(word) for word in text.split()]
+    return () if None in found else tuple(found)
 
 
 def _joined(path: Path, rows: Iterable[Row], remarks: list[str]) -> list[Row]:
@@ -154,7 +170,7 @@ def _one(path: Path, same: list[Row], remarks: list[str]) -> Row:
     lines = ", ".join(str(row.line) for row in same)
     remarks.append(f"{path}: {first.label} is there {len(same)} times, lines {lines}: the median")
     middle = median(row.value for row in same)
-    return Row(first.name, first.parameters, middle, first.unit, first.notes, first.line)
+    return Row(first.name, first.parameters, middle, first.unit, first.notes, first.line, first.raw)
 
 
 def _differ(a: float, b: float) -> bool:

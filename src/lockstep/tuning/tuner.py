@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from lockstep.errors import SpecError
-from lockstep.gpus import check, fields, library
+from lockstep.gpus import check, fields
 from lockstep.gpus.datafile import Loaded
 from lockstep.gpus.spec import GPU
 from lockstep.tuning import facts as facts_of
@@ -21,11 +21,16 @@ DIGITS = 6  # of a value
 
 @dataclass(frozen=True)
 class Found:
-    """What an inference made of the rows: the parameter, or for a fitted one its statistic."""
+    """What an inference made of the rows: the parameter, or for a fitted one its statistic.
+
+    ``rows`` are those that the value comes from, ``seen`` also those that they were chosen from;
+    ``said`` is what a row's notes say, where that is the value.
+    """
 
     inference: Inference
     value: object
     rows: tuple[Row, ...]
+    seen: tuple[Row, ...] = ()
     said: str = ""
 
     @property
@@ -80,7 +85,8 @@ def infer(rows: Rows, base: Loaded, facts: Facts = facts_of.NONE) -> Tuned:
 def _infer(inference: Inference, rows: Rows, tuned: Tuned) -> None:
     measured = Measured(rows, tuned.parameters)
     try:
-        found = Found(inference, inference.read(measured), tuple(measured.used), measured.said)
+        value = inference.read(measured)
+        found = Found(inference, value, tuple(measured.used), tuple(measured.seen), measured.said)
         if inference.fit:
             tuned.statistics[inference.parameter] = found
             return
@@ -105,23 +111,4 @@ def _quoted(rows: list[Row]) -> str:
     more = f", {len(rows)} rows" if len(rows) > MOST_ROWS else ""
     return f"{rows[0].name}: {values} {rows[0].unit}" + (
         f" ({parameters}{more})" if parameters else ""
-    )
-
-
-def base_of(name: str | None, rows: Rows, facts: Facts) -> Loaded:
-    """The GPU that what no row tells is taken from.
-
-    ``name``, else that of the facts, else the one in whose description the device's name is.
-    """
-    wanted = name or facts.base
-    if wanted:
-        return library.loaded(wanted)
-    device = rows.named("device.sms")
-    words = device[0].parameters.upper().split() if device else []
-    for known in library.names():
-        if known in words:
-            return library.loaded(known)
-    raise SpecError(
-        f"{rows.path}: the device {' '.join(words) or 'is not named'}: no GPU of the library is "
-        f"its like for certain; say with --base which is nearest ({', '.join(library.names())})"
     )

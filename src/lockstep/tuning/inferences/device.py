@@ -7,6 +7,8 @@ from lockstep.tuning.inference import Inference
 from lockstep.tuning.measured import Absent, Measured
 
 ROW = "device.sms"
+PAIR = "sched.subcore_pair"
+TOGETHER = 1.5  # times as long as alone, at least, for two warps that share a unit
 KHZ = 1000  # in a MHz
 BYTE = 8  # bits
 
@@ -47,9 +49,25 @@ def _divided(amount: int, parts: int, what: str) -> int:
     return amount // parts
 
 
+def _subcores(m: Measured) -> int:
+    """Warps w and w + n share a unit that each sub-core has: the first n that takes longer."""
+    found = (
+        (re.fullmatch(r"warps 0 and (\d{1,3})", row.parameters), row) for row in m.rows.named(PAIR)
+    )
+    pairs = [(int(match[1]), row) for match, row in found if match]
+    alone = min((row.value for _, row in pairs), default=0)
+    sharing = [(n, row) for n, row in pairs if row.value > TOGETHER * alone]
+    if not sharing:
+        raise Absent(f"no row {PAIR} of two warps that share a sub-core")
+    count, row = min(sharing, key=lambda pair: pair[0])
+    m.row(PAIR, row.words)
+    return count
+
+
 INFERENCES = (
     Inference("clock_mhz", lambda m: _core_khz(m) / KHZ, "the core clock"),
     Inference("sm.count", lambda m: round(m.get(ROW, "SMs"))),
+    Inference("sm.subcores", _subcores, "the first warp that shares a sub-core with warp 0"),
     Inference("sm.registers", _registers, "registers of an SM"),
     Inference("shared.bytes", _shared_bytes, "shared memory of an SM"),
     Inference("dram.clock_mhz", lambda m: _memory_khz(m) / KHZ, "the memory clock"),

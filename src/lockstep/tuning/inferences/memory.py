@@ -1,5 +1,7 @@
 """Caches and device memory."""
 
+import math
+
 from lockstep.tuning.inference import Fit, Inference, whole
 from lockstep.tuning.measured import Absent, Measured, Point
 
@@ -10,6 +12,7 @@ STEP = 1.5  # times the latency of the level above, where a level is left
 ATOMICS = "thr.atom_global"
 ONE_SM = "bw.l2_sms"
 SMALLEST_FLIT = 8
+MOST_THREADS = 1024  # of a block: few would wait for the first and the last more than for others
 MHZ_OF_GOPS = 1000
 DIGITS = 3  # decimal places of a rate
 
@@ -21,7 +24,7 @@ def _chase(m: Measured) -> list[Point]:
 def _l1(m: Measured) -> int:
     first = _chase(m)[0]
     m.use(first)
-    return whole(first.value)
+    return whole(first.least)
 
 
 def _l2(m: Measured) -> int:
@@ -33,9 +36,9 @@ def _l2(m: Measured) -> int:
     inside = [p for p in beyond if p.at <= half]
     if not inside:
         raise Absent(f"no row {CHASE} of a footprint between L1 and L2")
-    lowest = min(inside, key=lambda p: p.value)
+    lowest = min(inside, key=lambda p: p.least)
     m.use(lowest)
-    return whole(lowest.value)
+    return whole(lowest.least)
 
 
 def _constants(m: Measured) -> list[Point]:
@@ -65,9 +68,13 @@ def _constant_miss(m: Measured) -> float:
     return last.value
 
 
+def _dram(m: Measured) -> float:
+    return m.get("mlp.dram", loads=1, warps=1, lane_stride=4)
+
+
 def _atomics(m: Measured) -> float:
     blocks = m["sm.count"]
-    rate = m.get(ATOMICS, "Gop/s", "one word", blocks=blocks)
+    rate = m.get(ATOMICS, "Gop/s", "one word", blocks=blocks, threads=MOST_THREADS)
     return round(m["l2.clock_mhz"] / (rate * MHZ_OF_GOPS), DIGITS)
 
 
@@ -81,12 +88,20 @@ def _flit(m: Measured) -> int:
     return size
 
 
+def _l1_width(m: Measured) -> int:
+    """The nearest power of two: loops and conflicts keep the rate a little lower."""
+    rate = m.highest("bw.l1_load", "bytes/clk/SM", lambda row: True)
+    return 1 << round(math.log2(rate))
+
+
 INFERENCES = (
     Inference("l1.latency", _l1),
+    Inference("l1.bytes_per_cycle", _l1_width, "the nearest power of two"),
     Inference("l2.latency", _l2, "lowest of the footprints between L1 and half of the L2"),
     Inference("constant.bytes", _constant_bytes, "the last footprint without misses"),
     Inference("constant.latency", _constant, "in simulation too", Fit()),
     Inference("constant.miss_latency", _constant_miss, "in simulation too", Fit()),
+    Inference("dram.latency", _dram, "one load, in simulation too", Fit()),
     Inference("l2.atomic_interval", _atomics, "L2 cycles for an operation on one word"),
     Inference("interconnect.flit_bytes", _flit, "the next power of two, with the header"),
 )

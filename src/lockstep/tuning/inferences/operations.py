@@ -13,6 +13,9 @@ from lockstep.tuning.measured import Absent, Measured
 
 LANES, MAC = "lanes/clk/SM", "MAC/clk/SM"
 SHORT_LOOP = 13 / 16  # cycles: the loop's end, in each of 16 steps
+GMMA_LOOP = 9  # cycles of ARRIVE and DEPBAR around a product of a warpgroup
+GMMA_MACS = 64 * 64 * 16  # multiply-adds of a product of 64 columns
+GMMA_ROW = "m64n64k16 A in shared memory"
 MANY_WARPS = 8  # two for each of four sub-cores
 BY_LANES = ("FP32", "INT32", "FP64", "SFU", "SHUFFLE", "SPECIAL_MOVE", "REDUX")
 # the class that a unit's lanes are of; other classes of it have intervals of their own
@@ -45,7 +48,7 @@ CLASSES = (
     Class("shuffle", "SHUFFLE", "lat.shfl_bfly", 0, "thr.shfl_bfly"),
     Class("special_move", "SPECIAL_MOVE", "lat.cs2r_clock64", 0, "thr.cs2r_clock64"),
     Class("reduction", "REDUX", "lat.redux_add", 6, "thr.redux_add"),
-    Class("reduction", "MATCH", "lat.match_any", SHORT_LOOP, "thr.match_any"),
+    Class("reduction", "MATCH", "lat.match_any", 0, "thr.match_any"),
     Class("tensor", "HMMA", f"lat.{MMA}", SHORT_LOOP, f"thr.{MMA}", 2048),
     Class("tensor", "IMMA", "lat.mma_m16n8k32_s8", SHORT_LOOP, "thr.mma_m16n8k32_s8", 4096),
     Class("tensor", "DMMA", "lat.mma_m8n8k4_f64", SHORT_LOOP, "thr.mma_m8n8k4_f64", 256),
@@ -83,6 +86,16 @@ def _lanes(kind: Class) -> Callable[[Measured], int]:
     return read
 
 
+def _gmma_interval(m: Measured) -> int:
+    rate = m.highest("thr.wgmma_f16", MAC, lambda row: row.words == GMMA_ROW)
+    return whole(GMMA_MACS / rate)
+
+
+def _gmma(m: Measured) -> int:
+    chain = m.get("lat.wgmma_f16", words=GMMA_ROW)
+    return whole(m.difference(chain, m["sm.units.tensor.intervals.GMMA"] + GMMA_LOOP))
+
+
 def _inferences() -> Iterator[Inference]:
     for kind in CLASSES:
         unit = f"sm.units.{kind.unit}"
@@ -96,4 +109,8 @@ def _inferences() -> Iterator[Inference]:
             yield Inference(f"{unit}.operations.{kind.name}", _latency(kind), how)
 
 
-INFERENCES = tuple(_inferences())
+INFERENCES = (
+    *_inferences(),
+    Inference("sm.units.tensor.intervals.GMMA", _gmma_interval, "cycles for 64 columns"),
+    Inference("sm.units.tensor.operations.GMMA", _gmma, "less the interval, and 9 of the loop"),
+)

@@ -24,7 +24,7 @@ def _named(m: Measured) -> int:
 
 def _divergence(m: Measured) -> float:
     body = m.get("branch.body_alone", warps=1)
-    return m.difference(m.get("branch.half_lanes", warps=1), body)
+    return m.get("branch.half_lanes", warps=1) - body
 
 
 INFERENCES = (
