@@ -52,6 +52,7 @@ CHANGES: dict[str, Callable[[Chance], object]] = {
     "sm.front_end.divergence": lambda c: c.randint(0, 20),
     "l1.latency": lambda c: c.randint(25, 60),
     "l2.latency": lambda c: c.randint(210, 340),
+    "dram.latency": lambda c: c.randint(450, 900),
     "constant.latency": lambda c: c.randint(20, 40),
 }
 """What differs from the base, and within which bounds.
