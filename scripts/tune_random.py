@@ -50,6 +50,7 @@ CHANGES: dict[str, Callable[[Chance], object]] = {
     "sm.cluster_barrier_latency": lambda c: c.randint(30, 200),
     "sm.front_end.redirect": lambda c: c.randint(6, 14),
     "sm.front_end.divergence": lambda c: c.randint(0, 20),
+    "launch.cta_interval": lambda c: round(c.uniform(0.8, 3.0), 2),
     "l1.latency": lambda c: c.randint(25, 60),
     "l2.latency": lambda c: c.randint(210, 340),
     "dram.latency": lambda c: c.randint(450, 900),

@@ -120,12 +120,16 @@ def _step(path: str, search: Search, tuned: Tuned) -> bool:
 
 
 def _take(path: str, search: Search, tuned: Tuned, settled: bool) -> None:
-    if search.failed or not search.tries:
-        tuned.absent[path] = search.failed or "no simulation"
-        tuned.parameters[path] = fields.flatten(tuned.base.gpu)[path]
+    if not search.failed and search.tries:
+        tuned.set(search.found, tuned.parameters[path] if settled else search.best())
+        tuned.found[path] = search.found
         return
-    tuned.set(search.found, tuned.parameters[path] if settled else search.best())
-    tuned.found[path] = search.found
+    estimate = tuned.found.get(path)
+    if estimate:
+        tuned.set(estimate, estimate.value)
+        return
+    tuned.absent[path] = search.failed or "no simulation"
+    tuned.parameters[path] = fields.flatten(tuned.base.gpu)[path]
 
 
 def in_common(measured: Rows, simulated: Rows, names: Iterable[str]) -> tuple[Rows, Rows]:

@@ -19,9 +19,12 @@ class Fit:
     """How a statistic depends on its parameter, about: what a search begins with.
 
     ``slope``: change of the statistic for a unit of the parameter; its sign is never wrong.
+    ``estimate`` reads the parameter from the rows alone, as a direct inference does: with it the
+    search begins, and it counts where nothing is simulated.
     """
 
     slope: float = 1.0
+    estimate: Callable[[Measured], object] | None = None
 
 
 @dataclass(frozen=True)

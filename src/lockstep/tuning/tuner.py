@@ -1,7 +1,7 @@
 """A GPU from measurements: facts, then direct inferences; what is left is the base's."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from lockstep.errors import SpecError
@@ -83,19 +83,31 @@ def infer(rows: Rows, base: Loaded, facts: Facts = facts_of.NONE) -> Tuned:
 
 
 def _infer(inference: Inference, rows: Rows, tuned: Tuned) -> None:
-    measured = Measured(rows, tuned.parameters)
-    try:
-        value = inference.read(measured)
-        found = Found(inference, value, tuple(measured.used), tuple(measured.seen), measured.said)
-        if inference.fit:
+    if inference.fit:
+        found = _read(inference, rows, tuned)
+        if found:
             tuned.statistics[inference.parameter] = found
+        if not (found and inference.fit.estimate):
             return
+        inference = replace(inference, read=inference.fit.estimate, fit=None)
+    found = _read(inference, rows, tuned)
+    if not found:
+        return
+    try:
         tuned.set(found, found.value)
         tuned.found[inference.parameter] = found
+    except SpecError as error:
+        tuned.absent[inference.parameter] = f"{quote(found.rows)}: {error}"
+
+
+def _read(inference: Inference, rows: Rows, tuned: Tuned) -> Found | None:
+    """What an inference makes of the rows; None if it lacks some, which is noted."""
+    m = Measured(rows, tuned.parameters)
+    try:
+        return Found(inference, inference.read(m), tuple(m.used), tuple(m.seen), m.said)
     except Absent as absent:
         tuned.absent[inference.parameter] = str(absent)
-    except SpecError as error:
-        tuned.absent[inference.parameter] = f"{quote(measured.used)}: {error}"
+        return None
 
 
 def quote(rows: Sequence[Row]) -> str:

@@ -5,7 +5,7 @@ from lockstep.tuning.inference import Inference
 from lockstep.tuning.measured import Absent, Measured
 
 GRIDS = "launch.empty_grid"
-SMALL, LARGE = 256, 1024  # threads of a block: of the first the grid's rate is seen, of the other
+SMALL, LARGE = 32, 1024  # threads of a block: of the first the grid's rate is seen, of the other
 # the rate at which an SM starts warps
 DIGITS = 2  # decimal places of a cycle that the events of a GPU can tell
 
@@ -27,7 +27,7 @@ def _warps(m: Measured) -> float:
     cta = _interval(m, LARGE)
     interval = cta * m["sm.count"] / (LARGE // WARP)
     if interval <= m["launch.cta_interval"] * m["sm.count"] / (LARGE // WARP) * 1.02:
-        raise Absent("blocks of 1024 threads start as fast as those of 256")
+        raise Absent("blocks of 1024 threads start as fast as those of 32")
     return round(interval, DIGITS)
 
 

@@ -29,7 +29,12 @@ def _divergence(m: Measured) -> float:
 
 INFERENCES = (
     Inference("sm.barrier_interval", _barrier_interval, "cycles for a warp more"),
-    Inference("sm.barrier_latency", _barrier, "less the arrival and 4 of the loop"),
+    Inference(
+        "sm.barrier_latency",
+        lambda m: m.get(BARRIER, warps=1),
+        "less the arrival and 4 of the loop",
+        Fit(estimate=_barrier),
+    ),
     Inference("sm.named_barrier_latency", _named, "by which a named barrier takes longer"),
     Inference(
         "sm.fence_round_trip",
