@@ -20,7 +20,7 @@ from lockstep.tuning.rows import Row, Rows
 from lockstep.tuning.simulation import simulated
 
 BASE = "H100_SXM"
-MEASURED = Path(__file__).parents[1] / "examples/measured/h100-sxm-microbenchmarks.csv.xz"
+MEASURED = Path(__file__).parents[1] / "src/lockstep/microbench/data/h100-sxm.csv.xz"
 CLOSE = 0.05  # by which a fitted parameter may be off
 
 Chance = random.Random

@@ -13,7 +13,7 @@ from lockstep.tuning.document import to_toml
 from lockstep.tuning.facts import NONE, read_facts
 from lockstep.tuning.report import outcomes
 
-MEASURED = Path(__file__).parents[2] / "examples/measured/h100-sxm-microbenchmarks.csv.xz"
+MEASURED = Path(__file__).parents[2] / "src/lockstep/microbench/data/h100-sxm.csv.xz"
 KEPT = ("device.", "lat.lds32", "lat.chase_ca,", "thr.ffma", "sync.bar", "launch.empty_grid")
 WORDS = (
     *("name", "parameters", "value", "second_run", "unit", "notes", "ERROR", "lat.lds32", "ffma"),

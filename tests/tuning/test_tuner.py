@@ -12,7 +12,7 @@ from lockstep.tuning.inferences import INFERENCES
 from lockstep.tuning.rows import Row, Rows, read_rows
 from lockstep.tuning.tuner import infer, quote
 
-MEASURED = Path("examples/measured/h100-sxm-microbenchmarks.csv.xz")
+MEASURED = Path("src/lockstep/microbench/data/h100-sxm.csv.xz")
 LATENCY = Row("lat.lds32", "stride_bytes=4 conflict=1", 30.99, "cycles", line=2)
 WAYS = Row("lat.lds32", "stride_bytes=128 conflict=32", 124.0, "cycles", line=3)
 OTHERWISE = {

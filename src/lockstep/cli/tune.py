@@ -42,7 +42,7 @@ ROUNDS = 6
 )
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of what is being simulated.")
 def command(measured, output, base, facts_file, rounds, report, quiet) -> None:
-    """Make a GPU file of MEASURED, the table of the microbenchmarks.
+    """Make a GPU file of MEASURED: a table of the microbenchmarks, or h100-sxm, which is shipped.
 
     Each number names the rows that it came from; what no row tells is the base's.
     """
@@ -58,7 +58,7 @@ def command(measured, output, base, facts_file, rounds, report, quiet) -> None:
     check_writable(output)
     check_writable(report)
     say = _silent if quiet else _say
-    rows = read_rows(measured)
+    rows = read_rows(_table(measured))
     for remark in rows.remarks:
         say(remark)
     facts = read_facts(facts_file, flatten(gpu("QV100"))) if facts_file else NONE
@@ -71,6 +71,16 @@ def command(measured, output, base, facts_file, rounds, report, quiet) -> None:
         steps.insert(1, lambda: write_report(tuned, found, report))
         say(summary(found))
     take_all(steps)
+
+
+def _table(measured: Path) -> Path:
+    """The file, or the shipped table of that name."""
+    from lockstep.microbench.against import SHIPPED
+    from lockstep.microbench.code import package
+
+    if str(measured) not in SHIPPED or measured.exists():
+        return measured
+    return Path(str(package().joinpath("data", f"{measured}.csv.xz")))
 
 
 def _simulate(tuned: "Tuned", rows: "Rows", rounds: int, report, say) -> "list[Residual]":

@@ -8,6 +8,7 @@ from lockstep.tuning.measured import Absent, Measured, Point
 CHASE = "lat.chase_ca"
 LINE = 128  # bytes between two nodes of the chases that are read here
 LEVEL = 3  # times the latency of a hit in the L1, where the L2 answers
+DISTANCES = 0.15  # cycles by which slices at other distances move a mean
 STEP = 1.5  # times the latency of the level above, where a level is left
 ATOMICS = "thr.atom_global"
 ONE_SM = "bw.l2_sms"
@@ -38,7 +39,7 @@ def _l2(m: Measured) -> int:
         raise Absent(f"no row {CHASE} of a footprint between L1 and L2")
     lowest = min(inside, key=lambda p: p.least)
     m.use(lowest)
-    return whole(lowest.least)
+    return whole(lowest.least, -DISTANCES)
 
 
 def _constants(m: Measured) -> list[Point]:
