@@ -26,9 +26,9 @@ class Point(NamedTuple):
     row: Row
 
     @property
-    def least(self) -> float:
-        """The lowest of the raw numbers, in that unit."""
-        return self.value * self.row.least / self.row.value
+    def warm(self) -> float:
+        """The same without the first round."""
+        return self.value * self.row.warm / self.row.value
 
 
 class Measured:

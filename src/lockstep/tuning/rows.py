@@ -49,9 +49,9 @@ class Row:
         return " ".join(_KEY.sub(" ", self.parameters).replace(",", " ").split())
 
     @property
-    def least(self) -> float:
-        """The lowest of the raw numbers: that of a round in which caches had everything."""
-        return min(self.raw, default=self.value)
+    def warm(self) -> float:
+        """The median of the raw numbers but the first: its round may have filled caches."""
+        return median(self.raw[1:]) if len(self.raw) > 1 else self.value
 
     @property
     def label(self) -> str:

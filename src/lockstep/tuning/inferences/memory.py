@@ -25,7 +25,7 @@ def _chase(m: Measured) -> list[Point]:
 def _l1(m: Measured) -> int:
     first = _chase(m)[0]
     m.use(first)
-    return whole(first.least)
+    return whole(first.warm)
 
 
 def _l2(m: Measured) -> int:
@@ -37,9 +37,9 @@ def _l2(m: Measured) -> int:
     inside = [p for p in beyond if p.at <= half]
     if not inside:
         raise Absent(f"no row {CHASE} of a footprint between L1 and L2")
-    lowest = min(inside, key=lambda p: p.least)
+    lowest = min(inside, key=lambda p: p.warm)
     m.use(lowest)
-    return whole(lowest.least, -DISTANCES)
+    return whole(lowest.warm, -DISTANCES)
 
 
 def _constants(m: Measured) -> list[Point]:
