@@ -173,7 +173,7 @@ CHOICES = {
     "launch.cta_interval": (0.3, 1.0, 90.0),
     "launch.concurrent_kernels": (1, 2, 4),
     "launch.flush_l1": (False, True),
-    "launch.flush_l2": (True, False),
+    "launch.l2": ("flush", "kept"),
 }  # fmt: skip
 
 

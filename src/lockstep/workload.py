@@ -287,6 +287,24 @@ class MemoryCopy:
             raise WorkloadError(f"memory copy of {size!r} bytes; expected 0 to {(1 << 63) - 1}")
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryPass:
+    """Memory that passes through the L2 before a launch, as a profiler saves and restores it.
+
+    No part of a program: it is in no trace, and not counted. ``mirrored``: what is read, which is
+    found on each side of an L2 that has two; ``written``: what is written is dirty.
+    """
+
+    address: int
+    bytes: int
+    mirrored: bool = False
+    written: bool = False
+
+
+Command = Kernel | MemoryCopy | MemoryPass
+"""What a simulation is given to do."""
+
+
 @dataclass
 class Workload:
     """A program as the GPU sees it: copies and kernel launches, in order."""

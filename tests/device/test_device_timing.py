@@ -179,3 +179,34 @@ def test_policies_need_timing_and_have_names():
         lockstep.Device("QV100", scheduler=hesitant)
     with pytest.raises(LockstepError, match="there is no policy 'schedular'"):
         lockstep.Device("QV100", timing=True, schedular=hesitant)
+
+
+def small_l2(policy):
+    """An L2 of 96 KB: 16 channels and two slices each, of three lines in each of eight sets."""
+    return lockstep.gpu("QV100", ["sm.count=4", "dram.channels=16", "l2.slices_per_channel=2",
+                                  "l2.sets=8", "l2.ways=3", f"launch.l2={policy}"])  # fmt: skip
+
+
+def reads_and_writes(policy, ptx, n, launches=1):
+    """DRAM sectors read and written by each launch of axpy: x from the host, y never."""
+    with lockstep.Device(small_l2(policy), timing=True) as device:
+        module = device.load_ptx(ptx)
+        x, y = device.array(np.ones(n, "f4")), device.zeros(n)
+        runs = [module["axpy"][n // 128, 128](n, 2.0, x, y) for _ in range(launches)]
+        metrics = [run.timed() and run.metrics for run in runs]
+        assert device.result.run.copies == [(x.pointer, 4 * n)], "what passes is no copy"
+    return [tuple(m[f"dram__sectors_{x}.sum"] for x in ("read", "write")) for m in metrics]
+
+
+def test_a_profiler_that_replays_displaces_what_a_program_left(ptx):
+    n = 10 * 1024  # x and y take 80 of 96 KB; with copies they do not fit
+    of_y = n // 8
+    assert reads_and_writes("kept", ptx, n, 2) == [(of_y, 0), (0, 0)], "x came from the host"
+    assert reads_and_writes("flush", ptx, n, 2) == [(2 * of_y, 0), (2 * of_y, 0)]
+    first, second = reads_and_writes("replay", ptx, n, 2)
+    assert of_y / 2 < first[0] <= of_y, "what is restored, y, is there again; of x little"
+    assert second == first, "what a launch finds does not depend on the one before"
+
+
+def test_a_profiler_that_replays_leaves_what_fits_four_times(ptx):
+    assert reads_and_writes("replay", ptx, 1024) == [(0, 0)]

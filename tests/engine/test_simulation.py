@@ -173,7 +173,7 @@ def test_a_flushed_l2_reads_again_what_an_earlier_kernel_or_a_copy_left(small):
     commands = MemoryCopy(A, 4 * 128 * 4), k, k
     kept = run(program(*commands), small()).kernels
     assert [totals(x.partition)["dram_reads"] for x in kept] == [0, 0]
-    flushed = run(program(*commands), small(launch__flush_l2=True)).kernels
+    flushed = run(program(*commands), small(launch__l2="flush")).kernels
     first, second = (totals(x.partition) for x in flushed)
     assert first["dram_reads"] == second["dram_reads"] > 0
     assert second["l2_read_hits"] == 0
@@ -182,7 +182,7 @@ def test_a_flushed_l2_reads_again_what_an_earlier_kernel_or_a_copy_left(small):
 def test_a_flushed_l2_forgets_what_was_written(small):
     k = KernelBuilder("writes", grid=4, block=128)
     k("STG.E [R2], R1", address=k.coalesced(A))
-    gpu = small(launch__flush_l2=True)
+    gpu = small(launch__l2="flush")
     _, second = run(program(k, k), gpu).kernels
     assert totals(second.partition)["dram_writes"] == 0, "a flush is not counted"
 

@@ -191,6 +191,10 @@ class MemorySide:
             return None
         return tags.ways[rows[0] * tags.lines.shape[1] + ways[0]]
 
+    def pass_through(self, address, size, mirrored=False, written=False):
+        """Memory that a profiler saves or restores."""
+        partition.pass_through(self.memory, address, size, mirrored, written)
+
     def copy(self, address, size):
         """A host copy."""
         partition.copy_to_device(self.memory, address, size)

@@ -295,6 +295,38 @@ def test_a_partition_with_nothing_to_do_sleeps(rig):
     assert rig.partition.drained(side.memory)
 
 
+@pytest.mark.parametrize(("written", "writes"), [(False, 0), (True, 4)])
+def test_what_passes_through_is_there_uncounted_and_dirty_where_it_is_written(rig, written, writes):
+    side = rig.MemorySide(l2__sets=1, l2__ways=2)
+    side.pass_through(0, LINE, written=written)
+    side.read(0)
+    side.finish()
+    assert (side.count.l2_read_hits, side.count.copy_sectors) == (4, 0)
+    for n in (1, 2):  # of two ways
+        side.read(n * LINE)
+        side.finish()
+    assert side.way(0) is None
+    assert side.count.dram_writes == writes
+
+
+def test_a_flush_drops_what_is_there_and_writes_nothing(rig):
+    side = rig.MemorySide()
+    side.pass_through(0, LINE, written=True)
+    rig.partition.flush(side.memory)
+    side.read(0)
+    side.finish()
+    assert (side.count.l2_read_hits, side.count.dram_reads) == (0, 4)
+    assert side.count.dram_writes == 0
+
+
+def test_a_flush_leaves_what_is_on_its_way(rig):
+    side = rig.MemorySide()
+    side.read(0, 0b1111)
+    side.run_to(rig.LATENCY + rig.HIT)
+    rig.partition.flush(side.memory)
+    assert sum(r.sectors for r in side.finish()) == 0b1111
+
+
 def test_run_says_when_it_has_something_to_do_again(rig):
     side = rig.MemorySide()
     side.copy(0, LINE)

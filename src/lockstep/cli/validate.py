@@ -89,11 +89,10 @@ def _comparisons(
     for kind in kinds or (() if any(builds) else KINDS):
         yield from sections.KINDS[kind](sources)
     published, own = builds
-    run = runs.simulated(threads)
     if published:
-        yield table8.programs(published, run, _say)
+        yield table8.programs(published, runs.simulated(threads), _say)
     if own:
-        yield from builtins.programs(own, run, _say)
+        yield from builtins.programs(own, runs.simulated(threads, builtins.REPLAYED), _say)
 
 
 def _say(text: str) -> None:

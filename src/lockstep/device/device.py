@@ -101,6 +101,7 @@ class Device(Loader):
         self.storage = Storage()
         self.recorder: Recorder | None = None
         self.default_stream = Stream(self, 0)
+        self._filled: set[tuple[int, int] | None] = set()  # allocations that the host has written
         self.timing: Timing | None = None
         if timing:
             self.timing = Timing(
@@ -211,6 +212,7 @@ class Device(Loader):
         if self.recorder:
             self.recorder.copied(copy)
         if self.timing:
+            self._filled.add(self.memory.find(pointer))
             self.timing.copied(copy, self.memory.view(pointer, size).data)
 
     # Launches
@@ -252,6 +254,8 @@ class Device(Loader):
         if self.recorder:
             self.recorder.launch(command)
         if timing:
+            if self.gpu.launch.l2 == "replay":
+                timing.save((*a, a in self._filled) for a in self.memory.allocations())
             timing.launch(launch, command)
             return
         try:

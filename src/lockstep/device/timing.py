@@ -1,13 +1,17 @@
 """Simulating a device's launches: functional runs feed the timing model, launch after launch."""
 
 import hashlib
+from collections.abc import Iterable
 
 from lockstep.device.launch import Launch
 from lockstep.engine import Session
 from lockstep.engine.record import Run
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
-from lockstep.workload import Kernel, MemoryCopy
+from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
+
+
+COPIES = 1 << 43  # bytes from device memory to where a profiler keeps copies; a guess
 
 
 class Stopped(LockstepError):
@@ -28,7 +32,7 @@ class Timing:
 
     def __init__(self, gpu: GPU, **options):
         self._session = Session(gpu, **options)
-        self._pending: list[Kernel | MemoryCopy] = []
+        self._pending: list[Command] = []
         self._launches: dict[int, Launch] = {}  # those that are not done
         self._finished = 0
         self._digest = hashlib.sha256()
@@ -49,6 +53,21 @@ class Timing:
         self._pending.append(kernel)
         parts = (launch.kernel.module.key, kernel.name, launch.geometry, launch.parameters)
         self._digest.update(repr((*parts, kernel.stream)).encode())
+
+    def save(self, allocations: Iterable[tuple[int, int, bool]]) -> None:
+        """Queue what a profiler does before it replays a launch.
+
+        ``allocations``: address, bytes, and whether the host has written it. All of them are read
+        and kept elsewhere; those that the host has not written are taken for what the kernel
+        writes, which is restored.
+        """
+        allocations = [a for a in allocations if a[1] > 0]
+        for address, size, _ in allocations:
+            self._pending.append(MemoryPass(address, size, mirrored=True))
+            self._pending.append(MemoryPass(address + COPIES, size))
+        for address, size, filled in allocations:
+            if not filled:
+                self._pending.append(MemoryPass(address, size, written=True))
 
     def queues(self, launch: Launch) -> bool:
         """Whether a launch waits to be executed."""

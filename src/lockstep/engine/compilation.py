@@ -80,6 +80,7 @@ def compile_all_but_sms() -> None:
     links, memory = build_memory_side(tiny, {})
     memory_phase(links, memory)
     partition.copy_to_device(memory, 0, 0)
+    partition.pass_through(memory, 0, 0, False, False)
     partition.flush(memory)
     partition.settle(memory, 0)
     sms = build_sms(tiny, memory, {})

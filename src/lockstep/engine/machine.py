@@ -148,10 +148,14 @@ class Machine:
         """A host copy passes through the L2."""
         partition.copy_to_device(self.memory, address, size)
 
+    def pass_through(self, address: int, size: int, mirrored: bool, written: bool) -> None:
+        """Memory passes through the L2 before a kernel."""
+        partition.pass_through(self.memory, address, size, mirrored, written)
+
     def prepare_caches(self, ways: int) -> None:
         """A kernel starts alone: the L1's share of the unified memory, and what is flushed."""
         dispatch.prepare_l1(self.sm, ways, self.gpu.launch.flush_l1)
-        if self.gpu.launch.flush_l2:
+        if self.gpu.launch.l2 == "flush":
             partition.flush(self.memory)
 
     def bring_constants(self, base: int, size: int, now: int) -> None:

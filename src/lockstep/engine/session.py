@@ -12,7 +12,7 @@ from lockstep.engine.simulation import Progress, Simulation
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.policies import describe
-from lockstep.workload import Kernel, MemoryCopy, Workload
+from lockstep.workload import Command, Workload
 
 
 class Session:
@@ -57,7 +57,7 @@ class Session:
         self._simulation = Simulation(gpu, self._machine, options)
         self._took(begin, compiled)
 
-    def run(self, commands: list[Kernel | MemoryCopy]) -> None:
+    def run(self, commands: list[Command]) -> None:
         """Simulate commands after those of earlier calls."""
         begin, compiled = working_seconds(), compiled_seconds()
         try:

@@ -1,6 +1,7 @@
 """One run: kernels in, windows of time, counters out."""
 
 from collections.abc import Callable
+from dataclasses import astuple
 from time import perf_counter
 
 import numpy as np
@@ -15,7 +16,7 @@ from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.model.sm import bind
 from lockstep.model.sm.dispatch import THOUSAND
 from lockstep.model.sm.state import NEVER
-from lockstep.workload import Kernel, MemoryCopy
+from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
 
 PROGRESS_SECONDS = 0.2
 MOST_WINDOWS = 256  # in a row without a look at progress, limits and Ctrl-C
@@ -44,7 +45,7 @@ class Simulation:
         self.finish_order: list[int] = []  # launch number of each finished kernel
         self.samples: list[np.ndarray] = []
         self.events: list[np.ndarray] = []
-        self._commands: list[Kernel | MemoryCopy] = []
+        self._commands: list[Command] = []
         self._next = 0
         self._baselines: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._order = np.zeros(gpu.launch.concurrent_kernels, np.int64)
@@ -57,7 +58,7 @@ class Simulation:
         self._total_ctas = 0
         self._done_ctas = 0
 
-    def run(self, commands: list[Kernel | MemoryCopy]) -> None:
+    def run(self, commands: list[Command]) -> None:
         """Run until all commands are done, a limit is reached, or nothing can move.
 
         Nothing runs any more after an early end: ``stopped`` stays what it is.
@@ -97,6 +98,10 @@ class Simulation:
                     break
                 self.machine.copy_to_device(command.address, command.bytes)
                 self.copies.append((command.address, command.bytes))
+            elif isinstance(command, MemoryPass):
+                if self.table.running:
+                    break
+                self.machine.pass_through(*astuple(command))
             elif self._selected(command):
                 streams = {r.kernel.stream for r in self.table.running.values()}
                 if command.stream in streams or self.table.free_slot() is None:

@@ -362,7 +362,13 @@ class Launch(Spec, kw_only=True):
     cta_interval: _float(0.01, 4096, "core cycles", "between two CTA dispatches, GPU-wide") = 1.0
     concurrent_kernels: _int(1, 1024, "kernels", "kernels of different streams at a time") = 32
     flush_l1: Annotated[bool, Meta(description="kernels start with an empty L1")] = True
-    flush_l2: Annotated[bool, Meta(description="kernels start with an empty L2")] = False
+    l2: Annotated[
+        Literal["kept", "flush", "replay"],
+        Meta(
+            description="the L2 at a kernel's start: kept as the program left it; flush: empty; "
+            "replay: as a profiler leaves it that saves memory to run a kernel several times"
+        ),
+    ] = "kept"
 
 
 class GPU(Spec, kw_only=True):

@@ -30,6 +30,7 @@ __all__ = [
     "copy_to_device",
     "drained",
     "flush",
+    "pass_through",
     "run",
     "settle",
 ]
@@ -322,6 +323,17 @@ def copy_to_device(memory, address, size):
     long written them when the kernel starts. What it displaces is gone to memory uncounted. The
     beginning of a long copy is displaced by its end: it is counted, and not looked at.
     """
+    _pass(memory, address, size, True, False, True)
+
+
+@jit
+def pass_through(memory, address, size, mirrored, written):
+    """Memory that is read (``mirrored``) or written before a kernel, in no time and uncounted."""
+    _pass(memory, address, size, mirrored, written, False)
+
+
+@jit
+def _pass(memory, address, size, mirrored, written, counted):
     if size <= 0:
         return
     spec = memory.l2.spec[0]
@@ -331,19 +343,21 @@ def copy_to_device(memory, address, size):
     tail = (address + size) // line_bytes - COPY_CAPACITIES * keys.shape[0] * keys.shape[1]
     if first < tail * line_bytes:
         first = tail * line_bytes
-        _count_skipped(memory, first // spec.sector_bytes - address // spec.sector_bytes)
+        if counted:
+            _count_skipped(memory, first // spec.sector_bytes - address // spec.sector_bytes)
     for line_address in range(first, address + size, line_bytes):
         low = max(0, address - line_address) // spec.sector_bytes
         high = (min(line_bytes, address + size - line_address) - 1) // spec.sector_bytes
         slice_ = slice_hash.slice_of(memory.slices, line_address, memory.l2.policies.slice_hash)
         sectors = (2 << high) - (1 << low)
-        memory.counters[memory.l2.slices[slice_].channel].copy_sectors += popcount(sectors)
-        _place(memory, slice_, line_address, sectors)
-        if spec.near_reads:  # it is found on each side
+        if counted:
+            memory.counters[memory.l2.slices[slice_].channel].copy_sectors += popcount(sectors)
+        _place(memory, slice_, line_address, sectors, sectors if written else 0)
+        if spec.near_reads and mirrored:  # it is found on each side
             for side in range(spec.sides):
                 other = l2_sides.mirror(spec, slice_, side)
                 if other != slice_:
-                    _place(memory, other, line_address, sectors)
+                    _place(memory, other, line_address, sectors, 0)
     _forget_lookups(memory)
 
 
@@ -365,8 +379,8 @@ def _count_skipped(memory, sectors):
 
 
 @inline
-def _place(memory, slice_, address, mask):
-    """Leave sectors of a line in the L2."""
+def _place(memory, slice_, address, mask, dirty):
+    """Leave sectors of a line in the L2, some of them dirty."""
     cache = memory.l2.slices[slice_]
     index = lists.take(cache, memory.l2.entries)
     request = memory.l2.entries[index]
@@ -383,7 +397,7 @@ def _place(memory, slice_, address, mask):
         replacement.touch(memory.l2.tags, slice_, row, way, 0)
     record = tags.way_of(memory.l2.tags, row, way)
     record.valid |= mask
-    record.dirty &= ~mask
+    record.dirty = record.dirty & ~mask | dirty
     record.partial &= ~mask
 
 

@@ -34,13 +34,17 @@ def executable(*places: Path) -> Path | None:
     return None
 
 
-def simulated(threads: int) -> Runner:
-    """Runs programs with ``lockstep run``, each in its own folder."""
+def simulated(threads: int, changes: tuple[str, ...] = ()) -> Runner:
+    """Runs programs with ``lockstep run``, each in its own folder.
+
+    ``changes``: of parameters of the GPU, by what the measurement did.
+    """
 
     def run(program: Path, arguments: tuple[str, ...], gpu: str) -> Ours:
         with tempfile.TemporaryDirectory() as folder:
             target = Path(folder) / "result.json"
             command = [sys.executable, "-m", "lockstep", "run", "--gpu", gpu, "--quiet"]
+            command += [word for change in changes for word in ("--set", change)]
             command += ["--threads", str(threads), "--json", str(target), str(program), *arguments]
             done = subprocess.run(
                 command,

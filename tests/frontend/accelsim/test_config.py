@@ -110,7 +110,7 @@ def test_the_chip(volta):
     assert warnings == ()
     assert (gpu.name, gpu.architectures, gpu.validated) == ("MY_VOLTA", (70,), ())
     launch = gpu.launch
-    assert (launch.overhead, launch.flush_l1, launch.flush_l2) == (4000, True, True)
+    assert (launch.overhead, launch.flush_l1, launch.l2) == (4000, True, "flush")
     assert (gpu.sm.count, gpu.sm.warps, gpu.sm.ctas, gpu.sm.registers) == (40, 32, 16, 32768)
     clocks = (gpu.clock_mhz, gpu.interconnect.clock_mhz, gpu.l2.clock_mhz, gpu.dram.clock_mhz)
     assert clocks == (1000.0, 900.0, 800.5, 500.0)

@@ -116,6 +116,16 @@ def test_host_copies_are_on_each_side(rig, make):
     assert side.count.copy_sectors == 4
 
 
+@pytest.mark.parametrize(("mirrored", "hop"), [(True, 0), (False, HOP)])
+def test_what_passes_through_is_at_its_home_and_on_the_other_side_if_it_was_read(
+    rig, make, mirrored, hop
+):
+    side = make()
+    side.pass_through(0, LINE, mirrored=mirrored)
+    side.read(0, 0b0001, source=FAR)
+    assert took(side) == rig.HIT + hop
+
+
 @pytest.mark.parametrize(("width", "cycles"), [(0, 0), (32, 1), (8, 4)])
 def test_what_crosses_shares_the_way(rig, make, width, cycles):
     """Two lines that cross one after the other; one slice has the whole way of its side."""

@@ -136,7 +136,7 @@ def _chip(draft: Draft) -> None:
         ):
             draft.set(path, clock, option)
     draft.set("launch.flush_l1", options.flag("gpgpu_flush_l1_cache", False))
-    draft.set("launch.flush_l2", options.flag("gpgpu_flush_l2_cache", False))
+    draft.set("launch.l2", "flush" if options.flag("gpgpu_flush_l2_cache", False) else "kept")
     if (option := options.get("gpgpu_TB_launch_latency")) and option.integer():
         draft.warn(option, "has no counterpart")
 

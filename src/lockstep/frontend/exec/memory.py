@@ -163,14 +163,18 @@ class DeviceMemory:
         start = self._starts[place]
         return (start, self._sizes[start]) if address < start + self._sizes[start] else None
 
+    def allocations(self) -> list[tuple[int, int]]:
+        """Address and bytes of each, in ascending order; without the hidden ones."""
+        return [(s, self._sizes[s]) for s in self._starts if s not in self._hidden]
+
     def nearest(self, address: int) -> tuple[int, int] | None:
         """The allocation (address, bytes) with the smallest distance to an address.
 
         Hidden ones are passed over.
         """
-        starts = [s for s in self._starts if s not in self._hidden]
-        place = bisect.bisect(starts, address)
-        near = [(s, self._sizes[s]) for s in starts[max(place - 1, 0) : place + 1]]
+        places = self.allocations()
+        place = bisect.bisect(places, address, key=lambda a: a[0])
+        near = places[max(place - 1, 0) : place + 1]
         return min(near, key=lambda a: max(a[0] - address, address - a[0] - a[1] + 1), default=None)
 
     def distance(self, address: int, size: int) -> str:
