@@ -22,7 +22,7 @@ SOURCES = PACKAGE / "kernels"
 NVRTC = {70: "sm_70"}
 NVCC = {80: "sm_80", 90: "sm_90a"}
 # Sources of which an architecture has nothing.
-SINCE = {"wgmma": 90, "cluster": 90, "bulk": 90, "dependent": 90, "tensor": 80, "copies": 80}
+SINCE = {"wgmma": 90, "cluster": 90, "bulk": 90, "dependent": 90, "copies": 80, "grid": 80}
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 23}]
 
 

@@ -16,7 +16,7 @@ def benchmark():
 
 def test_a_plan_has_each_case_from_its_key_to_its_end(benchmark):
     head, *lines = plan.lines(TARGET, [benchmark])
-    assert head == f"target 132 90 {TARGET.l2_bytes}"
+    assert head == f"target 132 90 {TARGET.l2_bytes} {TARGET.shared_bytes}"
     assert lines[0] == "case lat.lds32|stride_bytes=0 conflict=0"
     assert lines[1] == "options 6 5 0 0 1"
     assert (
@@ -29,7 +29,7 @@ def test_raw_words_become_rows(tmp_path, benchmark):
     file = tmp_path / "raw.txt"
     words = "0 9 10 60 100 960"
     file.write_text(
-        f"target\t132 90 {TARGET.l2_bytes}\n"
+        f"target\t132 90 {TARGET.l2_bytes} {TARGET.shared_bytes}\n"
         "device\tSome GPU\t132\tL2 1, clock 2 kHz\n"
         f"lat.lds32|stride_bytes=4 conflict=1\t{words}\n"
         "failed\tlat.lds32|stride_bytes=8 conflict=2\tan illegal access\n"

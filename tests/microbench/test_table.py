@@ -13,7 +13,7 @@ ROW = TableRow("lat.x", "one word, by 32 lanes", 12.5, "cycles", 'a "note"', "1:
 def test_what_is_written_is_read_again(tmp_path):
     text = io.StringIO()
     table.write([ROW], text)
-    assert text.getvalue().splitlines()[0] == "name,parameters,value,unit,notes,raw"
+    assert text.getvalue().splitlines()[0] == "name,parameters,value,unit,notes,raw,stands_for"
     (tmp_path / "a.csv").write_text(text.getvalue())
     (tmp_path / "a.csv.xz").write_bytes(lzma.compress(text.getvalue().encode()))
     assert table.read(tmp_path / "a.csv") == table.read(tmp_path / "a.csv.xz") == [ROW]

@@ -15,7 +15,7 @@ ARCHITECTURES = (70, 80, 90)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where the suite runs: SMs, architecture of the code, the L2, and whether it is hardware.
+    """Where the suite runs: SMs, architecture of the code, memories, whether it is hardware.
 
     Hardware runs ``full`` sizes; a simulator runs those rows, and those sizes, that take it a
     second or less.
@@ -24,6 +24,7 @@ class Target:
     sms: int
     architecture: int
     l2_bytes: int = 50 << 20
+    shared_bytes: int = 228 << 10
     full: bool = False
 
 
@@ -110,13 +111,17 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the table; ``parameters`` may hold ``{names}`` that its measure fills in."""
+    """One row of the table; ``parameters`` may hold ``{names}`` that its measure fills in.
+
+    ``stands_for``: of a row in another size than hardware runs, the parameters of that one.
+    """
 
     name: str
     parameters: str
     unit: str
     measure: Measure
     notes: str = ""
+    stands_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,33 @@ class Throughput:
 
 
 @dataclass(frozen=True, slots=True)
+class Increment:
+    """What ``amount`` more bytes or operations take: two launches, the stamps of the long one last.
+
+    A launch of a simulator is short, and its beginning and end would count; they cancel.
+    """
+
+    amount: float
+    blocks: int
+
+    @property
+    def words(self) -> int:
+        """The stamps of both."""
+        return 2 * self.blocks * STAMP_WORDS
+
+    def read(self, raw: Raw) -> list[Reading]:
+        """The rate."""
+        values, texts = [], []
+        for words in raw:
+            stamps = words[: self.words].reshape(2, self.blocks, STAMP_WORDS).astype(np.int64)
+            short, long = (int(s[:, 1].max() - s[:, 0].min()) for s in stamps)
+            values.append(self.amount / max(long - short, 1))
+            texts.append(f"{short}:{long}")
+        return [Reading(float(np.median(values)), "of a long launch less a short one",
+                        " ".join(texts))]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Rounds:
     """Cycles from the first start to the last end of any warp, median over rounds but the first.
 

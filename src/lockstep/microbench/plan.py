@@ -39,7 +39,8 @@ FAILED = "failed"
 
 def lines(target: Target, benchmarks: Iterable[Benchmark]) -> Iterator[str]:
     """The plan of all benchmarks that the target's architecture has the instructions for."""
-    yield f"{HEADER} {target.sms} {target.architecture} {target.l2_bytes}"
+    shape = target.sms, target.architecture, target.l2_bytes, target.shared_bytes
+    yield " ".join(map(str, (HEADER, *shape)))
     for benchmark in benchmarks:
         if benchmark.runs_on(target):
             for case in benchmark.cases:

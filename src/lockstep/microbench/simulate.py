@@ -1,14 +1,18 @@
 """Runs benchmarks on a modelled GPU."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from lockstep.device import Device
+from lockstep.device.arguments import pack
 from lockstep.device.array import DeviceArray
-from lockstep.device.module import Module
+from lockstep.device.module import Kernel, Module
+from lockstep.device.texture import Texture
 from lockstep.errors import LockstepError
+from lockstep.frontend.exec.resident import WORKSPACE_BYTES
 from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
 from lockstep.microbench import code, fills
@@ -24,6 +28,7 @@ from lockstep.microbench.benchmark import (
 )
 from lockstep.microbench.table import TableRow, rows_of
 
+Buffers = dict[str, DeviceArray | Texture]
 Say = Callable[[str], None]
 Step = Callable[[int, int, str, Device], None]
 WORD = 8  # bytes
@@ -31,7 +36,8 @@ WORD = 8  # bytes
 
 def target_of(gpu: GPU) -> Target:
     """A modelled GPU as where the suite runs."""
-    return Target(gpu.sm.count, code.architecture_of(gpu), totals(gpu).l2_bytes)
+    architecture = code.architecture_of(gpu)
+    return Target(gpu.sm.count, architecture, totals(gpu).l2_bytes, gpu.shared.most_cta_bytes)
 
 
 def simulate(
@@ -96,7 +102,7 @@ class Bench:
         words = max(row.measure.words for row in case.rows)
         return self._view(buffers["out"])[: words * WORD].view(np.uint64).copy()
 
-    def _timed(self, case: Case, buffers: dict[str, DeviceArray]) -> np.ndarray:
+    def _timed(self, case: Case, buffers: Buffers) -> np.ndarray:
         before = self.device.event().record()
         for _ in range(case.times):
             for launch in case.launches:
@@ -105,14 +111,30 @@ class Bench:
         cycles = after.cycle - before.cycle
         return np.array([Fraction(cycles * 1000) / Fraction(self.device.gpu.clock_mhz)], np.float64)
 
-    def _launch(self, launch: Launch | Copy, buffers: dict[str, DeviceArray]) -> None:
+    def _launch(self, launch: Launch | Copy, buffers: Buffers) -> None:
         if isinstance(launch, Copy):
             raise LockstepError("copies of the runtime take no simulated time")
         file, _, name = launch.kernel.partition(".")
         kernel = self._module(file)[name]
         shape = (launch.grid, launch.block, launch.shared)
-        configured = kernel.with_cluster(launch.cluster) if launch.cluster else kernel
-        configured[shape](*(_value(argument, buffers) for argument in launch.arguments))
+        arguments = tuple(_value(argument, buffers) for argument in launch.arguments)
+        if launch.cooperative:
+            self._launch_cooperative(kernel, shape, arguments)
+        else:
+            configured = kernel.with_cluster(launch.cluster) if launch.cluster else kernel
+            configured[shape](*arguments)
+
+    def _launch_cooperative(self, kernel: Kernel, shape: tuple, arguments: tuple) -> None:
+        """Launch with a barrier of the grid, as the runtime does."""
+        grid, block, shared = shape
+        geometry = kernel.geometry(((grid, 1, 1), (block, 1, 1), shared))
+        if geometry.places < grid:
+            raise LockstepError(f"{grid} blocks of {block} threads are not resident at once")
+        workspace = self.device.zeros(WORKSPACE_BYTES, np.uint8)
+        self._kept.append(workspace)
+        geometry = replace(geometry, workspace=workspace.pointer)
+        parameters = pack(kernel.name, kernel.parameters, arguments)
+        self.device.launch(kernel, geometry, parameters, self.device.default_stream, arguments)
 
     def _module(self, file: str) -> Module:
         if file not in self._modules:
@@ -120,7 +142,11 @@ class Bench:
             self._modules[file] = self.device.load_cubin(data)
         return self._modules[file]
 
-    def _make(self, buffer: Buffer) -> DeviceArray:
+    def _make(self, buffer: Buffer) -> DeviceArray | Texture:
+        if buffer.texture:
+            texels = np.zeros(buffer.bytes, np.uint8)
+            fills.fill(texels, 0, buffer)
+            return self.device.texture(texels.view(np.uint32))
         if buffer.symbol:
             file, _, name = buffer.symbol.partition(".")
             array = self._module(file).symbol(name)
@@ -135,9 +161,10 @@ class Bench:
         return self.device.memory.view(array.pointer, array.nbytes)
 
 
-def _value(argument: Argument, buffers: dict[str, DeviceArray]):
+def _value(argument: Argument, buffers: Buffers):
     if argument.kind is Kind.BUFFER:
-        return buffers[argument.value].pointer + argument.offset
+        memory = buffers[argument.value]
+        return memory.handle if isinstance(memory, Texture) else memory.pointer + argument.offset
     if argument.kind is Kind.SEGMENTS:
         return np.array(argument.value, np.int32)
     if argument.kind in (Kind.F32, Kind.F64):

@@ -25,11 +25,12 @@ class TableRow:
     unit: str
     notes: str = ""
     raw: str = ""
+    stands_for: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
-        """What identifies it in a table."""
-        return self.name, self.parameters
+        """What identifies it in a table of hardware, where it may have run in another size."""
+        return self.name, self.stands_for or self.parameters
 
 
 COLUMNS = [f.name for f in fields(TableRow)]
@@ -42,7 +43,9 @@ def rows_of(case: Case, raw: Raw) -> Iterator[TableRow]:
             notes = "; ".join(text for text in (row.notes, reading.notes) if text)
             parameters = row.parameters.format(**reading.names)
             value = float(f"{reading.value:.6g}")
-            yield TableRow(row.name, parameters, value, row.unit, notes, reading.raw)
+            yield TableRow(
+                row.name, parameters, value, row.unit, notes, reading.raw, row.stands_for
+            )
 
 
 def write(rows: Iterable[TableRow], stream: TextIO) -> None:
@@ -77,5 +80,5 @@ def _row(path: Path, line: int, record: dict[str, str | None]) -> TableRow:
         raise InputError(
             path, f"line {line}", "no row of microbenchmarks: expected name, parameters and value"
         ) from None
-    texts = (record.get(column) or "" for column in ("unit", "notes", "raw"))
+    texts = (record.get(column) or "" for column in COLUMNS[3:])
     return TableRow(name, parameters, value, *texts)

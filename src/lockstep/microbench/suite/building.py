@@ -1,13 +1,14 @@
 """Short forms that declarations are written in."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from lockstep.microbench.benchmark import Argument, Buffer, Case, Kind, Launch, Row
-from lockstep.microbench.measures import Slope
+from lockstep.microbench.benchmark import Argument, Buffer, Case, Kind, Launch, Row, Target
+from lockstep.microbench.measures import STAMP_WORDS, Increment, Measure, Slope, Throughput
 
 WARP = 32
 OUT = Buffer("out", 1 << 20)
 SINK = Buffer("sink", 1 << 20)
+STAMPS = Buffer("out", 4 << 20)
 
 
 def buffer(name: str, offset: int = 0) -> Argument:
@@ -38,6 +39,42 @@ def f64(value: float) -> Argument:
 def iterations(full: bool, long: int = 12, small: int = 6) -> tuple[int, int, int]:
     """Of the three segments, the last ``long`` on hardware: the last two's difference counts."""
     return (2, 2, long if full else small)
+
+
+def rate_case(
+    target: Target,
+    row: tuple[str, str, str],
+    kernel: str,
+    shape: tuple[int, int],
+    arguments: Callable[[int], tuple[Argument, ...]],
+    *,
+    amounts: tuple[float, int],
+    buffers: tuple[Buffer, ...],
+    warm: bool,
+    notes: str = "",
+    stands_for: str = "",
+) -> Case:
+    """A case of ``kernel(stamps, sink, *arguments(n))``, whose blocks leave stamps.
+
+    ``shape``: blocks, threads. ``amounts``: bytes or operations of one of n, and n. Hardware runs
+    one launch of so many, a simulator one of n and one of three times n. What is not ``warm`` must
+    not be used before by the shorter one.
+    """
+    blocks, threads = shape
+    each, count = amounts
+
+    def launch(n: int, offset: int) -> Launch:
+        given = (buffer("out", offset), buffer("sink"), *arguments(n))
+        return Launch(kernel, blocks, threads, given)
+
+    launches = (launch(count, 0),)
+    measure: Measure = Throughput(each * count, blocks, target.sms)
+    if not target.full:
+        launches = (launch(count, 0), launch(3 * count, blocks * STAMP_WORDS * 8))
+        measure = Increment(2 * each * count, blocks)
+    made = Row(*row, measure, notes, stands_for)
+    buffers = (STAMPS, SINK, *buffers)
+    return Case((made,), launches, buffers, launches[-1:] if warm else (), 3, cold=not warm)
 
 
 def segments_case(
