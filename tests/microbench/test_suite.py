@@ -5,9 +5,12 @@ from collections import Counter
 
 import pytest
 
+from lockstep.api import gpu as find_gpu
 from lockstep.microbench import against, code
 from lockstep.microbench.benchmark import ARCHITECTURES, Launch, Target
 from lockstep.microbench.suite import all_benchmarks
+from lockstep.microbench.suite.direct import DIRECT
+from lockstep.microbench.suite.kinds import ACCELSIM
 
 SMALL, FULL = Target(132, 90), Target(132, 90, full=True)
 
@@ -73,3 +76,29 @@ def test_no_path_of_a_machine_is_in_the_code():
     for file in code.package().joinpath("cubins").iterdir():
         name, architecture = file.name.removesuffix(code.SUFFIX).split(".sm_")
         assert not re.search(rb"/(work|home|tmp|usr)/", code.cubin(int(architecture), name))
+
+
+def test_there_are_benchmarks_of_all_kinds_of_accel_sim():
+    names = {name for b in all_benchmarks(FULL) for name in b.names}
+    assert len(ACCELSIM) >= 38
+    assert {name for ours in ACCELSIM.values() for name in ours} <= names
+    assert len(all_benchmarks(FULL)) >= 60
+    assert len(names) >= 271
+
+
+def test_direct_parameters_are_of_a_gpu_and_their_benchmarks_run_in_a_simulator():
+    gpu = find_gpu("H100_SXM")
+    ours = {b.name: b for b in all_benchmarks(SMALL)}
+    for name, parameters in DIRECT.items():
+        assert not ours[name].hardware_only
+        for path in parameters:
+            value = gpu
+            for part in path.split("."):
+                units = isinstance(value, tuple)
+                value = next(u for u in value if u.name == part) if units else getattr(value, part)
+
+
+def test_every_benchmark_says_what_it_is():
+    for benchmark in all_benchmarks(FULL):
+        assert benchmark.what
+        assert benchmark.loop or benchmark.name == "device.sms", benchmark.name

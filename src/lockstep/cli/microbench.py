@@ -33,6 +33,9 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
     metavar="PATTERN",
     help="Benchmarks, or a group, by name; may hold *, and several are possible.",
 )
+@click.option(
+    "--direct", is_flag=True, help="Only benchmarks that parameters are read from without a fit."
+)
 @click.option("--list", "listing", is_flag=True, help="Say what there is; run nothing.")
 @click.option("-o", "--output", "csv_file", type=OUTPUT, help="Write the rows as CSV.")
 @click.option(
@@ -49,7 +52,9 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 )
 @click.option("--raw", type=FILE, metavar="FILE", help="Rows from what such a machine wrote.")
 @QUIET
-def command(name, overrides, patterns, listing, csv_file, against, folder, raw, quiet) -> None:
+def command(
+    name, overrides, patterns, direct, listing, csv_file, against, folder, raw, quiet
+) -> None:
     """Measure a modelled GPU with the kernels that measure real ones."""
     from lockstep.microbench import against as comparing
     from lockstep.microbench import report
@@ -59,13 +64,13 @@ def command(name, overrides, patterns, listing, csv_file, against, folder, raw, 
     check_writable(folder, directory=True)
     measured = comparing.reference(against) if against else []
     gpu = find_gpu(name, overrides, quiet)
-    chosen = choose(patterns, target_of(gpu))
+    chosen = choose(patterns, target_of(gpu), direct)
     console = console_of(csv_file)
     if listing:
         console.print(report.listed(chosen, console.width))
         return
     if folder:
-        _export(folder, gpu, patterns)
+        _export(folder, gpu, patterns, direct)
         return
     rows = _read(raw, patterns) if raw else _simulated(gpu, chosen, quiet)
     _write(rows, csv_file)
@@ -76,11 +81,12 @@ def command(name, overrides, patterns, listing, csv_file, against, folder, raw, 
         console.print(report.values(rows, console.width))
 
 
-def choose(patterns: tuple[str, ...], target: "Target") -> "list[Benchmark]":
-    """The benchmarks that patterns name, all if there are none."""
+def choose(patterns: tuple[str, ...], target: "Target", direct: bool = False) -> "list[Benchmark]":
+    """The benchmarks that patterns name, all if there are none; or those of them in DIRECT."""
     from lockstep.microbench.suite import all_benchmarks
+    from lockstep.microbench.suite.direct import DIRECT
 
-    known = all_benchmarks(target)
+    known = [b for b in all_benchmarks(target) if not direct or b.name in DIRECT]
     for pattern in patterns:
         if not any(_fits(benchmark, pattern) for benchmark in known):
             raise LockstepError(f"no benchmark {pattern}; lockstep microbench --list has them all")
@@ -103,14 +109,14 @@ def _simulated(gpu: "GPU", chosen: "list[Benchmark]", quiet: bool) -> "list[Tabl
         return list(simulate(gpu, chosen, progress.notice, step))
 
 
-def _export(folder: Path, gpu: "GPU", patterns: tuple[str, ...]) -> None:
+def _export(folder: Path, gpu: "GPU", patterns: tuple[str, ...], direct: bool) -> None:
     from dataclasses import replace
 
     from lockstep.microbench.export import export
     from lockstep.microbench.simulate import target_of
 
     target = replace(target_of(gpu), full=True)
-    count = export(folder, target, choose(patterns, target))
+    count = export(folder, target, choose(patterns, target, direct))
     click.echo(f"{folder}: {count} cases for {target.sms} SMs; bash {folder}/run.sh measures a GPU")
 
 

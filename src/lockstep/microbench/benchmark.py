@@ -4,7 +4,7 @@ Everything here is data, which ``simulate.py`` runs on a modelled GPU and ``plan
 for a real one.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from lockstep.microbench.measures import Measure
@@ -154,7 +154,7 @@ class Benchmark:
 
     ``loop``: what the timed loop is in machine code. ``caveat``: what else the value holds.
     ``since``: the architecture that has the instructions. ``hardware_only``: why no model of the
-    GPU can have its rows. ``direct``: parameters of a GPU that its rows give without a fit.
+    GPU can have its rows.
     """
 
     name: str
@@ -166,7 +166,6 @@ class Benchmark:
     since: int = 70
     until: int = 999
     hardware_only: str = ""
-    direct: tuple[str, ...] = field(default=())
 
     @property
     def names(self) -> tuple[str, ...]:

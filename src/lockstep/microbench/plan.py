@@ -30,6 +30,7 @@ from lockstep.microbench.benchmark import (
     Launch,
     Target,
 )
+from lockstep.microbench.suite.launch import DEVICE as DEVICE_ROW
 from lockstep.microbench.table import TableRow, rows_of
 
 HEADER = "target"
@@ -121,7 +122,7 @@ class Raw:
             self.target = Target(*map(int, rest.split()), full=True)
         elif key == DEVICE:
             name, sms, notes = rest.split("\t")
-            self.device = TableRow("device.sms", name, float(sms), "SMs", notes)
+            self.device = TableRow(DEVICE_ROW, name, float(sms), "SMs", notes)
         elif key == FAILED:
             self.failures.append(rest.replace("\t", ": "))
         else:
@@ -130,9 +131,9 @@ class Raw:
 
     def rows(self, benchmarks: Iterable[Benchmark]) -> Iterator[TableRow]:
         """The rows that the words say, of those cases that ran."""
-        if self.device:
-            yield self.device
         for benchmark in benchmarks:
+            if benchmark.name == DEVICE_ROW and self.device:
+                yield self.device
             for case in benchmark.cases:
                 if case.key in self.words:
                     yield from rows_of(case, self._checked(case))

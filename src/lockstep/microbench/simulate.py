@@ -26,12 +26,14 @@ from lockstep.microbench.benchmark import (
     Launch,
     Target,
 )
+from lockstep.microbench.suite.launch import DEVICE
 from lockstep.microbench.table import TableRow, rows_of
 
 Buffers = dict[str, DeviceArray | Texture]
 Say = Callable[[str], None]
 Step = Callable[[int, int, str, Device], None]
 WORD = 8  # bytes
+KILO = 1000
 
 
 def target_of(gpu: GPU) -> Target:
@@ -57,6 +59,9 @@ def simulate(
             say(f"{benchmark.name}: left out: {reason}")
             done += len(benchmark.cases)
             continue
+        if benchmark.name == DEVICE:
+            yield device_row(gpu)
+            continue
         with Device(gpu, timing=True, at_issue=True, name=benchmark.name) as device:
             bench = Bench(device, target.architecture)
             for case in benchmark.cases:
@@ -68,6 +73,22 @@ def simulate(
                     say(f"{case.key}: failed: {error}")
                     break
                 done += 1
+
+
+def device_row(gpu: GPU) -> TableRow:
+    """What a driver would say of a modelled GPU."""
+    newest = max(gpu.architectures, default=code.architecture_of(gpu))
+    said = {
+        "L2": f"{totals(gpu).l2_bytes}",
+        "clock": f"{gpu.clock_mhz * KILO:.0f} kHz",
+        "memory": f"{gpu.dram.clock_mhz * KILO:.0f} kHz",
+        "smem/SM": f"{gpu.shared.bytes}",
+        "regs/SM": f"{gpu.sm.registers}",
+        "bus": f"{8 * gpu.dram.channels * gpu.dram.bus_bytes}",
+        "compute capability": f"{newest // 10}.{newest % 10}",
+    }
+    notes = ", ".join(f"{name} {value}" for name, value in said.items())
+    return TableRow(DEVICE, gpu.name, gpu.sm.count, "SMs", notes)
 
 
 def left_out(benchmark: Benchmark, target: Target) -> str:

@@ -377,12 +377,14 @@ static int describe(FILE *raw, const string &target) {
     check(cuDeviceGetName(name, sizeof name, 0));
     int sms = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     fprintf(raw, "target\t%s\n", target.c_str());
-    fprintf(raw, "device\t%s\t%d\tL2 %d, clock %d kHz, memory %d kHz, smem/SM %d, regs/SM %d, bus %d\n", name, sms,
+    fprintf(raw, "device\t%s\t%d\tL2 %d, clock %d kHz, memory %d kHz, smem/SM %d, regs/SM %d, bus %d, compute capability %d.%d\n", name, sms,
             attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE), attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
             attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
             attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
             attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
-            attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH));
+            attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH),
+            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
     fflush(raw);
     if (sms != atoi(target.c_str()))
       fprintf(stderr, "this GPU has %d SMs, the plan is for %s: export it with --set sm.count=%d\n", sms, target.c_str(), sms);

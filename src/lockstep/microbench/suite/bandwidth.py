@@ -37,7 +37,6 @@ def _l1(target: Target) -> Benchmark:
         tuple(_l1_case(target, *point) for point in points),
         loop="32 LDG at immediate offsets of 128 bytes, and XORs of what they bring",
         caveat="XORs: 16 LOP3 for 32 bits, 32 for 64, 64 for 128",
-        direct=("l1.banks", "l1.latency"),
     )  # fmt: skip
 
 

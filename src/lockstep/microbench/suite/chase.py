@@ -1,5 +1,7 @@
 """Chains of loads by one thread: levels of memory, capacities, kinds of loads, translation."""
 
+from dataclasses import replace
+
 from lockstep.microbench.benchmark import Benchmark, Buffer, Case, Fill, Launch, Row, Target
 from lockstep.microbench.measures import Hops, Slope
 from lockstep.microbench.suite.building import (
@@ -45,7 +47,7 @@ def benchmarks(target: Target) -> list[Benchmark]:
     return [
         Benchmark(
             "lat.chase_ca", "chase", "the plain load, by footprint and stride", tuple(plain),
-            loop=f"LDG.E.64: {LOOP}", caveat=CAVEAT, direct=("l1.latency", "l2.latency"),
+            loop=f"LDG.E.64: {LOOP}", caveat=CAVEAT,
         ),
         Benchmark(
             "lat.chase_ca_random", "chase", "the same in the order of a hash",
@@ -57,6 +59,7 @@ def benchmarks(target: Target) -> list[Benchmark]:
             tuple(_translation(target)), loop=f"LDG.E.64.STRONG.GPU: {LOOP}",
             caveat="few lines, so L2 hits: what grows is translation",
         ),
+        _dram(target),
         *(_of_kind(target, kind) for kind in LOADS),
         *_width(target),
     ]  # fmt: skip
@@ -75,6 +78,20 @@ def _powers(target: Target, least: int, small: tuple[int, ...]) -> list[int]:
     return [f for f in (least << k for k in range(20)) if f <= GIB] if target.full else list(small)
 
 
+def _dram(target: Target) -> Benchmark:
+    """Lines that nothing has read since the caches were emptied."""
+    name = "lat.chase_dram"
+    footprints = [64 * MIB, 256 * MIB, GIB] if target.full else [256 * MIB]
+    cases = tuple(
+        replace(_chase(target, "cg", f, 128, random=True, name=name, walked=False), cold=True)
+        for f in footprints
+    )
+    return Benchmark(
+        name, "chase", "the DRAM", cases, loop=f"LDG.E.64.STRONG.GPU: {LOOP}",
+        caveat="beyond 32 MB also misses of the translation",
+    )  # fmt: skip
+
+
 def _translation(target: Target) -> list[Case]:
     footprints = [4 * MIB << k for k in range(13)] if target.full else [32 * MIB]
     return [_chase(target, "cg", f, PAGE + 256, name="lat.chase_cg_tlb") for f in footprints]
@@ -90,11 +107,18 @@ def _of_kind(target: Target, kind: str) -> Benchmark:
 
 
 def _chase(
-    target: Target, kind: str, footprint: int, stride: int, random: bool = False, name: str = ""
+    target: Target,
+    kind: str,
+    footprint: int,
+    stride: int,
+    random: bool = False,
+    name: str = "",
+    walked: bool = True,
 ) -> Case:
+    """``walked``: hops come before those that are timed."""
     nodes = footprint // stride
     hops, most = (2048, 16384) if target.full else (256, 2048)
-    warm = min(nodes, 16384 if footprint <= WALKED else most)
+    warm = min(nodes, 16384 if footprint <= WALKED else most) if walked else 0
     name = name or f"lat.chase_{kind}{'_random' * random}"
     visited = 0 if target.full else min(nodes, warm + 2 * hops)
     chain = Buffer(
@@ -104,7 +128,8 @@ def _chase(
     launch = Launch(f"chase.chase_{kind}", 1, 1, (*arguments, i32(hops)))
     order = "random" if random else "sequential"
     row = Row(name, f"footprint={footprint} stride={stride} {order}", "cycles", Hops(hops), kind)
-    return Case((row,), (launch,), (OUT, SINK, chain), _warming(target, footprint, launch), 3)
+    warming = _warming(target, footprint, launch) if walked else ()
+    return Case((row,), (launch,), (OUT, SINK, chain), warming, 3)
 
 
 def _warming(target: Target, footprint: int, launch: Launch) -> tuple[Launch, ...]:
@@ -132,6 +157,6 @@ def _width(target: Target) -> list[Benchmark]:
         Benchmark(
             "lat.l1_width", "chase", "L1 hits of a whole warp by width", tuple(cases),
             loop="16 times LDG(.64, .128), IADD3, IMAD.X",
-            caveat="about 8 cycles of address arithmetic", direct=("l1.latency",),
+            caveat="about 8 cycles of address arithmetic",
         )
     ]  # fmt: skip

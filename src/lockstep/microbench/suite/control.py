@@ -84,10 +84,9 @@ def _barrier(target: Target, kind: str) -> Benchmark:
         for warps in (1, 2, 4, 8, 16, 32)
         if (kind, warps) != ("bar_arrive_sync_pair", 1)
     ]  # fmt: skip
-    direct = ("sm.barrier_latency", "sm.barrier_interval") if kind == "bar_sync" else ()
     return Benchmark(
         name, "sync", f"barriers of a CTA: {kind}", tuple(cases),
-        loop=f"8 times {BARRIERS[kind]}", direct=direct,
+        loop=f"8 times {BARRIERS[kind]}",
     )  # fmt: skip
 
 
@@ -165,7 +164,7 @@ def _code(target: Target) -> list[Benchmark]:
     ]  # fmt: skip
     found = [
         Benchmark("icache.loop", "icache", "loops of straight-line code by size", tuple(loops),
-                  loop="N KB of FFMA, 16 bytes each", direct=("sm.front_end.l0_bytes",))
+                  loop="N KB of FFMA, 16 bytes each",)
     ]  # fmt: skip
     firsts = []
     for kb in FIRST_KB if target.full else FIRST_KB[:2]:

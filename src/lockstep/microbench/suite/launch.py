@@ -15,6 +15,7 @@ from lockstep.microbench.blocks import BlockGap, BlockRate, BlockStarts, Residen
 from lockstep.microbench.measures import Elapsed, Hops, Word
 from lockstep.microbench.suite.building import OUT, SINK, buffer, i32, i64
 
+DEVICE = "device.sms"
 KIB, MIB = 1 << 10, 1 << 20
 EVENTS = "between two events, with a resolution of about 0.5 us"
 DRIVER = "the driver and the host's processor"
@@ -29,6 +30,7 @@ COPIES = (4 * KIB, 64 * KIB, 1 * MIB, 16 * MIB, 256 * MIB)
 def benchmarks(target: Target) -> list[Benchmark]:
     """All of them."""
     return [
+        Benchmark(DEVICE, "device", "what the driver says of the board", ()),
         *_empty(target),
         _blocks(target),
         _dependent(target),

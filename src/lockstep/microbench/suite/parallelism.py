@@ -23,7 +23,7 @@ def benchmarks(target: Target) -> list[Benchmark]:
     ]
     return [
         Benchmark("mlp.l2", "parallelism", "loads in flight that hit the L2", tuple(hits),
-                  loop=loop, direct=("l1.mshr_entries",)),
+                  loop=loop,),
         Benchmark("mlp.dram", "parallelism", "loads in flight that miss the L2", tuple(misses),
                   loop=loop, caveat="lines that nothing read before"),
     ]  # fmt: skip

@@ -41,7 +41,6 @@ def _latency(target: Target, words: int) -> Benchmark:
     return Benchmark(
         name, "shared", f"dependent loads of {bits} bits, lanes at a stride", tuple(cases),
         loop="32 LDS, each at the address that the last one loaded; 128 bits: LOP3 between",
-        direct=("shared.latency", "shared.pass_latency"),
     )  # fmt: skip
 
 
