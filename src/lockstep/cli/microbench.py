@@ -1,5 +1,6 @@
 """``lockstep microbench``: the suite of microbenchmarks on a modelled GPU, beside a real one's."""
 
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--direct", is_flag=True, help="Only benchmarks that parameters are read from without a fit."
 )
+@click.option("--full", is_flag=True, help="Sizes and rows of hardware: slow.")
 @click.option("--list", "listing", is_flag=True, help="Say what there is; run nothing.")
 @click.option("-o", "--output", "csv_file", type=OUTPUT, help="Write the rows as CSV.")
 @click.option(
@@ -53,7 +55,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--raw", type=FILE, metavar="FILE", help="Rows from what such a machine wrote.")
 @QUIET
 def command(
-    name, overrides, patterns, direct, listing, csv_file, against, folder, raw, quiet
+    name, overrides, patterns, direct, full, listing, csv_file, against, folder, raw, quiet
 ) -> None:
     """Measure a modelled GPU with the kernels that measure real ones."""
     from lockstep.microbench import against as comparing
@@ -64,7 +66,7 @@ def command(
     check_writable(folder, directory=True)
     measured = comparing.reference(against) if against else []
     gpu = find_gpu(name, overrides, quiet)
-    chosen = choose(patterns, target_of(gpu), direct)
+    chosen = choose(patterns, replace(target_of(gpu), full=full), direct)
     console = console_of(csv_file)
     if listing:
         console.print(report.listed(chosen, console.width))
@@ -110,8 +112,6 @@ def _simulated(gpu: "GPU", chosen: "list[Benchmark]", quiet: bool) -> "list[Tabl
 
 
 def _export(folder: Path, gpu: "GPU", patterns: tuple[str, ...], direct: bool) -> None:
-    from dataclasses import replace
-
     from lockstep.microbench.export import export
     from lockstep.microbench.simulate import target_of
 

@@ -128,14 +128,17 @@ def _chase(
     launch = Launch(f"chase.chase_{kind}", 1, 1, (*arguments, i32(hops)))
     order = "random" if random else "sequential"
     row = Row(name, f"footprint={footprint} stride={stride} {order}", "cycles", Hops(hops), kind)
-    warming = _warming(target, footprint, launch) if walked else ()
+    warming = _warming(target, footprint, launch, nodes > warm) if walked else ()
     return Case((row,), (launch,), (OUT, SINK, chain), warming, 3)
 
 
-def _warming(target: Target, footprint: int, launch: Launch) -> tuple[Launch, ...]:
-    """All SMs read what fits the L2; in a simulator, the chain itself brings what it visits."""
+def _warming(target: Target, footprint: int, launch: Launch, longer: bool) -> tuple[Launch, ...]:
+    """All SMs read what fits the L2; in a simulator, the chain itself brings what it visits.
+
+    ``longer``: it visits more than it walks before.
+    """
     if not target.full:
-        return (launch,) if footprint > WALKED else ()
+        return (launch,) if longer else ()
     if footprint > WARMED:
         return ()
     arguments = (buffer("chain"), i64(footprint), buffer("sink"))

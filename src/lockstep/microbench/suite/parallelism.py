@@ -4,8 +4,9 @@ from lockstep.microbench.benchmark import Benchmark, Buffer, Case, Fill, Launch,
 from lockstep.microbench.measures import Rounds
 from lockstep.microbench.suite.building import OUT, SINK, WARP, buffer, i32, i64
 
-KIB, MIB = 1 << 10, 1 << 20
+MIB = 1 << 20
 SECTOR = 32
+ROUNDS = 12
 HITS = ((1, 4), (2, 4), (4, 4), (8, 4), (16, 4), (32, 4), (1, 32), (4, 32), (16, 32))
 MISSES = ((1, 4), (4, 4), (16, 4), (32, 4), (4, 32), (16, 32))
 
@@ -30,14 +31,13 @@ def benchmarks(target: Target) -> list[Benchmark]:
 
 
 def _case(target: Target, name: str, loads: int, warps: int, spread: int) -> Case:
-    rounds = 12 if target.full else 3
     cold = name == "mlp.dram"
-    span = (16 * MIB if target.full else 512 * KIB) if cold else 2 * MIB
+    span = 16 * MIB if cold else 2 * MIB
     reach = span + loads * 1024 * spread  # the last round may go on behind the span
-    measure = Rounds(rounds, warps, loads * warps * WARP * min(spread, SECTOR) / SECTOR)
+    measure = Rounds(ROUNDS, warps, loads * warps * WARP * min(spread, SECTOR) / SECTOR)
     text = f"loads={loads} warps={warps} lane_stride={spread}"
     notes = "from the first load of any warp to the last use"
-    arguments = (buffer("out"), buffer("sink"), buffer("data"), i64(span), i32(rounds))
+    arguments = (buffer("out"), buffer("sink"), buffer("data"), i64(span), i32(ROUNDS))
     launch = Launch(f"stream.loads{loads}_{spread}", 1, WARP * warps, arguments)
     buffers = (OUT, SINK, Buffer("data", reach, Fill.ANY))
     warm = () if cold else (launch,)
