@@ -90,9 +90,9 @@ def test_another_process_compiles_what_this_one_looks_for_but_the_sm_phase():
     program = (
         "import lockstep\n"
         "from lockstep.engine import compilation, machine, windows\n"
-        "from lockstep.model import partition\n"
+        "from lockstep.model import contents, partition\n"
         "from lockstep.model.sm import dispatch\n"
-        "aside = partition.settle, partition.copy_to_device, dispatch.dispatch\n"
+        "aside = partition.settle, contents.copy_to_device, dispatch.dispatch\n"
         "aside += dispatch.prepare_l1, dispatch.settle_all\n"
         "def show():\n"
         "    entries = [len(f._entries) for f in (*aside, windows.run_windows)]\n"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from lockstep.gpus import library
-from lockstep.model import link, partition
+from lockstep.model import contents, link, partition
 from lockstep.model.cache.slice_hash import slice_of
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, MESSAGE
 
@@ -193,8 +193,8 @@ class MemorySide:
 
     def pass_through(self, address, size, mirrored=False, written=False):
         """Memory that a profiler saves or restores."""
-        partition.pass_through(self.memory, address, size, mirrored, written)
+        contents.pass_through(self.memory, address, size, mirrored, written)
 
     def copy(self, address, size):
         """A host copy."""
-        partition.copy_to_device(self.memory, address, size)
+        contents.copy_to_device(self.memory, address, size)

@@ -10,7 +10,6 @@ from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
 
-
 COPIES = 1 << 43  # bytes from device memory to where a profiler keeps copies; a guess
 
 

@@ -19,7 +19,7 @@ from lockstep._jit import DISABLED, PACKAGE, is_compiled
 from lockstep.engine.machine import Machine, build_memory_side, build_sms, memory_phase, sm_phase
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
-from lockstep.model import partition
+from lockstep.model import contents, partition
 from lockstep.model.sm import constant, dispatch, sm
 
 NOTICE = "Compiling the model: this happens once for each version, and takes about a minute."
@@ -79,9 +79,9 @@ def compile_all_but_sms() -> None:
     tiny = _tiny(library.gpu("QV100"))
     links, memory = build_memory_side(tiny, {})
     memory_phase(links, memory)
-    partition.copy_to_device(memory, 0, 0)
-    partition.pass_through(memory, 0, 0, False, False)
-    partition.flush(memory)
+    contents.copy_to_device(memory, 0, 0)
+    contents.pass_through(memory, 0, 0, False, False)
+    contents.flush(memory)
     partition.settle(memory, 0)
     sms = build_sms(tiny, memory, {})
     dispatch.dispatch(sms, np.zeros(tiny.launch.concurrent_kernels, np.int64), 0, 0, 1)

@@ -8,7 +8,7 @@ from lockstep._jit import Context, phase
 from lockstep.engine.threads import Threads, blocks
 from lockstep.engine.windows import Team, run_windows
 from lockstep.gpus.spec import GPU
-from lockstep.model import link, partition
+from lockstep.model import contents, link, partition
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.records import one_space
 from lockstep.model.sm import build as sm_build
@@ -146,17 +146,17 @@ class Machine:
 
     def copy_to_device(self, address: int, size: int) -> None:
         """A host copy passes through the L2."""
-        partition.copy_to_device(self.memory, address, size)
+        contents.copy_to_device(self.memory, address, size)
 
     def pass_through(self, address: int, size: int, mirrored: bool, written: bool) -> None:
         """Memory passes through the L2 before a kernel."""
-        partition.pass_through(self.memory, address, size, mirrored, written)
+        contents.pass_through(self.memory, address, size, mirrored, written)
 
     def prepare_caches(self, ways: int) -> None:
         """A kernel starts alone: the L1's share of the unified memory, and what is flushed."""
         dispatch.prepare_l1(self.sm, ways, self.gpu.launch.flush_l1)
         if self.gpu.launch.l2 == "flush":
-            partition.flush(self.memory)
+            contents.flush(self.memory)
 
     def bring_constants(self, base: int, size: int, now: int) -> None:
         """A launch brings constants of its kernel to the SMs."""

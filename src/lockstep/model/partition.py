@@ -12,7 +12,7 @@ from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import link, reply_port
 from lockstep.model import memory as state
-from lockstep.model.cache import l2, l2_fill, l2_sides, replacement, slice_hash, tags
+from lockstep.model.cache import l2, l2_fill, l2_sides, slice_hash, tags
 from lockstep.model.clock import NEVER
 from lockstep.model.crossing import cross
 from lockstep.model.divisor import quotient, remainder
@@ -27,15 +27,11 @@ __all__ = [
     "Policies",
     "build",
     "compile_policies",
-    "copy_to_device",
     "drained",
-    "flush",
-    "pass_through",
+    "locate",
     "run",
     "settle",
 ]
-
-COPY_CAPACITIES = 8  # of a longer host copy only so much, times the L2, passes line by line
 
 
 def build(
@@ -189,7 +185,7 @@ def _copy(memory, request, message, slice_):
     request.kind = message.kind
     request.source = message.source
     request.home = message.slice
-    _locate(memory, request, slice_, message.address)
+    locate(memory, request, slice_, message.address)
     request.way = UNKNOWN
     request.sectors = message.sectors
     request.left = message.sectors
@@ -200,7 +196,7 @@ def _copy(memory, request, message, slice_):
 
 
 @inline
-def _locate(memory, request, slice_, address):
+def locate(memory, request, slice_, address):
     """Find a line's tag and its row of the tags."""
     spec = memory.l2.spec[0]
     request.line = quotient(spec.line_bytes, address)
@@ -296,109 +292,6 @@ def settle(memory, now):
     """Bring the lazily kept counters of all partitions up to cycle ``now``."""
     for p in range(memory.next.shape[0]):
         _count_clocks(memory.l2.dram, p, now)
-
-
-@jit
-def flush(memory):
-    """Empty the L2 in no time; what is dirty goes to memory uncounted.
-
-    Lines on their way stay, without the sectors that they have.
-    """
-    keys = memory.l2.tags.keys
-    for row in range(keys.shape[0]):
-        for way in range(keys.shape[1]):
-            if keys[row, way] < tags.LOCKED:
-                tags.invalidate(memory.l2.tags, row, way)
-            else:
-                record = tags.way_of(memory.l2.tags, row, way)
-                record.valid = record.dirty = record.partial = 0
-    _forget_lookups(memory)
-
-
-@jit
-def copy_to_device(memory, address, size):
-    """A host copy of some bytes passes through the L2, in no time.
-
-    Its sectors stay, clean: a copy over PCIe is some fifty times slower than the DRAM, which has
-    long written them when the kernel starts. What it displaces is gone to memory uncounted. The
-    beginning of a long copy is displaced by its end: it is counted, and not looked at.
-    """
-    _pass(memory, address, size, True, False, True)
-
-
-@jit
-def pass_through(memory, address, size, mirrored, written):
-    """Memory that is read (``mirrored``) or written before a kernel, in no time and uncounted."""
-    _pass(memory, address, size, mirrored, written, False)
-
-
-@jit
-def _pass(memory, address, size, mirrored, written, counted):
-    if size <= 0:
-        return
-    spec = memory.l2.spec[0]
-    line_bytes = spec.line_bytes.value
-    first = address // line_bytes * line_bytes
-    keys = memory.l2.tags.keys
-    tail = (address + size) // line_bytes - COPY_CAPACITIES * keys.shape[0] * keys.shape[1]
-    if first < tail * line_bytes:
-        first = tail * line_bytes
-        if counted:
-            _count_skipped(memory, first // spec.sector_bytes - address // spec.sector_bytes)
-    for line_address in range(first, address + size, line_bytes):
-        low = max(0, address - line_address) // spec.sector_bytes
-        high = (min(line_bytes, address + size - line_address) - 1) // spec.sector_bytes
-        slice_ = slice_hash.slice_of(memory.slices, line_address, memory.l2.policies.slice_hash)
-        sectors = (2 << high) - (1 << low)
-        if counted:
-            memory.counters[memory.l2.slices[slice_].channel].copy_sectors += popcount(sectors)
-        _place(memory, slice_, line_address, sectors, sectors if written else 0)
-        if spec.near_reads and mirrored:  # it is found on each side
-            for side in range(spec.sides):
-                other = l2_sides.mirror(spec, slice_, side)
-                if other != slice_:
-                    _place(memory, other, line_address, sectors, 0)
-    _forget_lookups(memory)
-
-
-@inline
-def _forget_lookups(memory):
-    """What waiting requests found in the tags may have moved."""
-    for slice_ in range(memory.l2.slices.shape[0]):
-        cache = memory.l2.slices[slice_]
-        if cache.count[QUEUE] > 0:
-            memory.l2.entries[cache.head[QUEUE]].way = UNKNOWN
-
-
-@inline
-def _count_skipped(memory, sectors):
-    """Share the sectors of a copy that nobody looked at among the partitions."""
-    partitions = memory.counters.shape[0]
-    for p in range(partitions):
-        memory.counters[p].copy_sectors += (sectors + p) // partitions
-
-
-@inline
-def _place(memory, slice_, address, mask, dirty):
-    """Leave sectors of a line in the L2, some of them dirty."""
-    cache = memory.l2.slices[slice_]
-    index = lists.take(cache, memory.l2.entries)
-    request = memory.l2.entries[index]
-    _locate(memory, request, slice_, address)
-    lists.release(memory.l2.entries, cache, index)
-    row = request.row
-    way = tags.find(memory.l2.tags, slice_, row, request.line)
-    if way < 0:
-        way = replacement.victim(memory.l2.tags, slice_, row, memory.l2.policies.victim)
-        if way < 0:
-            return
-        replacement.insert(memory.l2.tags, slice_, row, way, request.line, 0)
-    else:
-        replacement.touch(memory.l2.tags, slice_, row, way, 0)
-    record = tags.way_of(memory.l2.tags, row, way)
-    record.valid |= mask
-    record.dirty = record.dirty & ~mask | dirty
-    record.partial &= ~mask
 
 
 def drained(memory: Memory) -> bool:
