@@ -63,6 +63,12 @@ def test_words_may_be_less_another_one():
     assert reading.value == -30
 
 
+def test_no_rate_is_made_of_no_time():
+    assert Elapsed(amount=5).read([np.array([0])]) == []
+    still = [(0, 90), (100, 150), (200, 250)]
+    assert Slope((2, 2, 10), warps=1, amount=5).read([segment_words(still)]) == []
+
+
 @pytest.mark.parametrize(("amount", "value"), [(0, 2.5), (5000, 2)])
 def test_elapsed_is_in_microseconds_or_a_rate(amount, value):
     (reading,) = Elapsed(times=2, amount=amount).read([np.array([5000])])

@@ -63,6 +63,8 @@ class Slope:
         spans = [self.spans(words) for words in raw]
         between = self.segments[2] - self.segments[1]
         slope = float(np.median([(long - short) / between for short, long in spans]))
+        if self.amount and not slope:
+            return []  # clocks that do not go on
         value = self.amount / slope if self.amount else slope / self.steps
         text = " ".join(f"{short}:{long}" for short, long in spans)
         return [Reading(value, self.note.format(t=slope), text)]
@@ -211,6 +213,8 @@ class Elapsed:
         """The median of the repeats."""
         values = [float(words[0]) / self.times for words in raw]
         value = float(np.median(values))
+        if self.amount and not value:
+            return []  # a copy that took no time
         found = self.amount / value if self.amount else value / 1e3
         return [Reading(found, "", _joined([v / 1e3 for v in values]))]
 
