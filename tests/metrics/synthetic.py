@@ -3,6 +3,7 @@
 import numpy as np
 
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run
+from lockstep.gpus import sm as sm_spec
 from lockstep.gpus import spec
 from lockstep.metrics.result import Result
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
@@ -13,13 +14,13 @@ SMS, CHANNELS = 4, 2
 
 def small_gpu() -> spec.GPU:
     """A GPU with round numbers: 1 GHz, 4 SMs of 2 schedulers, 2 channels x 2 slices, 64 GB/s."""
-    fp32 = spec.ExecutionUnit(name="fp32", operations={"FP32": 4}, lanes=16)
-    sfu = spec.ExecutionUnit(name="sfu", operations={"SFU": 20}, lanes=4, scope="sm")
+    fp32 = sm_spec.ExecutionUnit(name="fp32", operations={"FP32": 4}, lanes=16)
+    sfu = sm_spec.ExecutionUnit(name="sfu", operations={"SFU": 20}, lanes=4, scope="sm")
     launch = spec.Launch(overhead=100)
-    sm = spec.SM(
+    sm = sm_spec.SM(
         count=SMS, subcores=2, warps=16, ctas=8, barrier_latency=8, fence_latency=8,
         units=(fp32, sfu),
-        memory=spec.MemoryPipeline(
+        memory=sm_spec.MemoryPipeline(
             address_interval=4, wide_address_interval=6, accept_interval=1,
         ),
     )  # fmt: skip

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import lockstep
-from lockstep.model.sm.bulk import LINE_INTERVAL
 
 SECTOR, LINE = 32, 128
+LINE_INTERVAL = 2  # cycles: 128 bytes at sm.memory.bulk_load_bytes, 64 a cycle
 TEXT = """.version 8.0
 .target sm_90
 .address_size 64

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import lockstep
-from lockstep.model.sm.bulk import LINE_INTERVAL
 from ptx_twin import tensor as twin
 from ptx_twin import tensor_programs as programs
 
 SECTOR = 32
+LINE_INTERVAL = 2  # cycles: 128 bytes at sm.memory.bulk_load_bytes, 64 a cycle
 
 
 @pytest.fixture(scope="module")

@@ -234,11 +234,11 @@ class KernelTable:
 
     def _bind_new_code(self, run: Running) -> None:
         """Translate new static instructions; the kernel's code moves to the end of the arena."""
-        code = run.kernel.code.instructions
+        code, texts = run.kernel.code.instructions, run.kernel.code.texts
         sm = self.streams.sm
         state = sm.kernels[run.slot]
         architecture = run.kernel.architecture
-        fresh = bind.issue_records(code[run.bound :], self.gpu, run.control, architecture)
+        fresh = bind.issue_records(code[run.bound :], self.gpu, run.control, architecture, texts)
         old = sm.code[int(state.code) : int(state.code) + run.bound]
         start, end = self._code_used, self._code_used + len(code)
         if end > len(sm.code):

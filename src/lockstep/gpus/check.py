@@ -9,8 +9,10 @@ from collections.abc import Iterator
 
 from lockstep.errors import SpecError
 from lockstep.gpus.fields import accept, flatten, suggestion
-from lockstep.gpus.spec import GPU, L1, L2, ExecutionUnit
+from lockstep.gpus.sm import ExecutionUnit
+from lockstep.gpus.spec import GPU, L1, L2
 from lockstep.isa.instruction import OpClass
+from lockstep.isa.sass.opcodes import is_known
 
 MAX_SECTORS = 8  # sectors of a line that a request can name
 _TIMING = re.compile(r"n[A-Z][A-Za-z0-9]{0,15}", re.ASCII)
@@ -39,6 +41,9 @@ def _units(gpu: GPU) -> Iterator[str]:
                 )
             seen[operation] = unit.name
     names = [unit.name for unit in gpu.sm.units]
+    for name in gpu.sm.unit_queues:
+        if name not in names:
+            yield f"sm.unit_queues.{name}: expected the name of a unit{suggestion(name, names)}"
     if len(set(names)) < len(names):
         yield f"sm.units are named {', '.join(names)}: expected different names"
     if "FP32" not in seen:
@@ -52,12 +57,31 @@ def _unit(unit: ExecutionUnit) -> Iterator[str]:
     classes = OpClass.__members__
     for table in ("operations", "intervals"):
         for name in getattr(unit, table):
-            if name not in classes:
+            if name not in classes and not _is_opcode(name):
                 hint = suggestion(name, classes)
                 yield f"{place}.{table}.{name}: expected the name of an operation class{hint}"
     for name in unit.intervals:
         if name not in unit.operations:
             yield f"{place}.intervals.{name}: {name} is not in {place}.operations"
+
+
+def _is_opcode(name: str) -> bool:
+    """Whether a name is that of machine code, with its first modifiers or without."""
+    return is_known(name.partition("_")[0], 0)
+
+
+def _opcodes(gpu: GPU) -> Iterator[str]:
+    """Tables by opcode alone."""
+    for place, table in (
+        ("sm.holds", gpu.sm.holds),
+        ("sm.front_end.redirects", gpu.sm.front_end.redirects),
+        ("shared.passes", gpu.shared.passes),
+        ("shared.together", gpu.shared.together),
+        ("shared.extra_latency", gpu.shared.extra_latency),
+    ):
+        for name in table:
+            if not _is_opcode(name):
+                yield f"{place}.{name}: expected an opcode of machine code, _ for each dot"
 
 
 def _sm(gpu: GPU) -> Iterator[str]:
@@ -237,4 +261,4 @@ def _list(values: tuple[int, ...]) -> str:
     return ",".join(map(str, values))
 
 
-RULES = (_units, _sm, _lines, _l1, _l2, _latencies, _dram, _sizes)
+RULES = (_units, _opcodes, _sm, _lines, _l1, _l2, _latencies, _dram, _sizes)

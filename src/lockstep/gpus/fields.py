@@ -16,7 +16,8 @@ import msgspec
 from msgspec import inspect
 
 from lockstep.errors import SpecError
-from lockstep.gpus.spec import GPU, ExecutionUnit
+from lockstep.gpus.sm import ExecutionUnit
+from lockstep.gpus.spec import GPU
 
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 

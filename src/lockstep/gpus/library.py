@@ -20,7 +20,8 @@ from lockstep.errors import SpecError
 from lockstep.gpus import fields
 from lockstep.gpus.check import check
 from lockstep.gpus.datafile import Loaded, load
-from lockstep.gpus.spec import GPU, ExecutionUnit
+from lockstep.gpus.sm import ExecutionUnit
+from lockstep.gpus.spec import GPU
 from lockstep.gpus.units import threads_per_cycle
 
 PROSE = ("description", "validated")

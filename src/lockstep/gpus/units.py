@@ -1,10 +1,12 @@
 """Which execution unit an operation class runs on, how long it takes, how often it can start."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from lockstep.gpus.spec import GPU, ExecutionUnit
+from lockstep.gpus.sm import ExecutionUnit
+from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
 
+Value = TypeVar("Value")
 WARP = 32
 NO_UNIT = -1
 
@@ -46,12 +48,28 @@ class Operation(NamedTuple):
 
 def operations(gpu: GPU) -> tuple[Operation, ...]:
     """One :class:`Operation` for each :class:`OpClass`, indexed by its value."""
-    named = {
+    named = _named(gpu)
+    return tuple(_resolve(named, op) for op in OpClass)
+
+
+def opcodes(gpu: GPU) -> dict[str, Operation]:
+    """The operations that units name by opcode, which go before those of their classes."""
+    return {name: o for name, o in _named(gpu).items() if name not in OpClass.__members__}
+
+
+def _named(gpu: GPU) -> dict[str, Operation]:
+    return {
         operation: Operation(index, latency, interval(unit, operation))
         for index, unit in enumerate(gpu.sm.units)
         for operation, latency in unit.operations.items()
     }
-    return tuple(_resolve(named, op) for op in OpClass)
+
+
+def by_opcode(table: dict[str, Value], opcode: str) -> Value | None:
+    """The entry for an opcode: the longest name that it begins with, ``_`` for each dot."""
+    parts = opcode.replace(".", "_").split("_")
+    names = ("_".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((table[name] for name in names if name in table), None)
 
 
 def interval(unit: ExecutionUnit, operation: str) -> int:

@@ -97,6 +97,8 @@ PREDICATES = 256  # first number of the predicate file; vector registers are 0 t
 UNIFORM_REGISTERS = 272
 UNIFORM_PREDICATES = 336
 REGISTER_COUNT = 344
+SLOTS = 4  # source operands that can be kept in the register-file cache
+SLOT_SHIFT, SLOT_BITS = 8, 2
 NO_CONTROL = -1  # `stall` of an instruction whose scheduling control bits are not known
 NO_BARRIER = 7  # dependence barrier number that means "none"
 NAMED_BARRIERS = 16  # of a CTA
@@ -131,7 +133,9 @@ INSTRUCTION = np.dtype(
         ("write_barrier", "i8"),  # 0 to 5, falls when the result is written; 7 = none
         ("read_barrier", "i8"),  # 0 to 5, falls when the sources are read; 7 = none
         ("wait_mask", "i8"),  # bit b: wait until barrier b is zero
-        ("reuse", "i8"),  # bit s: keep source operand slot s in the register-file cache
+        # Bit s: keep source operand slot s in the register-file cache; from SLOT_SHIFT on, two
+        # bits a source: how many slots behind its number it is, because others are no registers.
+        ("reuse", "i8"),
         ("threads", "i8"),  # that a barrier waits for, a multiple of 32; 0 = all of the CTA
         ("constant", "i8"),  # operand in constant memory that is no load's: bank << 16 | byte
         # offset; NO_CONSTANT = there is none, or its place is not known

@@ -48,7 +48,7 @@ def test_operands_that_are_checked_and_read(tiny):
     )  # fmt: skip
     assert ffma["check"][: ffma["checks"]].tolist() == [r | 1 << 16 for r in (1, 2, 3, 2)]
     assert [r & 0xFFFF for r in ffma["read"][: ffma["reads"]]] == [2, 3, 2]
-    assert [r >> 16 for r in ffma["read"][: ffma["reads"]]] == [0, 1, 0], "banks"
+    assert [r >> 16 & 0xFF for r in ffma["read"][: ffma["reads"]]] == [0, 1, 0], "banks"
     assert predicate["reads"] == 2 and predicate["check"][0] == 256 | 1 << 16
     assert hmma["check"][0] == 4 | 4 << 16 and hmma["destinations"] == 1
     assert hmma["reads"] == MAX_READS, "ten registers, of which as many are modelled"
@@ -176,3 +176,75 @@ def test_control_bits_are_used_where_all_instructions_have_them(tiny):
     assert not bind.uses_control(known, tiny(sm__scheduler__dependence="scoreboard"))
     with pytest.raises(WorkloadError, match=r"kernel 1 \(needs\)"):
         bind.uses_control(unknown, tiny(sm__scheduler__dependence="control"))
+
+
+def by_opcode(gpu, *lines, control=False, **bits):
+    """Records of instructions whose opcodes the model is told."""
+    k = KernelBuilder("opcodes", grid=1, block=32)
+    for text in lines:
+        k(text, **bits)
+    code = k._code
+    return bind.issue_records(code.instructions, gpu, control, texts=code.texts)
+
+
+def test_an_opcode_goes_before_its_class_and_a_longer_name_before_a_shorter_one(tiny):
+    gpu = tiny(
+        **{
+            "sm.units.fp32.operations.IMAD_HI": 9,
+            "sm.units.fp32.operations.IMAD_HI_U32": 11,
+            "sm.units.fp32.intervals.IMAD_HI_U32": 5,
+        }
+    )
+    lines = "IMAD R1, R2, R3, R4", "IMAD.HI R1, R2, R3, R4", "IMAD.HI.U32 R1, R2, R3, R4"
+    plain, high, unsigned = by_opcode(gpu, *lines)
+    assert (high["latency"], unsigned["latency"], unsigned["interval"]) == (9, 11, 5)
+    assert plain["latency"] == bound(gpu, lines[0])["latency"][0]
+    assert (bound(gpu, *lines)["latency"][1:] == bound(tiny(), *lines)["latency"][1:]).all()
+
+
+def test_a_warp_waits_longer_than_its_stall_count_for_some_opcodes(tiny):
+    gpu = tiny(**{"sm.holds.IMAD_HI": 3})
+    lines = "IMAD.HI.U32 R1, R2, R3, R4", "IMAD R1, R2, R3, R4"
+    stalls = by_opcode(gpu, *lines, control=True, stall=6)["stall"]
+    assert stalls[:2].tolist() == [9, 6]
+    assert by_opcode(gpu, *lines)["stall"].tolist()[:2] == [0, 0], "without control bits it is none"
+
+
+def test_branches_redirect_by_opcode(tiny):
+    gpu = tiny(**{"sm.front_end.redirect": 7, "sm.front_end.redirects.RET": 30})
+    records = by_opcode(gpu, "RET.REL.NODEC R2 0x0", "BRA 0x0")
+    assert records["redirect"][:2].tolist() == [30, 7]
+
+
+def test_a_unit_with_a_queue_leaves_time_to_wait(tiny):
+    gpu = tiny(**{"sm.unit_queues.sfu": 3})
+    records = bound(gpu, "MUFU.RCP R1, R2", "FFMA R1, R2, R3, R4", "BRA 0x0")
+    assert records["slack"][:3].tolist() == [3 * records["interval"][0], 0, 0]
+
+
+def slots(record):
+    return [int(r) >> 24 & 0xFF for r in record["read"][: record["reads"]]]
+
+
+def test_operands_are_kept_by_place_or_by_slot(tiny):
+    """A uniform register or a constant takes a slot, but no register is read for it."""
+    lines = "IMAD R1, R2, UR4, R6", "FFMA R1, R2, c[0x0][0x160], R6", "FFMA R1, R2, R4, R6"
+    assert [slots(r) for r in bound(tiny(), *lines)] == [[0, 1], [0, 1], [0, 1, 2]]
+    gpu = tiny(**{"sm.operands.slots": True})
+    assert [slots(r) for r in bound(gpu, *lines)] == [[0, 2], [0, 2], [0, 1, 2]]
+    (pairs,) = bound(gpu, "DFMA R2, R4, R6, R8")
+    assert slots(pairs) == [0, 0, 1, 1, 2, 2]
+    assert slots(bound(tiny(), "DFMA R2, R4, R6, R8")[0]) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_register_that_is_named_twice_is_read_once_by_slots(tiny):
+    text = "FFMA R1, R2, R2, R4"
+    assert bound(tiny(), text)["reads"][0] == 3
+    assert bound(tiny(**{"sm.operands.slots": True}), text)["reads"][0] == 2
+
+
+def test_fences_take_the_round_trip_of_their_scope(tiny):
+    gpu = tiny(**{"sm.fence_round_trip": 600, "sm.system_fence_round_trip": 1200})
+    records = by_opcode(gpu, "MEMBAR.SC.GPU", "MEMBAR.SC.SYS", "MEMBAR.ALL.CTA")
+    assert records["immediate"][:3].tolist() == [600, 1200, 0]
+    assert by_opcode(tiny(), "MEMBAR.SC.SYS")["immediate"][0] == 0

@@ -194,3 +194,33 @@ def test_two_kernels_of_different_names_share_no_lines(watch, tiny):
     b.name = "other"
     assert watch(program(a, a), gpu).counters["l1i_misses"] == 1
     assert watch(program(a, b), gpu).counters["l1i_misses"] == 2
+
+
+@pytest.mark.parametrize(("interval", "cycles"), [(0, 8), (8, 8), (20, 20)])
+def test_lines_of_straight_code_follow_each_other_as_the_l0_gets_them(
+    watch, tiny, interval, cycles
+):
+    """Eight instructions a line, from an L1 instruction cache that has them all."""
+    sizes = {"sm.front_end.stream_buffer": 8, "sm.front_end.l1_bytes": 4096}
+    gpu = tiny(**SMALL | sizes | {"sm.front_end.fill_interval": interval})
+    k = KernelBuilder("loop", grid=1, block=32)
+    with k.loop(3):
+        for _ in range(79):
+            k("NOP")
+        k("BRA 0x0")
+    at = watch(k.workload(), gpu).of(0)[2 * 80 :]
+    assert at[72] - at[40] == 4 * cycles
+
+
+def test_a_line_that_is_wanted_comes_before_those_that_are_fetched_ahead(watch, tiny):
+    """A branch to another line: eight lines that follow the first are on their way."""
+    waits = []
+    for interval in (0, 100):
+        k = KernelBuilder("jump", grid=1, block=32)
+        with k.loop(2):
+            k("NOP")
+            k("BRA 0x0")
+        k._code.instructions["pc"][2:] += 1 << 16
+        changes = {"sm.front_end.stream_buffer": 8, "sm.front_end.fill_interval": interval}
+        waits.append(watch(k.workload(), tiny(**SMALL | changes)).of(0)[-1])
+    assert waits[0] == waits[1]

@@ -352,3 +352,40 @@ def test_a_wait_ends_when_the_products_of_older_groups_are_there(watch, hopper):
     assert at[2] == 1 + 45 + 32
     at = products(watch, hopper, *group, *group, "WARPGROUP.DEPBAR.LE gsb0, 0x1", "NOP")
     assert at[3:5] == [1 + 32, 1 + 45 + 32]
+
+
+@pytest.mark.parametrize(("queue", "issued"), [(0, [0, 8, 16, 24]), (2, [0, 1, 2, 8])])
+def test_instructions_wait_for_a_unit_in_its_queue(watch, tiny, queue, issued):
+    """Four warps of a sub-core and a unit that takes 8 cycles; the warp that waits goes on."""
+    gpu = tiny(
+        **{"sm.subcores": 1, "sm.units.sfu.lanes": 4, "sm.scheduler.policy": "gto"}
+        | ({"sm.unit_queues.sfu": queue} if queue else {})
+    )
+    k = KernelBuilder("queue", grid=1, block=128)
+    k("MUFU.RCP R1, R2")
+    k("MOV R3, R1")
+    seen = watch(k.workload(), gpu)
+    assert [seen.of(w)[0] for w in range(4)] == issued
+    latency = operations(gpu)[OpClass.SFU].latency
+    assert [seen.of(w)[1] - 8 * w >= latency for w in range(4)] == [True] * 4
+
+
+@pytest.mark.parametrize(("interval", "later"), [(0, 0), (17, 17)])
+def test_fences_of_an_sm_follow_each_other(watch, tiny, interval, later):
+    k = KernelBuilder("fences", grid=1, block=64)
+    k("MEMBAR.SC.GPU")
+    k("NOP")
+    gpu = tiny(**{"sm.fence_round_trip": 700, "sm.fence_interval": interval, "sm.subcores": 2})
+    seen = watch(k.workload(), gpu)
+    assert [seen.of(w)[1] for w in (0, 1)] == [700, 700 + later]
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_fence_within_the_cta_waits_for_accesses_or_not(watch, tiny, waits):
+    k = KernelBuilder("local", grid=1, block=32)
+    k("STG.E [R2], R4", address=A)
+    k("MEMBAR.ALL.CTA")
+    k("NOP")
+    gpu = tiny(**{"sm.local_fence_waits": waits})
+    at = watch(k.workload(MemoryCopy(A, 128)), gpu).of(0)
+    assert (at[1] > gpu.interconnect.latency) == waits

@@ -12,13 +12,14 @@ from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import Stall
 from lockstep.model.sm import operands
+from lockstep.model.sm.state import OFFSET_PLACE, SLOT_PLACE
 
 pytestmark = pytest.mark.plain
 
 
 def reading(*registers, reuse=0, banks=2):
     """An instruction with these source operands, as bind.py makes it for some banks."""
-    packed = [r | r % banks << 16 for r in registers]
+    packed = [r | r % banks << 16 | k << SLOT_PLACE for k, r in enumerate(registers)]
     return SimpleNamespace(reads=len(registers), read=packed, reuse=reuse)
 
 
@@ -83,6 +84,16 @@ def test_the_register_file_cache_belongs_to_one_warp(ports):
     _, read = ports(banks=1, window=1)
     read(reading(0, 2, reuse=1, banks=1), 10, w=0)
     assert read(reading(0, 2, reuse=0, banks=1), 20, w=4) == 1
+
+
+def test_a_pair_of_registers_is_kept_in_one_slot(ports):
+    """The second operand of 64 bits, from a cache that keeps its slot."""
+    _, read = ports(banks=1, window=1)
+    pair = [4 | 1 << SLOT_PLACE, 5 | 1 << SLOT_PLACE | 1 << OFFSET_PLACE]
+    keeps = SimpleNamespace(reads=2, read=pair, reuse=0b10)
+    assert read(keeps, 10) == 1
+    assert read(SimpleNamespace(reads=3, read=[0, *pair], reuse=0), 20) == 0
+    assert read(SimpleNamespace(reads=3, read=[0, *pair], reuse=0), 30) == 2, "kept no longer"
 
 
 def test_without_a_register_file_cache_reuse_bits_do_nothing(ports):

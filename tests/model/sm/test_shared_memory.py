@@ -19,15 +19,21 @@ def count(tiny, idle_sms):
     """Function that counts the passes of one access."""
     states = {}
 
-    def run(addresses, width, banks=32, bank_bytes=4, stride=None, op=OpClass.LOAD):
-        if (banks, bank_bytes) not in states:
-            shape = {"shared.banks": banks, "shared.bank_bytes": bank_bytes}
-            states[banks, bank_bytes] = idle_sms(tiny(**shape))
-        c = states[banks, bank_bytes]
+    def run(
+        addresses, width, banks=32, bank_bytes=4, stride=None, op=OpClass.LOAD,
+        passes_each=1, together=0, rows=32, wide=False,
+    ):  # fmt: skip
+        if (banks, bank_bytes, wide) not in states:
+            shape = {"banks": banks, "bank_bytes": bank_bytes, "wide_passes": wide}
+            gpu = tiny(**{f"shared.{name}": value for name, value in shape.items()})
+            states[banks, bank_bytes, wide] = idle_sms(gpu)
+        c = states[banks, bank_bytes, wide]
         c.pool[10 : 10 + len(addresses)] = addresses
         pool = 3 if stride is None else -1
         record = SimpleNamespace(first=addresses[0], stride=stride, pool=pool)
-        instruction = SimpleNamespace(width=width, op=int(op))
+        instruction = SimpleNamespace(
+            width=width, op=int(op), passes=passes_each, together=together, rows=rows
+        )
         return passes(c, 0, record, 7, len(addresses), instruction)
 
     return run
@@ -123,3 +129,34 @@ def test_atomics_on_one_word_follow_each_other(count):
 
 def test_a_broadcast_is_one_pass_however_wide(count):
     assert [count([64] * 32, width, stride=0) for width in (1, 4, 8, 16)] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("op, passes", [(OpClass.LOAD, [1, 1, 2]), (OpClass.STORE, [1, 2, 4])])
+def test_one_address_may_take_passes_by_its_width(count, op, passes):
+    found = [count([64] * 32, width, stride=0, op=op, wide=True) for width in (4, 8, 16)]
+    assert found == passes
+
+
+def test_passes_by_opcode(count):
+    """A compare-and-swap that takes two where another takes one, and lanes that share them."""
+    apart, same = [4 * lane for lane in range(32)], [64] * 32
+    cost = {"op": OpClass.ATOMIC}
+    assert [count(apart, 4, passes_each=n, **cost) for n in (1, 2)] == [1, 2]
+    assert [count(same, 4, passes_each=n, **cost) for n in (1, 2)] == [32, 64]
+    assert [count(same, 4, passes_each=n, together=1, **cost) for n in (1, 3)] == [1, 3]
+    assert count([0, 0, 128, 128], 4, together=1, **cost) == 2, "two words of one bank"
+
+
+@pytest.mark.parametrize("matrices", [1, 2, 4])
+def test_rows_of_matrices_that_are_not_named_take_no_pass(count, matrices):
+    addresses = [16 * lane for lane in range(32)]
+    assert count(addresses, 16, rows=8 * matrices) == matrices
+
+
+@pytest.mark.parametrize("more", [0, 5])
+def test_an_opcode_may_take_longer(watch, tiny, more):
+    gpu = tiny(**{"shared.extra_latency.ATOMS_CAS": more} if more else {})
+    k = KernelBuilder("longer", grid=1, block=32, shared_bytes=1024)
+    k("ATOMS.CAS R1, [R2], R4, R5", address=lambda at: 4 * at.lane)
+    k("MOV R3, R1")
+    assert watch(k.workload(), gpu).of(0)[1] == gpu.shared.latency + more

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lockstep.builder import KernelBuilder
 from lockstep.model.counters import Stall
 from lockstep.model.sm import scheduler
-from lockstep.model.sm.scheduler import GTO, GTY, LRR, OLDEST, place
+from lockstep.model.sm.scheduler import GRR, GTO, GTY, LRR, OLDEST, place
 
 pytestmark = pytest.mark.plain
 
@@ -27,6 +27,7 @@ def test_each_policy_looks_at_every_warp_in_its_order(count, data):
     assert orders(GTO, last, count) == first + everyone
     assert orders(GTY, last, count) == first + everyone[::-1]
     assert orders(LRR, last, count) == everyone[last + 1 :] + everyone[: last + 1]
+    assert orders(GRR, last, count) == orders(LRR, last, count)
 
 
 def straight(policy, watch, tiny, instructions=3, **options):
@@ -47,10 +48,25 @@ def straight(policy, watch, tiny, instructions=3, **options):
         ("oldest", [0] * 4 + [1] * 4 + [2] * 4),
         ("gty", [2] * 4 + [1] * 4 + [0] * 4),
         ("lrr", [0, 1, 2] * 4),
+        ("grr", [0] * 4 + [1] * 4 + [2] * 4),
     ],
 )
 def test_a_policy_decides_which_warp_issues(watch, tiny, policy, order):
     assert straight(policy, watch, tiny)[0] == order
+
+
+@pytest.mark.parametrize(
+    ("policy", "order"), [("grr", [0, 1, 2] * 3), ("lrr", [0] * 4 + [1] * 4 + [2])]
+)
+def test_after_a_yield_it_is_the_turn_of_the_next_warp(watch, tiny, policy, order):
+    """Nobody starves; the other policies begin with their first warp again."""
+    k = KernelBuilder("yields", grid=1, block=96)
+    for _ in range(3):
+        k("NOP", stall=1, yields=1)
+    k("EXIT", stall=1)
+    gpu = tiny(sm__subcores=1, sm__scheduler__policy=policy)
+    seen = watch(k.workload(), gpu)
+    assert [w for _, _, w, _ in seen.issues][:9] == order
 
 
 def waiting(policy, watch, tiny):

@@ -10,8 +10,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lockstep.errors import LockstepError
-from lockstep.isa.instruction import NO_BARRIER, NO_CONSTANT, OpClass, Space, constant_place
-from lockstep.isa.sass.lifting import lift
+from lockstep.isa.instruction import (
+    NO_BARRIER,
+    NO_CONSTANT,
+    SLOTS,
+    OpClass,
+    Space,
+    constant_place,
+)
+from lockstep.isa.sass.lifting import lift, slot_shifts
 from lockstep.isa.sass.opcodes import MEMORY_CLASSES, decode
 from lockstep.isa.sass.registers import register_number
 
@@ -26,7 +33,6 @@ _REGISTER = re.compile(r"\b(?:U?R(?:Z|\d{1,3})|U?P(?:T|\d))\b")
 _PREDICATE = re.compile(r"!?U?P(?:T|\d)")
 _CONSTANT = re.compile(r"\bc\[(0x[0-9a-fA-F]+|\d+)\]\[(0x[0-9a-fA-F]+|\d+)\]")
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+)")
-_SLOTS = 4  # source operand slots that the reuse bits name
 _NO_RESULT = frozenset(
     {OpClass.STORE, OpClass.REDUCTION, OpClass.ASYNC_COPY, OpClass.BULK_COPY, OpClass.BRANCH}
     | {OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE}
@@ -80,7 +86,8 @@ def parse(
     )
     if control:
         set_control(record[0], **_control_bits(control))
-    record[0]["reuse"] = _reuse(operands, len(found.destinations))
+    kept = _reuse(operands, len(found.destinations))
+    record[0]["reuse"] = kept | slot_shifts(found.sources)
     if record[0]["space"] != Space.CONSTANT:  # a load has its address elsewhere
         record[0]["constant"] = _constant(match["operands"] or "")
     return record, opcode
@@ -188,5 +195,5 @@ def _constant(operands: str) -> int:
 
 
 def _reuse(operands: list[str], results: int) -> int:
-    flags = [".reuse" in o for o in operands[results : results + _SLOTS]]
+    flags = [".reuse" in o for o in operands[results : results + SLOTS]]
     return sum(1 << slot for slot, flag in enumerate(flags) if flag)

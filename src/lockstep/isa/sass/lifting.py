@@ -10,6 +10,9 @@ from lockstep.isa.instruction import (
     MAX_SOURCES,
     NAMED_BARRIERS,
     REGISTER_COUNT,
+    SLOT_BITS,
+    SLOT_SHIFT,
+    SLOTS,
     UNIFORM_REGISTERS,
     OpClass,
     blank,
@@ -20,6 +23,7 @@ from lockstep.isa.sass.registers import ZERO, last_register
 from lockstep.isa.sass.widths import group_columns
 
 _BARRIERS = (OpClass.BARRIER, OpClass.ARRIVE)
+LAST_SLOT = 2  # of the operands of arithmetic
 _ADDRESS_FIRST = {OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION}
 Range = tuple[int, int]
 
@@ -58,6 +62,17 @@ def lift(
     _store(row, "destination", MAX_DESTINATIONS, _destination_ranges(meaning, results))
     _store(row, "source", MAX_SOURCES, _source_ranges(meaning, operands, results))
     return record, opcode
+
+
+def slot_shifts(sources: Sequence[int | None]) -> int:
+    """The bits of ``reuse`` for operands of which some are no registers: None, or the zero one.
+
+    Arithmetic has three slots: a pair of halves is printed as two operands and takes one.
+    """
+    slots = [slot for slot, number in enumerate(sources[:SLOTS]) if number not in (None, ZERO)]
+    slots = [min(slot, max(k, LAST_SLOT)) for k, slot in enumerate(slots)]
+    shifts = ((slot - k) << SLOT_SHIFT + SLOT_BITS * k for k, slot in enumerate(slots))
+    return sum(shifts)
 
 
 def _immediates(meaning: Opcode, immediate: int, threads: int) -> tuple[int, int]:

@@ -91,6 +91,14 @@ def come(c, s, w, now):
 
 
 @inline
+def takes_arrival(c, s, now):
+    """Cycle from which the SM's barrier unit takes another arrival after this one."""
+    sm = c.sms[s]
+    sm.barrier_free = max(sm.barrier_free, now) + c.spec[0].barrier_interval
+    return sm.barrier_free
+
+
+@inline
 def arrive(c, s, w, barrier, arrivals, waits, now):
     """A warp arrives at a barrier, and waits there if ``waits``.
 
@@ -105,8 +113,7 @@ def arrive(c, s, w, barrier, arrivals, waits, now):
         warp.arrived |= 1 << barrier
     if waits:
         warp.barrier = barrier
-    sm = c.sms[s]
-    sm.barrier_free = max(sm.barrier_free, now) + c.spec[0].barrier_interval
+    takes_arrival(c, s, now)
     release_if_full(c, s, warp.cta, barrier, now)
 
 

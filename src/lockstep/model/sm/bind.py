@@ -1,10 +1,13 @@
 """From specification and static code to the records that the SMs execute."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lockstep.errors import WorkloadError
-from lockstep.gpus.spec import GPU, FrontEnd
-from lockstep.gpus.units import operations
+from lockstep.gpus.sm import FrontEnd, Operands
+from lockstep.gpus.spec import GPU
+from lockstep.gpus.units import by_opcode, opcodes, operations
 from lockstep.isa.instruction import (
     CONSTANT_BANK,
     LONGEST_SLEEP,
@@ -13,6 +16,9 @@ from lockstep.isa.instruction import (
     NO_CONSTANT,
     NO_CONTROL,
     PREDICATES,
+    SLOT_BITS,
+    SLOT_SHIFT,
+    SLOTS,
     WARP_SIZE,
     OpClass,
     Space,
@@ -24,7 +30,9 @@ from lockstep.model.sm.state import (
     LONG,
     MAX_READS,
     MAX_WRITES,
+    OFFSET_PLACE,
     SHORT,
+    SLOT_PLACE,
     WRITE_BITS,
 )
 from lockstep.workload import Kernel
@@ -35,6 +43,8 @@ PIPELINED = (
     OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
 KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
+KEPT = (1 << SLOTS) - 1  # of the bits of `reuse`: operands to keep
+MATRIX_ROWS = 8  # of a matrix that LDSM loads, each with an address
 PRODUCT_COLUMNS = 64  # for which the interval of a warpgroup's product stands
 LARGEST_COPY = 1 << 18  # bytes; more than any SM's shared memory
 PRODUCERS = {
@@ -65,18 +75,34 @@ def _set_checks(records: np.ndarray, code: np.ndarray) -> None:
     records["checks"] = place
 
 
-def _set_reads(records: np.ndarray, code: np.ndarray, banks: int) -> None:
-    """The vector registers that are read, operand by operand, at most MAX_READS."""
+def _set_reads(records: np.ndarray, code: np.ndarray, operands: Operands) -> None:
+    """The vector registers that are read, operand by operand, at most MAX_READS.
+
+    Each is kept by its place among them, or if the GPU says so by the slot of its operand.
+    """
     place = np.zeros(len(code), np.int64)
     for j in range(int(code["sources"].max(initial=0))):
         first, count = code["source"][:, j], code["source_count"][:, j]
         listed = code["sources"] > j
+        shift = code["reuse"] >> SLOT_SHIFT + SLOT_BITS * j & 3 if j < SLOTS else 0
+        slot = np.where(code["reuse"] < 0, j, j + shift)
         for k in range(int(count[listed].max(initial=0))):
             used = listed & (count > k) & (first + k < PREDICATES) & (place < MAX_READS)
+            if operands.slots:
+                used &= ~_is_read(records, place, first + k)
             register = first[used] + k
-            records["read"][used, place[used]] = register | register % banks << 16
+            kept = slot[used] if operands.slots else place[used]
+            packed = register | register % operands.banks << 16
+            packed |= kept << SLOT_PLACE | (k if operands.slots else 0) << OFFSET_PLACE
+            records["read"][used, place[used]] = packed
             place += used
     records["reads"] = place
+
+
+def _is_read(records: np.ndarray, place: np.ndarray, register: np.ndarray) -> np.ndarray:
+    """Whether each instruction reads a register already, of which it has so many."""
+    before = np.arange(MAX_READS) < place[:, None]
+    return (before & (records["read"] & 0xFFFF == register[:, None])).any(axis=1)
 
 
 def _set_writes(records: np.ndarray, code: np.ndarray, banks: int) -> None:
@@ -121,8 +147,17 @@ def _spans(pc: np.ndarray, architecture: int) -> np.ndarray:
     return np.where((pc + size) % group == 0, 2 * size, size)
 
 
-def issue_records(code: np.ndarray, gpu: GPU, control: bool, architecture: int = 0) -> np.ndarray:
-    """INSTRUCTION records as this GPU issues them; ``control``: by the compiler's bits."""
+def issue_records(
+    code: np.ndarray,
+    gpu: GPU,
+    control: bool,
+    architecture: int = 0,
+    texts: Sequence[str] = (),
+) -> np.ndarray:
+    """INSTRUCTION records as this GPU issues them; ``control``: by the compiler's bits.
+
+    ``texts`` are the opcodes that the records name; without them only their classes count.
+    """
     records = np.zeros(len(code), ISSUE)
     table = np.array(operations(gpu), np.int64)  # by OpClass: unit, latency, interval
     op = code["op"]
@@ -148,16 +183,22 @@ def issue_records(code: np.ndarray, gpu: GPU, control: bool, architecture: int =
         records[name] = code[name]
     _set_checks(records, code)
     operands = gpu.sm.operands
-    _set_reads(records, code, operands.banks)
+    _set_reads(records, code, operands)
     if operands.style == "ports" and operands.result_queue:
         _set_writes(records, code, operands.banks)
     for name in ("stall", "yields", "wait_mask"):
         records[name] = code[name] if control else 0
     for name in ("write_barrier", "read_barrier"):
         records[name] = code[name] if control else 7
-    records["reuse"] = code["reuse"] if control else -1
+    records["reuse"] = np.where(code["reuse"] < 0, -1, code["reuse"] & KEPT) if control else -1
     records["arrivals"] = code["threads"] // WARP_SIZE
+    fences = op == OpClass.FENCE
+    records["immediate"][fences] = gpu.sm.fence_round_trip
+    records["redirect"], records["passes"] = gpu.sm.front_end.redirect, 1
+    records["rows"] = WARP_SIZE
     _set_group_products(records, op == OpClass.GMMA)
+    _set_by_opcode(records, code["text"], texts, gpu, control)
+    _set_slack(records, gpu)
     sleeps = op == OpClass.SLEEP
     bulk = (op == OpClass.BULK_COPY) | (op == OpClass.BULK_STORE)
     records["immediate"][bulk] = np.clip(code["immediate"][bulk], 0, LARGEST_COPY)
@@ -174,6 +215,39 @@ def _set_group_products(records: np.ndarray, products: np.ndarray) -> None:
     records["latency"][products] += interval
     for name in ("destinations", "checks", "reads", "writes", "more_writes"):
         records[name][products] = 0
+
+
+def _set_by_opcode(
+    records: np.ndarray, text: np.ndarray, texts: Sequence[str], gpu: GPU, control: bool
+) -> None:
+    """What the GPU has for single opcodes of machine code, instead of their classes."""
+    named = opcodes(gpu)
+    for index in np.unique(text[text < len(texts)]):
+        of, opcode = text == index, texts[index]
+        if (operation := by_opcode(named, opcode)) is not None:
+            records["unit"][of], records["latency"][of], records["interval"][of] = operation
+        for table, field in (
+            (gpu.sm.front_end.redirects, "redirect"),
+            (gpu.shared.passes, "passes"),
+        ):
+            if (value := by_opcode(table, opcode)) is not None:
+                records[field][of] = value
+        records["together"][of] = by_opcode(dict.fromkeys(gpu.shared.together, 1), opcode) or 0
+        records["latency"][of] += by_opcode(gpu.shared.extra_latency, opcode) or 0
+        if control:
+            records["stall"][of] += by_opcode(gpu.sm.holds, opcode) or 0
+        parts = opcode.split(".")
+        if "SYS" in parts and gpu.sm.system_fence_round_trip:
+            fences = of & (records["op"] == OpClass.FENCE)
+            records["immediate"][fences] = gpu.sm.system_fence_round_trip
+        if gpu.shared.rows and parts[0] in ("LDSM", "STSM"):
+            records["rows"][of] = MATRIX_ROWS * next((int(n) for n in ("4", "2") if n in parts), 1)
+
+
+def _set_slack(records: np.ndarray, gpu: GPU) -> None:
+    """How long instructions may wait for their units: as long as those before them in the queue."""
+    queues = [gpu.sm.unit_queues.get(unit.name, 0) for unit in gpu.sm.units]
+    records["slack"] = np.array([*queues, 0])[records["unit"]] * records["interval"]  # -1: no unit
 
 
 def _sleep_cycles(nanoseconds: np.ndarray, gpu: GPU) -> np.ndarray:

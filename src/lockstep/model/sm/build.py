@@ -44,28 +44,33 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     s.sms, s.subcores, s.ctas = gpu.sm.count, gpu.sm.subcores, gpu.sm.ctas
     s.warps, s.registers = gpu.sm.warps, gpu.sm.registers
     s.barrier_latency, s.fence_latency = gpu.sm.barrier_latency, gpu.sm.fence_latency
-    s.barrier_interval, s.fence_round_trip = gpu.sm.barrier_interval, gpu.sm.fence_round_trip
+    s.barrier_interval, s.fence_interval = gpu.sm.barrier_interval, gpu.sm.fence_interval
+    s.local_fence_waits = gpu.sm.local_fence_waits
     s.named_barrier_latency = gpu.sm.named_barrier_latency
     s.policy = USER if user_scheduler else POLICIES[gpu.sm.scheduler.policy]
     s.issue_width = gpu.sm.scheduler.issue_width
     s.line_bytes = f.line_bytes
     s.l0_sets, s.l0_ways = cache_shape(f.l0_bytes, f.l0_ways, f.line_bytes)
     s.l1i_sets, s.l1i_ways = cache_shape(f.l1_bytes, f.l1_ways, f.line_bytes)
-    s.stream_buffer, s.redirect, s.divergence = f.stream_buffer, f.redirect, f.divergence
+    s.stream_buffer, s.fill_interval, s.divergence = f.stream_buffer, f.fill_interval, f.divergence
     s.l1i_latency, s.l2i_latency = f.l1_latency, f.l2_latency
     s.collectors_style = o.style == "collectors"
     s.banks, s.window, s.collectors = o.banks, o.window, o.collectors
-    s.reuse_cache = o.reuse_cache
+    s.reuse_cache, s.slots = o.reuse_cache, o.slots
     s.queue, s.accesses = m.queue, m.outstanding
     s.address_interval, s.accept_interval = m.address_interval, m.accept_interval
     s.wide_address_interval = m.wide_address_interval
     s.whole_lines = m.coalescer == "line"
     s.shared_banks, s.shared_bank_bytes = gpu.shared.banks, gpu.shared.bank_bytes
     s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)
-    s.shared_pass = gpu.shared.pass_latency
+    s.shared_pass, s.wide_passes = gpu.shared.pass_latency, gpu.shared.wide_passes
     s.remote_cycles = max(0, gpu.shared.remote_latency - m.address_interval - 1)
     s.remote_interval = gpu.shared.remote_interval
     s.cluster_barrier_latency = gpu.sm.cluster_barrier_latency
+    s.lone_cluster_latency = gpu.sm.lone_cluster_barrier_latency or gpu.sm.barrier_latency
+    line = gpu.l1.line_bytes * state.SUBCYCLES
+    s.bulk_load_interval = max(1, round(line / m.bulk_load_bytes))
+    s.bulk_store_interval = max(1, round(line / m.bulk_store_bytes))
     s.shared_limit = gpu.shared.bytes
     k = gpu.constant
     s.constant_sets, s.constant_ways = cache_shape(k.bytes, k.ways, k.line_bytes)
@@ -193,7 +198,7 @@ def _empty(sm: Sm) -> None:
     sm.sms["current"] = sm.sms["blocked"] = sm.sms["no_credit"] = -1
     sm.sms["bulk_first"] = -1
     sm.subcores["next"] = sm.subcores["result_next"] = state.NEVER
-    sm.subcores["last"] = -1
+    sm.subcores["last"] = sm.subcores["turn"] = -1
     sm.instructions["line"] = -1
     sm.constants["line"] = -1
     sm.instructions["used"] = sm.constants["used"] = -1  # older than what comes in cycle 0

@@ -1,8 +1,8 @@
 """Bulk copies: the tensor memory accelerator of an SM, between global and shared memory.
 
 A thread starts a copy of many bytes and goes on. The unit sends one copy after the other as a train
-of requests, a line each, past the L1 and into its miss queue: only every other cycle, so that loads
-and stores go on beside it.
+of requests, a line each, past the L1 and into its miss queue, so many bytes a cycle; loads and
+stores go on beside it.
 """
 
 from lockstep._jit import inline, popcount
@@ -12,14 +12,13 @@ from lockstep.model.link import KIND_READ, KIND_WRITE
 from lockstep.model.sm import tile
 from lockstep.model.sm.coalescer import MAX_LINES, lane_address
 from lockstep.model.sm.done import instruction_of, note
-from lockstep.model.sm.state import DONE_ACCESS, NEVER
+from lockstep.model.sm.state import DONE_ACCESS, NEVER, SUBCYCLES
 from lockstep.workload import TILE_WORDS
 
 BULK_COPY = int(OpClass.BULK_COPY)
 BULK_STORE = int(OpClass.BULK_STORE)
 TILE_COPY = int(OpClass.TILE_COPY)
 TILE_STORE = int(OpClass.TILE_STORE)
-LINE_INTERVAL = 2  # cycles from a line to the next: 64 bytes a cycle, guess: as the L2 answers
 
 
 @inline
@@ -58,7 +57,7 @@ def start(c, s, a, now):
     else:
         c.accesses[s, sm.bulk_last].next = a
     sm.bulk_last = a
-    sm.bulk_ready = max(sm.bulk_ready, now + 1)
+    sm.bulk_ready = max(sm.bulk_ready, (now + 1) * SUBCYCLES)
 
 
 @inline
@@ -126,7 +125,7 @@ def send(c, s, a, access, instruction, line, low, high, now):
 def tick(c, s, now):
     """Send the next line of the oldest copy; after its last, the next copy follows."""
     sm = c.sms[s]
-    if sm.bulk_first < 0 or sm.bulk_ready > now:
+    if sm.bulk_first < 0 or sm.bulk_ready >= (now + 1) * SUBCYCLES:
         return
     a = sm.bulk_first
     access = c.accesses[s, a]
@@ -140,7 +139,10 @@ def tick(c, s, now):
     count = min(total - access.sent, (line + 1) * size - low)
     low -= line * size
     send(c, s, a, access, instruction, line, low, low + count, now)
-    sm.bulk_ready = now + LINE_INTERVAL
+    spec = c.spec[0]
+    loads = instruction.op == BULK_COPY or instruction.op == TILE_COPY
+    interval = spec.bulk_load_interval if loads else spec.bulk_store_interval
+    sm.bulk_ready = max(sm.bulk_ready, now * SUBCYCLES) + interval
     access.sent += count
     if access.sent < total:
         return
@@ -159,4 +161,4 @@ def next_event(c, s, now):
     sm = c.sms[s]
     if sm.bulk_first < 0 or not can_send(c, s, c.accesses[s, sm.bulk_first]):
         return NEVER
-    return max(sm.bulk_ready, now + 1)
+    return max(sm.bulk_ready // SUBCYCLES, now + 1)

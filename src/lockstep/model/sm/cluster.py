@@ -7,7 +7,7 @@ counted; those that have ended are not waited for.
 
 from lockstep._jit import inline, jit
 from lockstep.isa.instruction import NAMED_BARRIERS
-from lockstep.model.sm.barrier import let_go
+from lockstep.model.sm.barrier import let_go, takes_arrival
 from lockstep.model.sm.coalescer import APERTURE, GENERIC, lane_address
 from lockstep.model.sm.state import NEVER
 
@@ -57,8 +57,8 @@ def arrive(c, s, w, now):
     if warp.arrived >> CLUSTER & 1 == 0:
         warp.arrived |= 1 << CLUSTER
         cta.came += 1
-        cta.last_came = now
-        open_alone(c, s, warp.cta, now)
+        cta.last_came = takes_arrival(c, s, now)
+        open_alone(c, s, warp.cta, cta.last_came)
 
 
 @inline
@@ -92,7 +92,7 @@ def open_alone(c, s, slot, now):
     """Open the barrier of a cluster of one CTA."""
     cta = c.ctas[s, slot]
     if cta.cluster < 0 and cta.came > 0 and is_there(cta):
-        release(c, s, slot, now + c.spec[0].barrier_latency)
+        release(c, s, slot, now + c.spec[0].lone_cluster_latency)
 
 
 @inline

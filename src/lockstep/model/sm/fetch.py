@@ -61,9 +61,12 @@ def from_l1(c, s, line, now):
 
 @inline
 def prefetch(c, s, b, first, last, now):
-    """Ask the L1 instruction cache for lines first..last-1, one a cycle."""
+    """Ask the L1 instruction cache for lines first..last-1, one a cycle; they follow each other."""
+    spec, sub = c.spec[0], c.subcores[s, b]
     for line in range(first, last):
-        c.streams[s, b, line % c.spec[0].stream_buffer] = from_l1(c, s, line, now + line - first)
+        arrives = from_l1(c, s, line, now + line - first)
+        arrives = max(arrives, sub.filled + spec.fill_interval)
+        c.streams[s, b, line % spec.stream_buffer] = sub.filled = arrives
 
 
 @inline
@@ -77,7 +80,7 @@ def beyond_l0(c, s, b, line, now):
         wanted = sub.stream_line + sub.stream_count
     else:
         c.counters[s].l0i_misses += 1
-        arrives = from_l1(c, s, line, now)
+        arrives = sub.filled = from_l1(c, s, line, now)  # before those that nobody wants yet
         wanted = line + 1
     if spec.stream_buffer > 0:
         prefetch(c, s, b, wanted, line + 1 + spec.stream_buffer, now + 1)

@@ -123,18 +123,29 @@ def resources(c, s, b, warp, instruction, now):
             return blocked(warp, NEVER, STALL_QUEUE)
     elif instruction.unit >= 0:
         row, k = free_unit(c, s, b, instruction.unit)
-        if c.units[s, row, k] > now:
-            return blocked(warp, c.units[s, row, k], STALL_UNIT)
+        at = c.units[s, row, k] - instruction.slack
+        if at > now:
+            return blocked(warp, at, STALL_UNIT)
     return now
 
 
 @force_inline
-def synchronises(warp, instruction, now):
+def fence_begins(c, s, now):
+    """Cycle at which a fence beyond the CTA begins: those of an SM follow each other."""
+    sm = c.sms[s]
+    begins = max(now, sm.fence_free)
+    sm.fence_free = begins + c.spec[0].fence_interval
+    return begins
+
+
+@force_inline
+def synchronises(c, s, warp, instruction, now):
     """Cycle until which a fence or a group wait holds the warp; sets the reason."""
     if instruction.op == FENCE or instruction.op == LOCAL_FENCE:
         if warp.fenced < 0:
-            warp.fenced = now
-        if warp.outstanding > 0:
+            warp.fenced = fence_begins(c, s, now) if instruction.op == FENCE else now
+        waits = instruction.op == FENCE or c.spec[0].local_fence_waits
+        if waits and warp.outstanding > 0:
             return blocked(warp, NEVER, STALL_FENCE)
     if instruction.op == WAIT_GROUP:
         newest = min(max(instruction.immediate, 0), GROUPS - 1)
@@ -179,7 +190,7 @@ def examine(c, s, b, w, now):
     at = resources(c, s, b, warp, instruction, now)
     if at > now:
         return at
-    return synchronises(warp, instruction, now)
+    return synchronises(c, s, warp, instruction, now)
 
 
 @force_inline
@@ -210,10 +221,12 @@ def execute(c, s, b, w, warp, instruction, now):
     if instruction.memory and warp.mask != 0:
         enqueue(c, s, b, w, instruction, now + delay)
         return
+    begins = now
     if instruction.unit >= 0:
         row, k = free_unit(c, s, b, instruction.unit)
-        c.units[s, row, k] = now + instruction.interval
-    done = now + instruction.latency + delay
+        begins = max(now, c.units[s, row, k])
+        c.units[s, row, k] = begins + instruction.interval
+    done = begins + instruction.latency + delay
     if instruction.memory == 0 and instruction.width > 0 and warp.mask != 0:
         cta = c.ctas[s, warp.cta]
         record = c.addresses[cta.addresses + warp.address]
@@ -223,6 +236,8 @@ def execute(c, s, b, w, warp, instruction, now):
             done = constant.load(c, s, record.first, now)
         elif instruction.op == OBJECT_WAIT:
             wait_for(c, s, warp, record.first)
+    if instruction.op == GMMA:
+        warp.product = done
     result = instruction.result if warp.mask != 0 else FIXED
     if result != FIXED:
         done += instruction.more_writes
@@ -267,13 +282,11 @@ def after(c, s, w, warp, instruction, now):
         spec = c.spec[0]
         warp.stall_until = now + spec.fence_latency
         if op == FENCE:
-            warp.stall_until = max(warp.stall_until, warp.fenced + spec.fence_round_trip)
+            warp.stall_until = max(warp.stall_until, warp.fenced + instruction.immediate)
         warp.fenced = -1
         warp.reason = STALL_FENCE
     elif op == COMMIT_GROUP:
         warp.group += 1
-    elif op == GMMA:
-        warp.product = now + instruction.latency
     elif op == GMMA_ARRIVE:
         warp.products_before = warp.product
     elif op == OBJECT_WAIT and warp.barrier >= 0:
@@ -305,7 +318,7 @@ def advance(c, s, w, warp, instruction, now):
         warp.line = -1
         warp.ahead = -1
         if instruction.branch:
-            warp.stall_until = max(warp.stall_until, now + 1 + c.spec[0].redirect)
+            warp.stall_until = max(warp.stall_until, now + 1 + instruction.redirect)
             warp.reason = STALL_FETCH
     if warp.mask != lanes and instruction.branch:  # paths part or meet
         warp.stall_until = max(warp.stall_until, now + 1 + c.spec[0].divergence)
@@ -334,6 +347,7 @@ def issue(c, s, b, w, now):
     if warp.left > 0:
         count(c, s, warp, instruction)
         c.subcores[s, b].last = -1 if instruction.yields else w
+        c.subcores[s, b].turn = w
         warp.last_issue = now
         execute(c, s, b, w, warp, instruction, now)
         after(c, s, w, warp, instruction, now)

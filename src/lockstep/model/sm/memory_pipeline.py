@@ -117,6 +117,7 @@ def access_shared(c, s, a, now):
     far = is_remote(c, access, instruction, cta, c.kernels[cta.kernel])
     sm.accept_free = max(sm.accept_free, now + n * (c.spec[0].remote_interval if far else 1))
     cycles = c.spec[0].remote_cycles if far else c.spec[0].shared_cycles
+    cycles += instruction.latency - 1  # as an access of its class takes one
     each = c.spec[0].shared_pass
     c.subcores[s, access.warp % c.spec[0].subcores].pass_free = now + n * each
     note(c, s, DONE_ACCESS, a, now + 1 + (n - 1) * each + cycles)

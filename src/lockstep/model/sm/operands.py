@@ -1,12 +1,31 @@
 """Operand reading: register ports (Volta and later) or operand collectors (before)."""
 
 from lockstep._jit import force_inline
+from lockstep.isa.instruction import SLOTS
+from lockstep.model.sm.state import OFFSET_PLACE, SLOT_PLACE
+
+BANK_MASK = (1 << SLOT_PLACE - 16) - 1
+
+SLOT_MASK = (1 << OFFSET_PLACE - SLOT_PLACE) - 1
 
 
 @force_inline
-def in_reuse_cache(c, s, b, w, slot, register):
-    """Whether the register-file cache holds the operand of this slot (slots 0 to 3)."""
-    return slot < 4 and c.reuse[s, b, slot] == (w << 16) | register
+def slot_of(read):
+    """Slot of the register-file cache in which a register that is read is kept, if below SLOTS."""
+    return (read >> SLOT_PLACE) & SLOT_MASK
+
+
+@force_inline
+def kept_as(w, read):
+    """What the register-file cache has of an operand: its warp and its first register."""
+    return (w << 16) | ((read & 0xFFFF) - (read >> OFFSET_PLACE))
+
+
+@force_inline
+def in_reuse_cache(c, s, b, w, read):
+    """Whether the register-file cache holds a register that is read."""
+    slot = slot_of(read)
+    return slot < SLOTS and c.reuse[s, b, slot] == kept_as(w, read)
 
 
 @force_inline
@@ -15,10 +34,17 @@ def keep_reused(c, s, b, w, instruction):
 
     Where they are not known, every operand is kept: compilers set the bit wherever the next
     instruction reads the same register in the same slot, and it costs nothing where that is not so.
+    Where operands go by slots, one without the bit takes no other's place.
     """
-    for slot in range(min(4, instruction.reads)):
-        keep = instruction.reuse < 0 or (instruction.reuse >> slot) & 1
-        c.reuse[s, b, slot] = ((w << 16) | (instruction.read[slot] & 0xFFFF)) if keep else -1
+    for k in range(instruction.reads):
+        read = instruction.read[k]
+        slot = slot_of(read)
+        if slot >= SLOTS:
+            continue
+        if instruction.reuse < 0 or (instruction.reuse >> slot) & 1:
+            c.reuse[s, b, slot] = kept_as(w, read)
+        elif not c.spec[0].slots or c.reuse[s, b, slot] == kept_as(w, read):
+            c.reuse[s, b, slot] = -1
 
 
 @force_inline
@@ -27,11 +53,11 @@ def through_ports(c, s, b, w, instruction, now):
     spec = c.spec[0]
     latest = now
     cached = spec.reuse_cache
-    for slot in range(instruction.reads):
-        register = instruction.read[slot] & 0xFFFF
-        if cached and in_reuse_cache(c, s, b, w, slot, register):
+    for k in range(instruction.reads):
+        read = instruction.read[k]
+        if cached and in_reuse_cache(c, s, b, w, read):
             continue
-        bank = instruction.read[slot] >> 16
+        bank = (read >> 16) & BANK_MASK
         at = max(c.register_ports[s, b, bank], now + 1)
         c.register_ports[s, b, bank] = at + 1
         latest = max(latest, at)
@@ -58,7 +84,7 @@ def through_collector(c, s, b, w, instruction, now):
     latest = now
     for slot in range(instruction.reads):
         # Banks are swizzled by warp, so that warps in lockstep do not meet in one bank.
-        bank = ((instruction.read[slot] >> 16) + w) % spec.banks
+        bank = (((instruction.read[slot] >> 16) & BANK_MASK) + w) % spec.banks
         at = max(c.register_ports[s, b, bank], now + 1)
         c.register_ports[s, b, bank] = at + 1
         latest = max(latest, at)

@@ -17,8 +17,8 @@ from lockstep.model.sm.issue import STALL_CONSTANT, examine, has_constant, issue
 from lockstep.model.sm.state import CANDIDATE, NEVER
 from lockstep.model.sm.write_ports import settle_results
 
-POLICIES = {"gto": 0, "lrr": 1, "gty": 2, "oldest": 3}
-GTO, LRR, GTY, OLDEST, USER = 0, 1, 2, 3, 4
+POLICIES = {"gto": 0, "lrr": 1, "gty": 2, "oldest": 3, "grr": 5}
+GTO, LRR, GTY, OLDEST, USER, GRR = 0, 1, 2, 3, 4, 5
 
 
 def compile_scheduler(function):
@@ -58,7 +58,7 @@ def position_of(c, s, b, w):
 @force_inline
 def place(policy, last, turn, count):
     """The place to examine at a turn: turn 0 of the greedy policies is the last issuer's."""
-    if policy == LRR:
+    if policy == LRR or policy == GRR:
         k = last + 1 + turn
         return k if k < count else k - count
     if policy == GTY:
@@ -90,6 +90,8 @@ def choose(c, s, b, again, now):
     policy = c.spec[0].policy
     sub = c.subcores[s, b]
     last = position_of(c, s, b, sub.last) if sub.last >= 0 and policy != OLDEST else -1
+    if policy == GRR:  # whoever issued last, first if it has not yielded, else at the end
+        last = last - 1 if last >= 0 else position_of(c, s, b, sub.turn)
     turns = sub.count
     if (policy == GTO or policy == GTY) and last >= 0:
         turns += 1

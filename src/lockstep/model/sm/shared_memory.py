@@ -1,7 +1,10 @@
 """Shared memory: how many passes over the banks one instruction takes."""
 
 from lockstep._jit import inline
+from lockstep.isa.instruction import OpClass
 from lockstep.model.sm.coalescer import ATOMIC, REDUCTION, lane_address
+
+LOAD = int(OpClass.LOAD)
 
 
 @inline
@@ -34,22 +37,33 @@ def passes_of_group(c, s, record, pool, first, last, width, serial):
 
 
 @inline
+def passes_of_one_address(spec, lanes, group, instruction):
+    """Passes where all lanes have the same address."""
+    if not spec.wide_passes:
+        return 1
+    groups = (lanes + group - 1) // group
+    return max(1, groups // 2) if instruction.op == LOAD else groups
+
+
+@inline
 def passes(c, s, record, pool, lanes, instruction):
     """Passes over the banks: 1 without conflicts; wide accesses go in halves and quarters."""
     spec = c.spec[0]
     width = instruction.width
     serial = instruction.op == ATOMIC or instruction.op == REDUCTION
+    serial = serial and not instruction.together
+    lanes = min(lanes, instruction.rows)
     group = 32
     if width > spec.shared_bank_bytes:
         group = max(1, spec.shared_banks * spec.shared_bank_bytes // width)
     fits = group * width <= spec.shared_banks * spec.shared_bank_bytes
     if record.pool < 0 and fits and not serial:  # the two common patterns need no search
         if record.stride == 0:
-            return 1
+            return passes_of_one_address(spec, lanes, group, instruction)
         if record.stride == width and width % spec.shared_bank_bytes == 0:
             return (lanes + group - 1) // group
     total = 0
     for first in range(0, lanes, group):
         last = min(lanes, first + group)
         total += passes_of_group(c, s, record, pool, first, last, width, serial)
-    return total
+    return total * instruction.passes

@@ -16,6 +16,7 @@ NEVER = 1 << 60
 FIXED, LONG, SHORT = 0, 1, 2
 MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
 MAX_READS = 8  # vector registers read through the ports, at most
+SLOT_PLACE, OFFSET_PLACE = 24, 32  # of a read: slot, and which register of its operand it is
 BANK_BITS, WRITE_BITS = 6, 16  # of a register bank; of a bank and how many registers it gets
 # Banks that a result goes to, at most: what fits into a word, and more than the two banks of every
 # built-in GPU with ports. Of more banks, the others are not found busy.
@@ -35,14 +36,15 @@ SPEC = np.dtype(
     _ints(
         "sms", "subcores", "warps", "ctas", "registers",
         "barrier_latency", "barrier_interval", "named_barrier_latency",
-        "fence_latency", "fence_round_trip", "policy", "issue_width",
+        "fence_latency", "fence_interval", "local_fence_waits", "policy", "issue_width",
         "line_bytes", "l0_sets", "l0_ways", "l1i_sets", "l1i_ways", "stream_buffer",
-        "l1i_latency", "l2i_latency", "redirect", "divergence",
-        "collectors_style", "banks", "window", "collectors", "reuse_cache",
+        "l1i_latency", "l2i_latency", "fill_interval", "divergence",
+        "collectors_style", "banks", "window", "collectors", "reuse_cache", "slots",
         "queue", "address_interval", "wide_address_interval", "accept_interval", "whole_lines",
         "accesses",
         "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_pass", "shared_limit",
-        "remote_cycles", "remote_interval", "cluster_barrier_latency",
+        "wide_passes", "remote_cycles", "remote_interval", "cluster_barrier_latency",
+        "lone_cluster_latency", "bulk_load_interval", "bulk_store_interval",
         "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
         "constant_lines",  # of an SM's cache for loads; those of operands lie behind them
         "operand_sets", "operand_ways", "operand_miss", "operand_hold",
@@ -63,6 +65,11 @@ ISSUE = np.dtype(
         "ahead",  # line that the fetch of the instruction buffer is in when this one issues, or -1
         "memory",  # goes through the memory pipeline if any lane is active
         "arrivals",  # warps that a barrier waits for; 0 = all of the CTA
+        "slack",  # cycles that it may wait for its unit after it has been issued
+        "redirect",  # cycles that a branch takes to go on elsewhere
+        "passes",  # over shared memory where others take one
+        "together",  # lanes at one word share a pass, also of an atomic operation
+        "rows",  # lanes of which shared memory has addresses, at most
         "space", "width", "cache", "immediate", "destinations", "checks", "reads",
         "writes", "more_writes",
         "stall", "yields", "write_barrier", "read_barrier", "wait_mask", "reuse",
@@ -70,9 +77,11 @@ ISSUE = np.dtype(
     + [("check", "i8", (MAX_CHECKS,)), ("read", "i8", (MAX_READS,))]
 )  # fmt: skip
 """A static instruction as one GPU executes it. ``check``: first register + count << 16, the
-destinations first; ``read``: vector registers read, each with its bank << 16; ``writes``: for each
-bank that gets results WRITE_BITS, the bank and from BANK_BITS on the number of its registers;
-``more_writes``: cycles that these take beyond the first; ``result``: FIXED, LONG or SHORT."""
+destinations first; ``read``: vector registers read, each with its bank << 16, the slot by which it
+is kept << SLOT_PLACE and its number in its operand << OFFSET_PLACE; ``writes``: for each bank that
+gets results WRITE_BITS, the bank and from BANK_BITS on the number of its registers;
+``more_writes``: cycles that these take beyond the first; ``result``: FIXED, LONG or SHORT;
+``immediate``: of a fence beyond the CTA, the cycles that it takes at least."""
 
 WRITE_PORT = np.dtype(_ints("taken", "since"))
 """A register bank's write port: bit k of ``taken``: it writes in cycle ``since`` + k."""
@@ -114,8 +123,9 @@ SM_STATE = np.dtype(
         "queue_blocked",  # 1: the L1 stage waits for room in the miss queue
         "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
         "bulk_first", "bulk_last",  # accesses whose bulk copies are being sent, or -1
-        "bulk_ready",  # cycle at which the next line may be sent
+        "bulk_ready",  # when the next line may be sent, in SUBCYCLES
         "barrier_free",  # cycle from which the barrier unit takes the next arrival
+        "fence_free",  # cycle from which the next fence beyond the CTA may begin
         "start_free",  # from when on the next warp may start, in thousandths of a cycle
     )
 )  # fmt: skip
@@ -127,6 +137,8 @@ SUBCORE = np.dtype(
         "address_free", "hold_until", "room_wanted", "stream_line", "stream_count",
         "pass_free",  # cycle from which shared memory takes its next access
         "constant_until",  # nothing issues before this cycle, because of a constant operand
+        "turn",  # warp that issued last, also if it has yielded
+        "filled",  # cycle at which the line comes that was asked for last
     )
 )  # fmt: skip
 """``next``: earliest cycle at which a warp may issue; ``count`` warps in ``Sm.order``."""

@@ -24,7 +24,7 @@ from lockstep.isa.sass.encoding.operand import (
     Register,
     Target,
 )
-from lockstep.isa.sass.lifting import lift
+from lockstep.isa.sass.lifting import lift, slot_shifts
 from lockstep.isa.sass.opcodes import MEMORY_CLASSES
 from lockstep.isa.sass.opcodes import decode as meaning
 
@@ -66,7 +66,7 @@ def to_record(instruction: Instruction, architecture: int) -> np.ndarray:
     )
     if record[0]["space"] != Space.CONSTANT:  # a load has its address elsewhere
         record[0]["constant"] = _constant(instruction.operands)
-    record[0]["reuse"] = 0 if control.yields else control.reuse
+    record[0]["reuse"] = (0 if control.yields else control.reuse) | slot_shifts(sources)
     return record
 
 
