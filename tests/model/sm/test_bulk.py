@@ -4,11 +4,11 @@ import pytest
 
 from lockstep.builder import KernelBuilder, patterns
 from lockstep.model.sm.bind import LARGEST_COPY, issue_records
-from lockstep.model.sm.bulk import LINE_INTERVAL
 from lockstep.model.sm.coalescer import MAX_LINES
 from lockstep.workload import MemoryCopy
 
 pytestmark = pytest.mark.plain
+LINE_INTERVAL = 2  # cycles: 128 bytes at sm.memory.bulk_load_bytes, 64 a cycle
 A = 0x7F0000000000
 SECTOR, LINE = 32, 128
 

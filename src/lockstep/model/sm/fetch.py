@@ -65,8 +65,9 @@ def prefetch(c, s, b, first, last, now):
     spec, sub = c.spec[0], c.subcores[s, b]
     for line in range(first, last):
         arrives = from_l1(c, s, line, now + line - first)
-        arrives = max(arrives, sub.filled + spec.fill_interval)
-        c.streams[s, b, line % spec.stream_buffer] = sub.filled = arrives
+        if spec.fill_interval > 0:
+            arrives = sub.filled = max(arrives, sub.filled + spec.fill_interval)
+        c.streams[s, b, line % spec.stream_buffer] = arrives
 
 
 @inline
