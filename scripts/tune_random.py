@@ -34,7 +34,6 @@ CHANGES: dict[str, Callable[[Chance], object]] = {
     "sm.units.reduction.operations.REDUX": lambda c: c.randint(20, 60),
     "sm.units.reduction.operations.MATCH": lambda c: c.randint(310, 500),
     "sm.units.reduction.intervals.MATCH": lambda c: c.randint(50, 300),
-    "l1.bytes_per_cycle": lambda c: c.choice((64, 128)),
     "sm.units.tensor.operations.DMMA": lambda c: c.randint(40, 60),
     "sm.units.tensor.intervals.HMMA": lambda c: c.randint(4, 20),
     "sm.units.tensor.intervals.IMMA": lambda c: c.randint(4, 20),

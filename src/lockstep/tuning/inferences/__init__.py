@@ -6,6 +6,7 @@ A later one may use the parameters of those before.
 from lockstep.tuning.inference import Inference
 from lockstep.tuning.inferences import (
     device,
+    fetch,
     launch,
     memory,
     operations,
@@ -20,4 +21,5 @@ INFERENCES: tuple[Inference, ...] = (
     *shared.INFERENCES,
     *synchronisation.INFERENCES,
     *memory.INFERENCES,
+    *fetch.INFERENCES,
 )

@@ -15,7 +15,7 @@ ONE_SM = "bw.l2_sms"
 SMALLEST_FLIT = 8
 MOST_THREADS = 1024  # of a block: few would wait for the first and the last more than for others
 MHZ_OF_GOPS = 1000
-DIGITS = 3  # decimal places of a rate
+DIGITS = 2  # decimal places that a rate can tell
 
 
 def _chase(m: Measured) -> list[Point]:
