@@ -40,15 +40,16 @@ CHANGES: dict[str, Callable[[Chance], object]] = {
     "sm.units.tensor.intervals.DMMA": lambda c: c.randint(8, 40),
     "shared.latency": lambda c: c.randint(17, 40),
     "shared.pass_latency": lambda c: c.randint(1, 4),
+    "sm.units.tensor.intervals.GMMA": lambda c: c.randint(20, 60),
     "shared.remote_latency": lambda c: c.randint(150, 300),
     "shared.remote_interval": lambda c: c.randint(3, 12),
-    "sm.barrier_latency": lambda c: c.randint(5, 30),
+    "sm.barrier_latency": lambda c: c.randint(9, 30),
     "sm.barrier_interval": lambda c: c.randint(0, 4),
     "sm.named_barrier_latency": lambda c: c.randint(0, 20),
     "sm.fence_round_trip": lambda c: c.randint(500, 900),
-    "sm.cluster_barrier_latency": lambda c: c.randint(30, 200),
+    "sm.cluster_barrier_latency": lambda c: c.randint(45, 200),
     "sm.front_end.redirect": lambda c: c.randint(6, 14),
-    "sm.front_end.divergence": lambda c: c.randint(0, 20),
+    "sm.front_end.divergence": lambda c: c.randint(6, 20),
     "launch.cta_interval": lambda c: round(c.uniform(0.8, 3.0), 2),
     "l1.latency": lambda c: c.randint(25, 60),
     "l2.latency": lambda c: c.randint(210, 340),
@@ -58,8 +59,8 @@ CHANGES: dict[str, Callable[[Chance], object]] = {
 """What differs from the base, and within which bounds.
 
 Not among them is what machine code says itself: where the compiler waits a fixed number of cycles
-for a result, no row depends on the GPU's latency. A latency is never below its unit's interval,
-which would hide it.
+for a result, no row depends on the GPU's latency. Nor is what something else hides: a latency below
+its unit's interval, a divergence below the stall counts of the branches around it.
 """
 
 

@@ -16,6 +16,7 @@ SHORT_LOOP = 13 / 16  # cycles: the loop's end, in each of 16 steps
 GMMA_LOOP = 9  # cycles of ARRIVE and DEPBAR around a product of a warpgroup
 GMMA_MACS = 64 * 64 * 16  # multiply-adds of a product of 64 columns
 GMMA_ROW = "m64n64k16 A in shared memory"
+LONG = 50  # cycles, of which a loop adds less than a half, and ends of it may take as much
 MANY_WARPS = 8  # two for each of four sub-cores
 BY_LANES = ("FP32", "INT32", "FP64", "SFU", "SHUFFLE", "SPECIAL_MOVE", "REDUX")
 # the class that a unit's lanes are of; other classes of it have intervals of their own
@@ -71,7 +72,8 @@ def _interval(kind: Class) -> Callable[[Measured], int]:
 
     def read(m: Measured) -> int:
         rate = m.highest(kind.rate, unit, lambda row: row.keys.get("warps", 0) >= MANY_WARPS)
-        return max(whole(work * _owners(m, kind.unit) / rate), 1)
+        cycles = work * _owners(m, kind.unit) / rate
+        return round(cycles) if cycles > LONG else max(whole(cycles), 1)
 
     return read
 
