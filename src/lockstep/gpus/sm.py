@@ -118,6 +118,9 @@ class MemoryPipeline(Spec, kw_only=True):
     bulk_load_bytes: _int(
         1, 4096, "bytes/cycle", "that bulk copies to shared memory ask for, an SM"
     ) = 64
+    bulk_lines: _int(
+        128, 256, "lines", "of one bulk copy that are under way, less those that may be short"
+    ) = 128
     bulk_store_bytes: _int(
         1, 4096, "bytes/cycle", "that bulk copies from shared memory write, an SM"
     ) = 64
@@ -145,6 +148,8 @@ class SM(Spec, kw_only=True):
     lone_cluster_barrier_latency: _int(
         0, 4096, "cycles", "the same of a cluster of one CTA; 0 = as barrier_latency"
     ) = 0
+    sleep_overhead: _int(0, 4096, "cycles", "by which a warp sleeps longer than it says") = 0
+    shortest_sleep: _int(0, 4096, "cycles", "that a warp sleeps, whatever it says") = 0
     fence_interval: _int(
         0, 1024, "cycles", "between two fences of an SM beyond the CTA, one after the other"
     ) = 0

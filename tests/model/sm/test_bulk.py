@@ -4,6 +4,7 @@ import pytest
 
 from lockstep.builder import KernelBuilder, patterns
 from lockstep.model.sm.bind import LARGEST_COPY, issue_records
+from lockstep.model.sm.bulk import can_send
 from lockstep.model.sm.coalescer import MAX_LINES
 from lockstep.workload import MemoryCopy
 
@@ -88,3 +89,21 @@ def test_as_many_lines_are_under_way_as_could_be_refused(watch, tiny, full):
     gpu = tiny(l2__mshr_entries=2, l2__mshr_full=full, sm__memory__outstanding=2)
     seen = watch(copies(text, text), gpu)
     assert seen.counters["bulk_read_sectors"] == 2 * size // SECTOR
+
+
+@pytest.mark.parametrize(("text", "side"), [("UBLKCP", "load"), ("UTMASTG.2D", "store")])
+def test_lines_follow_each_other_by_the_bytes_of_a_cycle(watch, tiny, text, side):
+    """The same copy at 4 and 8 bytes a cycle, slower than all that comes behind."""
+    cycles = []
+    for rate in (4, 8):
+        gpu = tiny(**{f"sm.memory.bulk_{side}_bytes": rate})
+        cycles.append(watch(copies(f"{text} [UR8], [UR4], {64 * LINE}"), gpu).run.cycles)
+    assert cycles[0] - cycles[1] == pytest.approx(63 * 16, abs=20)
+
+
+@pytest.mark.parametrize(("lines", "goes_on"), [(128, False), (256, True)])
+def test_more_lines_of_a_copy_may_be_under_way(tiny, idle_sms, lines, goes_on):
+    c = idle_sms(tiny(**{"sm.memory.bulk_lines": lines}))
+    access = c.accesses[0, 0]
+    access.lanes, access.remaining = 1, 150 * LINE // SECTOR
+    assert can_send(c, 0, access) == goes_on

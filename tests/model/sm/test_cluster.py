@@ -115,8 +115,9 @@ def test_a_predicate_that_is_false_keeps_a_warp_from_the_barrier(watch, tiny):
     assert seen.of(0, 0)[:3] == [0, 1, 2]
 
 
-def test_alone_a_cta_has_a_barrier_of_its_own(watch, tiny):
-    gpu = tiny()
+@pytest.mark.parametrize(("interval", "lone"), [(0, 0), (2, 40)])
+def test_alone_a_cta_has_a_barrier_of_its_own(watch, tiny, interval, lone):
+    gpu = tiny(sm__barrier_interval=interval, sm__lone_cluster_barrier_latency=lone)
     k = kernel(grid=2, block=64, cluster=1)
     with k.lanes(lambda at: at.warp == 1):
         for _ in range(20):
@@ -125,7 +126,8 @@ def test_alone_a_cta_has_a_barrier_of_its_own(watch, tiny):
     k("UCGABAR_WAIT")
     k("MOV R1, R2")
     seen = watch(k.workload(), gpu)
-    assert seen.of(1)[22] == 20 + gpu.sm.barrier_latency == seen.of(0)[2]
+    opens = 20 + interval + (lone or gpu.sm.barrier_latency)
+    assert seen.of(1)[22] == opens == seen.of(0)[2]
 
 
 @pytest.mark.parametrize(("rank", "cluster", "far"), [(0, 2, False), (1, 2, True), (0, 1, False)])

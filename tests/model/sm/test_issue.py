@@ -389,3 +389,12 @@ def test_a_fence_within_the_cta_waits_for_accesses_or_not(watch, tiny, waits):
     gpu = tiny(**{"sm.local_fence_waits": waits})
     at = watch(k.workload(MemoryCopy(A, 128)), gpu).of(0)
     assert (at[1] > gpu.interconnect.latency) == waits
+
+
+@pytest.mark.parametrize(("nanoseconds", "cycles"), [(0, 90), (40, 90), (200, 236)])
+def test_a_sleep_takes_longer_than_it_says(watch, tiny, nanoseconds, cycles):
+    changes = {"clock_mhz": 1000.0, "sm.sleep_overhead": 36, "sm.shortest_sleep": 90}
+    k = KernelBuilder("sleeps", grid=1, block=32)
+    k(f"NANOSLEEP {nanoseconds:#x}")
+    k("NOP")
+    assert watch(k.workload(), tiny(**changes)).of(0)[1] == cycles

@@ -71,6 +71,8 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     line = gpu.l1.line_bytes * state.SUBCYCLES
     s.bulk_load_interval = max(1, round(line / m.bulk_load_bytes))
     s.bulk_store_interval = max(1, round(line / m.bulk_store_bytes))
+    s.bulk_lines = m.bulk_lines
+    s.sleep_overhead, s.shortest_sleep = gpu.sm.sleep_overhead, gpu.sm.shortest_sleep
     s.shared_limit = gpu.shared.bytes
     k = gpu.constant
     s.constant_sets, s.constant_ways = cache_shape(k.bytes, k.ways, k.line_bytes)
@@ -112,7 +114,8 @@ def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
     s.flit_bytes = gpu.interconnect.flit_bytes
     nodes = min(g.mshr_entries * g.mshr_merges, gpu.sm.memory.outstanding * MAX_LINES)
     # All that an L2 may refuse at a time: reads of MSHR entries, atomics, reads past the L1.
-    refusable = g.mshr_entries * s.sectors + gpu.sm.memory.outstanding * MAX_LINES
+    lines = max(MAX_LINES, gpu.sm.memory.bulk_lines)
+    refusable = g.mshr_entries * s.sectors + gpu.sm.memory.outstanding * lines
     return l1.L1State(
         spec,
         records(n, l1.CACHE),

@@ -10,7 +10,7 @@ from lockstep.isa.instruction import WARP_SIZE, OpClass
 from lockstep.model.cache import l1
 from lockstep.model.link import KIND_READ, KIND_WRITE
 from lockstep.model.sm import tile
-from lockstep.model.sm.coalescer import MAX_LINES, lane_address
+from lockstep.model.sm.coalescer import lane_address
 from lockstep.model.sm.done import instruction_of, note
 from lockstep.model.sm.state import DONE_ACCESS, NEVER, SUBCYCLES
 from lockstep.workload import TILE_WORDS
@@ -90,10 +90,10 @@ def advance(c, s, a, access, instruction):
 def can_send(c, s, access):
     """Whether the miss queue has room, and few enough lines of the access are under way.
 
-    No more than other accesses can have, although the first and last line of a lane may be short.
+    No more than it may have, although the first and last line of a lane may be short.
     """
     spec = c.l1.spec[0]
-    lines = MAX_LINES - 2 * min(access.lanes, WARP_SIZE) - 1
+    lines = c.spec[0].bulk_lines - 2 * min(access.lanes, WARP_SIZE) - 1
     return c.l1.caches[s].queue_count < spec.queue and access.remaining <= lines * spec.sectors
 
 

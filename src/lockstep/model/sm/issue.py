@@ -292,7 +292,9 @@ def after(c, s, w, warp, instruction, now):
     elif op == OBJECT_WAIT and warp.barrier >= 0:
         warp.reason = STALL_BARRIER
     elif op == SLEEP and warp.mask != 0:
-        warp.stall_until = max(warp.stall_until, now + sleep(c, s, warp, instruction))
+        spec = c.spec[0]
+        cycles = sleep(c, s, warp, instruction) + spec.sleep_overhead
+        warp.stall_until = max(warp.stall_until, now + max(cycles, spec.shortest_sleep))
         warp.reason = STALL_SLEEP
     elif op == CACHE_CONTROL and instruction.cache & INVALIDATE and warp.mask != 0:
         invalidate(c.l1, s)

@@ -59,9 +59,9 @@ def passes(c, s, record, pool, lanes, instruction):
     fits = group * width <= spec.shared_banks * spec.shared_bank_bytes
     if record.pool < 0 and fits and not serial:  # the two common patterns need no search
         if record.stride == 0:
-            return passes_of_one_address(spec, lanes, group, instruction)
+            return passes_of_one_address(spec, lanes, group, instruction) * instruction.passes
         if record.stride == width and width % spec.shared_bank_bytes == 0:
-            return (lanes + group - 1) // group
+            return (lanes + group - 1) // group * instruction.passes
     total = 0
     for first in range(0, lanes, group):
         last = min(lanes, first + group)
