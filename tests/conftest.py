@@ -42,6 +42,7 @@ QUICK = (
     "tuning/test_measured.py",
     "tuning/test_report.py",
     "tuning/test_rows.py",
+    "tuning/test_shipped.py",
     "tuning/test_tuner.py",
 )
 """What ``-m quick`` runs: whatever needs neither the compiled model nor a CUDA compiler."""

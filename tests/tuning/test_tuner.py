@@ -3,31 +3,15 @@
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from lockstep.gpus import fields, library
 from lockstep.tuning.document import to_toml
 from lockstep.tuning.facts import read_facts
 from lockstep.tuning.inferences import INFERENCES
-from lockstep.tuning.rows import Row, Rows, read_rows
+from lockstep.tuning.rows import Row, Rows
 from lockstep.tuning.tuner import infer, quote
 
-MEASURED = Path("src/lockstep/microbench/data/h100-sxm.csv.xz")
 LATENCY = Row("lat.lds32", "stride_bytes=4 conflict=1", 30.99, "cycles", line=2)
 WAYS = Row("lat.lds32", "stride_bytes=128 conflict=32", 124.0, "cycles", line=3)
-OTHERWISE = {
-    "sm.units.reduction.intervals.MATCH": "the highest rate, 0.498 lanes, not that of four chains",
-    "sm.units.reduction.operations.MATCH": "369.6 cycles of the chain: no move is in it",
-    "sm.units.tensor.operations.DMMA": "25.95 cycles of the chain less 0.8; the other is a guess",
-    "launch.warp_interval": "5.55, where 5.5 was rounded",
-    "sm.front_end.l0_bytes": "28 KB of code run at the full rate; the other is a V100's",
-}
-"""Readings that are not what ships, and why."""
-
-
-@pytest.fixture(scope="module")
-def h100(repository):
-    return read_rows(repository / MEASURED)
 
 
 def rows(*some):
@@ -90,14 +74,3 @@ def test_a_reading_outside_its_range_is_the_bases():
     tuned = infer(rows(huge), library.loaded("QV100"))
     assert "expected an integer from 2 to 4096" in tuned.absent["shared.latency"]
     assert tuned.gpu("mine").shared.latency == library.gpu("QV100").shared.latency
-
-
-def test_what_ships_is_what_the_rows_of_an_h100_say(h100):
-    tuned = infer(h100, library.loaded("H100_SXM"))
-    shipped = fields.flatten(library.gpu("H100_SXM"))
-    differ = {
-        name for name, found in tuned.found.items() if shipped.get(name, found.value) != found.value
-    }
-    assert differ == set(OTHERWISE)
-    assert len(tuned.found) > 40
-    assert tuned.absent == {}

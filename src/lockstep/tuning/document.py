@@ -27,7 +27,7 @@ def _lines(tuned: Tuned, command: str) -> Iterator[str]:
             table = group
         yield f"{name} = [{_value(tuned.parameters[path])}, {_text(tuned.sources[path])}]"
     if tuned.absent:
-        yield from ("", f"# As {tuned.base.gpu.name}, because rows are missing:")
+        yield from ("", f"# As {tuned.base.gpu.name}, where rows could tell more:")
         yield from (f"# {path}: {why}" for path, why in tuned.absent.items())
 
 

@@ -5,6 +5,7 @@ A later one may use the parameters of those before.
 
 from lockstep.tuning.inference import Inference
 from lockstep.tuning.inferences import (
+    copies,
     device,
     fetch,
     launch,
@@ -22,4 +23,5 @@ INFERENCES: tuple[Inference, ...] = (
     *synchronisation.INFERENCES,
     *memory.INFERENCES,
     *fetch.INFERENCES,
+    *copies.INFERENCES,
 )

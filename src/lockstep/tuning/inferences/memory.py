@@ -1,6 +1,7 @@
 """Caches and device memory."""
 
 import math
+from collections.abc import Callable
 
 from lockstep.tuning.inference import Fit, Inference, whole
 from lockstep.tuning.measured import Absent, Measured, Point
@@ -11,6 +12,8 @@ LEVEL = 3  # times the latency of a hit in the L1, where the L2 answers
 DISTANCES = 0.15  # cycles by which slices at other distances move a mean
 STEP = 1.5  # times the latency of the level above, where a level is left
 ATOMICS = "thr.atom_global"
+CONSTANT_LOOP = 7  # cycles from a constant to the address of the next: a shift, and the way there
+CONSTANT_HOW = "less 7 from a value to the next address"
 ONE_SM = "bw.l2_sms"
 SMALLEST_FLIT = 8
 MOST_THREADS = 1024  # of a block: few would wait for the first and the last more than for others
@@ -69,6 +72,10 @@ def _constant_miss(m: Measured) -> float:
     return last.value
 
 
+def _less_loop(read: Callable[[Measured], float]) -> Fit:
+    return Fit(estimate=lambda m: whole(read(m), CONSTANT_LOOP))
+
+
 def _dram(m: Measured) -> float:
     return m.get("mlp.dram", loads=1, warps=1, lane_stride=4)
 
@@ -101,8 +108,8 @@ INFERENCES = (
     Inference("l1.bytes_per_cycle", _l1_width, "the nearest power of two"),
     Inference("l2.latency", _l2, "lowest of the footprints between L1 and half of the L2"),
     Inference("constant.bytes", _constant_bytes, "the last footprint without misses"),
-    Inference("constant.latency", _constant, "in simulation too", Fit()),
-    Inference("constant.miss_latency", _constant_miss, "in simulation too", Fit()),
+    Inference("constant.latency", _constant, CONSTANT_HOW, _less_loop(_constant)),
+    Inference("constant.miss_latency", _constant_miss, CONSTANT_HOW, _less_loop(_constant_miss)),
     Inference("dram.latency", _dram, "one load, in simulation too", Fit()),
     Inference("l2.atomic_interval", _atomics, "L2 cycles for an operation on one word"),
     Inference("interconnect.flit_bytes", _flit, "the next power of two, with the header"),

@@ -14,10 +14,13 @@ from lockstep.tuning.measured import Absent, Measured
 LANES, MAC = "lanes/clk/SM", "MAC/clk/SM"
 SHORT_LOOP = 13 / 16  # cycles: the loop's end, in each of 16 steps
 GMMA_LOOP = 9  # cycles of ARRIVE and DEPBAR around a product of a warpgroup
-GMMA_MACS = 64 * 64 * 16  # multiply-adds of a product of 64 columns
-GMMA_ROW = "m64n64k16 A in shared memory"
+GMMA_ROWS, GMMA_DEPTH = 64, 16  # of a product of half precision
+COLUMNS, FEW_COLUMNS = 64, 8  # what GMMA stands for, and the narrowest product
+GMMA_ROW = "m64n{}k16 A in shared memory"
+COUNT_LOOP = 15.8  # cycles of an addition and a comparison for each barrier that counts
 LONG = 50  # cycles, of which a loop adds less than a half, and ends of it may take as much
 MANY_WARPS = 8  # two for each of four sub-cores
+TENSOR = "sm.units.tensor"
 BY_LANES = ("FP32", "INT32", "FP64", "SFU", "SHUFFLE", "SPECIAL_MOVE", "REDUX")
 # the class that a unit's lanes are of; other classes of it have intervals of their own
 
@@ -37,7 +40,7 @@ class Class(NamedTuple):
     macs: int = 0
 
 
-MMA = "mma_m16n8k16_f16_f32"
+MMA, TF32 = "mma_m16n8k16_f16_f32", "HMMA_1688_F32_TF32"
 CLASSES = (
     Class("fp32", "FP32", "lat.ffma", 0, "thr.ffma"),
     Class("fp32", "IMAD", "lat.imad", 0, "thr.imad"),
@@ -46,11 +49,16 @@ CLASSES = (
     Class("fp64", "FP64", "lat.dfma", 0, "thr.dfma"),
     Class("sfu", "SFU", "lat.mufu_ex2", 0, "thr.mufu_ex2"),
     Class("sfu", "CONVERT", "lat.frnd", 0, "thr.frnd"),
+    Class("sfu", "F2F_F64_F32", "lat.cvt_f32_f64"),
+    Class("sfu", "F2F_F32_F64", "lat.cvt_f32_f64"),
     Class("shuffle", "SHUFFLE", "lat.shfl_bfly", 0, "thr.shfl_bfly"),
+    Class("shuffle", "SHFL_IDX", "lat.shfl_idx"),
     Class("special_move", "SPECIAL_MOVE", "lat.cs2r_clock64", 0, "thr.cs2r_clock64"),
     Class("reduction", "REDUX", "lat.redux_add", 6, "thr.redux_add"),
     Class("reduction", "MATCH", "lat.match_any", 0, "thr.match_any"),
     Class("tensor", "HMMA", f"lat.{MMA}", SHORT_LOOP, f"thr.{MMA}", 2048),
+    Class("tensor", "HMMA_1688_F32", "", 0, "thr.mma_m16n8k8_f16_f32", 1024),
+    Class("tensor", TF32, "lat.mma_m16n8k8_tf32", SHORT_LOOP, "thr.mma_m16n8k8_tf32", 1024),
     Class("tensor", "IMMA", "lat.mma_m16n8k32_s8", SHORT_LOOP, "thr.mma_m16n8k32_s8", 4096),
     Class("tensor", "DMMA", "lat.mma_m8n8k4_f64", SHORT_LOOP, "thr.mma_m8n8k4_f64", 256),
 )
@@ -88,14 +96,31 @@ def _lanes(kind: Class) -> Callable[[Measured], int]:
     return read
 
 
-def _gmma_interval(m: Measured) -> int:
-    rate = m.highest("thr.wgmma_f16", MAC, lambda row: row.words == GMMA_ROW)
-    return whole(GMMA_MACS / rate)
+def _product_interval(columns: int) -> Callable[[Measured], int]:
+    """Cycles between two products of a warpgroup of so many columns."""
+    words = GMMA_ROW.format(columns)
+
+    def read(m: Measured) -> int:
+        rate = m.highest("thr.wgmma_f16", MAC, lambda row: row.words == words)
+        return whole(GMMA_ROWS * columns * GMMA_DEPTH / rate)
+
+    return read
 
 
 def _gmma(m: Measured) -> int:
-    chain = m.get("lat.wgmma_f16", words=GMMA_ROW)
+    chain = m.get("lat.wgmma_f16", words=GMMA_ROW.format(COLUMNS))
     return whole(m.difference(chain, m["sm.units.tensor.intervals.GMMA"] + GMMA_LOOP))
+
+
+def _narrow(m: Measured) -> int:
+    chain = m.get("lat.wgmma_f16", words=GMMA_ROW.format(FEW_COLUMNS))
+    return whole(m.difference(chain, GMMA_LOOP))
+
+
+def _status(m: Measured) -> int:
+    """B2R, with which a barrier that counts goes on."""
+    count, plain = m.get("sync.syncthreads_count", warps=1), m.get("sync.bar_sync", warps=1)
+    return whole(m.difference(count, plain + COUNT_LOOP))
 
 
 def _inferences() -> Iterator[Inference]:
@@ -113,6 +138,9 @@ def _inferences() -> Iterator[Inference]:
 
 INFERENCES = (
     *_inferences(),
-    Inference("sm.units.tensor.intervals.GMMA", _gmma_interval, "cycles for 64 columns"),
-    Inference("sm.units.tensor.operations.GMMA", _gmma, "less the interval, and 9 of the loop"),
+    Inference(f"{TENSOR}.intervals.GMMA", _product_interval(COLUMNS), "cycles for 64 columns"),
+    Inference(f"{TENSOR}.operations.GMMA", _gmma, "less the interval, and 9 of the loop"),
+    Inference(f"{TENSOR}.intervals.HGMMA_64x8x16", _product_interval(FEW_COLUMNS), "cycles of one"),
+    Inference(f"{TENSOR}.operations.HGMMA_64x8x16", _narrow, "less 9 of the loop"),
+    Inference("sm.units.special_register.operations.B2R", _status, "less 15.8 for what is counted"),
 )
