@@ -1,5 +1,7 @@
 """Parameters of a modelled GPU are read back from the suite's rows."""
 
+from dataclasses import replace
+
 import pytest
 
 from lockstep.api import gpu
@@ -39,6 +41,24 @@ def test_a_row_does_not_depend_on_what_else_was_chosen():
     chosen = [b for b in all_benchmarks(target_of(board)) if b.name in names]
     together = [row for row in simulate(board, chosen) if row.name == "lat.lds64"]
     assert together == list(simulate(board, [b for b in chosen if b.name == "lat.lds64"]))
+
+
+def test_a_row_does_not_depend_on_the_cases_before_it():
+    board = gpu("H100_SXM")
+    (one,) = (b for b in all_benchmarks(target_of(board)) if b.name == "mlp.dram")
+    last = replace(one, cases=one.cases[-1:])
+    assert list(simulate(board, [one]))[-1] == list(simulate(board, [last]))[-1]
+
+
+def test_what_fails_is_said_and_the_rest_goes_on():
+    board = gpu("H100_SXM")
+    (one,) = (b for b in all_benchmarks(target_of(board)) if b.name == "lat.lds64")
+    (launch,) = one.cases[0].launches
+    wrong = replace(one.cases[0], launches=(replace(launch, kernel="shared.absent"),))
+    failed = []
+    rows = list(simulate(board, [replace(one, cases=(wrong, *one.cases[1:]))], fail=failed.append))
+    assert len(rows) == len(one.cases) - 1
+    assert failed[0].startswith("lat.lds64|stride_bytes=8: failed: ")
 
 
 def test_what_an_architecture_lacks_is_left_out_with_a_line():

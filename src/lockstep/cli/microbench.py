@@ -74,13 +74,15 @@ def command(
     if folder:
         _export(folder, gpu, patterns, direct)
         return
-    rows = _read(raw, patterns) if raw else _simulated(gpu, chosen, quiet)
+    rows, failures = _read(raw, patterns) if raw else _simulated(gpu, chosen, quiet)
     _write(rows, csv_file)
     if measured:
         for view in report.compared(comparing.compare(rows, measured), console.width):
             console.print(view)
     elif not quiet:
         console.print(report.values(rows, console.width))
+    if failures:
+        raise SystemExit(1)
 
 
 def choose(patterns: tuple[str, ...], target: "Target", direct: bool = False) -> "list[Benchmark]":
@@ -99,16 +101,24 @@ def _fits(benchmark: "Benchmark", pattern: str) -> bool:
     return any(fnmatchcase(name, pattern) for name in (benchmark.group, *benchmark.names))
 
 
-def _simulated(gpu: "GPU", chosen: "list[Benchmark]", quiet: bool) -> "list[TableRow]":
+def _simulated(
+    gpu: "GPU", chosen: "list[Benchmark]", quiet: bool
+) -> "tuple[list[TableRow], list[str]]":
+    """The rows, and what failed."""
     from lockstep.cli.progress import Progress
     from lockstep.microbench.simulate import simulate
 
+    failures: list[str] = []
     with Progress(quiet) as progress:
 
         def step(done: int, total: int, case: str, device: "Device") -> None:
             progress.update(done, total, device.clock, 0, case)
 
-        return list(simulate(gpu, chosen, progress.notice, step))
+        def fail(text: str) -> None:
+            failures.append(text)
+            click.echo(f"lockstep: {text}", err=True)
+
+        return list(simulate(gpu, chosen, progress.notice, step, fail)), failures
 
 
 def _export(folder: Path, gpu: "GPU", patterns: tuple[str, ...], direct: bool) -> None:
@@ -120,13 +130,14 @@ def _export(folder: Path, gpu: "GPU", patterns: tuple[str, ...], direct: bool) -
     click.echo(f"{folder}: {count} cases for {target.sms} SMs; bash {folder}/run.sh measures a GPU")
 
 
-def _read(path: Path, patterns: tuple[str, ...]) -> "list[TableRow]":
+def _read(path: Path, patterns: tuple[str, ...]) -> "tuple[list[TableRow], list[str]]":
+    """The rows that a GPU's clocks say, and what failed there."""
     from lockstep.microbench.plan import Raw
 
     raw = Raw(path)
     for failure in raw.failures:
         click.echo(f"lockstep: failed: {failure}", err=True)
-    return list(raw.rows(choose(patterns, raw.target)))
+    return list(raw.rows(choose(patterns, raw.target))), raw.failures
 
 
 def _write(rows: "list[TableRow]", path: Path | None) -> None:

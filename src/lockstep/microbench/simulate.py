@@ -43,13 +43,18 @@ def target_of(gpu: GPU) -> Target:
 
 
 def simulate(
-    gpu: GPU, benchmarks: Iterable[Benchmark], say: Say = print, step: Step | None = None
+    gpu: GPU,
+    benchmarks: Iterable[Benchmark],
+    say: Say = print,
+    step: Step | None = None,
+    fail: Say | None = None,
 ) -> Iterator[TableRow]:
     """The rows of benchmarks, as they come.
 
-    Each benchmark has a GPU of its own, so that no row depends on which others were chosen. What
-    the GPU's architecture, or the simulator, cannot run is ``say``'s; ``step`` hears how many cases
-    are done, of how many, what the current one is called, and its device.
+    Each case has a GPU of its own, so that no row depends on which others were chosen, and none is
+    lost by another one that fails. ``say`` hears what the GPU's architecture, or a simulator,
+    cannot run, ``fail`` (or ``say``) what fails; ``step`` how many cases are done, of how many,
+    what the current one is called, and its device.
     """
     target = target_of(gpu)
     chosen = list(benchmarks)
@@ -62,17 +67,17 @@ def simulate(
         if benchmark.name == DEVICE:
             yield device_row(gpu)
             continue
-        with Device(gpu, timing=True, at_issue=True, name=benchmark.name) as device:
-            bench = Bench(device, target.architecture)
-            for case in benchmark.cases:
+        for case in benchmark.cases:
+            device = Device(gpu, timing=True, at_issue=True, name=benchmark.name)
+            try:
                 if step:
                     step(done, total, case.rows[0].name, device)
-                try:
-                    yield from rows_of(case, [bench.run(case)])
-                except LockstepError as error:
-                    say(f"{case.key}: failed: {error}")
-                    break
-                done += 1
+                yield from rows_of(case, [Bench(device, target.architecture).run(case)])
+            except LockstepError as error:
+                (fail or say)(f"{case.key}: failed: {error}")
+            finally:
+                device.close()
+            done += 1
 
 
 def device_row(gpu: GPU) -> TableRow:
@@ -101,13 +106,12 @@ def left_out(benchmark: Benchmark, target: Target) -> str:
 
 
 class Bench:
-    """A device with the suite's modules and the buffers of its cases."""
+    """A device with the suite's modules and the buffers of a case."""
 
     def __init__(self, device: Device, architecture: int):
         self.device, self._architecture = device, architecture
         self._modules: dict[str, Module] = {}
-        # Nothing is freed: a buffer of a later case would find its lines in the caches.
-        self._kept: list[DeviceArray] = []
+        self._kept: list[DeviceArray] = []  # for as long as launches may use them
 
     def run(self, case: Case) -> np.ndarray:
         """Run a case once; what its measures read."""
