@@ -197,6 +197,13 @@ class L2(Spec, kw_only=True):
             "own side, which keeps a copy"
         ),
     ] = "home"
+    side_writes: Annotated[
+        Literal["home", "both"],
+        Meta(
+            description="where a written line takes room: in its slice, or in that of every side "
+            "(side_reads near)"
+        ),
+    ] = "home"
     side_bytes_per_cycle: _int(
         0, 1 << 20, "bytes/core cycle", "that can cross to a side (side_reads near); 0 = any number"
     ) = 0

@@ -64,11 +64,11 @@ def _pass(memory, address, size, mirrored, written, counted):
         if counted:
             memory.counters[memory.l2.slices[slice_].channel].copy_sectors += popcount(sectors)
         _place(memory, slice_, line_address, sectors, sectors if written else 0)
-        if spec.near_reads and mirrored:  # it is found on each side
+        if (mirrored and spec.near_reads) or (written and spec.wide_writes):
             for side in range(spec.sides):
                 other = l2_sides.mirror(spec, slice_, side)
                 if other != slice_:
-                    _place(memory, other, line_address, sectors, 0)
+                    _place(memory, other, line_address, sectors if mirrored else 0, 0)
     _forget_lookups(memory)
 
 

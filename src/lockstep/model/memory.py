@@ -50,6 +50,7 @@ SPEC = np.dtype(
         ("far_cycles", "i8"),
         ("cross_step", "i8"),  # time that a sector takes between sides, in crossing.PARTS
         ("near_reads", "i8"),  # 1: reads go to the reader's side
+        ("wide_writes", "i8"),  # 1: a written line takes room on every side
         ("atomic_step", "i8"),  # time of an operation on a word, in SUBTICKS
     ]
 )
@@ -230,6 +231,7 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> np.recarray:
     s.reply_header = header_time(gpu, SUBTICKS)
     s.sides, s.far_cycles, s.cross_step = l2.sides, l2.far_latency, crossing.step(gpu)
     s.near_reads = l2.side_reads == "near"
+    s.wide_writes = l2.side_reads == "near" and l2.side_writes == "both"
     s.atomic_step = round(SUBTICKS * l2.atomic_interval)
     s.sources = requests.spec[0].sources
     return spec

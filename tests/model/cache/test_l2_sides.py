@@ -2,7 +2,7 @@
 
 import pytest
 
-from lockstep.model.link import KIND_READ
+from lockstep.model.link import KIND_ACK, KIND_DATA, KIND_READ
 
 pytestmark = pytest.mark.plain
 
@@ -114,6 +114,35 @@ def test_host_copies_are_on_each_side(rig, make):
         side.read(0, source=source)
         assert took(side) == rig.HIT + 3, "four sectors through a port of one a cycle"
     assert side.count.copy_sectors == 4
+
+
+@pytest.mark.parametrize(("places", "written_back"), [("home", 0), ("both", 4)])
+@pytest.mark.parametrize("read_before", [False, True])
+def test_a_written_line_may_take_a_place_on_each_side(make, places, written_back, read_before):
+    """Two sets of two ways, one a side: two lines fit there that belong to the other side."""
+    side = make(l2__sets=1, l2__ways=2, l2__side_writes=places)
+    other = [1, 3]  # lines whose home is on the far side
+    for n in other:
+        side.write(n * LINE, source=FAR)
+        warm(side)
+    if read_before:
+        side.read(0, source=NEAR)
+        warm(side)
+    side.write(0, source=NEAR)
+    warm(side)
+    assert side.count.l2_writebacks == written_back, "of line 1, for whose place line 0 asks"
+    side.read(0, 0b0001, source=NEAR)
+    assert side.finish() and side.count.l2_read_hits == 1
+
+
+def test_a_place_on_the_other_side_is_not_waited_for(make):
+    """Its only way waits for data."""
+    side = make(l2__sets=1, l2__ways=1, l2__side_writes="both")
+    side.read(LINE, source=FAR)  # at home on the far side
+    side.write(0, source=NEAR)
+    kinds = [reply.kind for reply in side.finish()]
+    assert (kinds.count(KIND_DATA), kinds.count(KIND_ACK)) == (4, 1)
+    assert side.count.l2_writebacks == 0
 
 
 @pytest.mark.parametrize(("mirrored", "hop"), [(True, 0), (False, HOP)])

@@ -32,7 +32,7 @@ from lockstep.model.link import (
     KIND_REDUCTION,
     KIND_WRITE,
 )
-from lockstep.model.memory import SUBTICKS, UNKNOWN
+from lockstep.model.memory import QUEUE, SUBTICKS, UNKNOWN
 
 # NumPy integers: see dram/state.py
 _ACK = np.int64(KIND_ACK)
@@ -137,6 +137,29 @@ def _allocate(l2, slice_, request, now):
     replacement.insert(l2.tags, slice_, row, way, request.line, request.policy)
     request.way = way
     return way, RUNNING
+
+
+@jit
+def _take_places(l2, home, request, now):
+    """Take room for a written line on the other sides, too, where it can be had at once."""
+    spec = l2.spec[0]
+    for side in range(spec.sides):
+        other = l2_sides.mirror(spec, home, side)
+        row = request.row + (other - home) * l2.tags.shape[0].sets
+        if other == home or tags.find(l2.tags, other, row, request.line) >= 0:
+            continue
+        way = replacement.victim(l2.tags, other, row, l2.policies.victim)
+        if way < 0:
+            continue
+        record = tags.way_of(l2.tags, row, way)
+        state = l2.slices[other]
+        line = tags.line_of(l2.tags, row, way)
+        if record.dirty and not _write_back(l2, state, record, line, now):
+            continue
+        l2.dram.counters[state.channel].l2_evictions += line != tags.NO_LINE
+        replacement.insert(l2.tags, other, row, way, request.line, request.policy)
+        if state.count[QUEUE] > 0:  # what it found may be gone
+            l2.entries[state.head[QUEUE]].way = UNKNOWN
 
 
 @force_inline
@@ -302,6 +325,8 @@ def write(l2, slice_, index, tick, now):
         way, reason = _allocate(l2, slice_, request, now)
         if way < 0:
             return reason
+    if spec.wide_writes:
+        _take_places(l2, slice_, request, now)
     record = tags.way_of(l2.tags, request.row, way)
     known = record.valid | record.partial
     accepted = request.left
