@@ -64,6 +64,14 @@ def test_the_driver_exports_what_is_implemented_and_what_is_not(folder):
         "cuLaunchKernel_ptsz",
         "cuMemcpyHtoD_v2_ptds",
     } <= names
+    assert not [n for n in names if not n.startswith("cu")]
+
+
+def test_the_core_exports_no_name_that_a_program_may_have(folder):
+    with (folder / build.CORE).open("rb") as file:
+        names = exported(ELFFile(file))
+    assert f"{build.PREFIX}graph_add" in names
+    assert [n for n in names if not n.startswith(build.PREFIX)] == []
 
 
 @pytest.mark.parametrize("names", sorted(path.name for path in SOURCES.glob("*.txt")))

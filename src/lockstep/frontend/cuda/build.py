@@ -4,6 +4,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,6 +17,8 @@ SOURCES = Path(__file__).parent / "shim"
 COMPILERS = ("cc", "gcc", "clang")
 OPTIONS = ("-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
 CORE = "liblockstep_gpu.so"
+CORE_HEADERS = ("gpu.h", "graph.h")
+PREFIX = "lockstep_"  # of all that the core exports: a program may have functions of such names
 CORE_SOURCES = (
     "link.c",
     "modules.c",
@@ -97,6 +100,7 @@ def _compiler() -> str:
 def _build(folder: Path) -> None:
     compiler = _compiler()
     (folder / "calls.h").write_text(c_header())
+    (folder / "names.h").write_text(_prefixed())
     core = [*_paths(CORE_SOURCES), "-fvisibility=default", f"-Wl,-soname,{CORE}", "-pthread"]
     _run(compiler, folder, CORE, core)
     linked = [f"-L{folder}", "-llockstep_gpu", "-Wl,-rpath,$ORIGIN"]
@@ -106,6 +110,13 @@ def _build(folder: Path) -> None:
     sources = [*_paths(DRIVER_SOURCES), unsupported, "-ldl", *_per_thread("driver_per_thread.txt")]
     _run(compiler, folder, DRIVER, [*sources, f"-Wl,-soname,{DRIVER}", *linked])
     (folder / "libcuda.so").symlink_to(DRIVER)
+
+
+def _prefixed() -> str:
+    """Macros that give the functions and variables of the core's headers their prefix."""
+    text = "".join((SOURCES / name).read_text() for name in CORE_HEADERS)
+    names = re.findall(r"^[a-z][\w *]*?\b(\w+)(?:\(|(?:\[.*\])?;)", text, re.MULTILINE)
+    return "".join(f"#define {name} {PREFIX}{name}\n" for name in sorted(set(names)))
 
 
 def _runtime(folder: Path, version: int, name: str) -> list[str]:
@@ -153,6 +164,8 @@ def _run(compiler: str, folder: Path, output: str, arguments: list[str]) -> None
         *OPTIONS,
         f"-I{folder}",
         f"-I{SOURCES}",
+        "-include",
+        "names.h",
         *arguments,
         "-o",
         str(folder / output),
