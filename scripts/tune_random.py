@@ -7,7 +7,7 @@ is off by more than 5 %. The tuner gets the rows and the base, no more.
 
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -23,6 +23,10 @@ BASE = "H100_SXM"
 MEASURED = Path(__file__).parents[1] / "src/lockstep/microbench/data/h100-sxm.csv.xz"
 CLOSE = 0.05  # by which a fitted parameter may be off
 
+MANY = 32  # warps, with which a rate is highest
+CHASES = ("lat.chase_ca",)
+NEAREST, FOOTPRINT = "footprint=4096 stride=128", "footprint=1048576"  # in the L1, and past it
+
 Chance = random.Random
 CHANGES: dict[str, Callable[[Chance], object]] = {
     "sm.units.fp64.lanes": lambda c: c.choice((2, 4, 8, 16)),
@@ -31,7 +35,7 @@ CHANGES: dict[str, Callable[[Chance], object]] = {
     "sm.units.sfu.operations.CONVERT": lambda c: c.randint(17, 40),
     "sm.units.shuffle.operations.SHUFFLE": lambda c: c.randint(15, 40),
     "sm.units.reduction.lanes": lambda c: c.choice((1, 2, 4)),
-    "sm.units.reduction.operations.REDUX": lambda c: c.randint(20, 60),
+    "sm.units.reduction.operations.REDUX": lambda c: c.randint(33, 60),
     "sm.units.reduction.operations.MATCH": lambda c: c.randint(310, 500),
     "sm.units.reduction.intervals.MATCH": lambda c: c.randint(50, 300),
     "sm.units.tensor.operations.DMMA": lambda c: c.randint(40, 60),
@@ -78,11 +82,20 @@ def random_gpu(seed: int) -> GPU:
     return library.replace(library.gpu(BASE), **changes)
 
 
-def rows_for(names: list[str] | None = None) -> list[Row]:
-    """The measured rows that inferences compare, of an H100; of these benchmarks only if given."""
+def rows_for(names: Sequence[str] | None = None) -> list[Row]:
+    """Rows that tell the parameters of ``CHANGES``; of these benchmarks only if they are given."""
     tuned = infer(read_rows(MEASURED), library.loaded(BASE))
-    found = [*tuned.found.values(), *tuned.statistics.values()]
-    return [row for f in found for row in f.seen if names is None or row.name in names]
+    found = {**tuned.found, **tuned.statistics}
+    rows = [row for path, f in found.items() if path in CHANGES for row in f.seen]
+    rows += [Row(name, f"{FOOTPRINT} stride=128 sequential", 0, "") for name in CHASES]
+    return [row for row in rows if _is_enough(row) and (names is None or row.name in names)]
+
+
+def _is_enough(row: Row) -> bool:
+    """Of many rows that show the same, those are simulated that show it best."""
+    if row.name.startswith("thr."):
+        return row.keys.get("warps", MANY) == MANY
+    return row.name not in CHASES or row.parameters.startswith((NEAREST, FOOTPRINT))
 
 
 def found_again(gpu: GPU, rows: list[Row], say=lambda text: None) -> tuple[Rows, dict, dict]:
