@@ -121,6 +121,9 @@ class MemoryPipeline(Spec, kw_only=True):
     bulk_lines: _int(
         128, 256, "lines", "of one bulk copy that are under way, less those that may be short"
     ) = 128
+    bulk_groups: Annotated[
+        bool, Meta(description="who waits for a group of copies waits for its bulk stores, too")
+    ] = False
     bulk_store_bytes: _int(
         1, 4096, "bytes/cycle", "that bulk copies from shared memory write, an SM"
     ) = 64

@@ -107,3 +107,12 @@ def test_more_lines_of_a_copy_may_be_under_way(tiny, idle_sms, lines, goes_on):
     access = c.accesses[0, 0]
     access.lanes, access.remaining = 1, 150 * LINE // SECTOR
     assert can_send(c, 0, access) == goes_on
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_who_waits_for_a_group_waits_for_its_bulk_stores_or_not(watch, tiny, waits):
+    gpu = tiny(**{"sm.memory.bulk_groups": waits})
+    store = f"UTMASTG.2D [UR8], [UR4], {64 * LINE}"
+    at = watch(copies(store, "UTMACMDFLUSH", "DEPBAR.LE SB0, 0x0", "NOP"), gpu).of(0)
+    assert (at[2] >= 63 * LINE_INTERVAL) == waits
+    assert at[1] == 1, "the warp goes on as far as the wait"

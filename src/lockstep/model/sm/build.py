@@ -71,7 +71,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
     line = gpu.l1.line_bytes * state.SUBCYCLES
     s.bulk_load_interval = max(1, round(line / m.bulk_load_bytes))
     s.bulk_store_interval = max(1, round(line / m.bulk_store_bytes))
-    s.bulk_lines = m.bulk_lines
+    s.bulk_lines, s.bulk_groups = m.bulk_lines, m.bulk_groups
     s.sleep_overhead, s.shortest_sleep = gpu.sm.sleep_overhead, gpu.sm.shortest_sleep
     s.shared_limit = gpu.shared.bytes
     k = gpu.constant

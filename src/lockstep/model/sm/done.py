@@ -16,6 +16,8 @@ from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, LONG
 from lockstep.workload import TILE_BARRIER
 
 ASYNC_COPY = int(OpClass.ASYNC_COPY)
+BULK_STORE = int(OpClass.BULK_STORE)
+TILE_STORE = int(OpClass.TILE_STORE)
 TILE_COPY = int(OpClass.TILE_COPY)
 STORE = int(OpClass.STORE)
 REDUCTION = int(OpClass.REDUCTION)
@@ -31,6 +33,13 @@ def note(c, s, kind, index, cycle):
     done.cycle = cycle
     sm = c.sms[s]
     sm.memory_next = min(sm.memory_next, cycle)
+
+
+@inline
+def joins_group(c, op):
+    """Whether a copy belongs to the open group of its warp, for which it can wait."""
+    bulk = op == BULK_STORE or op == TILE_STORE
+    return op == ASYNC_COPY or (bulk and c.spec[0].bulk_groups)
 
 
 @inline
@@ -63,7 +72,7 @@ def complete(c, s, a, cycle, now):
     if instruction.op == TILE_COPY and c.bulk_places[s, a, TILE_BARRIER] > 0:
         barrier = c.bulk_places[s, a, TILE_BARRIER] - 1
         complete_object(c, s, warp.cta, barrier, max(cycle, now))
-    if instruction.op == ASYNC_COPY:
+    if joins_group(c, instruction.op):
         warp.groups[access.group] -= 1
         warp.landed[access.group] = max(warp.landed[access.group], cycle)
     access.next = free_list.link_to(c.sms[s].free_access)

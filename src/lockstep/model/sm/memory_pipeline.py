@@ -23,11 +23,10 @@ from lockstep.model.sm.coalescer import (
     take_turns,
 )
 from lockstep.model.sm.dependence import raise_barriers, set_result
-from lockstep.model.sm.done import instruction_of, note, writes_only
+from lockstep.model.sm.done import instruction_of, joins_group, note, writes_only
 from lockstep.model.sm.shared_memory import passes
 from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, NEVER, SHORT
 
-ASYNC_COPY = int(OpClass.ASYNC_COPY)
 LOAD = int(OpClass.LOAD)
 TEXTURE = int(OpClass.TEXTURE)
 STALL_QUEUE = int(Stall.MEMORY_QUEUE)
@@ -67,7 +66,7 @@ def enqueue(c, s, b, w, instruction, now):
     sub.queue_count += 1
     warp.outstanding += 1
     c.ctas[s, warp.cta].outstanding += 1
-    if instruction.op == ASYNC_COPY:
+    if joins_group(c, instruction.op):
         access.group = warp.group % GROUPS
         warp.groups[access.group] += 1
     set_result(c, s, w, instruction, NEVER, SHORT if instruction.space == SHARED else LONG)

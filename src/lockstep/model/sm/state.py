@@ -45,7 +45,7 @@ SPEC = np.dtype(
         "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_pass", "shared_limit",
         "wide_passes", "remote_cycles", "remote_interval", "cluster_barrier_latency",
         "lone_cluster_latency", "bulk_load_interval", "bulk_store_interval", "bulk_lines",
-        "sleep_overhead", "shortest_sleep",
+        "bulk_groups", "sleep_overhead", "shortest_sleep",
         "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
         "constant_lines",  # of an SM's cache for loads; those of operands lie behind them
         "operand_sets", "operand_ways", "operand_miss", "operand_hold",
