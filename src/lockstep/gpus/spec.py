@@ -49,7 +49,8 @@ class SharedMemory(Spec, kw_only=True):
         bool,
         Meta(
             description="lanes with one address take as many passes as others with 64 or 128 "
-            "bits each, loads half as many; else one"
+            "bits each, and two halves, or quarters, of a load one pass if that has no conflict; "
+            "else lanes with one address take one"
         ),
     ] = False
     remote_latency: _int(2, 4096, "cycles", "the same of another CTA of the cluster") = 180

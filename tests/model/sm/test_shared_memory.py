@@ -137,6 +137,21 @@ def test_one_address_may_take_passes_by_its_width(count, op, passes):
     assert found == passes
 
 
+@settings(max_examples=120)
+@given(st.sampled_from([8, 16]), st.lists(st.integers(0, 40), min_size=1, max_size=32))
+def test_two_parts_of_a_wide_load_may_go_in_one_pass(count, width, elements):
+    addresses = [width * e for e in elements]
+    lanes = 128 // width
+    expected = 0
+    for first in range(0, len(addresses), 2 * lanes):
+        both = addresses[first : first + 2 * lanes]
+        words = {a // 4 + k for a in both for k in range(width // 4)}
+        alone = len({word % 32 for word in words}) == len(words)
+        expected += 1 if alone else naive(both, width)
+    assert count(addresses, width, wide=True) == expected
+    assert count(addresses, width, wide=True, op=OpClass.STORE) == naive(addresses, width)
+
+
 def test_passes_by_opcode(count):
     """A compare-and-swap that takes two where another takes one, and lanes that share them."""
     apart, same = [4 * lane for lane in range(32)], [64] * 32

@@ -42,7 +42,7 @@ def passes_of_one_address(spec, lanes, group, instruction):
     if not spec.wide_passes:
         return 1
     groups = (lanes + group - 1) // group
-    return max(1, groups // 2) if instruction.op == LOAD else groups
+    return (groups + 1) // 2 if instruction.op == LOAD else groups
 
 
 @inline
@@ -63,7 +63,14 @@ def passes(c, s, record, pool, lanes, instruction):
         if record.stride == width and width % spec.shared_bank_bytes == 0:
             return (lanes + group - 1) // group * instruction.passes
     total = 0
-    for first in range(0, lanes, group):
-        last = min(lanes, first + group)
-        total += passes_of_group(c, s, record, pool, first, last, width, serial)
+    pairs = spec.wide_passes and instruction.op == LOAD and group < 32
+    step = 2 * group if pairs else group
+    for first in range(0, lanes, step):
+        last = min(lanes, first + step)
+        n = passes_of_group(c, s, record, pool, first, last, width, serial)
+        middle = min(last, first + group)
+        if n > 1 and middle < last:  # not both in one
+            n = passes_of_group(c, s, record, pool, first, middle, width, serial)
+            n += passes_of_group(c, s, record, pool, middle, last, width, serial)
+        total += n
     return total * instruction.passes
