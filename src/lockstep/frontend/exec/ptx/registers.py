@@ -1,9 +1,9 @@
-"""Machine registers for PTX's virtual ones: what the scoreboard watches and occupancy counts.
+"""Machine registers for PTX's virtual ones: what the scoreboard watches.
 
 A register is taken where a virtual one is live and shared by those that never are at the same
 time, lowest number first. Liveness is exact, instruction by instruction, as sets of instructions
 kept in Python's big integers. A kernel that needs more than there are wraps around: its spills
-are not modelled.
+are not modelled. What occupancy counts is pressure.py's.
 """
 
 from lockstep.frontend.exec.ptx.graph import Block, entry_of

@@ -7,6 +7,7 @@ import numpy as np
 from lockstep.frontend.exec.ptx import classes
 from lockstep.frontend.exec.ptx.graph import Block, entry_of
 from lockstep.frontend.exec.ptx.opcodes import CARRY, registers_in, sources
+from lockstep.frontend.exec.ptx.pressure import estimate
 from lockstep.frontend.exec.ptx.registers import Numbers, allocate
 from lockstep.isa.instruction import (
     MAX_DESTINATIONS,
@@ -21,14 +22,13 @@ from lockstep.isa.ptx.syntax import Function, Instruction, Memory, Module, Regis
 
 PARAMETERS = 0x160  # of a kernel in bank 0, as in machine code of Volta to Ada; Hopper: 0x210
 INSTRUCTION_BYTES = 16  # as machine code since Volta: what the instruction caches hold
-SYSTEM_REGISTERS = 2  # that ptxas reserves in every kernel
 
 
 class StaticCode:
     """Records of the functions of a kernel, one an instruction, at their static indices.
 
-    ``registers`` is what a thread needs: the most that are live together, callees included. The
-    first function is the kernel, and ``parameters`` says where its parameters are.
+    ``registers`` is an estimate of what ptxas would give a thread, not the largest number in the
+    records. The first function is the kernel, and ``parameters`` says where its parameters are.
     """
 
     def __init__(
@@ -54,8 +54,7 @@ class StaticCode:
                 if instruction.opcode == "ret" and function is functions[0]:
                     self.records[index]["op"] = OpClass.EXIT
                 index += 1
-        limit = functions[0].directives.get("maxnreg", (255,))[0]
-        self.registers = min(max(used + SYSTEM_REGISTERS, 16), limit)
+        self.registers = estimate(module, functions)
 
     def _fill(self, record: np.void, i: Instruction, numbers: Numbers) -> None:
         kind = classes.class_of(i)
