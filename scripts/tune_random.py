@@ -49,7 +49,7 @@ CHANGES: dict[str, Callable[[Chance], object]] = {
     "sm.units.tensor.intervals.HGMMA_64x8x16": lambda c: c.randint(10, 30),
     "sm.units.tensor.intervals.GMMA": lambda c: c.randint(20, 60),
     "sm.units.special_register.operations.B2R": lambda c: c.randint(20, 60),
-    "sm.fence_interval": lambda c: c.randint(0, 30),
+    "sm.fence_interval": lambda c: max(8, c.randint(0, 30)),
     "sm.system_fence_round_trip": lambda c: c.randint(1000, 1500),
     "sm.lone_cluster_barrier_latency": lambda c: c.randint(45, 90),
     "shared.remote_latency": lambda c: c.randint(150, 300),
@@ -71,7 +71,8 @@ CHANGES: dict[str, Callable[[Chance], object]] = {
 
 Not among them is what machine code says itself: where the compiler waits a fixed number of cycles
 for a result, no row depends on the GPU's latency. Nor is what something else hides: a latency below
-its unit's interval, a divergence below the stall counts of the branches around it.
+its unit's interval, a divergence below the stall counts of the branches around it, fences that
+follow each other faster than warps issue them.
 """
 
 
