@@ -1,12 +1,15 @@
 """Issue: execution units, branches, fences, asynchronous copies, and what else holds a warp."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from lockstep.builder import KernelBuilder
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import Stall
-from lockstep.model.sm.state import GROUPS
+from lockstep.model.sm import issue
+from lockstep.model.sm.state import GROUPS, NEVER
 from lockstep.workload import MemoryCopy
 
 pytestmark = pytest.mark.plain
@@ -398,3 +401,17 @@ def test_a_sleep_takes_longer_than_it_says(watch, tiny, nanoseconds, cycles):
     k(f"NANOSLEEP {nanoseconds:#x}")
     k("NOP")
     assert watch(k.workload(), tiny(**changes)).of(0)[1] == cycles
+
+
+@pytest.mark.parametrize("op", [OpClass.FENCE, OpClass.LOCAL_FENCE])
+def test_a_fence_waits_for_data_that_is_known_to_come(tiny, idle_sms, op):
+    """The last access has ended, and its data is there later: whatever else held the warp."""
+    c = idle_sms(tiny())
+    warp = c.warps[0, 0]
+    warp.fenced, warp.outstanding, warp.accessed = 10, 0, 50
+    instruction = SimpleNamespace(op=int(op))
+    assert issue.synchronises(c, 0, warp, instruction, 49) == 50
+    assert warp.reason == Stall.FENCE
+    assert issue.synchronises(c, 0, warp, instruction, 50) == 50
+    warp.outstanding = 1
+    assert issue.synchronises(c, 0, warp, instruction, 50) >= NEVER

@@ -94,6 +94,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     warp.comes = -1
     warp.arrived = 0
     warp.outstanding = 0
+    warp.accessed = 0
     warp.fenced = -1
     warp.product = warp.products_before = 0
     warp.group = 0

@@ -93,6 +93,7 @@ def settle_done(c, s, now):
                 w, cycle = complete(c, s, done.index, done.cycle, now)
             warp = c.warps[s, w]
             warp.outstanding -= 1
+            warp.accessed = max(warp.accessed, cycle)
             slot = warp.cta
             c.ctas[s, slot].outstanding -= 1
             wake_warp(c, s, w, cycle)

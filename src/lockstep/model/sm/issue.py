@@ -147,6 +147,8 @@ def synchronises(c, s, warp, instruction, now):
         waits = instruction.op == FENCE or c.spec[0].local_fence_waits
         if waits and warp.outstanding > 0:
             return blocked(warp, NEVER, STALL_FENCE)
+        if waits and warp.accessed > now:  # it had another reason when the last one ended
+            return blocked(warp, warp.accessed, STALL_FENCE)
     if instruction.op == WAIT_GROUP:
         newest = min(max(instruction.immediate, 0), GROUPS - 1)
         at = groups_landed(warp, newest)

@@ -150,7 +150,7 @@ WARP_STATE = np.dtype(
         "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address",
         "line",  # instruction cache line of the last instruction, or -1
         "ahead", "ahead_ready",  # line asked for ahead of issue, or -1, and when it is in the L0
-        "stall_until", "barrier", "arrived", "comes", "outstanding", "group", "issued",
+        "stall_until", "barrier", "arrived", "comes", "outstanding", "accessed", "group", "issued",
         "last_issue",
         "op",  # of the instruction that was looked at last
         "product", "products_before",  # when products of a warpgroup are there: all, older groups'
@@ -170,7 +170,8 @@ was fetched and its operands are there, which nothing but its issue can change, 
 but its constant operand is still to be looked up; ``barrier``: named barrier waited at, or -1;
 ``arrived``: bit b: is counted at barrier b; ``comes``: barrier at which all its lanes wait after
 the block that the front end has executed, or -1; ``outstanding``: memory operations of the warp
-that have not ended; ``pending`` and ``clear``: dependence barriers with unknown and known ends;
+that have not ended; ``accessed``: when the last of those that have is there; ``pending`` and
+``clear``: dependence barriers with unknown and known ends;
 ``groups`` and ``landed``: asynchronous copies under way, and when the last that has ended is
 there."""
 
