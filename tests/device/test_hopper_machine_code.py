@@ -1,5 +1,7 @@
 """Programs of the tensor memory accelerator and of warpgroups: ``cubins/hopper.cu``."""
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import lockstep
 from cubin_files import cubins
 from lockstep.frontend.exec.program import Recording
 from lockstep.isa.instruction import OpClass
+from lockstep.microbench import code
 
 MODES = {
     "executed": {},
@@ -114,3 +117,21 @@ def test_bulk_reductions(executed, name):
     out = executed.device.array(old)
     executed[name][1, 32](executed.device.array(new), out)
     np.testing.assert_array_equal(out.numpy(), combine(old, new))
+
+
+@pytest.mark.parametrize("iterations", [(2, 2, 5), (8, 2, 22)])
+def test_a_loop_in_a_loop_that_polls_keeps_its_lanes_waited_for(iterations):
+    """One thread copies in a loop, the others wait for it; then all poll until it has landed.
+
+    The kernel reads clocks, for which nobody who polls in vain is waited for long.
+    """
+    with lockstep.Device("H100_SXM", limit_instructions=100_000) as device:
+        kernel = device.load_cubin(code.cubin(90, "bulk"))["bulk"]
+        content = np.arange(1 << 18, dtype="u1")
+        clocks, sink = device.zeros(64, "u8"), device.zeros(32, "u4")
+        segments = struct.pack("3i", *iterations)
+        kernel[1, 32, 1 << 14](clocks, sink, device.array(content), 16, 16, 1 << 18, segments)
+        last = 256 * (sum(iterations) - 1)  # bytes before the last 16 copies
+        np.testing.assert_array_equal(sink.numpy(), content[last : last + 32].view("i1"))
+        ends = clocks.numpy()[:6]
+    assert (np.diff(ends.astype("i8")) > 0).all()

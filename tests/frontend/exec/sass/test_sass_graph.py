@@ -1,5 +1,7 @@
 """Blocks of machine code: where lanes go on, and which loops may wait for others."""
 
+import pytest
+
 from lockstep.frontend.exec.program import SERVICES, Ending, Meeting
 from lockstep.frontend.exec.sass.graph import Block, Graph, meeting_of
 from lockstep.frontend.exec.sass.liveness import find_live
@@ -90,6 +92,19 @@ def test_a_loop_around_an_atomic_operation_may_wait():
         instruction(0x20, "BRA", Target(0x10), guard=Register("P", 0)),
         instruction(0x30, "EXIT"),
     ) == [False, True, False]
+
+
+@pytest.mark.parametrize("inner, expected", [("FFMA", False), ("ATOMS", True)])
+def test_a_loop_in_a_loop_that_may_wait_waits_only_if_it_may_itself(inner, expected):
+    again = Register("P", 0)
+    assert waits(
+        instruction(0x00, "NOP"),
+        instruction(0x10, inner),
+        instruction(0x20, "BRA", Target(0x10), guard=again),
+        instruction(0x30, "ATOMS"),
+        instruction(0x40, "BRA", Target(0x00), guard=again),
+        instruction(0x50, "EXIT"),
+    ) == [True, expected, True, False]
 
 
 def calling_twice(operation: str) -> tuple[Instruction, ...]:

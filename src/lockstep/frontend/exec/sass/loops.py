@@ -26,24 +26,28 @@ def find_waiting_loops(code: Sequence[Instruction], blocks: Sequence[Block]) -> 
     for circle in _circles(after):
         if polling.isdisjoint(circle):
             continue
-        for end in circle:
-            for start in after[end]:
-                if start in circle and start.number <= end.number:
-                    _mark(start, end, circle, polling, (after, before))
+        edges = [(s, e) for e in circle for s in after[e] if s in circle and s.number <= e.number]
+        ends = {True: set[Block](), False: set[Block]()}
+        for start, end in edges:
+            ends[_mark(start, end, circle, polling, (after, before))].add(end)
+        for end in ends[False] - ends[True]:  # it gets on, whatever the loop around it waits for
+            end.spins = False
 
 
 def _mark(
     start: Block, end: Block, circle: set[Block], polling: set[Block], edges: tuple[Edges, Edges]
-) -> None:
-    """Mark the loop that an edge back closes, if it polls."""
+) -> bool:
+    """Mark the loop that an edge back closes, if it polls; whether it does."""
     after, before = edges
     # Code out of line jumps back, too: only what is between the two counts.
     loop = _reach([start], lambda b: circle.intersection(after[b])) & _reach(
         [end], lambda b: () if b is start else circle.intersection(before[b])
     )
-    if not polling.isdisjoint(loop):
-        for block in loop:
-            block.spins = True
+    if polling.isdisjoint(loop):
+        return False
+    for block in loop:
+        block.spins = True
+    return True
 
 
 def _steps(code: Sequence[Instruction], block: Block) -> list[Block]:
