@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lockstep.metrics.result import Result
     from lockstep.report.summary import summary
     from lockstep.report.timeline import write_timeline
+    from lockstep.studies import study
 
 _HOMES = {
     "lockstep.api": ("gpu", "gpu_for", "gpu_names", "load", "save", "simulate"),
@@ -31,6 +32,7 @@ _HOMES = {
     "lockstep.metrics.result": ("Result",),
     "lockstep.report.summary": ("summary",),
     "lockstep.report.timeline": ("write_timeline",),
+    "lockstep.studies": ("study",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -50,6 +52,7 @@ __all__ = [
     "load",
     "save",
     "simulate",
+    "study",
     "summary",
     "write_timeline",
 ]

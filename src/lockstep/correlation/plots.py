@@ -33,7 +33,7 @@ def check_matplotlib() -> None:
 
 def scatter(correlation: Correlation, metric: str) -> "Figure":
     """What was simulated over what was measured, both logarithmic, with the line of no error."""
-    figure, axes = _figure()
+    figure, axes = new_figure()
     rows = _rows(correlation, metric)
     points = [(row.hardware[metric], row.ours[metric]) for row in rows]
     shown = [p for p in points if min(p) > 0]
@@ -52,7 +52,7 @@ def scatter(correlation: Correlation, metric: str) -> "Figure":
 
 def residuals(correlation: Correlation, metric: str) -> "Figure":
     """The relative error of each row over what was measured."""
-    figure, axes = _figure()
+    figure, axes = new_figure()
     rows = _rows(correlation, metric)
     axes.axhspan(-100 * _BAND, 100 * _BAND, color=_SHADE, linewidth=0)
     axes.axhline(0, color=_LINE, linewidth=0.8)
@@ -78,13 +78,8 @@ def write_plots(correlation: Correlation, folder: str | Path) -> list[Path]:
     written = []
     for metric in drawable(correlation):
         for kind, draw in PLOTS.items():
-            figure = draw(correlation, metric)
-            for suffix in FORMATS:
-                stem = re.sub(r"[^\w.-]", "_", metric)
-                path = Path(folder) / f"{stem}-{kind}.{suffix}"
-                with replacing(path) as temporary:
-                    temporary.write_bytes(drawn(figure, suffix))
-                written.append(path)
+            stem = re.sub(r"[^\w.-]", "_", metric)
+            written += write_figure(draw(correlation, metric), folder, f"{stem}-{kind}")
     return written
 
 
@@ -95,6 +90,17 @@ def drawable(correlation: Correlation) -> list[str]:
         for metric in correlation.metrics
         if any(min(r.hardware[metric], r.ours[metric]) > 0 for r in _rows(correlation, metric))
     ]
+
+
+def write_figure(figure: "Figure", folder: str | Path, stem: str) -> list[Path]:
+    """Write a picture in each of ``FORMATS``; the files."""
+    written = []
+    for suffix in FORMATS:
+        path = Path(folder) / f"{stem}.{suffix}"
+        with replacing(path) as temporary:
+            temporary.write_bytes(drawn(figure, suffix))
+        written.append(path)
+    return written
 
 
 def drawn(figure: "Figure", suffix: str) -> bytes:
@@ -108,12 +114,12 @@ def drawn(figure: "Figure", suffix: str) -> bytes:
     return target.getvalue()
 
 
-def _figure() -> "tuple[Figure, Axes]":
-    """A figure of its own: pyplot would keep all of them, and ask for a screen."""
+def new_figure(width: float = 5, height: float = 4) -> "tuple[Figure, Axes]":
+    """A figure of its own, in inches: pyplot would keep all of them, and ask for a screen."""
     check_matplotlib()
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5, 4), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
 
 

@@ -3,12 +3,23 @@
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Protocol
 
 from lockstep.errors import InputError
 from lockstep.metrics.output import write_text
-from lockstep.validation.comparison import Comparison
 
 _TABLE = re.compile(r"<!-- table: ([\w -]+) -->\n(.*?)<!-- end -->", re.DOTALL)
+
+
+class Documented(Protocol):
+    """What has tables in documents, such as a comparison: under which key, and their lines."""
+
+    @property
+    def key(self) -> str:
+        """The name of its place."""
+
+    def markdown(self) -> list[str]:
+        """What stands there."""
 
 
 def keys(text: str) -> list[str]:
@@ -16,9 +27,9 @@ def keys(text: str) -> list[str]:
     return [match[1] for match in _TABLE.finditer(text)]
 
 
-def renewed(text: str, comparisons: Iterable[Comparison]) -> str:
-    """The text with the tables of these comparisons; those of others stay."""
-    made = {comparison.key: "\n".join(comparison.markdown()) for comparison in comparisons}
+def renewed(text: str, made_anew: Iterable[Documented]) -> str:
+    """The text with the tables of these; those of others stay."""
+    made = {each.key: "\n".join(each.markdown()) for each in made_anew}
 
     def renew(match: re.Match) -> str:
         key = match[1]
@@ -41,6 +52,6 @@ def read(path: Path) -> str:
     return text
 
 
-def renew(path: Path, comparisons: Iterable[Comparison]) -> None:
+def renew(path: Path, made_anew: Iterable[Documented]) -> None:
     """Renew the tables of a file."""
-    write_text(path, renewed(read(path), comparisons))
+    write_text(path, renewed(read(path), made_anew))

@@ -1,0 +1,121 @@
+"""``lockstep study``: case studies of the memory system, beside what the paper says of them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lockstep.cli.console import console_of
+from lockstep.cli.options import QUIET, SET
+from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, check_writable
+from lockstep.cli.simulate import take_all
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:
+    from lockstep.studies import Outcome
+
+ALL = "all"
+PIPE_WIDTH = 160
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="STUDY...")
+@click.option("--list", "listing", is_flag=True, help="Say what there is; run nothing.")
+@click.option(
+    "--size",
+    type=click.Choice(["small", "large"]),
+    default="large",
+    show_default=True,
+    help="Of the programs: small ones are for a first look.",
+)
+@click.option("--gpu", metavar="NAME", help="The new GPU; default: the study's own.")
+@SET
+@click.option(
+    "-o",
+    "--out",
+    type=FILE,
+    metavar="DIR",
+    help="Write runs as CSV, what follows as JSON, and plots; runs that it has are not repeated.",
+)
+@click.option("--plots/--no-plots", default=True, help="Draw plots into DIR, by matplotlib.")
+@click.option(
+    "-j", "--jobs", type=POSITIVE, default=1, show_default=True, help="Processes that run programs."
+)
+@click.option("--document", type=OUTPUT, help="Renew the tables of this Markdown file.")
+@QUIET
+def command(names, listing, size, gpu, overrides, out, plots, jobs, document, quiet) -> None:
+    """Run case studies, or `all`, and compare them with what Accel-Sim's paper found.
+
+    A study runs programs that come with lockstep on variants of GPUs. --gpu replaces the new one,
+    --set changes all of them.
+    """
+    from lockstep import studies
+    from lockstep.correlation.plots import check_matplotlib
+    from lockstep.studies import report
+    from lockstep.validation import document as tables
+
+    console = console_of(pipe_width=PIPE_WIDTH)
+    if listing:
+        console.print(report.listed(console.width))
+        return
+    chosen = _chosen(names)
+    check_writable(out, directory=True)
+    if out and plots:
+        check_matplotlib()
+    if document:
+        tables.read(document)
+        check_writable(document)
+    for name in chosen:
+        outcome = studies.study(
+            name,
+            size=size,
+            gpu=gpu,
+            overrides=overrides,
+            jobs=jobs,
+            table=out / f"{name}.csv" if out else None,
+            say=None if quiet else _say,
+        )
+        take_all(_steps(outcome, out, plots, document))
+
+
+def _chosen(names: tuple[str, ...]) -> list[str]:
+    """The names, each once; all that there are for ALL."""
+    from lockstep.studies import find
+    from lockstep.studies import names as known
+
+    if not names:
+        raise LockstepError(f"no study is named: {', '.join(known())} or {ALL}")
+    found = [each for name in names for each in (known() if name == ALL else (find(name).name,))]
+    return list(dict.fromkeys(found))
+
+
+def _steps(
+    outcome: "Outcome", out: Path | None, plots: bool, document: Path | None
+) -> list[Callable[[], object]]:
+    """What is done with an outcome: shown, and written where that is asked for."""
+    from lockstep.metrics import output
+    from lockstep.studies.report import Documented
+    from lockstep.validation import document as tables
+
+    steps: list[Callable[[], object]] = [lambda: _show(outcome)]
+    if out:
+        file = out / f"{outcome.study.name}.json"
+        steps.append(lambda: output.write_json(file, outcome.to_dict()))
+    if out and plots:
+        steps.append(lambda: outcome.plots(out))
+    if document:
+        steps.append(lambda: tables.renew(document, [Documented(outcome)]))
+    return steps
+
+
+def _show(outcome: "Outcome") -> None:
+    from lockstep.studies.report import views
+
+    console = console_of(pipe_width=PIPE_WIDTH)
+    for view in views(outcome, console.width):
+        console.print(view)
+
+
+def _say(text: str) -> None:
+    click.echo(f"lockstep: {text}", err=True)

@@ -1,0 +1,30 @@
+"""Which studies there are: each file of ``cases`` has one, as ``STUDY``."""
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+
+from lockstep.errors import LockstepError
+from lockstep.gpus.fields import suggestion
+from lockstep.studies import cases
+from lockstep.studies.description import Study
+
+
+@cache
+def _all() -> dict[str, Study]:
+    modules = sorted(module.name for module in pkgutil.iter_modules(cases.__path__))
+    found = [import_module(f"{cases.__name__}.{name}").STUDY for name in modules]
+    return {study.name: study for study in found}
+
+
+def names() -> tuple[str, ...]:
+    """The studies, sorted."""
+    return tuple(sorted(_all()))
+
+
+def find(name: str) -> Study:
+    """The study of a name; raises :class:`LockstepError` with the nearest ones if there is none."""
+    if name not in _all():
+        near = suggestion(name, names()) or "; lockstep study --list has them all"
+        raise LockstepError(f"no study is named {name[:80]!r}{near}")
+    return _all()[name]

@@ -1,0 +1,163 @@
+"""Programs run on variants of GPUs, one after the other or in several processes.
+
+What a table of earlier runs has of the same code, program, size and GPU is not run again.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+from lockstep import api, kernels
+from lockstep.errors import LockstepError, SpecError
+from lockstep.gpus.library import digest
+from lockstep.studies.description import CYCLES, SIZES, Program, Study, Variant
+from lockstep.studies.library import find
+from lockstep.studies.outcome import Outcome
+from lockstep.studies.rows import Row, read_rows, write_rows
+
+Say = Callable[[str], None]
+_RUNNING = "sim__cycles_running"
+_ABOVE = (
+    "cli",
+    "correlation",
+    "microbench",
+    "report",
+    "runtime",
+    "studies",
+    "tuning",
+    "validation",
+)
+"""Packages of lockstep that no result depends on."""
+
+
+class Task(NamedTuple):
+    """One run to make; ``row`` is what is known of it before."""
+
+    row: Row
+    changes: tuple[str, ...]
+    counters: tuple[str, ...]
+
+
+def study(
+    name: str,
+    *,
+    size: str = "large",
+    gpu: str | Path | None = None,
+    overrides: Iterable[str] = (),
+    jobs: int = 1,
+    table: Path | None = None,
+    say: Say | None = None,
+) -> Outcome:
+    """Run a study.
+
+    ``gpu`` takes the place of the study's own, in all variants but those of GPUs of their own;
+    ``overrides``, such as ``["sm.count=40"]``, change all of them, before what a variant changes.
+    ``jobs``: processes. ``table``: a CSV file that is written after each run; what it has already
+    of the same code, programs and GPUs is not run again. ``say`` is called with a line of text
+    for each run. Raises :class:`LockstepError`.
+    """
+    chosen = find(name)
+    if size not in SIZES:
+        raise LockstepError(f"size is {size}; expected {' or '.join(SIZES)}")
+    if jobs < 1:
+        raise LockstepError(f"jobs is {jobs}; expected at least 1")
+    base, changes = str(gpu or chosen.gpu), tuple(overrides)
+    tasks = list(_tasks(chosen, size, base, changes))
+    done = _known(table, tasks) if table else {}
+    told = say or (lambda text: None)
+    if done:
+        told(f"{name}: {len(done)} of {len(tasks)} runs are in {table}")
+    waiting = [task for task in tasks if task.row.key not in done]
+    for n, row in enumerate(_run_all(waiting, jobs), len(done) + 1):
+        told(f"{name}: {n} of {len(tasks)}: {row.program} on {row.variant}")
+        done[row.key] = row
+        if table:
+            write_rows(table, _in_order(tasks, done))
+    measured = dict(chosen.measured(base, size)) if not changes else {}
+    return Outcome(chosen, size, base, _in_order(tasks, done), measured)
+
+
+def _tasks(chosen: Study, size: str, base: str, overrides: tuple[str, ...]) -> Iterator[Task]:
+    for program in chosen.programs:
+        for variant in chosen.variants:
+            yield _task(chosen, size, program, variant, variant.gpu or base, overrides)
+
+
+def _task(
+    chosen: Study,
+    size: str,
+    program: Program,
+    variant: Variant,
+    gpu: str,
+    overrides: tuple[str, ...],
+) -> Task:
+    changes = (*overrides, *variant.changes)
+    items: int = getattr(program, size)
+    try:
+        spec = api.gpu(gpu, changes)
+    except SpecError as error:
+        raise SpecError(f"variant {variant.name!r} of {chosen.name}: {error}") from error
+    parts = (_code(), kernels.load(program.name).ptx.read_text(), items, digest(spec))
+    key = hashlib.sha256(repr((*parts, variant.name, size)).encode()).hexdigest()[:16]
+    said = " ".join(changes)
+    row = Row(chosen.name, size, program.name, items, variant.name, gpu, said, key, {})
+    return Task(row, changes, chosen.counters)
+
+
+@cache
+def _code() -> str:
+    """A hash of what counts, and of the programs that come with it."""
+    package = Path(__file__).parents[1]
+    programs = kernels.load(kernels.names()[0]).folder.parent
+    files = [*package.rglob("*.py"), *programs.rglob("*.py")]
+    code = hashlib.sha256()
+    for path in sorted(files):
+        if not (path.is_relative_to(package) and path.relative_to(package).parts[0] in _ABOVE):
+            code.update(path.read_bytes())
+    return code.hexdigest()
+
+
+def _known(table: Path, tasks: list[Task]) -> dict[str, Row]:
+    """The rows that a table has of these runs, by key."""
+    if not table.exists():
+        return {}
+    wanted = {task.row.key: task.counters for task in tasks}
+    return {
+        row.key: row
+        for row in read_rows(table)
+        if row.key in wanted and row.counters.keys() >= {CYCLES, *wanted[row.key]}
+    }
+
+
+def _in_order(tasks: list[Task], done: dict[str, Row]) -> list[Row]:
+    return [done[task.row.key] for task in tasks if task.row.key in done]
+
+
+def _run_all(tasks: list[Task], jobs: int) -> Iterator[Row]:
+    """The rows as they are done."""
+    if jobs == 1 or len(tasks) < 2:
+        yield from map(run, tasks)
+        return
+    # Fresh processes: a fork would have threads of the compiler and of the engine in it.
+    pool = ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=get_context("spawn"))
+    try:
+        for future in as_completed([pool.submit(run, task) for task in tasks]):
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def run(task: Task) -> Row:
+    """Run one program on one variant."""
+    from lockstep.device import Device
+
+    row = task.row
+    with Device(api.gpu(row.gpu, task.changes), timing=True, name=row.program) as device:
+        kernels.load(row.program).run(device, row.items)
+        total = device.result.total
+    counters = {CYCLES: total[_RUNNING]} | {name: total[name] for name in task.counters}
+    return Row(*(getattr(row, name) for name in row.__slots__[:-1]), counters)
