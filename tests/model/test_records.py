@@ -9,7 +9,7 @@ import pytest
 from lockstep.model.cache.tags import WAY
 from lockstep.model.dram.state import SLOT, UNIT
 from lockstep.model.memory import ENTRY
-from lockstep.model.records import full, one_space, records, zeros
+from lockstep.model.records import as_records, full, one_space, records, zeros
 
 RECORD = np.dtype([("a", "i8"), ("b", "i4", (3,))])
 CACHE_LINE = 64
@@ -37,6 +37,31 @@ def test_arrays_are_zeroed_aligned_and_apart(together):
     assert arrays[0]["a"].sum() == 9 and arrays[0][2, 4]["b"].tolist() == [1, 2, 3]
     spans = sorted((_address(a), a.nbytes) for a in arrays)
     assert all(x + size <= y for (x, size), (y, _) in itertools.pairwise(spans))
+
+
+NESTED = np.dtype([("n", "i8"), ("inner", [("x", "i8"), ("y", "i8")])])
+
+
+def test_fields_and_columns_are_attributes_that_can_be_written():
+    array = records(2, NESTED)
+    array.n = 7
+    array[1].n, array[1].inner.y = 8, 9
+    assert array.n.tolist() == [7, 8] and array["inner"]["y"].tolist() == [0, 9]
+    assert array[1].inner.y == 9 and array[:1][0].n == 7
+    alone = as_records(np.zeros(1, NESTED))
+    alone[0].inner.x = 3
+    assert alone[0].inner.x == 3
+
+
+@pytest.mark.parametrize("what", [lambda: records(1, NESTED), lambda: records(1, NESTED)[0]])
+def test_other_names_are_no_attributes(what):
+    with pytest.raises(AttributeError, match="no field 'm'"):
+        _ = what().m
+
+
+def test_a_record_takes_no_other_attribute():
+    with pytest.raises(AttributeError, match="no field 'm'"):
+        records(1, NESTED)[0].m = 1
 
 
 def test_a_row_fills_all_rows():

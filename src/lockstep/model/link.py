@@ -11,7 +11,7 @@ least one window, so what a window delivers arrives after everything delivered b
 import numpy as np
 
 from lockstep._jit import Context, inline, jit
-from lockstep.model.records import full, records, zeros
+from lockstep.model.records import Records, full, records, zeros
 
 MESSAGE = np.dtype(
     [
@@ -50,10 +50,10 @@ class Link(Context):
     """State of one link; every array is shared by the shards of both ends, none by two of one."""
 
     spec: np.ndarray  # LINK, one
-    outbox: np.recarray  # MESSAGE, sources x out_capacity
+    outbox: Records  # MESSAGE, sources x out_capacity
     sent: np.ndarray  # int64, sources: messages in the outbox
-    inbox: np.recarray  # MESSAGE, destinations x in_capacity, a ring
-    ports: np.recarray  # PORT, destinations
+    inbox: Records  # MESSAGE, destinations x in_capacity, a ring
+    ports: Records  # PORT, destinations
     credits: np.ndarray  # int64, sources x destinations
     returned: np.ndarray  # int64, destinations x sources: credits freed in this window
     bins: np.ndarray  # int64, destinations x (window + 1): scratch of deliver

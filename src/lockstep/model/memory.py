@@ -19,7 +19,7 @@ from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import scheduler as dram_scheduler
 from lockstep.model.dram.state import Channels
 from lockstep.model.link import Link
-from lockstep.model.records import full, records
+from lockstep.model.records import Records, full, records
 
 SPEC = np.dtype(
     [
@@ -125,10 +125,10 @@ class Policies(Context):
 class L2(Context):
     """State of the L2 slices, and of the DRAM channels below."""
 
-    spec: np.recarray  # SPEC, one
+    spec: Records  # SPEC, one
     tags: tags.Tags  # one cache a slice
-    slices: np.recarray  # SLICE, by global slice number
-    entries: np.recarray  # ENTRY, a block a slice
+    slices: Records  # SLICE, by global slice number
+    entries: Records  # ENTRY, a block a slice
     dram: Channels
     policies: Policies
 
@@ -140,7 +140,7 @@ class Memory(Context):
     sets: slice_hash.Hash  # which set of a slice a line belongs to
     next: np.ndarray  # int64, by partition: core cycle of the next thing to do, inbox aside
     l2: L2
-    counters: np.recarray  # PARTITION_COUNTERS
+    counters: Records  # PARTITION_COUNTERS
 
 
 @functools.cache
@@ -208,7 +208,7 @@ def build(
     )
 
 
-def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> np.recarray:
+def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     spec = records(1, SPEC)
     s, l2 = spec[0], gpu.l2
     spec["l2"] = clocks.ratio(l2.clock_mhz, gpu.clock_mhz)
@@ -243,7 +243,7 @@ def header_time(gpu: GPU, tick: int) -> int:
     return round(tick * port.reply_header_bytes / port.flit_bytes)
 
 
-def _slices(count: int, spec) -> tuple[np.recarray, np.recarray]:
+def _slices(count: int, spec) -> tuple[Records, Records]:
     """Idle slices and their entries: enough for every list to be full."""
     room = int(spec.queue + spec.waiters + PIPES * spec.replies)
     if spec.near_reads:

@@ -19,6 +19,7 @@ from lockstep.model.cache.l1_mshr import add_waiter, find_entry, new_entry
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
+from lockstep.model.records import Records
 
 STORE = int(OpClass.STORE)
 ATOMIC = int(OpClass.ATOMIC)
@@ -58,15 +59,15 @@ the warp slot for writes and reductions."""
 class L1State(Context):
     """The L1s of all SMs; first index: the SM."""
 
-    spec: np.recarray  # SPEC, one
-    caches: np.recarray  # CACHE
+    spec: Records  # SPEC, one
+    caches: Records  # CACHE
     tags: Tags
     hash: Hash
-    entries: np.recarray  # ENTRY, sms x entries
+    entries: Records  # ENTRY, sms x entries
     buckets: np.ndarray  # sms x buckets: first entry, or -1
-    nodes: np.recarray  # NODE, sms x nodes
-    queue: np.recarray  # MISS, sms x queue
-    retries: np.recarray  # MISS, sms x room for all requests that can be refused
+    nodes: Records  # NODE, sms x nodes
+    queue: Records  # MISS, sms x queue
+    retries: Records  # MISS, sms x room for all requests that can be refused
 
 
 @inline

@@ -29,6 +29,7 @@ import numpy as np
 from lockstep._jit import Context, inline
 from lockstep.model.divisor import DIVISOR, divisor, quotient
 from lockstep.model.policy import compile_policy
+from lockstep.model.records import Records, as_records
 
 LINEAR = 0
 XOR = 1
@@ -57,7 +58,7 @@ HASH = np.dtype(
 class Hash(Context):
     """A hash: its parameters, and f for each value of each byte of the quotient."""
 
-    spec: np.recarray  # HASH, one
+    spec: Records  # HASH, one
     table: np.ndarray  # int64, 8 x 256
 
 
@@ -65,7 +66,7 @@ class Hash(Context):
 def build(kind: str, count: int, unit: int = 1) -> Hash:
     """The hash of numbers divided by ``unit`` onto 0 to ``count - 1``."""
     power = (count & -count).bit_length() - 1
-    spec = np.zeros(1, HASH).view(np.recarray)
+    spec = as_records(np.zeros(1, HASH))
     spec[0] = (KINDS[kind], count, count >> power, divisor(unit))
     images = [*_images(KINDS[kind], power), 0]
     table = np.zeros((_BYTES, 256), np.int64)

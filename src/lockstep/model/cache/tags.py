@@ -16,7 +16,7 @@ shared memory, and the carve-out changes from kernel to kernel.
 import numpy as np
 
 from lockstep._jit import Context, inline, jit
-from lockstep.model.records import full, records
+from lockstep.model.records import Records, full, records
 
 NO_LINE = -1
 WAY_BITS = 21  # low bits of a key hold the way, the others the time
@@ -55,11 +55,11 @@ SHAPE = np.dtype([("sets", "i8"), ("ways", "i8"), ("replacement", "i8")])
 class Tags(Context):
     """State of the tags of all caches of one kind."""
 
-    shape: np.recarray  # SHAPE, one
-    caches: np.recarray  # CACHE, one a cache
+    shape: Records  # SHAPE, one
+    caches: Records  # CACHE, one a cache
     lines: np.ndarray  # int64, (caches * sets) x ways
     keys: np.ndarray  # int64, (caches * sets) x ways
-    ways: np.recarray  # WAY, caches * sets * ways
+    ways: Records  # WAY, caches * sets * ways
 
 
 def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) -> Tags:

@@ -20,7 +20,7 @@ from lockstep.model.dram.state import (
     UNIT,
     Channels,
 )
-from lockstep.model.records import full, records
+from lockstep.model.records import Records, full, records
 
 _LONG_AGO = -(1 << 40)
 
@@ -48,7 +48,7 @@ def idle_latency(gpu: GPU) -> int:
 
 
 def build(
-    gpu: GPU, slices: np.recarray, counters: np.recarray, return_cycles: int, user: bool, log: int
+    gpu: GPU, slices: Records, counters: Records, return_cycles: int, user: bool, log: int
 ) -> Channels:
     """Idle channels with closed rows.
 
@@ -108,7 +108,7 @@ def _set_timing(s, dram, times: standard.Timing) -> None:
         s.refresh_interval = max(1, p["nREFI"] // s.refresh_banks)
 
 
-def _channels(count: int, slots: int, spec) -> np.recarray:
+def _channels(count: int, slots: int, spec) -> Records:
     channels = records(count, CHANNEL)
     channels["next"] = clocks.NEVER
     channels["oldest"] = channels["newest"] = NONE
@@ -119,7 +119,7 @@ def _channels(count: int, slots: int, spec) -> np.recarray:
     return channels
 
 
-def _units(channels: int, banks: int, groups: int) -> np.recarray:
+def _units(channels: int, banks: int, groups: int) -> Records:
     count = banks + groups + 1
     units = records((channels, count), UNIT)
     units["row"] = CLOSED

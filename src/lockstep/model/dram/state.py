@@ -10,6 +10,7 @@ import numpy as np
 from lockstep._jit import Context
 from lockstep.model.clock import CLOCK
 from lockstep.model.dram.address_map import MAP
+from lockstep.model.records import Records
 
 FRFCFS = 0
 FCFS = 1
@@ -144,12 +145,12 @@ COMMAND = np.dtype([("tick", "i8"), ("command", "i8"), ("bank", "i8"), ("row", "
 class Channels(Context):
     """State of all DRAM channels."""
 
-    spec: np.recarray  # SPEC, one
-    channels: np.recarray  # CHANNEL
-    units: np.recarray  # UNIT, channels x units
+    spec: Records  # SPEC, one
+    channels: Records  # CHANNEL
+    units: Records  # UNIT, channels x units
     at: np.ndarray  # int64, (channels x 2) x banks: when lanes may go on, as far as banks know
-    slots: np.recarray  # SLOT, a block a channel
-    slices: np.recarray  # the L2's SLICE records: where data goes
-    shown: np.recarray  # REQUEST, channels x shown: for a user's scheduler
-    log: np.recarray  # COMMAND, channels x log length
-    counters: np.recarray  # PARTITION_COUNTERS, one a channel
+    slots: Records  # SLOT, a block a channel
+    slices: Records  # the L2's SLICE records: where data goes
+    shown: Records  # REQUEST, channels x shown: for a user's scheduler
+    log: Records  # COMMAND, channels x log length
+    counters: Records  # PARTITION_COUNTERS, one a channel

@@ -7,7 +7,7 @@ from lockstep.isa.instruction import MOST_CLUSTER_CTAS, NAMED_BARRIERS, REGISTER
 from lockstep.model.cache import l1, slice_hash, tags
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
-from lockstep.model.records import full, records, zeros
+from lockstep.model.records import Records, full, records, zeros
 from lockstep.model.sm import state, tile
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
@@ -37,7 +37,7 @@ def partition_hit_cycles(gpu: GPU) -> int:
     return max(1, gpu.l2.latency - inside - 2 * gpu.interconnect.latency)
 
 
-def sm_spec(gpu: GPU, user_scheduler: bool) -> np.recarray:
+def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     """The scalar parameters of the SMs."""
     spec = records(1, state.SPEC)
     s, f, o, m = spec[0], gpu.sm.front_end, gpu.sm.operands, gpu.sm.memory

@@ -11,6 +11,7 @@ from lockstep._jit import Context
 from lockstep.isa.instruction import MOST_CLUSTER_CTAS
 from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.slice_hash import Hash
+from lockstep.model.records import Records
 
 NEVER = 1 << 60
 FIXED, LONG, SHORT = 0, 1, 2
@@ -251,51 +252,51 @@ class Policies(Context):
 class Sm(Context):
     """All SMs. First index: the SM, unless said otherwise."""
 
-    spec: np.recarray
+    spec: Records
     first_sms: np.ndarray  # GPCs + 1: the first SM of each, then the number of SMs
-    sms: np.recarray  # SM_STATE
-    subcores: np.recarray  # SUBCORE, sms x subcores
-    warps: np.recarray  # WARP_STATE, sms x warps; slot w belongs to sub-core w % subcores
+    sms: Records  # SM_STATE
+    subcores: Records  # SUBCORE, sms x subcores
+    warps: Records  # WARP_STATE, sms x warps; slot w belongs to sub-core w % subcores
     order: np.ndarray  # sms x subcores x warps: slots of a sub-core, oldest first
     ready: np.ndarray  # sms x warps x registers
-    ctas: np.recarray  # CTA_STATE, sms x CTA slots
-    barriers: np.recarray  # BARRIER, sms x CTA slots x NAMED_BARRIERS
-    clusters: np.recarray  # CLUSTER, as many as can run
+    ctas: Records  # CTA_STATE, sms x CTA slots
+    barriers: Records  # BARRIER, sms x CTA slots x NAMED_BARRIERS
+    clusters: Records  # CLUSTER, as many as can run
     objects: np.ndarray  # sms x CTA slots x OBJECTS: copies that completed barrier objects
     units: np.ndarray  # sms x (subcores + 1) x instances: busy until; last row: SM-wide units
     unit_table: np.ndarray  # units x 3: first instance, count, 1 if SM-wide
     register_ports: np.ndarray  # sms x subcores x (banks + collectors): busy until
-    write_ports: np.recarray  # WRITE_PORT, sms x subcores x banks
-    results: np.recarray  # RESULT, sms x subcores x RESULTS: a ring, by cycle
+    write_ports: Records  # WRITE_PORT, sms x subcores x banks
+    results: Records  # RESULT, sms x subcores x RESULTS: a ring, by cycle
     reuse: np.ndarray  # sms x subcores x 4: register-file cache: warp << 16 | register, or -1
-    instructions: np.recarray  # CACHE_LINE: L0s, then L1 instruction caches, flat
+    instructions: Records  # CACHE_LINE: L0s, then L1 instruction caches, flat
     # CACHE_LINE, sms x lines: those of loads, then those of each sub-core's operands
-    constants: np.recarray
+    constants: Records
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
-    accesses: np.recarray  # ACCESS, sms x accesses
+    accesses: Records  # ACCESS, sms x accesses
     queues: np.ndarray  # sms x subcores x queue: accesses waiting
     # sms x accesses x tile.STATE_WORDS: where the lanes' bulk copies begin, or the tile of one
     bulk_places: np.ndarray
-    transactions: np.recarray  # TRANSACTION, sms x MAX_LINES + 1
+    transactions: Records  # TRANSACTION, sms x MAX_LINES + 1
     scratch: np.ndarray  # sms x (33 * banks): bank conflict search
-    done: np.recarray  # DONE, sms x room
+    done: Records  # DONE, sms x room
     n_done: np.ndarray  # sms
-    finished: np.recarray  # FINISHED, sms x (CTA slots + those of a window)
+    finished: Records  # FINISHED, sms x (CTA slots + those of a window)
     n_finished: np.ndarray  # sms
-    candidates: np.recarray  # CANDIDATE, sms x subcores x warps, flat
-    kernels: np.recarray  # KERNEL, slots
-    pending: np.recarray  # PENDING, slots x capacity, a ring for each kernel
-    dispatcher: np.recarray  # DISPATCHER, one
-    code: np.recarray  # ISSUE, arena
-    warp_streams: np.recarray  # workload.WARP, arena
-    runs: np.recarray  # workload.RUN, arena
-    addresses: np.recarray  # workload.ADDRESS, arena
+    candidates: Records  # CANDIDATE, sms x subcores x warps, flat
+    kernels: Records  # KERNEL, slots
+    pending: Records  # PENDING, slots x capacity, a ring for each kernel
+    dispatcher: Records  # DISPATCHER, one
+    code: Records  # ISSUE, arena
+    warp_streams: Records  # workload.WARP, arena
+    runs: Records  # workload.RUN, arena
+    addresses: Records  # workload.ADDRESS, arena
     pool: np.ndarray  # int64, arena
-    step: np.recarray  # workload.STEP, one: what is asked of a kernel's source, and its answer
-    step_runs: np.recarray  # workload.RUN, STEP_RUNS
-    step_addresses: np.recarray  # workload.ADDRESS, one
+    step: Records  # workload.STEP, one: what is asked of a kernel's source, and its answer
+    step_runs: Records  # workload.RUN, STEP_RUNS
+    step_addresses: Records  # workload.ADDRESS, one
     step_pool: np.ndarray  # int64, WARP_SIZE
     l1: L1State
     slices: Hash  # address -> L2 slice
     policies: Policies
-    counters: np.recarray  # SM_COUNTERS
+    counters: Records  # SM_COUNTERS
