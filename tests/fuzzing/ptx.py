@@ -70,6 +70,7 @@ def unassembled() -> Iterator[None]:
     with (
         mock.patch.object(native, "assemble", verify),
         mock.patch.object(kept, "program", again),
+        mock.patch.object(kept, "routine", again),
         mock.patch.object(kept, "once", again),
     ):
         yield

@@ -15,6 +15,11 @@ GOOD = """
     ret;
 }
 """
+TANGENT = """
+    .reg .f32 %f;
+    mov.f32 %f, 0f3f800000;
+    tanh.approx.f32 %f, %f;
+    ret;"""
 BAD = GOOD.replace("    ret;", "    frobnicate;\n    ret;")
 
 
@@ -70,3 +75,27 @@ def test_the_source_of_the_package_is_part_of_what_is_kept(store, monkeypatch):
     monkeypatch.setattr(kept, "_sources", lambda: "edited")
     kept.once(("a",), lambda: done.append(2))
     assert done == [1, 2]
+
+
+def test_a_program_whose_routines_are_gone_is_made_again(store, monkeypatch):
+    from lockstep.frontend.exec import native
+
+    monkeypatch.setattr(kept, "_routines", {})
+    compiled, assemble = [], native.assemble
+    monkeypatch.setattr(native, "assemble", lambda text: (compiled.append(text), assemble(text))[1])
+    text = GOOD.replace("    ret;", TANGENT)
+
+    def translated():
+        compiled.clear()
+        with lockstep.Device("QV100") as device:
+            device.load_ptx(text)["nothing"][1, 32]()
+        return len(compiled)
+
+    assert translated() == 2  # the kernel, and the tangent
+    kept._routines.clear()  # as in another process
+    assert translated() == 0
+    kept._routines.clear()
+    routine = ("translation", kept._key(("objects", "routine", "lanes.tanh_f32")))
+    assert store.pop(routine)
+    assert translated() == 2
+    assert routine in store

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from lockstep.frontend.exec.program import BLOCK, Item, Origin, Part, Program
+from lockstep.frontend.exec.program import BLOCK, Item, Objects, Origin, Part, Program
 from lockstep.frontend.exec.stored import Unreadable, pack, unpack
 from lockstep.isa.instruction import INSTRUCTION
 
@@ -19,7 +19,7 @@ def program():
     return Program(
         name="k",
         blocks=blocks,
-        parts=[Part(0, 1, objects=b"\x7fELF\0"), Part(1, 2, "key", 3)],
+        parts=[Part(0, 1, objects=Objects(b"\x7fELF\0", ("f",))), Part(1, 2, "key", 3)],
         register_bytes=256,
         local_bytes=0,
         shared_bytes=16,
@@ -35,7 +35,7 @@ def program():
 
 
 def test_a_program_comes_back_as_it_was(program):
-    found = unpack(pack(program))
+    found = unpack(pack(program), Program)
     for field in dataclasses.fields(Program):
         before, after = getattr(program, field.name), getattr(found, field.name)
         if isinstance(before, np.ndarray):
@@ -47,7 +47,9 @@ def test_a_program_comes_back_as_it_was(program):
 
 
 def test_what_is_absent_stays_absent(program):
-    found = unpack(pack(dataclasses.replace(program, code=None, guarded=None, targets=None)))
+    found = unpack(
+        pack(dataclasses.replace(program, code=None, guarded=None, targets=None)), Program
+    )
     assert found.code is None
     assert found.guarded is None
     assert found.targets is None
@@ -58,7 +60,7 @@ def test_an_array_of_another_kind_is_refused(program, array):
     fields = msgspec.msgpack.decode(pack(program))
     fields["targets"] = array
     with pytest.raises(Unreadable):
-        unpack(msgspec.msgpack.encode(fields))
+        unpack(msgspec.msgpack.encode(fields), Program)
 
 
 def test_other_bytes_are_refused_or_a_program(program):
@@ -69,7 +71,14 @@ def test_other_bytes_are_refused_or_a_program(program):
             if damaged:
                 damaged[chance.randrange(len(damaged))] = chance.randrange(256)
         try:
-            found = unpack(bytes(damaged))
+            found = unpack(bytes(damaged), Program)
         except Unreadable:
             continue
         assert isinstance(found, Program)
+
+
+def test_object_code_comes_back_with_its_routines_and_is_no_program():
+    code = Objects(b"\x7fELF\0", ("f", "g"))
+    assert unpack(pack(code), Objects) == code
+    with pytest.raises(Unreadable):
+        unpack(pack(code), Program)

@@ -9,7 +9,8 @@ import ctypes
 import numpy as np
 
 from lockstep.frontend.exec.native import Loaded
-from lockstep.frontend.exec.program import FIRST_SITE, Part, Program
+from lockstep.frontend.exec.program import FIRST_SITE, Objects, Part, Program
+from lockstep.frontend.exec.routines import addresses
 
 _FROM_C = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
@@ -28,12 +29,13 @@ class Code:
         self._callback = _FROM_C(self._fetch)
         self.fetch = ctypes.cast(self._callback, ctypes.c_void_p).value
         for part in program.parts:
-            if part.objects:
+            if part.objects is not None:
                 self._load(part, part.objects)
 
-    def _load(self, part: Part, objects: bytes) -> None:
+    def _load(self, part: Part, objects: Objects) -> None:
         symbols = [f"block{k}" for k in range(part.end - part.first)]
-        loaded = Loaded(objects, symbols, {FIRST_SITE: part.first_site})
+        numbers = {FIRST_SITE: part.first_site, **addresses(objects.routines)}
+        loaded = Loaded(objects.code, symbols, numbers)
         self.addresses[part.first : part.end] = [loaded.address(s) for s in symbols]
         self._loaded.append(loaded)
 

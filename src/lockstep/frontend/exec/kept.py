@@ -11,8 +11,8 @@ from pathlib import Path
 
 from lockstep import store
 from lockstep._jit.loading import host_key
-from lockstep.frontend.exec.program import Program
-from lockstep.frontend.exec.stored import Unreadable, pack, unpack
+from lockstep.frontend.exec.program import Objects, Program
+from lockstep.frontend.exec.stored import T, Unreadable, pack, unpack
 
 
 @cache
@@ -34,23 +34,58 @@ def _key(parts: tuple) -> str:
 def program(parts: tuple, make: Callable[[], Program]) -> Program:
     """The program that ``parts`` identify, made if it was not made before."""
     key = _key(parts)
-    content = store.get("translation", key)
-    if content is not None:
-        with suppress(Unreadable):  # no other code has the same key: this does not happen
-            return unpack(content)
+    found = _get(key, Program)
+    if found is not None and all(_is_whole(p.objects) for p in found.parts):
+        return found
     made = make()
     store.put("translation", key, pack(made))
     return made
 
 
-def objects(key: tuple, make: Callable[[], bytes]) -> bytes:
-    """The object code that a key identifies, made if it was not made before."""
-    hashed = _key(("objects", *key))
-    content = store.get("translation", hashed)
-    if content is None:
-        content = make()
-        store.put("translation", hashed, content)
-    return content
+def objects(parts: tuple, make: Callable[[], Objects]) -> Objects:
+    """The object code that ``parts`` identify, made if it was not made before."""
+    key = _key(("objects", *parts))
+    found = _get(key, Objects)
+    if found is not None and _is_whole(found):
+        return found
+    made = make()
+    store.put("translation", key, pack(made))
+    return made
+
+
+_routines: dict[str, Objects] = {}
+
+
+def routine(symbol: str, make: Callable[[], Objects] | None = None) -> Objects:
+    """The object code of a routine: a function that the code of many kernels calls.
+
+    ``symbol``: its name there. Without ``make`` it is one that this process has had already.
+    """
+    if symbol not in _routines:
+        _routines[symbol] = objects(("routine", symbol), make)
+    return _routines[symbol]
+
+
+def _is_whole(code: Objects | None) -> bool:
+    """Whether all routines that object code calls are there, or can be read."""
+    return code is None or all(_is_there(symbol) for symbol in code.routines)
+
+
+def _is_there(symbol: str) -> bool:
+    if symbol not in _routines:
+        found = _get(_key(("objects", "routine", symbol)), Objects)
+        if found is None or not _is_whole(found):
+            return False
+        _routines[symbol] = found
+    return True
+
+
+def _get(key: str, kind: type[T]) -> T | None:
+    content = store.get("translation", key)
+    if content is not None:
+        with suppress(Unreadable):  # no other code has the same key: this does not happen
+            return unpack(content, kind)
+    return None
 
 
 def once(parts: tuple, check: Callable[[], None]) -> None:

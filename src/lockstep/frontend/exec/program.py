@@ -133,6 +133,14 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Objects:
+    """Object code, and the symbols of the routines that it calls: see ``kept.routine``."""
+
+    code: bytes
+    routines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """Blocks that are compiled together: their functions are ``block0``, ``block1`` and so on.
 
@@ -144,7 +152,7 @@ class Part:
     end: int
     key: str = ""
     first_site: int = 0
-    objects: bytes = b""
+    objects: Objects | None = None
 
 
 FIRST_SITE = "first_site"

@@ -1,13 +1,15 @@
-"""A program as bytes, and back: data alone, of which reading runs nothing."""
+"""Programs and object code as bytes, and back: data alone, of which reading runs nothing."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
-from lockstep.frontend.exec.program import BLOCK, Program
+from lockstep.frontend.exec.program import BLOCK, Objects, Program
 from lockstep.isa.instruction import INSTRUCTION
+
+T = TypeVar("T", "Program", "Objects")
 
 _KINDS = {
     "block": BLOCK,
@@ -23,15 +25,17 @@ class Unreadable(Exception):
     """Bytes are no program."""
 
 
-def pack(program: Program) -> bytes:
-    """MessagePack of the program's fields; arrays of one axis are the name of a type and bytes."""
-    return msgspec.msgpack.encode(replace(program, supply=None), enc_hook=_array_to_pair)
+def pack(code: Program | Objects) -> bytes:
+    """MessagePack of its fields; arrays of one axis are the name of a type and bytes."""
+    if isinstance(code, Program):
+        code = replace(code, supply=None)
+    return msgspec.msgpack.encode(code, enc_hook=_array_to_pair)
 
 
-def unpack(content: bytes) -> Program:
-    """The program of which :func:`pack` made the bytes. Raises :class:`Unreadable`."""
+def unpack(content: bytes, kind: type[T]) -> T:
+    """That of which :func:`pack` made the bytes. Raises :class:`Unreadable`."""
     try:
-        return msgspec.msgpack.decode(content, type=Program, dec_hook=_pair_to_array)
+        return msgspec.msgpack.decode(content, type=kind, dec_hook=_pair_to_array)
     except (msgspec.DecodeError, ValueError) as error:
         raise Unreadable(str(error)) from None
 

@@ -12,19 +12,20 @@ from typing import Any, Protocol
 import numpy as np
 from llvmlite import ir
 
-from lockstep.frontend.exec import native
 from lockstep.frontend.exec.lanes import races
 from lockstep.frontend.exec.lanes.addresses import Strength
-from lockstep.frontend.exec.lanes.builder import WORD, CheckedModule, LaneBuilder
+from lockstep.frontend.exec.lanes.builder import WORD, LaneBuilder
 from lockstep.frontend.exec.lanes.counting import count_access, count_lanes
 from lockstep.frontend.exec.lanes.dry import DryBuilder
 from lockstep.frontend.exec.lanes.integer import resize
+from lockstep.frontend.exec.lanes.module import LaneModule
 from lockstep.frontend.exec.lanes.stream import Stream
 from lockstep.frontend.exec.lanes.types import I64, PRED, Type, Value
 from lockstep.frontend.exec.profile import memory_of
 from lockstep.frontend.exec.program import (
     BLOCK,
     WORD_GRANULE,
+    Objects,
     Part,
     Program,
     Recording,
@@ -164,14 +165,14 @@ class Translation(ABC):
         with _without_collection():
             return self._program()
 
-    def compile(self, part: Part) -> bytes:
+    def compile(self, part: Part) -> Objects:
         """Object code of one of several parts; the program was made before."""
         with _without_collection():
             module = self._module()
             for number, block in enumerate(self.blocks[part.first : part.end]):
                 lift = self._emit(LaneBuilder(module, f"block{number}"), block, part)
                 self._close(block, lift)
-            return native.assemble(str(_with_separate_loads(module)))
+            return module.compiled()
 
     def _program(self) -> Program:
         places, granule = self.divide(), self._granule()
@@ -198,7 +199,7 @@ class Translation(ABC):
     def _parts(
         self,
         places: list[tuple[int, int]],
-        module: ir.Module | None,
+        module: LaneModule | None,
         lifts: Sequence[BlockLift],
         granule: int,
     ) -> list[Part]:
@@ -206,13 +207,10 @@ class Translation(ABC):
             return [self.part(a, b, lifts[a:b], granule) for a, b in places]
         for block, lift in zip(self.blocks, lifts, strict=True):
             self._close(block, lift)
-        objects = native.assemble(str(_with_separate_loads(module)))
-        return [Part(0, len(self.blocks), objects=objects)]
+        return [Part(0, len(self.blocks), objects=module.compiled())]
 
-    def _module(self) -> ir.Module:
-        module = CheckedModule(checks_in(self.recording), self._granule())
-        module.triple = ""
-        return module
+    def _module(self) -> LaneModule:
+        return LaneModule(checks_in(self.recording), self._granule())
 
     def _granule(self) -> int:
         """log2 of the bytes of the narrowest access that may be one to shared memory."""
@@ -279,7 +277,7 @@ class Translation(ABC):
         lift.b.ir.ret(lift.b.ir.zext(leaving, WORD))
 
 
-def _builder(module: ir.Module | None, block: Any) -> LaneBuilder:
+def _builder(module: LaneModule | None, block: Any) -> LaneBuilder:
     """What a block is lifted onto: without a module, only to learn of it."""
     return DryBuilder() if module is None else LaneBuilder(module, f"block{block.number}")
 
@@ -305,29 +303,3 @@ def _without_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-_LOGIC = ("and", "or", "xor", "fneg")
-
-
-def _with_separate_loads(module: ir.Module) -> ir.Module:
-    """Keep vectors that logic combines from being memory operands: such loads are nontemporal.
-
-    LLVM 22.1 gives a VPTERNLOG that has a memory operand and a mask the wrong truth table. A select
-    between x and x with a bit of a loaded y, as at the end of ``fmodf``, had bits of neither.
-    """
-    one = module.add_metadata([ir.Constant(ir.IntType(32), 1)])
-    for function in module.functions:
-        for block in function.blocks:
-            for instruction in block.instructions:
-                if instruction.opname in _LOGIC:
-                    for operand in instruction.operands:
-                        _separate(operand, one)
-    return module
-
-
-def _separate(value: ir.Value, one: Any) -> None:
-    while isinstance(value, ir.CastInstr) and value.opname == "bitcast":
-        value = value.operands[0]
-    if isinstance(value, ir.LoadInstr) and isinstance(value.type, ir.VectorType):
-        value.set_metadata("nontemporal", one)

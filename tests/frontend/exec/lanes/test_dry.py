@@ -2,11 +2,10 @@
 
 import random
 
-from llvmlite import ir
-
 from lockstep.errors import InputError
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
 from lockstep.frontend.exec.lanes.dry import DryBuilder
+from lockstep.frontend.exec.lanes.module import LaneModule
 from lockstep.frontend.exec.ptx import check
 from lockstep.frontend.exec.ptx.spelling import spelling
 from lockstep.isa.ptx.parser import parse
@@ -45,7 +44,7 @@ def test_values_have_the_types_of_what_is_emitted(monkeypatch):
     compared = 0
     for module, text in instructions(3, 240):
         dry = lifted(monkeypatch, DryBuilder, module)
-        real = lifted(monkeypatch, lambda: LaneBuilder(ir.Module(), "block0"), module)
+        real = lifted(monkeypatch, lambda: LaneBuilder(LaneModule(), "block0"), module)
         assert dry == real, text
         compared += bool(dry)
     assert compared > 100

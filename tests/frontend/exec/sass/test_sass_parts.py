@@ -22,6 +22,7 @@ FACTS = ("blocks", "items", "sites", "symbols", "guarded", "clock_reads", "code"
 def translated(monkeypatch):
     """Programs that are translated anew, and not compiled."""
     monkeypatch.setattr(kept, "program", lambda parts, make: make())
+    monkeypatch.setattr(kept, "routine", lambda symbol, make: make())
     monkeypatch.setattr(native, "assemble", lambda text: b"objects")
     monkeypatch.setattr(translate, "PART", 8)
 

@@ -15,6 +15,7 @@ from llvmlite import ir
 from llvmlite.ir.values import FunctionAttributes
 
 from lockstep.frontend.exec.checks.kinds import Check
+from lockstep.frontend.exec.lanes.module import LaneModule
 from lockstep.frontend.exec.lanes.types import (
     PRED,
     Type,
@@ -32,14 +33,6 @@ CANONICAL_NAN = {16: 0x7FFF, 32: 0x7FFFFFFF, 64: 0x7FFFFFFFFFFFFFFF}
 BLOCK_SIGNATURE = ir.FunctionType(WORD, [POINTER, MASK])
 
 
-class CheckedModule(ir.Module):
-    """A module whose code looks for mistakes; races in granules of 2 ** ``granule`` bytes."""
-
-    def __init__(self, checks: Check, granule: int):
-        super().__init__()
-        self.checks, self.granule = checks, granule
-
-
 class LaneBuilder:
     """Builds one block.
 
@@ -49,7 +42,7 @@ class LaneBuilder:
 
     strength = 0
 
-    def __init__(self, module: ir.Module, function: str | ir.Function):
+    def __init__(self, module: LaneModule, function: str | ir.Function):
         """Start a block with this name, or a function that begins with a block's parameters."""
         self.module = module
         if isinstance(function, str):
@@ -67,7 +60,7 @@ class LaneBuilder:
     @property
     def checks(self) -> Check:
         """What the code looks for beside what it does."""
-        return self.module.checks if isinstance(self.module, CheckedModule) else Check.NOTHING
+        return self.module.checks
 
     @property
     def granule(self) -> int:
@@ -274,14 +267,9 @@ class LaneBuilder:
     # Calls and control
 
     def intrinsic(self, name: str, result: ir.Type, arguments: list[ir.Value]) -> ir.Value:
-        """Call an LLVM intrinsic or a function of the module by name."""
+        """Call an LLVM intrinsic by name."""
         kind = ir.FunctionType(result, [a.type for a in arguments])
-        return self.ir.call(self.declared(name, kind), arguments)
-
-    def declared(self, name: str, kind: ir.FunctionType) -> ir.Function:
-        """A function of the module by name, declared if it is not there yet."""
-        function = self.module.globals.get(name)
-        return ir.Function(self.module, kind, name) if function is None else function
+        return self.ir.call(self.module.declared(name, kind), arguments)
 
     def elementwise(self, name: str, *values: Value) -> Value:
         """An LLVM intrinsic ``llvm.name`` that maps elements of one type to that type."""
@@ -295,7 +283,7 @@ class LaneBuilder:
     def subroutine(
         self, name: str, kind: Type, emit: Callable[..., Value], *values: Value, strict=False
     ) -> Value:
-        """Call ``emit(builder, *values)`` as a function of the module's own, emitted once.
+        """Call ``emit(builder, *values)`` as a routine: see :meth:`LaneModule.routine`.
 
         For pure computations that are too long to repeat. ``name`` must tell apart all that
         ``emit`` depends on besides the values' types. ``strict``: it changes the rounding mode.
@@ -307,6 +295,7 @@ class LaneBuilder:
             if strict:
                 function.attributes = _Strict(function.attributes)
             inner = copy(self)
+            inner.module = function.module
             inner.ir = ir.IRBuilder(function.append_basic_block("entry"))
             inner.function, inner._records, inner._known = function, {}, {}
             inputs = [
@@ -316,20 +305,8 @@ class LaneBuilder:
             result = inner.settle(emit(inner, *inputs))
             inner.ir.ret(result.ir)
 
-        function = self.local_function(name, signature, body)
+        function = self.module.routine(name, signature, body)
         return Value(self.ir.call(function, [v.ir for v in values]), kind)
-
-    def local_function(
-        self, name: str, kind: ir.FunctionType, emit: Callable[[ir.Function], None]
-    ) -> ir.Function:
-        """A function of the module's own, emitted once: for what is too long to repeat."""
-        function = self.module.globals.get(name)
-        if function is None:
-            function = ir.Function(self.module, kind, name)
-            function.linkage = "internal"
-            function.attributes.add("noinline")
-            emit(function)
-        return function
 
     def runtime(self, name: str, arguments: list[ir.Value]) -> ir.Value:
         """Call a function of the runtime through its address in the LAUNCH record."""

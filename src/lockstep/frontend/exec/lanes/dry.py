@@ -17,6 +17,7 @@ from lockstep.frontend.exec.lanes.builder import (
     WORD,
     LaneBuilder,
 )
+from lockstep.frontend.exec.lanes.module import LaneModule
 from lockstep.frontend.exec.lanes.types import PRED, Type, Value
 
 
@@ -64,7 +65,7 @@ def _nothing(self: "_Types", *_: Any, **__: Any) -> None:
 class _Types:
     """What an ``ir.IRBuilder`` does, as far as the types of its results go.
 
-    Only what lifts do outside functions of the module's own: the bodies of those are not emitted.
+    Only what lifts do outside routines: those are not made.
     """
 
     block = None
@@ -101,11 +102,21 @@ class _Types:
         return _Unmade(function.returns)
 
 
+class _Module(LaneModule):
+    """Has any function; routines are not made."""
+
+    def declared(self, name: str, kind: ir.FunctionType) -> Any:
+        return _Function(kind)
+
+    def routine(self, name: str, kind: ir.FunctionType, emit: Callable[[ir.Function], None]) -> Any:
+        return _Function(kind)
+
+
 class DryBuilder(LaneBuilder):
     """Takes what every lane builder takes; nothing comes of it."""
 
     def __init__(self):
-        self.module = ir.Module()
+        self.module = _Module()
         self.ir = _Types()
         self.function = _Function(BLOCK_SIGNATURE)
         self.failure = _Unmade(WORD)
@@ -150,21 +161,11 @@ class DryBuilder(LaneBuilder):
 
     fixed = once
 
-    def declared(self, name: str, kind: ir.FunctionType) -> Any:
-        """A function."""
-        return _Function(kind)
-
     def subroutine(
         self, name: str, kind: Type, emit: Callable[..., Value], *values: Value, strict=False
     ) -> Value:
         """A value; what would compute it is not emitted."""
         return self._value(kind)
-
-    def local_function(
-        self, name: str, kind: ir.FunctionType, emit: Callable[[ir.Function], None]
-    ) -> Any:
-        """A function; it is not emitted."""
-        return _Function(kind)
 
     def fail_if(self, condition: Any) -> None:
         """Nothing fails."""

@@ -1,4 +1,4 @@
-"""Control flow inside a block: two ways to the same values, loops over lanes, own functions."""
+"""Control flow inside a block: two ways to the same values, loops over lanes, routines."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,15 +42,15 @@ def outlined(
     emit: Callable[..., Values],
     faults: bool = True,
 ) -> Values:
-    """Call a function of the module's own that works on the active lanes; emitted once a name.
+    """Call a routine that works on the active lanes: see :meth:`LaneModule.routine`.
 
     ``emit(builder, *arguments)`` gives the results. ``faults``: it may find a fault, which ends
     the calling block too.
     """
     shape = ir.LiteralStructType([*results, BIT])
     kind = ir.FunctionType(shape, [POINTER, MASK, *(a.type for a in arguments)])
-    function = b.local_function(
-        name, kind, lambda own: _define(LaneBuilder(b.module, own), shape, emit)
+    function = b.module.routine(
+        name, kind, lambda own: _define(LaneBuilder(own.module, own), shape, emit)
     )
     packed = b.ir.call(function, [b.warp, b.bits_of(b.active), *arguments])
     if faults:

@@ -91,11 +91,12 @@ def pick(b: LaneBuilder, value: Value, source: Value) -> Value:
         align = ir.Constant(HALF, value.type.bytes)
         arguments = [pointers, align, everyone, ir.Constant(vector, ir.Undefined)]
         name = f"llvm.masked.gather.{type_suffix(vector)}.v{LANES}p0"
-        gather = b.declared(name, ir.FunctionType(vector, [a.type for a in arguments]))
+        kinds = [a.type for a in arguments]
+        gather = function.module.declared(name, ir.FunctionType(vector, kinds))
         e.ret(e.call(gather, arguments))
 
     signature = ir.FunctionType(vector, [vector, b.vector(I32)])
-    function = b.local_function(f"pick_{value.type.name}", signature, emit)
+    function = b.module.routine(f"pick_{value.type.name}", signature, emit)
     return Value(b.ir.call(function, [value.ir, source.ir]), value.type)
 
 
@@ -130,7 +131,7 @@ def match_any(b: LaneBuilder, value: Value, members: Value) -> Value:
     """The members whose value is the same as the lane's own, as a mask in each lane."""
     name = f"equals_{value.type.name}"
     signature = ir.FunctionType(b.vector(I32), [MASK, b.vector(value.type)])
-    function = b.local_function(name, signature, lambda own: _emit_equals(b, own))
+    function = b.module.routine(name, signature, lambda own: _emit_equals(b, own))
     equal = b.ir.call(function, [b.bits_of(b.active), value.ir])
     return Value(b.ir.and_(equal, members.ir), I32)
 
@@ -149,7 +150,7 @@ def _emit_equals(b: LaneBuilder, function: ir.Function) -> None:
     result.add_incoming(ir.Constant(masks, [0] * LANES), start)
     e.cbranch(e.icmp_unsigned("!=", left, ir.Constant(MASK, 0)), body, done)
     e.position_at_end(body)
-    count = b.declared("llvm.cttz.i32", ir.FunctionType(HALF, [HALF, BIT]))
+    count = function.module.declared("llvm.cttz.i32", ir.FunctionType(HALF, [HALF, BIT]))
     first = e.extract_element(value, e.call(count, [left, ir.Constant(BIT, 1)]))
     undefined = ir.Constant(value.type, ir.Undefined)
     one = e.insert_element(undefined, first, ir.Constant(HALF, 0))

@@ -18,6 +18,7 @@ from lockstep.frontend.exec.program import (
     SURELY,
     Ending,
     Meeting,
+    Objects,
     Origin,
     Part,
     Program,
@@ -355,11 +356,11 @@ class Supply:
         self._translation = translation
         return program
 
-    def __call__(self, part: Part) -> bytes:
+    def __call__(self, part: Part) -> Objects:
         """The object code of a part, which kernels of the same code share."""
         return kept.objects((part.key,), lambda: self._compile(part))
 
-    def _compile(self, part: Part) -> bytes:
+    def _compile(self, part: Part) -> Objects:
         if self._translation is None:
             self.program()
         return self._translation.compile(part)
