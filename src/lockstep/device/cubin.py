@@ -16,8 +16,8 @@ from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.frontend.exec.program import Program, Recording
 from lockstep.frontend.exec.resident import Geometry
 from lockstep.frontend.exec.sass.image import Image, Section, jump_table
+from lockstep.frontend.exec.sass.program import translate
 from lockstep.frontend.exec.sass.source import Decoded, Source
-from lockstep.frontend.exec.sass.translate import translate
 from lockstep.frontend.exec.state import LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.sass.binary import (

@@ -7,14 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep.errors import LockstepError
-from lockstep.frontend.exec.program import Ending
-from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
-from lockstep.frontend.exec.sass.graph import address_in, ending_of, jumps_anywhere
 from lockstep.frontend.exec.sass.image import Section
-from lockstep.frontend.exec.sass.opcodes import problem
-from lockstep.frontend.exec.sass.statics import static_code
 from lockstep.isa.sass.binary import Line
-from lockstep.isa.sass.encoding.decoder import disassemble
 from lockstep.isa.sass.encoding.instruction import Instruction
 
 
@@ -47,45 +41,6 @@ class Source:
     shared_bytes: int = 0
     reserved_shared: int = 0
     decoded: dict[Section, Decoded] = field(default_factory=dict, compare=False)
-
-    def reached(self) -> list[tuple[Section, Decoded]]:
-        """The sections that a kernel may enter, decoded, in the order of their places.
-
-        Where a register tells what is called, it may be any.
-        """
-        own, *others = self.sections
-        if not own.code:
-            raise LockstepError(f"{self.file}: kernel {self.name} has no code")
-        todo, reached = [own], {}
-        while todo:
-            section = todo.pop()
-            if section in reached:
-                continue
-            reached[section] = self._decoded(section)
-            code = reached[section].code
-            if any(i.mnemonic == "CALL" and jumps_anywhere(i) for i in code):
-                todo += others
-            pcs = {address_in(i) for i in code if ending_of(i) == Ending.BRANCH} - {None}
-            todo += [s for s in others if any(map(s.holds, pcs))]
-        return [(s, reached[s]) for s in self.sections if s in reached]
-
-    def _decoded(self, section: Section) -> Decoded:
-        known = self.decoded.get(section)
-        if known is not None:
-            return known
-        code = self._decode(section)
-        found = Decoded(code, *static_code(code, self.architecture))
-        if section is not self.sections[0]:
-            self.decoded[section] = found
-        return found
-
-    def _decode(self, section: Section) -> list[Instruction]:
-        code = list(disassemble(section.code, self.architecture, section.start))
-        for instruction in code:
-            reason = problem(instruction)
-            if reason:
-                raise self.refuse(instruction, reason)
-        return code
 
     def refuse(self, instruction: Instruction, reason: str) -> LockstepError:
         """The error for an instruction that cannot be executed."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.frontend.exec import kept, translation
+from lockstep.frontend.exec import translation
 from lockstep.frontend.exec.lanes.addresses import Strength
 from lockstep.frontend.exec.lanes.builder import LaneBuilder
 from lockstep.frontend.exec.machine import CLUSTER, WARPGROUP
@@ -18,10 +18,8 @@ from lockstep.frontend.exec.program import (
     SURELY,
     Ending,
     Meeting,
-    Objects,
     Origin,
     Part,
-    Program,
     Recording,
 )
 from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
@@ -40,6 +38,7 @@ from lockstep.frontend.exec.sass.loops import find_waiting_loops
 from lockstep.frontend.exec.sass.opcodes import find
 from lockstep.frontend.exec.sass.overtaking import overtaking_in
 from lockstep.frontend.exec.sass.polling import polling_loads
+from lockstep.frontend.exec.sass.reach import reached
 from lockstep.frontend.exec.sass.services import emit_service
 from lockstep.frontend.exec.sass.source import Source
 from lockstep.frontend.exec.sass.statics import joined
@@ -68,7 +67,7 @@ class Translation(translation.Translation):
 
     def __init__(self, source: Source, recording: Recording):
         self.source, self.recording = source, recording
-        self.sections = source.reached()
+        self.sections = reached(source)
         self.code = [i for _, decoded in self.sections for i in decoded.code]
         entries = set[int]()
         for section, (code, *_) in self.sections:
@@ -340,36 +339,3 @@ def _general(instruction: Instruction) -> list[Register]:
 def _asks_for_rank(instruction: Instruction) -> bool:
     """Whether an instruction reads the CTA's rank, of which shared addresses are made."""
     return any(isinstance(o, Name) and o.word == "SR_CgaCtaId" for o in instruction.operands)
-
-
-class Supply:
-    """Makes a kernel's program, and later the object code of its parts; see :class:`Program`."""
-
-    def __init__(self, source: Source, recording: Recording):
-        self._source, self._recording = source, recording
-        self._translation: Translation | None = None
-
-    def program(self) -> Program:
-        """Translate the kernel; large ones without the object code of their parts."""
-        translation = Translation(self._source, self._recording)
-        program = translation.program()
-        self._translation = translation
-        return program
-
-    def __call__(self, part: Part) -> Objects:
-        """The object code of a part, which kernels of the same code share."""
-        return kept.objects((part.key,), lambda: self._compile(part))
-
-    def _compile(self, part: Part) -> Objects:
-        if self._translation is None:
-            self.program()
-        return self._translation.compile(part)
-
-
-def translate(source: Source, key: str, recording: Recording) -> Program:
-    """The program of a kernel; ``key`` identifies its cubin in the disk cache."""
-    supply = Supply(source, recording)
-    parts = (key, source.file, source.name, int(recording))
-    program = kept.program(parts, supply.program)
-    program.supply = supply
-    return program
