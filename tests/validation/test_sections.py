@@ -6,7 +6,7 @@
 import pytest
 
 import lockstep
-from lockstep.validation import builtins, document, grids, measured, probes, sections
+from lockstep.validation import builtins, document, grids, measured, probes, sections, triton
 
 CYCLES = {"ffma-sm90": 0.10, "vecadd-f64-sm61": 0.15}  # relative tolerance, by the trace's name
 SECTORS = 0.01
@@ -132,6 +132,7 @@ def test_the_page_has_a_place_for_every_table(repository):
     keys |= {f"bandwidths {gpu}" for gpu in measured.FRACTIONS}
     keys |= {"recorded", "grids", *(f"peer {name}" for name in sections.COUNTERS)}
     own = {builtins.key(size, c) for size in builtins.SIZES for c in builtins.COUNTERS}
+    own |= {triton.key(state, c) for state in triton.STATES for c in triton.COUNTERS}
     shown = document.keys(text)
     assert len(shown) == len(set(shown))
     assert keys <= set(shown) <= keys | own

@@ -41,14 +41,20 @@ FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
     metavar="DIR",
     help="Run these builds of the built-in programs, for sm_90, on H100_SXM.",
 )
+@click.option(
+    "--triton",
+    type=FOLDER,
+    metavar="DIR",
+    help="Run these Triton kernels, compiled and measured, on H100_SXM.",
+)
 @THREADS
 @click.option("--json", "json_file", type=OUTPUT, help="Write all rows as JSON.")
 @click.option("--document", type=OUTPUT, help="Renew the tables of this Markdown file.")
-def command(kinds, data, generated, builds, builtins, threads, json_file, document) -> None:
+def command(kinds, data, generated, builds, builtins, triton, threads, json_file, document) -> None:
     """Compare lockstep with what was measured on GPUs, and with a peer: all, or some KINDS.
 
-    Latencies and throughputs need nothing else; what the others lack is said. With --programs or
-    --builtins and no KIND, these alone are run.
+    Latencies and throughputs need nothing else; what the others lack is said. With --programs,
+    --builtins or --triton and no KIND, these alone are run.
     """
     from lockstep.metrics import output
     from lockstep.validation import document as tables
@@ -59,7 +65,7 @@ def command(kinds, data, generated, builds, builtins, threads, json_file, docume
         check_writable(document)
     done: list[Comparison] = []
     console = console_of(json_file, pipe_width=PIPE_WIDTH)
-    for comparison in _comparisons(kinds, (data, generated), (builds, builtins), threads):
+    for comparison in _comparisons(kinds, (data, generated), (builds, builtins, triton), threads):
         done.append(comparison)
         if comparison.figures:
             console.print(comparison.table(console.width))
@@ -79,20 +85,22 @@ def command(kinds, data, generated, builds, builtins, threads, json_file, docume
 def _comparisons(
     kinds: tuple[str, ...],
     places: tuple[Path | None, Path | None],
-    builds: tuple[Path | None, Path | None],
+    builds: tuple[Path | None, Path | None, Path | None],
     threads: int,
 ) -> "Iterator[Comparison]":
-    """``places`` have recorded and made data; ``builds`` published and built-in programs."""
-    from lockstep.validation import builtins, runs, sections, table8
+    """``places`` have recorded and made data; ``builds`` published, built-in and Triton's code."""
+    from lockstep.validation import builtins, runs, sections, table8, triton
 
     sources = sections.Sources(*places)
     for kind in kinds or (() if any(builds) else KINDS):
         yield from sections.KINDS[kind](sources)
-    published, own = builds
+    published, own, compiled = builds
     if published:
         yield table8.programs(published, runs.simulated(threads), _say)
     if own:
         yield from builtins.programs(own, runs.simulated(threads, builtins.REPLAYED), _say)
+    if compiled:
+        yield from triton.kernels(compiled, _say, threads)
 
 
 def _say(text: str) -> None:
