@@ -131,7 +131,12 @@ def test_the_page_has_a_place_for_every_table(repository):
     keys |= {f"lanes {gpu}" for gpu in measured.LANES}
     keys |= {f"bandwidths {gpu}" for gpu in measured.FRACTIONS}
     keys |= {"recorded", "grids", *(f"peer {name}" for name in sections.COUNTERS)}
-    own = {builtins.key(size, c) for size in builtins.SIZES for c in builtins.COUNTERS}
+    own = {
+        builtins.key(state, size, counter)
+        for state, known in builtins.STATES.items()
+        for size in builtins.SIZES
+        for counter in known.counters
+    }
     own |= {triton.key(state, c) for state in triton.STATES for c in triton.COUNTERS}
     shown = document.keys(text)
     assert len(shown) == len(set(shown))

@@ -1,6 +1,7 @@
 """``lockstep validate``: the published validation, in one command."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,7 +99,7 @@ def _comparisons(
     if published:
         yield table8.programs(published, runs.simulated(threads), _say)
     if own:
-        yield from builtins.programs(own, runs.simulated(threads, builtins.REPLAYED), _say)
+        yield from builtins.programs(own, partial(runs.simulated, threads), _say)
     if compiled:
         yield from triton.kernels(compiled, _say, threads)
 
