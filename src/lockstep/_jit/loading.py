@@ -1,6 +1,8 @@
 """Object code in this process, without Numba."""
 
 import functools
+import itertools
+from collections.abc import Iterable, Mapping
 
 from llvmlite import binding
 
@@ -19,19 +21,50 @@ def host_key() -> str:
     return repr(parts)
 
 
-def _machine() -> binding.TargetMachine:
-    """A new one each time: an execution engine takes its machine with it."""
+def initialize() -> None:
+    """Let LLVM know this host."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    return binding.Target.from_triple(binding.get_process_triple()).create_target_machine(
-        reloc="default", codemodel="jitdefault"
-    )
+
+
+@functools.cache
+def _loader() -> binding.LLJIT:
+    """One for the process, which gives each object one range of addresses for code and data.
+
+    An engine of LLVM's older kind maps them one by one, wherever there is room: in a process that
+    maps much, farther apart than the two GiB that machine code reaches.
+    """
+    initialize()
+    return binding.create_lljit_compiler(use_jit_link=True)
+
+
+_numbers = itertools.count()
+
+
+class Loaded:
+    """Object code in this process; addresses are valid as long as the object lives."""
+
+    def __init__(
+        self, objects: bytes, functions: Iterable[str], numbers: Mapping[str, int] | None = None
+    ):
+        """``functions``: the symbols of those whose addresses are wanted.
+
+        ``numbers``: what symbols that are not defined stand for.
+        """
+        library = binding.JITLibraryBuilder().add_object_img(objects).add_current_process()
+        for function in functions:
+            library.export_symbol(function)
+        for symbol, number in (numbers or {}).items():
+            library.import_symbol(symbol, number)
+        self._library = library.link(_loader(), f"objects{next(_numbers)}")
+
+    def address(self, function: str) -> int:
+        """Address of a function."""
+        return self._library[function]
 
 
 def load(objects: bytes, symbol: str) -> int:
     """Address of a function of an object file, which stays in the process."""
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine())
-    engine.add_object_file(binding.ObjectFileRef.from_data(objects))
-    engine.finalize_object()
-    _alive.append(engine)
-    return engine.get_function_address(symbol)
+    loaded = Loaded(objects, [symbol])
+    _alive.append(loaded)
+    return loaded.address(symbol)

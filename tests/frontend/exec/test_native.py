@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import lockstep
+from lockstep._jit.loading import Loaded
 from lockstep.frontend.exec.launch import Executor
 from lockstep.frontend.exec.memory import DeviceMemory
-from lockstep.frontend.exec.native import Loaded, assemble
+from lockstep.frontend.exec.native import assemble
 from lockstep.frontend.exec.program import Recording
 from lockstep.frontend.exec.ptx.program import translate
 from lockstep.frontend.exec.resident import Geometry
@@ -23,6 +24,7 @@ from ptx_twin.programs import kernel
 # which a function has 4 MiB, only three GiB below.
 SPREAD = """
 import ctypes
+from lockstep._jit.loading import Loaded
 from lockstep.frontend.exec import native
 
 FIXED = 0x100000
@@ -50,7 +52,7 @@ for (_, start), (end, _) in zip(taken, taken[1:]):
         reserve(start, end - start, FIXED)
 low = reserve(0, 3 << 30)
 libc.munmap(ctypes.c_void_p(low + (3 << 30) - (1 << 20)), ctypes.c_size_t(1 << 16))
-loaded = native.Loaded(objects, ["f"])
+loaded = Loaded(objects, ["f"])
 values = (ctypes.c_float * 4)(1, 1, 1, 1)
 call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int)(loaded.address("f"))
 assert call(ctypes.addressof(values), 0) == 7

@@ -10,6 +10,7 @@ from numba.core import cgutils
 from numba.core.compiler_lock import global_compiler_lock
 
 from lockstep._jit.compiler.parts import Part
+from lockstep._jit.compiler.told import telling
 from lockstep._jit.compiler.types import make_array, numba_type
 from lockstep._jit.functions import CALLBACK
 from lockstep._jit.settings import OPTIONS
@@ -38,7 +39,8 @@ def compile_entry(function, form: str, kinds: tuple) -> Compiled:
     """Compile a plain function for arguments of some kinds."""
     types = tuple(map(numba_type, kinds))
     expected = numba.types.int64 if form == CALLBACK else None
-    part = Part(function, **OPTIONS)._compiler.compile(types, expected)
+    with telling():
+        part = Part(function, **OPTIONS)._compiler.compile(types, expected)
     context = part.target_context
     digest = hashlib.sha256(" ".join([form, *map(str, kinds)]).encode()).hexdigest()[:16]
     symbol = f"lockstep.{function.__module__}.{function.__qualname__}.{digest}"

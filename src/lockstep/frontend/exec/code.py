@@ -8,7 +8,7 @@ import ctypes
 
 import numpy as np
 
-from lockstep.frontend.exec.native import Loaded
+from lockstep._jit.loading import Loaded
 from lockstep.frontend.exec.program import FIRST_SITE, Objects, Part, Program
 from lockstep.frontend.exec.routines import addresses
 

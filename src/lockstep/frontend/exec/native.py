@@ -1,11 +1,11 @@
-"""LLVM text to machine code, and machine code loaded into this process."""
+"""LLVM text to machine code."""
 
 import functools
-import itertools
 import re
-from collections.abc import Iterable, Mapping
 
 from llvmlite import binding
+
+from lockstep._jit.loading import initialize
 
 _SPREAD = re.compile(
     r"(%[\w.$-]+) = shufflevector (<(\d+) x i1>) (%[\w.$-]+), \2 poison, <\3 x i32> zeroinitializer"
@@ -15,14 +15,9 @@ _SPREAD_AS_MASK = r"""\1.first = extractelement \2 \4, i64 0
   \1 = bitcast i\3 \1.mask to \2"""
 
 
-def _initialize() -> None:
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-
-
 @functools.cache
 def _machine() -> binding.TargetMachine:
-    _initialize()
+    initialize()
     target = binding.Target.from_triple(binding.get_process_triple())
     return target.create_target_machine(
         cpu=binding.get_host_cpu_name(),
@@ -56,39 +51,3 @@ def _with_masks(module: binding.ModuleRef) -> binding.ModuleRef:
     """
     text, count = _SPREAD.subn(_SPREAD_AS_MASK, str(module))
     return binding.parse_assembly(text) if count else module
-
-
-@functools.cache
-def _loader() -> binding.LLJIT:
-    """One for the process, which gives each object one range of addresses for code and data.
-
-    An engine of LLVM's older kind maps them one by one, wherever there is room: in a process that
-    maps much, farther apart than the two GiB that machine code reaches.
-    """
-    _initialize()
-    return binding.create_lljit_compiler(use_jit_link=True)
-
-
-_numbers = itertools.count()
-
-
-class Loaded:
-    """Object code in this process; addresses are valid as long as the object lives."""
-
-    def __init__(
-        self, objects: bytes, functions: Iterable[str], numbers: Mapping[str, int] | None = None
-    ):
-        """``functions``: the symbols of those whose addresses are wanted.
-
-        ``numbers``: what symbols that are not defined stand for.
-        """
-        library = binding.JITLibraryBuilder().add_object_img(objects).add_current_process()
-        for function in functions:
-            library.export_symbol(function)
-        for symbol, number in (numbers or {}).items():
-            library.import_symbol(symbol, number)
-        self._library = library.link(_loader(), f"program{next(_numbers)}")
-
-    def address(self, function: str) -> int:
-        """Address of a function."""
-        return self._library[function]

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from threading import RLock
 
+from lockstep._jit.loading import Loaded
 from lockstep.frontend.exec import kept
-from lockstep.frontend.exec.native import Loaded
 
 _loaded: dict[str, Loaded] = {}
 _loading = RLock()

@@ -208,7 +208,7 @@ def _count_addresses(table, shape, first):
     for c in range(len(shape)):
         warp = table[shape[c], last]
         first[c + 1] = first[c] + warp["first_address"] + warp["addresses"]
-    return first[-1]
+    return first[len(shape)]
 
 
 def _row_slots(shapes: Shapes, memory: MemoryMap, instructions: np.ndarray) -> np.ndarray:

@@ -185,4 +185,4 @@ def _join_runs(first, jump, count, back, literals, runs):
                 return False
             runs[r]["mask"] = literals[literal]
             literal += 1
-    return first[-1] == len(runs) and literal == len(literals)
+    return first[len(first) - 1] == len(runs) and literal == len(literals)
