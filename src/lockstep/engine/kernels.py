@@ -13,6 +13,7 @@ from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa import sass
 from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS
+from lockstep.model.records import records
 from lockstep.model.sm import bind
 from lockstep.model.sm.gpc import check_cluster
 from lockstep.model.sm.state import ISSUE
@@ -242,7 +243,7 @@ class KernelTable:
         old = sm.code[int(state.code) : int(state.code) + run.bound]
         start, end = self._code_used, self._code_used + len(code)
         if end > len(sm.code):
-            grown = np.zeros(max(end, 2 * len(sm.code)), ISSUE).view(np.recarray)
+            grown = records(max(end, 2 * len(sm.code)), ISSUE)
             grown[:start] = sm.code[:start]
             self.streams.replace(code=grown)
             sm = self.streams.sm
