@@ -74,16 +74,20 @@ class BuiltinKernel:
         """The host program that runs and checks the kernel, in CUDA C++."""
         return self.folder / "main.cu"
 
-    def run(self, device: Any, size: int | None = None, seed: int = 0) -> tuple[Check, ...]:
+    def run(
+        self, device: Any, size: int | None = None, seed: int = 0, module: Any = None
+    ) -> tuple[Check, ...]:
         """Make inputs from ``seed``, launch on ``device``, and return what can be verified.
 
-        ``size`` counts :attr:`unit`. Raises :class:`WorkloadError` if it is not positive.
+        ``size`` counts :attr:`unit`. ``module`` has the kernels in other code than :attr:`ptx`,
+        such as machine code. Raises :class:`WorkloadError` if the size is not positive.
         """
         size = self.size if size is None else int(size)
         if size < 1:
             raise WorkloadError(f"{self.name}: size {size}: at least 1 is needed ({self.unit})")
         generator = np.random.default_rng(seed)
-        checks = self._run(device, device.load_ptx(self.ptx), generator, size)
+        module = device.load_ptx(self.ptx) if module is None else module
+        checks = self._run(device, module, generator, size)
         return (checks,) if isinstance(checks, Check) else tuple(checks)
 
 

@@ -154,6 +154,12 @@ L1 = (
         lambda k: k.sm.l1_reservation_fails,
     ),
     Metric(
+        "sim__l1_line_stalls.sum",
+        "cycles",
+        "Of these, cycles in which it waited for a line: every way of the set waited for a fill.",
+        lambda k: k.sm.l1_line_stalls,
+    ),
+    Metric(
         "sim__l1_queue_stalls.sum",
         "cycles",
         "Cycles in which a transaction waited for room in the miss queue of the L1.",

@@ -74,6 +74,7 @@ _SM_SCALARS = (
     "bulk_write_sectors",  # ... and sent there
     "l1_atomic_sectors",  # sectors of atomics and reductions sent to the L2
     "l1_reservation_fails",  # cycles in which a transaction waited for a line or an MSHR entry
+    "l1_line_stalls",  # of these, cycles in which it waited for a line
     "l1_queue_stalls",  # cycles in which it waited for room in the miss queue
     "l1_fail_line",  # refusals because every way of the set waits for a fill
     "l1_fail_mshr",  # ... because no MSHR entry was free

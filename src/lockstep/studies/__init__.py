@@ -1,8 +1,8 @@
 """Case studies: what detail of the memory system changes in conclusions, as Accel-Sim's paper asks.
 
 A reading order: ``description`` is what a study is made of, ``cases`` has the studies, one file
-each, ``library`` finds them, ``runner`` runs programs on variants of GPUs, ``rows`` are what is
-kept of it, ``outcome`` and ``claims`` what follows, ``report`` and ``plots`` show it.
+each, ``library`` finds them, ``runner`` runs programs (``code``) on variants of GPUs, ``rows`` are
+what is kept of it, ``outcome`` and ``claims`` what follows, ``report`` and ``plots`` show it.
 """
 
 from lockstep.studies.library import find, names

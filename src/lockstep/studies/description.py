@@ -78,7 +78,8 @@ class Study:
 
     ``counters`` are metrics of the registry that are kept of each run, besides ``CYCLES``.
     ``counts`` says which programs means and claims are about. ``measured`` has counters of
-    hardware by program, for the GPU and size in question.
+    hardware by program, for the GPU and size in question. With ``machine_code`` programs run from
+    that where the study's GPU is one for which there is some, from PTX elsewhere.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Study:
     claims: "Callable[[Outcome], list[Claim]]"
     counts: Callable[[Runs], bool] = lambda runs: True
     about: str = "all programs"  # in words, which ones count
+    machine_code: bool = False
     measured: Callable[[str, str], Mapping[str, Counters]] = lambda gpu, size: {}
 
     def figure(self, name: str) -> Figure:

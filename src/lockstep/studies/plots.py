@@ -32,19 +32,22 @@ def draw(outcome: Outcome, chart: Chart) -> "Figure":
         below = [0.0] * len(groups)
         for part, name in enumerate(bar.figures):
             heights = [_height(numbers.get(name, math.nan)) for numbers in groups.values()]
-            label = bar.label if len(bar.figures) == 1 else name
+            label = "" if part else bar.label  # what the parts are, the title says
             axes.bar(places, heights, step, below, label=label, color=_INKS[n % len(_INKS)],
                      hatch=_HATCHES[part % len(_HATCHES)], edgecolor="white",
                      linewidth=0.5)  # fmt: skip
             below = [a + b for a, b in zip(below, heights)]
     if chart.line is not None:
         axes.axhline(chart.line, color="#777777", linewidth=0.8)
+    axes.use_sticky_edges = False  # else a part without height at the top is where the axis ends
     if chart.logarithmic:
         axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
     axes.set_xticks(range(len(groups)), list(groups), rotation=40, ha="right", fontsize=8)
     axes.set_ylabel(chart.axis)
     axes.set_title(f"{chart.title}\n{outcome.gpu}, size {outcome.size}", fontsize=9)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 

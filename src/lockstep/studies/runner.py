@@ -14,6 +14,7 @@ from typing import NamedTuple
 from lockstep import api, kernels
 from lockstep.errors import LockstepError, SpecError
 from lockstep.gpus.library import digest
+from lockstep.studies.code import code_for
 from lockstep.studies.description import CYCLES, SIZES, Program, Study, Variant
 from lockstep.studies.library import find
 from lockstep.studies.outcome import Outcome
@@ -40,6 +41,7 @@ class Task(NamedTuple):
     row: Row
     changes: tuple[str, ...]
     counters: tuple[str, ...]
+    machine_code: bool
 
 
 def study(
@@ -77,7 +79,7 @@ def study(
         done[row.key] = row
         if table:
             write_rows(table, _in_order(tasks, done))
-    measured = dict(chosen.measured(base, size)) if not changes else {}
+    measured = {} if changes else dict(chosen.measured(api.gpu(base).name, size))
     return Outcome(chosen, size, base, _in_order(tasks, done), measured)
 
 
@@ -101,11 +103,12 @@ def _task(
         spec = api.gpu(gpu, changes)
     except SpecError as error:
         raise SpecError(f"variant {variant.name!r} of {chosen.name}: {error}") from error
-    parts = (_code(), kernels.load(program.name).ptx.read_text(), items, digest(spec))
+    code = code_for(spec, program.name) if chosen.machine_code else None
+    parts = (_code(), code or kernels.load(program.name).ptx.read_text(), items, digest(spec))
     key = hashlib.sha256(repr((*parts, variant.name, size)).encode()).hexdigest()[:16]
     said = " ".join(changes)
     row = Row(chosen.name, size, program.name, items, variant.name, gpu, said, key, {})
-    return Task(row, changes, chosen.counters)
+    return Task(row, changes, chosen.counters, chosen.machine_code)
 
 
 @cache
@@ -155,9 +158,11 @@ def run(task: Task) -> Row:
     """Run one program on one variant."""
     from lockstep.device import Device
 
-    row = task.row
-    with Device(api.gpu(row.gpu, task.changes), timing=True, name=row.program) as device:
-        kernels.load(row.program).run(device, row.items)
+    row, gpu = task.row, api.gpu(task.row.gpu, task.changes)
+    code = code_for(gpu, row.program) if task.machine_code else None
+    with Device(gpu, timing=True, name=row.program) as device:
+        module = device.load_cubin(code) if code else None
+        kernels.load(row.program).run(device, row.items, module=module)
         total = device.result.total
     counters = {CYCLES: total[_RUNNING]} | {name: total[name] for name in task.counters}
     return Row(*(getattr(row, name) for name in row.__slots__[:-1]), counters)

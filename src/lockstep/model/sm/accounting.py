@@ -56,6 +56,8 @@ def account_blocked(c, s, now):
             c.counters[s].l1_queue_stalls += now - sm.blocked
         else:
             c.counters[s].l1_reservation_fails += now - sm.blocked
+            if sm.line_blocked:
+                c.counters[s].l1_line_stalls += now - sm.blocked
         sm.blocked = now
 
 

@@ -205,11 +205,13 @@ def through_l1(c, s, now):
         banks = l1.banks_of(c.l1.spec[0], transaction)
         if used & banks or sectors >= c.l1.spec[0].cycle_sectors:
             return
-        refusals = c.counters[s].l1_fail_queue
+        counters = c.counters[s]
+        queue_refusals, line_refusals = counters.l1_fail_queue, counters.l1_fail_line
         if not l1.access(c, s, sm.current, access, transaction, instruction, now):
             account_blocked(c, s, now)
             sm.blocked = now
-            sm.queue_blocked = c.counters[s].l1_fail_queue - refusals
+            sm.queue_blocked = counters.l1_fail_queue - queue_refusals
+            sm.line_blocked = counters.l1_fail_line - line_refusals
             return
         account_blocked(c, s, now)
         sm.blocked = -1

@@ -123,6 +123,7 @@ SM_STATE = np.dtype(
         "blocked", "l1_ready",
         "words_until",  # cycle at which the words of the access are read, or 0: sectors count
         "queue_blocked",  # 1: the L1 stage waits for room in the miss queue
+        "line_blocked",  # 1: it waits for a way of a set whose ways all wait for fills
         "no_credit",  # cycle at which the L1 stage, a request could not go on, or -1
         "bulk_first", "bulk_last",  # accesses whose bulk copies are being sent, or -1
         "bulk_ready",  # when the next line may be sent, in SUBCYCLES

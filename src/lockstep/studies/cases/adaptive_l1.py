@@ -1,0 +1,153 @@
+"""An L1 that has what shared memory leaves, against one of 32 KB, beside an H100."""
+
+from lockstep.correlation.launches import CYCLES as ELAPSED
+from lockstep.correlation.launches import together
+from lockstep.correlation.statistics import relative_error
+from lockstep.report.figures import percent
+from lockstep.studies.claims import Claim, at_most, is_larger, same_factor
+from lockstep.studies.description import (
+    CYCLES,
+    HARDWARE,
+    Bar,
+    Chart,
+    Counters,
+    Figure,
+    Program,
+    Runs,
+    Study,
+    Variant,
+    counter,
+    ratio,
+    value,
+)
+from lockstep.studies.outcome import Outcome
+from lockstep.validation import builtins
+
+FIXED = ("l1.carveouts=", "l1.bytes=32768")
+OLD = (  # what else GPGPUSIM3_V100 has; its sets, of which the paper says that they are 4, stay
+    "sm.memory.coalescer=line",
+    "l1.banks=1",
+    "l1.tag_banks=0",
+    "l1.allocate=miss",
+    "l1.write=evict",
+    "l1.mshr_entries=32",
+    "l1.mshr_merges=8",
+    "l1.miss_queue=8",
+)
+VARIANTS = (
+    Variant("adaptive", builtins.REPLAYED),
+    Variant("32 KB", (*builtins.REPLAYED, *FIXED)),
+    Variant("old L1", (*builtins.REPLAYED, *FIXED, *OLD)),
+)
+HITS = "sim__l1_global_load_hit_rate.pct"
+READS = "lts__t_sectors_srcunit_tex_op_read.sum"
+PAPER = {"adaptive": 0.2, "old L1": 4.0}  # mean errors of cycles
+_MEASURED = {"small": "s", "large": "l"}  # sizes, as validation calls them
+
+
+def _measured(gpu: str, size: str) -> dict[str, Counters]:
+    """Cycles of an H100, all launches of a program together."""
+    if gpu != builtins.GPU:
+        return {}
+    known = builtins.measured(_MEASURED[size])
+    return {program: together(launches, [ELAPSED]) for program, launches in known.items()}
+
+
+def _error(variant: str):
+    """The error of all cycles in percent, without its sign."""
+
+    def of(runs: Runs) -> float:
+        ours, theirs = value(runs, variant, ELAPSED), value(runs, HARDWARE, ELAPSED)
+        return 100 * abs(relative_error(ours, theirs))
+
+    return of
+
+
+def _figures():
+    for variant in VARIANTS:
+        yield Figure(f"{variant.name} error", _error(variant.name), percent, mean="arithmetic")
+    for variant in VARIANTS[1:]:
+        slower = ratio(CYCLES, variant.name, "adaptive")
+        yield Figure(f"{variant.name} cycles", slower, mean="geometric")
+    for variant in VARIANTS:
+        hit_rate = counter(variant.name, HITS)
+        yield Figure(f"{variant.name} hits", hit_rate, percent, 5, "arithmetic")
+    for variant in VARIANTS[1:]:
+        more = ratio(READS, variant.name, "adaptive")
+        yield Figure(f"{variant.name} L2 reads", more, rank=4, mean="geometric")
+
+
+def _reason(outcome: Outcome, variant: str) -> str:
+    hits, reads = outcome.means[f"{variant} hits"], outcome.means.get(f"{variant} L2 reads", 1.0)
+    return f"hits of loads {hits:.0f} %, L2 reads {reads:.1f} times those of the adaptive L1"
+
+
+def _claims(outcome: Outcome) -> list[Claim]:
+    adaptive, fixed = (outcome.means[f"{name} error"] / 100 for name in PAPER)
+    slower = outcome.means["old L1 cycles"]
+    return [
+        Claim(
+            "mean error of cycles with an adaptive, sectored L1",
+            f"{PAPER['adaptive']:.0%}",
+            percent(100 * adaptive),
+            at_most(adaptive, PAPER["adaptive"], fixed),
+            _reason(outcome, "adaptive"),
+        ),
+        Claim(
+            "mean error of cycles with the old L1 of 32 KB",
+            f"{PAPER['old L1']:.0%}",
+            percent(100 * fixed),
+            same_factor(1 + fixed, 1 + PAPER["old L1"]),
+            _reason(outcome, "old L1"),
+        ),
+        Claim(
+            "the old L1 is slower",
+            "yes",
+            f"{slower:.2f} times the cycles",
+            is_larger(slower, 1),
+            f"an L1 of 32 KB, else as the new: {outcome.means['32 KB cycles']:.2f} times, "
+            f"{_reason(outcome, '32 KB')}",
+        ),
+    ]
+
+
+STUDY = Study(
+    name="adaptive-l1",
+    title="An L1 with what shared memory leaves against one of 32 KB",
+    question="What does it cost to model an adaptive L1 as a fixed one?",
+    gpu=builtins.GPU,
+    programs=(
+        Program("atax", 200, 1_536),
+        Program("bicg", 200, 1_536),
+        Program("gesummv", 200, 2_048),
+        Program("mvt", 200, 2_048),
+        Program("syrk", 80, 512),
+    ),
+    variants=VARIANTS,
+    counters=(ELAPSED, HITS, READS),
+    figures=tuple(_figures()),
+    charts=(
+        Chart(
+            "cycles",
+            "Cycles relative to the adaptive L1",
+            "cycles / those of the adaptive L1",
+            tuple(Bar(v.name, (f"{v.name} cycles",)) for v in VARIANTS[1:]),
+            line=1,
+        ),
+        Chart(
+            "error",
+            "Error of cycles, of what an H100 takes",
+            "%",
+            tuple(Bar(v.name, (f"{v.name} error",)) for v in VARIANTS),
+        ),
+        Chart(
+            "hits",
+            "Sectors of loads that the L1 has",
+            "%",
+            tuple(Bar(v.name, (f"{v.name} hits",)) for v in VARIANTS),
+        ),
+    ),
+    claims=_claims,
+    machine_code=True,
+    measured=_measured,
+)
