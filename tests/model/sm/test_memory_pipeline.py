@@ -199,6 +199,18 @@ def test_what_the_l1_refuses_comes_again_and_the_cycles_are_counted(watch, tiny)
     # Three times a line waits until the one before has come from the DRAM.
     assert seen.counters["l1_reservation_fails"] > 3 * gpu.l2.latency
     assert 0 < seen.counters["l1_fail_mshr"] <= seen.counters["l1_reservation_fails"]
+    assert seen.counters["l1_line_stalls"] == 0
+
+
+def test_cycles_without_a_line_are_counted_apart(watch, tiny):
+    gpu = tiny(l1__allocate="miss", l1__carveouts=(), l1__bytes=128, l1__sets=1)
+    k = KernelBuilder("refused", grid=1, block=32)
+    gather(k, "LDG.E R1, [R2]", 4)
+    seen = watch(k.workload(), gpu)
+    assert seen.counters["l1_fail_line"] > 0
+    # Three times the only line waits until the one before has come from the DRAM.
+    assert seen.counters["l1_line_stalls"] > 3 * gpu.l2.latency
+    assert seen.counters["l1_line_stalls"] == seen.counters["l1_reservation_fails"]
 
 
 @pytest.mark.parametrize("name", ["l1__mshr_entries", "l1__mshr_merges", "l1__miss_queue"])

@@ -7,7 +7,7 @@ from lockstep.correlation.launches import CYCLES
 from lockstep.device import Device
 from lockstep.gpus.fields import flatten
 from lockstep.studies import find
-from lockstep.studies.cases.adaptive_l1 import FIXED, OLD
+from lockstep.studies.cases import OLD, OLD_L1
 from lockstep.studies.code import code_for
 
 READS = "lts__t_sectors_srcunit_tex_op_read.sum"
@@ -19,14 +19,14 @@ def test_what_the_variants_differ_in():
     differ = {name for name in adaptive if adaptive[name] != fixed[name]}
     assert differ == {"l1.bytes", "l1.carveouts"}
     more = {name for name in fixed if fixed[name] != old[name]}
-    assert more <= {change.partition("=")[0] for change in OLD}
+    assert more <= {change.partition("=")[0] for change in OLD_L1}
     assert {"l1.allocate", "l1.mshr_entries", "sm.memory.coalescer"} <= more
 
 
 def test_the_old_l1_is_that_of_the_old_gpu():
-    preset = flatten(api.gpu("GPGPUSIM3_V100"))
-    ours = flatten(api.gpu("QV100", (*FIXED, *OLD)))
-    named = {change.partition("=")[0] for change in (*FIXED, *OLD)} - {"l1.tag_banks"}
+    preset = flatten(api.gpu(OLD))
+    ours = flatten(api.gpu("QV100", OLD_L1))
+    named = {change.partition("=")[0] for change in OLD_L1} - {"l1.tag_banks"}
     assert {name: ours[name] for name in named} == {name: preset[name] for name in named}
 
 

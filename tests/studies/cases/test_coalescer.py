@@ -16,9 +16,13 @@ def variant(cycles, accesses, hits=50, reads=100):
 def outcome(outcome_of):
     """Of one program, all of each line is needed, of the other a quarter."""
     runs = {
-        "dense": {"old": variant(200, 250), "lines": variant(100, 1000), "new": variant(100, 1000)},
+        "dense": {
+            "old": variant(200, 1000),
+            "lines": variant(100, 1000),
+            "new": variant(100, 1000),
+        },
         "sparse": {
-            "old": variant(800, 100),
+            "old": variant(800, 400, reads=800),
             "lines": variant(150, 400, reads=400),
             "new": variant(100, 100),
         },
@@ -26,9 +30,8 @@ def outcome(outcome_of):
     return outcome_of("coalescer", runs, {"dense": {LOADS: 1000.0}, "sparse": {LOADS: 100.0}})
 
 
-def test_a_line_counts_as_four_sectors(outcome):
+def test_accesses_stand_beside_hardware(outcome):
     assert outcome.figures["dense"]["old accesses"] == 1000
-    assert outcome.figures["sparse"]["old accesses"] == 400
     assert outcome.figures["sparse"]["old / H100"] == outcome.figures["sparse"]["lines / H100"] == 4
     assert outcome.means["new / H100"] == 1
 
@@ -67,6 +70,7 @@ def test_the_coalescers_differ_in_what_they_fetch():
             kernels.load("spmv").run(device, 200)
             totals[v.name] = device.result.total
     lines = totals["new"]["sim__coalesced_transactions.sum"]
-    assert totals["lines"][LOADS] == 4 * totals["old"][LOADS]
-    assert totals["new"][LOADS] < totals["lines"][LOADS] <= 4 * lines
+    assert totals["lines"][LOADS] == totals["old"][LOADS] <= 4 * lines  # of loads and stores
+    assert totals["lines"][LOADS] % 4 == 0
+    assert totals["new"][LOADS] < totals["lines"][LOADS]
     assert totals["new"][READS] < totals["lines"][READS]

@@ -5,7 +5,8 @@ import pytest
 from lockstep import api, kernels
 from lockstep.device import Device
 from lockstep.studies import find
-from lockstep.studies.cases.l1_throughput import LINES, QUEUE, SMALL, WAITED
+from lockstep.studies.cases import FIXED_L1
+from lockstep.studies.cases.l1_throughput import LINES, QUEUE, WAITED
 
 
 def test_what_the_variants_differ_in():
@@ -63,7 +64,7 @@ def test_claims_are_judged_by_the_means(outcome):
 def test_an_l1_that_reserves_lines_waits_for_them_and_a_streaming_one_does_not():
     waited = {}
     for allocate in ("miss", "fill"):
-        changes = (*SMALL, "l1.bytes=4096", f"l1.allocate={allocate}", "sm.count=4")
+        changes = (*FIXED_L1, "l1.bytes=4096", f"l1.allocate={allocate}", "sm.count=4")
         with Device(api.gpu("QV100", changes), timing=True) as device:
             kernels.load("gesummv").run(device, 70)
             total = device.result.total

@@ -4,6 +4,7 @@ from lockstep.correlation.launches import CYCLES as ELAPSED
 from lockstep.correlation.launches import together
 from lockstep.correlation.statistics import relative_error
 from lockstep.report.figures import percent
+from lockstep.studies.cases import FIXED_L1, OLD_L1
 from lockstep.studies.claims import Claim, at_most, is_larger, same_factor
 from lockstep.studies.description import (
     CYCLES,
@@ -23,33 +24,23 @@ from lockstep.studies.description import (
 from lockstep.studies.outcome import Outcome
 from lockstep.validation import builtins
 
-FIXED = ("l1.carveouts=", "l1.bytes=32768")
-OLD = (  # what else GPGPUSIM3_V100 has; its sets, of which the paper says that they are 4, stay
-    "sm.memory.coalescer=line",
-    "l1.banks=1",
-    "l1.tag_banks=0",
-    "l1.allocate=miss",
-    "l1.write=evict",
-    "l1.mshr_entries=32",
-    "l1.mshr_merges=8",
-    "l1.miss_queue=8",
-)
+MEASURED = builtins.STATES[""].change  # as the profiler left the caches
 VARIANTS = (
-    Variant("adaptive", builtins.REPLAYED),
-    Variant("32 KB", (*builtins.REPLAYED, *FIXED)),
-    Variant("old L1", (*builtins.REPLAYED, *FIXED, *OLD)),
+    Variant("adaptive", (MEASURED,)),
+    Variant("32 KB", (MEASURED, *FIXED_L1)),
+    Variant("old L1", (MEASURED, *OLD_L1)),
 )
 HITS = "sim__l1_global_load_hit_rate.pct"
 READS = "lts__t_sectors_srcunit_tex_op_read.sum"
 PAPER = {"adaptive": 0.2, "old L1": 4.0}  # mean errors of cycles
-_MEASURED = {"small": "s", "large": "l"}  # sizes, as validation calls them
+_SIZES = {"small": "s", "large": "l"}  # sizes, as validation calls them
 
 
 def _measured(gpu: str, size: str) -> dict[str, Counters]:
     """Cycles of an H100, all launches of a program together."""
     if gpu != builtins.GPU:
         return {}
-    known = builtins.measured(_MEASURED[size])
+    known = builtins.measured("", _SIZES[size])
     return {program: together(launches, [ELAPSED]) for program, launches in known.items()}
 
 
