@@ -36,3 +36,10 @@ def test_programs_and_variants_occur_once(name):
     study = find(name)
     for group in (study.programs, study.variants, study.charts):
         assert len({each.name for each in group}) == len(group)
+
+
+@pytest.mark.parametrize("name", names())
+def test_without_a_program_that_counts_every_claim_is_unknown_and_says_no_number(name, outcome_of):
+    claims = outcome_of(name, {}).claims
+    assert {claim.verdict.value for claim in claims} == {"unknown"}
+    assert not [claim for claim in claims if "nan" in (claim.here + claim.reason)]

@@ -52,10 +52,10 @@ def test_errors_are_those_of_all_cycles_beside_hardware(outcome_of, runs):
     assert outcome.figures["a"]["adaptive error"] == pytest.approx(10)
     assert outcome.figures["b"]["old L1 error"] == pytest.approx(450)
     adaptive, old, slower = outcome.claims
-    assert (adaptive.paper, adaptive.here, adaptive.verdict.value) == ("20%", "15.5 %", "met")
-    assert (old.paper, old.here, old.verdict.value) == ("400%", "425.0 %", "met")
+    assert (adaptive.paper, adaptive.here, adaptive.verdict.value) == ("20.0 %", "15.5 %", "met")
+    assert (old.paper, old.here, old.verdict.value) == ("400.0 %", "425.0 %", "met")
     assert (slower.here, slower.verdict.value) == ("4.00 times the cycles", "met")
-    assert "L2 reads 4.0 times" in old.reason
+    assert "L2 reads 4.00 times" in old.reason
 
 
 def test_without_hardware_errors_are_unknown_and_not_shown(outcome_of, runs):

@@ -2,8 +2,9 @@
 
 from lockstep.correlation.launches import CYCLES as ELAPSED
 from lockstep.correlation.launches import together
+from lockstep.correlation.report import percent as percent_of
 from lockstep.correlation.statistics import relative_error
-from lockstep.report.figures import percent
+from lockstep.report.figures import count, decimal, percent
 from lockstep.studies.cases import FIXED_L1, OLD_L1
 from lockstep.studies.claims import Claim, at_most, is_larger, same_factor
 from lockstep.studies.description import (
@@ -70,7 +71,9 @@ def _figures():
 
 def _reason(outcome: Outcome, variant: str) -> str:
     hits, reads = outcome.means[f"{variant} hits"], outcome.means.get(f"{variant} L2 reads", 1.0)
-    return f"hits of loads {hits:.0f} %, L2 reads {reads:.1f} times those of the adaptive L1"
+    return (
+        f"hits of loads {count(hits)} %, L2 reads {decimal(reads)} times those of the adaptive L1"
+    )
 
 
 def _claims(outcome: Outcome) -> list[Claim]:
@@ -79,24 +82,24 @@ def _claims(outcome: Outcome) -> list[Claim]:
     return [
         Claim(
             "mean error of cycles with an adaptive, sectored L1",
-            f"{PAPER['adaptive']:.0%}",
-            percent(100 * adaptive),
+            percent_of(PAPER["adaptive"]),
+            percent_of(adaptive),
             at_most(adaptive, PAPER["adaptive"], fixed),
             _reason(outcome, "adaptive"),
         ),
         Claim(
             "mean error of cycles with the old L1 of 32 KB",
-            f"{PAPER['old L1']:.0%}",
-            percent(100 * fixed),
+            percent_of(PAPER["old L1"]),
+            percent_of(fixed),
             same_factor(1 + fixed, 1 + PAPER["old L1"]),
             _reason(outcome, "old L1"),
         ),
         Claim(
             "the old L1 is slower",
             "yes",
-            f"{slower:.2f} times the cycles",
+            f"{decimal(slower)} times the cycles",
             is_larger(slower, 1),
-            f"an L1 of 32 KB, else as the new: {outcome.means['32 KB cycles']:.2f} times, "
+            f"an L1 of 32 KB, else as the new: {decimal(outcome.means['32 KB cycles'])} times, "
             f"{_reason(outcome, '32 KB')}",
         ),
     ]

@@ -85,7 +85,7 @@ def _claims(outcome: Outcome) -> list[Claim]:
     return [
         Claim(
             "NRMSE of L1 accesses with a coalescer of sectors",
-            f"{PAPER['new']:.2f}",
+            decimal(PAPER["new"]),
             decimal(new.nrmse),
             at_most(new.nrmse, EXACT, old.nrmse),
             f"{new.count} programs beside an H100: r {decimal(new.pearson)}, "
@@ -93,7 +93,7 @@ def _claims(outcome: Outcome) -> list[Claim]:
         ),
         Claim(
             "NRMSE of L1 accesses with a coalescer of lines",
-            f"{PAPER['old']:.2f}",
+            decimal(PAPER["old"]),
             decimal(old.nrmse),
             same_factor(1 + old.nrmse, 1 + PAPER["old"]),
             f"a line counts as four sectors, needed or not: r {decimal(old.pearson)}, "
@@ -102,19 +102,19 @@ def _claims(outcome: Outcome) -> list[Claim]:
         Claim(
             "whole lines fetch more than is needed",
             "yes",
-            f"{lines:.2f} times the L2 reads",
+            f"{decimal(lines)} times the L2 reads",
             is_larger(lines, 1),
-            f"the new GPU with a coalescer of lines: {outcome.means['lines cycles']:.2f} times the "
-            f"cycles; hits {outcome.means['lines hits']:.0f} %, {outcome.means['new hits']:.0f} % "
-            "with sectors",
+            f"new, but for the coalescer: {decimal(outcome.means['lines cycles'])} times "
+            f"the cycles; hits {count(outcome.means['lines hits'])} %, with sectors "
+            f"{count(outcome.means['new hits'])} %",
         ),
         Claim(
             "the old coalescer and L1 are slower",
             "yes",
-            f"{slower:.2f} times the cycles",
+            f"{decimal(slower)} times the cycles",
             is_larger(slower, 1),
-            f"hits {outcome.means['old hits']:.0f} %, L2 reads "
-            f"{outcome.means['old L2 reads']:.2f} times as many",
+            f"hits {count(outcome.means['old hits'])} %, L2 reads "
+            f"{decimal(outcome.means['old L2 reads'])} times as many",
         ),
     ]
 

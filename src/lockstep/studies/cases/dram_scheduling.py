@@ -1,6 +1,6 @@
 """FR-FCFS against FCFS, in the memory system of GPGPU-Sim 3.x and in that of Accel-Sim."""
 
-from lockstep.report.figures import percent
+from lockstep.report.figures import count, decimal, percent
 from lockstep.studies.cases import NEW, OLD
 from lockstep.studies.claims import Claim, is_larger, same_factor
 from lockstep.studies.description import (
@@ -55,9 +55,9 @@ def _reason(outcome: Outcome, model: str) -> str:
     for what, name in (("DRAM in use", BUSY), ("row hits", ROW_HITS)):
         before = outcome.average(f"{model} FCFS", name)
         after = outcome.average(f"{model} FR-FCFS", name)
-        parts.append(f"{what} {before:.0f} → {after:.0f} %")
+        parts.append(f"{what} {count(before)} → {count(after)} %")
     waiting = outcome.average(f"{model} FCFS", WAITING)
-    return ", ".join([*parts, f"{waiting:.0f} reads wait at a channel with FCFS"])
+    return ", ".join([*parts, f"{count(waiting)} reads wait at a channel with FCFS"])
 
 
 def _claims(outcome: Outcome) -> list[Claim]:
@@ -66,7 +66,7 @@ def _claims(outcome: Outcome) -> list[Claim]:
         Claim(
             f"FR-FCFS over FCFS in the {model} memory system",
             f"{paper} times",
-            f"{gains[model]:.2f} times",
+            f"{decimal(gains[model])} times",
             same_factor(gains[model], paper),
             _reason(outcome, model),
         )
@@ -78,7 +78,7 @@ def _claims(outcome: Outcome) -> list[Claim]:
         "yes",
         f"in {len(more)} of {len(outcome.counted)} programs",
         is_larger(gains["new"], gains["old"]),
-        f"mean gains {gains['old']:.2f} and {gains['new']:.2f}",
+        f"mean gains {decimal(gains['old'])} and {decimal(gains['new'])}",
     )
     return [*found, order]
 

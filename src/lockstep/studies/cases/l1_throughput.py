@@ -1,6 +1,6 @@
 """What the L1 refuses: with lines reserved by misses and few MSHRs, and streaming."""
 
-from lockstep.report.figures import count, percent
+from lockstep.report.figures import count, decimal, percent
 from lockstep.studies.cases import FIXED_L1, NEW, OLD
 from lockstep.studies.claims import Claim, at_most, is_larger
 from lockstep.studies.description import (
@@ -76,7 +76,7 @@ def _reserved(outcome: Outcome, variant: str) -> float:
 
 def _said(outcome: Outcome, variant: str) -> str:
     lines, mshrs, queue = (outcome.means[name] for name in _parts(variant))
-    return f"{variant}: lines {lines:.0f}, MSHRs {mshrs:.0f}, miss queue {queue:.0f}"
+    return f"{variant}: lines {count(lines)}, MSHRs {count(mshrs)}, miss queue {count(queue)}"
 
 
 def _claims(outcome: Outcome) -> list[Claim]:
@@ -90,25 +90,25 @@ def _claims(outcome: Outcome) -> list[Claim]:
         Claim(
             "reservation fails a kilocycle: there are none with the new L1",
             "up to 1000 → 0",
-            f"{old:.0f} → {new:.0f}",
+            f"{count(old)} → {count(new)}",
             at_most(new, VANISHED * old, old),
             f"{_said(outcome, 'old')}; {_said(outcome, 'new')}; below 1 in {len(free)} of "
-            f"{len(outcome.counted)}; {merges:,.0f} refusals because a line had its merges",
+            f"{len(outcome.counted)}; {count(merges)} refusals because a line had its merges",
         ),
         Claim(
             "streaming: misses in flight need no lines, however small the L1 is",
             "yes",
-            f"{reserving:.0f} → {streaming:.0f}",
+            f"{count(reserving)} → {count(streaming)}",
             at_most(streaming, VANISHED * reserving, reserving),
             f"{_said(outcome, '32 KB reserving')}; {_said(outcome, '32 KB streaming')}",
         ),
         Claim(
             "programs are slower on the old GPU, whose L1 refuses so often",
             "yes",
-            f"{gain:.2f} times the cycles",
+            f"{decimal(gain)} times the cycles",
             is_larger(gain, 1),
-            f"with streaming {outcome.means['old streaming cycles']:.2f} times; hits of loads "
-            f"{outcome.means['old hits']:.0f} % old, {outcome.means['new hits']:.0f} % new",
+            f"with streaming {decimal(outcome.means['old streaming cycles'])} times; hits of loads "
+            f"{count(outcome.means['old hits'])} % old, {count(outcome.means['new hits'])} % new",
         ),
     ]
 
