@@ -86,6 +86,8 @@ def test_the_place_of_an_operand_in_constant_memory(text, place):
 def test_memory_operands_have_addresses_and_constants_have_none():
     assert parsed("LDG.E.64 R4, [R2]")["width"] == 8
     assert parsed("LDC R4, c[0x0][R2]")["width"] == 0
+    assert parsed("LDC R4, c[0x3][R2+0x4]")["width"] == 4, "no parameter"
+    assert parsed("LDC R4, c[0x3][0x10]")["width"] == 0
     assert parse("LDC R4, c[0x0][R2]", 80, addressed=True)[0]["width"][0] == 4
     assert parsed("LDS R4, [R2]")["space"] == Space.SHARED
     assert parsed("FADD R1, R2, c[0x0][0x10]")["width"] == 0

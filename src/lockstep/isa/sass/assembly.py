@@ -32,6 +32,7 @@ _INSTRUCTION = re.compile(
 _REGISTER = re.compile(r"\b(?:U?R(?:Z|\d{1,3})|U?P(?:T|\d))\b")
 _PREDICATE = re.compile(r"!?U?P(?:T|\d)")
 _CONSTANT = re.compile(r"\bc\[(0x[0-9a-fA-F]+|\d+)\]\[(0x[0-9a-fA-F]+|\d+)\]")
+_INDEXED = re.compile(r"c\[0x0*[1-9a-f][0-9a-f]*\]\[R\d")  # a place for each lane, not parameters
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+)")
 _NO_RESULT = frozenset(
     {OpClass.STORE, OpClass.REDUCTION, OpClass.ASYNC_COPY, OpClass.BULK_COPY, OpClass.BRANCH}
@@ -60,7 +61,8 @@ def parse(
     """One instruction record (an array of one) and its opcode, from a line of SASS.
 
     Predicates and uniform registers become dependences too. Unless ``addressed`` says it, an
-    instruction with a memory operand has addresses (``width`` > 0), but not one of constants.
+    instruction with a memory operand has addresses (``width`` > 0), but of constants
+    only where a register has a part in them, outside of the bank of parameters.
     """
     control = _CONTROL.match(text)
     body = text[control.end() :] if control else text
@@ -176,7 +178,7 @@ def _leading(flags: list[bool], limit: int) -> int:
 def _is_addressed(opcode: str, operands: list[str], architecture: int) -> bool:
     op = decode(opcode, architecture, False).op
     brackets = any("[" in o and not o.startswith(("c[", "-c[", "cx[")) for o in operands)
-    return brackets and op in MEMORY_CLASSES
+    return (brackets or any(map(_INDEXED.match, operands))) and op in MEMORY_CLASSES
 
 
 def _immediates(opcode: str, operands: list[str], architecture: int) -> tuple[int, int]:

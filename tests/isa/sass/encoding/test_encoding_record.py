@@ -84,6 +84,20 @@ def test_the_place_of_an_operand_in_constant_memory(answers):
     assert set.union(*found.values()) == {-1}, "loads, bindless and indexed constants, no constants"
 
 
+def test_loads_of_constants_have_addresses_where_each_lane_has_a_place(answers):
+    """Not those of parameters, nor at a place for all lanes."""
+    found = {}
+    for word, pc, text in answers(90):
+        if "LDC" in text and "cx[" not in text:
+            opcode, place = text.split("c[")[0].split()[-2], text.split("c[")[1]
+            own = "][R" in place and "][RZ" not in place and not place.startswith("0x0]")
+            found.setdefault((opcode[0], own), set()).add(
+                bool(to_record(decode(word, 90, pc), 90)["width"][0])
+            )
+    assert found["L", True] == {True} and found["L", False] == {False}
+    assert set.union(*(f for (kind, _), f in found.items() if kind == "U")) == {False}
+
+
 def test_unknown_instructions_have_the_class_of_their_opcode():
     fadd = ADD & ~0xFFF | 0xC21  # FADD has no such form
     instruction = decode(fadd, 80)

@@ -25,6 +25,7 @@ from lockstep.isa.sass.encoding.operand import (
     Operand,
     Register,
 )
+from lockstep.isa.sass.encoding.record import is_indexed
 
 SLOT_BYTES = 4 * LANES
 FILES = {"R": 255, "UR": 63, "B": 16, "RPC": 2}  # files of 32-bit registers, and how many there are
@@ -243,6 +244,8 @@ class Lift(BlockLift):
         if window == Window.GLOBAL:
             start = b.splat(self._bank(operand.bank), I64)
             offset = Value(b.ir.add(start.ir, resize(b, offset, I64).ir), I64)
+        if is_indexed(operand):
+            self.record_addresses(offset)
         access = Access(window, offset, kind.bytes, self.site(window))
         return lanes.load(b, access, kind)[0]
 

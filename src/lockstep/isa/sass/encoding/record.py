@@ -119,8 +119,15 @@ def _constant(operands: tuple[Operand, ...]) -> int:
     return NO_CONSTANT
 
 
+def is_indexed(operand: Operand) -> bool:
+    """Whether every lane reads a place of its own in constant memory, not among the parameters."""
+    if not isinstance(operand, Constant) or operand.index is None or operand.index.is_zero:
+        return False
+    return operand.index.file == "R" and operand.bank != 0 and isinstance(operand.bank, int)
+
+
 def _is_addressed(instruction: Instruction, architecture: int) -> bool:
-    brackets = any(isinstance(o, Address) for o in instruction.operands)
+    brackets = any(isinstance(o, Address) or is_indexed(o) for o in instruction.operands)
     return brackets and operation_class(instruction, architecture) in MEMORY_CLASSES
 
 
