@@ -52,6 +52,10 @@ class Running:
         """Whether all CTAs that it will ever have are done."""
         return self.done == (len(self.seen) if self.failed else self.kernel.n_ctas)
 
+    def reach(self, end: int) -> None:
+        """The kernel ends at ``end`` at the earliest."""
+        self.end = max(self.end, end)
+
     def ask_source(self) -> None:
         """Learn from what executes the kernel at issue whether it failed."""
         if self.source is not None:
@@ -78,7 +82,7 @@ class KernelTable:
         """Give a kernel a slot; its CTAs may be dispatched after the launch overhead."""
         slot = self.free_slot()
         needs = bind.cta_needs(kernel, self.gpu)
-        bind.occupancy(kernel, self.gpu)
+        fit, _ = bind.occupancy(kernel, self.gpu)
         check_cluster(kernel, self.gpu)
         if not self.running:
             self._code_used = 0
@@ -93,6 +97,8 @@ class KernelTable:
         state.active, state.started, state.cluster = 1, -1, kernel.cluster_ctas
         for name, need in needs.items():
             state[name] = need
+        self.streams.sm.parameters[:, slot] = 0
+        state.filling = fit * self.gpu.sm.count
         state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
         number = self._names.setdefault(kernel.name, len(self._names))
         state.fetch_base = number * FETCH_SPACING
@@ -162,7 +168,7 @@ class KernelTable:
         """A CTA of a slot finished."""
         run = self.running[slot]
         run.done += 1
-        run.end = max(run.end, end)
+        run.reach(end)
         self.streams.retire(slot, number)
 
     def finish(self, run: Running) -> None:

@@ -16,6 +16,7 @@ from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.model.sm import bind
 from lockstep.model.sm.dispatch import THOUSAND
 from lockstep.model.sm.state import NEVER
+from lockstep.model.sm.stores import STORED
 from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
 
 PROGRESS_SECONDS = 0.2
@@ -202,7 +203,9 @@ class Simulation:
         dispatched = self.machine.dispatch(self._order, len(ready), self.now, end)
         # While no CTA can be dispatched before another finishes, windows need no attention.
         most = 1 if dispatched or self._next_dispatch(end) < NEVER else MOST_WINDOWS
-        stop = min(self._next_sample, self._cycle_limit)
+        # A place that becomes free is filled at its cycle: the window begins with the dispatch.
+        place = self._next_place() - self.machine.window + 1
+        stop = min(self._next_sample, self._cycle_limit, place)
         alone = any(r.source is not None for r in runs)
         end, event = self.machine.run_windows(self.now, cut, stop, most, alone)
         self.now = end
@@ -213,7 +216,10 @@ class Simulation:
 
     def _advance(self, end: int, event: int, runs: list[Running]) -> None:
         """Skip to the next cycle at which anything can happen."""
-        event = min([event, self._next_dispatch(end)] + [r.ready for r in runs if r.ready >= end])
+        event = min(
+            [event, self._next_dispatch(end), self._next_place()]
+            + [r.ready for r in runs if r.ready >= end]
+        )
         if event >= NEVER:
             self.now = end
             if self.table.running:
@@ -254,6 +260,13 @@ class Simulation:
         cycle = int(sm.dispatcher[0].time) // THOUSAND
         return cycle if cycle >= end and (sm.kernels.taken < sm.kernels.queued).any() else NEVER
 
+    def _next_place(self) -> int:
+        """The next cycle at which a place becomes free, if a CTA waits for one."""
+        sm = self.machine.sm
+        return (
+            int(sm.sms.leaving_at.min()) if (sm.kernels.taken < sm.kernels.queued).any() else NEVER
+        )
+
     def _collect(self) -> bool:
         """Retire the CTAs that finished in this window; whether there were any."""
         counts, finished = self.machine.sm.n_finished, self.streams.finished
@@ -263,14 +276,17 @@ class Simulation:
         for s in which:
             done = finished[s, : counts[s]].tolist()
             for slot, cta, start, end in done:
+                if cta == STORED:
+                    self.table.running[slot].reach(end)
+                    continue
                 self.table.retire(slot, cta, end)
+                self._done_ctas += 1
                 if self.options["cta_events"]:
                     self.events.append((self.table.running[slot].order, cta, s, start, end))
-            self._done_ctas += len(done)
         counts[:] = 0
         for running in list(self.table.running.values()):
             running.ask_source()
-            if running.over:
+            if running.over and not self.machine.sm.left[:, running.slot].any():
                 self._finish(running, complete=not running.failed)
         return True
 

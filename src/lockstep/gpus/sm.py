@@ -162,6 +162,9 @@ class SM(Spec, kw_only=True):
     local_fence_waits: Annotated[
         bool, Meta(description="a fence within the CTA waits for its warp's outstanding accesses")
     ] = True
+    exit_waits: Annotated[
+        bool, Meta(description="a CTA keeps its place until its stores are acknowledged, not sent")
+    ] = True
     fence_latency: _int(1, 4096, "cycles", "memory fence, after all outstanding has ended") = 16
     fence_round_trip: _int(
         0, 8192, "cycles", "memory fence of the GPU at least, whatever is outstanding"

@@ -133,6 +133,12 @@ class ConstantCache(Spec, kw_only=True):
         "by which a constant operand that the SM's L1 instruction cache has, "
         "but not the sub-core, delays its instruction",
     ) = 79
+    first_latency: _int(
+        0,
+        8192,
+        "cycles",
+        "from the start of a launch's first CTA on an SM until that has bank 0",
+    ) = 0
     operand_hold: _int(
         1,
         4096,
@@ -259,6 +265,15 @@ class Launch(Spec, kw_only=True):
         0, 64, "core cycles", "between the starts of two warps on an SM; 0 = a CTA's start together"
     ) = 0.0
     cta_interval: _float(0.01, 4096, "core cycles", "between two CTA dispatches, GPU-wide") = 1.0
+    first_interval: _float(
+        0, 4096, "core cycles", "the same until all SMs have been filled once; 0 = as cta_interval"
+    ) = 0.0
+    refill: _int(
+        0, 4096, "core cycles", "end of a CTA until another one can start in its place"
+    ) = 0
+    drain: _int(
+        0, 8192, "core cycles", "of the overhead, in which the last stores are acknowledged"
+    ) = 0
     concurrent_kernels: _int(1, 1024, "kernels", "kernels of different streams at a time") = 32
     flush_l1: Annotated[bool, Meta(description="kernels start with an empty L1")] = True
     l2: Annotated[

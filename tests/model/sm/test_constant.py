@@ -328,3 +328,40 @@ def test_the_parameters_of_a_kernel_are_there_when_it_starts(watch, tiny, bank, 
     seen = watch(k.workload(), gpu)
     first, second = seen.of(0)[:2]
     assert second - first == 1 + gpu.constant.operand_miss_latency + behind
+
+
+# The bank of parameters, when a launch begins
+
+FIRST = 70  # cycles from the start of an SM's first CTA
+
+
+@pytest.mark.parametrize(
+    ("text", "at_issue"),
+    [("ULDC UR4, c[0x0][0x210]", True), ("IADD3 R1, R2, c[0x0][0x160], R3", True),
+     ("LDC R1, c[0x0][0x210]", False), ("MOV R1, R2", False)],
+)  # fmt: skip
+def test_who_reads_parameters_waits_until_the_sm_has_them(watch, tiny, text, at_issue):
+    gpu = tiny(constant__first_latency=FIRST, constant__operand_bytes=0)
+    at = watch(program(("NOP", None, None), (text, None, None)), gpu).of(0)
+    assert at[:2] == [0, FIRST if at_issue else 1]
+
+
+@pytest.mark.parametrize(("before", "waits"), [(0, True), (FIRST + 5, False)])
+def test_a_load_of_a_parameter_comes_late(watch, tiny, before, waits):
+    gpu = tiny(constant__first_latency=FIRST)
+    lines = [("NOP", None, None)] * before + [("LDC R1, c[0x0][0x210]", None, None)]
+    at = watch(program(*lines, ("MOV R3, R1", None, None)), gpu).of(0)
+    assert at[before + 1] == (FIRST if waits else before) + gpu.constant.latency
+
+
+def test_a_later_cta_finds_the_parameters_and_another_launch_does_not(watch, tiny):
+    k = KernelBuilder("first", grid=2, block=32)
+    k("ULDC UR4, c[0x0][0x210]")
+    gpu = tiny(constant__first_latency=FIRST, launch__cta_interval=10.0)
+    seen = watch(k.workload(), gpu)
+    assert [seen.of(w)[0] for w in (0, 1)] == [FIRST, FIRST]
+    gpu = tiny(constant__first_latency=FIRST, launch__cta_interval=FIRST + 10.0)
+    seen = watch(k.workload(), gpu, cta_events=True)
+    starts = sorted(seen.run.cta_events["start"])
+    issued = sorted(cycle for cycle, *_ in seen.issues)
+    assert issued[0] == FIRST and starts[1] == FIRST + 10 and FIRST + 10 in issued

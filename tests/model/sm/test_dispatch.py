@@ -160,3 +160,46 @@ def test_the_l1_takes_what_shared_memory_leaves(watch, tiny):
 
     assert hits(0) == 12 * 4
     assert hits(1024) == 0, "least recently used: each line is gone before it is used again"
+
+
+@pytest.mark.parametrize("first", [0.0, 0.25, 7.0])
+def test_sms_are_filled_once_at_a_rate_of_its_own(watch, tiny, first):
+    """Four CTAs fit; the fifth, which follows the first wave, and the sixth come at the other."""
+    gpu = tiny(sm__count=2, sm__ctas=2, launch__first_interval=first, launch__cta_interval=3.0)
+    seen = watch(busy(grid=6, cycles=40).workload(), gpu, cta_events=True)
+    at = [start for start, _ in starts(seen)]
+    assert at[:4] == [int(n * (first or 3.0)) for n in range(4)]
+    assert at[5] - at[4] >= 3
+
+
+@pytest.mark.parametrize("refill", [100, 137, 200])
+def test_a_place_is_filled_some_cycles_after_its_cta_has_ended(watch, tiny, refill):
+    """To the cycle where that is no less than a window; meanwhile its SM is idle."""
+    gpu = tiny(sm__ctas=2, launch__refill=refill)
+    assert refill >= gpu.interconnect.latency
+    seen = watch(busy(grid=5, cycles=40).workload(), gpu, cta_events=True)
+    events = np.sort(seen.run.cta_events, order="cta")
+    start, end = events["start"].tolist(), events["end"].tolist()
+    assert start[:2] == [0, 1]
+    assert start[2:] == [end[0] + refill, end[1] + refill, end[2] + refill]
+    assert seen.run.kernels[0].end == end[4]
+    busy_cycles = sum(b - a for a, b in ((start[0], end[1]), (start[2], end[3])))
+    assert seen.counters["active_cycles"] == busy_cycles + end[4] - start[4]
+
+
+def test_a_short_wait_ends_with_the_window(watch, tiny):
+    gpu = tiny(sm__ctas=1, launch__refill=2)
+    seen = watch(busy(grid=3, cycles=40).workload(), gpu, cta_events=True)
+    events = np.sort(seen.run.cta_events, order="cta")
+    gaps = (events["start"][1:] - events["end"][:-1]).tolist()
+    assert all(2 <= gap <= 2 + gpu.interconnect.latency for gap in gaps)
+
+
+@pytest.mark.parametrize("limit", ["sm.ctas", "sm.warps", "shared.bytes"])
+def test_what_is_not_free_yet_is_no_room(watch, tiny, limit):
+    sizes = {"sm.ctas": 3, "sm.warps": 6, "shared.bytes": 3072}
+    gpu = tiny(**{limit: sizes[limit], "launch.refill": 150, "launch.cta_interval": 0.5})
+    kernel = busy(grid=10, block=64, cycles=30, shared_bytes=1024)
+    events = watch(kernel.workload(), gpu, cta_events=True).run.cta_events
+    held = [((events["start"] <= t) & (t < events["end"] + 150)).sum() for t in events["start"]]
+    assert max(held) == 3

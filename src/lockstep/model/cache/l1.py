@@ -20,6 +20,7 @@ from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
 from lockstep.model.records import Records
+from lockstep.model.sm import stores
 
 STORE = int(OpClass.STORE)
 ATOMIC = int(OpClass.ATOMIC)
@@ -53,7 +54,7 @@ MISS = np.dtype(
     )]
 )  # fmt: skip
 """A request on its way out. ``tag``: MSHR entry; -1 - access for reads past the L1 and atomics;
-the warp slot for writes and reductions."""
+of writes and reductions, whose they are (``stores.send``)."""
 
 
 class L1State(Context):
@@ -222,14 +223,6 @@ def update_line(c, s, transaction, evict, counters, local):
 
 
 @inline
-def outstanding(c, s, w):
-    """One more acknowledgement that the warp waits for."""
-    warp = c.warps[s, w]
-    warp.outstanding += 1
-    c.ctas[s, warp.cta].outstanding += 1
-
-
-@inline
 def store(c, s, access, transaction, policy, now):
     """A write goes through to the L2; false if the miss queue is full."""
     l1 = c.l1
@@ -244,11 +237,9 @@ def store(c, s, access, transaction, policy, now):
         counters.l1_global_write_sectors += n
     update_line(c, s, transaction, l1.spec[0].evict_on_write and not local, counters, local)
     flits = data_flits(l1.spec[0], transaction.sectors)
-    miss = push(
-        l1, s, transaction.line, transaction.sectors, KIND_WRITE, access.warp, policy, flits, now
-    )
+    tag = stores.send(c, s, access.warp)
+    miss = push(l1, s, transaction.line, transaction.sectors, KIND_WRITE, tag, policy, flits, now)
     miss.full = transaction.full & transaction.sectors
-    outstanding(c, s, access.warp)
     return True
 
 
@@ -263,7 +254,7 @@ def atomic(c, s, a, access, transaction, instruction, now):
     counters.l1_atomic_sectors += n
     returns = instruction.op == ATOMIC
     kind = KIND_ATOMIC if returns else KIND_REDUCTION
-    tag = -1 - a if returns else access.warp
+    tag = -1 - a if returns else stores.send(c, s, access.warp)
     flits = data_flits(l1.spec[0], transaction.sectors)
     miss = push(
         l1, s, transaction.line, transaction.sectors, kind, tag, instruction.cache, flits, now
@@ -272,8 +263,6 @@ def atomic(c, s, a, access, transaction, instruction, now):
     drop_line(c, s, transaction.line)
     if returns:
         access.remaining += n
-    else:
-        outstanding(c, s, access.warp)
     return True
 
 

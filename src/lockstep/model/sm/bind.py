@@ -19,14 +19,17 @@ from lockstep.isa.instruction import (
     SLOT_BITS,
     SLOT_SHIFT,
     SLOTS,
+    UNIFORM_REGISTERS,
     WARP_SIZE,
     OpClass,
     Space,
 )
 from lockstep.model.sm.state import (
+    AT_ISSUE,
     BANK_BITS,
     FIXED,
     ISSUE,
+    LATE,
     LONG,
     MAX_READS,
     MAX_WRITES,
@@ -175,6 +178,8 @@ def issue_records(
     records["branch"] = (op == OpClass.BRANCH) | (op == OpClass.CONVERGENCE)
     records["memory"] = np.isin(op, PIPELINED) & (code["width"] > 0) & ~constant
     records["constant"] = code["constant"] if gpu.constant.operand_bytes else NO_CONSTANT
+    if gpu.constant.first_latency:
+        records["parameters"] = _parameters(code)
     producer = np.full(len(OpClass), FIXED)
     for name, value in PRODUCERS.items():
         producer[name] = value
@@ -302,6 +307,14 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
             f"an SM of {gpu.name} has {have}"
         )
     return fit[limiter], limiter
+
+
+def _parameters(code: np.ndarray) -> np.ndarray:
+    """How instructions read bank 0, by name: uniform loads and operands wait for it."""
+    loads = (code["op"] == OpClass.LOAD) & (code["space"] == Space.CONSTANT) & (code["width"] == 0)
+    uniform = loads & (code["destination"][:, 0] >= UNIFORM_REGISTERS)
+    operands = (code["constant"] >= 0) & (code["constant"] < CONSTANT_BANK)
+    return np.where(uniform | operands, AT_ISSUE, np.where(loads, LATE, 0))
 
 
 def parameter_bytes(kernel: Kernel, gpu: GPU) -> int:

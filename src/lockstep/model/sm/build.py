@@ -37,6 +37,11 @@ def partition_hit_cycles(gpu: GPU) -> int:
     return max(1, gpu.l2.latency - inside - 2 * gpu.interconnect.latency)
 
 
+def first_interval(gpu: GPU) -> float:
+    """Cycles between two CTAs until all SMs have been filled once."""
+    return gpu.launch.first_interval or gpu.launch.cta_interval
+
+
 def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     """The scalar parameters of the SMs."""
     spec = records(1, state.SPEC)
@@ -46,6 +51,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     s.barrier_latency, s.fence_latency = gpu.sm.barrier_latency, gpu.sm.fence_latency
     s.barrier_interval, s.fence_interval = gpu.sm.barrier_interval, gpu.sm.fence_interval
     s.local_fence_waits = gpu.sm.local_fence_waits
+    s.exit_waits, s.drain = gpu.sm.exit_waits, gpu.launch.drain
     s.named_barrier_latency = gpu.sm.named_barrier_latency
     s.policy = USER if user_scheduler else POLICIES[gpu.sm.scheduler.policy]
     s.issue_width = gpu.sm.scheduler.issue_width
@@ -78,6 +84,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     s.constant_sets, s.constant_ways = cache_shape(k.bytes, k.ways, k.line_bytes)
     s.constant_line, s.constant_lines = k.line_bytes, max(1, s.constant_sets * s.constant_ways)
     s.operand_sets, s.operand_ways = cache_shape(k.operand_bytes, k.operand_ways, k.line_bytes)
+    s.first_constants = k.first_latency
     s.operand_miss, s.operand_hold = k.operand_miss_latency, k.operand_hold
     s.constant_latency, s.constant_miss = k.latency, max(k.latency, k.miss_latency)
     s.texture_cycles = max(0, _texture_latency(gpu) - gpu.l1.latency)
@@ -88,6 +95,8 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     s.nack_retry = gpu.l2.nack_retry
     s.slices_per_channel = gpu.l2.slices_per_channel
     s.dispatch_interval = max(1, round(state.THOUSAND * gpu.launch.cta_interval))
+    s.first_interval = max(1, round(state.THOUSAND * first_interval(gpu)))
+    s.refill = gpu.launch.refill
     s.warp_interval = round(state.THOUSAND * gpu.launch.warp_interval)
     return spec
 
@@ -140,7 +149,8 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
     table = unit_table(gpu)
     instances = int(table[:, 1].sum()) if len(table) else 1
     slots = gpu.launch.concurrent_kernels
-    window_ctas = int(gpu.interconnect.latency / gpu.launch.cta_interval) + 2
+    interval = min(gpu.launch.cta_interval, first_interval(gpu))
+    window_ctas = int(gpu.interconnect.latency / interval) + 2
     constant_lines = int(s.constant_lines + b * s.operand_sets * s.operand_ways)
     instruction_lines = n * (b * s.l0_sets * s.l0_ways + s.l1i_sets * s.l1i_ways)
     sm = Sm(
@@ -152,6 +162,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         order=zeros((n, b, gpu.sm.warps)),
         ready=zeros((n, gpu.sm.warps, REGISTER_COUNT)),
         ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
+        leaving=records((n, gpu.sm.ctas), state.LEAVING),
         barriers=records((n, gpu.sm.ctas, NAMED_BARRIERS), state.BARRIER),
         clusters=records(n * gpu.sm.ctas // 2 + 1, state.CLUSTER),
         objects=zeros((n, gpu.sm.ctas, OBJECTS)),
@@ -163,6 +174,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         reuse=full((n, b, 4), -1),
         instructions=records(max(1, instruction_lines), state.CACHE_LINE),
         constants=records((n, constant_lines), state.CACHE_LINE),
+        parameters=zeros((n, slots)),
         streams=zeros((n, b, max(1, s.stream_buffer))),
         accesses=records((n, s.accesses), state.ACCESS),
         queues=zeros((n, b, s.queue)),
@@ -171,7 +183,8 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         scratch=zeros((n, s.shared_banks * 33)),
         done=records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),
         n_done=zeros(n),
-        finished=records((n, gpu.sm.ctas + window_ctas), state.FINISHED),
+        left=zeros((n, slots)),
+        finished=records((n, 2 * (gpu.sm.ctas + window_ctas) + slots), state.FINISHED),
         n_finished=zeros(n),
         candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),
         kernels=records(slots, state.KERNEL),
@@ -197,7 +210,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
 
 def _empty(sm: Sm) -> None:
     """What is not zero where nothing has happened yet."""
-    sm.sms["memory_next"] = state.NEVER
+    sm.sms["memory_next"] = sm.sms["leaving_at"] = state.NEVER
     sm.sms["current"] = sm.sms["blocked"] = sm.sms["no_credit"] = -1
     sm.sms["bulk_first"] = -1
     sm.subcores["next"] = sm.subcores["result_next"] = state.NEVER

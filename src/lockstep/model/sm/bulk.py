@@ -9,7 +9,7 @@ from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import WARP_SIZE, OpClass
 from lockstep.model.cache import l1
 from lockstep.model.link import KIND_READ, KIND_WRITE
-from lockstep.model.sm import tile
+from lockstep.model.sm import stores, tile
 from lockstep.model.sm.coalescer import lane_address
 from lockstep.model.sm.done import instruction_of, note
 from lockstep.model.sm.state import DONE_ACCESS, NEVER, SUBCYCLES
@@ -112,13 +112,13 @@ def send(c, s, a, access, instruction, line, low, high, now):
         return
     counters.bulk_write_sectors += n
     flits = l1.data_flits(spec, sectors)
-    miss = l1.push(c.l1, s, line, sectors, KIND_WRITE, access.warp, instruction.cache, flits, now)
+    tag = stores.send(c, s, access.warp)
+    miss = l1.push(c.l1, s, line, sectors, KIND_WRITE, tag, instruction.cache, flits, now)
     whole = ((1 << (high // spec.sector_bytes)) - 1) & ~(
         (1 << ((low + spec.sector_bytes - 1) // spec.sector_bytes)) - 1
     )
     miss.full = sectors & whole
     l1.drop_line(c, s, line)
-    l1.outstanding(c, s, access.warp)
 
 
 @inline

@@ -21,7 +21,7 @@ def fits(c, s, kernel):
     spec = c.spec[0]
     sm = c.sms[s]
     return (
-        sm.resident_ctas < spec.ctas
+        sm.resident_ctas + sm.leaving < spec.ctas
         and sm.warps_used + kernel.warps <= spec.warps
         and sm.registers_used + kernel.registers <= spec.registers
         and sm.shared_used + kernel.shared <= spec.shared_limit
@@ -34,7 +34,7 @@ def room(c, s, kernel):
     spec = c.spec[0]
     sm = c.sms[s]
     ctas = min(
-        spec.ctas - sm.resident_ctas,
+        spec.ctas - sm.resident_ctas - sm.leaving,
         (spec.warps - sm.warps_used) // kernel.warps,
         (spec.registers - sm.registers_used) // kernel.registers,
     )
@@ -50,6 +50,35 @@ def reserve(sm, kernel, sign):
     sm.warps_used += sign * kernel.warps
     sm.registers_used += sign * kernel.registers
     sm.shared_used += sign * kernel.shared
+
+
+@inline
+def leave(c, s, kernel, now):
+    """A CTA has ended: what it occupied is free after ``launch.refill`` cycles."""
+    spec, sm = c.spec[0], c.sms[s]
+    if spec.refill == 0:
+        reserve(sm, kernel, -1)
+        return
+    sm.resident_ctas -= 1
+    place = c.leaving[s, (sm.leaving_first + sm.leaving) % spec.ctas]
+    place.at = now + spec.refill
+    place.warps, place.registers, place.shared = kernel.warps, kernel.registers, kernel.shared
+    sm.leaving += 1
+    sm.leaving_at = min(sm.leaving_at, place.at)
+
+
+@inline
+def free_places(c, s, cycle):
+    """Give back what is free at ``cycle`` of what ended CTAs occupied."""
+    spec, sm = c.spec[0], c.sms[s]
+    while sm.leaving_at <= cycle:
+        place = c.leaving[s, sm.leaving_first]
+        sm.warps_used -= place.warps
+        sm.registers_used -= place.registers
+        sm.shared_used -= place.shared
+        sm.leaving_first = (sm.leaving_first + 1) % spec.ctas
+        sm.leaving -= 1
+        sm.leaving_at = c.leaving[s, sm.leaving_first].at if sm.leaving > 0 else NEVER
 
 
 @inline
@@ -124,6 +153,8 @@ def launch(c, s, k, pending, now):
         start_accounting(c, s, now)
     account_residency(c, s, now)
     reserve(sm, kernel, 1)
+    if c.parameters[s, k] == 0:
+        c.parameters[s, k] = now + c.spec[0].first_constants
     slot = free_cta_slot(c, s)
     cta = c.ctas[s, slot]
     cta.active = 1
@@ -131,7 +162,7 @@ def launch(c, s, k, pending, now):
     cta.cta = pending.cta
     cta.warps = kernel.warps
     cta.finished = 0
-    cta.outstanding = 0
+    cta.outstanding = cta.written = 0
     cta.started = now
     cta.runs = pending.runs
     cta.addresses = pending.addresses
@@ -186,13 +217,18 @@ def end_warp(c, s, w, now):
 
 @inline
 def end_cta_if_done(c, s, slot, now):
-    """End a CTA whose warps have finished and whose memory operations have drained."""
+    """End a CTA whose warps have finished and whose memory operations have drained.
+
+    Stores that have been sent keep nothing of the SM; they are known by ``c.left`` from then on.
+    """
     cta = c.ctas[s, slot]
-    if cta.finished < cta.warps or cta.outstanding > 0 or not cta.active:
+    sent = 0 if c.spec[0].exit_waits else cta.written
+    if cta.finished < cta.warps or cta.outstanding > sent or not cta.active:
         return  # inactive: two of its warps finished in one cycle, and the first note ended it
+    c.left[s, cta.kernel] += sent
     settle(c, s, now)
     kernel = c.kernels[cta.kernel]
-    reserve(c.sms[s], kernel, -1)
+    leave(c, s, kernel, now)
     cta.active = 0
     cluster.leave(c, cta, now)
     for w in range(c.spec[0].warps):

@@ -11,8 +11,8 @@ from lockstep._jit import inline, jit
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.sm import cluster
 from lockstep.model.sm.accounting import settle
-from lockstep.model.sm.cta import fits, launch, room
-from lockstep.model.sm.state import THOUSAND
+from lockstep.model.sm.cta import fits, free_places, launch, room
+from lockstep.model.sm.state import NEVER, THOUSAND
 
 
 @inline
@@ -87,26 +87,42 @@ def dispatch_cluster(c, slot, cycle):
     return kernel.cluster
 
 
+@inline
+def next_place(c):
+    """The first cycle at which a place becomes free, as far as is known, or NEVER."""
+    at = NEVER
+    for s in range(c.spec[0].sms):
+        at = min(at, c.sms[s].leaving_at)
+    return at
+
+
 @jit
 def dispatch(c, order, n_kernels, start, end):
     """Dispatch CTAs at cycles start <= t < end, from the kernel slots order[:n_kernels].
 
     Returns how many; 0 if no CTA is waiting or none fits.
     """
-    state = c.dispatcher[0]
+    state, spec = c.dispatcher[0], c.spec[0]
     state.time = max(state.time, start * THOUSAND)
     n = 0
     for i in range(n_kernels):
         kernel = c.kernels[order[i]]
         while state.time < end * THOUSAND and kernel.taken < kernel.queued:
             cycle = state.time // THOUSAND
+            for s in range(spec.sms):
+                free_places(c, s, cycle)
             if kernel.cluster > 1:
                 ctas = dispatch_cluster(c, order[i], cycle)
             else:
                 ctas = dispatch_cta(c, order[i], cycle)
             if ctas == 0:
-                break
-            state.time += ctas * c.spec[0].dispatch_interval
+                cycle = next_place(c)
+                if cycle >= end or i < n_kernels - 1:  # others may have room meanwhile
+                    break
+                state.time = cycle * THOUSAND
+                continue
+            first = kernel.taken < kernel.filling
+            state.time += ctas * (spec.first_interval if first else spec.dispatch_interval)
             n += ctas
     return n
 

@@ -7,7 +7,7 @@ end of the SM's memory cycle. The order of notes is the order in which things ha
 from lockstep._jit import inline
 from lockstep.isa.instruction import OpClass
 from lockstep.model import free_list
-from lockstep.model.sm import write_ports
+from lockstep.model.sm import stores, write_ports
 from lockstep.model.sm.barrier import wake_warp
 from lockstep.model.sm.cta import end_cta_if_done
 from lockstep.model.sm.dependence import lower_barrier, set_result
@@ -86,8 +86,10 @@ def settle_done(c, s, now):
     for k in range(c.n_done[s]):
         done = c.done[s, k]
         slot = done.index
+        if done.kind == DONE_ACKNOWLEDGED and not stores.arrives(c, s, done.index, now):
+            continue
         if done.kind <= DONE_ACKNOWLEDGED:
-            w = done.index
+            w = stores.warp_of(done.index)
             cycle = now
             if done.kind == DONE_ACCESS:
                 w, cycle = complete(c, s, done.index, done.cycle, now)

@@ -19,10 +19,12 @@ from lockstep.model.sm.fetch import fetch_ahead, move_to_line
 from lockstep.model.sm.memory_pipeline import enqueue, has_room
 from lockstep.model.sm.objects import wait_for
 from lockstep.model.sm.state import (
+    AT_ISSUE,
     CLEARED,
     DONE_WARP,
     FIXED,
     GROUPS,
+    LATE,
     LONG,
     NEVER,
     SHORT,
@@ -188,7 +190,8 @@ def examine(c, s, b, w, now):
         operand = waits_for_operands(c, s, w, warp, instruction)
         if operand >> 2 > now:
             return blocked(warp, operand >> 2, reason_of(operand & 3, kernel.control))
-        warp.cleared = CLEARED if instruction.constant < 0 else UNREAD
+        reads = instruction.constant >= 0 or instruction.parameters == AT_ISSUE
+        warp.cleared = UNREAD if reads else CLEARED
     at = resources(c, s, b, warp, instruction, now)
     if at > now:
         return at
@@ -207,7 +210,12 @@ def has_constant(c, s, b, w, now):
         return True
     warp.cleared = CLEARED
     kernel = c.kernels[warp.kernel]
-    at = constant.operand(c, s, b, kernel, c.code[kernel.code + warp.static].constant, now)
+    instruction = c.code[kernel.code + warp.static]
+    at = now
+    if instruction.constant >= 0:
+        at = constant.operand(c, s, b, kernel, instruction.constant, now)
+    if instruction.parameters == AT_ISSUE:
+        at = max(at, c.parameters[s, warp.kernel])
     if at <= now:
         return True
     warp.wake = warp.stall_until = at
@@ -238,6 +246,8 @@ def execute(c, s, b, w, warp, instruction, now):
             done = constant.load(c, s, record.first, now)
         elif instruction.op == OBJECT_WAIT:
             wait_for(c, s, warp, record.first)
+    if instruction.parameters == LATE:
+        done = max(done, c.parameters[s, warp.kernel] + instruction.latency)
     if instruction.op == GMMA:
         warp.product = done
     result = instruction.result if warp.mask != 0 else FIXED

@@ -36,7 +36,7 @@ def _ints(*names: str) -> list[tuple[str, str]]:
 SPEC = np.dtype(
     _ints(
         "sms", "subcores", "warps", "ctas", "registers",
-        "barrier_latency", "barrier_interval", "named_barrier_latency",
+        "barrier_latency", "barrier_interval", "named_barrier_latency", "exit_waits", "drain",
         "fence_latency", "fence_interval", "local_fence_waits", "policy", "issue_width",
         "line_bytes", "l0_sets", "l0_ways", "l1i_sets", "l1i_ways", "stream_buffer",
         "l1i_latency", "l2i_latency", "fill_interval", "divergence",
@@ -49,13 +49,14 @@ SPEC = np.dtype(
         "bulk_groups", "sleep_overhead", "shortest_sleep",
         "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
         "constant_lines",  # of an SM's cache for loads; those of operands lie behind them
-        "operand_sets", "operand_ways", "operand_miss", "operand_hold",
+        "operand_sets", "operand_ways", "operand_miss", "operand_hold", "first_constants",
         "texture_cycles",
         "port_step",  # core cycles a flit takes at the SM's crossbar ports, in SUBCYCLES
         "reply_header",  # ... that the header of a reply with data takes there
         "fill_cycles",  # reply taken from the port until a dependent instruction may issue
         "nack_retry", "slices_per_channel",
-        "dispatch_interval", "warp_interval",  # thousandths of a cycle
+        "dispatch_interval", "first_interval", "warp_interval",  # thousandths of a cycle
+        "refill",
     )
 )  # fmt: skip
 
@@ -63,6 +64,7 @@ ISSUE = np.dtype(
     _ints(
         "op", "unit", "latency", "interval", "result", "line", "branch", "pc",
         "constant",  # operand in constant memory, as in INSTRUCTION; -1 = none, or always there
+        "parameters",  # reads bank 0: AT_ISSUE, or its result comes LATE, if not 0
         "span",  # bytes from this instruction to the one behind it, at most
         "ahead",  # line that the fetch of the instruction buffer is in when this one issues, or -1
         "memory",  # goes through the memory pipeline if any lane is active
@@ -97,6 +99,7 @@ KERNEL = np.dtype(
         "active", "code", "control", "warps", "registers",
         "shared", "shared_base", "local_base", "warp_instructions", "thread_instructions",
         "started", "fetch_base", "register_rows", "queued", "taken",
+        "filling",  # CTAs that fill all SMs once
         "cluster",  # CTAs that are dispatched together, one after the other in the ring
         "constant_base",  # where its constants begin among those of all launches
         "source", "source_context",  # addresses of what executes it at issue; 0 = nobody does
@@ -130,6 +133,8 @@ SM_STATE = np.dtype(
         "barrier_free",  # cycle from which the barrier unit takes the next arrival
         "fence_free",  # cycle from which the next fence beyond the CTA may begin
         "start_free",  # from when on the next warp may start, in thousandths of a cycle
+        "leaving", "leaving_first",  # places that are not free yet: how many, the first in the ring
+        "leaving_at",  # cycle from which the first of them is, or NEVER
     )
 )  # fmt: skip
 
@@ -178,18 +183,23 @@ that have not ended; ``accessed``: when the last of those that have is there; ``
 there."""
 
 CLEARED, UNREAD = 1, 2
+AT_ISSUE, LATE = 1, 2
 
 CTA_STATE = np.dtype(
     _ints(
-        "active", "kernel", "cta", "warps", "finished", "outstanding", "started",
+        "active", "kernel", "cta", "warps", "finished", "outstanding", "written", "started",
         "runs", "addresses", "pool", "thread_base", "place",
         "cluster", "rank",  # row of its cluster, -1 = it is alone; its rank there
         "came", "last_came",  # warps at the barrier of the cluster, and when the last one came
         "opens",  # cycle at which that barrier opened last
     )
 )  # fmt: skip
-"""``outstanding``: memory operations of all its warps; the CTA ends when it is zero; ``place``:
-what the front end calls it, if it is executed at issue."""
+"""``outstanding``: memory operations of all its warps that have not ended; ``written``: those among
+them that are stores on their way; ``place``: what the front end calls it, if it is executed at
+issue."""
+
+LEAVING = np.dtype(_ints("at", "warps", "registers", "shared"))
+"""The place of a CTA that has ended: the cycle from which it is free, and what it gives back."""
 
 CLUSTER = np.dtype(
     _ints("ctas")
@@ -230,11 +240,12 @@ TRANSACTION = np.dtype(
 DONE = np.dtype(_ints("kind", "index", "cycle"))
 """An event inside the SM that is dealt with at one place, at the end of the memory cycle."""
 DONE_ACCESS = 0  # all data of an access is there at ``cycle``
-DONE_ACKNOWLEDGED = 1  # a store of warp ``index`` reached the L2
+DONE_ACKNOWLEDGED = 1  # a store reached the L2; ``index``: of whom, as in ``stores.writer_of``
 DONE_WARP = 2  # a warp of CTA slot ``index`` has finished
 
 FINISHED = np.dtype(_ints("kernel", "cta", "start", "end"))
-"""A CTA that ended in this window, for the engine."""
+"""A CTA that ended in this window, for the engine. ``cta`` = ``stores.STORED``: all stores of a
+kernel's CTAs that have ended on this SM are acknowledged."""
 
 CANDIDATE = np.dtype(_ints("ready", "age", "slot", "cta", "op", "issued", "last_issue", "reason"))
 """What a user's warp scheduler sees of a warp."""
@@ -261,6 +272,7 @@ class Sm(Context):
     order: np.ndarray  # sms x subcores x warps: slots of a sub-core, oldest first
     ready: np.ndarray  # sms x warps x registers
     ctas: Records  # CTA_STATE, sms x CTA slots
+    leaving: Records  # LEAVING, sms x CTA slots: a ring, by cycle
     barriers: Records  # BARRIER, sms x CTA slots x NAMED_BARRIERS
     clusters: Records  # CLUSTER, as many as can run
     objects: np.ndarray  # sms x CTA slots x OBJECTS: copies that completed barrier objects
@@ -273,6 +285,7 @@ class Sm(Context):
     instructions: Records  # CACHE_LINE: L0s, then L1 instruction caches, flat
     # CACHE_LINE, sms x lines: those of loads, then those of each sub-core's operands
     constants: Records
+    parameters: np.ndarray  # sms x kernel slots: from when on bank 0 is there
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: Records  # ACCESS, sms x accesses
     queues: np.ndarray  # sms x subcores x queue: accesses waiting
@@ -282,7 +295,8 @@ class Sm(Context):
     scratch: np.ndarray  # sms x (33 * banks): bank conflict search
     done: Records  # DONE, sms x room
     n_done: np.ndarray  # sms
-    finished: Records  # FINISHED, sms x (CTA slots + those of a window)
+    left: np.ndarray  # sms x kernel slots: stores on their way of CTAs that have ended
+    finished: Records  # FINISHED, sms x twice (CTA slots + those of a window), and kernels
     n_finished: np.ndarray  # sms
     candidates: Records  # CANDIDATE, sms x subcores x warps, flat
     kernels: Records  # KERNEL, slots

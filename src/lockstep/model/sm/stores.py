@@ -1,0 +1,51 @@
+"""Stores on their way: whose they are, and what becomes of them when their CTA has ended.
+
+A store has left the SM when it has gone through the L1. Its acknowledgement is awaited by fences of
+its warp and by the end of the kernel, and by the end of its CTA where ``sm.exit_waits`` says so.
+"""
+
+from lockstep._jit import inline
+
+WARP_BITS, KERNEL_BITS = 8, 10  # as many warps and kernels as an SM and a GPU can have
+STORED = -1  # in place of a CTA: all stores of ended CTAs are acknowledged
+
+
+@inline
+def writer_of(warp, w):
+    """Whose a store is, as one number: the slots of warp and kernel, and the warp's age."""
+    return (warp.age << KERNEL_BITS | warp.kernel) << WARP_BITS | w
+
+
+@inline
+def warp_of(writer):
+    """The warp slot of a writer."""
+    return writer & ((1 << WARP_BITS) - 1)
+
+
+@inline
+def send(c, s, w):
+    """One more store of the warp that is to be acknowledged; the tag that it takes along."""
+    warp = c.warps[s, w]
+    warp.outstanding += 1
+    cta = c.ctas[s, warp.cta]
+    cta.outstanding += 1
+    cta.written += 1
+    return writer_of(warp, w)
+
+
+@inline
+def arrives(c, s, writer, now):
+    """A store is acknowledged; whether its warp is still there to learn it."""
+    warp = c.warps[s, warp_of(writer)]
+    if warp.active and warp.age == writer >> (KERNEL_BITS + WARP_BITS):
+        c.ctas[s, warp.cta].written -= 1
+        return True
+    kernel = (writer >> WARP_BITS) & ((1 << KERNEL_BITS) - 1)
+    c.left[s, kernel] -= 1
+    if c.left[s, kernel] == 0:
+        done = c.finished[s, c.n_finished[s]]
+        c.n_finished[s] += 1
+        done.kernel = kernel
+        done.cta = STORED
+        done.start = done.end = now - c.spec[0].drain
+    return False
