@@ -13,7 +13,7 @@ ARCHITECTURE = 90
 
 
 def file_of(program: str) -> Path:
-    """Where the code of a program is."""
+    """Where the code of a program is; ``scripts/study_cubins.py`` makes it."""
     return Path(__file__).parent / "cubins" / f"{program}.sm_{ARCHITECTURE}.cubin.xz"
 
 
