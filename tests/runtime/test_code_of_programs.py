@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lockstep.frontend.exec.sass import source
+from lockstep.frontend.exec.sass import reach
 from lockstep.isa.sass.binary import images_of
 from lockstep.runtime.status import Status
 
@@ -20,12 +20,12 @@ def variables(repository):
 @pytest.fixture
 def without_roots(monkeypatch):
     """MUFU cannot be executed."""
-    known = source.problem
+    known = reach.problem
 
     def problem(instruction):
         return "it cannot be tested" if instruction.mnemonic == "MUFU" else known(instruction)
 
-    monkeypatch.setattr(source, "problem", problem)
+    monkeypatch.setattr(reach, "problem", problem)
 
 
 def test_a_program_is_told_once_that_its_clocks_mean_nothing(run_python, capfd):
