@@ -3,10 +3,10 @@ import numpy as np
 from lockstep.kernels import Check, blocks, builtin
 
 
-@builtin(size=384, small=70, unit="rows of the matrix; three quarters as many columns")
+@builtin(size=384, small=70, unit="rows of the matrix; three quarters as many columns and one")
 def bicg(device, module, rng, rows):
     """The products of the biconjugate gradient method: q = A p, s = A^T r."""
-    columns = max(rows * 3 // 4, 1)
+    columns = rows * 3 // 4 + 1
     a = rng.random((rows, columns), dtype=np.float32)
     p, r = rng.random(columns, dtype=np.float32), rng.random(rows, dtype=np.float32)
     matrix, q = device.array(a), device.empty(rows, np.float32)

@@ -16,10 +16,10 @@ def weighed(volume):
     return out
 
 
-@builtin(size=40, small=14, unit="cells along x; as many along y, half along z")
+@builtin(size=40, small=14, unit="cells along x; as many along y, half along z and one")
 def conv3d(device, module, rng, nx):
     """Convolution of a volume with 3 x 3 x 3 weights."""
-    nz = max(nx // 2, 1)
+    nz = nx // 2 + 1
     volume = rng.random((nz, nx, nx), dtype=np.float32)
     out = device.empty(volume.shape, np.float32)
     grid = blocks(nx, 32), blocks(nx, 4), blocks(nz, 2)

@@ -17,10 +17,10 @@ def heated(t, power):
     return t
 
 
-@builtin(size=160, small=30, unit="cells along x; three quarters along y")
+@builtin(size=160, small=30, unit="cells along x; three quarters along y and one")
 def hotspot(device, module, rng, width):
     """Temperatures of a chip: several steps a launch on tiles."""
-    height = max(width * 3 // 4, 1)
+    height = width * 3 // 4 + 1
     power = rng.random((height, width), dtype=np.float32)
     start = rng.uniform(70, 90, (height, width)).astype(np.float32)
     drawn, old, new = (

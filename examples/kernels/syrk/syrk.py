@@ -11,10 +11,10 @@ def updated(a, c):
     return np.where(np.tril(np.ones_like(c, bool)), new, c)
 
 
-@builtin(size=128, small=40, unit="rows of the result; the matrix has half as many columns")
+@builtin(size=128, small=40, unit="rows of the result; the matrix has half as many columns and one")
 def syrk(device, module, rng, n):
     """Symmetric rank-k update of a lower triangle."""
-    depth = max(n // 2, 1)
+    depth = n // 2 + 1
     a, c = rng.random((n, depth), dtype=np.float32), rng.random((n, n), dtype=np.float32)
     result = device.array(c)
     grid = blocks(n, 32), blocks(n, 8)
