@@ -20,7 +20,7 @@ def enlarged(image, width, height):
     return rows[:, left] * (1 - u) + rows[:, right] * u
 
 
-@builtin(size=384, small=50, unit="columns of the enlarged image; three quarters as many rows and one")
+@builtin(size=384, small=50, unit="columns of the image; three quarters as many rows and one")
 def texture(device, module, rng, width):
     """Enlarging an image through a texture with linear interpolation."""
     height = width * 3 // 4 + 1
