@@ -155,6 +155,15 @@ class Interconnect(Spec, kw_only=True):
     clock_mhz: _float(1, 20000, "MHz", "clock of the crossbar ports")
     flit_bytes: _int(8, 512, "bytes", "data a port moves a cycle besides the header") = 32
     reply_header_bytes: _int(0, 512, "bytes", "header of a reply with data, beside the data") = 16
+    atomic_sector_interval: _float(
+        0, 64, "core cycles", "of an SM's port for each further sector of an atomic operation"
+    ) = 0.0
+    atomic_word_interval: _float(
+        0, 64, "core cycles", "of an SM's port for each of the lanes on one word, at least"
+    ) = 0.0
+    atomic_result_interval: _float(
+        0, 64, "core cycles", "between the results of lanes on one word; 0 = they come at once"
+    ) = 0.0
     buffer: _int(1, 4096, "messages", "credits of each source at each destination") = 16
     reply_buffer: _int(1, 4096, "messages", "the same, of the reply network") = 32
 
@@ -211,12 +220,28 @@ class L2(Spec, kw_only=True):
             "(side_reads near)"
         ),
     ] = "home"
-    side_bytes_per_cycle: _int(
-        0, 1 << 20, "bytes/core cycle", "that can cross to a side (side_reads near); 0 = any number"
-    ) = 0
+    sector_interval: _float(
+        0, 64, "L2 cycles", "of a slice for a sector read or written; 0 = by bytes_per_cycle"
+    ) = 0.0
+    request_interval: _float(0, 64, "L2 cycles", "of a slice for a request, at least") = 0.0
+    pass_interval: _float(
+        0,
+        64,
+        "L2 cycles",
+        "of the slice on the near side for a sector that is written on the far one",
+    ) = 0.0
+    atomic_pass_interval: _float(
+        0, 64, "L2 cycles", "... that is updated there, or for a lane on one word; 0 = the same"
+    ) = 0.0
+    result_interval: _float(
+        0, 64, "L2 cycles", "... and for the result of that, on its way back; 0 = the same"
+    ) = 0.0
     atomic_interval: _float(
         0.0625, 64, "L2 cycles", "between two atomic operations on a sector, or on one word"
     ) = 1.0
+    atomic_sector_interval: _float(
+        0, 64, "L2 cycles", "between those on two sectors; 0 = as atomic_interval"
+    ) = 0.0
 
 
 class Dram(Spec, kw_only=True):

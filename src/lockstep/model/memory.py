@@ -11,8 +11,7 @@ import numpy as np
 from lockstep._jit import Context
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
-from lockstep.model import crossing
-from lockstep.model.cache import replacement, slice_hash, tags
+from lockstep.model.cache import data_port, replacement, slice_hash, tags
 from lockstep.model.counters import PARTITION_COUNTERS
 from lockstep.model.divisor import DIVISOR, divisor
 from lockstep.model.dram import build as dram_build
@@ -48,10 +47,18 @@ SPEC = np.dtype(
         ("sides", "i8"),
         ("sources", "i8"),
         ("far_cycles", "i8"),
-        ("cross_step", "i8"),  # time that a sector takes between sides, in crossing.PARTS
         ("near_reads", "i8"),  # 1: reads go to the reader's side
         ("wide_writes", "i8"),  # 1: a written line takes room on every side
-        ("atomic_step", "i8"),  # time of an operation on a word, in SUBTICKS
+        ("chunk_lines", DIVISOR),
+        ("sector_step", "i8"),  # of the data port, in its PARTS: a sector; 0 = as bytes_per_tick
+        ("request_step", "i8"),  # ... a request, at least
+        ("pass_step", "i8"),  # a sector that is written on another side, on its way there
+        ("atomic_pass_step", "i8"),  # ... that is updated there, or a lane on one word
+        ("result_step", "i8"),  # ... and its result, on its way back
+        ("update_step", "i8"),  # an atomic operation: for a sector
+        ("word_step", "i8"),  # ... for a lane on a word that others update, too
+        ("shares", "i8"),  # slices here that one of the hardware is
+        ("streams", "i8"),  # 1: results of lanes on one word go one by one
     ]
 )
 
@@ -65,11 +72,14 @@ SLICE = np.dtype(
         ("channel", "i8"),  # its partition
         ("number", "i8"),  # in the partition
         ("side", "i8"),
-        ("cross_free", "i8"),  # when its way in from other sides is free, in crossing.PARTS
         ("next", "i8"),  # core cycle of the next thing to do, returns from below aside
-        ("port_free", "i8"),  # L2 ticks at which input, tags and data port are free again
+        ("port_free", "i8"),  # L2 ticks at which input and tags are free again
         ("tags_free", "i8"),
-        ("data_free", "i8"),
+        ("data_free", "i8"),  # the same of the data port, in its PARTS
+        ("data_chunk", "i8"),  # chunk that it serves most
+        ("data_run", "i8"),  # ... by how many accesses more than others
+        ("home_line", "i8"),  # the same of lines that are updated, or pass
+        ("home_run", "i8"),
         ("reply_free", "i8"),  # crossbar tick, in SUBTICKS
         ("reply_blocked", "i8"),  # no credit until this core cycle
         ("stalled", "i8"),  # why the oldest request cannot go on, or RUNNING
@@ -229,10 +239,10 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     s.replies = int(ticks) * (s.hit_cycles + l2.far_latency) + l2.queue
     s.refuse, s.fetch_writes = l2.mshr_full == "nack", l2.write_allocate == "fetch"
     s.reply_header = header_time(gpu, SUBTICKS)
-    s.sides, s.far_cycles, s.cross_step = l2.sides, l2.far_latency, crossing.step(gpu)
+    s.sides, s.far_cycles = l2.sides, l2.far_latency
+    data_port.fill_in(spec, gpu)
     s.near_reads = l2.side_reads == "near"
     s.wide_writes = l2.side_reads == "near" and l2.side_writes == "both"
-    s.atomic_step = round(SUBTICKS * l2.atomic_interval)
     s.sources = requests.spec[0].sources
     return spec
 
@@ -254,6 +264,7 @@ def _slices(count: int, spec) -> tuple[Records, Records]:
     if spec.near_reads:
         slices["side"] = slices["number"] // (spec.slices // spec.sides)
     slices["next"] = clocks.NEVER
+    slices["data_chunk"] = slices["home_line"] = -1
     slices["return_head"] = slices["return_tail"] = -1
     slices["head"] = slices["tail"] = -1
     slices["free"] = np.arange(count) * room

@@ -6,15 +6,14 @@ back, a reply can leave. Within a cycle a partition works from the DRAM upwards,
 place is used in the same cycle by who waits for it.
 """
 
-from lockstep._jit import inline, jit, popcount
+from lockstep._jit import inline, jit
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import link, reply_port
 from lockstep.model import memory as state
-from lockstep.model.cache import l2, l2_fill, l2_sides, slice_hash, tags
+from lockstep.model.cache import data_port, l2, l2_fill, l2_sides, slice_hash, tags
 from lockstep.model.clock import NEVER
-from lockstep.model.crossing import cross
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import controller
 from lockstep.model.dram.state import READ, WRITE
@@ -143,20 +142,6 @@ def _served_by(memory, message):
 
 
 @inline
-def _crossed(spec, cache, message, tick):
-    """L2 tick at which a request that is served at home is there; it may come from another side."""
-    if not spec.near_reads or message.kind == KIND_READ:
-        return tick
-    if message.source * spec.sides // spec.sources == cache.side:
-        return tick
-    cycle = clocks.cycle_of(spec.l2, tick)
-    units = popcount(message.sectors)
-    if message.kind != KIND_WRITE:  # an atomic: the lanes on one word, too
-        units = max(units, message.full)
-    return clocks.ticks(spec.l2, cross(spec, cache, units, cycle) - spec.far_cycles)
-
-
-@inline
 def _receive(memory, requests, p, now):
     """Move messages from the inbox to the slices' queues, in order, while there is room."""
     spec = memory.l2.spec[0]
@@ -171,8 +156,10 @@ def _receive(memory, requests, p, now):
         index = lists.take(state=cache, entries=entries)
         request = entries[index]
         cache.port_free = max(cache.port_free, tick) + message.flits
-        request.ready = _crossed(spec, cache, message, cache.port_free - 1)
         _copy(memory, request, message, slice_)
+        request.ready = cache.port_free - 1
+        if message.kind != KIND_READ:
+            request.ready += l2_sides.passed(memory.l2, slice_, request, request.ready)
         lists.append(entries, cache, QUEUE, index)
         if cache.count[QUEUE] == 1:
             cache.next = min(cache.next, max(clocks.cycle_of(spec.l2, request.ready), now))
@@ -239,7 +226,7 @@ def _look_up(c, slice_, now):
     while cache.count[QUEUE] > 0:
         index = cache.head[QUEUE]
         tick = max(c.entries[index].ready, cache.tags_free, first)
-        tick = max(tick, cache.data_free - spec.backlog)
+        tick = max(tick, cache.data_free // data_port.PARTS - spec.backlog)
         if tick > last:
             return clocks.cycle_of(spec.l2, tick)
         if not _serve(c, slice_, index, tick, now):

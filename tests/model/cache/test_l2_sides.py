@@ -155,19 +155,6 @@ def test_what_passes_through_is_at_its_home_and_on_the_other_side_if_it_was_read
     assert took(side) == rig.HIT + hop
 
 
-@pytest.mark.parametrize(("width", "cycles"), [(0, 0), (32, 1), (8, 4)])
-def test_what_crosses_shares_the_way(rig, make, width, cycles):
-    """Two lines that cross one after the other; one slice has the whole way of its side."""
-    side = make(l2__side_bytes_per_cycle=width)
-    for n in range(2):
-        side.read(2 * LINE * n, 0b0001, source=NEAR)
-    warm(side)
-    for n in range(2):
-        side.read(2 * LINE * n, 0b0001, source=FAR)
-    first, second = sorted(r.arrival for r in side.finish())
-    assert second - first == max(1, cycles)
-
-
 def test_reads_of_both_sides_are_answered_to_the_last(rig, make):
     """Seeded traffic of both sides and all kinds: every request has its answer, once."""
     import random

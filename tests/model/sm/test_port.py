@@ -6,7 +6,15 @@ import pytest
 
 from lockstep.model import link
 from lockstep.model.cache import l1
-from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_READ, KIND_WRITE
+from lockstep.model.link import (
+    KIND_ACK,
+    KIND_ATOMIC,
+    KIND_DATA,
+    KIND_NACK,
+    KIND_READ,
+    KIND_REDUCTION,
+    KIND_WRITE,
+)
 from lockstep.model.sm import accounting, port
 from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, NEVER
 
@@ -199,3 +207,29 @@ def test_the_next_event_of_idle_and_waiting_ports(ports):
     p.want(5, now=19)
     assert port.next_event(p.c, p.replies, 0, 0, LATENCY) == 20
     assert port.next_event(p.c, p.replies, 0, 30, LATENCY) == 31
+
+
+@pytest.mark.parametrize("kind", [KIND_ATOMIC, KIND_REDUCTION])
+@pytest.mark.parametrize(
+    "sectors, lanes, cycles", [(1, 1, 1), (0b1111, 1, 7), (1, 8, 8), (0b11, 8, 8), (0b11, 1, 3)]
+)
+def test_atomics_keep_the_port_for_sectors_and_for_lanes_on_a_word(
+    ports, kind, sectors, lanes, cycles
+):
+    p = ports(interconnect__atomic_sector_interval=2.0, interconnect__atomic_word_interval=1.0)
+    p.want(5, kind=kind, sectors=sectors)
+    p.c.l1.queue[0, p.c.l1.caches[0].queue_head].full = lanes
+    p.want(6)
+    sent = [t for t in range(20) if p.tick(t)]
+    assert sent == [0, cycles]
+
+
+@pytest.mark.parametrize("interval, lanes, cycles", [(0.0, 32, 0), (2.0, 1, 0), (2.0, 32, 62)])
+def test_results_of_lanes_on_one_word_come_one_by_one(ports, interval, lanes, cycles):
+    p = ports(interconnect__atomic_result_interval=interval)
+    p.c.accesses[0, 3].remaining = 1
+    p.reply(KIND_DATA, tag=-4, request=KIND_ATOMIC, full=lanes)
+    p.deliver(0)
+    p.tick(LATENCY)
+    ((kind, index, cycle),) = p.notes
+    assert (kind, index, cycle) == (DONE_ACCESS, 3, LATENCY + p.c.spec[0].fill_cycles + cycles)

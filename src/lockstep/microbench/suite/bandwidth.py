@@ -88,7 +88,7 @@ def _stream(
 def _l2(target: Target) -> list[Benchmark]:
     both = 2 * target.sms
     full, measured = target.full, (16 * MIB, 20)
-    amount = measured if full else (4 * MIB, 2)
+    amount = measured if full else (16 * MIB, 1)
     kinds = ((32, "read"), (64, "read"), (128, "read"), (32, "write"), (128, "write"),
              (128, "copy"))  # fmt: skip
     main = [
@@ -117,7 +117,7 @@ def _l2_sms(target: Target) -> list[Case]:
     cases = []
     for count in dict.fromkeys(counts):
         measured = (2 * MIB if count < 16 else 16 * MIB, 20)
-        amount = measured if target.full else (1 * MIB, 1)
+        amount = measured if target.full else (measured[0], 1)
         near = () if target.full else measured
         kinds = [(128, "read"), (128, "write"), (32, "read")]
         for bits, mode in kinds:
@@ -190,7 +190,7 @@ def _share(sms: int) -> int:
 def _random(target: Target) -> list[Benchmark]:
     full = target.full
     loop = "4 LDG.128 in flight a thread at the hash of a counter, or at a stride"
-    mask = (GIB if full else 64 * MIB) - 1
+    mask = GIB - 1
     cases = [
         _sectors(target, "bw.dram_random", "32-byte sectors", 32, mask),
         _sectors(target, "bw.dram_random", "64-byte pairs of sectors", 64, mask),
@@ -216,7 +216,7 @@ def _random(target: Target) -> list[Benchmark]:
 def _sectors(
     target: Target, name: str, text: str, each: int, mask: int, stride: int = 0, warm: bool = False
 ) -> Case:
-    per, blocks = (32, 2 * target.sms) if target.full else (4, max(target.sms // 2, 1))
+    per, blocks = (32, 2 * target.sms) if target.full else (4, target.sms)
     room = mask + 1 if target.full or warm else 2 * (mask + 1)
 
     def arguments(n: int) -> tuple[Argument, ...]:

@@ -20,7 +20,7 @@ from lockstep._jit import force_inline, jit, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import reply_port
-from lockstep.model.cache import l2_sides, mshr, replacement, tags
+from lockstep.model.cache import data_port, l2_sides, mshr, replacement, tags
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import address_map, controller
 from lockstep.model.dram.state import READ, WRITE
@@ -32,7 +32,7 @@ from lockstep.model.link import (
     KIND_REDUCTION,
     KIND_WRITE,
 )
-from lockstep.model.memory import QUEUE, SUBTICKS, UNKNOWN
+from lockstep.model.memory import QUEUE, UNKNOWN
 
 # NumPy integers: see dram/state.py
 _ACK = np.int64(KIND_ACK)
@@ -53,25 +53,6 @@ def _burst_mask(spec, sector):
     """The sectors of the burst that begins with a sector."""
     count = min(spec.burst_sectors, spec.line_sectors - sector)
     return ((1 << count) - 1) << sector
-
-
-@force_inline
-def occupy(spec, state, counters, moved, tick):
-    """Use the data port for some sectors; returns the core cycle of the last of them."""
-    moved_bytes = moved * spec.sector_bytes + spec.bytes_per_tick.value - 1
-    length = quotient(spec.bytes_per_tick, moved_bytes)
-    counters.l2_busy += length
-    state.data_free = max(state.data_free, tick) + length
-    return clocks.cycle_of(spec.l2, state.data_free - 1)
-
-
-@force_inline
-def _execute(spec, state, counters, moved, count, tick):
-    """Use the data port and the atomic unit behind it for some operations, one after the other."""
-    before = max(state.data_free, tick)
-    occupy(spec, state, counters, moved, tick)
-    state.data_free = max(state.data_free, before + -(-count * spec.atomic_step // SUBTICKS))
-    return clocks.cycle_of(spec.l2, state.data_free - 1)
 
 
 @force_inline
@@ -247,16 +228,15 @@ def _read_hits(l2, slice_, counters, record, index, pipe, tick):
     request.left &= ~here
     _count_accesses(counters, request.kind, n, n, NOTHING)
     if request.kind == KIND_READ:
-        done = occupy(spec, state, counters, n, tick)
+        done = data_port.move(spec, state, counters, request.line, n, tick)
     else:
         record.dirty |= here
-        done = _execute(spec, state, counters, n, max(n, request.full), tick)
+        done = data_port.update(spec, state, counters, request.line, n, request.full, tick)
     if request.kind != KIND_REDUCTION:
         new = lists.copy(entries, state, index)
         ready = done + spec.hit_cycles
         if request.kind != KIND_READ:
-            operations = max(n, request.full)
-            ready = l2_sides.answered(l2, slice_, request.source, operations, ready)
+            ready += l2_sides.answered(l2, slice_, request, n, tick)
         reply_port.put(spec, entries, state, pipe, new, ready, DATA, here)
 
 
@@ -360,7 +340,7 @@ def _store(l2, slice_, request, record, accepted, known, tick):
     request.left &= ~accepted
     n = popcount(accepted)
     _count_accesses(counters, request.kind, n, hits, pending)
-    return occupy(spec, l2.slices[slice_], counters, n, tick)
+    return data_port.move(spec, l2.slices[slice_], counters, request.line, n, tick)
 
 
 @force_inline

@@ -4,8 +4,8 @@ from lockstep._jit import force_inline, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import reply_port
-from lockstep.model.cache import l2_sides, mshr, replacement, tags
-from lockstep.model.cache.l2 import DATA, NOTHING, occupy
+from lockstep.model.cache import data_port, l2_sides, mshr, replacement, tags
+from lockstep.model.cache.l2 import DATA, NOTHING
 from lockstep.model.clock import NEVER
 from lockstep.model.dram import controller
 from lockstep.model.entries import NONE
@@ -38,7 +38,8 @@ def fill(l2, slice_, now):
     channel = l2.slices[slice_].channel
     if not state.filling:
         counters = l2.dram.counters[channel]
-        _fill_sectors(spec, state, counters, record, data.sectors, now)
+        line = tags.line_of(l2.tags, data.tag_row, data.way)
+        _fill_sectors(spec, state, counters, record, line, data.sectors, now)
         counters.l2_fills += popcount(data.sectors) if data.far != l2_sides.COPIED else 0
         state.filling = 1
     if not _answer(l2, state, record, data.sectors, now):
@@ -53,14 +54,14 @@ def fill(l2, slice_, now):
 
 
 @force_inline
-def _fill_sectors(spec, state, counters, record, arrived, now):
+def _fill_sectors(spec, state, counters, record, line, arrived, now):
     """Merge data from below with what was written meanwhile."""
     n = popcount(arrived)
     counters.l2_partial_fills += popcount(arrived & record.partial)
     record.valid |= arrived
     record.partial &= ~arrived
     record.pending &= ~arrived
-    occupy(spec, state, counters, n, clocks.ticks(spec.l2, now))
+    data_port.move(spec, state, counters, line, n, clocks.ticks(spec.l2, now))
 
 
 @force_inline

@@ -9,12 +9,12 @@ reader's side alone, so that a line read from one side takes the room of one lin
 import numpy as np
 
 from lockstep._jit import force_inline, popcount
+from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import free_list
-from lockstep.model.cache import mshr, replacement, tags
-from lockstep.model.crossing import cross
+from lockstep.model.cache import data_port, mshr, replacement, tags
 from lockstep.model.dram.queue import hand_over
-from lockstep.model.link import KIND_READ
+from lockstep.model.link import KIND_READ, KIND_WRITE
 
 READ = np.int64(KIND_READ)
 COPIED = 2  # ``far`` of a slot with data that no DRAM read brought
@@ -29,14 +29,30 @@ def mirror(spec, home, side):
 
 
 @force_inline
-def answered(l2, slice_, source, operations, ready):
-    """Core cycle at which results of atomics leave the requester's side, but for the hop."""
+def passed(l2, slice_, request, tick):
+    """Ticks that a write or an atomic is held up on its way through the requester's side."""
     spec = l2.spec[0]
-    side = source * spec.sides // spec.sources
+    side = request.source * spec.sides // spec.sources
     if not spec.near_reads or side == l2.slices[slice_].side:
-        return ready
+        return 0
+    length = popcount(request.sectors) * spec.pass_step
+    if request.kind != KIND_WRITE:  # an atomic: the lanes on one word, too
+        length = max(popcount(request.sectors), request.full) * spec.atomic_pass_step
     other = l2.slices[mirror(spec, slice_, side)]
-    return cross(spec, other, operations, ready) - spec.far_cycles
+    return data_port.pass_on(spec, other, request.line, length, tick)
+
+
+@force_inline
+def answered(l2, slice_, request, sectors, tick):
+    """Core cycles that results of atomics are held up on their way to the requester's side."""
+    spec = l2.spec[0]
+    side = request.source * spec.sides // spec.sources
+    if not spec.near_reads or side == l2.slices[slice_].side:
+        return 0
+    length = max(sectors, request.full) * spec.result_step
+    other = l2.slices[mirror(spec, slice_, side)]
+    ticks = data_port.pass_on(spec, other, request.line, length, tick)
+    return clocks.cycle_of(spec.l2, tick + ticks) - clocks.cycle_of(spec.l2, tick)
 
 
 @force_inline
@@ -112,6 +128,6 @@ def forward(l2, slice_, row, way, sectors, ready):
     slot.sectors = sectors
     slot.far = COPIED
     n = popcount(sectors)
-    slot.ready = cross(spec, state, n, ready)
+    slot.ready = ready + spec.far_cycles
     l2.dram.counters[state.channel].l2_crossings += n
     hand_over(l2.dram.slots, state, index)

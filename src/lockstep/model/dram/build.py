@@ -6,7 +6,6 @@ import numpy as np
 
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
-from lockstep.model import crossing
 from lockstep.model.dram import address_map, standard, timing
 from lockstep.model.dram.state import (
     CHANNEL,
@@ -89,7 +88,7 @@ def _set_queues(s, gpu: GPU, return_cycles: int) -> None:
     s.low = min(int(dram.drain_low * dram.write_queue), s.high - 1)
     s.bursts, s.burst_bytes = bursts(gpu), dram.bus_bytes * dram.burst_length
     s.return_cycles = return_cycles
-    s.far_cycles, s.cross_step = gpu.l2.far_latency, crossing.step(gpu)
+    s.far_cycles = gpu.l2.far_latency
     s.closed_page, s.dual_bus = dram.page == "closed", dram.dual_command_bus
 
 

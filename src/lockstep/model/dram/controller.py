@@ -5,10 +5,9 @@ go first; writes are posted, and take over when their queue is full enough or no
 of a read travels in the request's slot, in a list of the slice that asked.
 """
 
-from lockstep._jit import force_inline, jit, popcount
+from lockstep._jit import force_inline, jit
 from lockstep.model import clock as clocks
 from lockstep.model.clock import NEVER
-from lockstep.model.crossing import cross
 from lockstep.model.dram import address_map, queue, refresh
 from lockstep.model.dram.scheduler import by_age, command_for, first_ready
 from lockstep.model.dram.state import (
@@ -185,7 +184,7 @@ def _return(dram, slot, index, tick):
     to = dram.slices[slot.slice]
     slot.ready = clocks.cycle_of(spec.clock, tick + spec.data_clocks) + spec.return_cycles
     if slot.far:
-        slot.ready = cross(spec, to, popcount(slot.sectors), slot.ready)
+        slot.ready += spec.far_cycles
     queue.hand_over(dram.slots, to, index)
 
 

@@ -46,7 +46,6 @@ SPEC = np.dtype(
         ("data_clocks", "i8"),  # nCL + nBL: read command to the last of its data
         ("return_cycles", "i8"),  # core cycles from there to the L2
         ("far_cycles", "i8"),  # ... and on to a slice on another side
-        ("cross_step", "i8"),  # time that a sector takes there, in crossing.PARTS; 0 = none
         ("scheduler", "i8"),
         ("closed_page", "i8"),
         ("dual_bus", "i8"),

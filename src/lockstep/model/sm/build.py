@@ -91,6 +91,10 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     ratio = gpu.clock_mhz / gpu.interconnect.clock_mhz
     s.port_step = max(1, round(state.SUBCYCLES * ratio))
     s.reply_header = header_time(gpu, s.port_step)
+    port = gpu.interconnect
+    s.atomic_sector = round(state.SUBCYCLES * port.atomic_sector_interval)
+    s.atomic_word = round(state.SUBCYCLES * port.atomic_word_interval)
+    s.atomic_result = round(state.SUBCYCLES * port.atomic_result_interval)
     s.fill_cycles = FILL_CYCLES
     s.nack_retry = gpu.l2.nack_retry
     s.slices_per_channel = gpu.l2.slices_per_channel

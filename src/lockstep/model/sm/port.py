@@ -6,7 +6,7 @@ from lockstep.model import link as links
 from lockstep.model.cache.l1_fill import fill
 from lockstep.model.cache.l1_mshr import free_entry
 from lockstep.model.cache.slice_hash import slice_of
-from lockstep.model.link import KIND_ACK, KIND_DATA, KIND_NACK
+from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_REDUCTION
 from lockstep.model.sm.accounting import account_no_credit
 from lockstep.model.sm.done import note
 from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, NEVER, SUBCYCLES
@@ -44,6 +44,28 @@ def remove_request(c, s, retry):
 
 
 @inline
+def time_out(spec, request):
+    """How long a request takes the SM's port, in SUBCYCLES."""
+    time = request.flits * spec.port_step
+    if request.kind == KIND_ATOMIC or request.kind == KIND_REDUCTION:
+        further = popcount(request.sectors) - 1
+        time = max(time, further * spec.atomic_sector + spec.atomic_word)
+        time = max(time, request.full * spec.atomic_word)
+    return time
+
+
+@inline
+def time_in(spec, message):
+    """How long a reply takes the SM's port, in SUBCYCLES."""
+    time = message.flits * spec.port_step
+    if message.kind == KIND_DATA:
+        time += spec.reply_header
+        if message.request == KIND_ATOMIC:
+            time = max(time, message.full * spec.atomic_result)
+    return time
+
+
+@inline
 def inject(c, requests, s, now):
     """Send the oldest request if the port is free and its partition has a credit for us."""
     spec = c.spec[0]
@@ -70,7 +92,7 @@ def inject(c, requests, s, now):
     message.issued = now
     counters.noc_requests += 1
     counters.noc_request_flits += request.flits
-    sm.inject_free = max(sm.inject_free, now * SUBCYCLES) + request.flits * spec.port_step
+    sm.inject_free = max(sm.inject_free, now * SUBCYCLES) + time_out(spec, request)
     remove_request(c, s, retry)
     return True
 
@@ -138,9 +160,7 @@ def receive(c, replies, s, now):
     counters = c.counters[s]
     counters.noc_replies += 1
     counters.noc_reply_flits += message.flits
-    sm.fill_free = max(sm.fill_free, now * SUBCYCLES) + message.flits * c.spec[0].port_step
-    if message.kind == KIND_DATA:
-        sm.fill_free += c.spec[0].reply_header
+    sm.fill_free = max(sm.fill_free, now * SUBCYCLES) + time_in(c.spec[0], message)
     if message.kind == KIND_NACK:
         counters.nacks += 1
         repeat(c, s, message, now)
@@ -152,7 +172,10 @@ def receive(c, replies, s, now):
         serve_waiters(c, s, message.tag, message.sectors, now)
     else:
         counters.miss_latency += now - message.issued
-        arrived(c, s, -1 - message.tag, message.sectors, now)
+        last = 0  # of the results of lanes on one word
+        if message.request == KIND_ATOMIC:
+            last = (message.full - 1) * c.spec[0].atomic_result // SUBCYCLES
+        arrived(c, s, -1 - message.tag, message.sectors, now + last)
     links.take(replies, s)
 
 

@@ -53,6 +53,8 @@ SPEC = np.dtype(
         "texture_cycles",
         "port_step",  # core cycles a flit takes at the SM's crossbar ports, in SUBCYCLES
         "reply_header",  # ... that the header of a reply with data takes there
+        "atomic_sector", "atomic_word",  # ... that a sector, a lane on a word takes on its way out
+        "atomic_result",  # ... that the result of a lane on a word takes
         "fill_cycles",  # reply taken from the port until a dependent instruction may issue
         "nack_retry", "slices_per_channel",
         "dispatch_interval", "first_interval", "warp_interval",  # thousandths of a cycle
