@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+from lockstep._jit import as_records
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import run
 from lockstep.engine.simulation import totals
@@ -388,7 +389,7 @@ def test_a_run_says_what_ran(small, mixed):
 
 
 def test_totals_add_each_counter_over_shards():
-    records = np.zeros(3, SM_COUNTERS).view(np.recarray)
+    records = as_records(np.zeros(3, SM_COUNTERS))
     records["warp_instructions"] = [1, 2, 4]
     records["stalls"][:, 5] = [10, 20, 40]
     total = totals(records)

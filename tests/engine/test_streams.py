@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lockstep._jit import as_records
 from lockstep.builder import KernelBuilder
 from lockstep.engine import run
 from lockstep.engine.machine import Machine
@@ -21,11 +22,11 @@ def streams(small):
 
     def make():
         sm = machine.sm._replace(
-            kernels=np.zeros_like(machine.sm.kernels).view(np.recarray),
-            ctas=np.zeros_like(machine.sm.ctas).view(np.recarray),
-            warp_streams=np.zeros(4, WARP).view(np.recarray),
-            runs=np.zeros(4, RUN).view(np.recarray),
-            addresses=np.zeros(4, ADDRESS).view(np.recarray),
+            kernels=as_records(np.zeros_like(machine.sm.kernels)),
+            ctas=as_records(np.zeros_like(machine.sm.ctas)),
+            warp_streams=as_records(np.zeros(4, WARP)),
+            runs=as_records(np.zeros(4, RUN)),
+            addresses=as_records(np.zeros(4, ADDRESS)),
             pool=np.zeros(4, np.int64),
         )
         sm.kernels.active[:2] = 1

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lockstep._jit import as_records
 from lockstep.model.cache.tags import WAY
 from lockstep.model.dram.state import REQUEST
 from lockstep.model.sm.state import CANDIDATE
@@ -15,7 +16,7 @@ RUNS = {"scheduler": 2, "replacement": 3, "slice_hash": 2, "dram_scheduler": 2}
 
 
 def records(dtype, **columns):
-    table = np.zeros(max(map(len, columns.values())), dtype).view(np.recarray)
+    table = as_records(np.zeros(max(map(len, columns.values())), dtype))
     for name, values in columns.items():
         table[name] = values
     return table
@@ -49,7 +50,7 @@ def test_replacement_spares_what_was_used_again_and_what_is_on_its_way(load_scri
     victim = load_script(POLICIES / "replacement.py").unused_first
     ways = records(WAY, inserted=[0, 1, 2, 3, 4], used=[0, 9, 2, 3, 7], pending=[0, 0, 1, 0, 0])
     assert victim(ways, 1, 4, 10) == 2
-    assert victim(ways[[1, 2, 4]].view(np.recarray), 0, 3, 10) == 2
+    assert victim(as_records(ways[[1, 2, 4]]), 0, 3, 10) == 2
     assert victim(records(WAY, pending=[1, 1]), 0, 2, 10) == -1
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lockstep._jit import as_records
 from lockstep.model import clock
 from lockstep.model.clock import CLOCK, NEVER, cycle_of, ratio, ticks
 
@@ -16,7 +17,7 @@ MHZ = st.integers(1, 40000) | st.floats(1, 40000).map(lambda f: round(f, 3))
 
 
 def domain(mhz, core_mhz):
-    record = np.zeros(1, CLOCK).view(np.recarray)
+    record = as_records(np.zeros(1, CLOCK))
     record[0] = ratio(mhz, core_mhz)
     return record[0]
 

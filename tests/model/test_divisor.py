@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lockstep._jit import as_records
 from lockstep.model.divisor import DIVISOR, divisor, quotient, remainder
 
 pytestmark = pytest.mark.plain
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.plain
 
 @given(st.integers(1, 1 << 20) | st.integers(0, 40).map(lambda k: 1 << k), st.integers(0, 1 << 62))
 def test_quotient_and_remainder(value, number):
-    record = np.zeros(1, DIVISOR).view(np.recarray)
+    record = as_records(np.zeros(1, DIVISOR))
     record[0] = divisor(value)
     assert quotient(record[0], number) == number // value
     assert remainder(record[0], number) == number % value

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lockstep._jit import as_records
 from lockstep.model import entries as lists
 from lockstep.model.memory import ENTRY, LISTS, SLICE
 
@@ -19,8 +20,8 @@ STEPS = st.lists(st.tuples(st.sampled_from(["append", "pop", "drop"]), st.intege
 @given(STEPS, st.integers(0, 2))
 def test_lists_share_a_pool_and_keep_their_order(steps, block):
     """``block``: a slice's entries are somewhere among those of all slices."""
-    entries = np.zeros(3 * ROOM, ENTRY).view(np.recarray)
-    state = np.zeros(1, SLICE).view(np.recarray)[0]
+    entries = as_records(np.zeros(3 * ROOM, ENTRY))
+    state = as_records(np.zeros(1, SLICE))[0]
     state.free = block * ROOM
     twins = [deque() for _ in range(LISTS)]
     for what, which in steps:
@@ -43,8 +44,8 @@ def test_lists_share_a_pool_and_keep_their_order(steps, block):
 
 
 def test_a_copy_is_for_the_same_requester():
-    entries = np.zeros(4, ENTRY).view(np.recarray)
-    state = np.zeros(1, SLICE).view(np.recarray)[0]
+    entries = as_records(np.zeros(4, ENTRY))
+    state = as_records(np.zeros(1, SLICE))[0]
     first = lists.take(state, entries)
     asked = {"kind": 2, "source": 7, "line": 32, "home": 3, "full": 3, "tag": 9, "policy": 1}
     asked["issued"] = 5

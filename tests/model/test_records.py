@@ -6,10 +6,11 @@ import threading
 import numpy as np
 import pytest
 
+from lockstep._jit import as_records
 from lockstep.model.cache.tags import WAY
 from lockstep.model.dram.state import SLOT, UNIT
 from lockstep.model.memory import ENTRY
-from lockstep.model.records import as_records, full, one_space, records, zeros
+from lockstep.model.records import full, one_space, records, zeros
 
 RECORD = np.dtype([("a", "i8"), ("b", "i4", (3,))])
 CACHE_LINE = 64

@@ -2,8 +2,8 @@
 
 What is compiled lies in the store, as object code that is loaded and called by its address: a
 process that compiles nothing never imports Numba. ``functions.py`` is what the model is written
-with, ``kinds.py`` and ``context.py`` what its functions take, ``keys.py`` what object code
-depends on, ``loading.py`` how it gets into the process; ``compiler/`` makes it.
+with, ``records.py``, ``kinds.py`` and ``context.py`` what its functions take, ``keys.py`` what
+object code depends on, ``loading.py`` how it gets into the process; ``compiler/`` makes it.
 """
 
 from lockstep._jit.context import Context
@@ -20,12 +20,15 @@ from lockstep._jit.functions import (
 )
 from lockstep._jit.intrinsics import atomic_add, call_native, give_way, popcount
 from lockstep._jit.keys import PACKAGE, versions
+from lockstep._jit.records import Records, as_records, record_type
 from lockstep._jit.settings import DISABLED
 
 __all__ = [
     "DISABLED",
     "PACKAGE",
     "Context",
+    "Records",
+    "as_records",
     "atomic_add",
     "call_native",
     "compiled_seconds",
@@ -38,6 +41,7 @@ __all__ = [
     "policy",
     "popcount",
     "record_array",
+    "record_type",
     "versions",
     "working_seconds",
 ]

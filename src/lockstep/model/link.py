@@ -10,8 +10,8 @@ least one window, so what a window delivers arrives after everything delivered b
 
 import numpy as np
 
-from lockstep._jit import Context, inline, jit
-from lockstep.model.records import Records, full, records, zeros
+from lockstep._jit import Context, Records, inline, jit
+from lockstep.model.records import full, records, zeros
 
 MESSAGE = np.dtype(
     [

@@ -8,7 +8,7 @@ import functools
 
 import numpy as np
 
-from lockstep._jit import Context
+from lockstep._jit import Context, Records
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model.cache import data_port, replacement, slice_hash, tags
@@ -18,7 +18,7 @@ from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import scheduler as dram_scheduler
 from lockstep.model.dram.state import Channels
 from lockstep.model.link import Link
-from lockstep.model.records import Records, full, records
+from lockstep.model.records import full, records
 
 SPEC = np.dtype(
     [

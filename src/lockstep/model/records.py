@@ -7,13 +7,13 @@ system gives, zeroed, when they are touched.
 """
 
 import contextlib
-import functools
 import math
 import mmap
 import threading
-from typing import Any
 
 import numpy as np
+
+from lockstep._jit import Records, record_type
 
 _LINE = 64
 _CHUNK = 64 << 20  # bytes of address space taken at a time
@@ -63,56 +63,9 @@ def full(shape: int | tuple[int, ...], value) -> np.ndarray:
     return array
 
 
-class Record(np.void):
-    """One record, with fields as attributes.
-
-    NumPy's own class for that takes ten times as long, which plain Python spends most of its time
-    on. As there, a field that is called like an attribute of ``np.void`` is found by index alone.
-    """
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            value = self[name]
-        except ValueError:
-            raise AttributeError(f"a record has no field {name!r}") from None
-        return value.view(_record(value.dtype)) if type(value) is np.void else value
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        try:
-            self[name] = value
-        except ValueError:
-            raise AttributeError(f"a record has no field {name!r}") from None
-
-
-class Records(np.ndarray):
-    """An array of records, with columns as attributes."""
-
-    def __getattr__(self, name: str) -> np.ndarray:
-        if name in (self.dtype.names or ()):
-            return self[name].view(np.ndarray)
-        raise AttributeError(f"records have no field {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in (self.dtype.names or ()):
-            self[name] = value
-        else:
-            super().__setattr__(name, value)
-
-
 def records(shape: int | tuple[int, ...], dtype: np.dtype) -> Records:
     """Zeroed records; those of 64 bytes lie in one cache line each."""
-    return _array(Records, shape, _record(dtype))
-
-
-def as_records(array: np.ndarray) -> Records:
-    """An array of records in memory of its own."""
-    return array.view(_record(array.dtype), Records)
-
-
-@functools.cache
-def _record(dtype: np.dtype) -> np.dtype:
-    """The type that elements of record arrays have, with fields as attributes."""
-    return np.dtype((Record, dtype))
+    return _array(Records, shape, record_type(dtype))
 
 
 def _array(kind: type, shape, dtype: np.dtype):

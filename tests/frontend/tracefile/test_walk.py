@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lockstep.frontend.tracefile import walk
-from lockstep.frontend.tracefile.columns import as_records
+from lockstep.frontend.tracefile.columns import records_for_jit
 from lockstep.frontend.tracefile.rows import STORED, Kind, blank_rows, finished, place_streams
 from lockstep.frontend.tracefile.shapes import SLOT, starts
 from lockstep.frontend.tracefile.survey import choose
@@ -33,7 +33,7 @@ def chunk(ctas, index=None):
         np.array(list(chain(*lists)), np.int64),
         np.zeros(len(ctas) + 1, np.int64),
         np.zeros(len(addresses), np.int64),
-        as_records(np.array(slots, SLOT)),
+        records_for_jit(np.array(slots, SLOT)),
         starts(np.array([len(warp) for warp in ctas[0]])),
         np.arange(len(ctas[0]))[None],
         np.zeros(len(ctas), np.int64),

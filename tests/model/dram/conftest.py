@@ -6,11 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from lockstep._jit import as_records
 from lockstep.gpus import library
 from lockstep.model.counters import PARTITION_COUNTERS
 from lockstep.model.dram import build, controller, queue, scheduler, standard
 from lockstep.model.dram.standard import Command, Scope
-from lockstep.model.dram.state import COMMAND, NONE
+from lockstep.model.dram.state import NONE
 from lockstep.model.memory import SLICE
 
 LOG = 20000
@@ -35,9 +36,9 @@ class Channel:
         self.gpu = library.gpu("QV100").replace(**PLAIN | changes)
         self.timing = standard.resolve(self.gpu.dram)
         self.p = SimpleNamespace(**self.timing.parameters)
-        self.slice = np.zeros(1, SLICE).view(np.recarray)
+        self.slice = as_records(np.zeros(1, SLICE))
         self.slice["return_head"] = self.slice["return_tail"] = NONE
-        counters = np.zeros(1, PARTITION_COUNTERS).view(np.recarray)
+        counters = as_records(np.zeros(1, PARTITION_COUNTERS))
         self.c = build.build(self.gpu, self.slice, counters, 0, user is not None, LOG)
         self.state, self.counters = self.c.channels[0], counters[0]
         self.pick = scheduler.compile_scheduler(user or scheduler.pick_none)
@@ -85,7 +86,7 @@ class Channel:
     def log(self):
         """The commands given so far."""
         assert self.state.logged < LOG, "the log is full"
-        return self.c.log[0, : self.state.logged].view(COMMAND, np.recarray)
+        return as_records(self.c.log[0, : self.state.logged])
 
     def ticks(self, command, bank=None):
         """When a command was given."""

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lockstep._jit import as_records
 from lockstep.gpus import library
 from lockstep.model.dram import address_map
 
@@ -18,7 +19,7 @@ def digits(banks=16, groups=4, row_bytes=2048, line_bytes=128, bank_hash="xor"):
     dram = msgspec.structs.replace(
         DRAM, banks=banks, bank_groups=groups, row_bytes=row_bytes, bank_hash=bank_hash
     )
-    table = np.zeros(1, address_map.MAP).view(np.recarray)
+    table = as_records(np.zeros(1, address_map.MAP))
     table[0] = address_map.digits(dram, line_bytes)
     return table[0]
 

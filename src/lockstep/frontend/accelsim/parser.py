@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lockstep._jit import Records, as_records
 from lockstep.workload import ADDRESS, RUN, WARP
 
 STATE = np.dtype(
@@ -113,20 +114,20 @@ FIRST_PROBLEM = 16
 class Parser(NamedTuple):
     """State, static instructions and output of one pass over a kernel's text."""
 
-    state: np.recarray  # STATE, one
-    heads: np.recarray  # HEAD
-    variants: np.recarray  # VARIANT
+    state: Records  # STATE, one
+    heads: Records  # HEAD
+    variants: Records  # VARIANT
     text: np.ndarray  # uint8, of all heads
     slots: np.ndarray  # int64, hash table: number of a head, or 0; its length is a power of two
-    runs: np.recarray  # RUN
-    addresses: np.recarray  # ADDRESS
+    runs: Records  # RUN
+    addresses: Records  # ADDRESS
     pool: np.ndarray  # int64
-    warps: np.recarray  # WARP, one for each warp of a block
+    warps: Records  # WARP, one for each warp of a block
 
 
-def records(count: int, dtype: np.dtype) -> np.recarray:
+def records(count: int, dtype: np.dtype) -> Records:
     """``count`` zeroed records."""
-    return np.zeros(count, dtype).view(np.recarray)
+    return as_records(np.zeros(count, dtype))
 
 
 def output(warps: int) -> dict[str, np.ndarray]:

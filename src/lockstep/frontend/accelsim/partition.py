@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import inline, jit
+from lockstep._jit import Records, inline, jit
 from lockstep.frontend.accelsim.scan import BLANK, decimal, line_end, skip
 
 SPILLED, FULL, BAD_PLACE, BLOCK_OUTSIDE, WARP_OUTSIDE, TOO_LONG = range(6)
@@ -37,7 +37,7 @@ LINE = np.dtype([("key", "i8"), ("number", "i8"), ("start", "i8"), ("stop", "i8"
 class Splitter(NamedTuple):
     """State of one split: a window of collected lines for each group."""
 
-    state: np.recarray  # SPLIT, one
+    state: Records  # SPLIT, one
     windows: np.ndarray  # uint8, groups x bytes
     filled: np.ndarray  # int64, groups
 

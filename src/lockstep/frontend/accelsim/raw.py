@@ -15,6 +15,7 @@ from typing import IO
 
 import numpy as np
 
+from lockstep._jit import Records
 from lockstep.errors import InputError
 from lockstep.frontend.accelsim import partition as split
 from lockstep.frontend.accelsim.blocks import PREFIX_OLD, PREFIX_RAW_CLUSTER, BlockReader
@@ -167,7 +168,7 @@ class _Split:
         for start, stop in pairwise(edges):
             yield self._block(first + int(blocks[start]), text, lines[start:stop])
 
-    def _block(self, number: int, text: np.ndarray, lines: np.recarray) -> Cta:
+    def _block(self, number: int, text: np.ndarray, lines: Records) -> Cta:
         """Parse one block from its lines, which are sorted by warp."""
         reader, header = self._reader, self._reader.header
         x, rest = number % header.grid[0], number // header.grid[0]

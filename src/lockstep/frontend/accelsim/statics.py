@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lockstep._jit import as_records
 from lockstep.errors import LockstepError
 from lockstep.frontend.accelsim.parser import ADDRESSED, BULK, HEAD, PLAIN, VARIANT
 from lockstep.isa import sass
@@ -60,8 +61,8 @@ class Statics:
         """What the jitted reader looks things up in, as of this generation."""
         with self._lock:
             return {
-                "heads": self.heads.view(np.recarray),
-                "variants": self.variants.view(np.recarray),
+                "heads": as_records(self.heads),
+                "variants": as_records(self.variants),
                 "text": self.text,
                 "slots": self.slots,
             }

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from lockstep._jit import phase
+from lockstep._jit import as_records, phase
 from lockstep.errors import LockstepError
 from lockstep.frontend.exec.journal import Collector, journal
 from lockstep.frontend.exec.launch import Executor
@@ -49,7 +49,7 @@ class AtIssue:
         self._told = False
         self._open = ExitStack()
         self._resident = self._open.enter_context(executor.begin(*launch))
-        self._step = exchange.step.view(np.recarray)
+        self._step = as_records(exchange.step)
         self._expansion = self._expand_into(exchange, launch[0].warps, launch[0].places)
         rows = launch[0].places * launch[0].warps
         self._places = np.arange(0, launch[0].places, launch[0].cluster_ctas)
@@ -59,7 +59,7 @@ class AtIssue:
         if keep is not None:
             index = self._resident.cta_index
             self._collector = Collector(self._journal, launch[0].warps, index, keep)
-        self._progress = np.zeros(1, PROGRESS).view(np.recarray)
+        self._progress = as_records(np.zeros(1, PROGRESS))
         self._python = _FROM_C(self._call)
         self._begin(kilohertz)
         self._door = Door(self._progress)
@@ -71,9 +71,9 @@ class AtIssue:
             *tables(self._executor.program),
             np.zeros(STREAM_WORDS, np.int64),
             np.zeros((warps, 2), np.int64),
-            np.zeros(warps, WARP).view(np.recarray),
-            exchange.runs.view(np.recarray),
-            exchange.addresses.view(np.recarray),
+            as_records(np.zeros(warps, WARP)),
+            as_records(exchange.runs),
+            as_records(exchange.addresses),
             exchange.pool,
             np.zeros((1, 4), np.int64),
             np.zeros((places, OBJECTS), np.int64),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lockstep._jit import Context, inline, popcount
+from lockstep._jit import Context, as_records, inline, popcount
 from lockstep.frontend.exec.state import LANES
 from lockstep.workload import ADDRESS, RUN, STEP_RUNS, WARP, Cta
 
@@ -35,8 +35,8 @@ def journal(keeps: bool) -> Journal:
     """An empty journal, or one that keeps nothing."""
     runs, addresses = np.zeros(RUNS * keeps, KEPT_RUN), np.zeros(ADDRESSES * keeps, KEPT_ADDRESS)
     return Journal(
-        runs.view(np.recarray),
-        addresses.view(np.recarray),
+        as_records(runs),
+        as_records(addresses),
         np.zeros(WORDS * keeps, np.int64),
         np.zeros(3, np.int64),
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lockstep._jit import DISABLED
+from lockstep._jit import DISABLED, as_records
 from lockstep.frontend.exec.access import check, entry_points
 from lockstep.frontend.exec.checks.launch import Checking
 from lockstep.frontend.exec.code import Code
@@ -207,7 +207,7 @@ class Resident:
         fields = {name: arrays[name] for name in Machine._fields if name in arrays}
         self.machine = Machine(
             checked=self._checking.state,
-            **{k: a.view(np.recarray) if a.dtype.names else a for k, a in fields.items()},
+            **{k: as_records(a) if a.dtype.names else a for k, a in fields.items()},
         )
         self._attach()
 
@@ -292,7 +292,7 @@ class Resident:
         """Take over the allocations of device memory, and forget those that sites know."""
         if memory.table is not self._table:
             self._table = memory.table
-            self.machine = self.machine._replace(allocations=self._table.view(np.recarray))
+            self.machine = self.machine._replace(allocations=as_records(self._table))
             self._attach()
         self.machine.known[0] = len(memory)
         self._sites["low"] = NO_ALLOCATION

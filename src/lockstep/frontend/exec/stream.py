@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lockstep._jit import Context, inline, jit, popcount
+from lockstep._jit import Context, as_records, inline, jit, popcount
 from lockstep.frontend.exec.program import Program
 from lockstep.frontend.exec.state import LANES, WAITED
 from lockstep.workload import (
@@ -80,8 +80,8 @@ def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows += map(tuple, merged.values())
     items = np.array(rows or [(0, 0, 0, 0)], ITEM)
     return (
-        steps.view(np.recarray),
-        items.view(np.recarray),
+        as_records(steps),
+        as_records(items),
         (program.code["width"] > 0).astype(np.int64),
     )
 
@@ -310,9 +310,9 @@ class Expander:
             *self._tables,
             buffer,
             np.zeros((len(self._warps), 2), np.int64),
-            self._warps.view(np.recarray),
-            self._runs.view(np.recarray),
-            self._addresses.view(np.recarray),
+            as_records(self._warps),
+            as_records(self._runs),
+            as_records(self._addresses),
             np.empty(words, np.int64),
             self._bounds,
             np.zeros((1, OBJECTS), np.int64),

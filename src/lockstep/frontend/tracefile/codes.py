@@ -11,7 +11,7 @@ import numpy as np
 
 from lockstep._jit import jit
 from lockstep.errors import LockstepError
-from lockstep.frontend.tracefile.columns import Malformed, as_records
+from lockstep.frontend.tracefile.columns import Malformed, records_for_jit
 from lockstep.frontend.tracefile.rows import NONE
 from lockstep.isa.instruction import (
     CONSTANT_BANK,
@@ -160,7 +160,7 @@ def _words(instructions: np.ndarray) -> np.ndarray:
 
 def _verify(records: np.ndarray, texts: list[str]) -> None:
     """As :func:`~lockstep.isa.instruction.verify`, which is slow: only for a suspect record."""
-    suspect = int(_first_suspect(as_records(records), len(texts)))
+    suspect = int(_first_suspect(records_for_jit(records), len(texts)))
     if suspect != NONE:
         verify(records[suspect : suspect + 1], texts)
 

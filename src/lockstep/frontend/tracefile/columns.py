@@ -8,7 +8,7 @@ import functools
 
 import numpy as np
 
-from lockstep._jit import DISABLED, jit
+from lockstep._jit import DISABLED, as_records, jit
 
 WIDTH = 15  # bits of the head byte: bytes a value, 0 to 8
 DELTA = 16  # values are differences to the value before
@@ -116,12 +116,12 @@ def modular(function):
     return np.errstate(over="ignore")(function) if DISABLED else function
 
 
-def as_records(array: np.ndarray) -> np.ndarray:
+def records_for_jit(array: np.ndarray) -> np.ndarray:
     """A structured array for jitted code, whose fields are attributes there.
 
     Without JIT that takes a view, which costs more than many a small chunk is worth.
     """
-    return array.view(np.recarray) if DISABLED else array
+    return as_records(array) if DISABLED else array
 
 
 def bounded(count: int, dtype: np.dtype) -> int:

@@ -5,7 +5,7 @@ from enum import IntEnum
 import numpy as np
 
 from lockstep._jit import jit
-from lockstep.frontend.tracefile.columns import as_records, bounded
+from lockstep.frontend.tracefile.columns import bounded, records_for_jit
 
 LANES = 64
 NONE = -1
@@ -74,7 +74,7 @@ ROW = np.dtype(
 def blank_rows(table: np.ndarray) -> np.ndarray:
     """Rows ready for a walk; ``table`` holds one line for each name of :data:`STORED`."""
     words = np.zeros(bounded(table.shape[1], ROW) * ROW.itemsize // 8, np.int64)
-    rows = as_records(words.view(ROW))  # zeros of such records would take NumPy thrice as long
+    rows = records_for_jit(words.view(ROW))  # zeros of such records would take NumPy thrice as long
     _fill(rows, table)
     return rows
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep._jit import force_inline, jit
-from lockstep.frontend.tracefile.columns import Malformed, as_records, bounded, modular
+from lockstep.frontend.tracefile.columns import Malformed, bounded, modular, records_for_jit
 from lockstep.workload import RUN
 
 REACH = 254  # how many runs a mask may lie back
@@ -41,7 +41,7 @@ def memory_map(instructions: np.ndarray) -> MemoryMap:
     """The memory instructions among ``instructions``."""
     before = np.empty(len(instructions) + 1, np.int64)
     found = np.empty(len(instructions), np.int64)
-    return MemoryMap(before, found[: _map_memory(as_records(instructions), before, found)])
+    return MemoryMap(before, found[: _map_memory(records_for_jit(instructions), before, found)])
 
 
 @jit
@@ -75,7 +75,7 @@ def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
     """Count what each shape executes. Raises :class:`Malformed` if a run leaves the code."""
     totals = np.zeros(bounded(len(first) - 1, TOTALS), TOTALS)
     slot_first = np.empty(len(first), np.int64)
-    bad = int(_measure(first, runs, memory.before, as_records(totals), slot_first))
+    bad = int(_measure(first, runs, memory.before, records_for_jit(totals), slot_first))
     if bad >= 0:
         run = runs[bad]
         raise Malformed(
@@ -87,7 +87,7 @@ def measure(first: np.ndarray, runs: np.ndarray, memory: MemoryMap) -> Shapes:
 
 def slots(shapes: Shapes, memory: MemoryMap) -> np.ndarray:
     """The address records of all shapes; ``row`` counts memory instructions in code order."""
-    table = as_records(np.empty(bounded(shapes.slot_first[-1], SLOT), SLOT))
+    table = records_for_jit(np.empty(bounded(shapes.slot_first[-1], SLOT), SLOT))
     _list_slots(shapes.runs, memory.before, table)
     return table
 

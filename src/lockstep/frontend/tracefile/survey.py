@@ -10,7 +10,7 @@ import numpy as np
 
 from lockstep._jit import force_inline, jit
 from lockstep.frontend.tracefile import walk
-from lockstep.frontend.tracefile.columns import as_records
+from lockstep.frontend.tracefile.columns import records_for_jit
 from lockstep.frontend.tracefile.rows import (
     LANES,
     NONE,
@@ -61,7 +61,7 @@ def choose(w: Walk, instructions: np.ndarray) -> Walk:
 
     ``instructions`` are the numbers of the rows' memory instructions; ``w`` needs no rows yet.
     """
-    seen = as_records(np.zeros(len(instructions), SEEN))
+    seen = records_for_jit(np.zeros(len(instructions), SEEN))
     seen["warp"] = NONE
     _survey(Sample(w, seen, np.zeros(RECENT, np.int64)))
     grid = _table(seen, instructions)

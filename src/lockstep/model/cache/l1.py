@@ -10,7 +10,7 @@ chained hash. What leaves for the L2 goes through the miss queue in order.
 
 import numpy as np
 
-from lockstep._jit import Context, inline, popcount
+from lockstep._jit import Context, Records, inline, popcount
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.cache import tags as cache_tags
@@ -19,7 +19,6 @@ from lockstep.model.cache.l1_mshr import add_waiter, find_entry, new_entry
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
-from lockstep.model.records import Records
 from lockstep.model.sm import stores
 
 STORE = int(OpClass.STORE)

@@ -26,10 +26,9 @@ import functools
 
 import numpy as np
 
-from lockstep._jit import Context, inline
+from lockstep._jit import Context, Records, as_records, inline
 from lockstep.model.divisor import DIVISOR, divisor, quotient
 from lockstep.model.policy import compile_policy
-from lockstep.model.records import Records, as_records
 
 LINEAR = 0
 XOR = 1

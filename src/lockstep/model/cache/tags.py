@@ -15,8 +15,8 @@ shared memory, and the carve-out changes from kernel to kernel.
 
 import numpy as np
 
-from lockstep._jit import Context, inline, jit
-from lockstep.model.records import Records, full, records
+from lockstep._jit import Context, Records, inline, jit
+from lockstep.model.records import full, records
 
 NO_LINE = -1
 WAY_BITS = 21  # low bits of a key hold the way, the others the time

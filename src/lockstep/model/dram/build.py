@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model.dram import address_map, standard, timing
@@ -19,7 +20,7 @@ from lockstep.model.dram.state import (
     UNIT,
     Channels,
 )
-from lockstep.model.records import Records, full, records
+from lockstep.model.records import full, records
 
 _LONG_AGO = -(1 << 40)
 

@@ -7,10 +7,9 @@ this folder work on it: ``timing`` (which command may come when), ``queue`` (who
 
 import numpy as np
 
-from lockstep._jit import Context
+from lockstep._jit import Context, Records
 from lockstep.model.clock import CLOCK
 from lockstep.model.dram.address_map import MAP
-from lockstep.model.records import Records
 
 FRFCFS = 0
 FCFS = 1

@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_CLUSTER_CTAS, NAMED_BARRIERS, REGISTER_COUNT, WARP_SIZE
 from lockstep.model.cache import l1, slice_hash, tags
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
-from lockstep.model.records import Records, full, records, zeros
+from lockstep.model.records import full, records, zeros
 from lockstep.model.sm import state, tile
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES

@@ -7,11 +7,10 @@ so that the latest operand also says why a warp waits.
 
 import numpy as np
 
-from lockstep._jit import Context
+from lockstep._jit import Context, Records
 from lockstep.isa.instruction import MOST_CLUSTER_CTAS
 from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.slice_hash import Hash
-from lockstep.model.records import Records
 
 NEVER = 1 << 60
 FIXED, LONG, SHORT = 0, 1, 2

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lockstep._jit import DISABLED
+from lockstep._jit import DISABLED, as_records
 from lockstep.frontend.exec.checks import races, unwritten
 from lockstep.frontend.exec.checks.kinds import Check
 from lockstep.frontend.exec.checks.record import FINDING, MOST_FINDINGS
@@ -51,7 +51,7 @@ class Checking:
         rows = places if count else 0
         size = PLANES * records
         self.state = Checked(
-            findings=np.zeros(MOST_FINDINGS, FINDING).view(np.recarray),
+            findings=as_records(np.zeros(MOST_FINDINGS, FINDING)),
             found=np.zeros(2, np.int64),
             written=written,
             races=Region(max(8 * size, 1))

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from lockstep._jit import Context
+from lockstep._jit import Context, as_records
 from lockstep.frontend.exec.checks.record import FINDING
 
 PLANES = 3  # of records of accesses: the last write, the last read, that of another warp before
@@ -28,7 +28,7 @@ class Checked(Context):
 def unchecked() -> Checked:
     """The state of launches that are not checked."""
     return Checked(
-        findings=np.zeros(0, FINDING).view(np.recarray),
+        findings=as_records(np.zeros(0, FINDING)),
         found=np.zeros(2, np.int64),
         written=np.zeros(0, np.uint8),
         races=np.zeros((PLANES, 0), np.int64),
