@@ -52,9 +52,9 @@ L2 = (
         lambda k: k.memory.l2_requests,
     ),
     Metric(
-        "sim__l2_sectors.sum",
+        "lts__t_sectors_srcunit_tex.sum",
         "sectors",
-        "Sectors of these requests: reads, writes and atomics.",
+        "Sectors of requests of SMs: reads, writes and atomics.",
         lambda k: l2_sectors(k),
     ),
     Metric(

@@ -149,7 +149,7 @@ def counted(reference: Reference) -> dict[str, int]:
         "warp_instructions": total["warp_instructions"],
         "thread_instructions": total["thread_instructions"],
         "l1_accesses": total["sim__l1_sectors.sum"] + total["sim__l1_atomic_sectors.sum"],
-        "l2_accesses": total["sim__l2_sectors.sum"],
+        "l2_accesses": total["lts__t_sectors_srcunit_tex.sum"],
         "cycles": total["cycles"],
     }
 
