@@ -115,7 +115,7 @@ def report(arguments: argparse.Namespace, console: Console, folder: Path) -> Non
     planned = jobs(arguments, folder)
     benchmark.warm_up(planned[0], console.print)
     measured = [best(job, 1, arguments.repeat) for job in planned]
-    console.print(benchmark.table(measured))
+    console.print(benchmark.table(measured, console.width))
     largest = max(measured, key=lambda m: m.peak_rss_mb)
     console.print(f"most memory: {largest.peak_rss_mb:.0f} MiB, {largest.trace} on {largest.gpu}")
     parallel = {job.trace: job for job in planned if job.trace in PARALLEL}
