@@ -227,7 +227,8 @@ def _set_by_opcode(
 ) -> None:
     """What the GPU has for single opcodes of machine code, instead of their classes."""
     named = opcodes(gpu)
-    for index in np.unique(text[text < len(texts)]):
+    # np.unique would import masked arrays, which takes longer than a small kernel.
+    for index in sorted(set(text[text < len(texts)].tolist())):
         of, opcode = text == index, texts[index]
         if (operation := by_opcode(named, opcode)) is not None:
             records["unit"][of], records["latency"][of], records["interval"][of] = operation
