@@ -1,15 +1,13 @@
 """Builds of the built-in programs beside what was measured of them; a stub simulates."""
 
-import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from lockstep import kernels
 from lockstep.correlation.results import Ours
 from lockstep.errors import LockstepError
-from lockstep.validation import builtins, runs
+from lockstep.validation import builtins
 
 
 @pytest.fixture
@@ -72,19 +70,3 @@ def test_programs_are_run_in_both_states_at_both_sizes_and_compared(folder):
 def test_a_gpu_that_there_is_not_is_refused_before_anything_runs(folder):
     with pytest.raises(LockstepError, match="H900"):
         builtins.programs(folder, None, None, "H900")
-
-
-def test_programs_that_wait_for_other_ctas_are_executed_at_issue(monkeypatch):
-    commands = []
-
-    def refuse(command, **options):
-        commands.append(command)
-        return subprocess.CompletedProcess(command, 2, stderr="refused")
-
-    monkeypatch.setattr(runs.subprocess, "run", refuse)
-    run = runs.simulated(1, (), builtins.AT_ISSUE)
-    for name in ("grid_barrier", "vecadd"):
-        with pytest.raises(LockstepError, match="refused"):
-            run(Path(name), (), builtins.GPU)
-    assert ["--at-issue" in command for command in commands] == [True, False]
-    assert set(builtins.AT_ISSUE) <= builtins.measured("", "s").keys()

@@ -99,9 +99,7 @@ def _comparisons(
     if published:
         yield table8.programs(published, runs.simulated(threads), _say)
     if own:
-        yield from builtins.programs(
-            own, partial(runs.simulated, threads, at_issue=builtins.AT_ISSUE), _say
-        )
+        yield from builtins.programs(own, partial(runs.simulated, threads), _say)
     if compiled:
         yield from triton.kernels(compiled, _say, threads)
 

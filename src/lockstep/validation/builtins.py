@@ -17,9 +17,6 @@ from lockstep.validation.comparison import Comparison, Figure
 from lockstep.validation.runs import Runner, executable
 
 GPU = "H100_SXM"
-# Its CTAs wait for each other: recorded, they poll as often as the order of recording makes them.
-# Those of spin_lock do, too, but at issue take four times as long as on hardware: DEVIATIONS.md.
-AT_ISSUE = ("grid_barrier",)
 SOURCE = "H100 80GB HBM3 (SXM5), ncu 2025.3.1"
 SIZES = {"s": "default sizes", "l": "large sizes"}
 L1_COUNTERS = {

@@ -34,13 +34,10 @@ def executable(*places: Path) -> Path | None:
     return None
 
 
-def simulated(
-    threads: int, changes: tuple[str, ...] = (), at_issue: tuple[str, ...] = ()
-) -> Runner:
+def simulated(threads: int, changes: tuple[str, ...] = ()) -> Runner:
     """Runs programs with ``lockstep run``, each in its own folder.
 
-    ``changes``: of parameters of the GPU, by what the measurement did; ``at_issue``: programs that
-    are executed as they are simulated.
+    ``changes``: of parameters of the GPU, by what the measurement did.
     """
 
     def run(program: Path, arguments: tuple[str, ...], gpu: str) -> Ours:
@@ -48,7 +45,6 @@ def simulated(
             target = Path(folder) / "result.json"
             command = [sys.executable, "-m", "lockstep", "run", "--gpu", gpu, "--quiet"]
             command += [word for change in changes for word in ("--set", change)]
-            command += ["--at-issue"] if program.name in at_issue else []
             command += ["--threads", str(threads), "--json", str(target), str(program), *arguments]
             done = subprocess.run(
                 command,
