@@ -1,6 +1,6 @@
 """What a study is made of: programs, variants of GPUs, numbers of each program, claims, charts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,11 @@ class Bar:
 
     label: str
     figures: tuple[str, ...]
+
+
+def bars_of(variants: Sequence[Variant], figure: str) -> tuple[Bar, ...]:
+    """A bar for each variant: the figure that is called by it and by what it is of."""
+    return tuple(Bar(v.name, (f"{v.name} {figure}",)) for v in variants)
 
 
 @dataclass(frozen=True, slots=True)

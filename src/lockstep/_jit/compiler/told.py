@@ -11,8 +11,7 @@ compile keeps Python's meaning.
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from unittest import mock
+from contextlib import contextmanager
 
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -40,10 +39,14 @@ def telling() -> Iterator[None]:
         (ir.IRBuilder, "load", _load_told),
         (ir.IRBuilder, "store", _store_told),
     ]
-    with ExitStack() as stack:
+    before = [getattr(owner, name) for owner, name, _ in replaced]
+    try:
         for owner, name, new in replaced:
-            stack.enter_context(mock.patch.object(owner, name, new))
+            setattr(owner, name, new)
         yield
+    finally:
+        for (owner, name, _), old in zip(replaced, before):
+            setattr(owner, name, old)
 
 
 def _index(context, builder, kind, index, size):
