@@ -3,6 +3,7 @@
 import pytest
 
 from lockstep.builder import KernelBuilder
+from lockstep.errors import SpecError
 from lockstep.model.sm import stores
 from lockstep.workload import MemoryCopy
 
@@ -74,3 +75,12 @@ def test_an_atomic_keeps_its_cta_until_its_value_is_there(watch, tiny):
     gpu = tiny(sm__exit_waits=False)
     seen = watch(k.workload(MemoryCopy(A, 128)), gpu, cta_events=True)
     assert seen.run.cta_events["end"][0] > 2 * gpu.interconnect.latency
+
+
+@pytest.mark.parametrize(
+    ("parameter", "bits"),
+    [("sm__warps", stores.WARP_BITS), ("launch__concurrent_kernels", stores.KERNEL_BITS)],
+)
+def test_a_writer_has_room_for_every_warp_and_kernel(tiny, parameter, bits):
+    with pytest.raises(SpecError):
+        tiny(**{parameter: (1 << bits) + 1})
