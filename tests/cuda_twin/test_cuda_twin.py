@@ -5,12 +5,13 @@ import shutil
 import numpy as np
 import pytest
 
-from cuda_twin.build import FORMS, Built, Data
+from cuda_twin.build import Built, Data
 from cuda_twin.comparison import compare, difference
 from cuda_twin.generator import program
 from cuda_twin.statements import LARGE, SMALL
 
 PROGRAMS = 40
+BATCH = 10  # programs of a file: several workers share them
 SEEDS = (*range(PROGRAMS - 1), 9222)  # the last one has votes in a form that LLVM got wrong
 
 
@@ -35,12 +36,8 @@ def test_results_are_compared_bit_for_bit():
     assert difference(one, other) == "out[0, 0] = 0x1, not 0x0 (2 differ)"
 
 
-def forms_of(number):
-    """PTX and machine code of either kind, as translating both takes a minute; all of the last."""
-    return FORMS if number == PROGRAMS - 1 else ("ptx", FORMS[1 + number % 2])
-
-
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc, and there is none")
-def test_machine_code_and_ptx_compute_what_cpp_computes(tmp_path):
-    built = Built([program(seed, SMALL) for seed in SEEDS], tmp_path)
-    assert list(compare(built, forms_of)) == []
+@pytest.mark.parametrize("first", range(0, PROGRAMS, BATCH))
+def test_machine_code_and_ptx_compute_what_cpp_computes(tmp_path, first):
+    built = Built([program(seed, SMALL) for seed in SEEDS[first : first + BATCH]], tmp_path)
+    assert list(compare(built)) == []
