@@ -84,17 +84,25 @@ def test_gpus_before_hopper_have_none():
 
 
 def test_only_whole_clusters_are_resident(device):
-    """An H100 of 114 SMs has GPCs of 14 and 15; an SM holds one CTA of so much shared memory."""
+    """An H100 of 114 SMs has GPCs of 14 and 16; an SM holds one CTA of so much shared memory."""
     found = entry(device)
     grid = (3000, 1, 1), (32, 1, 1), 200 * 1024
     assert found.geometry(grid).places == 114
-    assert found.geometry(grid, (2, 1, 1)).places == 112
-    assert found.geometry(grid, (5, 1, 1)).places == 5 * (6 * 2 + 2 * 3)
+    assert found.geometry(grid, (4, 1, 1)).places == 4 * (7 * 3 + 4)
+    assert found.geometry(grid, (5, 1, 1)).places == 5 * (7 * 2 + 3)
     assert found.geometry(grid, (10, 1, 1), portable=False).places == 80
 
 
+def test_sms_outside_of_gpcs_hold_no_clusters():
+    """As measured on an H100 SXM: 248 clusters of four CTAs, eight of them on an SM."""
+    found = entry(lockstep.Device("H100_SXM"))
+    grid = (3000, 1, 1), (256, 1, 1), 0
+    assert found.geometry(grid).places == 132 * 8
+    assert found.geometry(grid, (4, 1, 1)).places == 248 * 4
+
+
 def test_a_cluster_that_no_gpc_holds():
-    gpu = lockstep.gpu("H100").replace(**{"sm.count": 8, "sm.gpcs": 4})
+    gpu = lockstep.gpu("H100").replace(**{"sm.count": 8, "sm.gpcs": [2, 2, 2, 2]})
     device = lockstep.Device(gpu)
     with pytest.raises(WorkloadError, match=r"no GPC of .* holds 4 of its CTAs"):
         entry(device).with_cluster(4)[8, 32, 200 * 1024](0)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_CLUSTER_CTAS
+from lockstep.model.sm.bind import occupancy
 from lockstep.model.sm.gpc import ctas_held
 from lockstep.workload import Kernel
 
@@ -59,7 +60,7 @@ def most_clusters(kernel: Kernel, gpu: GPU, portable: bool = True) -> int:
     """
     size, name = kernel.cluster_ctas, f"kernel {kernel.name}"
     if size == 1:
-        return sum(ctas_held(kernel, gpu))
+        return occupancy(kernel, gpu)[0] * gpu.sm.count
     if max(gpu.architectures, default=0) < ARCHITECTURE:
         raise ClusterError(f"{name}: {gpu.name} has no clusters; they came with sm_{ARCHITECTURE}")
     most = MOST_PORTABLE if portable else MOST_CLUSTER_CTAS

@@ -97,8 +97,9 @@ class KernelTable:
         state.active, state.started, state.cluster = 1, -1, kernel.cluster_ctas
         for name, need in needs.items():
             state[name] = need
-        self.streams.sm.parameters[:, slot] = 0
+        self.streams.sm.parameters[:, slot] = self.streams.sm.given[:, slot] = 0
         state.filling = fit * self.gpu.sm.count
+        state.share = -(-kernel.n_ctas // self.gpu.sm.count)
         state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
         number = self._names.setdefault(kernel.name, len(self._names))
         state.fetch_base = number * FETCH_SPACING

@@ -134,7 +134,16 @@ class SM(Spec, kw_only=True):
     """Streaming multiprocessor."""
 
     count: _int(1, 4096, "SMs", "streaming multiprocessors")
-    gpcs: _int(1, 64, "GPCs", "groups of SMs; the CTAs of a cluster run in one of them") = 1
+    gpcs: Annotated[
+        tuple[Annotated[int, Meta(ge=1, le=4096)], ...],
+        Meta(
+            description="SMs of each GPC; CTAs go to GPC after GPC, the CTAs of a cluster to one. "
+            "What is left of the SMs is outside: no clusters. Empty = one of all SMs"
+        ),
+    ] = ()
+    outside_turns: _int(
+        1, 256, "GPCs", "that get their CTAs before the SMs outside of GPCs have another turn"
+    ) = 1
     subcores: _int(1, 16, "sub-cores", "sub-cores, each with a warp scheduler") = 4
     warps: _int(1, 256, "warps", "resident warps")
     ctas: _int(1, 128, "CTAs", "resident CTAs")

@@ -206,6 +206,9 @@ class L2(Spec, kw_only=True):
     interleave_bytes: _int(32, 1 << 20, "bytes", "consecutive bytes of one slice") = 256
     sides: _int(1, 8, "partitions", "partitions of the chip; another one is a hop away") = 1
     far_latency: _int(0, 4096, "core cycles", "extra load-to-use latency of the far side") = 0
+    far_fill_latency: _int(
+        0, 4096, "core cycles", "the same of what comes from the far side's DRAM; 0 = as far_latency"
+    ) = 0
     side_reads: Annotated[
         Literal["home", "near"],
         Meta(

@@ -46,10 +46,30 @@ def test_a_miss_comes_from_the_dram_to_the_readers_side_alone(rig, make):
     assert took(side) == rig.HIT + rig.MISS + HOP
     side.read(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT, "kept on its own side"
-    side.read(0, 0b0001, source=NEAR)
-    assert rig.HIT < took(side) <= rig.HIT + rig.MISS, "the home has it not; its row is open"
-    assert side.count.l2_fills == 2
+    assert side.count.l2_fills == 1
     assert side.count.l2_crossings == 1
+
+
+def test_the_home_takes_what_another_side_has(rig, make):
+    side = make()
+    side.read(0, 0b0001, source=FAR)
+    warm(side)
+    side.read(0, 0b0011, source=NEAR)
+    assert took(side) > rig.HIT + HOP, "the other sector comes from the DRAM"
+    side.read(0, 0b0001, source=NEAR)
+    assert took(side) == rig.HIT
+    assert side.count.l2_fills == 2 == side.count.dram_reads
+    assert side.count.l2_crossings == 2
+
+
+def test_the_home_waits_for_what_is_on_its_way_to_another_side(rig, make):
+    side = make()
+    side.read(0, 0b0001, source=FAR, at=0)
+    side.read(0, 0b0001, source=NEAR, at=0)
+    replies = side.finish()
+    hops = sorted(side.took(r) - rig.HIT - rig.MISS for r in replies)
+    assert hops == [HOP, 2 * HOP]
+    assert side.count.dram_reads == 1
 
 
 def test_what_the_home_has_crosses_once(rig, make):

@@ -67,6 +67,26 @@ def test_a_small_kernel_runs_beside_a_large_one(watch, tiny):
     assert events["start"][events["kernel"] == index].tolist() == [1]
 
 
+def test_sms_outside_of_gpcs_are_first_and_have_a_turn_after_some(watch, tiny):
+    gpu = tiny(sm__count=7, sm__gpcs=(2, 3), sm__outside_turns=3)
+    seen = watch(busy(grid=21).workload(), gpu, cta_events=True)
+    first = [5, 6, 0, 1, 2, 3, 4, 0, 1, 5, 6, 2, 3, 4]
+    assert [sm for _, sm in starts(seen)] == [*first, 0, 1, 2, 3, 4, 5, 6]
+
+
+def test_sms_outside_get_no_more_than_their_share(watch, tiny):
+    gpu = tiny(sm__count=7, sm__gpcs=(2, 3), sm__outside_turns=1)
+    seen = watch(busy(grid=12).workload(), gpu, cta_events=True)
+    assert [sm for _, sm in starts(seen)] == [5, 6, 0, 1, 5, 6, 2, 3, 4, 0, 1, 2]
+
+
+def test_a_kernel_begins_with_the_sms_outside(watch, tiny):
+    gpu = tiny(sm__count=7, sm__gpcs=(2, 3), sm__outside_turns=3)
+    kernels = program(busy("first", grid=3), busy("second", grid=3))
+    seen = watch(kernels, gpu, cta_events=True)
+    assert np.sort(seen.run.cta_events, order="start")["sm"].tolist() == [5, 6, 0, 5, 6, 2]
+
+
 def clustered(seen, shape, grid):
     """[(start, SM) of each CTA] of each cluster, in the order of the grid."""
     events = np.sort(seen.run.cta_events, order="cta")
@@ -82,7 +102,7 @@ def clustered(seen, shape, grid):
 @pytest.mark.parametrize("interval", [1.0, 40.0])
 @pytest.mark.parametrize(("shape", "grid"), [((4, 1), (8, 2)), ((2, 2), (4, 4)), ((1, 4), (2, 8))])
 def test_the_ctas_of_a_cluster_start_together_in_one_gpc(watch, tiny, shape, grid, interval):
-    gpu = tiny(sm__count=7, sm__gpcs=2, launch__cta_interval=interval)
+    gpu = tiny(sm__count=7, sm__gpcs=(3, 4), launch__cta_interval=interval)
     kernel = busy(grid=grid, cycles=20, cluster=shape)
     seen = watch(kernel.workload(), gpu, cta_events=True)
     found = clustered(seen, shape, grid)
@@ -94,7 +114,7 @@ def test_the_ctas_of_a_cluster_start_together_in_one_gpc(watch, tiny, shape, gri
 
 
 def test_a_cluster_takes_the_least_busy_sms(watch, tiny):
-    gpu = tiny(sm__count=4, sm__gpcs=1)
+    gpu = tiny(sm__count=4)
     seen = watch(busy(grid=8, cluster=2).workload(), gpu, cta_events=True)
     assert [sm for _, sm in starts(seen)] == [0, 1, 2, 3, 0, 1, 2, 3]
 
@@ -116,7 +136,7 @@ def test_a_cluster_waits_until_all_of_it_has_room(watch, tiny):
     [(2, 3, "do not divide the grid"), (32, 32, "at most 16"), (8, 8, "at most 6 of these")],
 )
 def test_clusters_that_can_never_run_are_refused(watch, tiny, cluster, grid, message):
-    gpu = tiny(sm__count=4, sm__gpcs=2, sm__warps=12)
+    gpu = tiny(sm__count=4, sm__gpcs=(2, 2), sm__warps=12)
     if cluster == 32:
         gpu = tiny(sm__count=64)
     with pytest.raises(WorkloadError, match=message):

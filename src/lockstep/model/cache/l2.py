@@ -274,7 +274,9 @@ def _read_missing(l2, slice_, index, way, now):
         way, reason = _allocate(l2, slice_, request, now)
     if way < 0:
         return reason
-    coming = l2_sides.from_home(l2, slice_, request, way, now) if far else NOTHING
+    coming = NOTHING
+    if spec.near_reads and request.kind == KIND_READ:
+        coming = l2_sides.from_another(l2, slice_, request, way, now)
     if request.left & ~coming:
         fetched, reason = _fetch(l2, slice_, request, way, request.left & ~coming, now)
         coming |= fetched

@@ -3,7 +3,8 @@
 Every line has a home: the slice before its DRAM channel, on one side. Reads go to the slice of the
 same number on the reader's side, which keeps what it fetches from the other side; writes and
 atomics go to the home and make the copies invalid. What the home lacks comes from the DRAM to the
-reader's side alone, so that a line read from one side takes the room of one line.
+reader's side alone, so that a line read from one side takes the room of one line. What a side has
+is not read from the DRAM again: the home takes it from there when it is asked for it.
 """
 
 import numpy as np
@@ -71,25 +72,40 @@ def drop_copies(l2, home, row, line, sectors):
 
 
 @force_inline
-def from_home(l2, slice_, request, way, now):
-    """Ask the home for what it has, or has on its way, of a line; the sectors that will come."""
+def _holder(l2, slice_, request):
+    """The slice to ask for a line that a slice lacks: its home, or for the home one with a copy."""
+    if slice_ != request.home:
+        return request.home
     spec = l2.spec[0]
-    home = request.home
-    row = request.row + (home - slice_) * l2.tags.shape[0].sets
-    found = tags.find(l2.tags, home, row, request.line)
-    if found < 0 or l2.slices[slice_].mshrs >= spec.mshrs:
+    holder = slice_
+    for side in range(spec.sides):
+        other = mirror(spec, slice_, side)
+        row = request.row + (other - slice_) * l2.tags.shape[0].sets
+        if other != slice_ and tags.find(l2.tags, other, row, request.line) >= 0:
+            holder = other
+    return holder
+
+
+@force_inline
+def from_another(l2, slice_, request, way, now):
+    """Ask another side for what it has, or has on its way, of a line; the sectors that will come."""
+    spec = l2.spec[0]
+    other = _holder(l2, slice_, request)
+    row = request.row + (other - slice_) * l2.tags.shape[0].sets
+    found = tags.find(l2.tags, other, row, request.line)
+    if other == slice_ or found < 0 or l2.slices[slice_].mshrs >= spec.mshrs:
         return 0
     kept = tags.way_of(l2.tags, row, found)
     here = request.left & kept.valid
     coming = request.left & kept.pending & ~here
     record = tags.way_of(l2.tags, request.row, way)
     if here:
-        replacement.touch(l2.tags, home, row, found, request.policy)
+        replacement.touch(l2.tags, other, row, found, request.policy)
         forward(l2, slice_, request.row, way, here, now + spec.hit_cycles)
         l2.slices[slice_].mshrs += 1
         record.pending |= here
     if coming and l2.slices[slice_].mshrs < spec.mshrs:
-        _wait(l2, slice_, request, way, kept, coming)
+        _wait(l2, slice_, other, request, way, kept, coming)
         l2.slices[slice_].mshrs += 1
         record.pending |= coming
     else:
@@ -100,17 +116,17 @@ def from_home(l2, slice_, request, way, now):
 
 
 @force_inline
-def _wait(l2, slice_, request, way, kept, sectors):
-    """Let a slice wait for sectors that are on their way to the line's home."""
-    home = l2.slices[request.home]
-    index = lists.take(home, l2.entries)
+def _wait(l2, slice_, other, request, way, kept, sectors):
+    """Let a slice wait for sectors that are on their way to another one."""
+    state = l2.slices[other]
+    index = lists.take(state, l2.entries)
     waiter = l2.entries[index]
     waiter.source = -1 - slice_
     waiter.row = request.row
     waiter.way = way
     waiter.sectors = sectors
     waiter.kind = READ
-    mshr.hang(l2.entries, home, kept, index)
+    mshr.hang(l2.entries, state, kept, index)
 
 
 @force_inline

@@ -89,7 +89,7 @@ def _set_queues(s, gpu: GPU, return_cycles: int) -> None:
     s.low = min(int(dram.drain_low * dram.write_queue), s.high - 1)
     s.bursts, s.burst_bytes = bursts(gpu), dram.bus_bytes * dram.burst_length
     s.return_cycles = return_cycles
-    s.far_cycles = gpu.l2.far_latency
+    s.far_cycles = gpu.l2.far_fill_latency or gpu.l2.far_latency
     s.closed_page, s.dual_bus = dram.page == "closed", dram.dual_command_bus
 
 

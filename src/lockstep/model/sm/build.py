@@ -12,7 +12,7 @@ from lockstep.model.records import full, records, zeros
 from lockstep.model.sm import state, tile
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
-from lockstep.model.sm.gpc import first_sms
+from lockstep.model.sm.gpc import first_sms, turns
 from lockstep.model.sm.scheduler import POLICIES, USER
 from lockstep.model.sm.state import Policies, Sm
 from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
@@ -161,6 +161,9 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
     sm = Sm(
         spec=spec,
         first_sms=np.array(first_sms(gpu), np.int64),
+        turns=np.array(turns(gpu).order, np.int64),
+        begins=np.array(turns(gpu).begins, np.int64),
+        given=zeros((n, slots)),
         sms=records(n, state.SM_STATE),
         subcores=records((n, b), state.SUBCORE),
         warps=records((n, gpu.sm.warps), state.WARP_STATE),

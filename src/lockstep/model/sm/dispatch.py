@@ -1,4 +1,4 @@
-"""CTA dispatch: one CTA at a time, round robin over the SMs that have room.
+"""CTA dispatch: one CTA at a time, GPC after GPC, to the SMs that have room.
 
 The CTAs of a cluster start in the same cycle, on SMs of one GPC, the least busy ones; clusters go
 round robin over the GPCs.
@@ -16,14 +16,36 @@ from lockstep.model.sm.state import NEVER, THOUSAND
 
 
 @inline
-def find_room(c, kernel):
-    """The next SM in turn that has room for a CTA of the kernel, or -1."""
-    n = c.spec[0].sms
+def takes(c, s, slot, most):
+    """Whether an SM takes a CTA of a kernel slot: there is room, and it had fewer than ``most``."""
+    return c.given[s, slot] < most and fits(c, s, c.kernels[slot])
+
+
+@inline
+def find_room(c, slot, most):
+    """The place of the next SM in turn that takes a CTA of a kernel slot, or -1."""
+    n = len(c.turns)
     for turn in range(n):
-        s = (c.dispatcher[0].next_sm + turn) % n
-        if fits(c, s, kernel):
-            return s
+        place = (c.dispatcher[0].next_place + turn) % n
+        if takes(c, c.turns[place], slot, most):
+            return place
     return -1
+
+
+@inline
+def next_in_turn(c, slot):
+    """The place of the SM that gets the next CTA of a kernel slot, or -1.
+
+    Where some SMs have more turns than others, each gets its share of a grid that all of them
+    hold at once, and no more while others have room.
+    """
+    kernel = c.kernels[slot]
+    place = -1
+    if len(c.turns) > c.spec[0].sms and kernel.taken < kernel.filling:
+        place = find_room(c, slot, kernel.share)
+    if place < 0:
+        place = find_room(c, slot, NEVER)
+    return place
 
 
 @inline
@@ -64,11 +86,16 @@ def start_next(c, s, slot, cycle):
 @inline
 def dispatch_cta(c, slot, cycle):
     """Dispatch one CTA of a kernel slot; 0 if no SM has room."""
-    s = find_room(c, c.kernels[slot])
-    if s < 0:
+    state = c.dispatcher[0]
+    if c.kernels[slot].taken == 0:
+        state.next_place = c.begins[state.next_place]
+    place = next_in_turn(c, slot)
+    if place < 0:
         return 0
+    s = c.turns[place]
+    c.given[s, slot] += 1
     start_next(c, s, slot, cycle)
-    c.dispatcher[0].next_sm = (s + 1) % c.spec[0].sms
+    state.next_place = (place + 1) % len(c.turns)
     return 1
 
 

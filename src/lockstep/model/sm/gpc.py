@@ -1,6 +1,8 @@
-"""GPCs: groups of neighbouring SMs; the CTAs of a cluster run in one of them."""
+"""GPCs: groups of neighbouring SMs. CTAs go to them in turn, those of a cluster to one of them."""
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from math import lcm
+from typing import NamedTuple
 
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
@@ -10,13 +12,41 @@ from lockstep.workload import Kernel
 
 
 def first_sms(gpu: GPU) -> list[int]:
-    """The first SM of each GPC, and behind the last one the number of SMs."""
-    gpcs = min(gpu.sm.gpcs, gpu.sm.count)
-    return [gpc * gpu.sm.count // gpcs for gpc in range(gpcs + 1)]
+    """The first SM of each GPC, and behind the last one the number of SMs in GPCs."""
+    ends = accumulate(gpu.sm.gpcs or (gpu.sm.count,), initial=0)
+    return sorted({min(end, gpu.sm.count) for end in ends})
+
+
+class Turns(NamedTuple):
+    """In which order SMs are offered CTAs, over and over, and where a kernel may begin."""
+
+    order: list[int]  # SMs
+    begins: list[int]  # for each place in the order: the next one at which a kernel begins
+
+
+def turns(gpu: GPU) -> Turns:
+    """GPC after GPC, each SM once; those outside of GPCs after every few of them.
+
+    A kernel begins with the SMs outside; if there are none, where the last one ended.
+    """
+    firsts = first_sms(gpu)
+    gpcs = [range(*pair) for pair in pairwise(firsts)]
+    outside = range(firsts[-1], gpu.sm.count)
+    if not outside:
+        return Turns(list(range(gpu.sm.count)), list(range(gpu.sm.count)))
+    order: list[int] = []
+    starts = []
+    for turn in range(lcm(len(gpcs), gpu.sm.outside_turns)):
+        if turn % gpu.sm.outside_turns == 0:
+            starts.append(len(order))
+            order.extend(outside)
+        order.extend(gpcs[turn % len(gpcs)])
+    after = [min((s for s in starts if s >= place), default=0) for place in range(len(order))]
+    return Turns(order, after)
 
 
 def ctas_held(kernel: Kernel, gpu: GPU) -> list[int]:
-    """How many CTAs of a kernel each GPC holds at once.
+    """How many CTAs of a kernel, in clusters, each GPC holds at once.
 
     Raises :class:`WorkloadError` if not even one fits on an SM.
     """

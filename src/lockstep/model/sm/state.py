@@ -101,6 +101,7 @@ KERNEL = np.dtype(
         "shared", "shared_base", "local_base", "warp_instructions", "thread_instructions",
         "started", "fetch_base", "register_rows", "queued", "taken",
         "filling",  # CTAs that fill all SMs once
+        "share",  # of the grid that an SM gets
         "cluster",  # CTAs that are dispatched together, one after the other in the ring
         "constant_base",  # where its constants begin among those of all launches
         "source", "source_context",  # addresses of what executes it at issue; 0 = nobody does
@@ -113,7 +114,7 @@ CTA's, rounded up; ``queued`` and ``taken`` count CTAs handed over and dispatche
 PENDING = np.dtype(_ints("cta", "warps", "runs", "addresses", "pool"))
 """A CTA read and not yet dispatched: its linear id and where its stream begins in each arena."""
 
-DISPATCHER = np.dtype(_ints("time", "next_sm", "next_gpc", "clusters"))
+DISPATCHER = np.dtype(_ints("time", "next_place", "next_gpc", "clusters"))
 """``time``: earliest next dispatch in thousandths of a cycle; ``clusters``: rows ever in use."""
 
 SM_STATE = np.dtype(
@@ -266,7 +267,10 @@ class Sm(Context):
     """All SMs. First index: the SM, unless said otherwise."""
 
     spec: Records
-    first_sms: np.ndarray  # GPCs + 1: the first SM of each, then the number of SMs
+    first_sms: np.ndarray  # GPCs + 1: the first SM of each, then the number of SMs in GPCs
+    turns: np.ndarray  # the SMs in the order in which they are offered CTAs
+    begins: np.ndarray  # for each of its places: the next one at which a kernel begins
+    given: np.ndarray  # sms x kernel slots: CTAs that the SM got in turn
     sms: Records  # SM_STATE
     subcores: Records  # SUBCORE, sms x subcores
     warps: Records  # WARP_STATE, sms x warps; slot w belongs to sub-core w % subcores
