@@ -26,8 +26,10 @@ ADDRESS = np.dtype([("first", "i8"), ("stride", "i4"), ("pool", "i4")])
 """Addresses of one memory instruction, one for each active lane, in lane order.
 
 ``pool < 0``: active lane k (k-th set bit of the mask) accesses ``first + k * stride``.
-Otherwise its address is ``cta.pool[pool + k]`` and ``first`` equals the first one.
+Otherwise its address is ``cta.pool[pool + k]`` and ``first`` equals the first one. An address of
+NOWHERE is that of an active lane that accesses nothing: a copy of no bytes.
 """
+NOWHERE = -1
 
 TILE_AXES = 4
 TILE_HEAD, TILE_AXIS = 5, 6  # words before those of the axes, and of each axis

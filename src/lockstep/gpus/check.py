@@ -160,6 +160,11 @@ def _l2(gpu: GPU) -> Iterator[str]:
             f"l2.interleave_bytes = {l2.interleave_bytes}: expected a multiple of "
             f"l2.line_bytes = {l2.line_bytes}"
         )
+    if l2.neighbours > 1 and l2.mshr_full == "nack":
+        yield (
+            f"l2.neighbours = {l2.neighbours}: expected 1, because l2.mshr_full is nack: who "
+            "joined a read cannot be refused with it"
+        )
     if l2.side_reads == "home" and l2.sides > gpu.dram.channels:
         yield f"l2.sides = {l2.sides}: expected at most dram.channels = {gpu.dram.channels}"
     if l2.side_reads == "near" and l2.slices_per_channel % l2.sides:

@@ -207,8 +207,14 @@ class L2(Spec, kw_only=True):
     sides: _int(1, 8, "partitions", "partitions of the chip; another one is a hop away") = 1
     far_latency: _int(0, 4096, "core cycles", "extra load-to-use latency of the far side") = 0
     far_fill_latency: _int(
-        0, 4096, "core cycles", "the same of what comes from the far side's DRAM; 0 = as far_latency"
+        0,
+        4096,
+        "core cycles",
+        "the same of what comes from the far side's DRAM; 0 = as far_latency",
     ) = 0
+    neighbours: _int(
+        1, 64, "SMs", "of a TPC: reads of a line by them are one request while one is under way"
+    ) = 1
     side_reads: Annotated[
         Literal["home", "near"],
         Meta(

@@ -118,6 +118,12 @@ L2 = (
         lambda k: k.memory.l2_fills,
     ),
     Metric(
+        "sim__l2_joined.sum",
+        "requests",
+        "Reads that joined the one of a neighbouring SM on its way, and asked nothing of the L2.",
+        lambda k: k.memory.l2_joined,
+    ),
+    Metric(
         "sim__l2_crossings.sum",
         "sectors",
         "Sectors that reads brought to a slice from another side of the chip.",

@@ -102,6 +102,7 @@ _PARTITION_SCALARS = (
     "l2_atomic_hits",
     "l2_atomic_pending",
     "l2_requests",
+    "l2_joined",  # reads that joined the one of a neighbour, and are no requests
     "l2_fills",  # sectors read from DRAM into the L2
     "l2_crossings",  # sectors that came to a slice from another side
     "l2_partial_fills",  # of these, for sectors that were written in part before

@@ -59,13 +59,18 @@ SPEC = np.dtype(
         ("word_step", "i8"),  # ... for a lane on a word that others update, too
         ("shares", "i8"),  # slices here that one of the hardware is
         ("streams", "i8"),  # 1: results of lanes on one word go one by one
+        ("neighbours", "i8"),  # SMs whose reads of a line are one request
+        ("round_trip", "i8"),  # cycles from a slice to an SM and back
     ]
 )
 
 SUBTICKS = 16  # reply ports keep time in sixteenths of a crossbar tick
 PIPES = 4  # lists of replies of a slice: hits and fills, to near and to far SMs
-QUEUE = np.int64(4)  # list of requests in front of the tags
-LISTS = 5
+TOGETHER = np.int64(4)  # ... and those that leave with the reply to a neighbour
+QUEUE = np.int64(5)  # list of requests in front of the tags
+LISTS = 6
+FIRSTS = 512  # reads that a slice remembers for neighbours to join; a power of two
+JOINED = 256  # entries of a slice for those that have joined
 
 SLICE = np.dtype(
     [
@@ -87,6 +92,7 @@ SLICE = np.dtype(
         ("retry", "i8"),  # 1: what it waits for may have come
         ("mshrs", "i8"),  # in use
         ("waiting", "i8"),  # requests that wait for data
+        ("joined", "i8"),  # entries of reads that have joined others
         ("filling", "i8"),  # 1: the oldest return is in the tags, its waiters are being served
         ("return_head", "i8"),  # DRAM slots with data on its way here
         ("return_tail", "i8"),
@@ -120,6 +126,19 @@ ENTRY = np.dtype(
 )
 """A request in front of the tags, one that waits for data, or a reply."""
 
+FIRST = np.dtype(
+    [
+        ("line", "i8"),
+        ("group", "i8"),  # of SMs
+        ("sectors", "i8"),  # asked for
+        ("left", "i8"),  # ... and not on their way back
+        ("until", "i8"),  # core cycle; a read that comes before joins
+        ("head", "i8"),  # entries that have joined and wait
+        ("tail", "i8"),
+    ]
+)
+"""The first read of a line by one of a group of neighbouring SMs."""
+
 UNKNOWN = -2  # way of a request that was not looked up yet
 _MOST_WAITERS = 2048  # requests that can wait at one slice, however large the MSHR file
 
@@ -139,6 +158,7 @@ class L2(Context):
     tags: tags.Tags  # one cache a slice
     slices: Records  # SLICE, by global slice number
     entries: Records  # ENTRY, a block a slice
+    firsts: Records  # FIRST, a block a slice
     dram: Channels
     policies: Policies
 
@@ -211,6 +231,7 @@ def build(
             tags.build(count, l2.sets, l2.ways, "user" if user[0] else l2.replacement),
             slices,
             entries,
+            records(count * FIRSTS if spec[0].neighbours > 1 else 1, FIRST),
             dram_build.build(gpu, slices, counters, below, user[2], log),
             policies,
         ),
@@ -244,6 +265,7 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     s.near_reads = l2.side_reads == "near"
     s.wide_writes = l2.side_reads == "near" and l2.side_writes == "both"
     s.sources = requests.spec[0].sources
+    s.neighbours, s.round_trip = l2.neighbours, 2 * gpu.interconnect.latency
     return spec
 
 
@@ -256,6 +278,8 @@ def header_time(gpu: GPU, tick: int) -> int:
 def _slices(count: int, spec) -> tuple[Records, Records]:
     """Idle slices and their entries: enough for every list to be full."""
     room = int(spec.queue + spec.waiters + PIPES * spec.replies)
+    if spec.neighbours > 1:
+        room += JOINED
     if spec.near_reads:
         room += int(spec.sides * spec.mshrs)  # those of other sides that wait
     slices = records(count, SLICE)

@@ -12,7 +12,7 @@ from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import link, reply_port
 from lockstep.model import memory as state
-from lockstep.model.cache import data_port, l2, l2_fill, l2_sides, slice_hash, tags
+from lockstep.model.cache import data_port, l2, l2_fill, l2_sides, neighbours, slice_hash, tags
 from lockstep.model.clock import NEVER
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import controller
@@ -118,6 +118,9 @@ def _step_slices(c, replies, p, now, end):
         if min(cache.next, l2_fill.next_fill(c, slice_)) <= now:
             cache.next = _step_slice(c, replies, slice_, now, end)
         soonest = min(soonest, cache.next, l2_fill.next_fill(c, slice_))
+    if c.spec[0].near_reads:  # a slice may have sent data to one that had its turn before
+        for slice_ in range(p * count, (p + 1) * count):
+            soonest = min(soonest, l2_fill.next_fill(c, slice_))
     return soonest
 
 
@@ -151,6 +154,9 @@ def _receive(memory, requests, p, now):
         message = link.first(requests, p)
         slice_ = _served_by(memory, message)
         cache = memory.l2.slices[slice_]
+        if neighbours.join(memory.l2, slice_, message, now):
+            link.take(requests, p)
+            continue
         if cache.count[QUEUE] == spec.queue:
             break
         index = lists.take(state=cache, entries=entries)
@@ -160,6 +166,7 @@ def _receive(memory, requests, p, now):
         request.ready = cache.port_free - 1
         if message.kind != KIND_READ:
             request.ready += l2_sides.passed(memory.l2, slice_, request, request.ready)
+        neighbours.lead(memory.l2, slice_, request, now)
         lists.append(entries, cache, QUEUE, index)
         if cache.count[QUEUE] == 1:
             cache.next = min(cache.next, max(clocks.cycle_of(spec.l2, request.ready), now))

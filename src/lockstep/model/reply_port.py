@@ -1,50 +1,28 @@
-"""A slice's way out: replies wait in pipes until they are ready, then for the port and a credit.
+"""A slice's way out, to the crossbar: the port, and a credit for each SM.
 
-All replies of a pipe take equally long, so each pipe is in order of readiness: hits and fills,
-each for near SMs and for those beyond the hop between the chip's sides. The port sends the reply
-that was ready first, one flit a crossbar cycle, data with a header. A reply without a credit holds
-up its slice and nothing else; credits come back between windows.
+The port sends the reply that was ready first, one flit a crossbar cycle, data with a header. Those
+who joined the read that it answers get theirs in the same flits. A reply without a credit holds up
+its slice and nothing else; credits come back between windows.
 """
 
-from lockstep._jit import force_inline, popcount
+from lockstep._jit import force_inline
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import link
+from lockstep.model.cache import neighbours
 from lockstep.model.clock import NEVER
-from lockstep.model.divisor import quotient
-from lockstep.model.link import KIND_DATA
-from lockstep.model.memory import PIPES, SUBTICKS
-
-HIT = 0  # what a pipe carries
-FILL = 2
-
-
-@force_inline
-def pipe_for(spec, state, source, carries):
-    """The pipe of a slice for replies to an SM; ``carries`` is HIT or FILL."""
-    if spec.sides > 1:
-        if source * spec.sides // spec.sources != state.side:
-            return carries + 1
-    return carries
-
-
-@force_inline
-def put(spec, entries, state, pipe, index, ready, answer, mask):
-    """Make an entry a reply, and put it into a pipe that has room."""
-    reply = entries[index]
-    reply.ready = ready + (pipe & 1) * spec.far_cycles
-    reply.answer = answer
-    reply.sectors = mask
-    reply.flits = 1
-    if answer == KIND_DATA:
-        last_byte = popcount(mask) * spec.sector_bytes + spec.flit_bytes.value - 1
-        reply.flits = quotient(spec.flit_bytes, last_byte)
-    lists.append(entries, state, pipe, index)
+from lockstep.model.link import KIND_DATA, KIND_READ
+from lockstep.model.memory import PIPES, SUBTICKS, TOGETHER
 
 
 @force_inline
 def _first_ready(entries, state):
-    """The pipe whose oldest reply is ready first, and when; NEVER if all are empty."""
+    """The pipe whose oldest reply is ready first, and when; NEVER if all are empty.
+
+    Those that need no time of the port do not wait for others.
+    """
+    if state.count[TOGETHER] > 0:
+        return int(TOGETHER), entries[state.head[TOGETHER]].ready
     best = -1
     ready = NEVER
     for pipe in range(PIPES):
@@ -74,9 +52,9 @@ def send(l2, replies, slice_, now, end):
 
     Returns ``(how many were sent, next core cycle at which the port may send)``.
     """
-    entries = l2.entries
+    spec, entries = l2.spec[0], l2.entries
     state = l2.slices[slice_]
-    clock = l2.spec[0].crossbar
+    clock = spec.crossbar
     partition = state.channel
     sent = 0
     pipe, ready = _first_ready(entries, state)
@@ -85,13 +63,20 @@ def send(l2, replies, slice_, now, end):
     last = clocks.ticks(clock, now)
     first = (clocks.ticks(clock, now - 1) + 1) * SUBTICKS
     over = (last + 1) * SUBTICKS
-    while ready <= now and max(state.reply_free, first) < over and state.reply_blocked <= now:
+    while ready <= now and state.reply_blocked <= now:
+        if pipe != TOGETHER and max(state.reply_free, first) >= over:
+            break
         reply = entries[state.head[pipe]]
         if link.can_send(replies, partition, reply.source):
-            state.reply_free = max(state.reply_free, first) + reply.flits * SUBTICKS
-            if reply.answer == KIND_DATA:
-                state.reply_free += l2.spec[0].reply_header
-            _copy(l2.spec[0], link.send(replies, partition, reply.source, now), reply)
+            _copy(spec, link.send(replies, partition, reply.source, now), reply)
+            if pipe == TOGETHER:
+                state.joined -= 1
+            else:
+                state.reply_free = max(state.reply_free, first) + reply.flits * SUBTICKS
+                if reply.answer == KIND_DATA:
+                    state.reply_free += spec.reply_header
+                if spec.neighbours > 1 and reply.kind == KIND_READ and reply.answer == KIND_DATA:
+                    neighbours.answered(l2, slice_, reply.source, reply.line, reply.sectors, now)
             lists.release(entries, state, lists.pop(entries, state, pipe))
             sent += 1
             pipe, ready = _first_ready(entries, state)

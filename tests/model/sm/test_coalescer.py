@@ -113,6 +113,14 @@ def test_loads_that_are_not_aligned_may_cross_lines(coalesce, width, offsets):
     assert coalesce(load, width, FULL_MASK, pool=pool) == naive(load, width, pool)
 
 
+def test_lanes_that_access_nothing_need_no_line(coalesce):
+    copy, nowhere = OpClass.ASYNC_COPY, coalescer.NOWHERE
+    assert coalesce(copy, 16, FULL_MASK, nowhere, 0) == {}
+    assert coalesce(copy, 16, 1, nowhere, 0) == {}
+    pool = [nowhere, A, nowhere, A + 16, A + 256, *[nowhere] * 27]
+    assert coalesce(copy, 16, FULL_MASK, pool=pool) == {A // 128: (1, 0), A // 128 + 2: (1, 0)}
+
+
 def test_a_warp_of_words_is_one_line_and_every_lane_on_its_own_is_32(coalesce):
     assert coalesce(OpClass.LOAD, 4, FULL_MASK, A, 4) == {A // 128: (0b1111, 0)}
     assert coalesce(OpClass.STORE, 4, FULL_MASK, A, 4) == {A // 128: (0b1111, 0b1111)}

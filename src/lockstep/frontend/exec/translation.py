@@ -33,6 +33,7 @@ from lockstep.frontend.exec.program import (
 )
 from lockstep.frontend.exec.state import Memory
 from lockstep.isa.instruction import OpClass, Space
+from lockstep.workload import NOWHERE
 
 
 class Block(Protocol):
@@ -76,12 +77,20 @@ class BlockLift(ABC):
         """Whether somebody reads the addresses of the current instruction."""
         return self.stream is not None or self.counted is not None
 
-    def record_addresses(self, address: Value) -> None:
-        """Append the addresses of the current instruction to the stream; count the access."""
+    def record_addresses(self, address: Value, accessing: Value | None = None) -> None:
+        """Append the addresses of the current instruction to the stream; count the access.
+
+        ``accessing``: the lanes that access anything, if not all that execute it do.
+        """
+        lanes = self.lanes
+        if accessing is not None:
+            nowhere = self.b.constant(I64, NOWHERE)
+            address = self.b.select(accessing, resize(self.b, address, I64), nowhere)
+            lanes = Value(self.b.ir.and_(lanes.ir, accessing.ir), PRED)
         if self.stream is not None:
             self.stream.addresses(self.number, resize(self.b, address, I64))
         if self.counted is not None:
-            before, self.b.active = self.b.active, self.lanes
+            before, self.b.active = self.b.active, lanes
             count_access(self.b, self.number, *self.counted, address)
             self.b.active = before
 

@@ -19,7 +19,7 @@ import numpy as np
 from lockstep._jit import force_inline, jit, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
-from lockstep.model import reply_port
+from lockstep.model import reply_pipes
 from lockstep.model.cache import data_port, l2_sides, mshr, replacement, tags
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import address_map, controller
@@ -195,7 +195,7 @@ def read(l2, slice_, index, tick, now):
     state = l2.slices[slice_]
     request = l2.entries[index]
     counters = l2.dram.counters[l2.slices[slice_].channel]
-    pipe = reply_port.pipe_for(spec, state, request.source, reply_port.HIT)
+    pipe = reply_pipes.pipe_for(spec, state, request.source, reply_pipes.HIT)
     if state.count[pipe] >= spec.replies:
         return STALL_REPLY
     way = _look_up(l2, slice_, request)
@@ -212,7 +212,7 @@ def read(l2, slice_, index, tick, now):
     if request.left == 0 and request.kind == KIND_REDUCTION:
         ready = clocks.cycle_of(spec.l2, tick) + spec.hit_cycles
         new = lists.copy(l2.entries, state, index)
-        reply_port.put(spec, l2.entries, state, pipe, new, ready, _ACK, request.sectors)
+        reply_pipes.put(spec, l2.entries, state, pipe, new, ready, _ACK, request.sectors)
     return reason
 
 
@@ -237,7 +237,7 @@ def _read_hits(l2, slice_, counters, record, index, pipe, tick):
         ready = done + spec.hit_cycles
         if request.kind != KIND_READ:
             ready += l2_sides.answered(l2, slice_, request, n, tick)
-        reply_port.put(spec, entries, state, pipe, new, ready, DATA, here)
+        reply_pipes.put(spec, entries, state, pipe, new, ready, DATA, here)
 
 
 @force_inline
@@ -298,7 +298,7 @@ def write(l2, slice_, index, tick, now):
     spec = l2.spec[0]
     state = l2.slices[slice_]
     request = l2.entries[index]
-    pipe = reply_port.pipe_for(spec, state, request.source, reply_port.HIT)
+    pipe = reply_pipes.pipe_for(spec, state, request.source, reply_pipes.HIT)
     if state.count[pipe] >= spec.replies:
         return STALL_REPLY
     reason = RUNNING
@@ -322,7 +322,7 @@ def write(l2, slice_, index, tick, now):
     if request.left == 0:
         new = lists.copy(l2.entries, state, index)
         ready = done + spec.hit_cycles
-        reply_port.put(spec, l2.entries, state, pipe, new, ready, _ACK, request.sectors)
+        reply_pipes.put(spec, l2.entries, state, pipe, new, ready, _ACK, request.sectors)
     return reason
 
 
@@ -351,11 +351,11 @@ def refuse(l2, slice_, index, tick):
     spec = l2.spec[0]
     state = l2.slices[slice_]
     request = l2.entries[index]
-    pipe = reply_port.pipe_for(spec, state, request.source, reply_port.HIT)
+    pipe = reply_pipes.pipe_for(spec, state, request.source, reply_pipes.HIT)
     if state.count[pipe] >= spec.replies:
         return False
     ready = clocks.cycle_of(spec.l2, tick) + spec.hit_cycles
     new = lists.copy(l2.entries, state, index)
-    reply_port.put(spec, l2.entries, state, pipe, new, ready, _NACK, request.left)
+    reply_pipes.put(spec, l2.entries, state, pipe, new, ready, _NACK, request.left)
     l2.dram.counters[l2.slices[slice_].channel].l2_nacks += 1
     return True

@@ -3,7 +3,7 @@
 from lockstep._jit import force_inline, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
-from lockstep.model import reply_port
+from lockstep.model import reply_pipes
 from lockstep.model.cache import data_port, l2_sides, mshr, replacement, tags
 from lockstep.model.cache.l2 import DATA, NOTHING
 from lockstep.model.clock import NEVER
@@ -86,7 +86,7 @@ def _answer(l2, state, record, arrived, now):
                 l2.slices[-1 - waiter.source].mshrs += 1  # it comes in two
                 previous = index
         else:
-            pipe = reply_port.pipe_for(spec, state, waiter.source, reply_port.FILL)
+            pipe = reply_pipes.pipe_for(spec, state, waiter.source, reply_pipes.FILL)
             if state.count[pipe] >= spec.replies:
                 return False
             record.dirty |= here if waiter.kind == KIND_ATOMIC else 0
@@ -97,6 +97,6 @@ def _answer(l2, state, record, arrived, now):
             else:
                 reply = lists.copy(entries, state, index)
                 previous = index
-            reply_port.put(spec, entries, state, pipe, reply, now, DATA, here)
+            reply_pipes.put(spec, entries, state, pipe, reply, now, DATA, here)
         index = after
     return True

@@ -8,6 +8,7 @@ these follow each other at the L2.
 from lockstep._jit import inline
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.model.cache.l1 import tag_bank
+from lockstep.workload import NOWHERE
 
 LOCAL_REGION = 1 << 56  # physical addresses of local memory, apart from all others
 LOCAL_PER_SM = 34  # log2 of the bytes that each SM has there
@@ -170,6 +171,8 @@ def coalesce(c, s, access, kernel, cta, warp, instruction):
     record = c.addresses[cta.addresses + access.address]
     width = max(1, instruction.width)
     count = 0
+    if record.pool < 0 and record.first == NOWHERE and record.stride == 0:
+        return 0
     if access.space != LOCAL and record.pool < 0 and -width <= record.stride <= width:
         last = record.first + (access.lanes - 1) * record.stride
         low, high = min(record.first, last), max(record.first, last) + width
@@ -184,7 +187,7 @@ def coalesce(c, s, access, kernel, cta, warp, instruction):
                     for offset in range(0, width, 4):
                         low = local_address(c, s, kernel, address + offset, thread)
                         count = add_range(c, s, count, low, low + min(width, 4))
-                else:
+                elif address != NOWHERE:
                     count = add_range(c, s, count, address, address + width)
                 k += 1
     if instruction.op == STORE:

@@ -135,6 +135,8 @@ def begin_transactions(c, s, a, now):
     sm.position = 0
     sm.transactions = coalesce(c, s, access, kernel, cta, warp, instruction)
     sm.words_until = 0
+    if sm.transactions == 0:  # a copy of no bytes
+        access.latest = now + 1
     if c.l1.spec[0].tag_bits > 0:
         take_turns(c, s, sm.transactions)
         if instruction.op == LOAD and access.space != LOCAL:

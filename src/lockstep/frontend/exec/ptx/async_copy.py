@@ -9,7 +9,7 @@ from lockstep.frontend.exec.lanes.addresses import Access
 from lockstep.frontend.exec.lanes.atomics import Combination
 from lockstep.frontend.exec.lanes.integer import resize
 from lockstep.frontend.exec.lanes.tensor_record import record_bytes
-from lockstep.frontend.exec.lanes.types import BF16, F16, I32, Value
+from lockstep.frontend.exec.lanes.types import BF16, F16, I32, PRED, Value
 from lockstep.frontend.exec.ptx.barrier_objects import OBJECT_BYTES
 from lockstep.frontend.exec.ptx.lift import Lift, is_signed, type_of
 from lockstep.frontend.exec.ptx.opcodes import opcode
@@ -34,7 +34,10 @@ def copy(lift: Lift, i: Instruction) -> None:
         rest = rest[:-1]
     count = _count(lift, rest[0] if rest else size, size.value)
     to = access_of(lift, target, "shared", size.value, record=False)
-    lanes.copy(lift.b, to, access_of(lift, source, "global", size.value), count)
+    at = access_of(lift, source, "global", size.value, record=False)
+    some = lift.b.ir.icmp_unsigned("!=", count.ir, lift.b.constant(I32, 0).ir)
+    lift.record_addresses(at.address, Value(some, PRED))
+    lanes.copy(lift.b, to, at, count)
 
 
 def _sizes(i: Instruction) -> tuple[int, ...]:

@@ -131,6 +131,7 @@ def load_constant(lift: Lift, i: Instruction) -> None:
 @opcode("LDGSTS", modifiers=_ACCESS + " ZFILL")
 def copy_to_shared(lift: Lift, i: Instruction) -> None:
     """Global to shared memory; lanes without the predicate copy nothing, or zeros with ZFILL."""
+    b = lift.b
     kind, count, _ = shape(i)
     size = kind.bytes * count
     target, source = (o for o in i.operands if isinstance(o, Address))
@@ -139,9 +140,10 @@ def copy_to_shared(lift: Lift, i: Instruction) -> None:
             lift.restrict(lift.predicate(operand))
     to, at = address_of(lift, target, Window.SHARED), address_of(lift, source, Window.GLOBAL)
     at, count = _copied(lift, i, at, size)
-    lift.record_addresses(at)
+    some = b.ir.icmp_unsigned("!=", count.ir, b.constant(I32, 0).ir)
+    lift.record_addresses(at, Value(b.ir.and_(b.active.ir, some), PRED))
     copy(
-        lift.b,
+        b,
         Access(Window.SHARED, to, size, lift.site(Window.SHARED)),
         Access(Window.GLOBAL, at, size, lift.site(Window.GLOBAL)),
         count,
