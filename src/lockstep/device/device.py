@@ -250,6 +250,8 @@ class Device(Loader):
         recording = self.recording
         if not timing:
             recording = recording & ~Recording.AT_ISSUE | Recording.EVERYTHING
+        elif not self.recorder and launch.kernel.executor(recording).program.awaits_others:
+            recording = recording & ~Recording.EVERYTHING | Recording.AT_ISSUE
         command = workload_kernel(launch, recording)
         if self.recorder:
             self.recorder.launch(command)

@@ -42,8 +42,9 @@ def _units(gpu: GPU) -> Iterator[str]:
             seen[operation] = unit.name
     names = [unit.name for unit in gpu.sm.units]
     for name in gpu.sm.unit_queues:
-        if name not in names:
-            yield f"sm.unit_queues.{name}: expected the name of a unit{suggestion(name, names)}"
+        if name not in names and name not in seen:
+            hint = suggestion(name, [*names, *seen])
+            yield f"sm.unit_queues.{name}: expected the name of a unit or of a class of its{hint}"
     if len(set(names)) < len(names):
         yield f"sm.units are named {', '.join(names)}: expected different names"
     if "FP32" not in seen:

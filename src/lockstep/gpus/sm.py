@@ -180,7 +180,10 @@ class SM(Spec, kw_only=True):
     ) = 0
     unit_queues: Annotated[
         dict[str, Annotated[int, Meta(ge=1, le=64)]],
-        Meta(description="unit -> instructions that wait for it after they have been issued"),
+        Meta(
+            description="unit, or one class of its operations -> instructions that wait for it "
+            "after they have been issued"
+        ),
     ] = field(default_factory=dict)
     holds: Annotated[
         dict[str, Annotated[int, Meta(ge=1, le=256)]],

@@ -222,6 +222,14 @@ def test_a_unit_with_a_queue_leaves_time_to_wait(tiny):
     assert records["slack"][:3].tolist() == [3 * records["interval"][0], 0, 0]
 
 
+def test_a_class_has_a_queue_of_its_own(tiny):
+    """MUFU and a conversion share a unit."""
+    gpu = tiny(**{"sm.unit_queues.sfu": 3, "sm.unit_queues.CONVERT": 1})
+    records = bound(gpu, "MUFU.RCP R1, R2", "F2I R1, R2")
+    assert records["unit"][0] == records["unit"][1]
+    assert records["slack"][:2].tolist() == [3 * records["interval"][0], records["interval"][1]]
+
+
 def slots(record):
     return [int(r) >> 24 & 0xFF for r in record["read"][: record["reads"]]]
 

@@ -184,7 +184,7 @@ int main() {
     how.numAttrs = 1;
     int clusters, largest;
     CK(cudaOccupancyMaxActiveClusters(&clusters, sizes, &how));
-    OK(clusters == 56); // seven of 14 or 15 SMs in each of eight GPCs, two blocks on each SM
+    OK(clusters == 57); // seven in each of seven GPCs of 14 SMs, eight in one of 16, two blocks on an SM
     CK(cudaOccupancyMaxPotentialClusterSize(&largest, sizes, &how));
     OK(largest == 16);
     CK(cudaOccupancyMaxPotentialClusterSize(&largest, ring, &how));

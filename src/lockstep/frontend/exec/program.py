@@ -1,5 +1,6 @@
 """A translated kernel: basic blocks as machine code, and what the scheduler knows of them."""
 
+import functools
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from typing import Any
@@ -7,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from lockstep.frontend.exec.checks.kinds import Check
+from lockstep.isa.instruction import OpClass, Space
 
+_CHANGES = (
+    OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY, OpClass.BULK_COPY,
+    OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE, OpClass.SURFACE, OpClass.BARRIER,
+    OpClass.ARRIVE, OpClass.CLUSTER_ARRIVE, OpClass.CLUSTER_WAIT,
+)  # fmt: skip
 SERVICES = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
 """Functions that kernels ask the host for; their places are their numbers."""
 
@@ -158,6 +165,12 @@ class Part:
 FIRST_SITE = "first_site"
 
 
+def _registers(first: np.ndarray, count: np.ndarray) -> set[int]:
+    """Those of some ranges."""
+    ranges = zip(np.ravel(first).tolist(), np.ravel(count).tolist())
+    return {register for start, n in ranges for register in range(start, start + n)}
+
+
 @dataclass
 class Program:
     """A kernel ready to run; everything but ``parts`` is independent of the host.
@@ -190,6 +203,32 @@ class Program:
     clustered: bool = False  # shared addresses tell the CTAs of a cluster apart: state.TAG_SHIFT
     granule: int = WORD_GRANULE  # log2 of the bytes of shared memory that are told apart in races
     supply: Any = None
+
+    @functools.cached_property
+    def awaits_others(self) -> bool:
+        """Whether it has a loop that only reads, again and again, what other CTAs may write.
+
+        How often it does depends on when they do. A loop that tries to change what it reads, such
+        as one that takes a lock, is none of these.
+        """
+        return any(self._only_reads(k) for k in np.flatnonzero(self.blocks["spins"]))
+
+    def _only_reads(self, end: int) -> bool:
+        """Whether the loop that a block ends reads one place of global memory, and changes none."""
+        block = self.blocks[end]
+        starts = [int(n) for n in (block["taken"], block["next"]) if 0 <= n <= end]
+        if not starts:
+            return False
+        loop = self.blocks[min(starts) : end + 1]
+        code = np.concatenate([self.code[b["first"] : b["first"] + b["count"]] for b in loop])
+        if np.isin(code["op"], _CHANGES).any():
+            return False
+        reads = (code["op"] == OpClass.LOAD) & np.isin(code["space"], (Space.GLOBAL, Space.GENERIC))
+        written = _registers(code["destination"], code["destination_count"])
+        return any(
+            written.isdisjoint(_registers(one["source"], one["source_count"]))
+            for one in code[reads]
+        )
 
     def thread_bytes(self, stack: int) -> int:
         """Local memory of a thread; ``stack``: of recursive functions, if there are any."""

@@ -88,7 +88,7 @@ def _holder(l2, slice_, request):
 
 @force_inline
 def from_another(l2, slice_, request, way, now):
-    """Ask another side for what it has, or has on its way, of a line; the sectors that will come."""
+    """Ask another side for what it has of a line, or has on its way; the sectors that will come."""
     spec = l2.spec[0]
     other = _holder(l2, slice_, request)
     row = request.row + (other - slice_) * l2.tags.shape[0].sets

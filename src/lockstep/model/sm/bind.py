@@ -253,7 +253,11 @@ def _set_by_opcode(
 def _set_slack(records: np.ndarray, gpu: GPU) -> None:
     """How long instructions may wait for their units: as long as those before them in the queue."""
     queues = [gpu.sm.unit_queues.get(unit.name, 0) for unit in gpu.sm.units]
-    records["slack"] = np.array([*queues, 0])[records["unit"]] * records["interval"]  # -1: no unit
+    places = np.array([*queues, 0])[records["unit"]]  # -1: no unit
+    for op in OpClass:
+        if op.name in gpu.sm.unit_queues:
+            places[records["op"] == op] = gpu.sm.unit_queues[op.name]
+    records["slack"] = places * records["interval"]
 
 
 def _sleep_cycles(nanoseconds: np.ndarray, gpu: GPU) -> np.ndarray:
