@@ -138,7 +138,7 @@ class SM(Spec, kw_only=True):
         tuple[Annotated[int, Meta(ge=1, le=4096)], ...],
         Meta(
             description="SMs of each GPC; CTAs go to GPC after GPC, the CTAs of a cluster to one. "
-            "What is left of the SMs is outside: no clusters. Empty = one of all SMs"
+            "SMs that are left over, the first, are outside: no clusters. Empty = one of all SMs"
         ),
     ] = ()
     outside_turns: _int(

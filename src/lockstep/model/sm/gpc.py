@@ -12,8 +12,13 @@ from lockstep.workload import Kernel
 
 
 def first_sms(gpu: GPU) -> list[int]:
-    """The first SM of each GPC, and behind the last one the number of SMs in GPCs."""
-    ends = accumulate(gpu.sm.gpcs or (gpu.sm.count,), initial=0)
+    """The first SM of each GPC, and behind the last one the number of SMs.
+
+    Those before the first GPC are outside of them.
+    """
+    gpcs = gpu.sm.gpcs or (gpu.sm.count,)
+    outside = max(0, gpu.sm.count - sum(gpcs))
+    ends = accumulate(gpcs, initial=outside)
     return sorted({min(end, gpu.sm.count) for end in ends})
 
 
@@ -31,7 +36,7 @@ def turns(gpu: GPU) -> Turns:
     """
     firsts = first_sms(gpu)
     gpcs = [range(*pair) for pair in pairwise(firsts)]
-    outside = range(firsts[-1], gpu.sm.count)
+    outside = range(firsts[0])
     if not outside:
         return Turns(list(range(gpu.sm.count)), list(range(gpu.sm.count)))
     order: list[int] = []

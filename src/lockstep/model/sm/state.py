@@ -267,7 +267,7 @@ class Sm(Context):
     """All SMs. First index: the SM, unless said otherwise."""
 
     spec: Records
-    first_sms: np.ndarray  # GPCs + 1: the first SM of each, then the number of SMs in GPCs
+    first_sms: np.ndarray  # GPCs + 1: the first SM of each, then the number of SMs
     turns: np.ndarray  # the SMs in the order in which they are offered CTAs
     begins: np.ndarray  # for each of its places: the next one at which a kernel begins
     given: np.ndarray  # sms x kernel slots: CTAs that the SM got in turn
