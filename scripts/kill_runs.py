@@ -5,7 +5,8 @@ Development only::
     PYTHONPATH=src python scripts/kill_runs.py --moments 20 [--job compile] [--signal SIGKILL]
 
 Each run gets a signal at a moment that is drawn from the CPU time that it takes undisturbed, so
-that what else a machine does changes nothing. After it nothing of it may run any more, its exit
+that what else a machine does changes nothing, but for the time that Python takes to start: what it
+answers to Ctrl-C until then is not ours. After it nothing of it may run any more, its exit
 code says which signal it was, its outputs are whole or absent, and the next run gives the right
 result and has nothing to say. The jobs ``first`` and ``compile`` begin without machine code, of
 what executes and of the model; each signal finds what the runs before it had kept.
@@ -208,6 +209,13 @@ def _left_in_session(session: int) -> list[str]:
     return left
 
 
+def start_up() -> float:
+    """CPU seconds that Python takes before it runs anything."""
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        return cpu_seconds(process.pid)
+
+
 def check(name: str, moments: int, seed: int, signals=SIGNALS, show=print) -> int:
     """End a job ``moments`` times by each signal; how many of these were not as they should be."""
     wrong: dict[signal.Signals, list[str]] = {number: [] for number in signals}
@@ -215,9 +223,10 @@ def check(name: str, moments: int, seed: int, signals=SIGNALS, show=print) -> in
     with tempfile.TemporaryDirectory() as folder:
         job = Job(name, Path(folder))
         job.measure()
+        begin = start_up()
         for _ in range(moments):
             for number in signals:
-                moment = draw.uniform(0.0, 1.1 * job.seconds)
+                moment = draw.uniform(begin, 1.1 * job.seconds)
                 problem = job.end(number, moment)
                 if not job.compiles or number == signals[-1]:
                     problem = problem or job.complete()
