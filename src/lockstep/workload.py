@@ -293,13 +293,12 @@ class MemoryCopy:
 class MemoryPass:
     """Memory that passes through the L2 before a launch, as a profiler saves and restores it.
 
-    No part of a program: it is in no trace, and not counted. ``mirrored``: what is read, which is
-    found on each side of an L2 that has two; ``written``: what is written is dirty.
+    No part of a program: it is in no trace, and not counted. ``written``: what is written, which is
+    dirty; what is read is found at its home alone where the L2 has two sides.
     """
 
     address: int
     bytes: int
-    mirrored: bool = False
     written: bool = False
 
 

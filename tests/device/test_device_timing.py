@@ -181,15 +181,16 @@ def test_policies_need_timing_and_have_names():
         lockstep.Device("QV100", timing=True, schedular=hesitant)
 
 
-def small_l2(policy):
+def small_l2(policy, *changes):
     """An L2 of 96 KB: 16 channels and two slices each, of three lines in each of eight sets."""
     return lockstep.gpu("QV100", ["sm.count=4", "dram.channels=16", "l2.slices_per_channel=2",
-                                  "l2.sets=8", "l2.ways=3", f"launch.l2={policy}"])  # fmt: skip
+                                  "l2.sets=8", "l2.ways=3", f"launch.l2={policy}",
+                                  *changes])  # fmt: skip
 
 
-def reads_and_writes(policy, ptx, n, launches=1):
+def reads_and_writes(policy, ptx, n, launches=1, changes=()):
     """DRAM sectors read and written by each launch of axpy: x from the host, y never."""
-    with lockstep.Device(small_l2(policy), timing=True) as device:
+    with lockstep.Device(small_l2(policy, *changes), timing=True) as device:
         module = device.load_ptx(ptx)
         x, y = device.array(np.ones(n, "f4")), device.zeros(n)
         runs = [module["axpy"][n // 128, 128](n, 2.0, x, y) for _ in range(launches)]
@@ -210,3 +211,12 @@ def test_a_profiler_that_replays_displaces_what_a_program_left(ptx):
 
 def test_a_profiler_that_replays_leaves_what_fits_four_times(ptx):
     assert reads_and_writes("replay", ptx, 1024) == [(0, 0)]
+
+
+def test_with_nru_some_goes_that_would_fit_since_the_l2_was_full_before(ptx):
+    n = 3 * 1024  # 60 of 96 KB, with what is kept elsewhere and written again
+    nru = ["l2.replacement=nru", "l2.sets=2", "l2.ways=12"]
+    assert reads_and_writes("replay", ptx, n, changes=nru[1:]) == [(0, 0)]
+    [(read, _)] = reads_and_writes("replay", ptx, n, changes=nru)
+    assert 0.01 < read / (2 * n // 8) < 0.5
+    assert reads_and_writes("kept", ptx, n, changes=nru) == [(n // 8, 0)], "nothing was there"

@@ -191,9 +191,9 @@ class MemorySide:
             return None
         return tags.ways[rows[0] * tags.lines.shape[1] + ways[0]]
 
-    def pass_through(self, address, size, mirrored=False, written=False):
+    def pass_through(self, address, size, written=False):
         """Memory that a profiler saves or restores."""
-        contents.pass_through(self.memory, address, size, mirrored, written)
+        contents.pass_through(self.memory, address, size, written)
 
     def copy(self, address, size):
         """A host copy."""

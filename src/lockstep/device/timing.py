@@ -7,10 +7,12 @@ from lockstep.device.launch import Launch
 from lockstep.engine import Session
 from lockstep.engine.record import Run
 from lockstep.errors import LockstepError
+from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
 from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
 
 COPIES = 1 << 43  # bytes from device memory to where a profiler keeps copies; a guess
+OTHERS = 1 << 44  # where nobody's data lie
 
 
 class Stopped(LockstepError):
@@ -30,10 +32,12 @@ class Timing:
     """The simulated GPU behind a device: it keeps its caches from launch to launch."""
 
     def __init__(self, gpu: GPU, **options):
+        self._gpu = gpu
         self._session = Session(gpu, **options)
         self._pending: list[Command] = []
         self._launches: dict[int, Launch] = {}  # those that are not done
         self._finished = 0
+        self._profiled = False  # whether the L2 was filled by others
         self._digest = hashlib.sha256()
 
     @property
@@ -58,11 +62,14 @@ class Timing:
 
         ``allocations``: address, bytes, and whether the host has written it. All of them are read
         and kept elsewhere; those that the host has not written are taken for what the kernel
-        writes, which is restored.
+        writes, which is restored. At the first launch the L2 is full of what was there before.
         """
+        if not self._profiled:
+            self._pending.append(MemoryPass(OTHERS, 2 * totals(self._gpu).l2_bytes))
+            self._profiled = True
         allocations = [a for a in allocations if a[1] > 0]
         for address, size, _ in allocations:
-            self._pending.append(MemoryPass(address, size, mirrored=True))
+            self._pending.append(MemoryPass(address, size))
             self._pending.append(MemoryPass(address + COPIES, size))
         for address, size, filled in allocations:
             if not filled:

@@ -80,7 +80,7 @@ def compile_all_but_sms() -> None:
     links, memory = build_memory_side(tiny, {})
     memory_phase(links, memory)
     contents.copy_to_device(memory, 0, 0)
-    contents.pass_through(memory, 0, 0, False, False)
+    contents.pass_through(memory, 0, 0, False)
     contents.flush(memory)
     partition.settle(memory, 0)
     sms = build_sms(tiny, memory, {})

@@ -148,9 +148,9 @@ class Machine:
         """A host copy passes through the L2."""
         contents.copy_to_device(self.memory, address, size)
 
-    def pass_through(self, address: int, size: int, mirrored: bool, written: bool) -> None:
+    def pass_through(self, address: int, size: int, written: bool) -> None:
         """Memory passes through the L2 before a kernel."""
-        contents.pass_through(self.memory, address, size, mirrored, written)
+        contents.pass_through(self.memory, address, size, written)
 
     def prepare_caches(self, ways: int) -> None:
         """A kernel starts alone: the L1's share of the unified memory, and what is flushed."""

@@ -90,8 +90,8 @@ class L1(Spec, kw_only=True):
         Meta(description="fill: streaming, misses in flight hold no line; miss: reserves a line"),
     ] = "fill"
     replacement: Annotated[
-        Literal["lru", "fifo", "random"],
-        Meta(description="victim of a full set"),
+        Literal["lru", "fifo", "nru", "random"],
+        Meta(description="victim of a full set; nru: one not touched lately, by lot"),
     ] = "lru"
     hash: Annotated[
         Literal["linear", "xor", "ipoly"],
@@ -192,8 +192,8 @@ class L2(Spec, kw_only=True):
         Meta(description="validate: byte masks, no fetch; fetch: a write miss reads the sector"),
     ] = "validate"
     replacement: Annotated[
-        Literal["lru", "fifo", "random"],
-        Meta(description="victim of a full set"),
+        Literal["lru", "fifo", "nru", "random"],
+        Meta(description="victim of a full set; nru: one not touched lately, by lot"),
     ] = "lru"
     slice_hash: Annotated[
         Literal["ipoly", "linear", "xor"],

@@ -38,9 +38,9 @@ def copy_to_device(memory, address, size):
 
 
 @jit
-def pass_through(memory, address, size, mirrored, written):
-    """Memory that is read (``mirrored``) or written before a kernel, in no time and uncounted."""
-    _pass(memory, address, size, mirrored, written, False)
+def pass_through(memory, address, size, written):
+    """Memory that is read or ``written`` before a kernel, in no time and uncounted."""
+    _pass(memory, address, size, False, written, False)
 
 
 @jit

@@ -168,12 +168,10 @@ def test_a_place_on_the_other_side_is_not_waited_for(make):
     assert side.count.l2_writebacks == 0
 
 
-@pytest.mark.parametrize(("mirrored", "hop"), [(True, 0), (False, HOP)])
-def test_what_passes_through_is_at_its_home_and_on_the_other_side_if_it_was_read(
-    rig, make, mirrored, hop
-):
+@pytest.mark.parametrize(("come", "hop"), [("copy", 0), ("pass_through", HOP)])
+def test_a_host_copy_is_on_both_sides_and_what_a_profiler_read_at_its_home(rig, make, come, hop):
     side = make()
-    side.pass_through(0, LINE, mirrored=mirrored)
+    getattr(side, come)(0, LINE)
     side.read(0, 0b0001, source=FAR)
     assert took(side) == rig.HIT + hop
 

@@ -5,6 +5,13 @@ at the last touch (LRU) or at insertion (FIFO), above the way number, so that ke
 the victim is one branch-free minimum. An empty way has the count 0, a streaming line the count 1,
 a locked way (a fill is under way) a key beyond all others.
 
+NRU (not recently used) is what a bit a way can tell: a set's epoch is a key, and ways touched since
+then are recent. One of the others goes, drawn by lot; when all are recent, a new epoch begins and
+none is. A line that was touched just before an epoch began may so go before older ones: data that
+fill a part s of the cache displace s * s / 2 of what came before them, where LRU displaces nothing.
+The sets of a cache in use are in different phases; each begins its first epoch at the age of one of
+its ways, by lot.
+
 A user's policy is a plain function ``victim(ways, first, count, now) -> index``: ``ways[first]``
 to ``ways[first + count - 1]`` are the :data:`~lockstep.model.cache.tags.WAY` records of a full
 set, ``now`` is the number of accesses the cache has seen, the unit of ``used`` and ``inserted``.
@@ -17,6 +24,7 @@ from lockstep.isa.instruction import CachePolicy
 from lockstep.model.cache.tags import (
     FIFO,
     LOCKED,
+    NRU,
     RANDOM,
     USER,
     WAY,
@@ -112,7 +120,9 @@ def victim(tags, cache, row, choose):
 
 @jit
 def _other(tags, cache, row, oldest, choose):
-    """The choice of the policies that do not go by keys."""
+    """The choice of the policies that do not go by the smallest key."""
+    if tags.shape[0].replacement == NRU:
+        return _not_recent(tags, cache, row, oldest)
     ways = tags.caches[cache].ways
     if tags.shape[0].replacement == USER:
         first = row * tags.shape[0].ways
@@ -124,6 +134,39 @@ def _other(tags, cache, row, oldest, choose):
     while tags.keys[row, way] >= LOCKED:
         way = way + 1 if way + 1 < ways else 0
     return way
+
+
+@jit
+def _not_recent(tags, cache, row, oldest):
+    """A way not touched in this epoch, by lot; streaming lines go first, kept ones last."""
+    ways = tags.caches[cache].ways
+    keys = tags.keys[row]
+    if keys[oldest] >> WAY_BITS < _FIRST_COUNT:
+        return oldest
+    state = tags.caches[cache]
+    if tags.epochs[row] == 0:
+        tags.epochs[row] = min(keys[_random(state) % ways], _key(state.accesses, ways, 0))
+    count = _count_until(keys, ways, tags.epochs[row])
+    if count == 0:
+        tags.epochs[row] = _key(state.accesses, ways, 0)
+        count = _count_until(keys, ways, tags.epochs[row])
+    if count == 0:
+        return oldest
+    left = _random(state) % count
+    for way in range(ways):
+        if keys[way] <= tags.epochs[row]:
+            if left == 0:
+                return way
+            left -= 1
+    return oldest
+
+
+@inline
+def _count_until(keys, ways, epoch):
+    count = 0
+    for way in range(ways):
+        count += 1 if keys[way] <= epoch else 0
+    return count
 
 
 @inline

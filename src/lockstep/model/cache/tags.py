@@ -25,8 +25,9 @@ LOCKED = 1 << 62  # key of a way that must stay
 LRU = 0
 FIFO = 1
 RANDOM = 2
-USER = 3
-REPLACEMENT = {"lru": LRU, "fifo": FIFO, "random": RANDOM, "user": USER}
+NRU = 3
+USER = 4
+REPLACEMENT = {"lru": LRU, "fifo": FIFO, "random": RANDOM, "nru": NRU, "user": USER}
 
 WAY = np.dtype(
     [
@@ -59,11 +60,12 @@ class Tags(Context):
     caches: Records  # CACHE, one a cache
     lines: np.ndarray  # int64, (caches * sets) x ways
     keys: np.ndarray  # int64, (caches * sets) x ways
+    epochs: np.ndarray  # int64, caches * sets: what a set's keys are recent against, in NRU
     ways: Records  # WAY, caches * sets * ways
 
 
 def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) -> Tags:
-    """Empty tags; ``replacement`` is lru, fifo, random or user."""
+    """Empty tags; ``replacement`` is one of REPLACEMENT."""
     rows = caches * sets
     shape = records(1, SHAPE)
     shape[0] = (sets, ways, REPLACEMENT[replacement])
@@ -75,6 +77,7 @@ def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) ->
         state,
         full((rows, ways), NO_LINE),
         full((rows, ways), np.arange(ways)),
+        full(rows, 0),
         records(rows * ways, WAY),  # set by insert: untouched memory costs nothing
     )
 
