@@ -1,5 +1,6 @@
 """What all tests share: where things lie, and how Hypothesis runs here."""
 
+import functools
 import gc
 import importlib.util
 import signal
@@ -58,6 +59,7 @@ from lockstep import kernels
 with lockstep.Device("QV100", timing=True) as device:
     kernels.load("saxpy").run(device, 32)
 """
+COMPILATION = pytest.StashKey[subprocess.Popen]()
 
 # A first call may compile, and a machine may be busy: no example is too slow.
 settings.register_profile("lockstep", settings.default, deadline=None)
@@ -98,6 +100,7 @@ def synthetic(load_script):
     return load_script(TESTS / "metrics" / "synthetic.py")
 
 
+@functools.cache
 def is_quick(path):
     """Whether a file of tests, or a folder, is among the quick ones."""
     return any(path.is_relative_to(TESTS / name) for name in QUICK)
@@ -117,11 +120,18 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_sessionstart(session):
-    """Compile before the processes start that share the tests: else each of them would."""
+    """Compile while the processes collect that share the tests: else each of them would."""
     config = session.config
     beside_others = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
     if beside_others and config.option.markexpr != "quick":
-        subprocess.run([sys.executable, "-c", COMPILE], check=True)
+        config.stash[COMPILATION] = subprocess.Popen([sys.executable, "-c", COMPILE])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node):
+    """Give no process a test before everything is compiled."""
+    compilation = node.config.stash.get(COMPILATION, None)
+    assert compilation is None or compilation.wait() == 0, "the model does not compile: see above"
 
 
 @pytest.hookimpl(tryfirst=True)
