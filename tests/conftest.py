@@ -53,6 +53,8 @@ QUICK = (
     "tuning/test_tuner.py",
 )
 """What ``-m quick`` runs: whatever needs neither the compiled model nor a CUDA compiler."""
+LONG = ("test_jit.py", "test_cuda_twin.py", "test_documentation.py", "test_throughput.py")
+"""Files of which one process has something to do for half a minute or more."""
 COMPILE = """
 import lockstep
 from lockstep import kernels
@@ -138,15 +140,16 @@ def pytest_xdist_node_collection_finished(node):
 def pytest_collection_modifyitems(items):
     """What one process runs: the tests of a file, and all that a second pytest runs without JIT.
 
-    What takes a minute in one piece comes first, lest a process do it while the others are done.
-    Tests in QUICK get their marker.
+    A file may say that its tests are in groups of their own. What takes long in one piece comes
+    first, lest a process do it while the others are done. Tests in QUICK get their marker.
     """
-    items.sort(key=lambda item: item.path.name != "test_jit.py")
     for item in items:
         if is_quick(item.path):
             item.add_marker("quick")
-        name = "plain" if item.get_closest_marker("plain") else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(name))
+        if item.get_closest_marker("xdist_group") is None:
+            name = "plain" if item.get_closest_marker("plain") else str(item.path)
+            item.add_marker(pytest.mark.xdist_group(name))
+    items.sort(key=lambda item: not (item.path.name in LONG or item.get_closest_marker("plain")))
 
 
 def pytest_addoption(parser):

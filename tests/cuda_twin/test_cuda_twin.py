@@ -11,7 +11,7 @@ from cuda_twin.generator import program
 from cuda_twin.statements import LARGE, SMALL
 
 PROGRAMS = 40
-BATCH = 10  # programs of a file: several workers share them
+BATCH = 10  # programs that one process translates
 SEEDS = (*range(PROGRAMS - 1), 9222)  # the last one has votes in a form that LLVM got wrong
 
 
@@ -37,7 +37,13 @@ def test_results_are_compared_bit_for_bit():
 
 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc, and there is none")
-@pytest.mark.parametrize("first", range(0, PROGRAMS, BATCH))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=pytest.mark.xdist_group(f"cuda_twin {first}"))
+        for first in range(0, PROGRAMS, BATCH)
+    ],
+)
 def test_machine_code_and_ptx_compute_what_cpp_computes(tmp_path, first):
     built = Built([program(seed, SMALL) for seed in SEEDS[first : first + BATCH]], tmp_path)
     assert list(compare(built)) == []
