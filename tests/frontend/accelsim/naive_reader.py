@@ -74,7 +74,7 @@ def read(text):
     raw = not any(line.startswith("#BEGIN_TB") for line in body)
     pairs = {}
     for line in body:
-        if line.startswith("thread block"):
+        if line.split()[:2] == ["thread", "block"]:
             place = tuple(int(n) for n in line.split("=")[1].split(","))
             blocks[place] = {}
         elif line.startswith("warp"):
