@@ -13,6 +13,7 @@ from lockstep.builder import KernelBuilder, program
 from lockstep.engine import run
 from lockstep.engine.simulation import totals
 from lockstep.errors import LockstepError, WorkloadError
+from lockstep.frontend.accelsim import load
 from lockstep.metrics.facts import of_kernel
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.workload import WARP, MemoryCopy, Workload
@@ -415,3 +416,41 @@ def test_no_refused_request_is_lost(small):
     result = run(k.workload(), gpu)
     check(result, k.workload(), gpu)
     assert totals(result.kernels[0].sm)["nacks"] > 16 * 2, "more than the crossbar holds"
+
+
+
+TRACE = """\
+-kernel name = end
+-kernel id = 1
+-grid dim = (1,1,1)
+-block dim = (32,1,1)
+-shmem = 0
+-nregs = 16
+-binary version = 80
+-cuda stream id = 0
+-accelsim tracer version = 4
+#traces format = x
+#BEGIN_TB
+thread block = 0,0,0
+warp = 0
+insts = 4
+0000 ffffffff 1 R0 LDG.E 1 R2 4 1 {0:#x} 4
+0010 ffffffff 1 R1 LDG.E 1 R2 4 1 {0:#x} 4
+0020 ffffffff 0 STG.E 2 R2 R1 4 1 {0:#x} 4
+0030 ffffffff 0 EXIT 0 0
+#END_TB
+"""
+
+
+@pytest.mark.parametrize("below", [128, 124, 4096])
+def test_the_end_of_the_address_space_is_memory_as_any_other(small, tmp_path, below):
+    """Its lines and rows have the numbers below zero, which mean nothing else."""
+
+    def at(end):
+        (tmp_path / "kernel-1.traceg").write_text(TRACE.format(end - below))
+        result = run(load(tmp_path / "kernel-1.traceg"), small(dram__channels=1))
+        total = totals(result.kernels[0].sm)
+        return result.cycles, result.stopped, total["transactions"], total["l1_global_read_hits"]
+
+    assert at(1 << 64) == at(1 << 41)
+    assert 500 < at(1 << 64)[0] < 5000

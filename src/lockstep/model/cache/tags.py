@@ -18,7 +18,7 @@ import numpy as np
 from lockstep._jit import Context, Records, inline, jit
 from lockstep.model.records import full, records
 
-NO_LINE = -1
+NO_LINE = -1 << 62  # no address has that line: they have 64 signed bits
 WAY_BITS = 21  # low bits of a key hold the way, the others the time
 LOCKED = 1 << 62  # key of a way that must stay
 

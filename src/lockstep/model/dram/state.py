@@ -20,7 +20,7 @@ SCHEDULERS = {"frfcfs": FRFCFS, "fcfs": FCFS, "user": USER}
 # each constant of Python's type.
 READ = np.int64(0)
 WRITE = np.int64(1)
-CLOSED = np.int64(-1)  # row of a bank without an open row
+CLOSED = np.int64(-1 << 62)  # row of a bank without an open row; no address is in it
 NONE = np.int64(-1)  # index of no slot
 
 HIT = 0  # what a request found: its row open, its bank closed, another row open
