@@ -72,3 +72,13 @@ def test_an_unknown_one_is_refused(text):
     device = lockstep.Device("QV100")
     with pytest.raises(lockstep.InputError, match="%envreg32"):
         device.load_ptx(text.replace("%envreg31", "%envreg32"))
+
+
+@pytest.mark.parametrize("name", ["%ctaid.x", "%laneid"])
+def test_none_is_an_address(name):
+    text = (
+        ".version 8.6\n.target sm_90\n.address_size 64\n"
+        f".visible .entry k() {{ .reg .f32 %f; ld.shared.f32 %f, [{name}]; ret; }}"
+    )
+    with pytest.raises(lockstep.InputError, match=f"line 4.*an address in {name}; move it"):
+        lockstep.Device("QV100").load_ptx(text)

@@ -51,6 +51,8 @@ def address_of(lift: Lift, operand: Memory, window: Window) -> Value:
     In shared memory, relative to the CTA's own.
     """
     b, base = lift.b, operand.base
+    if isinstance(base, Register) and (lift.function.name, base.name) not in lift.layout.registers:
+        raise lift.refuse(f"an address in {base.name}; move it to a register of its own first")
     bits = 64 if not isinstance(base, Register) else lift.type(base.name).bits
     if bits not in (32, 64):
         raise lift.refuse(f"an address in a register of {bits} bits; 32 or 64 are read")
