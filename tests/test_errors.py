@@ -11,6 +11,11 @@ def test_control_characters_are_escaped():
     assert str(LockstepError("a compiler's\n\tlog")) == "a compiler's\n\tlog"
 
 
+def test_what_is_wrong_with_a_file_is_one_line():
+    error = InputError("k.cubin", "section a\nb", "no \tway")
+    assert str(error) == r"k.cubin, section a\nb: no \tway"
+
+
 def test_endless_words_are_cut():
     assert str(LockstepError(f"no opcode {'ld' * 30000} here")) == f"no opcode {'ld' * 100}... here"
     name = "x" * 400

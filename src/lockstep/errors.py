@@ -32,13 +32,17 @@ def _escaped(character: str) -> str:
 class InputError(LockstepError):
     """A file is malformed, truncated or missing.
 
-    ``path`` is the file, ``where`` a line ("line 12") or byte position ("byte 4096"), or "".
+    ``path`` is the file, ``where`` a line ("line 12") or byte position ("byte 4096"), or "". The
+    message is one line, also where it quotes a name that has several.
     """
 
     def __init__(self, path, where: str, message: str):
         self.path, self.where, self.message = str(path), where, message
         place = f"{path}, {where}" if where else str(path)
         super().__init__(f"{place}: {message}")
+
+    def __str__(self) -> str:
+        return super().__str__().replace("\n", r"\n").replace("\t", r"\t")
 
     def __reduce__(self):
         """Rebuild from the three parts, so that the error survives pickling."""

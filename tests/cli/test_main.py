@@ -7,7 +7,7 @@ import pytest
 
 import lockstep
 from lockstep.cli.main import COMMANDS, main
-from lockstep.errors import InputError
+from lockstep.errors import LockstepError
 
 
 def run(*arguments):
@@ -115,11 +115,11 @@ def test_closed_streams_swallow_what_is_written(closed):
 def test_errors_of_several_lines_become_one(call, monkeypatch):
     @click.command()
     def broken():
-        raise InputError("f", "line 1", "first\nsecond")
+        raise LockstepError("first\nsecond")
 
     monkeypatch.setattr(type(main), "get_command", lambda self, ctx, name: broken)
     done = call("info")
-    assert (done.exit_code, done.stderr) == (2, "lockstep: f, line 1: first second\n")
+    assert (done.exit_code, done.stderr) == (2, "lockstep: first second\n")
 
 
 def test_starting_up_imports_little():

@@ -10,7 +10,7 @@ from fuzzing.minimise import minimised
 from fuzzing.outcome import Outcome
 from fuzzing.runner import Inputs, outcomes, prepared, run
 from fuzzing.target import Target
-from lockstep.errors import InputError
+from lockstep.errors import InputError, LockstepError
 
 SEED = b"one line\nanother line\nthe last line\n"
 
@@ -32,7 +32,7 @@ class Toy(Target):
             b"grow": lambda: bytearray(1 << 30),
             b"break": lambda: {}["absent"],
             b"refuse": lambda: self._refuse("no such thing"),
-            b"babble": lambda: self._refuse("one\ntwo"),
+            b"babble": lambda: self._babble("one\ntwo"),
             b"escape": lambda: self._complain("red \x1b[31m"),
             b"mute": lambda: self._refuse(""),
             b"change": lambda: self.reads,
@@ -48,6 +48,9 @@ class Toy(Target):
 
     def _complain(self, message):
         raise click.UsageError(message)
+
+    def _babble(self, message):
+        raise LockstepError(message)
 
     def _refuse(self, message):
         raise InputError("file", "line 1", message)

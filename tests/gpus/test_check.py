@@ -46,6 +46,11 @@ QV100 = library.gpu("QV100")
         ({"sm.units.int.operations.FP32": 4}, "FP32 is an operation of both sm.units.fp32 and"),
         ({"sm.units.int.operations.FP33": 4}, "sm.units.int.operations.FP33: expected the name"),
         ({"sm.units.int.intervals.FP16": 4}, "sm.units.int.intervals.FP16: FP16 is not in"),
+        ({"sm.units.int.instances.FP16": 1}, "sm.units.int.instances.FP16: FP16 is not in"),
+        (
+            {"sm.units.int.instances.INT32": 2},
+            "sm.units.int.instances.INT32 is 2: expected at most",
+        ),
         ({"sm.units": QV100.sm.units[1:]}, "no unit in sm.units executes FP32"),
         ({"l2.sets": 1 << 20}, "bytes of all L2 slices = "),
         ({"sm.count": 4096, "sm.warps": 256}, "sm.count x sm.warps = 1048576: expected at most"),

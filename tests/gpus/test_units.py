@@ -15,9 +15,9 @@ def test_a_named_class_runs_on_its_unit():
     gpu = library.gpu("QV100")
     table = operations(gpu)
     units = names_of(gpu)
-    assert table[OpClass.FP32] == Operation(units.index("fp32"), latency=4, interval=2)
-    assert table[OpClass.FP64] == Operation(units.index("fp64"), latency=8, interval=4)
-    assert table[OpClass.SFU] == Operation(units.index("sfu"), latency=21, interval=8)
+    assert table[OpClass.FP32] == Operation(units.index("fp32"), latency=4, interval=2, instances=1)
+    assert table[OpClass.FP64] == Operation(units.index("fp64"), latency=8, interval=4, instances=1)
+    assert table[OpClass.SFU] == Operation(units.index("sfu"), latency=21, interval=8, instances=1)
 
 
 def test_an_unnamed_class_falls_back_along_the_chain():
@@ -41,11 +41,20 @@ def test_every_fallback_ends_at_fp32():
 
 @pytest.mark.parametrize("op", [OpClass.LOAD, OpClass.BARRIER, OpClass.EXIT, OpClass.BRANCH])
 def test_memory_and_control_need_no_unit(op):
-    assert operations(library.gpu("QV100"))[op] == Operation(NO_UNIT, 1, 1)
+    assert operations(library.gpu("QV100"))[op] == Operation(NO_UNIT, 1, 1, 0)
 
 
 def test_an_interval_of_its_own_wins_over_the_lanes():
-    fp32 = library.gpu("H100").sm.units[0]
+    fp32 = library.gpu("RTX3070").sm.units[0]
     assert (interval(fp32, "FP32"), interval(fp32, "IMAD")) == (1, 2)
     odd = library.gpu("QV100").replace(**{"sm.units.fp32.lanes": 24}).sm.units[0]
     assert interval(odd, "FP32") == 2
+
+
+def test_some_of_the_units_of_a_kind_may_execute_a_class():
+    table = operations(library.gpu("H100"))
+    assert [table[op].instances for op in (OpClass.FP32, OpClass.IMAD, OpClass.IMAD_WIDE)] == [
+        2,
+        1,
+        1,
+    ]

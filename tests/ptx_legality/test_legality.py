@@ -1,5 +1,6 @@
 """What the loader takes is what NVIDIA's assembler takes (ptxas 13.0), in 73,000 spellings."""
 
+import functools
 import random
 import re
 import shutil
@@ -35,6 +36,7 @@ def only_ptxas(name):
     return any(re.fullmatch(_expression(p), name) for p in ONLY_PTXAS)
 
 
+@functools.cache
 def _expression(pattern):
     escaped = re.escape(pattern).replace(r"\*", ".*")
     return re.sub(r"\\\{(.*?)\\\}", lambda m: f"(?:{m[1].replace(',', '|')})", escaped)

@@ -1,5 +1,7 @@
 """Loads, stores, atomics, address conversion, asynchronous copies."""
 
+from functools import lru_cache
+
 from ptx_twin import arithmetic, floating
 from ptx_twin.clusters import STEP, async_bytes, bulk_copy, complete, owner
 from ptx_twin.integer import by_lane
@@ -11,6 +13,7 @@ from ptx_twin.table import is_float, typed
 SPACES = ("global", "shared", "local", "param", "const")
 
 
+@lru_cache(None)
 def space_of(words):
     """The state space among the modifiers, ``::cta`` and ``::entry`` cut off."""
     return next((w.partition("::")[0] for w in words if w.partition("::")[0] in SPACES), "generic")

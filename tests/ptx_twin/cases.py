@@ -1,7 +1,7 @@
 """All cases, and how the twin runs them. ``python -m ptx_twin.cases`` lists what is covered."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from lockstep.isa.ptx.parser import parse
 from ptx_twin import (
@@ -50,11 +50,11 @@ class Bundle:
         first = self.cases[0]
         return f"{first.opcode}({','.join(dict.fromkeys(first.operands))}){self.number or ''}"
 
-    @property
+    @cached_property
     def rows(self):
         return rows_of(self.cases[0])
 
-    @property
+    @cached_property
     def ptx(self):
         return module_ptx(self.cases)
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 
+@lru_cache(None)
 def mask(bits):
     """The largest unsigned number of so many bits."""
     return (1 << bits) - 1

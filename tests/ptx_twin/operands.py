@@ -2,6 +2,7 @@
 
 import math
 from functools import lru_cache
+from operator import floordiv, mod
 
 from lockstep.isa.ptx.syntax import (
     Immediate,
@@ -47,9 +48,9 @@ def key(operand):
 
 
 def register(thread, operand):
-    if operand.name in thread.frame.function.registers:
-        return thread.frame.registers.get(key(operand), 0)
-    name = operand.name
+    frame, name = thread.frames[-1], operand.name
+    if name in frame.function.registers:
+        return frame.registers.get(key(operand), 0)
     if operand.component >= 0:
         name = f"{name}.{COMPONENTS[operand.component]}"
     return special(thread, name)
@@ -95,10 +96,11 @@ def write(thread, operand, value, kind):
         return
     if not isinstance(operand, Register):
         raise Fault(f"cannot write {operand}")
-    declared = thread.frame.function.registers[operand.name].type
+    frame = thread.frames[-1]
+    declared = frame.function.registers[operand.name].type
     if kind[0] == "s" and type_bits(declared) > type_bits(kind):
         value = signed(value, type_bits(kind)) & mask(type_bits(declared))
-    thread.frame.registers[key(operand)] = value
+    frame.registers[key(operand)] = value
 
 
 def write_all(thread, operand, values, kinds):
@@ -134,49 +136,52 @@ def address(thread, operand, space):
     return home, place
 
 
+TRIPLES = {
+    "%tid": lambda thread: thread.index,
+    "%ntid": lambda thread: thread.machine.block,
+    "%ctaid": lambda thread: thread.cta.index,
+    "%nctaid": lambda thread: thread.machine.grid,
+    "%clusterid": lambda thread: by_axis(floordiv, thread.cta.index, thread.machine.cluster),
+    "%nclusterid": lambda thread: by_axis(floordiv, thread.machine.grid, thread.machine.cluster),
+    "%cluster_ctaid": lambda thread: by_axis(mod, thread.cta.index, thread.machine.cluster),
+    "%cluster_nctaid": lambda thread: thread.machine.cluster,
+}
+SINGLES = {
+    "%laneid": lambda thread: thread.lane,
+    "%warpid": lambda thread: thread.number // 32,
+    "%nwarpid": lambda thread: -(-len(thread.cta.threads) // 32),
+    "%lanemask_eq": lambda thread: 1 << thread.lane,
+    "%lanemask_lt": lambda thread: mask(thread.lane),
+    "%lanemask_le": lambda thread: mask(thread.lane + 1),
+    "%lanemask_gt": lambda thread: mask(32) & ~mask(thread.lane + 1),
+    "%lanemask_ge": lambda thread: mask(32) & ~mask(thread.lane),
+    "%clock": lambda thread: thread.machine.clock & mask(32),
+    "%clock_hi": lambda thread: thread.machine.clock >> 32,
+    "%clock64": lambda thread: thread.machine.clock,
+    "%globaltimer": lambda thread: thread.machine.clock,
+    "%globaltimer_lo": lambda thread: thread.machine.clock & mask(32),
+    "%globaltimer_hi": lambda thread: thread.machine.clock >> 32,
+    "%smid": lambda thread: 0,
+    "%nsmid": lambda thread: 1,
+    "%gridid": lambda thread: 0,
+    "%cluster_ctarank": lambda thread: thread.cta.rank,
+    "%cluster_nctarank": lambda thread: math.prod(thread.machine.cluster),
+    "%is_explicit_cluster": lambda thread: int(math.prod(thread.machine.cluster) > 1),
+    "%dynamic_smem_size": lambda thread: thread.cta.dynamic_bytes,
+    "%total_smem_size": lambda thread: thread.cta.shared.next - thread.cta.shared.base,
+    "WARP_SZ": lambda thread: 32,
+}
+
+
+def by_axis(operation, extents, others):
+    return [operation(a, b) for a, b in zip(extents, others)]
+
+
 def special(thread, name):
     """The value of a special register."""
+    if name in SINGLES:
+        return SINGLES[name](thread)
     stem, _, axis = name.partition(".")
-    cta, machine = thread.cta, thread.machine
-    triples = {
-        "%tid": thread.index,
-        "%ntid": machine.block,
-        "%ctaid": cta.index,
-        "%nctaid": machine.grid,
-        "%clusterid": [i // c for i, c in zip(cta.index, machine.cluster)],
-        "%nclusterid": [n // c for n, c in zip(machine.grid, machine.cluster)],
-        "%cluster_ctaid": [i % c for i, c in zip(cta.index, machine.cluster)],
-        "%cluster_nctaid": machine.cluster,
-    }
-    if stem in triples:
-        return triples[stem][AXES[axis or "x"]]
-    below = mask(thread.lane)
-    here = 1 << thread.lane
-    singles = {
-        "%laneid": thread.lane,
-        "%warpid": thread.number // 32,
-        "%nwarpid": -(-len(cta.threads) // 32),
-        "%lanemask_eq": here,
-        "%lanemask_lt": below,
-        "%lanemask_le": below | here,
-        "%lanemask_gt": mask(32) & ~(below | here),
-        "%lanemask_ge": mask(32) & ~below,
-        "%clock": machine.clock & mask(32),
-        "%clock_hi": machine.clock >> 32,
-        "%clock64": machine.clock,
-        "%globaltimer": machine.clock,
-        "%globaltimer_lo": machine.clock & mask(32),
-        "%globaltimer_hi": machine.clock >> 32,
-        "%smid": 0,
-        "%nsmid": 1,
-        "%gridid": 0,
-        "%cluster_ctarank": cta.rank,
-        "%cluster_nctarank": math.prod(machine.cluster),
-        "%is_explicit_cluster": int(math.prod(machine.cluster) > 1),
-        "%dynamic_smem_size": cta.dynamic_bytes,
-        "%total_smem_size": cta.shared.next - cta.shared.base,
-        "WARP_SZ": 32,
-    }
-    if name not in singles:
+    if stem not in TRIPLES:
         raise Fault(f"unknown register {name}")
-    return singles[name]
+    return TRIPLES[stem](thread)[AXES[axis or "x"]]

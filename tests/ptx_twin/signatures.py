@@ -10,6 +10,7 @@ TO_U32 = ("popc", "clz", "bfind")
 ALL_B32 = ("fns", "bmsk", "prmt", "lop3", "dp4a", "dp2a")
 
 
+@lru_cache(None)
 def name_of(opcode, words):
     """The key in the table."""
     if opcode == "cvt" and "pack" in words:

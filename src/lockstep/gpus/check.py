@@ -56,14 +56,18 @@ def _unit(unit: ExecutionUnit) -> Iterator[str]:
     if not unit.operations:
         yield f"{place}.operations is empty: expected at least one operation class"
     classes = OpClass.__members__
-    for table in ("operations", "intervals"):
+    for table in ("operations", "intervals", "instances"):
         for name in getattr(unit, table):
             if name not in classes and not _is_opcode(name):
                 hint = suggestion(name, classes)
                 yield f"{place}.{table}.{name}: expected the name of an operation class{hint}"
-    for name in unit.intervals:
-        if name not in unit.operations:
-            yield f"{place}.intervals.{name}: {name} is not in {place}.operations"
+    for table in ("intervals", "instances"):
+        for name in getattr(unit, table):
+            if name not in unit.operations:
+                yield f"{place}.{table}.{name}: {name} is not in {place}.operations"
+    for name, number in unit.instances.items():
+        if number > unit.count:
+            yield f"{place}.instances.{name} is {number}: expected at most count, {unit.count}"
 
 
 def _is_opcode(name: str) -> bool:

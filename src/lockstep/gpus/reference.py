@@ -15,7 +15,7 @@ from lockstep.gpus.units import FALLBACK
 EXAMPLE = "QV100"
 _GENERAL = (
     (re.compile(r"^(sm\.units)\.\w+"), r"\1.UNIT"),
-    (re.compile(r"\.(operations|intervals)\.\w+$"), r".\1.CLASS"),
+    (re.compile(r"\.(operations|intervals|instances)\.\w+$"), r".\1.CLASS"),
     (re.compile(r"^(sm\.unit_queues)\.\w+$"), r"\1.UNIT"),
     (re.compile(r"^(dram\.timing)\.\w+$"), r"\1.NAME"),
     (re.compile(r"^(sm\.holds|sm\.front_end\.redirects)\.\w+$"), r"\1.OPCODE"),

@@ -29,6 +29,10 @@ class ExecutionUnit(Spec, kw_only=True):
         dict[str, Annotated[int, Meta(ge=1, le=4096)]],
         Meta(description="class or opcode -> cycles between two starts, where 32/lanes is wrong"),
     ] = field(default_factory=dict)
+    instances: Annotated[
+        dict[str, Annotated[int, Meta(ge=1, le=32)]],
+        Meta(description="class or opcode -> units that execute it, the first ones, if not all"),
+    ] = field(default_factory=dict)
 
 
 class Scheduler(Spec, kw_only=True):

@@ -44,6 +44,7 @@ class Operation(NamedTuple):
     unit: int  # index into sm.units, or NO_UNIT
     latency: int  # cycles until a dependent instruction may issue
     interval: int  # cycles between two starts on the same unit
+    instances: int  # units of the kind, in each scope, that execute it
 
 
 def operations(gpu: GPU) -> tuple[Operation, ...]:
@@ -59,7 +60,7 @@ def opcodes(gpu: GPU) -> dict[str, Operation]:
 
 def _named(gpu: GPU) -> dict[str, Operation]:
     return {
-        operation: Operation(index, latency, interval(unit, operation))
+        operation: Operation(index, latency, interval(unit, operation), instances(unit, operation))
         for index, unit in enumerate(gpu.sm.units)
         for operation, latency in unit.operations.items()
     }
@@ -77,16 +78,22 @@ def interval(unit: ExecutionUnit, operation: str) -> int:
     return unit.intervals.get(operation, -(-WARP // unit.lanes))
 
 
+def instances(unit: ExecutionUnit, operation: str) -> int:
+    """Units of the kind, in each scope, that execute an operation."""
+    return unit.instances.get(operation, unit.count)
+
+
 def threads_per_cycle(gpu: GPU, operation: str) -> float:
     """Threads of an operation class that the whole GPU can start in a core cycle."""
     for unit in gpu.sm.units:
         if operation in unit.operations:
             owners = gpu.sm.subcores if unit.scope == "subcore" else 1
-            return gpu.sm.count * owners * unit.count * WARP / interval(unit, operation)
+            units = gpu.sm.count * owners * instances(unit, operation)
+            return units * WARP / interval(unit, operation)
     return 0.0
 
 
 def _resolve(named: dict[str, Operation], op: OpClass) -> Operation:
     while op.name not in named and op in FALLBACK:
         op = FALLBACK[op]
-    return named.get(op.name, Operation(NO_UNIT, 1, 1))
+    return named.get(op.name, Operation(NO_UNIT, 1, 1, 0))

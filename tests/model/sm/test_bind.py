@@ -5,7 +5,7 @@ import pytest
 
 from lockstep.builder import KernelBuilder
 from lockstep.errors import WorkloadError
-from lockstep.gpus.units import operations
+from lockstep.gpus.units import Operation, operations
 from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, OpClass
 from lockstep.model.sm import bind
 from lockstep.model.sm.state import FIXED, LONG, MAX_CHECKS, MAX_READS, SHORT
@@ -27,7 +27,7 @@ def test_unit_latency_and_interval_come_from_the_gpu(tiny):
                     "R4, R8, R12, R4")  # fmt: skip
     for record, op in zip(records, (OpClass.FP32, OpClass.FP64, OpClass.BRANCH, OpClass.HMMA)):
         assert record["op"] == op
-        assert tuple(record[["unit", "latency", "interval"]]) == operations(gpu)[op]
+        assert tuple(record[list(Operation._fields)]) == operations(gpu)[op]
     assert records["branch"].tolist() == [0, 0, 1, 0]
 
 
@@ -35,10 +35,17 @@ def test_instances_of_units_lie_one_after_the_other(tiny):
     gpu = tiny(**{"sm.units.fp32.count": 3})
     table = bind.unit_table(gpu)
     names = [unit.name for unit in gpu.sm.units]
-    assert table[:, 1].tolist() == [unit.count for unit in gpu.sm.units]
-    assert table[names.index("fp32")].tolist()[1:] == [3, 0]
-    assert table[names.index("shuffle"), 2] == 1
-    assert (np.diff(table[:, 0]) == table[:-1, 1]).all()
+    assert table[names.index("fp32"), 1] == 0 and table[names.index("shuffle"), 1] == 1
+    assert np.diff(table[:, 0]).tolist() == [unit.count for unit in gpu.sm.units[:-1]]
+
+
+def test_what_the_first_unit_alone_executes(tiny):
+    gpu = tiny(**{"sm.units.fp32.count": 3, "sm.units.fp32.instances.IMAD": 1})
+    ffma, multiply, wide = bound(
+        gpu, "FFMA R1, R2, R3, R4", "IMAD R1, R2, R3, R4", "IMAD.WIDE R2, R4, R5, R6"
+    )
+    assert (ffma["instances"], multiply["instances"], wide["instances"]) == (3, 1, 1)
+    assert ffma["unit"] == multiply["unit"] == wide["unit"]
 
 
 def test_operands_that_are_checked_and_read(tiny):

@@ -56,6 +56,24 @@ def test_two_instances_of_a_unit_take_turns(watch, tiny):
     assert [seen.of(w)[0] for w in range(4)] == [0, 0, interval, interval]
 
 
+def test_what_any_unit_executes_leaves_the_first_to_others(watch, tiny):
+    gpu = tiny(**{"sm.units.fp32.count": 2, "sm.units.fp32.instances.IMAD": 1})
+    k = KernelBuilder("mix", grid=1, block=32)
+    for n in range(2):
+        k(f"FFMA R{n}, R2, R3, R4")
+        k(f"IMAD R{10 + n}, R2, R3, R4")
+    assert watch(k.workload(), gpu).of(0)[:4] == [0, 1, 2, 3]
+
+
+def test_what_the_first_unit_alone_executes_waits_for_it(watch, tiny):
+    gpu = tiny(**{"sm.units.fp32.count": 2, "sm.units.fp32.instances.IMAD": 1})
+    interval = operations(gpu)[OpClass.IMAD].interval
+    k = KernelBuilder("wait", grid=1, block=32)
+    for n in range(3):
+        k(f"IMAD R{10 + n}, R2, R3, R4")
+    assert watch(k.workload(), gpu).of(0)[:3] == [0, interval, 2 * interval]
+
+
 def test_units_work_side_by_side(watch, tiny):
     k = KernelBuilder("units", grid=1, block=32)
     k("FMUL R1, R2, R3")

@@ -7,7 +7,7 @@ import numpy as np
 from lockstep.errors import WorkloadError
 from lockstep.gpus.sm import FrontEnd, Operands
 from lockstep.gpus.spec import GPU
-from lockstep.gpus.units import by_opcode, opcodes, operations
+from lockstep.gpus.units import Operation, by_opcode, opcodes, operations
 from lockstep.isa.instruction import (
     CONSTANT_BANK,
     LONGEST_SLEEP,
@@ -58,12 +58,12 @@ PRODUCERS = {
 
 
 def unit_table(gpu: GPU) -> np.ndarray:
-    """One row a unit: its first instance, how many, and whether the SM's sub-cores share it."""
+    """One row a kind of unit: its first instance, and whether the SM's sub-cores share it."""
     rows, first = [], 0
     for unit in gpu.sm.units:
-        rows.append((first, unit.count, int(unit.scope == "sm")))
+        rows.append((first, int(unit.scope == "sm")))
         first += unit.count
-    return np.array(rows, np.int64).reshape(-1, 3)
+    return np.array(rows, np.int64)
 
 
 def _set_checks(records: np.ndarray, code: np.ndarray) -> None:
@@ -162,11 +162,12 @@ def issue_records(
     ``texts`` are the opcodes that the records name; without them only their classes count.
     """
     records = np.zeros(len(code), ISSUE)
-    table = np.array(operations(gpu), np.int64)  # by OpClass: unit, latency, interval
+    table = np.array(operations(gpu), np.int64)  # a row an OpClass
     op = code["op"]
     constant = code["space"] == Space.CONSTANT
     records["op"] = op
-    records["unit"], records["latency"], records["interval"] = table[op].T
+    for name, column in zip(Operation._fields, table[op].T):
+        records[name] = column
     records["latency"][(op == OpClass.LOAD) & constant] = gpu.constant.latency
     bare_load = (op == OpClass.LOAD) & ~constant & (code["width"] == 0)
     records["latency"][bare_load] = gpu.l1.latency
@@ -231,7 +232,8 @@ def _set_by_opcode(
     for index in sorted(set(text[text < len(texts)].tolist())):
         of, opcode = text == index, texts[index]
         if (operation := by_opcode(named, opcode)) is not None:
-            records["unit"][of], records["latency"][of], records["interval"][of] = operation
+            for name, value in operation._asdict().items():
+                records[name][of] = value
         for table, field in (
             (gpu.sm.front_end.redirects, "redirect"),
             (gpu.shared.passes, "passes"),

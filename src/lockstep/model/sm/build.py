@@ -151,8 +151,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
     spec = sm_spec(gpu, "scheduler" in user)
     s = spec[0]
     n, b = gpu.sm.count, gpu.sm.subcores
-    table = unit_table(gpu)
-    instances = int(table[:, 1].sum()) if len(table) else 1
+    instances = sum(unit.count for unit in gpu.sm.units)
     slots = gpu.launch.concurrent_kernels
     interval = min(gpu.launch.cta_interval, first_interval(gpu))
     window_ctas = int(gpu.interconnect.latency / interval) + 2
@@ -175,7 +174,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         clusters=records(n * gpu.sm.ctas // 2 + 1, state.CLUSTER),
         objects=zeros((n, gpu.sm.ctas, OBJECTS)),
         units=zeros((n, b + 1, instances)),
-        unit_table=table if len(table) else zeros((1, 3)),
+        unit_table=unit_table(gpu),
         register_ports=zeros((n, b, s.banks + s.collectors)),
         write_ports=records((n, b, s.banks), state.WRITE_PORT),
         results=records((n, b, state.RESULTS), state.RESULT),

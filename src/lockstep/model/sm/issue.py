@@ -102,13 +102,13 @@ def reason_of(producer, control):
 
 
 @force_inline
-def free_unit(c, s, b, unit):
-    """(row, index) of the unit's instance that is free first."""
-    first, count = c.unit_table[unit, 0], c.unit_table[unit, 1]
-    row = c.spec[0].subcores if c.unit_table[unit, 2] else b
+def free_unit(c, s, b, instruction):
+    """(row, index) of the unit's instance that is free first, and executes the least else."""
+    first = c.unit_table[instruction.unit, 0]
+    row = c.spec[0].subcores if c.unit_table[instruction.unit, 1] else b
     best = first
-    for k in range(first + 1, first + count):
-        if c.units[s, row, k] < c.units[s, row, best]:
+    for k in range(first + 1, first + instruction.instances):
+        if c.units[s, row, k] <= c.units[s, row, best]:
             best = k
     return row, best
 
@@ -124,7 +124,7 @@ def resources(c, s, b, warp, instruction, now):
             c.subcores[s, b].room_wanted = 1
             return blocked(warp, NEVER, STALL_QUEUE)
     elif instruction.unit >= 0:
-        row, k = free_unit(c, s, b, instruction.unit)
+        row, k = free_unit(c, s, b, instruction)
         at = c.units[s, row, k] - instruction.slack
         if at > now:
             return blocked(warp, at, STALL_UNIT)
@@ -233,7 +233,7 @@ def execute(c, s, b, w, warp, instruction, now):
         return
     begins = now
     if instruction.unit >= 0:
-        row, k = free_unit(c, s, b, instruction.unit)
+        row, k = free_unit(c, s, b, instruction)
         begins = max(now, c.units[s, row, k])
         c.units[s, row, k] = begins + instruction.interval
     done = begins + instruction.latency + delay

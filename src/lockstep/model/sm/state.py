@@ -64,6 +64,7 @@ SPEC = np.dtype(
 ISSUE = np.dtype(
     _ints(
         "op", "unit", "latency", "interval", "result", "line", "branch", "pc",
+        "instances",  # of its unit that execute it: the first ones
         "constant",  # operand in constant memory, as in INSTRUCTION; -1 = none, or always there
         "parameters",  # reads bank 0: AT_ISSUE, or its result comes LATE, if not 0
         "span",  # bytes from this instruction to the one behind it, at most
@@ -282,7 +283,7 @@ class Sm(Context):
     clusters: Records  # CLUSTER, as many as can run
     objects: np.ndarray  # sms x CTA slots x OBJECTS: copies that completed barrier objects
     units: np.ndarray  # sms x (subcores + 1) x instances: busy until; last row: SM-wide units
-    unit_table: np.ndarray  # units x 3: first instance, count, 1 if SM-wide
+    unit_table: np.ndarray  # kinds of units x 2: first instance, 1 if SM-wide
     register_ports: np.ndarray  # sms x subcores x (banks + collectors): busy until
     write_ports: Records  # WRITE_PORT, sms x subcores x banks
     results: Records  # RESULT, sms x subcores x RESULTS: a ring, by cycle

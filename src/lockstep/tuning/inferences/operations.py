@@ -64,10 +64,11 @@ CLASSES = (
 )
 
 
-def _owners(m: Measured, unit: str) -> int:
-    """Units of this kind in an SM."""
-    each = m["sm.subcores"] if m[f"sm.units.{unit}.scope"] == "subcore" else 1
-    return each * m[f"sm.units.{unit}.count"]
+def _owners(m: Measured, kind: Class) -> int:
+    """Units in an SM that execute the class."""
+    unit = f"sm.units.{kind.unit}"
+    each = m["sm.subcores"] if m[f"{unit}.scope"] == "subcore" else 1
+    return each * m.parameters.get(f"{unit}.instances.{kind.name}", m[f"{unit}.count"])
 
 
 def _latency(kind: Class) -> Callable[[Measured], int]:
@@ -80,7 +81,7 @@ def _interval(kind: Class) -> Callable[[Measured], int]:
 
     def read(m: Measured) -> int:
         rate = m.highest(kind.rate, unit, lambda row: row.keys.get("warps", 0) >= MANY_WARPS)
-        cycles = work * _owners(m, kind.unit) / rate
+        cycles = work * _owners(m, kind) / rate
         return round(cycles) if cycles > LONG else max(whole(cycles), 1)
 
     return read
