@@ -264,6 +264,30 @@ def test_additions_of_threads_do_not_get_lost_without_jit():
     assert total[0] == 20000
 
 
+def test_a_thread_sleeps_until_a_word_changes():
+    def waits(words):
+        while _jit.look(words, 1) == 7:
+            _jit.sleep_while(words, 1, 7)
+        return _jit.look(words, 1)
+
+    def wakes(words):
+        _jit.atomic_add(words, 1, 2)
+        _jit.wake_sleepers(words, 1)
+        return 0
+
+    words, seen = np.array([0, 7, 0]), []
+    waits, wakes = _jit.jit(waits), _jit.jit(wakes)
+    wakes(np.zeros(2, np.int64))  # nobody sleeps; it is compiled
+    thread = threading.Thread(target=lambda: seen.append(waits(words)))
+    thread.start()
+    thread.join(0.1)
+    assert thread.is_alive() and not seen
+    wakes(words)
+    thread.join()
+    assert seen == [9]
+    assert waits(words) == 9, "it does not sleep at all"
+
+
 def test_the_version_says_where_it_was_tested():
     text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
     assert '"numba>=0.68,<0.69"' in text

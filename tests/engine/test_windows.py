@@ -1,9 +1,13 @@
 """Windows: many in a row until something needs attention, alike for any number of threads."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
 from lockstep.builder import KernelBuilder
+from lockstep.engine import windows
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.engine.streams import Streams
@@ -55,3 +59,23 @@ def test_nothing_to_do_takes_no_windows(loaded):
     loaded.run_windows(0, NEVER, NEVER, 100)
     end, event = loaded.run_windows(1000, NEVER, NEVER, 100)
     assert end == 1000 + WINDOW and event > end
+
+
+def test_who_comes_early_sleeps_until_all_have_come(small):
+    machine = Machine(small(sm__count=3), 3, {})
+    team = machine._team
+    threads = [threading.Thread(target=windows.meet, args=(team,)) for _ in range(2)]
+    for turn in range(1, 4):
+        for thread in threads:
+            thread.start()
+        while team.barrier[windows.ASLEEP] < 2:
+            assert all(thread.is_alive() for thread in threads)
+            time.sleep(0.001)
+        assert team.barrier[windows.ARRIVED] == 2
+        windows.meet(team)
+        for thread in threads:
+            thread.join()
+        counts = [team.barrier[n] for n in (windows.ARRIVED, windows.GENERATION, windows.ASLEEP)]
+        assert counts == [0, turn, 0]
+        threads = [threading.Thread(target=windows.meet, args=(team,)) for _ in range(2)]
+    machine.close()

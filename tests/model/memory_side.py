@@ -43,7 +43,7 @@ class MemorySide:
         self.gpu = gpu = library.gpu("QV100").replace(**SMALL | changes)
         channels = gpu.dram.channels
         self.blocks = [(0, channels)]  # of partitions, one a thread
-        self.requests = link.build(sources, channels, LATENCY, buffer, 1)
+        self.requests = link.build(sources, channels, LATENCY, buffer, 1, 2)
         self.answers = link.build(
             channels, sources, LATENCY, reply_buffer, gpu.l2.slices_per_channel
         )
@@ -90,16 +90,20 @@ class MemorySide:
     def window(self):
         """All shards through one window."""
         start, end = self.now, self.now + LATENCY
-        sources, channels = len(self.waiting), self.gpu.dram.channels
+        sources = len(self.waiting)
         for s in range(sources):
-            self.requests.sent[s] = 0
+            link.begin(self.requests, s)
+            link.open_inbox(self.answers, s)
             for cycle in range(start, end):
                 self._take(s, cycle)
                 self._inject(s, cycle)
-        link.deliver(self.requests, 0, channels, start)
         for block in self.blocks:
             partition.run(self.memory, self.requests, self.answers, *block, start, end)
-        link.deliver(self.answers, 0, sources, start)
+        number = int(self.requests.begun[0])
+        for joined in (self.requests, self.answers):
+            here, there = joined.credits.shape
+            link.deliver(joined, number, 0, there, start)
+            link.give_back(joined, number, 0, here)
         self.now = end
 
     def _take(self, source, cycle):

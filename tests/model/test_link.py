@@ -13,10 +13,24 @@ pytestmark = pytest.mark.plain
 LATENCY = 4
 
 
-def window(joined, start):
-    """The end of a window: deliver to all, and senders begin anew."""
-    link.deliver(joined, 0, len(joined.ports), start)
-    joined.sent[:] = 0
+def window(joined, start, split=False):
+    """The end of a window: deliver to all, and all begin anew.
+
+    ``split``: one after the other, so that some have begun while others still end.
+    """
+    number, (sources, destinations) = int(joined.begun[0]), joined.credits.shape
+    for first, last in blocks(destinations, split):
+        link.deliver(joined, number, first, last, start)
+        for destination in range(first, last):
+            link.open_inbox(joined, destination)
+    for first, last in blocks(sources, split):
+        link.give_back(joined, number, first, last)
+        for source in range(first, last):
+            link.begin(joined, source)
+
+
+def blocks(shards, split):
+    return [(n, n + 1) for n in range(shards)] if split else [(0, shards)]
 
 
 def put(joined, source, destination, now, tag=0):
@@ -104,10 +118,10 @@ def test_a_block_of_destinations_gets_its_own_messages_only():
     joined = link.build(1, 3, LATENCY, buffer=2, sends=3)
     for destination in range(3):
         put(joined, 0, destination, now=0, tag=destination)
-    link.deliver(joined, 1, 2, 0)
+    link.deliver(joined, 0, 1, 2, 0)
     assert joined.ports["count"].tolist() == [0, 1, 0]
-    link.deliver(joined, 0, 1, 0)
-    link.deliver(joined, 2, 3, 0)
+    link.deliver(joined, 0, 0, 1, 0)
+    link.deliver(joined, 0, 2, 3, 0)
     assert [get(joined, d, LATENCY) for d in range(3)] == [[0], [1], [2]]
 
 
@@ -122,17 +136,61 @@ def test_the_next_arrival_is_that_of_the_earliest_inbox():
     assert link.next_arrival(joined, 0, 1) == 1 << 60
 
 
+@pytest.mark.parametrize("windows", [1, 2])
+def test_a_credit_is_back_when_it_is_due(windows):
+    joined = link.build(2, 1, LATENCY, buffer=1, sends=1, credit_windows=windows)
+    for source in range(2):
+        put(joined, source, 0, now=0, tag=source)
+    window(joined, 0)
+    assert get(joined, 0, LATENCY) == [0, 1]
+    for n in range(1, windows + 1):
+        assert not link.can_send(joined, 0, 0)
+        link.give_back(joined, int(joined.begun[0]), 0, 1)
+        assert joined.credits.tolist() == [[int(n == windows)], [0]], "the block's sources alone"
+        link.begin(joined, 0)
+        link.open_inbox(joined, 0)
+    assert link.can_send(joined, 0, 0)
+
+
+def test_what_was_sent_stays_while_the_next_window_runs():
+    """Threads meet once: one may send again while another still delivers."""
+    joined = link.build(1, 2, LATENCY, buffer=4, sends=4)
+    put(joined, 0, 0, now=0, tag=1)
+    put(joined, 0, 1, now=0, tag=2)
+    assert link.next_sent(joined, 0, 1) == LATENCY
+    link.deliver(joined, 0, 0, 1, 0)
+    link.begin(joined, 0)
+    assert link.next_sent(joined, 0, 1) == link.NEVER
+    put(joined, 0, 1, now=LATENCY, tag=3)
+    link.deliver(joined, 0, 1, 2, 0)
+    assert [get(joined, d, 2 * LATENCY) for d in range(2)] == [[1], [2]]
+    link.deliver(joined, 1, 0, 2, LATENCY)
+    assert get(joined, 1, 2 * LATENCY) == [3]
+
+
+def test_what_is_sent_first_arrives_first():
+    joined = link.build(3, 1, LATENCY, buffer=4, sends=1)
+    put(joined, 1, 0, now=3)
+    put(joined, 2, 0, now=2)
+    assert [link.next_sent(joined, s, s + 1) for s in range(3)] == [
+        1 << 60,
+        3 + LATENCY,
+        2 + LATENCY,
+    ]
+    assert link.next_sent(joined, 0, 3) == 2 + LATENCY
+
+
 SENDS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), max_size=4)  # source, destination
 WINDOWS = st.lists(
     st.tuples(st.lists(SENDS, min_size=1, max_size=LATENCY), st.integers(0, 3)), max_size=8
 )
 
 
-@given(WINDOWS, st.integers(1, 3))
-def test_any_traffic_is_as_in_a_naive_link(windows, buffer):
+@given(WINDOWS, st.integers(1, 3), st.sampled_from([1, 2]), st.booleans())
+def test_any_traffic_is_as_in_a_naive_link(windows, buffer, credit_windows, split):
     """A twin: messages in a sorted list, credits counted by hand."""
-    joined = link.build(3, 2, LATENCY, buffer, sends=2)
-    inboxes, taken = [deque(), deque()], []
+    joined = link.build(3, 2, LATENCY, buffer, 2, credit_windows)
+    inboxes, taken = [deque(), deque()], [[] for _ in range(credit_windows)]
     credits = {(s, d): buffer for s in range(3) for d in range(2)}
     start = tag = 0
     for cycles, patience in windows:
@@ -154,13 +212,15 @@ def test_any_traffic_is_as_in_a_naive_link(windows, buffer):
                 if visible and now % (patience + 1) == 0:
                     assert link.first(joined, destination).tag == inbox[0][2]
                     link.take(joined, destination)
-                    taken.append((inbox.popleft()[1], destination))
-        window(joined, start)
+                    taken[-1].append((inbox.popleft()[1], destination))
+        soonest = min((message[0] for message in outbox), default=1 << 60)
+        assert link.next_sent(joined, 0, 3) == soonest
+        window(joined, start, split)
         for message in sorted(outbox):
             inboxes[message[3]].append(message)
-        for pair in taken:
+        for pair in taken.pop(0):
             credits[pair] += 1
-        taken.clear()
+        taken.append([])
         start += len(cycles)
         earliest = min((inbox[0][0] for inbox in inboxes if inbox), default=1 << 60)
         assert link.next_arrival(joined, 0, 2) == earliest

@@ -293,8 +293,8 @@ def test_skipping_idle_windows_changes_nothing(rig):
             event = rig.partition.run(
                 side.memory, side.requests, side.answers, 0, 1, side.now, side.now + rig.LATENCY
             )
-            sent = side.answers.sent[0]
-            rig.link.deliver(side.answers, 0, 1, side.now)
+            sent = rig.link.sent_by(side.answers, 0)
+            rig.link.deliver(side.answers, int(side.answers.begun[0]), 0, 1, side.now)
             side.now += rig.LATENCY
             if sent:
                 break

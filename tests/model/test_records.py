@@ -49,6 +49,9 @@ def test_fields_and_columns_are_attributes_that_can_be_written():
     array[1].n, array[1].inner.y = 8, 9
     assert array.n.tolist() == [7, 8] and array["inner"]["y"].tolist() == [0, 9]
     assert array[1].inner.y == 9 and array[:1][0].n == 7
+    hidden = records(1, np.dtype([("all", "i8")]))[0]
+    hidden.all = 5
+    assert hidden.all == hidden["all"] == 5
     alone = as_records(np.zeros(1, NESTED))
     alone[0].inner.x = 3
     assert alone[0].inner.x == 3

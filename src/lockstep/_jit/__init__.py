@@ -18,7 +18,15 @@ from lockstep._jit.functions import (
     record_array,
     working_seconds,
 )
-from lockstep._jit.intrinsics import atomic_add, call_native, give_way, popcount
+from lockstep._jit.intrinsics import (
+    atomic_add,
+    call_native,
+    look,
+    pause,
+    popcount,
+    sleep_while,
+    wake_sleepers,
+)
 from lockstep._jit.keys import PACKAGE, versions
 from lockstep._jit.records import Records, as_records, record_type
 from lockstep._jit.settings import DISABLED
@@ -33,15 +41,18 @@ __all__ = [
     "call_native",
     "compiled_seconds",
     "force_inline",
-    "give_way",
     "inline",
     "is_compiled",
     "jit",
+    "look",
+    "pause",
     "phase",
     "policy",
     "popcount",
     "record_array",
     "record_type",
+    "sleep_while",
     "versions",
+    "wake_sleepers",
     "working_seconds",
 ]

@@ -39,12 +39,28 @@ def _count_in_python(mask):
     return (int(mask) & (1 << 64) - 1).bit_count()
 
 
-def _give_way_in_python():
-    """Offer the processor to another thread."""
+def _look_in_python(array, index):
+    """``array[index]`` of a one-dimensional int64 array, as it is now."""
+    return array[index]
+
+
+def _pause_in_python():
+    """Leave a moment to whatever shares the core."""
+
+
+def _sleep_while_in_python(array, index, value):
+    """Sleep while ``array[index]`` is ``value``; may also end for no reason."""
     time.sleep(0)
+
+
+def _wake_sleepers_in_python(array, index):
+    """Wake all threads that sleep while ``array[index]`` is something."""
 
 
 atomic_add = _add_in_python if DISABLED else Intrinsic("atomic_add")
 popcount = _count_in_python if DISABLED else Intrinsic("popcount")
 call_native = _call_native_from_python if DISABLED else Intrinsic("call_native")
-give_way = _give_way_in_python if DISABLED else Intrinsic("give_way")
+look = _look_in_python if DISABLED else Intrinsic("look")
+pause = _pause_in_python if DISABLED else Intrinsic("pause")
+sleep_while = _sleep_while_in_python if DISABLED else Intrinsic("sleep_while")
+wake_sleepers = _wake_sleepers_in_python if DISABLED else Intrinsic("wake_sleepers")

@@ -11,7 +11,7 @@ class Record(np.void):
     """One record, with fields as attributes: properties of a class for its type of record.
 
     NumPy's own class for that takes ten times as long, which plain Python spends most of its time
-    on. As there, a field that is called like an attribute of ``np.void`` is found by index alone.
+    on. A field that is called like an attribute of ``np.void`` hides it.
     """
 
     __slots__ = ()
@@ -43,7 +43,7 @@ def as_records(array: np.ndarray) -> Records:
 @functools.cache
 def record_type(dtype: np.dtype) -> np.dtype:
     """The type that elements of record arrays have, with fields as attributes."""
-    fields = {name: _field(dtype, name) for name in dtype.names or () if not hasattr(np.void, name)}
+    fields = {name: _field(dtype, name) for name in dtype.names or ()}
     return np.dtype((type("Record", (Record,), {"__slots__": (), **fields}), dtype))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from lockstep._jit import Context, phase
 from lockstep.engine.threads import Threads, blocks
-from lockstep.engine.windows import Team, run_windows
+from lockstep.engine.windows import BARRIER, Team, run_windows
 from lockstep.gpus.spec import GPU
 from lockstep.model import contents, link, partition
 from lockstep.model.cache import replacement, slice_hash
@@ -14,6 +14,8 @@ from lockstep.model.records import one_space
 from lockstep.model.sm import build as sm_build
 from lockstep.model.sm import constant, dispatch, scheduler, sm
 from lockstep.model.sm.state import Policies
+
+CREDIT_WINDOWS = 2  # until the credit of a request comes back: it waits for the window's end there
 
 
 @cache
@@ -59,7 +61,7 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
     latency = gpu.interconnect.latency
     sms, channels = gpu.sm.count, gpu.dram.channels
     links = Links(
-        link.build(sms, channels, latency, gpu.interconnect.buffer, 1),
+        link.build(sms, channels, latency, gpu.interconnect.buffer, 1, CREDIT_WINDOWS),
         link.build(
             channels, sms, latency, gpu.interconnect.reply_buffer, gpu.l2.slices_per_channel
         ),
@@ -98,7 +100,7 @@ class Machine:
             self.links, self.memory = build_memory_side(gpu, policies)
             self.sm = build_sms(gpu, self.memory, policies)
         self._team, self._alone = self._make_team(threads), self._make_team(1)
-        self._threads = Threads(len(self._team.events))
+        self._threads = Threads(len(self._team.blocks))
 
     def _make_team(self, threads: int) -> Team:
         """Shards for threads that take part, as many as there are SMs at most."""
@@ -109,9 +111,11 @@ class Machine:
         memory_blocks += [(channels, channels)] * (size - len(memory_blocks))
         return Team(
             np.array([a + b for a, b in zip(sm_blocks, memory_blocks)], np.int64),
-            np.zeros(2, np.int64),
-            np.zeros(size, np.int64),
-            np.zeros(size, np.int64),
+            np.zeros(BARRIER, np.int64),
+            np.zeros((2, size), np.int64),
+            np.zeros((2, size), np.int64),
+            np.zeros(1, np.int64),
+            np.zeros(1, np.int64),
             sm_phase(self.links, self.sm),
             memory_phase(self.links, self.memory),
         )
@@ -132,13 +136,13 @@ class Machine:
         numbers = start, self.window, cut, stop, most
         if alone:
             end = run_windows(self._alone, self.sm, self.memory, self.links, 0, *numbers)
-            return end, int(self._alone.events.min())
+            return end, int(self._alone.next[0])
         tasks = [
             partial(run_windows, self._team, self.sm, self.memory, self.links, k, *numbers)
             for k in range(self._threads.size)
         ]
         end = self._threads.run(tasks)[0]
-        return end, int(self._team.events.min())
+        return end, int(self._team.next[0])
 
     def dispatch(self, order, count: int, start: int, end: int) -> int:
         """Dispatch waiting CTAs of the kernel slots ``order[:count]``; how many."""

@@ -1,27 +1,42 @@
 """Windows of time, many in a row: the loop that every thread runs over its block of shards.
 
-Threads meet three times a window: after the SMs, whose requests are then delivered; after the
-memory partitions, whose replies are then delivered; and when each has told when its shards move
-next. All of them draw the same conclusion from that, so they leave the loop together.
+Threads meet once a window, when all shards have sent what they send and each thread has told when
+its shards move next. Then messages are delivered and credits given back, each thread's to its own
+shards, while others may have begun the next window. All threads draw the same conclusions from
+what was told, so they leave the loop together. Where CTAs form clusters, the threads meet once
+more, for one of them looks at all SMs.
 """
 
 import numpy as np
 
-from lockstep._jit import Context, atomic_add, give_way, inline, jit
-from lockstep.model.link import deliver, next_arrival
+from lockstep._jit import (
+    Context,
+    atomic_add,
+    inline,
+    jit,
+    look,
+    pause,
+    sleep_while,
+    wake_sleepers,
+)
+from lockstep.model.link import deliver, give_back, next_arrival, next_sent
 from lockstep.model.sm.cluster import open_barriers
 from lockstep.model.sm.state import NEVER
 
-SPINS = 4096  # looks at a barrier before the processor is offered to others
+LOOKS = 5000  # at a barrier before a thread sleeps: some hundred microseconds
+ARRIVED, GENERATION, ASLEEP, BARRIER = 0, 16, 32, 48
+"""Places in a team's barrier, cache lines apart, and its size."""
 
 
 class Team(Context):
     """What the threads of a run share, and the two phases of a window."""
 
     blocks: np.ndarray  # threads x 4: first and last SM, first and last memory partition
-    barrier: np.ndarray  # arrived threads, generation
-    events: np.ndarray  # threads: next event of each block
-    finished: np.ndarray  # threads: CTAs that finished in each block
+    barrier: np.ndarray  # threads that have arrived, how often all had, threads that sleep
+    told: np.ndarray  # 2 x threads, for every other window: next event of each block
+    finished: np.ndarray  # 2 x threads: CTAs that finished in each block
+    opened: np.ndarray  # one: when somebody of a cluster goes on
+    next: np.ndarray  # one: the next event of all
     sm_phase: object
     memory_phase: object
 
@@ -29,19 +44,24 @@ class Team(Context):
 @inline
 def meet(team):
     """Wait for all threads of the team."""
-    members = team.events.shape[0]
+    members = team.blocks.shape[0]
     if members == 1:
         return
-    generation = atomic_add(team.barrier, 1, 0)
-    if atomic_add(team.barrier, 0, 1) == members - 1:
-        atomic_add(team.barrier, 0, -members)
-        atomic_add(team.barrier, 1, 1)
+    generation = look(team.barrier, GENERATION)
+    if atomic_add(team.barrier, ARRIVED, 1) == members - 1:
+        atomic_add(team.barrier, ARRIVED, -members)
+        atomic_add(team.barrier, GENERATION, 1)
+        if look(team.barrier, ASLEEP) > 0:
+            wake_sleepers(team.barrier, GENERATION)
         return
-    spins = 0
-    while atomic_add(team.barrier, 1, 0) == generation:
-        spins += 1
-        if spins > SPINS:
-            give_way()
+    for _ in range(LOOKS):
+        if look(team.barrier, GENERATION) != generation:
+            return
+        pause()
+    atomic_add(team.barrier, ASLEEP, 1)
+    while look(team.barrier, GENERATION) == generation:
+        sleep_while(team.barrier, GENERATION, generation)
+    atomic_add(team.barrier, ASLEEP, -1)
 
 
 @jit
@@ -49,38 +69,43 @@ def run_windows(team, c, memory, links, thread, start, window, cut, stop, most):
     """Run up to ``most`` windows from cycle ``start`` on; returns the end of the last one.
 
     A window ends at ``cut`` at the latest. The loop also ends when a CTA has finished, when
-    nothing can move by itself, or when the next event is at ``stop`` or later; the next events
-    are left in ``team.events``.
+    nothing can move by itself, or when the next event is at ``stop`` or later; the next event is
+    left in ``team.next``.
     """
     first_sm, last_sm = team.blocks[thread, 0], team.blocks[thread, 1]
     first_memory, last_memory = team.blocks[thread, 2], team.blocks[thread, 3]
+    requests, replies = links.requests, links.replies
     now = start
     end = start
     for _ in range(most):
         end = min(now + window, cut)
-        event = team.sm_phase(c, links.requests, links.replies, first_sm, last_sm, now, end)
-        meet(team)
-        deliver(links.requests, first_memory, last_memory, now)
-        event = min(
-            event,
-            team.memory_phase(
-                memory, links.requests, links.replies, first_memory, last_memory, now, end
-            ),
-        )
-        meet(team)
-        deliver(links.replies, first_sm, last_sm, now)
-        if thread == 0 and c.dispatcher[0].clusters > 0:
-            event = min(event, open_barriers(c, end))
-        team.events[thread] = min(event, next_arrival(links.replies, first_sm, last_sm))
-        team.finished[thread] = 0
+        event = team.sm_phase(c, requests, replies, first_sm, last_sm, now, end)
+        moves = team.memory_phase(memory, requests, replies, first_memory, last_memory, now, end)
+        event = min(event, moves, next_arrival(replies, first_sm, last_sm))
+        event = min(event, next_sent(requests, first_sm, last_sm))
+        event = min(event, next_sent(replies, first_memory, last_memory))
+        number = requests.begun[first_sm]
+        side = number % 2
+        team.told[side, thread] = event
+        team.finished[side, thread] = 0
         for s in range(first_sm, last_sm):
-            team.finished[thread] += c.n_finished[s]
+            team.finished[side, thread] += c.n_finished[s]
         meet(team)
         event = NEVER
         finished = 0
-        for k in range(team.events.shape[0]):
-            event = min(event, team.events[k])
-            finished += team.finished[k]
+        for k in range(team.told.shape[1]):
+            event = min(event, team.told[side, k])
+            finished += team.finished[side, k]
+        deliver(requests, number, first_memory, last_memory, now)
+        deliver(replies, number, first_sm, last_sm, now)
+        give_back(requests, number, first_sm, last_sm)
+        give_back(replies, number, first_memory, last_memory)
+        if c.dispatcher[0].clusters > 0:
+            if thread == 0:
+                team.opened[0] = open_barriers(c, end)
+            meet(team)
+            event = min(event, team.opened[0])
+        team.next[0] = event
         now = max(event, end)
         if finished > 0 or now >= cut or now >= stop:
             break

@@ -3,14 +3,20 @@
 A link joins ``sources`` shards to ``destinations`` shards. A source asks for room (``can_send``),
 then fills the record that ``send`` returns; it lies in the source's outbox until the window ends.
 ``deliver`` then moves all messages of a destination to its inbox in the order (arrival, source,
-sequence), which no number of threads can change. Whoever takes a message out returns its credit;
-the source has it back in the next window. All messages of one link travel equally long, at
-least one window, so what a window delivers arrives after everything delivered before.
+sequence), which no number of threads can change. Whoever takes a message out notes it, and
+``give_back`` returns the credits of a source: ``credit_windows`` windows later it can use them.
+All messages of one link travel equally long, at least one window, so what a window delivers
+arrives after everything delivered before.
+
+Threads meet once a window, between the last message of a window and ``deliver``. Whoever is done
+with that begins the next window while others still read what was sent: so outboxes are two in
+turn, and notes of what was taken three, since credits may come back a window later.
 """
 
 import numpy as np
 
 from lockstep._jit import Context, Records, inline, jit
+from lockstep.model.clock import NEVER
 from lockstep.model.records import full, records, zeros
 
 MESSAGE = np.dtype(
@@ -41,53 +47,87 @@ KIND_NACK = 6  # refused: the SM repeats the request
 
 LINK = np.dtype(
     [("latency", "i8"), ("window", "i8"), ("sources", "i8"), ("destinations", "i8"),
-     ("out_capacity", "i8"), ("in_capacity", "i8")]
+     ("out_capacity", "i8"), ("in_capacity", "i8"), ("credit_windows", "i8")]
 )  # fmt: skip
 PORT = np.dtype([("head", "i8"), ("count", "i8")])
+OUTBOXES = 2
+NOTES = 3
 
 
 class Link(Context):
     """State of one link; every array is shared by the shards of both ends, none by two of one."""
 
     spec: np.ndarray  # LINK, one
-    outbox: Records  # MESSAGE, sources x out_capacity
-    sent: np.ndarray  # int64, sources: messages in the outbox
+    begun: np.ndarray  # int64, sources: windows in which they have sent, or could have
+    outbox: Records  # MESSAGE, OUTBOXES x sources x out_capacity
+    sent: np.ndarray  # int64, OUTBOXES x sources: messages in the outbox
+    credits: np.ndarray  # int64, sources x destinations
+    opened: np.ndarray  # int64, destinations: windows in which they have taken, or could have
     inbox: Records  # MESSAGE, destinations x in_capacity, a ring
     ports: Records  # PORT, destinations
-    credits: np.ndarray  # int64, sources x destinations
-    returned: np.ndarray  # int64, destinations x sources: credits freed in this window
+    taken: np.ndarray  # int64, NOTES x destinations x in_capacity: sources of messages taken
+    takes: np.ndarray  # int64, NOTES x destinations: how many
     bins: np.ndarray  # int64, destinations x (window + 1): scratch of deliver
 
 
-def build(sources: int, destinations: int, latency: int, buffer: int, sends: int) -> Link:
+def build(
+    sources: int, destinations: int, latency: int, buffer: int, sends: int, credit_windows: int = 1
+) -> Link:
     """A link with ``buffer`` credits for each pair; a source sends at most ``sends`` a cycle."""
     spec = records(1, LINK)
     out_capacity = min(latency * sends, destinations * buffer)
-    spec[0] = (latency, latency, sources, destinations, out_capacity, sources * buffer)
+    in_capacity = sources * buffer
+    spec[0] = latency, latency, sources, destinations, out_capacity, in_capacity, credit_windows
     return Link(
         spec,
-        records((sources, out_capacity), MESSAGE),
         zeros(sources),
-        records((destinations, sources * buffer), MESSAGE),
-        records(destinations, PORT),
+        records((OUTBOXES, sources, out_capacity), MESSAGE),
+        zeros((OUTBOXES, sources)),
         full((sources, destinations), buffer),
-        zeros((destinations, sources)),
+        zeros(destinations),
+        records((destinations, in_capacity), MESSAGE),
+        records(destinations, PORT),
+        zeros((NOTES, destinations, in_capacity)),
+        zeros((NOTES, destinations)),
         zeros((destinations, latency + 1)),
     )
 
 
 @inline
+def begin(link, source):
+    """A source begins a window, with an empty outbox."""
+    link.begun[source] += 1
+    link.sent[link.begun[source] % OUTBOXES, source] = 0
+
+
+@inline
+def open_inbox(link, destination):
+    """A destination begins a window, in which it has taken nothing."""
+    link.opened[destination] += 1
+    link.takes[link.opened[destination] % NOTES, destination] = 0
+
+
+@inline
+def sent_by(link, source):
+    """Messages that a source has sent in this window."""
+    return link.sent[link.begun[source] % OUTBOXES, source]
+
+
+@inline
 def can_send(link, source, destination):
-    """Whether the source has a credit for the destination."""
-    return link.credits[source, destination] > 0 and (link.sent[source] < link.spec[0].out_capacity)
+    """Whether the source has a credit for the destination, and room."""
+    return (
+        link.credits[source, destination] > 0 and sent_by(link, source) < link.spec[0].out_capacity
+    )
 
 
 @inline
 def send(link, source, destination, now):
     """Take a credit and return the message record to fill; it leaves at cycle ``now``."""
     link.credits[source, destination] -= 1
-    message = link.outbox[source, link.sent[source]]
-    link.sent[source] += 1
+    turn = link.begun[source] % OUTBOXES
+    message = link.outbox[turn, source, link.sent[turn, source]]
+    link.sent[turn, source] += 1
     message.arrival = now + link.spec[0].latency
     message.source = source
     message.destination = destination
@@ -109,9 +149,12 @@ def first(link, destination):
 
 @inline
 def take(link, destination):
-    """Remove the oldest message and return its credit to its source."""
+    """Remove the oldest message, and note that its source gets a credit."""
     port = link.ports[destination]
-    link.returned[destination, link.inbox[destination, port.head].source] += 1
+    turn = link.opened[destination] % NOTES
+    source = link.inbox[destination, port.head].source
+    link.taken[turn, destination, link.takes[turn, destination]] = source
+    link.takes[turn, destination] += 1
     port.head += 1
     if port.head == link.spec[0].in_capacity:
         port.head = 0
@@ -119,30 +162,33 @@ def take(link, destination):
 
 
 @jit
-def deliver(link, first_destination, last_destination, window_start):
-    """Move what was sent in the window from ``window_start`` on to the inboxes of some shards.
+def deliver(link, window, first_destination, last_destination, start):
+    """Move what was sent in a window, which began at ``start``, to the inboxes of some shards.
 
-    A counting sort by arrival cycle, stable over (source, sequence). Also hands back the credits
-    freed in the window. Senders empty their outboxes when they begin their next window.
+    ``window`` is its number, as sources count. A counting sort by arrival cycle, stable over
+    (source, sequence).
     """
     spec = link.spec[0]
-    earliest = window_start + spec.latency
+    turn = window % OUTBOXES
+    earliest = start + spec.latency
+    any_sent = 0
+    for s in range(spec.sources):
+        any_sent += link.sent[turn, s]
+    if any_sent == 0:
+        return
     for d in range(first_destination, last_destination):
         link.bins[d, :] = 0
-        for s in range(spec.sources):
-            link.credits[s, d] += link.returned[d, s]
-            link.returned[d, s] = 0
     for s in range(spec.sources):
-        for k in range(link.sent[s]):
-            message = link.outbox[s, k]
+        for k in range(link.sent[turn, s]):
+            message = link.outbox[turn, s, k]
             if first_destination <= message.destination < last_destination:
                 link.bins[message.destination, message.arrival - earliest + 1] += 1
     for d in range(first_destination, last_destination):
         for t in range(spec.window):
             link.bins[d, t + 1] += link.bins[d, t]
     for s in range(spec.sources):
-        for k in range(link.sent[s]):
-            message = link.outbox[s, k]
+        for k in range(link.sent[turn, s]):
+            message = link.outbox[turn, s, k]
             d = message.destination
             if first_destination <= d < last_destination:
                 place = link.ports[d].head + link.ports[d].count
@@ -150,14 +196,36 @@ def deliver(link, first_destination, last_destination, window_start):
                 link.bins[d, message.arrival - earliest] += 1
                 link.inbox[d, place % spec.in_capacity] = message
     for d in range(first_destination, last_destination):
-        link.ports[d].count += link.bins[d, spec.window - 1] if spec.window > 0 else 0
+        link.ports[d].count += link.bins[d, spec.window - 1]
+
+
+@jit
+def give_back(link, window, first_source, last_source):
+    """Return some sources the credits that are due at the end of a window."""
+    spec = link.spec[0]
+    turn = (window + NOTES - spec.credit_windows + 1) % NOTES
+    for d in range(spec.destinations):
+        for k in range(link.takes[turn, d]):
+            source = link.taken[turn, d, k]
+            if first_source <= source < last_source:
+                link.credits[source, d] += 1
 
 
 @jit
 def next_arrival(link, first_destination, last_destination):
     """The earliest arrival among some inboxes, or a cycle later than any."""
-    earliest = 1 << 60
+    earliest = NEVER
     for d in range(first_destination, last_destination):
         if link.ports[d].count > 0:
             earliest = min(earliest, first(link, d).arrival)
+    return earliest
+
+
+@jit
+def next_sent(link, first_source, last_source):
+    """The earliest arrival of what some sources have sent in this window, or ``NEVER``."""
+    earliest = NEVER
+    for s in range(first_source, last_source):
+        if sent_by(link, s) > 0:
+            earliest = min(earliest, link.outbox[link.begun[s] % OUTBOXES, s, 0].arrival)
     return earliest

@@ -54,7 +54,8 @@ def run(memory, requests, replies, first, last, start, end):
     """
     event = NEVER
     for p in range(first, last):
-        replies.sent[p] = 0
+        link.begin(replies, p)
+        link.open_inbox(requests, p)
         now = max(start, min(memory.next[p], _next_arrival(memory, requests, p)))
         while now < end:
             now = _step(memory, requests, replies, p, now, end)

@@ -36,9 +36,10 @@ class Port:
 
     def tick(self, now):
         """One cycle; the lines that left in it."""
-        before = int(self.requests.sent[0])
+        before = int(link.sent_by(self.requests, 0))
         port.tick(self.c, self.requests, self.replies, 0, now)
-        sent = self.requests.outbox[0, before : self.requests.sent[0]]
+        turn = self.requests.begun[0] % link.OUTBOXES
+        sent = self.requests.outbox[turn, 0, before : link.sent_by(self.requests, 0)]
         return [int(m.address) // 128 for m in sent]
 
     def reply(self, kind, tag, sectors=1, flits=1, sent=0, **fields):
@@ -49,8 +50,9 @@ class Port:
             message[name] = value
 
     def deliver(self, window_start):
-        link.deliver(self.replies, 0, 1, window_start)
-        self.replies.sent[:] = 0
+        link.deliver(self.replies, int(self.replies.begun[0]), 0, 1, window_start)
+        for partition in range(len(self.replies.begun)):
+            link.begin(self.replies, partition)
 
     @property
     def notes(self):
@@ -72,7 +74,7 @@ def test_requests_leave_in_order_one_a_cycle(ports):
     for line in (5, 3, 9):
         p.want(line)
     assert [p.tick(t) for t in range(4)] == [[5], [3], [9], []]
-    assert p.requests.outbox[0, :3].arrival.tolist() == [LATENCY, LATENCY + 1, LATENCY + 2]
+    assert p.requests.outbox[0, 0, :3].arrival.tolist() == [LATENCY, LATENCY + 1, LATENCY + 2]
     assert p.c.counters[0].noc_requests == p.c.counters[0].noc_request_flits == 3
 
 
@@ -111,10 +113,10 @@ def test_each_partition_gives_credits_of_its_own(ports):
     assert port.next_event(p.c, p.replies, 0, 3, LATENCY) == LATENCY
     accounting.account_no_credit(p.c, 0, LATENCY)  # as the next window does
     assert p.c.counters[0].noc_request_stalls == LATENCY - 2
-    link.deliver(p.requests, 0, 2, 0)
+    link.deliver(p.requests, 0, 0, 2, 0)
     link.take(p.requests, 0)
-    link.deliver(p.requests, 0, 2, LATENCY)
-    p.requests.sent[0] = 0
+    link.give_back(p.requests, 0, 0, 1)
+    link.begin(p.requests, 0)
     assert [p.tick(t) for t in (70, 71)] == [[near], [far]]
 
 
@@ -124,7 +126,7 @@ def test_requests_name_the_slice_and_partition_that_own_them(ports):
         p.want(line, tag=line + 10, kind=KIND_ATOMIC, sectors=0b11)
     for t in range(4):
         p.tick(t)
-    sent = p.requests.outbox[0, :4]
+    sent = p.requests.outbox[0, 0, :4]
     assert sent.slice.tolist() == [0, 1, 2, 3]
     assert sent.destination.tolist() == [0, 0, 1, 1]
     assert sent.tag.tolist() == [10, 12, 14, 16]
@@ -144,7 +146,7 @@ def test_a_refused_request_goes_again_later_and_first(ports):
     p.want(9, now=due - 1)
     assert p.tick(due - 1) == []
     assert [p.tick(due), p.tick(due + 1)] == [[7], [9]]
-    again = p.requests.outbox[0, 0]
+    again = p.requests.outbox[0, 0, 0]
     assert (again.kind, again.tag, again.sectors, again.full) == (KIND_ATOMIC, -5, 0b10, 3)
 
 
@@ -167,7 +169,7 @@ def test_a_reply_is_taken_when_it_arrives_and_the_port_is_free(ports):
     first = LATENCY + 5
     assert p.notes == [(DONE_ACKNOWLEDGED, 3, first), (DONE_ACKNOWLEDGED, 1, first + 4)]
     assert (p.c.counters[0].noc_replies, p.c.counters[0].noc_reply_flits) == (2, 5)
-    assert p.replies.returned[0, 0] == 2, "their places are free again"
+    assert p.replies.takes[0, 0] == 2, "their places are free again"
 
 
 def test_data_past_the_l1_goes_to_its_access(ports):

@@ -24,7 +24,8 @@ def programs(load_script):
 def every_cycle(c, requests, replies, s, start, end):
     """As ``run_sm``, but every part looks at everything in every cycle."""
     state = c.sms[s]
-    requests.sent[s] = 0
+    link.begin(requests, s)
+    link.open_inbox(replies, s)
     accounting.account_no_credit(c, s, start)
     state.no_credit = -1
     for now in range(start, end):
@@ -83,9 +84,10 @@ def test_the_next_event_is_the_earliest_of_all_parts(idle):
 
 def test_a_window_begins_with_empty_hands(idle):
     c, requests, replies = idle
-    requests.sent[:] = 3
+    requests.sent[:], replies.takes[:] = 3, 2
     c.n_finished[:] = 2
     c.sms[0].no_credit = 5
     sm.run(c, requests, replies, 0, 1, 60, 120)
-    assert requests.sent.tolist() == [0, 3] and c.n_finished.tolist() == [0, 2]
+    assert [link.sent_by(requests, s) for s in range(2)] == [0, 3]
+    assert replies.takes[1].tolist() == [0, 2] and c.n_finished.tolist() == [0, 2]
     assert c.sms[0].no_credit == -1

@@ -1,5 +1,6 @@
 """What compiled code does for each of ``_jit/intrinsics.py``."""
 
+import platform
 import sys
 
 import numba
@@ -7,31 +8,94 @@ from llvmlite import ir
 from numba import extending
 from numba.core import cgutils
 
+FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform == "linux" else None
+"""The number of Linux's call for sleeping while a word does not change; elsewhere threads yield."""
+FUTEX_WAIT, FUTEX_WAKE = 128, 129  # among threads of one process
+_INT, _LONG = ir.IntType(32), ir.IntType(64)
+
 
 @extending.intrinsic
 def atomic_add(_, array, index, value):
     """``array[index] += value`` on a one-dimensional int64 array; returns the value before."""
 
     def generate(context, builder, signature, arguments):
-        place, number = arguments[1:]
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.atomic_rmw("add", builder.gep(data, [place]), number, "seq_cst")
+        place, number = _place(context, builder, signature, arguments), arguments[2]
+        return builder.atomic_rmw("add", place, number, "seq_cst")
 
     return numba.types.int64(array, numba.types.int64, numba.types.int64), generate
 
 
 @extending.intrinsic
-def give_way(_):
-    """Offer the processor to another thread."""
+def look(_, array, index):
+    """``array[index]`` of a one-dimensional int64 array, as it is now."""
 
     def generate(context, builder, signature, arguments):
-        number = ir.IntType(32)
-        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
-        kind = ir.FunctionType(number, [])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+        place = _place(context, builder, signature, arguments)
+        return builder.load_atomic(place, "seq_cst", 8)
+
+    return numba.types.int64(array, numba.types.int64), generate
+
+
+@extending.intrinsic
+def pause(_):
+    """Leave a moment to whatever shares the core."""
+
+    def generate(context, builder, signature, arguments):
+        if platform.machine() in ("x86_64", "AMD64"):
+            kind = ir.FunctionType(ir.VoidType(), [])
+            name = "llvm.x86.sse2.pause"
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
         return context.get_dummy_value()
 
     return numba.types.none(), generate
+
+
+@extending.intrinsic
+def sleep_while(_, array, index, value):
+    """Sleep while ``array[index]`` is ``value``; may also end for no reason."""
+
+    def generate(context, builder, signature, arguments):
+        if FUTEX is None:
+            _give_way(builder)
+        else:  # the kernel compares the lower half
+            place = _place(context, builder, signature, arguments)
+            _futex(builder, place, FUTEX_WAIT, builder.trunc(arguments[2], _INT))
+        return context.get_dummy_value()
+
+    return numba.types.none(array, numba.types.int64, numba.types.int64), generate
+
+
+@extending.intrinsic
+def wake_sleepers(_, array, index):
+    """Wake all threads that sleep while ``array[index]`` is something."""
+
+    def generate(context, builder, signature, arguments):
+        if FUTEX is not None:
+            place = _place(context, builder, signature, arguments)
+            _futex(builder, place, FUTEX_WAKE, ir.Constant(_INT, (1 << 31) - 1))
+        return context.get_dummy_value()
+
+    return numba.types.none(array, numba.types.int64), generate
+
+
+def _place(context, builder, signature, arguments):
+    """Where the element of an array lies."""
+    data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+    return builder.gep(data, [arguments[1]])
+
+
+def _futex(builder, place, operation, value):
+    kind = ir.FunctionType(_LONG, [_LONG], var_arg=True)
+    function = cgutils.get_or_insert_function(builder.module, kind, "syscall")
+    number, nothing = ir.Constant(_LONG, FUTEX), ir.Constant(_LONG, 0)
+    builder.call(function, [number, place, ir.Constant(_INT, operation), value, nothing])
+
+
+def _give_way(builder):
+    """Offer the processor to another thread."""
+    name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+    kind = ir.FunctionType(_INT, [])
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
 
 
 @extending.intrinsic
@@ -61,6 +125,9 @@ def popcount(_, mask):
 BY_NAME = {
     "atomic_add": atomic_add,
     "call_native": call_native,
-    "give_way": give_way,
+    "look": look,
+    "pause": pause,
     "popcount": popcount,
+    "sleep_while": sleep_while,
+    "wake_sleepers": wake_sleepers,
 }

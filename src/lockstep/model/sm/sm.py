@@ -1,6 +1,7 @@
 """The SM phase: every SM of a range runs through a window of cycles by itself."""
 
 from lockstep._jit import inline, jit
+from lockstep.model import link
 from lockstep.model.sm import memory_pipeline, port, scheduler
 from lockstep.model.sm.accounting import account_no_credit
 from lockstep.model.sm.done import settle_done
@@ -34,7 +35,8 @@ def run_sm(c, requests, replies, s, start, end):
     """Run one SM through start <= cycle < end; returns its next event from ``end`` on."""
     sm = c.sms[s]
     spec = c.spec[0]
-    requests.sent[s] = 0
+    link.begin(requests, s)
+    link.open_inbox(replies, s)
     if replies.ports[s].count > 0 or sm.no_credit >= 0:
         sm.memory_next = min(sm.memory_next, start)
         account_no_credit(c, s, start)
