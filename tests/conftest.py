@@ -109,7 +109,11 @@ def is_quick(path):
 
 
 def pytest_configure():
-    """Ctrl-C arrives: a shell's background job ignores it, and so would all that tests start."""
+    """Ctrl-C arrives: a shell's background job ignores it, and so would all that tests start.
+
+    Garbage is looked for less often than Python does, which would take a tenth of the time.
+    """
+    gc.set_threshold(100_000, 50, 50)
     assert all((TESTS / name).exists() for name in QUICK)
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
