@@ -39,6 +39,7 @@ QV100 = library.gpu("QV100")
         ({"dram.timing.nREFI": 3, "dram.timing.nRFC": 2}, "dram.timing.nREFI = 3: expected at"),
         ({"dram.timing.nREFI": 0}, "dram.timing.nREFI = 0: expected at least twice"),
         ({"sm.warps": 3}, "sm.warps = 3: expected at least sm.subcores = 4"),
+        ({"sm.warps": 253}, "sm.warps = 253: expected at most 63 on each of sm.subcores = 4"),
         ({"sm.front_end.l0_bytes": 511}, "sm.front_end.l0_bytes = 511: expected 0 or at least 512"),
         ({"sm.front_end.line_bytes": 96}, "sm.front_end.line_bytes = 96: expected a power of two"),
         ({"constant.bytes": 255}, "constant.bytes = 255: expected 0 or at least 256"),
@@ -53,7 +54,7 @@ QV100 = library.gpu("QV100")
         ),
         ({"sm.units": QV100.sm.units[1:]}, "no unit in sm.units executes FP32"),
         ({"l2.sets": 1 << 20}, "bytes of all L2 slices = "),
-        ({"sm.count": 4096, "sm.warps": 256}, "sm.count x sm.warps = 1048576: expected at most"),
+        ({"sm.count": 4096, "sm.warps": 128}, "sm.count x sm.warps = 524288: expected at most"),
     ],
 )
 def test_a_combination_that_cannot_work_is_named(changes, message):

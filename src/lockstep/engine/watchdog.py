@@ -45,7 +45,7 @@ def _cause(sm, s: int, w: int) -> str:
         barrier = sm.barriers[s, warp.cta, warp.barrier]
         awaited = barrier.expected or cta.warps - cta.finished
         return f"barrier {warp.barrier}: {barrier.arrived} of {awaited} warps arrived"
-    name = Stall(int(warp.reason)).name.lower().replace("_", " ")
+    name = Stall(int(sm.looks[s, w].reason)).name.lower().replace("_", " ")
     text = f"{name}{_register(sm, s, w)}"
     if warp.outstanding:
         text += f", {warp.outstanding} memory operations outstanding"

@@ -15,6 +15,7 @@ from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass.opcodes import is_known
 
 MAX_SECTORS = 8  # sectors of a line that a request can name
+MOST_WARPS = 63  # of a sub-core: bits of a mask
 _TIMING = re.compile(r"n[A-Z][A-Za-z0-9]{0,15}", re.ASCII)
 
 
@@ -93,6 +94,11 @@ def _sm(gpu: GPU) -> Iterator[str]:
     sm, fetch, constant = gpu.sm, gpu.sm.front_end, gpu.constant
     if sm.warps < sm.subcores:
         yield f"sm.warps = {sm.warps}: expected at least sm.subcores = {sm.subcores}"
+    if sm.warps > MOST_WARPS * sm.subcores:
+        yield (
+            f"sm.warps = {sm.warps}: expected at most {MOST_WARPS} on each of "
+            f"sm.subcores = {sm.subcores}"
+        )
     yield from _power_of_two("sm.front_end.line_bytes", fetch.line_bytes)
     yield from _capacity(
         "sm.front_end.l0_bytes", fetch.l0_bytes, "l0_ways", fetch.l0_ways, fetch.line_bytes

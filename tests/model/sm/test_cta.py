@@ -131,13 +131,17 @@ def test_the_order_of_warps_is_kept_when_one_leaves(tiny, idle_sms):
     c = idle_sms(tiny())
     sub = c.subcores[0, 0]
     c.order[0, 0, :4] = [4, 0, 8, 12]
-    sub.count, sub.last = 4, 0
+    for place, w in enumerate([4, 0, 8, 12]):
+        c.looks[0, w].place = place
+    sub.count, sub.last, sub.awaiting = 4, 0, 0b1011
     cta.leave_order(c, 0, 0)
     assert c.order[0, 0, :3].tolist() == [4, 8, 12]
-    assert (sub.count, sub.last) == (3, -1)
+    assert c.looks["place"][0, [4, 0, 8, 12]].tolist() == [0, -1, 1, 2]
+    assert (sub.count, sub.last, sub.awaiting) == (3, -1, 0b101)
     sub.last = 8
     cta.leave_order(c, 0, 4)
     assert c.order[0, 0, :2].tolist() == [8, 12] and sub.last == 8
+    assert c.looks["place"][0, [8, 12]].tolist() == [0, 1] and sub.awaiting == 0b10
 
 
 def test_resident_warps_are_counted_until_they_end(watch, tiny):

@@ -17,7 +17,7 @@ def c(tiny, idle_sms):
     cta = c.ctas[0, 0]
     cta.active, cta.warps, cta.outstanding = 1, 2, 2
     warp = c.warps[0, 0]
-    warp.active, warp.outstanding, warp.wake = 1, 2, NEVER
+    warp.active, warp.outstanding, c.looks[0, 0].wake = 1, 2, NEVER
     c.warps[0, 1].active = 1
     instruction = c.code[0]
     instruction.op, instruction.destinations = OpClass.LOAD, 1
@@ -37,7 +37,7 @@ def test_a_load_gives_its_registers_and_its_place(c):
     assert c.sms[0].free_access == 0 and c.accesses[0, 0].next == 1 + 1
     warp = c.warps[0, 0]
     assert (warp.outstanding, warp.pending[3], warp.clear[3]) == (1, 0, 40 << 2 | LONG)
-    assert warp.wake == 40 and c.subcores[0, 0].next == 40
+    assert c.looks[0, 0].wake == 40 and c.subcores[0, 0].next == 40
     assert c.n_done[0] == 0
 
 
@@ -53,7 +53,7 @@ def test_an_acknowledgement_counts_for_its_warp(c):
     done.note(c, 0, DONE_ACKNOWLEDGED, 0, 50)
     done.settle_done(c, 0, 50)
     assert c.warps[0, 0].outstanding == c.ctas[0, 0].outstanding == 1
-    assert c.warps[0, 0].wake == 50
+    assert c.looks[0, 0].wake == 50
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])

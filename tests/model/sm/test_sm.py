@@ -33,7 +33,7 @@ def every_cycle(c, requests, replies, s, start, end):
         for b in range(c.spec[0].subcores):
             sub = c.subcores[s, b]
             for w in c.order[s, b, : sub.count]:
-                c.warps[s, w].wake = min(c.warps[s, w].wake, now)
+                c.looks[s, w].wake = min(c.looks[s, w].wake, now)
             if sub.count > 0 or sub.next <= now:
                 scheduler.cycle(c, s, b, now)
     return max(sm.next_event(c, s), end)

@@ -1,33 +1,38 @@
 """Warp schedulers: in which order warps are looked at, and a user's policy in their place."""
 
+from unittest import mock
+
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from lockstep.builder import KernelBuilder
 from lockstep.model.counters import Stall
 from lockstep.model.sm import scheduler
-from lockstep.model.sm.scheduler import GRR, GTO, GTY, LRR, OLDEST, place
+from lockstep.model.sm.scheduler import GRR, GTO, GTY, LRR, OLDEST, POLICIES, next_place
 
 pytestmark = pytest.mark.plain
 
 
-def orders(policy, last, count):
-    """The places in the order in which a policy looks at them."""
-    turns = count + (policy in (GTO, GTY) and last >= 0)
-    return [place(policy, last, turn, count) for turn in range(turns)]
+def orders(policy, last, places):
+    """Some places in the order in which a policy looks at them."""
+    rest, order = sum(1 << k for k in places), []
+    while rest:
+        order.append(next_place(policy, last, rest))
+        rest ^= 1 << order[-1]
+    return order
 
 
-@given(st.integers(1, 16), st.data())
-def test_each_policy_looks_at_every_warp_in_its_order(count, data):
-    last = data.draw(st.integers(-1, count - 1))
-    everyone = list(range(count))
-    first = [last] if last >= 0 else []
-    assert orders(OLDEST, last, count) == everyone
-    assert orders(GTO, last, count) == first + everyone
-    assert orders(GTY, last, count) == first + everyone[::-1]
-    assert orders(LRR, last, count) == everyone[last + 1 :] + everyone[: last + 1]
-    assert orders(GRR, last, count) == orders(LRR, last, count)
+@given(st.sets(st.integers(0, 62), min_size=1), st.integers(-1, 62))
+def test_each_policy_looks_at_every_warp_in_its_order(places, last):
+    everyone = sorted(places)
+    first = [last] if last in places else []
+    others = [k for k in everyone if k != last]
+    assert orders(OLDEST, last, places) == everyone
+    assert orders(GTO, last, places) == first + others
+    assert orders(GTY, last, places) == first + others[::-1]
+    turned = [k for k in everyone if k > last] + [k for k in everyone if k <= last]
+    assert orders(LRR, last, places) == orders(GRR, last, places) == turned
 
 
 def straight(policy, watch, tiny, instructions=3, **options):
@@ -165,6 +170,49 @@ def test_the_reason_is_that_of_the_warp_that_can_go_on_first(watch, tiny):
     needed = {w: seen.of(w)[1] for w in range(2)}
     assert seen.stalls[Stall.SHORT_SCOREBOARD] == needed[1] - 2
     assert seen.stalls[Stall.LONG_SCOREBOARD] == needed[0] - needed[1] - 2
+
+
+OPCODES = ("DADD R2, R4, R6", "FADD R2, R4, R6", "MUFU.RCP R2, R4", "IADD3 R8, R4, R5, R6", "NOP")
+LOAD = "LDG.E R20, [R10]"
+
+
+@settings(max_examples=25, phases=set(Phase) - {Phase.shrink})
+@given(
+    st.lists(st.sampled_from((*OPCODES, LOAD)), min_size=4, max_size=12),
+    st.integers(1, 12),
+    st.sampled_from(sorted(POLICIES)),
+    st.sampled_from(["ports", "collectors"]),
+)
+def test_looking_at_warps_together_changes_nothing(watch, tiny, opcodes, warps, policy, style):
+    """Beside a scheduler that looks at each warp by itself; some warps end early."""
+    k = KernelBuilder("units", grid=2, block=32 * warps)
+    with k.loop(3):
+        for opcode in opcodes:
+            k(opcode, **({"address": k.coalesced(1 << 32)} if opcode == LOAD else {}))
+        with k.lanes(lambda at: at.warp % 3 > 0):
+            k("MUFU.RCP R9, R8")
+    gpu = tiny(
+        sm__subcores=1, sm__scheduler__policy=policy, sm__operands__style=style, sm__warps=30
+    )
+    together = watch(k.workload(), gpu)
+    with mock.patch.object(scheduler, "join", lambda sub, k, look: None):
+        alone = watch(k.workload(), gpu)
+    assert together.issues == alone.issues
+    assert together.run.sm.tobytes() == alone.run.sm.tobytes()
+
+
+def test_warps_that_await_a_unit_are_looked_at_together(watch, tiny):
+    """Five warps, and one instruction in sixteen cycles: each is looked at as often as it issues,
+    and once more when it finds the unit taken."""
+    k = KernelBuilder("together", grid=1, block=160)
+    for _ in range(4):
+        k("DADD R2, R4, R6")
+    gpu = tiny(sm__subcores=1)
+    looks, look_at = [], scheduler.look_at
+    with mock.patch.object(scheduler, "look_at", lambda *a: looks.append(a) or look_at(*a)):
+        seen = watch(k.workload(), gpu)
+    issued = [i for i in seen.issues if i[3] < 4]
+    assert len(issued) == 20 and len(looks) <= 2 * len(seen.issues) + 5
 
 
 def test_user_policies_have_a_number_of_their_own():

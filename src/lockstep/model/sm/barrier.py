@@ -11,10 +11,14 @@ from lockstep.isa.instruction import NAMED_BARRIERS
 @inline
 def wake_warp(c, s, w, cycle):
     """Let the scheduler look at a warp again at ``cycle``."""
-    warp = c.warps[s, w]
-    if warp.wake > cycle:
-        warp.wake = cycle
+    look = c.looks[s, w]
     sub = c.subcores[s, w % c.spec[0].subcores]
+    if look.place >= 0 and (sub.awaiting >> look.place) & 1:
+        if sub.free > cycle:
+            sub.awaiting ^= 1 << look.place
+            look.wake = cycle
+    elif look.wake > cycle:
+        look.wake = cycle
     if sub.next > cycle:
         sub.next = cycle
 

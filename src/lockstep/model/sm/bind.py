@@ -35,7 +35,9 @@ from lockstep.model.sm.state import (
     MAX_WRITES,
     OFFSET_PLACE,
     SHORT,
+    SLACK_PLACE,
     SLOT_PLACE,
+    UNIT_BITS,
     WRITE_BITS,
 )
 from lockstep.workload import Kernel
@@ -45,6 +47,10 @@ PIPELINED = (
     OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE,
     OpClass.TEXTURE, OpClass.SURFACE,
 )  # fmt: skip
+SYNCHRONISERS = [
+    OpClass.FENCE, OpClass.LOCAL_FENCE, OpClass.WAIT_GROUP, OpClass.COMMIT_GROUP, OpClass.GMMA_WAIT,
+]  # fmt: skip
+"""What waits for more than its unit: see ``issue.synchronises``."""
 KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
 KEPT = (1 << SLOTS) - 1  # of the bits of `reuse`: operands to keep
 MATRIX_ROWS = 8  # of a matrix that LDSM loads, each with an address
@@ -205,6 +211,7 @@ def issue_records(
     _set_group_products(records, op == OpClass.GMMA)
     _set_by_opcode(records, code["text"], texts, gpu, control)
     _set_slack(records, gpu)
+    _set_awaits(records)
     sleeps = op == OpClass.SLEEP
     bulk = (op == OpClass.BULK_COPY) | (op == OpClass.BULK_STORE)
     records["immediate"][bulk] = np.clip(code["immediate"][bulk], 0, LARGEST_COPY)
@@ -260,6 +267,14 @@ def _set_slack(records: np.ndarray, gpu: GPU) -> None:
         if op.name in gpu.sm.unit_queues:
             places[records["op"] == op] = gpu.sm.unit_queues[op.name]
     records["slack"] = places * records["interval"]
+
+
+def _set_awaits(records: np.ndarray) -> None:
+    """What is left to wait for where all but the unit and the register ports is there."""
+    alone = (records["unit"] >= 0) & (records["memory"] == 0)
+    alone &= ~np.isin(records["op"], SYNCHRONISERS)
+    awaits = records["unit"] + 1 | records["instances"] << UNIT_BITS
+    records["awaits"] = np.where(alone, awaits | records["slack"] << SLACK_PLACE, 0)
 
 
 def _sleep_cycles(nanoseconds: np.ndarray, gpu: GPU) -> np.ndarray:

@@ -166,6 +166,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         sms=records(n, state.SM_STATE),
         subcores=records((n, b), state.SUBCORE),
         warps=records((n, gpu.sm.warps), state.WARP_STATE),
+        looks=records((n, gpu.sm.warps), state.LOOK),
         order=zeros((n, b, gpu.sm.warps)),
         ready=zeros((n, gpu.sm.warps, REGISTER_COUNT)),
         ctas=records((n, gpu.sm.ctas), state.CTA_STATE),

@@ -109,8 +109,8 @@ def start_warp(c, s, w, slot, index, pending, now):
     sm.start_free = max(sm.start_free, now * THOUSAND)
     at = sm.start_free // THOUSAND
     sm.start_free += c.spec[0].warp_interval
-    warp.wake = at
-    warp.reason = NO_WARP
+    look = c.looks[s, w]
+    look.wake, look.reason, look.awaits = at, NO_WARP, 0
     warp.left = 0
     warp.cleared = 0
     warp.run = stream.first_run
@@ -140,6 +140,7 @@ def start_warp(c, s, w, slot, index, pending, now):
     b = w % c.spec[0].subcores
     sub = c.subcores[s, b]
     c.order[s, b, sub.count] = w
+    look.place = sub.count
     sub.count += 1
     sub.next = min(sub.next, at)
 
@@ -192,11 +193,13 @@ def leave_order(c, s, w):
     """Take a warp out of its sub-core's list."""
     b = w % c.spec[0].subcores
     sub = c.subcores[s, b]
-    k = 0
-    while c.order[s, b, k] != w:
-        k += 1
+    k = c.looks[s, w].place
     for j in range(k, sub.count - 1):
         c.order[s, b, j] = c.order[s, b, j + 1]
+        c.looks[s, c.order[s, b, j]].place = j
+    c.looks[s, w].place = -1
+    before = (1 << k) - 1
+    sub.awaiting = sub.awaiting & before | sub.awaiting >> 1 & ~before
     sub.count -= 1
     if sub.last == w:
         sub.last = -1
@@ -206,7 +209,7 @@ def leave_order(c, s, w):
 def end_warp(c, s, w, now):
     """A warp's stream has ended."""
     warp = c.warps[s, w]
-    warp.wake = NEVER
+    c.looks[s, w].wake = NEVER
     leave_order(c, s, w)
     account_residency(c, s, now)
     c.sms[s].resident_warps -= 1

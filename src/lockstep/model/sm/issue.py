@@ -28,6 +28,8 @@ from lockstep.model.sm.state import (
     LONG,
     NEVER,
     SHORT,
+    SLACK_PLACE,
+    UNIT_BITS,
     UNREAD,
 )
 from lockstep.model.sm.stream import execute_block, next_run, resume
@@ -77,9 +79,9 @@ def groups_landed(warp, newest):
 
 
 @force_inline
-def blocked(warp, cycle, reason):
-    """Note why the warp cannot issue, and return the cycle at which that may end."""
-    warp.reason = reason
+def blocked(look, cycle, reason):
+    """Note why a warp cannot issue, and return the cycle at which that may end."""
+    look.reason = reason
     return cycle
 
 
@@ -102,33 +104,48 @@ def reason_of(producer, control):
 
 
 @force_inline
-def free_unit(c, s, b, instruction):
+def free_unit(c, s, b, unit, instances):
     """(row, index) of the unit's instance that is free first, and executes the least else."""
-    first = c.unit_table[instruction.unit, 0]
-    row = c.spec[0].subcores if c.unit_table[instruction.unit, 1] else b
+    first = c.unit_table[unit, 0]
+    row = c.spec[0].subcores if c.unit_table[unit, 1] else b
     best = first
-    for k in range(first + 1, first + instruction.instances):
+    for k in range(first + 1, first + instances):
         if c.units[s, row, k] <= c.units[s, row, best]:
             best = k
     return row, best
 
 
 @force_inline
-def resources(c, s, b, warp, instruction, now):
+def resources(c, s, b, warp, look, instruction, now):
     """Cycle at which ports, unit and queue are free for the instruction; sets the reason."""
     at = operands.available(c, s, b)
     if at > now:
-        return blocked(warp, at, STALL_OPERANDS)
+        return blocked(look, at, STALL_OPERANDS)
     if instruction.memory and warp.mask != 0:
         if not has_room(c, s, b):
             c.subcores[s, b].room_wanted = 1
-            return blocked(warp, NEVER, STALL_QUEUE)
+            return blocked(look, NEVER, STALL_QUEUE)
     elif instruction.unit >= 0:
-        row, k = free_unit(c, s, b, instruction)
+        row, k = free_unit(c, s, b, instruction.unit, instruction.instances)
         at = c.units[s, row, k] - instruction.slack
         if at > now:
-            return blocked(warp, at, STALL_UNIT)
+            return blocked(look, at, STALL_UNIT)
     return now
+
+
+@force_inline
+def awaited(c, s, b, awaits, now):
+    """(cycle, reason): when the ports and the unit are free that an instruction awaits.
+
+    As ``resources`` says, of a warp for which nothing else is left to find out.
+    """
+    at = operands.available(c, s, b)
+    if at > now:
+        return at, STALL_OPERANDS
+    unit = (awaits & ((1 << UNIT_BITS) - 1)) - 1
+    instances = (awaits & ((1 << SLACK_PLACE) - 1)) >> UNIT_BITS
+    row, k = free_unit(c, s, b, unit, instances)
+    return c.units[s, row, k] - (awaits >> SLACK_PLACE), STALL_UNIT
 
 
 @force_inline
@@ -141,44 +158,44 @@ def fence_begins(c, s, now):
 
 
 @force_inline
-def synchronises(c, s, warp, instruction, now):
+def synchronises(c, s, warp, look, instruction, now):
     """Cycle until which a fence or a group wait holds the warp; sets the reason."""
     if instruction.op == FENCE or instruction.op == LOCAL_FENCE:
         if warp.fenced < 0:
             warp.fenced = fence_begins(c, s, now) if instruction.op == FENCE else now
         waits = instruction.op == FENCE or c.spec[0].local_fence_waits
         if waits and warp.outstanding > 0:
-            return blocked(warp, NEVER, STALL_FENCE)
+            return blocked(look, NEVER, STALL_FENCE)
         if waits and warp.accessed > now:  # it had another reason when the last one ended
-            return blocked(warp, warp.accessed, STALL_FENCE)
+            return blocked(look, warp.accessed, STALL_FENCE)
     if instruction.op == WAIT_GROUP:
         newest = min(max(instruction.immediate, 0), GROUPS - 1)
         at = groups_landed(warp, newest)
         if at > now:
-            return blocked(warp, at, STALL_GROUP)
+            return blocked(look, at, STALL_GROUP)
     if instruction.op == GMMA_WAIT:
         at = warp.product if instruction.immediate == 0 else warp.products_before
         if at > now:
-            return blocked(warp, at, STALL_GROUP)
+            return blocked(look, at, STALL_GROUP)
     if instruction.op == COMMIT_GROUP and warp.groups[(warp.group + 1) % GROUPS] > 0:
-        return blocked(warp, NEVER, STALL_GROUP)
+        return blocked(look, NEVER, STALL_GROUP)
     return now
 
 
 @force_inline
 def examine(c, s, b, w, now):
     """Cycle at which the warp may issue as far as is known: ``now`` means it can."""
-    warp = c.warps[s, w]
+    warp, look = c.warps[s, w], c.looks[s, w]
     kernel = c.kernels[warp.kernel]
     if warp.barrier >= 0:
-        return blocked(warp, NEVER, STALL_BARRIER)
+        return blocked(look, NEVER, STALL_BARRIER)
     if warp.stall_until > now:
-        return blocked(warp, warp.stall_until, warp.reason)
+        return warp.stall_until
     if warp.left == 0:
         if not resume(c, s, w, now):  # an empty stream: let it end
             return now
         if warp.left == 0:
-            return blocked(warp, now + LOOK_INTERVAL, STALL_BARRIER)
+            return blocked(look, now + LOOK_INTERVAL, STALL_BARRIER)
     instruction = c.code[kernel.code + warp.static]
     if warp.cleared == 0:
         warp.op = instruction.op
@@ -186,16 +203,17 @@ def examine(c, s, b, w, now):
             at = move_to_line(c, s, b, warp, instruction.line, now)
             if at > now:
                 warp.stall_until = at
-                return blocked(warp, at, STALL_FETCH)
+                return blocked(look, at, STALL_FETCH)
         operand = waits_for_operands(c, s, w, warp, instruction)
         if operand >> 2 > now:
-            return blocked(warp, operand >> 2, reason_of(operand & 3, kernel.control))
+            return blocked(look, operand >> 2, reason_of(operand & 3, kernel.control))
         reads = instruction.constant >= 0 or instruction.parameters == AT_ISSUE
         warp.cleared = UNREAD if reads else CLEARED
-    at = resources(c, s, b, warp, instruction, now)
+    at = resources(c, s, b, warp, look, instruction, now)
     if at > now:
+        look.awaits = instruction.awaits
         return at
-    return synchronises(c, s, warp, instruction, now)
+    return synchronises(c, s, warp, look, instruction, now)
 
 
 @force_inline
@@ -218,8 +236,9 @@ def has_constant(c, s, b, w, now):
         at = max(at, c.parameters[s, warp.kernel])
     if at <= now:
         return True
-    warp.wake = warp.stall_until = at
-    warp.reason = STALL_CONSTANT
+    look = c.looks[s, w]
+    look.wake = warp.stall_until = at
+    look.reason, look.awaits = STALL_CONSTANT, 0
     c.subcores[s, b].constant_until = min(at, now + c.spec[0].operand_hold)
     return False
 
@@ -233,7 +252,7 @@ def execute(c, s, b, w, warp, instruction, now):
         return
     begins = now
     if instruction.unit >= 0:
-        row, k = free_unit(c, s, b, instruction)
+        row, k = free_unit(c, s, b, instruction.unit, instruction.instances)
         begins = max(now, c.units[s, row, k])
         c.units[s, row, k] = begins + instruction.interval
     done = begins + instruction.latency + delay
@@ -278,17 +297,18 @@ def after(c, s, w, warp, instruction, now):
     """What an instruction does to its warp besides computing; may set when it goes on."""
     if instruction.stall > 0:
         warp.stall_until = now + instruction.stall
-    warp.reason = STALL_WAIT
+    look = c.looks[s, w]
+    look.reason = STALL_WAIT
     op = instruction.op
     if warp.mask == 0 and op in SYNCHRONISING:
         return  # its predicate keeps all lanes from it
     if op == BARRIER or op == ARRIVE:
-        warp.reason = STALL_BARRIER if op == BARRIER else STALL_WAIT
+        look.reason = STALL_BARRIER if op == BARRIER else STALL_WAIT
         reach(c, s, w, instruction, op == BARRIER, now)
     elif op == CLUSTER_ARRIVE:
         cluster.arrive(c, s, w, now)
     elif op == CLUSTER_WAIT:
-        warp.reason = STALL_BARRIER
+        look.reason = STALL_BARRIER
         cluster.wait(c, s, w)
     elif op == FENCE or op == LOCAL_FENCE:
         spec = c.spec[0]
@@ -296,18 +316,18 @@ def after(c, s, w, warp, instruction, now):
         if op == FENCE:
             warp.stall_until = max(warp.stall_until, warp.fenced + instruction.immediate)
         warp.fenced = -1
-        warp.reason = STALL_FENCE
+        look.reason = STALL_FENCE
     elif op == COMMIT_GROUP:
         warp.group += 1
     elif op == GMMA_ARRIVE:
         warp.products_before = warp.product
     elif op == OBJECT_WAIT and warp.barrier >= 0:
-        warp.reason = STALL_BARRIER
+        look.reason = STALL_BARRIER
     elif op == SLEEP and warp.mask != 0:
         spec = c.spec[0]
         cycles = sleep(c, s, warp, instruction) + spec.sleep_overhead
         warp.stall_until = max(warp.stall_until, now + max(cycles, spec.shortest_sleep))
-        warp.reason = STALL_SLEEP
+        look.reason = STALL_SLEEP
     elif op == CACHE_CONTROL and instruction.cache & INVALIDATE and warp.mask != 0:
         invalidate(c.l1, s)
 
@@ -333,10 +353,10 @@ def advance(c, s, w, warp, instruction, now):
         warp.ahead = -1
         if instruction.branch:
             warp.stall_until = max(warp.stall_until, now + 1 + instruction.redirect)
-            warp.reason = STALL_FETCH
+            c.looks[s, w].reason = STALL_FETCH
     if warp.mask != lanes and instruction.branch:  # paths part or meet
         warp.stall_until = max(warp.stall_until, now + 1 + c.spec[0].divergence)
-        warp.reason = STALL_FETCH
+        c.looks[s, w].reason = STALL_FETCH
     return True
 
 
@@ -358,6 +378,7 @@ def issue(c, s, b, w, now):
         execute_block(c, s, w, now)
     instruction = c.code[c.kernels[warp.kernel].code + warp.static]
     warp.cleared = 0
+    c.looks[s, w].awaits = 0
     if warp.left > 0:
         count(c, s, warp, instruction)
         c.subcores[s, b].last = -1 if instruction.yields else w
@@ -367,9 +388,9 @@ def issue(c, s, b, w, now):
         after(c, s, w, warp, instruction, now)
         if instruction.ahead >= 0 and instruction.ahead != warp.ahead:
             fetch_ahead(c, s, b, warp, instruction.ahead, now + 1)
-        warp.wake = NEVER if warp.barrier >= 0 else now + 1
+        c.looks[s, w].wake = NEVER if warp.barrier >= 0 else now + 1
     if not advance(c, s, w, warp, instruction, now):
         end_warp(c, s, w, now)
         note(c, s, DONE_WARP, warp.cta, now + 1)
     elif warp.barrier < 0 and warp.stall_until > now + 1:
-        warp.wake = warp.stall_until
+        c.looks[s, w].wake = warp.stall_until

@@ -95,9 +95,9 @@ def wake_waiting_for_room(c, s, now):
         if sub.room_wanted and has_room(c, s, b):
             sub.room_wanted = 0
             for k in range(sub.count):
-                warp = c.warps[s, c.order[s, b, k]]
-                if warp.reason == STALL_QUEUE and warp.wake > now:
-                    warp.wake = now
+                look = c.looks[s, c.order[s, b, k]]
+                if look.wake > now and look.reason == STALL_QUEUE:
+                    look.wake = now
             sub.next = min(sub.next, now)
 
 

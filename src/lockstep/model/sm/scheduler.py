@@ -10,10 +10,10 @@ A constant operand is looked up only then: if it is absent, nobody issues for a 
 The candidates are ordered from the oldest to the youngest.
 """
 
-from lockstep._jit import force_inline, record_array
+from lockstep._jit import force_inline, inline, popcount, record_array
 from lockstep.model.policy import compile_policy
 from lockstep.model.sm.accounting import NO_WARP, account, account_issue
-from lockstep.model.sm.issue import STALL_CONSTANT, examine, has_constant, issue
+from lockstep.model.sm.issue import STALL_CONSTANT, awaited, examine, has_constant, issue
 from lockstep.model.sm.state import CANDIDATE, NEVER
 from lockstep.model.sm.write_ports import settle_results
 
@@ -34,39 +34,39 @@ def first_ready(warps, first, count, last, now):
 
 
 @force_inline
-def try_warp(c, s, b, w, now, again):
-    """Whether the warp can issue now; otherwise notes when to look at it again."""
-    warp = c.warps[s, w]
-    if warp.wake > now and not again:
-        return False
-    at = examine(c, s, b, w, now)
-    if at <= now:
-        return True
-    warp.wake = at
-    return False
-
-
-@force_inline
-def position_of(c, s, b, w):
+def position_of(c, s, w):
     """Place of a warp in its sub-core's order, or -1."""
-    for k in range(c.subcores[s, b].count):
-        if c.order[s, b, k] == w:
-            return k
-    return -1
+    return c.looks[s, w].place if w >= 0 else -1
 
 
 @force_inline
-def place(policy, last, turn, count):
-    """The place to examine at a turn: turn 0 of the greedy policies is the last issuer's."""
-    if policy == LRR or policy == GRR:
-        k = last + 1 + turn
-        return k if k < count else k - count
+def lowest(mask):
+    """The lowest bit that is set."""
+    return popcount((mask & -mask) - 1)
+
+
+@force_inline
+def highest(mask):
+    """The highest bit that is set."""
+    for step in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> step
+    return popcount(mask) - 1
+
+
+@force_inline
+def next_place(policy, last, rest):
+    """The first of the places in the mask ``rest`` in a policy's order.
+
+    ``last``: place of the last issuer, the first to be looked at by the greedy policies, or -1.
+    """
+    if (policy == GTO or policy == GTY) and last >= 0 and (rest >> last) & 1:
+        return last
     if policy == GTY:
-        young = count - turn if last >= 0 else count - 1 - turn
-        return last if last >= 0 and turn == 0 else young
-    if policy == GTO:
-        return last if last >= 0 and turn == 0 else (turn - 1 if last >= 0 else turn)
-    return turn
+        return highest(rest)
+    if policy == LRR or policy == GRR:
+        behind = rest >> (last + 1) << (last + 1)
+        return lowest(behind if behind != 0 else rest)
+    return lowest(rest)
 
 
 @force_inline
@@ -81,31 +81,99 @@ def offer(c, s, b, k, w, ready):
     candidate.op = warp.op
     candidate.issued = warp.issued
     candidate.last_issue = warp.last_issue
-    candidate.reason = warp.reason
+    candidate.reason = c.looks[s, w].reason
+
+
+@force_inline
+def look_at(c, s, b, w, now):
+    """Whether a warp can issue now; if not, notes until when and why."""
+    look = c.looks[s, w]
+    until, reason = now, 0
+    if look.awaits == 0:
+        until = examine(c, s, b, w, now)
+    else:
+        until, reason = awaited(c, s, b, look.awaits, now)
+        if until > now:
+            look.reason = reason
+    if until > now:
+        look.wake = until
+    return until <= now
+
+
+@force_inline
+def join(sub, k, look):
+    """Put a warp to those that await the same for as long: nobody looks at it until then."""
+    if sub.awaiting == 0:
+        sub.awaited, sub.free, sub.why_not = look.awaits, look.wake, look.reason
+    same = sub.awaited == look.awaits and sub.why_not == look.reason
+    if same and sub.free == look.wake:
+        sub.awaiting |= 1 << k
+
+
+@inline
+def part(c, s, b, policy, last, chosen):
+    """Warps that were just looked at together go on alone, as another one issues.
+
+    Only those before it in the policy's order have been looked at.
+    """
+    sub = c.subcores[s, b]
+    while sub.awaiting != 0:
+        k = lowest(sub.awaiting)
+        sub.awaiting &= sub.awaiting - 1
+        if next_place(policy, last, 1 << k | 1 << chosen) == k:
+            look = c.looks[s, c.order[s, b, k]]
+            look.wake, look.reason = sub.free, sub.why_not
+
+
+@force_inline
+def last_place(c, s, b, policy):
+    """The place of the warp that issued last, as the policy sees it, or -1."""
+    sub = c.subcores[s, b]
+    last = position_of(c, s, sub.last) if policy != OLDEST else -1
+    if policy == GRR:  # whoever issued last, first if it has not yielded, else at the end
+        last = last - 1 if last >= 0 else position_of(c, s, sub.turn)
+    return last
 
 
 @force_inline
 def choose(c, s, b, again, now):
-    """The warp to issue from, or -1; ``again``: only this one, for a second issue in a cycle."""
+    """The warp to issue from, or -1; ``again``: only this one, for a second issue in a cycle.
+
+    Of the built-in policies, it is the first that can issue in their order. Warps that await the
+    same, mostly a unit that is busy, are looked at together: nothing but its own issue changes
+    what a warp awaits. Each has the same wake and the same reason as if it were looked at alone.
+    """
     policy = c.spec[0].policy
     sub = c.subcores[s, b]
-    last = position_of(c, s, b, sub.last) if sub.last >= 0 and policy != OLDEST else -1
-    if policy == GRR:  # whoever issued last, first if it has not yielded, else at the end
-        last = last - 1 if last >= 0 else position_of(c, s, b, sub.turn)
-    turns = sub.count
-    if (policy == GTO or policy == GTY) and last >= 0:
-        turns += 1
+    last = last_place(c, s, b, policy)
+    rest = (1 << sub.count) - 1
+    looked = False
     if again >= 0:
-        turns = 1
-    for turn in range(turns):
-        k = place(policy, last, turn, sub.count)
-        w = again if again >= 0 else c.order[s, b, k]
-        ready = try_warp(c, s, b, w, now, again >= 0)
+        rest = 1 << c.looks[s, again].place
+    elif sub.awaiting != 0:
+        if sub.free <= now:
+            sub.free, sub.why_not = awaited(c, s, b, sub.awaited, now)
+            looked = True
+        if sub.free > now:
+            rest &= ~sub.awaiting
+    while rest != 0:
+        k = next_place(policy, last, rest)
+        rest &= ~(1 << k)
+        w = c.order[s, b, k]
+        if (sub.awaiting >> k) & 1:
+            sub.awaiting &= ~(1 << k)
+            return w
+        look = c.looks[s, w]
+        ready = (look.wake <= now or again >= 0) and look_at(c, s, b, w, now)
         if policy == USER and again < 0:
             offer(c, s, b, k, w, ready)
         elif ready:
+            if looked and sub.free > now:
+                part(c, s, b, policy, last, k)
             return w
-    if policy != USER or again >= 0 or turns == 0:
+        elif look.awaits != 0 and look.wake > now and policy != USER:
+            join(sub, k, look)
+    if policy != USER or again >= 0 or sub.count == 0:
         return -1
     first = (s * c.spec[0].subcores + b) * c.spec[0].warps
     k = c.policies.scheduler(c.candidates, first, sub.count, last, now)
@@ -123,12 +191,18 @@ def sleep(c, s, b, now):
         sub.next = sub.constant_until
         return
     soonest = NEVER + 1
-    why = 0
-    for k in range(sub.count):
-        warp = c.warps[s, c.order[s, b, k]]
-        if warp.wake < soonest:
-            soonest = warp.wake
-            why = warp.reason
+    why = first = 0
+    rest = ((1 << sub.count) - 1) & ~sub.awaiting
+    while rest != 0:
+        k = lowest(rest)
+        rest &= rest - 1
+        look = c.looks[s, c.order[s, b, k]]
+        if look.wake < soonest:
+            soonest, why, first = look.wake, look.reason, k
+    if sub.awaiting != 0:
+        tie = sub.free == soonest and lowest(sub.awaiting) < first
+        if sub.free < soonest or tie:
+            soonest, why = sub.free, sub.why_not
     if sub.count == 0:
         if c.sms[s].resident_ctas > 0:  # data of a load that nobody waited for comes later
             account(c, s, b, now, NO_WARP)
@@ -152,7 +226,7 @@ def cycle(c, s, b, now):
             account_issue(c, s, b, now)
         issue(c, s, b, w, now)
         issuer = w
-        if c.warps[s, w].wake != now + 1:  # it ended, waits or branched
+        if c.looks[s, w].wake != now + 1:  # it ended, waits or branched
             break
     if issuer < 0:
         sleep(c, s, b, now)

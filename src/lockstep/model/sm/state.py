@@ -65,6 +65,7 @@ ISSUE = np.dtype(
     _ints(
         "op", "unit", "latency", "interval", "result", "line", "branch", "pc",
         "instances",  # of its unit that execute it: the first ones
+        "awaits",  # if all else is there: unit + 1, instances and slack above it; 0 = more
         "constant",  # operand in constant memory, as in INSTRUCTION; -1 = none, or always there
         "parameters",  # reads bank 0: AT_ISSUE, or its result comes LATE, if not 0
         "span",  # bytes from this instruction to the one behind it, at most
@@ -149,14 +150,22 @@ SUBCORE = np.dtype(
         "pass_free",  # cycle from which shared memory takes its next access
         "constant_until",  # nothing issues before this cycle, because of a constant operand
         "turn",  # warp that issued last, also if it has yielded
+        "awaiting", "awaited",  # bit k: the warp at place k of the order awaits this; see LOOK
+        "free", "why_not",  # since when it is there, or until when it is not, and the reason
         "filled",  # cycle at which the line comes that was asked for last
     )
 )  # fmt: skip
 """``next``: earliest cycle at which a warp may issue; ``count`` warps in ``Sm.order``."""
 
+LOOK = np.dtype(_ints("wake", "reason", "awaits", "place"))
+"""What a scheduler looks at of every warp in every cycle. ``wake``: cycle at which to look further;
+``reason``: why it did not issue when that was last done; ``awaits``: as in ISSUE, of an instruction
+that waits for its unit or for the register ports, and for nothing else; 0 = look at all of it;
+``place``: its place in ``Sm.order``, -1 = it has ended."""
+
 WARP_STATE = np.dtype(
     _ints(
-        "active", "kernel", "cta", "index", "age", "wake", "reason",
+        "active", "kernel", "cta", "index", "age",
         "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address",
         "line",  # instruction cache line of the last instruction, or -1
         "ahead", "ahead_ready",  # line asked for ahead of issue, or -1, and when it is in the L0
@@ -187,6 +196,7 @@ there."""
 
 CLEARED, UNREAD = 1, 2
 AT_ISSUE, LATE = 1, 2
+UNIT_BITS, SLACK_PLACE = 16, 32  # of what an instruction awaits: slack above instances above unit
 
 CTA_STATE = np.dtype(
     _ints(
@@ -275,6 +285,7 @@ class Sm(Context):
     sms: Records  # SM_STATE
     subcores: Records  # SUBCORE, sms x subcores
     warps: Records  # WARP_STATE, sms x warps; slot w belongs to sub-core w % subcores
+    looks: Records  # LOOK, sms x warps
     order: np.ndarray  # sms x subcores x warps: slots of a sub-core, oldest first
     ready: np.ndarray  # sms x warps x registers
     ctas: Records  # CTA_STATE, sms x CTA slots
