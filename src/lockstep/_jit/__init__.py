@@ -24,6 +24,7 @@ from lockstep._jit.intrinsics import (
     look,
     pause,
     popcount,
+    prefetch,
     sleep_while,
     wake_sleepers,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "phase",
     "policy",
     "popcount",
+    "prefetch",
     "record_array",
     "record_type",
     "sleep_while",

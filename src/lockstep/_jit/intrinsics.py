@@ -48,6 +48,10 @@ def _pause_in_python():
     """Leave a moment to whatever shares the core."""
 
 
+def _prefetch_in_python(record):
+    """Bring a record, or the cache line in which an array begins, into the host's caches."""
+
+
 def _sleep_while_in_python(array, index, value):
     """Sleep while ``array[index]`` is ``value``; may also end for no reason."""
     time.sleep(0)
@@ -62,5 +66,6 @@ popcount = _count_in_python if DISABLED else Intrinsic("popcount")
 call_native = _call_native_from_python if DISABLED else Intrinsic("call_native")
 look = _look_in_python if DISABLED else Intrinsic("look")
 pause = _pause_in_python if DISABLED else Intrinsic("pause")
+prefetch = _prefetch_in_python if DISABLED else Intrinsic("prefetch")
 sleep_while = _sleep_while_in_python if DISABLED else Intrinsic("sleep_while")
 wake_sleepers = _wake_sleepers_in_python if DISABLED else Intrinsic("wake_sleepers")

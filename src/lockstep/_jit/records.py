@@ -51,8 +51,10 @@ def _field(dtype: np.dtype, name: str) -> property:
     def put(record: Record, value: Any) -> None:
         record[name] = value
 
-    take = operator.itemgetter(name)
-    if dtype[name].names is None:
+    take, kind = operator.itemgetter(name), dtype[name]
+    if kind.kind in "iu" and kind.itemsize < 8:  # as compiled code does
+        return property(lambda record: np.int64(take(record)), put)
+    if kind.names is None:
         return property(take, put)
-    inner = record_type(dtype[name])
+    inner = record_type(kind)
     return property(lambda record: take(record).view(inner), put)

@@ -22,18 +22,19 @@ from lockstep.model.records import full, records, zeros
 MESSAGE = np.dtype(
     [
         ("arrival", "i8"),  # core cycle at which the destination can see it
-        ("source", "i8"),
-        ("destination", "i8"),
-        ("kind", "i8"),  # one of KIND_*
-        ("request", "i8"),  # replies: the kind of the request
         ("address", "i8"),  # of the line, line-aligned
-        ("sectors", "i8"),  # bit s: sector s of the line is meant
-        ("full", "i8"),  # writes: bit s: all of sector s is written; atomics: most lanes on a word
-        ("flits", "i8"),  # port cycles it takes
-        ("slice", "i8"),  # global L2 slice number
         ("tag", "i8"),  # the requester's, returned in the reply
-        ("policy", "i8"),  # isa.CachePolicy bits
         ("issued", "i8"),  # core cycle at which the request left the SM (kept in the reply)
+        ("source", "i4"),
+        ("destination", "i4"),
+        ("slice", "i4"),  # global L2 slice number
+        ("flits", "i4"),  # port cycles it takes
+        ("policy", "i2"),  # isa.CachePolicy bits
+        ("full", "i2"),  # writes: bit s: all of sector s is written; atomics: most lanes on a word
+        ("sectors", "u1"),  # bit s: sector s of the line is meant
+        ("kind", "u1"),  # one of KIND_*
+        ("request", "u1"),  # replies: the kind of the request
+        ("spare", "u1"),
     ]
 )
 

@@ -105,23 +105,22 @@ SLICE = np.dtype(
 
 ENTRY = np.dtype(
     [
-        ("next", "i8"),
-        ("sectors", "i8"),  # queue: asked for; waiters: to come; replies: here
-        ("kind", "i8"),  # of the request
-        ("source", "i8"),  # who asked
         ("ready", "i8"),  # queue: L2 tick at which its last flit is in; replies: core cycle
-        ("answer", "i8"),  # replies: what they are
-        ("flits", "i8"),
         ("tag", "i8"),
-        ("full", "i8"),
-        ("policy", "i8"),
         ("issued", "i8"),
-        ("home", "i8"),  # the slice that the line belongs to
         ("line", "i8"),  # line number, the tag
-        # requests in front of the tags
-        ("row", "i8"),  # of the tags
-        ("way", "i8"),  # where the tags have the line, -1 = nowhere, UNKNOWN = not looked up yet
-        ("left", "i8"),  # sectors not yet served
+        ("next", "i4"),
+        ("source", "i4"),  # who asked
+        ("home", "i4"),  # the slice that the line belongs to
+        ("row", "i4"),  # of the tags, in front of them
+        ("way", "i4"),  # where the tags have the line, -1 = nowhere, UNKNOWN = not looked up yet
+        ("flits", "i4"),
+        ("policy", "i2"),
+        ("kind", "u1"),  # of the request
+        ("answer", "u1"),  # replies: what they are
+        ("sectors", "u1"),  # queue: asked for; waiters: to come; replies: here
+        ("left", "u1"),  # in front of the tags: sectors not yet served
+        ("full", "i2"),
     ]
 )
 """A request in front of the tags, one that waits for data, or a reply."""
@@ -129,12 +128,12 @@ ENTRY = np.dtype(
 FIRST = np.dtype(
     [
         ("line", "i8"),
-        ("group", "i8"),  # of SMs
-        ("sectors", "i8"),  # asked for
-        ("left", "i8"),  # ... and not on their way back
         ("until", "i8"),  # core cycle; a read that comes before joins
-        ("head", "i8"),  # entries that have joined and wait
-        ("tail", "i8"),
+        ("group", "i4"),  # of SMs
+        ("head", "i4"),  # entries that have joined and wait
+        ("tail", "i4"),
+        ("sectors", "i2"),  # asked for
+        ("left", "i2"),  # ... and not on their way back
     ]
 )
 """The first read of a line by one of a group of neighbouring SMs."""

@@ -11,6 +11,7 @@ from numba.core import cgutils
 FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform == "linux" else None
 """The number of Linux's call for sleeping while a word does not change; elsewhere threads yield."""
 FUTEX_WAIT, FUTEX_WAKE = 128, 129  # among threads of one process
+CACHE_LINE = 64  # bytes of the host's
 _INT, _LONG = ir.IntType(32), ir.IntType(64)
 
 
@@ -122,12 +123,34 @@ def popcount(_, mask):
     return numba.types.int64(numba.types.int64), generate
 
 
+@extending.intrinsic
+def prefetch(_, record):
+    """Bring a record, or the cache line in which an array begins, into the host's caches."""
+
+    def generate(context, builder, signature, arguments):
+        place, kind = arguments[0], signature.args[0]
+        size = getattr(kind, "size", 1)
+        if isinstance(kind, numba.types.Array):
+            place = context.make_array(kind)(context, builder, place).data
+        place = builder.bitcast(place, ir.IntType(8).as_pointer())
+        form = ir.FunctionType(ir.VoidType(), [place.type, _INT, _INT, _INT])
+        function = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
+        read, all_levels, data = (ir.Constant(_INT, n) for n in (0, 3, 1))
+        for offset in range(0, size, CACHE_LINE):
+            line = builder.gep(place, [ir.Constant(_LONG, offset)])
+            builder.call(function, [line, read, all_levels, data])
+        return context.get_dummy_value()
+
+    return numba.types.none(record), generate
+
+
 BY_NAME = {
     "atomic_add": atomic_add,
     "call_native": call_native,
     "look": look,
     "pause": pause,
     "popcount": popcount,
+    "prefetch": prefetch,
     "sleep_while": sleep_while,
     "wake_sleepers": wake_sleepers,
 }

@@ -27,7 +27,7 @@ def numba_type(kind):
     if isinstance(kind, str):
         return getattr(numba.types, kind)
     if isinstance(kind, Array):
-        dtype = numba.from_dtype(kind.dtype)
+        dtype = _record_type(kind.dtype)
         return numba.types.Array(dtype, kind.ndim, kind.layout, readonly=not kind.writable)
     if isinstance(kind, Tuple):
         members = list(map(numba_type, kind.members))
@@ -40,6 +40,44 @@ def numba_type(kind):
 def signature(kind: Callable):
     """Numba's signature of a function that is called through its address."""
     return numba_type(kind.result)(*map(numba_type, kind.arguments))
+
+
+class ModelRecord(numba.types.Record):
+    """A record whose integers compiled code takes as 64 bits, however narrow they are kept."""
+
+
+def _record_type(dtype):
+    """Numba's type of an array's elements."""
+    found = numba.from_dtype(dtype)
+    if isinstance(found, numba.types.Record):
+        fields = [(name, field._asdict()) for name, field in found.fields.items()]
+        return ModelRecord(fields, found.size, found.aligned)
+    return found
+
+
+@extending.register_model(ModelRecord)
+class _RecordModel(extending.models.RecordModel):
+    pass
+
+
+def _read_as(kind):
+    narrow = isinstance(kind, numba.types.Integer) and kind.bitwidth < 64
+    return numba.types.int64 if narrow else kind
+
+
+@extending.infer_getattr
+class _RecordAttribute(AttributeTemplate):
+    key = ModelRecord
+
+    def generic_resolve(self, kind, name):
+        return _read_as(kind.typeof(name))
+
+
+@extending.lower_getattr_generic(ModelRecord)
+def _lower_record_attribute(context, builder, kind, value, name):
+    kept = kind.typeof(name)
+    found = arrayobj.record_getattr(context, builder, kind, value, name)
+    return context.cast(builder, found, kept, _read_as(kept))
 
 
 @extending.register_model(ContextType)

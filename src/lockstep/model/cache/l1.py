@@ -42,16 +42,25 @@ CACHE = np.dtype(
         "filled",  # 1: a line was put in since all were dropped
     )]
 )  # fmt: skip
-ENTRY = np.dtype([(name, "i8") for name in ("line", "pending", "next", "waiter", "merges")])
-"""MSHR entry: sectors on their way, next entry of its bucket, first waiter."""
-NODE = np.dtype([(name, "i8") for name in ("access", "sectors", "next")])
+ENTRY = np.dtype(
+    [("line", "i8"), ("next", "i4"), ("waiter", "i4"), ("merges", "i4"), ("pending", "i4")]
+)
+"""MSHR entry: next entry of its bucket, first waiter, sectors on their way."""
+NODE = np.dtype([("next", "i4"), ("access", "i2"), ("sectors", "i2")])
 """A waiter. ``next`` of a free one is its successor plus one; 0, as before its first use, means the
 node behind it, so that no memory is touched before it is needed."""
 MISS = np.dtype(
-    [(name, "i8") for name in (
-        "line", "sectors", "full", "kind", "tag", "policy", "flits", "ready_at",
-    )]
-)  # fmt: skip
+    [
+        ("line", "i8"),
+        ("tag", "i8"),
+        ("ready_at", "i8"),
+        ("flits", "i4"),
+        ("full", "u1"),
+        ("sectors", "u1"),
+        ("kind", "u1"),
+        ("policy", "u1"),
+    ]
+)
 """A request on its way out. ``tag``: MSHR entry; -1 - access for reads past the L1 and atomics;
 of writes and reductions, whose they are (``stores.send``)."""
 

@@ -30,6 +30,7 @@ from lockstep.model.cache.tags import (
     WAY,
     WAY_BITS,
     _reset,
+    history_of,
     way_of,
 )
 from lockstep.model.policy import compile_policy
@@ -68,7 +69,8 @@ def touch(tags, cache, row, way, hint):
     """Note a hit; ``hint`` are the CachePolicy bits of the access."""
     state = tags.caches[cache]
     state.accesses += 1
-    way_of(tags, row, way).used = state.accesses
+    if tags.shape[0].replacement == USER:
+        history_of(tags, row, way).used = state.accesses
     if tags.shape[0].replacement != FIFO and tags.keys[row, way] < LOCKED:
         tags.keys[row, way] = _key(state.accesses, way, hint)
 
@@ -82,8 +84,10 @@ def insert(tags, cache, row, way, line, hint):
     tags.keys[row, way] = _key(state.accesses, way, hint)
     record = way_of(tags, row, way)
     _reset(record)
-    record.used = state.accesses
-    record.inserted = state.accesses
+    if tags.shape[0].replacement == USER:
+        history = history_of(tags, row, way)
+        history.used = history.inserted = state.accesses
+        history.mark = 0
     return record
 
 
@@ -125,8 +129,7 @@ def _other(tags, cache, row, oldest, choose):
         return _not_recent(tags, cache, row, oldest)
     ways = tags.caches[cache].ways
     if tags.shape[0].replacement == USER:
-        first = row * tags.shape[0].ways
-        way = choose(tags.ways, first, ways, tags.caches[cache].accesses)
+        way = _ask_user(tags, cache, row, choose)
         if way < 0 or way >= ways or tags.keys[row, way] >= LOCKED:
             way = oldest
         return way
@@ -134,6 +137,21 @@ def _other(tags, cache, row, oldest, choose):
     while tags.keys[row, way] >= LOCKED:
         way = way + 1 if way + 1 < ways else 0
     return way
+
+
+@inline
+def _ask_user(tags, cache, row, choose):
+    """The way that the user's policy chooses; it may have left marks."""
+    ways, first = tags.caches[cache].ways, cache * tags.shape[0].ways
+    for way in range(ways):
+        shown, held, history = tags.ways[first + way], way_of(tags, row, way), history_of(tags, row, way)
+        shown.valid, shown.dirty, shown.partial = held.valid, held.dirty, held.partial
+        shown.pending, shown.waiters = held.pending, held.waiters
+        shown.used, shown.inserted, shown.mark = history.used, history.inserted, history.mark
+    chosen = choose(tags.ways, first, ways, tags.caches[cache].accesses)
+    for way in range(ways):
+        history_of(tags, row, way).mark = tags.ways[first + way].mark
+    return chosen
 
 
 @jit

@@ -7,7 +7,10 @@ One :class:`Tags` holds several caches of one kind (all L1s of a GPU, all slices
   it without branches, which LLVM turns into vector code: 256 ways take 10 ns.
 * ``keys[row, way]``, the order of replacement, kept by ``replacement.py``: the smallest key goes
   first. The same reason.
-* ``ways[row * most_ways + way]``, a record with everything else.
+* ``held[row * most_ways + way]``, a small record of its sectors, and of who waits for them.
+
+Only where the user has a policy of replacement is more known of each way, ``history``; ``ways`` is
+where the policy finds it all.
 
 A cache may use fewer ways than there is room for (``set_ways``): an L1 shares its memory with
 shared memory, and the carve-out changes from kernel to kernel.
@@ -29,19 +32,28 @@ NRU = 3
 USER = 4
 REPLACEMENT = {"lru": LRU, "fifo": FIFO, "random": RANDOM, "nru": NRU, "user": USER}
 
-WAY = np.dtype(
+HELD = np.dtype(
     [
-        ("valid", "i8"),  # bit s: every byte of sector s is here
-        ("dirty", "i8"),  # bit s: sector s was written and the memory below does not know
-        ("partial", "i8"),  # bit s: some bytes of sector s were written, the rest is not here
-        ("pending", "i8"),  # bit s: sector s is on its way from below
-        ("used", "i8"),  # accesses the cache had seen at the last touch
-        ("inserted", "i8"),  # ... when the line came
-        ("waiters", "i8"),  # first of the requests that wait for this line, or -1
-        ("mark", "i8"),  # free for a user's policy; 0 when the line comes
+        ("valid", "u1"),  # bit s: every byte of sector s is here
+        ("dirty", "u1"),  # bit s: sector s was written and the memory below does not know
+        ("partial", "u1"),  # bit s: some bytes of sector s were written, the rest is not here
+        ("pending", "u1"),  # bit s: sector s is on its way from below
+        ("waiters", "i4"),  # first of the requests that wait for this line, or -1
     ]
 )
-"""State of a way besides its line number: one cache line of the host."""
+"""What a way holds of its line."""
+
+HISTORY = np.dtype(
+    [
+        ("used", "i8"),  # accesses the cache had seen at the last touch
+        ("inserted", "i8"),  # ... when the line came
+        ("mark", "i8"),  # free for the policy; 0 when the line comes
+    ]
+)
+"""What a user's policy may know of a way besides."""
+
+WAY = np.dtype([(name, "i8") for name in (*HELD.names, *HISTORY.names)])
+"""A way as a user's policy finds it: HELD and HISTORY."""
 
 CACHE = np.dtype(
     [
@@ -61,7 +73,9 @@ class Tags(Context):
     lines: np.ndarray  # int64, (caches * sets) x ways
     keys: np.ndarray  # int64, (caches * sets) x ways
     epochs: np.ndarray  # int64, caches * sets: what a set's keys are recent against, in NRU
-    ways: Records  # WAY, caches * sets * ways
+    held: Records  # HELD, caches * sets * ways
+    history: Records  # HISTORY, as many for a user's policy, otherwise one
+    ways: Records  # WAY, caches * ways for a user's policy, otherwise one
 
 
 def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) -> Tags:
@@ -78,7 +92,9 @@ def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) ->
         full((rows, ways), NO_LINE),
         full((rows, ways), np.arange(ways)),
         full(rows, 0),
-        records(rows * ways, WAY),  # set by insert: untouched memory costs nothing
+        records(rows * ways, HELD),  # set by insert: untouched memory costs nothing
+        records(rows * ways if replacement == "user" else 1, HISTORY),
+        records(caches * ways if replacement == "user" else 1, WAY),
     )
 
 
@@ -100,8 +116,14 @@ def find(tags, cache, row, line):
 
 @inline
 def way_of(tags, row, way):
-    """The record of a way."""
-    return tags.ways[row * tags.shape[0].ways + way]
+    """What a way holds."""
+    return tags.held[row * tags.shape[0].ways + way]
+
+
+@inline
+def history_of(tags, row, way):
+    """What the user's policy knows of a way."""
+    return tags.history[row * tags.shape[0].ways + way]
 
 
 @inline
@@ -130,10 +152,7 @@ def _reset(record):
     record.dirty = 0
     record.partial = 0
     record.pending = 0
-    record.used = 0
-    record.inserted = 0
     record.waiters = -1
-    record.mark = 0
 
 
 @jit

@@ -103,22 +103,22 @@ UNIT = np.dtype(
 
 SLOT = np.dtype(
     [
-        ("next", "i8"),  # in the lane, the list of free slots, or of data for a slice
-        ("previous", "i8"),
-        ("newer", "i8"),  # in the queue of its direction
-        ("older", "i8"),
         ("age", "i8"),  # number of the request in its channel
-        ("bank", "i8"),
         ("row", "i8"),
-        ("write", "i8"),
-        ("found", "i8"),  # HIT, MISS or CONFLICT
-        ("bursts", "i8"),  # column commands to go
-        ("slice", "i8"),
-        ("tag_row", "i8"),  # where its data goes
-        ("way", "i8"),
-        ("sectors", "i8"),
         ("ready", "i8"),  # core cycle at which its data is at the slice
-        ("far", "i8"),  # 1: the slice is on another side; with it two cache lines of the host
+        ("next", "i4"),  # in the lane, the list of free slots, or of data for a slice
+        ("previous", "i4"),
+        ("newer", "i4"),  # in the queue of its direction
+        ("older", "i4"),
+        ("slice", "i4"),
+        ("tag_row", "i4"),  # where its data goes
+        ("way", "i4"),
+        ("bank", "i4"),
+        ("bursts", "i4"),  # column commands to go
+        ("write", "u1"),
+        ("found", "u1"),  # HIT, MISS or CONFLICT
+        ("sectors", "u1"),
+        ("far", "u1"),  # 1: the slice is on another side; with it a cache line of the host
     ]
 )
 """One request, from the queue until its data is taken."""

@@ -1,11 +1,14 @@
 """The SM phase: every SM of a range runs through a window of cycles by itself."""
 
-from lockstep._jit import inline, jit
+from lockstep._jit import inline, jit, prefetch
 from lockstep.model import link
+from lockstep.model.link import KIND_DATA
 from lockstep.model.sm import memory_pipeline, port, scheduler
 from lockstep.model.sm.accounting import account_no_credit
 from lockstep.model.sm.done import settle_done
 from lockstep.model.sm.state import NEVER
+
+MOST_PREFETCHED = 64  # replies of a window
 
 
 @inline
@@ -52,6 +55,23 @@ def run_sm(c, requests, replies, s, start, end):
     return max(next_event(c, s), end)
 
 
+@inline
+def prefetch_for(c, replies, s):
+    """Bring what an SM will look at in its window into the host's caches, while another one runs.
+
+    Its entries for the replies that have come, and the records of its sub-cores.
+    """
+    prefetch(c.sms[s])
+    for b in range(c.spec[0].subcores):
+        prefetch(c.subcores[s, b])
+    place = replies.ports[s].head
+    for _ in range(min(replies.ports[s].count, MOST_PREFETCHED)):
+        tag = replies.inbox[s, place].tag
+        if tag >= 0 and replies.inbox[s, place].kind == KIND_DATA:
+            prefetch(c.l1.entries[s, tag])
+        place = place + 1 if place + 1 < replies.spec[0].in_capacity else 0
+
+
 @jit
 def run(c, requests, replies, first, last, start, end):
     """Run SMs first..last-1 through start <= cycle < end.
@@ -62,5 +82,7 @@ def run(c, requests, replies, first, last, start, end):
     following = NEVER
     for s in range(first, last):
         c.n_finished[s] = 0
+        if s + 1 < last:
+            prefetch_for(c, replies, s + 1)
         following = min(following, run_sm(c, requests, replies, s, start, end))
     return following
