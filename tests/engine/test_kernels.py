@@ -22,7 +22,7 @@ A = 0x7F0000000000
 def table(small):
     machine = Machine(small(), 1, {})
     machine.close()
-    return KernelTable(Streams(machine.sm), machine.gpu)
+    return KernelTable(Streams(machine.sm, machine.dispatcher), machine.gpu)
 
 
 def kernel(name="kernel", grid=3, lines=("FFMA R1, R2, R3, R4",), **sizes):
@@ -37,8 +37,11 @@ def test_a_slot_says_what_its_kernel_needs(table):
     state = table.streams.sm.kernels[running.slot]
     assert (running.launched, running.ready) == (7, 7 + table.gpu.launch.overhead)
     assert (state.active, state.cluster, state.warps) == (1, 1, 2)
-    assert (state.registers, state.shared, state.shared_base) == (2 * 1280, 1024, 16)
-    assert (state.started, state.control, state.register_rows) == (-1, 0, 5)
+    assert (state.shared_base, state.control, state.register_rows) == (16, 0, 5)
+    grid = table.dispatcher.grids[running.slot]
+    assert (grid.warps, grid.registers, grid.shared) == (2, 2 * 1280, 1024)
+    assert (grid.cluster, grid.ctas, grid.more, grid.queued, grid.executed) == (1, 6, 0, 6, 0)
+    assert table.started(running) == -1 and not table.storing(running)
 
 
 def test_slots_are_taken_and_freed(table):
@@ -78,11 +81,11 @@ def test_only_so_many_ctas_are_read_ahead(table):
             yield cta
 
     running = table.start(replace(k, ctas=noted), 0)
-    room = table.streams.sm.pending.shape[1]
+    room = table.dispatcher.pending.shape[1]
     assert len(read) == room
     table.feed(running)
     assert len(read) == room, "the ring is full"
-    table.streams.sm.kernels[running.slot].taken += 3
+    table.dispatcher.progress[running.slot].taken += 3
     table.feed(running)
     assert read == list(range(room + 3))
 
@@ -193,7 +196,7 @@ def test_ctas_of_a_cluster_wait_for_each_other_whatever_the_order_they_are_read_
     launched.ctas = lambda: iter(ctas[::-1])
     running = table.start(launched, 0)
     queued = int(table.streams.queued[running.slot])
-    order = table.streams.sm.pending[running.slot]["cta"][:queued].tolist()
+    order = table.dispatcher.pending[running.slot]["cta"][:queued].tolist()
     assert order == [2, 3, 6, 7, 0, 1, 4, 5]
     assert not running.clusters
 
@@ -218,13 +221,13 @@ def test_a_queue_has_room_for_all_clusters_that_one_cta_after_another_completes(
     ctas = sorted(launched.ctas(), key=lambda cta: (cta.index[1], cta.index[0]))
     launched.ctas = lambda: iter(ctas)
     running = table.start(launched, 0)
-    room = table.streams.sm.pending.shape[1]
+    room = table.dispatcher.pending.shape[1]
     taken = []
     while len(taken) < 256:
         waiting = table.streams.waiting(running.slot)
         assert 0 < waiting <= room
         first = len(taken)
-        entries = table.streams.sm.pending[running.slot]["cta"]
+        entries = table.dispatcher.pending[running.slot]["cta"]
         taken += [int(entries[n % room]) for n in range(first, first + waiting)]
         table.streams.taken[running.slot] = len(taken)
         table.feed(running)

@@ -11,6 +11,7 @@ from lockstep.engine import run
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import totals
 from lockstep.engine.streams import ARENAS, Streams
+from lockstep.model.dispatch import state
 from lockstep.workload import ADDRESS, RUN, WARP, Cta
 
 
@@ -30,7 +31,7 @@ def streams(small):
             pool=np.zeros(4, np.int64),
         )
         sm.kernels.active[:2] = 1
-        return Streams(sm)
+        return Streams(sm, state.build(machine.gpu, machine.sm.control))
 
     return make
 
@@ -52,8 +53,9 @@ def cta_of(number, lengths):
 def launch(streams, slot, s, c):
     """The oldest waiting CTA of a slot becomes resident in a CTA slot of an SM."""
     sm = streams.sm
-    entry = sm.pending[slot, sm.kernels[slot].taken % sm.pending.shape[1]]
-    sm.kernels[slot].taken += 1
+    d = streams.dispatcher
+    entry = d.pending[slot, d.progress[slot].taken % d.pending.shape[1]]
+    d.progress[slot].taken += 1
     cta = sm.ctas[s, c]
     cta.active, cta.kernel, cta.cta = 1, slot, entry.cta
     cta.runs, cta.addresses, cta.pool = entry.runs, entry.addresses, entry.pool
@@ -61,10 +63,10 @@ def launch(streams, slot, s, c):
 
 
 def check(streams, waiting, resident, made):
-    sm = streams.sm
+    sm, d = streams.sm, streams.dispatcher
     for slot, numbers in waiting.items():
         for n, number in enumerate(numbers):
-            entry = sm.pending[slot, (sm.kernels[slot].taken + n) % sm.pending.shape[1]]
+            entry = d.pending[slot, (d.progress[slot].taken + n) % d.pending.shape[1]]
             assert entry.cta == number
             places = [entry.warps, entry.runs, entry.addresses, entry.pool]
             found(sm, places, made[slot, number], ARENAS)
@@ -128,7 +130,7 @@ def test_dropping_everything_begins_at_the_front(streams):
     streams.add(0, {0: cta_of(0, (2, 2, 2, 2))})
     streams.drop_all()
     streams.add(0, {1: cta_of(1, (2, 2, 2, 2))})
-    entry = streams.sm.pending[0, 1]
+    entry = streams.dispatcher.pending[0, 1]
     assert (entry.warps, entry.runs, entry.addresses, entry.pool) == (0, 0, 0, 0)
 
 

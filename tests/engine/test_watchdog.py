@@ -9,8 +9,9 @@ from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import totals
 from lockstep.engine.streams import Streams
 from lockstep.engine.watchdog import MOST_WARPS, explain
+from lockstep.model.clock import NEVER
 from lockstep.model.counters import Stall
-from lockstep.model.sm.state import LONG, NEVER
+from lockstep.model.sm.state import LONG
 
 
 def crossed(warps=2, grid=1):
@@ -62,13 +63,13 @@ def stuck(small):
     k("MOV R1, R5")
     machine = Machine(small(), 1, {})
     machine.close()
-    streams = Streams(machine.sm)
+    streams = Streams(machine.sm, machine.dispatcher)
     table = KernelTable(streams, machine.gpu)
     table.start(k.kernel(), 0)
     sm = streams.sm
     warp = sm.warps[1, 3]
     warp.active, warp.left, warp.static, warp.barrier = 1, 1, 1, -1
-    warp.reason, warp.outstanding = Stall.LONG_SCOREBOARD, 1
+    sm.looks[1, 3].reason, warp.outstanding = Stall.LONG_SCOREBOARD, 1
     sm.ready[1, 3, 5] = NEVER << 2 | LONG
     sm.l1.entries[1]["pending"][7] = 0b0001
     return table, sm, machine.memory

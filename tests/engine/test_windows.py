@@ -3,7 +3,6 @@
 import threading
 import time
 
-import numpy as np
 import pytest
 
 from lockstep.builder import KernelBuilder
@@ -21,14 +20,13 @@ def loaded(small, request):
     """A machine with a resident CTA that issues 400 instructions from cycle 0 on."""
     gpu = small(sm__count=3, launch__overhead=0, **{"sm.front_end.l0_bytes": 0})
     machine = Machine(gpu, request.param, {})
-    streams = Streams(machine.sm)
+    streams = Streams(machine.sm, machine.dispatcher)
     table = KernelTable(streams, gpu)
     k = KernelBuilder("long", grid=1, block=32)
     for _ in range(399):
         k("NOP")
-    table.start(k.kernel(), 0)
+    table.serve([table.start(k.kernel(), 0)])
     machine.sm = streams.sm
-    assert machine.dispatch(np.zeros(4, np.int64), 1, 0, WINDOW) == 1
     yield machine
     machine.close()
 
@@ -48,11 +46,12 @@ def test_the_loop_ends_where_it_is_told_to(loaded):
     assert issued(loaded) == 150
 
 
-def test_the_loop_ends_when_a_cta_has_finished(loaded):
+def test_the_loop_ends_when_a_kernel_is_over(loaded):
     end, _ = loaded.run_windows(0, NEVER, NEVER, 100)
     assert issued(loaded) == 400
     assert end == (400 // WINDOW + 1) * WINDOW
-    assert loaded.sm.n_finished.tolist() == [1, 0, 0]
+    assert loaded.take_retired() == [(0, 0, 0, 0, 400)]
+    assert loaded.take_retired() == []
 
 
 def test_nothing_to_do_takes_no_windows(loaded):
@@ -61,10 +60,16 @@ def test_nothing_to_do_takes_no_windows(loaded):
     assert end == 1000 + WINDOW and event > end
 
 
+def come_and_wait(team):
+    generation = team.barrier[windows.GENERATION]
+    assert not windows.comes_last(team)
+    windows.wait(team, generation)
+
+
 def test_who_comes_early_sleeps_until_all_have_come(small):
     machine = Machine(small(sm__count=3), 3, {})
     team = machine._team
-    threads = [threading.Thread(target=windows.meet, args=(team,)) for _ in range(2)]
+    threads = [threading.Thread(target=come_and_wait, args=(team,)) for _ in range(2)]
     for turn in range(1, 4):
         for thread in threads:
             thread.start()
@@ -72,10 +77,11 @@ def test_who_comes_early_sleeps_until_all_have_come(small):
             assert all(thread.is_alive() for thread in threads)
             time.sleep(0.001)
         assert team.barrier[windows.ARRIVED] == 2
-        windows.meet(team)
+        assert windows.comes_last(team)
+        windows.let_go(team)
         for thread in threads:
             thread.join()
         counts = [team.barrier[n] for n in (windows.ARRIVED, windows.GENERATION, windows.ASLEEP)]
         assert counts == [0, turn, 0]
-        threads = [threading.Thread(target=windows.meet, args=(team,)) for _ in range(2)]
+        threads = [threading.Thread(target=come_and_wait, args=(team,)) for _ in range(2)]
     machine.close()

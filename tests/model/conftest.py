@@ -23,6 +23,7 @@ from lockstep import engine
 from lockstep._jit import DISABLED
 from lockstep.engine import machine, simulation
 from lockstep.gpus import library
+from lockstep.model import control
 from lockstep.model.cache import slice_hash
 from lockstep.model.sm import build, scheduler
 
@@ -130,7 +131,7 @@ def idle_sms():
 
     def make(gpu):
         slices = slice_hash.build("linear", gpu.dram.channels * gpu.l2.slices_per_channel, 256)
-        return build.build(gpu, slices, machine.compile_policies({}), set())
+        return build.build(gpu, slices, control.build(gpu), machine.compile_policies({}), set())
 
     return make
 

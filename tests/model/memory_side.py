@@ -193,7 +193,7 @@ class MemorySide:
         rows, ways = np.nonzero(tags.lines == address // self.gpu.l2.line_bytes)
         if not len(rows):
             return None
-        return tags.ways[rows[0] * tags.lines.shape[1] + ways[0]]
+        return tags.held[rows[0] * tags.lines.shape[1] + ways[0]]
 
     def pass_through(self, address, size, written=False):
         """Memory that a profiler saves or restores."""

@@ -29,7 +29,7 @@ def test_a_long_copy_leaves_what_its_pieces_leave(rig, start, hashes, replacemen
         pieces.copy(low, high - low)
     for side in (whole, pieces):
         tags = side.memory.l2.tags
-        side.found = list(zip(tags.lines.ravel().tolist(), tags.ways["valid"].ravel().tolist()))
+        side.found = list(zip(tags.lines.ravel().tolist(), tags.held["valid"].ravel().tolist()))
     assert sorted(whole.found) == sorted(pieces.found)
     counts = [side.memory.counters["copy_sectors"].sum() for side in (whole, pieces)]
     assert counts[0] == counts[1] == (start + size - 1) // 32 - start // 32 + 1

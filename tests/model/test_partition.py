@@ -143,10 +143,10 @@ def check_rest(side, configuration):
     l2 = side.memory.l2
     assert (side.requests.credits == configuration["buffer"]).all()
     assert (side.answers.credits == configuration["reply_buffer"]).all()
-    assert not l2.tags.ways["pending"].any()
-    assert (l2.tags.ways["waiters"][l2.tags.lines.ravel() >= 0] == -1).all()
+    assert not l2.tags.held["pending"].any()
+    assert (l2.tags.held["waiters"][l2.tags.lines.ravel() >= 0] == -1).all()
     assert (l2.tags.keys < 1 << 62).all()
-    assert not (l2.tags.ways["valid"] & l2.tags.ways["partial"]).any()
+    assert not (l2.tags.held["valid"] & l2.tags.held["partial"]).any()
     for row in l2.tags.lines:
         held = row[row >= 0]
         assert len(set(held)) == len(held), "a line is in two ways"

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
-import numpy as np
 from msgspec.structs import replace
 
 from lockstep._jit import DISABLED, PACKAGE, is_compiled
@@ -20,7 +19,8 @@ from lockstep.engine.machine import Machine, build_memory_side, build_sms, memor
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.model import contents, partition
-from lockstep.model.sm import constant, dispatch, sm
+from lockstep.model.dispatch import dispatcher, state
+from lockstep.model.sm import between, constant, sm
 
 NOTICE = "Compiling the model: this happens once for each version, and takes about a minute."
 _ASIDE = "from lockstep.engine import compilation; compilation.compile_aside()"
@@ -43,7 +43,7 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
             links, memory = build_memory_side(tiny, {})
             sm_phase(links, build_sms(tiny, memory, {}))
     machine = Machine(tiny, 1, {})
-    machine.dispatch(np.zeros(gpu.launch.concurrent_kernels, np.int64), 0, 0, 1)
+    machine.next_dispatch(0)
     machine.prepare_caches(1)
     machine.bring_constants(0, 1, 0)
     machine.copy_to_device(0, 0)
@@ -84,10 +84,12 @@ def compile_all_but_sms() -> None:
     contents.flush(memory)
     partition.settle(memory, 0)
     sms = build_sms(tiny, memory, {})
-    dispatch.dispatch(sms, np.zeros(tiny.launch.concurrent_kernels, np.int64), 0, 0, 1)
-    dispatch.prepare_l1(sms, 1, False)
+    between.prepare_l1(sms, 1, False)
     constant.bring(sms, 0, 1, 0)
-    dispatch.settle_all(sms, 0)
+    between.settle_all(sms, 0)
+    d = state.build(tiny, sms.control)
+    dispatcher.dispatch(d, 0, 1)
+    dispatcher.next_dispatch(d, 0)
 
 
 def _tiny(gpu: GPU) -> GPU:

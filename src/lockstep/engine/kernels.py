@@ -13,9 +13,9 @@ from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa import sass
 from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS
+from lockstep.model.dispatch.gpc import check_cluster
 from lockstep.model.records import records
 from lockstep.model.sm import bind
-from lockstep.model.sm.gpc import check_cluster
 from lockstep.model.sm.state import ISSUE
 from lockstep.workload import Cta, Exchange, Kernel, Source
 
@@ -66,7 +66,7 @@ class KernelTable:
     """All slots of the machine, and the code arena."""
 
     def __init__(self, streams: Streams, gpu: GPU):
-        self.streams, self.gpu = streams, gpu
+        self.streams, self.dispatcher, self.gpu = streams, streams.dispatcher, gpu
         self.running: dict[int, Running] = {}
         self.read_seconds = 0.0
         self._names: dict[str, int] = {}
@@ -81,8 +81,7 @@ class KernelTable:
     def start(self, kernel: Kernel, now: int) -> Running:
         """Give a kernel a slot; its CTAs may be dispatched after the launch overhead."""
         slot = self.free_slot()
-        needs = bind.cta_needs(kernel, self.gpu)
-        fit, _ = bind.occupancy(kernel, self.gpu)
+        bind.occupancy(kernel, self.gpu)  # at least one CTA fits
         check_cluster(kernel, self.gpu)
         if not self.running:
             self._code_used = 0
@@ -94,12 +93,9 @@ class KernelTable:
         state = self.streams.sm.kernels[slot]
         for name in state.dtype.names:
             state[name] = 0
-        state.active, state.started, state.cluster = 1, -1, kernel.cluster_ctas
-        for name, need in needs.items():
-            state[name] = need
-        self.streams.sm.parameters[:, slot] = self.streams.sm.given[:, slot] = 0
-        state.filling = fit * self.gpu.sm.count
-        state.share = -(-kernel.n_ctas // self.gpu.sm.count)
+        state.active, state.warps, state.cluster = 1, kernel.warps, kernel.cluster_ctas
+        self.streams.sm.parameters[:, slot] = 0
+        self._describe(run)
         state.shared_base, state.local_base = kernel.shared_base, kernel.local_base
         number = self._names.setdefault(kernel.name, len(self._names))
         state.fetch_base = number * FETCH_SPACING
@@ -110,6 +106,35 @@ class KernelTable:
         self.streams.sm.kernels[slot].control = run.control
         self._bind_new_code(run)
         return run
+
+    def _describe(self, run: Running) -> None:
+        """Tell the CTA scheduler what there is to know of a grid."""
+        d, kernel = self.dispatcher, run.kernel
+        grid, progress = d.grids[run.slot], d.progress[run.slot]
+        for record in (grid, progress):
+            for name in record.dtype.names:
+                record[name] = 0
+        progress.started = -1
+        for name, need in bind.cta_needs(kernel, self.gpu).items():
+            grid[name] = need
+        grid.cluster, grid.ctas, grid.more = kernel.cluster_ctas, kernel.n_ctas, 1
+        grid.filling = bind.occupancy(kernel, self.gpu)[0] * self.gpu.sm.count
+        grid.share = -(-kernel.n_ctas // self.gpu.sm.count)
+        grid.executed = kernel.source is not None
+        d.given[:, run.slot] = d.storing[:, run.slot] = 0
+
+    def serve(self, runs: list[Running]) -> None:
+        """Let the CTA scheduler serve these kernels, in this order."""
+        self.dispatcher.order[: len(runs)] = [run.slot for run in runs]
+        self.dispatcher.state[0].kernels = len(runs)
+
+    def storing(self, run: Running) -> bool:
+        """Whether stores of CTAs of a kernel that have ended are on their way."""
+        return self.dispatcher.progress[run.slot].storing > 0
+
+    def started(self, run: Running) -> int:
+        """The cycle in which a kernel's first CTA was dispatched, or -1."""
+        return int(self.dispatcher.progress[run.slot].started)
 
     def _connect(self, run: Running) -> Iterator[Cta]:
         """Let a kernel's source and the machine meet; the kernel's CTAs, yet to be executed."""
@@ -131,8 +156,8 @@ class KernelTable:
         """(warp, thread) instructions of the CTAs that started."""
         if run.source is not None:
             return run.source.warp_instructions, run.source.thread_instructions
-        state = self.streams.sm.kernels[run.slot]
-        return int(state.warp_instructions), int(state.thread_instructions)
+        progress = self.dispatcher.progress[run.slot]
+        return int(progress.warp_instructions), int(progress.thread_instructions)
 
     def _read(self, run: Running) -> None:
         """Fill the queue in batches: copying small CTAs one by one takes as long as running them.
@@ -140,7 +165,7 @@ class KernelTable:
         One CTA may complete a whole cluster, for which there must be room.
         """
         cluster = run.kernel.cluster_ctas
-        room = self.streams.sm.pending.shape[1] - cluster
+        room = self.dispatcher.pending.shape[1] - cluster
         while not run.exhausted and (free := room - self.streams.waiting(run.slot)) >= 0:
             batch, records, most = {}, 0, free + 1 if cluster == 1 else 1
             while len(batch) < most and records < BATCH_RECORDS:
@@ -150,6 +175,10 @@ class KernelTable:
                 batch[self._number(run, cta)] = cta
                 records += len(cta.runs) + len(cta.pool)
             self._add(run, batch)
+        grid = self.dispatcher.grids[run.slot]
+        grid.more = not run.exhausted
+        if run.failed:
+            grid.ctas = len(run.seen)
 
     def _next(self, run: Running) -> Cta | None:
         begin = working_seconds()

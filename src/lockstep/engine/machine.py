@@ -6,13 +6,15 @@ import numpy as np
 
 from lockstep._jit import Context, phase
 from lockstep.engine.threads import Threads, blocks
-from lockstep.engine.windows import BARRIER, Team, run_windows
+from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
 from lockstep.gpus.spec import GPU
-from lockstep.model import contents, link, partition
+from lockstep.model import contents, control, link, partition
 from lockstep.model.cache import replacement, slice_hash
-from lockstep.model.records import one_space
+from lockstep.model.dispatch import dispatcher
+from lockstep.model.dispatch import state as dispatch_state
+from lockstep.model.records import one_space, records
+from lockstep.model.sm import between, constant, scheduler, sm
 from lockstep.model.sm import build as sm_build
-from lockstep.model.sm import constant, dispatch, scheduler, sm
 from lockstep.model.sm.state import Policies
 
 CREDIT_WINDOWS = 2  # until the credit of a request comes back: it waits for the window's end there
@@ -78,7 +80,9 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
 
 def build_sms(gpu: GPU, memory: partition.Memory, policies: dict):
     """The SMs, which share the partitions' slices by a hash."""
-    return sm_build.build(gpu, memory.slices, compile_policies(policies), set(policies))
+    return sm_build.build(
+        gpu, memory.slices, control.build(gpu), compile_policies(policies), set(policies)
+    )
 
 
 def sm_phase(links: Links, sms):
@@ -99,6 +103,7 @@ class Machine:
         with one_space():
             self.links, self.memory = build_memory_side(gpu, policies)
             self.sm = build_sms(gpu, self.memory, policies)
+            self.dispatcher = dispatch_state.build(gpu, self.sm.control)
         self._team, self._alone = self._make_team(threads), self._make_team(1)
         self._threads = Threads(len(self._team.blocks))
 
@@ -114,8 +119,7 @@ class Machine:
             np.zeros(BARRIER, np.int64),
             np.zeros((2, size), np.int64),
             np.zeros((2, size), np.int64),
-            np.zeros(1, np.int64),
-            np.zeros(1, np.int64),
+            records(1, VERDICT),
             sm_phase(self.links, self.sm),
             memory_phase(self.links, self.memory),
         )
@@ -134,19 +138,28 @@ class Machine:
         NEVER.
         """
         numbers = start, self.window, cut, stop, most
+        dispatcher.dispatch(self.dispatcher, start, min(start + self.window, cut))
+        team = self._alone if alone else self._team
+        state = self.sm, self.memory, self.links, self.dispatcher
         if alone:
-            end = run_windows(self._alone, self.sm, self.memory, self.links, 0, *numbers)
-            return end, int(self._alone.next[0])
-        tasks = [
-            partial(run_windows, self._team, self.sm, self.memory, self.links, k, *numbers)
-            for k in range(self._threads.size)
-        ]
-        end = self._threads.run(tasks)[0]
-        return end, int(self._team.next[0])
+            end = run_windows(team, *state, 0, *numbers)
+        else:
+            tasks = [
+                partial(run_windows, team, *state, k, *numbers) for k in range(self._threads.size)
+            ]
+            end = self._threads.run(tasks)[0]
+        return end, int(team.verdict[0].event)
 
-    def dispatch(self, order, count: int, start: int, end: int) -> int:
-        """Dispatch waiting CTAs of the kernel slots ``order[:count]``; how many."""
-        return dispatch.dispatch(self.sm, order, count, start, end)
+    def next_dispatch(self, end: int) -> int:
+        """The next cycle from ``end`` on at which a waiting CTA may be dispatched, or NEVER."""
+        return dispatcher.next_dispatch(self.dispatcher, end)
+
+    def take_retired(self) -> list[tuple[int, int, int, int, int]]:
+        """(kernel slot, CTA, SM, start, end) of CTAs that have ended since the last call."""
+        state = self.dispatcher.state[0]
+        retired = self.dispatcher.retired[: state.retired].view(np.ndarray).tolist()
+        state.retired = 0
+        return retired
 
     def copy_to_device(self, address: int, size: int) -> None:
         """A host copy passes through the L2."""
@@ -158,7 +171,7 @@ class Machine:
 
     def prepare_caches(self, ways: int) -> None:
         """A kernel starts alone: the L1's share of the unified memory, and what is flushed."""
-        dispatch.prepare_l1(self.sm, ways, self.gpu.launch.flush_l1)
+        between.prepare_l1(self.sm, ways, self.gpu.launch.flush_l1)
         if self.gpu.launch.l2 == "flush":
             contents.flush(self.memory)
 
@@ -168,5 +181,5 @@ class Machine:
 
     def settle(self, now: int) -> None:
         """Bring all counters up to ``now``."""
-        dispatch.settle_all(self.sm, now)
+        between.settle_all(self.sm, now)
         partition.settle(self.memory, now)

@@ -12,11 +12,10 @@ from lockstep.engine.record import SAMPLE, KernelRun, covered
 from lockstep.engine.streams import Streams
 from lockstep.engine.watchdog import explain, patience
 from lockstep.gpus.spec import GPU
+from lockstep.model.clock import NEVER
+from lockstep.model.control import STORED
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.model.sm import bind
-from lockstep.model.sm.dispatch import THOUSAND
-from lockstep.model.sm.state import NEVER
-from lockstep.model.sm.stores import STORED
 from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
 
 PROGRESS_SECONDS = 0.2
@@ -37,7 +36,7 @@ class Simulation:
 
     def __init__(self, gpu: GPU, machine: Machine, options: dict):
         self.gpu, self.machine, self.options = gpu, machine, options
-        self.streams = Streams(machine.sm)
+        self.streams = Streams(machine.sm, machine.dispatcher)
         self.table = KernelTable(self.streams, gpu)
         self.now = 0
         self.stopped = ""
@@ -49,7 +48,6 @@ class Simulation:
         self._commands: list[Command] = []
         self._next = 0
         self._baselines: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        self._order = np.zeros(gpu.launch.concurrent_kernels, np.int64)
         self._next_sample = options["interval"] or NEVER
         self._cycle_limit = NEVER if options["limit_cycles"] is None else options["limit_cycles"]
         self._last_progress = 0.0
@@ -133,7 +131,7 @@ class Simulation:
         kernel = running.kernel
         self._settle()
         before_sm, before_memory = self._baselines[running.slot]
-        started = int(self.streams.sm.kernels[running.slot].started)
+        started = self.table.started(running)
         end = running.end if complete else self.now
         fit, limiter = bind.occupancy(kernel, self.gpu)
         sm = _difference(self.machine.sm.counters, before_sm)
@@ -177,7 +175,7 @@ class Simulation:
         """
         launched, spans = running.launched, [(started, end)] if started >= 0 else []
         for other in self.table.running.values():
-            begin = int(self.streams.sm.kernels[other.slot].started)
+            begin = self.table.started(other)
             if other is not running and begin >= 0:
                 spans.append((begin, other.end if other.over else self.now))
         for earlier in reversed(self.finished):  # in the order of their ends, but for a window
@@ -189,7 +187,7 @@ class Simulation:
     # Time
 
     def _window(self) -> None:
-        """One window: feed and dispatch CTAs, run all shards, collect what finished."""
+        """Windows until CTAs are to be read or a kernel is over: collect what finished."""
         runs = sorted(self.table.running.values(), key=lambda r: r.launched)
         ready = [r for r in runs if r.ready <= self.now]
         for run in ready:
@@ -198,27 +196,22 @@ class Simulation:
                 self._finish(run, complete=False)
         self._adopt()
         cut = min([r.ready for r in runs if r.ready > self.now], default=NEVER)
-        end = min(self.now + self.machine.window, cut)
-        self._order[: len(ready)] = [r.slot for r in ready]
-        dispatched = self.machine.dispatch(self._order, len(ready), self.now, end)
-        # While no CTA can be dispatched before another finishes, windows need no attention.
-        most = 1 if dispatched or self._next_dispatch(end) < NEVER else MOST_WINDOWS
-        # A place that becomes free is filled at its cycle: the window begins with the dispatch.
-        place = self._next_place() - self.machine.window + 1
-        stop = min(self._next_sample, self._cycle_limit, place)
+        self.table.serve(ready)
+        stop = min(self._next_sample, self._cycle_limit)
+        most = MOST_WINDOWS if self.options["limit_instructions"] is None else 1
         alone = any(r.source is not None for r in runs)
         end, event = self.machine.run_windows(self.now, cut, stop, most, alone)
         self.now = end
-        moved = self._collect() or dispatched > 0
-        self._advance(end, end if moved else event, runs)
+        self._collect()
+        self._advance(end, event, runs)
         self._check_limits()
         self._report(runs)
 
     def _advance(self, end: int, event: int, runs: list[Running]) -> None:
         """Skip to the next cycle at which anything can happen."""
+        # What was collected may let a CTA of another kernel start.
         event = min(
-            [event, self._next_dispatch(end), self._next_place()]
-            + [r.ready for r in runs if r.ready >= end]
+            [event, self.machine.next_dispatch(end)] + [r.ready for r in runs if r.ready >= end]
         )
         if event >= NEVER:
             self.now = end
@@ -254,41 +247,21 @@ class Simulation:
     def _waits_for_launch(self) -> bool:
         return all(run.ready > self.now for run in self.table.running.values())
 
-    def _next_dispatch(self, end: int) -> int:
-        """The cycle of the next CTA dispatch, if the dispatcher pauses beyond ``end``."""
-        sm = self.machine.sm
-        cycle = int(sm.dispatcher[0].time) // THOUSAND
-        return cycle if cycle >= end and (sm.kernels.taken < sm.kernels.queued).any() else NEVER
-
-    def _next_place(self) -> int:
-        """The next cycle at which a place becomes free, if a CTA waits for one."""
-        sm = self.machine.sm
-        return (
-            int(sm.sms.leaving_at.min()) if (sm.kernels.taken < sm.kernels.queued).any() else NEVER
-        )
-
-    def _collect(self) -> bool:
-        """Retire the CTAs that finished in this window; whether there were any."""
-        counts, finished = self.machine.sm.n_finished, self.streams.finished
-        which = np.flatnonzero(counts).tolist()
-        if not which:
-            return False
-        for s in which:
-            done = finished[s, : counts[s]].tolist()
-            for slot, cta, start, end in done:
-                if cta == STORED:
-                    self.table.running[slot].reach(end)
-                    continue
-                self.table.retire(slot, cta, end)
-                self._done_ctas += 1
-                if self.options["cta_events"]:
-                    self.events.append((self.table.running[slot].order, cta, s, start, end))
-        counts[:] = 0
-        for running in list(self.table.running.values()):
+    def _collect(self) -> None:
+        """Retire the CTAs that have ended, and the kernels of which they were the last."""
+        retired = self.machine.take_retired()
+        for slot, cta, s, start, end in retired:
+            if cta == STORED:
+                self.table.running[slot].reach(end)
+                continue
+            self.table.retire(slot, cta, end)
+            self._done_ctas += 1
+            if self.options["cta_events"]:
+                self.events.append((self.table.running[slot].order, cta, s, start, end))
+        for running in list(self.table.running.values()) if retired else ():
             running.ask_source()
-            if running.over and not self.machine.sm.left[:, running.slot].any():
+            if running.over and not self.table.storing(running):
                 self._finish(running, complete=not running.failed)
-        return True
 
     def _check_limits(self) -> None:
         if self.now >= self._cycle_limit and self.table.running:

@@ -9,17 +9,23 @@ import itertools
 
 import numpy as np
 
-from lockstep.model.sm.state import PENDING, Sm
+from lockstep.model.dispatch.state import PENDING, Dispatcher
+from lockstep.model.sm.state import Sm
 from lockstep.workload import Cta
 
 ARENAS = ("warp_streams", "runs", "addresses", "pool")
+INSTRUCTIONS = ("warp_instructions", "thread_instructions")
 
 
 class Streams:
-    """Keeps the arenas of the SMs' state, which it replaces as they grow."""
+    """Keeps the arenas of the SMs' state, which it replaces as they grow, and queues CTAs."""
 
-    def __init__(self, sm: Sm):
+    def __init__(self, sm: Sm, dispatcher: Dispatcher):
         self._take(sm)
+        self.dispatcher = dispatcher
+        self._pending = dispatcher.pending.view(np.ndarray)
+        self.queued = dispatcher.grids["queued"].view(np.ndarray)
+        self.taken = dispatcher.progress["taken"].view(np.ndarray)
         self._used = [0] * len(ARENAS)
         self._live: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
@@ -35,9 +41,10 @@ class Streams:
             self._copy(3, [cta.pool for cta in ctas.values()]),
         ]
         queued, room = int(self.queued[slot]), self._pending.shape[1]
-        for number, *places in zip(ctas, *arenas):
+        for (number, cta), *places in zip(ctas.items(), *arenas):
             self._live[slot, number] = places
-            entry = (number, places[0][0], places[1][0], places[2][0], places[3][0])
+            issues = (int(cta.warps[name].sum()) for name in INSTRUCTIONS)
+            entry = (number, places[0][0], places[1][0], places[2][0], places[3][0], *issues)
             self._pending[slot, queued % room] = entry
             queued += 1
         self.queued[slot] = queued
@@ -74,10 +81,6 @@ class Streams:
         """Plain views of what is touched for every CTA: record arrays are slow from Python."""
         self.sm = sm
         self._arenas = [np.asarray(getattr(sm, name)).view(np.ndarray) for name in ARENAS]
-        self._pending = sm.pending.view(np.ndarray)
-        self.queued = sm.kernels["queued"].view(np.ndarray)
-        self.taken = sm.kernels["taken"].view(np.ndarray)
-        self.finished = sm.finished.view(np.ndarray)
 
     def _make_room(self, k: int, extra: int) -> None:
         """Move what is alive to the front of an arena, doubling it if it stays half full."""
@@ -119,4 +122,4 @@ class Streams:
             cta[field] = moved[int(cta["kernel"]), int(cta["cta"])]
 
 
-assert PENDING.names[1:] == ("warps", *ARENAS[1:])
+assert PENDING.names[1:] == ("warps", *ARENAS[1:], *INSTRUCTIONS)

@@ -7,11 +7,11 @@ import numpy as np
 from lockstep.engine.kernels import KernelTable
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
+from lockstep.model.clock import NEVER
 from lockstep.model.counters import Stall
 from lockstep.model.dram import standard
 from lockstep.model.sm.cluster import CLUSTER
 from lockstep.model.sm.objects import AT_OBJECT
-from lockstep.model.sm.state import NEVER
 from lockstep.policies import place, plain
 
 MOST_WARPS = 8

@@ -1,16 +1,17 @@
 """Windows of time, many in a row: the loop that every thread runs over its block of shards.
 
 Threads meet once a window, when all shards have sent what they send and each thread has told when
-its shards move next. Then messages are delivered and credits given back, each thread's to its own
-shards, while others may have begun the next window. All threads draw the same conclusions from
-what was told, so they leave the loop together. Where CTAs form clusters, the threads meet once
-more, for one of them looks at all SMs.
+its shards move next. Who comes last draws the conclusions for all: it lets the CTA scheduler hear
+the SMs and send what the next window begins with, and says when that is, or that all leave the
+loop. Then messages are delivered and credits given back, each thread's to its own shards, while
+others may have begun the next window.
 """
 
 import numpy as np
 
 from lockstep._jit import (
     Context,
+    Records,
     atomic_add,
     inline,
     jit,
@@ -19,13 +20,25 @@ from lockstep._jit import (
     sleep_while,
     wake_sleepers,
 )
+from lockstep.model.clock import NEVER
+from lockstep.model.dispatch.clusters import hear, open_barriers
+from lockstep.model.dispatch.dispatcher import (
+    clear_sent,
+    dispatch,
+    needs_engine,
+    next_dispatch,
+    retire,
+)
 from lockstep.model.link import deliver, give_back, next_arrival, next_sent
-from lockstep.model.sm.cluster import open_barriers
-from lockstep.model.sm.state import NEVER
 
 LOOKS = 5000  # at a barrier before a thread sleeps: some hundred microseconds
 ARRIVED, GENERATION, ASLEEP, BARRIER = 0, 16, 32, 48
 """Places in a team's barrier, cache lines apart, and its size."""
+
+
+VERDICT = np.dtype([("event", "i8"), ("start", "i8"), ("leave", "i8")])
+"""What was concluded from a window: the next event of all, when the next window begins, and whether
+the loop ends."""
 
 
 class Team(Context):
@@ -34,26 +47,34 @@ class Team(Context):
     blocks: np.ndarray  # threads x 4: first and last SM, first and last memory partition
     barrier: np.ndarray  # threads that have arrived, how often all had, threads that sleep
     told: np.ndarray  # 2 x threads, for every other window: next event of each block
-    finished: np.ndarray  # 2 x threads: CTAs that finished in each block
-    opened: np.ndarray  # one: when somebody of a cluster goes on
-    next: np.ndarray  # one: the next event of all
+    ended: np.ndarray  # 2 x threads: messages ENDED of each block
+    verdict: Records  # VERDICT, one
     sm_phase: object
     memory_phase: object
 
 
 @inline
-def meet(team):
-    """Wait for all threads of the team."""
+def comes_last(team):
+    """Arrive where the threads meet; whether all others have."""
+    members = team.blocks.shape[0]
+    return members == 1 or atomic_add(team.barrier, ARRIVED, 1) == members - 1
+
+
+@inline
+def let_go(team):
+    """Let the others go on that wait for the last one."""
     members = team.blocks.shape[0]
     if members == 1:
         return
-    generation = look(team.barrier, GENERATION)
-    if atomic_add(team.barrier, ARRIVED, 1) == members - 1:
-        atomic_add(team.barrier, ARRIVED, -members)
-        atomic_add(team.barrier, GENERATION, 1)
-        if look(team.barrier, ASLEEP) > 0:
-            wake_sleepers(team.barrier, GENERATION)
-        return
+    atomic_add(team.barrier, ARRIVED, -members)
+    atomic_add(team.barrier, GENERATION, 1)
+    if look(team.barrier, ASLEEP) > 0:
+        wake_sleepers(team.barrier, GENERATION)
+
+
+@inline
+def wait(team, generation):
+    """Wait until the last one lets those go on who have met since ``generation``."""
     for _ in range(LOOKS):
         if look(team.barrier, GENERATION) != generation:
             return
@@ -64,20 +85,48 @@ def meet(team):
     atomic_add(team.barrier, ASLEEP, -1)
 
 
+@inline
+def conclude(team, d, side, end, window, cut, stop):
+    """Between two windows: what the CTA scheduler does, and how it goes on.
+
+    What moved may have changed what others can do: then the next window begins at once. The engine
+    has to go on where only it can, and where the next window would begin at ``cut`` or ``stop``.
+    """
+    event = NEVER
+    ended = 0
+    for k in range(team.told.shape[1]):
+        event = min(event, team.told[side, k])
+        ended += team.ended[side, k]
+    moved = ended > 0 or d.state[0].dispatched > 0
+    clear_sent(d)
+    if ended > 0:
+        retire(d)
+    if d.state[0].clusters > 0:
+        hear(d)
+        event = min(event, open_barriers(d, end))
+    verdict = team.verdict[0]
+    verdict.event = end if moved else min(event, next_dispatch(d, end))
+    verdict.start = max(verdict.event, end)
+    outside = verdict.start >= cut or verdict.start >= stop
+    verdict.leave = outside or needs_engine(d, ended > 0)
+    if not verdict.leave:
+        dispatch(d, verdict.start, min(verdict.start + window, cut))
+
+
 @jit
-def run_windows(team, c, memory, links, thread, start, window, cut, stop, most):
+def run_windows(team, c, memory, links, d, thread, start, window, cut, stop, most):
     """Run up to ``most`` windows from cycle ``start`` on; returns the end of the last one.
 
-    A window ends at ``cut`` at the latest. The loop also ends when a CTA has finished, when
+    A window ends at ``cut`` at the latest. The loop also ends when the engine is needed, when
     nothing can move by itself, or when the next event is at ``stop`` or later; the next event is
-    left in ``team.next``.
+    left in ``team.verdict``.
     """
     first_sm, last_sm = team.blocks[thread, 0], team.blocks[thread, 1]
     first_memory, last_memory = team.blocks[thread, 2], team.blocks[thread, 3]
     requests, replies = links.requests, links.replies
     now = start
     end = start
-    for _ in range(most):
+    for turn in range(most):
         end = min(now + window, cut)
         event = team.sm_phase(c, requests, replies, first_sm, last_sm, now, end)
         moves = team.memory_phase(memory, requests, replies, first_memory, last_memory, now, end)
@@ -87,26 +136,20 @@ def run_windows(team, c, memory, links, thread, start, window, cut, stop, most):
         number = requests.begun[first_sm]
         side = number % 2
         team.told[side, thread] = event
-        team.finished[side, thread] = 0
+        team.ended[side, thread] = 0
         for s in range(first_sm, last_sm):
-            team.finished[side, thread] += c.n_finished[s]
-        meet(team)
-        event = NEVER
-        finished = 0
-        for k in range(team.told.shape[1]):
-            event = min(event, team.told[side, k])
-            finished += team.finished[side, k]
+            team.ended[side, thread] += c.control.n_ended[s]
+        generation = look(team.barrier, GENERATION)
+        if comes_last(team):
+            conclude(team, d, side, end, window, cut, stop if turn + 1 < most else end)
+            let_go(team)
+        else:
+            wait(team, generation)
         deliver(requests, number, first_memory, last_memory, now)
         deliver(replies, number, first_sm, last_sm, now)
         give_back(requests, number, first_sm, last_sm)
         give_back(replies, number, first_memory, last_memory)
-        if c.dispatcher[0].clusters > 0:
-            if thread == 0:
-                team.opened[0] = open_barriers(c, end)
-            meet(team)
-            event = min(event, team.opened[0])
-        team.next[0] = event
-        now = max(event, end)
-        if finished > 0 or now >= cut or now >= stop:
+        now = team.verdict[0].start
+        if team.verdict[0].leave:
             break
     return end

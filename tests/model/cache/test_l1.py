@@ -12,7 +12,7 @@ from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.model import free_list
 from lockstep.model.cache import l1, l1_fill, l1_mshr, tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
-from lockstep.model.sm import dispatch, port
+from lockstep.model.sm import between, port
 from lockstep.model.sm.state import DONE_ACCESS
 
 pytestmark = pytest.mark.plain
@@ -291,7 +291,7 @@ def test_global_loads_can_be_past_the_l1_by_default(cache):
 
 def test_a_cache_without_capacity_keeps_nothing(cache):
     x = cache()
-    dispatch.prepare_l1(x.c, 0, False)
+    between.prepare_l1(x.c, 0, False)
     a = x.load(9)
     assert x.requests == [(9, 1, KIND_READ, -1 - a)]
     x.store(9)

@@ -245,4 +245,4 @@ def test_a_users_policy_sees_the_ways_of_its_set():
     for line in (10, 11, 12, 13, 10, 14, 15):
         cache.access(line)
     assert seen == [([1, 2, 3, 4], 5), ([1, 6, 3, 4], 6)]
-    assert tags.way_of(cache.tags, cache.row, 0).mark == 2
+    assert tags.history_of(cache.tags, cache.row, 0).mark == 2

@@ -45,18 +45,29 @@ def test_a_line_is_found_in_its_way_and_nowhere_else(state, way):
 def test_every_way_has_a_record_of_its_own(state):
     for row in range(CACHES * SETS):
         for way in range(WAYS):
-            tags.way_of(state, row, way).mark += 1
-    assert (state.ways["mark"] == 1).all()
+            tags.way_of(state, row, way).valid += 1
+    assert (state.held["valid"] == 1).all()
+
+
+def test_history_is_kept_for_a_users_policy_alone(state):
+    assert len(state.history) == len(state.ways) == 1
+    users = tags.build(CACHES, SETS, WAYS, "user")
+    assert len(users.history) == len(users.held) and len(users.ways) == CACHES * WAYS
+    insert(users, 2, 4, 3, 99)
+    row = tags.row_of(users, 2, 4)
+    replacement.touch(users, 2, row, 3, 0)
+    history = tags.history_of(users, row, 3)
+    assert (history.inserted, history.used, history.mark) == (1, 2, 0)
 
 
 def test_an_invalid_way_forgets_everything_and_goes_first(state):
     for way in range(WAYS):
         insert(state, 0, 0, way, way)
     record = tags.way_of(state, 0, 3)
-    record.valid, record.dirty, record.partial, record.mark = 1, 2, 4, 8
+    record.valid, record.dirty, record.partial, record.pending = 1, 2, 4, 8
     tags.invalidate(state, 0, 3)
     assert find(state, 0, 0, 3) == -1
-    assert not any(record[n] for n in ("valid", "dirty", "partial", "pending", "mark"))
+    assert not any(record[n] for n in ("valid", "dirty", "partial", "pending"))
     assert record.waiters == -1
     assert replacement.victim(state, 0, 0, None) == 3
 

@@ -1,6 +1,4 @@
-"""CTA slots: what fits, how warps are placed, and how a CTA ends."""
-
-from types import SimpleNamespace
+"""CTA slots: how warps are placed, and how a CTA ends."""
 
 import numpy as np
 import pytest
@@ -11,49 +9,6 @@ from lockstep.model.sm import cta
 from lockstep.workload import WARP
 
 pytestmark = pytest.mark.plain
-
-
-def needs(**sizes):
-    """A kernel slot's needs of one CTA."""
-    return SimpleNamespace(**{"warps": 1, "registers": 0, "shared": 0} | sizes)
-
-
-@pytest.mark.parametrize(
-    "name, limit, used",
-    [
-        ("warps", "sm.warps", "warps_used"),
-        ("registers", "sm.registers", "registers_used"),
-        ("shared", "shared.bytes", "shared_used"),
-    ],
-)
-def test_a_cta_fits_up_to_the_limit_and_not_beyond(tiny, idle_sms, name, limit, used):
-    gpu = tiny()
-    c = idle_sms(gpu)
-    have = {"sm.warps": gpu.sm.warps, "sm.registers": gpu.sm.registers}
-    have["shared.bytes"] = gpu.shared.bytes
-    kernel = needs(**{name: 4})
-    c.sms[0][used] = have[limit] - 4
-    assert cta.fits(c, 0, kernel)
-    c.sms[0][used] += 1
-    assert not cta.fits(c, 0, kernel)
-
-
-def test_no_more_ctas_than_slots(tiny, idle_sms):
-    c = idle_sms(tiny(sm__ctas=3))
-    c.sms[0].resident_ctas = 2
-    assert cta.fits(c, 0, needs())
-    c.sms[0].resident_ctas = 3
-    assert not cta.fits(c, 0, needs())
-
-
-def test_what_is_reserved_is_given_back(tiny, idle_sms):
-    sm = idle_sms(tiny()).sms[0]
-    before = sm.copy()
-    kernel = needs(warps=3, registers=4096, shared=512)
-    cta.reserve(sm, kernel, 1)
-    assert (sm.resident_ctas, sm.warps_used, sm.registers_used, sm.shared_used) == (1, 3, 4096, 512)
-    cta.reserve(sm, kernel, -1)
-    assert sm == before
 
 
 @pytest.mark.parametrize(

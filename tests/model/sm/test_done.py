@@ -3,8 +3,9 @@
 import pytest
 
 from lockstep.isa.instruction import OpClass
+from lockstep.model.clock import NEVER
 from lockstep.model.sm import done
-from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, DONE_WARP, LONG, NEVER
+from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, DONE_WARP, LONG
 
 pytestmark = pytest.mark.plain
 
@@ -65,7 +66,7 @@ def test_a_cta_ends_with_the_last_of_its_warps_and_operations(c, order):
         done.note(c, 0, *notes[k], 60)
     done.note(c, 0, DONE_WARP, 0, 60)
     done.settle_done(c, 0, 60)
-    assert c.n_finished[0] == 1 and c.finished[0, 0].end == 60
+    assert c.control.n_ended[0] == 1 and c.control.ended[0, 0].end == 60
     assert c.sms[0].resident_ctas == 0 and not c.ctas[0, 0].active
     assert not c.warps.active.any()
 
@@ -75,7 +76,7 @@ def test_a_cta_does_not_end_before(c):
     done.note(c, 0, DONE_ACCESS, 0, 60)
     done.note(c, 0, DONE_WARP, 0, 60)
     done.settle_done(c, 0, 60)
-    assert c.n_finished[0] == 0 and c.ctas[0, 0].active
+    assert c.control.n_ended[0] == 0 and c.ctas[0, 0].active
 
 
 @pytest.mark.parametrize("op, alone", [

@@ -6,6 +6,7 @@ import pytest
 
 from lockstep.model import link
 from lockstep.model.cache import l1
+from lockstep.model.clock import NEVER
 from lockstep.model.link import (
     KIND_ACK,
     KIND_ATOMIC,
@@ -16,7 +17,7 @@ from lockstep.model.link import (
     KIND_WRITE,
 )
 from lockstep.model.sm import accounting, port
-from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, NEVER
+from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED
 
 pytestmark = pytest.mark.plain
 LATENCY = 60

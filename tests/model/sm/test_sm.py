@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from lockstep import engine
 from lockstep.model import link
+from lockstep.model.clock import NEVER
 from lockstep.model.sm import accounting, scheduler, sm
-from lockstep.model.sm.state import NEVER
 
 pytestmark = pytest.mark.plain
 ATTEMPTS = "l1_fail_"  # these count tries, not cycles
@@ -85,9 +85,9 @@ def test_the_next_event_is_the_earliest_of_all_parts(idle):
 def test_a_window_begins_with_empty_hands(idle):
     c, requests, replies = idle
     requests.sent[:], replies.takes[:] = 3, 2
-    c.n_finished[:] = 2
+    c.control.n_ended[:] = 2
     c.sms[0].no_credit = 5
     sm.run(c, requests, replies, 0, 1, 60, 120)
     assert [link.sent_by(requests, s) for s in range(2)] == [0, 3]
-    assert replies.takes[1].tolist() == [0, 2] and c.n_finished.tolist() == [0, 2]
+    assert replies.takes[1].tolist() == [0, 2] and c.control.n_ended.tolist() == [0, 2]
     assert c.sms[0].no_credit == -1

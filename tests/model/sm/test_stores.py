@@ -4,6 +4,7 @@ import pytest
 
 from lockstep.builder import KernelBuilder
 from lockstep.errors import SpecError
+from lockstep.model.control import STORED
 from lockstep.model.sm import stores
 from lockstep.workload import MemoryCopy
 
@@ -27,7 +28,7 @@ def test_a_store_counts_for_its_warp_and_its_cta(c):
 
 def test_the_warp_learns_of_it_while_it_is_there(c):
     assert stores.arrives(c, 0, stores.writer_of(c.warps[0, 3], 3), 50)
-    assert c.ctas[0, 2].written == 0 and not c.left.any() and c.n_finished[0] == 0
+    assert c.ctas[0, 2].written == 0 and not c.left.any() and c.control.n_ended[0] == 0
 
 
 @pytest.mark.parametrize("change", [{"active": 0}, {"age": 10}])
@@ -38,12 +39,12 @@ def test_a_store_of_a_warp_that_has_ended_counts_for_its_kernel(c, change):
         c.warps[0, 3][name] = value
     c.left[0, 1] = 2
     assert not stores.arrives(c, 0, writer, 50)
-    assert c.left[0, 1] == 1 and c.n_finished[0] == 0, "one more is on its way"
+    assert c.left[0, 1] == 1 and c.control.n_ended[0] == 0, "one more is on its way"
     c.spec[0].drain = 7
     assert not stores.arrives(c, 0, writer, 60)
-    last = c.finished[0, 0]
-    assert (last.kernel, last.cta, last.end) == (1, stores.STORED, 53)
-    assert c.n_finished[0] == 1 and c.warps[0, 3].outstanding == 1
+    last = c.control.ended[0, 0]
+    assert (last.kernel, last.cta, last.end) == (1, STORED, 53)
+    assert c.control.n_ended[0] == 1 and c.warps[0, 3].outstanding == 1
 
 
 def stored(watch, gpu):

@@ -144,7 +144,11 @@ def _ask_user(tags, cache, row, choose):
     """The way that the user's policy chooses; it may have left marks."""
     ways, first = tags.caches[cache].ways, cache * tags.shape[0].ways
     for way in range(ways):
-        shown, held, history = tags.ways[first + way], way_of(tags, row, way), history_of(tags, row, way)
+        shown, held, history = (
+            tags.ways[first + way],
+            way_of(tags, row, way),
+            history_of(tags, row, way),
+        )
         shown.valid, shown.dirty, shown.partial = held.valid, held.dirty, held.partial
         shown.pending, shown.waiters = held.pending, held.waiters
         shown.used, shown.inserted, shown.mark = history.used, history.inserted, history.mark

@@ -1,18 +1,17 @@
 """From a GPU specification to the initial state of all SMs."""
 
-import numpy as np
-
 from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import MOST_CLUSTER_CTAS, NAMED_BARRIERS, REGISTER_COUNT, WARP_SIZE
+from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT, WARP_SIZE
 from lockstep.model.cache import l1, slice_hash, tags
+from lockstep.model.clock import NEVER
+from lockstep.model.control import Control
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
 from lockstep.model.records import full, records, zeros
 from lockstep.model.sm import state, tile
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
-from lockstep.model.sm.gpc import first_sms, turns
 from lockstep.model.sm.scheduler import POLICIES, USER
 from lockstep.model.sm.state import Policies, Sm
 from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
@@ -36,11 +35,6 @@ def partition_hit_cycles(gpu: GPU) -> int:
     """
     inside = gpu.sm.memory.address_interval + 2 + FILL_CYCLES
     return max(1, gpu.l2.latency - inside - 2 * gpu.interconnect.latency)
-
-
-def first_interval(gpu: GPU) -> float:
-    """Cycles between two CTAs until all SMs have been filled once."""
-    return gpu.launch.first_interval or gpu.launch.cta_interval
 
 
 def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
@@ -73,14 +67,12 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     s.shared_pass, s.wide_passes = gpu.shared.pass_latency, gpu.shared.wide_passes
     s.remote_cycles = max(0, gpu.shared.remote_latency - m.address_interval - 1)
     s.remote_interval = gpu.shared.remote_interval
-    s.cluster_barrier_latency = gpu.sm.cluster_barrier_latency
     s.lone_cluster_latency = gpu.sm.lone_cluster_barrier_latency or gpu.sm.barrier_latency
     line = gpu.l1.line_bytes * state.SUBCYCLES
     s.bulk_load_interval = max(1, round(line / m.bulk_load_bytes))
     s.bulk_store_interval = max(1, round(line / m.bulk_store_bytes))
     s.bulk_lines, s.bulk_groups = m.bulk_lines, m.bulk_groups
     s.sleep_overhead, s.shortest_sleep = gpu.sm.sleep_overhead, gpu.sm.shortest_sleep
-    s.shared_limit = gpu.shared.bytes
     k = gpu.constant
     s.constant_sets, s.constant_ways = cache_shape(k.bytes, k.ways, k.line_bytes)
     s.constant_line, s.constant_lines = k.line_bytes, max(1, s.constant_sets * s.constant_ways)
@@ -99,9 +91,6 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     s.fill_cycles = FILL_CYCLES
     s.nack_retry = gpu.l2.nack_retry
     s.slices_per_channel = gpu.l2.slices_per_channel
-    s.dispatch_interval = max(1, round(state.THOUSAND * gpu.launch.cta_interval))
-    s.first_interval = max(1, round(state.THOUSAND * first_interval(gpu)))
-    s.refill = gpu.launch.refill
     s.warp_interval = round(state.THOUSAND * gpu.launch.warp_interval)
     return spec
 
@@ -146,23 +135,19 @@ def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
     )  # fmt: skip
 
 
-def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str]) -> Sm:
+def build(
+    gpu: GPU, slices: slice_hash.Hash, control: Control, policies: Policies, user: set[str]
+) -> Sm:
     """The SMs of a GPU, idle. ``user`` names the policies that the user gave."""
     spec = sm_spec(gpu, "scheduler" in user)
     s = spec[0]
     n, b = gpu.sm.count, gpu.sm.subcores
     instances = sum(unit.count for unit in gpu.sm.units)
     slots = gpu.launch.concurrent_kernels
-    interval = min(gpu.launch.cta_interval, first_interval(gpu))
-    window_ctas = int(gpu.interconnect.latency / interval) + 2
     constant_lines = int(s.constant_lines + b * s.operand_sets * s.operand_ways)
     instruction_lines = n * (b * s.l0_sets * s.l0_ways + s.l1i_sets * s.l1i_ways)
     sm = Sm(
         spec=spec,
-        first_sms=np.array(first_sms(gpu), np.int64),
-        turns=np.array(turns(gpu).order, np.int64),
-        begins=np.array(turns(gpu).begins, np.int64),
-        given=zeros((n, slots)),
         sms=records(n, state.SM_STATE),
         subcores=records((n, b), state.SUBCORE),
         warps=records((n, gpu.sm.warps), state.WARP_STATE),
@@ -170,9 +155,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         order=zeros((n, b, gpu.sm.warps)),
         ready=zeros((n, gpu.sm.warps, REGISTER_COUNT)),
         ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
-        leaving=records((n, gpu.sm.ctas), state.LEAVING),
         barriers=records((n, gpu.sm.ctas, NAMED_BARRIERS), state.BARRIER),
-        clusters=records(n * gpu.sm.ctas // 2 + 1, state.CLUSTER),
         objects=zeros((n, gpu.sm.ctas, OBJECTS)),
         units=zeros((n, b + 1, instances)),
         unit_table=unit_table(gpu),
@@ -192,12 +175,8 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         done=records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),
         n_done=zeros(n),
         left=zeros((n, slots)),
-        finished=records((n, 2 * (gpu.sm.ctas + window_ctas) + slots), state.FINISHED),
-        n_finished=zeros(n),
         candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),
         kernels=records(slots, state.KERNEL),
-        pending=records((slots, 2 * max(window_ctas, MOST_CLUSTER_CTAS)), state.PENDING),
-        dispatcher=records(1, state.DISPATCHER),
         code=records(256, state.ISSUE),
         warp_streams=records(1 << 10, WARP),
         runs=records(1 << 12, RUN),
@@ -210,6 +189,7 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
         l1=l1_state(gpu, "l1_replacement" in user),
         slices=slices,
         policies=policies,
+        control=control,
         counters=records(n, SM_COUNTERS),
     )
     _empty(sm)
@@ -218,10 +198,10 @@ def build(gpu: GPU, slices: slice_hash.Hash, policies: Policies, user: set[str])
 
 def _empty(sm: Sm) -> None:
     """What is not zero where nothing has happened yet."""
-    sm.sms["memory_next"] = sm.sms["leaving_at"] = state.NEVER
+    sm.sms["memory_next"] = NEVER
     sm.sms["current"] = sm.sms["blocked"] = sm.sms["no_credit"] = -1
     sm.sms["bulk_first"] = -1
-    sm.subcores["next"] = sm.subcores["result_next"] = state.NEVER
+    sm.subcores["next"] = sm.subcores["result_next"] = NEVER
     sm.subcores["last"] = sm.subcores["turn"] = -1
     sm.instructions["line"] = -1
     sm.constants["line"] = -1

@@ -8,11 +8,12 @@ stores go on beside it.
 from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import WARP_SIZE, OpClass
 from lockstep.model.cache import l1
+from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_READ, KIND_WRITE
 from lockstep.model.sm import stores, tile
 from lockstep.model.sm.coalescer import lane_address
 from lockstep.model.sm.done import instruction_of, note
-from lockstep.model.sm.state import DONE_ACCESS, NEVER, SUBCYCLES
+from lockstep.model.sm.state import DONE_ACCESS, SUBCYCLES
 from lockstep.workload import TILE_WORDS
 
 BULK_COPY = int(OpClass.BULK_COPY)

@@ -1,52 +1,57 @@
 """Clusters: the barrier of their CTAs, and which accesses go to other CTAs' shared memory.
 
-The CTAs of a cluster are on different SMs, which know nothing of each other within a window: an SM
-notes who has arrived, and between two windows the barriers open at which all have. Warps are
-counted; those that have ended are not waited for.
+The CTAs of a cluster are on different SMs, which know nothing of each other: an SM tells the CTA
+scheduler who has arrived, and learns at the beginning of a window that the barrier opens.
 """
 
-from lockstep._jit import inline, jit
+from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
 from lockstep.model.sm.barrier import let_go, takes_arrival
 from lockstep.model.sm.coalescer import APERTURE, GENERIC, lane_address
-from lockstep.model.sm.state import NEVER
 
 CLUSTER = NAMED_BARRIERS + 1  # what a warp waits at, beside numbered barriers and AT_OBJECT
 NONE = -1
 
 
 @inline
-def allocate(c, size):
-    """Take a free row for a cluster of so many CTAs."""
-    state = c.dispatcher[0]
-    row = 0
-    while row < state.clusters and c.clusters[row].ctas > 0:
-        row += 1
-    state.clusters = max(state.clusters, row + 1)
-    c.clusters[row].ctas = size
-    return row
-
-
-@inline
-def enter(c, s, slot, row, rank):
-    """The CTA in a slot is the one of this rank in a cluster."""
-    cta, cluster = c.ctas[s, slot], c.clusters[row]
-    cta.cluster, cta.rank = row, rank
-    cluster.sm[rank], cluster.slot[rank], cluster.ended[rank] = s, slot, NONE
-
-
-@inline
-def begin(cta):
-    """Nobody of a CTA has arrived yet; it is alone as far as is known."""
-    cta.cluster, cta.rank = NONE, 0
+def begin(cta, message):
+    """Nobody of a CTA has arrived yet."""
+    cta.cluster, cta.rank = message.cluster, message.rank
     cta.came, cta.last_came, cta.opens = 0, 0, 0
+    cta.told = 0
 
 
 @inline
-def leave(c, cta, now):
+def begin_window(c, s):
+    """Nothing was told yet; the barriers open that the CTA scheduler names."""
+    control = c.control
+    for k in range(control.n_arrived[s]):
+        c.ctas[s, control.arrived[s, k].slot].told = 0
+    control.n_arrived[s] = 0
+    for k in range(control.n_openings[s]):
+        opening = control.openings[s, k]
+        release(c, s, opening.slot, opening.cycle)
+
+
+@inline
+def tell(c, s, slot, ended):
+    """Tell who of a CTA is at the barrier of its cluster (``control.ARRIVED``)."""
+    cta, control = c.ctas[s, slot], c.control
+    if cta.cluster < 0:
+        return
+    if cta.told == 0:
+        control.n_arrived[s] += 1
+        cta.told = control.n_arrived[s]
+    note = control.arrived[s, cta.told - 1]
+    note.cluster, note.rank, note.slot = cta.cluster, cta.rank, slot
+    note.came, note.awaited, note.last = cta.came, cta.warps - cta.finished, cta.last_came
+    note.ended = ended
+
+
+@inline
+def leave(c, s, slot, now):
     """A CTA has ended."""
-    if cta.cluster >= 0:
-        c.clusters[cta.cluster].ended[cta.rank] = now
+    tell(c, s, slot, now)
 
 
 @inline
@@ -59,6 +64,7 @@ def arrive(c, s, w, now):
         cta.came += 1
         cta.last_came = takes_arrival(c, s, now)
         open_alone(c, s, warp.cta, cta.last_came)
+        tell(c, s, warp.cta, NONE)
 
 
 @inline
@@ -79,6 +85,7 @@ def warp_finished(c, s, w, now):
     cta.came -= warp.arrived >> CLUSTER & 1
     cta.last_came = now
     open_alone(c, s, warp.cta, now)
+    tell(c, s, warp.cta, NONE)
 
 
 @inline
@@ -101,45 +108,6 @@ def release(c, s, slot, cycle):
     cta = c.ctas[s, slot]
     cta.came, cta.opens = 0, cycle
     let_go(c, s, slot, CLUSTER, cycle)
-
-
-@jit
-def open_barriers(c, end):
-    """Between windows: open the barriers at which all CTAs are. The first cycle of anybody."""
-    earliest = NEVER
-    for row in range(c.dispatcher[0].clusters):
-        if c.clusters[row].ctas > 0:
-            earliest = min(earliest, open_if_complete(c, row, end))
-    return earliest
-
-
-@inline
-def open_if_complete(c, row, end):
-    """Open the barrier of one cluster if it is complete, not before ``end``; the cycle, or NEVER.
-
-    The row is free when all CTAs have ended.
-    """
-    cluster = c.clusters[row]
-    came = ended = last = 0
-    for rank in range(cluster.ctas):
-        if cluster.ended[rank] >= 0:
-            ended += 1
-            last = max(last, cluster.ended[rank])
-            continue
-        cta = c.ctas[cluster.sm[rank], cluster.slot[rank]]
-        if not is_there(cta):
-            return NEVER
-        came += cta.came
-        last = max(last, cta.last_came)
-    if ended == cluster.ctas:
-        cluster.ctas = 0
-    if came == 0:
-        return NEVER
-    cycle = max(last + c.spec[0].cluster_barrier_latency, end)
-    for rank in range(cluster.ctas):
-        if cluster.ended[rank] < 0:
-            release(c, cluster.sm[rank], cluster.slot[rank], cycle)
-    return cycle
 
 
 @inline

@@ -1,84 +1,15 @@
-"""CTA slots: whether a CTA fits, its launch, and its end."""
+"""CTA slots: the launch of a CTA, and its end."""
 
 from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
+from lockstep.model.clock import NEVER
 from lockstep.model.sm import cluster
 from lockstep.model.sm.accounting import NO_WARP, account_residency, settle, start_accounting
 from lockstep.model.sm.barrier import reset, warp_finished
 from lockstep.model.sm.objects import reset_objects
-from lockstep.model.sm.state import (
-    DEPENDENCE_BARRIERS,
-    GROUPS,
-    NEVER,
-    THOUSAND,
-)
+from lockstep.model.sm.state import DEPENDENCE_BARRIERS, GROUPS, THOUSAND
+from lockstep.model.sm.stores import tell_ended
 from lockstep.model.sm.stream import next_run, start
-
-
-@inline
-def fits(c, s, kernel):
-    """Whether SM ``s`` has room for one more CTA of the kernel."""
-    spec = c.spec[0]
-    sm = c.sms[s]
-    return (
-        sm.resident_ctas + sm.leaving < spec.ctas
-        and sm.warps_used + kernel.warps <= spec.warps
-        and sm.registers_used + kernel.registers <= spec.registers
-        and sm.shared_used + kernel.shared <= spec.shared_limit
-    )
-
-
-@inline
-def room(c, s, kernel):
-    """How many more CTAs of the kernel SM ``s`` has room for."""
-    spec = c.spec[0]
-    sm = c.sms[s]
-    ctas = min(
-        spec.ctas - sm.resident_ctas - sm.leaving,
-        (spec.warps - sm.warps_used) // kernel.warps,
-        (spec.registers - sm.registers_used) // kernel.registers,
-    )
-    if kernel.shared > 0:
-        ctas = min(ctas, (spec.shared_limit - sm.shared_used) // kernel.shared)
-    return ctas
-
-
-@inline
-def reserve(sm, kernel, sign):
-    """Take (1) or give back (-1) what a CTA of the kernel occupies."""
-    sm.resident_ctas += sign
-    sm.warps_used += sign * kernel.warps
-    sm.registers_used += sign * kernel.registers
-    sm.shared_used += sign * kernel.shared
-
-
-@inline
-def leave(c, s, kernel, now):
-    """A CTA has ended: what it occupied is free after ``launch.refill`` cycles."""
-    spec, sm = c.spec[0], c.sms[s]
-    if spec.refill == 0:
-        reserve(sm, kernel, -1)
-        return
-    sm.resident_ctas -= 1
-    place = c.leaving[s, (sm.leaving_first + sm.leaving) % spec.ctas]
-    place.at = now + spec.refill
-    place.warps, place.registers, place.shared = kernel.warps, kernel.registers, kernel.shared
-    sm.leaving += 1
-    sm.leaving_at = min(sm.leaving_at, place.at)
-
-
-@inline
-def free_places(c, s, cycle):
-    """Give back what is free at ``cycle`` of what ended CTAs occupied."""
-    spec, sm = c.spec[0], c.sms[s]
-    while sm.leaving_at <= cycle:
-        place = c.leaving[s, sm.leaving_first]
-        sm.warps_used -= place.warps
-        sm.registers_used -= place.registers
-        sm.shared_used -= place.shared
-        sm.leaving_first = (sm.leaving_first + 1) % spec.ctas
-        sm.leaving -= 1
-        sm.leaving_at = c.leaving[s, sm.leaving_first].at if sm.leaving > 0 else NEVER
 
 
 @inline
@@ -91,14 +22,12 @@ def free_cta_slot(c, s):
 
 
 @inline
-def start_warp(c, s, w, slot, index, pending, now):
+def start_warp(c, s, w, slot, index, message, now):
     """Put one warp of a CTA into warp slot ``w``."""
     cta = c.ctas[s, slot]
     kernel = c.kernels[cta.kernel]
     warp = c.warps[s, w]
-    stream = c.warp_streams[pending.warps + index]
-    kernel.warp_instructions += stream.warp_instructions
-    kernel.thread_instructions += stream.thread_instructions
+    stream = c.warp_streams[message.warps + index]
     warp.active = 1
     warp.kernel = cta.kernel
     warp.cta = slot
@@ -146,31 +75,32 @@ def start_warp(c, s, w, slot, index, pending, now):
 
 
 @inline
-def launch(c, s, k, pending, now):
-    """Start a CTA of kernel slot ``k`` on SM ``s``, in the slot returned; room was checked."""
+def launch(c, s, message):
+    """Start the CTA of a message LAUNCH, in the slot returned; there is room for it."""
+    k, now = message.kernel, message.cycle
     kernel = c.kernels[k]
     sm = c.sms[s]
     if sm.resident_ctas == 0:
         start_accounting(c, s, now)
     account_residency(c, s, now)
-    reserve(sm, kernel, 1)
+    sm.resident_ctas += 1
     if c.parameters[s, k] == 0:
         c.parameters[s, k] = now + c.spec[0].first_constants
     slot = free_cta_slot(c, s)
     cta = c.ctas[s, slot]
     cta.active = 1
     cta.kernel = k
-    cta.cta = pending.cta
+    cta.cta = message.cta
     cta.warps = kernel.warps
     cta.finished = 0
     cta.outstanding = cta.written = 0
     cta.started = now
-    cta.runs = pending.runs
-    cta.addresses = pending.addresses
-    cta.pool = pending.pool
+    cta.runs = message.runs
+    cta.addresses = message.addresses
+    cta.pool = message.pool
     for barrier in range(NAMED_BARRIERS):
         reset(c, s, slot, barrier)
-    cluster.begin(cta)
+    cluster.begin(cta, message)
     reset_objects(c, s, slot)
     if kernel.source != 0:
         start(c, s, slot, now)
@@ -181,11 +111,21 @@ def launch(c, s, k, pending, now):
         if not c.warps[s, w].active:
             if index == 0:
                 cta.thread_base = w * 32
-            start_warp(c, s, w, slot, index, pending, now)
+            start_warp(c, s, w, slot, index, message, now)
             next_run(c, s, w, now)  # of an empty stream the first issue makes the end
             index += 1
         w += 1
     return slot
+
+
+@inline
+def begin_window(c, s):
+    """Nothing was told yet; take what the CTA scheduler says of this window."""
+    control = c.control
+    control.n_ended[s] = 0
+    cluster.begin_window(c, s)
+    for k in range(control.n_launches[s]):
+        launch(c, s, control.launches[s, k])
 
 
 @inline
@@ -230,18 +170,12 @@ def end_cta_if_done(c, s, slot, now):
         return  # inactive: two of its warps finished in one cycle, and the first note ended it
     c.left[s, cta.kernel] += sent
     settle(c, s, now)
-    kernel = c.kernels[cta.kernel]
-    leave(c, s, kernel, now)
+    c.sms[s].resident_ctas -= 1
     cta.active = 0
-    cluster.leave(c, cta, now)
+    cluster.leave(c, s, slot, now)
     for w in range(c.spec[0].warps):
         warp = c.warps[s, w]
         if warp.active and warp.cta == slot:
             warp.active = 0
-    done = c.finished[s, c.n_finished[s]]
-    c.n_finished[s] += 1
-    done.kernel = cta.kernel
-    done.cta = cta.cta
-    done.start = cta.started
-    done.end = now
+    tell_ended(c, s, cta.kernel, cta.cta, cta.started, now, sent)
     c.counters[s].ctas += 1

@@ -6,7 +6,8 @@ with an instruction and fall when it has written its result or read its sources.
 """
 
 from lockstep._jit import force_inline, inline
-from lockstep.model.sm.state import DEPENDENCE_BARRIERS, LONG, NEVER, SHORT
+from lockstep.model.clock import NEVER
+from lockstep.model.sm.state import DEPENDENCE_BARRIERS, LONG, SHORT
 
 
 @force_inline

@@ -3,6 +3,7 @@
 from lockstep._jit import force_inline
 from lockstep.isa.instruction import LONGEST_SLEEP, CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
+from lockstep.model.clock import NEVER
 from lockstep.model.counters import Stall
 from lockstep.model.sm import cluster, constant, operands, write_ports
 from lockstep.model.sm.barrier import reach
@@ -26,7 +27,6 @@ from lockstep.model.sm.state import (
     GROUPS,
     LATE,
     LONG,
-    NEVER,
     SHORT,
     SLACK_PLACE,
     UNIT_BITS,

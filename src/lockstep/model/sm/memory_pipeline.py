@@ -9,6 +9,7 @@ from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import OpClass
 from lockstep.model import free_list
 from lockstep.model.cache import l1
+from lockstep.model.clock import NEVER
 from lockstep.model.counters import Stall
 from lockstep.model.sm import bulk
 from lockstep.model.sm.accounting import account_blocked
@@ -25,7 +26,7 @@ from lockstep.model.sm.coalescer import (
 from lockstep.model.sm.dependence import raise_barriers, set_result
 from lockstep.model.sm.done import instruction_of, joins_group, note, writes_only
 from lockstep.model.sm.shared_memory import passes
-from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, NEVER, SHORT
+from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, SHORT
 
 LOAD = int(OpClass.LOAD)
 TEXTURE = int(OpClass.TEXTURE)

@@ -6,10 +6,11 @@ from lockstep.model import link as links
 from lockstep.model.cache.l1_fill import fill
 from lockstep.model.cache.l1_mshr import free_entry
 from lockstep.model.cache.slice_hash import slice_of
+from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_REDUCTION
 from lockstep.model.sm.accounting import account_no_credit
 from lockstep.model.sm.done import note
-from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, NEVER, SUBCYCLES
+from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, SUBCYCLES
 
 
 @inline

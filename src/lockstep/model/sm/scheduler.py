@@ -11,10 +11,11 @@ The candidates are ordered from the oldest to the youngest.
 """
 
 from lockstep._jit import force_inline, inline, popcount, record_array
+from lockstep.model.clock import NEVER
 from lockstep.model.policy import compile_policy
 from lockstep.model.sm.accounting import NO_WARP, account, account_issue
 from lockstep.model.sm.issue import STALL_CONSTANT, awaited, examine, has_constant, issue
-from lockstep.model.sm.state import CANDIDATE, NEVER
+from lockstep.model.sm.state import CANDIDATE
 from lockstep.model.sm.write_ports import settle_results
 
 POLICIES = {"gto": 0, "lrr": 1, "gty": 2, "oldest": 3, "grr": 5}

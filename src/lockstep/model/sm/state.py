@@ -8,11 +8,10 @@ so that the latest operand also says why a warp waits.
 import numpy as np
 
 from lockstep._jit import Context, Records
-from lockstep.isa.instruction import MOST_CLUSTER_CTAS
 from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.slice_hash import Hash
+from lockstep.model.control import Control
 
-NEVER = 1 << 60
 FIXED, LONG, SHORT = 0, 1, 2
 MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
 MAX_READS = 8  # vector registers read through the ports, at most
@@ -42,9 +41,9 @@ SPEC = np.dtype(
         "collectors_style", "banks", "window", "collectors", "reuse_cache", "slots",
         "queue", "address_interval", "wide_address_interval", "accept_interval", "whole_lines",
         "accesses",
-        "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_pass", "shared_limit",
-        "wide_passes", "remote_cycles", "remote_interval", "cluster_barrier_latency",
-        "lone_cluster_latency", "bulk_load_interval", "bulk_store_interval", "bulk_lines",
+        "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_pass",
+        "wide_passes", "remote_cycles", "remote_interval", "lone_cluster_latency",
+        "bulk_load_interval", "bulk_store_interval", "bulk_lines",
         "bulk_groups", "sleep_overhead", "shortest_sleep",
         "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
         "constant_lines",  # of an SM's cache for loads; those of operands lie behind them
@@ -56,8 +55,7 @@ SPEC = np.dtype(
         "atomic_result",  # ... that the result of a lane on a word takes
         "fill_cycles",  # reply taken from the port until a dependent instruction may issue
         "nack_retry", "slices_per_channel",
-        "dispatch_interval", "first_interval", "warp_interval",  # thousandths of a cycle
-        "refill",
+        "warp_interval",  # thousandths of a cycle
     )
 )  # fmt: skip
 
@@ -99,30 +97,20 @@ other, where it goes as in ISSUE, and whose it is (``write_ports.owner_of``)."""
 
 KERNEL = np.dtype(
     _ints(
-        "active", "code", "control", "warps", "registers",
-        "shared", "shared_base", "local_base", "warp_instructions", "thread_instructions",
-        "started", "fetch_base", "register_rows", "queued", "taken",
-        "filling",  # CTAs that fill all SMs once
-        "share",  # of the grid that an SM gets
-        "cluster",  # CTAs that are dispatched together, one after the other in the ring
+        "active", "code", "control", "warps", "shared_base", "local_base",
+        "fetch_base", "register_rows",
+        "cluster",  # CTAs of a cluster
         "constant_base",  # where its constants begin among those of all launches
         "source", "source_context",  # addresses of what executes it at issue; 0 = nobody does
         "ring",  # address records of a warp, if it is executed at issue
     )
 )  # fmt: skip
-"""A kernel slot. ``code``: where its ISSUE records begin; ``registers`` and ``shared`` are a
-CTA's, rounded up; ``queued`` and ``taken`` count CTAs handed over and dispatched."""
-
-PENDING = np.dtype(_ints("cta", "warps", "runs", "addresses", "pool"))
-"""A CTA read and not yet dispatched: its linear id and where its stream begins in each arena."""
-
-DISPATCHER = np.dtype(_ints("time", "next_place", "next_gpc", "clusters"))
-"""``time``: earliest next dispatch in thousandths of a cycle; ``clusters``: rows ever in use."""
+"""A kernel slot. ``code``: where its ISSUE records begin."""
 
 SM_STATE = np.dtype(
     _ints(
-        "memory_next", "age", "resident_ctas", "resident_warps", "warps_used",
-        "registers_used", "shared_used", "accounted", "inject_free", "fill_free",
+        "memory_next", "age", "resident_ctas", "resident_warps",
+        "accounted", "inject_free", "fill_free",
         "accept_free", "arbiter",
         "current",  # access in the L1 / shared stage, or -1
         "position", "transactions",  # next and number of its transactions
@@ -137,8 +125,6 @@ SM_STATE = np.dtype(
         "barrier_free",  # cycle from which the barrier unit takes the next arrival
         "fence_free",  # cycle from which the next fence beyond the CTA may begin
         "start_free",  # from when on the next warp may start, in thousandths of a cycle
-        "leaving", "leaving_first",  # places that are not free yet: how many, the first in the ring
-        "leaving_at",  # cycle from which the first of them is, or NEVER
     )
 )  # fmt: skip
 
@@ -203,6 +189,7 @@ CTA_STATE = np.dtype(
         "active", "kernel", "cta", "warps", "finished", "outstanding", "written", "started",
         "runs", "addresses", "pool", "thread_base", "place",
         "cluster", "rank",  # row of its cluster, -1 = it is alone; its rank there
+        "told",  # message ARRIVED of it in this window, from 1 on; 0 = none yet
         "came", "last_came",  # warps at the barrier of the cluster, and when the last one came
         "opens",  # cycle at which that barrier opened last
     )
@@ -210,20 +197,6 @@ CTA_STATE = np.dtype(
 """``outstanding``: memory operations of all its warps that have not ended; ``written``: those among
 them that are stores on their way; ``place``: what the front end calls it, if it is executed at
 issue."""
-
-LEAVING = np.dtype(_ints("at", "warps", "registers", "shared"))
-"""The place of a CTA that has ended: the cycle from which it is free, and what it gives back."""
-
-CLUSTER = np.dtype(
-    _ints("ctas")
-    + [
-        ("sm", "i8", (MOST_CLUSTER_CTAS,)),
-        ("slot", "i8", (MOST_CLUSTER_CTAS,)),
-        ("ended", "i8", (MOST_CLUSTER_CTAS,)),
-    ]
-)
-"""A cluster that runs: how many CTAs, 0 = the row is free; by rank, where each is, and the cycle at
-which it ended, or -1."""
 
 BARRIER = np.dtype(_ints("arrived", "expected"))
 """A named barrier: warps that arrived, and how many open it; 0 = all unfinished ones."""
@@ -256,10 +229,6 @@ DONE_ACCESS = 0  # all data of an access is there at ``cycle``
 DONE_ACKNOWLEDGED = 1  # a store reached the L2; ``index``: of whom, as in ``stores.writer_of``
 DONE_WARP = 2  # a warp of CTA slot ``index`` has finished
 
-FINISHED = np.dtype(_ints("kernel", "cta", "start", "end"))
-"""A CTA that ended in this window, for the engine. ``cta`` = ``stores.STORED``: all stores of a
-kernel's CTAs that have ended on this SM are acknowledged."""
-
 CANDIDATE = np.dtype(_ints("ready", "age", "slot", "cta", "op", "issued", "last_issue", "reason"))
 """What a user's warp scheduler sees of a warp."""
 
@@ -278,10 +247,6 @@ class Sm(Context):
     """All SMs. First index: the SM, unless said otherwise."""
 
     spec: Records
-    first_sms: np.ndarray  # GPCs + 1: the first SM of each, then the number of SMs
-    turns: np.ndarray  # the SMs in the order in which they are offered CTAs
-    begins: np.ndarray  # for each of its places: the next one at which a kernel begins
-    given: np.ndarray  # sms x kernel slots: CTAs that the SM got in turn
     sms: Records  # SM_STATE
     subcores: Records  # SUBCORE, sms x subcores
     warps: Records  # WARP_STATE, sms x warps; slot w belongs to sub-core w % subcores
@@ -289,9 +254,7 @@ class Sm(Context):
     order: np.ndarray  # sms x subcores x warps: slots of a sub-core, oldest first
     ready: np.ndarray  # sms x warps x registers
     ctas: Records  # CTA_STATE, sms x CTA slots
-    leaving: Records  # LEAVING, sms x CTA slots: a ring, by cycle
     barriers: Records  # BARRIER, sms x CTA slots x NAMED_BARRIERS
-    clusters: Records  # CLUSTER, as many as can run
     objects: np.ndarray  # sms x CTA slots x OBJECTS: copies that completed barrier objects
     units: np.ndarray  # sms x (subcores + 1) x instances: busy until; last row: SM-wide units
     unit_table: np.ndarray  # kinds of units x 2: first instance, 1 if SM-wide
@@ -313,12 +276,8 @@ class Sm(Context):
     done: Records  # DONE, sms x room
     n_done: np.ndarray  # sms
     left: np.ndarray  # sms x kernel slots: stores on their way of CTAs that have ended
-    finished: Records  # FINISHED, sms x twice (CTA slots + those of a window), and kernels
-    n_finished: np.ndarray  # sms
     candidates: Records  # CANDIDATE, sms x subcores x warps, flat
     kernels: Records  # KERNEL, slots
-    pending: Records  # PENDING, slots x capacity, a ring for each kernel
-    dispatcher: Records  # DISPATCHER, one
     code: Records  # ISSUE, arena
     warp_streams: Records  # workload.WARP, arena
     runs: Records  # workload.RUN, arena
@@ -331,4 +290,5 @@ class Sm(Context):
     l1: L1State
     slices: Hash  # address -> L2 slice
     policies: Policies
+    control: Control  # what the CTA scheduler says, and is told
     counters: Records  # SM_COUNTERS

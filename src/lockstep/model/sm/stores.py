@@ -5,9 +5,9 @@ its warp and by the end of the kernel, and by the end of its CTA where ``sm.exit
 """
 
 from lockstep._jit import inline
+from lockstep.model.control import STORED
 
 WARP_BITS, KERNEL_BITS = 8, 10  # as many warps and kernels as an SM and a GPU can have
-STORED = -1  # in place of a CTA: all stores of ended CTAs are acknowledged
 
 
 @inline
@@ -20,6 +20,15 @@ def writer_of(warp, w):
 def warp_of(writer):
     """The warp slot of a writer."""
     return writer & ((1 << WARP_BITS) - 1)
+
+
+@inline
+def tell_ended(c, s, kernel, cta, start, end, left):
+    """Tell the CTA scheduler of a CTA that has ended, or that stores have (``control.ENDED``)."""
+    control = c.control
+    note = control.ended[s, control.n_ended[s]]
+    control.n_ended[s] += 1
+    note.kernel, note.cta, note.start, note.end, note.left = kernel, cta, start, end, left
 
 
 @inline
@@ -43,9 +52,6 @@ def arrives(c, s, writer, now):
     kernel = (writer >> WARP_BITS) & ((1 << KERNEL_BITS) - 1)
     c.left[s, kernel] -= 1
     if c.left[s, kernel] == 0:
-        done = c.finished[s, c.n_finished[s]]
-        c.n_finished[s] += 1
-        done.kernel = kernel
-        done.cta = STORED
-        done.start = done.end = now - c.spec[0].drain
+        end = now - c.spec[0].drain
+        tell_ended(c, s, kernel, STORED, end, end, 0)
     return False

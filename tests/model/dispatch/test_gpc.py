@@ -4,7 +4,7 @@ import pytest
 
 from lockstep.builder import KernelBuilder
 from lockstep.errors import WorkloadError
-from lockstep.model.sm.gpc import check_cluster, ctas_held, first_sms, turns
+from lockstep.model.dispatch.gpc import check_cluster, ctas_held, first_sms, turns
 
 
 def kernel(grid, cluster):

@@ -1,12 +1,15 @@
 """CTA dispatch: round robin, one an interval, in launch order."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from lockstep.builder import KernelBuilder, program
 from lockstep.errors import WorkloadError
-from lockstep.model.cache import tags
-from lockstep.model.sm import dispatch
+from lockstep.model import control
+from lockstep.model.clock import NEVER
+from lockstep.model.dispatch import dispatcher, state
 
 pytestmark = pytest.mark.plain
 
@@ -143,27 +146,127 @@ def test_clusters_that_can_never_run_are_refused(watch, tiny, cluster, grid, mes
         watch(busy(grid=grid, block=128, cluster=cluster).workload(), gpu)
 
 
-def test_nothing_is_dispatched_without_ctas(tiny, idle_sms):
-    c = idle_sms(tiny())
-    assert dispatch.dispatch(c, np.zeros(1, np.int64), 1, 0, 60) == 0
-    assert dispatch.dispatch(c, np.zeros(1, np.int64), 0, 0, 60) == 0
+@pytest.fixture
+def idle(tiny):
+    """A scheduler of two SMs of four warps without kernels."""
+    gpu = tiny(sm__count=2, sm__warps=4)
+    return state.build(gpu, control.build(gpu))
 
 
-def _fill(c):
-    c.l1.tags.lines[...] = 5
-    c.l1.caches.filled = 1
+def test_nothing_is_dispatched_without_ctas(idle):
+    assert dispatcher.dispatch(idle, 0, 60) == 0
+    idle.state[0].kernels = 1
+    assert dispatcher.dispatch(idle, 0, 60) == 0
+    assert dispatcher.next_dispatch(idle, 60) == NEVER
 
 
-@pytest.mark.parametrize(
-    "ways, flush, empty", [(4, True, True), (4, False, False), (2, False, True)]
-)
-def test_a_kernel_may_empty_the_l1(tiny, idle_sms, ways, flush, empty):
-    gpu = tiny(sm__count=2, l1__bytes=2048, l1__carveouts=(), l1__sets=4)
-    c = idle_sms(gpu)
-    _fill(c)
-    dispatch.prepare_l1(c, ways, flush)
-    assert (c.l1.tags.lines == (tags.NO_LINE if empty else 5)).all()
-    assert (c.l1.tags.caches.ways == ways).all()
+def needs(**sizes):
+    """What one CTA needs."""
+    return SimpleNamespace(**{"warps": 1, "registers": 1, "shared": 0} | sizes)
+
+
+@pytest.mark.parametrize("name", ["warps", "registers", "shared"])
+def test_a_cta_fits_up_to_the_limit_and_not_beyond(idle, name):
+    grid = needs(**{name: 4})
+    idle.slots[1][name] = idle.spec[0][name] - 4
+    assert dispatcher.fits(idle, 1, grid) and dispatcher.room(idle, 1, grid) == 1
+    idle.slots[1][name] += 1
+    assert not dispatcher.fits(idle, 1, grid) and dispatcher.room(idle, 1, grid) == 0
+
+
+def test_no_more_ctas_than_slots(idle):
+    idle.slots[0].ctas = idle.spec[0].ctas - 1
+    assert dispatcher.fits(idle, 0, needs())
+    idle.slots[0].ctas += 1
+    assert not dispatcher.fits(idle, 0, needs())
+
+
+def test_what_is_reserved_is_given_back(idle):
+    used = idle.slots[0]
+    before = used.copy()
+    grid = needs(warps=3, registers=4096, shared=512)
+    dispatcher.reserve(used, grid, 1)
+    assert (used.ctas, used.warps, used.registers, used.shared) == (1, 3, 4096, 512)
+    dispatcher.reserve(used, grid, -1)
+    assert used == before
+
+
+def queue(d, ctas, warps=2, **needs):
+    """Queue CTAs of ten and twenty instructions in kernel slot 0, which is served."""
+    grid = d.grids[0]
+    grid.warps, grid.cluster, grid.ctas, grid.queued = warps, 1, ctas, ctas
+    for name, value in needs.items():
+        grid[name] = value
+    d.progress[0].started = -1
+    for n in range(ctas):
+        d.pending[0, n] = (7 + n, 10 * n, 20 * n, 30 * n, 40 * n, 10, 20)
+    d.state[0].kernels = 1
+
+
+def test_a_launch_says_what_where_and_when(idle):
+    queue(idle, 3)
+    assert dispatcher.dispatch(idle, 120, 180) == 3
+    told = idle.control
+    assert told.n_launches.tolist() == [2, 1]
+    assert told.launches[0, 1].tolist() == (0, 9, 122, 20, 40, 60, 80, -1, 0)
+    progress = idle.progress[0]
+    assert (progress.taken, progress.started) == (3, 120)
+    assert (progress.warp_instructions, progress.thread_instructions) == (30, 60)
+    dispatcher.clear_sent(idle)
+    assert not told.n_launches.any()
+
+
+def ended(d, s, cta, left=0, end=200):
+    told = d.control
+    told.ended[s, told.n_ended[s]] = (0, cta, 120, end, left)
+    told.n_ended[s] += 1
+
+
+def test_room_is_what_messages_tell(idle):
+    """Both SMs are full until one tells that a CTA has ended; no state of an SM is looked at."""
+    queue(idle, 5)
+    assert dispatcher.dispatch(idle, 120, 180) == 4
+    assert dispatcher.dispatch(idle, 180, 240) == 0
+    ended(idle, 1, 8)
+    dispatcher.retire(idle)
+    dispatcher.clear_sent(idle)
+    assert dispatcher.dispatch(idle, 240, 300) == 1
+    assert idle.control.n_launches.tolist() == [0, 1]
+    assert idle.retired[0].tolist() == (0, 8, 1, 120, 200) and idle.state[0].retired == 1
+
+
+def test_a_kernel_is_over_when_its_stores_are_acknowledged(idle):
+    queue(idle, 2)
+    dispatcher.dispatch(idle, 120, 180)
+    ended(idle, 0, 7, left=3)
+    dispatcher.retire(idle)
+    assert not dispatcher.needs_engine(idle, True) and idle.progress[0].storing == 1
+    idle.control.n_ended[:] = 0
+    ended(idle, 1, 8)
+    dispatcher.retire(idle)
+    assert not dispatcher.needs_engine(idle, True)
+    idle.control.n_ended[:] = 0
+    ended(idle, 0, control.STORED)
+    dispatcher.retire(idle)
+    assert dispatcher.needs_engine(idle, True) and idle.progress[0].storing == 0
+    assert not dispatcher.needs_engine(idle, False), "nothing has ended since"
+
+
+@pytest.mark.parametrize(("more", "queued", "wanted"), [(1, 0, True), (0, 0, False), (1, 1, False)])
+def test_the_engine_reads_ctas_before_a_window_may_lack_them(idle, more, queued, wanted):
+    low = int(idle.spec[0].low)
+    queue(idle, low - 1 + queued, more=more)
+    assert dispatcher.needs_engine(idle, False) == wanted
+
+
+def test_a_kernel_that_is_executed_asks_for_the_engine_whenever_a_cta_ends(idle):
+    queue(idle, 2, executed=1)
+    assert dispatcher.needs_engine(idle, True) and not dispatcher.needs_engine(idle, False)
+
+
+def test_what_has_ended_is_kept_until_the_engine_takes_it(idle):
+    idle.state[0].retired = idle.spec[0].most_retired + 1
+    assert dispatcher.needs_engine(idle, False)
 
 
 def test_the_l1_takes_what_shared_memory_leaves(watch, tiny):

@@ -1,0 +1,153 @@
+"""What the CTA scheduler keeps. Cycle numbers are absolute core cycles."""
+
+import numpy as np
+
+from lockstep._jit import Context, Records
+from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import MOST_CLUSTER_CTAS
+from lockstep.model.clock import NEVER
+from lockstep.model.control import Control
+from lockstep.model.dispatch.gpc import first_sms, turns
+from lockstep.model.records import records, zeros
+
+THOUSAND = 1000  # in which CTAs are started: parts of a cycle
+
+
+def _ints(*names: str) -> list[tuple[str, str]]:
+    return [(name, "i8") for name in names]
+
+
+SPEC = np.dtype(
+    _ints(
+        "sms", "ctas", "warps", "registers", "shared",  # of an SM
+        "interval", "first_interval",  # between CTAs, in thousandths of a cycle
+        "refill", "cluster_latency",
+        "low",  # CTAs that a window may need
+        "most_retired",
+    )
+)  # fmt: skip
+
+GRID = np.dtype(
+    _ints(
+        "warps", "registers", "shared",  # of a CTA, rounded up
+        "cluster",  # CTAs that are dispatched together, one after the other in the ring
+        "filling",  # CTAs that all SMs hold at once
+        "share",  # of the grid that an SM gets
+        "ctas",  # that it will ever have
+        "more",  # 1: some of them are yet to be read
+        "executed",  # 1: at issue, by a source that may fail
+        "queued",  # CTAs handed over so far
+    )
+)  # fmt: skip
+"""A kernel slot as the engine describes it."""
+
+PROGRESS = np.dtype(
+    _ints(
+        "taken", "ended",  # CTAs dispatched, and ended
+        "started",  # cycle of the first dispatch, or -1
+        "storing",  # SMs on which stores of ended CTAs are on their way
+        "warp_instructions", "thread_instructions",  # of the CTAs dispatched
+    )
+)  # fmt: skip
+"""How far the kernel in a slot is."""
+
+PENDING = np.dtype(
+    _ints("cta", "warps", "runs", "addresses", "pool", "warp_instructions", "thread_instructions")
+)
+"""A CTA read and not yet dispatched: its linear id, where its stream begins in each arena, and the
+instructions of all its warps."""
+
+STATE = np.dtype(
+    _ints(
+        "time",  # earliest next dispatch in thousandths of a cycle
+        "next_place", "next_gpc",
+        "clusters",  # rows ever in use
+        "leaving_at",  # cycle from which the first place of an ended CTA is free, or NEVER
+        "dispatched",  # CTAs of this window
+        "retired",  # messages kept for the engine
+        "kernels",  # that CTAs are dispatched of, the first ones of ``order``
+    )
+)  # fmt: skip
+
+SM_SLOTS = np.dtype(
+    _ints(
+        "ctas", "warps", "registers", "shared",  # in use
+        "leaving", "first",  # places that are not free yet: how many, the first in the ring
+        "at",  # cycle from which that one is, or NEVER
+    )
+)  # fmt: skip
+"""What of an SM is in use, as far as the scheduler knows."""
+
+LEAVING = np.dtype(_ints("at", "warps", "registers", "shared"))
+"""The place of a CTA that has ended: the cycle from which it is free, and what it gives back."""
+
+RETIRED = np.dtype(_ints("kernel", "cta", "sm", "start", "end"))
+"""A message ENDED of an SM, for the engine."""
+
+CLUSTER = np.dtype(
+    _ints("ctas")
+    + [
+        (name, "i8", (MOST_CLUSTER_CTAS,))
+        for name in ("sm", "slot", "came", "awaited", "last", "ended")
+    ]
+)
+"""A cluster that runs: how many CTAs, 0 = the row is free; by rank, where each is and what was last
+heard of it."""
+
+
+class Dispatcher(Context):
+    """State of the CTA scheduler."""
+
+    spec: Records  # SPEC, one
+    state: Records  # STATE, one
+    first_sms: np.ndarray  # GPCs + 1: the first SM of each, then the number of SMs
+    turns: np.ndarray  # the SMs in the order in which they are offered CTAs
+    begins: np.ndarray  # for each of its places: the next one at which a kernel begins
+    order: np.ndarray  # kernel slots, in the order in which they are served
+    grids: Records  # GRID, kernel slots
+    progress: Records  # PROGRESS, kernel slots
+    pending: Records  # PENDING, slots x capacity, a ring for each kernel
+    given: np.ndarray  # sms x kernel slots: CTAs that the SM got in turn
+    storing: np.ndarray  # sms x kernel slots: 1 = stores of ended CTAs are on their way
+    slots: Records  # SM_SLOTS, sms
+    leaving: Records  # LEAVING, sms x CTA slots: a ring, by cycle
+    clusters: Records  # CLUSTER, as many as can run
+    retired: Records  # RETIRED, those that the engine has not seen
+    control: Control
+
+
+def build(gpu: GPU, control: Control) -> Dispatcher:
+    """A scheduler without kernels."""
+    n, slots = gpu.sm.count, gpu.launch.concurrent_kernels
+    spec = records(1, SPEC)
+    s = spec[0]
+    s.sms, s.ctas, s.warps = n, gpu.sm.ctas, gpu.sm.warps
+    s.registers, s.shared = gpu.sm.registers, gpu.shared.bytes
+    first = gpu.launch.first_interval or gpu.launch.cta_interval
+    s.interval = max(1, round(THOUSAND * gpu.launch.cta_interval))
+    s.first_interval = max(1, round(THOUSAND * first))
+    s.refill, s.cluster_latency = gpu.launch.refill, gpu.sm.cluster_barrier_latency
+    window_ctas = int(gpu.interconnect.latency / min(gpu.launch.cta_interval, first)) + 2
+    s.low = max(window_ctas, MOST_CLUSTER_CTAS)
+    s.most_retired = control.ended.size
+    order = turns(gpu)
+    built = Dispatcher(
+        spec=spec,
+        state=records(1, STATE),
+        first_sms=np.array(first_sms(gpu), np.int64),
+        turns=np.array(order.order, np.int64),
+        begins=np.array(order.begins, np.int64),
+        order=zeros(slots),
+        grids=records(slots, GRID),
+        progress=records(slots, PROGRESS),
+        pending=records((slots, int(2 * s.low)), PENDING),
+        given=zeros((n, slots)),
+        storing=zeros((n, slots)),
+        slots=records(n, SM_SLOTS),
+        leaving=records((n, gpu.sm.ctas), LEAVING),
+        clusters=records(n * gpu.sm.ctas // 2 + 1, CLUSTER),
+        retired=records(2 * control.ended.size, RETIRED),
+        control=control,
+    )
+    built.state["leaving_at"] = built.slots["at"] = NEVER
+    return built
