@@ -113,6 +113,7 @@ def simulate(
     gpu: GPU | str | Path,
     *,
     threads: int = 1,
+    ranks: int = 1,
     scheduler: Callable | None = None,
     l1_replacement: Callable | None = None,
     l2_replacement: Callable | None = None,
@@ -126,8 +127,10 @@ def simulate(
     progress: Progress | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Result:
-    """Run a workload on a GPU. Results do not depend on ``threads``.
+    """Run a workload on a GPU. Results do not depend on ``threads``, nor on ``ranks``.
 
+    ``ranks`` cuts the GPU into so many machines of this process, each with its part of the SMs and
+    of the memory and ``threads`` of its own, that tell each other in packets what crosses.
     ``kernels`` selects kernels by id. The limits end the run early, with a partial result that
     says so. ``interval`` asks for a time series, one sample every so many cycles; ``timeline``
     also records when each CTA ran. ``scheduler`` and the other policies are plain functions that
@@ -143,7 +146,7 @@ def simulate(
         "slice_hash": slice_hash,
         "dram_scheduler": dram_scheduler,
     }
-    _check_counts(threads=threads, limit_instructions=limit_instructions)
+    _check_counts(threads=threads, ranks=ranks, limit_instructions=limit_instructions)
     _check_counts(limit_cycles=limit_cycles, interval=interval)
     workload = workload if isinstance(workload, Workload) else load(workload)
     gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
@@ -151,6 +154,7 @@ def simulate(
         workload,
         gpu,
         threads=threads,
+        ranks=ranks,
         kernels=_selection(workload, kernels),
         limit_instructions=limit_instructions,
         limit_cycles=limit_cycles,

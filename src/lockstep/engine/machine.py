@@ -5,7 +5,9 @@ from functools import cache, partial
 import numpy as np
 
 from lockstep._jit import Context, phase
+from lockstep.engine.part import Part
 from lockstep.engine.threads import Threads, blocks
+from lockstep.engine.transport import Transport
 from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
 from lockstep.gpus.spec import GPU
 from lockstep.model import contents, control, link, partition
@@ -98,28 +100,35 @@ def memory_phase(links: Links, memory: partition.Memory):
 class Machine:
     """A GPU's state and the threads that run it."""
 
-    def __init__(self, gpu: GPU, threads: int, policies: dict):
+    def __init__(self, gpu: GPU, threads: int, policies: dict, transport: Transport | None = None):
+        """``transport``: reaches the machines that run the other parts of the GPU."""
         self.gpu, self.window = gpu, gpu.interconnect.latency
+        self.part = Part(gpu, transport)
         with one_space():
             self.links, self.memory = build_memory_side(gpu, policies)
             self.sm = build_sms(gpu, self.memory, policies)
             self.dispatcher = dispatch_state.build(gpu, self.sm.control)
+        self._verdict = records(1, VERDICT)
         self._team, self._alone = self._make_team(threads), self._make_team(1)
+        self.part.join(self.sm.control, self.links, self._verdict[0])
         self._threads = Threads(len(self._team.blocks))
 
     def _make_team(self, threads: int) -> Team:
         """Shards for threads that take part, as many as there are SMs at most."""
-        sms, channels = self.gpu.sm.count, self.gpu.dram.channels
-        sm_blocks = blocks(sms, threads)
-        size = len(sm_blocks)
-        memory_blocks = blocks(channels, size)
-        memory_blocks += [(channels, channels)] * (size - len(memory_blocks))
+        first, last, low, high = self.part.bounds.tolist()
+        sms = np.array(blocks(last - first, threads)) + first
+        size = len(sms)
+        memory = np.full((size, 2), high)
+        if high > low:
+            cuts = np.array(blocks(high - low, size)) + low
+            memory[: len(cuts)] = cuts
         return Team(
-            np.array([a + b for a, b in zip(sm_blocks, memory_blocks)], np.int64),
+            np.hstack([sms, memory]).astype(np.int64),
             np.zeros(BARRIER, np.int64),
             np.zeros((2, size), np.int64),
             np.zeros((2, size), np.int64),
-            records(1, VERDICT),
+            self._verdict,
+            np.array([self.part.address], np.int64),
             sm_phase(self.links, self.sm),
             memory_phase(self.links, self.memory),
         )
@@ -148,7 +157,8 @@ class Machine:
                 partial(run_windows, team, *state, k, *numbers) for k in range(self._threads.size)
             ]
             end = self._threads.run(tasks)[0]
-        return end, int(team.verdict[0].event)
+        self.part.check()
+        return end, int(self._verdict[0].event)
 
     def next_dispatch(self, end: int) -> int:
         """The next cycle from ``end`` on at which a waiting CTA may be dispatched, or NEVER."""
@@ -180,6 +190,18 @@ class Machine:
         constant.bring(self.sm, base, size, now)
 
     def settle(self, now: int) -> None:
-        """Bring all counters up to ``now``."""
+        """Bring all counters up to ``now``, those of other machines too."""
         between.settle_all(self.sm, now)
         partition.settle(self.memory, now)
+        self.share_counters()
+
+    def share_waits(self) -> None:
+        """Learn who waits for what on other machines."""
+        sm, channels = self.sm, self.memory.l2.dram.channels
+        rows = [sm.sms, sm.subcores, sm.warps, sm.looks, sm.order, sm.ready, sm.ctas, sm.barriers]
+        rows += [sm.objects, sm.l1.caches, sm.l1.entries, sm.candidates.reshape(len(sm.sms), -1)]
+        self.part.share([*rows, channels], [0] * len(rows) + [2])
+
+    def share_counters(self) -> None:
+        """Learn the counters of what other machines run."""
+        self.part.share([self.sm.counters, self.memory.counters], [0, 2])

@@ -6,9 +6,9 @@ import numpy as np
 
 from lockstep._jit import compiled_seconds, working_seconds
 from lockstep.engine.compilation import compile_model
-from lockstep.engine.machine import Machine
+from lockstep.engine.ranks import Ranks
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
-from lockstep.engine.simulation import Progress, Simulation
+from lockstep.engine.simulation import Progress
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.policies import describe
@@ -17,6 +17,8 @@ from lockstep.workload import Command, Workload
 
 class Session:
     """A simulated GPU that keeps its caches and its clock from one workload to the next.
+
+    ``threads``: of each rank; ``ranks``: machines that run a part of the GPU each.
 
     ``interval``: cycles between samples. ``policies``: the user's functions by name, see
     :data:`lockstep.policies.POLICIES`. ``notice`` is told what takes long. Limits, Ctrl-C and
@@ -28,6 +30,7 @@ class Session:
         gpu: GPU,
         *,
         threads: int = 1,
+        ranks: int = 1,
         kernels: set[int] | None = None,
         limit_instructions: int | None = None,
         limit_cycles: int | None = None,
@@ -44,30 +47,30 @@ class Session:
         self._seconds = 0.0
         begin, compiled = working_seconds(), compiled_seconds()
         self._policies = policies or {}
-        self._machine = Machine(gpu, threads, self._policies)
         options = {
             "kernels": kernels,
             "limit_instructions": limit_instructions,
             "limit_cycles": limit_cycles,
             "interval": interval,
             "cta_events": cta_events,
-            "progress": progress,
             "policies": self._policies,
         }
-        self._simulation = Simulation(gpu, self._machine, options)
+        self.ranks = Ranks(gpu, ranks, threads, options, progress)
+        self._simulation = self.ranks.simulations[0]
         self._took(begin, compiled)
 
     def run(self, commands: list[Command]) -> None:
         """Simulate commands after those of earlier calls."""
         begin, compiled = working_seconds(), compiled_seconds()
         try:
-            self._simulation.run(commands)
+            self.ranks.run(commands)
         finally:
             self._took(begin, compiled)
 
     def interrupt(self) -> None:
         """Simulate nothing any more: what there is is partial."""
-        self._simulation.interrupt()
+        for simulation in self.ranks.simulations:
+            simulation.interrupt()
 
     def _took(self, begin: float, compiled: float) -> None:
         """Count the time since both clocks were read."""
@@ -91,14 +94,15 @@ class Session:
 
     def close(self) -> None:
         """End the threads; nothing more can be run."""
-        self._machine.close()
+        for simulation in self.ranks.simulations:
+            simulation.machine.close()
 
     def result(self) -> Run:
         """What all commands so far gave."""
         simulation = self._simulation
         index = {order: i for i, order in enumerate(simulation.finish_order)}
         events = [(index[order], *rest) for order, *rest in simulation.events]
-        samples, machine = simulation.samples, self._machine
+        samples, machine = simulation.samples, simulation.machine
         return Run(
             kernels=list(simulation.finished),
             cycles=max((k.end for k in simulation.finished), default=0),

@@ -202,6 +202,8 @@ class Simulation:
         alone = any(r.source is not None for r in runs)
         end, event = self.machine.run_windows(self.now, cut, stop, most, alone)
         self.now = end
+        if self.machine.part.stopped:
+            self.interrupt()
         self._collect()
         self._advance(end, event, runs)
         self._check_limits()
@@ -233,6 +235,7 @@ class Simulation:
         """Every so often: has anything been issued, sent or received since the last look?"""
         if self.now < self._next_look:
             return
+        self.machine.share_counters()
         counters, memory = self.machine.sm.counters, self.machine.memory.counters
         moved = sum(int(counters[name].sum()) for name in PROGRESS)
         moved += sum(int(memory[name].sum()) for name in MEMORY_PROGRESS)
@@ -242,6 +245,7 @@ class Simulation:
         self._next_look = self.now + self._patience
 
     def _deadlock(self) -> str:
+        self.machine.share_waits()
         return explain(self.table, self.machine.memory, self.options["policies"], self.now)
 
     def _waits_for_launch(self) -> bool:
@@ -268,6 +272,7 @@ class Simulation:
             self.stopped = f"cycle limit of {self._cycle_limit} reached"
         limit = self.options["limit_instructions"]
         if limit is not None and self.table.running:
+            self.machine.share_counters()
             done = int(self.machine.sm.counters["warp_instructions"].sum())
             if done >= limit:
                 self.stopped = f"instruction limit of {limit} reached"

@@ -13,6 +13,7 @@ from lockstep._jit import (
     Context,
     Records,
     atomic_add,
+    call_native,
     inline,
     jit,
     look,
@@ -36,9 +37,11 @@ ARRIVED, GENERATION, ASLEEP, BARRIER = 0, 16, 32, 48
 """Places in a team's barrier, cache lines apart, and its size."""
 
 
-VERDICT = np.dtype([("event", "i8"), ("start", "i8"), ("leave", "i8")])
-"""What was concluded from a window: the next event of all, when the next window begins, and whether
-the loop ends."""
+VERDICT = np.dtype(
+    [("event", "i8"), ("ended", "i8"), ("stop", "i8"), ("start", "i8"), ("leave", "i8")]
+)
+"""What was concluded from a window: the next event of all, how many messages ENDED there were,
+whether somebody wants to stop, when the next window begins, and whether the loop ends."""
 
 
 class Team(Context):
@@ -49,6 +52,7 @@ class Team(Context):
     told: np.ndarray  # 2 x threads, for every other window: next event of each block
     ended: np.ndarray  # 2 x threads: messages ENDED of each block
     verdict: Records  # VERDICT, one
+    hook: np.ndarray  # one: address of what meets other machines; 0 = there are none
     sm_phase: object
     memory_phase: object
 
@@ -92,11 +96,14 @@ def conclude(team, d, side, end, window, cut, stop):
     What moved may have changed what others can do: then the next window begins at once. The engine
     has to go on where only it can, and where the next window would begin at ``cut`` or ``stop``.
     """
-    event = NEVER
-    ended = 0
+    verdict = team.verdict[0]
+    verdict.event, verdict.ended, verdict.stop = NEVER, 0, 0
     for k in range(team.told.shape[1]):
-        event = min(event, team.told[side, k])
-        ended += team.ended[side, k]
+        verdict.event = min(verdict.event, team.told[side, k])
+        verdict.ended += team.ended[side, k]
+    if team.hook[0] != 0:
+        call_native(team.hook[0], 0, 0)
+    event, ended = verdict.event, verdict.ended
     moved = ended > 0 or d.state[0].dispatched > 0
     clear_sent(d)
     if ended > 0:
@@ -104,11 +111,10 @@ def conclude(team, d, side, end, window, cut, stop):
     if d.state[0].clusters > 0:
         hear(d)
         event = min(event, open_barriers(d, end))
-    verdict = team.verdict[0]
     verdict.event = end if moved else min(event, next_dispatch(d, end))
     verdict.start = max(verdict.event, end)
     outside = verdict.start >= cut or verdict.start >= stop
-    verdict.leave = outside or needs_engine(d, ended > 0)
+    verdict.leave = outside or verdict.stop or needs_engine(d, ended > 0)
     if not verdict.leave:
         dispatch(d, verdict.start, min(verdict.start + window, cut))
 

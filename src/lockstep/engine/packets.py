@@ -1,0 +1,177 @@
+"""Packets: what machines of one GPU tell each other at a window's end.
+
+Each machine runs a part of the SMs and of the partitions, and has room for what the others send:
+the outboxes, notes and messages of their shards lie at the same places as if they ran here. So what
+follows a window, the delivery of messages, the return of credits and the CTA scheduler, is the same
+code on the same bytes wherever a shard runs.
+
+A packet is an array of words: the sender's next event and how many messages ENDED it has, those and
+its messages ARRIVED by SM, then for each link the messages to the receiver's shards by source, and
+whose messages its own shards have taken. Lists begin with their lengths.
+"""
+
+from lockstep._jit import inline, jit
+from lockstep.model.link import NOTES, OUTBOXES
+
+HEADER = 3  # next event, messages ENDED, 1 = somebody wants to stop
+MESSAGE_WORDS = 7
+_LOW = (1 << 32) - 1
+
+
+def room(links, control) -> int:
+    """Words of the longest packet."""
+    words = HEADER + 2 * control.ended.size * len(control.ended.dtype.names)
+    words += 2 * control.arrived.size * len(control.arrived.dtype.names)
+    for link in (links.requests, links.replies):
+        words += link.outbox[0].size * MESSAGE_WORDS + link.taken[0].size
+        words += sum(link.credits.shape) * 2
+    return words
+
+
+@inline
+def _put_message(packet, n, message):
+    packet[n] = message.arrival
+    packet[n + 1] = message.address
+    packet[n + 2] = message.tag
+    packet[n + 3] = message.issued
+    packet[n + 4] = message.source << 32 | message.destination
+    packet[n + 5] = message.slice << 32 | message.flits
+    low = message.sectors << 16 | message.kind << 8 | message.request
+    packet[n + 6] = message.policy << 40 | message.full << 24 | low
+
+
+@inline
+def _get_message(packet, n, message):
+    message.arrival = packet[n]
+    message.address = packet[n + 1]
+    message.tag = packet[n + 2]
+    message.issued = packet[n + 3]
+    message.source = packet[n + 4] >> 32
+    message.destination = packet[n + 4] & _LOW
+    message.slice = packet[n + 5] >> 32
+    message.flits = packet[n + 5] & _LOW
+    small = packet[n + 6]
+    message.policy = small >> 40
+    message.full = (small >> 24) & 0xFFFF
+    message.sectors = (small >> 16) & 0xFF
+    message.kind = (small >> 8) & 0xFF
+    message.request = small & 0xFF
+
+
+@inline
+def _put_link(packet, n, link, window, first, last, to_first, to_last):
+    """What sources first..last-1 of a link have sent to some destinations."""
+    turn = window % OUTBOXES
+    for s in range(first, last):
+        start = n
+        n += 1
+        for k in range(link.sent[turn, s]):
+            message = link.outbox[turn, s, k]
+            if to_first <= message.destination < to_last:
+                _put_message(packet, n, message)
+                n += MESSAGE_WORDS
+        packet[start] = (n - start - 1) // MESSAGE_WORDS
+    return n
+
+
+@inline
+def _get_link(packet, n, link, window, first, last):
+    turn = window % OUTBOXES
+    for s in range(first, last):
+        count = packet[n]
+        n += 1
+        link.sent[turn, s] = count
+        for k in range(count):
+            _get_message(packet, n, link.outbox[turn, s, k])
+            n += MESSAGE_WORDS
+    return n
+
+
+@inline
+def _put_taken(packet, n, link, window, first, last, of_first, of_last):
+    """Whose messages destinations first..last-1 of a link have taken, of some sources."""
+    turn = window % NOTES
+    for d in range(first, last):
+        start = n
+        n += 1
+        for k in range(link.takes[turn, d]):
+            source = link.taken[turn, d, k]
+            if of_first <= source < of_last:
+                packet[n] = source
+                n += 1
+        packet[start] = n - start - 1
+    return n
+
+
+@inline
+def _get_taken(packet, n, link, window, first, last):
+    turn = window % NOTES
+    for d in range(first, last):
+        count = packet[n]
+        n += 1
+        link.takes[turn, d] = count
+        for k in range(count):
+            link.taken[turn, d, k] = packet[n]
+            n += 1
+    return n
+
+
+@jit
+def pack(packet, mine, other, requests, replies, control, event, ended, stop):
+    """Write what part ``mine`` tells part ``other``; returns how many words that takes.
+
+    A part: its first and last SM, its first and last partition.
+    """
+    first, last, low, high = mine[0], mine[1], mine[2], mine[3]
+    to_first, to_last = other[0], other[1]
+    to_low, to_high = other[2], other[3]
+    window = requests.begun[first]
+    packet[0], packet[1], packet[2] = event, ended, stop
+    n = HEADER
+    for s in range(first, last):
+        packet[n] = control.n_ended[s]
+        n += 1
+        for k in range(control.n_ended[s]):
+            note = control.ended[s, k]
+            packet[n], packet[n + 1], packet[n + 2] = note.kernel, note.cta, note.start
+            packet[n + 3], packet[n + 4] = note.end, note.left
+            n += 5
+        packet[n] = control.n_arrived[s]
+        n += 1
+        for k in range(control.n_arrived[s]):
+            told = control.arrived[s, k]
+            packet[n], packet[n + 1], packet[n + 2] = told.cluster, told.rank, told.slot
+            packet[n + 3], packet[n + 4] = told.came, told.awaited
+            packet[n + 5], packet[n + 6] = told.last, told.ended
+            n += 7
+    n = _put_link(packet, n, requests, window, first, last, to_low, to_high)
+    n = _put_taken(packet, n, replies, window, first, last, to_low, to_high)
+    n = _put_link(packet, n, replies, window, low, high, to_first, to_last)
+    return _put_taken(packet, n, requests, window, low, high, to_first, to_last)
+
+
+@jit
+def unpack(packet, other, requests, replies, control, window):
+    """Put what part ``other`` told where it would lie if it ran here; how many words that were."""
+    first, last, low, high = other[0], other[1], other[2], other[3]
+    n = HEADER
+    for s in range(first, last):
+        control.n_ended[s] = packet[n]
+        n += 1
+        for k in range(control.n_ended[s]):
+            note = control.ended[s, k]
+            note.kernel, note.cta, note.start = packet[n], packet[n + 1], packet[n + 2]
+            note.end, note.left = packet[n + 3], packet[n + 4]
+            n += 5
+        control.n_arrived[s] = packet[n]
+        n += 1
+        for k in range(control.n_arrived[s]):
+            told = control.arrived[s, k]
+            told.cluster, told.rank, told.slot = packet[n], packet[n + 1], packet[n + 2]
+            told.came, told.awaited = packet[n + 3], packet[n + 4]
+            told.last, told.ended = packet[n + 5], packet[n + 6]
+            n += 7
+    n = _get_link(packet, n, requests, window, first, last)
+    n = _get_taken(packet, n, replies, window, first, last)
+    n = _get_link(packet, n, replies, window, low, high)
+    return _get_taken(packet, n, requests, window, low, high)

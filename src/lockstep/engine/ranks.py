@@ -1,0 +1,133 @@
+"""Several simulations of one workload in one process, each of a part of the GPU: ranks.
+
+Each reads the whole workload and runs the same CTA scheduler on the same messages; what their
+machines have to tell each other goes through packets. So a result does not depend on their number.
+CTAs are made once and handed to all.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from lockstep.engine.machine import Machine
+from lockstep.engine.simulation import Progress, Simulation
+from lockstep.engine.transport import in_memory
+from lockstep.errors import LockstepError, WorkloadError
+from lockstep.gpus.spec import GPU
+from lockstep.workload import Command, Cta, Kernel
+
+WAIT = 0.1  # seconds between two looks at Ctrl-C
+
+
+class Ranks:
+    """Runs simulations side by side, in step; a single one as it is."""
+
+    def __init__(
+        self, gpu: GPU, ranks: int, threads: int, options: dict, progress: Progress | None
+    ):
+        """``options`` are those of every simulation; the first one tells its ``progress``."""
+        if ranks < 1:
+            raise LockstepError(f"ranks = {ranks}: expected at least 1")
+        self.simulations: list[Simulation] = []
+        for transport in in_memory(ranks) if ranks > 1 else [None]:
+            machine = Machine(gpu, threads, options["policies"], transport)
+            mine = options | {"progress": None if self.simulations else progress}
+            self.simulations.append(Simulation(gpu, machine, mine))
+
+    def run(self, commands: list[Command]) -> None:
+        """Run commands on all ranks. Ctrl-C stops all of them after the same window.
+
+        Raises what the first rank that went wrong raised.
+        """
+        if len(self.simulations) == 1:
+            self.simulations[0].run(commands)
+            return
+        shared = _share(commands, len(self.simulations))
+        errors: list[BaseException] = []
+        threads = [
+            threading.Thread(target=_run, args=(simulation, mine, errors), daemon=True)
+            for simulation, mine in zip(self.simulations, shared)
+        ]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            try:
+                for thread in threads:
+                    thread.join(WAIT)
+            except KeyboardInterrupt:
+                self.stop()
+        if errors:
+            raise errors[0]
+
+    def stop(self) -> None:
+        """Let several ranks stop after the window that they are in."""
+        self.simulations[0].machine.part.wants_stop = True
+
+
+def _run(simulation: Simulation, commands: list[Command], errors: list[BaseException]) -> None:
+    try:
+        simulation.run(commands)
+    except BaseException as error:
+        errors.append(error)
+        simulation.machine.part.abort()
+
+
+def _share(commands: list[Command], ranks: int) -> list[list[Command]]:
+    """The commands for each rank; the CTAs of a kernel are made once."""
+    shared: list[list[Command]] = [[] for _ in range(ranks)]
+    for command in commands:
+        if isinstance(command, Kernel):
+            if command.source is not None:
+                raise WorkloadError(
+                    f"kernel {command.id} ({command.title}) is executed at issue, where all SMs "
+                    "share memory: it runs on one rank"
+                )
+            once = _Once(command.ctas, ranks)
+            for k, row in enumerate(shared):
+                row.append(replace(command, ctas=once.reader(k)))
+        else:
+            for row in shared:
+                row.append(command)
+    return shared
+
+
+class _Once:
+    """Items that are made once and read by several, each at its own pace."""
+
+    def __init__(self, make: Callable[[], Iterator[Cta]], readers: int):
+        self._make, self._lock = make, threading.Lock()
+        self._source: Iterator[Cta] | None = None
+        self._items: deque[Cta | BaseException | None] = deque()
+        self._first = 0  # number of the first item kept
+        self._read = [0] * readers
+
+    def reader(self, k: int) -> Callable[[], Iterator[Cta]]:
+        """What reader ``k`` takes for the original."""
+
+        def items() -> Iterator[Cta]:
+            while (item := self._take(k)) is not None:
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+
+        return items
+
+    def _take(self, k: int) -> Cta | BaseException | None:
+        with self._lock:
+            if self._read[k] == self._first + len(self._items):
+                self._items.append(self._next())
+            item = self._items[self._read[k] - self._first]
+            self._read[k] += 1
+            while self._items and self._first < min(self._read):
+                self._items.popleft()
+                self._first += 1
+            return item
+
+    def _next(self) -> Cta | BaseException | None:
+        if self._source is None:
+            self._source = self._make()
+        try:
+            return next(self._source, None)
+        except Exception as error:
+            return error

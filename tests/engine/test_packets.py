@@ -1,0 +1,116 @@
+"""Packets: what one machine tells another lies there as if its shards ran there."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lockstep.engine import packets
+from lockstep.engine.machine import Machine
+from lockstep.engine.part import parts
+from lockstep.model.link import MESSAGE, NOTES, OUTBOXES
+
+
+@pytest.fixture(scope="module")
+def gpu(small):
+    return small(sm__count=4, dram__channels=3)
+
+
+@pytest.fixture(scope="module")
+def pair(gpu):
+    """Function that makes two machines, and the parts that they run."""
+
+    def make():
+        machines = [Machine(gpu, 1, {}) for _ in range(2)]
+        for machine in machines:
+            machine.close()
+        return machines, parts(gpu, 2)
+
+    return make
+
+
+def send(machines, bounds, window=5):
+    """Pack what the first machine has and unpack it on the second; words written and read."""
+    state = [(m.links.requests, m.links.replies, m.sm.control) for m in machines]
+    state[0][0].begun[:] = window
+    packet = np.full(packets.room(machines[0].links, state[0][2]), 0x55, np.int64)
+    written = packets.pack(packet, *bounds, *state[0], 77, 2, 1)
+    read = packets.unpack(packet[:written], bounds[0], *state[1], window)
+    return packet, written, read
+
+
+def test_of_silence_there_are_only_lengths(pair):
+    machines, bounds = pair()
+    packet, written, read = send(machines, bounds)
+    assert packet[: packets.HEADER].tolist() == [77, 2, 1]
+    assert written == read == packets.HEADER + 2 * 2 + 2 * 2 + 2 * 1
+    assert not packet[packets.HEADER : written].any()
+
+
+def limits(name):
+    kind = np.iinfo(MESSAGE[name])
+    return 0 if name in ("slice", "flits", "policy", "full") else int(kind.min), int(kind.max)
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_a_message_arrives_with_all_its_fields(pair, data):
+    machines, bounds = pair()
+    window = data.draw(st.integers(0, 9))
+    link, there = (m.links.requests for m in machines)
+    turn, source = window % OUTBOXES, data.draw(st.integers(0, 1))
+    theirs = []
+    for k in range(data.draw(st.integers(0, 5))):
+        message = link.outbox[turn, source, k]
+        for name in MESSAGE.names:
+            low, high = limits(name)
+            message[name] = data.draw(st.sampled_from([low, high, 0, 1]) | st.integers(low, high))
+        message.source, message.destination = source, data.draw(st.integers(0, 2))
+        message.spare = 0
+        if message.destination >= bounds[1][2]:
+            theirs.append(message.tolist())
+        link.sent[turn, source] += 1
+    there.sent[turn] = 3  # of an earlier window
+    _, written, read = send(machines, bounds, window)
+    assert written == read
+    assert there.sent[turn, :2].tolist() == [len(theirs) * (s == source) for s in range(2)]
+    assert [m.tolist() for m in there.outbox[turn, source, : len(theirs)]] == theirs
+    assert there.sent[turn, 2:].tolist() == [3, 3], "its own sources are left alone"
+
+
+def test_who_was_served_is_told_to_whom_it_concerns(pair):
+    machines, bounds = pair()
+    window = 7
+    link, there = (m.links.requests for m in machines)
+    link.taken[window % NOTES, 0, :4] = [0, 2, 3, 2]
+    link.takes[window % NOTES, 0] = 4
+    send(machines, bounds, window)
+    assert there.takes[window % NOTES].tolist() == [3, 0, 0]
+    assert there.taken[window % NOTES, 0, :3].tolist() == [2, 3, 2]
+
+
+def test_what_sms_tell_the_scheduler_is_there(pair):
+    machines, bounds = pair()
+    told, there = (m.sm.control for m in machines)
+    told.n_ended[:2], told.n_arrived[:2] = [2, 0], [0, 1]
+    told.ended[0, 0], told.ended[0, 1] = (1, 2, 3, 4, 5), (6, -1, 8, 9, 0)
+    told.arrived[1, 0] = (1, 2, 3, 4, 5, 6, -1)
+    there.n_ended[:], there.n_arrived[:] = 9, 9
+    send(machines, bounds)
+    assert there.n_ended.tolist() == [2, 0, 9, 9] and there.n_arrived.tolist() == [0, 1, 9, 9]
+    assert there.ended[0, :2].tolist() == told.ended[0, :2].tolist()
+    assert there.arrived[1, 0] == told.arrived[1, 0]
+
+
+def test_there_is_room_for_all_that_can_be_said(pair):
+    """Every list full, and all of it for the other machine."""
+    machines, bounds = pair()
+    links, told = machines[0].links, machines[0].sm.control
+    for link, low in ((links.requests, bounds[1][2]), (links.replies, bounds[1][0])):
+        link.outbox["destination"] = low
+        link.sent[:] = link.outbox.shape[2]
+        link.takes[:] = link.taken.shape[2]
+    links.requests.taken[:], links.replies.taken[:] = bounds[1][0], bounds[1][2]
+    told.n_ended[:], told.n_arrived[:] = told.ended.shape[1], told.arrived.shape[1]
+    packet, written, read = send(machines, bounds)
+    assert written == read <= len(packet)
