@@ -8,7 +8,7 @@ from lockstep.files import unwritable
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
-from lockstep.policies import select
+from lockstep.policies import describe, select
 from lockstep.workload import Workload
 
 Progress = Callable[[int, int, int, int, str], None]
@@ -124,6 +124,9 @@ def simulate(
     limit_cycles: int | None = None,
     interval: int | None = None,
     timeline: bool = False,
+    checkpoint: str | Path | None = None,
+    checkpoint_seconds: float = 60.0,
+    resume: str | Path | None = None,
     progress: Progress | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Result:
@@ -136,8 +139,13 @@ def simulate(
     also records when each CTA ran. ``scheduler`` and the other policies are plain functions that
     replace the built-in ones; their signatures are in the documentation. ``notice`` is called
     with a line of text when something takes long, such as the first compilation.
+
+    ``checkpoint`` is a folder into which the whole state is written every ``checkpoint_seconds``;
+    ``resume`` is such a folder: the run goes on there, on any number of threads, and gives what it
+    would have given. Raises :class:`InputError` if it is damaged or of anything else.
     """
     from lockstep import engine
+    from lockstep.engine import checkpoint as checkpoints
 
     policies = {
         "scheduler": scheduler,
@@ -150,17 +158,35 @@ def simulate(
     _check_counts(limit_cycles=limit_cycles, interval=interval)
     workload = workload if isinstance(workload, Workload) else load(workload)
     gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
+    selected, chosen = _selection(workload, kernels), select(policies)
+    identity, frozen = {}, None
+    if checkpoint or resume:
+        identity = {
+            "version of lockstep": checkpoints.source_digest(),
+            "GPU": library.digest(gpu),
+            "workload": workload.digest,
+            "choice of kernels": repr(selected and sorted(selected)),
+            "interval": repr((interval, timeline)),
+            "policy": repr({n: describe(f)["digest"] for n, f in chosen.items()}),
+        }
+    if resume:
+        frozen = checkpoints.load(Path(resume), identity)
+    keep = None
+    if checkpoint:
+        keep = checkpoints.Keeper(Path(checkpoint), checkpoint_seconds, identity)
     run = engine.run(
         workload,
         gpu,
+        frozen=frozen,
+        keep=keep,
         threads=threads,
         ranks=ranks,
-        kernels=_selection(workload, kernels),
+        kernels=selected,
         limit_instructions=limit_instructions,
         limit_cycles=limit_cycles,
         interval=interval or (TIMELINE_INTERVAL if timeline else None),
         cta_events=timeline,
-        policies=select(policies),
+        policies=chosen,
         progress=progress,
         notice=notice,
     )

@@ -59,7 +59,39 @@ def test_options_reach_the_engine(call, trace, engine):
         "interval": 70,
         "cta_events": False,
         "policies": {},
+        "ranks": 1,
+        "frozen": None,
+        "keep": None,
     }
+
+
+@pytest.mark.parametrize(("every", "seconds"), [("2m", 120.0), ("0.5s", 0.5), ("1h", 3600.0)])
+def test_checkpoints_are_written_as_often_as_is_said(call, trace, engine, every, seconds):
+    options = ["--checkpoint", f"every={every}", "--checkpoint-dir", "kept"]
+    assert call("simulate", trace, *QV100, *options).exit_code == 0
+    keep = engine.calls[0][2]["keep"]
+    assert (str(keep.folder), keep.seconds) == ("kept", seconds)
+
+
+@pytest.mark.parametrize("every", ["60s", "every=60", "every=-1s", "every=1e3s", "every=s"])
+def test_how_often_is_said_in_one_way(call, trace, every):
+    done = call("simulate", trace, *QV100, "--checkpoint", every)
+    assert done.exit_code == 2
+    assert f"{every!r} says not how often; expected e.g. every=60s" in done.stderr
+
+
+def test_a_run_goes_on_from_a_checkpoint_and_from_no_other(call, trace, tmp_path):
+    command = ["simulate", trace, *QV100, "--quiet", "--json"]
+    kept = ["--checkpoint", "every=0s", "--checkpoint-dir", "kept"]
+    assert call(*command, "a.json", *kept).exit_code == 0
+    assert call(*command, "b.json", "--resume", "kept", "--threads", "2").exit_code == 0
+    a, b = (json.loads((tmp_path / f"{name}.json").read_text())["kernels"] for name in "ab")
+    assert a == b
+    done = call(*command, "c.json", "--resume", "kept", "--set", "sm.count=40")
+    assert done.exit_code == 2
+    assert "kept/checkpoint: the checkpoint is of another GPU: resume with" in done.stderr
+    done = call(*command, "c.json", "--resume", "none")
+    assert "cannot read the checkpoint: No such file" in done.stderr
 
 
 def test_files_are_written(call, trace, engine, tmp_path):

@@ -92,6 +92,22 @@ class MemorySize(click.ParamType):
         return int(size)
 
 
+class Every(click.ParamType):
+    """How often, as ``every=60s``; the units are s, m and h."""
+
+    name = "every=60s"
+    units: ClassVar = {"s": 1, "m": 60, "h": 3600}
+
+    def convert(self, value, param, ctx) -> float:
+        """Parse the time: seconds."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"every=(\d{1,9}(?:\.\d{1,9})?)([smh])", value, re.ASCII)
+        if not found:
+            self.fail(f"{value!r} says not how often; expected e.g. every=60s", param, ctx)
+        return float(found[1]) * self.units[found[2]]
+
+
 class Dimensions(click.ParamType):
     """One to three positive numbers, as ``128`` or ``16,16``."""
 

@@ -17,7 +17,7 @@ from lockstep.model.dispatch.gpc import check_cluster
 from lockstep.model.records import records
 from lockstep.model.sm import bind
 from lockstep.model.sm.state import ISSUE
-from lockstep.workload import Cta, Exchange, Kernel, Source
+from lockstep.workload import Command, Cta, Exchange, Kernel, Source
 
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
 CONSTANTS = 1 << 60  # where those of the first launch begin: above the addresses of all memory
@@ -62,6 +62,20 @@ class Running:
             self.failed = self.failed or self.source.failed()
 
 
+_FROZEN = (
+    "slot", "order", "control", "launched", "ready", "done", "end", "bound", "exhausted", "failed",
+    "looked", "unknown_code", "unknown",
+)  # fmt: skip
+"""What of a running kernel a checkpoint holds as it is."""
+
+
+def _linear(kernel: Kernel, cta: Cta) -> int:
+    """The linear id of a CTA."""
+    x, y, z = cta.index
+    width, height, _ = kernel.grid
+    return x + width * (y + height * z)
+
+
 class KernelTable:
     """All slots of the machine, and the code arena."""
 
@@ -72,6 +86,46 @@ class KernelTable:
         self._names: dict[str, int] = {}
         self._code_used = 0
         self._launched = 0
+
+    def freeze(self, commands: list[Command]) -> dict:
+        """Where reading and running stand; kernels are named by their places among ``commands``.
+
+        Raises :class:`WorkloadError` for kernels that are executed at issue.
+        """
+        numbers = {id(command): k for k, command in enumerate(commands)}
+        running = []
+        for run in self.running.values():
+            if run.source is not None:
+                raise WorkloadError(
+                    f"kernel {run.kernel.id} ({run.kernel.title}) is executed at issue: "
+                    "what executes it is in no checkpoint"
+                )
+            plain = {name: getattr(run, name) for name in _FROZEN}
+            incomplete = [list(members) for members in run.clusters.values()]
+            seen = np.array(sorted(run.seen), np.int64)
+            command = numbers[id(run.kernel)]
+            running.append(plain | {"command": command, "seen": seen, "incomplete": incomplete})
+        names, used, launched = self._names, self._code_used, self._launched
+        return {"running": running, "names": names, "code_used": used, "launched": launched}
+
+    def thaw(self, frozen: dict, commands: list[Command]) -> None:
+        """Go on where ``freeze`` was called: CTAs that had been read are read again, and passed."""
+        self._names, self._code_used = dict(frozen["names"]), frozen["code_used"]
+        self._launched = frozen["launched"]
+        for state in frozen["running"]:
+            kernel = commands[state["command"]]
+            run = Running(kernel, state["slot"], state["order"], False, kernel.ctas(), 0, 0)
+            for name in _FROZEN:
+                setattr(run, name, state[name])
+            run.unknown = Counter(run.unknown)
+            run.seen = set(state["seen"].tolist())
+            waiting = {number for members in state["incomplete"] for number in members}
+            for _ in range(len(run.seen)):
+                cta = self._next(run)  # or an error if there are fewer now
+                number = _linear(kernel, cta)
+                if number in waiting:
+                    self._complete_clusters(run, {number: cta})
+            self.running[run.slot] = run
 
     def free_slot(self) -> int | None:
         """A slot that no kernel occupies, or None."""
@@ -211,8 +265,7 @@ class KernelTable:
     def _number(self, run: Running, cta: Cta) -> int:
         """The linear id of a CTA that was not read before, and is as large as the kernel's are."""
         x, y, z = cta.index
-        width, height, _ = run.kernel.grid
-        number = x + width * (y + height * z)
+        number = _linear(run.kernel, cta)
         if len(cta.warps) != run.kernel.warps:
             raise WorkloadError(
                 f"kernel {run.kernel.id} ({run.kernel.name}), CTA {x},{y},{z}: "

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from lockstep.engine.checkpoint import Keeper
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import Progress, Simulation
 from lockstep.engine.transport import in_memory
@@ -35,14 +36,19 @@ class Ranks:
             mine = options | {"progress": None if self.simulations else progress}
             self.simulations.append(Simulation(gpu, machine, mine))
 
-    def run(self, commands: list[Command]) -> None:
+    def run(
+        self, commands: list[Command], frozen: dict | None = None, keep: Keeper | None = None
+    ) -> None:
         """Run commands on all ranks. Ctrl-C stops all of them after the same window.
 
-        Raises what the first rank that went wrong raised.
+        ``frozen`` and ``keep``: see :meth:`Simulation.run`, of one rank. Raises what the first rank
+        that went wrong raised.
         """
         if len(self.simulations) == 1:
-            self.simulations[0].run(commands)
+            self.simulations[0].run(commands, frozen, keep)
             return
+        if frozen or keep:
+            raise LockstepError("checkpoints are written and read by one rank: ranks=1")
         shared = _share(commands, len(self.simulations))
         errors: list[BaseException] = []
         threads = [

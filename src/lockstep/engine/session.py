@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lockstep._jit import compiled_seconds, working_seconds
+from lockstep.engine.checkpoint import Keeper
 from lockstep.engine.compilation import compile_model
 from lockstep.engine.ranks import Ranks
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
@@ -59,11 +60,17 @@ class Session:
         self._simulation = self.ranks.simulations[0]
         self._took(begin, compiled)
 
-    def run(self, commands: list[Command]) -> None:
-        """Simulate commands after those of earlier calls."""
+    def run(
+        self, commands: list[Command], frozen: dict | None = None, keep: Keeper | None = None
+    ) -> None:
+        """Simulate commands after those of earlier calls.
+
+        ``frozen``: what a checkpoint has of a run of the same commands, which goes on there;
+        ``keep`` writes checkpoints.
+        """
         begin, compiled = working_seconds(), compiled_seconds()
         try:
-            self.ranks.run(commands)
+            self.ranks.run(commands, frozen, keep)
         finally:
             self._took(begin, compiled)
 
@@ -121,14 +128,20 @@ class Session:
         )
 
 
-def run(workload: Workload, gpu: GPU, **options) -> Run:
+def run(
+    workload: Workload,
+    gpu: GPU,
+    frozen: dict | None = None,
+    keep: Keeper | None = None,
+    **options,
+) -> Run:
     """Simulate a workload on a GPU; the result does not depend on ``threads``.
 
-    ``options`` are those of :class:`Session`.
+    ``options`` are those of :class:`Session`; ``frozen`` and ``keep`` as in its ``run``.
     """
     session = Session(gpu, **options)
     try:
-        session.run(workload.commands)
+        session.run(workload.commands, frozen, keep)
     finally:
         session.close()
     return session.result()

@@ -1,15 +1,17 @@
 """One run: kernels in, windows of time, counters out."""
 
 from collections.abc import Callable
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from time import perf_counter
 
 import numpy as np
 
+from lockstep._jit import Records
+from lockstep.engine.checkpoint import arrays_of
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
 from lockstep.engine.record import SAMPLE, KernelRun, covered
-from lockstep.engine.streams import Streams
+from lockstep.engine.streams import ARENAS, Streams
 from lockstep.engine.watchdog import explain, patience
 from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
@@ -23,6 +25,19 @@ MOST_WINDOWS = 256  # in a row without a look at progress, limits and Ctrl-C
 PROGRESS = ("warp_instructions", "noc_requests", "noc_replies", "ctas")
 MEMORY_PROGRESS = ("dram_reads", "dram_writes")  # a long queue of writes drains in silence
 Progress = Callable[[int, int, int, int, str], None]
+
+
+_FROZEN = (
+    "now", "copies", "finish_order", "events", "_next", "_next_sample", "_next_look", "_moved",
+    "_total_ctas", "_done_ctas",
+)  # fmt: skip
+"""What a checkpoint holds as it is."""
+
+
+def _kernel_run(frozen: dict) -> KernelRun:
+    for name in ("grid", "block"):
+        frozen[name] = tuple(frozen[name])
+    return KernelRun(**frozen)
 
 
 def totals(records: np.ndarray) -> np.ndarray:
@@ -57,19 +72,31 @@ class Simulation:
         self._total_ctas = 0
         self._done_ctas = 0
 
-    def run(self, commands: list[Command]) -> None:
+    def run(
+        self,
+        commands: list[Command],
+        frozen: dict | None = None,
+        keep: Callable[[Callable[[], dict]], None] | None = None,
+    ) -> None:
         """Run until all commands are done, a limit is reached, or nothing can move.
 
-        Nothing runs any more after an early end: ``stopped`` stays what it is.
+        Nothing runs any more after an early end: ``stopped`` stays what it is. ``frozen``: what
+        ``freeze`` gave when these commands ran; they go on there. ``keep`` is called between
+        windows with what gives the state then.
         """
         if self.stopped:
             return
-        self._commands += commands
-        kernels = (c for c in commands if isinstance(c, Kernel) and self._selected(c))
-        self._total_ctas += sum(k.n_ctas for k in kernels)
+        if frozen:
+            self.thaw(frozen, commands)
+        else:
+            self._commands += commands
+            kernels = (c for c in commands if isinstance(c, Kernel) and self._selected(c))
+            self._total_ctas += sum(k.n_ctas for k in kernels)
         try:
             while self._admit() and not self.stopped:
                 self._window()
+                if keep and not self.stopped:
+                    keep(self.freeze)
         except KeyboardInterrupt as error:
             self.interrupt(*getattr(error, "__notes__", ()))
         self._settle()
@@ -77,6 +104,43 @@ class Simulation:
             self._finish(running, complete=False)
         if self.options["interval"]:
             self._sample()
+
+    def freeze(self) -> dict:
+        """The whole state between two windows, as plain values and arrays."""
+        machine = self.machine
+        contexts = {"sm": machine.sm, "memory": machine.memory, "links": machine.links}
+        contexts["dispatcher"] = machine.dispatcher
+        return {
+            "arrays": dict(a for n, c in contexts.items() for a in arrays_of(n, c)),
+            "plain": {name: getattr(self, name) for name in _FROZEN},
+            "finished": [asdict(k) for k in self.finished],
+            "samples": self.samples,
+            "baselines": {str(slot): both for slot, both in self._baselines.items()},
+            "streams": self.streams.freeze(),
+            "table": self.table.freeze(self._commands),
+        }
+
+    def thaw(self, frozen: dict, commands: list[Command]) -> None:
+        """Go on where ``freeze`` was called, with the same commands."""
+        machine, arrays = self.machine, frozen["arrays"]
+        grown = {name: arrays[f"sm.{name}"].view(Records) for name in (*ARENAS, "code")}
+        grown["pool"] = arrays["sm.pool"]
+        self.streams.replace(**grown)
+        self._adopt()
+        contexts = {"sm": machine.sm, "memory": machine.memory, "links": machine.links}
+        contexts["dispatcher"] = machine.dispatcher
+        for name, context in contexts.items():
+            for path, array in arrays_of(name, context):
+                array.view(np.ndarray)[...] = arrays[path]
+        for name in _FROZEN:
+            setattr(self, name, frozen["plain"][name])
+        self.copies = [(address, size) for address, size in self.copies]
+        self.finished = [_kernel_run(k) for k in frozen["finished"]]
+        self.samples = frozen["samples"]
+        self._baselines = {int(slot): tuple(both) for slot, both in frozen["baselines"].items()}
+        self._commands = list(commands)
+        self.streams.thaw(frozen["streams"])
+        self.table.thaw(frozen["table"], self._commands)
 
     def interrupt(self, *places: str) -> None:
         """Run nothing any more; ``places`` say where kernels were that are executed."""

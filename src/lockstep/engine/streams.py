@@ -77,6 +77,19 @@ class Streams:
         """Go on with new arrays in the place of some of the SMs'."""
         self._take(self.sm._replace(**arrays))
 
+    def freeze(self) -> dict:
+        """What is known of the arenas besides their content."""
+        places = [[*key, *(n for place in at for n in place)] for key, at in self._live.items()]
+        live = np.array(places, np.int64).reshape(len(places), 2 + 2 * len(ARENAS))
+        return {"used": self._used, "live": live}
+
+    def thaw(self, frozen: dict) -> None:
+        """Go on where ``freeze`` was called; the arenas are as they were."""
+        self._used = list(frozen["used"])
+        self._live = {
+            (row[0], row[1]): list(zip(row[2::2], row[3::2])) for row in frozen["live"].tolist()
+        }
+
     def _take(self, sm: Sm) -> None:
         """Plain views of what is touched for every CTA: record arrays are slow from Python."""
         self.sm = sm

@@ -10,28 +10,25 @@ import numpy as np
 
 from lockstep._jit import Context, Records
 from lockstep.gpus.spec import GPU
-from lockstep.model.records import records, zeros
+from lockstep.model.records import records, words, zeros
 
-
-def _ints(*names: str) -> np.dtype:
-    return np.dtype([(name, "i8") for name in names])
-
-
-LAUNCH = _ints("kernel", "cta", "cycle", "warps", "runs", "addresses", "pool", "cluster", "rank")
+LAUNCH = np.dtype(
+    words("kernel", "cta", "cycle", "warps", "runs", "addresses", "pool", "cluster", "rank")
+)
 """To an SM, which has room: start a CTA of a kernel slot at a cycle. ``warps``, ``runs``,
 ``addresses`` and ``pool``: where its streams begin; ``cluster``: row of its cluster, or -1."""
 
-ENDED = _ints("kernel", "cta", "start", "end", "left")
+ENDED = np.dtype(words("kernel", "cta", "start", "end", "left"))
 """From an SM: a CTA has ended, with ``left`` stores still on their way. ``cta`` = STORED: those of
 all CTAs of the kernel that have ended on this SM are acknowledged."""
 STORED = -1
 
-ARRIVED = _ints("cluster", "rank", "slot", "came", "awaited", "last", "ended")
+ARRIVED = np.dtype(words("cluster", "rank", "slot", "came", "awaited", "last", "ended"))
 """From an SM: how many warps of a cluster's CTA, which has a slot there, are at the barrier of the
 cluster, how many of them have not ended, when the last one came, and the cycle at which the CTA
 ended, or -1."""
 
-OPENING = _ints("slot", "cycle")
+OPENING = np.dtype(words("slot", "cycle"))
 """To an SM: the barrier of the cluster of the CTA in a slot opens at a cycle."""
 
 

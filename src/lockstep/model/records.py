@@ -63,6 +63,11 @@ def full(shape: int | tuple[int, ...], value) -> np.ndarray:
     return array
 
 
+def words(*names: str) -> list[tuple[str, str]]:
+    """Fields of a record, each an int64."""
+    return [(name, "i8") for name in names]
+
+
 def records(shape: int | tuple[int, ...], dtype: np.dtype) -> Records:
     """Zeroed records; those of 64 bytes lie in one cache line each."""
     return _array(Records, shape, record_type(dtype))

@@ -19,6 +19,7 @@ from lockstep.model.cache.l1_mshr import add_waiter, find_entry, new_entry
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
+from lockstep.model.records import words
 from lockstep.model.sm import stores
 
 STORE = int(OpClass.STORE)
@@ -29,18 +30,18 @@ FOLDED_BITS = 16  # of a line's number: 8 MB
 BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
 
 SPEC = np.dtype(
-    [(name, "i8") for name in (
+    words(
         "line_bytes", "sector_bytes", "sectors", "banks", "on_fill", "hit_cycles", "sets",
         "entries", "merges", "queue", "cache_global", "evict_on_write", "buckets", "flit_bytes",
         "cycle_sectors",  # that the data array reads out in a cycle
         "tag_bits",  # log2 of the tag banks; 0: banks of sectors alone
-    )]
+    )
 )  # fmt: skip
 CACHE = np.dtype(
-    [(name, "i8") for name in (
+    words(
         "free_entry", "free_node", "queue_head", "queue_count", "retry_head", "retry_count",
         "filled",  # 1: a line was put in since all were dropped
-    )]
+    )
 )  # fmt: skip
 ENTRY = np.dtype(
     [("line", "i8"), ("next", "i4"), ("waiter", "i4"), ("merges", "i4"), ("pending", "i4")]

@@ -19,7 +19,7 @@ shared memory, and the carve-out changes from kernel to kernel.
 import numpy as np
 
 from lockstep._jit import Context, Records, inline, jit
-from lockstep.model.records import full, records
+from lockstep.model.records import full, records, words
 
 NO_LINE = -1 << 62  # no address has that line: they have 64 signed bits
 WAY_BITS = 21  # low bits of a key hold the way, the others the time
@@ -52,7 +52,7 @@ HISTORY = np.dtype(
 )
 """What a user's policy may know of a way besides."""
 
-WAY = np.dtype([(name, "i8") for name in (*HELD.names, *HISTORY.names)])
+WAY = np.dtype(words(*HELD.names, *HISTORY.names))
 """A way as a user's policy finds it: HELD and HISTORY."""
 
 CACHE = np.dtype(

@@ -8,17 +8,13 @@ from lockstep.isa.instruction import MOST_CLUSTER_CTAS
 from lockstep.model.clock import NEVER
 from lockstep.model.control import Control
 from lockstep.model.dispatch.gpc import first_sms, turns
-from lockstep.model.records import records, zeros
+from lockstep.model.records import records, words, zeros
 
 THOUSAND = 1000  # in which CTAs are started: parts of a cycle
 
 
-def _ints(*names: str) -> list[tuple[str, str]]:
-    return [(name, "i8") for name in names]
-
-
 SPEC = np.dtype(
-    _ints(
+    words(
         "sms", "ctas", "warps", "registers", "shared",  # of an SM
         "interval", "first_interval",  # between CTAs, in thousandths of a cycle
         "refill", "cluster_latency",
@@ -28,7 +24,7 @@ SPEC = np.dtype(
 )  # fmt: skip
 
 GRID = np.dtype(
-    _ints(
+    words(
         "warps", "registers", "shared",  # of a CTA, rounded up
         "cluster",  # CTAs that are dispatched together, one after the other in the ring
         "filling",  # CTAs that all SMs hold at once
@@ -42,7 +38,7 @@ GRID = np.dtype(
 """A kernel slot as the engine describes it."""
 
 PROGRESS = np.dtype(
-    _ints(
+    words(
         "taken", "ended",  # CTAs dispatched, and ended
         "started",  # cycle of the first dispatch, or -1
         "storing",  # SMs on which stores of ended CTAs are on their way
@@ -52,13 +48,13 @@ PROGRESS = np.dtype(
 """How far the kernel in a slot is."""
 
 PENDING = np.dtype(
-    _ints("cta", "warps", "runs", "addresses", "pool", "warp_instructions", "thread_instructions")
+    words("cta", "warps", "runs", "addresses", "pool", "warp_instructions", "thread_instructions")
 )
 """A CTA read and not yet dispatched: its linear id, where its stream begins in each arena, and the
 instructions of all its warps."""
 
 STATE = np.dtype(
-    _ints(
+    words(
         "time",  # earliest next dispatch in thousandths of a cycle
         "next_place", "next_gpc",
         "clusters",  # rows ever in use
@@ -70,7 +66,7 @@ STATE = np.dtype(
 )  # fmt: skip
 
 SM_SLOTS = np.dtype(
-    _ints(
+    words(
         "ctas", "warps", "registers", "shared",  # in use
         "leaving", "first",  # places that are not free yet: how many, the first in the ring
         "at",  # cycle from which that one is, or NEVER
@@ -78,14 +74,14 @@ SM_SLOTS = np.dtype(
 )  # fmt: skip
 """What of an SM is in use, as far as the scheduler knows."""
 
-LEAVING = np.dtype(_ints("at", "warps", "registers", "shared"))
+LEAVING = np.dtype(words("at", "warps", "registers", "shared"))
 """The place of a CTA that has ended: the cycle from which it is free, and what it gives back."""
 
-RETIRED = np.dtype(_ints("kernel", "cta", "sm", "start", "end"))
+RETIRED = np.dtype(words("kernel", "cta", "sm", "start", "end"))
 """A message ENDED of an SM, for the engine."""
 
 CLUSTER = np.dtype(
-    _ints("ctas")
+    words("ctas")
     + [
         (name, "i8", (MOST_CLUSTER_CTAS,))
         for name in ("sm", "slot", "came", "awaited", "last", "ended")

@@ -11,6 +11,7 @@ from lockstep._jit import Context, Records
 from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.control import Control
+from lockstep.model.records import words
 
 FIXED, LONG, SHORT = 0, 1, 2
 MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
@@ -27,12 +28,8 @@ THOUSAND = 1000  # in which CTAs and warps are started: parts of a cycle
 SUBCYCLES = 16  # ports of another clock keep time in sixteenths of a core cycle
 
 
-def _ints(*names: str) -> list[tuple[str, str]]:
-    return [(name, "i8") for name in names]
-
-
 SPEC = np.dtype(
-    _ints(
+    words(
         "sms", "subcores", "warps", "ctas", "registers",
         "barrier_latency", "barrier_interval", "named_barrier_latency", "exit_waits", "drain",
         "fence_latency", "fence_interval", "local_fence_waits", "policy", "issue_width",
@@ -60,7 +57,7 @@ SPEC = np.dtype(
 )  # fmt: skip
 
 ISSUE = np.dtype(
-    _ints(
+    words(
         "op", "unit", "latency", "interval", "result", "line", "branch", "pc",
         "instances",  # of its unit that execute it: the first ones
         "awaits",  # if all else is there: unit + 1, instances and slack above it; 0 = more
@@ -88,15 +85,15 @@ gets results WRITE_BITS, the bank and from BANK_BITS on the number of its regist
 ``more_writes``: cycles that these take beyond the first; ``result``: FIXED, LONG or SHORT;
 ``immediate``: of a fence beyond the CTA, the cycles that it takes at least."""
 
-WRITE_PORT = np.dtype(_ints("taken", "since"))
+WRITE_PORT = np.dtype(words("taken", "since"))
 """A register bank's write port: bit k of ``taken``: it writes in cycle ``since`` + k."""
 
-RESULT = np.dtype(_ints("cycle", "first", "writes", "owner"))
+RESULT = np.dtype(words("cycle", "first", "writes", "owner"))
 """A result of variable latency under way: the cycles of its last and first write if it meets no
 other, where it goes as in ISSUE, and whose it is (``write_ports.owner_of``)."""
 
 KERNEL = np.dtype(
-    _ints(
+    words(
         "active", "code", "control", "warps", "shared_base", "local_base",
         "fetch_base", "register_rows",
         "cluster",  # CTAs of a cluster
@@ -108,7 +105,7 @@ KERNEL = np.dtype(
 """A kernel slot. ``code``: where its ISSUE records begin."""
 
 SM_STATE = np.dtype(
-    _ints(
+    words(
         "memory_next", "age", "resident_ctas", "resident_warps",
         "accounted", "inject_free", "fill_free",
         "accept_free", "arbiter",
@@ -129,7 +126,7 @@ SM_STATE = np.dtype(
 )  # fmt: skip
 
 SUBCORE = np.dtype(
-    _ints(
+    words(
         "next", "why", "accounted", "last", "count", "queue_head", "queue_count",
         "result_next", "result_head", "result_count",  # the ring of results under way
         "address_free", "hold_until", "room_wanted", "stream_line", "stream_count",
@@ -143,14 +140,14 @@ SUBCORE = np.dtype(
 )  # fmt: skip
 """``next``: earliest cycle at which a warp may issue; ``count`` warps in ``Sm.order``."""
 
-LOOK = np.dtype(_ints("wake", "reason", "awaits", "place"))
+LOOK = np.dtype(words("wake", "reason", "awaits", "place"))
 """What a scheduler looks at of every warp in every cycle. ``wake``: cycle at which to look further;
 ``reason``: why it did not issue when that was last done; ``awaits``: as in ISSUE, of an instruction
 that waits for its unit or for the register ports, and for nothing else; 0 = look at all of it;
 ``place``: its place in ``Sm.order``, -1 = it has ended."""
 
 WARP_STATE = np.dtype(
-    _ints(
+    words(
         "active", "kernel", "cta", "index", "age",
         "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address",
         "line",  # instruction cache line of the last instruction, or -1
@@ -185,7 +182,7 @@ AT_ISSUE, LATE = 1, 2
 UNIT_BITS, SLACK_PLACE = 16, 32  # of what an instruction awaits: slack above instances above unit
 
 CTA_STATE = np.dtype(
-    _ints(
+    words(
         "active", "kernel", "cta", "warps", "finished", "outstanding", "written", "started",
         "runs", "addresses", "pool", "thread_base", "place",
         "cluster", "rank",  # row of its cluster, -1 = it is alone; its rank there
@@ -198,11 +195,11 @@ CTA_STATE = np.dtype(
 them that are stores on their way; ``place``: what the front end calls it, if it is executed at
 issue."""
 
-BARRIER = np.dtype(_ints("arrived", "expected"))
+BARRIER = np.dtype(words("arrived", "expected"))
 """A named barrier: warps that arrived, and how many open it; 0 = all unfinished ones."""
 
 ACCESS = np.dtype(
-    _ints(
+    words(
         "warp", "code", "mask", "address", "remaining", "ready_at", "space", "next",
         "latest", "group", "lanes",
         "lane", "sent",  # of a bulk copy: the active lane and how many of its bytes
@@ -213,7 +210,7 @@ the pipeline; ``latest``: when its last hit returns; ``code`` and ``address`` ar
 kernel's code and the CTA's addresses, because arenas move."""
 
 TRANSACTION = np.dtype(
-    _ints(
+    words(
         "line", "sectors",
         "full",  # sectors that are written in every byte
         "turn",  # how many before it have the same tag bank
@@ -223,16 +220,16 @@ TRANSACTION = np.dtype(
 )  # fmt: skip
 """One line of the access in the L1 stage. ``turn`` and ``nth``: only where there are tag banks."""
 
-DONE = np.dtype(_ints("kind", "index", "cycle"))
+DONE = np.dtype(words("kind", "index", "cycle"))
 """An event inside the SM that is dealt with at one place, at the end of the memory cycle."""
 DONE_ACCESS = 0  # all data of an access is there at ``cycle``
 DONE_ACKNOWLEDGED = 1  # a store reached the L2; ``index``: of whom, as in ``stores.writer_of``
 DONE_WARP = 2  # a warp of CTA slot ``index`` has finished
 
-CANDIDATE = np.dtype(_ints("ready", "age", "slot", "cta", "op", "issued", "last_issue", "reason"))
+CANDIDATE = np.dtype(words("ready", "age", "slot", "cta", "op", "issued", "last_issue", "reason"))
 """What a user's warp scheduler sees of a warp."""
 
-CACHE_LINE = np.dtype(_ints("line", "used", "arrives"))
+CACHE_LINE = np.dtype(words("line", "used", "arrives"))
 
 
 class Policies(Context):

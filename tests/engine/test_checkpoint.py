@@ -1,0 +1,198 @@
+"""Checkpoints: a run goes on from one as if it had never ended."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, note, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from lockstep.builder import KernelBuilder, program
+from lockstep.engine import checkpoint, run
+from lockstep.errors import InputError, LockstepError, WorkloadError
+from lockstep.workload import MemoryCopy, Workload
+
+A = 0x7F0000000000
+WHO = {"GPU": "a", "workload": "b"}
+
+
+class Stop(Exception):
+    pass
+
+
+def stopped_after(windows, folder):
+    """What saves the state after so many looks, and ends the run."""
+    left = [windows]
+
+    def keep(freeze):
+        left[0] -= 1
+        if left[0] < 0:
+            checkpoint.save(folder, WHO, freeze())
+            raise Stop
+
+    return keep
+
+
+def resumed(make, gpu, folder, windows, **options):
+    """A run that was ended after some looks and went on, or None if it was over before."""
+    try:
+        run(make(), gpu, keep=stopped_after(windows, folder), **options)
+    except Stop:
+        frozen = checkpoint.load(folder, WHO)
+        return run(make(), gpu, frozen=frozen, threads=1 + windows % 3, **options)
+    return None
+
+
+def test_a_run_goes_on_as_if_it_had_never_ended(small, mixed, raw, tmp_path):
+    def make():
+        several = program(mixed("a", grid=90, stream=1), mixed("b", stream=2), mixed("c", grid=70))
+        return Workload("w", [MemoryCopy(A, 1 << 16), *several.commands])
+
+    gpu = small(sm__ctas=2)
+    options = {"cta_events": True, "interval": 300}
+    whole = run(make(), gpu, **options)
+    count = 0
+    while (result := resumed(make, gpu, tmp_path, count, **options)) is not None:
+        assert raw(result) == raw(whole)
+        assert result.samples.tobytes() == whole.samples.tobytes()
+        assert result.copies == whole.copies
+        count += 1
+    assert count >= 5, "there were places enough to stop at"
+
+
+@settings(max_examples=10, phases=set(Phase) - {Phase.shrink})
+@given(st.data())
+def test_random_programs_on_random_gpus_go_on(programs, raw, tmp_path_factory, data):
+    workload = data.draw(programs.workloads(most=3))
+    gpu, changes = data.draw(programs.gpus())
+    note(changes)
+    windows, folder = data.draw(st.integers(0, 6)), tmp_path_factory.mktemp("checkpoint")
+    whole = run(workload, gpu, limit_cycles=4000, cta_events=True)
+    result = resumed(lambda: workload, gpu, folder, windows, limit_cycles=4000, cta_events=True)
+    assert result is None or raw(result) == raw(whole)
+
+
+def test_clusters_that_were_read_in_part_are_complete_afterwards(small, raw, tmp_path):
+    def make():
+        k = KernelBuilder("k", grid=(4, 64), block=64, cluster=(1, 4), architecture=90)
+        for _ in range(30):
+            k("NOP")
+        k("UCGABAR_ARV")
+        k("UCGABAR_WAIT")
+        return k.workload()
+
+    gpu = small(sm__ctas=2)
+    whole, results = run(make(), gpu, cta_events=True), []
+    for windows in range(4):
+        results.append(resumed(make, gpu, tmp_path, windows, cta_events=True))
+    assert any(results) and all(raw(r) == raw(whole) for r in results if r)
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+ARRAYS = arrays.arrays(
+    st.sampled_from(["i8", "u1", "i4"]), arrays.array_shapes(max_dims=2, min_side=0, max_side=40)
+)
+
+
+@given(
+    st.dictionaries(st.text(max_size=4), PLAIN | ARRAYS | st.lists(PLAIN, max_size=3), max_size=5)
+)
+def test_what_is_saved_is_loaded(tmp_path_factory, tree):
+    folder = tmp_path_factory.mktemp("tree")
+    checkpoint.save(folder, WHO, tree)
+    found = checkpoint.load(folder, WHO)
+    assert list(found) == list(tree)
+    for name, value in tree.items():
+        if isinstance(value, np.ndarray):
+            assert found[name].dtype == value.dtype and found[name].shape == value.shape
+            assert found[name].tobytes() == value.tobytes()
+        else:
+            assert found[name] == value
+
+
+def test_records_and_pages_of_zeros(tmp_path):
+    dtype = np.dtype([("a", "i8"), ("b", "i4", (3,)), ("c", [("d", "u1")])])
+    tree = {"records": np.zeros((3, 5000), dtype), "far": np.zeros(1 << 20, np.int64)}
+    tree["records"]["b"][2, 4999, 1], tree["far"][-1], tree["far"][0] = 7, 8, 9
+    checkpoint.save(tmp_path, WHO, tree)
+    assert (tmp_path / checkpoint.NAME).stat().st_size < 20_000, "what is zero takes no room"
+    found = checkpoint.load(tmp_path, WHO)
+    assert found["records"].dtype == dtype
+    assert all(found[name].tobytes() == tree[name].tobytes() for name in tree)
+
+
+def test_of_something_else_it_is_refused_by_name(tmp_path):
+    checkpoint.save(tmp_path, WHO, {})
+    for name in WHO:
+        with pytest.raises(InputError, match=f"the checkpoint is of another {name}: resume with"):
+            checkpoint.load(tmp_path, WHO | {name: "else"})
+
+
+def test_there_must_be_one(tmp_path):
+    with pytest.raises(InputError, match="cannot read the checkpoint: No such file"):
+        checkpoint.load(tmp_path / "none", WHO)
+    (tmp_path / checkpoint.NAME).write_bytes(b"something else")
+    with pytest.raises(InputError, match="is no checkpoint of this version"):
+        checkpoint.load(tmp_path, WHO)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_damage_is_found(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("damaged")
+    checkpoint.save(folder, WHO, {"a": np.arange(2000), "b": [1, 2]})
+    file = folder / checkpoint.NAME
+    content = bytearray(file.read_bytes())
+    place = data.draw(st.integers(0, len(content) - 1))
+    if data.draw(st.booleans()):
+        content[place] ^= 1 << data.draw(st.integers(0, 7))
+    else:
+        del content[place:]
+    file.write_bytes(content)
+    with pytest.raises(InputError):
+        checkpoint.load(folder, WHO)
+
+
+def test_it_is_written_every_so_often(tmp_path, monkeypatch):
+    now, saved = [0.0], []
+    monkeypatch.setattr(checkpoint, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(checkpoint, "save", lambda *_: saved.append(now[0]))
+    keeper = checkpoint.Keeper(tmp_path, 10.0, WHO)
+    for second in range(35):
+        now[0] = float(second)
+        keeper(dict)
+    assert saved == [10.0, 20.0, 30.0]
+
+
+def test_several_ranks_have_none(small, mixed, tmp_path):
+    keep = checkpoint.Keeper(tmp_path, 0.0, WHO)
+    with pytest.raises(LockstepError, match="by one rank: ranks=1"):
+        run(mixed().workload(), small(), ranks=2, keep=keep)
+
+
+def test_kernels_at_issue_have_none(small, mixed):
+    from lockstep.engine.kernels import KernelTable, Running
+    from lockstep.engine.machine import Machine
+    from lockstep.engine.streams import Streams
+
+    machine = Machine(small(), 1, {})
+    machine.close()
+    table, kernel = KernelTable(Streams(machine.sm, machine.dispatcher), small()), mixed().kernel()
+    table.running[0] = Running(kernel, 0, 0, False, iter(()), 0, 0, source=object())
+    with pytest.raises(WorkloadError, match=r"mixed.* is executed at issue: .* in no checkpoint"):
+        table.freeze([kernel])
+
+
+def test_a_workload_with_fewer_ctas_is_refused(small, mixed, tmp_path):
+    with pytest.raises(Stop):
+        run(mixed(grid=300).workload(), small(), keep=stopped_after(2, tmp_path))
+    frozen = checkpoint.load(tmp_path, WHO)
+    with pytest.raises(WorkloadError, match="its grid has 2"):
+        run(mixed(grid=2).workload(), small(), frozen=frozen)
+
+
+def test_the_manifest_can_be_read_by_hand(tmp_path):
+    checkpoint.save(tmp_path, WHO, {"now": 7})
+    content = (tmp_path / checkpoint.NAME).read_bytes()[len(checkpoint.MAGIC) + 40 :]
+    assert json.loads(content)["tree"] == {"now": 7}
