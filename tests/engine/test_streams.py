@@ -10,7 +10,7 @@ from lockstep.builder import KernelBuilder
 from lockstep.engine import run
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import totals
-from lockstep.engine.streams import ARENAS, Streams
+from lockstep.engine.streams import ARENAS, INSTRUCTIONS, Streams
 from lockstep.model.dispatch import state
 from lockstep.workload import ADDRESS, RUN, WARP, Cta
 
@@ -44,6 +44,8 @@ def cta_of(number, lengths):
         values = number * 1000 + k * 100 + np.arange(length)
         if dtype.names:
             part[dtype.names[0]] = values
+            for name in INSTRUCTIONS if dtype is WARP else ():
+                part[name] = values % 7
         else:
             part[:] = values
         parts.append(part)
@@ -68,6 +70,8 @@ def check(streams, waiting, resident, made):
         for n, number in enumerate(numbers):
             entry = d.pending[slot, (d.progress[slot].taken + n) % d.pending.shape[1]]
             assert entry.cta == number
+            warps = made[slot, number].warps
+            assert [entry[name] for name in INSTRUCTIONS] == [warps[n].sum() for n in INSTRUCTIONS]
             places = [entry.warps, entry.runs, entry.addresses, entry.pool]
             found(sm, places, made[slot, number], ARENAS)
     for (s, c), (slot, number) in resident.items():

@@ -41,13 +41,20 @@ class Streams:
             self._copy(3, [cta.pool for cta in ctas.values()]),
         ]
         queued, room = int(self.queued[slot]), self._pending.shape[1]
-        for (number, cta), *places in zip(ctas.items(), *arenas):
+        issues = self._count(arenas[0])
+        for number, issued, *places in zip(ctas, issues, *arenas):
             self._live[slot, number] = places
-            issues = (int(cta.warps[name].sum()) for name in INSTRUCTIONS)
-            entry = (number, places[0][0], places[1][0], places[2][0], places[3][0], *issues)
+            entry = (number, places[0][0], places[1][0], places[2][0], places[3][0], *issued)
             self._pending[slot, queued % room] = entry
             queued += 1
         self.queued[slot] = queued
+
+    def _count(self, warps: list[tuple[int, int]]) -> list[list[int]]:
+        """INSTRUCTIONS of CTAs whose warps have just been copied, one behind the other."""
+        ends = np.cumsum([length for _, length in warps])
+        copied = self._arenas[0][warps[0][0] : warps[0][0] + ends[-1]]
+        sums = [np.append(0, np.cumsum(copied[name])) for name in INSTRUCTIONS]
+        return np.transpose([np.diff(s[ends], prepend=0) for s in sums]).tolist()
 
     def _copy(self, k: int, parts: list[np.ndarray]) -> list[tuple[int, int]]:
         """Copy the parts of several CTAs to the end of an arena; where each is, and its length."""

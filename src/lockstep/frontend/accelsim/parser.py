@@ -1,10 +1,8 @@
 """What the jitted readers share: the state of a parse, its output arrays, and its outcomes."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-from lockstep._jit import Records, as_records
+from lockstep._jit import Context, Records, as_records
 from lockstep.workload import ADDRESS, RUN, WARP
 
 STATE = np.dtype(
@@ -111,7 +109,7 @@ FIRST_PROBLEM = 16
 ) = range(FIRST_PROBLEM, FIRST_PROBLEM + 28)
 
 
-class Parser(NamedTuple):
+class Parser(Context):
     """State, static instructions and output of one pass over a kernel's text."""
 
     state: Records  # STATE, one
