@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,18 @@ EXTRAS = {"parquet": {"pyarrow"}, "plots": {"matplotlib"}}
 @pytest.fixture(scope="module")
 def project(repository):
     return tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+
+
+def test_packages_say_what_is_inside_and_name_no_file_that_is_gone():
+    root = Path(lockstep.__file__).parent
+    silent, gone = [], []
+    for file in sorted(root.rglob("__init__.py")):
+        text = ast.get_docstring(ast.parse(file.read_text())) or ""
+        if len(text.split()) < 4:
+            silent.append(str(file))
+        named = re.findall(r"``([\w/]+(?:\.py|/))``", text)
+        gone += [(file, n) for n in named if not any((p / n).exists() for p in (file.parent, root))]
+    assert not silent and not gone
 
 
 def distributions(requirements):

@@ -1,1 +1,5 @@
-"""frontend"""
+"""Where workloads come from. A front end knows nothing of time.
+
+``accelsim/`` and ``tracefile/`` read and write traces, ``exec/`` executes kernels, ``cuda/`` has
+the calls of CUDA programs and the library that intercepts them.
+"""

@@ -1,1 +1,4 @@
-"""isa"""
+"""What an instruction is, whatever set it comes from (``instruction.py``), and the sets.
+
+``ptx/``: PTX from text to a checked tree. ``sass/``: machine code as text, as bits and in binaries.
+"""

@@ -1,1 +1,12 @@
-"""model"""
+"""The GPU: what its units keep, and how each goes through time. No files, texts or Python objects.
+
+Functions are short, and compiled (``_jit``); state is flat arrays of records, one dtype beside each
+unit. Read first ``records.py`` and ``clock.py``, then ``link.py`` and ``control.py``, through which
+units reach each other. ``sm/``: streaming multiprocessors with their L1; ``partition.py`` and
+``memory.py``: memory partitions, with ``cache/`` and ``dram/`` below; ``dispatch/``: the CTA
+scheduler; ``counters.py``: what all of them count.
+
+Arguments have the same names everywhere: ``c`` is the state of the unit's kind, ``s`` an SM, ``b``
+one of its sub-cores, ``w`` a warp slot, ``p`` a partition, ``k`` a number in a list, ``now`` the
+core cycle.
+"""
