@@ -66,7 +66,7 @@ class Link(Context):
     opened: np.ndarray  # int64, destinations: windows in which they have taken, or could have
     inbox: Records  # MESSAGE, destinations x in_capacity, a ring
     ports: Records  # PORT, destinations
-    taken: np.ndarray  # int64, NOTES x destinations x in_capacity: sources of messages taken
+    taken: np.ndarray  # int16, NOTES x destinations x in_capacity: sources of messages taken
     takes: np.ndarray  # int64, NOTES x destinations: how many
     bins: np.ndarray  # int64, destinations x (window + 1): scratch of deliver
 
@@ -88,7 +88,7 @@ def build(
         zeros(destinations),
         records((destinations, in_capacity), MESSAGE),
         records(destinations, PORT),
-        zeros((NOTES, destinations, in_capacity)),
+        zeros((NOTES, destinations, in_capacity), np.int16),
         zeros((NOTES, destinations)),
         zeros((destinations, latency + 1)),
     )
