@@ -11,6 +11,7 @@ import sys
 
 import msgspec
 import zstandard
+
 from execution import CUBINS, SPEEDS, Stopwatch, run_program
 
 CHECKS = ("races", "memory", "init", "all")

@@ -20,11 +20,11 @@ import zstandard
 
 import lockstep
 from lockstep import kernels
-from lockstep.frontend.exec.launch import Executor
-from lockstep.frontend.exec.program import Recording
-from lockstep.frontend.exec.ptx.check import check
-from lockstep.frontend.exec.ptx.program import translate
-from lockstep.frontend.exec.ptx.translate import Translation
+from lockstep.execution.launches.launch import Executor
+from lockstep.execution.programs.program import Recording
+from lockstep.execution.ptx.check import check
+from lockstep.execution.ptx.program import translate
+from lockstep.execution.ptx.translate import Translation
 from lockstep.isa.ptx.parser import parse
 
 ONE_EACH = "saxpy, one element a thread"  # no loop: as many CTAs as it takes

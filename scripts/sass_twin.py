@@ -16,8 +16,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from lockstep.frontend.exec.sass import instructions  # noqa: F401 (fills the table)
-from lockstep.frontend.exec.sass.opcodes import name_of
+from lockstep.execution.sass import instructions  # noqa: F401 (fills the table)
+from lockstep.execution.sass.opcodes import name_of
 from lockstep.isa.sass.binary import read_cubin
 from lockstep.isa.sass.encoding.decoder import disassemble
 from ptx_twin import case_compare, case_conversion, case_integer

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lockstep.builder import KernelBuilder
     from lockstep.device import Device
     from lockstep.errors import InputError, LockstepError, PolicyError, SpecError, WorkloadError
-    from lockstep.frontend.exec.faults import LaunchError
+    from lockstep.execution.launches.faults import LaunchError
     from lockstep.metrics.result import Result
     from lockstep.report.summary import summary
     from lockstep.report.timeline import write_timeline
@@ -28,7 +28,7 @@ _HOMES = {
     "lockstep.builder": ("KernelBuilder",),
     "lockstep.device": ("Device",),
     "lockstep.errors": ("InputError", "LockstepError", "PolicyError", "SpecError", "WorkloadError"),
-    "lockstep.frontend.exec.faults": ("LaunchError",),
+    "lockstep.execution.launches.faults": ("LaunchError",),
     "lockstep.metrics.result": ("Result",),
     "lockstep.report.summary": ("summary",),
     "lockstep.report.timeline": ("write_timeline",),

@@ -9,7 +9,7 @@ import pytest
 import lockstep
 from cubin_files import FOLDER, cubins
 from lockstep.errors import InputError, LockstepError, WorkloadError
-from lockstep.frontend.exec.sass import opcodes, translate
+from lockstep.execution.sass import opcodes, translate
 from lockstep.isa.sass.binary import read_cubin
 from lockstep.kernels import load
 

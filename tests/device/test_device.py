@@ -6,7 +6,7 @@ import pytest
 import lockstep
 from lockstep import kernels
 from lockstep.errors import LockstepError, WorkloadError
-from lockstep.frontend.exec import launch
+from lockstep.execution.launches import launch
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u1", "f2", "c8", "?"])

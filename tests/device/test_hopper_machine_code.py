@@ -7,7 +7,7 @@ import pytest
 
 import lockstep
 from cubin_files import cubins
-from lockstep.frontend.exec.program import Recording
+from lockstep.execution.programs.program import Recording
 from lockstep.isa.instruction import OpClass
 from lockstep.microbench import code
 

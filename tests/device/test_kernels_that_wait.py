@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lockstep
-from lockstep.frontend.exec.program import Recording
+from lockstep.execution.programs.program import Recording
 from lockstep.kernels import load
 
 HEADER = ".version 8.6\n.target sm_80\n.address_size 64\n"

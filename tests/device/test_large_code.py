@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import lockstep
-from lockstep.frontend.exec import kept, native
-from lockstep.frontend.exec.program import Objects, Recording
-from lockstep.frontend.exec.sass import translate
-from lockstep.frontend.exec.stored import Unreadable, unpack
+from lockstep.execution.programs import kept, native
+from lockstep.execution.programs.program import Objects, Recording
+from lockstep.execution.programs.stored import Unreadable, unpack
+from lockstep.execution.sass import translate
 
 CUBIN = Path(__file__).parent / "cubins" / "shared.sm_80.cubin"
 THREADS = 64

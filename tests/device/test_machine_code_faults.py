@@ -4,7 +4,7 @@ import pytest
 
 import lockstep
 from cubin_files import FOLDER, cubins
-from lockstep.frontend.exec.faults import LaunchError
+from lockstep.execution.launches.faults import LaunchError
 
 SOURCE = (FOLDER / "faults.cu").read_text().splitlines()
 BUILDS = ["lines.sm_80", "lines.sm_90", "debug.sm_75"]

@@ -8,7 +8,7 @@ import pytest
 import lockstep
 from cubin_files import cubins
 from lockstep.errors import InputError, LockstepError
-from lockstep.frontend.exec.program import Recording
+from lockstep.execution.programs.program import Recording
 from lockstep.isa.sass.binary import read_cubin
 
 BUILDS = ["sm_70", "sm_75", "sm_80", "sm_90", "debug.sm_80", "linked.sm_80", "linked.sm_90"]

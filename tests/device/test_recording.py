@@ -6,7 +6,7 @@ import pytest
 import lockstep
 from lockstep.device.arguments import pack
 from lockstep.errors import LockstepError
-from lockstep.frontend.exec import journal
+from lockstep.execution.streams import journal
 from lockstep.kernels import load, names
 
 FILES = ("run.lst", "accel-sim")

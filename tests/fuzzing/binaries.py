@@ -16,8 +16,8 @@ from fuzzing.target import Target
 from lockstep import Device
 from lockstep.device import cubin
 from lockstep.device.module import Module
-from lockstep.frontend.exec.program import Program, Recording
-from lockstep.frontend.exec.sass.source import Source
+from lockstep.execution.programs.program import Program, Recording
+from lockstep.execution.sass.source import Source
 from lockstep.isa.sass.binary import images_of, line_at, lines, listing, read_cubin
 from lockstep.isa.sass.encoding import ARCHITECTURES, decode
 

@@ -14,9 +14,9 @@ from fuzzing.target import Target
 from isa.ptx.test_ptx_fuzz import WORDS
 from lockstep import Device
 from lockstep.device.module import Module
-from lockstep.frontend.exec import kept, native
-from lockstep.frontend.exec.program import Recording
-from lockstep.frontend.exec.ptx.check import check
+from lockstep.execution.programs import kept, native
+from lockstep.execution.programs.program import Recording
+from lockstep.execution.ptx.check import check
 from lockstep.isa.ptx.parser import parse
 
 KERNELS = Path(__file__).parents[2] / "examples" / "kernels"

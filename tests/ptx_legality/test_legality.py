@@ -8,10 +8,10 @@ import shutil
 import pytest
 
 import lockstep
-from lockstep.frontend.exec.ptx import instructions  # noqa: F401  (fills the table)
-from lockstep.frontend.exec.ptx.opcodes import find
-from lockstep.frontend.exec.ptx.refusals import REFUSED, refusal
-from lockstep.frontend.exec.ptx.spelling import spelling
+from lockstep.execution.ptx import instructions  # noqa: F401  (fills the table)
+from lockstep.execution.ptx.opcodes import find
+from lockstep.execution.ptx.refusals import REFUSED, refusal
+from lockstep.execution.ptx.spelling import spelling
 from ptx_legality import assembler, forms
 
 ASSEMBLER = shutil.which("ptxas")

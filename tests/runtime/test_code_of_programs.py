@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lockstep.frontend.exec.sass import reach
+from lockstep.execution.sass import reach
 from lockstep.isa.sass.binary import images_of
 from lockstep.runtime.status import Status
 

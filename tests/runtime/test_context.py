@@ -4,7 +4,7 @@ import struct
 import numpy as np
 import pytest
 
-from lockstep.frontend.exec import textures
+from lockstep.execution.memory import textures
 from lockstep.runtime.status import Status
 
 

@@ -21,7 +21,7 @@ class Checks(click.ParamType):
 
     def convert(self, value, param, ctx) -> str:
         """Refuse names that are none."""
-        from lockstep.frontend.exec.checks.kinds import checks_of
+        from lockstep.execution.checks.kinds import checks_of
 
         try:
             checks_of(value)

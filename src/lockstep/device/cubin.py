@@ -13,12 +13,12 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.cluster import ClusterError, Triple
 from lockstep.device.module import Kernel, Module
 from lockstep.errors import InputError, LockstepError, WorkloadError
-from lockstep.frontend.exec.program import Program, Recording
-from lockstep.frontend.exec.resident import Geometry
-from lockstep.frontend.exec.sass.image import Image, Section, jump_table
-from lockstep.frontend.exec.sass.program import translate
-from lockstep.frontend.exec.sass.source import Decoded, Source
-from lockstep.frontend.exec.state import LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW
+from lockstep.execution.launches.resident import Geometry
+from lockstep.execution.programs.program import Program, Recording
+from lockstep.execution.sass.image import Image, Section, jump_table
+from lockstep.execution.sass.program import translate
+from lockstep.execution.sass.source import Decoded, Source
+from lockstep.execution.state import LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.sass.binary import (
     CODE,

@@ -18,14 +18,14 @@ from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, LockstepError
-from lockstep.frontend.exec.checks.findings import Findings
-from lockstep.frontend.exec.checks.kinds import checks_of
-from lockstep.frontend.exec.launch import announce_compilation
-from lockstep.frontend.exec.memory import LONGEST, DeviceMemory
-from lockstep.frontend.exec.program import Recording, recording_of
-from lockstep.frontend.exec.resident import STACK_BYTES, Geometry, Limits
-from lockstep.frontend.exec.services import HEAP_BYTES, Services
-from lockstep.frontend.exec.storage import Storage
+from lockstep.execution.checks.findings import Findings
+from lockstep.execution.checks.kinds import checks_of
+from lockstep.execution.launches.launch import announce_compilation
+from lockstep.execution.launches.resident import STACK_BYTES, Geometry, Limits
+from lockstep.execution.launches.services import HEAP_BYTES, Services
+from lockstep.execution.memory.device_memory import LONGEST, DeviceMemory
+from lockstep.execution.memory.storage import Storage
+from lockstep.execution.programs.program import Recording, recording_of
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
 from lockstep.policies import select

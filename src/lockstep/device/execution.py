@@ -7,13 +7,13 @@ import numpy as np
 
 from lockstep.device.launch import Launch
 from lockstep.errors import EndOfKernel, LockstepError
-from lockstep.frontend.exec.profile import Profile
-from lockstep.frontend.exec.program import Recording
-from lockstep.frontend.exec.state import LOCAL_WINDOW, SHARED_WINDOW
+from lockstep.execution.programs.profile import Profile
+from lockstep.execution.programs.program import Recording
+from lockstep.execution.state import LOCAL_WINDOW, SHARED_WINDOW
 from lockstep.workload import Code, Cta, Exchange, Keep, Kernel
 
 if TYPE_CHECKING:
-    from lockstep.frontend.exec.at_issue import AtIssue
+    from lockstep.execution.launches.at_issue import AtIssue
 
 
 def _block(launch: Launch) -> np.ndarray:
@@ -50,7 +50,7 @@ def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
             raise EndOfKernel from error
 
     def source(exchange: Exchange, keep: Keep | None = None) -> "AtIssue":
-        from lockstep.frontend.exec.at_issue import AtIssue
+        from lockstep.execution.launches.at_issue import AtIssue
 
         kilohertz = round(kernel.module.device.gpu.clock_mhz * 1000)
         begin = geometry, block, launch.counters, launch.ended

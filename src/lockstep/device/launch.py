@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lockstep.errors import LockstepError
-from lockstep.frontend.exec.profile import Profile
-from lockstep.frontend.exec.resident import Geometry, Resident
+from lockstep.execution.launches.resident import Geometry, Resident
+from lockstep.execution.programs.profile import Profile
 from lockstep.names import short_name
 
 if TYPE_CHECKING:

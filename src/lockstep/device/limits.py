@@ -4,9 +4,9 @@ import math
 
 from lockstep.device.cluster import Triple, most_clusters
 from lockstep.errors import LockstepError, WorkloadError
-from lockstep.frontend.exec.program import Program
-from lockstep.frontend.exec.ptx.demands import demand
-from lockstep.frontend.exec.resident import STACK_BYTES, Geometry
+from lockstep.execution.launches.resident import STACK_BYTES, Geometry
+from lockstep.execution.programs.program import Program
+from lockstep.execution.ptx.demands import demand
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_THREADS, WARP_SIZE
 from lockstep.isa.ptx.syntax import Function

@@ -18,9 +18,9 @@ from lockstep.device.launch import Launch
 from lockstep.device.limits import places
 from lockstep.device.streams import Stream
 from lockstep.errors import WorkloadError
-from lockstep.frontend.exec.launch import Executor
-from lockstep.frontend.exec.program import Program, Recording
-from lockstep.frontend.exec.resident import Geometry
+from lockstep.execution.launches.launch import Executor
+from lockstep.execution.launches.resident import Geometry
+from lockstep.execution.programs.program import Program, Recording
 from lockstep.names import demangled, short_name
 
 if TYPE_CHECKING:

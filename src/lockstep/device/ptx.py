@@ -15,9 +15,9 @@ from lockstep.device.limits import check_directives
 from lockstep.device.module import Kernel, Module
 from lockstep.device.texture import Sampler, Texture
 from lockstep.errors import InputError, WorkloadError
-from lockstep.frontend.exec.program import Program, Recording
-from lockstep.frontend.exec.ptx.callgraph import function_address
-from lockstep.frontend.exec.ptx.program import check, translate
+from lockstep.execution.programs.program import Program, Recording
+from lockstep.execution.ptx.callgraph import function_address
+from lockstep.execution.ptx.program import check, translate
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx import syntax
 from lockstep.isa.ptx.parser import parse

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lockstep.device.array import DeviceArray
 from lockstep.errors import WorkloadError
-from lockstep.frontend.exec.tensor_maps import (
+from lockstep.execution.memory.tensor_maps import (
     Column,
     Tensor,
     bytes_of,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lockstep.errors import WorkloadError
-from lockstep.frontend.exec.textures import (
+from lockstep.execution.memory.textures import (
     HEADER_BYTES,
     Sampling,
     address_of,

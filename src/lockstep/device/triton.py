@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from lockstep.device.module import Configured
 from lockstep.device.ptx import PtxKernel, PtxModule
 from lockstep.errors import LockstepError, WorkloadError
-from lockstep.frontend.exec.state import LANES
+from lockstep.execution.state import LANES
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device

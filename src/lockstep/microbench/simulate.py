@@ -12,7 +12,7 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.module import Kernel, Module
 from lockstep.device.texture import Texture
 from lockstep.errors import LockstepError
-from lockstep.frontend.exec.resident import WORKSPACE_BYTES
+from lockstep.execution.launches.resident import WORKSPACE_BYTES
 from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
 from lockstep.microbench import code, fills

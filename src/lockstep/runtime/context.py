@@ -9,8 +9,8 @@ from lockstep.device import Module, Stopped, Stream
 from lockstep.device.cluster import ClusterError
 from lockstep.device.limits import StackError, check_stack
 from lockstep.errors import LockstepError, WorkloadError
+from lockstep.execution.launches.faults import LaunchError
 from lockstep.frontend.cuda.calls import FORMS, Call, Limit, key
-from lockstep.frontend.exec.faults import LaunchError
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.report.figures import clean
 from lockstep.runtime import tensor_maps

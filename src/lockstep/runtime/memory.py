@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from lockstep.device import Stream
+from lockstep.execution.launches.resident import WORKSPACE_BYTES
+from lockstep.execution.memory.device_memory import DeviceMemoryError
+from lockstep.execution.memory.textures import remove
+from lockstep.execution.state import WRITTEN
 from lockstep.frontend.cuda.calls import Allocation
-from lockstep.frontend.exec.memory import DeviceMemoryError
-from lockstep.frontend.exec.resident import WORKSPACE_BYTES
-from lockstep.frontend.exec.state import WRITTEN
-from lockstep.frontend.exec.textures import remove
 from lockstep.runtime import host, textures
 from lockstep.runtime.answers import Answer, Handles, Refused
 from lockstep.runtime.simulator import Simulator

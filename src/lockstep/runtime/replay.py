@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from lockstep.errors import InputError
+from lockstep.execution.memory.device_memory import DeviceMemoryError
 from lockstep.frontend.cuda.calls import Call
 from lockstep.frontend.cuda.record import Entry, read_record
-from lockstep.frontend.exec.memory import DeviceMemoryError
 from lockstep.runtime.answers import Answer, Refused
 from lockstep.runtime.context import Context
 from lockstep.runtime.simulator import Simulator

@@ -4,8 +4,8 @@ from enum import IntEnum
 
 from lockstep.device import Stopped
 from lockstep.errors import LockstepError, WorkloadError
-from lockstep.frontend.exec.faults import LaunchError
-from lockstep.frontend.exec.memory import DeviceMemoryError
+from lockstep.execution.launches.faults import LaunchError
+from lockstep.execution.memory.device_memory import DeviceMemoryError
 
 
 class Status(IntEnum):

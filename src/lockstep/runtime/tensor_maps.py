@@ -3,7 +3,7 @@
 import numpy as np
 
 from lockstep.errors import WorkloadError
-from lockstep.frontend.exec.tensor_maps import (
+from lockstep.execution.memory.tensor_maps import (
     FILLS,
     INTERLEAVES,
     MOST_AXES,

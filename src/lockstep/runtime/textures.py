@@ -6,8 +6,8 @@ import numpy as np
 
 from lockstep.device import Device
 from lockstep.errors import WorkloadError
-from lockstep.frontend.exec.memory import DeviceMemoryError
-from lockstep.frontend.exec.textures import FILTERS, Address, Sampling, describe, place
+from lockstep.execution.memory.device_memory import DeviceMemoryError
+from lockstep.execution.memory.textures import FILTERS, Address, Sampling, describe, place
 
 _KINDS = {0: "i", 1: "u", 2: "f"}  # cudaChannelFormatKind
 LEVEL_BYTES = 256  # levels of detail begin at multiples of it: cudaMallocMipmappedArray in the shim

@@ -1,0 +1,257 @@
+"""Device memory: one reserved range of this process's addresses, given out in allocations.
+
+Pages take real memory when they are first touched. The range lies at a fixed address, so that
+addresses, and with them cache sets and cycles, are the same in every run. It may be the content of
+a file in memory, which other processes map at the same address.
+"""
+
+import bisect
+import ctypes
+import gc
+import mmap
+import os
+import sys
+from collections import deque
+
+import numpy as np
+
+from lockstep.errors import LockstepError
+from lockstep.execution.checks.kinds import Check
+from lockstep.execution.checks.shadow import Shadow
+from lockstep.execution.memory.mapping import map_at, unmap
+from lockstep.execution.state import ALLOCATION
+
+BASE = 0x7000_0000_0000  # below where Linux places a process's own mappings
+ALIGNMENT = 256  # bytes, as cudaMalloc gives
+LONGEST = 1 << 40  # bytes reserved at most
+RED_ZONE = 1024  # bytes behind each allocation, where accesses are checked
+QUARANTINE = 256 << 20  # bytes of freed allocations that are not given out again, likewise
+
+
+class DeviceMemoryError(LockstepError):
+    """Device memory is exhausted, or a pointer is none that was given out."""
+
+
+class DeviceMemory:
+    """``capacity`` bytes of memory of one device.
+
+    ``table`` holds the allocations in ascending order, in its first ``len(self)`` rows.
+    """
+
+    def __init__(self, capacity: int, shared: bool = False, checks: Check = Check.NOTHING):
+        """``shared``: ``file`` is the descriptor of a file in memory that holds the content.
+
+        With ``Check.MEMORY`` allocations do not touch each other, and freed ones stay so for a
+        while. With ``Check.INIT``, ``shadow`` says which bytes were written.
+        """
+        self.capacity = min(-(-capacity // mmap.PAGESIZE) * mmap.PAGESIZE, LONGEST)
+        self.file = _file(self.capacity) if shared else -1
+        self.base = _reserve(self.capacity, self.file)
+        self._starts: list[int] = []
+        self._sizes: dict[int, int] = {}
+        self._hidden: set[int] = set()
+        self._free: list[tuple[int, int]] = [(self.base, self.capacity)]  # (address, bytes)
+        self.table = np.zeros(64, ALLOCATION)
+        self.used = 0
+        self._apart = RED_ZONE if Check.MEMORY in checks else 0
+        self._freed: deque[tuple[int, int]] = deque()  # (address, bytes), not given out again yet
+        self._freed_bytes = 0
+        self.shadow = Shadow(self.base, self.capacity) if Check.INIT in checks else None
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def allocate(
+        self, size: int, alignment: int = ALIGNMENT, hidden: bool = False, unwritten: bool = False
+    ) -> int:
+        """Address of ``size`` bytes whose content is undefined (zero when first used).
+
+        ``hidden``: nobody asked for it, so that nothing tells of it: see :meth:`nearest`.
+        ``unwritten``: reading it before it is written is a mistake.
+        """
+        if size < 0:
+            raise DeviceMemoryError(f"cannot allocate {size} bytes")
+        address = self._place(size, alignment)
+        while address is None and self._freed:
+            self._release()
+            address = self._place(size, alignment)
+        if address is None:
+            raise DeviceMemoryError(
+                f"device memory exhausted: {size} bytes asked for, {self.used} of {self.capacity} "
+                f"in use by {len(self)} allocations"
+            )
+        if hidden:
+            self._hidden.add(address)
+        if self.shadow:
+            (self.shadow.forget if unwritten else self.shadow.mark)(address, size)
+        return address
+
+    def _room(self, size: int) -> int:
+        """Bytes that an allocation takes."""
+        return max(-(-size // ALIGNMENT) * ALIGNMENT, ALIGNMENT) + self._apart
+
+    def _place(self, size: int, alignment: int) -> int | None:
+        """Where there is room, now taken."""
+        need = self._room(size)
+        for k, (start, length) in enumerate(self._free):
+            address = -(-start // alignment) * alignment
+            if address + need <= start + length:
+                self._take(k, address, need)
+                self._insert(address, size)
+                return address
+        return None
+
+    def _take(self, k: int, address: int, need: int) -> None:
+        start, length = self._free.pop(k)
+        pieces = [(start, address - start), (address + need, start + length - address - need)]
+        self._free[k:k] = [p for p in pieces if p[1] > 0]
+
+    def _insert(self, address: int, size: int) -> None:
+        place = bisect.bisect(self._starts, address)
+        self._starts.insert(place, address)
+        self._sizes[address] = size
+        self.used += size
+        if len(self) > len(self.table):
+            self.table = np.concatenate([self.table, np.zeros_like(self.table)])
+        self.table[place + 1 : len(self)] = self.table[place : len(self) - 1].copy()
+        self.table[place] = (address, size)
+
+    def free(self, address: int) -> None:
+        """Give an allocation back.
+
+        Its pages stay with the process until that ends: the next allocation takes them, and need
+        not wait for new ones, which cost more than what is done with them.
+        """
+        size = self._sizes.pop(address, None)
+        if size is None:
+            raise DeviceMemoryError(f"{address:#x} was not allocated, or has been freed")
+        self._hidden.discard(address)
+        place = self._starts.index(address)
+        del self._starts[place]
+        self.used -= size
+        self.table[place : len(self)] = self.table[place + 1 : len(self) + 1].copy()
+        self._freed.append((address, size))
+        self._freed_bytes += size
+        while self._freed and (self._freed_bytes > QUARANTINE or not self._apart):
+            self._release()
+
+    def _release(self) -> None:
+        """Let the allocation that was freed first be given out again."""
+        address, size = self._freed.popleft()
+        self._freed_bytes -= size
+        self._give_back(address, self._room(size))
+
+    def freed(self, address: int) -> tuple[int, int] | None:
+        """The allocation (address, bytes) that contained an address and was freed."""
+        return next((f for f in self._freed if f[0] <= address < sum(f)), None)
+
+    def _give_back(self, address: int, length: int) -> None:
+        place = bisect.bisect(self._free, (address, length))
+        if place < len(self._free) and self._free[place][0] == address + length:
+            length += self._free.pop(place)[1]
+        if place and sum(self._free[place - 1]) == address:
+            address, before = self._free.pop(place - 1)
+            length += before
+            place -= 1
+        self._free.insert(place, (address, length))
+
+    def find(self, address: int) -> tuple[int, int] | None:
+        """The allocation (address, bytes) that contains an address."""
+        place = bisect.bisect(self._starts, address) - 1
+        if place < 0:
+            return None
+        start = self._starts[place]
+        return (start, self._sizes[start]) if address < start + self._sizes[start] else None
+
+    def allocations(self) -> list[tuple[int, int]]:
+        """Address and bytes of each, in ascending order; without the hidden ones."""
+        return [(s, self._sizes[s]) for s in self._starts if s not in self._hidden]
+
+    def nearest(self, address: int) -> tuple[int, int] | None:
+        """The allocation (address, bytes) with the smallest distance to an address.
+
+        Hidden ones are passed over.
+        """
+        places = self.allocations()
+        place = bisect.bisect(places, address, key=lambda a: a[0])
+        near = places[max(place - 1, 0) : place + 1]
+        return min(near, key=lambda a: max(a[0] - address, address - a[0] - a[1] + 1), default=None)
+
+    def distance(self, address: int, size: int) -> str:
+        """Where an access that is not inside an allocation lies."""
+        freed = self.freed(address)
+        if freed is not None:
+            return f"in a freed allocation of {freed[1]} bytes at {freed[0]:#x}"
+        nearest = self.nearest(address)
+        if nearest is None:
+            return "where nothing is allocated"
+        start, length = nearest
+        whole = f"allocation of {length} bytes at {start:#x}"
+        if address < start:
+            return f"{start - address} bytes before the nearest {whole}"
+        if address >= start + length:
+            return f"{address - start - length} bytes behind the end of the nearest {whole}"
+        return f"of which {address + size - start - length} bytes are behind the end of the {whole}"
+
+    def written(self, address: int, size: int) -> None:
+        """Note that bytes, inside one allocation, have been written by the host."""
+        if self.shadow and size:
+            self.shadow.mark(address, size)
+
+    def view(self, address: int, size: int) -> np.ndarray:
+        """Bytes of device memory as a NumPy array that shares them.
+
+        Raises :class:`DeviceMemoryError` if they are not inside one allocation.
+        """
+        if not self.base:
+            raise DeviceMemoryError("the device is closed")
+        found = self.find(address) if size else (address, 0)
+        if found is None or address + size > found[0] + found[1]:
+            raise DeviceMemoryError(f"{size} bytes at {address:#x} are not inside an allocation")
+        return np.frombuffer((ctypes.c_char * size).from_address(address), np.uint8)
+
+    def close(self) -> None:
+        """Return the range to the system; every pointer into it becomes invalid."""
+        if self.base:
+            unmap(self.base, self.capacity)
+            self.base = 0
+            if self.shadow:
+                self.shadow.close()
+            if self.file >= 0:
+                os.close(self.file)
+
+    def __del__(self):
+        if getattr(self, "base", 0) and not sys.is_finalizing():
+            self.close()
+
+
+def _file(size: int) -> int:
+    """A file that has no name and takes memory where it was written."""
+    file = os.memfd_create("lockstep", os.MFD_CLOEXEC)
+    try:
+        os.ftruncate(file, size)
+    except OSError as error:
+        os.close(file)
+        raise _no_room(size) from error
+    return file
+
+
+def _reserve(capacity: int, file: int) -> int:
+    """The first free range at BASE, BASE + 1 TiB ...: the same in every run.
+
+    Ranges of memory that nobody uses are freed first, or cycles would depend on when Python does.
+    """
+    for k in range(9):
+        wanted = BASE + max(0, k - 1) * LONGEST
+        if k == 1:
+            gc.collect()
+        if map_at(wanted, capacity, file):
+            return wanted
+    raise _no_room(capacity)
+
+
+def _no_room(capacity: int) -> DeviceMemoryError:
+    return DeviceMemoryError(
+        f"cannot reserve {capacity} bytes of address space for device memory (is there a limit, as "
+        "by `ulimit -v` or `ulimit -f`?): ask for less by --memory or memory_bytes="
+    )

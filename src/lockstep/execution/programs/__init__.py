@@ -1,0 +1,5 @@
+"""A kernel as a program: its blocks as machine code, and what the scheduler knows of them.
+
+``translation.py`` makes a ``program.py`` from lifted blocks; ``native.py`` compiles, ``kept.py``
+and ``stored.py`` keep it on disk, ``code.py`` and ``routines.py`` load it.
+"""

@@ -1,0 +1,116 @@
+"""Counters of a functional run that no GPU changes: instructions, accesses, sectors.
+
+Most follow from how often each block ran, and with how many lanes, which is counted in every run.
+Code that is translated for a profile counts the rest: see ``lanes/counting.py``.
+"""
+
+import numpy as np
+
+from lockstep.execution.programs.program import Program
+from lockstep.execution.state import COUNTER, Memory
+from lockstep.isa.instruction import OpClass, Space
+
+LOADS, STORES, ATOMICS = 0, 1, 2
+_ROWS = {
+    OpClass.LOAD: LOADS, OpClass.ASYNC_COPY: LOADS, OpClass.STORE: STORES,
+    OpClass.ATOMIC: ATOMICS, OpClass.REDUCTION: ATOMICS,
+}  # fmt: skip
+_MEMORIES = {
+    Space.GLOBAL: Memory.GLOBAL, Space.SHARED: Memory.SHARED, Space.LOCAL: Memory.LOCAL,
+    Space.GENERIC: None,
+}  # fmt: skip
+_FIELDS = ("requests", "threads", "sectors")
+
+
+def memory_of(op: OpClass, space: Space, width: int) -> tuple[Memory | None, int] | None:
+    """Memory, None for generic addresses, and width of an access; None if it is not counted."""
+    if op not in _ROWS or space not in _MEMORIES or width == 0:
+        return None
+    return _MEMORIES[space], width
+
+
+class Profile:
+    """The counters of one launch of ``ctas`` thread blocks of a program that counts."""
+
+    def __init__(self, program: Program, ctas: int):
+        self._program, self.ctas = program, ctas
+        self._times = np.zeros(len(program.blocks), np.int64)
+        self._lanes = np.zeros(len(program.blocks), np.int64)
+        self._counters = np.zeros(len(program.code), COUNTER)
+
+    def take(self, times: np.ndarray, lanes: np.ndarray, counters: np.ndarray) -> None:
+        """What the launch counted: executions and lanes of each block, COUNTER records."""
+        self._times, self._lanes = times.copy(), lanes.copy()
+        self._counters = counters.copy()
+
+    def metrics(self) -> dict[str, float]:
+        """By name; Nsight Compute's where its definition is the same.
+
+        Reductions are counted with the atomics, copies from global to shared memory with the
+        loads of global memory. Where nothing ran, ratios are NaN.
+        """
+        times, lanes = self._of_instructions(self._times), self._of_instructions(self._lanes)
+        warps, threads = int(times.sum()), int(lanes.sum())
+        guarded = self._program.guarded
+        times = np.where(guarded, self._counters["times"], times)
+        lanes = np.where(guarded, self._counters["lanes"], lanes)
+        out = {
+            "launch__grid_size": self.ctas,
+            "smsp__inst_executed.sum": warps,
+            "smsp__thread_inst_executed.sum": threads,
+            "smsp__thread_inst_executed_pred_on.sum": int(lanes.sum()),
+            "smsp__thread_inst_executed_per_inst_executed.ratio": threads / warps
+            if warps
+            else float("nan"),
+        }
+        counts = self._accesses(times, lanes)
+        for name, field, row, column in _NAMES:
+            out[name] = int(counts[field][row, column])
+        return out
+
+    def _of_instructions(self, blocks: np.ndarray) -> np.ndarray:
+        """What was counted for each block, for each static instruction."""
+        records = self._program.blocks
+        out = np.zeros(len(self._program.code), np.int64)
+        for first, count, number in zip(records["first"], records["count"], blocks):
+            out[first : first + count] += number
+        return out
+
+    def _accesses(self, times: np.ndarray, lanes: np.ndarray) -> dict[str, np.ndarray]:
+        """Requests, threads and sectors: int64 [loads stores atomics, memory] each."""
+        counts = {field: np.zeros((3, len(Memory)), np.int64) for field in _FIELDS}
+        code, counters = self._program.code, self._counters
+        for k in np.flatnonzero((code["width"] > 0) & (times > 0)):
+            place = memory_of(code["op"][k], code["space"][k], code["width"][k])
+            if place is None:
+                continue
+            row, memory = _ROWS[code["op"][k]], place[0]
+            if memory is None:
+                counts["requests"][row] += counters["requests"][k]
+                counts["threads"][row] += counters["threads"][k]
+            else:
+                counts["requests"][row, memory] += times[k]
+                counts["threads"][row, memory] += lanes[k]
+            counts["sectors"][row] += counters["sectors"][k]
+        return counts
+
+
+def _names():
+    """(name, counter, row, column) of every counter of accesses."""
+    memories = (("global", Memory.GLOBAL), ("local", Memory.LOCAL))
+    rows = (("ld", LOADS), ("st", STORES))
+    for memory, column in memories:
+        for op, row in rows:
+            name = f"l1tex__t_sectors_pipe_lsu_mem_{memory}_op_{op}.sum"
+            yield name, "sectors", row, column
+    for memory, column in (*memories, ("shared", Memory.SHARED)):
+        for op, row in rows:
+            yield f"smsp__inst_executed_op_{memory}_{op}.sum", "requests", row, column
+            yield f"sim__thread_inst_{memory}_{op}.sum", "threads", row, column
+    for memory, column in (("global", Memory.GLOBAL), ("shared", Memory.SHARED)):
+        yield f"sim__inst_{memory}_atomic.sum", "requests", ATOMICS, column
+        yield f"sim__thread_inst_{memory}_atomic.sum", "threads", ATOMICS, column
+    yield "sim__l1_atomic_sectors.sum", "sectors", ATOMICS, Memory.GLOBAL
+
+
+_NAMES = tuple(_names())

@@ -1,0 +1,233 @@
+"""Basic blocks of a function, in the order in which they should run."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from lockstep.errors import InputError
+from lockstep.execution.programs.program import SERVICES, Ending
+from lockstep.execution.programs.steps import bounds
+from lockstep.execution.ptx.opcodes import Opcode, find, written
+from lockstep.execution.ptx.refusals import refusal
+from lockstep.isa.ptx.syntax import (
+    Function,
+    Immediate,
+    Instruction,
+    Module,
+    Operand,
+    Position,
+    Register,
+)
+
+_ENDINGS = {
+    "bra": Ending.JUMP,
+    "brx": Ending.INDIRECT,
+    "ret": Ending.INDIRECT,
+    "exit": Ending.EXIT,
+    "call": Ending.INDIRECT,
+    "bar": Ending.BARRIER,
+    "barrier": Ending.BARRIER,
+    "trap": Ending.TRAP,
+    "brkpt": Ending.TRAP,
+    "nanosleep": Ending.SLEEP,
+}
+EVERYONE = Immediate(0xFFFFFFFF)  # as members of a warp-wide operation
+_FINAL = ("bra", "brx", "ret", "exit", "trap", "brkpt")  # nothing follows them
+
+
+@dataclass(eq=False)
+class Block:
+    """Instructions ``first`` to ``end - 1`` of a function, entered at the first only.
+
+    ``taken`` and ``next`` are other blocks, None where lanes end. Lanes for which the guard of the
+    last instruction does not hold go to ``next``; those that leave for a call or wait for
+    something go on at ``taken``. If ``resumes`` is set, the block is where they do so: it has no
+    instructions, but takes the results of that one.
+    """
+
+    function: Function
+    first: int
+    end: int
+    ending: Ending = Ending.JUMP
+    taken: "Block | None" = None
+    next: "Block | None" = None
+    more: list["Block"] = field(default_factory=list)  # targets of an indirect branch
+    resumes: Instruction | None = None
+    number: int = -1
+    spins: bool = False
+    overtakes: bool = False  # warps give way before it
+    reads: set[str] = field(default_factory=set)  # before any write in the block
+    writes: set[str] = field(default_factory=set)
+    live_in: set[str] = field(default_factory=set)
+    live_out: set[str] = field(default_factory=set)
+
+    @property
+    def successors(self) -> list["Block"]:
+        """Blocks of the same function that may follow."""
+        return [b for b in (self.taken, self.next, *self.more) if b is not None]
+
+    @property
+    def instructions(self) -> list[Instruction]:
+        """Its instructions."""
+        return self.function.instructions[self.first : self.end]
+
+    @property
+    def last(self) -> Instruction:
+        """Its last instruction."""
+        return self.function.instructions[self.end - 1]
+
+
+def entry_of(module: Module, instruction: Instruction) -> Opcode:
+    """The table's entry of an instruction, or an error that names it and its place."""
+    entry = find(instruction.name)
+    if entry is None:
+        raise refuse(module, instruction, refusal(instruction.name))
+    return entry
+
+
+def refuse(module: Module, instruction: Instruction, message: str) -> InputError:
+    """The error for an instruction that cannot be executed."""
+    return refusal_at(module, instruction.position, message)
+
+
+def refusal_at(module: Module, place: Position, message: str) -> InputError:
+    """The error for what is at a place of a module's text."""
+    return InputError(module.name, f"line {place.line}, column {place.column}", message)
+
+
+def service_of(call: Instruction) -> int | None:
+    """The service that a call asks the host for, or None for other calls."""
+    callee = call.operands[0].callee
+    if isinstance(callee, Register) or callee.name not in SERVICES:
+        return None
+    return SERVICES.index(callee.name)
+
+
+def ending_of(instruction: Instruction) -> Ending | None:
+    """How an instruction ends its block, or None."""
+    words = instruction.modifiers
+    if instruction.opcode == "wgmma" and "wait_group" in words:
+        return Ending.BARRIER  # of the warpgroup
+    if "warp" in words and instruction.opcode in ("bar", "barrier"):
+        return None
+    if instruction.opcode == "call" and service_of(instruction) is not None:
+        return Ending.HOST
+    ending = _ENDINGS.get(instruction.opcode)
+    return Ending.ARRIVE if ending == Ending.BARRIER and "arrive" in words else ending
+
+
+def close(function: Function) -> None:
+    """End a function whose last instructions may fall off its end with a return."""
+    last = function.instructions[-1] if function.instructions else None
+    behind = len(function.instructions) in function.labels.values()
+    if last is None or last.opcode not in _FINAL or last.guard is not None or behind:
+        position = last.position if last is not None else function.position
+        function.instructions.append(Instruction("ret", (), (), position))
+
+
+def blocks_of(module: Module, function: Function, steps: Collection[int] = ()) -> list[Block]:
+    """The blocks of one function in the order in which they should run; the first is its entry.
+
+    ``steps``: places of instructions that start a block, whatever the control flow.
+    """
+    close(function)
+    starts = _leaders(module, function, steps)
+    blocks = [
+        Block(function, a, b) for a, b in pairwise(bounds(starts, len(function.instructions)))
+    ]
+    at = {b.first: b for b in blocks}
+    for block in blocks:
+        _connect(module, block, at)
+    return _order(blocks[0])
+
+
+def _leaders(module: Module, function: Function, steps: Collection[int]) -> set[int]:
+    starts = {i for i in function.labels.values() if i < len(function.instructions)} | set(steps)
+    met: Operand | None = None  # whose members have come together in this block
+    for i, instruction in enumerate(function.instructions):
+        entry = entry_of(module, instruction)
+        if i in starts:
+            met = None
+        if ending_of(instruction) is not None:
+            starts.add(i + 1)
+            met = None
+        elif (members := members_of(instruction, entry)) is not None:
+            if members != met:
+                starts.add(i)
+            met = members
+        if isinstance(met, Register) and met.name in written(instruction, entry):
+            met = None
+    return starts
+
+
+def members_of(instruction: Instruction, entry: Opcode) -> Operand | None:
+    """What names the lanes that a warp-wide operation waits for; None for other instructions."""
+    if entry.converges:
+        return instruction.operands[-1]
+    return EVERYONE if {"sync", "aligned"} <= set(instruction.modifiers) else None
+
+
+def _connect(module: Module, block: Block, at: dict[int, Block]) -> None:
+    """Set a block's ending and targets from its last instruction."""
+    last, function = block.last, block.function
+    ending, after = ending_of(last), at.get(block.end)
+    block.next = after
+    if ending is None:
+        return
+    block.ending = ending
+    if ending == Ending.SLEEP:
+        return
+    if last.guard is None:
+        block.next = None
+    targets = [at[label] for label in labels_of(module, function, last)]
+    if last.opcode == "bra":
+        target = targets[0]
+        block.taken, block.next = (target, after) if last.guard is not None else (None, target)
+        block.ending = Ending.BRANCH if last.guard is not None else Ending.JUMP
+    elif last.opcode == "brx":
+        block.more = targets
+    elif last.opcode == "ret" and function.is_entry:
+        block.ending = Ending.EXIT
+    elif last.opcode not in _FINAL:
+        block.taken = after
+        if entry_of(module, last).resume is not None:
+            block.taken = Block(function, block.end, block.end, next=after, resumes=last)
+
+
+def labels_of(module: Module, function: Function, instruction: Instruction) -> list[int]:
+    """Places of the instructions that a branch may go to; none for others.
+
+    Raises :class:`InputError` if it names no label, or no list of labels, of its function.
+    """
+    if instruction.opcode not in ("bra", "brx"):
+        return []
+    name = getattr(instruction.operands[-1], "name", "")
+    names = (name,) if instruction.opcode == "bra" else function.tables.get(name, ("",))
+    if not all(n in function.labels for n in names):
+        raise refuse(module, instruction, f"{instruction.name} needs a label of this function")
+    return [function.labels[n] for n in names]
+
+
+def _order(entry: Block) -> list[Block]:
+    """Reverse post-order in which loops are contiguous and the text's order breaks ties.
+
+    Successors are visited last first, so that what lies later in the text gets a larger number;
+    blocks that nobody reaches are left out.
+    """
+    finished: list[Block] = []
+    seen = {entry}
+    stack = [(entry, iter(_visit_order(entry)))]
+    while stack:
+        block, rest = stack[-1]
+        child = next((b for b in rest if b not in seen), None)
+        if child is None:
+            finished.append(block)
+            stack.pop()
+        else:
+            seen.add(child)
+            stack.append((child, iter(_visit_order(child))))
+    return finished[::-1]
+
+
+def _visit_order(block: Block) -> list[Block]:
+    return sorted(block.successors, key=lambda b: -b.first)

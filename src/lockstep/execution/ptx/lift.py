@@ -1,0 +1,205 @@
+"""Emitting a PTX block with the lane builder: registers, operands, guards."""
+
+import struct
+
+import numpy as np
+
+from lockstep.errors import InputError
+from lockstep.execution.lanes.builder import POINTER, LaneBuilder
+from lockstep.execution.lanes.types import (
+    BF16,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    INTEGERS,
+    PRED,
+    Type,
+    Value,
+)
+from lockstep.execution.programs.translation import BlockLift
+from lockstep.execution.ptx.graph import Block, refuse
+from lockstep.execution.ptx.layout import Layout
+from lockstep.execution.ptx.opcodes import CARRY
+from lockstep.execution.ptx.special import special
+from lockstep.isa.ptx.syntax import (
+    Immediate,
+    Instruction,
+    Module,
+    Negated,
+    Operand,
+    Register,
+    Sink,
+    Symbol,
+    type_bytes,
+)
+
+_FLOATS = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64, "tf32": F32}
+_SIZES = {"8": I8, "16": I16, "32": I32, "64": I64}
+
+
+def type_of(name: str) -> Type:
+    """The lane type of a PTX type name; packed pairs are their bits (``f16x2`` is 32 bits)."""
+    if name == "pred":
+        return PRED
+    if name in _FLOATS:
+        return _FLOATS[name]
+    if name.endswith("x2"):
+        return INTEGERS[8 * type_bytes(name)]
+    return INTEGERS[int(name.lstrip("busf"))]
+
+
+def is_signed(name: str) -> bool:
+    """Whether a PTX type name is a signed integer."""
+    return name.startswith("s")
+
+
+class Lift(BlockLift):
+    """One block on its way into LLVM: the builder, and the registers' current values.
+
+    ``layout`` says where registers and variables are.
+    """
+
+    def __init__(self, module: Module, layout: Layout, block: Block, builder: LaneBuilder):
+        super().__init__(builder)
+        self.module, self.layout = module, layout
+        self.block, self.function = block, block.function
+        self.instruction: Instruction | None = None
+        self._values: dict[str, Value] = {}
+        self._written: dict[str, None] = {}
+        with builder.at_entry():
+            self._slots = builder.ir.inttoptr(builder.field("warp", "registers"), POINTER)
+
+    def refuse(self, message: str) -> InputError:
+        """The error for the current instruction."""
+        return refuse(self.module, self.instruction, message)
+
+    # Registers
+
+    def type(self, name: str, function: str | None = None) -> Type:
+        """Type of a register of this or another function."""
+        if name == CARRY:
+            return PRED
+        function = self.function.name if function is None else function
+        variable = self.layout.registers[function, name]
+        return INTEGERS[type_of(variable.type).bits] if variable.type != "pred" else PRED
+
+    def current(self, name: str) -> Value:
+        """Current value of a register."""
+        if name not in self._values:
+            self._values[name] = self._load(name)
+        return self._values[name]
+
+    def _load(self, name: str) -> Value:
+        if (self.function.name, name) not in self.layout.slots:
+            return self.b.constant(self.type(name), 0)  # no block reads it after another wrote it
+        return self.slot(self.function.name, name)
+
+    def slot(self, function: str, name: str) -> Value:
+        """What the slot of a register holds, be it of another function."""
+        pointer = self.b.offset(self._slots, self.layout.slots[function, name])
+        return self.b.load_vector(pointer, self.type(name, function))
+
+    def put(self, function: str, name: str, value: Value) -> None:
+        """Write to the slot of a register, if anybody reads it there, in the active lanes."""
+        slot = self.layout.slots.get((function, name))
+        if slot is not None:
+            value = self.b.cast(value, self.type(name, function))
+            self.b.store_vector(self.b.offset(self._slots, slot), value, self.b.active)
+
+    def assign(self, name: str, value: Value) -> None:
+        """Give a register a value in the active lanes."""
+        if self.instruction is not None and self.instruction.guard is not None:
+            before = self.b.cast(self.current(name), value.type)
+            value = self.b.select(self.b.active, value, before)
+        self._values[name] = value
+        self._written[name] = None
+
+    def store_live(self, live: set[str]) -> None:
+        """Write the registers that later blocks read back to their slots."""
+        for name in self._written:
+            if name in live:
+                slot = self.layout.slots[self.function.name, name]
+                pointer = self.b.offset(self._slots, slot)
+                self.b.store_vector(pointer, self._values[name], self.b.mask)
+        self._written.clear()
+
+    # Operands
+
+    def read(self, operand: Operand, kind: str) -> Value:
+        """A source operand as a PTX type; wider registers give their low bits."""
+        wanted = type_of(kind)
+        match operand:
+            case Register(name):
+                return self._narrow(self._register(operand), wanted)
+            case Immediate():
+                return self.b.constant(wanted, self._number(operand, wanted))
+            case Negated(register):
+                value = self.read(register, "pred")
+                return self._narrow(Value(self.b.ir.not_(value.ir), PRED), wanted)
+            case Symbol(name, offset):
+                return self._narrow(self.layout.address(self, name, offset), wanted)
+        raise self.refuse(f"{self.instruction.name} cannot read this operand")
+
+    def _register(self, register: Register) -> Value:
+        if register.name in self.function.registers:
+            return self.current(register.name)
+        return special(self, register.name, register.component)
+
+    def _narrow(self, value: Value, wanted: Type) -> Value:
+        if (value.type == PRED) != (wanted == PRED):
+            raise self.refuse(f"{self.instruction.name} takes predicates only where it reads one")
+        if value.type.bits > wanted.bits:
+            bits = self.b.cast(value, INTEGERS[value.type.bits])
+            narrow = INTEGERS[wanted.bits]
+            value = Value(self.b.ir.trunc(bits.ir, self.b.vector(narrow)), narrow)
+        if value.type.bits < wanted.bits:
+            raise self.refuse(f"a {value.type.bits}-bit operand where {wanted.bits} are read")
+        return self.b.cast(value, wanted)
+
+    @staticmethod
+    def _number(operand: Immediate, wanted: Type) -> int | float:
+        """A literal as a number, or as the bits of a float."""
+        if operand.bits == 64 and wanted == F32:
+            value = struct.unpack("<d", operand.value.to_bytes(8, "little"))[0]
+            with np.errstate(over="ignore"):
+                return int(np.float64(value).astype(np.float32).view(np.uint32))
+        if operand.bits == 32 and wanted == F64:
+            return int(np.uint32(operand.value).view(np.float32).astype(np.float64).view(np.uint64))
+        if operand.bits == 0 and wanted in (F32, F64):
+            packed = struct.pack("<f" if wanted == F32 else "<d", float(operand.value))
+            return int.from_bytes(packed, "little")
+        return operand.value
+
+    def write(self, operand: Operand, value: Value, signed: bool = False) -> None:
+        """Write a destination operand; a wider register gets the value extended."""
+        if isinstance(operand, Sink):
+            return
+        if not isinstance(operand, Register) or operand.name not in self.function.registers:
+            raise self.refuse(f"{self.instruction.name} cannot write this operand")
+        bits = self.type(operand.name).bits
+        if (bits == 1) != (value.type == PRED):
+            raise self.refuse(f"{self.instruction.name} writes a predicate only where it makes one")
+        if value.type.bits * value.type.count > bits:
+            raise self.refuse(f"{self.instruction.name} cannot write a {bits}-bit register")
+        if value.type.bits < bits and value.type != PRED:
+            narrow = self.b.cast(value, INTEGERS[value.type.bits])
+            extend = self.b.ir.sext if signed else self.b.ir.zext
+            wide = INTEGERS[bits]
+            value = Value(extend(narrow.ir, self.b.vector(wide)), wide)
+        self.assign(operand.name, value)
+
+    def guard(self) -> Value | None:
+        """Lanes for which the current instruction's guard holds; None without a guard."""
+        operand = self.instruction.guard
+        return None if operand is None else self.read(operand, "pred")
+
+    # Memory sites
+
+    def site(self, window: int) -> int:
+        """A new memory site of the current instruction."""
+        self.layout.sites.append((self.number, window))
+        return len(self.layout.sites) - 1

@@ -1,0 +1,71 @@
+"""Loops that wait: those whose end depends on what other threads may write."""
+
+from lockstep.execution.ptx.callgraph import CallGraph
+from lockstep.execution.ptx.graph import Block, entry_of
+from lockstep.execution.ptx.opcodes import read, written
+from lockstep.isa.ptx.syntax import Function, Instruction, Module
+
+
+def find_waiting_loops(module: Module, calls: CallGraph, blocks: list[Block]) -> None:
+    """Mark the blocks that end a turn of a loop which waits; ``blocks`` is one function in order.
+
+    Such a loop sleeps, calls a function that polls, or branches on a value that came from memory
+    which others may write.
+    """
+    place = {b: k for k, b in enumerate(blocks)}
+    for end in blocks:
+        for start in end.successors:
+            if place[start] <= place[end]:
+                end.spins |= _waits(module, calls, blocks[place[start] : place[end] + 1])
+
+
+def _waits(module: Module, calls: CallGraph, loop: list[Block]) -> bool:
+    instructions = [i for b in loop for i in b.instructions]
+    called = [f for b in loop for f in _callees(calls, b)]
+    if any(i.opcode == "nanosleep" for i in instructions) or any(
+        _polls(module, calls, f, set()) for f in called
+    ):
+        return True
+    polled = {n for i in instructions for n in _polled(module, i)}
+    return bool(polled) and _decides(module, instructions, polled)
+
+
+def _callees(calls: CallGraph, block: Block) -> list[Function]:
+    called = [i for i in block.instructions if i.opcode == "call"]
+    return [f for i in called for f in calls.callees(block.function, i)]
+
+
+def _polls(module: Module, calls: CallGraph, function: Function, seen: set[str]) -> bool:
+    """Whether a function, or one that it calls, may read what others write."""
+    seen.add(function.name)
+    if any(entry_of(module, i).polls for i in function.instructions):
+        return True
+    called = (i for i in function.instructions if i.opcode == "call")
+    further = (f for i in called for f in calls.callees(function, i) if f.name not in seen)
+    return any(_polls(module, calls, f, seen) for f in further)
+
+
+def _polled(module: Module, instruction: Instruction) -> set[str]:
+    """Registers that get what others may write."""
+    entry = entry_of(module, instruction)
+    return set(written(instruction, entry)) if entry.polls else set()
+
+
+def _decides(module: Module, instructions: list[Instruction], polled: set[str]) -> bool:
+    """Whether a branch depends on polled values, directly or through other registers."""
+    flows = []
+    for instruction in instructions:
+        entry = entry_of(module, instruction)
+        flows.append((set(read(instruction, entry)), set(written(instruction, entry))))
+    changed = True
+    while changed:
+        changed = False
+        for sources, targets in flows:
+            if sources & polled and not targets <= polled:
+                polled |= targets
+                changed = True
+    deciding = ("bra", "brx", "exit", "ret", "trap")
+    return any(
+        i.opcode in deciding and sources & polled
+        for i, (sources, _) in zip(instructions, flows, strict=True)
+    )

@@ -1,0 +1,111 @@
+"""Special registers: what PTX tells a thread about its place, its launch and the time."""
+
+from typing import TYPE_CHECKING
+
+from llvmlite import ir
+
+from lockstep.execution.lanes.addresses import lane_numbers
+from lockstep.execution.lanes.builder import POINTER, WORD
+from lockstep.execution.lanes.types import I32, I64, PRED, Type, Value
+from lockstep.execution.state import LANES
+
+if TYPE_CHECKING:
+    from lockstep.execution.ptx.lift import Lift
+
+_AXES = ("x", "y", "z")
+_VECTORS = {  # record and field without the axis
+    "%ntid": ("launch", "ntid"),
+    "%nctaid": ("launch", "nctaid"),
+    "%ctaid": ("cta", "ctaid"),
+    "%clusterid": ("cta", "clusterid"),
+    "%nclusterid": ("launch", "nclusterid"),
+    "%cluster_ctaid": ("cta", "cluster_ctaid"),
+    "%cluster_nctaid": ("launch", "cluster"),
+}
+_SCALARS = {
+    "%warpid": ("warp", "index"),
+    "%nwarpid": ("launch", "warps"),
+    "%smid": ("cta", "sm"),
+    "%nsmid": ("launch", "sms"),
+    "%gridid": ("launch", "grid_id"),
+    "%dynamic_smem_size": ("launch", "dynamic_shared_bytes"),
+    "%total_smem_size": ("launch", "shared_bytes"),
+    "%aggr_smem_size": ("launch", "shared_bytes"),
+    "%cluster_ctarank": ("cta", "rank"),
+    "%cluster_nctarank": ("launch", "cluster_ctas"),
+}
+_CONSTANTS = {
+    "WARP_SZ": LANES,
+    **{f"%envreg{k}": 0 for k in (0, *range(3, 32))},  # CUDA's driver leaves them zero
+    **{f"%pm{k}": 0 for k in range(8)},  # nothing is counted
+    **{f"%pm{k}_64": 0 for k in range(8)},
+    # No part of shared memory is the system's.
+    "%reserved_smem_offset_begin": 0,
+    "%reserved_smem_offset_end": 0,
+    "%reserved_smem_offset_cap": 0,
+    "%reserved_smem_offset_0": 0,
+    "%reserved_smem_offset_1": 0,
+}
+_WIDE = {"%gridid", *(f"%pm{k}_64" for k in range(8))}
+_CLOCKS = {  # record, lowest bit, type
+    "%clock": ("clock", 0, I32),
+    "%clock_hi": ("clock", 32, I32),
+    "%clock64": ("clock", 0, I64),
+    "%globaltimer": ("nanoseconds", 0, I64),
+    "%globaltimer_lo": ("nanoseconds", 0, I32),
+    "%globaltimer_hi": ("nanoseconds", 32, I32),
+}
+_WORKSPACE = {"%envreg1": 32, "%envreg2": 0}  # lowest bit of the cooperative grid's workspace
+_LANE_MASKS = {
+    "%lanemask_eq": lambda lane: 1 << lane,
+    "%lanemask_lt": lambda lane: (1 << lane) - 1,
+    "%lanemask_le": lambda lane: (2 << lane) - 1,
+    "%lanemask_gt": lambda lane: -(2 << lane) & 0xFFFFFFFF,
+    "%lanemask_ge": lambda lane: -(1 << lane) & 0xFFFFFFFF,
+}
+
+
+def special(lift: "Lift", name: str, component: int = -1) -> Value:
+    """Value of a special register in every lane, an :class:`InputError` if there is none.
+
+    ``component`` is the axis, if it is not part of the name.
+    """
+    base, _, axis = name.partition(".")
+    if component in (0, 1, 2) and not axis:
+        axis = _AXES[component]
+        name = f"{base}.{axis}"
+    if axis in _AXES and (base == "%tid" or base in _VECTORS):
+        return _coordinate(lift, base, axis)
+    if name in _SCALARS:
+        return lift.scalar_field(*_SCALARS[name], I64 if name in _WIDE else I32)
+    if name in _CONSTANTS:
+        return lift.b.constant(I64 if name in _WIDE else I32, _CONSTANTS[name])
+    if name in _WORKSPACE:
+        b = lift.b
+        half = b.ir.lshr(b.field("launch", "workspace"), ir.Constant(WORD, _WORKSPACE[name]))
+        return b.splat(b.ir.trunc(half, ir.IntType(32)), I32)
+    if name in _CLOCKS:
+        return _clock(lift, *_CLOCKS[name])
+    if name in _LANE_MASKS:
+        return lift.b.each(I32, [_LANE_MASKS[name](lane) for lane in range(LANES)])
+    if name == "%laneid":
+        return lane_numbers(lift.b, I32)
+    if name == "%is_explicit_cluster":
+        explicit = lift.scalar_field("launch", "explicit_cluster", I32)
+        return Value(lift.b.ir.trunc(explicit.ir, lift.b.vector(PRED)), PRED)
+    raise lift.refuse(f"special register {name} is not supported")
+
+
+def _coordinate(lift: "Lift", base: str, axis: str) -> Value:
+    if base != "%tid":
+        record, field = _VECTORS[base]
+        return lift.scalar_field(record, f"{field}_{axis}", I32)
+    b = lift.b
+    threads = b.ir.inttoptr(b.field("warp", "threads"), POINTER)
+    return b.load_vector(b.offset(threads, _AXES.index(axis) * 4 * LANES), I32)
+
+
+def _clock(lift: "Lift", field: str, low: int, kind: Type) -> Value:
+    b = lift.b
+    count = b.ir.lshr(lift.time(field), ir.Constant(WORD, low))
+    return b.splat(b.ir.trunc(count, ir.IntType(32)) if kind == I32 else count, kind)

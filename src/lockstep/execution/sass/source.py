@@ -1,0 +1,48 @@
+"""What a cubin says of a kernel, and the code that it may execute."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from lockstep.errors import LockstepError
+from lockstep.execution.sass.image import Section
+from lockstep.isa.sass.binary import Line
+from lockstep.isa.sass.encoding.instruction import Instruction
+
+
+class Decoded(NamedTuple):
+    """A section's instructions, with their records and the texts that these refer to."""
+
+    code: list[Instruction]
+    records: np.ndarray
+    texts: list[str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a cubin says of a kernel, as far as execution needs it.
+
+    ``sections`` is the code that it may execute, as :class:`image.Image` places it; ``entries``
+    the pcs of functions whose address may be taken, ``jumps`` the words of jump tables. ``lines``
+    are the rows of the line table by section. ``decoded`` is filled with the functions that other
+    kernels of the module may share.
+    """
+
+    name: str
+    architecture: int
+    sections: tuple[Section, ...]
+    file: str = ""
+    entries: tuple[int, ...] = ()
+    jumps: tuple[int, ...] = ()
+    lines: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
+    local_bytes: int = 0
+    shared_bytes: int = 0
+    reserved_shared: int = 0
+    decoded: dict[Section, Decoded] = field(default_factory=dict, compare=False)
+
+    def refuse(self, instruction: Instruction, reason: str) -> LockstepError:
+        """The error for an instruction that cannot be executed."""
+        place = f"{self.file}: kernel {self.name}, {instruction.pc:#06x}"
+        return LockstepError(f"{place} {instruction.text()}: {reason}")

@@ -1,0 +1,5 @@
+"""Which block of which group of lanes runs next; compiled, and the same for all instruction sets.
+
+``schedule.py`` first, on ``groups.py`` and ``machine.py``; ``endings.py``, ``convergence.py`` and
+``barriers.py`` say where lanes go at a block's end, ``start.py`` where CTAs begin.
+"""

@@ -1,0 +1,113 @@
+"""Streams of CTAs grow, but not without end, and are taken several at a time."""
+
+import struct
+
+import numpy as np
+import pytest
+
+import lockstep
+from lockstep.execution.launches import launch, resident
+from lockstep.execution.launches.resident import Geometry
+from lockstep.execution.programs.program import Recording
+from lockstep.execution.streams import buffers as stream_buffers
+from lockstep.kernels import load
+from ptx_twin.programs import kernel
+
+LOOP = """
+    mov.u32 %a, 0;
+    and.b32 %b, %n, 31;
+AGAIN:
+    ld.global.u32 %c, [%at];
+    add.u32 %a, %a, 1;
+    setp.lt.u32 %p, %a, %b;
+    @%p bra AGAIN;
+"""  # as often as the thread's number says: what threads execute differs
+
+WAIT_FOR_THE_LAST = """
+    setp.eq.u32 %p, %n, 191;
+    @%p bra DONE;
+WAIT:
+    ld.acquire.gpu.global.u32 %c, [%out+764];
+    setp.eq.u32 %q, %c, 0;
+    @%q bra WAIT;
+DONE:
+    mov.u32 %a, 1;
+"""
+
+FAULT_LATER = """
+    mov.u32 %a, 1;
+    setp.lt.u32 %p, %n, 2500;
+    @%p bra DONE;
+    ld.global.u32 %a, [%out+1073741824];
+DONE:
+"""
+
+
+@pytest.fixture
+def ctas(monkeypatch):
+    """Function from a body, see ``ptx_twin.programs.kernel``, to its CTAs and its error.
+
+    ``most``: how many are taken at once. ``words``: of a new buffer.
+    """
+
+    def ctas(body, grid, block, most=64, words=1 << 16):
+        monkeypatch.setattr(resident, "MOST_ENDED", most)
+        monkeypatch.setattr(launch, "MOST_ENDED", most)
+        monkeypatch.setattr(stream_buffers, "FIRST_STREAM_WORDS", words)
+        made, error = [], None
+        with lockstep.Device("QV100") as device:
+            out = device.zeros(1 << 13, np.uint32)
+            k = device.load_ptx(kernel(body))["k"]
+            geometry = Geometry((grid, 1, 1), (block, 1, 1), places=8)
+            executor = k.executor(Recording.EVERYTHING)
+            try:
+                for cta in executor.ctas(
+                    geometry, k.block(struct.pack("q", out.pointer), geometry)
+                ):
+                    made.append(cta)
+            except lockstep.LockstepError as problem:
+                error = str(problem)
+        return made, error
+
+    return ctas
+
+
+def parts(cta, base):
+    """What a CTA says, its addresses from ``base`` on."""
+    addresses, pool = cta.addresses.copy(), cta.pool - base
+    addresses["first"] -= base
+    return cta.index, *(a.tolist() for a in (cta.warps, cta.runs, addresses, pool))
+
+
+def assert_same(found, expected):
+    base = [min(c.addresses["first"].min() for c in some) for some in (found, expected)]
+    assert [parts(c, base[0]) for c in found] == [parts(c, base[1]) for c in expected]
+
+
+@pytest.mark.parametrize(("most", "words"), [(64, 1 << 16), (64, 256), (7, 1 << 10), (3, 5000)])
+@pytest.mark.parametrize("body", [LOOP, WAIT_FOR_THE_LAST])
+def test_ctas_are_the_same_however_many_are_taken_at_once(ctas, body, most, words):
+    """One waits for the last one: then several run in turn, each in a place of its own."""
+    grid = 150 if body is LOOP else 6
+    expected, _ = ctas(body, grid, 32, most=1)
+    found, error = ctas(body, grid, 32, most, words)
+    assert error is None and [c.index[0] for c in found] == list(range(grid))
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("most", [1, 2, 64])
+def test_ctas_before_a_fault_are_served(ctas, most):
+    found, error = ctas(FAULT_LATER, 100, 64, most)
+    assert "CTA (39, 0, 0)" in error
+    assert [c.index[0] for c in found] == list(range(39))
+
+
+def test_a_stream_without_end_is_an_error_of_its_launch(monkeypatch):
+    monkeypatch.setattr(stream_buffers, "MOST_STREAM_WORDS", 8)
+    monkeypatch.setattr(stream_buffers, "FIRST_STREAM_WORDS", 64)
+    with lockstep.Device("QV100", timing=True) as device:
+        module = device.load_ptx(load("saxpy").ptx)
+        x, y = device.array(np.ones(1024, np.float32)), device.zeros(1024)
+        launch = module["saxpy"][1, 256](1024, 2.0, x, y)
+        with pytest.raises(lockstep.LockstepError, match="executes without end"):
+            launch.wait()
