@@ -63,9 +63,20 @@ def full(shape: int | tuple[int, ...], value) -> np.ndarray:
     return array
 
 
-def words(*names: str) -> list[tuple[str, str]]:
+def words(*names: str) -> list[tuple]:
     """Fields of a record, each an int64."""
-    return [(name, "i8") for name in names]
+    return ints("i8", *names)
+
+
+def ints(kind: str, *names: str | int) -> list[tuple]:
+    """Fields of a record, integers of one kind; a number after a name: so many of them."""
+    fields: list[tuple] = []
+    for name in names:
+        if isinstance(name, int):
+            fields[-1] = (*fields[-1], (name,))
+        else:
+            fields.append((name, kind))
+    return fields
 
 
 def records(shape: int | tuple[int, ...], dtype: np.dtype) -> Records:

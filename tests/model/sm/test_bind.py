@@ -6,8 +6,18 @@ import pytest
 from lockstep.builder import KernelBuilder
 from lockstep.errors import WorkloadError
 from lockstep.gpus.units import Operation, operations
-from lockstep.isa.instruction import MAX_DESTINATIONS, MAX_SOURCES, OpClass
+from lockstep.isa.instruction import (
+    CONSTANT_BANK,
+    CONSTANT_BANKS,
+    MAX_DESTINATIONS,
+    MAX_SOURCES,
+    PREDICATES,
+    REGISTER_COUNT,
+    OpClass,
+    blank,
+)
 from lockstep.model.sm import bind
+from lockstep.model.sm.operands import BANK_MASK, kept_as, slot_of
 from lockstep.model.sm.state import FIXED, LONG, MAX_CHECKS, MAX_READS, SHORT
 
 pytestmark = pytest.mark.plain
@@ -238,7 +248,7 @@ def test_a_class_has_a_queue_of_its_own(tiny):
 
 
 def slots(record):
-    return [int(r) >> 24 & 0xFF for r in record["read"][: record["reads"]]]
+    return [slot_of(int(r)) for r in record["read"][: record["reads"]]]
 
 
 def test_operands_are_kept_by_place_or_by_slot(tiny):
@@ -250,6 +260,29 @@ def test_operands_are_kept_by_place_or_by_slot(tiny):
     (pairs,) = bound(gpu, "DFMA R2, R4, R6, R8")
     assert slots(pairs) == [0, 0, 1, 1, 2, 2]
     assert slots(bound(tiny(), "DFMA R2, R4, R6, R8")[0]) == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_largest_values_of_an_instruction_fit_into_its_record(tiny):
+    """A field too narrow would wrap around and say nothing."""
+    gpu = tiny(**{"sm.operands.slots": True, "sm.operands.banks": 64})
+    code = blank(2)
+    code["op"], code["pc"], code["immediate"] = OpClass.FP32, 1 << 40, 1 << 40
+    code["constant"] = CONSTANT_BANKS * CONSTANT_BANK - 1
+    code["sources"], code["source"][:, 0] = 1, PREDICATES - MAX_READS
+    code["source_count"][:, 0] = MAX_READS
+    code["source"][1, 0], code["source_count"][1, 0] = 0, REGISTER_COUNT
+    code["stall"], code["threads"], code["width"] = 15, 1024, 64
+    records = bind.issue_records(code, gpu, control=True)
+    for name in ("pc", "immediate", "constant", "stall", "width"):
+        assert records[name].tolist() == code[name].tolist(), name
+    assert records["line"][0] == (1 << 40) // gpu.sm.front_end.line_bytes
+    assert records["arrivals"].tolist() == [32, 32]
+    assert records["check"][1, 0] == REGISTER_COUNT << 16
+    reads = [int(r) for r in records["read"][0]]
+    assert [r & 0xFFFF for r in reads] == list(range(PREDICATES - MAX_READS, PREDICATES))
+    assert [r >> 16 & BANK_MASK for r in reads] == list(range(64 - MAX_READS, 64))
+    assert {slot_of(r) for r in reads} == {0}
+    assert {kept_as(5, r) for r in reads} == {5 << 16 | PREDICATES - MAX_READS}, "one operand"
 
 
 def test_a_register_that_is_named_twice_is_read_once_by_slots(tiny):

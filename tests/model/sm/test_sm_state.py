@@ -1,4 +1,4 @@
-"""State: fields are 64 bits wide, so that plain Python and machine code count alike."""
+"""State: what its fields hold, and how they lie in the host's cache lines."""
 
 import numpy as np
 import pytest
@@ -10,13 +10,34 @@ from lockstep.model.sm import state
 pytestmark = pytest.mark.plain
 
 
-@pytest.mark.parametrize(
-    "name", [n for n, d in vars(state).items() if isinstance(d, np.dtype) and d.names]
-)
-def test_all_fields_are_64_bits(name):
+RECORDS = [n for n, d in vars(state).items() if isinstance(d, np.dtype) and d.names]
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_fields_lie_where_the_host_reads_them_at_once(name):
+    """No field across two words, and the next record of an array as well aligned as the first."""
     record = getattr(state, name)
-    assert {record[field].base for field in record.names} == {np.dtype("i8")}
+    for field in record.names:
+        kind, place = record.fields[field][:2]
+        assert place % kind.base.itemsize == 0, field
+    assert record.itemsize % 8 == 0
     assert "base" not in record.names and "T" not in record.names
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_cycles_are_64_bits(name):
+    """What is compared with the clock has its width: runs may take long."""
+    record = getattr(state, name)
+    cycles = {"wake", "stall_until", "accessed", "ready_at", "latest", "next", "free", "arrives"}
+    for field in cycles & set(record.names) - ({"next"} if name == "ACCESS" else set()):
+        assert record[field] == np.dtype("i8"), field
+
+
+def test_what_an_issue_looks_at_lies_in_one_cache_line():
+    hot = "mask", "static", "left", "kernel", "cta", "barrier", "cleared", "lanes", "stall_until"
+    lines = {state.WARP_STATE.fields[name][1] // 64 for name in hot}
+    assert lines == {0}
+    assert state.WARP_STATE.itemsize % 64 == 0 and state.ISSUE.itemsize % 64 == 0
 
 
 def test_never_can_be_shifted_and_compared():

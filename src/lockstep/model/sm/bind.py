@@ -273,8 +273,9 @@ def _set_awaits(records: np.ndarray) -> None:
     """What is left to wait for where all but the unit and the register ports is there."""
     alone = (records["unit"] >= 0) & (records["memory"] == 0)
     alone &= ~np.isin(records["op"], SYNCHRONISERS)
-    awaits = records["unit"] + 1 | records["instances"] << UNIT_BITS
-    records["awaits"] = np.where(alone, awaits | records["slack"] << SLACK_PLACE, 0)
+    unit, instances, slack = (records[n].astype(np.int64) for n in ("unit", "instances", "slack"))
+    awaits = unit + 1 | instances << UNIT_BITS | slack << SLACK_PLACE
+    records["awaits"] = np.where(alone, awaits, 0)
 
 
 def _sleep_cycles(nanoseconds: np.ndarray, gpu: GPU) -> np.ndarray:

@@ -11,12 +11,12 @@ from lockstep._jit import Context, Records
 from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.control import Control
-from lockstep.model.records import words
+from lockstep.model.records import ints, words
 
 FIXED, LONG, SHORT = 0, 1, 2
 MAX_CHECKS = 12  # operand ranges of an instruction: MAX_DESTINATIONS + MAX_SOURCES
 MAX_READS = 8  # vector registers read through the ports, at most
-SLOT_PLACE, OFFSET_PLACE = 24, 32  # of a read: slot, and which register of its operand it is
+SLOT_PLACE, OFFSET_PLACE = 24, 28  # of a read: slot, and which register of its operand it is
 BANK_BITS, WRITE_BITS = 6, 16  # of a register bank; of a bank and how many registers it gets
 # Banks that a result goes to, at most: what fits into a word, and more than the two banks of every
 # built-in GPU with ports. Of more banks, the others are not found busy.
@@ -58,25 +58,38 @@ SPEC = np.dtype(
 
 ISSUE = np.dtype(
     words(
-        "op", "unit", "latency", "interval", "result", "line", "branch", "pc",
-        "instances",  # of its unit that execute it: the first ones
-        "awaits",  # if all else is there: unit + 1, instances and slack above it; 0 = more
-        "constant",  # operand in constant memory, as in INSTRUCTION; -1 = none, or always there
-        "parameters",  # reads bank 0: AT_ISSUE, or its result comes LATE, if not 0
-        "span",  # bytes from this instruction to the one behind it, at most
+        "pc", "line",
         "ahead",  # line that the fetch of the instruction buffer is in when this one issues, or -1
-        "memory",  # goes through the memory pipeline if any lane is active
-        "arrivals",  # warps that a barrier waits for; 0 = all of the CTA
+        "awaits",  # if all else is there: unit + 1, instances and slack above it; 0 = more
+        "writes", "immediate",
+    )
+    + ints("u4", "check", MAX_CHECKS) + ints("u4", "read", MAX_READS)
+    + ints(
+        "i4",
+        "latency", "interval",
         "slack",  # cycles that it may wait for its unit after it has been issued
+        "constant",  # operand in constant memory, as in INSTRUCTION; -1 = none, or always there
+        "span",  # bytes from this instruction to the one behind it, at most
         "redirect",  # cycles that a branch takes to go on elsewhere
+        "arrivals",  # warps that a barrier waits for; 0 = all of the CTA
+        "stall", "more_writes",
+    )
+    + ints(
+        "i2",
+        "unit",
+        "instances",  # of its unit that execute it: the first ones
         "passes",  # over shared memory where others take one
+        "width", "cache", "reuse",
+    )
+    + ints(
+        "u1",
+        "op", "result", "branch", "space", "destinations", "checks", "reads",
+        "parameters",  # reads bank 0: AT_ISSUE, or its result comes LATE, if not 0
+        "memory",  # goes through the memory pipeline if any lane is active
         "together",  # lanes at one word share a pass, also of an atomic operation
         "rows",  # lanes of which shared memory has addresses, at most
-        "space", "width", "cache", "immediate", "destinations", "checks", "reads",
-        "writes", "more_writes",
-        "stall", "yields", "write_barrier", "read_barrier", "wait_mask", "reuse",
+        "yields", "write_barrier", "read_barrier", "wait_mask", "spare",
     )
-    + [("check", "i8", (MAX_CHECKS,)), ("read", "i8", (MAX_READS,))]
 )  # fmt: skip
 """A static instruction as one GPU executes it. ``check``: first register + count << 16, the
 destinations first; ``read``: vector registers read, each with its bank << 16, the slot by which it
@@ -127,44 +140,65 @@ SM_STATE = np.dtype(
 
 SUBCORE = np.dtype(
     words(
-        "next", "why", "accounted", "last", "count", "queue_head", "queue_count",
-        "result_next", "result_head", "result_count",  # the ring of results under way
-        "address_free", "hold_until", "room_wanted", "stream_line", "stream_count",
-        "pass_free",  # cycle from which shared memory takes its next access
-        "constant_until",  # nothing issues before this cycle, because of a constant operand
-        "turn",  # warp that issued last, also if it has yielded
+        "next", "accounted",
         "awaiting", "awaited",  # bit k: the warp at place k of the order awaits this; see LOOK
-        "free", "why_not",  # since when it is there, or until when it is not, and the reason
+        "free",  # since when it is there, or until when it is not
+        "hold_until",
+        "constant_until",  # nothing issues before this cycle, because of a constant operand
+        "result_next", "result_head",  # the ring of results under way
+        "address_free",
+        "pass_free",  # cycle from which shared memory takes its next access
+        "stream_line",
         "filled",  # cycle at which the line comes that was asked for last
+    )
+    + ints(
+        "i4",
+        "why",
+        "why_not",  # the reason why what is awaited is not free
+        "last", "count",
+        "turn",  # warp that issued last, also if it has yielded
+        "queue_head", "queue_count", "result_count", "room_wanted", "stream_count",
     )
 )  # fmt: skip
 """``next``: earliest cycle at which a warp may issue; ``count`` warps in ``Sm.order``."""
 
-LOOK = np.dtype(words("wake", "reason", "awaits", "place"))
+LOOK = np.dtype(words("wake", "awaits") + ints("i4", "reason", "place"))
 """What a scheduler looks at of every warp in every cycle. ``wake``: cycle at which to look further;
 ``reason``: why it did not issue when that was last done; ``awaits``: as in ISSUE, of an instruction
 that waits for its unit or for the register ports, and for nothing else; 0 = look at all of it;
 ``place``: its place in ``Sm.order``, -1 = it has ended."""
 
 WARP_STATE = np.dtype(
+    # A cache line of the host that each issue looks at,
     words(
-        "active", "kernel", "cta", "index", "age",
-        "static", "left", "mask", "lanes", "cleared", "run", "run_end", "address",
+        "mask",
         "line",  # instruction cache line of the last instruction, or -1
-        "ahead", "ahead_ready",  # line asked for ahead of issue, or -1, and when it is in the L0
-        "stall_until", "barrier", "arrived", "comes", "outstanding", "accessed", "group", "issued",
-        "last_issue",
-        "op",  # of the instruction that was looked at last
-        "product", "products_before",  # when products of a warpgroup are there: all, older groups'
-        "fenced",  # cycle at which the fence it is at was reached, or -1
-        "object", "copies",  # at a barrier object: its number, copies that must have completed it
+        "ahead",  # line asked for ahead of issue, or -1
+        "stall_until", "issued", "last_issue",
     )
-    + [
-        ("pending", "i8", (DEPENDENCE_BARRIERS,)),
-        ("clear", "i8", (DEPENDENCE_BARRIERS,)),
-        ("groups", "i8", (GROUPS,)),
-        ("landed", "i8", (GROUPS,)),
-    ]
+    + ints("i4", "static", "left")
+    + ints("i2", "kernel", "cta")
+    + ints("i1", "barrier", "cleared", "lanes")
+    + ints("u1", "op")  # of the instruction that was looked at last
+    # one of accesses, runs and lines,
+    + words(
+        "run", "run_end", "address", "accessed",
+        "ahead_ready",  # when the line that was asked for ahead is in the L0
+        "age",
+        "product", "products_before",  # when products of a warpgroup are there: all, older groups'
+    )
+    # one of control bits,
+    + ints("i8", "clear", DEPENDENCE_BARRIERS) + ints("i2", "pending", DEPENDENCE_BARRIERS)
+    + ints("i1", "comes", "active") + ints("i2", "index")
+    # and what is rare.
+    + words("fenced")  # cycle at which the fence it is at was reached, or -1
+    + ints(
+        "i4",
+        "outstanding", "arrived", "group",
+        "object", "copies",  # at a barrier object: its number, copies that must have completed it
+        "spare",
+    )
+    + ints("i4", "groups", GROUPS) + ints("i8", "landed", GROUPS)
 )  # fmt: skip
 """``left``: instructions of the run, 0 = the next is not known, -1 = begins a block that the front
 end has yet to execute; ``lanes``: active in ``mask``; ``cleared``: CLEARED = the next instruction
@@ -199,11 +233,14 @@ BARRIER = np.dtype(words("arrived", "expected"))
 """A named barrier: warps that arrived, and how many open it; 0 = all unfinished ones."""
 
 ACCESS = np.dtype(
-    words(
-        "warp", "code", "mask", "address", "remaining", "ready_at", "space", "next",
-        "latest", "group", "lanes",
+    words("mask", "address", "ready_at", "latest")
+    + ints("i4", "code", "remaining", "next")
+    + ints(
+        "i4",
         "lane", "sent",  # of a bulk copy: the active lane and how many of its bytes
     )
+    + ints("i2", "warp", "space", "group", "lanes")
+    + ints("i4", "spare")
 )  # fmt: skip
 """A memory instruction in flight. ``remaining``: sectors not yet here, plus one while it is in
 the pipeline; ``latest``: when its last hit returns; ``code`` and ``address`` are relative to the
