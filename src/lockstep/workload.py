@@ -149,10 +149,25 @@ class Source(Protocol):
     instruction.
     """
 
-    function: int
-    context: int
-    warp_instructions: int  # executed so far
-    thread_instructions: int
+    @property
+    def function(self) -> int:
+        """Address of the machine code."""
+        ...
+
+    @property
+    def context(self) -> int:
+        """What it is called with."""
+        ...
+
+    @property
+    def warp_instructions(self) -> int:
+        """Executed so far."""
+        ...
+
+    @property
+    def thread_instructions(self) -> int:
+        """The same, times active lanes."""
+        ...
 
     def failed(self) -> bool:
         """Whether the kernel ended early; all its warps end as soon as they ask."""

@@ -8,6 +8,7 @@ object code depends on, ``loading.py`` how it gets into the process; ``compiler/
 
 from lockstep._jit.context import Context
 from lockstep._jit.functions import (
+    Pointer,
     compiled_seconds,
     force_inline,
     inline,
@@ -29,13 +30,15 @@ from lockstep._jit.intrinsics import (
     wake_sleepers,
 )
 from lockstep._jit.keys import PACKAGE, versions
-from lockstep._jit.records import Records, as_records, record_type
+from lockstep._jit.records import Record, Records, as_records, record_type
 from lockstep._jit.settings import DISABLED
 
 __all__ = [
     "DISABLED",
     "PACKAGE",
     "Context",
+    "Pointer",
+    "Record",
     "Records",
     "as_records",
     "atomic_add",

@@ -2,6 +2,8 @@
 
 import functools
 import hashlib
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,16 +14,17 @@ from lockstep._jit.settings import DISABLED
 class ContextKind:
     """What compiled code knows of a :class:`Context`: its members' kinds, and their places."""
 
-    def __init__(self, name: str, members: tuple):
+    def __init__(self, name: str, members: tuple[tuple[str, Any], ...]):
         self.members = dict(members)
-        self.places, place = {}, 0
+        self.places: dict[str, int] = {}
+        place = 0
         for field, member in members:
             self.places[field] = place
             place += 1 + getattr(member, "ndim", 0)
         told = repr([(field, str(member)) for field, member in members])
         self._text = f"{name}[{hashlib.sha256(told.encode()).hexdigest()[:16]}]"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._text
 
 
@@ -37,39 +40,40 @@ class Context:
 
     _fields: tuple[str, ...] = ()
 
-    def __init_subclass__(cls):
+    def __init_subclass__(cls) -> None:
         """Take the fields from the annotations."""
         cls._fields = tuple(cls.__annotations__)
 
-    def __init__(self, *values, **named):
+    def __init__(self, *values: Any, **named: Any):
         """Take values by position or by name, all of them."""
         named = dict(zip(self._fields, values, strict=False)) | named
         if set(named) != set(self._fields) or len(values) > len(self._fields):
             raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}")
         self.__dict__.update(named)
         if not DISABLED:
-            words, members = [], []
+            words: list[int] = []
+            members = []
             for field in self._fields:
                 members.append(_add_words(words, named[field]))
             self._block = np.array(words, np.int64)
             self._address = self._block.ctypes.data
-            self._kind = _context_kind(type(self), tuple(members))
+            self._kind = _context_kind(type(self), tuple(members))  # type: ignore[arg-type]
 
     @property
-    def kind(self):
+    def kind(self) -> "ContextKind | type[Context]":
         """What the context is to compiled code; without JIT, its class."""
         return type(self) if DISABLED else self._kind
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """The values of the fields, in order."""
         return (getattr(self, f) for f in self._fields)
 
-    def _replace(self, **changes):
+    def _replace(self, **changes: Any) -> Self:
         """A copy with some fields changed."""
         return type(self)(**({f: getattr(self, f) for f in self._fields} | changes))
 
 
-def _add_words(words: list[int], value):
+def _add_words(words: list[int], value: Any) -> Any:
     """Append what the block of a context holds of a field; what tells the member's kind."""
     if isinstance(value, np.ndarray):
         if not flags_of(value).c_contiguous:
@@ -86,7 +90,7 @@ def _add_words(words: list[int], value):
 
 
 @functools.cache
-def _context_kind(cls, members) -> ContextKind:
+def _context_kind(cls: type[Context], members: tuple) -> ContextKind:
     """One kind for all contexts of a class with members of the same kinds."""
     kinds = (Array(*m) if isinstance(m, tuple) else m for m in members)
     return ContextKind(cls.__qualname__, tuple(zip(cls._fields, kinds)))

@@ -3,12 +3,16 @@
 import ctypes
 import functools
 import struct
+from collections.abc import Callable as Called
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
+from types import FunctionType
+from typing import Any, TypeVar, cast
 
 import msgspec
+import numpy as np
 
 from lockstep import store
 from lockstep._jit import loading
@@ -19,6 +23,7 @@ from lockstep._jit.settings import DISABLED
 ENTRY, CALLBACK = "entry", "callback"
 """The two forms of machine code: called with one block of words, or as C functions are."""
 _HEAD = struct.Struct("<I")
+_Plain = TypeVar("_Plain", bound=Called[..., object])
 _seconds: list[float] = []  # of each entry; several threads append
 
 
@@ -36,13 +41,13 @@ class Function:
     Called from Python it is found in the store, or compiled and put there.
     """
 
-    def __init__(self, function, forced: bool = False):
+    def __init__(self, function: Called[..., object], forced: bool = False):
         """``forced``: compiled callers contain it even if LLVM would not."""
         functools.update_wrapper(self, function)
-        self.py_func, self.forced = function, forced
+        self.py_func, self.forced = cast(FunctionType, function), forced
         self._entries: dict[tuple, _Entry] = {}
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         """Call machine code. The GIL is released meanwhile."""
         words: list[int] = []
         kinds = tuple([add_words(words, argument) for argument in arguments])
@@ -59,10 +64,10 @@ class _Entry:
         head, address = _get(function.py_func, ENTRY, kinds)
         self._call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
         self._block = ctypes.c_int64 * max(words, len(head.results), 1)
-        self._name, self._head = function.__name__, head
+        self._name, self._head = function.py_func.__name__, head
         self._plain = head.results == ["int64"] and not head.several
 
-    def __call__(self, words: list[int]):
+    def __call__(self, words: list[int]) -> Any:
         block = self._block(*words)
         if self._call(ctypes.addressof(block)):
             raise IndexError(f"{self._name}: an index is out of bounds")
@@ -72,7 +77,7 @@ class _Entry:
         return tuple(results) if self._head.several else results[0] if results else None
 
 
-def _to_python(kind: str, word: int):
+def _to_python(kind: str, word: int) -> bool | int | float:
     if kind == "boolean":
         return bool(word)
     if kind == "float64":
@@ -89,35 +94,40 @@ class Pointer:
     owner: object = field(default=None, repr=False)
 
 
-def jit(function):
+def jit(function: _Plain) -> _Plain:
     """Compile a function of the model: no reference counts, no GIL, kept on disk."""
-    return function if DISABLED else Function(function)
+    return _compiled(function)
 
 
-def inline(function):
+def inline(function: _Plain) -> _Plain:
     """As :func:`jit`, for functions that only other jitted functions call, as parts of them.
 
     LLVM inlines what is small. Forcing it everywhere made the whole model compile half as long
     again.
     """
-    return function if DISABLED else Function(function)
+    return _compiled(function)
 
 
-def force_inline(function):
+def force_inline(function: _Plain) -> _Plain:
     """As :func:`inline`, but always: where a call would cost more than what it does.
 
     For the few functions that run for every instruction or record: on the way of an issue it
     makes compute-bound kernels almost twice as fast.
     """
-    return function if DISABLED else Function(function, forced=True)
+    return _compiled(function, forced=True)
 
 
-def record_array(dtype, ndim: int = 1) -> Array:
+def _compiled(function: _Plain, forced: bool = False) -> _Plain:
+    """It is called as before: by types it stays what it was."""
+    return function if DISABLED else cast("_Plain", Function(function, forced))
+
+
+def record_array(dtype: np.dtype, ndim: int = 1) -> Array:
     """The kind of a C-contiguous array of ``dtype``, for signatures of policies."""
     return Array(dtype, ndim)
 
 
-def policy(function, result: str, *arguments):
+def policy(function: FunctionType, result: str, *arguments: Any) -> FunctionType | Pointer:
     """Compile a user's plain function alone (about 0.3 s) for a call through its address.
 
     The calling loop is not compiled again. ``result`` and ``arguments`` are kinds, from
@@ -133,10 +143,11 @@ def policy(function, result: str, *arguments):
 
     with _counted():
         owner = policies.compile_policy(function, kind)
+    assert owner.address is not None, "it was compiled"
     return Pointer(owner.address, kind, owner)
 
 
-def phase(function, kinds: tuple, integers: int):
+def phase(function: Called[..., int], kinds: tuple, integers: int) -> Called[..., int] | Pointer:
     """A jitted function as a pointer, for a loop that calls it through its address.
 
     ``function(*contexts, *integers) -> int``; ``kinds`` are those of the contexts. The loop is
@@ -145,16 +156,16 @@ def phase(function, kinds: tuple, integers: int):
     if DISABLED:
         return function
     arguments = (*kinds, *["int64"] * integers)
-    address = _get(function.py_func, CALLBACK, arguments)[1]
+    address = _get(cast(Function, function).py_func, CALLBACK, arguments)[1]
     return Pointer(address, Callable("int64", arguments))
 
 
-def is_compiled(function: Function) -> bool:
+def is_compiled(function: Called[..., object]) -> bool:
     """Whether machine code of a jitted function was kept for this version and processor."""
-    return DISABLED or _find(_key(function.py_func, "any")) is not None
+    return DISABLED or _find(_key(cast(Function, function).py_func, "any")) is not None
 
 
-def _key(function, form: str, kinds: tuple = ()) -> str | None:
+def _key(function: FunctionType, form: str, kinds: tuple = ()) -> str | None:
     key = entry_key(function, form, kinds)
     return key and f"{key} {loading.host_key()}"
 
@@ -182,13 +193,13 @@ def _counted() -> Iterator[None]:
         _seconds.append(perf_counter() - begin)
 
 
-def _get(function, form: str, kinds: tuple) -> tuple[Head, int]:
+def _get(function: FunctionType, form: str, kinds: tuple) -> tuple[Head, int]:
     """Machine code from the store, or compiled and put there; its head and its address."""
     with _counted():
         return _load(function, form, kinds)
 
 
-def _load(function, form: str, kinds: tuple) -> tuple[Head, int]:
+def _load(function: FunctionType, form: str, kinds: tuple) -> tuple[Head, int]:
     key = _key(function, form, kinds)
     content = _find(key)
     if content is not None:
@@ -200,8 +211,9 @@ def _load(function, form: str, kinds: tuple) -> tuple[Head, int]:
     head = Head(compiled.symbol, compiled.results, compiled.several)
     if key and compiled.objects:
         told = msgspec.json.encode(head)
-        if store.put("model", key, _HEAD.pack(len(told)) + told + compiled.objects):
-            store.put("model", _key(function, "any"), b"")
+        kept = store.put("model", key, _HEAD.pack(len(told)) + told + compiled.objects)
+        if kept and (sign := _key(function, "any")):
+            store.put("model", sign, b"")
     return head, compiled.address
 
 

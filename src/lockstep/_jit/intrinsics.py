@@ -6,10 +6,15 @@ What compiled code does instead is in ``compiler/intrinsics.py``, under the same
 import ctypes
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar, cast
+
+import numpy as np
 
 from lockstep._jit.settings import DISABLED
 
+_Plain = TypeVar("_Plain", bound=Callable[..., object])
 _one_at_a_time = threading.Lock()
 
 
@@ -20,7 +25,12 @@ class Intrinsic:
     name: str
 
 
-def _add_in_python(array, index, value):
+def _intrinsic(name: str, plain: _Plain) -> _Plain:
+    """What the model calls: compiled code never sees the stand-in, but both take the same."""
+    return plain if DISABLED else cast("_Plain", Intrinsic(name))
+
+
+def _add_in_python(array: np.ndarray, index: int, value: int) -> int:
     """``array[index] += value`` on a one-dimensional int64 array; returns the value before."""
     with _one_at_a_time:
         before = array[index]
@@ -28,44 +38,44 @@ def _add_in_python(array, index, value):
     return before
 
 
-def _call_native_from_python(address, state, mask):
+def _call_native_from_python(address: int, state: int, mask: int) -> int:
     """Call machine code at an address: ``int64 f(void *state, int32 mask)``."""
     kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_uint32)
     return kind(int(address))(int(state), int(mask))
 
 
-def _count_in_python(mask):
+def _count_in_python(mask: int) -> int:
     """Set bits of an int64."""
     return (int(mask) & (1 << 64) - 1).bit_count()
 
 
-def _look_in_python(array, index):
+def _look_in_python(array: np.ndarray, index: int) -> int:
     """``array[index]`` of a one-dimensional int64 array, as it is now."""
     return array[index]
 
 
-def _pause_in_python():
+def _pause_in_python() -> None:
     """Leave a moment to whatever shares the core."""
 
 
-def _prefetch_in_python(record):
+def _prefetch_in_python(record: np.void | np.ndarray) -> None:
     """Bring a record, or the cache line in which an array begins, into the host's caches."""
 
 
-def _sleep_while_in_python(array, index, value):
+def _sleep_while_in_python(array: np.ndarray, index: int, value: int) -> None:
     """Sleep while ``array[index]`` is ``value``; may also end for no reason."""
     time.sleep(0)
 
 
-def _wake_sleepers_in_python(array, index):
+def _wake_sleepers_in_python(array: np.ndarray, index: int) -> None:
     """Wake all threads that sleep while ``array[index]`` is something."""
 
 
-atomic_add = _add_in_python if DISABLED else Intrinsic("atomic_add")
-popcount = _count_in_python if DISABLED else Intrinsic("popcount")
-call_native = _call_native_from_python if DISABLED else Intrinsic("call_native")
-look = _look_in_python if DISABLED else Intrinsic("look")
-pause = _pause_in_python if DISABLED else Intrinsic("pause")
-prefetch = _prefetch_in_python if DISABLED else Intrinsic("prefetch")
-sleep_while = _sleep_while_in_python if DISABLED else Intrinsic("sleep_while")
-wake_sleepers = _wake_sleepers_in_python if DISABLED else Intrinsic("wake_sleepers")
+atomic_add = _intrinsic("atomic_add", _add_in_python)
+popcount = _intrinsic("popcount", _count_in_python)
+call_native = _intrinsic("call_native", _call_native_from_python)
+look = _intrinsic("look", _look_in_python)
+pause = _intrinsic("pause", _pause_in_python)
+prefetch = _intrinsic("prefetch", _prefetch_in_python)
+sleep_while = _intrinsic("sleep_while", _sleep_while_in_python)
+wake_sleepers = _intrinsic("wake_sleepers", _wake_sleepers_in_python)

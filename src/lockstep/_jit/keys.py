@@ -10,6 +10,7 @@ import importlib.util
 import os
 import re
 from pathlib import Path
+from types import FunctionType
 
 from lockstep._jit.settings import CALLBACK_OPTIONS, OPTIONS, environment
 
@@ -47,6 +48,8 @@ def _compiler() -> bytes:
     digest = hashlib.sha256(repr((sorted(OPTIONS.items()), environment())).encode())
     digest.update(repr(sorted(CALLBACK_OPTIONS.items())).encode())
     numba = importlib.util.find_spec("numba")
+    if numba is None or numba.origin is None:
+        raise ModuleNotFoundError("there is no Numba")
     digest.update((Path(numba.origin).parent / "_version.py").read_bytes())
     for file in sorted((PACKAGE / "_jit").rglob("*.py")):
         digest.update(_read(str(file.relative_to(PACKAGE)))[0])
@@ -78,7 +81,7 @@ def versions() -> str:
     return f"Numba {metadata.version('numba')}, llvmlite {metadata.version('llvmlite')}"
 
 
-def entry_key(function, form: str, kinds: tuple) -> str | None:
+def entry_key(function: FunctionType, form: str, kinds: tuple) -> str | None:
     """Key of the machine code of a plain function for arguments of some kinds.
 
     None if it is not kept: what is defined inside another function, or outside this package, may

@@ -8,6 +8,7 @@ code depends on.
 import functools
 import struct
 from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -17,7 +18,7 @@ def _describe(dtype: np.dtype) -> str:
     """Names, types and places of a dtype's fields."""
     if dtype.subdtype:
         return f"{_describe(dtype.subdtype[0])}{list(dtype.subdtype[1])}"
-    if dtype.names is None:
+    if dtype.names is None or dtype.fields is None:
         return dtype.str
     fields = [f"{name}:{_describe(f[0])}@{f[1]}" for name, f in dtype.fields.items()]
     return f"{{{','.join(fields)}}}{dtype.itemsize}{'a' * dtype.isalignedstruct}"
@@ -32,7 +33,7 @@ class Array:
     layout: str = "C"
     writable: bool = True
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{_describe(self.dtype)}x{self.ndim}{self.layout}{'w' * self.writable}"
 
 
@@ -43,8 +44,14 @@ class Callable:
     result: str
     arguments: tuple
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.result}({','.join(map(str, self.arguments))})"
+
+
+class Named(Protocol):
+    """A named tuple."""
+
+    _fields: ClassVar[tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -52,9 +59,9 @@ class Tuple:
     """Several values; a named tuple of class ``made`` if it is not None."""
 
     members: tuple
-    made: type | None
+    made: type[Named] | None
 
-    def __str__(self):
+    def __str__(self) -> str:
         names = ",".join(self.made._fields) if self.made else ""
         return f"({names}:{','.join(map(str, self.members))})"
 
@@ -74,7 +81,7 @@ def address_of(array: np.ndarray) -> int:
     return _ctypes(array).data
 
 
-def add_words(words: list[int], value):
+def add_words(words: list[int], value: Any) -> Any:
     """Append what a call passes of an argument; returns its kind.
 
     Raises TypeError if compiled code cannot take it.
@@ -95,12 +102,13 @@ def add_words(words: list[int], value):
         return "float64"
     if isinstance(value, tuple):
         members = tuple([add_words(words, member) for member in value])
-        return Tuple(members, type(value) if hasattr(value, "_fields") else None)
+        return Tuple(members, cast(type[Named], type(value)) if hasattr(value, "_fields") else None)
     if value is None:
         return "none"
-    words.append(getattr(value, "_address", None))
-    if words[-1] is None:
+    address = getattr(value, "_address", None)
+    if address is None:
         raise TypeError(f"compiled code takes no {type(value).__name__}")
+    words.append(address)
     return value.kind
 
 
@@ -115,5 +123,5 @@ def _add_array(words: list[int], value: np.ndarray) -> Array:
 
 
 @functools.cache
-def _array(*parts) -> Array:
-    return Array(*parts)
+def _array(dtype: np.dtype, ndim: int, layout: str, writable: bool) -> Array:
+    return Array(dtype, ndim, layout, writable)

@@ -2,12 +2,12 @@
 
 import functools
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
 
-class Record(np.void):
+class Record(np.void):  # type: ignore[misc]  # final for NumPy's types, whose own np.record does it
     """One record, with fields as attributes: properties of a class for its type of record.
 
     NumPy's own class for that takes ten times as long, which plain Python spends most of its time
@@ -16,12 +16,26 @@ class Record(np.void):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:  # the properties of its class can be set
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"a record has no field {name!r}")
 
 
 class Records(np.ndarray):
     """An array of records, with columns as attributes."""
+
+    if TYPE_CHECKING:  # a part of the axes may be a record or records: as NumPy says it, Any
+
+        @overload  # type: ignore[override]
+        def __getitem__(self, key: SupportsIndex | tuple[SupportsIndex, ...], /) -> Any: ...
+        @overload
+        def __getitem__(self, key: str, /) -> np.ndarray: ...
+        @overload
+        def __getitem__(self, key: Any, /) -> "Records": ...
+        def __getitem__(self, key: Any, /) -> Any: ...
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name in (self.dtype.names or ()):

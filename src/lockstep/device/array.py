@@ -100,7 +100,7 @@ class DeviceArray:
         raw = self.device.memory.view(self.pointer, self.nbytes)
         return raw.view(self.dtype).reshape(self.shape)
 
-    def __del__(self):
+    def __del__(self) -> None:
         device = getattr(self, "device", None)
         if device is not None and self._owner is None and device.memory.base:
             device.memory.free(self.pointer)

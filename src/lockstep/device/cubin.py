@@ -158,6 +158,8 @@ class CubinModule(Module):
 class CubinKernel(Kernel):
     """A kernel of a cubin."""
 
+    module: CubinModule
+
     def __init__(self, module: CubinModule, function: Function):
         super().__init__(module, function.name, _parameters(function))
         self.function = function
@@ -227,6 +229,7 @@ class CubinKernel(Kernel):
         bank = bytearray(max(base + len(parameters), len(self.function.constants.get(0, b""))))
         struct.pack_into("<3I", bank, _BLOCK, *geometry.block)
         struct.pack_into("<3I", bank, _GRID, *geometry.grid)
+        assert self._program is not None, "a launch has translated it"
         stack = self._program.thread_bytes(geometry.stack_bytes)
         struct.pack_into("<QII", bank, _LOCAL, LOCAL_WINDOW, stack, geometry.dynamic_shared)
         struct.pack_into("<I", bank, _SMS, self.module.device.limits.sms)

@@ -27,8 +27,8 @@ class CompileError(LockstepError):
 def _roots() -> tuple[Path, ...]:
     """Folders that hold a CUDA toolkit or a part of one: NVIDIA's wheels, then CUDA_HOME."""
     spec = importlib.util.find_spec("nvidia")
-    wheels = spec.submodule_search_locations if spec else ()
-    roots = [folder for place in wheels for folder in sorted(Path(place).glob("*"))]
+    wheels = spec.submodule_search_locations if spec else None
+    roots = [folder for place in wheels or () for folder in sorted(Path(place).glob("*"))]
     homes = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     return (*roots, *map(Path, homes))
 

@@ -264,6 +264,7 @@ class Device(Loader):
             for _ in command.ctas():
                 pass
         except EndOfKernel:
+            assert launch.error is not None, "what ended the kernel noted it"
             raise launch.error from None
 
     def synchronize(self) -> None:

@@ -2,14 +2,22 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lockstep.device import ptx
 from lockstep.device.module import Kernel, Module
 
+if TYPE_CHECKING:
+    from lockstep.device.device import Device
+
 
 class Loader:
     """The part of a :class:`.Device` that loads code."""
+
+    @property
+    def _device(self) -> "Device":
+        """The whole of it."""
+        return cast("Device", self)
 
     def load_ptx(
         self,
@@ -17,7 +25,7 @@ class Loader:
         variables: Mapping[str, int] | None = None,
         *,
         lazy: bool = False,
-    ) -> Module:
+    ) -> ptx.PtxModule:
         """A module from PTX text, or from the file that a path names.
 
         ``variables``: device addresses of variables that are not to be made, by name, as of a
@@ -25,8 +33,8 @@ class Loader:
         if it is no PTX, or if anything in it cannot be executed; with ``lazy``, what cannot be
         executed is refused when a kernel that needs it is first launched.
         """
-        self.check_open()
-        return ptx.load(self, source, variables, lazy)
+        self._device.check_open()
+        return ptx.load(self._device, source, variables, lazy)
 
     def load_cubin(self, source: str | Path | bytes) -> Module:
         """A module of machine code from the bytes of a cubin, or from the file that a path names.
@@ -37,8 +45,8 @@ class Loader:
         """
         from lockstep.device import cubin
 
-        self.check_open()
-        return cubin.CubinModule(self, *cubin.read(source))
+        self._device.check_open()
+        return cubin.CubinModule(self._device, *cubin.read(source))
 
     def compile(self, source: str, arch: str = "sm_70", options: tuple[str, ...] = ()) -> Module:
         """A module from CUDA C++ text, compiled by NVRTC (``pip install 'lockstep-gpu[cuda]'``).
@@ -60,10 +68,10 @@ class Loader:
         """A kernel from a ``triton.jit`` function, see :func:`lockstep.device.triton.load`."""
         from lockstep.device import triton
 
-        return triton.load(self, kernel, signature, constants, **options)
+        return triton.load(self._device, kernel, signature, constants, **options)
 
     def load_numba(self, kernel: Any, signature: Any, **options: Any) -> Kernel:
         """A kernel from a ``numba.cuda`` function, see :func:`lockstep.device.numba.load`."""
         from lockstep.device import numba
 
-        return numba.load(self, kernel, signature, **options)
+        return numba.load(self._device, kernel, signature, **options)

@@ -216,12 +216,13 @@ class Kernel(ABC):
             program = self.executor(device.recording).program
             self.check_block(shape[1])
             found = self.cluster(cluster)
-            size, (grid, *rest) = found or (1, 1, 1), shape
+            size, (grid, block, shared) = found or (1, 1, 1), shape
             if self.counts_clusters:
-                grid = tuple(blocks * ctas for blocks, ctas in zip(grid, size))
+                grid = (grid[0] * size[0], grid[1] * size[1], grid[2] * size[2])
             wanted = Geometry(
                 grid,
-                *rest,
+                block,
+                shared,
                 cluster=size,
                 explicit=found is not None,
                 stack_bytes=device.stack_bytes,
@@ -259,7 +260,9 @@ class Configured:
 
 def _base(name: str) -> str:
     """``scale`` of ``void ns::scale<float>(float*)``."""
-    return re.match(r"(?:[\w:]+ )?(?:\w+::)*(\w*)", name)[1]
+    found = re.match(r"(?:[\w:]+ )?(?:\w+::)*(\w*)", name)
+    assert found is not None, "it may be nothing"
+    return found[1]
 
 
 def _some(names: list[str]) -> str:

@@ -15,6 +15,7 @@ from lockstep.device.limits import check_directives
 from lockstep.device.module import Kernel, Module
 from lockstep.device.texture import Sampler, Texture
 from lockstep.errors import InputError, WorkloadError
+from lockstep.execution.launches.resident import Geometry
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.execution.ptx.callgraph import function_address
 from lockstep.execution.ptx.program import check, translate
@@ -34,7 +35,7 @@ def load(
     device: "Device", source: str | Path, variables: Mapping[str, int] | None, lazy: bool
 ) -> "PtxModule":
     """See :meth:`lockstep.Device.load_ptx`."""
-    text, name = source, "<ptx>"
+    name = "<ptx>"
     if isinstance(source, Path) or "\n" not in source:
         name = str(source)
         try:
@@ -42,6 +43,8 @@ def load(
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "not a text file"
             raise InputError(source, "", f"cannot read: {reason}") from error
+    else:
+        text = source
     tree = parse(text, name)
     if not lazy:
         key = hashlib.sha256(text.encode()).hexdigest()
@@ -139,6 +142,8 @@ class PtxModule(Module):
 class PtxKernel(Kernel):
     """A kernel of a PTX module."""
 
+    module: PtxModule
+
     def __init__(self, module: PtxModule, function: syntax.Function):
         super().__init__(module, function.name, parameters_of(function))
         self.function = function
@@ -172,7 +177,7 @@ class PtxKernel(Kernel):
         """What its directives require or allow."""
         return cluster_of(self.name, self.function.directives, asked)
 
-    def block(self, parameters: bytes, shape) -> np.ndarray:
+    def block(self, parameters: bytes, geometry: Geometry) -> np.ndarray:
         """The parameters alone: geometry is in special registers."""
         return np.frombuffer(parameters + bytes(PADDING), np.uint8).copy()
 

@@ -43,7 +43,7 @@ class Recorder:
 
     def copied(self, copy: MemoryCopy) -> None:
         """Note a copy from the host."""
-        self._recording.copy(copy)
+        self._current.copy(copy)
         self._streams, self._waited = set(), True
 
     def waited(self) -> None:
@@ -53,14 +53,14 @@ class Recorder:
     def launch(self, kernel: Kernel) -> None:
         """Note a launch; from now on its CTAs are recorded when they are read, or have ended."""
         if self._waited and self._streams - {kernel.stream}:
-            self._recording.copy(SYNCHRONIZATION)
+            self._current.copy(SYNCHRONIZATION)
             self._streams = set()
         self._waited = False
         self._streams.add(kernel.stream)
         if kernel.source is None:
-            kernel.ctas = self._recording.kernel(kernel)
+            kernel.ctas = self._current.kernel(kernel)
         else:
-            kernel.source = partial(kernel.source, keep=self._recording.running_kernel(kernel))
+            kernel.source = partial(kernel.source, keep=self._current.running_kernel(kernel))
 
     def stop(self) -> None:
         """Wait for all launches, and write the trace."""
@@ -79,9 +79,13 @@ class Recorder:
         """Stop without writing anything."""
         self._detach().discard()
 
-    def _detach(self) -> "Recording":
-        recording, self._recording = self._recording, None
-        if recording is None:
+    @property
+    def _current(self) -> "Recording":
+        if self._recording is None:
             raise LockstepError(f"the recording of {self.path} has ended")
-        self._device.recorder = None
+        return self._recording
+
+    def _detach(self) -> "Recording":
+        recording = self._current
+        self._recording = self._device.recorder = None
         return recording

@@ -71,8 +71,8 @@ def im2col_map(
     other options, and what is raised: :func:`tensor_map`.
     """
     tensor = _tensor(array, shape, strides, steps, (interleave, swizzle, fill, kind))
-    corners = (tuple(map(int, corner))[::-1] for corner in (lower, upper))
-    return _made(array, tensor, Column(*corners, channels, pixels))
+    first, last = (tuple(map(int, corner))[::-1] for corner in (lower, upper))
+    return _made(array, tensor, Column(first, last, channels, pixels))
 
 
 def _tensor(

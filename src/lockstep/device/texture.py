@@ -80,7 +80,7 @@ class Texture:
         memory = self.device.memory.view(self._elements, size)
         return memory.view(self.dtype).reshape(self.shape).copy()
 
-    def __del__(self):
+    def __del__(self) -> None:
         if getattr(self, "handle", 0) and self.device.memory.base:
             remove(self.device.memory, self.handle)
 
@@ -109,7 +109,7 @@ class Sampler:
         self.handle = place(device.memory, record)
         device.copied(address_of(device.memory, self.handle), HEADER_BYTES)
 
-    def __del__(self):
+    def __del__(self) -> None:
         if getattr(self, "handle", 0) and self.device.memory.base:
             remove(self.device.memory, self.handle)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from typing import Any
 
 from lockstep.device.launch import Launch
 from lockstep.engine import Session
@@ -31,7 +32,7 @@ class Stopped(LockstepError):
 class Timing:
     """The simulated GPU behind a device: it keeps its caches from launch to launch."""
 
-    def __init__(self, gpu: GPU, **options):
+    def __init__(self, gpu: GPU, **options: Any):
         self._gpu = gpu
         self._session = Session(gpu, **options)
         self._pending: list[Command] = []

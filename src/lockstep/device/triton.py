@@ -19,7 +19,9 @@ class TritonKernel(PtxKernel):
     """
 
     def __init__(self, module: PtxModule, compiled: Any):
-        super().__init__(module, module[compiled.metadata.name].function)
+        kernel = module[compiled.metadata.name]
+        assert isinstance(kernel, PtxKernel)
+        super().__init__(module, kernel.function)
         self._metadata = compiled.metadata
 
     def __getitem__(self, configuration: Any) -> Configured:

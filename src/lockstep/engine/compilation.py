@@ -131,6 +131,7 @@ def _all_but_sms_in_another_process() -> Iterator[None]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    assert process.stdin is not None, "it is a pipe"
     try:
         yield
         process.wait()

@@ -122,6 +122,8 @@ class KernelTable:
             waiting = {number for members in state["incomplete"] for number in members}
             for _ in range(len(run.seen)):
                 cta = self._next(run)  # or an error if there are fewer now
+                if cta is None:
+                    break
                 number = _linear(kernel, cta)
                 if number in waiting:
                     self._complete_clusters(run, {number: cta})
@@ -135,6 +137,7 @@ class KernelTable:
     def start(self, kernel: Kernel, now: int) -> Running:
         """Give a kernel a slot; its CTAs may be dispatched after the launch overhead."""
         slot = self.free_slot()
+        assert slot is not None, "who starts a kernel has asked"
         bind.occupancy(kernel, self.gpu)  # at least one CTA fits
         check_cluster(kernel, self.gpu)
         if not self.running:
@@ -194,6 +197,7 @@ class KernelTable:
         """Let a kernel's source and the machine meet; the kernel's CTAs, yet to be executed."""
         sm = self.streams.sm
         exchange = Exchange(sm.step, sm.step_runs, sm.step_addresses, sm.step_pool)
+        assert run.kernel.source is not None, "it is executed at issue"
         run.source = run.kernel.source(exchange)
         state = sm.kernels[run.slot]
         state.source, state.source_context = run.source.function, run.source.context
@@ -221,7 +225,8 @@ class KernelTable:
         cluster = run.kernel.cluster_ctas
         room = self.dispatcher.pending.shape[1] - cluster
         while not run.exhausted and (free := room - self.streams.waiting(run.slot)) >= 0:
-            batch, records, most = {}, 0, free + 1 if cluster == 1 else 1
+            batch: dict[int, Cta] = {}
+            records, most = 0, free + 1 if cluster == 1 else 1
             while len(batch) < most and records < BATCH_RECORDS:
                 cta = self._next(run)
                 if cta is None:
@@ -291,7 +296,8 @@ class KernelTable:
 
     def _complete_clusters(self, run: Running, batch: dict[int, Cta]) -> dict[int, Cta]:
         """Those CTAs whose cluster is complete with this batch, cluster by cluster."""
-        shape, complete = run.kernel.cluster, {}
+        shape = run.kernel.cluster
+        complete: dict[int, Cta] = {}
         for number, cta in batch.items():
             key = tuple(i // c for i, c in zip(cta.index, shape))
             members = run.clusters.setdefault(key, {})

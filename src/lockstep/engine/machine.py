@@ -1,10 +1,11 @@
 """The machine: all shards and links of a GPU, and the threads that take them through time."""
 
+from collections.abc import Callable
 from functools import cache, partial
 
 import numpy as np
 
-from lockstep._jit import Context, phase
+from lockstep._jit import Context, Pointer, phase
 from lockstep.engine.part import Part
 from lockstep.engine.threads import Threads, blocks
 from lockstep.engine.transport import Transport
@@ -17,8 +18,9 @@ from lockstep.model.dispatch import state as dispatch_state
 from lockstep.model.records import one_space, records
 from lockstep.model.sm import between, constant, scheduler, sm
 from lockstep.model.sm import build as sm_build
-from lockstep.model.sm.state import Policies
+from lockstep.model.sm.state import Policies, Sm
 
+Phase = Callable[..., int] | Pointer
 CREDIT_WINDOWS = 2  # until the credit of a request comes back: it waits for the window's end there
 
 
@@ -51,11 +53,11 @@ class Links(Context):
 
 
 @cache
-def _compiled(function, kinds: tuple) -> object:
+def _compiled(function: Callable[..., int], kinds: tuple) -> Phase:
     return phase(function, kinds, integers=4)
 
 
-def _phase(function, *contexts: Context):
+def _phase(function: Callable[..., int], *contexts: Context) -> Phase:
     """A phase as a function pointer, loaded or compiled once in a process."""
     return _compiled(function, tuple(context.kind for context in contexts))
 
@@ -80,19 +82,19 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
     return links, memory
 
 
-def build_sms(gpu: GPU, memory: partition.Memory, policies: dict):
+def build_sms(gpu: GPU, memory: partition.Memory, policies: dict) -> Sm:
     """The SMs, which share the partitions' slices by a hash."""
     return sm_build.build(
         gpu, memory.slices, control.build(gpu), compile_policies(policies), set(policies)
     )
 
 
-def sm_phase(links: Links, sms):
+def sm_phase(links: Links, sms: Sm) -> Phase:
     """What takes the SMs through a window, as a function pointer."""
     return _phase(sm.run, sms, links.requests, links.replies)
 
 
-def memory_phase(links: Links, memory: partition.Memory):
+def memory_phase(links: Links, memory: partition.Memory) -> Phase:
     """What takes the partitions through a window, as a function pointer."""
     return _phase(partition.run, memory, links.requests, links.replies)
 

@@ -10,18 +10,26 @@ its messages ARRIVED by SM, then for each link the messages to the receiver's sh
 whose messages its own shards have taken. Lists begin with their lengths.
 """
 
-from lockstep._jit import inline, jit
-from lockstep.model.link import NOTES, OUTBOXES
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lockstep._jit import Record, inline, jit
+from lockstep.model.control import Control
+from lockstep.model.link import NOTES, OUTBOXES, Link
+
+if TYPE_CHECKING:
+    from lockstep.engine.machine import Links
 
 HEADER = 3  # next event, messages ENDED, 1 = somebody wants to stop
 MESSAGE_WORDS = 7
+WORD_BYTES = 8  # of a field of messages between SMs and CTA scheduler, too
 _LOW = (1 << 32) - 1
 
 
-def room(links, control) -> int:
+def room(links: "Links", control: Control) -> int:
     """Words of the longest packet."""
-    words = HEADER + 2 * control.ended.size * len(control.ended.dtype.names)
-    words += 2 * control.arrived.size * len(control.arrived.dtype.names)
+    words = HEADER + 2 * (control.ended.nbytes + control.arrived.nbytes) // WORD_BYTES
     for link in (links.requests, links.replies):
         words += link.outbox[0].size * MESSAGE_WORDS + link.taken[0].size
         words += sum(link.credits.shape) * 2
@@ -29,7 +37,7 @@ def room(links, control) -> int:
 
 
 @inline
-def _put_message(packet, n, message):
+def _put_message(packet: np.ndarray, n: int, message: Record) -> None:
     packet[n] = message.arrival
     packet[n + 1] = message.address
     packet[n + 2] = message.tag
@@ -41,7 +49,7 @@ def _put_message(packet, n, message):
 
 
 @inline
-def _get_message(packet, n, message):
+def _get_message(packet: np.ndarray, n: int, message: Record) -> None:
     message.arrival = packet[n]
     message.address = packet[n + 1]
     message.tag = packet[n + 2]
@@ -59,7 +67,16 @@ def _get_message(packet, n, message):
 
 
 @inline
-def _put_link(packet, n, link, window, first, last, to_first, to_last):
+def _put_link(
+    packet: np.ndarray,
+    n: int,
+    link: Link,
+    window: int,
+    first: int,
+    last: int,
+    to_first: int,
+    to_last: int,
+) -> int:
     """What sources first..last-1 of a link have sent to some destinations."""
     turn = window % OUTBOXES
     for s in range(first, last):
@@ -75,7 +92,7 @@ def _put_link(packet, n, link, window, first, last, to_first, to_last):
 
 
 @inline
-def _get_link(packet, n, link, window, first, last):
+def _get_link(packet: np.ndarray, n: int, link: Link, window: int, first: int, last: int) -> int:
     turn = window % OUTBOXES
     for s in range(first, last):
         count = packet[n]
@@ -88,7 +105,16 @@ def _get_link(packet, n, link, window, first, last):
 
 
 @inline
-def _put_taken(packet, n, link, window, first, last, of_first, of_last):
+def _put_taken(
+    packet: np.ndarray,
+    n: int,
+    link: Link,
+    window: int,
+    first: int,
+    last: int,
+    of_first: int,
+    of_last: int,
+) -> int:
     """Whose messages destinations first..last-1 of a link have taken, of some sources."""
     turn = window % NOTES
     for d in range(first, last):
@@ -104,7 +130,7 @@ def _put_taken(packet, n, link, window, first, last, of_first, of_last):
 
 
 @inline
-def _get_taken(packet, n, link, window, first, last):
+def _get_taken(packet: np.ndarray, n: int, link: Link, window: int, first: int, last: int) -> int:
     turn = window % NOTES
     for d in range(first, last):
         count = packet[n]
@@ -117,7 +143,17 @@ def _get_taken(packet, n, link, window, first, last):
 
 
 @jit
-def pack(packet, mine, other, requests, replies, control, event, ended, stop):
+def pack(
+    packet: np.ndarray,
+    mine: np.ndarray,
+    other: np.ndarray,
+    requests: Link,
+    replies: Link,
+    control: Control,
+    event: int,
+    ended: int,
+    stop: int,
+) -> int:
     """Write what part ``mine`` tells part ``other``; returns how many words that takes.
 
     A part: its first and last SM, its first and last partition.
@@ -151,7 +187,14 @@ def pack(packet, mine, other, requests, replies, control, event, ended, stop):
 
 
 @jit
-def unpack(packet, other, requests, replies, control, window):
+def unpack(
+    packet: np.ndarray,
+    other: np.ndarray,
+    requests: Link,
+    replies: Link,
+    control: Control,
+    window: int,
+) -> int:
     """Put what part ``other`` told where it would lie if it ran here; how many words that were."""
     first, last, low, high = other[0], other[1], other[2], other[3]
     n = HEADER

@@ -1,14 +1,20 @@
 """The part of a GPU that a machine runs, and its exchange with the machines of the other parts."""
 
 import ctypes
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lockstep._jit import Record
 from lockstep.engine import packets
 from lockstep.engine.threads import blocks
 from lockstep.engine.transport import Transport
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
+from lockstep.model.control import Control
+
+if TYPE_CHECKING:
+    from lockstep.engine.machine import Links
 
 HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
@@ -45,7 +51,7 @@ class Part:
             return 0
         return ctypes.cast(self._hook, ctypes.c_void_p).value or 0
 
-    def join(self, control, links, verdict) -> None:
+    def join(self, control: Control, links: "Links", verdict: Record) -> None:
         """Work on this state from now on; the loop's ``verdict`` holds what it knows."""
         self._control, self._links, self._verdict = control, links, verdict
         if self._transport:
@@ -75,7 +81,7 @@ class Part:
         if self._transport:
             self._transport.abort()
 
-    def _meet(self, _address, _mask) -> int:
+    def _meet(self, _address: int, _mask: int) -> int:
         """Called by the loop: exchange packets; the verdict then holds what all know."""
         try:
             self._exchange()
@@ -86,6 +92,7 @@ class Part:
 
     def _exchange(self) -> None:
         verdict, transport = self._verdict, self._transport
+        assert transport is not None, "alone a machine has no hook"
         requests, replies = self._links.requests, self._links.replies
         window = int(requests.begun[self.bounds[0]])
         told = int(verdict.event), int(verdict.ended), int(self.wants_stop)
@@ -97,10 +104,10 @@ class Part:
             state = requests, replies, self._control
             given.append(packet[: packets.pack(packet, self.bounds, other, *state, *told)])
         headers = [told]
-        for packet, other in zip(transport.exchange(given), self._parts):
-            if packet is not None:
-                packets.unpack(packet, other, requests, replies, self._control, window)
-                headers.append(tuple(packet[: packets.HEADER].tolist()))
+        for came, other in zip(transport.exchange(given), self._parts):
+            if came is not None:
+                packets.unpack(came, other, requests, replies, self._control, window)
+                headers.append(tuple(came[: packets.HEADER].tolist()))
         verdict.event = min(event for event, _, _ in headers)
         verdict.ended = sum(ended for _, ended, _ in headers)
         verdict.stop = any(stop for _, _, stop in headers)

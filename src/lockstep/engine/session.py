@@ -1,6 +1,7 @@
 """Simulating workloads one after the other on one machine, or a single one."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -133,7 +134,7 @@ def run(
     gpu: GPU,
     frozen: dict | None = None,
     keep: Keeper | None = None,
-    **options,
+    **options: Any,
 ) -> Run:
     """Simulate a workload on a GPU; the result does not depend on ``threads``.
 
@@ -141,7 +142,7 @@ def run(
     """
     session = Session(gpu, **options)
     try:
-        session.run(workload.commands, frozen, keep)
+        session.run([*workload.commands], frozen, keep)
     finally:
         session.close()
     return session.result()

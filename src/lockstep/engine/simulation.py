@@ -59,7 +59,7 @@ class Simulation:
         self.finished: list[KernelRun] = []
         self.finish_order: list[int] = []  # launch number of each finished kernel
         self.samples: list[np.ndarray] = []
-        self.events: list[np.ndarray] = []
+        self.events: list[tuple[int, int, int, int, int]] = []
         self._commands: list[Command] = []
         self._next = 0
         self._baselines: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -177,7 +177,9 @@ class Simulation:
         alone = not self.table.running
         self._settle()
         before = self.machine.sm.counters.copy(), self.machine.memory.counters.copy()
-        self._baselines[self.table.free_slot()] = before  # first: Ctrl-C may end the start
+        slot = self.table.free_slot()
+        assert slot is not None, "a kernel is launched where there is one"
+        self._baselines[slot] = before  # first: Ctrl-C may end the start
         running = self.table.start(kernel, self.now)
         self._next_look = running.ready + self._patience  # a launch may pause as long as that
         self._adopt()

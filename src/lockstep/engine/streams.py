@@ -14,6 +14,7 @@ from lockstep.model.sm.state import Sm
 from lockstep.workload import Cta
 
 ARENAS = ("warp_streams", "runs", "addresses", "pool")
+PARTS = ("warps", *ARENAS[1:])  # where a CTA's part of each begins
 INSTRUCTIONS = ("warp_instructions", "thread_instructions")
 
 
@@ -128,7 +129,7 @@ class Streams:
 
     def _relocate(self, k: int, moved: dict[tuple[int, int], int]) -> None:
         """Tell resident and waiting CTAs where their streams lie now."""
-        field = PENDING.names[1 + k]
+        field = PARTS[k]
         room = self._pending.shape[1]
         for slot in np.flatnonzero(self.sm.kernels["active"]).tolist():
             for n in range(int(self.taken[slot]), int(self.queued[slot])):
@@ -142,4 +143,4 @@ class Streams:
             cta[field] = moved[int(cta["kernel"]), int(cta["cta"])]
 
 
-assert PENDING.names[1:] == ("warps", *ARENAS[1:], *INSTRUCTIONS)
+assert PENDING.names == ("cta", *PARTS, *INSTRUCTIONS)

@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 
 def blocks(shards: int, threads: int) -> list[tuple[int, int]]:
@@ -27,7 +27,7 @@ class Threads:
         for thread in self._threads:
             thread.start()
 
-    def run(self, tasks: list[Callable[[], int]]) -> list[int]:
+    def run(self, tasks: Sequence[Callable[[], int]]) -> list[int]:
         """Run at most ``size`` tasks and return their results in order."""
         for k in range(1, len(tasks)):
             self._tasks[k] = tasks[k]
@@ -37,10 +37,12 @@ class Threads:
         finally:
             for _ in range(1, len(tasks)):
                 self._done.acquire()
+        results = []
         for result in self._results[: len(tasks)]:
             if isinstance(result, BaseException):
                 raise result
-        return self._results[: len(tasks)]
+            results.append(result)
+        return results
 
     def close(self) -> None:
         """End the threads."""

@@ -10,8 +10,10 @@ from lockstep.isa.instruction import OpClass
 from lockstep.model.clock import NEVER
 from lockstep.model.counters import Stall
 from lockstep.model.dram import standard
+from lockstep.model.partition import Memory
 from lockstep.model.sm.cluster import CLUSTER
 from lockstep.model.sm.objects import AT_OBJECT
+from lockstep.model.sm.state import Sm
 from lockstep.policies import place, plain
 
 MOST_WARPS = 8
@@ -27,12 +29,12 @@ def patience(gpu: GPU) -> int:
     return STALLED_CYCLES + int(pause * gpu.clock_mhz)
 
 
-def _register(sm, s: int, w: int) -> str:
+def _register(sm: Sm, s: int, w: int) -> str:
     waiting = np.flatnonzero(sm.ready[s, w] >> 2 >= NEVER)
     return f" for register {waiting[0]}" if len(waiting) else ""
 
 
-def _cause(sm, s: int, w: int) -> str:
+def _cause(sm: Sm, s: int, w: int) -> str:
     warp = sm.warps[s, w]
     if warp.barrier == AT_OBJECT:
         there = sm.objects[s, warp.cta, warp.object]
@@ -52,7 +54,7 @@ def _cause(sm, s: int, w: int) -> str:
     return text
 
 
-def _memory(sm, s: int) -> str:
+def _memory(sm: Sm, s: int) -> str:
     state, cache = sm.sms[s], sm.l1.caches[s]
     entries = int((sm.l1.entries[s]["pending"] != 0).sum())
     parts = [f"SM {s}: {entries} L1 misses in flight", f"miss queue {cache.queue_count}"]
@@ -61,7 +63,7 @@ def _memory(sm, s: int) -> str:
     return ", ".join(parts)
 
 
-def _refusals(sm, memory, policies: dict) -> Iterator[str]:
+def _refusals(sm: Sm, memory: Memory, policies: dict) -> Iterator[str]:
     """The user's policies that choose nothing though they could."""
     if "scheduler" in policies:
         sms, subcores, warps = sm.order.shape
@@ -80,7 +82,7 @@ def _name(policies: dict, kind: str) -> str:
     return f"the {kind} policy {function.__name__} ({place(function)})"
 
 
-def explain(table: KernelTable, memory, policies: dict, now: int) -> str:
+def explain(table: KernelTable, memory: Memory, policies: dict, now: int) -> str:
     """One line for what happened, then one for each of the first waiting warps."""
     sm = table.streams.sm
     lines = [f"deadlock at cycle {now}: no unit can move", *_refusals(sm, memory, policies)]

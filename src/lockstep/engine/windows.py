@@ -7,6 +7,9 @@ loop. Then messages are delivered and credits given back, each thread's to its o
 others may have begun the next window.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from lockstep._jit import (
@@ -30,7 +33,13 @@ from lockstep.model.dispatch.dispatcher import (
     next_dispatch,
     retire,
 )
+from lockstep.model.dispatch.state import Dispatcher
 from lockstep.model.link import deliver, give_back, next_arrival, next_sent
+from lockstep.model.partition import Memory
+from lockstep.model.sm.state import Sm
+
+if TYPE_CHECKING:
+    from lockstep.engine.machine import Links
 
 LOOKS = 5000  # at a barrier before a thread sleeps: some hundred microseconds
 ARRIVED, GENERATION, ASLEEP, BARRIER = 0, 16, 32, 48
@@ -53,19 +62,19 @@ class Team(Context):
     ended: np.ndarray  # 2 x threads: messages ENDED of each block
     verdict: Records  # VERDICT, one
     hook: np.ndarray  # one: address of what meets other machines; 0 = there are none
-    sm_phase: object
-    memory_phase: object
+    sm_phase: Callable[..., int]
+    memory_phase: Callable[..., int]
 
 
 @inline
-def comes_last(team):
+def comes_last(team: Team) -> bool:
     """Arrive where the threads meet; whether all others have."""
     members = team.blocks.shape[0]
     return members == 1 or atomic_add(team.barrier, ARRIVED, 1) == members - 1
 
 
 @inline
-def let_go(team):
+def let_go(team: Team) -> None:
     """Let the others go on that wait for the last one."""
     members = team.blocks.shape[0]
     if members == 1:
@@ -77,7 +86,7 @@ def let_go(team):
 
 
 @inline
-def wait(team, generation):
+def wait(team: Team, generation: int) -> None:
     """Wait until the last one lets those go on who have met since ``generation``."""
     for _ in range(LOOKS):
         if look(team.barrier, GENERATION) != generation:
@@ -90,7 +99,9 @@ def wait(team, generation):
 
 
 @inline
-def conclude(team, d, side, end, window, cut, stop):
+def conclude(
+    team: Team, d: Dispatcher, side: int, end: int, window: int, cut: int, stop: int
+) -> None:
     """Between two windows: what the CTA scheduler does, and how it goes on.
 
     What moved may have changed what others can do: then the next window begins at once. The engine
@@ -120,7 +131,19 @@ def conclude(team, d, side, end, window, cut, stop):
 
 
 @jit
-def run_windows(team, c, memory, links, d, thread, start, window, cut, stop, most):
+def run_windows(
+    team: Team,
+    c: Sm,
+    memory: Memory,
+    links: "Links",
+    d: Dispatcher,
+    thread: int,
+    start: int,
+    window: int,
+    cut: int,
+    stop: int,
+    most: int,
+) -> int:
     """Run up to ``most`` windows from cycle ``start`` on; returns the end of the last one.
 
     A window ends at ``cut`` at the latest. The loop also ends when the engine is needed, when
