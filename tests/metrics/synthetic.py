@@ -3,8 +3,8 @@
 import numpy as np
 
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run
+from lockstep.gpus import memory, spec
 from lockstep.gpus import sm as sm_spec
-from lockstep.gpus import spec
 from lockstep.metrics.result import Result
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.workload import Workload
@@ -33,9 +33,9 @@ def small_gpu() -> spec.GPU:
         sm=sm,
         shared=spec.SharedMemory(bytes=65536, latency=20),
         l1=spec.L1(bytes=65536, latency=28),
-        interconnect=spec.Interconnect(latency=30, clock_mhz=500.0),
-        l2=spec.L2(sets=64, ways=8, latency=200, clock_mhz=500.0),
-        dram=spec.Dram(
+        interconnect=memory.Interconnect(latency=30, clock_mhz=500.0),
+        l2=memory.L2(sets=64, ways=8, latency=200, clock_mhz=500.0),
+        dram=memory.Dram(
             standard="HBM2", channels=CHANNELS, clock_mhz=1000.0, bus_bytes=16,
             burst_length=2, latency=400, timing={"nRCD": 12},
         ),

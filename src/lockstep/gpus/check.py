@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from lockstep.errors import SpecError
 from lockstep.gpus.fields import accept, flatten, suggestion
+from lockstep.gpus.memory import L2
 from lockstep.gpus.sm import ExecutionUnit
-from lockstep.gpus.spec import GPU, L1, L2
+from lockstep.gpus.spec import GPU, L1
 from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass.opcodes import is_known
 

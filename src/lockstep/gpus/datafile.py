@@ -106,7 +106,8 @@ def _parse(path: Path) -> dict:
 
 def _depth(content: dict) -> int:
     """How deep tables and lists are nested; what reads them may then call itself."""
-    depth, level = 0, [content]
+    depth = 0
+    level: list[dict | list] = [content]
     while level:
         inside = (x.values() if isinstance(x, dict) else x for x in level)
         level = [x for values in inside for x in values if isinstance(x, (dict, list))]

@@ -8,9 +8,10 @@ parameters. Execution units are addressed by their name, entries of tables by th
 import math
 import operator
 import re
+from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, SupportsFloat, SupportsIndex, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -19,6 +20,7 @@ from lockstep.errors import SpecError
 from lockstep.gpus.sm import ExecutionUnit
 from lockstep.gpus.spec import GPU
 
+Number = TypeVar("Number", int, float)
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 
 
@@ -42,7 +44,7 @@ class Parameter(NamedTuple):
 
 def flatten(gpu: GPU) -> dict[str, object]:
     """All parameters of ``gpu`` but its name, in the order of the specification."""
-    table = {}
+    table: dict[str, object] = {}
     for name in gpu.__struct_fields__:
         table |= flatten_group(name, getattr(gpu, name))
     del table["name"]
@@ -57,11 +59,11 @@ def flatten_group(path: str, value: object) -> dict[str, object]:
             del entries["name"]
     elif isinstance(value, dict):
         entries = value
-    elif path == "sm.units":
+    elif path == "sm.units" and isinstance(value, (tuple, list)):
         entries = {unit.name: unit for unit in value}
     else:
         return {path: value}
-    table = {}
+    table: dict[str, object] = {}
     for name, entry in entries.items():
         table |= flatten_group(f"{path}.{name}", entry)
     return table
@@ -99,11 +101,13 @@ def required() -> dict[str, Parameter]:
 
 
 @cache
-def _root() -> inspect.Type:
-    return inspect.type_info(GPU)  # a few milliseconds, and asked for by every parameter
+def _root() -> inspect.StructType:
+    root = inspect.type_info(GPU)  # a few milliseconds, and asked for by every parameter
+    assert isinstance(root, inspect.StructType)
+    return root
 
 
-def parameter(path: str, known=()) -> Parameter:
+def parameter(path: str, known: Iterable[str] = ()) -> Parameter:
     """The parameter at a dotted name. ``known``: names to suggest if there is none."""
     found = _lookup(path)
     if found is None:
@@ -115,7 +119,7 @@ def parameter(path: str, known=()) -> Parameter:
     return found
 
 
-def accept(path: str, value: object, known=()) -> object:
+def accept(path: str, value: object, known: Iterable[str] = ()) -> object:
     """``value`` as the parameter at ``path`` holds it, or a :class:`SpecError` that says why not.
 
     A text is read as what the parameter holds: ``"40"``, ``"true"``, ``"0,8192,16384"``.
@@ -136,12 +140,12 @@ def _shown(value: object) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
-def unknown(what: str, name: str, known) -> str:
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """The message for a name that does not exist, with the nearest that do."""
     return f"no {what} is named {name[:80]!r}{suggestion(name, known)}"
 
 
-def suggestion(name: str, known) -> str:
+def suggestion(name: str, known: Iterable[str]) -> str:
     """``"; did you mean a or b?"``, or an empty text if nothing is near."""
     lower = {candidate.lower(): candidate for candidate in known}
     near = get_close_matches(name[:80].lower(), lower, n=3, cutoff=0.6)
@@ -151,14 +155,10 @@ def suggestion(name: str, known) -> str:
     return f"; did you mean {' or '.join(names)}?" if names else ""
 
 
-@cache
-def _specification() -> inspect.Type:
-    return inspect.type_info(GPU)
-
-
 @lru_cache(maxsize=4096)
 def _lookup(path: str) -> Parameter | None:
-    kind, description = _specification(), ("", "")
+    kind: inspect.Type = _root()
+    description = ("", "")
     for key in path.split("."):
         step = _child(kind, key)
         if step is None:
@@ -191,7 +191,9 @@ def _child(kind: inspect.Type, key: str) -> inspect.Type | None:
         return None
     if isinstance(kind, inspect.DictType):
         return kind.value_type
-    return kind.item_type if _is_branch(kind) else None
+    if isinstance(kind, inspect.VarTupleType) and _is_branch(kind):
+        return kind.item_type
+    return None
 
 
 def _unwrap(kind: inspect.Type) -> tuple[inspect.Type, tuple[str, str]]:
@@ -242,13 +244,15 @@ def _integer(value: object) -> int | None:
     if isinstance(value, bool):
         return None
     try:
-        return int(value, 0) if isinstance(value, str) else operator.index(value)
+        if isinstance(value, str):
+            return int(value, 0)
+        return operator.index(value) if isinstance(value, SupportsIndex) else None
     except (TypeError, ValueError):
         return None
 
 
 def _number(value: object) -> float | None:
-    if isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, (str, SupportsFloat, SupportsIndex)):
         return None
     try:
         number = float(value)
@@ -257,7 +261,7 @@ def _number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _within(kind: inspect.IntType | inspect.FloatType, value):
+def _within(kind: inspect.IntType | inspect.FloatType, value: Number | None) -> Number | None:
     if value is None or (kind.ge is not None and value < kind.ge):
         return None
     return None if kind.le is not None and value > kind.le else value

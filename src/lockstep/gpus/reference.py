@@ -6,6 +6,7 @@ written by hand.
 
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lockstep.gpus import library
@@ -78,7 +79,7 @@ def _value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _table(head, rows) -> str:
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)
 

@@ -4,11 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from lockstep.gpus.ranges import Spec
-from lockstep.gpus.ranges import integer as _int
+from lockstep.gpus.ranges import Spec, within
 
 
-class ExecutionUnit(Spec, kw_only=True):
+class ExecutionUnit(Spec, frozen=True, kw_only=True):
     """One kind of execution unit. A new kind is a new entry here, never new code."""
 
     name: str
@@ -19,8 +18,8 @@ class ExecutionUnit(Spec, kw_only=True):
             "until a dependent instruction may issue"
         ),
     ]
-    lanes: _int(1, 64, "threads/cycle", "threads that one unit starts a cycle")
-    count: _int(1, 32, "units", "units of this kind in each scope") = 1
+    lanes: Annotated[int, within(1, 64, "threads/cycle", "threads that one unit starts a cycle")]
+    count: Annotated[int, within(1, 32, "units", "units of this kind in each scope")] = 1
     scope: Annotated[
         Literal["subcore", "sm"],
         Meta(description="who owns it: each sub-core, or the SM for all of them"),
@@ -35,7 +34,7 @@ class ExecutionUnit(Spec, kw_only=True):
     ] = field(default_factory=dict)
 
 
-class Scheduler(Spec, kw_only=True):
+class Scheduler(Spec, frozen=True, kw_only=True):
     """Warp schedulers, one a sub-core."""
 
     policy: Annotated[
@@ -45,48 +44,72 @@ class Scheduler(Spec, kw_only=True):
             "first, greedy then round-robin from the warp that issued last"
         ),
     ] = "gto"
-    issue_width: _int(1, 2, "instructions/cycle", "instructions of one warp issued a cycle") = 1
+    issue_width: Annotated[
+        int, within(1, 2, "instructions/cycle", "instructions of one warp issued a cycle")
+    ] = 1
     dependence: Annotated[
         Literal["auto", "scoreboard", "control"],
         Meta(description="auto: the compiler's control bits where the front end has them"),
     ] = "auto"
 
 
-class FrontEnd(Spec, kw_only=True):
+class FrontEnd(Spec, frozen=True, kw_only=True):
     """Instruction fetch: an L0 cache a sub-core with a stream buffer, and the SM's L1 cache."""
 
-    line_bytes: _int(16, 1024, "bytes", "instruction cache line") = 128
-    l0_bytes: _int(0, 1 << 24, "bytes", "L0 instruction cache a sub-core; 0 = perfect") = 12288
-    l0_ways: _int(1, 64, "ways", "associativity of L0") = 4
-    l1_bytes: _int(0, 1 << 26, "bytes", "L1 (L1.5) instruction cache an SM; 0 = perfect") = 131072
-    l1_ways: _int(1, 64, "ways", "associativity of the L1 instruction cache") = 8
-    stream_buffer: _int(0, 64, "lines", "lines prefetched after an L0 miss; 0 = none") = 8
-    l1_latency: _int(1, 4096, "cycles", "L0 miss that hits the L1 instruction cache") = 20
-    l2_latency: _int(1, 8192, "cycles", "L1 instruction cache miss") = 200
-    fill_interval: _int(
-        0, 1024, "cycles", "between two lines that an L0 gets from the L1 instruction cache"
-    ) = 0
-    buffer: _int(1, 64, "instructions", "instruction buffer of a warp: how far fetch is ahead") = 3
-    redirect: _int(0, 256, "cycles", "taken branch to next issue of the warp, buffer refilled") = 8
-    divergence: _int(
-        0, 256, "cycles", "that a warp waits when its active lanes change: paths part or meet"
-    ) = 0
+    line_bytes: Annotated[int, within(16, 1024, "bytes", "instruction cache line")] = 128
+    l0_bytes: Annotated[
+        int, within(0, 1 << 24, "bytes", "L0 instruction cache a sub-core; 0 = perfect")
+    ] = 12288
+    l0_ways: Annotated[int, within(1, 64, "ways", "associativity of L0")] = 4
+    l1_bytes: Annotated[
+        int, within(0, 1 << 26, "bytes", "L1 (L1.5) instruction cache an SM; 0 = perfect")
+    ] = 131072
+    l1_ways: Annotated[int, within(1, 64, "ways", "associativity of the L1 instruction cache")] = 8
+    stream_buffer: Annotated[
+        int, within(0, 64, "lines", "lines prefetched after an L0 miss; 0 = none")
+    ] = 8
+    l1_latency: Annotated[
+        int, within(1, 4096, "cycles", "L0 miss that hits the L1 instruction cache")
+    ] = 20
+    l2_latency: Annotated[int, within(1, 8192, "cycles", "L1 instruction cache miss")] = 200
+    fill_interval: Annotated[
+        int,
+        within(
+            0, 1024, "cycles", "between two lines that an L0 gets from the L1 instruction cache"
+        ),
+    ] = 0
+    buffer: Annotated[
+        int, within(1, 64, "instructions", "instruction buffer of a warp: how far fetch is ahead")
+    ] = 3
+    redirect: Annotated[
+        int, within(0, 256, "cycles", "taken branch to next issue of the warp, buffer refilled")
+    ] = 8
+    divergence: Annotated[
+        int,
+        within(
+            0, 256, "cycles", "that a warp waits when its active lanes change: paths part or meet"
+        ),
+    ] = 0
     redirects: Annotated[
         dict[str, Annotated[int, Meta(ge=0, le=256)]],
         Meta(description="opcode, with _ for each dot -> the same as redirect, where it differs"),
     ] = field(default_factory=dict)
 
 
-class Operands(Spec, kw_only=True):
+class Operands(Spec, frozen=True, kw_only=True):
     """How operands leave the register file."""
 
     style: Annotated[
         Literal["ports", "collectors"],
         Meta(description="ports: a fixed read window; collectors: operand collectors"),
     ] = "ports"
-    banks: _int(1, 64, "banks", "register banks a sub-core") = 2
-    window: _int(1, 16, "cycles", "operand read window of a fixed-latency instruction") = 3
-    collectors: _int(1, 64, "units", "operand collectors a sub-core (style collectors)") = 4
+    banks: Annotated[int, within(1, 64, "banks", "register banks a sub-core")] = 2
+    window: Annotated[
+        int, within(1, 16, "cycles", "operand read window of a fixed-latency instruction")
+    ] = 3
+    collectors: Annotated[
+        int, within(1, 64, "units", "operand collectors a sub-core (style collectors)")
+    ] = 4
     reuse_cache: Annotated[bool, Meta(description="register-file cache, filled by reuse bits")] = (
         True
     )
@@ -106,38 +129,50 @@ class Operands(Spec, kw_only=True):
     ] = True
 
 
-class MemoryPipeline(Spec, kw_only=True):
+class MemoryPipeline(Spec, frozen=True, kw_only=True):
     """From issue to the L1 and shared memory."""
 
-    queue: _int(1, 256, "instructions", "memory instructions waiting a sub-core") = 4
-    address_interval: _int(1, 64, "cycles", "address generation a sub-core, per instruction") = 4
-    wide_address_interval: _int(
-        1, 64, "cycles", "the same where addresses have 64 bits: global and generic memory"
-    ) = 4
-    accept_interval: _int(1, 64, "cycles", "SM-wide arbiter: cycles per accepted instruction") = 1
+    queue: Annotated[
+        int, within(1, 256, "instructions", "memory instructions waiting a sub-core")
+    ] = 4
+    address_interval: Annotated[
+        int, within(1, 64, "cycles", "address generation a sub-core, per instruction")
+    ] = 4
+    wide_address_interval: Annotated[
+        int,
+        within(1, 64, "cycles", "the same where addresses have 64 bits: global and generic memory"),
+    ] = 4
+    accept_interval: Annotated[
+        int, within(1, 64, "cycles", "SM-wide arbiter: cycles per accepted instruction")
+    ] = 1
     coalescer: Annotated[
         Literal["sector", "line"],
         Meta(description="sector: 8-thread groups into sectors; line: the warp into whole lines"),
     ] = "sector"
-    bulk_load_bytes: _int(
-        1, 4096, "bytes/cycle", "that bulk copies to shared memory ask for, an SM"
-    ) = 64
-    bulk_lines: _int(
-        128, 256, "lines", "of one bulk copy that are under way, less those that may be short"
-    ) = 128
+    bulk_load_bytes: Annotated[
+        int, within(1, 4096, "bytes/cycle", "that bulk copies to shared memory ask for, an SM")
+    ] = 64
+    bulk_lines: Annotated[
+        int,
+        within(
+            128, 256, "lines", "of one bulk copy that are under way, less those that may be short"
+        ),
+    ] = 128
     bulk_groups: Annotated[
         bool, Meta(description="who waits for a group of copies waits for its bulk stores, too")
     ] = False
-    bulk_store_bytes: _int(
-        1, 4096, "bytes/cycle", "that bulk copies from shared memory write, an SM"
-    ) = 64
-    outstanding: _int(1, 4096, "instructions", "memory instructions in flight an SM") = 256
+    bulk_store_bytes: Annotated[
+        int, within(1, 4096, "bytes/cycle", "that bulk copies from shared memory write, an SM")
+    ] = 64
+    outstanding: Annotated[
+        int, within(1, 4096, "instructions", "memory instructions in flight an SM")
+    ] = 256
 
 
-class SM(Spec, kw_only=True):
+class SM(Spec, frozen=True, kw_only=True):
     """Streaming multiprocessor."""
 
-    count: _int(1, 4096, "SMs", "streaming multiprocessors")
+    count: Annotated[int, within(1, 4096, "SMs", "streaming multiprocessors")]
     gpcs: Annotated[
         tuple[Annotated[int, Meta(ge=1, le=4096)], ...],
         Meta(
@@ -145,43 +180,67 @@ class SM(Spec, kw_only=True):
             "SMs that are left over, the first, are outside: no clusters. Empty = one of all SMs"
         ),
     ] = ()
-    outside_turns: _int(
-        1, 256, "GPCs", "that get their CTAs before the SMs outside of GPCs have another turn"
-    ) = 1
-    subcores: _int(1, 16, "sub-cores", "sub-cores, each with a warp scheduler") = 4
-    warps: _int(1, 256, "warps", "resident warps")
-    ctas: _int(1, 128, "CTAs", "resident CTAs")
-    registers: _int(32, 1 << 22, "registers", "32-bit registers") = 65536
-    register_granularity: _int(1, 4096, "registers", "register allocation unit of a warp") = 256
-    barrier_latency: _int(1, 256, "cycles", "last arrival to issue of the released warps")
-    barrier_interval: _int(
-        0, 64, "cycles", "that the SM's barrier unit takes for each warp that arrives"
-    ) = 0
-    named_barrier_latency: _int(
-        0, 256, "cycles", "by which a barrier other than 0, or of a stated number, opens later"
-    ) = 0
-    cluster_barrier_latency: _int(1, 4096, "cycles", "the same of the barrier of a cluster") = 180
-    lone_cluster_barrier_latency: _int(
-        0, 4096, "cycles", "the same of a cluster of one CTA; 0 = as barrier_latency"
-    ) = 0
-    sleep_overhead: _int(0, 4096, "cycles", "by which a warp sleeps longer than it says") = 0
-    shortest_sleep: _int(0, 4096, "cycles", "that a warp sleeps, whatever it says") = 0
-    fence_interval: _int(
-        0, 1024, "cycles", "between two fences of an SM beyond the CTA, one after the other"
-    ) = 0
-    system_fence_round_trip: _int(
-        0, 8192, "cycles", "memory fence of the system at least; 0 = as that of the GPU"
-    ) = 0
+    outside_turns: Annotated[
+        int,
+        within(
+            1, 256, "GPCs", "that get their CTAs before the SMs outside of GPCs have another turn"
+        ),
+    ] = 1
+    subcores: Annotated[
+        int, within(1, 16, "sub-cores", "sub-cores, each with a warp scheduler")
+    ] = 4
+    warps: Annotated[int, within(1, 256, "warps", "resident warps")]
+    ctas: Annotated[int, within(1, 128, "CTAs", "resident CTAs")]
+    registers: Annotated[int, within(32, 1 << 22, "registers", "32-bit registers")] = 65536
+    register_granularity: Annotated[
+        int, within(1, 4096, "registers", "register allocation unit of a warp")
+    ] = 256
+    barrier_latency: Annotated[
+        int, within(1, 256, "cycles", "last arrival to issue of the released warps")
+    ]
+    barrier_interval: Annotated[
+        int, within(0, 64, "cycles", "that the SM's barrier unit takes for each warp that arrives")
+    ] = 0
+    named_barrier_latency: Annotated[
+        int,
+        within(
+            0, 256, "cycles", "by which a barrier other than 0, or of a stated number, opens later"
+        ),
+    ] = 0
+    cluster_barrier_latency: Annotated[
+        int, within(1, 4096, "cycles", "the same of the barrier of a cluster")
+    ] = 180
+    lone_cluster_barrier_latency: Annotated[
+        int, within(0, 4096, "cycles", "the same of a cluster of one CTA; 0 = as barrier_latency")
+    ] = 0
+    sleep_overhead: Annotated[
+        int, within(0, 4096, "cycles", "by which a warp sleeps longer than it says")
+    ] = 0
+    shortest_sleep: Annotated[
+        int, within(0, 4096, "cycles", "that a warp sleeps, whatever it says")
+    ] = 0
+    fence_interval: Annotated[
+        int,
+        within(
+            0, 1024, "cycles", "between two fences of an SM beyond the CTA, one after the other"
+        ),
+    ] = 0
+    system_fence_round_trip: Annotated[
+        int,
+        within(0, 8192, "cycles", "memory fence of the system at least; 0 = as that of the GPU"),
+    ] = 0
     local_fence_waits: Annotated[
         bool, Meta(description="a fence within the CTA waits for its warp's outstanding accesses")
     ] = True
     exit_waits: Annotated[
         bool, Meta(description="a CTA keeps its place until its stores are acknowledged, not sent")
     ] = True
-    fence_latency: _int(1, 4096, "cycles", "memory fence, after all outstanding has ended") = 16
-    fence_round_trip: _int(
-        0, 8192, "cycles", "memory fence of the GPU at least, whatever is outstanding"
-    ) = 0
+    fence_latency: Annotated[
+        int, within(1, 4096, "cycles", "memory fence, after all outstanding has ended")
+    ] = 16
+    fence_round_trip: Annotated[
+        int, within(0, 8192, "cycles", "memory fence of the GPU at least, whatever is outstanding")
+    ] = 0
     unit_queues: Annotated[
         dict[str, Annotated[int, Meta(ge=1, le=64)]],
         Meta(

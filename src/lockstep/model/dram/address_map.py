@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from lockstep._jit import force_inline
-from lockstep.gpus.spec import Dram
+from lockstep.gpus.memory import Dram
 from lockstep.model.divisor import DIVISOR, divisor, quotient, remainder
 
 _BANK_BITS = 8  # of a place; more banks than 256 are not legal

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from lockstep.errors import SpecError
-from lockstep.gpus.spec import Dram
+from lockstep.gpus.memory import Dram
 
 _FOLDER = Path(__file__).parent / "standards"
 

@@ -1,0 +1,210 @@
+"""What is beyond the SMs: the interconnect, the slices of the L2, and the DRAM."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from lockstep.gpus.ranges import Spec, within
+
+
+class Interconnect(Spec, frozen=True, kw_only=True):
+    """Crossbar between SMs and memory partitions: two networks, requests and replies."""
+
+    latency: Annotated[
+        int, within(1, 4096, "core cycles", "one way, without contention; also the time window")
+    ]
+    clock_mhz: Annotated[float, within(1, 20000, "MHz", "clock of the crossbar ports")]
+    flit_bytes: Annotated[
+        int, within(8, 512, "bytes", "data a port moves a cycle besides the header")
+    ] = 32
+    reply_header_bytes: Annotated[
+        int, within(0, 512, "bytes", "header of a reply with data, beside the data")
+    ] = 16
+    atomic_sector_interval: Annotated[
+        float,
+        within(
+            0, 64, "core cycles", "of an SM's port for each further sector of an atomic operation"
+        ),
+    ] = 0.0
+    atomic_word_interval: Annotated[
+        float,
+        within(0, 64, "core cycles", "of an SM's port for each of the lanes on one word, at least"),
+    ] = 0.0
+    atomic_result_interval: Annotated[
+        float,
+        within(
+            0, 64, "core cycles", "between the results of lanes on one word; 0 = they come at once"
+        ),
+    ] = 0.0
+    buffer: Annotated[
+        int, within(1, 4096, "messages", "credits of each source at each destination")
+    ] = 16
+    reply_buffer: Annotated[int, within(1, 4096, "messages", "the same, of the reply network")] = 32
+
+
+class L2(Spec, frozen=True, kw_only=True):
+    """Level-2 cache: slices, grouped by memory partition (one DRAM channel each)."""
+
+    slices_per_channel: Annotated[int, within(1, 64, "slices", "slices a memory channel")] = 2
+    sets: Annotated[int, within(1, 1 << 20, "sets", "sets a slice")]
+    ways: Annotated[int, within(1, 256, "ways", "associativity")]
+    line_bytes: Annotated[int, within(32, 1024, "bytes", "line")] = 128
+    sector_bytes: Annotated[int, within(32, 1024, "bytes", "sector")] = 32
+    latency: Annotated[
+        int, within(2, 8192, "core cycles", "load-to-use of an L1 miss that hits the L2")
+    ]
+    clock_mhz: Annotated[float, within(1, 20000, "MHz", "clock of the slices")]
+    bytes_per_cycle: Annotated[
+        int, within(1, 1024, "bytes/L2 cycle", "data a slice reads or writes in a cycle")
+    ] = 32
+    mshr_entries: Annotated[
+        int, within(1, 65536, "entries", "sectors with misses in flight, a slice")
+    ] = 192
+    mshr_merges: Annotated[
+        int, within(1, 65536, "requests", "requests that can wait on one entry")
+    ] = 4
+    mshr_full: Annotated[
+        Literal["stall", "nack"],
+        Meta(description="a full MSHR file stalls the slice, or refuses and lets the SM retry"),
+    ] = "stall"
+    nack_retry: Annotated[
+        int, within(1, 4096, "core cycles", "wait of an SM before it repeats a request")
+    ] = 64
+    queue: Annotated[int, within(1, 4096, "requests", "input queue of a slice")] = 32
+    write_allocate: Annotated[
+        Literal["validate", "fetch"],
+        Meta(description="validate: byte masks, no fetch; fetch: a write miss reads the sector"),
+    ] = "validate"
+    replacement: Annotated[
+        Literal["lru", "fifo", "nru", "random"],
+        Meta(description="victim of a full set; nru: one not touched lately, by lot"),
+    ] = "lru"
+    slice_hash: Annotated[
+        Literal["ipoly", "linear", "xor"],
+        Meta(description="address to slice"),
+    ] = "ipoly"
+    set_hash: Annotated[
+        Literal["linear", "xor", "ipoly"],
+        Meta(description="line address to set of a slice"),
+    ] = "linear"
+    interleave_bytes: Annotated[
+        int, within(32, 1 << 20, "bytes", "consecutive bytes of one slice")
+    ] = 256
+    sides: Annotated[
+        int, within(1, 8, "partitions", "partitions of the chip; another one is a hop away")
+    ] = 1
+    far_latency: Annotated[
+        int, within(0, 4096, "core cycles", "extra load-to-use latency of the far side")
+    ] = 0
+    far_fill_latency: Annotated[
+        int,
+        within(
+            0,
+            4096,
+            "core cycles",
+            "the same of what comes from the far side's DRAM; 0 = as far_latency",
+        ),
+    ] = 0
+    neighbours: Annotated[
+        int,
+        within(
+            1, 64, "SMs", "of a TPC: reads of a line by them are one request while one is under way"
+        ),
+    ] = 1
+    side_reads: Annotated[
+        Literal["home", "near"],
+        Meta(
+            description="home: every side reads from the line's slice; near: from a slice of its "
+            "own side, which keeps a copy"
+        ),
+    ] = "home"
+    side_writes: Annotated[
+        Literal["home", "both"],
+        Meta(
+            description="where a written line takes room: in its slice, or in that of every side "
+            "(side_reads near)"
+        ),
+    ] = "home"
+    sector_interval: Annotated[
+        float,
+        within(
+            0, 64, "L2 cycles", "of a slice for a sector read or written; 0 = by bytes_per_cycle"
+        ),
+    ] = 0.0
+    request_interval: Annotated[
+        float, within(0, 64, "L2 cycles", "of a slice for a request, at least")
+    ] = 0.0
+    pass_interval: Annotated[
+        float,
+        within(
+            0,
+            64,
+            "L2 cycles",
+            "of the slice on the near side for a sector that is written on the far one",
+        ),
+    ] = 0.0
+    atomic_pass_interval: Annotated[
+        float,
+        within(
+            0, 64, "L2 cycles", "... that is updated there, or for a lane on one word; 0 = the same"
+        ),
+    ] = 0.0
+    result_interval: Annotated[
+        float,
+        within(0, 64, "L2 cycles", "... and for the result of that, on its way back; 0 = the same"),
+    ] = 0.0
+    atomic_interval: Annotated[
+        float,
+        within(
+            0.0625, 64, "L2 cycles", "between two atomic operations on a sector, or on one word"
+        ),
+    ] = 1.0
+    atomic_sector_interval: Annotated[
+        float, within(0, 64, "L2 cycles", "between those on two sectors; 0 = as atomic_interval")
+    ] = 0.0
+
+
+class Dram(Spec, frozen=True, kw_only=True):
+    """Device memory: one controller a channel."""
+
+    standard: Annotated[str, Meta(description="table of timing constraints, by name")]
+    capacity: Annotated[int, within(1, 1024, "GiB", "memory of the device, as programs see it")] = (
+        16
+    )
+    channels: Annotated[int, within(1, 1024, "channels", "channels, each with its L2 slices")]
+    clock_mhz: Annotated[float, within(1, 40000, "MHz", "command clock")]
+    bus_bytes: Annotated[int, within(1, 256, "bytes", "data bus of a channel")]
+    burst_length: Annotated[int, within(1, 64, "beats", "beats of a burst")]
+    beats_per_clock: Annotated[int, within(1, 8, "beats", "data beats in a command clock")] = 2
+    latency: Annotated[
+        int, within(2, 16384, "core cycles", "load-to-use of an L2 miss to an idle, closed bank")
+    ]
+    timing: Annotated[
+        dict[str, Annotated[int, Meta(ge=0, le=1_000_000)]],
+        Meta(description="the standard's parameters (nRCD, nCL ...) in command clocks"),
+    ]
+    banks: Annotated[int, within(1, 256, "banks", "banks a channel")] = 16
+    bank_groups: Annotated[int, within(1, 64, "groups", "bank groups a channel")] = 4
+    row_bytes: Annotated[int, within(64, 1 << 20, "bytes", "row of a bank")] = 2048
+    dual_command_bus: Annotated[bool, Meta(description="row and column commands together")] = False
+    scheduler: Annotated[
+        Literal["frfcfs", "fcfs"],
+        Meta(description="frfcfs: row hits first, then oldest; fcfs: oldest"),
+    ] = "frfcfs"
+    page: Annotated[
+        Literal["open", "closed"],
+        Meta(description="closed: a row is closed after its last waiting access"),
+    ] = "open"
+    read_queue: Annotated[int, within(1, 4096, "requests", "read queue")] = 64
+    write_queue: Annotated[int, within(1, 4096, "requests", "write queue")] = 64
+    drain_high: Annotated[
+        float, within(0.0, 1.0, "fraction", "write queue filling at which writes take over")
+    ] = 0.75
+    drain_low: Annotated[
+        float, within(0.0, 1.0, "fraction", "write queue filling at which reads resume")
+    ] = 0.25
+    bank_hash: Annotated[
+        Literal["xor", "linear"],
+        Meta(description="address to bank"),
+    ] = "xor"
+    refresh: Annotated[bool, Meta(description="refresh commands are issued")] = True
