@@ -36,6 +36,27 @@ class Stall(IntEnum):
 N_OPS = len(OpClass)
 N_STALLS = len(Stall)
 
+_L1 = (
+    # L1 sectors by space and direction; accesses = hits + pending + misses
+    "l1_global_read_sectors",
+    "l1_global_read_hits",
+    "l1_global_read_pending",  # merged with a miss in flight
+    "l1_global_write_sectors",
+    "l1_global_write_hits",
+    "l1_local_read_sectors",
+    "l1_local_read_hits",
+    "l1_local_read_pending",
+    "l1_local_write_sectors",
+    "l1_local_write_hits",
+    "l1_bypass_sectors",  # reads that the L1 was told not to cache (also counted above)
+    "l1_atomic_sectors",  # sectors of atomics and reductions sent to the L2
+    "l1_fail_line",  # refusals because every way of the set waits for a fill
+    "l1_fail_mshr",  # ... because no MSHR entry was free
+    "l1_fail_merge",  # ... because the entry has no room for another request
+    "l1_fail_queue",  # ... because the miss queue is full
+    "l1_evictions",
+)
+
 _SM_SCALARS = (
     "active_cycles",  # cycles with a resident CTA
     "warp_cycles",  # resident, unfinished warps summed over cycles
@@ -58,29 +79,12 @@ _SM_SCALARS = (
     "requests_global",  # L1 requests: instructions that reach the L1, by space
     "requests_local",
     "transactions",  # lines that the coalescer made of them
-    # L1 sectors by space and direction; accesses = hits + pending + misses
-    "l1_global_read_sectors",
-    "l1_global_read_hits",
-    "l1_global_read_pending",  # merged with a miss in flight
-    "l1_global_write_sectors",
-    "l1_global_write_hits",
-    "l1_local_read_sectors",
-    "l1_local_read_hits",
-    "l1_local_read_pending",
-    "l1_local_write_sectors",
-    "l1_local_write_hits",
-    "l1_bypass_sectors",  # reads that the L1 was told not to cache (also counted above)
+    *_L1,
     "bulk_read_sectors",  # that bulk copies asked the L2 for
     "bulk_write_sectors",  # ... and sent there
-    "l1_atomic_sectors",  # sectors of atomics and reductions sent to the L2
     "l1_reservation_fails",  # cycles in which a transaction waited for a line or an MSHR entry
     "l1_line_stalls",  # of these, cycles in which it waited for a line
     "l1_queue_stalls",  # cycles in which it waited for room in the miss queue
-    "l1_fail_line",  # refusals because every way of the set waits for a fill
-    "l1_fail_mshr",  # ... because no MSHR entry was free
-    "l1_fail_merge",  # ... because the entry has no room for another request
-    "l1_fail_queue",  # ... because the miss queue is full
-    "l1_evictions",
     "noc_requests",  # messages sent to the L2
     "noc_request_flits",
     "noc_request_stalls",  # cycles in which a request waited for a credit
@@ -138,6 +142,9 @@ SM_COUNTERS = np.dtype(
     + [("issued", "i8", (N_OPS,)), ("stalls", "i8", (N_STALLS,))]
 )
 """One SM. ``issued[OpClass]`` counts warp instructions, ``stalls[Stall]`` scheduler-cycles."""
+
+L1_COUNTERS = np.dtype([(name, "i8") for name in _L1])
+"""What an L1 counts by itself, for an owner that has no other record with these fields."""
 
 PARTITION_COUNTERS = np.dtype([(name, "i8") for name in _PARTITION_SCALARS])
 """One memory partition: its L2 slices and its DRAM channel."""

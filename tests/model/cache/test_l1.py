@@ -8,85 +8,97 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lockstep.builder import KernelBuilder
-from lockstep.isa.instruction import CachePolicy, OpClass, Space
+from lockstep.isa.instruction import CachePolicy
 from lockstep.model import free_list
-from lockstep.model.cache import l1, l1_fill, l1_mshr, tags
+from lockstep.model.cache import l1, l1_fill, miss_queue, mshr_file, tags
+from lockstep.model.counters import L1_COUNTERS
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
-from lockstep.model.sm import between, port
-from lockstep.model.sm.state import DONE_ACCESS
+from lockstep.model.records import records
 
 pytestmark = pytest.mark.plain
 A = 0x7F0000000000
+WAITERS = 1000
 
 
 class Cache:
-    """The L1 of one SM, driven access by access."""
+    """An L1 without an SM, driven request by request."""
 
-    def __init__(self, c, gpu):
-        self.c, self.gpu, self.counters = c, gpu, c.counters[0]
-        self.accesses = 0
+    def __init__(self, gpu):
+        owner = l1.Owner(20, gpu.interconnect.flit_bytes, WAITERS, -1)
+        self.l1 = l1.build(gpu.l1, 1, owner, None, False)
+        self.counters = records(1, L1_COUNTERS)[0]
+        self.made, self.remaining, self.hits = 0, {}, {}
 
-    def request(self, op, line, sectors, now, policy=0, space=Space.GLOBAL, full=0):
-        """One transaction of a new access; its number, or None if the L1 refuses."""
-        a = self.accesses
-        access = self.c.accesses[0, a]
-        access.warp, access.space, access.remaining, access.latest = 0, space, 0, 0
+    def request(self, kind, line, sectors, now, policy=0, local=0, full=0, tag=None):
+        """One transaction of a new request; its number, or None if the L1 refuses.
+
+        ``remaining`` and ``hits``: sectors that will come, and that are here.
+        """
+        a = self.made
+        request = self.l1.requests[0]
+        request.kind, request.policy, request.local = kind, policy, local
+        request.tag = a if tag is None else tag
         transaction = SimpleNamespace(line=line, sectors=sectors, full=full)
-        instruction = SimpleNamespace(op=op, cache=policy)
-        if not l1.access(self.c, 0, a, access, transaction, instruction, now):
+        coming, hits = l1.access(self.l1, 0, self.counters, request, transaction, now)
+        self.refusal = coming
+        if coming < 0:
+            assert hits == 0
             return None
-        self.accesses += 1
+        self.remaining[a], self.hits[a] = int(coming), int(hits)
+        self.made += 1
         return a
 
     def load(self, line, sectors=0b0001, now=0, **how):
-        return self.request(OpClass.LOAD, line, sectors, now, **how)
+        return self.request(KIND_READ, line, sectors, now, **how)
 
     def store(self, line, sectors=0b0001, now=0, **how):
-        return self.request(OpClass.STORE, line, sectors, now, **how)
+        return self.request(KIND_WRITE, line, sectors, now, **how)
 
     @property
     def requests(self):
         """What waits to leave: (line, sectors, kind, tag)."""
-        cache, queue = self.c.l1.caches[0], self.c.l1.queue[0]
+        cache, queue = self.l1.caches[0], self.l1.queue[0]
         places = (np.arange(cache.queue_count) + cache.queue_head) % len(queue)
         return [(m.line, m.sectors, m.kind, m.tag) for m in queue[places]]
 
     def send(self):
         """The oldest request leaves for the L2."""
         request = self.requests[0]
-        port.remove_request(self.c, 0, False)
+        miss_queue.drop(self.l1, 0, False)
         return request
 
-    def reply(self, entry, sectors, now=0, policy=0):
-        """Sectors of an MSHR entry arrive; the accesses that are complete now, with the cycle."""
-        self.c.n_done[0] = 0
-        l1_fill.fill(self.c, 0, entry, sectors, policy)
-        port.serve_waiters(self.c, 0, entry, sectors, now)
-        done = self.c.done[0, : self.c.n_done[0]]
-        assert (done.kind == DONE_ACCESS).all()
-        return [(d.index, d.cycle) for d in done]
+    def reply(self, entry, sectors, policy=0):
+        """Sectors of an MSHR entry arrive; the requests that are complete now."""
+        l1_fill.fill(self.l1, 0, self.counters, entry, sectors, policy)
+        done, before, n = [], -1, int(self.l1.entries[0, entry].waiter)
+        while n >= 0:
+            a, after = int(self.l1.nodes[0, n].waiter), int(self.l1.nodes[0, n].next)
+            here, before = mshr_file.serve(self.l1, 0, entry, before, n, sectors)
+            self.remaining[a] -= int(here).bit_count()
+            if here and self.remaining[a] == 0:
+                done.append(a)
+            n = after
+        if self.l1.entries[0, entry].pending == 0:
+            mshr_file.release(self.l1, 0, entry)
+        return done
 
     def bring(self, line, sectors=0b1111, now=0):
         """Have sectors of a line in the cache."""
         self.load(line, sectors, now)
         _, asked, _, entry = self.send()
-        self.reply(entry, asked, now)
-
-    def remaining(self, a):
-        return int(self.c.accesses[0, a].remaining)
+        self.reply(entry, asked)
 
     def holds(self, line):
-        return bool((self.c.l1.tags.lines == line).any())
+        return bool((self.l1.tags.lines == line).any())
 
 
 @pytest.fixture(scope="session")
-def cache(tiny, idle_sms):
+def cache(tiny):
     """Function from changes of the specification to a cache of one set and two ways."""
 
     def make(**changes):
         shape = {"bytes": 256, "sets": 1, "carveouts": (), **changes}
-        gpu = tiny(**{f"l1.{k}": v for k, v in shape.items()})
-        return Cache(idle_sms(gpu), gpu)
+        return Cache(tiny(**{f"l1.{k}": v for k, v in shape.items()}))
 
     return make
 
@@ -95,20 +107,19 @@ def test_a_miss_asks_for_its_sectors_and_completes_with_them(cache):
     x = cache()
     a = x.load(7, 0b0101, now=3)
     assert x.requests == [(7, 0b0101, KIND_READ, 0)]
-    assert x.remaining(a) == 2
-    assert x.reply(0, 0b0001, now=50) == []
-    fill = x.c.spec[0].fill_cycles
-    assert x.reply(0, 0b0100, now=60) == [(a, 60 + fill)]
+    assert x.remaining[a] == 2
+    assert x.reply(0, 0b0001) == []
+    assert x.reply(0, 0b0100) == [a]
     assert x.counters.l1_global_read_sectors == 2
     assert x.counters.l1_global_read_hits == 0
 
 
-def test_a_hit_is_there_after_the_hit_latency(cache):
+def test_a_hit_asks_for_nothing(cache):
     x = cache()
     x.bring(7, 0b0011)
     a = x.load(7, 0b0010, now=100)
     assert x.requests == []
-    assert (x.remaining(a), x.c.accesses[0, a].latest) == (0, 100 + x.c.l1.spec[0].hit_cycles)
+    assert (x.remaining[a], x.hits[a]) == (0, 1)
     assert x.counters.l1_global_read_hits == 1
 
 
@@ -117,7 +128,7 @@ def test_only_the_sectors_that_are_missing_are_asked_for(cache):
     x.bring(7, 0b0011)
     a = x.load(7, 0b0110)
     assert x.requests == [(7, 0b0100, KIND_READ, 0)]
-    assert x.remaining(a) == 1
+    assert (x.remaining[a], x.hits[a]) == (1, 1)
     assert x.counters.l1_global_read_hits == 1
 
 
@@ -126,22 +137,22 @@ def test_a_load_merges_with_a_miss_in_flight(cache):
     first, second = x.load(7, 0b0001), x.load(7, 0b0011, now=5)
     assert x.requests == [(7, 0b0001, KIND_READ, 0), (7, 0b0010, KIND_READ, 0)]
     assert x.counters.l1_global_read_pending == 1
-    assert x.reply(0, 0b0001, now=50)[0][0] == first
-    assert x.reply(0, 0b0010, now=70) == [(second, 70 + x.c.spec[0].fill_cycles)]
-    assert x.c.l1.caches[0].free_entry == 0, "the entry is free again"
+    assert x.reply(0, 0b0001) == [first]
+    assert x.reply(0, 0b0010) == [second]
+    assert x.l1.caches[0].free_entry == 0, "the entry is free again"
 
 
 def test_all_that_wait_for_a_sector_get_it_with_one_reply(cache):
     x = cache()
     waiting = [x.load(7) for _ in range(5)]
     assert len(x.requests) == 1
-    assert sorted(a for a, _ in x.reply(0, 1, now=9)) == waiting
+    assert sorted(x.reply(0, 1)) == waiting
 
 
 def test_a_full_mshr_file_refuses_another_line(cache):
     x = cache(mshr_entries=2)
     assert [x.load(line) for line in (1, 2, 3)] == [0, 1, None]
-    assert x.counters.l1_fail_mshr == 1
+    assert (x.counters.l1_fail_mshr, x.refusal) == (1, l1.FULL_FILE)
     assert x.load(2) == 2, "a line in flight needs no entry"
     x.reply(0, 1)
     assert x.load(3) == 3
@@ -150,7 +161,7 @@ def test_a_full_mshr_file_refuses_another_line(cache):
 def test_an_entry_takes_only_so_many_requests(cache):
     x = cache(mshr_merges=2)
     assert [x.load(1), x.load(1, 0b0010), x.load(1)] == [0, 1, None]
-    assert x.counters.l1_fail_merge == 1
+    assert (x.counters.l1_fail_merge, x.refusal) == (1, l1.FULL_ENTRY)
     assert x.load(2) == 2, "another line has an entry of its own"
 
 
@@ -159,7 +170,8 @@ def test_a_full_miss_queue_refuses_what_must_leave(cache):
     assert x.load(1) == 0
     assert x.load(1) == 1, "a merge sends nothing"
     assert [x.load(2), x.store(2), x.load(2, policy=CachePolicy.BYPASS_L1)] == [None] * 3
-    assert x.request(OpClass.ATOMIC, 2, 1, 0) is None
+    assert x.request(KIND_ATOMIC, 2, 1, 0) is None
+    assert x.refusal == l1.FULL_QUEUE
     assert x.counters.l1_fail_queue == 4
     x.send()
     assert x.load(2) == 2
@@ -170,7 +182,7 @@ def test_a_refusal_leaves_no_trace(cache, full):
     x = cache(**{full: 1})
     x.bring(5)
     x.load(1)
-    arrays = (*x.c.l1.tags, x.c.l1.entries, x.c.l1.buckets, x.c.l1.nodes, x.c.l1.queue)
+    arrays = (*x.l1.tags, x.l1.entries, x.l1.buckets, x.l1.nodes, x.l1.queue)
     before = [a.copy() for a in arrays]
     counters = x.counters.copy()
     line = 1 if full == "mshr_merges" else 2
@@ -198,7 +210,7 @@ def test_a_set_whose_lines_all_wait_refuses_when_lines_are_allocated_on_miss(cac
     assert not x.holds(1) and x.holds(3), "the line makes room at once"
     assert x.load(4) is not None
     assert x.load(5) is None
-    assert x.counters.l1_fail_line == 1
+    assert (x.counters.l1_fail_line, x.refusal) == (1, l1.FULL_SET)
     assert x.load(3, 0b0010) is not None, "a reserved line takes more sectors"
     x.reply(0, 0b0001)
     assert x.load(5) is None, "its other sector is still coming"
@@ -228,24 +240,22 @@ def test_a_streaming_line_goes_first_and_a_kept_line_last(cache):
 
 def test_writes_go_through_and_allocate_nothing(cache):
     x = cache()
-    x.c.warps[0, 0].outstanding = 0
-    assert x.store(9, 0b0011, full=0b0110) is not None
-    assert x.requests == [(9, 0b0011, KIND_WRITE, 0)]
-    assert x.c.l1.queue[0, 0].full == 0b0010, "only sectors that are written"
+    assert x.store(9, 0b0011, full=0b0110, tag=1234567) is not None
+    assert x.requests == [(9, 0b0011, KIND_WRITE, 1234567)]
+    assert x.l1.queue[0, 0].full == 0b0010, "only sectors that are written"
     assert not x.holds(9)
-    assert x.c.warps[0, 0].outstanding == x.c.ctas[0, 0].outstanding == 1
     assert (x.counters.l1_global_write_sectors, x.counters.l1_global_write_hits) == (2, 0)
 
 
-@pytest.mark.parametrize("write, space, stays", [
-    ("through", Space.GLOBAL, True), ("evict", Space.GLOBAL, False), ("evict", Space.LOCAL, True),
-])  # fmt: skip
-def test_a_write_updates_or_drops_a_line(cache, write, space, stays):
+@pytest.mark.parametrize(
+    "write, local, stays", [("through", 0, True), ("evict", 0, False), ("evict", 1, True)]
+)
+def test_a_write_updates_or_drops_a_line(cache, write, local, stays):
     x = cache(write=write)
     x.bring(9, 0b0011)
-    x.store(9, 0b0110, space=space)
+    x.store(9, 0b0110, local=local)
     assert x.holds(9) == stays
-    kind = "local" if space == Space.LOCAL else "global"
+    kind = "local" if local else "global"
     assert x.counters[f"l1_{kind}_write_hits"] == 1
     assert x.counters[f"l1_{kind}_write_sectors"] == 2
 
@@ -254,21 +264,21 @@ def test_a_line_that_waits_for_data_is_not_dropped(cache):
     x = cache(allocate="miss", write="evict")
     a = x.load(9)
     x.store(9, 0b0010)
-    x.request(OpClass.ATOMIC, 9, 0b0100, 0)
+    x.request(KIND_ATOMIC, 9, 0b0100, 0)
     assert x.holds(9)
-    assert x.reply(0, 1)[0][0] == a
+    assert x.reply(0, 1) == [a]
 
 
 def test_atomics_execute_at_the_l2(cache):
     x = cache()
     x.bring(9)
-    a = x.request(OpClass.ATOMIC, 9, 0b0011, 0, full=7)
+    a = x.request(KIND_ATOMIC, 9, 0b0011, 0, full=7)
     assert x.requests == [(9, 0b0011, KIND_ATOMIC, -1 - a)]
-    assert x.c.l1.queue[0, x.c.l1.caches[0].queue_head].full == 7, "lanes on one word"
-    assert x.remaining(a) == 2 and not x.holds(9)
-    b = x.request(OpClass.REDUCTION, 9, 0b0100, 0)
-    assert x.requests[1] == (9, 0b0100, KIND_REDUCTION, 0)
-    assert x.remaining(b) == 0 and x.c.warps[0, 0].outstanding == 1
+    assert x.l1.queue[0, x.l1.caches[0].queue_head].full == 7, "lanes on one word"
+    assert x.remaining[a] == 2 and not x.holds(9)
+    b = x.request(KIND_REDUCTION, 9, 0b0100, 0, tag=77)
+    assert x.requests[1] == (9, 0b0100, KIND_REDUCTION, 77)
+    assert x.remaining[b] == 0
     assert x.counters.l1_atomic_sectors == 3
 
 
@@ -284,14 +294,14 @@ def test_reads_past_the_l1_never_merge_and_never_hit(cache, policy):
 
 def test_global_loads_can_be_past_the_l1_by_default(cache):
     x = cache(cache_global=False)
-    a, b = x.load(9), x.load(10, space=Space.LOCAL)
+    a, b = x.load(9), x.load(10, local=1)
     assert [r[3] for r in x.requests] == [-1 - a, 0]
-    assert x.remaining(b) == 1 and x.counters.l1_local_read_sectors == 1
+    assert x.remaining[b] == 1 and x.counters.l1_local_read_sectors == 1
 
 
 def test_a_cache_without_capacity_keeps_nothing(cache):
     x = cache()
-    between.prepare_l1(x.c, 0, False)
+    x.l1.tags.caches[0].ways = 0
     a = x.load(9)
     assert x.requests == [(9, 1, KIND_READ, -1 - a)]
     x.store(9)
@@ -299,11 +309,11 @@ def test_a_cache_without_capacity_keeps_nothing(cache):
 
 
 @pytest.mark.parametrize("flit", [16, 32, 64])
-def test_data_takes_flits_and_a_read_takes_one(cache, tiny, idle_sms, flit):
-    x = Cache(idle_sms(tiny(interconnect__flit_bytes=flit)), None)
-    x.store(9, 0b0111), x.load(10, 0b0111), x.request(OpClass.ATOMIC, 11, 0b0001, 0)
+def test_data_takes_flits_and_a_read_takes_one(tiny, flit):
+    x = Cache(tiny(interconnect__flit_bytes=flit))
+    x.store(9, 0b0111), x.load(10, 0b0111), x.request(KIND_ATOMIC, 11, 0b0001, 0)
     each = -(-32 // flit)
-    assert x.c.l1.queue[0, :3].flits.tolist() == [3 * each, 1, each]
+    assert x.l1.queue[0, :3].flits.tolist() == [3 * each, 1, each]
 
 
 lines = st.integers(0, 6)
@@ -322,7 +332,7 @@ def test_every_load_completes_once_and_everything_is_given_back(cache, script, a
 
     def reply(k):
         _, sectors, _, entry = flying.pop(k % len(flying))
-        finished.extend(a for a, _ in x.reply(entry, sectors))
+        finished.extend(x.reply(entry, sectors))
 
     for what, n, sectors in script:
         flying += [r for r in iter(lambda: x.requests and x.send(), []) if r[2] == KIND_READ]
@@ -331,18 +341,18 @@ def test_every_load_completes_once_and_everything_is_given_back(cache, script, a
                 reply(n)
         elif what == "store":
             x.store(n, sectors)
-        elif (a := x.load(n, sectors)) is not None and x.remaining(a):
+        elif (a := x.load(n, sectors)) is not None and x.remaining[a]:
             waiting[a] = sectors
     flying += [r for r in iter(lambda: x.requests and x.send(), []) if r[2] == KIND_READ]
     while flying:
         reply(0)
     assert sorted(finished) == sorted(waiting)
-    assert (x.c.accesses.remaining == 0).all()
-    assert (x.c.l1.buckets == -1).all() and (x.c.l1.entries.pending == 0).all()
-    assert len(_free(x.c.l1.caches[0].free_entry, x.c.l1.entries[0])) == entries
-    assert len(_free(x.c.l1.caches[0].free_node, x.c.l1.nodes[0])) == len(x.c.l1.nodes[0])
-    assert (x.c.l1.tags.keys < tags.LOCKED).all()
-    found = x.c.l1.tags.lines[x.c.l1.tags.lines != tags.NO_LINE]
+    assert not any(x.remaining.values())
+    assert (x.l1.buckets == -1).all() and (x.l1.entries.pending == 0).all()
+    assert len(_free(x.l1.caches[0].free_entry, x.l1.entries[0])) == entries
+    assert len(_free(x.l1.caches[0].free_node, x.l1.nodes[0])) == len(x.l1.nodes[0])
+    assert (x.l1.tags.keys < tags.LOCKED).all()
+    found = x.l1.tags.lines[x.l1.tags.lines != tags.NO_LINE]
     assert len(set(found.tolist())) == len(found), "no line is in two ways"
 
 
@@ -361,11 +371,11 @@ def test_entries_are_found_by_their_line(cache, script):
     x, held = cache(mshr_entries=64), {}
     for line in (n * 16 for n in script):  # many lines in a bucket
         if line in held:
-            l1_mshr.free_entry(x.c.l1, 0, held.pop(line))
+            mshr_file.release(x.l1, 0, held.pop(line))
         else:
-            held[line] = l1_mshr.new_entry(x.c.l1, 0, line)
-        assert {n: l1_mshr.find_entry(x.c.l1, 0, n) for n in held} == held
-        assert l1_mshr.find_entry(x.c.l1, 0, line + 1) == -1
+            held[line] = mshr_file.allocate(x.l1, 0, line)
+        assert {n: mshr_file.find(x.l1, 0, n) for n in held} == held
+        assert mshr_file.find(x.l1, 0, line + 1) == -1
 
 
 @pytest.mark.parametrize("allocate", ["fill", "miss"])
@@ -374,15 +384,15 @@ def test_an_invalidation_drops_what_is_there_and_not_what_is_coming(cache, alloc
     x.bring(3)
     x.bring(7, 0b0001)
     waiting = x.load(7, 0b0010)
-    l1_fill.invalidate(x.c.l1, 0)
-    l1_fill.invalidate(x.c.l1, 0)
+    l1_fill.invalidate(x.l1, 0)
+    l1_fill.invalidate(x.l1, 0)
     assert not x.holds(3)
-    assert x.reply(0, 0b0010, now=50)[0][0] == waiting
+    assert x.reply(0, 0b0010) == [waiting]
     assert x.counters.l1_evictions == 0
     x.load(7, 0b0011)
     assert x.counters.l1_global_read_hits == 1, "of the sector that came later"
-    x.reply(0, 0b0001, now=60)
-    l1_fill.invalidate(x.c.l1, 0)
+    x.reply(0, 0b0001)
+    l1_fill.invalidate(x.l1, 0)
     assert not x.holds(7)
 
 

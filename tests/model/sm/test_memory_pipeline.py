@@ -1,14 +1,16 @@
 """Memory pipeline: queues, address generation, the arbiter, and the L1 stage."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from lockstep.builder import KernelBuilder
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
-from lockstep.model.cache import l1
+from lockstep.model.cache import l1, l1_fill
 from lockstep.model.counters import Stall
-from lockstep.model.sm import memory_pipeline
+from lockstep.model.sm import memory_pipeline, stores
 from lockstep.workload import MemoryCopy
 
 pytestmark = pytest.mark.plain
@@ -51,6 +53,46 @@ def test_addresses_of_64_bits_take_the_address_generation_longer(watch, tiny, te
     seen = watch(loads(5, text=text), tiny(sm__memory__queue=1, **intervals))
     # The queue of one is free again when the arbiter takes the load, two cycles after its turn.
     assert seen.of(0)[:5] == [0, 2, *(2 + pace * n for n in (1, 2, 3))]
+
+
+@pytest.fixture
+def presented(tiny, idle_sms):
+    """Function that brings one sector to the L1: (what came of it, the access, the warp)."""
+    c = idle_sms(tiny(l1__miss_queue=2))
+
+    def present(op, a=0, now=0):
+        access, warp = c.accesses[0, a], c.warps[0, 3]
+        access.warp, access.remaining, access.latest = 3, 0, 0
+        warp.outstanding, warp.age = 0, 9
+        instruction = SimpleNamespace(op=op, cache=0)
+        request = memory_pipeline.request_of(c, 0, a, access, instruction)
+        transaction = SimpleNamespace(line=7, sectors=1, full=0)
+        came = memory_pipeline.present(c, 0, access, request, transaction, now)
+        return came, access, warp
+
+    return c, present
+
+
+def test_an_access_is_told_what_hits_and_what_comes(presented):
+    c, present = presented
+    came, access, _ = present(OpClass.LOAD, a=5)
+    assert (came, access.remaining, access.latest) == (1, 1, 0)
+    assert c.l1.nodes[0, 0].waiter == 5
+    l1_fill.fill(c.l1, 0, c.counters[0], 0, 1, 0)
+    came, access, warp = present(OpClass.LOAD, a=6, now=40)
+    assert (came, access.remaining, access.latest) == (0, 0, 40 + c.l1.spec[0].hit_cycles)
+    assert warp.outstanding == 0
+
+
+@pytest.mark.parametrize("op", [OpClass.STORE, OpClass.REDUCTION])
+def test_what_is_written_is_outstanding_until_it_is_acknowledged(presented, op):
+    c, present = presented
+    came, access, warp = present(op)
+    assert (came, access.remaining, warp.outstanding) == (0, 0, 1)
+    assert c.l1.queue[0, 0].tag == stores.writer_of(warp, 3)
+    present(OpClass.ATOMIC)
+    came, access, warp = present(op)
+    assert (came, access.remaining, warp.outstanding) == (l1.FULL_QUEUE, 0, 0), "it comes again"
 
 
 def arrivals(seen, latency, warps):

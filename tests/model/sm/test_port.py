@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from lockstep.model import link
-from lockstep.model.cache import l1
+from lockstep.model.cache import l1, miss_queue
 from lockstep.model.clock import NEVER
 from lockstep.model.link import (
     KIND_ACK,
@@ -33,7 +33,8 @@ class Port:
         self.replies = link.build(channels, 1, LATENCY, 32, 2)
 
     def want(self, line, flits=1, kind=KIND_READ, tag=0, sectors=1, now=-1):
-        l1.push(self.c.l1, 0, line, sectors, kind, tag, 0, flits, now)
+        miss = miss_queue.push(self.c.l1, 0, line, sectors, kind, now)
+        miss.tag, miss.policy, miss.flits = tag, 0, flits
 
     def tick(self, now):
         """One cycle; the lines that left in it."""
@@ -82,7 +83,7 @@ def test_requests_leave_in_order_one_a_cycle(ports):
 def test_a_request_is_ready_a_cycle_after_the_miss(ports):
     p = ports()
     p.want(5, now=10)
-    assert port.next_request(p.c, 0) == 11
+    assert miss_queue.next_ready(p.c.l1, 0) == 11
     assert [p.tick(10), p.tick(11)] == [[], [5]]
 
 
@@ -143,7 +144,7 @@ def test_a_refused_request_goes_again_later_and_first(ports):
     p.tick(LATENCY)
     assert p.c.counters[0].nacks == 1
     due = LATENCY + wait
-    assert port.next_request(p.c, 0) == due
+    assert miss_queue.next_ready(p.c.l1, 0) == due
     p.want(9, now=due - 1)
     assert p.tick(due - 1) == []
     assert [p.tick(due), p.tick(due + 1)] == [[7], [9]]
@@ -194,7 +195,10 @@ def test_data_of_a_miss_goes_to_all_that_wait(ports):
         access = c.accesses[0, a]
         access.remaining = 0
         transaction = SimpleNamespace(line=8, sectors=0b1, full=0)
-        assert l1.load(c, 0, a, access, transaction, 0, 0)
+        request = SimpleNamespace(kind=KIND_READ, policy=0, local=0, tag=a)
+        coming, hits = l1.access(c.l1, 0, c.counters[0], request, transaction, 0)
+        assert (coming, hits) == (1, 0)
+        access.remaining += coming
     p.reply(KIND_DATA, tag=0, sectors=0b1)
     p.deliver(0)
     p.tick(LATENCY)

@@ -1,33 +1,36 @@
-"""L1 data cache of an SM: sectored, banked, write-through, with MSHRs that merge.
+"""L1 data cache: sectored, banked, write-through, with MSHRs that merge.
 
 Streaming (``allocate = fill``): a miss holds an MSHR entry and no line; the line is chosen when
 data arrives. ``allocate = miss`` reserves the line at once, as GPGPU-Sim 3 did, so that a set
 whose lines all wait for data cannot take another miss.
 
-An MSHR entry stands for a line and has a list of waiters, one an access; entries are found by a
-chained hash. What leaves for the L2 goes through the miss queue in order.
+Whoever owns the caches says in a REQUEST what it wants of a line, and is told what comes of it:
+sectors on their way, sectors that hit, or why it has to come again. What leaves for the level below
+goes through the miss queue in order. Events are counted in a record of the owner's that has the
+fields of ``counters.L1_COUNTERS``.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from lockstep._jit import Context, Records, inline, popcount
-from lockstep.isa.instruction import CachePolicy, OpClass, Space
-from lockstep.model.cache import replacement, slice_hash
+from lockstep.gpus import spec as gpu_spec
+from lockstep.isa.instruction import CachePolicy
+from lockstep.model.cache import miss_queue, mshr_file, replacement, slice_hash
 from lockstep.model.cache import tags as cache_tags
 from lockstep.model.cache.l1_fill import reserve_line
-from lockstep.model.cache.l1_mshr import add_waiter, find_entry, new_entry
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
-from lockstep.model.records import words
-from lockstep.model.sm import stores
+from lockstep.model.records import full, records, words
 
-STORE = int(OpClass.STORE)
-ATOMIC = int(OpClass.ATOMIC)
-REDUCTION = int(OpClass.REDUCTION)
-LOCAL = int(Space.LOCAL)
 FOLDED_BITS = 16  # of a line's number: 8 MB
 BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
+
+FULL_QUEUE, FULL_SET, FULL_FILE, FULL_ENTRY = -1, -2, -3, -4
+"""Why a request must come again: the miss queue is full, every way of the set waits for data, no
+MSHR entry is free, or the line's entry takes no more requests."""
 
 SPEC = np.dtype(
     words(
@@ -43,41 +46,73 @@ CACHE = np.dtype(
         "filled",  # 1: a line was put in since all were dropped
     )
 )  # fmt: skip
-ENTRY = np.dtype(
-    [("line", "i8"), ("next", "i4"), ("waiter", "i4"), ("merges", "i4"), ("pending", "i4")]
+REQUEST = np.dtype(
+    words(
+        "kind",  # KIND_READ, KIND_WRITE, KIND_ATOMIC or KIND_REDUCTION
+        "policy",  # CachePolicy bits
+        "local",  # 1: of memory that no other thread sees
+        "tag",  # who waits for data, from 0 on; of writes and reductions, for their answer
+    )
 )
-"""MSHR entry: next entry of its bucket, first waiter, sectors on their way."""
-NODE = np.dtype([("next", "i4"), ("access", "i2"), ("sectors", "i2")])
-"""A waiter. ``next`` of a free one is its successor plus one; 0, as before its first use, means the
-node behind it, so that no memory is touched before it is needed."""
-MISS = np.dtype(
-    [
-        ("line", "i8"),
-        ("tag", "i8"),
-        ("ready_at", "i8"),
-        ("flits", "i4"),
-        ("full", "u1"),
-        ("sectors", "u1"),
-        ("kind", "u1"),
-        ("policy", "u1"),
-    ]
-)
-"""A request on its way out. ``tag``: MSHR entry; -1 - access for reads past the L1 and atomics;
-of writes and reductions, whose they are (``stores.send``)."""
+"""What the owner of a cache asks for; the line and its sectors come beside it."""
 
 
 class L1State(Context):
-    """The L1s of all SMs; first index: the SM."""
+    """L1s of one kind, those of all SMs for instance; first index: the cache."""
 
     spec: Records  # SPEC, one
     caches: Records  # CACHE
+    requests: Records  # REQUEST
     tags: Tags
     hash: Hash
-    entries: Records  # ENTRY, sms x entries
-    buckets: np.ndarray  # sms x buckets: first entry, or -1
-    nodes: Records  # NODE, sms x nodes
-    queue: Records  # MISS, sms x queue
-    retries: Records  # MISS, sms x room for all requests that can be refused
+    entries: Records  # mshr_file.ENTRY, caches x entries
+    buckets: np.ndarray  # caches x buckets: first entry, or -1
+    nodes: Records  # mshr_file.NODE, caches x nodes
+    queue: Records  # miss_queue.MISS, caches x queue
+    retries: Records  # miss_queue.MISS, caches x room for all requests that can be refused
+    victim: object  # the user's policy of replacement, or its stand-in
+
+
+class Owner(NamedTuple):
+    """What a cache must know of the unit that it belongs to."""
+
+    hit_cycles: int  # from the look-up of a request to its data
+    flit_bytes: int  # of the network to the level below
+    waiters: int  # requests at most that wait for data at a time
+    refusable: int  # ... that bypass the MSHR file and may be refused; -1 = nothing ever is
+
+
+def build(spec: gpu_spec.L1, caches: int, owner: Owner, victim, user_replacement: bool) -> L1State:
+    """Empty caches; ``victim`` is the user's replacement policy if he has one, or its stand-in."""
+    parameters = records(1, SPEC)
+    s = parameters[0]
+    s.line_bytes, s.sector_bytes = spec.line_bytes, spec.sector_bytes
+    s.sectors, s.banks = spec.line_bytes // spec.sector_bytes, spec.banks
+    s.on_fill, s.hit_cycles = spec.allocate == "fill", owner.hit_cycles
+    s.sets, s.entries, s.merges = spec.sets, spec.mshr_entries, spec.mshr_merges
+    s.queue, s.cache_global = spec.miss_queue, spec.cache_global
+    s.evict_on_write = spec.write == "evict"
+    s.cycle_sectors = spec.cycle_sectors
+    s.tag_bits = max(0, spec.tag_banks.bit_length() - 1)
+    s.buckets, s.flit_bytes = mshr_file.buckets_for(spec.mshr_entries), owner.flit_bytes
+    # All that the level below may refuse at a time: reads of MSHR entries, and what bypasses them.
+    retries = spec.mshr_entries * s.sectors + owner.refusable if owner.refusable >= 0 else 1
+    ways = max(1, spec.bytes // (spec.sets * spec.line_bytes))
+    policy = "user" if user_replacement else spec.replacement
+    nodes = min(spec.mshr_entries * spec.mshr_merges, owner.waiters)
+    return L1State(
+        parameters,
+        records(caches, CACHE),
+        records(caches, REQUEST),
+        cache_tags.build(caches, spec.sets, ways, policy),
+        slice_hash.build(spec.hash, spec.sets),
+        records((caches, spec.mshr_entries), mshr_file.ENTRY),
+        full((caches, int(s.buckets)), -1),
+        records((caches, nodes), mshr_file.NODE),
+        records((caches, spec.miss_queue), miss_queue.MISS),
+        records((caches, int(retries)), miss_queue.MISS),
+        victim,
+    )
 
 
 @inline
@@ -103,29 +138,34 @@ def banks_of(spec, transaction):
 
 
 @inline
-def push(l1, s, line, sectors, kind, tag, policy, flits, now):
-    """Append a request to the miss queue, which has room; returns its record."""
-    cache = l1.caches[s]
-    miss = l1.queue[s, (cache.queue_head + cache.queue_count) % l1.spec[0].queue]
-    cache.queue_count += 1
-    miss.line = line
-    miss.sectors = sectors
-    miss.full = 0
-    miss.kind = kind
-    miss.tag = tag
-    miss.policy = policy
-    miss.flits = flits
-    miss.ready_at = now + 1
-    return miss
+def data_flits(spec, sectors):
+    """Port cycles that the data of some sectors takes."""
+    return popcount(sectors) * ((spec.sector_bytes + spec.flit_bytes - 1) // spec.flit_bytes)
 
 
 @inline
-def queue_full(l1, s, counters):
-    """Whether the miss queue is full; counts the failure."""
-    if l1.caches[s].queue_count < l1.spec[0].queue:
-        return False
-    counters.l1_fail_queue += 1
-    return True
+def access(l1, s, counters, request, transaction, now):
+    """Look up one line of a request: ``(sectors that will come, sectors that are here)``.
+
+    What is here can be used ``hit_cycles`` later. The first number is negative if the request must
+    come again: FULL_QUEUE and the others say why. A ``transaction`` has a ``line``, ``sectors`` of
+    it, and ``full``: those that are written in every byte, or lanes on one word of an atomic.
+    """
+    if request.kind == KIND_READ:
+        if (
+            request.policy & BYPASS
+            or (request.local == 0 and l1.spec[0].cache_global == 0)
+            or l1.tags.caches[s].ways == 0
+        ):
+            return read_past(l1, s, counters, request, transaction, now)
+        return load(l1, s, counters, request, transaction, now)
+    if miss_queue.is_full(l1, s):
+        counters.l1_fail_queue += 1
+        return FULL_QUEUE, 0
+    if request.kind == KIND_WRITE:
+        store(l1, s, counters, request, transaction, now)
+        return 0, 0
+    return atomic(l1, s, counters, request, transaction, now), 0
 
 
 @inline
@@ -142,83 +182,76 @@ def count_read(counters, local, n, hits, merged):
 
 
 @inline
-def data_flits(spec, sectors):
-    """Port cycles that the data of some sectors takes."""
-    return popcount(sectors) * ((spec.sector_bytes + spec.flit_bytes - 1) // spec.flit_bytes)
-
-
-@inline
-def no_mshr(l1, s, e, missing, counters):
-    """Whether the MSHR file cannot take the transaction; counts the failure."""
+def why_not(l1, s, counters, e, missing):
+    """Why the MSHR file cannot take some sectors of entry ``e``, which is counted; 0 if it can."""
     if e >= 0 and l1.entries[s, e].merges >= l1.spec[0].merges:
         counters.l1_fail_merge += 1
-        return True
-    cache = l1.caches[s]
-    new_entry_fails = e < 0 and cache.free_entry >= l1.entries.shape[1]
-    if cache.free_node >= l1.nodes.shape[1] or new_entry_fails:
+        return FULL_ENTRY
+    if mshr_file.is_full(l1, s, e):
         counters.l1_fail_mshr += 1
-        return True
-    return missing != 0 and queue_full(l1, s, counters)
+        return FULL_FILE
+    if missing != 0 and miss_queue.is_full(l1, s):
+        counters.l1_fail_queue += 1
+        return FULL_QUEUE
+    return 0
 
 
 @inline
-def load(c, s, a, access, transaction, policy, now):
-    """A cached read; false if the cache cannot take it now."""
-    l1 = c.l1
-    counters = c.counters[s]
-    line = transaction.line
+def load(l1, s, counters, request, transaction, now):
+    """A cached read, see ``access``."""
+    line, policy = transaction.line, request.policy
     row = cache_tags.row_of(l1.tags, s, slice_hash.index_of(l1.hash, line))
     way = cache_tags.find(l1.tags, s, row, line)
     valid = cache_tags.way_of(l1.tags, row, way).valid if way >= 0 else 0
     hit = transaction.sectors & valid
     other = transaction.sectors & ~valid
+    merged = 0
     if other != 0:
-        e = find_entry(l1, s, line)
+        e = mshr_file.find(l1, s, line)
         pending = l1.entries[s, e].pending if e >= 0 else 0
         missing = other & ~pending
-        if no_mshr(l1, s, e, missing, counters):
-            return False
+        reason = why_not(l1, s, counters, e, missing)
+        if reason != 0:
+            return reason, 0
         if missing != 0 and l1.spec[0].on_fill == 0:
-            way = reserve_line(c, s, row, way, line, policy)
+            way = reserve_line(l1, s, counters, row, way, line, policy)
             if way < 0:
-                return False
+                return FULL_SET, 0
         if e < 0:
-            e = new_entry(l1, s, line)
-        add_waiter(l1, s, e, a, other)
-        access.remaining += popcount(other)
+            e = mshr_file.allocate(l1, s, line)
+        mshr_file.wait(l1, s, e, request.tag, other)
         if missing != 0:
             l1.entries[s, e].pending |= missing
-            push(l1, s, line, missing, KIND_READ, e, policy, 1, now)
+            miss = miss_queue.push(l1, s, line, missing, KIND_READ, now)
+            miss.tag, miss.policy = e, policy
+        merged = popcount(other & pending)
     if hit != 0:
-        access.latest = max(access.latest, now + l1.spec[0].hit_cycles)
         replacement.touch(l1.tags, s, row, way, policy)
-    merged = popcount(other & pending) if other != 0 else 0
-    count_read(
-        counters, access.space == LOCAL, popcount(transaction.sectors), popcount(hit), merged
-    )
-    return True
+    hits = popcount(hit)
+    count_read(counters, request.local, popcount(transaction.sectors), hits, merged)
+    return popcount(other), hits
 
 
 @inline
-def read_past(c, s, a, access, transaction, policy, now):
-    """A read that the L1 must not serve; false if the miss queue is full."""
-    counters = c.counters[s]
-    if queue_full(c.l1, s, counters):
-        return False
+def read_past(l1, s, counters, request, transaction, now):
+    """A read that the cache must not serve, see ``access``."""
+    if miss_queue.is_full(l1, s):
+        counters.l1_fail_queue += 1
+        return FULL_QUEUE, 0
     n = popcount(transaction.sectors)
-    access.remaining += n
-    push(c.l1, s, transaction.line, transaction.sectors, KIND_READ, -1 - a, policy, 1, now)
-    count_read(counters, access.space == LOCAL, n, 0, 0)
+    miss = miss_queue.push(l1, s, transaction.line, transaction.sectors, KIND_READ, now)
+    miss.tag, miss.policy = -1 - request.tag, request.policy
+    count_read(counters, request.local, n, 0, 0)
     counters.l1_bypass_sectors += n
-    return True
+    return n, 0
 
 
 @inline
-def update_line(c, s, transaction, evict, counters, local):
-    """A write or atomic meets the line in the L1: it is updated, or dropped."""
-    tags = c.l1.tags
+def update_line(l1, s, counters, transaction, evict, local):
+    """A write meets the line in the cache: it is updated, or dropped."""
+    tags = l1.tags
     line = transaction.line
-    row = cache_tags.row_of(tags, s, slice_hash.index_of(c.l1.hash, line))
+    row = cache_tags.row_of(tags, s, slice_hash.index_of(l1.hash, line))
     way = cache_tags.find(tags, s, row, line)
     if way < 0:
         return
@@ -232,74 +265,46 @@ def update_line(c, s, transaction, evict, counters, local):
 
 
 @inline
-def store(c, s, access, transaction, policy, now):
-    """A write goes through to the L2; false if the miss queue is full."""
-    l1 = c.l1
-    counters = c.counters[s]
-    if queue_full(l1, s, counters):
-        return False
-    local = access.space == LOCAL
+def store(l1, s, counters, request, transaction, now):
+    """A write goes through to the level below; the miss queue has room."""
+    local = request.local
     n = popcount(transaction.sectors)
     if local:
         counters.l1_local_write_sectors += n
     else:
         counters.l1_global_write_sectors += n
-    update_line(c, s, transaction, l1.spec[0].evict_on_write and not local, counters, local)
-    flits = data_flits(l1.spec[0], transaction.sectors)
-    tag = stores.send(c, s, access.warp)
-    miss = push(l1, s, transaction.line, transaction.sectors, KIND_WRITE, tag, policy, flits, now)
+    evict = l1.spec[0].evict_on_write and not local
+    update_line(l1, s, counters, transaction, evict, local)
+    miss = miss_queue.push(l1, s, transaction.line, transaction.sectors, KIND_WRITE, now)
+    miss.tag, miss.policy = request.tag, request.policy
+    miss.flits = data_flits(l1.spec[0], transaction.sectors)
     miss.full = transaction.full & transaction.sectors
-    return True
 
 
 @inline
-def atomic(c, s, a, access, transaction, instruction, now):
-    """An atomic executes at the L2; the L1 drops the line. False if the miss queue is full."""
-    l1 = c.l1
-    counters = c.counters[s]
-    if queue_full(l1, s, counters):
-        return False
+def atomic(l1, s, counters, request, transaction, now):
+    """An atomic executes below, and the line is dropped; the miss queue has room.
+
+    Returns the sectors that will come: none of a reduction.
+    """
     n = popcount(transaction.sectors)
     counters.l1_atomic_sectors += n
-    returns = instruction.op == ATOMIC
+    returns = request.kind == KIND_ATOMIC
     kind = KIND_ATOMIC if returns else KIND_REDUCTION
-    tag = -1 - a if returns else stores.send(c, s, access.warp)
-    flits = data_flits(l1.spec[0], transaction.sectors)
-    miss = push(
-        l1, s, transaction.line, transaction.sectors, kind, tag, instruction.cache, flits, now
-    )
+    miss = miss_queue.push(l1, s, transaction.line, transaction.sectors, kind, now)
+    miss.tag = -1 - request.tag if returns else request.tag
+    miss.policy = request.policy
+    miss.flits = data_flits(l1.spec[0], transaction.sectors)
     miss.full = transaction.full
-    drop_line(c, s, transaction.line)
-    if returns:
-        access.remaining += n
-    return True
+    drop_line(l1, s, transaction.line)
+    return n if returns else 0
 
 
 @inline
-def drop_line(c, s, line):
-    """Forget a line whose memory is changed behind the L1's back."""
-    tags = c.l1.tags
-    row = cache_tags.row_of(tags, s, slice_hash.index_of(c.l1.hash, line))
+def drop_line(l1, s, line):
+    """Forget a line whose memory is changed behind the cache's back."""
+    tags = l1.tags
+    row = cache_tags.row_of(tags, s, slice_hash.index_of(l1.hash, line))
     way = cache_tags.find(tags, s, row, line)
     if way >= 0 and tags.keys[row, way] < cache_tags.LOCKED:
         cache_tags.invalidate(tags, row, way)
-
-
-@inline
-def access(c, s, a, access, transaction, instruction, now):
-    """Bring one transaction of access ``a`` to the L1; false if it must come again."""
-    op = instruction.op
-    policy = instruction.cache
-    if op == STORE:
-        done = store(c, s, access, transaction, policy, now)
-    elif op == ATOMIC or op == REDUCTION:
-        done = atomic(c, s, a, access, transaction, instruction, now)
-    elif (
-        policy & BYPASS
-        or (access.space != LOCAL and c.l1.spec[0].cache_global == 0)
-        or c.l1.tags.caches[s].ways == 0
-    ):
-        done = read_past(c, s, a, access, transaction, policy, now)
-    else:
-        done = load(c, s, a, access, transaction, policy, now)
-    return done

@@ -6,42 +6,41 @@ from lockstep.model.cache import tags as cache_tags
 
 
 @inline
-def put(c, s, row, way, line, policy):
-    """Put a line, still without data, into the way that replacement chose."""
-    if cache_tags.line_of(c.l1.tags, row, way) != cache_tags.NO_LINE:
-        c.counters[s].l1_evictions += 1
-    replacement.insert(c.l1.tags, s, row, way, line, policy)
-    c.l1.caches[s].filled = 1
-
-
-@inline
-def reserve_line(c, s, row, way, line, policy):
-    """Allocate on miss: make sure that a locked way holds the line; -1 if all ways wait."""
-    tags = c.l1.tags
-    if way < 0:
-        way = replacement.victim(tags, s, row, c.policies.l1_victim)
-        if way < 0:
-            c.counters[s].l1_fail_line += 1
-            return -1
-        put(c, s, row, way, line, policy)
-    replacement.lock(tags, row, way)
+def put(l1, s, counters, row, line, policy):
+    """Put a line without data into the way that replacement chooses; -1 if all are locked."""
+    way = replacement.victim(l1.tags, s, row, l1.victim)
+    if way >= 0:
+        if cache_tags.line_of(l1.tags, row, way) != cache_tags.NO_LINE:
+            counters.l1_evictions += 1
+        replacement.insert(l1.tags, s, row, way, line, policy)
+        l1.caches[s].filled = 1
     return way
 
 
 @inline
-def fill(c, s, e, sectors, policy):
+def reserve_line(l1, s, counters, row, way, line, policy):
+    """Allocate on miss: make sure that a locked way holds the line; -1 if all ways wait."""
+    if way < 0:
+        way = put(l1, s, counters, row, line, policy)
+        if way < 0:
+            counters.l1_fail_line += 1
+            return -1
+    replacement.lock(l1.tags, row, way)
+    return way
+
+
+@inline
+def fill(l1, s, counters, e, sectors, policy):
     """Sectors of an MSHR entry arrive: they become valid. The entry's waiters are the caller's."""
-    l1 = c.l1
     entry = l1.entries[s, e]
     entry.pending &= ~sectors
     line = entry.line
     row = cache_tags.row_of(l1.tags, s, slice_hash.index_of(l1.hash, line))
     way = cache_tags.find(l1.tags, s, row, line)
     if way < 0:
-        way = replacement.victim(l1.tags, s, row, c.policies.l1_victim)
+        way = put(l1, s, counters, row, line, policy)
         if way < 0:  # no way at all: a cache without capacity keeps nothing
             return
-        put(c, s, row, way, line, policy)
     cache_tags.way_of(l1.tags, row, way).valid |= sectors
     if l1.spec[0].on_fill == 0 and entry.pending == 0:
         replacement.unlock(l1.tags, s, row, way, policy)

@@ -3,7 +3,7 @@
 from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT, WARP_SIZE
-from lockstep.model.cache import l1, slice_hash, tags
+from lockstep.model.cache import l1, slice_hash
 from lockstep.model.clock import NEVER
 from lockstep.model.control import Control
 from lockstep.model.counters import SM_COUNTERS
@@ -100,39 +100,17 @@ def _texture_latency(gpu: GPU) -> int:
     return latencies[0] if latencies else gpu.l1.latency
 
 
-def l1_state(gpu: GPU, user_replacement: bool) -> l1.L1State:
-    """Empty L1s."""
-    n, spec = gpu.sm.count, records(1, l1.SPEC)
-    s, g = spec[0], gpu.l1
-    s.line_bytes, s.sector_bytes = g.line_bytes, g.sector_bytes
-    s.sectors, s.banks = g.line_bytes // g.sector_bytes, g.banks
-    s.on_fill = g.allocate == "fill"
-    s.hit_cycles = max(1, g.latency - gpu.sm.memory.address_interval - 1)
-    s.sets, s.entries, s.merges = g.sets, g.mshr_entries, g.mshr_merges
-    s.queue, s.cache_global = g.miss_queue, g.cache_global
-    s.evict_on_write = g.write == "evict"
-    s.cycle_sectors = g.cycle_sectors
-    s.tag_bits = max(0, g.tag_banks.bit_length() - 1)
-    s.buckets = 1 << max(4, (2 * g.mshr_entries - 1).bit_length())
-    s.flit_bytes = gpu.interconnect.flit_bytes
-    nodes = min(g.mshr_entries * g.mshr_merges, gpu.sm.memory.outstanding * MAX_LINES)
-    # All that an L2 may refuse at a time: reads of MSHR entries, atomics, reads past the L1.
-    lines = max(MAX_LINES, gpu.sm.memory.bulk_lines)
-    refusable = g.mshr_entries * s.sectors + gpu.sm.memory.outstanding * lines
-    return l1.L1State(
-        spec,
-        records(n, l1.CACHE),
-        tags.build(
-            n, g.sets, max(1, g.bytes // (g.sets * g.line_bytes)),
-            "user" if user_replacement else g.replacement,
-        ),
-        slice_hash.build(g.hash, g.sets),
-        records((n, g.mshr_entries), l1.ENTRY),
-        full((n, s.buckets), -1),
-        records((n, nodes), l1.NODE),
-        records((n, g.miss_queue), l1.MISS),
-        records((n, refusable if gpu.l2.mshr_full == "nack" else 1), l1.MISS),
-    )  # fmt: skip
+def l1_state(gpu: GPU, victim, user_replacement: bool) -> l1.L1State:
+    """Empty L1s; ``victim`` is the user's policy of replacement, or its stand-in."""
+    memory = gpu.sm.memory
+    lines = max(MAX_LINES, memory.bulk_lines)
+    owner = l1.Owner(
+        hit_cycles=max(1, gpu.l1.latency - memory.address_interval - 1),
+        flit_bytes=gpu.interconnect.flit_bytes,
+        waiters=memory.outstanding * MAX_LINES,
+        refusable=memory.outstanding * lines if gpu.l2.mshr_full == "nack" else -1,
+    )
+    return l1.build(gpu.l1, gpu.sm.count, owner, victim, user_replacement)
 
 
 def build(
@@ -186,7 +164,7 @@ def build(
         step_runs=records(STEP_RUNS, RUN),
         step_addresses=records(1, ADDRESS),
         step_pool=zeros(WARP_SIZE),
-        l1=l1_state(gpu, "l1_replacement" in user),
+        l1=l1_state(gpu, policies.l1_victim, "l1_replacement" in user),
         slices=slices,
         policies=policies,
         control=control,

@@ -7,7 +7,7 @@ stores go on beside it.
 
 from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import WARP_SIZE, OpClass
-from lockstep.model.cache import l1
+from lockstep.model.cache import l1, miss_queue
 from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_READ, KIND_WRITE
 from lockstep.model.sm import stores, tile
@@ -95,7 +95,7 @@ def can_send(c, s, access):
     """
     spec = c.l1.spec[0]
     lines = c.spec[0].bulk_lines - 2 * min(access.lanes, WARP_SIZE) - 1
-    return c.l1.caches[s].queue_count < spec.queue and access.remaining <= lines * spec.sectors
+    return not miss_queue.is_full(c.l1, s) and access.remaining <= lines * spec.sectors
 
 
 @inline
@@ -108,18 +108,19 @@ def send(c, s, a, access, instruction, line, low, high, now):
     n = popcount(sectors)
     if instruction.op == BULK_COPY or instruction.op == TILE_COPY:
         access.remaining += n
-        l1.push(c.l1, s, line, sectors, KIND_READ, -1 - a, instruction.cache, 1, now)
+        miss = miss_queue.push(c.l1, s, line, sectors, KIND_READ, now)
+        miss.tag, miss.policy = -1 - a, instruction.cache
         counters.bulk_read_sectors += n
         return
     counters.bulk_write_sectors += n
-    flits = l1.data_flits(spec, sectors)
-    tag = stores.send(c, s, access.warp)
-    miss = l1.push(c.l1, s, line, sectors, KIND_WRITE, tag, instruction.cache, flits, now)
+    miss = miss_queue.push(c.l1, s, line, sectors, KIND_WRITE, now)
+    miss.tag, miss.policy = stores.send(c, s, access.warp), instruction.cache
+    miss.flits = l1.data_flits(spec, sectors)
     whole = ((1 << (high // spec.sector_bytes)) - 1) & ~(
         (1 << ((low + spec.sector_bytes - 1) // spec.sector_bytes)) - 1
     )
     miss.full = sectors & whole
-    l1.drop_line(c, s, line)
+    l1.drop_line(c.l1, s, line)
 
 
 @inline

@@ -11,7 +11,8 @@ from lockstep.model import free_list
 from lockstep.model.cache import l1
 from lockstep.model.clock import NEVER
 from lockstep.model.counters import Stall
-from lockstep.model.sm import bulk
+from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
+from lockstep.model.sm import bulk, stores
 from lockstep.model.sm.accounting import account_blocked
 from lockstep.model.sm.cluster import is_remote
 from lockstep.model.sm.coalescer import (
@@ -29,6 +30,9 @@ from lockstep.model.sm.shared_memory import passes
 from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, SHORT
 
 LOAD = int(OpClass.LOAD)
+STORE = int(OpClass.STORE)
+ATOMIC = int(OpClass.ATOMIC)
+REDUCTION = int(OpClass.REDUCTION)
 TEXTURE = int(OpClass.TEXTURE)
 STALL_QUEUE = int(Stall.MEMORY_QUEUE)
 
@@ -193,11 +197,49 @@ def accept(c, s, now):
 
 
 @inline
+def kind_of(op):
+    """What an operation asks the L1 for."""
+    if op == STORE:
+        return KIND_WRITE
+    if op == ATOMIC:
+        return KIND_ATOMIC
+    return KIND_REDUCTION if op == REDUCTION else KIND_READ
+
+
+@inline
+def request_of(c, s, a, access, instruction):
+    """The request to the L1 that an access makes for each of its transactions."""
+    request = c.l1.requests[s]
+    request.kind = kind_of(instruction.op)
+    request.policy = instruction.cache
+    request.local = access.space == LOCAL
+    request.tag = a
+    if writes_only(instruction.op):
+        request.tag = stores.writer_of(c.warps[s, access.warp], access.warp)
+    return request
+
+
+@inline
+def present(c, s, access, request, transaction, now):
+    """Bring one transaction of an access to the L1; negative if it must come again, see there."""
+    coming, hits = l1.access(c.l1, s, c.counters[s], request, transaction, now)
+    if coming < 0:
+        return coming
+    access.remaining += coming
+    if hits != 0:
+        access.latest = max(access.latest, now + c.l1.spec[0].hit_cycles)
+    if request.kind == KIND_WRITE or request.kind == KIND_REDUCTION:
+        stores.send(c, s, access.warp)
+    return coming
+
+
+@inline
 def through_l1(c, s, now):
     """Send transactions of the current access through the L1 while banks are free."""
     sm = c.sms[s]
     access = c.accesses[s, sm.current]
     instruction = instruction_of(c, s, access)
+    request = request_of(c, s, sm.current, access, instruction)
     used = 0
     sectors = 0
     while sm.position < sm.transactions:
@@ -208,15 +250,13 @@ def through_l1(c, s, now):
         banks = l1.banks_of(c.l1.spec[0], transaction)
         if used & banks or sectors >= c.l1.spec[0].cycle_sectors:
             return
-        counters = c.counters[s]
-        queue_refusals, line_refusals = counters.l1_fail_queue, counters.l1_fail_line
-        if not l1.access(c, s, sm.current, access, transaction, instruction, now):
-            account_blocked(c, s, now)
-            sm.blocked = now
-            sm.queue_blocked = counters.l1_fail_queue - queue_refusals
-            sm.line_blocked = counters.l1_fail_line - line_refusals
-            return
+        came = present(c, s, access, request, transaction, now)
         account_blocked(c, s, now)
+        if came < 0:
+            sm.blocked = now
+            sm.queue_blocked = came == l1.FULL_QUEUE
+            sm.line_blocked = came == l1.FULL_SET
+            return
         sm.blocked = -1
         used |= banks
         if sm.words_until == 0:

@@ -1,47 +1,15 @@
 """The SM's two ports at the crossbar: requests out, one flit a crossbar cycle, and replies in."""
 
 from lockstep._jit import inline, popcount
-from lockstep.model import free_list
 from lockstep.model import link as links
+from lockstep.model.cache import miss_queue, mshr_file
 from lockstep.model.cache.l1_fill import fill
-from lockstep.model.cache.l1_mshr import free_entry
 from lockstep.model.cache.slice_hash import slice_of
 from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_REDUCTION
 from lockstep.model.sm.accounting import account_no_credit
 from lockstep.model.sm.done import note
 from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, SUBCYCLES
-
-
-@inline
-def retries_first(c, s, now):
-    """Whether a refused request is due; it goes before the miss queue."""
-    cache = c.l1.caches[s]
-    return cache.retry_count > 0 and c.l1.retries[s, cache.retry_head].ready_at <= now
-
-
-@inline
-def next_request(c, s):
-    """Cycle at which the oldest request is ready to leave, or NEVER."""
-    cache = c.l1.caches[s]
-    at = NEVER
-    if cache.retry_count > 0:
-        at = c.l1.retries[s, cache.retry_head].ready_at
-    if cache.queue_count > 0:
-        at = min(at, c.l1.queue[s, cache.queue_head].ready_at)
-    return at
-
-
-@inline
-def remove_request(c, s, retry):
-    """Drop the request that was sent."""
-    cache = c.l1.caches[s]
-    if retry:
-        cache.retry_head = (cache.retry_head + 1) % c.l1.retries.shape[1]
-        cache.retry_count -= 1
-    else:
-        cache.queue_head = (cache.queue_head + 1) % c.l1.spec[0].queue
-        cache.queue_count -= 1
 
 
 @inline
@@ -71,9 +39,9 @@ def inject(c, requests, s, now):
     """Send the oldest request if the port is free and its partition has a credit for us."""
     spec = c.spec[0]
     sm = c.sms[s]
-    retry = retries_first(c, s, now)
+    refused = miss_queue.refused_first(c.l1, s, now)
     request = c.l1.queue[s, c.l1.caches[s].queue_head]
-    if retry:
+    if refused:
         request = c.l1.retries[s, c.l1.caches[s].retry_head]
     address = request.line * c.l1.spec[0].line_bytes
     owner = slice_of(c.slices, address, c.policies.slice_hash)
@@ -94,25 +62,8 @@ def inject(c, requests, s, now):
     counters.noc_requests += 1
     counters.noc_request_flits += request.flits
     sm.inject_free = max(sm.inject_free, now * SUBCYCLES) + time_out(spec, request)
-    remove_request(c, s, retry)
+    miss_queue.drop(c.l1, s, refused)
     return True
-
-
-@inline
-def repeat(c, s, message, now):
-    """A refused request goes out again later."""
-    cache = c.l1.caches[s]
-    room = c.l1.retries.shape[1]
-    again = c.l1.retries[s, (cache.retry_head + cache.retry_count) % room]
-    cache.retry_count += 1
-    again.line = message.address // c.l1.spec[0].line_bytes
-    again.sectors = message.sectors
-    again.full = message.full
-    again.kind = message.request
-    again.tag = message.tag
-    again.policy = message.policy
-    again.flits = message.flits
-    again.ready_at = now + c.spec[0].nack_retry
 
 
 @inline
@@ -129,28 +80,16 @@ def arrived(c, s, a, sectors, now):
 @inline
 def serve_waiters(c, s, e, sectors, now):
     """Give arrived sectors to the accesses that wait for them; free the entry after the last."""
-    entry = c.l1.entries[s, e]
     before = -1
-    n = entry.waiter
+    n = c.l1.entries[s, e].waiter
     while n >= 0:
-        node = c.l1.nodes[s, n]
-        after = node.next
-        here = node.sectors & sectors
-        node.sectors &= ~sectors
-        if node.sectors == 0:
-            if before < 0:
-                entry.waiter = after
-            else:
-                c.l1.nodes[s, before].next = after
-            node.next = free_list.link_to(c.l1.caches[s].free_node)
-            c.l1.caches[s].free_node = n
-        else:
-            before = n
+        a, after = c.l1.nodes[s, n].waiter, c.l1.nodes[s, n].next
+        here, before = mshr_file.serve(c.l1, s, e, before, n, sectors)
         if here != 0:
-            arrived(c, s, node.access, here, now)
+            arrived(c, s, a, here, now)
         n = after
-    if entry.pending == 0:
-        free_entry(c.l1, s, e)
+    if c.l1.entries[s, e].pending == 0:
+        mshr_file.release(c.l1, s, e)
 
 
 @inline
@@ -164,12 +103,12 @@ def receive(c, replies, s, now):
     sm.fill_free = max(sm.fill_free, now * SUBCYCLES) + time_in(c.spec[0], message)
     if message.kind == KIND_NACK:
         counters.nacks += 1
-        repeat(c, s, message, now)
+        miss_queue.repeat(c.l1, s, message, now + c.spec[0].nack_retry)
     elif message.kind == KIND_ACK:
         note(c, s, DONE_ACKNOWLEDGED, message.tag, now)
     elif message.tag >= 0:
         counters.miss_latency += now - message.issued
-        fill(c, s, message.tag, message.sectors, message.policy)
+        fill(c.l1, s, counters, message.tag, message.sectors, message.policy)
         serve_waiters(c, s, message.tag, message.sectors, now)
     else:
         counters.miss_latency += now - message.issued
@@ -184,7 +123,7 @@ def receive(c, replies, s, now):
 def next_event(c, replies, s, now, end):
     """Cycle after ``now`` at which a port can move; a lack of credits ends with the window."""
     sm = c.sms[s]
-    at = next_request(c, s)
+    at = miss_queue.next_ready(c.l1, s)
     if at < NEVER:
         at = max(at, sm.inject_free // SUBCYCLES, now + 1)
         if sm.no_credit == now:
@@ -201,7 +140,7 @@ def tick(c, requests, replies, s, now):
     sm = c.sms[s]
     if sm.fill_free < (now + 1) * SUBCYCLES and links.waiting(replies, s, now):
         receive(c, replies, s, now)
-    if sm.inject_free < (now + 1) * SUBCYCLES and next_request(c, s) <= now:
+    if sm.inject_free < (now + 1) * SUBCYCLES and miss_queue.next_ready(c.l1, s) <= now:
         sent = inject(c, requests, s, now)
         account_no_credit(c, s, now)
         sm.no_credit = -1 if sent else now

@@ -1,0 +1,122 @@
+"""MSHR file: the lines of a cache that are on their way, and who waits for their sectors.
+
+An entry stands for a line. It holds no place in the tags, so that one can be chosen when the data
+is there (``allocate = "fill"``); it is found by a chained hash of the line. Whoever waits for
+sectors of it is a node of its list, the newest first. Entries and nodes come from pools with lists
+of what is free, so that a file of any size is ready without being touched.
+
+A cache that reserves the line of every miss needs no such file: see ``waiters.py``.
+
+``file`` is any context with ``spec`` (``buckets``), ``caches`` (``free_entry``, ``free_node``),
+``entries``, ``buckets`` and ``nodes``; their first index is ``s``, the number of the cache.
+"""
+
+import numpy as np
+
+from lockstep._jit import inline
+from lockstep.model import free_list
+
+ENTRY = np.dtype(
+    [("line", "i8"), ("next", "i4"), ("waiter", "i4"), ("merges", "i4"), ("pending", "i4")]
+)
+"""Next entry of its bucket, first node, accesses that wait, sectors on their way."""
+NODE = np.dtype([("next", "i4"), ("waiter", "i2"), ("sectors", "i2")])
+"""Who waits, a number of the owner's, and for which sectors. ``next`` of a free one: a link as in
+``free_list``."""
+MOST_WAITERS = 1 << 15  # that a node can tell apart
+
+
+def buckets_for(entries: int) -> int:
+    """Buckets of the hash for a file of some entries: a power of two."""
+    return 1 << max(4, (2 * entries - 1).bit_length())
+
+
+@inline
+def bucket_of(spec, line):
+    """Hash bucket of a line."""
+    return (((line & 0x7FFFFFFF) * 0x9E3779B1) >> 7) & (spec.buckets - 1)
+
+
+@inline
+def find(file, s, line):
+    """The entry of a line, or -1."""
+    e = file.buckets[s, bucket_of(file.spec[0], line)]
+    while e >= 0 and file.entries[s, e].line != line:
+        e = file.entries[s, e].next
+    return e
+
+
+@inline
+def is_full(file, s, e):
+    """Whether nobody else can wait: for entry ``e``, or, if that is -1, for another line."""
+    cache = file.caches[s]
+    no_entry = e < 0 and cache.free_entry >= file.entries.shape[1]
+    return cache.free_node >= file.nodes.shape[1] or no_entry
+
+
+@inline
+def allocate(file, s, line):
+    """Take a free entry for a line; there is one."""
+    cache = file.caches[s]
+    e = cache.free_entry
+    entry = file.entries[s, e]
+    cache.free_entry = free_list.after(entry.next, e)
+    bucket = bucket_of(file.spec[0], line)
+    entry.line = line
+    entry.pending = 0
+    entry.waiter = -1
+    entry.merges = 0
+    entry.next = file.buckets[s, bucket]
+    file.buckets[s, bucket] = e
+    return e
+
+
+@inline
+def release(file, s, e):
+    """Give an entry back."""
+    entry = file.entries[s, e]
+    bucket = bucket_of(file.spec[0], entry.line)
+    if file.buckets[s, bucket] == e:
+        file.buckets[s, bucket] = entry.next
+    else:
+        k = file.buckets[s, bucket]
+        while file.entries[s, k].next != e:
+            k = file.entries[s, k].next
+        file.entries[s, k].next = entry.next
+    entry.next = free_list.link_to(file.caches[s].free_entry)
+    file.caches[s].free_entry = e
+
+
+@inline
+def wait(file, s, e, waiter, sectors):
+    """Let somebody wait for sectors of an entry; there is a free node."""
+    cache = file.caches[s]
+    n = cache.free_node
+    node = file.nodes[s, n]
+    cache.free_node = free_list.after(node.next, n)
+    node.waiter = waiter
+    node.sectors = sectors
+    entry = file.entries[s, e]
+    node.next = entry.waiter
+    entry.waiter = n
+    entry.merges += 1
+
+
+@inline
+def serve(file, s, e, before, n, sectors):
+    """Give arrived sectors to node ``n`` of an entry; ``before`` is the last one that still waits.
+
+    Returns the sectors that it waited for, and who still waits last. A node that has all is free.
+    """
+    node = file.nodes[s, n]
+    here = node.sectors & sectors
+    node.sectors &= ~sectors
+    if node.sectors != 0:
+        return here, n
+    if before < 0:
+        file.entries[s, e].waiter = node.next
+    else:
+        file.nodes[s, before].next = node.next
+    node.next = free_list.link_to(file.caches[s].free_node)
+    file.caches[s].free_node = n
+    return here, before
