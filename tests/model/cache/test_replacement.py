@@ -25,7 +25,7 @@ class Set:
     """One set of a cache."""
 
     def __init__(self, policy, user=most_recent, ways=WAYS, seed=1):
-        self.tags = tags.build(2, 3, ways, policy, seed)
+        self.tags = tags.build(2, 3, ways, policy, seed=seed)
         self.row = tags.row_of(self.tags, 1, 2)
         self.user = replacement.compile_victim(user)
 

@@ -14,14 +14,6 @@ pytestmark = pytest.mark.plain
 A = 0x7F0000000000
 
 
-@pytest.mark.parametrize(
-    "size, ways, line, shape",
-    [(12288, 4, 128, (24, 4)), (256, 8, 128, (1, 2)), (0, 4, 128, (0, 1)), (384, 2, 128, (1, 2))],
-)
-def test_sets_and_ways_of_small_caches(size, ways, line, shape):
-    assert build.cache_shape(size, ways, line) == shape
-
-
 @pytest.mark.parametrize("name", library.names())
 def test_every_gpu_of_the_library_can_be_built(idle_sms, name):
     gpu = library.gpu(name).replace(**{"sm.count": 2, "dram.channels": 2, "l2.sides": 1})

@@ -92,6 +92,19 @@ def insert(tags, cache, row, way, line, hint):
 
 
 @inline
+def touch_at(tags, row, way, cycle):
+    """As ``touch``, in a cache whose clock is the cycle of a use, and not how many it has seen."""
+    tags.keys[row, way] = _key(cycle, way, 0)
+
+
+@inline
+def insert_at(tags, row, way, line, cycle):
+    """As ``insert``, of such a cache; the way's record is the caller's."""
+    tags.lines[row, way] = line
+    tags.keys[row, way] = _key(cycle, way, 0)
+
+
+@inline
 def lock(tags, row, way):
     """Keep a way until ``unlock``: a fill for it is under way."""
     tags.keys[row, way] = LOCKED | way
@@ -104,34 +117,38 @@ def unlock(tags, cache, row, way, hint):
 
 
 @inline
+def oldest(tags, cache, row):
+    """The way of a row with the smallest key, an empty one if there is one; -1 = all are locked."""
+    keys = tags.keys[row]
+    best = LOCKED + _WAY_MASK
+    for way in range(tags.caches[cache].ways):
+        best = min(best, keys[way])
+    return best & _WAY_MASK if best < LOCKED else -1
+
+
+@inline
 def victim(tags, cache, row, choose):
     """The way that makes room in a row, an empty one if there is one, or -1 if all are locked.
 
     ``choose`` is the user's policy (or its stand-in). The line is still there: the caller writes
     it back if it must, then calls ``insert``.
     """
-    keys = tags.keys[row]
-    best = LOCKED + _WAY_MASK
-    for way in range(tags.caches[cache].ways):
-        best = min(best, keys[way])
-    if best >= LOCKED:
-        return -1
-    oldest = best & _WAY_MASK
-    if best <= _WAY_MASK or tags.shape[0].replacement < RANDOM:
-        return oldest
-    return _other(tags, cache, row, oldest, choose)
+    first = oldest(tags, cache, row)
+    if first < 0 or tags.shape[0].replacement < RANDOM or tags.keys[row, first] <= _WAY_MASK:
+        return first
+    return _other(tags, cache, row, first, choose)
 
 
 @jit
-def _other(tags, cache, row, oldest, choose):
+def _other(tags, cache, row, first, choose):
     """The choice of the policies that do not go by the smallest key."""
     if tags.shape[0].replacement == NRU:
-        return _not_recent(tags, cache, row, oldest)
+        return _not_recent(tags, cache, row, first)
     ways = tags.caches[cache].ways
     if tags.shape[0].replacement == USER:
         way = _ask_user(tags, cache, row, choose)
         if way < 0 or way >= ways or tags.keys[row, way] >= LOCKED:
-            way = oldest
+            way = first
         return way
     way = _random(tags.caches[cache]) % ways
     while tags.keys[row, way] >= LOCKED:
@@ -159,12 +176,12 @@ def _ask_user(tags, cache, row, choose):
 
 
 @jit
-def _not_recent(tags, cache, row, oldest):
+def _not_recent(tags, cache, row, first):
     """A way not touched in this epoch, by lot; streaming lines go first, kept ones last."""
     ways = tags.caches[cache].ways
     keys = tags.keys[row]
-    if keys[oldest] >> WAY_BITS < _FIRST_COUNT:
-        return oldest
+    if keys[first] >> WAY_BITS < _FIRST_COUNT:
+        return first
     state = tags.caches[cache]
     if tags.epochs[row] == 0:
         tags.epochs[row] = min(keys[_random(state) % ways], _key(state.accesses, ways, 0))
@@ -173,14 +190,14 @@ def _not_recent(tags, cache, row, oldest):
         tags.epochs[row] = _key(state.accesses, ways, 0)
         count = _count_until(keys, ways, tags.epochs[row])
     if count == 0:
-        return oldest
+        return first
     left = _random(state) % count
     for way in range(ways):
         if keys[way] <= tags.epochs[row]:
             if left == 0:
                 return way
             left -= 1
-    return oldest
+    return first
 
 
 @inline

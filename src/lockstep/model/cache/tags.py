@@ -7,7 +7,8 @@ One :class:`Tags` holds several caches of one kind (all L1s of a GPU, all slices
   it without branches, which LLVM turns into vector code: 256 ways take 10 ns.
 * ``keys[row, way]``, the order of replacement, kept by ``replacement.py``: the smallest key goes
   first. The same reason.
-* ``held[row * most_ways + way]``, a small record of its sectors, and of who waits for them.
+* ``held[row * most_ways + way]``, a small record of its sectors, and of who waits for them; what
+  else a kind of cache must know of a line is a record of its own.
 
 Only where the user has a policy of replacement is more known of each way, ``history``; ``ways`` is
 where the policy finds it all.
@@ -19,7 +20,7 @@ shared memory, and the carve-out changes from kernel to kernel.
 import numpy as np
 
 from lockstep._jit import Context, Records, inline, jit
-from lockstep.model.records import full, records, words
+from lockstep.model.records import full, records, words, zeros
 
 NO_LINE = -1 << 62  # no address has that line: they have 64 signed bits
 WAY_BITS = 21  # low bits of a key hold the way, the others the time
@@ -72,14 +73,18 @@ class Tags(Context):
     caches: Records  # CACHE, one a cache
     lines: np.ndarray  # int64, (caches * sets) x ways
     keys: np.ndarray  # int64, (caches * sets) x ways
-    epochs: np.ndarray  # int64, caches * sets: what a set's keys are recent against, in NRU
-    held: Records  # HELD, caches * sets * ways
+    epochs: (
+        np.ndarray
+    )  # int64, caches * sets of NRU, else one: what a set's keys are recent against
+    held: Records  # HELD or the owner's, caches * sets * ways
     history: Records  # HISTORY, as many for a user's policy, otherwise one
     ways: Records  # WAY, caches * ways for a user's policy, otherwise one
 
 
-def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) -> Tags:
-    """Empty tags; ``replacement`` is one of REPLACEMENT."""
+def build(
+    caches: int, sets: int, ways: int, replacement: str, held: np.dtype = HELD, seed: int = 1
+) -> Tags:
+    """Empty tags; ``replacement`` is one of REPLACEMENT, ``held`` what is known of a way."""
     rows = caches * sets
     shape = records(1, SHAPE)
     shape[0] = (sets, ways, REPLACEMENT[replacement])
@@ -91,8 +96,8 @@ def build(caches: int, sets: int, ways: int, replacement: str, seed: int = 1) ->
         state,
         full((rows, ways), NO_LINE),
         full((rows, ways), np.arange(ways)),
-        full(rows, 0),
-        records(rows * ways, HELD),  # set by insert: untouched memory costs nothing
+        zeros(rows if replacement == "nru" else 1),
+        records(rows * ways, held),  # set by insert: untouched memory costs nothing
         records(rows * ways if replacement == "user" else 1, HISTORY),
         records(caches * ways if replacement == "user" else 1, WAY),
     )

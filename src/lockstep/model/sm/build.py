@@ -3,7 +3,7 @@
 from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT, WARP_SIZE
-from lockstep.model.cache import l1, slice_hash
+from lockstep.model.cache import l1, line_cache, slice_hash
 from lockstep.model.clock import NEVER
 from lockstep.model.control import Control
 from lockstep.model.counters import SM_COUNTERS
@@ -17,15 +17,6 @@ from lockstep.model.sm.state import Policies, Sm
 from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
 
 FILL_CYCLES = 4  # of an L2 access, these come after the reply: write-back and wake-up
-
-
-def cache_shape(total_bytes: int, ways: int, line_bytes: int) -> tuple[int, int]:
-    """(sets, ways) of a small cache; a cache of zero bytes is perfect and has no sets."""
-    lines = total_bytes // line_bytes
-    if lines == 0:
-        return 0, 1
-    ways = min(ways, lines)
-    return lines // ways, ways
 
 
 def partition_hit_cycles(gpu: GPU) -> int:
@@ -51,8 +42,6 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     s.policy = USER if user_scheduler else POLICIES[gpu.sm.scheduler.policy]
     s.issue_width = gpu.sm.scheduler.issue_width
     s.line_bytes = f.line_bytes
-    s.l0_sets, s.l0_ways = cache_shape(f.l0_bytes, f.l0_ways, f.line_bytes)
-    s.l1i_sets, s.l1i_ways = cache_shape(f.l1_bytes, f.l1_ways, f.line_bytes)
     s.stream_buffer, s.fill_interval, s.divergence = f.stream_buffer, f.fill_interval, f.divergence
     s.l1i_latency, s.l2i_latency = f.l1_latency, f.l2_latency
     s.collectors_style = o.style == "collectors"
@@ -74,10 +63,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     s.bulk_lines, s.bulk_groups = m.bulk_lines, m.bulk_groups
     s.sleep_overhead, s.shortest_sleep = gpu.sm.sleep_overhead, gpu.sm.shortest_sleep
     k = gpu.constant
-    s.constant_sets, s.constant_ways = cache_shape(k.bytes, k.ways, k.line_bytes)
-    s.constant_line, s.constant_lines = k.line_bytes, max(1, s.constant_sets * s.constant_ways)
-    s.operand_sets, s.operand_ways = cache_shape(k.operand_bytes, k.operand_ways, k.line_bytes)
-    s.first_constants = k.first_latency
+    s.constant_line, s.first_constants = k.line_bytes, k.first_latency
     s.operand_miss, s.operand_hold = k.operand_miss_latency, k.operand_hold
     s.constant_latency, s.constant_miss = k.latency, max(k.latency, k.miss_latency)
     s.texture_cycles = max(0, _texture_latency(gpu) - gpu.l1.latency)
@@ -122,8 +108,7 @@ def build(
     n, b = gpu.sm.count, gpu.sm.subcores
     instances = sum(unit.count for unit in gpu.sm.units)
     slots = gpu.launch.concurrent_kernels
-    constant_lines = int(s.constant_lines + b * s.operand_sets * s.operand_ways)
-    instruction_lines = n * (b * s.l0_sets * s.l0_ways + s.l1i_sets * s.l1i_ways)
+    f, k = gpu.sm.front_end, gpu.constant
     sm = Sm(
         spec=spec,
         sms=records(n, state.SM_STATE),
@@ -141,8 +126,10 @@ def build(
         write_ports=records((n, b, s.banks), state.WRITE_PORT),
         results=records((n, b, state.RESULTS), state.RESULT),
         reuse=full((n, b, 4), -1),
-        instructions=records(max(1, instruction_lines), state.CACHE_LINE),
-        constants=records((n, constant_lines), state.CACHE_LINE),
+        l0i=line_cache.build(n * b, f.l0_bytes, f.l0_ways, f.line_bytes),
+        l1i=line_cache.build(n, f.l1_bytes, f.l1_ways, f.line_bytes),
+        constants=line_cache.build(n, k.bytes, k.ways, k.line_bytes),
+        operand_constants=line_cache.build(n * b, k.operand_bytes, k.operand_ways, k.line_bytes),
         parameters=zeros((n, slots)),
         streams=zeros((n, b, max(1, s.stream_buffer))),
         accesses=records((n, s.accesses), state.ACCESS),
@@ -181,6 +168,3 @@ def _empty(sm: Sm) -> None:
     sm.sms["bulk_first"] = -1
     sm.subcores["next"] = sm.subcores["result_next"] = NEVER
     sm.subcores["last"] = sm.subcores["turn"] = -1
-    sm.instructions["line"] = -1
-    sm.constants["line"] = -1
-    sm.instructions["used"] = sm.constants["used"] = -1  # older than what comes in cycle 0

@@ -7,7 +7,9 @@ brought there when it is launched.
 """
 
 from lockstep._jit import inline, jit
-from lockstep.model.sm.fetch import from_l1, insert, lookup, set_of_l1
+from lockstep.model.cache import line_cache
+from lockstep.model.cache.line_cache import ABSENT
+from lockstep.model.sm.fetch import from_l1
 
 
 @inline
@@ -31,13 +33,12 @@ def bring(c, base, size, now):
 
     What the launch itself costs was measured with kernels that read a constant first of all.
     """
-    spec = c.spec[0]
-    if spec.l1i_sets == 0 or size == 0:
+    if line_cache.is_perfect(c.l1i) or size == 0:
         return
     last = line_of_shared_cache(c, base + size - 1)
-    for s in range(spec.sms):
+    for s in range(c.spec[0].sms):
         for line in range(line_of_shared_cache(c, base), last - 1, -1):
-            insert(c.instructions, set_of_l1(c, s, line), spec.l1i_ways, line, now, now)
+            line_cache.insert(c.l1i, s, line, now, now)
 
 
 @inline
@@ -45,18 +46,15 @@ def load(c, s, address, now):
     """Cycle at which a dependent instruction may use the constant at ``address``."""
     spec = c.spec[0]
     c.counters[s].constant_accesses += 1
-    if spec.constant_sets == 0:
+    if line_cache.is_perfect(c.constants):
         return now + spec.constant_latency
     line = address // spec.constant_line
-    first = line % spec.constant_sets * spec.constant_ways
-    k = lookup(c.constants[s], first, spec.constant_ways, line)
-    if k >= 0:
-        way = c.constants[s, k]
-        way.used = now
-        return max(now, way.arrives) + spec.constant_latency
+    arrives = line_cache.look_up(c.constants, s, line, now)
+    if arrives != ABSENT:
+        return max(now, arrives) + spec.constant_latency
     c.counters[s].constant_misses += 1
     ready = from_shared_cache(c, s, address, now) + spec.constant_miss
-    insert(c.constants[s], first, spec.constant_ways, line, now, ready - spec.constant_latency)
+    line_cache.insert(c.constants, s, line, now, ready - spec.constant_latency)
     return ready
 
 
@@ -69,15 +67,11 @@ def operand(c, s, b, kernel, constant, now):
     spec = c.spec[0]
     c.counters[s].operand_constants += 1
     address = kernel.constant_base + constant
-    line = address // spec.constant_line
-    first = b * spec.operand_sets + line % spec.operand_sets
-    first = spec.constant_lines + first * spec.operand_ways
-    k = lookup(c.constants[s], first, spec.operand_ways, line)
-    if k >= 0:
-        way = c.constants[s, k]
-        way.used = now
-        return way.arrives
+    line, cache = address // spec.constant_line, s * spec.subcores + b
+    arrives = line_cache.look_up(c.operand_constants, cache, line, now)
+    if arrives != ABSENT:
+        return arrives
     c.counters[s].operand_constant_misses += 1
     ready = from_shared_cache(c, s, address, now) + spec.operand_miss
-    insert(c.constants[s], first, spec.operand_ways, line, now, ready)
+    line_cache.insert(c.operand_constants, cache, line, now, ready)
     return ready

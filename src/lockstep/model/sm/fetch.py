@@ -8,54 +8,22 @@ when it gets there.
 """
 
 from lockstep._jit import inline
-
-
-@inline
-def lookup(lines, first, ways, line):
-    """The way of a set that holds ``line``, or -1."""
-    found = -1
-    for k in range(first, first + ways):
-        if lines[k].line == line:
-            found = k
-    return found
-
-
-@inline
-def insert(lines, first, ways, line, now, arrives):
-    """Replace the least recently used way of a set."""
-    oldest = first
-    for k in range(first + 1, first + ways):
-        if lines[k].used < lines[oldest].used:
-            oldest = k
-    way = lines[oldest]
-    way.line = line
-    way.used = now
-    way.arrives = arrives
-
-
-@inline
-def set_of_l1(c, s, line):
-    """The first way of the set of the SM's L1 instruction cache that may hold ``line``."""
-    spec = c.spec[0]
-    behind_l0s = spec.sms * spec.subcores * spec.l0_sets * spec.l0_ways
-    return behind_l0s + (s * spec.l1i_sets + line % spec.l1i_sets) * spec.l1i_ways
+from lockstep.model.cache import line_cache
+from lockstep.model.cache.line_cache import ABSENT
 
 
 @inline
 def from_l1(c, s, line, now):
     """Cycle at which the SM's L1 instruction cache, or the L2 behind it, delivers ``line``."""
     spec = c.spec[0]
-    if spec.l1i_sets == 0:
+    if line_cache.is_perfect(c.l1i):
         return now + spec.l1i_latency
-    first = set_of_l1(c, s, line)
-    k = lookup(c.instructions, first, spec.l1i_ways, line)
-    if k >= 0:
-        way = c.instructions[k]
-        way.used = now
-        return max(now, way.arrives) + spec.l1i_latency
+    arrives = line_cache.look_up(c.l1i, s, line, now)
+    if arrives != ABSENT:
+        return max(now, arrives) + spec.l1i_latency
     c.counters[s].l1i_misses += 1
     arrives = now + spec.l2i_latency
-    insert(c.instructions, first, spec.l1i_ways, line, now, arrives)
+    line_cache.insert(c.l1i, s, line, now, arrives)
     return arrives
 
 
@@ -93,19 +61,15 @@ def beyond_l0(c, s, b, line, now):
 @inline
 def fetch(c, s, b, line, now):
     """Cycle at which sub-core ``b`` of SM ``s`` has the instruction line in its L0."""
-    spec = c.spec[0]
-    if spec.l0_sets == 0:
+    if line_cache.is_perfect(c.l0i):
         return now
     c.counters[s].l0i_accesses += 1
-    first = (s * spec.subcores + b) * spec.l0_sets * spec.l0_ways
-    first += line % spec.l0_sets * spec.l0_ways
-    k = lookup(c.instructions, first, spec.l0_ways, line)
-    if k >= 0:
-        way = c.instructions[k]
-        way.used = now
-        return max(now, way.arrives)
+    l0 = s * c.spec[0].subcores + b
+    arrives = line_cache.look_up(c.l0i, l0, line, now)
+    if arrives != ABSENT:
+        return max(now, arrives)
     arrives = beyond_l0(c, s, b, line, now)
-    insert(c.instructions, first, spec.l0_ways, line, now, arrives)
+    line_cache.insert(c.l0i, l0, line, now, arrives)
     return arrives
 
 

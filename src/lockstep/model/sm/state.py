@@ -9,6 +9,7 @@ import numpy as np
 
 from lockstep._jit import Context, Records
 from lockstep.model.cache.l1 import L1State
+from lockstep.model.cache.line_cache import LineCache
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.control import Control
 from lockstep.model.records import ints, words
@@ -33,8 +34,7 @@ SPEC = np.dtype(
         "sms", "subcores", "warps", "ctas", "registers",
         "barrier_latency", "barrier_interval", "named_barrier_latency", "exit_waits", "drain",
         "fence_latency", "fence_interval", "local_fence_waits", "policy", "issue_width",
-        "line_bytes", "l0_sets", "l0_ways", "l1i_sets", "l1i_ways", "stream_buffer",
-        "l1i_latency", "l2i_latency", "fill_interval", "divergence",
+        "line_bytes", "stream_buffer", "l1i_latency", "l2i_latency", "fill_interval", "divergence",
         "collectors_style", "banks", "window", "collectors", "reuse_cache", "slots",
         "queue", "address_interval", "wide_address_interval", "accept_interval", "whole_lines",
         "accesses",
@@ -42,9 +42,8 @@ SPEC = np.dtype(
         "wide_passes", "remote_cycles", "remote_interval", "lone_cluster_latency",
         "bulk_load_interval", "bulk_store_interval", "bulk_lines",
         "bulk_groups", "sleep_overhead", "shortest_sleep",
-        "constant_sets", "constant_ways", "constant_line", "constant_latency", "constant_miss",
-        "constant_lines",  # of an SM's cache for loads; those of operands lie behind them
-        "operand_sets", "operand_ways", "operand_miss", "operand_hold", "first_constants",
+        "constant_line", "constant_latency", "constant_miss",
+        "operand_miss", "operand_hold", "first_constants",
         "texture_cycles",
         "port_step",  # core cycles a flit takes at the SM's crossbar ports, in SUBCYCLES
         "reply_header",  # ... that the header of a reply with data takes there
@@ -266,8 +265,6 @@ DONE_WARP = 2  # a warp of CTA slot ``index`` has finished
 CANDIDATE = np.dtype(words("ready", "age", "slot", "cta", "op", "issued", "last_issue", "reason"))
 """What a user's warp scheduler sees of a warp."""
 
-CACHE_LINE = np.dtype(words("line", "used", "arrives"))
-
 
 class Policies(Context):
     """Functions of the user, called through their addresses, or their stand-ins."""
@@ -296,9 +293,10 @@ class Sm(Context):
     write_ports: Records  # WRITE_PORT, sms x subcores x banks
     results: Records  # RESULT, sms x subcores x RESULTS: a ring, by cycle
     reuse: np.ndarray  # sms x subcores x 4: register-file cache: warp << 16 | register, or -1
-    instructions: Records  # CACHE_LINE: L0s, then L1 instruction caches, flat
-    # CACHE_LINE, sms x lines: those of loads, then those of each sub-core's operands
-    constants: Records
+    l0i: LineCache  # instruction caches of the sub-cores: sms * subcores
+    l1i: LineCache  # those of the SMs, of instructions and constants
+    constants: LineCache  # of loads: sms
+    operand_constants: LineCache  # of operands: sms * subcores
     parameters: np.ndarray  # sms x kernel slots: from when on bank 0 is there
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: Records  # ACCESS, sms x accesses
