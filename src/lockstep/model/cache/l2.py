@@ -20,7 +20,7 @@ from lockstep._jit import force_inline, jit, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import reply_pipes
-from lockstep.model.cache import data_port, l2_sides, mshr, replacement, tags
+from lockstep.model.cache import data_port, l2_sides, mshr_ways, replacement, tags
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import address_map, controller
 from lockstep.model.dram.state import READ, WRITE
@@ -249,9 +249,9 @@ def _join(spec, entries, state, counters, record, index):
     if request.kind == KIND_REDUCTION:
         record.dirty |= pending
     else:
-        joined = mshr.mergeable(spec, entries, state, record, pending)
+        joined = mshr_ways.mergeable(spec, entries, state, record, pending)
         if joined:
-            mshr.wait(entries, state, record, index, joined)
+            mshr_ways.wait(entries, state, record, index, joined)
     n = popcount(joined)
     _count_accesses(counters, request.kind, n, NOTHING, n)
     request.left &= ~joined
@@ -264,7 +264,7 @@ def _read_missing(l2, slice_, index, way, now):
     spec = l2.spec[0]
     state = l2.slices[slice_]
     request = l2.entries[index]
-    if mshr.is_full(spec, state):
+    if mshr_ways.is_full(spec, state):
         return STALL_MSHR
     far = request.home != slice_
     if not far and not controller.has_room(l2.dram, l2.slices[slice_].channel, READ):
@@ -284,7 +284,7 @@ def _read_missing(l2, slice_, index, way, now):
     if request.kind == KIND_REDUCTION:
         record.dirty |= coming
     elif coming:
-        mshr.wait(l2.entries, state, record, index, coming)
+        mshr_ways.wait(l2.entries, state, record, index, coming)
     request.left &= ~coming
     counters = l2.dram.counters[l2.slices[slice_].channel]
     n = popcount(coming)

@@ -4,7 +4,7 @@ from lockstep._jit import force_inline, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import reply_pipes
-from lockstep.model.cache import data_port, l2_sides, mshr, replacement, tags
+from lockstep.model.cache import data_port, l2_sides, mshr_ways, replacement, tags
 from lockstep.model.cache.l2 import DATA, NOTHING
 from lockstep.model.clock import NEVER
 from lockstep.model.dram import controller
@@ -80,7 +80,7 @@ def _answer(l2, state, record, arrived, now):
             l2_sides.forward(l2, -1 - waiter.source, waiter.row, waiter.way, here, now)
             waiter.sectors &= ~here
             if waiter.sectors == 0:
-                mshr.unlink(entries, state, record, previous, index)
+                mshr_ways.unlink(entries, state, record, previous, index)
                 lists.release(entries, state, index)
             else:
                 l2.slices[-1 - waiter.source].mshrs += 1  # it comes in two
@@ -93,7 +93,7 @@ def _answer(l2, state, record, arrived, now):
             waiter.sectors &= ~here
             reply = index
             if waiter.sectors == 0:
-                mshr.unlink(entries, state, record, previous, index)
+                mshr_ways.unlink(entries, state, record, previous, index)
             else:
                 reply = lists.copy(entries, state, index)
                 previous = index

@@ -13,7 +13,7 @@ from lockstep._jit import force_inline, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import free_list
-from lockstep.model.cache import data_port, mshr, replacement, tags
+from lockstep.model.cache import data_port, mshr_ways, replacement, tags
 from lockstep.model.dram.queue import hand_over
 from lockstep.model.link import KIND_READ, KIND_WRITE
 
@@ -126,7 +126,7 @@ def _wait(l2, slice_, other, request, way, kept, sectors):
     waiter.way = way
     waiter.sectors = sectors
     waiter.kind = READ
-    mshr.hang(l2.entries, state, kept, index)
+    mshr_ways.hang(l2.entries, state, kept, index)
 
 
 @force_inline

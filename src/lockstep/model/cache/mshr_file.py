@@ -5,7 +5,7 @@ is there (``allocate = "fill"``); it is found by a chained hash of the line. Who
 sectors of it is a node of its list, the newest first. Entries and nodes come from pools with lists
 of what is free, so that a file of any size is ready without being touched.
 
-A cache that reserves the line of every miss needs no such file: see ``waiters.py``.
+A cache that reserves the line of every miss needs no such file: see ``mshr_ways.py``.
 
 ``file`` is any context with ``spec`` (``buckets``), ``caches`` (``free_entry``, ``free_node``),
 ``entries``, ``buckets`` and ``nodes``; their first index is ``s``, the number of the cache.

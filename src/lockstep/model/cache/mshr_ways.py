@@ -1,8 +1,10 @@
-"""Miss status holding registers of an L2 slice: what is on its way, and who waits for it.
+"""MSHRs in the ways of the tags, those of an L2 slice: what is on its way, and who waits for it.
 
-An MSHR entry stands for the sectors of one DRAM request; it is in use while they are marked
-pending in the tags. The requests that wait for sectors of a line hang on the line's way, oldest
-first.
+An entry stands for the sectors of one request to the level below; it is in use while they are
+``pending`` in their way, which is locked meanwhile. The requests that wait for sectors of a line
+hang on its way, oldest first, and become the replies: nothing is looked up again. An L1 cannot do
+so, because its lines may have no way before their data comes: see ``mshr_file.py``. Both refuse
+whoever finds no entry, or one that has enough requests, and both merge by sector.
 """
 
 from lockstep._jit import force_inline
