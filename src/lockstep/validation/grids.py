@@ -12,10 +12,10 @@ import numpy as np
 
 from lockstep import api
 from lockstep.builder import KernelBuilder
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.workload import RUN, WARP, Cta, Workload
 
-LANES = 32
-ALL = (1 << LANES) - 1
+ALL = (1 << WARP_SIZE) - 1
 START, ROUND = 4, 6  # instructions with which the first and every later round begin
 FIRST, LATER = 134, 132  # how many they have; the last one has one less
 
@@ -35,7 +35,7 @@ def chains(trace: Path, blocks: int, threads: int, rounds: int) -> Workload:
     start, count, mask = body[-1]
     body[-1] = start, count - 1, mask
     runs = np.array([*recorded.runs[:2].tolist(), *body, *recorded.runs[-2:].tolist()], RUN)
-    warps = np.zeros(threads // LANES, WARP)
+    warps = np.zeros(threads // WARP_SIZE, WARP)
     warps["runs"] = len(runs)
     warps["warp_instructions"] = runs["count"].sum()
     warps["thread_instructions"] = sum(c * m.bit_count() for _, c, m in runs.tolist())

@@ -16,12 +16,12 @@ from lockstep import api
 from lockstep.builder import KernelBuilder
 from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.workload import MemoryCopy, Workload
 
 BUFFER = 0x7F1000000000
 LINE = 128
 WORD, DOUBLE = 4, 8
-LANES = 32
 KIB, MIB = 1 << 10, 1 << 20
 APART = 1026 * MIB  # between the arrays of a stream; as in RRZE gpu-benches, gpu-stream
 BODY = 16  # instructions of a loop's body
@@ -72,7 +72,7 @@ def arithmetic_latency(name: str) -> Probe:
     text = ARITHMETIC[name].format(2)
 
     def make(n: int) -> Workload:
-        k = KernelBuilder(name, 1, LANES)
+        k = KernelBuilder(name, 1, WARP_SIZE)
         with k.loop(n):
             for _ in range(BODY):
                 k(text)
@@ -85,7 +85,7 @@ def shared_latency(ways: int = 1) -> Probe:
     """A chain of shared loads, each with its address from the one before; ``ways`` lanes a bank."""
 
     def make(n: int) -> Workload:
-        k = KernelBuilder("shared", 1, LANES, shared_bytes=LANES * LINE)
+        k = KernelBuilder("shared", 1, WARP_SIZE, shared_bytes=WARP_SIZE * LINE)
         with k.loop(n):
             for _ in range(BODY):
                 k("LDS.U R2, [R2]", address=k.bank_conflict(ways))
@@ -99,7 +99,7 @@ def _chase(name: str, opcode: str, addresses: list[int], copied: int, steps: tup
     """A pointer chase of one thread: each load has its address from the one before."""
 
     def make(n: int) -> Workload:
-        k = KernelBuilder("chase", 1, LANES)
+        k = KernelBuilder("chase", 1, WARP_SIZE)
         with k.loop(n):
             k(f"{opcode} R2, [R2]", address=k.pointer_chase(addresses), mask=1)
         return k.workload(MemoryCopy(BUFFER, copied)) if copied else k.workload()
@@ -143,7 +143,7 @@ def barrier_latency(warps: int = 1) -> Probe:
     """Barriers of one CTA, one after the other."""
 
     def make(n: int) -> Workload:
-        k = KernelBuilder("barrier", 1, LANES * warps)
+        k = KernelBuilder("barrier", 1, WARP_SIZE * warps)
         with k.loop(n):
             k("BAR.SYNC 0x0")
         return k.workload()
@@ -166,14 +166,14 @@ def arithmetic_rate(name: str) -> Probe:
     """Lanes a cycle on one SM: a full SM with independent chains in each warp."""
 
     def make(n: int) -> Workload:
-        k = KernelBuilder(name, 1, LANES * FULL)
+        k = KernelBuilder(name, 1, WARP_SIZE * FULL)
         with k.loop(n):
             for i in range(2 * CHAINS):
                 k(ARITHMETIC[name].format(16 + 2 * (i % CHAINS)))
         return k.workload()
 
     text = ARITHMETIC[name].format("n")
-    return Probe(name, f"{CHAINS} chains of {text}", make, 2, 6, 2 * CHAINS * FULL * LANES)
+    return Probe(name, f"{CHAINS} chains of {text}", make, 2, 6, 2 * CHAINS * FULL * WARP_SIZE)
 
 
 def _loads(name: str, opcode: str, width: int, gpu: GPU, address, steps: tuple, **needs) -> Probe:
@@ -181,14 +181,14 @@ def _loads(name: str, opcode: str, width: int, gpu: GPU, address, steps: tuple, 
     copied = needs.pop("copied", 0)
 
     def make(n: int) -> Workload:
-        k = KernelBuilder("loads", gpu.sm.count, LANES * FULL, **needs)
+        k = KernelBuilder("loads", gpu.sm.count, WARP_SIZE * FULL, **needs)
         with k.loop(n):
             for i in range(CHAINS):
                 register = 16 + width // WORD * i
                 k(f"{opcode} R{register}, [R2]", address=lambda at, i=i: address(at, i))
         return k.workload(MemoryCopy(BUFFER, copied)) if copied else k.workload()
 
-    size = gpu.sm.count * FULL * CHAINS * LANES * width
+    size = gpu.sm.count * FULL * CHAINS * WARP_SIZE * width
     return Probe(name, f"{opcode} R, [R2]", make, *steps, size)
 
 
@@ -216,20 +216,20 @@ def l1_loop_rate(gpu: GPU) -> Probe:
     overlapped = 4
 
     def make(n: int) -> Workload:
-        k = KernelBuilder("loop", gpu.sm.count, LANES * FULL)
+        k = KernelBuilder("loop", gpu.sm.count, WARP_SIZE * FULL)
         with k.loop(n):
             for i in range(overlapped):
-                k(f"IADD3 R{8 + i}, R2, {LANES * i:#x}, RZ")
+                k(f"IADD3 R{8 + i}, R2, {WARP_SIZE * i:#x}, RZ")
                 k(f"LOP3.LUT R{8 + i}, R{8 + i}, 0x1fff8, RZ, 0xc0, !PT")
                 k(f"SHF.R.U32.HI R{8 + i}, RZ, 0x3, R{8 + i}")
                 k(f"IMAD.WIDE.U32 R{16 + 2 * i}, R{8 + i}, R3, c[0x0][0x160]")
-                eighths = lambda at, i=i: BUFFER + WORD * ((at.thread + LANES * i) // 8)  # noqa: E731
+                eighths = lambda at, i=i: BUFFER + WORD * ((at.thread + WARP_SIZE * i) // 8)  # noqa: E731
                 k(f"LDG.E.SYS R{24 + i}, [R{16 + 2 * i}]", address=eighths)
             for i in range(overlapped):
                 k(f"FADD R28, R28, R{24 + i}")
         return k.workload(MemoryCopy(BUFFER, MIB))
 
-    size = gpu.sm.count * FULL * overlapped * LANES * WORD
+    size = gpu.sm.count * FULL * overlapped * WARP_SIZE * WORD
     text = "IADD3, LOP3, SHF, IMAD.WIDE, LDG.E.SYS, FADD"
     return Probe("L1, 32-bit loads in a loop", text, make, 8, 24, size)
 
@@ -238,14 +238,14 @@ def l1_shared_rate(gpu: GPU) -> Probe:
     """32-bit loads from the L1 and from shared memory in turn; they use one data array."""
 
     def make(n: int) -> Workload:
-        k = KernelBuilder("both", gpu.sm.count, LANES * FULL, shared_bytes=4 * KIB)
+        k = KernelBuilder("both", gpu.sm.count, WARP_SIZE * FULL, shared_bytes=4 * KIB)
         with k.loop(n):
             for i in range(CHAINS):
                 k(f"LDG.E.SYS R{16 + i}, [R2]", address=k.coalesced(BUFFER))
                 k(f"LDS.U R{32 + i}, [R4]", address=lambda at: WORD * at.lane + 0 * at.execution)
         return k.workload(MemoryCopy(BUFFER, MIB))
 
-    size = gpu.sm.count * FULL * 2 * CHAINS * LANES * WORD
+    size = gpu.sm.count * FULL * 2 * CHAINS * WARP_SIZE * WORD
     name = "L1 and shared, 32-bit loads in turn"
     return Probe(name, "LDG.E.SYS R, [R2]; LDS.U R, [R4]", make, 2, 6, size)
 
@@ -269,7 +269,7 @@ def _stream(name: str, text: str, reads: int, gpu: GPU, write: str = "") -> Prob
     arrays = reads + bool(write)
 
     def make(n: int) -> Workload:
-        k = KernelBuilder(name, n * gpu.sm.count, LANES * FULL)
+        k = KernelBuilder(name, n * gpu.sm.count, WARP_SIZE * FULL)
         for a in range(reads):
             k(f"LDG.E.64.SYS R{8 + 2 * a}, [R2]", address=k.coalesced(BUFFER + APART * a, DOUBLE))
         k(write or "DSETP.NEU.AND P0, PT, R8, R16, PT")
@@ -277,7 +277,7 @@ def _stream(name: str, text: str, reads: int, gpu: GPU, write: str = "") -> Prob
             k("STG.E.64.SYS [R4], R24", address=k.coalesced(BUFFER + APART * reads, DOUBLE))
         return k.workload()
 
-    size = DOUBLE * gpu.sm.count * FULL * LANES * arrays
+    size = DOUBLE * gpu.sm.count * FULL * WARP_SIZE * arrays
     short = 3 * totals(gpu).l2_bytes // size + 1 if write else 8
     return Probe(name, text, make, short, short + 48 // arrays, size)
 

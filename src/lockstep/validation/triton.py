@@ -19,6 +19,7 @@ from lockstep.correlation.hardware import read_hardware
 from lockstep.correlation.launches import CYCLES, Launch
 from lockstep.device.device import Device
 from lockstep.errors import InputError, LockstepError
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.validation.comparison import Comparison, Figure
 
 GPU = "H100_SXM"
@@ -31,7 +32,6 @@ COUNTERS = {
     "sm__inst_executed.sum": "warp instructions",
     "dram__sectors_read.sum": "DRAM sectors read",
 }
-WARP = 32
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def run(kernel: Compiled, gpu: str, threads: int, change: str, launches: int) ->
             arguments.append(argument)
         # Triton's compiler appends pointers to scratch memory, which these kernels do not use.
         arguments += [0] * (len(function.parameters) - len(arguments))
-        configured = function[kernel.grid, kernel.warps * WARP, kernel.shared_bytes]
+        configured = function[kernel.grid, kernel.warps * WARP_SIZE, kernel.shared_bytes]
         for _ in range(launches):
             launch = configured(*arguments)
             launch.timed()

@@ -12,6 +12,7 @@ from lockstep.frontend.accelsim.parser import STATE, Parser
 from lockstep.frontend.accelsim.problems import describe
 from lockstep.frontend.accelsim.sections import advance, begin_lines, end_lines
 from lockstep.frontend.accelsim.statics import Statics
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.workload import Cta
 
 MOST_RECORDS = (1 << 31) - 1  # of one kind in a block: a WARP's pool index has 32 bits
@@ -28,7 +29,7 @@ class BlockReader:
         self.state = s = state[0]
         self._row = state.view(np.ndarray)[0]  # the same: attributes are slower than items
         s.version, s.lineinfo, s.warps = header.tracer, int(header.lineinfo), header.warps
-        s.last_lanes = (1 << (header.threads - 1) % 32 + 1) - 1
+        s.last_lanes = (1 << (header.threads - 1) % WARP_SIZE + 1) - 1
         s.prefix = PREFIX_OLD if header.tracer < 3 else 0
         s.grid = header.grid
         s.line = header.lines + 1
@@ -134,7 +135,7 @@ class BlockReader:
     def _grow(self) -> None:
         """Double the output arrays that are nearly full."""
         s, grown = self.state, {}
-        for name, room in (("runs", 1), ("addresses", 1), ("pool", 32)):
+        for name, room in (("runs", 1), ("addresses", 1), ("pool", WARP_SIZE)):
             array = getattr(self._parser, name)
             if getattr(s, name) + room > len(array):
                 if 2 * len(array) > MOST_RECORDS:

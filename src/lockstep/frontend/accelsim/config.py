@@ -21,6 +21,7 @@ from lockstep.frontend.accelsim.config_units import units
 from lockstep.gpus import fields, library
 from lockstep.gpus.check import check
 from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import WARP_SIZE
 
 L1_STAGES = 4  # L1 hit: 24 cycles where -gpgpu_l1_latency is 20
 SHARED_STAGES = 5  # LDS: 25 cycles where -gpgpu_smem_latency is 20
@@ -155,8 +156,8 @@ def _sm(draft: Draft) -> None:
     options = draft.options
     if option := options.get("gpgpu_shader_core_pipeline"):
         threads, warp = option.integers(":", (2,))
-        if warp != 32:
-            option.fail("32 threads a warp")
+        if warp != WARP_SIZE:
+            option.fail(f"{WARP_SIZE} threads a warp")
         draft.set("sm.warps", threads // warp, option)
     if option := options.get("gpgpu_scheduler"):
         draft.choose("sm.scheduler.policy", SCHEDULERS, option.value, option)

@@ -1,6 +1,7 @@
 """Execution units of a configuration: their counts, latencies and initiation intervals."""
 
 from lockstep.frontend.accelsim.config_options import Option, Options
+from lockstep.isa.instruction import WARP_SIZE
 
 STAGES = 5  # cycles that a dependent instruction waits beyond the latency of the option
 Table = dict[str, tuple[object, Option | None]]
@@ -87,7 +88,7 @@ def _timing(
 
 
 def _unit(table: Table, name: str, number: int, shared: int, option: Option | None) -> None:
-    table[f"sm.units.{name}.lanes"] = (32, None)  # the intervals say how often one starts
+    table[f"sm.units.{name}.lanes"] = (WARP_SIZE, None)  # the intervals say how often one starts
     table[f"sm.units.{name}.count"] = (max(1, number // shared), option)
     table[f"sm.units.{name}.scope"] = ("subcore" if shared > 1 else "sm", None)
 

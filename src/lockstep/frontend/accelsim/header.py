@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from lockstep.errors import InputError
-from lockstep.isa.instruction import MOST_CLUSTER_CTAS, MOST_THREADS
+from lockstep.isa.instruction import MOST_CLUSTER_CTAS, MOST_THREADS, WARP_SIZE
 from lockstep.workload import (
     MOST_BLOCK,
     MOST_GRID,
@@ -54,7 +54,7 @@ class Header:
     @property
     def warps(self) -> int:
         """Warps in a block."""
-        return -(-self.threads // 32)
+        return -(-self.threads // WARP_SIZE)
 
     @property
     def blocks(self) -> int:

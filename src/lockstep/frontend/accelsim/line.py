@@ -46,8 +46,8 @@ from lockstep.frontend.accelsim.scan import (
     popcount,
     skip,
 )
+from lockstep.isa.instruction import WARP_SIZE
 
-LANES = 32
 VALUES, NO_VALUES = np.frombuffer(b"Val", np.uint8), np.frombuffer(b"NoVal", np.uint8)
 
 
@@ -55,7 +55,7 @@ VALUES, NO_VALUES = np.frombuffer(b"Val", np.uint8), np.frombuffer(b"NoVal", np.
 def instruction(buffer, c, s, p):
     """Parse the line at ``p``; returns an outcome. On DONE_LINE, ``s.position`` is its newline."""
     full = s.runs + 1 > len(c.runs) or s.addresses + 1 > len(c.addresses)
-    if full or s.pool + LANES > len(c.pool):
+    if full or s.pool + WARP_SIZE > len(c.pool):
         return GROW
     s.fault = p
     p, outcome = _prefix(buffer, s, p)

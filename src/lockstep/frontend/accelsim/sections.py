@@ -32,13 +32,14 @@ from lockstep.frontend.accelsim.parser import (
     WARPS_MISSING,
 )
 from lockstep.frontend.accelsim.scan import NEWLINE, decimal, line_end, matches, skip
+from lockstep.isa.instruction import WARP_SIZE
 
 
 def _word(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), np.uint8)
 
 
-FULL_MASK = 0xFFFFFFFF
+FULL_MASK = (1 << WARP_SIZE) - 1
 BEGIN, END = _word("#BEGIN_TB"), _word("#END_TB")
 BLOCK, WARP, COUNT = _word("thread block = "), _word("warp = "), _word("insts = ")
 CLUSTER_ID, CLUSTER_CTA = _word("cluster id = "), _word("cluster cta = ")

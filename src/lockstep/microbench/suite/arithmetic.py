@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.microbench.benchmark import Argument, Benchmark, Case, Kind, Target
 from lockstep.microbench.measures import Slope
-from lockstep.microbench.suite.building import WARP, segments_case
+from lockstep.microbench.suite.building import segments_case
 
 WARPS = (1, 2, 4, 8, 16, 32)
 SMALL_ALONE, SMALL_FOUR = (4, 32), (4, 16, 32)  # warps that a simulator runs with 1 and 4 chains
@@ -163,7 +164,7 @@ def _throughput(target: Target, file: str, operation: Operation) -> Benchmark:
 
 
 def _rate(file: str, operation: Operation, warps: int, chains: int) -> Case:
-    amount = WARP * warps * operation.steps[chains] * chains * operation.per
+    amount = WARP_SIZE * warps * operation.steps[chains] * chains * operation.per
     return segments_case(
         (f"thr.{operation.name}", f"warps={warps} ilp={chains}", "lanes/clk/SM"),
         f"{file}.{operation.name}_{chains}",

@@ -1,9 +1,9 @@
 """Bandwidth of the L1, the L2 and the DRAM."""
 
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.microbench.benchmark import Argument, Benchmark, Buffer, Case, Fill, Target
 from lockstep.microbench.measures import SEGMENTS, Slope
 from lockstep.microbench.suite.building import (
-    WARP,
     buffer,
     i32,
     i64,
@@ -42,7 +42,7 @@ def _l1(target: Target) -> Benchmark:
 
 def _l1_case(target: Target, words: int, stride: int, shift: int, warps: int) -> Case:
     text = f"bits={32 * words} warps={warps} stride={stride} misalign={shift}"
-    amount = WARP * warps * LOADS * 4 * words
+    amount = WARP_SIZE * warps * LOADS * 4 * words
     measure = Slope(iterations(target.full, 20), warps, amount=amount)
     arguments = [buffer("data"), i32(stride), i32(shift), i32(0)]
     return segments_case(

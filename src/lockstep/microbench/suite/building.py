@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.microbench.benchmark import Argument, Buffer, Case, Kind, Launch, Row, Target
 from lockstep.microbench.measures import STAMP_WORDS, Increment, Measure, Slope, Throughput
 
-WARP = 32
 OUT = Buffer("out", 1 << 20)
 SINK = Buffer("sink", 1 << 20)
 STAMPS = Buffer("out", 4 << 20)
@@ -94,5 +94,5 @@ def segments_case(
     """
     given = (buffer("out"), buffer("sink"), *arguments, Argument(Kind.SEGMENTS, measure.segments))
     grid = launch.pop("grid", 1)
-    one = Launch(kernel, grid, block or WARP * measure.warps, given, **launch)
+    one = Launch(kernel, grid, block or WARP_SIZE * measure.warps, given, **launch)
     return Case((Row(*row, measure, notes),), (one,), (OUT, SINK, *buffers))

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.microbench.benchmark import Benchmark, Buffer, Case, Fill, Target
 from lockstep.microbench.measures import Slope
-from lockstep.microbench.suite.building import WARP, buffer, i32, i64, iterations, segments_case
+from lockstep.microbench.suite.building import buffer, i32, i64, iterations, segments_case
 
 KIB, MIB = 1 << 10, 1 << 20
 EACH = 8  # barriers or accesses of an iteration
@@ -77,7 +78,7 @@ def _remote(target: Target) -> list[Benchmark]:
     def rates(name: str, kernel: str, who: str) -> tuple[Case, ...]:
         return tuple(
             case(name, kernel, f"cluster={size} warps={warps} one {who}", size, 1,
-                 Slope(segments, warps, amount=WARP * warps * EACH * 16), "bytes/clk/SM")
+                 Slope(segments, warps, amount=WARP_SIZE * warps * EACH * 16), "bytes/clk/SM")
             for size in (2, 4, 8)
             for warps in (1, 8, 32)
             if target.full or (size != 4 and warps != 8)
@@ -126,7 +127,7 @@ def _copy(target: Target, kernel: str, threads: int, chunk: int, stages: int, sp
     name = f"{'lat' if one else 'bw'}.copy_{kernel.partition('.')[2]}"
     text = f"threads={threads} chunk={chunk} in_flight={stages} span={span}"
     segments = WARMED if target.full else WARMED_BEFORE
-    measure = Slope(segments, threads // WARP, amount=0 if one else chunk * stages)
+    measure = Slope(segments, threads // WARP_SIZE, amount=0 if one else chunk * stages)
     arguments = [buffer("data"), i32(chunk), i32(stages), i64(span)]
     case = segments_case(
         (name, text, "cycles" if one else "bytes/clk/SM"), kernel, arguments, measure,
@@ -141,9 +142,9 @@ def _bulk(target: Target) -> list[Benchmark]:
     loop = "UBLKCP by one thread in a loop of R2UR, elect"
     found = []
     for kernel, least in (("bulk", 16), ("bulk_store", 1024)):
-        singles = [_copy(target, f"bulk.{kernel}", WARP, chunk, 1, SPAN) for chunk in chunks]
+        singles = [_copy(target, f"bulk.{kernel}", WARP_SIZE, chunk, 1, SPAN) for chunk in chunks]
         several = [
-            _copy(target, f"bulk.{kernel}", WARP, chunk, min(16, STAGED // chunk), LONG_SPAN)
+            _copy(target, f"bulk.{kernel}", WARP_SIZE, chunk, min(16, STAGED // chunk), LONG_SPAN)
             for chunk in chunks
             if least <= chunk <= 16384
         ]
@@ -160,7 +161,7 @@ def _bulk(target: Target) -> list[Benchmark]:
 def _copies(target: Target, kind: str) -> list[Benchmark]:
     sizes = (512, 4096, 16384, 32768)
     singles = [
-        _copy(target, f"copies.{kind}", WARP if chunk == 512 else 256, chunk, 1, SPAN)
+        _copy(target, f"copies.{kind}", WARP_SIZE if chunk == 512 else 256, chunk, 1, SPAN)
         for chunk in sizes
     ]
     several = [
@@ -181,10 +182,10 @@ def _all_sms(target: Target) -> Benchmark:
     for blocks in (8, 32, 66, 132) if target.full else ():
         for kernel, text, threads in (
             ("copies.cp_async16", "cp_async16", 256),
-            ("bulk.bulk", "bulk", WARP),
+            ("bulk.bulk", "bulk", WARP_SIZE),
         ):
             arguments = [buffer("data"), i32(8192), i32(16), i64(BLOCK_SPAN)]
-            measure = Slope((8, 2, 22), threads // WARP, amount=8192 * 16)
+            measure = Slope((8, 2, 22), threads // WARP_SIZE, amount=8192 * 16)
             case = segments_case(
                 (name, f"{text} blocks={blocks}, 4 MB each", "bytes/clk/SM"), kernel, arguments,
                 measure, buffers=(Buffer("data", BLOCK_SPAN * blocks, Fill.ANY),), shared=SHARED,

@@ -1,11 +1,11 @@
 """Barriers, branches, sleep, instruction caches."""
 
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.microbench.benchmark import Argument, Benchmark, Case, Kind, Launch, Row, Target
 from lockstep.microbench.measures import Slope, Word
 from lockstep.microbench.suite.building import (
     OUT,
     SINK,
-    WARP,
     Buffer,
     buffer,
     f32,
@@ -174,7 +174,7 @@ def _code(target: Target) -> list[Benchmark]:
                   )  # fmt: skip
         arguments = (buffer("out"), buffer("sink"), f32(1.0), f32(0.5))
         arguments = (*arguments, Argument(Kind.SEGMENTS, (1, 0, 0)))
-        launch = Launch(f"icache.code{kb}", target.sms, 4 * WARP, arguments)
+        launch = Launch(f"icache.code{kb}", target.sms, 4 * WARP_SIZE, arguments)
         firsts.append(Case((row,), (launch,), (OUT, SINK), (launch,), repeats=5))
     found.append(
         Benchmark("icache.first_pass", "icache", "the first pass of a launch", tuple(firsts),

@@ -1,11 +1,11 @@
 """What an SM does between warps: mixes of pipes, registers, sub-cores, spills."""
 
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.microbench.benchmark import Benchmark, Buffer, Case, Launch, Row, Target
 from lockstep.microbench.measures import Slope, Word
 from lockstep.microbench.suite.building import (
     OUT,
     SINK,
-    WARP,
     buffer,
     f32,
     i32,
@@ -71,7 +71,7 @@ def _pairs(target: Target) -> Benchmark:
         arguments = (buffer("out"), buffer("sink"), f32(1.0), f32(1.0), i32(0), i32(other))
         notes = f"{MUFUS} MUFU of warp 0 while the other does the same"
         row = Row(name, f"warps 0 and {other}", "cycles", Word(1, less=0), notes)
-        launch = Launch("issue.pairs", 1, 32 * WARP, arguments)
+        launch = Launch("issue.pairs", 1, 32 * WARP_SIZE, arguments)
         cases.append(Case((row,), (launch,), (OUT, SINK), repeats=1))
     shown = cases if target.full else [cases[0], cases[1], cases[3], cases[7]]
     return Benchmark(

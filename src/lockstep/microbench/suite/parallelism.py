@@ -1,8 +1,9 @@
 """Memory-level parallelism: what an SM keeps in flight, past the L1 and past the L2."""
 
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.microbench.benchmark import Benchmark, Buffer, Case, Fill, Launch, Row, Target
 from lockstep.microbench.measures import Rounds
-from lockstep.microbench.suite.building import OUT, SINK, WARP, buffer, i32, i64
+from lockstep.microbench.suite.building import OUT, SINK, buffer, i32, i64
 
 MIB = 1 << 20
 SECTOR = 32
@@ -34,11 +35,11 @@ def _case(target: Target, name: str, loads: int, warps: int, spread: int) -> Cas
     cold = name == "mlp.dram"
     span = 16 * MIB if cold else 2 * MIB
     reach = span + loads * 1024 * spread  # the last round may go on behind the span
-    measure = Rounds(ROUNDS, warps, loads * warps * WARP * min(spread, SECTOR) / SECTOR)
+    measure = Rounds(ROUNDS, warps, loads * warps * WARP_SIZE * min(spread, SECTOR) / SECTOR)
     text = f"loads={loads} warps={warps} lane_stride={spread}"
     notes = "from the first load of any warp to the last use"
     arguments = (buffer("out"), buffer("sink"), buffer("data"), i64(span), i32(ROUNDS))
-    launch = Launch(f"stream.loads{loads}_{spread}", 1, WARP * warps, arguments)
+    launch = Launch(f"stream.loads{loads}_{spread}", 1, WARP_SIZE * warps, arguments)
     buffers = (OUT, SINK, Buffer("data", reach, Fill.ANY))
     warm = () if cold else (launch,)
     repeats = 3 if cold else 1

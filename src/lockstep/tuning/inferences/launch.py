@@ -1,6 +1,6 @@
 """Launches: the rate at which CTAs and warps start."""
 
-from lockstep.gpus.units import WARP
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.tuning.inference import Inference
 from lockstep.tuning.measured import Absent, Measured
 
@@ -25,8 +25,8 @@ def _ctas(m: Measured) -> float:
 def _warps(m: Measured) -> float:
     """An SM starts the warps of its blocks one after another."""
     cta = _interval(m, LARGE)
-    interval = cta * m["sm.count"] / (LARGE // WARP)
-    if interval <= m["launch.cta_interval"] * m["sm.count"] / (LARGE // WARP) * 1.02:
+    interval = cta * m["sm.count"] / (LARGE // WARP_SIZE)
+    if interval <= m["launch.cta_interval"] * m["sm.count"] / (LARGE // WARP_SIZE) * 1.02:
         raise Absent("blocks of 1024 threads start as fast as those of 32")
     return round(interval, DIGITS)
 

@@ -7,7 +7,7 @@ the compiler waits a fixed number of cycles after an instruction, the latency is
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from lockstep.gpus.units import WARP
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.tuning.inference import Inference, whole
 from lockstep.tuning.measured import Absent, Measured
 
@@ -77,7 +77,7 @@ def _latency(kind: Class) -> Callable[[Measured], int]:
 
 def _interval(kind: Class) -> Callable[[Measured], int]:
     """Cycles between two starts on a unit, where all sub-cores have warps enough."""
-    unit, work = (MAC, kind.macs) if kind.macs else (LANES, WARP)
+    unit, work = (MAC, kind.macs) if kind.macs else (LANES, WARP_SIZE)
 
     def read(m: Measured) -> int:
         rate = m.highest(kind.rate, unit, lambda row: row.keys.get("warps", 0) >= MANY_WARPS)
@@ -90,9 +90,9 @@ def _interval(kind: Class) -> Callable[[Measured], int]:
 def _lanes(kind: Class) -> Callable[[Measured], int]:
     def read(m: Measured) -> int:
         interval = _interval(kind)(m)
-        if WARP % interval:
+        if WARP_SIZE % interval:
             raise Absent(f"{interval} cycles for a warp are no whole number of lanes")
-        return WARP // interval
+        return WARP_SIZE // interval
 
     return read
 

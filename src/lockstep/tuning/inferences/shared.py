@@ -1,6 +1,6 @@
 """Shared memory of the CTA and of other CTAs of its cluster."""
 
-from lockstep.gpus.units import WARP
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.tuning.inference import Fit, Inference, whole
 from lockstep.tuning.measured import Measured
 
@@ -10,8 +10,8 @@ REMOTE_PASS = 128  # bytes of a pass over the banks of another SM
 
 
 def _pass(m: Measured) -> int:
-    one, all_ways = m.get(LOADS, conflict=1), m.get(LOADS, conflict=WARP)
-    return max(whole(m.difference(all_ways, one) / (WARP - 1)), 1)
+    one, all_ways = m.get(LOADS, conflict=1), m.get(LOADS, conflict=WARP_SIZE)
+    return max(whole(m.difference(all_ways, one) / (WARP_SIZE - 1)), 1)
 
 
 def _remote_interval(m: Measured) -> int:
@@ -24,7 +24,7 @@ def _remote(m: Measured) -> float:
 
 
 def _compare_and_swap(m: Measured) -> int:
-    return max(whole(m.get("thr.atoms_cas", warps=WARP, stride_bytes=BANK)), 1)
+    return max(whole(m.get("thr.atoms_cas", warps=WARP_SIZE, stride_bytes=BANK)), 1)
 
 
 INFERENCES = (
