@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 
@@ -130,6 +131,27 @@ def test_a_selection_and_limits(workload):
     assert list(one.kernels["id"]) == [2]
     short = lockstep.simulate(workload, "QV100", limit_cycles=10)
     assert short.stopped
+
+
+def test_parts_of_kernels_are_marked(workload, tmp_path):
+    whole = lockstep.simulate(workload, "QV100")
+    part = lockstep.simulate(workload, "QV100", first_cta={2: 1}, stop=lambda *seen: False)
+    assert list(part.kernels["complete"]) == [True, False]
+    assert list(part.kernels["ctas_done"]) == [2, 1] and list(part.kernels["first_cta"]) == [0, 1]
+    by_function = lockstep.simulate(workload, "QV100", first_cta=lambda k: k.id == 2)
+    assert by_function.hash == part.hash != whole.hash
+    stopped = lockstep.simulate(workload, "QV100", stop=lambda *seen: "enough", stop_interval=1)
+    part.to_json(tmp_path / "part.json")
+    entries = json.loads((tmp_path / "part.json").read_text())["kernels"]
+    assert [(e["ctas"], e["ctas_done"], e["complete"]) for e in entries] == [
+        (2, 2, True),
+        (2, 1, False),
+    ]
+    assert set(stopped.kernels["stopped"]) == {"enough"} and stopped.stopped == ""
+    with pytest.raises(lockstep.WorkloadError, match="no kernel 9"):
+        lockstep.simulate(workload, "QV100", first_cta={9: 1})
+    with pytest.raises(lockstep.LockstepError, match="stop_interval"):
+        lockstep.simulate(workload, "QV100", stop=lambda *seen: False, stop_interval=0)
 
 
 def test_ctrl_c_keeps_what_there_is_by_then():

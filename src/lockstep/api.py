@@ -1,7 +1,8 @@
 """The public functions: load a workload, choose a GPU, simulate."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.files import unwritable
@@ -9,8 +10,12 @@ from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
 from lockstep.policies import describe, select
-from lockstep.workload import Workload
+from lockstep.workload import Kernel, Workload
 
+if TYPE_CHECKING:  # importing the engine imports the compiler
+    from lockstep.engine.stop import StopRule
+
+FirstCta = Mapping[int, int] | Callable[[Kernel], int]
 Progress = Callable[[int, int, int, int, str], None]
 """Called with finished CTAs, all CTAs, the cycle, warp instructions and the kernel's name."""
 
@@ -122,6 +127,9 @@ def simulate(
     kernels: Iterable[int] | None = None,
     limit_instructions: int | None = None,
     limit_cycles: int | None = None,
+    stop: "StopRule | None" = None,
+    stop_interval: int | None = None,
+    first_cta: FirstCta | None = None,
     interval: int | None = None,
     timeline: bool = False,
     checkpoint: str | Path | None = None,
@@ -135,10 +143,14 @@ def simulate(
     ``ranks`` cuts the GPU into so many machines of this process, each with its part of the SMs and
     of the memory and ``threads`` of its own, that tell each other in packets what crosses.
     ``kernels`` selects kernels by id. The limits end the run early, with a partial result that
-    says so. ``interval`` asks for a time series, one sample every so many cycles; ``timeline``
-    also records when each CTA ran. ``scheduler`` and the other policies are plain functions that
-    replace the built-in ones; their signatures are in the documentation. ``notice`` is called
-    with a line of text when something takes long, such as the first compilation.
+    says so. ``stop(kernel, cycle, counters)`` ends a kernel where it returns True or a reason; it
+    is asked every ``stop_interval`` cycles (default: 1000), see :mod:`lockstep.engine.stop`.
+    ``first_cta`` says at which CTA kernels begin: numbers by kernel id, or a function of a kernel.
+    Such kernels are marked: not ``complete``, with the CTAs that were done. ``interval`` asks for
+    a time series, one sample every so many cycles; ``timeline`` also records when each CTA ran.
+    ``scheduler`` and the other policies are plain functions that replace the built-in ones; their
+    signatures are in the documentation. ``notice`` is called with a line of text when something
+    takes long, such as the first compilation.
 
     ``checkpoint`` is a folder into which the whole state is written every ``checkpoint_seconds``;
     ``resume`` is such a folder: the run goes on there, on any number of threads, and gives what it
@@ -146,6 +158,7 @@ def simulate(
     """
     from lockstep import engine
     from lockstep.engine import checkpoint as checkpoints
+    from lockstep.engine.stop import STOP_INTERVAL
 
     policies = {
         "scheduler": scheduler,
@@ -155,17 +168,18 @@ def simulate(
         "dram_scheduler": dram_scheduler,
     }
     _check_counts(threads=threads, ranks=ranks, limit_instructions=limit_instructions)
-    _check_counts(limit_cycles=limit_cycles, interval=interval)
+    _check_counts(limit_cycles=limit_cycles, interval=interval, stop_interval=stop_interval)
     workload = workload if isinstance(workload, Workload) else load(workload)
     gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
     selected, chosen = _selection(workload, kernels), select(policies)
+    first_ctas = _first_ctas(workload, first_cta)
     identity, frozen = {}, None
     if checkpoint or resume:
         identity = {
             "version of lockstep": checkpoints.source_digest(),
             "GPU": library.digest(gpu),
             "workload": workload.digest,
-            "choice of kernels": repr(selected and sorted(selected)),
+            "choice of kernels": repr((selected and sorted(selected), sorted(first_ctas.items()))),
             "interval": repr((interval, timeline)),
             "policy": repr({n: describe(f)["digest"] for n, f in chosen.items()}),
         }
@@ -184,6 +198,9 @@ def simulate(
         kernels=selected,
         limit_instructions=limit_instructions,
         limit_cycles=limit_cycles,
+        stop=stop,
+        stop_interval=stop_interval or STOP_INTERVAL,
+        first_cta=first_ctas,
         interval=interval or (TIMELINE_INTERVAL if timeline else None),
         cta_events=timeline,
         policies=chosen,
@@ -219,13 +236,27 @@ def _fitness(gpu: GPU, version: int) -> tuple:
 def _selection(workload: Workload, kernels: Iterable[int] | None) -> set[int] | None:
     if kernels is None:
         return None
-    wanted, known = set(kernels), {k.id for k in workload.kernels}
+    wanted = set(kernels)
+    _check_ids(workload, wanted)
+    return wanted
+
+
+def _first_ctas(workload: Workload, first: FirstCta | None) -> dict[int, int]:
+    """The kernels that do not begin at CTA 0, by id."""
+    if callable(first):
+        first = {kernel.id: first(kernel) for kernel in workload.kernels}
+    first = first or {}
+    _check_ids(workload, set(first))
+    return {number: cta for number, cta in first.items() if cta}
+
+
+def _check_ids(workload: Workload, wanted: set[int]) -> None:
+    known = {k.id for k in workload.kernels}
     if not wanted <= known:
         missing = ", ".join(map(str, sorted(wanted - known)[:SHOWN_IDS]))
         missing += ", ..." if len(wanted - known) > SHOWN_IDS else ""
         span = f"{min(known)} to {max(known)}" if known else "none"
         raise WorkloadError(f"no kernel {missing} in {workload.name}; its kernels are {span}")
-    return wanted
 
 
 def _check_counts(**counts: int | None) -> None:

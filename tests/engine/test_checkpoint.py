@@ -50,7 +50,7 @@ def test_a_run_goes_on_as_if_it_had_never_ended(small, mixed, raw, tmp_path):
         return Workload("w", [MemoryCopy(A, 1 << 16), *several.commands])
 
     gpu = small(sm__ctas=2)
-    options = {"cta_events": True, "interval": 300}
+    options = {"cta_events": True, "interval": 300, "first_cta": {1: 10}}
     whole = run(make(), gpu, **options)
     count = 0
     while (result := resumed(make, gpu, tmp_path, count, **options)) is not None:

@@ -9,7 +9,7 @@ from lockstep.builder import KernelBuilder
 from lockstep.engine import run
 from lockstep.engine.kernels import FETCH_SPACING, KernelTable
 from lockstep.engine.machine import Machine
-from lockstep.engine.simulation import totals
+from lockstep.engine.record import totals
 from lockstep.engine.streams import Streams
 from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.isa.instruction import OpClass

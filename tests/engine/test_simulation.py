@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lockstep._jit import as_records
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import run
-from lockstep.engine.simulation import totals
+from lockstep.engine.record import totals
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.accelsim import load
 from lockstep.metrics.facts import of_kernel

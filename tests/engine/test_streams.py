@@ -9,7 +9,7 @@ from lockstep._jit import as_records
 from lockstep.builder import KernelBuilder
 from lockstep.engine import run
 from lockstep.engine.machine import Machine
-from lockstep.engine.simulation import totals
+from lockstep.engine.record import totals
 from lockstep.engine.streams import ARENAS, INSTRUCTIONS, Streams
 from lockstep.model.dispatch import state
 from lockstep.workload import ADDRESS, RUN, WARP, Cta

@@ -6,7 +6,7 @@ from lockstep.builder import KernelBuilder, program
 from lockstep.engine import run
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
-from lockstep.engine.simulation import totals
+from lockstep.engine.record import totals
 from lockstep.engine.streams import Streams
 from lockstep.engine.watchdog import MOST_WARPS, explain
 from lockstep.model.clock import NEVER

@@ -21,7 +21,8 @@ import pytest
 
 from lockstep import engine
 from lockstep._jit import DISABLED
-from lockstep.engine import machine, simulation
+from lockstep.engine import machine
+from lockstep.engine.record import totals
 from lockstep.gpus import library
 from lockstep.model import control
 from lockstep.model.cache import slice_hash
@@ -154,7 +155,7 @@ def watch():
 
         with mock.patch.object(scheduler, "issue", note):
             result = engine.run(workload, gpu, **options)
-        counters = simulation.totals(np.concatenate([k.sm for k in result.kernels]))
+        counters = totals(np.concatenate([k.sm for k in result.kernels]))
         return SimpleNamespace(
             issues=sorted(seen),
             of=lambda slot, sm=0: [i[0] for i in sorted(seen) if i[1:3] == (sm, slot)],

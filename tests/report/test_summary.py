@@ -115,6 +115,16 @@ def test_a_run_that_did_nothing_has_a_summary(synthetic):
     assert "Ended early, the numbers are partial: cycle limit\nof 10" in text
 
 
+def test_warnings_name_kernels_that_ran_in_part(synthetic):
+    result = synthetic.make_result()
+    first, second = result.run.kernels
+    first.ctas_done, first.stopped = 5, "enough"
+    second.first_cta, second.ctas_done = 2, 6
+    lines = module.warnings(result)
+    assert "Kernel 1 (kernel_1): 5 of 8 CTAs, stopped: enough" in lines
+    assert "Kernel 2 (kernel_2): 6 of 8 CTAs, from CTA 2 on" in lines
+
+
 def test_warnings_say_what_is_uncertain(synthetic):
     lines = module.warnings(synthetic.make_result())
     assert lines == [

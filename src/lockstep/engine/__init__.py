@@ -1,10 +1,11 @@
 """The engine: drives the model's units through time, window by window.
 
 ``session.py``: what users of the engine call; ``simulation.py``: one run, with ``kernels.py`` and
-``streams.py``, which feed it; ``machine.py`` and ``windows.py``: a GPU's state and the loop of its
-threads (``threads.py``). ``ranks.py``, ``part.py``, ``packets.py`` and ``transport.py``: several
-machines for one GPU. ``checkpoint.py``, ``watchdog.py``, ``record.py``: what is kept, what is said
-when nothing moves, what comes out. ``compilation.py``: machine code before the clock starts.
+``streams.py``, which feed it, ``stop.py``, which ends it, and ``account.py``, which records it;
+``machine.py`` and ``windows.py``: a GPU's state and the loop of its threads (``threads.py``).
+``ranks.py``, ``part.py``, ``packets.py`` and ``transport.py``: several machines for one GPU.
+``checkpoint.py``, ``watchdog.py``, ``record.py``: what is kept, what is said when nothing moves,
+what comes out. ``compilation.py``: machine code before the clock starts.
 """
 
 from lockstep.engine.session import Session, run

@@ -35,6 +35,7 @@ class Running:
     ctas: Iterator[Cta]
     launched: int
     ready: int  # the first cycle at which its CTAs may be dispatched
+    first_cta: int = 0  # those before it do not run
     seen: set[int] = field(default_factory=set)  # linear ids of the CTAs read so far
     done: int = 0
     end: int = 0
@@ -46,11 +47,20 @@ class Running:
     unknown: Counter = field(default_factory=Counter)
     clusters: dict[tuple, dict] = field(default_factory=dict)  # those not read completely
     source: Source | None = None  # executes it at issue
+    stopped: str = ""  # why it gets no more CTAs though it has some
+    stopped_at: int = 0  # in that cycle
+
+    @property
+    def expected(self) -> int:
+        """How many CTAs it will ever have."""
+        if self.failed or self.stopped:
+            return len(self.seen)
+        return self.kernel.n_ctas - self.first_cta
 
     @property
     def over(self) -> bool:
         """Whether all CTAs that it will ever have are done."""
-        return self.done == (len(self.seen) if self.failed else self.kernel.n_ctas)
+        return self.done == self.expected
 
     def reach(self, end: int) -> None:
         """The kernel ends at ``end`` at the earliest."""
@@ -64,7 +74,7 @@ class Running:
 
 _FROZEN = (
     "slot", "order", "control", "launched", "ready", "done", "end", "bound", "exhausted", "failed",
-    "looked", "unknown_code", "unknown",
+    "looked", "unknown_code", "unknown", "first_cta",
 )  # fmt: skip
 """What of a running kernel a checkpoint holds as it is."""
 
@@ -74,6 +84,13 @@ def _linear(kernel: Kernel, cta: Cta) -> int:
     x, y, z = cta.index
     width, height, _ = kernel.grid
     return x + width * (y + height * z)
+
+
+def _ctas(kernel: Kernel, first: int) -> Iterator[Cta]:
+    """The CTAs of a kernel from number ``first`` on."""
+    if first == 0:
+        return kernel.ctas()
+    return (cta for cta in kernel.ctas() if _linear(kernel, cta) >= first)
 
 
 class KernelTable:
@@ -114,7 +131,8 @@ class KernelTable:
         self._launched = frozen["launched"]
         for state in frozen["running"]:
             kernel = commands[state["command"]]
-            run = Running(kernel, state["slot"], state["order"], False, kernel.ctas(), 0, 0)
+            ctas = _ctas(kernel, state["first_cta"])
+            run = Running(kernel, state["slot"], state["order"], False, ctas, 0, 0)
             for name in _FROZEN:
                 setattr(run, name, state[name])
             run.unknown = Counter(run.unknown)
@@ -134,8 +152,11 @@ class KernelTable:
         slots = len(self.streams.sm.kernels)
         return next((k for k in range(slots) if k not in self.running), None)
 
-    def start(self, kernel: Kernel, now: int) -> Running:
-        """Give a kernel a slot; its CTAs may be dispatched after the launch overhead."""
+    def start(self, kernel: Kernel, now: int, first_cta: int = 0) -> Running:
+        """Give a kernel a slot; its CTAs may be dispatched after the launch overhead.
+
+        Those before ``first_cta`` are read and dropped.
+        """
         slot = self.free_slot()
         assert slot is not None, "who starts a kernel has asked"
         bind.occupancy(kernel, self.gpu)  # at least one CTA fits
@@ -144,7 +165,7 @@ class KernelTable:
             self._code_used = 0
             self.streams.drop_all()
         ready = now + self.gpu.launch.overhead
-        run = Running(kernel, slot, self._launched, False, iter(()), now, ready)
+        run = Running(kernel, slot, self._launched, False, iter(()), now, ready, first_cta)
         self._launched += 1
         self.running[slot] = run
         state = self.streams.sm.kernels[slot]
@@ -157,7 +178,7 @@ class KernelTable:
         number = self._names.setdefault(kernel.name, len(self._names))
         state.fetch_base = number * FETCH_SPACING
         state.constant_base = CONSTANTS + run.order * CONSTANT_BANKS * CONSTANT_BANK
-        run.ctas = self._connect(run) if kernel.source else kernel.ctas()
+        run.ctas = self._connect(run) if kernel.source else _ctas(kernel, first_cta)
         self._read(run)  # a trace reveals its code, and its control bits, with its CTAs
         run.control = bind.uses_control(kernel, self.gpu)
         self.streams.sm.kernels[slot].control = run.control
@@ -174,9 +195,9 @@ class KernelTable:
         progress.started = -1
         for name, need in bind.cta_needs(kernel, self.gpu).items():
             grid[name] = need
-        grid.cluster, grid.ctas, grid.more = kernel.cluster_ctas, kernel.n_ctas, 1
+        grid.cluster, grid.ctas, grid.more = kernel.cluster_ctas, run.expected, 1
         grid.filling = bind.occupancy(kernel, self.gpu)[0] * self.gpu.sm.count
-        grid.share = -(-kernel.n_ctas // self.gpu.sm.count)
+        grid.share = -(-run.expected // self.gpu.sm.count)
         grid.executed = kernel.source is not None
         d.given[:, run.slot] = d.storing[:, run.slot] = 0
 
@@ -260,6 +281,21 @@ class KernelTable:
         run.reach(end)
         self.streams.retire(slot, number)
 
+    def stop(self, run: Running, now: int, reason: str) -> int:
+        """Dispatch no more CTAs of a kernel; returns how many will not run."""
+        d, expected = self.dispatcher, run.expected
+        grid, taken = d.grids[run.slot], int(d.progress[run.slot].taken)
+        for n in range(taken, int(grid.queued)):
+            number = int(d.pending[run.slot, n % d.pending.shape[1]].cta)
+            self.streams.retire(run.slot, number)
+            run.seen.remove(number)
+        for members in run.clusters.values():
+            run.seen.difference_update(members)
+        run.clusters.clear()
+        run.exhausted, run.stopped, run.stopped_at = True, reason, now
+        grid.queued, grid.ctas, grid.more = taken, taken, 0
+        return expected - taken
+
     def finish(self, run: Running) -> None:
         """Free the slot of a kernel."""
         if run.source is not None:
@@ -307,10 +343,10 @@ class KernelTable:
         return complete
 
     def _check_count(self, run: Running) -> None:
-        if len(run.seen) != run.kernel.n_ctas:
+        if len(run.seen) != run.expected:
             raise WorkloadError(
-                f"kernel {run.kernel.id} ({run.kernel.name}): {len(run.seen)} CTAs; "
-                f"its grid has {run.kernel.n_ctas}"
+                f"kernel {run.kernel.id} ({run.kernel.name}): "
+                f"{run.first_cta + len(run.seen)} CTAs; its grid has {run.kernel.n_ctas}"
             )
 
     def _count_unknown(self, run: Running, ctas: Iterable[Cta]) -> None:

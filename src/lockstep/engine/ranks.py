@@ -2,22 +2,25 @@
 
 Each reads the whole workload and runs the same CTA scheduler on the same messages; what their
 machines have to tell each other goes through packets. So a result does not depend on their number.
-CTAs are made once and handed to all.
+CTAs are made once and handed to all; a stop rule is asked once, for all.
 """
 
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Generic, TypeVar
 
 from lockstep.engine.checkpoint import Keeper
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import Progress, Simulation
+from lockstep.engine.stop import StopRule
 from lockstep.engine.transport import in_memory
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.workload import Command, Cta, Kernel
 
+Item = TypeVar("Item")
 WAIT = 0.1  # seconds between two looks at Ctrl-C
 
 
@@ -31,9 +34,11 @@ class Ranks:
         if ranks < 1:
             raise LockstepError(f"ranks = {ranks}: expected at least 1")
         self.simulations: list[Simulation] = []
-        for transport in in_memory(ranks) if ranks > 1 else [None]:
+        rule = options["stop"]
+        rules = [rule] if rule is None or ranks == 1 else _asked_once(rule, ranks)
+        for k, transport in enumerate(in_memory(ranks) if ranks > 1 else [None]):
             machine = Machine(gpu, threads, options["policies"], transport)
-            mine = options | {"progress": None if self.simulations else progress}
+            mine = options | {"progress": None if k else progress, "stop": rules[k % len(rules)]}
             self.simulations.append(Simulation(gpu, machine, mine))
 
     def run(
@@ -89,40 +94,29 @@ def _share(commands: list[Command], ranks: int) -> list[list[Command]]:
                     f"kernel {command.id} ({command.title}) is executed at issue, where all SMs "
                     "share memory: it runs on one rank"
                 )
-            once = _Once(command.ctas, ranks)
+            ctas = _Ctas(command.ctas, ranks)
             for k, row in enumerate(shared):
-                row.append(replace(command, ctas=once.reader(k)))
+                row.append(replace(command, ctas=ctas.reader(k)))
         else:
             for row in shared:
                 row.append(command)
     return shared
 
 
-class _Once:
+class _Once(Generic[Item]):
     """Items that are made once and read by several, each at its own pace."""
 
-    def __init__(self, make: Callable[[], Iterator[Cta]], readers: int):
-        self._make, self._lock = make, threading.Lock()
-        self._source: Iterator[Cta] | None = None
-        self._items: deque[Cta | BaseException | None] = deque()
+    def __init__(self, readers: int):
+        self._lock = threading.Lock()
+        self._items: deque[Item] = deque()
         self._first = 0  # number of the first item kept
         self._read = [0] * readers
 
-    def reader(self, k: int) -> Callable[[], Iterator[Cta]]:
-        """What reader ``k`` takes for the original."""
-
-        def items() -> Iterator[Cta]:
-            while (item := self._take(k)) is not None:
-                if isinstance(item, BaseException):
-                    raise item
-                yield item
-
-        return items
-
-    def _take(self, k: int) -> Cta | BaseException | None:
+    def take(self, k: int, make: Callable[[], Item]) -> Item:
+        """The next item of reader ``k``; whoever comes first makes it."""
         with self._lock:
             if self._read[k] == self._first + len(self._items):
-                self._items.append(self._next())
+                self._items.append(make())
             item = self._items[self._read[k] - self._first]
             self._read[k] += 1
             while self._items and self._first < min(self._read):
@@ -130,10 +124,40 @@ class _Once:
                 self._first += 1
             return item
 
-    def _next(self) -> Cta | BaseException | None:
+
+class _Ctas:
+    """The CTAs of a kernel, or what went wrong as they were made."""
+
+    def __init__(self, make: Callable[[], Iterator[Cta]], readers: int):
+        self._make = make
+        self._source: Iterator[Cta] | None = None
+        self._once: _Once[Cta | Exception | None] = _Once(readers)
+
+    def reader(self, k: int) -> Callable[[], Iterator[Cta]]:
+        """What reader ``k`` takes for the original."""
+
+        def items() -> Iterator[Cta]:
+            while (item := self._once.take(k, self._next)) is not None:
+                if isinstance(item, Exception):
+                    raise item
+                yield item
+
+        return items
+
+    def _next(self) -> Cta | Exception | None:
         if self._source is None:
             self._source = self._make()
         try:
             return next(self._source, None)
         except Exception as error:
             return error
+
+
+def _asked_once(rule: StopRule, ranks: int) -> list[StopRule]:
+    """The rule for each rank: all see the same, and the first one that asks does so for all."""
+    once: _Once[bool | str] = _Once(ranks)
+
+    def of(k: int) -> StopRule:
+        return lambda *question: once.take(k, lambda: rule(*question))
+
+    return [of(k) for k in range(ranks)]

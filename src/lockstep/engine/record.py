@@ -1,5 +1,6 @@
 """What the engine hands over when a run ends: raw counters and events, no formulas."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -42,12 +43,20 @@ class KernelRun:
     partition: np.ndarray  # PARTITION_COUNTERS, one a memory partition
     unknown: dict[str, int] = field(default_factory=dict)  # opcode -> warp instructions
     complete: bool = True
+    first_cta: int = 0  # those before it did not run
+    ctas_done: int = 0  # that have ended
+    stopped: str = ""  # why a rule ended it, before all CTAs had; "" = none did
     forced: int = 0  # times that lanes went on without others that could not come
 
     @property
     def title(self) -> str:
         """Its name in C++; ``name`` is the one that linkers see."""
         return demangled(self.name)
+
+    @property
+    def ctas(self) -> int:
+        """How many its grid has."""
+        return math.prod(self.grid)
 
     @property
     def cycles(self) -> int:
@@ -73,6 +82,12 @@ class Run:
     compile_seconds: float
     policies: dict[str, dict] = field(default_factory=dict)  # the user's, as they are recorded
     stopped: str = ""  # why the run ended early; several lines for a deadlock; "" = it did not
+
+
+def totals(records: np.ndarray) -> np.ndarray:
+    """One record with the sum of each counter over all shards."""
+    flat = records.view(np.ndarray).view(np.int64).reshape(len(records), -1)
+    return flat.sum(axis=0).view(records.dtype)[0]
 
 
 def covered(spans: Iterable[tuple[int, int]]) -> int:

@@ -11,6 +11,7 @@ from lockstep.engine.compilation import compile_model
 from lockstep.engine.ranks import Ranks
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
 from lockstep.engine.simulation import Progress
+from lockstep.engine.stop import STOP_INTERVAL, StopRule
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.policies import describe
@@ -22,9 +23,11 @@ class Session:
 
     ``threads``: of each rank; ``ranks``: machines that run a part of the GPU each.
 
-    ``interval``: cycles between samples. ``policies``: the user's functions by name, see
-    :data:`lockstep.policies.POLICIES`. ``notice`` is told what takes long. Limits, Ctrl-C and
-    deadlocks end a run early with what there is by then.
+    ``interval``: cycles between samples. ``stop`` ends kernels early and is asked every
+    ``stop_interval`` cycles at most, see :mod:`lockstep.engine.stop`; ``first_cta``: by kernel id,
+    the CTA at which it begins, those before it do not run. ``policies``: the user's functions by
+    name, see :data:`lockstep.policies.POLICIES`. ``notice`` is told what takes long. Limits,
+    Ctrl-C and deadlocks end a run early with what there is by then.
     """
 
     def __init__(
@@ -36,6 +39,9 @@ class Session:
         kernels: set[int] | None = None,
         limit_instructions: int | None = None,
         limit_cycles: int | None = None,
+        stop: StopRule | None = None,
+        stop_interval: int = STOP_INTERVAL,
+        first_cta: dict[int, int] | None = None,
         interval: int | None = None,
         cta_events: bool = False,
         policies: dict | None = None,
@@ -53,10 +59,14 @@ class Session:
             "kernels": kernels,
             "limit_instructions": limit_instructions,
             "limit_cycles": limit_cycles,
+            "stop": stop,
+            "stop_interval": stop_interval,
+            "first_cta": first_cta or {},
             "interval": interval,
             "cta_events": cta_events,
             "policies": self._policies,
         }
+        self._has_rule = stop is not None
         self.ranks = Ranks(gpu, ranks, threads, options, progress)
         self._simulation = self.ranks.simulations[0]
         self._took(begin, compiled)
@@ -69,6 +79,8 @@ class Session:
         ``frozen``: what a checkpoint has of a run of the same commands, which goes on there;
         ``keep`` writes checkpoints.
         """
+        if self._has_rule and (frozen or keep):
+            raise LockstepError("what a stop rule remembers is in no checkpoint: leave one out")
         begin, compiled = working_seconds(), compiled_seconds()
         try:
             self.ranks.run(commands, frozen, keep)
@@ -93,7 +105,7 @@ class Session:
     @property
     def finished(self) -> list[KernelRun]:
         """The kernels that have ended, in the order of their ends."""
-        return self._simulation.finished
+        return self._simulation.account.finished
 
     @property
     def stopped(self) -> str:
@@ -107,14 +119,15 @@ class Session:
 
     def result(self) -> Run:
         """What all commands so far gave."""
-        simulation = self._simulation
-        index = {order: i for i, order in enumerate(simulation.finish_order)}
-        events = [(index[order], *rest) for order, *rest in simulation.events]
-        samples, machine = simulation.samples, simulation.machine
+        simulation, account = self._simulation, self._simulation.account
+        index = {order: i for i, order in enumerate(account.finish_order)}
+        events = [(index[order], *rest) for order, *rest in account.events]
+        samples, machine = account.samples, simulation.machine
+        spans = account.spans(simulation.now)
         return Run(
-            kernels=list(simulation.finished),
-            cycles=max((k.end for k in simulation.finished), default=0),
-            running=covered((k.start, k.end) for k in simulation.finished),
+            kernels=list(account.finished),
+            cycles=max((end for _, end in spans), default=0),
+            running=covered(spans),
             sm=np.array(machine.sm.counters.view(np.ndarray)),
             partition=np.array(machine.memory.counters.view(np.ndarray)),
             samples=np.concatenate(samples) if samples else np.zeros(0, SAMPLE),

@@ -1,10 +1,11 @@
-"""When nothing can move any more: who waits for whom."""
+"""When nothing can move any more: how that is noticed, and who waits for whom."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from lockstep.engine.kernels import KernelTable
+from lockstep.engine.machine import Machine
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
 from lockstep.model.clock import NEVER
@@ -18,6 +19,8 @@ from lockstep.policies import place, plain
 
 MOST_WARPS = 8
 STALLED_CYCLES = 1_000_000  # without any progress are a deadlock, where no unit is slower
+PROGRESS = ("warp_instructions", "noc_requests", "noc_replies", "ctas")
+MEMORY_PROGRESS = ("dram_reads", "dram_writes")  # a long queue of writes drains in silence
 
 
 def patience(gpu: GPU) -> int:
@@ -87,7 +90,7 @@ def explain(table: KernelTable, memory: Memory, policies: dict, now: int) -> str
     sm = table.streams.sm
     lines = [f"deadlock at cycle {now}: no unit can move", *_refusals(sm, memory, policies)]
     for run in table.running.values():
-        left = run.kernel.n_ctas - run.done
+        left = run.expected - run.done
         lines.append(f"kernel {run.kernel.id} ({run.kernel.title}): {left} CTAs unfinished")
     listed = list(zip(*np.nonzero((sm.warps["active"] == 1) & (sm.warps["left"] != 0))))
     for s, w in listed[:MOST_WARPS]:
@@ -103,3 +106,44 @@ def explain(table: KernelTable, memory: Memory, policies: dict, now: int) -> str
         lines.append(f"... and {len(listed) - MOST_WARPS} more warps")
     lines += [_memory(sm, s) for s in sorted({int(s) for s, _ in listed[:MOST_WARPS]})]
     return "\n".join(lines)
+
+
+class Watchdog:
+    """Looks every so often whether anything has been issued, sent or received since."""
+
+    def __init__(self, gpu: GPU, machine: Machine, table: KernelTable, policies: dict):
+        self._machine, self._table, self._policies = machine, table, policies
+        self._patience = patience(gpu)
+        self._next_look = 0
+        self._moved = -1
+
+    def rest(self, cycle: int) -> None:
+        """Nothing needs to move before a cycle."""
+        self._next_look = cycle + self._patience
+
+    def look(self, now: int) -> str:
+        """Who waits for whom if nothing moves any more; empty if something may."""
+        if now < self._next_look:
+            return ""
+        self._machine.share_counters()
+        counters, memory = self._machine.sm.counters, self._machine.memory.counters
+        moved = sum(int(counters[name].sum()) for name in PROGRESS)
+        moved += sum(int(memory[name].sum()) for name in MEMORY_PROGRESS)
+        stuck = moved == self._moved
+        self._moved = moved
+        self._next_look = now + self._patience
+        launching = all(run.ready > now for run in self._table.running.values())
+        return self.deadlock(now) if stuck and not launching else ""
+
+    def deadlock(self, now: int) -> str:
+        """Who waits for whom."""
+        self._machine.share_waits()
+        return explain(self._table, self._machine.memory, self._policies, now)
+
+    def freeze(self) -> dict:
+        """When it looks again, and what it saw."""
+        return {"next_look": self._next_look, "moved": self._moved}
+
+    def thaw(self, frozen: dict) -> None:
+        """Go on where ``freeze`` was called."""
+        self._next_look, self._moved = frozen["next_look"], frozen["moved"]

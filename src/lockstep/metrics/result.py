@@ -237,6 +237,11 @@ def _entry(kernel: "KernelRun", metrics: dict[str, float]) -> dict[str, Any]:
         "grid": list(kernel.grid),
         "block": list(kernel.block),
         "dependence": kernel.dependence,
+        "ctas": kernel.ctas,
+        "first_cta": kernel.first_cta,
+        "ctas_done": kernel.ctas_done,
+        "complete": kernel.complete,
+        "stopped": kernel.stopped,
         "cycles": kernel.cycles,
         "warp_instructions": kernel.warp_instructions,
         "thread_instructions": kernel.thread_instructions,
@@ -248,5 +253,5 @@ def _facts_of(kernel: "KernelRun") -> dict[str, Any]:
     """The columns of the kernel table that are not metrics."""
     names = "id name title grid block stream registers shared_bytes architecture dependence"
     names += " ctas_per_sm limiter launched start end cycles warp_instructions"
-    names += " thread_instructions complete"
+    names += " thread_instructions complete ctas first_cta ctas_done stopped"
     return {name: getattr(kernel, name) for name in names.split()}

@@ -274,8 +274,23 @@ def warnings(result: Result) -> list[str]:
         lines.append(f"Unknown opcodes, classed by family: {', '.join(named[:8])}{more}")
     if not result.gpu.validated:
         lines.append(f"{result.gpu.name} was never compared with hardware measurements.")
+    lines += _parts_of_kernels(result)
     if result.stopped:
         lines.append(f"Ended early, the numbers are partial: {clean_lines(result.stopped)}")
+    return lines
+
+
+def _parts_of_kernels(result: Result) -> list[str]:
+    """Kernels of which only some CTAs were to run: their cycles are those of these CTAs."""
+    parts = [k for k in result.run.kernels if k.stopped or k.first_cta]
+    lines = [
+        f"Kernel {k.id} ({kernel_name(k.name)}): {count(k.ctas_done)} of {count(k.ctas)} CTAs"
+        + (f", from CTA {count(k.first_cta)} on" if k.first_cta else "")
+        + (f", stopped: {clean(k.stopped)}" if k.stopped else "")
+        for k in parts[:KERNELS_SHOWN]
+    ]
+    if len(parts) > KERNELS_SHOWN:
+        lines.append(f"{len(parts)} kernels ran in part; the first {KERNELS_SHOWN} are listed.")
     return lines
 
 

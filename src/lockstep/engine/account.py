@@ -1,0 +1,189 @@
+"""What a run will tell: kernels that have ended, what each added to the counters, samples, CTAs."""
+
+from dataclasses import asdict
+
+import numpy as np
+
+from lockstep.engine.kernels import KernelTable, Running
+from lockstep.engine.machine import Machine
+from lockstep.engine.record import SAMPLE, KernelRun, covered, totals
+from lockstep.engine.stop import KernelCounters
+from lockstep.gpus.spec import GPU
+from lockstep.model.clock import NEVER
+from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
+from lockstep.model.sm import bind
+
+_FROZEN = ("finish_order", "events", "samples", "next_sample")
+"""What a checkpoint holds as it is."""
+
+
+class Account:
+    """Keeps the counters as they were at each launch, and what was recorded since."""
+
+    def __init__(
+        self, gpu: GPU, machine: Machine, table: KernelTable, interval: int | None, events: bool
+    ):
+        """``interval``: cycles between samples; ``events``: whether CTAs are listed."""
+        self._gpu, self._machine, self._table = gpu, machine, table
+        self._interval, self._lists_events = interval, events
+        self.finished: list[KernelRun] = []
+        self.finish_order: list[int] = []  # launch number of each finished kernel
+        self.samples: list[np.ndarray] = []
+        self.events: list[tuple[int, int, int, int, int]] = []
+        self.next_sample = interval or NEVER
+        self._drained: list[tuple[int, int]] = []  # of kernels stopped: cycles until all CTAs ended
+        self._baselines: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def launch(self, slot: int, now: int) -> None:
+        """A kernel is about to get a slot: what is counted from now on is its own."""
+        self._machine.settle(now)
+        machine = self._machine
+        self._baselines[slot] = machine.sm.counters.copy(), machine.memory.counters.copy()
+
+    def counters(self, run: Running) -> KernelCounters:
+        """What a kernel has done; the machine is settled."""
+        sm, partition = self._added(run)
+        return KernelCounters(
+            launched=run.launched,
+            started=self._table.started(run),
+            ctas=run.kernel.n_ctas - run.first_cta,
+            ctas_done=run.done,
+            sm=totals(sm),
+            partition=totals(partition),
+        )
+
+    def retire(self, run: Running, cta: int, s: int, start: int, end: int) -> None:
+        """A CTA has ended."""
+        if self._lists_events:
+            self.events.append((run.order, cta, s, start, end))
+
+    def close(self, run: Running, now: int, ended: bool) -> None:
+        """Record a kernel; one that has not ended as it stands now."""
+        self._machine.settle(now)
+        kernel = run.kernel
+        started = self._table.started(run)
+        end = run.end if ended else now
+        fit, limiter = bind.occupancy(kernel, self._gpu)
+        sm, partition = self._added(run)
+        run.ask_source()
+        warp_instructions, thread_instructions = self._table.instructions(run)
+        if not ended:
+            warp_instructions = int(sm["warp_instructions"].sum())
+            thread_instructions = int(sm["thread_instructions"].sum())
+        self.finished.append(
+            KernelRun(
+                id=kernel.id,
+                name=kernel.name,
+                grid=kernel.grid,
+                block=kernel.block,
+                stream=kernel.stream,
+                registers=kernel.registers,
+                shared_bytes=kernel.shared_bytes,
+                architecture=kernel.architecture,
+                dependence="control" if run.control else "scoreboard",
+                ctas_per_sm=fit,
+                limiter=limiter,
+                launched=run.launched,
+                start=started if started >= 0 else end,
+                end=end,
+                running=self._running_cycles(run, started, end, now),
+                warp_instructions=warp_instructions,
+                thread_instructions=thread_instructions,
+                sm=sm,
+                partition=partition,
+                unknown=dict(run.unknown),
+                complete=ended and run.first_cta == 0,
+                first_cta=run.first_cta,
+                ctas_done=run.done,
+                stopped=run.stopped,
+            )
+        )
+        self.finish_order.append(run.order)
+
+    def drain(self, run: Running) -> None:
+        """The last CTA of a kernel that was stopped has ended."""
+        self._drained.append((run.stopped_at, max(run.end, run.stopped_at)))
+
+    def spans(self, now: int) -> list[tuple[int, int]]:
+        """The first cycles and ends of all times in which CTAs ran."""
+        running = self._table.running.values()
+        draining = [(run.stopped_at, now) for run in running if run.stopped]
+        return [(k.start, k.end) for k in self.finished] + self._drained + draining
+
+    def sample(self, now: int, event: int) -> None:
+        """Keep the counters as they are now; the next sample is due after ``event``."""
+        self.last_sample(now)
+        self.next_sample = event - event % self._interval + self._interval
+
+    def last_sample(self, now: int) -> None:
+        """Keep the counters as they are now, if samples are wanted."""
+        if not self._interval:
+            return
+        self._machine.settle(now)
+        sample = np.zeros(1, SAMPLE)
+        sample["cycle"] = now
+        sample["sm"] = totals(self._machine.sm.counters)
+        sample["partition"] = totals(self._machine.memory.counters)
+        if self.samples and self.samples[-1]["cycle"][0] == now:  # no interval is empty
+            self.samples.pop()
+        self.samples.append(sample)
+
+    def freeze(self) -> dict:
+        """All of it, as plain values and arrays."""
+        plain = {name: getattr(self, name) for name in _FROZEN}
+        baselines = {str(slot): both for slot, both in self._baselines.items()}
+        return plain | {"finished": [asdict(k) for k in self.finished], "baselines": baselines}
+
+    def thaw(self, frozen: dict) -> None:
+        """Go on where ``freeze`` was called."""
+        for name in _FROZEN:
+            setattr(self, name, frozen[name])
+        self.finished = [_kernel_run(k) for k in frozen["finished"]]
+        self._baselines = {int(slot): tuple(both) for slot, both in frozen["baselines"].items()}
+
+    def _added(self, run: Running) -> tuple[np.ndarray, np.ndarray]:
+        """What counters gained since a kernel's launch, shard by shard."""
+        sm, partition = self._baselines[run.slot]
+        machine = self._machine
+        return (
+            _difference(machine.sm.counters, sm),
+            _difference(machine.memory.counters, partition),
+        )
+
+    def _running_cycles(self, running: Running, started: int, end: int, now: int) -> int:
+        """Cycles since a kernel's launch in which any kernel had a CTA.
+
+        Other kernels count up to now, as their counters do, not to the kernel's end.
+        """
+        launched, spans = running.launched, [(started, end)] if started >= 0 else []
+        for other in self._table.running.values():
+            begin = self._table.started(other)
+            if other is not running and begin >= 0:
+                spans.append((begin, other.end if other.over else now))
+        before = launched - self._machine.window
+        for earlier in reversed(self.finished):  # in the order of their ends, but for a window
+            if earlier.end <= before:
+                break
+            spans.append((earlier.start, earlier.end))
+        for stopped_at, left in reversed(self._drained):
+            if left <= before:
+                break
+            spans.append((stopped_at, left))
+        return covered((max(a, launched), b) for a, b in spans if b > launched)
+
+
+def _kernel_run(frozen: dict) -> KernelRun:
+    for name in ("grid", "block"):
+        frozen[name] = tuple(frozen[name])
+    return KernelRun(**frozen)
+
+
+def _difference(now: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """What counters gained, shard by shard."""
+    after = np.array(now.view(np.ndarray))
+    flat = after.view(np.int64)
+    flat -= np.ascontiguousarray(before.view(np.ndarray)).view(np.int64)
+    return after
+
+
+assert SM_COUNTERS.itemsize % 8 == 0 and PARTITION_COUNTERS.itemsize % 8 == 0

@@ -1,0 +1,112 @@
+"""Stop rules end a kernel before all its CTAs have run; limits end the whole run.
+
+A rule is asked between windows about each kernel that runs. It sees what the kernel has done and
+says whether that is enough. Windows are not cut for it, so a rule that stops nothing changes
+nothing, and what it sees does not depend on the numbers of threads and of ranks.
+
+A kernel that is stopped is recorded as it stands in that cycle, and gets no more CTAs. Those on
+the SMs run on, as nothing takes a warp off an SM, but only if anything follows: what they do then
+counts for the run, not for the kernel.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from lockstep.engine.kernels import Running
+from lockstep.engine.machine import Machine
+from lockstep.errors import WorkloadError
+from lockstep.model.clock import NEVER
+from lockstep.workload import Kernel
+
+MOST_WINDOWS = 256  # in a row without a look at progress, limits and Ctrl-C
+STOP_INTERVAL = 1000  # cycles between two questions to a rule, where none is given
+BY_RULE = "a stop rule"
+
+
+@dataclass(frozen=True)
+class KernelCounters:
+    """What a kernel has done up to a cycle; counters are those of the GPU since its launch."""
+
+    launched: int  # the cycle in which the launch began
+    started: int  # the cycle in which its first CTA was dispatched, or -1
+    ctas: int  # that it has in all, without those before its first one
+    ctas_done: int  # that have ended
+    sm: np.void  # SM_COUNTERS, summed over the SMs
+    partition: np.void  # PARTITION_COUNTERS, summed over the memory partitions
+
+
+class StopRule(Protocol):
+    """Says when enough of a kernel has run."""
+
+    def __call__(self, kernel: Kernel, cycle: int, counters: KernelCounters) -> bool | str:
+        """Whether the kernel ends in this cycle; a text is the reason that is recorded.
+
+        Asked once a kernel and cycle, in the order of launches, cycles never decrease. It may keep
+        what it has seen, but the answer must follow from that alone.
+        """
+        ...
+
+
+class Rules:
+    """When a rule is asked, and about which kernels."""
+
+    def __init__(self, rule: StopRule | None, interval: int):
+        """``interval``: least cycles between two questions about a kernel."""
+        self._rule, self._interval = rule, interval
+        self.next_look = NEVER if rule is None else interval
+
+    def ask(
+        self, runs: list[Running], now: int, counters: Callable[[Running], KernelCounters]
+    ) -> list[tuple[Running, str]]:
+        """The kernels that end now, each with the reason."""
+        self.next_look = now + self._interval
+        ended = []
+        for run in runs:
+            if run.stopped or run.over:
+                continue
+            answer = self._rule(run.kernel, now, counters(run))
+            if answer:
+                ended.append((run, answer if isinstance(answer, str) else BY_RULE))
+        return ended
+
+
+class Limits:
+    """Cycles and warp instructions after which a run ends."""
+
+    def __init__(self, cycles: int | None, instructions: int | None):
+        self.cycles = NEVER if cycles is None else cycles
+        self._instructions = instructions
+
+    @property
+    def windows(self) -> int:
+        """How many windows may follow each other without a look at the limits."""
+        return MOST_WINDOWS if self._instructions is None else 1
+
+    def reached(self, machine: Machine, now: int) -> str:
+        """Which limit is reached; empty if none is."""
+        if self._instructions is not None:
+            machine.share_counters()
+            done = int(machine.sm.counters["warp_instructions"].sum())
+            if done >= self._instructions:
+                return f"instruction limit of {self._instructions} reached"
+        return f"cycle limit of {self.cycles} reached" if now >= self.cycles else ""
+
+
+def check_parts(kernel: Kernel, first: int, may_stop: bool) -> None:
+    """Raise :class:`WorkloadError` where a kernel cannot begin at CTA ``first``, or end early."""
+    named = f"kernel {kernel.id} ({kernel.title})"
+    if not 0 <= first < kernel.n_ctas:
+        raise WorkloadError(f"{named} has CTAs 0 to {kernel.n_ctas - 1}: none is CTA {first}")
+    if kernel.source is not None and (first or may_stop):
+        raise WorkloadError(
+            f"{named} is executed at issue, where all of its CTAs run: simulate a trace of it"
+        )
+    (width, height, _), (x, y, z) = kernel.grid, kernel.cluster
+    unit = width * height * z if z > 1 else width * y if y > 1 else x
+    if first % unit:
+        raise WorkloadError(
+            f"{named}: CTA {first} is inside a cluster; begin at a multiple of {unit}"
+        )
