@@ -1,5 +1,6 @@
 """What the simulator relies on in Numba's private parts, and that all ways to run it agree."""
 
+import ctypes
 import io
 import os
 import shutil
@@ -246,6 +247,24 @@ def test_a_context_reads_like_a_named_tuple_in_both_worlds():
 def test_popcount_counts_bits(mask):
     compiled = _jit.jit(lambda x: _jit.popcount(x))
     assert compiled(np.int64(mask)) == compiled(mask) == mask.bit_count()
+
+
+@pytest.mark.parametrize("bit", [0, 1, 31, 32, 62, 63])
+def test_zeros_below_the_lowest_bit_are_counted(bit):
+    compiled = _jit.jit(lambda x: _jit.trailing_zeros(x))
+    for mask in (np.int64(1) << bit, np.int64(-1) << bit):
+        assert compiled(mask) == intrinsics._trailing_zeros_in_python(mask) == bit
+    assert compiled(0) == intrinsics._trailing_zeros_in_python(0) == 64
+
+
+@pytest.mark.parametrize("number", [0, 5, -1, -(1 << 63), (1 << 63) - 1])
+def test_machine_code_gets_all_bits_of_its_argument(number):
+    kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+    function = kind(lambda state, argument: argument)
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    compiled = _jit.jit(lambda a, n: _jit.call_native(a, 0, n))
+    assert compiled(address, number) == number
+    assert intrinsics._call_native_from_python(address, 0, number) == number
 
 
 def test_additions_of_threads_do_not_get_lost_without_jit():

@@ -27,6 +27,7 @@ from lockstep._jit.intrinsics import (
     popcount,
     prefetch,
     sleep_while,
+    trailing_zeros,
     wake_sleepers,
 )
 from lockstep._jit.keys import PACKAGE, versions
@@ -57,6 +58,7 @@ __all__ = [
     "record_array",
     "record_type",
     "sleep_while",
+    "trailing_zeros",
     "versions",
     "wake_sleepers",
     "working_seconds",

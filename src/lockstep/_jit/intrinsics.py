@@ -38,15 +38,21 @@ def _add_in_python(array: np.ndarray, index: int, value: int) -> int:
     return before
 
 
-def _call_native_from_python(address: int, state: int, mask: int) -> int:
-    """Call machine code at an address: ``int64 f(void *state, int32 mask)``."""
-    kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_uint32)
-    return kind(int(address))(int(state), int(mask))
+def _call_native_from_python(address: int, state: int, argument: int) -> int:
+    """Call machine code at an address: ``int64 f(void *state, int64 argument)``."""
+    kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+    return kind(int(address))(int(state), int(argument))
 
 
 def _count_in_python(mask: int) -> int:
     """Set bits of an int64."""
     return (int(mask) & (1 << 64) - 1).bit_count()
+
+
+def _trailing_zeros_in_python(mask: int) -> int:
+    """Bits below the lowest one that is set, of an int64; 64 of zero."""
+    mask = int(mask) & (1 << 64) - 1
+    return (mask & -mask).bit_length() - 1 if mask else 64
 
 
 def _look_in_python(array: np.ndarray, index: int) -> int:
@@ -77,5 +83,6 @@ call_native = _intrinsic("call_native", _call_native_from_python)
 look = _intrinsic("look", _look_in_python)
 pause = _intrinsic("pause", _pause_in_python)
 prefetch = _intrinsic("prefetch", _prefetch_in_python)
+trailing_zeros = _intrinsic("trailing_zeros", _trailing_zeros_in_python)
 sleep_while = _intrinsic("sleep_while", _sleep_while_in_python)
 wake_sleepers = _intrinsic("wake_sleepers", _wake_sleepers_in_python)

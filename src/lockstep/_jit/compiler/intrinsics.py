@@ -100,14 +100,17 @@ def _give_way(builder):
 
 
 @extending.intrinsic
-def call_native(_, address, state, mask):
-    """Call machine code at an address: ``int64 f(void *state, int32 mask)``."""
+def call_native(_, address, state, argument):
+    """Call machine code at an address: ``int64 f(void *state, int64 argument)``.
+
+    One that takes 32 bits finds them in the lower half.
+    """
 
     def generate(context, builder, signature, arguments):
-        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(8).as_pointer(), ir.IntType(32)])
+        kind = ir.FunctionType(_LONG, [ir.IntType(8).as_pointer(), _LONG])
         function = builder.inttoptr(arguments[0], kind.as_pointer())
         record = builder.inttoptr(arguments[1], kind.args[0])
-        return builder.call(function, [record, builder.trunc(arguments[2], kind.args[1])])
+        return builder.call(function, [record, arguments[2]])
 
     number = numba.types.int64
     return number(number, number, number), generate
@@ -119,6 +122,16 @@ def popcount(_, mask):
 
     def generate(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])
+
+    return numba.types.int64(numba.types.int64), generate
+
+
+@extending.intrinsic
+def trailing_zeros(_, mask):
+    """Bits below the lowest one that is set, of an int64; 64 of zero."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
     return numba.types.int64(numba.types.int64), generate
 
@@ -152,5 +165,6 @@ BY_NAME = {
     "popcount": popcount,
     "prefetch": prefetch,
     "sleep_while": sleep_while,
+    "trailing_zeros": trailing_zeros,
     "wake_sleepers": wake_sleepers,
 }
