@@ -18,7 +18,7 @@ def test_it_says_which_code_ran_and_what_its_dependences_came_from(
     entry = find_entry(module, "add")
     words = device.array(np.ones(32, "f4"))  # lives until the launch ends
     parameters = np.array([words.pointer] * 3 + [32], "<u8").tobytes()
-    simulator.launch(entry, Geometry((1, 1, 1), (32, 1, 1)), parameters, device.default_stream)
+    simulator.launch(entry, Geometry((1, 1, 1), (32, 1, 1), 32), parameters, device.default_stream)
     device.synchronize()
     lines = summary(simulator).splitlines()
     assert "  executed: machine code of sm_80" in lines

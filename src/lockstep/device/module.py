@@ -222,6 +222,7 @@ class Kernel(ABC):
             wanted = Geometry(
                 grid,
                 block,
+                program.lanes,
                 shared,
                 cluster=size,
                 explicit=found is not None,

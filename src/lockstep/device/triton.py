@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from lockstep.device.module import Configured
 from lockstep.device.ptx import PtxKernel, PtxModule
 from lockstep.errors import LockstepError, WorkloadError
-from lockstep.execution.state import LANES
+from lockstep.isa.warp import WARP_LANES
 
 if TYPE_CHECKING:
     from lockstep.device.device import Device
@@ -32,7 +32,7 @@ class TritonKernel(PtxKernel):
             and not isinstance(configuration[1], int)
         )
         grid, stream = configuration if with_stream else (configuration, None)
-        block = self._metadata.num_warps * LANES
+        block = self._metadata.num_warps * WARP_LANES
         return super().__getitem__((grid, block, self._metadata.shared, stream))
 
     def flatten(self, arguments: tuple) -> tuple:
@@ -68,7 +68,9 @@ def load(
     types = dict.fromkeys(kernel.arg_names, "constexpr") | signature
     try:
         source = ASTSource(fn=kernel, signature=types, constexprs=constants)
-        compiled = triton.compile(source, target=GPUTarget("cuda", arch, LANES), options=options)
+        compiled = triton.compile(
+            source, target=GPUTarget("cuda", arch, WARP_LANES), options=options
+        )
     except Exception as error:  # Triton's compiler has no common class of errors
         raise LockstepError(f"Triton: {type(error).__name__}: {error}") from error
     if getattr(compiled.metadata, "global_scratch_size", 0):

@@ -8,12 +8,9 @@ from enum import IntEnum
 
 import numpy as np
 
-LANES = 32
+MOST_LANES = 64  # of a warp: masks are 64-bit words
 WAITED = 1 << 62  # in the stream: the phase of the barrier object at this address was over
 ARGUMENTS = 6  # lane vectors of words that a host call may pass
-RETURN_WORD = (ARGUMENTS - 1) * LANES  # of machine code, the last one: the pc to return to
-RESULT_WORD = ARGUMENTS * LANES  # of the scratch words: where results of waiting are
-SCRATCH_WORDS = RESULT_WORD + LANES
 
 LAUNCH = np.dtype(
     [
@@ -62,6 +59,7 @@ LAUNCH = np.dtype(
         ("fenced", "i8"),  # 1 = somebody has executed a fence
         ("races", "i8"),  # where the records of an access to the host's address 0 would be
         ("race_plane", "i8"),  # bytes from one plane of records to the next
+        ("lanes", "i8"),  # of a warp
     ]
 )
 """What all CTAs of a launch share."""
@@ -101,7 +99,7 @@ WARP = np.dtype(
         ("index", "i8"),  # warp number in the CTA
         ("number", "i8"),  # row of the warp in the state arrays
         ("alive", "i8"),  # lanes that have not exited
-        ("scratch", "i8"),  # address of SCRATCH_WORDS words for per-lane arguments and results
+        ("scratch", "i8"),  # address of its scratch words, for per-lane arguments and results
         ("barrier_lanes", "i8"),  # the predicate of barrier.red
         ("clustered", "i8"),  # lanes that have arrived at the cluster's barrier
         ("host_call", "i8"),  # which service a host-call block asks for, ...
@@ -183,6 +181,7 @@ FAULT = np.dtype(
         ("address", "i8"),
         ("bytes", "i8"),
         ("cta", "i8"),
+        ("raised", "i8"),  # 1 = a block has returned FAULTED
     ]
 )
 """Why a launch ended; kinds are in ``faults.Fault``."""
@@ -202,5 +201,20 @@ FUNCTION_STEP = 16  # between them
 SINK_BYTES = 128  # as many as one lane accesses at most
 SHADOW = -(1 << 44)  # from a byte in device memory or a CTA's to what tells whether it was written
 WRITTEN = 0xFF  # the byte there, else 0
-SPANS = 1 << 32  # in the mask of a check: more is accessed than the bytes that are looked at
-FAULTED = -1  # what a block returns after it has filled the FAULT record
+SPANS = 1 << 32  # in the size of a check: more is accessed than the bytes that are looked at
+FAULTED = -1  # what a block returns after FAULT was filled; or all lanes of a warp of MOST_LANES
+
+
+def result_word(lanes):
+    """Of the scratch words of a warp of so many lanes: where results of waiting are."""
+    return ARGUMENTS * lanes
+
+
+def return_word(lanes):
+    """The last argument's, of machine code: the pc to return to."""
+    return (ARGUMENTS - 1) * lanes
+
+
+def scratch_words(lanes):
+    """How many scratch words a warp of so many lanes has."""
+    return (ARGUMENTS + 1) * lanes

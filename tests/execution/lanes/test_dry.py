@@ -25,6 +25,11 @@ def lifted(monkeypatch, builder, module):
     return {name: (str(v.ir.type), v.type) for name, v in lifts[0]._values.items()}
 
 
+def emitting(lanes):
+    """A builder that emits."""
+    return LaneBuilder(LaneModule(lanes), "block0")
+
+
 def instructions(seed, count):
     """Modules of one legal instruction each, and its text."""
     verdicts, rng = assembler.verdicts(), random.Random(seed)
@@ -44,7 +49,7 @@ def test_values_have_the_types_of_what_is_emitted(monkeypatch):
     compared = 0
     for module, text in instructions(3, 240):
         dry = lifted(monkeypatch, DryBuilder, module)
-        real = lifted(monkeypatch, lambda: LaneBuilder(LaneModule(), "block0"), module)
+        real = lifted(monkeypatch, emitting, module)
         assert dry == real, text
         compared += bool(dry)
     assert compared > 100

@@ -44,10 +44,10 @@ def made(monkeypatch):
 
 def test_a_routine_is_compiled_once_for_all_modules(made):
     for _ in range(2):
-        module = LaneModule()
+        module = LaneModule(32)
         for _ in range(2):
             module.routine("one", KIND, returns(1))
-        assert module.compiled().routines == ("lanes.one",)
+        assert module.compiled().routines == ("lanes32.one",)
     routine, first, second = made
     assert "define" in routine and "ret i64 1" in routine
     assert first == second and "define" not in first
@@ -55,14 +55,26 @@ def test_a_routine_is_compiled_once_for_all_modules(made):
 
 def test_what_modules_look_for_makes_other_routines(made):
     modules = [
-        LaneModule(),
-        LaneModule(Check.INIT),
-        LaneModule(Check.RACES, 2),
-        LaneModule(Check.RACES, 0),
-        LaneModule(Check.RACES | Check.INIT, 0),
+        LaneModule(32),
+        LaneModule(32, Check.INIT),
+        LaneModule(32, Check.RACES, 2),
+        LaneModule(32, Check.RACES, 0),
+        LaneModule(32, Check.RACES | Check.INIT, 0),
     ]
     symbols = {module.routine("one", KIND, returns(1)).name for module in modules}
     assert len(symbols) == len(made) == len(modules)
+
+
+def test_warps_of_another_width_have_routines_of_their_own(made):
+    symbols = {LaneModule(lanes).routine("one", KIND, returns(1)).name for lanes in (32, 64)}
+    assert symbols == {"lanes32.one", "lanes64.one"}
+
+
+def test_widths_for_which_there_is_no_code_are_refused():
+    with pytest.raises(ValueError, match="warps of 48 lanes"):
+        LaneModule(48)
+    with pytest.raises(ValueError, match="warps of up to 32 lanes, not 64"):
+        LaneModule(64, Check.RACES)
 
 
 def test_a_routine_knows_those_that_it_calls(made):
@@ -71,11 +83,11 @@ def test_a_routine_knows_those_that_it_calls(made):
         e = ir.IRBuilder(function.append_basic_block())
         e.ret(e.call(inner, []))
 
-    module = LaneModule()
+    module = LaneModule(32)
     module.routine("outer", KIND, calls)
-    assert module.compiled().routines == ("lanes.outer",)
-    assert kept.routine("lanes.outer").routines == ("lanes.inner",)
-    assert kept.routine("lanes.inner").routines == ()
+    assert module.compiled().routines == ("lanes32.outer",)
+    assert kept.routine("lanes32.outer").routines == ("lanes32.inner",)
+    assert kept.routine("lanes32.inner").routines == ()
 
 
 @pytest.fixture

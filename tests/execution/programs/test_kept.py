@@ -95,7 +95,7 @@ def test_a_program_whose_routines_are_gone_is_made_again(store, monkeypatch):
     kept._routines.clear()  # as in another process
     assert translated() == 0
     kept._routines.clear()
-    routine = ("translation", kept._key(("objects", "routine", "lanes.tanh_f32")))
+    routine = ("translation", kept._key(("objects", "routine", "lanes32.tanh_f32")))
     assert store.pop(routine)
     assert translated() == 2
     assert routine in store

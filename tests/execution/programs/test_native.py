@@ -146,7 +146,7 @@ def test_five_hundred_kernels_share_the_state_of_their_launches(program):
     memory, storage = DeviceMemory(1 << 20), Storage()
     out = memory.allocate(4)
     parameters = np.array([out], np.int64).view(np.uint8)
-    geometry = Geometry((1000, 1, 1), (256, 1, 1), places=512)
+    geometry = Geometry((1000, 1, 1), (256, 1, 1), 32, places=512)
     executors = []
 
     def load(count):
@@ -169,7 +169,7 @@ def test_launches_at_the_same_time_have_state_of_their_own(program):
     memory = DeviceMemory(1 << 20)
     executor = Executor(program, memory, np.zeros(1, np.int64))
     parameters = np.array([memory.allocate(4)], np.int64).view(np.uint8)
-    geometry = Geometry((1, 1, 1), (32, 1, 1))
+    geometry = Geometry((1, 1, 1), (32, 1, 1), 32)
     with executor.begin(geometry, parameters) as one, executor.begin(geometry, parameters) as two:
         assert not np.shares_memory(one.machine.registers, two.machine.registers)
         first = one.machine.registers

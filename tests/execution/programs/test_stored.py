@@ -19,6 +19,7 @@ def program():
     return Program(
         name="k",
         blocks=blocks,
+        lanes=64,
         parts=[Part(0, 1, objects=Objects(b"\x7fELF\0", ("f",))), Part(1, 2, "key", 3)],
         register_bytes=256,
         local_bytes=0,

@@ -48,7 +48,7 @@ def accesses(device, body, threads=4):
     executor = loaded.executor(Recording.EVERYTHING)
     memory = device.zeros(8192, np.uint8)
     block = np.frombuffer(pack("k", loaded.parameters, (memory,)), np.uint8).copy()
-    [cta] = executor.ctas(Geometry((1, 1, 1), (threads, 1, 1)), block)
+    [cta] = executor.ctas(Geometry((1, 1, 1), (threads, 1, 1), 32), block)
     addresses, found = iter(cta.addresses.tolist()), []
     for static, count, mask in cta.runs.tolist():
         for record in executor.program.code[static : static + count]:

@@ -26,7 +26,7 @@ def copies(device, text, made, case, place=0):
     buffer = device.zeros(programs.SHARED, np.uint8)
     arguments = (made, buffer, at, offsets, place, twin.tile_bytes(case))
     block = np.frombuffer(pack("k", kernel.parameters, arguments), np.uint8).copy()
-    [cta] = executor.ctas(Geometry((1, 1, 1), (32, 1, 1)), block)
+    [cta] = executor.ctas(Geometry((1, 1, 1), (32, 1, 1), 32), block)
     addresses = iter(cta.addresses.tolist())
     for static, count, mask in cta.runs.tolist():
         for record in executor.program.code[static : static + count]:
@@ -98,7 +98,7 @@ def test_the_barrier_of_a_copy_and_what_waits_for_it(device):
     at, offsets = struct.pack("<5i", *[0] * 5), bytes(6)
     arguments = (made, device.zeros(programs.SHARED, np.uint8), at, offsets, 0, 256)
     block = np.frombuffer(pack("k", kernel.parameters, arguments), np.uint8).copy()
-    [cta] = executor.ctas(Geometry((1, 1, 1), (32, 1, 1)), block)
+    [cta] = executor.ctas(Geometry((1, 1, 1), (32, 1, 1), 32), block)
     code, addresses = executor.program.code, iter(cta.addresses.tolist())
     waits, barriers = [], []
     for static, count, mask in cta.runs.tolist():

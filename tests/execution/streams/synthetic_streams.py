@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from lockstep.execution.programs.program import BLOCK, Item, Program
-from lockstep.execution.state import LANES, LOCAL_WINDOW, SHARED_WINDOW
+from lockstep.execution.state import LOCAL_WINDOW, SHARED_WINDOW
 from lockstep.isa.instruction import OpClass, Space, blank
 
 ACCESSES = [
@@ -17,8 +17,8 @@ ACCESSES = [
 ]  # fmt: skip
 
 
-def make(rng):
-    """A program of a few blocks without machine code."""
+def make(rng, lanes=32):
+    """A program of a few blocks without machine code, of warps of so many lanes."""
     blocks = np.zeros(int(rng.integers(1, 6)), BLOCK)
     items, rows = [], []
     for block in blocks:
@@ -34,7 +34,7 @@ def make(rng):
                 row["op"], row["space"] = ACCESSES[rng.integers(len(ACCESSES))]
                 row["width"] = 0 if kind == 2 else 1 << rng.integers(7)
                 own.append(Item(number, words))
-                words += LANES
+                words += lanes
             rows.append(row)
         block["stream_words"] = words
         items.append(own)
@@ -42,6 +42,7 @@ def make(rng):
         name="k",
         blocks=blocks,
         parts=[],
+        lanes=lanes,
         register_bytes=0,
         local_bytes=0,
         shared_bytes=0,
@@ -52,12 +53,19 @@ def make(rng):
     )
 
 
-def mask(rng):
-    """Any lanes, often all."""
-    return int(rng.choice([0xFFFFFFFF, 0x1, 0xFFFF, rng.integers(1, 1 << 32)]))
+def mask(rng, lanes):
+    """Any lanes, often all, or the last one alone; the sign of a word is lane 63."""
+    every = (1 << lanes) - 1
+    some = int.from_bytes(rng.bytes(8)) & every or 1
+    return signed([every, 1, every >> lanes // 2, 1 << lanes - 1, some][rng.integers(5)])
 
 
-def addresses(rng, row):
+def signed(mask):
+    """A mask as the 64-bit word that holds it."""
+    return mask - (mask >> 63 << 64)
+
+
+def addresses(rng, row, lanes):
     """Addresses of all lanes: a stride, or anything; aligned to the width, as PTX wants it."""
     width = max(int(row["width"]), 1)
     space = row["space"]
@@ -69,9 +77,9 @@ def addresses(rng, row):
     else:
         start = 0x7000_0000_0000 if space == Space.GLOBAL else 0
     pattern = rng.integers(4)
-    lane = np.arange(LANES)
-    steps = [lane * int(rng.integers(0, 5)), lane[::-1], rng.integers(0, 64, LANES)]
-    steps.append(rng.integers(0, 1 << 20, LANES))
+    lane = np.arange(lanes)
+    steps = [lane * int(rng.integers(0, 5)), lane[::-1], rng.integers(0, 64, lanes)]
+    steps.append(rng.integers(0, 1 << 20, lanes))
     return start + np.asarray(steps[pattern], np.int64) * width
 
 
@@ -80,20 +88,18 @@ def stream(rng, program, warps, entries):
     words, steps = [], [[] for _ in range(warps)]
     for _ in range(entries):
         w, number = int(rng.integers(warps)), int(rng.integers(len(program.blocks)))
-        block, active = program.blocks[number], mask(rng)
+        block, active = program.blocks[number], mask(rng, program.lanes)
         entry = np.zeros(block["stream_words"], np.int64)
         entry[:2] = w << 32 | number, active
         lanes, given = {}, {}
         for item in program.items[number]:
             if item.guarded:
-                chosen = lanes[item.instruction] = int(active & rng.integers(1 << 32)) * int(
-                    rng.integers(4) > 0
-                )
-                entry[item.word] = chosen
+                some = int.from_bytes(rng.bytes(8), signed=True) * int(rng.integers(4) > 0)
+                entry[item.word] = lanes[item.instruction] = active & some
             else:
                 row = program.code[item.instruction]
-                values = given[item.instruction] = addresses(rng, row)
-                entry[item.word : item.word + LANES] = values
+                values = given[item.instruction] = addresses(rng, row, program.lanes)
+                entry[item.word : item.word + program.lanes] = values
         words.append(entry)
         for k in range(block["first"], block["first"] + block["count"]):
             step = SimpleNamespace(instruction=int(k), block=active, lanes=lanes.get(k, active))
@@ -107,4 +113,4 @@ def stream(rng, program, warps, entries):
 
 def bits(value):
     """The set bits of a mask."""
-    return [lane for lane in range(LANES) if value >> lane & 1]
+    return [lane for lane in range(64) if value >> lane & 1]

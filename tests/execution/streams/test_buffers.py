@@ -58,7 +58,7 @@ def ctas(monkeypatch):
         with lockstep.Device("QV100") as device:
             out = device.zeros(1 << 13, np.uint32)
             k = device.load_ptx(kernel(body))["k"]
-            geometry = Geometry((grid, 1, 1), (block, 1, 1), places=8)
+            geometry = Geometry((grid, 1, 1), (block, 1, 1), 32, places=8)
             executor = k.executor(Recording.EVERYTHING)
             try:
                 for cta in executor.ctas(

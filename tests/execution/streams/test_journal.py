@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from lockstep.execution.state import MOST_LANES
 from lockstep.execution.streams.journal import ENDED, Collector, is_full, journal
 from lockstep.workload import STEP_RUNS
 
-WARPS, CTAS, LANES = 3, 7, 32
+WARPS, CTAS = 3, 7
 
 
 class Life:
@@ -116,7 +117,7 @@ def test_a_journal_has_room_for_a_block_and_an_end():
     j = journal(True)
     for count, room in zip(range(3), (len(j.runs) - STEP_RUNS - 1, len(j.addresses) - 1, 0)):
         j.used[:] = 0
-        j.used[count] = room if count < 2 else len(j.pool) - LANES
+        j.used[count] = room if count < 2 else len(j.pool) - MOST_LANES
         assert not is_full(j)
         j.used[count] += 1
         assert is_full(j)

@@ -17,6 +17,7 @@ from lockstep._jit import inline
 CLOCK_SHIFT = 34
 WARP_SHIFT, WARP_BITS = 25, 9
 LANE_SHIFT, LANE_BITS = 20, 5
+MOST_LANES = 1 << LANE_BITS  # of a warp whose accesses are recorded
 STRONG = 1 << 19
 SITE_MASK = STRONG - 1
 LATEST = 1 << 28  # time at which all begins anew, at a moment when everything is settled

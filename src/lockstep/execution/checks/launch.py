@@ -13,7 +13,7 @@ from lockstep.execution.checks.shadow import Shadow
 from lockstep.execution.checks.state import MEETINGS, PLANES, Checked, unchecked
 from lockstep.execution.memory.storage import Region
 from lockstep.execution.scheduling.machine import ALL_BARRIERS, Machine
-from lockstep.execution.state import LANES, SINK_BYTES
+from lockstep.execution.state import MOST_LANES, SINK_BYTES
 
 if TYPE_CHECKING:
     from lockstep.execution.launches.resident import Geometry
@@ -31,7 +31,7 @@ class Checking:
         self.arrays: dict[str, np.ndarray] = {}  # of the machine, that lie somewhere else
         self._functions: dict[str, tuple] = {}
         if Check.MEMORY in checks:
-            size = LANES * SINK_BYTES
+            size = MOST_LANES * SINK_BYTES
             self._sink = shadow.array(size) if shadow else Region(size).bytes
             if shadow:
                 shadow.mark(self._sink.ctypes.data, size)

@@ -12,6 +12,7 @@ from enum import IntEnum
 from lockstep._jit import inline, jit, phase
 from lockstep.execution.checks.clocks import (
     LANE_SHIFT,
+    MOST_LANES,
     SITE_MASK,
     STRONG,
     WARP_SHIFT,
@@ -24,13 +25,12 @@ from lockstep.execution.checks.clocks import (
 from lockstep.execution.checks.kinds import Hazard
 from lockstep.execution.checks.record import note
 from lockstep.execution.checks.state import FENCES, MEETINGS
-from lockstep.execution.state import LANES
 
 WRITE, READ, READ_BEFORE = 0, 1, 2  # planes
 OBJECT = (1 << 62) - 1  # in place of the last write: a barrier object is here; never settled
 OBJECT_BYTES = 8
 KIND_SHIFT = 32  # of what ``watch`` is told, above the bytes of a lane
-SAME_SHIFT = 32  # of its mask: lanes that write what is there already
+SAME_SHIFT = MOST_LANES  # of its mask: lanes that write what is there already
 
 
 class Kind(IntEnum):
@@ -152,7 +152,7 @@ def watch(x, w, site, what, mask):
     stamp = x.warps[w].stamp | site
     if kind >= Kind.ATOMIC:
         stamp |= STRONG
-    for lane in range(LANES):
+    for lane in range(MOST_LANES):
         offset = x.scratch[w, lane] - first
         if not mask >> lane & 1 or offset < 0 or offset >= count:
             continue
@@ -174,7 +174,7 @@ def collide(x, w, site, size, mask):
     """Lanes wrote different values to the same bytes: those in ``mask`` lost what they wrote."""
     granule, first = x.running[0].granule, x.running[0].shared_address
     count = x.checked.races.shape[1] << granule
-    for lane in range(LANES):
+    for lane in range(MOST_LANES):
         offset = x.scratch[w, lane] - first
         if not mask >> lane & 1 or offset < 0 or offset >= count:
             continue
@@ -207,7 +207,7 @@ def order(x, w, what, unused, mask):
         take_over(x, w, rows, first, FENCES)
         return 0
     granule, start = x.running[0].granule, x.running[0].shared_address
-    for lane in range(LANES):
+    for lane in range(MOST_LANES):
         if mask >> lane & 1:
             address = x.scratch[w, lane]
             first, k = meeting(x, w, address)

@@ -5,14 +5,13 @@ import functools
 from lockstep._jit import jit, phase
 from lockstep.execution.checks.kinds import Hazard
 from lockstep.execution.checks.record import note
-from lockstep.execution.state import LANES
 
 
 @jit
 def unwritten(x, w, site, size, mask):
     """Note reads by the lanes in ``mask``; host addresses are in the warp's scratch words."""
     running = x.running[0]
-    for lane in range(LANES):
+    for lane in range(x.launch[0].lanes):
         if not mask >> lane & 1:
             continue
         n = note(x, Hazard.UNWRITTEN_READ, site, -1, w, lane)

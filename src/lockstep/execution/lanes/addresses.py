@@ -9,15 +9,9 @@ from enum import IntEnum
 
 from llvmlite import ir
 
-from lockstep.execution.lanes.builder import HALF, MASK, POINTER, WORD, LaneBuilder
+from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder
 from lockstep.execution.lanes.types import I32, I64, Type, Value
-from lockstep.execution.state import (
-    LANES,
-    LOCAL_WINDOW,
-    SITE,
-    SPANS,
-    Window,
-)
+from lockstep.execution.state import LOCAL_WINDOW, SITE, SPANS, Window
 
 
 class Strength(IntEnum):
@@ -59,7 +53,7 @@ class Access:
 
 def lane_numbers(b: LaneBuilder, kind: Type, scale: int = 1) -> Value:
     """``lane * scale`` in every lane."""
-    return b.each(kind, [lane * scale for lane in range(LANES)])
+    return b.each(kind, [lane * scale for lane in range(b.lanes)])
 
 
 def extent(b: LaneBuilder, access: Access) -> tuple[ir.Value, ir.Value]:
@@ -162,18 +156,15 @@ def _or_misaligned(b: LaneBuilder, bad: ir.Value, address: Value, size: int) -> 
 def _closer_look(b: LaneBuilder, access: Access, bad: ir.Value, host: Value | None = None) -> Value:
     """Call the runtime if a lane needs it; the host addresses that come back, else ``host``."""
     host = host or access.address
-    trouble = b.ir.and_(b.ir.bitcast(bad, MASK), b.bits_of(b.active))
+    trouble = b.ir.and_(b.bits(bad), b.bits_of(b.active))
     before = b.ir.block
     look = b.function.append_basic_block("look")
     go_on = b.function.append_basic_block("checked")
-    some = b.ir.icmp_unsigned("!=", trouble, ir.Constant(MASK, 0))
-    b.ir.cbranch(some, look, go_on).set_weights([1, 1000])
+    b.ir.cbranch(b.some(trouble), look, go_on).set_weights([1, 1000])
     b.ir.position_at_end(look)
     b.ir.store(access.address.ir, b.scratch(), align=64)
     mask = b.ir.zext(b.bits_of(b.active), WORD)
-    if access.spans:
-        mask = b.ir.or_(mask, ir.Constant(WORD, SPANS))
-    size = ir.Constant(WORD, access.bytes)
+    size = ir.Constant(WORD, access.bytes | SPANS * access.spans)
     fault = b.runtime("check", [b.field("warp", "number"), access.site, size, mask])
     b.fail_if(b.ir.icmp_unsigned("!=", fault, ir.Constant(WORD, 0)))
     translated = b.load_vector(b.scratch(), I64)

@@ -11,7 +11,6 @@ from lockstep.execution.lanes.addresses import Access, host_addresses
 from lockstep.execution.lanes.builder import (
     CANONICAL_NAN,
     HALF,
-    MASK,
     POINTER,
     WORD,
     LaneBuilder,
@@ -24,6 +23,7 @@ from lockstep.execution.state import Window
 
 FLOAT = ir.FloatType()
 BANKS = 32  # of 32-bit words
+_BANK_MASK = ir.IntType(BANKS)
 
 
 def atomic(
@@ -93,22 +93,28 @@ def first_of_each_bank(b: LaneBuilder, address: Value, size: int) -> Value:
 
     def emit(inner: LaneBuilder, every: ir.Value) -> Values:
         addresses = spill(inner, every)
-        taken, chosen = (spill(inner, ir.Constant(MASK, 0)) for _ in range(2))
+        taken = spill(inner, ir.Constant(_BANK_MASK, 0))
+        chosen = spill(inner, ir.Constant(inner.mask_type, 0))
         with lanes_in_order(inner) as lane:
             place = inner.ir.load(element(inner, addresses, WORD, lane), typ=WORD)
             bank = inner.ir.and_(
                 inner.ir.lshr(place, ir.Constant(WORD, 2)), ir.Constant(WORD, BANKS - 1)
             )
-            own = inner.ir.shl(ir.Constant(MASK, (1 << size // 4) - 1), inner.ir.trunc(bank, MASK))
-            before = inner.ir.load(taken, typ=MASK)
-            free = inner.ir.icmp_unsigned("==", inner.ir.and_(before, own), ir.Constant(MASK, 0))
-            bit = inner.ir.shl(inner.ir.zext(free, MASK), lane)
+            first = ir.Constant(_BANK_MASK, (1 << size // 4) - 1)
+            own = inner.ir.shl(first, inner.ir.trunc(bank, _BANK_MASK))
+            before = inner.ir.load(taken, typ=_BANK_MASK)
+            both = inner.ir.and_(before, own)
+            free = inner.ir.icmp_unsigned("==", both, ir.Constant(_BANK_MASK, 0))
+            shift = inner.ir.zext(lane, inner.mask_type)
+            bit = inner.ir.shl(inner.ir.zext(free, inner.mask_type), shift)
             inner.ir.store(inner.ir.or_(before, own), taken)
-            inner.ir.store(inner.ir.or_(inner.ir.load(chosen, typ=MASK), bit), chosen)
-        return [inner.ir.load(chosen, typ=MASK)]
+            before = inner.ir.load(chosen, typ=inner.mask_type)
+            inner.ir.store(inner.ir.or_(before, bit), chosen)
+        return [inner.ir.load(chosen, typ=inner.mask_type)]
 
     wide = resize(b, address, I64)
-    (chosen,) = outlined(b, f"first_of_each_bank{size}", [MASK], [wide.ir], emit, faults=False)
+    name = f"first_of_each_bank{size}"
+    (chosen,) = outlined(b, name, [b.mask_type], [wide.ir], emit, faults=False)
     return b.lanes_of(chosen)
 
 

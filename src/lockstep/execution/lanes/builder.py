@@ -16,26 +16,21 @@ from llvmlite.ir.values import FunctionAttributes
 
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.lanes.module import LaneModule
-from lockstep.execution.lanes.types import (
-    PRED,
-    Type,
-    Value,
-)
-from lockstep.execution.state import CTA, FAULTED, LANES, LAUNCH, WARP
+from lockstep.execution.lanes.types import PRED, Type, Value
+from lockstep.execution.state import CTA, FAULTED, LAUNCH, WARP
 
 POINTER = ir.PointerType()
 BIT = ir.IntType(1)
 WORD = ir.IntType(64)
 HALF = ir.IntType(32)
-MASK = ir.IntType(LANES)
 RECORDS = {"warp": WARP, "cta": CTA, "launch": LAUNCH}
 CANONICAL_NAN = {16: 0x7FFF, 32: 0x7FFFFFFF, 64: 0x7FFFFFFFFFFFFFFF}
-BLOCK_SIGNATURE = ir.FunctionType(WORD, [POINTER, MASK])
 
 
 class LaneBuilder:
     """Builds one block.
 
+    ``lanes``: of a warp, 32 or 64; ``mask_type`` has a bit for each, all of them unsigned.
     ``mask`` is the set of lanes that execute the block, ``active`` that of the current
     instruction: the same, or those of them whose guard holds. ``strength``: that of its accesses.
     """
@@ -44,9 +39,9 @@ class LaneBuilder:
 
     def __init__(self, module: LaneModule, function: str | ir.Function):
         """Start a block with this name, or a function that begins with a block's parameters."""
-        self.module = module
+        self._open(module)
         if isinstance(function, str):
-            function = ir.Function(module, BLOCK_SIGNATURE, function)
+            function = ir.Function(module, self.block_signature, function)
         self.function = function
         self.failure = ir.Constant(WORD, FAULTED)  # what the function returns after a fault
         self.ir = ir.IRBuilder(self.function.append_basic_block("entry"))
@@ -56,6 +51,16 @@ class LaneBuilder:
         self._failed: ir.Block | None = None
         self.mask = self.lanes_of(self.mask_bits)
         self.active = self.mask
+
+    def _open(self, module: LaneModule) -> None:
+        self.module, self.lanes = module, module.lanes
+        self.mask_type = ir.IntType(self.lanes)
+        self.block_signature = ir.FunctionType(WORD, [POINTER, self.mask_type])
+
+    @property
+    def half(self) -> int:
+        """Lanes of a half warp."""
+        return self.lanes // 2
 
     @property
     def checks(self) -> Check:
@@ -69,10 +74,9 @@ class LaneBuilder:
 
     # Types and constants
 
-    @staticmethod
-    def vector(kind: Type) -> ir.VectorType:
+    def vector(self, kind: Type) -> ir.VectorType:
         """The LLVM type of a lane vector."""
-        return ir.VectorType(kind.element, LANES * kind.count)
+        return ir.VectorType(kind.element, self.lanes * kind.count)
 
     def constant(self, kind: Type, number: int | float) -> Value:
         """The same number in every element; a float type takes a float or its bit pattern."""
@@ -104,7 +108,7 @@ class LaneBuilder:
         one = self.ir.insert_element(
             ir.Constant(self.vector(kind), ir.Undefined), scalar, ir.Constant(HALF, 0)
         )
-        return Value(self.shuffle(one, one, [0] * LANES), kind)
+        return Value(self.shuffle(one, one, [0] * self.lanes), kind)
 
     def shuffle(self, one: ir.Value, two: ir.Value, places: Iterable[int]) -> ir.Value:
         """Elements of two vectors by place; those of the second come after those of the first."""
@@ -114,22 +118,53 @@ class LaneBuilder:
 
     def lanes_of(self, bits: ir.Value) -> Value:
         """A predicate from a bit mask."""
-        return Value(self.ir.bitcast(bits, ir.VectorType(BIT, LANES)), PRED)
+        return Value(self.ir.bitcast(bits, ir.VectorType(BIT, self.lanes)), PRED)
 
     def bits_of(self, predicate: Value) -> ir.Value:
         """The bit mask of a predicate, one bit a lane."""
         if predicate.ir is self.mask.ir:
             return self.mask_bits
-        return self.ir.bitcast(predicate.ir, MASK)
+        return self.bits(predicate.ir)
+
+    def bits(self, predicate: ir.Value) -> ir.Value:
+        """The bit mask of a vector of one bit a lane."""
+        return self.ir.bitcast(predicate, self.mask_type)
 
     def any(self, predicate: Value) -> ir.Value:
         """Whether it holds in any lane."""
-        return self.ir.icmp_unsigned("!=", self.bits_of(predicate), ir.Constant(MASK, 0))
+        return self.some(self.bits_of(predicate))
+
+    def some(self, bits: ir.Value) -> ir.Value:
+        """Whether a bit mask has any lane."""
+        return self.ir.icmp_unsigned("!=", bits, ir.Constant(self.mask_type, 0))
+
+    def every(self, bits: ir.Value) -> ir.Value:
+        """Whether a bit mask has all lanes."""
+        return self.ir.icmp_unsigned("==", bits, ir.Constant(self.mask_type, -1))
+
+    def lowest(self, bits: ir.Value) -> ir.Value:
+        """The lowest lane (i32) of a bit mask that has any."""
+        name = f"llvm.cttz.{type_suffix(self.mask_type)}"
+        lane = self.intrinsic(name, self.mask_type, [bits, ir.Constant(BIT, 1)])
+        return self.ir.trunc(lane, HALF)
+
+    def count(self, bits: ir.Value) -> ir.Value:
+        """How many lanes (i64) a bit mask has."""
+        name = f"llvm.ctpop.{type_suffix(self.mask_type)}"
+        return self.ir.zext(self.intrinsic(name, self.mask_type, [bits]), WORD)
+
+    def only(self, lane: ir.Value) -> ir.Value:
+        """The bit mask of one lane (i32)."""
+        return self.ir.shl(ir.Constant(self.mask_type, 1), self.ir.zext(lane, self.mask_type))
+
+    def without_lowest(self, bits: ir.Value) -> ir.Value:
+        """A bit mask without its lowest lane."""
+        return self.ir.and_(bits, self.ir.sub(bits, ir.Constant(self.mask_type, 1)))
 
     def all_active(self, predicate: Value) -> ir.Value:
         """Whether it holds in every active lane."""
         outside = self.ir.and_(self.bits_of(self.active), self.ir.not_(self.bits_of(predicate)))
-        return self.ir.icmp_unsigned("==", outside, ir.Constant(MASK, 0))
+        return self.ir.icmp_unsigned("==", outside, ir.Constant(self.mask_type, 0))
 
     @contextmanager
     def guarded(self, predicate: Value) -> Iterator[None]:
@@ -229,7 +264,7 @@ class LaneBuilder:
     def load_vector(self, pointer: ir.Value, kind: Type) -> Value:
         """A lane vector at an aligned address; predicates are kept as bit masks."""
         if kind == PRED:
-            return self.lanes_of(self.ir.load(pointer, typ=MASK))
+            return self.lanes_of(self.ir.load(pointer, typ=self.mask_type))
         return Value(self.ir.load(pointer, typ=self.vector(kind), align=64), kind)
 
     def store_vector(self, pointer: ir.Value, value: Value, mask: Value | None = None) -> None:
@@ -238,7 +273,7 @@ class LaneBuilder:
         if value.type == PRED:
             bits = self.bits_of(value)
             if mask is not None:
-                keep, old = self.bits_of(mask), self.ir.load(pointer, typ=MASK)
+                keep, old = self.bits_of(mask), self.ir.load(pointer, typ=self.mask_type)
                 change = self.ir.and_(self.ir.xor(bits, old), keep)
                 bits = self.ir.xor(old, change)
             self.ir.store(bits, pointer)

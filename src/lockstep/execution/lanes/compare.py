@@ -5,7 +5,6 @@ from llvmlite import ir
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.formats import flush, format_of, widen
 from lockstep.execution.lanes.types import PRED, Type, Value
-from lockstep.execution.state import LANES
 
 _ORDERS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -45,13 +44,13 @@ def apart(b: LaneBuilder, pair: Value) -> list[Value]:
     """The low and the high element of each lane."""
     kind = pair.type.scalar
     nothing = ir.Constant(pair.ir.type, ir.Undefined)
-    places = ([2 * k + half for k in range(LANES)] for half in range(2))
+    places = ([2 * k + half for k in range(b.lanes)] for half in range(2))
     return [Value(b.ir.shuffle_vector(pair.ir, nothing, _indices(p)), kind) for p in places]
 
 
 def together(b: LaneBuilder, low: Value, high: Value) -> Value:
     """A pair in each lane, from its elements."""
-    places = [k + half * LANES for k in range(LANES) for half in range(2)]
+    places = [k + half * b.lanes for k in range(b.lanes) for half in range(2)]
     return Value(b.ir.shuffle_vector(low.ir, high.ir, _indices(places)), low.type.times(2))
 
 

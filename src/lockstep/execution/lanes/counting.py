@@ -6,7 +6,7 @@ in which memory the addresses are if the instruction does not say.
 
 from llvmlite import ir
 
-from lockstep.execution.lanes.builder import BIT, HALF, MASK, POINTER, WORD, LaneBuilder
+from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder
 from lockstep.execution.lanes.flow import (
     Values,
     either,
@@ -16,16 +16,9 @@ from lockstep.execution.lanes.flow import (
     value_by_value,
 )
 from lockstep.execution.lanes.integer import resize
-from lockstep.execution.lanes.memory import SIDE, in_step
+from lockstep.execution.lanes.memory import in_step
 from lockstep.execution.lanes.types import I64, Value
-from lockstep.execution.state import (
-    COUNTER,
-    LANES,
-    LOCAL_WINDOW,
-    SHARED_WINDOW,
-    WINDOW_BYTES,
-    Memory,
-)
+from lockstep.execution.state import COUNTER, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Memory
 
 SECTOR_SHIFT = 5  # a sector has 32 bytes
 WORD_SHIFT = 2
@@ -36,9 +29,8 @@ def count_lanes(b: LaneBuilder, number: int) -> None:
     """Count the active lanes as those that take part in an instruction with a guard."""
     lanes = b.bits_of(b.active)
     record = _record(b, number)
-    some = b.ir.icmp_unsigned("!=", lanes, ir.Constant(MASK, 0))
-    _add(b, record, "times", b.ir.zext(some, WORD))
-    _add(b, record, "lanes", _count(b, lanes))
+    _add(b, record, "times", b.ir.zext(b.some(lanes), WORD))
+    _add(b, record, "lanes", b.count(lanes))
 
 
 def count_access(
@@ -72,22 +64,18 @@ def _add(
     b.ir.store(b.ir.add(b.ir.load(place, typ=WORD), amount), place)
 
 
-def _count(b: LaneBuilder, lanes: ir.Value) -> ir.Value:
-    return b.ir.zext(b.intrinsic("llvm.ctpop.i32", MASK, [lanes]), WORD)
-
-
 def _count_generic(b: LaneBuilder, address: Value, width: int, record: ir.Value) -> None:
     """Count an access in the memory in which its first active lane's address is."""
 
     def count(inner: LaneBuilder, words: ir.Value, place: ir.Value) -> Values:
         spilled, lanes = spill(inner, words), inner.bits_of(inner.active)
-        some = inner.ir.icmp_unsigned("!=", lanes, ir.Constant(MASK, 0))
+        some = inner.some(lanes)
 
         def nothing() -> Values:
             return []
 
         def first() -> Values:
-            lane = inner.intrinsic("llvm.cttz.i32", HALF, [lanes, ir.Constant(BIT, 1)])
+            lane = inner.lowest(lanes)
             word = inner.ir.load(element(inner, spilled, WORD, lane), typ=WORD)
             _count_at(inner, Value(words, I64), width, inner.ir.inttoptr(place, POINTER), word)
             return []
@@ -110,7 +98,7 @@ def _count_at(
     memory = b.ir.select(local, ir.Constant(WORD, Memory.LOCAL), ir.Constant(WORD, Memory.GLOBAL))
     memory = b.ir.select(shared, ir.Constant(WORD, Memory.SHARED), memory)
     _add(b, record, "requests", ir.Constant(WORD, 1), memory)
-    _add(b, record, "threads", _count(b, b.bits_of(b.active)), memory)
+    _add(b, record, "threads", b.count(b.bits_of(b.active)), memory)
 
     def outside() -> Values:
         return either(
@@ -128,13 +116,13 @@ def _count_at(
 
 
 def _global_sectors(b: LaneBuilder, address: Value, width: int) -> ir.Value:
-    """Different sectors; those of two rows of 16 neighbours follow from where the rows begin."""
-    whole = b.ir.icmp_unsigned("==", in_step(b, address, width), ir.Constant(MASK, -1))
-    firsts = [b.ir.extract_element(address.ir, ir.Constant(HALF, k)) for k in (0, SIDE)]
+    """Different sectors; those of two rows of neighbours follow from where the rows begin."""
+    whole = b.every(in_step(b, address, width))
+    firsts = [b.ir.extract_element(address.ir, ir.Constant(HALF, k)) for k in (0, b.half)]
     return either(
         b,
         whole,
-        lambda: [_sectors_of_rows(b, firsts, width * SIDE)],
+        lambda: [_sectors_of_rows(b, firsts, width * b.half)],
         lambda: [_scattered(b, Memory.GLOBAL, address, width)],
     )[0]
 
@@ -167,14 +155,14 @@ def _scattered(b: LaneBuilder, memory: Memory, address: Value, width: int) -> ir
 def _sectors_of_any(b: LaneBuilder, address: Value, width: int) -> ir.Value:
     shift = max(SECTOR_SHIFT, width.bit_length() - 1)
     pieces = b.ir.lshr(address.ir, b.constant(I64, shift).ir)
-    following = b.shuffle(pieces, pieces, [*range(1, LANES), LANES - 1])
+    following = b.shuffle(pieces, pieces, [*range(1, b.lanes), b.lanes - 1])
     descends = b.any(Value(b.ir.icmp_unsigned("<", following, pieces), b.active.type))
-    partly = b.ir.icmp_unsigned("!=", b.bits_of(b.active), ir.Constant(MASK, -1))
+    partly = b.ir.icmp_unsigned("!=", b.bits_of(b.active), ir.Constant(b.mask_type, -1))
 
     def steps() -> Values:
         """Of all lanes in ascending order."""
         changes = b.ir.icmp_unsigned("!=", following, pieces)
-        count = _count(b, b.ir.bitcast(changes, MASK))
+        count = b.count(b.bits(changes))
         return [b.ir.add(count, ir.Constant(WORD, 1))]
 
     count = either(b, b.ir.or_(descends, partly), lambda: [_different(b, pieces)], steps)[0]
@@ -186,7 +174,7 @@ def _local_sectors(b: LaneBuilder, address: Value, width: int) -> ir.Value:
     shift = max(WORD_SHIFT, width.bit_length() - 1)
     within = b.ir.and_(address.ir, b.constant(I64, WINDOW_BYTES - 1).ir)
     pieces = b.ir.shl(b.ir.lshr(within, b.constant(I64, shift).ir), b.constant(I64, GROUP_SHIFT).ir)
-    groups = b.each(I64, [lane >> GROUP_SHIFT for lane in range(LANES)])
+    groups = b.each(I64, [lane >> GROUP_SHIFT for lane in range(b.lanes)])
     count = _different(b, b.ir.or_(pieces, groups.ir))
     return b.ir.shl(count, ir.Constant(WORD, shift - WORD_SHIFT))
 

@@ -12,7 +12,6 @@ from llvmlite import ir
 
 from lockstep.execution.lanes.builder import (
     BIT,
-    BLOCK_SIGNATURE,
     POINTER,
     WORD,
     LaneBuilder,
@@ -115,10 +114,10 @@ class _Module(LaneModule):
 class DryBuilder(LaneBuilder):
     """Takes what every lane builder takes; nothing comes of it."""
 
-    def __init__(self):
-        self.module = _Module()
+    def __init__(self, lanes: int):
+        self._open(_Module(lanes))
         self.ir = _Types()
-        self.function = _Function(BLOCK_SIGNATURE)
+        self.function = _Function(self.block_signature)
         self.failure = _Unmade(WORD)
         self.warp, self.mask_bits = self.function.args
         self.mask = self.active = Value(_Unmade(self.vector(PRED)), PRED)

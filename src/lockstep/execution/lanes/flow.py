@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from lockstep.execution.lanes.builder import BIT, HALF, MASK, POINTER, WORD, LaneBuilder
+from lockstep.execution.lanes.builder import BIT, HALF, POINTER, WORD, LaneBuilder
 from lockstep.execution.lanes.types import I64
 
 Values = list[ir.Value]
@@ -48,7 +48,7 @@ def outlined(
     the calling block too.
     """
     shape = ir.LiteralStructType([*results, BIT])
-    kind = ir.FunctionType(shape, [POINTER, MASK, *(a.type for a in arguments)])
+    kind = ir.FunctionType(shape, [POINTER, b.mask_type, *(a.type for a in arguments)])
     function = b.module.routine(
         name, kind, lambda own: _define(LaneBuilder(own.module, own), shape, emit)
     )
@@ -76,14 +76,13 @@ def lanes_in_order(b: LaneBuilder) -> Iterator[ir.Value]:
     bits = b.bits_of(b.active)
     b.ir.branch(head)
     b.ir.position_at_end(head)
-    left = b.ir.phi(MASK)
+    left = b.ir.phi(b.mask_type)
     left.add_incoming(bits, before)
-    b.ir.cbranch(b.ir.icmp_unsigned("!=", left, ir.Constant(MASK, 0)), body, after)
+    b.ir.cbranch(b.some(left), body, after)
     b.ir.position_at_end(body)
-    lane = b.intrinsic("llvm.cttz.i32", HALF, [left, ir.Constant(BIT, 1)])
+    lane = b.lowest(left)
     yield lane
-    rest = b.ir.and_(left, b.ir.sub(left, ir.Constant(MASK, 1)))
-    left.add_incoming(rest, b.ir.block)
+    left.add_incoming(b.without_lowest(left), b.ir.block)
     b.ir.branch(head)
     b.ir.position_at_end(after)
 
@@ -99,14 +98,14 @@ def value_by_value(b: LaneBuilder, values: ir.Value) -> Iterator[ir.Value]:
     bits, place = b.bits_of(everyone), spill(b, values)
     b.ir.branch(head)
     b.ir.position_at_end(head)
-    left = b.ir.phi(MASK)
+    left = b.ir.phi(b.mask_type)
     left.add_incoming(bits, before)
-    b.ir.cbranch(b.ir.icmp_unsigned("!=", left, ir.Constant(MASK, 0)), body, after)
+    b.ir.cbranch(b.some(left), body, after)
     b.ir.position_at_end(body)
-    lane = b.intrinsic("llvm.cttz.i32", HALF, [left, ir.Constant(BIT, 1)])
+    lane = b.lowest(left)
     value = b.ir.load(element(b, place, WORD, lane), typ=WORD)
     same = b.ir.icmp_unsigned("==", values, b.splat(value, I64).ir)
-    here = b.ir.and_(b.ir.bitcast(same, MASK), left)
+    here = b.ir.and_(b.bits(same), left)
     b.active = b.lanes_of(here)
     yield value
     b.active = everyone

@@ -5,27 +5,24 @@ from llvmlite import ir
 from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder, type_suffix
 from lockstep.execution.lanes.flow import Values
 from lockstep.execution.lanes.types import I64, Type, Value
-from lockstep.execution.state import LANES
-
-SIDE = LANES // 2  # lanes of a half warp
 
 
 def pointers(b: LaneBuilder, host: Value) -> ir.Value:
     """Host addresses as a vector of pointers."""
-    return b.ir.inttoptr(host.ir, ir.VectorType(POINTER, LANES))
+    return b.ir.inttoptr(host.ir, ir.VectorType(POINTER, b.lanes))
 
 
 def gather(b: LaneBuilder, host: Value, kind: Type) -> ir.Value:
     """One element for each active lane from checked host addresses."""
     vector = b.vector(kind)
-    name = f"llvm.masked.gather.{type_suffix(vector)}.v{LANES}p0"
+    name = f"llvm.masked.gather.{type_suffix(vector)}.v{b.lanes}p0"
     align, rest = ir.Constant(HALF, kind.bytes), ir.Constant(vector, ir.Undefined)
     return b.intrinsic(name, vector, [pointers(b, host), align, b.active.ir, rest])
 
 
 def scatter(b: LaneBuilder, host: Value, value: Value) -> None:
     """Store one element for each active lane at checked host addresses."""
-    name = f"llvm.masked.scatter.{type_suffix(value.ir.type)}.v{LANES}p0"
+    name = f"llvm.masked.scatter.{type_suffix(value.ir.type)}.v{b.lanes}p0"
     align = ir.Constant(HALF, value.type.bytes)
     arguments = [value.ir, pointers(b, host), align, b.active.ir]
     b.intrinsic(name, ir.VoidType(), arguments)
@@ -37,6 +34,6 @@ def row_addresses(b: LaneBuilder, halves: Values, size: int) -> Value:
     for k, pointer in enumerate(halves):
         word = b.ir.ptrtoint(pointer, WORD)
         firsts = b.ir.insert_element(firsts, word, ir.Constant(HALF, k))
-    starts = b.shuffle(firsts, firsts, [0] * SIDE + [1] * SIDE)
-    steps = b.each(I64, [k % SIDE * size for k in range(LANES)])
+    starts = b.shuffle(firsts, firsts, [0] * b.half + [1] * b.half)
+    steps = b.each(I64, [k % b.half * size for k in range(b.lanes)])
     return Value(b.ir.add(starts, steps.ir), I64)

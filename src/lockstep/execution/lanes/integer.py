@@ -9,7 +9,6 @@ from llvmlite import ir
 from lockstep.execution.lanes.builder import HALF, WORD, LaneBuilder
 from lockstep.execution.lanes.flow import counted, element, spill
 from lockstep.execution.lanes.types import F32, F64, I32, I64, INTEGERS, PRED, Type, Value
-from lockstep.execution.state import LANES
 
 
 def resize(b: LaneBuilder, x: Value, kind: Type, signed: bool = False) -> Value:
@@ -177,7 +176,7 @@ def _divide_floating(b: LaneBuilder, x: Value, y: Value) -> Value:
 def _divide_loop(b: LaneBuilder, x: Value, y: Value) -> Value:
     """Unsigned division of 64 bits, lane by lane: processors divide no vectors of integers."""
     places = [spill(b, v.ir) for v in (x, y)]
-    with counted(b, ir.Constant(HALF, LANES)) as lane:
+    with counted(b, ir.Constant(HALF, b.lanes)) as lane:
         at = [element(b, place, WORD, lane) for place in places]
         quotient = b.ir.udiv(*(b.ir.load(p, typ=WORD) for p in at))
         b.ir.store(quotient, at[0])

@@ -3,7 +3,7 @@
 A warp whose lanes all take part, and whose two halves each access consecutive elements inside the
 site's allocation, is served inline by whole vectors. Everything else is the business of a function
 of the module: checked addresses, then broadcasts, masked vectors, or a gather or scatter.
-Arrays whose rows are 16 threads wide are why halves are looked at, not whole warps.
+Arrays whose rows are half a warp wide are why halves are looked at, not whole warps.
 """
 
 from collections.abc import Callable
@@ -23,16 +23,15 @@ from lockstep.execution.lanes.addresses import (
 )
 from lockstep.execution.lanes.builder import (
     HALF,
-    MASK,
     POINTER,
     WORD,
     LaneBuilder,
     type_suffix,
 )
 from lockstep.execution.lanes.flow import Values, either, outlined
-from lockstep.execution.lanes.gathering import SIDE, gather, scatter
+from lockstep.execution.lanes.gathering import gather, scatter
 from lockstep.execution.lanes.types import I64, INTEGERS, Type, Value
-from lockstep.execution.state import LANES, Window
+from lockstep.execution.state import Window
 
 HOST_LINE = 64  # bytes of a cache line of the host
 
@@ -85,10 +84,10 @@ def store(b: LaneBuilder, access: Access, values: list[Value]) -> None:
 
 
 def _adjacent(b: LaneBuilder, access: Access) -> tuple[ir.Value, Values]:
-    """Whether the inline way will do, and the pointers of lanes 0 and 16."""
+    """Whether the inline way will do, and the pointers of the first lanes of both halves."""
     whole, firsts = _rows(b, access)
     low, span = extent(b, access)
-    size = access.bytes * SIDE
+    size = access.bytes * b.half
     if access.window == Window.GLOBAL:
         limit, offsets = room(b, span, size), [b.ir.sub(f, low) for f in firsts]
         places = [b.ir.inttoptr(f, POINTER) for f in firsts]
@@ -124,8 +123,8 @@ def _rows(b: LaneBuilder, access: Access) -> tuple[ir.Value, Values]:
 
 
 def _firsts(b: LaneBuilder, address: Value) -> Values:
-    """The addresses of lanes 0 and 16."""
-    return [b.ir.extract_element(address.ir, ir.Constant(HALF, k)) for k in (0, SIDE)]
+    """The addresses of the first lanes of both halves."""
+    return [b.ir.extract_element(address.ir, ir.Constant(HALF, k)) for k in (0, b.half)]
 
 
 def _plus(b: LaneBuilder, number: ir.Value, constant: int) -> ir.Value:
@@ -138,9 +137,7 @@ def _all_take_part(
     b: LaneBuilder, lanes: ir.Value, firsts: Values, rest: int, size: int
 ) -> ir.Value:
     """Whether all lanes are active and in ``lanes``, and ``firsts`` plus ``rest`` are aligned."""
-    all_lanes = b.ir.icmp_unsigned(
-        "==", b.ir.and_(lanes, b.bits_of(b.active)), ir.Constant(MASK, -1)
-    )
+    all_lanes = b.every(b.ir.and_(lanes, b.bits_of(b.active)))
     if size == 1:
         return all_lanes
     both = b.ir.or_(*(_plus(b, f, rest) for f in firsts))
@@ -164,13 +161,13 @@ def in_step(b: LaneBuilder, address: Value, size: int) -> ir.Value:
 def _in_step(b: LaneBuilder, address: Value, size: int) -> ir.Value:
     """The same of all lanes."""
     kind = address.type
-    steps = b.each(kind, [k % SIDE * size for k in range(LANES)])
+    steps = b.each(kind, [k % b.half * size for k in range(b.lanes)])
     expected = b.ir.add(_first_of_half(b, address.ir), steps.ir)
-    return b.ir.bitcast(b.ir.icmp_unsigned("==", expected, address.ir), MASK)
+    return b.bits(b.ir.icmp_unsigned("==", expected, address.ir))
 
 
 def _first_of_half(b: LaneBuilder, vector: ir.Value) -> ir.Value:
-    return b.shuffle(vector, vector, [0] * SIDE + [SIDE] * SIDE)
+    return b.shuffle(vector, vector, [0] * b.half + [b.half] * b.half)
 
 
 def _load_wide(b: LaneBuilder, access: Access, halves: Values, kind: Type, count: int) -> Values:
@@ -178,9 +175,9 @@ def _load_wide(b: LaneBuilder, access: Access, halves: Values, kind: Type, count
     _prefetch_next(b, access, halves[0])
     written.read_rows(b, access, halves)
     races.read_rows(b, access, halves)
-    vector = ir.VectorType(kind.element, SIDE * count)
+    vector = ir.VectorType(kind.element, b.half * count)
     parts = [b.ir.load(p, typ=vector, align=kind.bytes) for p in halves]
-    return [b.shuffle(*parts, list(range(k, LANES * count, count))) for k in range(count)]
+    return [b.shuffle(*parts, list(range(k, b.lanes * count, count))) for k in range(count)]
 
 
 def _store_wide(
@@ -196,8 +193,8 @@ def _store_wide(
         pairs = zip(values[::2], values[1::2])
         values = [b.shuffle(one, two, list(range(length))) for one, two in pairs]
     for half, pointer in enumerate(halves):
-        lanes = range(half * SIDE, (half + 1) * SIDE)
-        order = [k * LANES + lane for lane in lanes for k in range(count)]
+        lanes = range(half * b.half, (half + 1) * b.half)
+        order = [k * b.lanes + lane for lane in lanes for k in range(count)]
         part = b.shuffle(values[0], values[0], order)
         b.ir.store(part, pointer, align=kind.bytes)
     return []
@@ -218,7 +215,7 @@ def _prefetch_next(b: LaneBuilder, access: Access, first: ir.Value) -> None:
     following = b.ir.add(here, step)
     reads, keep, data = (ir.Constant(HALF, k) for k in (0, 3, 1))
     start = b.ir.inttoptr(following, POINTER)
-    for line in range(0, access.bytes * LANES, HOST_LINE):
+    for line in range(0, access.bytes * b.lanes, HOST_LINE):
         pointer = b.offset(start, line)
         b.intrinsic("llvm.prefetch.p0", ir.VoidType(), [pointer, reads, keep, data])
 
@@ -260,22 +257,22 @@ def _further(b: LaneBuilder, host: Value, size: int) -> Value:
 def _uniform(b: LaneBuilder, host: Value) -> ir.Value:
     """Whether each half's active lanes are at one address, its first lane among them."""
     same = b.ir.icmp_unsigned("==", _first_of_half(b, host.ir), host.ir)
-    firsts = ir.Constant(MASK, 1 << SIDE | 1)
+    firsts = ir.Constant(b.mask_type, 1 << b.half | 1)
     there = b.ir.icmp_unsigned("==", b.ir.and_(b.bits_of(b.active), firsts), firsts)
     return b.ir.and_(there, b.all_active(Value(same, host.type)))
 
 
 def _broadcast(b: LaneBuilder, host: Value, kind: Type, count: int) -> Values:
-    """The elements at the addresses of lanes 0 and 16, in all lanes of their halves."""
+    """The elements at the addresses of the first lanes, in all lanes of their halves."""
     results = []
-    places = [b.ir.extract_element(host.ir, ir.Constant(HALF, k)) for k in (0, SIDE)]
+    places = [b.ir.extract_element(host.ir, ir.Constant(HALF, k)) for k in (0, b.half)]
     for k in range(count):
         pair = ir.Constant(ir.VectorType(kind.element, 2), ir.Undefined)
         for half, place in enumerate(places):
             pointer = b.offset(b.ir.inttoptr(place, POINTER), k * kind.bytes)
             value = b.ir.load(pointer, typ=kind.element, align=kind.bytes)
             pair = b.ir.insert_element(pair, value, ir.Constant(HALF, half))
-        results.append(b.shuffle(pair, pair, [0] * SIDE + [1] * SIDE))
+        results.append(b.shuffle(pair, pair, [0] * b.half + [1] * b.half))
     return results
 
 

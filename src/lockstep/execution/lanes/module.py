@@ -5,22 +5,31 @@ from typing import Any
 
 from llvmlite import ir
 
+from lockstep.execution.checks.clocks import MOST_LANES
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.programs import kept, native
 from lockstep.execution.programs.program import WORD_GRANULE, Objects
 
+WIDTHS = (32, 64)  # lanes of a warp for which there is code: masks are words of as many bits
 _LOGIC = ("and", "or", "xor", "fneg")
 
 
 class LaneModule(ir.Module):
-    """Functions that are compiled together.
+    """Functions that are compiled together, of warps of ``lanes`` lanes.
 
     Their code looks for mistakes (``checks``), for races in granules of 2 ** ``granule`` bytes.
     """
 
-    def __init__(self, checks: Check = Check.NOTHING, granule: int = WORD_GRANULE):
+    def __init__(self, lanes: int, checks: Check = Check.NOTHING, granule: int = WORD_GRANULE):
         super().__init__()
+        if lanes not in WIDTHS:
+            raise ValueError(f"warps of {lanes} lanes; expected one of {WIDTHS}")
+        if Check.RACES in checks and lanes > MOST_LANES:
+            raise ValueError(
+                f"races are looked for in warps of up to {MOST_LANES} lanes, not {lanes}"
+            )
         self.triple = ""
+        self.lanes = lanes
         self.checks, self.granule = checks, granule
         self._routines: list[str] = []
 
@@ -37,7 +46,7 @@ class LaneModule(ir.Module):
         ``emit(function)`` gives it its body, in a module of its own. ``name`` must tell apart all
         that the body depends on besides ``kind``, and what the module looks for.
         """
-        symbol = f"lanes.{name}"
+        symbol = f"lanes{self.lanes}.{name}"
         if self.checks:
             symbol += f".{int(self.checks)}.{self.granule}"
         known = self.globals.get(symbol)
@@ -48,7 +57,7 @@ class LaneModule(ir.Module):
         return ir.Function(self, kind, symbol)
 
     def _make(self, symbol: str, kind: ir.FunctionType, emit: Callable) -> Objects:
-        module = LaneModule(self.checks, self.granule)
+        module = LaneModule(self.lanes, self.checks, self.granule)
         emit(ir.Function(module, kind, symbol))
         return module.compiled()
 

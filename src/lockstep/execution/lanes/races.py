@@ -20,9 +20,9 @@ from lockstep.execution.checks.races import (
     Passing,
 )
 from lockstep.execution.lanes.addresses import Access, Strength
-from lockstep.execution.lanes.builder import HALF, MASK, POINTER, WORD, LaneBuilder, type_suffix
+from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder, type_suffix
 from lockstep.execution.lanes.flow import Values, either
-from lockstep.execution.lanes.gathering import SIDE, gather, row_addresses
+from lockstep.execution.lanes.gathering import gather, row_addresses
 from lockstep.execution.lanes.types import I64, INTEGERS, PRED, Value
 from lockstep.execution.state import SHARED_WINDOW, WINDOW_BYTES, Window
 
@@ -125,24 +125,24 @@ def _all(b: LaneBuilder, predicates: Values) -> ir.Value:
 
 def _rows(b: LaneBuilder, access: Access, halves: Values) -> list["_Row"]:
     """The records of two rows; none if they are too long, or lanes share a granule."""
-    count = SIDE * access.bytes >> b.granule
-    if not SIDE <= count <= _MOST_RECORDS or access.strength:
+    count = b.half * access.bytes >> b.granule
+    if not b.half <= count <= _MOST_RECORDS or access.strength:
         return []
-    each = count // SIDE
+    each = count // b.half
     return [
-        _Row(b, access, [half * SIDE + k // each for k in range(count)], pointer)
+        _Row(b, access, [half * b.half + k // each for k in range(count)], pointer)
         for half, pointer in enumerate(halves)
     ]
 
 
 def _uniform_rows(b: LaneBuilder, access: Access, host: Value) -> list["_Row"]:
-    """The records of what lanes 0 and 16 read for the others, too; none of a part of a granule."""
+    """The records of what the first lanes of both halves read, too; none of a part of a granule."""
     count = access.bytes >> b.granule
     if not count or access.window == Window.GLOBAL or access.strength:
         return []
-    places = [b.ir.extract_element(host.ir, ir.Constant(HALF, lane)) for lane in (0, SIDE)]
+    places = [b.ir.extract_element(host.ir, ir.Constant(HALF, lane)) for lane in (0, b.half)]
     pointers = [b.ir.inttoptr(place, POINTER) for place in places]
-    return [_Row(b, access, [k * SIDE] * count, pointer) for k, pointer in enumerate(pointers)]
+    return [_Row(b, access, [k * b.half] * count, pointer) for k, pointer in enumerate(pointers)]
 
 
 class _Row:
@@ -258,9 +258,9 @@ def read(b: LaneBuilder, access: Access, host: Value, uniform: ir.Value | None =
     if not rows:
         watch(b, access, host, Kind.READ)
         return
-    few = b.ir.and_(lanes, ir.Constant(MASK, 1 << SIDE | 1))
+    few = b.ir.and_(lanes, ir.Constant(b.mask_type, 1 << b.half | 1))
     few = b.ir.select(uniform, few, lanes)
-    whole = b.ir.icmp_unsigned("==", lanes, ir.Constant(MASK, -1))
+    whole = b.every(lanes)
 
     def look() -> Values:
         watch(b, access, host, Kind.READ, lanes=few)
@@ -292,7 +292,7 @@ def wrote(b: LaneBuilder, access: Access, host: Value, values: Values) -> None:
         b.runtime("collide", [b.field("warp", "number"), access.site, size, mask])
         return []
 
-    either(b, b.ir.icmp_unsigned("!=", lost, ir.Constant(MASK, 0)), tell, lambda: [])
+    either(b, b.some(lost), tell, lambda: [])
 
 
 def access_all(b: LaneBuilder, access: Access, host: Value, kind: Kind) -> None:
@@ -306,8 +306,7 @@ def access_one(
 ) -> None:
     """One active lane (i32) does something to ``size`` (i64) bytes from its host address on."""
     if looks(b, access):
-        only = b.ir.shl(ir.Constant(MASK, 1), lane)
-        watch(b, access, host, kind, lanes=only, size=size)
+        watch(b, access, host, kind, lanes=b.only(lane), size=size)
 
 
 def _in_shared(b: LaneBuilder, access: Access) -> Value:

@@ -10,7 +10,6 @@ from llvmlite import ir
 from lockstep.execution.lanes.builder import POINTER, WORD, LaneBuilder
 from lockstep.execution.lanes.types import Value
 from lockstep.execution.programs.program import Item
-from lockstep.execution.state import LANES
 from lockstep.workload import TILE_WORDS
 
 HEADER_WORDS = 2
@@ -41,13 +40,13 @@ class Stream:
         """The addresses (i64) of a memory instruction; those of inactive lanes mean nothing."""
         self.items.append(Item(instruction, self.words, waits=waits))
         self._write(self.words, address.ir)
-        self.words += LANES
+        self.words += self.b.lanes
 
     def tile(self, instruction: int) -> ir.Value:
         """Pointer to where TILE_WORDS lane vectors of words go: the tiles of a bulk copy."""
         self.items.append(Item(instruction, self.words, tiled=True))
         place = self.b.offset(self._pointer, 8 * self.words)
-        self.words += TILE_WORDS * LANES
+        self.words += TILE_WORDS * self.b.lanes
         return place
 
     def close(self) -> None:

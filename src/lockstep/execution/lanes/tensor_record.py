@@ -9,7 +9,6 @@ from lockstep.execution.lanes.tensor_tile import TensorTile, walks_of
 from lockstep.execution.lanes.tensor_walk import Axis, Walk
 from lockstep.execution.lanes.types import I64, Value
 from lockstep.execution.memory.tensor_maps import IM2COL
-from lockstep.execution.state import LANES
 from lockstep.workload import TILE_AXES, TILE_BARRIER
 
 _NO_AXIS = (0, 0, 0, 1, 0, 0)  # one position
@@ -28,7 +27,7 @@ def record_tile(
         walks = walks_of(inner, tile.inside(*rest))
         with walks.each() as (lane, walk):
             for k, word in enumerate(_words(walk)):
-                number = inner.ir.add(ir.Constant(WORD, k * LANES), inner.ir.zext(lane, WORD))
+                number = inner.ir.add(ir.Constant(WORD, k * b.lanes), inner.ir.zext(lane, WORD))
                 byte = inner.ir.mul(number, ir.Constant(WORD, 8))
                 inner.ir.store(word, inner.offset(target, byte), align=8)
         return []
@@ -43,7 +42,7 @@ def record_bytes(
     """Write the words of copies of ``size`` (i32) bytes from ``start`` (i64) on: a row each."""
     one_row = (b.constant(I64, n) for n in (1, 1, 0, *_NO_AXIS * TILE_AXES))
     for k, word in enumerate((start, resize(b, size, I64), *one_row)):
-        b.ir.store(word.ir, b.offset(place, 8 * LANES * k), align=8)
+        b.ir.store(word.ir, b.offset(place, 8 * b.lanes * k), align=8)
     _record_barrier(b, place, barrier)
 
 
@@ -52,7 +51,7 @@ def _record_barrier(b: LaneBuilder, place: ir.Value, barrier: Value | None) -> N
     if barrier is not None:
         low = b.ir.and_(resize(b, barrier, I64).ir, b.constant(I64, (1 << 32) - 1).ir)
         number = Value(b.ir.add(low, b.constant(I64, 1).ir), I64)
-    b.ir.store(number.ir, b.offset(place, 8 * LANES * TILE_BARRIER), align=8)
+    b.ir.store(number.ir, b.offset(place, 8 * b.lanes * TILE_BARRIER), align=8)
 
 
 def _words(walk: Walk) -> Values:

@@ -1,7 +1,8 @@
 """Operations across the lanes of a warp: shuffles, votes, matches, reductions.
 
 ``members`` are the lanes that take part, named by each lane (i32 masks); those of them that are
-not active are left out.
+not active are left out. Lanes that name lanes have warps of WARP_LANES; :func:`pick`, and members
+that are constants, are for warps of any width.
 """
 
 from collections.abc import Callable
@@ -12,16 +13,15 @@ from lockstep.execution.lanes.addresses import lane_numbers
 from lockstep.execution.lanes.builder import (
     BIT,
     HALF,
-    MASK,
     POINTER,
     LaneBuilder,
     type_suffix,
 )
 from lockstep.execution.lanes.types import F32, I32, PRED, Value
-from lockstep.execution.state import LANES
+from lockstep.isa.warp import WARP_LANES
 
 NAN = 0x7FFFFFFF
-_LAST = LANES - 1
+_LAST = WARP_LANES - 1
 
 
 # Shuffles
@@ -45,8 +45,8 @@ def shuffle_by_constants(
     b: LaneBuilder, mode: str, value: Value, step: int, limits: int
 ) -> tuple[Value, Value]:
     """Each lane's element of the lane it reads, and whether that is within the limits."""
-    sources = [source_lane(mode, lane, step, limits) for lane in range(LANES)]
-    order = ir.Constant(ir.VectorType(HALF, LANES), [source for source, _ in sources])
+    sources = [source_lane(mode, lane, step, limits) for lane in range(WARP_LANES)]
+    order = ir.Constant(ir.VectorType(HALF, WARP_LANES), [source for source, _ in sources])
     moved = b.ir.shuffle_vector(value.ir, value.ir, order)
     return Value(moved, value.type), b.each(PRED, [int(inside) for _, inside in sources])
 
@@ -76,7 +76,7 @@ def shuffle(
 
 
 def pick(b: LaneBuilder, value: Value, source: Value) -> Value:
-    """Each lane's element of the lane (i32, 0 to LANES - 1) that it names."""
+    """Each lane's element of the lane (i32) that it names."""
     vector = b.vector(value.type)
 
     def emit(function: ir.Function) -> None:
@@ -86,11 +86,11 @@ def pick(b: LaneBuilder, value: Value, source: Value) -> Value:
         place.align = 64
         e.store(elements, place, align=64)
         pointers = e.gep(place, [lanes], source_etype=value.type.element)
-        pointers.type = ir.VectorType(POINTER, LANES)
-        everyone = ir.Constant(ir.VectorType(BIT, LANES), [1] * LANES)
+        pointers.type = ir.VectorType(POINTER, b.lanes)
+        everyone = ir.Constant(ir.VectorType(BIT, b.lanes), [1] * b.lanes)
         align = ir.Constant(HALF, value.type.bytes)
         arguments = [pointers, align, everyone, ir.Constant(vector, ir.Undefined)]
-        name = f"llvm.masked.gather.{type_suffix(vector)}.v{LANES}p0"
+        name = f"llvm.masked.gather.{type_suffix(vector)}.v{b.lanes}p0"
         kinds = [a.type for a in arguments]
         gather = function.module.declared(name, ir.FunctionType(vector, kinds))
         e.ret(e.call(gather, arguments))
@@ -130,7 +130,7 @@ def vote(b: LaneBuilder, mode: str, predicate: Value, members: Value) -> Value:
 def match_any(b: LaneBuilder, value: Value, members: Value) -> Value:
     """The members whose value is the same as the lane's own, as a mask in each lane."""
     name = f"equals_{value.type.name}"
-    signature = ir.FunctionType(b.vector(I32), [MASK, b.vector(value.type)])
+    signature = ir.FunctionType(b.vector(I32), [b.mask_type, b.vector(value.type)])
     function = b.module.routine(name, signature, lambda own: _emit_equals(b, own))
     equal = b.ir.call(function, [b.bits_of(b.active), value.ir])
     return Value(b.ir.and_(equal, members.ir), I32)
@@ -140,27 +140,27 @@ def _emit_equals(b: LaneBuilder, function: ir.Function) -> None:
     """A loop over distinct values: the lanes of a mask that have each lane's value."""
     e = ir.IRBuilder(function.append_basic_block("entry"))
     bits, value = function.args
-    masks, order = b.vector(I32), ir.VectorType(HALF, LANES)
+    masks, order = b.vector(I32), ir.VectorType(HALF, WARP_LANES)
     start = e.block
     head, body, done = (function.append_basic_block(n) for n in ("head", "body", "done"))
     e.branch(head)
     e.position_at_end(head)
-    left, result = e.phi(MASK), e.phi(masks)
+    left, result = e.phi(b.mask_type), e.phi(masks)
     left.add_incoming(bits, start)
-    result.add_incoming(ir.Constant(masks, [0] * LANES), start)
-    e.cbranch(e.icmp_unsigned("!=", left, ir.Constant(MASK, 0)), body, done)
+    result.add_incoming(ir.Constant(masks, [0] * WARP_LANES), start)
+    e.cbranch(e.icmp_unsigned("!=", left, ir.Constant(b.mask_type, 0)), body, done)
     e.position_at_end(body)
     count = function.module.declared("llvm.cttz.i32", ir.FunctionType(HALF, [HALF, BIT]))
     first = e.extract_element(value, e.call(count, [left, ir.Constant(BIT, 1)]))
     undefined = ir.Constant(value.type, ir.Undefined)
     one = e.insert_element(undefined, first, ir.Constant(HALF, 0))
     same = e.icmp_unsigned(
-        "==", value, e.shuffle_vector(one, undefined, ir.Constant(order, [0] * LANES))
+        "==", value, e.shuffle_vector(one, undefined, ir.Constant(order, [0] * WARP_LANES))
     )
-    equal = e.and_(e.bitcast(same, MASK), bits)
+    equal = e.and_(e.bitcast(same, b.mask_type), bits)
     none = ir.Constant(masks, ir.Undefined)
     spread = e.insert_element(none, equal, ir.Constant(HALF, 0))
-    spread = e.shuffle_vector(spread, none, ir.Constant(order, [0] * LANES))
+    spread = e.shuffle_vector(spread, none, ir.Constant(order, [0] * WARP_LANES))
     result.add_incoming(e.select(same, spread, result), body)
     left.add_incoming(e.and_(left, e.not_(equal)), body)
     e.branch(head)
@@ -247,24 +247,24 @@ def _mirrored(b: LaneBuilder, bits: Value) -> Value:
 def _by_members(b: LaneBuilder, members: Value | int, emit: Callable[[Value], ir.Value]) -> Value:
     """A scalar (i32) of the active members in each lane: once for each distinct member mask."""
     if isinstance(members, int):
-        mask = ir.Constant(MASK, members & 0xFFFFFFFF)
+        mask = ir.Constant(b.mask_type, members & (1 << b.lanes) - 1)
         lanes = b.lanes_of(b.ir.and_(b.bits_of(b.active), mask))
         return b.splat(emit(lanes), I32)
     before, active = b.ir.block, b.bits_of(b.active)
     head, body, done = (b.function.append_basic_block(n) for n in ("masks", "mask", "reduced"))
     b.ir.branch(head)
     b.ir.position_at_end(head)
-    left, result = b.ir.phi(MASK), b.ir.phi(b.vector(I32))
+    left, result = b.ir.phi(b.mask_type), b.ir.phi(b.vector(I32))
     left.add_incoming(active, before)
-    result.add_incoming(ir.Constant(b.vector(I32), [0] * LANES), before)
-    b.ir.cbranch(b.ir.icmp_unsigned("!=", left, ir.Constant(MASK, 0)), body, done)
+    result.add_incoming(ir.Constant(b.vector(I32), [0] * WARP_LANES), before)
+    b.ir.cbranch(b.some(left), body, done)
     b.ir.position_at_end(body)
-    lane = b.intrinsic("llvm.cttz.i32", HALF, [left, ir.Constant(BIT, 1)])
+    lane = b.lowest(left)
     mask = b.ir.extract_element(members.ir, lane)
     value = b.splat(emit(b.lanes_of(b.ir.and_(active, mask))), I32)
     same = b.ir.icmp_unsigned("==", members.ir, b.splat(mask, I32).ir)
     result.add_incoming(b.ir.select(same, value.ir, result), b.ir.block)
-    left.add_incoming(b.ir.and_(left, b.ir.not_(b.ir.bitcast(same, MASK))), b.ir.block)
+    left.add_incoming(b.ir.and_(left, b.ir.not_(b.bits(same))), b.ir.block)
     b.ir.branch(head)
     b.ir.position_at_end(done)
     return Value(result, I32)

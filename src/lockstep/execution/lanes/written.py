@@ -15,7 +15,6 @@ from lockstep.execution.lanes.flow import Values, either, outlined
 from lockstep.execution.lanes.gathering import gather, row_addresses, scatter
 from lockstep.execution.lanes.types import I64, INTEGERS, PRED, Value
 from lockstep.execution.state import (
-    LANES,
     LOCAL_WINDOW,
     PARAMETER_WINDOW,
     SHADOW,
@@ -38,7 +37,7 @@ def read_rows(b: LaneBuilder, access: Access, halves: Values) -> None:
     """Two rows of neighbours are read, of all lanes, from the pointers ``halves`` on."""
     if not looks(b, access):
         return
-    count = access.bytes * LANES // 2
+    count = access.bytes * b.half
     vector = ir.VectorType(BYTE, count)
     rows = [b.ir.load(b.offset(p, SHADOW), typ=vector, align=access.bytes) for p in halves]
     both = b.ir.bitcast(b.ir.and_(*rows), ir.IntType(8 * count))
@@ -56,7 +55,7 @@ def write_rows(b: LaneBuilder, access: Access, halves: Values) -> None:
     """Two rows of neighbours are written."""
     if looks(b, access):
         for pointer in halves:
-            fill(b, pointer, access.bytes * LANES // 2, access.bytes)
+            fill(b, pointer, access.bytes * b.half, access.bytes)
 
 
 def fill(b: LaneBuilder, pointer: ir.Value, count: int, alignment: int = 1) -> None:

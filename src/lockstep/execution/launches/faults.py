@@ -12,7 +12,7 @@ from lockstep.execution.programs.program import Program
 from lockstep.execution.scheduling.access import Fault
 from lockstep.execution.scheduling.groups import AT_BARRIER
 from lockstep.execution.scheduling.machine import CLUSTER, WARPGROUP, Stop
-from lockstep.execution.state import LANES, RANK_MASK, TAG_SHIFT, Window
+from lockstep.execution.state import MOST_LANES, RANK_MASK, TAG_SHIFT, Window
 from lockstep.names import demangled
 
 MOST_PLACES = 8  # that a message lists
@@ -256,7 +256,7 @@ def _waiting(resident: Resident) -> str:
 
 
 def _count(lanes: int) -> int:
-    return (lanes & (1 << LANES) - 1).bit_count()
+    return (lanes & (1 << MOST_LANES) - 1).bit_count()
 
 
 def _join(names: list[str]) -> str:

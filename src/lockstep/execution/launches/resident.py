@@ -25,16 +25,15 @@ from lockstep.execution.state import (
     COUNTER,
     CTA,
     FAULT,
-    LANES,
     LAUNCH,
     LOCAL_WINDOW,
     PARAMETER_WINDOW,
-    SCRATCH_WORDS,
     SHARED_WINDOW,
     SITE,
     TAG_SHIFT,
     WARP,
     WINDOW_BYTES,
+    scratch_words,
 )
 
 STACK_BYTES = 16384  # of a thread, for recursive functions, where nobody asks for more
@@ -46,6 +45,7 @@ NO_ALLOCATION = 1 << 62  # where a site looks that has accessed nothing yet
 class Geometry:
     """Shape of a launch; ``places`` is how many CTAs the GPU holds at once, in whole clusters.
 
+    ``lanes``: of a warp, the program's.
     ``cluster``: CTAs of a cluster, divisors of the grid. ``explicit``: somebody asked for it.
 
     ``workspace``: device address of the barrier of the grid, 0 if the launch is not cooperative. It
@@ -55,6 +55,7 @@ class Geometry:
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
+    lanes: int
     dynamic_shared: int = 0
     places: int = 1
     workspace: int = 0
@@ -70,7 +71,7 @@ class Geometry:
     @property
     def warps(self) -> int:
         """Warps in a CTA."""
-        return -(-self.threads // LANES)
+        return -(-self.threads // self.lanes)
 
     @property
     def ctas(self) -> int:
@@ -151,15 +152,15 @@ class Resident:
     def _lay_out(self) -> Layout:
         """What a launch writes before it reads it; shared memory, of which not all do, first."""
         places, slots = self.geometry.room, max(self.program.register_bytes // 8, 8)
-        rows = places * self.geometry.warps
+        rows, lanes = places * self.geometry.warps, self.geometry.lanes
         return Layout(
             shared=(np.uint8, places * self._shared_stride),
-            group_block=(np.int64, rows, LANES),
-            group_lanes=(np.int64, rows, LANES),
-            group_state=(np.int64, rows, LANES),
+            group_block=(np.int64, rows, lanes),
+            group_lanes=(np.int64, rows, lanes),
+            group_state=(np.int64, rows, lanes),
             registers=(np.int64, rows * slots),
-            scratch=(np.int64, rows, SCRATCH_WORDS),
-            local=(np.uint8, rows * LANES * max(self._local_bytes, 16)),
+            scratch=(np.int64, rows, scratch_words(lanes)),
+            local=(np.uint8, rows * lanes * max(self._local_bytes, 16)),
         )
 
     def _allocate(self, code: Code) -> dict[str, np.ndarray]:
@@ -180,7 +181,7 @@ class Resident:
             fault=(FAULT, 1),
             sites=(SITE, max(len(program.sites), 1)),
             known=(np.int64, 1),
-            threads=(np.int32, self.geometry.warps, 3, LANES),
+            threads=(np.int32, self.geometry.warps, 3, self.geometry.lanes),
             counters=(COUNTER, 0 if program.guarded is None else len(program.guarded)),
         ).zeros()
         own["blocks"], own["functions"] = np.ascontiguousarray(program.blocks), code.addresses
@@ -224,7 +225,7 @@ class Resident:
         launch["shared_bytes"] = self._shared_bytes
         launch["dynamic_shared_bytes"] = self.geometry.dynamic_shared
         launch["local_bytes"], launch["warps"] = self._local_bytes, self.geometry.warps
-        launch["sms"] = limits.sms
+        launch["sms"], launch["lanes"] = limits.sms, self.geometry.lanes
 
     def _describe_running(self) -> None:
         program, running, own = self.program, self._running, self._own
@@ -275,6 +276,7 @@ class Resident:
         running["places"], running["most_places"] = geometry.cluster_ctas, geometry.places
         running["ctas"], running["recording"] = geometry.ctas, self._recording
         machine.ctas.linear[: geometry.cluster_ctas] = -1
+        machine.fault.raised[:] = 0
         machine.times[:] = 0
         machine.lanes[:] = 0
         self.counters.view(np.int64)[:] = 0
@@ -354,14 +356,14 @@ class Resident:
 
     def thread_index(self, w: int, lane: int) -> tuple[int, int, int]:
         """%tid of a lane of a row of warps."""
-        number = w % self.geometry.warps * LANES + lane
+        number = w % self.geometry.warps * self.geometry.lanes + lane
         x, y, _ = self.geometry.block
         return number % x, number // x % y, number // (x * y)
 
 
 def thread_ids(geometry: Geometry) -> np.ndarray:
-    """tid.x, tid.y, tid.z of each lane: [warps, 3, LANES]."""
+    """tid.x, tid.y, tid.z of each lane: [warps, 3, lanes]."""
     x, y, _ = geometry.block
-    linear = np.arange(geometry.warps * LANES)
+    linear = np.arange(geometry.warps * geometry.lanes)
     axes = [linear % x, linear // x % y, linear // (x * y)]
-    return np.stack([axis.reshape(geometry.warps, LANES) for axis in axes], axis=1)
+    return np.stack([axis.reshape(geometry.warps, geometry.lanes) for axis in axes], axis=1)

@@ -10,7 +10,7 @@ from lockstep.execution.launches.printing import Arguments, render
 from lockstep.execution.launches.remarks import Remarks
 from lockstep.execution.launches.resident import Resident
 from lockstep.execution.memory.device_memory import DeviceMemory, DeviceMemoryError
-from lockstep.execution.state import LANES, RESULT_WORD, RETURN_WORD
+from lockstep.execution.state import result_word, return_word
 
 CHUNK = 256  # bytes of a string that are read at a time
 HEAP_BYTES = 8 << 20  # CUDA's default of cudaLimitMallocHeapSize (CUDA C++ programming guide)
@@ -42,11 +42,12 @@ class Services:
         service = services[int(warp.host_call)]
         calls = [
             Call(self, resident, w, lane)
-            for lane in range(LANES)
+            for lane in range(resident.geometry.lanes)
             if int(warp.host_lanes) >> lane & 1
         ]
+        result = result_word(resident.geometry.lanes)
         for call in calls:
-            machine.scratch[w, RESULT_WORD + call.lane] = service(call)
+            machine.scratch[w, result + call.lane] = service(call)
         if service == self._fail:
             raise calls[0].error("assert", "assertion failed")
 
@@ -129,7 +130,11 @@ class Call:
 
     def argument(self, k: int) -> int:
         """The kth argument, without a sign."""
-        return int(self.resident.machine.scratch[self.w, k * LANES + self.lane]) & (1 << 64) - 1
+        return self._word(k * self.resident.geometry.lanes) & (1 << 64) - 1
+
+    def _word(self, first: int) -> int:
+        """The thread's of the scratch words of all lanes from one on."""
+        return int(self.resident.machine.scratch[self.w, first + self.lane])
 
     def read(self, address: int, size: int) -> bytes:
         """Bytes at a generic address of the thread."""
@@ -173,5 +178,5 @@ class Call:
             return int(machine.warps[self.w].host_instruction)
         from lockstep.isa.sass.encoding.instruction import BYTES
 
-        pc = int(machine.scratch[self.w, RETURN_WORD + self.lane])
+        pc = self._word(return_word(self.resident.geometry.lanes))
         return int(program.blocks["first"][program.targets[pc // BYTES]]) - 1

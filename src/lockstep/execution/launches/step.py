@@ -9,7 +9,7 @@ import numpy as np
 from lockstep._jit import Context, call_native, inline, jit, popcount
 from lockstep.execution.programs.program import EXITED, Ending
 from lockstep.execution.scheduling.barriers import first_of_cluster, open_barriers, waiting_at
-from lockstep.execution.scheduling.blocks import call_block
+from lockstep.execution.scheduling.blocks import call_block, is_fault
 from lockstep.execution.scheduling.convergence import choose, come_to, leave_convergence
 from lockstep.execution.scheduling.endings import PARTED, leave_block
 from lockstep.execution.scheduling.groups import (
@@ -22,7 +22,6 @@ from lockstep.execution.scheduling.groups import (
 from lockstep.execution.scheduling.machine import BARRIERS, Machine, Stop
 from lockstep.execution.scheduling.schedule import TURN, give_way, is_free, resolve_cluster
 from lockstep.execution.scheduling.start import start_cta
-from lockstep.execution.state import FAULTED
 from lockstep.execution.streams.journal import ENDED, Journal, is_full, keeps, note_block, note_run
 from lockstep.execution.streams.stream import Expansion, expand_entry
 from lockstep.workload import Answer, Ask
@@ -238,7 +237,7 @@ def run_block(x, w, at, lanes):
     alive = m.warps[w].alive
     address = running.warps_address + w * m.warps.itemsize
     result = call_block(m, at, address, lanes)
-    if result == FAULTED:
+    if is_fault(m, result):
         return Stop.FAULT
     stop = leave(m, w, at, lanes, result & lanes)
     arrives = b.ending == Ending.BARRIER or b.ending == Ending.ARRIVE

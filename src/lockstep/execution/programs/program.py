@@ -181,6 +181,7 @@ class Program:
     name: str
     blocks: np.ndarray  # BLOCK
     parts: list[Part]  # of all blocks, in their order
+    lanes: int  # of a warp
     register_bytes: int  # of the slots of one warp
     local_bytes: int  # of one thread, without the stack of recursive functions
     shared_bytes: int  # static, of one CTA, without the reserved ones

@@ -118,6 +118,7 @@ class Translation(ABC):
 
     blocks: Sequence[Any]
     recording: Recording
+    lanes: int  # of a warp
 
     @abstractmethod
     def open(self, block: Any, builder: LaneBuilder, part: Part | None) -> BlockLift:
@@ -187,7 +188,7 @@ class Translation(ABC):
         places, granule = self.divide(), self._granule()
         module = self._module() if len(places) == 1 else None
         self._counting: list[int] = []
-        lifts = [self._emit(_builder(module, block), block) for block in self.blocks]
+        lifts = [self._emit(self._builder(module, block), block) for block in self.blocks]
         self.find_live(lifts)
         records = np.zeros(len(self.blocks), BLOCK)
         for block, lift, record in zip(self.blocks, lifts, records, strict=True):
@@ -199,6 +200,7 @@ class Translation(ABC):
             blocks=records,
             parts=self._parts(places, module, lifts, granule),
             items=[lift.stream.items if lift.stream is not None else [] for lift in lifts],
+            lanes=self.lanes,
             guarded=self._guarded(len(facts["code"])),
             granule=granule,
             recording=self.recording,
@@ -218,8 +220,14 @@ class Translation(ABC):
             self._close(block, lift)
         return [Part(0, len(self.blocks), objects=module.compiled())]
 
+    def _builder(self, module: LaneModule | None, block: Any) -> LaneBuilder:
+        """What a block is lifted onto: without a module, only to learn of it."""
+        if module is None:
+            return DryBuilder(self.lanes)
+        return LaneBuilder(module, f"block{block.number}")
+
     def _module(self) -> LaneModule:
-        return LaneModule(checks_in(self.recording), self._granule())
+        return LaneModule(self.lanes, checks_in(self.recording), self._granule())
 
     def _granule(self) -> int:
         """log2 of the bytes of the narrowest access that may be one to shared memory."""
@@ -284,11 +292,6 @@ class Translation(ABC):
             lift.stream.close()
         leaving = lift.b.mask_bits if lift.leaving is None else lift.leaving
         lift.b.ir.ret(lift.b.ir.zext(leaving, WORD))
-
-
-def _builder(module: LaneModule | None, block: Any) -> LaneBuilder:
-    """What a block is lifted onto: without a module, only to learn of it."""
-    return DryBuilder() if module is None else LaneBuilder(module, f"block{block.number}")
 
 
 def _pass_order(b: LaneBuilder, op: OpClass, strength: Strength) -> None:

@@ -7,7 +7,7 @@ from lockstep.execution.lanes.types import I32, I64, PRED, Value
 from lockstep.execution.ptx.lift import Lift
 from lockstep.execution.ptx.opcodes import opcode
 from lockstep.execution.scheduling.machine import BARRIERS, CLUSTER, WARPGROUP
-from lockstep.execution.state import LANES, RESULT_WORD
+from lockstep.execution.state import result_word
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx.syntax import Immediate, Instruction, Operand
 
@@ -44,7 +44,7 @@ def barrier(lift: Lift, i: Instruction) -> None:
 def take_reduced(lift: Lift, i: Instruction) -> None:
     """The result of a reduction: of the threads, how many, whether all, whether any."""
     b = lift.b
-    word = b.load_vector(b.offset(b.scratch(), 8 * RESULT_WORD), I64)
+    word = b.load_vector(b.offset(b.scratch(), 8 * result_word(b.lanes)), I64)
     place = {"popc": 2, "or": 1, "and": 0}[next(w for w in i.modifiers if w in _REDUCED)]
     value = Value(b.ir.lshr(word.ir, b.constant(I64, place).ir), I64)
     kind = I32 if place == 2 else PRED
@@ -76,7 +76,7 @@ def _pass_numbers(lift: Lift, operands: list[Operand]) -> None:
     words += [b.constant(I32, 0)] * (2 - len(words))
     for k, word in enumerate(words):
         wide = b.ir.zext(word.ir, b.vector(I64))
-        b.ir.store(wide, b.offset(b.scratch(), 8 * LANES * k), align=64)
+        b.ir.store(wide, b.offset(b.scratch(), 8 * b.lanes * k), align=64)
 
 
 @opcode(

@@ -26,7 +26,7 @@ from lockstep.execution.ptx.parameters import (
     words_of,
     write_bytes,
 )
-from lockstep.execution.state import ARGUMENTS, LANES, RESULT_WORD, Window
+from lockstep.execution.state import ARGUMENTS, Window, result_word
 from lockstep.isa.ptx.syntax import Call, Function, Instruction, Operand, Register, Sink, Variable
 
 Words = list[tuple[str, Value]]
@@ -306,14 +306,14 @@ def _ask_service(lift: Lift, i: Instruction) -> None:
     for k, (_, value) in enumerate(_arguments(lift, call, function)):
         value = b.cast(value, INTEGERS[value.type.bits])
         word = shifted(b, value, 0, I64)
-        b.ir.store(word.ir, b.offset(b.scratch(), 8 * LANES * k), align=64)
+        b.ir.store(word.ir, b.offset(b.scratch(), 8 * b.lanes * k), align=64)
 
 
 def _take_service_result(lift: Lift, call: Call) -> None:
     if not call.results:
         return
     function = lift.module.functions[call.callee.name]
-    word = lift.b.load_vector(lift.b.offset(lift.b.scratch(), 8 * RESULT_WORD), I64)
+    word = lift.b.load_vector(lift.b.offset(lift.b.scratch(), 8 * result_word(lift.b.lanes)), I64)
     variable, operand = function.returns[0], call.results[0]
     own = lift.layout.passed[lift.function.name].variables.get(getattr(operand, "name", ""))
     value = shifted(lift.b, word, 0, INTEGERS[8 * variable.bytes])

@@ -33,6 +33,7 @@ from lockstep.isa.ptx.syntax import (
     Sink,
     Vector,
 )
+from lockstep.isa.warp import WARP_LANES
 
 SHOWN = 10  # places of further refusals in a message
 
@@ -168,7 +169,7 @@ class _DryLift(Lift):
     """The lift of a function's instructions, one by one, onto a builder that emits nothing."""
 
     def __init__(self, module: Module, layout: Layout, function: Function):
-        super().__init__(module, layout, Block(function, 0, 1), DryBuilder())
+        super().__init__(module, layout, Block(function, 0, 1), DryBuilder(WARP_LANES))
         layout.entries = {called.name: 0 for called in layout.calls.functions}
 
     def open(self, i: Instruction, place: int) -> None:

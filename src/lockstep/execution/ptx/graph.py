@@ -18,6 +18,7 @@ from lockstep.isa.ptx.syntax import (
     Position,
     Register,
 )
+from lockstep.isa.warp import ALL_LANES
 
 _ENDINGS = {
     "bra": Ending.JUMP,
@@ -31,7 +32,7 @@ _ENDINGS = {
     "brkpt": Ending.TRAP,
     "nanosleep": Ending.SLEEP,
 }
-EVERYONE = Immediate(0xFFFFFFFF)  # as members of a warp-wide operation
+EVERYONE = Immediate(ALL_LANES)  # as members of a warp-wide operation
 _FINAL = ("bra", "brx", "ret", "exit", "trap", "brkpt")  # nothing follows them
 
 

@@ -12,8 +12,9 @@ from lockstep.execution.ptx.callgraph import CallGraph, function_address
 from lockstep.execution.ptx.graph import Block
 from lockstep.execution.ptx.liveness import called, is_indirect
 from lockstep.execution.ptx.parameters import RETURN, Parameters, words_of
-from lockstep.execution.state import LANES, Window
+from lockstep.execution.state import Window
 from lockstep.isa.ptx.syntax import Function, Variable, type_bytes
+from lockstep.isa.warp import WARP_LANES
 
 if TYPE_CHECKING:
     from lockstep.execution.ptx.lift import Lift
@@ -142,7 +143,7 @@ class Layout:
         variable = self.registers.get(key)
         if variable is None or variable.type == "pred":
             return 4
-        return max(type_bytes(variable.type) * LANES, 64)
+        return max(type_bytes(variable.type) * WARP_LANES, 64)
 
     # Values
 

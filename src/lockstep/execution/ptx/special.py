@@ -7,7 +7,7 @@ from llvmlite import ir
 from lockstep.execution.lanes.addresses import lane_numbers
 from lockstep.execution.lanes.builder import POINTER, WORD
 from lockstep.execution.lanes.types import I32, I64, PRED, Type, Value
-from lockstep.execution.state import LANES
+from lockstep.isa.warp import ALL_LANES, WARP_LANES
 
 if TYPE_CHECKING:
     from lockstep.execution.ptx.lift import Lift
@@ -35,7 +35,7 @@ _SCALARS = {
     "%cluster_nctarank": ("launch", "cluster_ctas"),
 }
 _CONSTANTS = {
-    "WARP_SZ": LANES,
+    "WARP_SZ": WARP_LANES,
     **{f"%envreg{k}": 0 for k in (0, *range(3, 32))},  # CUDA's driver leaves them zero
     **{f"%pm{k}": 0 for k in range(8)},  # nothing is counted
     **{f"%pm{k}_64": 0 for k in range(8)},
@@ -60,8 +60,8 @@ _LANE_MASKS = {
     "%lanemask_eq": lambda lane: 1 << lane,
     "%lanemask_lt": lambda lane: (1 << lane) - 1,
     "%lanemask_le": lambda lane: (2 << lane) - 1,
-    "%lanemask_gt": lambda lane: -(2 << lane) & 0xFFFFFFFF,
-    "%lanemask_ge": lambda lane: -(1 << lane) & 0xFFFFFFFF,
+    "%lanemask_gt": lambda lane: -(2 << lane) & ALL_LANES,
+    "%lanemask_ge": lambda lane: -(1 << lane) & ALL_LANES,
 }
 
 
@@ -87,7 +87,7 @@ def special(lift: "Lift", name: str, component: int = -1) -> Value:
     if name in _CLOCKS:
         return _clock(lift, *_CLOCKS[name])
     if name in _LANE_MASKS:
-        return lift.b.each(I32, [_LANE_MASKS[name](lane) for lane in range(LANES)])
+        return lift.b.each(I32, [_LANE_MASKS[name](lane) for lane in range(WARP_LANES)])
     if name == "%laneid":
         return lane_numbers(lift.b, I32)
     if name == "%is_explicit_cluster":
@@ -102,7 +102,7 @@ def _coordinate(lift: "Lift", base: str, axis: str) -> Value:
         return lift.scalar_field(record, f"{field}_{axis}", I32)
     b = lift.b
     threads = b.ir.inttoptr(b.field("warp", "threads"), POINTER)
-    return b.load_vector(b.offset(threads, _AXES.index(axis) * 4 * LANES), I32)
+    return b.load_vector(b.offset(threads, _AXES.index(axis) * 4 * WARP_LANES), I32)
 
 
 def _clock(lift: "Lift", field: str, low: int, kind: Type) -> Value:

@@ -53,12 +53,15 @@ from lockstep.isa.ptx.syntax import (
     Register,
     SourceLine,
 )
+from lockstep.isa.warp import ALL_LANES, WARP_LANES
 
 _STRONG = {"volatile", "relaxed", "acquire", "release"}
 
 
 class Translation(translation.Translation):
     """One kernel of a module on its way to a :class:`Program`."""
+
+    lanes = WARP_LANES
 
     def __init__(self, module: Module, name: str, recording: Recording):
         self.module, self.recording = module, recording
@@ -188,7 +191,7 @@ class Translation(translation.Translation):
             record["members_slot"] = self.layout.slots[block.function.name, members.name]
             record["parts"] = block.function.name in self.layout.frames
         else:
-            record["members"] = members.value & 0xFFFFFFFF
+            record["members"] = members.value & ALL_LANES
 
     def _describe_guard(self, function: str, guard: Operand | None, record: np.void) -> None:
         record["guard_negated"] = isinstance(guard, Negated)

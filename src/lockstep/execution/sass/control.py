@@ -3,15 +3,16 @@
 from llvmlite import ir
 
 from lockstep.execution.lanes import sleep as lanes
-from lockstep.execution.lanes.builder import HALF, MASK, POINTER, WORD
+from lockstep.execution.lanes.builder import HALF, POINTER, WORD
 from lockstep.execution.lanes.integer import resize, shift_left
 from lockstep.execution.lanes.types import I32, I64, PRED, Value
 from lockstep.execution.sass.graph import asks_convergence, jumps_anywhere
 from lockstep.execution.sass.lift import Lift
 from lockstep.execution.sass.opcodes import opcode
-from lockstep.execution.state import LANES, RESULT_WORD, SHARED_WINDOW
+from lockstep.execution.state import SHARED_WINDOW, result_word
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operand, Register, Target
+from lockstep.isa.warp import ALL_LANES, WARP_LANES
 
 
 @opcode(
@@ -74,13 +75,13 @@ def branch_on_convergence(lift: Lift, i: Instruction) -> None:
     choose(lift, i)
     b = lift.b
     named = next((o for o in i.operands if isinstance(o, Register) and o.file == "UR"), None)
-    mask = b.ir.trunc(b.field("warp", "alive"), MASK)
+    mask = b.ir.trunc(b.field("warp", "alive"), b.mask_type)
     if named is not None:
         word = b.ir.extract_element(lift.read(named).ir, ir.Constant(HALF, 0))
         mask = b.ir.and_(mask, word)
     relation = "==" if "CONV" in i.modifiers else "!="
     jumps = b.ir.icmp_unsigned(relation, b.bits_of(b.active), mask)
-    b.active = b.lanes_of(b.ir.select(jumps, b.mask_bits, ir.Constant(MASK, 0)))
+    b.active = b.lanes_of(b.ir.select(jumps, b.mask_bits, ir.Constant(b.mask_type, 0)))
 
 
 @opcode("CALL", modifiers="REL ABS NOINC")
@@ -173,7 +174,7 @@ def barrier(lift: Lift, i: Instruction) -> None:
     numbers = [o for o in i.operands if not (isinstance(o, Register) and o.file in ("P", "UP"))]
     words = [lift.read(o) for o in numbers] + [b.constant(I32, 0)] * 2
     for k, word in enumerate(words[:2]):
-        b.store_vector(b.offset(b.scratch(), 8 * LANES * k), resize(b, word, I64))
+        b.store_vector(b.offset(b.scratch(), 8 * b.lanes * k), resize(b, word, I64))
     for operand in i.operands:
         if isinstance(operand, Register) and operand.file == "P":
             bits = b.ir.zext(b.bits_of(lift.predicate(operand)), WORD)
@@ -184,7 +185,7 @@ def barrier(lift: Lift, i: Instruction) -> None:
 def barrier_result(lift: Lift, i: Instruction) -> None:
     """What the last reduction over a barrier gave: a count, and whether any or all were true."""
     b = lift.b
-    word = resize(b, b.load_vector(b.offset(b.scratch(), 8 * RESULT_WORD), I64), I32)
+    word = resize(b, b.load_vector(b.offset(b.scratch(), 8 * result_word(b.lanes)), I64), I32)
     for target in (o for o in i.operands[: i.results] if o.file == "R"):
         lift.write(target, Value(b.ir.lshr(word.ir, b.constant(I32, 2).ir), I32))
     asked = 2 if "OR" in _last_reduction(lift) else 1
@@ -213,8 +214,8 @@ _MASKS = {
     "SR_EQMASK": lambda k: 1 << k,
     "SR_LTMASK": lambda k: (1 << k) - 1,
     "SR_LEMASK": lambda k: (2 << k) - 1,
-    "SR_GTMASK": lambda k: ~((2 << k) - 1) & 0xFFFFFFFF,
-    "SR_GEMASK": lambda k: ~((1 << k) - 1) & 0xFFFFFFFF,
+    "SR_GTMASK": lambda k: ~((2 << k) - 1) & ALL_LANES,
+    "SR_GEMASK": lambda k: ~((1 << k) - 1) & ALL_LANES,
 }
 # SR_LMEMHIOFF bounds the stack from below, which ends at the first byte of local memory.
 _ZERO = ("SR_LMEMHIOFF", "SRZ", "SR_ESR_PC", *(f"SR_PM{k}" for k in range(8)))
@@ -249,7 +250,7 @@ def _special(lift: Lift, name: str) -> Value:
     b = lift.b
     if name.startswith("SR_TID."):
         threads = b.ir.inttoptr(b.field("warp", "threads"), POINTER)
-        return b.load_vector(b.offset(threads, "XYZ".index(name[-1]) * 4 * LANES), I32)
+        return b.load_vector(b.offset(threads, "XYZ".index(name[-1]) * 4 * WARP_LANES), I32)
     if name == "SR_TID":
         x, y, z = (_special(lift, f"SR_TID.{axis}") for axis in "XYZ")
         shifted = (b.ir.shl(v.ir, b.constant(I32, k).ir) for v, k in ((x, 0), (y, 16), (z, 26)))
@@ -264,9 +265,9 @@ def _special(lift: Lift, name: str) -> Value:
     if name in _FROM_EIGHT:
         return shift_left(b, lift.scalar_field(*_FROM_EIGHT[name], I32), 8)
     if name == "SR_LANEID":
-        return b.each(I32, list(range(LANES)))
+        return b.each(I32, list(range(WARP_LANES)))
     if name in _MASKS:
-        return b.each(I32, [_MASKS[name](k) for k in range(LANES)])
+        return b.each(I32, [_MASKS[name](k) for k in range(WARP_LANES)])
     if name == "SR_SWINHI":
         return b.constant(I32, SHARED_WINDOW >> 32)
     if name in _ZERO:

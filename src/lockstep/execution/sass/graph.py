@@ -8,6 +8,7 @@ from lockstep.execution.programs.program import SERVICES, Ending, Meeting
 from lockstep.execution.programs.steps import bounds
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Register, Target
+from lockstep.isa.warp import ALL_LANES
 
 _ENDINGS = {
     "BRA": Ending.BRANCH,
@@ -29,7 +30,6 @@ _ENDINGS = {
     "WARPSYNC": Ending.MEET,
 }
 _EXCHANGES = ("ELECT", "MATCH", "REDUX", "SHFL", "VOTE", "VOTEU")  # what lanes meet for
-ALL_LANES = 0xFFFFFFFF
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from lockstep.execution.lanes.integer import negate, resize, shift_left, shift_r
 from lockstep.execution.lanes.types import F64, I32, I64, INTEGERS, PRED, Type, Value
 from lockstep.execution.programs.program import FIRST_SITE
 from lockstep.execution.programs.translation import BlockLift
-from lockstep.execution.state import LANES, Window
+from lockstep.execution.state import Window
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import (
     Constant,
@@ -26,8 +26,9 @@ from lockstep.isa.sass.encoding.operand import (
     Register,
 )
 from lockstep.isa.sass.encoding.record import is_indexed
+from lockstep.isa.warp import WARP_LANES
 
-SLOT_BYTES = 4 * LANES
+SLOT_BYTES = 4 * WARP_LANES
 FILES = {"R": 255, "UR": 63, "B": 16, "RPC": 2}  # files of 32-bit registers, and how many there are
 PREDICATES = {"P": 7, "UP": 7}
 _PARTS = {"B1": 8, "B2": 16, "B3": 24, "H1": 16, "H1_H1": 16}  # bits below, by name
@@ -260,17 +261,19 @@ class Lift(BlockLift):
         inside = b.ir.icmp_unsigned("<", index, limit.ir)
         index = b.ir.select(inside, index, b.constant(I64, 0).ir)
         pointers = b.ir.gep(table, [index], source_etype=ir.IntType(64))
-        pointers.type = ir.VectorType(POINTER, LANES)
+        pointers.type = ir.VectorType(POINTER, WARP_LANES)
         vector = b.vector(I64)
         arguments = [pointers, ir.Constant(HALF, 8), b.active.ir, b.constant(I64, 0).ir]
-        number = b.intrinsic(f"llvm.masked.gather.v{LANES}i64.v{LANES}p0", vector, arguments)
+        number = b.intrinsic(
+            f"llvm.masked.gather.v{WARP_LANES}i64.v{WARP_LANES}p0", vector, arguments
+        )
         b.store_vector(b.scratch(), Value(number, I64), b.active)
 
     def first_lane(self, value: Value) -> Value:
         """The value of the first active lane in every lane."""
         bits = self.b.bits_of(self.b.active)
         lane = self.b.intrinsic("llvm.cttz.i32", bits.type, [bits, ir.Constant(ir.IntType(1), 0)])
-        lane = self.b.ir.and_(lane, ir.Constant(HALF, LANES - 1))
+        lane = self.b.ir.and_(lane, ir.Constant(HALF, WARP_LANES - 1))
         return self.b.splat(self.b.ir.extract_element(value.ir, lane), value.type)
 
     @contextmanager

@@ -9,7 +9,7 @@ from lockstep.execution.lanes.types import I32, I64, Value
 from lockstep.execution.programs.program import Ending
 from lockstep.execution.sass.graph import Block
 from lockstep.execution.sass.lift import Lift
-from lockstep.execution.state import LANES, RESULT_WORD, RETURN_WORD
+from lockstep.execution.state import result_word, return_word
 
 _ARGUMENTS = {  # register and words of each argument, by service
     0: ((4, 2), (6, 2)),
@@ -35,13 +35,13 @@ def _ask(lift: Lift, service: int) -> None:
     for k, (register, count) in enumerate(_ARGUMENTS[service]):
         words = [lift.register("R", register + n) for n in range(count)]
         word = resize(b, lift.join(words), I64)
-        b.store_vector(b.offset(b.scratch(), 8 * LANES * k), word)
-    b.store_vector(b.offset(b.scratch(), 8 * RETURN_WORD), _return(lift))
+        b.store_vector(b.offset(b.scratch(), 8 * b.lanes * k), word)
+    b.store_vector(b.offset(b.scratch(), 8 * return_word(b.lanes)), _return(lift))
 
 
 def _answer(lift: Lift, service: int) -> None:
     b = lift.b
-    result = b.load_vector(b.offset(b.scratch(), 8 * RESULT_WORD), I64)
+    result = b.load_vector(b.offset(b.scratch(), 8 * result_word(b.lanes)), I64)
     for k, word in enumerate(lift.split(result)[: _RESULT_WORDS[service]]):
         lift.assign(f"R{_RESULT + k}", b.cast(word, I32))
     lift.go_to(_return(lift))

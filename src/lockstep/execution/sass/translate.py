@@ -47,6 +47,7 @@ from lockstep.isa.instruction import OpClass, Space
 from lockstep.isa.sass.binary import line_at
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Name, Register
+from lockstep.isa.warp import WARP_LANES
 from lockstep.workload import MOST_REGISTERS
 
 WHOLE = 2048
@@ -64,6 +65,8 @@ NEAR = 32  # instructions between a load and the compare-and-swap that it belong
 
 class Translation(translation.Translation):
     """One kernel on its way to a :class:`Program`."""
+
+    lanes = WARP_LANES
 
     def __init__(self, source: Source, recording: Recording):
         self.source, self.recording = source, recording

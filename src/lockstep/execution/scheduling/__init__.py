@@ -1,5 +1,6 @@
 """Which block of which group of lanes runs next; compiled, and the same for all instruction sets.
 
-``schedule.py`` first, on ``groups.py`` and ``machine.py``; ``endings.py``, ``convergence.py`` and
-``barriers.py`` say where lanes go at a block's end, ``start.py`` where CTAs begin.
+``schedule.py`` first, on ``groups.py``, ``masks.py`` and ``machine.py``; ``endings.py``,
+``convergence.py`` and ``barriers.py`` say where lanes go at a block's end, ``start.py`` where CTAs
+begin.
 """

@@ -10,7 +10,6 @@ from enum import IntEnum
 from lockstep._jit import inline, jit, phase
 from lockstep.execution.checks.record import note_fault
 from lockstep.execution.state import (
-    LANES,
     LOCAL_WINDOW,
     PARAMETER_WINDOW,
     RANK_MASK,
@@ -153,15 +152,16 @@ def check(x, w, site, size, mask):
 
     Returns 1 after a fault. ``size`` is that of the access in bytes, a power of two. Where wrong
     accesses are listed, they do not end the launch but go to the sink, unless they go on beyond
-    what is looked at (``SPANS`` in ``mask``).
+    what is looked at (``SPANS`` in ``size``).
     """
-    sink = x.launch[0].sink
-    for lane in range(LANES):
+    sink, spans, size = x.launch[0].sink, size & SPANS, size & (SPANS - 1)
+    for lane in range(x.launch[0].lanes):
         if not mask >> lane & 1:
             continue
         host = host_of(x, w, site, lane, x.scratch[w, lane], size)
         if host == 0:
-            if sink == 0 or mask & SPANS or x.sites[site].space >= Window.TEXTURE:
+            if sink == 0 or spans or x.sites[site].space >= Window.TEXTURE:
+                x.fault[0].raised = 1
                 return 1
             note_fault(x)
             host = sink + lane * SINK_BYTES

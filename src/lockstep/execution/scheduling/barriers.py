@@ -22,7 +22,10 @@ from lockstep.execution.scheduling.machine import (
     WARPGROUP,
     WARPGROUP_WARPS,
 )
-from lockstep.execution.state import LANES, RESULT_WORD
+from lockstep.execution.scheduling.masks import only
+from lockstep.execution.state import result_word
+
+word_of_result = inline(result_word)
 
 
 @inline
@@ -31,18 +34,19 @@ def arrive(x, w, b, lanes):
     fixed, expected = b.barrier, b.threads
     if fixed == WARPGROUP:
         fixed += w % x.launch[0].warps // WARPGROUP_WARPS
-        expected = WARPGROUP_WARPS * LANES
+        expected = WARPGROUP_WARPS * x.launch[0].lanes
     if fixed >= 0:
         join(x, w, b, lanes, fixed, expected)
         return
-    for lane in range(LANES):
+    width = x.launch[0].lanes
+    for lane in range(width):
         if not lanes >> lane & 1:
             continue
-        number, threads = x.scratch[w, lane], x.scratch[w, LANES + lane]
+        number, threads = x.scratch[w, lane], x.scratch[w, width + lane]
         same = 0
-        for other in range(lane, LANES):
-            if x.scratch[w, other] == number and x.scratch[w, LANES + other] == threads:
-                same |= 1 << other
+        for other in range(lane, width):
+            if x.scratch[w, other] == number and x.scratch[w, width + other] == threads:
+                same |= only(other)
         join(x, w, b, lanes & same, number & (BARRIERS - 1), threads)
         lanes &= ~same
 
@@ -68,7 +72,7 @@ def join(x, w, b, lanes, number, threads):
         barrier.count += popcount(warp.barrier_lanes & lanes)
         barrier.all &= (warp.barrier_lanes & lanes) == lanes
     if b.ending == Ending.ARRIVE:
-        barrier.arrived += weight(warp, lanes)
+        barrier.arrived += weight(x, w, lanes)
         depart(x, w, b.taken, lanes)
     else:
         add_group(x, w, b.taken, lanes, AT_BARRIER + number)
@@ -98,9 +102,9 @@ def first_of_cluster(x, place):
 
 
 @inline
-def weight(warp, lanes):
+def weight(x, w, lanes):
     """How many threads some lanes of a warp count for."""
-    return LANES if not warp.alive & ~lanes else popcount(lanes)
+    return x.launch[0].lanes if not x.warps[w].alive & ~lanes else popcount(lanes)
 
 
 @inline
@@ -128,7 +132,7 @@ def is_complete(x, place, number):
         warp = x.warps[w]
         lanes = waiting_at(x, w, number)
         if lanes:
-            arrived += weight(warp, lanes)
+            arrived += weight(x, w, lanes)
         everyone &= not warp.alive & ~lanes
     return everyone if expected == 0 else arrived >= expected
 
@@ -202,9 +206,10 @@ def release_cta(x, place, number):
 @inline
 def deliver(x, w, lanes, result):
     """Give lanes the result of what they waited for."""
-    for lane in range(LANES):
+    first = word_of_result(x.launch[0].lanes)
+    for lane in range(x.launch[0].lanes):
         if lanes >> lane & 1:
-            x.scratch[w, RESULT_WORD + lane] = result
+            x.scratch[w, first + lane] = result
 
 
 @inline

@@ -12,7 +12,7 @@ A lane may leave a region otherwise: BREAK takes it out of the barrier register.
 register that calls have put elsewhere keep it; what it left is noted until the region ends.
 """
 
-from lockstep._jit import inline, jit, popcount
+from lockstep._jit import inline, jit, popcount, trailing_zeros
 from lockstep.execution.programs.program import SURELY, Ending, Meeting
 from lockstep.execution.scheduling.groups import (
     AGAIN,
@@ -26,7 +26,7 @@ from lockstep.execution.scheduling.groups import (
     take_from_group,
 )
 from lockstep.execution.scheduling.machine import MOST_LEFT, PATIENT
-from lockstep.execution.state import LANES
+from lockstep.execution.scheduling.masks import only
 
 NOBODY = 1 << 40  # more lanes than there are
 HASH, FACTOR = (1 << 31) - 1, 16777619  # FNV-1a's factor, of 31 bits so that no product overflows
@@ -93,12 +93,6 @@ def set_word(x, w, slot, lane, value):
 
 
 @inline
-def lowest(lanes):
-    """The number of the first of some lanes."""
-    return popcount((lanes & -lanes) - 1)
-
-
-@inline
 def named_by(x, w, b, lane):
     """The living lanes that a lane waits for at a block."""
     if b.members_slot < 0:
@@ -114,10 +108,10 @@ def naming(x, w, b, lanes, named):
     """Those of some lanes at a block that name these living lanes."""
     same = lanes
     while lanes:
-        lane = lowest(lanes)
+        lane = trailing_zeros(lanes)
+        lanes &= ~only(lane)
         if named_by(x, w, b, lane) != named:
-            same &= ~(1 << lane)
-        lanes &= lanes - 1
+            same &= ~only(lane)
     return same
 
 
@@ -169,7 +163,7 @@ def gather(x, w, at, b, lanes):
     """
     for g in range(x.warps[w].groups):
         if x.group_block[w, g] == at and x.group_state[w, g] == AT_MEMBERS:
-            named = named_by(x, w, b, lowest(lanes))
+            named = named_by(x, w, b, trailing_zeros(lanes))
             if named & ~lanes & ~x.group_lanes[w, g] and naming(x, w, b, lanes, named) == lanes:
                 x.group_lanes[w, g] |= lanes
                 return 0
@@ -189,7 +183,7 @@ def complete_lanes(x, w, b, lanes):
     """Those of the lanes at a block whose members are all there, naming the same."""
     left, complete = lanes, 0
     while left:
-        named = named_by(x, w, b, lowest(left))
+        named = named_by(x, w, b, trailing_zeros(left))
         same = naming(x, w, b, left, named)
         left &= ~same
         if not named & ~same:
@@ -217,7 +211,7 @@ def wake(x, w):
         if x.group_state[w, g] == AT_MEMBERS and b.meeting == Meeting.ANYWHERE:
             left = x.group_lanes[w, g]
             while left:
-                named = named_by(x, w, b, lowest(left))
+                named = named_by(x, w, b, trailing_zeros(left))
                 left &= ~naming(x, w, b, left, named)
                 if not named & ~synchronising(x, w, named):
                     let_go(x, w, named)
@@ -240,7 +234,7 @@ def synchronising(x, w, named):
 def let_go(x, w, lanes):
     """Lanes that have met in several places go on, each where it waits."""
     while lanes:
-        lane = lowest(lanes)
+        lane = trailing_zeros(lanes)
         for g in range(x.warps[w].groups):
             if x.group_lanes[w, g] >> lane & 1:
                 at, here = x.group_block[w, g], x.group_lanes[w, g] & lanes
@@ -260,7 +254,7 @@ def go_on_without_members(x, w):
     for g in range(x.warps[w].groups):
         if x.group_state[w, g] == AT_MEMBERS:
             b = x.blocks[x.group_block[w, g]]
-            for k in range(LANES):
+            for k in range(x.launch[0].lanes):
                 if x.group_lanes[w, g] >> k & 1:
                     joins = b.meeting == Meeting.PATHS
                     size = popcount(named_by(x, w, b, k)) if joins else 0
@@ -327,12 +321,12 @@ def changed(x, w, at):
 def leave_region(x, w, slot, leaving):
     """Lanes leave the regions that their copies of a barrier register hold."""
     while leaving:
-        named = without_left(x, w, word_of(x, w, slot, lowest(leaving)))
+        named = without_left(x, w, word_of(x, w, slot, trailing_zeros(leaving)))
         same = holding(x, w, slot, leaving, named)
         leaving &= ~same
         others = named & ~same & x.warps[w].alive
         held = holding(x, w, slot, others, named)
-        for lane in range(LANES):
+        for lane in range(x.launch[0].lanes):
             if (held | same) >> lane & 1:
                 set_word(x, w, slot, lane, named & ~same)
         if others == 0:
@@ -345,9 +339,9 @@ def leave_region(x, w, slot, leaving):
 def holding(x, w, slot, lanes, named):
     """Those of some lanes whose copy of a barrier register holds a region."""
     found = 0
-    for lane in range(LANES):
+    for lane in range(x.launch[0].lanes):
         if lanes >> lane & 1 and without_left(x, w, word_of(x, w, slot, lane)) == named:
-            found |= 1 << lane
+            found |= only(lane)
     return found
 
 
@@ -378,7 +372,7 @@ def without_left(x, w, named):
 def end_regions(x, w, b, lanes):
     """Lanes go on where paths join: nobody can ask for their regions any more."""
     while lanes:
-        named = named_by(x, w, b, lowest(lanes))
+        named = named_by(x, w, b, trailing_zeros(lanes))
         lanes &= ~naming(x, w, b, lanes, named)
         forget(x, w, named)
 

@@ -1,13 +1,13 @@
 """Where lanes go at the end of a basic block: on, apart, to a barrier, to the host, or nowhere."""
 
-from lockstep._jit import force_inline, inline
+from lockstep._jit import force_inline, inline, trailing_zeros
 from lockstep.execution.programs.program import EXITED, TOO_DEEP, Ending
 from lockstep.execution.scheduling.access import Fault
 from lockstep.execution.scheduling.barriers import arrive
 from lockstep.execution.scheduling.convergence import leave_region, meet
 from lockstep.execution.scheduling.groups import READY, depart, retire
 from lockstep.execution.scheduling.machine import Stop
-from lockstep.execution.state import LANES
+from lockstep.execution.scheduling.masks import only
 
 PARTED = -16  # in the place of a block: the lanes are in groups, where each goes on
 
@@ -64,17 +64,17 @@ def finish(x, w, b, lanes):
 @inline
 def scatter(x, w, b, lanes):
     """Each lane goes where its scratch word says."""
-    for lane in range(LANES):
+    for lane in range(x.launch[0].lanes):
         if not lanes >> lane & 1:
             continue
         target = x.scratch[w, lane]
         if target < EXITED:
             kind = Fault.STACK_OVERFLOW if target == TOO_DEEP else Fault.BAD_TARGET
-            return fail(x, w, b, 1 << lane, kind)
+            return fail(x, w, b, only(lane), kind)
         same = 0
-        for other in range(lane, LANES):
+        for other in range(lane, x.launch[0].lanes):
             if x.scratch[w, other] == target:
-                same |= 1 << other
+                same |= only(other)
         depart(x, w, target, lanes & same)
         lanes &= ~same
     return Stop.DONE
@@ -85,8 +85,6 @@ def fail(x, w, b, lanes, kind):
     """Record a fault of the instruction that ends a block."""
     fault = x.fault[0]
     fault.kind, fault.warp, fault.instruction = kind, w, b.first + b.count - 1
-    fault.lane = 0
-    while not lanes >> fault.lane & 1:
-        fault.lane += 1
+    fault.lane = trailing_zeros(lanes)
     fault.cta = x.ctas[w // x.launch[0].warps].linear
     return Stop.FAULT

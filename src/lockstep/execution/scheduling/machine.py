@@ -6,14 +6,14 @@ import numpy as np
 
 from lockstep._jit import Context
 from lockstep.execution.checks.state import Checked
-from lockstep.execution.state import LANES
 from lockstep.isa.instruction import MOST_THREADS
+from lockstep.isa.warp import WARP_LANES
 
 BARRIERS = 16  # numbered barriers of a CTA
 CLUSTER = BARRIERS  # number of the barrier of a cluster
 WARPGROUP = CLUSTER + 1  # that of a CTA's first four warps; the next four have the next number
 WARPGROUP_WARPS = 4
-ALL_BARRIERS = WARPGROUP + MOST_THREADS // LANES // WARPGROUP_WARPS
+ALL_BARRIERS = WARPGROUP + MOST_THREADS // WARP_LANES // WARPGROUP_WARPS
 
 COURTESIES = 8  # times between two barriers that a warp gives way before it overtakes others
 PATIENT = 1 << 6  # times that lanes which spin are believed to get somewhere
@@ -103,7 +103,7 @@ class Machine(Context):
     ctas: np.ndarray  # CTA [places]
     ended: np.ndarray  # ENDED [MOST_ENDED]
     warps: np.ndarray  # WARP [places * warps]
-    group_block: np.ndarray  # int64 [places * warps, LANES], ascending
+    group_block: np.ndarray  # int64 [places * warps, lanes], ascending
     group_lanes: np.ndarray  # int64, mask of each group
     group_state: np.ndarray  # int64: see groups.py
     left_of: np.ndarray  # int64 [places * warps, MOST_LEFT]: a region, as the mask of its lanes
@@ -114,7 +114,7 @@ class Machine(Context):
     times: np.ndarray  # int64, executions of each block
     lanes: np.ndarray  # int64, active lanes summed over them
     registers: np.ndarray  # int64 words of all register slots
-    scratch: np.ndarray  # int64 [places * warps, SCRATCH_WORDS]
+    scratch: np.ndarray  # int64 [places * warps, scratch_words(lanes)]
     fault: np.ndarray  # FAULT [1]
     sites: np.ndarray  # SITE
     allocations: np.ndarray  # ALLOCATION, ascending by address, then unused ones

@@ -8,7 +8,7 @@ then the other warps, then other CTAs a turn: a lock or a grid barrier ends whoe
 from lockstep._jit import inline, jit, popcount
 from lockstep.execution.programs.program import EXITED, Ending
 from lockstep.execution.scheduling.barriers import first_of_cluster, open_barriers
-from lockstep.execution.scheduling.blocks import call_block
+from lockstep.execution.scheduling.blocks import call_block, is_fault
 from lockstep.execution.scheduling.convergence import (
     choose,
     come_to,
@@ -27,7 +27,6 @@ from lockstep.execution.scheduling.groups import (
 )
 from lockstep.execution.scheduling.machine import CLUSTER, Stop
 from lockstep.execution.scheduling.start import start_cluster
-from lockstep.execution.state import FAULTED
 
 POLLS = 16  # turns of a polling loop before others get a turn
 PATIENCE = 1 << 16  # turns of any loop, while other lanes of the warp wait
@@ -71,7 +70,7 @@ def run_warp(x, w, budget):
             budget -= b.count
             count(x, at, b, lanes)
             result = call_block(x, at, address, lanes)
-            if result == FAULTED:
+            if is_fault(x, result):
                 return Stop.FAULT
             after = b.next
             if b.ending != Ending.JUMP:

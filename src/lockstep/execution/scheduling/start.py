@@ -4,7 +4,10 @@ from lockstep._jit import inline
 from lockstep.execution.checks.clocks import begin_clocks, looks_for_races
 from lockstep.execution.scheduling.groups import READY, add_group
 from lockstep.execution.scheduling.machine import COURTESIES, PATIENT
-from lockstep.execution.state import LANES, SCRATCH_WORDS, SHARED_WINDOW
+from lockstep.execution.scheduling.masks import first_lanes
+from lockstep.execution.state import SHARED_WINDOW, scratch_words
+
+words_of_scratch = inline(scratch_words)
 
 
 @inline
@@ -74,12 +77,11 @@ def start_warp(x, place, index):
     warp.registers = running.registers_address + w * running.register_bytes
     warp.launch = running.launch_address
     warp.cta = running.ctas_address + place * x.ctas.itemsize
-    warp.threads = running.threads_address + index * 12 * LANES
-    warp.local = running.local_address + w * LANES * launch.local_bytes
+    warp.threads = running.threads_address + index * 12 * launch.lanes
+    warp.local = running.local_address + w * launch.lanes * launch.local_bytes
     warp.index, warp.number = index, w
-    warp.scratch = running.scratch_address + w * 8 * SCRATCH_WORDS
-    threads = min(running.threads - index * LANES, LANES)
-    warp.alive = (1 << threads) - 1
+    warp.scratch = running.scratch_address + w * 8 * words_of_scratch(launch.lanes)
+    warp.alive = first_lanes(min(running.threads - index * launch.lanes, launch.lanes))
     warp.groups, warp.waiting, warp.clustered, warp.left = 0, 0, 0, 0
     warp.courtesies, warp.state, warp.patience = COURTESIES, 0, PATIENT
     warp.sleep = warp.wakes = 0

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lockstep._jit import Context, as_records, inline, popcount
-from lockstep.execution.state import LANES
+from lockstep.execution.state import MOST_LANES
 from lockstep.workload import ADDRESS, RUN, STEP_RUNS, WARP, Cta
 
 RUNS, ADDRESSES, WORDS = 1 << 16, 1 << 15, 1 << 18  # room of a journal: 5 MiB
@@ -53,7 +53,7 @@ def is_full(j):
     """Whether another block, and the end of a CTA, may not find room."""
     runs, addresses, words = j.used[0], j.used[1], j.used[2]
     some = runs + STEP_RUNS >= len(j.runs) or addresses >= len(j.addresses)
-    return some or words + LANES > len(j.pool)
+    return some or words + MOST_LANES > len(j.pool)
 
 
 @inline

@@ -4,7 +4,7 @@ import numpy as np
 
 from lockstep._jit import Context, as_records, inline, jit, popcount
 from lockstep.execution.programs.program import Program
-from lockstep.execution.state import LANES, WAITED
+from lockstep.execution.state import WAITED
 from lockstep.workload import (
     ADDRESS,
     OBJECT_SHIFT,
@@ -18,7 +18,6 @@ from lockstep.workload import (
     object_number,
 )
 
-ALL = (1 << LANES) - 1
 PLAIN, TILED, WAITS = range(3)  # kinds of items
 STREAM, RUNS, ADDRESSES, POOL = range(4)  # columns of ``Expansion.bounds``
 
@@ -47,6 +46,7 @@ are of barrier objects.
 class Expansion(Context):
     """What the expansion reads and writes, for as many CTAs as one call can take."""
 
+    lanes: np.ndarray  # int64 [1]: of a warp
     steps: np.ndarray  # STEP
     items: np.ndarray  # ITEM
     accesses: np.ndarray  # int64: 1 for a static instruction that takes an address record
@@ -63,8 +63,8 @@ class Expansion(Context):
     copies: np.ndarray
 
 
-def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """STEP, ITEM and access tables of a program."""
+def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Lanes of a warp, STEP, ITEM and access tables of a program."""
     steps = np.zeros(len(program.blocks), STEP)
     rows: list[tuple[int, int, int, int]] = []
     for k, items in enumerate(program.items):
@@ -80,6 +80,7 @@ def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows += map(tuple, merged.values())
     items = np.array(rows or [(0, 0, 0, 0)], ITEM)
     return (
+        np.array([program.lanes]),
         as_records(steps),
         as_records(items),
         (program.code["width"] > 0).astype(np.int64),
@@ -90,12 +91,13 @@ def tables(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def reserve(x, k, row, after):
     """Give each warp of a CTA room for what its part of the stream can become at most."""
     x.cursors[row:after] = 0
+    lanes = x.lanes[0]
     at, end = x.bounds[k, STREAM], x.bounds[k + 1, STREAM]
     while at < end:
         w, block = row + (x.stream[at] >> 32), x.stream[at] & 0xFFFFFFFF
         step = x.steps[block]
-        x.cursors[w, 0] += 1 + 2 * step.n_items + LANES * step.tiles
-        x.cursors[w, 1] += step.n_items + LANES * step.tiles
+        x.cursors[w, 0] += 1 + 2 * step.n_items + lanes * step.tiles
+        x.cursors[w, 1] += step.n_items + lanes * step.tiles
         at += step.words
     runs, addresses = x.bounds[k, RUNS], x.bounds[k, ADDRESSES]
     for w in range(row, after):
@@ -157,14 +159,15 @@ def add_address(x, w, place, mask, pool):
     """Append the address record of an access; returns the words of the pool in use."""
     record = x.addresses[x.cursors[w, 1]]
     x.cursors[w, 1] += 1
-    given, listed = x.stream[place : place + LANES], x.pool[pool : pool + LANES]
-    lanes = LANES
-    if mask == ALL:
-        for lane in range(LANES):
+    width = x.lanes[0]
+    given, listed = x.stream[place : place + width], x.pool[pool : pool + width]
+    lanes = width
+    if popcount(mask) == width:
+        for lane in range(width):
             listed[lane] = given[lane]
     else:
         lanes = 0
-        for lane in range(LANES):
+        for lane in range(width):
             if mask >> lane & 1:
                 listed[lanes] = given[lane]
                 lanes += 1
@@ -186,13 +189,14 @@ def add_tiles(x, w, instruction, place, mask, pool):
 
     What is executed at issue has room for one: that of the first lane.
     """
-    for lane in range(LANES):
+    lanes = x.lanes[0]
+    for lane in range(lanes):
         if mask >> lane & 1 and x.cursors[w, 1] < len(x.addresses):
             add_run(x, w, instruction, 1, TILE_MASK)
             record = x.addresses[x.cursors[w, 1]]
             x.cursors[w, 1] += 1
             for k in range(TILE_WORDS):
-                x.pool[pool + k] = x.stream[place + k * LANES + lane]
+                x.pool[pool + k] = x.stream[place + k * lanes + lane]
             record.first, record.stride, record.pool = x.pool[pool], 0, pool
             pool += TILE_WORDS
     return pool
@@ -201,8 +205,9 @@ def add_tiles(x, w, instruction, place, mask, pool):
 @inline
 def count_tiles(x, number, place, mask):
     """Count the copies of tiles that complete barrier objects."""
-    for lane in range(LANES):
-        barrier = x.stream[place + TILE_BARRIER * LANES + lane]
+    lanes = x.lanes[0]
+    for lane in range(lanes):
+        barrier = x.stream[place + TILE_BARRIER * lanes + lane]
         if mask >> lane & 1 and barrier > 0:
             x.copies[number, number_of(barrier - 1)] += 1
 
@@ -210,7 +215,7 @@ def count_tiles(x, number, place, mask):
 @inline
 def count_copies(x, number, place):
     """Say of each address of a barrier object whose phase is over how many copies there were."""
-    for lane in range(LANES):
+    for lane in range(x.lanes[0]):
         word = x.stream[place + lane]
         if word & WAITED:
             address = word & ((1 << OBJECT_SHIFT) - 1)

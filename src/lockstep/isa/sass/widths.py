@@ -8,9 +8,9 @@ import re
 from typing import NamedTuple
 
 from lockstep.isa.instruction import OpClass, Space
+from lockstep.isa.warp import WARP_LANES
 
-LANES = 32
-GROUP_LANES = 128  # a warpgroup
+GROUP_LANES = 4 * WARP_LANES  # a warpgroup
 LEAST_COLUMNS = 8
 REGISTER_BITS = 32
 
@@ -54,7 +54,7 @@ class Operation(NamedTuple):
 Widths = tuple[int, tuple[int, ...]]
 
 
-def _registers(elements: int, bits: int, lanes: int = LANES) -> int:
+def _registers(elements: int, bits: int, lanes: int = WARP_LANES) -> int:
     return max(1, elements * bits // (lanes * REGISTER_BITS))
 
 

@@ -1,0 +1,191 @@
+"""Loads, stores and atomics in warps of 32 and of 64 lanes, against NumPy."""
+
+import numpy as np
+import pytest
+
+from lane_kernels import KINDS, Block, Kernel, masks, run
+from lockstep.execution.lanes import memory
+from lockstep.execution.lanes.addresses import Access, lane_numbers
+from lockstep.execution.lanes.atomics import atomic, first_of_each_bank
+from lockstep.execution.lanes.types import I32, Value
+from lockstep.execution.launches.faults import LaunchError
+from lockstep.execution.programs.program import Ending
+from lockstep.execution.state import Window
+
+WARPS = 6
+SIZE = 4096  # elements of the array that is accessed
+
+
+@pytest.fixture(params=[32, 64])
+def lanes(request):
+    return request.param
+
+
+@pytest.fixture
+def active(lanes, rng):
+    return masks(rng, lanes, WARPS)
+
+
+def indices(rng, pattern, lanes):
+    """The element that each thread accesses."""
+    threads = np.arange(WARPS * lanes)
+    return {
+        "neighbours": threads + 7,
+        "halves": threads % (lanes // 2) + threads // (lanes // 2) * 100,
+        "same": np.repeat(rng.integers(0, 1000, WARPS * 2), lanes // 2),
+        "any": rng.integers(0, 1000, len(threads)),
+    }[pattern].astype(np.int32)
+
+
+PATTERNS = ["neighbours", "halves", "same", "any"]
+
+
+def guarded(lift, mask):
+    """Only threads whose element of an array is not zero."""
+    return lift.b.guarded(lift.nonzero(lift.load(mask, I32)))
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.uint64])
+@pytest.mark.parametrize("everyone", [False, True])
+def test_loads(lanes, active, rng, pattern, kind, everyone):
+    index = indices(rng, pattern, lanes)
+    active |= everyone
+    data = rng.integers(0, 256, SIZE * 8, np.uint8).view(kind)[:SIZE]
+
+    def block(lift):
+        with guarded(lift, 0):
+            lift.store(3, lift.load(2, KINDS[data.dtype.name], lift.load(1, I32)))
+
+    out = np.zeros(len(active), kind)
+    found = run(
+        Kernel(lanes, [Block(block)]), len(active), active.astype(np.int32), index, data, out
+    )
+    np.testing.assert_array_equal(found[3], np.where(active, data[index], 0))
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("everyone", [False, True])
+def test_vectors_are_moved(lanes, active, rng, pattern, count, everyone):
+    """Element by element in memory's order; of lanes that write one place the last one wins."""
+    index = indices(rng, pattern, lanes)
+    active |= everyone
+    data = rng.integers(0, 1 << 32, (SIZE, count), np.uint32)
+
+    def block(lift):
+        with guarded(lift, 0):
+            place = lift.load(1, I32)
+            values = memory.load(lift.b, lift.access(2, place, 4, count), I32, count)
+            memory.store(
+                lift.b, lift.access(3, place, 4, count), [_more(lift.b, v) for v in values]
+            )
+
+    kernel, out = Kernel(lanes, [Block(block)]), np.zeros_like(data)
+    found = run(kernel, len(active), active.astype(np.int32), index, data, out)[3]
+    expected = np.zeros_like(data)
+    changed = data[index] + np.arange(WARPS * lanes, dtype=np.uint32)[:, None] % np.uint32(lanes)
+    for thread in np.flatnonzero(active):
+        expected[index[thread]] = changed[thread]
+    np.testing.assert_array_equal(found, expected)
+
+
+def _more(b, value):
+    return Value(b.ir.add(value.ir, lane_numbers(b, I32).ir), I32)
+
+
+def test_shared_and_local_memory(lanes, active, rng):
+    """Each thread leaves a word in both and reads that of another thread, and its own."""
+    words = rng.integers(0, 1 << 32, len(active), np.uint32)
+    other = rng.permutation(len(active)).astype(np.int32)
+
+    def place(lift, index):
+        return Value(lift.b.ir.shl(index.ir, lift.b.constant(I32, 2).ir), I32)
+
+    def writes(lift):
+        b, value = lift.b, lift.load(1, I32)
+        shared = Access(Window.SHARED, place(lift, lift.thread()), 4, lift.site(Window.SHARED))
+        memory.store(b, shared, [value])
+        local = Access(Window.LOCAL, b.constant(I32, 4), 4, lift.site(Window.LOCAL))
+        memory.store(b, local, [value])
+
+    def reads(lift):
+        with guarded(lift, 0):
+            b, index = lift.b, lift.load(2, I32)
+            shared = Access(Window.SHARED, place(lift, index), 4, lift.site(Window.SHARED))
+            lift.store(3, memory.load(b, shared, I32)[0])
+            local = Access(Window.LOCAL, b.constant(I32, 4), 4, lift.site(Window.LOCAL))
+            lift.store(4, memory.load(b, local, I32)[0])
+
+    blocks = [Block(writes, Ending.BARRIER, taken=1), Block(reads)]
+    kernel = Kernel(lanes, blocks, shared_bytes=4 * len(active), local_bytes=16)
+    outs = [np.zeros(len(active), np.uint32)] * 2
+    found = run(kernel, len(active), active.astype(np.int32), words, other, *outs)
+    np.testing.assert_array_equal(found[3], np.where(active, words[other], 0))
+    np.testing.assert_array_equal(found[4], np.where(active, words, 0))
+
+
+OPERATIONS = {
+    "add": lambda old, value: old + value,
+    "max": max,
+    "xor": lambda old, value: old ^ value,
+    "exch": lambda old, value: value,
+    "inc": lambda old, value: 0 if old >= value else old + 1,
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
+def test_atomics_change_memory_lane_by_lane(lanes, active, rng, operation, kind):
+    element = KINDS[np.dtype(kind).name]
+    index = rng.integers(0, 9, len(active)).astype(np.int32)
+    values = rng.integers(0, 50, len(active)).astype(kind)
+
+    def block(lift):
+        with guarded(lift, 0):
+            place, value = lift.load(1, I32), lift.load(2, element)
+            access = lift.access(3, place, element.bytes)
+            lift.store(4, atomic(lift.b, access, operation, element, [[value]])[0])
+
+    memory_before = rng.integers(0, 50, 9).astype(kind)
+    arrays = [active.astype(np.int32), index, values, memory_before, np.zeros(len(active), kind)]
+    found = run(Kernel(lanes, [Block(block)]), len(active), *arrays)
+    now, before = memory_before.tolist(), [0] * len(active)
+    for thread in np.flatnonzero(active):
+        before[thread] = now[index[thread]]
+        now[index[thread]] = OPERATIONS[operation](now[index[thread]], int(values[thread]))
+    assert found[3].tolist() == [n % (1 << 8 * element.bytes) for n in now]
+    assert found[4].tolist() == before
+
+
+def test_the_first_lanes_of_each_bank(lanes, active, rng):
+    address = (4 * rng.integers(0, 1 << 10, len(active))).astype(np.uint32)
+
+    def block(lift):
+        with guarded(lift, 0):
+            first = first_of_each_bank(lift.b, lift.load(1, I32), 4)
+            lift.store(2, lift.b.select(first, lift.b.constant(I32, 1), lift.b.constant(I32, 2)))
+
+    arrays = [active.astype(np.int32), address, np.zeros(len(active), np.uint32)]
+    found = run(Kernel(lanes, [Block(block)]), len(active), *arrays)[2]
+    expected = np.zeros(len(active), np.uint32)
+    for warp in range(WARPS):
+        taken = set()
+        for thread in range(warp * lanes, (warp + 1) * lanes):
+            if active[thread]:
+                bank = int(address[thread]) // 4 % 32
+                expected[thread] = 2 if bank in taken else 1
+                taken.add(bank)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_an_access_outside_of_the_last_lane_alone_is_its_fault(lanes):
+    index = np.zeros(lanes, np.int32)
+    index[-1] = 1 << 20
+
+    def block(lift):
+        lift.store(1, lift.load(1, I32, lift.load(0, I32)))
+
+    with pytest.raises(LaunchError) as caught:
+        run(Kernel(lanes, [Block(block)]), lanes, index, np.zeros(lanes, np.uint32))
+    assert (caught.value.kind, caught.value.thread) == ("illegal_address", (lanes - 1, 0, 0))
