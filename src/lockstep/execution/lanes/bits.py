@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from lockstep.execution.lanes.builder import LaneBuilder
+from lockstep.execution.lanes.builder import LaneBuilder, type_suffix
 from lockstep.execution.lanes.integer import is_zero, resize, shift_right
 from lockstep.execution.lanes.types import I32, I64, PRED, Value
 
@@ -52,9 +52,7 @@ def leading_zeros(b: LaneBuilder, x: Value) -> Value:
 def _count(b: LaneBuilder, name: str, x: Value) -> Value:
     vector = b.vector(x.type)
     arguments = [x.ir, ir.Constant(ir.IntType(1), 0)]
-    return Value(
-        b.intrinsic(f"llvm.{name}.v{vector.count}i{x.type.bits}", vector, arguments), x.type
-    )
+    return Value(b.intrinsic(f"llvm.{name}.{type_suffix(vector)}", vector, arguments), x.type)
 
 
 def find_leading(b: LaneBuilder, x: Value, signed: bool, distance: bool) -> Value:

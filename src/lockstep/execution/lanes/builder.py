@@ -5,7 +5,6 @@ block's end asks for (see ``program.Ending``). The other files of this folder ar
 functions that take the builder first and return values.
 """
 
-import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -15,6 +14,7 @@ from llvmlite import ir
 from llvmlite.ir.values import FunctionAttributes
 
 from lockstep.execution.checks.kinds import Check
+from lockstep.execution.lanes.constants import Splat, integers
 from lockstep.execution.lanes.module import LaneModule
 from lockstep.execution.lanes.types import PRED, Type, Value
 from lockstep.execution.state import CTA, FAULTED, LAUNCH, WARP
@@ -36,6 +36,7 @@ class LaneBuilder:
     """
 
     strength = 0
+    prefix = ""  # of the names of routines for its values
 
     def __init__(self, module: LaneModule, function: str | ir.Function):
         """Start a block with this name, or a function that begins with a block's parameters."""
@@ -87,12 +88,15 @@ class LaneBuilder:
         if kind.kind != "float":
             number &= (1 << kind.bits) - 1
             number -= (number >> (kind.bits - 1) << kind.bits) if kind.bits > 1 else 0
-        return Value(_Splat(self.vector(kind), ir.Constant(kind.element, number)), kind)
+        return Value(self._everywhere(kind, ir.Constant(kind.element, number)), kind)
+
+    def _everywhere(self, kind: Type, element: ir.Constant) -> ir.Constant:
+        return Splat(self.vector(kind), element)
 
     @staticmethod
     def known(value: Value) -> int | None:
         """The integer in every lane, if it is a constant."""
-        number = value.ir.number if isinstance(value.ir, _Splat) else None
+        number = value.ir.number if isinstance(value.ir, Splat) else None
         return number if isinstance(number, int) else None
 
     def each(self, kind: Type, numbers: list[int]) -> Value:
@@ -323,7 +327,7 @@ class LaneBuilder:
         For pure computations that are too long to repeat. ``name`` must tell apart all that
         ``emit`` depends on besides the values' types. ``strict``: it changes the rounding mode.
         """
-        name = "_".join([name, *(v.type.name for v in values)])
+        name = "_".join([self.prefix + name, *(v.type.name for v in values)])
         signature = ir.FunctionType(self.vector(kind), [v.ir.type for v in values])
 
         def body(function: ir.Function) -> None:
@@ -367,40 +371,6 @@ class _Strict(FunctionAttributes):
 
     def __init__(self, attributes: FunctionAttributes):
         super().__init__(["strictfp", *attributes])
-
-
-class _Written(ir.Constant):
-    """A vector constant whose text is made once: that takes longer than all else of a shuffle."""
-
-    def __init__(self, kind: ir.VectorType, numbers: list[int]):
-        super().__init__(kind, numbers)
-        self._text = super().get_reference()
-
-    def get_reference(self) -> str:
-        return self._text
-
-    def __str__(self) -> str:
-        return f"{self.type} {self._text}"
-
-
-@functools.cache
-def integers(bits: int, numbers: tuple[int, ...]) -> ir.Constant:
-    """A vector of integers."""
-    return _Written(ir.VectorType(ir.IntType(bits), len(numbers)), list(numbers))
-
-
-class _Splat(ir.Constant):
-    """A vector constant in LLVM's short notation: 32 numbers a constant are slow to print."""
-
-    def __init__(self, kind: ir.VectorType, element: ir.Constant):
-        self.type, self.number = kind, element.constant
-        self.constant = f"splat ({element.type} {element.get_reference()})"
-
-    def get_reference(self) -> str:
-        return self.constant
-
-    def __str__(self) -> str:
-        return f"{self.type} {self.constant}"
 
 
 def type_suffix(kind: ir.Type) -> str:

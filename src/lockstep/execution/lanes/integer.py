@@ -8,6 +8,7 @@ from llvmlite import ir
 
 from lockstep.execution.lanes.builder import HALF, WORD, LaneBuilder
 from lockstep.execution.lanes.flow import counted, element, spill
+from lockstep.execution.lanes.scalars import is_scalar
 from lockstep.execution.lanes.types import F32, F64, I32, I64, INTEGERS, PRED, Type, Value
 
 
@@ -175,6 +176,8 @@ def _divide_floating(b: LaneBuilder, x: Value, y: Value) -> Value:
 
 def _divide_loop(b: LaneBuilder, x: Value, y: Value) -> Value:
     """Unsigned division of 64 bits, lane by lane: processors divide no vectors of integers."""
+    if is_scalar(x):
+        return Value(b.ir.udiv(x.ir, y.ir), I64)
     places = [spill(b, v.ir) for v in (x, y)]
     with counted(b, ir.Constant(HALF, b.lanes)) as lane:
         at = [element(b, place, WORD, lane) for place in places]

@@ -13,6 +13,7 @@ from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder
 from lockstep.execution.lanes.floating import absolute
 from lockstep.execution.lanes.floating import negate as other_sign
 from lockstep.execution.lanes.integer import negate, resize, shift_left, shift_right
+from lockstep.execution.lanes.scalars import first_lane, spread
 from lockstep.execution.lanes.types import F64, I32, I64, INTEGERS, PRED, Type, Value
 from lockstep.execution.programs.program import FIRST_SITE
 from lockstep.execution.programs.translation import BlockLift
@@ -271,10 +272,7 @@ class Lift(BlockLift):
 
     def first_lane(self, value: Value) -> Value:
         """The value of the first active lane in every lane."""
-        bits = self.b.bits_of(self.b.active)
-        lane = self.b.intrinsic("llvm.cttz.i32", bits.type, [bits, ir.Constant(ir.IntType(1), 0)])
-        lane = self.b.ir.and_(lane, ir.Constant(HALF, WARP_LANES - 1))
-        return self.b.splat(self.b.ir.extract_element(value.ir, lane), value.type)
+        return spread(self.b, first_lane(self.b, value))
 
     @contextmanager
     def once(self) -> Iterator[None]:
