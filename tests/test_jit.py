@@ -86,7 +86,11 @@ def kept_objects():
 @pytest.mark.skipif(settings.DISABLED, reason="nothing is compiled")
 def test_what_is_kept_needs_neither_numba_nor_python(compiled):
     kept = list(kept_objects())
-    for entry_point in ("model.sm.sm.run", "model.partition.run", "engine.windows.run_windows"):
+    for entry_point in (
+        "model.sm.sm.run_linked",
+        "model.partition.run_linked",
+        "engine.windows.run_windows",
+    ):
         assert any(f"lockstep.{entry_point}." in symbol for _, symbol, _ in kept)
     for name, _, objects in kept:
         assert objects.startswith(b"\x7fELF"), name

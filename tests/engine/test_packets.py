@@ -16,6 +16,9 @@ def gpu(small):
     return small(sm__count=4, dram__channels=3)
 
 
+SMS, PARTITIONS = 0, 1
+
+
 @pytest.fixture(scope="module")
 def pair(gpu):
     """Function that makes two machines, and the parts that they run."""
@@ -24,16 +27,19 @@ def pair(gpu):
         machines = [Machine(gpu, 1, {}) for _ in range(2)]
         for machine in machines:
             machine.close()
-        return machines, parts(gpu, 2)
+        return machines, parts(gpu.name, [4, 3], 2)
 
     return make
 
 
+ENDS = np.array([[SMS, PARTITIONS], [PARTITIONS, SMS]])
+
+
 def send(machines, bounds, window=5):
     """Pack what the first machine has and unpack it on the second; words written and read."""
-    state = [(m.links.requests, m.links.replies, m.sm.control) for m in machines]
-    state[0][0].begun[:] = window
-    packet = np.full(packets.room(machines[0].links, state[0][2]), 0x55, np.int64)
+    state = [((m.links.requests, m.links.replies), ENDS, m.sm.control) for m in machines]
+    machines[0].links.requests.begun[:] = window
+    packet = np.full(packets.room(state[0][0], state[0][2]), 0x55, np.int64)
     written = packets.pack(packet, *bounds, *state[0], 77, 2, 1)
     read = packets.unpack(packet[:written], bounds[0], *state[1], window)
     return packet, written, read
@@ -67,7 +73,7 @@ def test_a_message_arrives_with_all_its_fields(pair, data):
             message[name] = data.draw(st.sampled_from([low, high, 0, 1]) | st.integers(low, high))
         message.source, message.destination = source, data.draw(st.integers(0, 2))
         message.spare = 0
-        if message.destination >= bounds[1][2]:
+        if message.destination >= bounds[1][PARTITIONS, 0]:
             theirs.append(message.tolist())
         link.sent[turn, source] += 1
     there.sent[turn] = 3  # of an earlier window
@@ -106,11 +112,12 @@ def test_there_is_room_for_all_that_can_be_said(pair):
     """Every list full, and all of it for the other machine."""
     machines, bounds = pair()
     links, told = machines[0].links, machines[0].sm.control
-    for link, low in ((links.requests, bounds[1][2]), (links.replies, bounds[1][0])):
+    low, high = bounds[1][SMS, 0], bounds[1][PARTITIONS, 0]
+    for link, low in ((links.requests, high), (links.replies, low)):
         link.outbox["destination"] = low
         link.sent[:] = link.outbox.shape[2]
         link.takes[:] = link.taken.shape[2]
-    links.requests.taken[:], links.replies.taken[:] = bounds[1][0], bounds[1][2]
+    links.requests.taken[:], links.replies.taken[:] = bounds[1][:, 0]
     told.n_ended[:], told.n_arrived[:] = told.ended.shape[1], told.arrived.shape[1]
     packet, written, read = send(machines, bounds)
     assert written == read <= len(packet)

@@ -4,7 +4,7 @@ import ctypes
 import functools
 import struct
 from collections.abc import Callable as Called
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -16,6 +16,7 @@ import numpy as np
 
 from lockstep import store
 from lockstep._jit import loading
+from lockstep._jit.context import Context
 from lockstep._jit.keys import entry_key
 from lockstep._jit.kinds import Array, Callable, add_words
 from lockstep._jit.settings import DISABLED
@@ -158,6 +159,23 @@ def phase(function: Called[..., int], kinds: tuple, integers: int) -> Called[...
     arguments = (*kinds, *["int64"] * integers)
     address = _get(cast(Function, function).py_func, CALLBACK, arguments)[1]
     return Pointer(address, Callable("int64", arguments))
+
+
+def phases(of: Sequence[tuple[Called[..., int] | Pointer, Context]]) -> np.ndarray | list:
+    """Phases and the contexts that they run on, as ``call_phase`` finds them by number.
+
+    Whoever makes the table keeps both alive, and may put another row into it.
+    """
+    if DISABLED:
+        return list(of)
+    return np.array([phase_row(*row) for row in of], np.int64)
+
+
+def phase_row(phase: Called[..., int] | Pointer, context: Context) -> tuple:
+    """A row of such a table."""
+    if DISABLED:
+        return phase, context
+    return cast(Pointer, phase).address, context._address
 
 
 def is_compiled(function: Called[..., object]) -> bool:

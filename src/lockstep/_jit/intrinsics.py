@@ -44,6 +44,14 @@ def _call_native_from_python(address: int, state: int, argument: int) -> int:
     return kind(int(address))(int(state), int(argument))
 
 
+def _call_phase_in_python(
+    table: np.ndarray | list, number: int, first: int, last: int, start: int, end: int
+) -> int:
+    """Call a phase of a table that ``functions.phases`` made, with its context and numbers."""
+    phase, context = table[number]
+    return phase(context, first, last, start, end)
+
+
 def _count_in_python(mask: int) -> int:
     """Set bits of an int64."""
     return (int(mask) & (1 << 64) - 1).bit_count()
@@ -80,6 +88,7 @@ def _wake_sleepers_in_python(array: np.ndarray, index: int) -> None:
 atomic_add = _intrinsic("atomic_add", _add_in_python)
 popcount = _intrinsic("popcount", _count_in_python)
 call_native = _intrinsic("call_native", _call_native_from_python)
+call_phase = _intrinsic("call_phase", _call_phase_in_python)
 look = _intrinsic("look", _look_in_python)
 pause = _intrinsic("pause", _pause_in_python)
 prefetch = _intrinsic("prefetch", _prefetch_in_python)

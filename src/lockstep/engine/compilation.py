@@ -17,13 +17,17 @@ from msgspec.structs import replace
 
 from lockstep._jit import DISABLED, PACKAGE, is_compiled
 from lockstep.engine import packets
+from lockstep.engine.groups import ends
 from lockstep.engine.machine import (
+    PARTITIONS,
+    SMS,
     Links,
     Machine,
     build_memory_side,
     build_sms,
-    memory_phase,
-    sm_phase,
+    compiled,
+    groups,
+    wires,
 )
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
@@ -51,7 +55,7 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
             notice(NOTICE)
         with _all_but_sms_in_another_process():
             links, memory = build_memory_side(tiny, {})
-            sm_phase(links, build_sms(tiny, memory, {}))
+            compiled(groups(links, build_sms(tiny, memory, {}), memory)[SMS])
     machine = Machine(tiny, 1, {})
     machine.next_dispatch(0)
     _exchange(machine.links, machine.sm.control)
@@ -67,7 +71,7 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
 
 def is_model_compiled() -> bool:
     """Whether the phases of this version were compiled and kept."""
-    return is_compiled(sm.run) and is_compiled(partition.run)
+    return is_compiled(sm.run_linked) and is_compiled(partition.run_linked)
 
 
 def compile_aside() -> None:
@@ -89,12 +93,12 @@ def compile_all_but_sms() -> None:
     """
     tiny = _tiny(library.gpu("QV100"))
     links, memory = build_memory_side(tiny, {})
-    memory_phase(links, memory)
+    sms = build_sms(tiny, memory, {})
+    compiled(groups(links, sms, memory)[PARTITIONS])
     contents.copy_to_device(memory, 0, 0)
     contents.pass_through(memory, 0, 0, False)
     contents.flush(memory)
     partition.settle(memory, 0)
-    sms = build_sms(tiny, memory, {})
     between.prepare_l1(sms, 1, False)
     constant.bring(sms, 0, 1, 0)
     between.settle_all(sms, 0)
@@ -106,10 +110,12 @@ def compile_all_but_sms() -> None:
 
 def _exchange(links: Links, control: Control) -> None:
     """What a machine does between two windows that is one of several."""
-    words = np.zeros(packets.room(links, control), np.int64)
-    part = np.zeros(4, np.int64)  # of nobody
-    packets.pack(words, part, part, links.requests, links.replies, control, 0, 0, 0)
-    packets.unpack(words, part, links.requests, links.replies, control, 0)
+    joined = wires(links)
+    state = tuple(wire.link for wire in joined), ends(joined), control
+    words = np.zeros(packets.room(state[0], control), np.int64)
+    part = np.zeros((2, 2), np.int64)  # of nobody
+    packets.pack(words, part, part, *state, 0, 0, 0)
+    packets.unpack(words, part, *state, 0)
 
 
 def _tiny(gpu: GPU) -> GPU:

@@ -5,9 +5,10 @@ from functools import cache, partial
 
 import numpy as np
 
-from lockstep._jit import Context, Pointer, phase
+from lockstep._jit import Context, Pointer, phase, phase_row, phases
+from lockstep.engine.groups import SCHEDULED, Group, Wire, ends, split
 from lockstep.engine.part import Part
-from lockstep.engine.threads import Threads, blocks
+from lockstep.engine.threads import Threads
 from lockstep.engine.transport import Transport
 from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
 from lockstep.gpus.spec import GPU
@@ -21,6 +22,7 @@ from lockstep.model.sm import build as sm_build
 from lockstep.model.sm.state import Policies, Sm
 
 Phase = Callable[..., int] | Pointer
+SMS, PARTITIONS = SCHEDULED, 1  # numbers of groups
 CREDIT_WINDOWS = 2  # until the credit of a request comes back: it waits for the window's end there
 
 
@@ -57,11 +59,6 @@ def _compiled(function: Callable[..., int], kinds: tuple) -> Phase:
     return phase(function, kinds, integers=4)
 
 
-def _phase(function: Callable[..., int], *contexts: Context) -> Phase:
-    """A phase as a function pointer, loaded or compiled once in a process."""
-    return _compiled(function, tuple(context.kind for context in contexts))
-
-
 def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory]:
     """The networks of a GPU, and the partitions behind them."""
     latency = gpu.interconnect.latency
@@ -89,14 +86,24 @@ def build_sms(gpu: GPU, memory: partition.Memory, policies: dict) -> Sm:
     )
 
 
-def sm_phase(links: Links, sms: Sm) -> Phase:
-    """What takes the SMs through a window, as a function pointer."""
-    return _phase(sm.run, sms, links.requests, links.replies)
+def groups(links: Links, sms: Sm, memory: partition.Memory) -> list[Group]:
+    """The shards of a GPU: SMs, and memory partitions."""
+    on_links = sm.LinkedSms(sms, links.requests, links.replies)
+    behind = partition.LinkedPartitions(memory, links.requests, links.replies)
+    return [
+        Group("SMs", len(sms.sms), sm.run_linked, on_links),
+        Group("partitions", len(memory.next), partition.run_linked, behind),
+    ]
 
 
-def memory_phase(links: Links, memory: partition.Memory) -> Phase:
-    """What takes the partitions through a window, as a function pointer."""
-    return _phase(partition.run, memory, links.requests, links.replies)
+def wires(links: Links) -> list[Wire]:
+    """Which of those groups each network joins."""
+    return [Wire(links.requests, SMS, PARTITIONS), Wire(links.replies, PARTITIONS, SMS)]
+
+
+def compiled(group: Group) -> Phase:
+    """What takes a group's shards through a window, loaded or compiled once in a process."""
+    return _compiled(group.run, (group.state.kind,))
 
 
 class Machine:
@@ -105,35 +112,49 @@ class Machine:
     def __init__(self, gpu: GPU, threads: int, policies: dict, transport: Transport | None = None):
         """``transport``: reaches the machines that run the other parts of the GPU."""
         self.gpu, self.window = gpu, gpu.interconnect.latency
-        self.part = Part(gpu, transport)
         with one_space():
             self.links, self.memory = build_memory_side(gpu, policies)
-            self.sm = build_sms(gpu, self.memory, policies)
-            self.dispatcher = dispatch_state.build(gpu, self.sm.control)
+            self._sm = build_sms(gpu, self.memory, policies)
+            self.dispatcher = dispatch_state.build(gpu, self._sm.control)
+        self._groups = groups(self.links, self._sm, self.memory)
+        self._wires = wires(self.links)
+        self._links = tuple(wire.link for wire in self._wires)
+        self._phases = phases([(compiled(group), group.state) for group in self._groups])
         self._verdict = records(1, VERDICT)
+        self.part = Part(gpu.name, [group.shards for group in self._groups], transport)
+        self.part.join(self._sm.control, self._wires, self._verdict[0])
         self._team, self._alone = self._make_team(threads), self._make_team(1)
-        self.part.join(self.sm.control, self.links, self._verdict[0])
         self._threads = Threads(len(self._team.blocks))
 
     def _make_team(self, threads: int) -> Team:
-        """Shards for threads that take part, as many as there are SMs at most."""
-        first, last, low, high = self.part.bounds.tolist()
-        sms = np.array(blocks(last - first, threads)) + first
-        size = len(sms)
-        memory = np.full((size, 2), high)
-        if high > low:
-            cuts = np.array(blocks(high - low, size)) + low
-            memory[: len(cuts)] = cuts
+        """Shards for threads that take part, as many as there are SMs here at most."""
+        bounds = self.part.bounds.tolist()
+        first, last = bounds[SMS]
+        size = max(1, min(threads, last - first))
+        cuts = np.array([split(first, last, size) for first, last in bounds], np.int64)
         return Team(
-            np.hstack([sms, memory]).astype(np.int64),
+            self._phases,
+            np.ascontiguousarray(cuts.swapaxes(0, 1)),
+            ends(self._wires),
+            np.array([first, last], np.int64),
             np.zeros(BARRIER, np.int64),
-            np.zeros((2, size), np.int64),
             np.zeros((2, size), np.int64),
             self._verdict,
             np.array([self.part.address], np.int64),
-            sm_phase(self.links, self.sm),
-            memory_phase(self.links, self.memory),
         )
+
+    @property
+    def sm(self) -> Sm:
+        """The SMs. Put others there where arrays have grown."""
+        return self._sm
+
+    @sm.setter
+    def sm(self, sms: Sm) -> None:
+        if sms is self._sm:
+            return
+        self._sm = sms
+        group = self._groups[SMS] = groups(self.links, sms, self.memory)[SMS]
+        self._phases[SMS] = phase_row(compiled(group), group.state)
 
     def close(self) -> None:
         """End the threads."""
@@ -151,13 +172,11 @@ class Machine:
         numbers = start, self.window, cut, stop, most
         dispatcher.dispatch(self.dispatcher, start, min(start + self.window, cut))
         team = self._alone if alone else self._team
-        state = self.sm, self.memory, self.links, self.dispatcher
+        state = team, self._links, self.dispatcher
         if alone:
-            end = run_windows(team, *state, 0, *numbers)
+            end = run_windows(*state, 0, *numbers)
         else:
-            tasks = [
-                partial(run_windows, team, *state, k, *numbers) for k in range(self._threads.size)
-            ]
+            tasks = [partial(run_windows, *state, k, *numbers) for k in range(self._threads.size)]
             end = self._threads.run(tasks)[0]
         self.part.check()
         return end, int(self._verdict[0].event)
@@ -202,8 +221,8 @@ class Machine:
         sm, channels = self.sm, self.memory.l2.dram.channels
         rows = [sm.sms, sm.subcores, sm.warps, sm.looks, sm.order, sm.ready, sm.ctas, sm.barriers]
         rows += [sm.objects, sm.l1.caches, sm.l1.entries, sm.candidates.reshape(len(sm.sms), -1)]
-        self.part.share([*rows, channels], [0] * len(rows) + [2])
+        self.part.share([*rows, channels], [SMS] * len(rows) + [PARTITIONS])
 
     def share_counters(self) -> None:
         """Learn the counters of what other machines run."""
-        self.part.share([self.sm.counters, self.memory.counters], [0, 2])
+        self.part.share([self.sm.counters, self.memory.counters], [SMS, PARTITIONS])

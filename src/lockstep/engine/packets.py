@@ -1,7 +1,7 @@
 """Packets: what machines of one GPU tell each other at a window's end.
 
-Each machine runs a part of the SMs and of the partitions, and has room for what the others send:
-the outboxes, notes and messages of their shards lie at the same places as if they ran here. So what
+Each machine runs a part of each group of shards, and has room for what the others send: the
+outboxes, notes and messages of their shards lie at the same places as if they ran here. So what
 follows a window, the delivery of messages, the return of credits and the CTA scheduler, is the same
 code on the same bytes wherever a shard runs.
 
@@ -10,16 +10,12 @@ its messages ARRIVED by SM, then for each link the messages to the receiver's sh
 whose messages its own shards have taken. Lists begin with their lengths.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from lockstep._jit import Record, inline, jit
+from lockstep.engine.groups import SCHEDULED
 from lockstep.model.control import Control
 from lockstep.model.link import NOTES, OUTBOXES, Link
-
-if TYPE_CHECKING:
-    from lockstep.engine.machine import Links
 
 HEADER = 3  # next event, messages ENDED, 1 = somebody wants to stop
 MESSAGE_WORDS = 7
@@ -27,10 +23,10 @@ WORD_BYTES = 8  # of a field of messages between SMs and CTA scheduler, too
 _LOW = (1 << 32) - 1
 
 
-def room(links: "Links", control: Control) -> int:
+def room(links: tuple[Link, ...], control: Control) -> int:
     """Words of the longest packet."""
     words = HEADER + 2 * (control.ended.nbytes + control.arrived.nbytes) // WORD_BYTES
-    for link in (links.requests, links.replies):
+    for link in links:
         words += link.outbox[0].size * MESSAGE_WORDS + link.taken[0].size
         words += sum(link.credits.shape) * 2
     return words
@@ -147,8 +143,8 @@ def pack(
     packet: np.ndarray,
     mine: np.ndarray,
     other: np.ndarray,
-    requests: Link,
-    replies: Link,
+    links: tuple[Link, ...],
+    ends: np.ndarray,
     control: Control,
     event: int,
     ended: int,
@@ -156,15 +152,13 @@ def pack(
 ) -> int:
     """Write what part ``mine`` tells part ``other``; returns how many words that takes.
 
-    A part: its first and last SM, its first and last partition.
+    A part: of each group its first shard and the one behind its last; ``ends``: of each link the
+    groups of its sources and destinations.
     """
-    first, last, low, high = mine[0], mine[1], mine[2], mine[3]
-    to_first, to_last = other[0], other[1]
-    to_low, to_high = other[2], other[3]
-    window = requests.begun[first]
+    window = links[0].begun[mine[SCHEDULED, 0]]
     packet[0], packet[1], packet[2] = event, ended, stop
     n = HEADER
-    for s in range(first, last):
+    for s in range(mine[SCHEDULED, 0], mine[SCHEDULED, 1]):
         packet[n] = control.n_ended[s]
         n += 1
         for k in range(control.n_ended[s]):
@@ -180,25 +174,29 @@ def pack(
             packet[n + 3], packet[n + 4] = told.came, told.awaited
             packet[n + 5], packet[n + 6] = told.last, told.ended
             n += 7
-    n = _put_link(packet, n, requests, window, first, last, to_low, to_high)
-    n = _put_taken(packet, n, replies, window, first, last, to_low, to_high)
-    n = _put_link(packet, n, replies, window, low, high, to_first, to_last)
-    return _put_taken(packet, n, requests, window, low, high, to_first, to_last)
+    for k in range(len(links)):
+        sources, destinations = ends[k, 0], ends[k, 1]
+        first, last = mine[sources, 0], mine[sources, 1]
+        to_first, to_last = other[destinations, 0], other[destinations, 1]
+        n = _put_link(packet, n, links[k], window, first, last, to_first, to_last)
+        first, last = mine[destinations, 0], mine[destinations, 1]
+        of_first, of_last = other[sources, 0], other[sources, 1]
+        n = _put_taken(packet, n, links[k], window, first, last, of_first, of_last)
+    return n
 
 
 @jit
 def unpack(
     packet: np.ndarray,
     other: np.ndarray,
-    requests: Link,
-    replies: Link,
+    links: tuple[Link, ...],
+    ends: np.ndarray,
     control: Control,
     window: int,
 ) -> int:
     """Put what part ``other`` told where it would lie if it ran here; how many words that were."""
-    first, last, low, high = other[0], other[1], other[2], other[3]
     n = HEADER
-    for s in range(first, last):
+    for s in range(other[SCHEDULED, 0], other[SCHEDULED, 1]):
         control.n_ended[s] = packet[n]
         n += 1
         for k in range(control.n_ended[s]):
@@ -214,7 +212,9 @@ def unpack(
             told.came, told.awaited = packet[n + 3], packet[n + 4]
             told.last, told.ended = packet[n + 5], packet[n + 6]
             n += 7
-    n = _get_link(packet, n, requests, window, first, last)
-    n = _get_taken(packet, n, replies, window, first, last)
-    n = _get_link(packet, n, replies, window, low, high)
-    return _get_taken(packet, n, requests, window, low, high)
+    for k in range(len(links)):
+        sources, destinations = ends[k, 0], ends[k, 1]
+        n = _get_link(packet, n, links[k], window, other[sources, 0], other[sources, 1])
+        first, last = other[destinations, 0], other[destinations, 1]
+        n = _get_taken(packet, n, links[k], window, first, last)
+    return n

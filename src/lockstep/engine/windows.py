@@ -7,9 +7,6 @@ loop. Then messages are delivered and credits given back, each thread's to its o
 others may have begun the next window.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from lockstep._jit import (
@@ -17,6 +14,7 @@ from lockstep._jit import (
     Records,
     atomic_add,
     call_native,
+    call_phase,
     inline,
     jit,
     look,
@@ -24,6 +22,7 @@ from lockstep._jit import (
     sleep_while,
     wake_sleepers,
 )
+from lockstep.engine.groups import SCHEDULED
 from lockstep.model.clock import NEVER
 from lockstep.model.dispatch.clusters import hear, open_barriers
 from lockstep.model.dispatch.dispatcher import (
@@ -34,12 +33,7 @@ from lockstep.model.dispatch.dispatcher import (
     retire,
 )
 from lockstep.model.dispatch.state import Dispatcher
-from lockstep.model.link import deliver, give_back, next_arrival, next_sent
-from lockstep.model.partition import Memory
-from lockstep.model.sm.state import Sm
-
-if TYPE_CHECKING:
-    from lockstep.engine.machine import Links
+from lockstep.model.link import Link, deliver, give_back, next_sent
 
 LOOKS = 5000  # at a barrier before a thread sleeps: some hundred microseconds
 ARRIVED, GENERATION, ASLEEP, BARRIER = 0, 16, 32, 48
@@ -54,16 +48,16 @@ whether somebody wants to stop, when the next window begins, and whether the loo
 
 
 class Team(Context):
-    """What the threads of a run share, and the two phases of a window."""
+    """What the threads of a run share, and what takes shards through a window."""
 
-    blocks: np.ndarray  # threads x 4: first and last SM, first and last memory partition
+    phases: np.ndarray  # of each group, see ``_jit.call_phase``
+    blocks: np.ndarray  # threads x groups x 2: first shard, and the one behind the last
+    ends: np.ndarray  # links x 2: groups of sources and destinations
+    heard: np.ndarray  # 2: of the SMs that this machine runs, whom the CTA scheduler hears
     barrier: np.ndarray  # threads that have arrived, how often all had, threads that sleep
-    told: np.ndarray  # 2 x threads, for every other window: next event of each block
-    ended: np.ndarray  # 2 x threads: messages ENDED of each block
+    told: np.ndarray  # 2 x threads, for every other window: next event of each thread's shards
     verdict: Records  # VERDICT, one
     hook: np.ndarray  # one: address of what meets other machines; 0 = there are none
-    sm_phase: Callable[..., int]
-    memory_phase: Callable[..., int]
 
 
 @inline
@@ -111,7 +105,8 @@ def conclude(
     verdict.event, verdict.ended, verdict.stop = NEVER, 0, 0
     for k in range(team.told.shape[1]):
         verdict.event = min(verdict.event, team.told[side, k])
-        verdict.ended += team.ended[side, k]
+    for s in range(team.heard[0], team.heard[1]):
+        verdict.ended += d.control.n_ended[s]
     if team.hook[0] != 0:
         call_native(team.hook[0], 0, 0)
     event, ended = verdict.event, verdict.ended
@@ -130,12 +125,41 @@ def conclude(
         dispatch(d, verdict.start, min(verdict.start + window, cut))
 
 
+@inline
+def run_shards(team: Team, links: tuple[Link, ...], thread: int, now: int, end: int) -> int:
+    """Take a thread's shards through a window; the next event of theirs."""
+    event = NEVER
+    for g in range(team.blocks.shape[1]):
+        first, last = team.blocks[thread, g, 0], team.blocks[thread, g, 1]
+        event = min(event, call_phase(team.phases, g, first, last, now, end))
+    for k in range(len(links)):
+        sources = team.ends[k, 0]
+        first, last = team.blocks[thread, sources, 0], team.blocks[thread, sources, 1]
+        event = min(event, next_sent(links[k], first, last))
+    return event
+
+
+@inline
+def hand_over(team: Team, links: tuple[Link, ...], thread: int, number: int, now: int) -> None:
+    """Give a thread's shards what was sent to them in a window, and credits for what was taken."""
+    for k in range(len(links)):
+        sources, destinations = team.ends[k, 0], team.ends[k, 1]
+        first, last = team.blocks[thread, destinations, 0], team.blocks[thread, destinations, 1]
+        deliver(links[k], number, first, last, now)
+        first, last = team.blocks[thread, sources, 0], team.blocks[thread, sources, 1]
+        give_back(links[k], number, first, last)
+
+
+@inline
+def window_number(team: Team, links: tuple[Link, ...], thread: int) -> int:
+    """The number of the window, as its shards count: each thread has some of the first group."""
+    return links[0].begun[team.blocks[thread, SCHEDULED, 0]]
+
+
 @jit
 def run_windows(
     team: Team,
-    c: Sm,
-    memory: Memory,
-    links: "Links",
+    links: tuple[Link, ...],
     d: Dispatcher,
     thread: int,
     start: int,
@@ -148,36 +172,23 @@ def run_windows(
 
     A window ends at ``cut`` at the latest. The loop also ends when the engine is needed, when
     nothing can move by itself, or when the next event is at ``stop`` or later; the next event is
-    left in ``team.verdict``.
+    left in ``team.verdict``. Shards of the first group are the sources of the first link.
     """
-    first_sm, last_sm = team.blocks[thread, 0], team.blocks[thread, 1]
-    first_memory, last_memory = team.blocks[thread, 2], team.blocks[thread, 3]
-    requests, replies = links.requests, links.replies
     now = start
     end = start
     for turn in range(most):
         end = min(now + window, cut)
-        event = team.sm_phase(c, requests, replies, first_sm, last_sm, now, end)
-        moves = team.memory_phase(memory, requests, replies, first_memory, last_memory, now, end)
-        event = min(event, moves, next_arrival(replies, first_sm, last_sm))
-        event = min(event, next_sent(requests, first_sm, last_sm))
-        event = min(event, next_sent(replies, first_memory, last_memory))
-        number = requests.begun[first_sm]
+        event = run_shards(team, links, thread, now, end)
+        number = window_number(team, links, thread)
         side = number % 2
         team.told[side, thread] = event
-        team.ended[side, thread] = 0
-        for s in range(first_sm, last_sm):
-            team.ended[side, thread] += c.control.n_ended[s]
         generation = look(team.barrier, GENERATION)
         if comes_last(team):
             conclude(team, d, side, end, window, cut, stop if turn + 1 < most else end)
             let_go(team)
         else:
             wait(team, generation)
-        deliver(requests, number, first_memory, last_memory, now)
-        deliver(replies, number, first_sm, last_sm, now)
-        give_back(requests, number, first_sm, last_sm)
-        give_back(replies, number, first_memory, last_memory)
+        hand_over(team, links, thread, number, now)
         now = team.verdict[0].start
         if team.verdict[0].leave:
             break

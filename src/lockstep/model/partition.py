@@ -6,7 +6,7 @@ back, a reply can leave. Within a cycle a partition works from the DRAM upwards,
 place is used in the same cycle by who waits for it.
 """
 
-from lockstep._jit import inline, jit
+from lockstep._jit import Context, inline, jit
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
@@ -22,6 +22,7 @@ from lockstep.model.memory import QUEUE, UNKNOWN, Memory, Policies, compile_poli
 
 __all__ = [
     "NEVER",
+    "LinkedPartitions",
     "Memory",
     "Policies",
     "build",
@@ -29,6 +30,7 @@ __all__ = [
     "drained",
     "locate",
     "run",
+    "run_linked",
     "settle",
 ]
 
@@ -43,6 +45,20 @@ def build(
 ) -> Memory:
     """The initial state: see :func:`lockstep.model.memory.build`."""
     return state.build(gpu, requests, hit_cycles, miss_cycles, policies, log)
+
+
+class LinkedPartitions(Context):
+    """All partitions, with the links on which they get requests and send replies."""
+
+    memory: Memory
+    requests: Link
+    replies: Link
+
+
+@jit
+def run_linked(state, first, last, start, end):
+    """As :func:`run`, of partitions on their links."""
+    return run(state.memory, state.requests, state.replies, first, last, start, end)
 
 
 @jit

@@ -117,6 +117,25 @@ def call_native(_, address, state, argument):
 
 
 @extending.intrinsic
+def call_phase(_, table, number, first, last, start, end):
+    """Call a phase of a table that ``functions.phases`` made, with its context and numbers."""
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        row = builder.mul(arguments[1], ir.Constant(_LONG, 2))
+        address, state = (
+            builder.load(builder.gep(data, [builder.add(row, ir.Constant(_LONG, k))]))
+            for k in range(2)
+        )
+        kind = ir.FunctionType(_LONG, [_LONG] * 5)
+        function = builder.inttoptr(address, kind.as_pointer())
+        return builder.call(function, [state, *arguments[2:]])
+
+    number = numba.types.int64
+    return number(table, *[number] * 5), generate
+
+
+@extending.intrinsic
 def popcount(_, mask):
     """Set bits of an int64."""
 
@@ -160,6 +179,7 @@ def prefetch(_, record):
 BY_NAME = {
     "atomic_add": atomic_add,
     "call_native": call_native,
+    "call_phase": call_phase,
     "look": look,
     "pause": pause,
     "popcount": popcount,

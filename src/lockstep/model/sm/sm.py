@@ -1,14 +1,24 @@
 """The SM phase: every SM of a range runs through a window of cycles by itself."""
 
-from lockstep._jit import inline, jit, prefetch
+from lockstep._jit import Context, inline, jit, prefetch
 from lockstep.model import link
 from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_DATA
 from lockstep.model.sm import cta, memory_pipeline, port, scheduler
 from lockstep.model.sm.accounting import account_no_credit
 from lockstep.model.sm.done import settle_done
+from lockstep.model.sm.state import Sm
+
 
 MOST_PREFETCHED = 64  # replies of a window
+
+
+class LinkedSms(Context):
+    """The SMs, with the links on which they send requests and get replies."""
+
+    sms: Sm
+    requests: link.Link
+    replies: link.Link
 
 
 @inline
@@ -86,3 +96,10 @@ def run(c, requests, replies, first, last, start, end):
             prefetch_for(c, replies, s + 1)
         following = min(following, run_sm(c, requests, replies, s, start, end))
     return following
+
+
+@jit
+def run_linked(state, first, last, start, end):
+    """As :func:`run`, of SMs on their links; what has come to them counts as something to do."""
+    event = run(state.sms, state.requests, state.replies, first, last, start, end)
+    return min(event, link.next_arrival(state.replies, first, last))

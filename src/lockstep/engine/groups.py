@@ -1,0 +1,52 @@
+"""What a machine is made of: groups of shards, and the links that join them.
+
+A *group* is all shards of one kind, say all SMs, with what takes a block of them through a window. A
+*wire* is a link between two groups, which may be the same one. The loop over windows, threads,
+parts and packets know nothing else of shards, but that CTAs are sent to those of the first group.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lockstep._jit import Context
+from lockstep.engine.threads import blocks
+from lockstep.model.link import Link
+
+SCHEDULED = 0  # the group whose shards the CTA scheduler knows
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Shards of one kind.
+
+    ``run(state, first, last, start, end)`` takes shards first..last-1 through the cycles of a
+    window and returns the earliest cycle from ``end`` on at which one of them has something to do
+    by itself or has got a message, or NEVER.
+    """
+
+    name: str  # of its shards
+    shards: int
+    run: Callable[..., int]
+    state: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A link, and the numbers of the groups that its sources and its destinations are."""
+
+    link: Link
+    sources: int
+    destinations: int
+
+
+def ends(wires: Sequence[Wire]) -> np.ndarray:
+    """Groups of sources and destinations: links x 2."""
+    return np.array([(wire.sources, wire.destinations) for wire in wires], np.int64)
+
+
+def split(first: int, last: int, count: int) -> list[tuple[int, int]]:
+    """Shards first..last-1 in ``count`` blocks, each as large as another; late ones may be empty."""
+    cuts = [(a + first, b + first) for a, b in blocks(last - first, count)]
+    return cuts + [(last, last)] * (count - len(cuts))

@@ -1,0 +1,155 @@
+"""Groups and wires: the loop over windows takes shards of any kind through time."""
+
+import heapq
+import random
+
+import numpy as np
+import pytest
+
+from lockstep._jit import Context, jit, phase, phases
+from lockstep.engine.groups import Group, Wire, ends, split
+from lockstep.engine.threads import Threads
+from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
+from lockstep.model import control, link
+from lockstep.model.clock import NEVER
+from lockstep.model.dispatch import state as dispatch_state
+from lockstep.model.link import Link
+from lockstep.model.records import records
+
+WINDOW = 10
+SIZES = 5, 3, 4
+TOKENS = 12
+END = 40 * WINDOW
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_a_split_is_complete_and_has_empty_blocks_at_its_end(count):
+    cuts = split(2, 6, count)
+    assert len(cuts) == count
+    assert [s for first, last in cuts for s in range(first, last)] == [2, 3, 4, 5]
+    assert all(cut == (6, 6) for cut in cuts[4:])
+
+
+class Relay(Context):
+    """Shards that hand tokens on: what comes in on one link leaves on another one."""
+
+    seen: np.ndarray  # shards x 2 * END: cycle and token, by turns
+    count: np.ndarray  # shards
+    first_tokens: np.ndarray  # shards: tokens below this number begin here, in cycle 0
+    incoming: Link
+    outgoing: Link
+
+
+@jit
+def relay(state, first, last, start, end):
+    """A token a cycle: note it, and send it to a shard that its number and the place name."""
+    for s in range(first, last):
+        link.begin(state.outgoing, s)
+        link.open_inbox(state.incoming, s)
+        for now in range(start, end):
+            token = -1
+            if now == 0 and state.first_tokens[s] >= 0:
+                token = state.first_tokens[s]
+            elif link.waiting(state.incoming, s, now):
+                token = link.first(state.incoming, s).tag
+                link.take(state.incoming, s)
+            if token >= 0:
+                n = state.count[s]
+                state.seen[s, 2 * n], state.seen[s, 2 * n + 1] = now, token
+                state.count[s] = n + 1
+                target = (token * 7 + s) % state.outgoing.spec[0].destinations
+                message = link.send(state.outgoing, s, target, now)
+                message.tag = token
+    return link.next_arrival(state.incoming, first, last)
+
+
+def ring():
+    """Three kinds of shards in a ring of links."""
+    links = [link.build(SIZES[g], SIZES[(g + 1) % 3], WINDOW, 2 * TOKENS, 1) for g in range(3)]
+    groups = []
+    for g, size in enumerate(SIZES):
+        begins = np.where(np.arange(size) < 4, np.arange(size) + 4 * g, -1)
+        seen = np.zeros((size, 2 * END), np.int64)
+        state = Relay(seen, np.zeros(size, np.int64), begins, links[g - 1], links[g])
+        groups.append(Group(f"kind {g}", size, relay, state))
+    return groups, [Wire(made, g, (g + 1) % 3) for g, made in enumerate(links)]
+
+
+def run_ring(small, threads):
+    groups, wires = ring()
+    told = control.build(small())
+    d = dispatch_state.build(small(), told)
+    cuts = np.array([split(0, group.shards, threads) for group in groups], np.int64)
+    table = phases([(phase(g.run, (g.state.kind,), 4), g.state) for g in groups])
+    team = Team(
+        table,
+        np.ascontiguousarray(cuts.swapaxes(0, 1)),
+        ends(wires),
+        np.zeros(2, np.int64),
+        np.zeros(BARRIER, np.int64),
+        np.zeros((2, threads), np.int64),
+        records(1, VERDICT),
+        np.zeros(1, np.int64),
+    )
+    links = tuple(wire.link for wire in wires)
+    crew = Threads(threads)
+    numbers = 0, WINDOW, NEVER, END, 10 * END
+    crew.run([lambda k=k: run_windows(team, links, d, k, *numbers) for k in range(threads)])
+    crew.close()
+    return [
+        [row[: 2 * n].reshape(-1, 2).tolist() for row, n in zip(g.state.seen, g.state.count)]
+        for g in groups
+    ]
+
+
+def naive_ring():
+    """The same, one token after the other: a shard takes one a cycle, in the order of links."""
+    seen = [[[] for _ in range(size)] for size in SIZES]
+    free = [[0] * size for size in SIZES]
+    events = [(0, -1, 4 * g + s, g, s) for g, n in enumerate(SIZES) for s in range(min(n, 4))]
+    heapq.heapify(events)  # by arrival, then by source
+    while events:
+        arrival, _, token, g, s = heapq.heappop(events)
+        now = max(arrival, free[g][s])
+        if now >= END:
+            continue
+        free[g][s] = now + 1
+        seen[g][s].append([now, token])
+        after = (g + 1) % 3
+        target = (token * 7 + s) % SIZES[after]
+        heapq.heappush(events, (now + WINDOW, s, token, after, target))
+    return seen
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_tokens_go_around_three_kinds_of_shards_as_fast_as_links_are(small, threads):
+    found = run_ring(small, threads)
+    assert found == naive_ring()
+    assert sum(len(rows) for group in found for rows in group) > TOKENS * 20
+
+
+def test_a_link_may_join_a_group_with_itself(small):
+    """Sources and destinations are the same shards: each has both ends."""
+    size = 4
+    joined = link.build(size, size, WINDOW, TOKENS, 1)
+    begins = np.arange(size)
+    random.Random(5).shuffle(begins)
+    state = Relay(
+        np.zeros((size, 2 * END), np.int64), np.zeros(size, np.int64), begins, joined, joined
+    )
+    wires = [Wire(joined, 0, 0)]
+    d = dispatch_state.build(small(), control.build(small()))
+    team = Team(
+        phases([(phase(relay, (state.kind,), 4), state)]),
+        np.array([[split(0, size, 1)[0]]], np.int64),
+        ends(wires),
+        np.zeros(2, np.int64),
+        np.zeros(BARRIER, np.int64),
+        np.zeros((2, 1), np.int64),
+        records(1, VERDICT),
+        np.zeros(1, np.int64),
+    )
+    run_windows(team, (joined,), d, 0, 0, WINDOW, NEVER, END, 10 * END)
+    cycles = np.sort(np.concatenate([r[: 2 * n : 2] for r, n in zip(state.seen, state.count)]))
+    assert cycles[:size].tolist() == [0] * size
+    assert (cycles[size:] >= WINDOW).all() and cycles[size] == WINDOW
