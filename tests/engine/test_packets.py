@@ -112,8 +112,8 @@ def test_there_is_room_for_all_that_can_be_said(pair):
     """Every list full, and all of it for the other machine."""
     machines, bounds = pair()
     links, told = machines[0].links, machines[0].sm.control
-    low, high = bounds[1][SMS, 0], bounds[1][PARTITIONS, 0]
-    for link, low in ((links.requests, high), (links.replies, low)):
+    sm, partition = bounds[1][SMS, 0], bounds[1][PARTITIONS, 0]
+    for link, low in ((links.requests, partition), (links.replies, sm)):
         link.outbox["destination"] = low
         link.sent[:] = link.outbox.shape[2]
         link.takes[:] = link.taken.shape[2]

@@ -1,7 +1,7 @@
 """What a machine is made of: groups of shards, and the links that join them.
 
-A *group* is all shards of one kind, say all SMs, with what takes a block of them through a window. A
-*wire* is a link between two groups, which may be the same one. The loop over windows, threads,
+A *group* is all shards of one kind, say all SMs, with what takes a block of them through a window.
+A *wire* is a link between two groups, which may be the same one. The loop over windows, threads,
 parts and packets know nothing else of shards, but that CTAs are sent to those of the first group.
 """
 
@@ -47,6 +47,6 @@ def ends(wires: Sequence[Wire]) -> np.ndarray:
 
 
 def split(first: int, last: int, count: int) -> list[tuple[int, int]]:
-    """Shards first..last-1 in ``count`` blocks, each as large as another; late ones may be empty."""
+    """Shards first..last-1 in ``count`` blocks of nearly equal size; late ones may be empty."""
     cuts = [(a + first, b + first) for a, b in blocks(last - first, count)]
     return cuts + [(last, last)] * (count - len(cuts))

@@ -9,7 +9,6 @@ from lockstep.model.sm.accounting import account_no_credit
 from lockstep.model.sm.done import settle_done
 from lockstep.model.sm.state import Sm
 
-
 MOST_PREFETCHED = 64  # replies of a window
 
 
