@@ -1,6 +1,7 @@
 """The errors a user can cause, each one line long: what was wrong, where, and what was expected."""
 
 import re
+from collections.abc import Iterable
 
 from lockstep.names import all_demangled
 
@@ -27,6 +28,23 @@ def printable(message: str) -> str:
 
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """The message for a name that does not exist, with the nearest that do."""
+    return f"no {what} is named {name[:80]!r}{suggestion(name, known)}"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """``"; did you mean a or b?"``, or an empty text if nothing is near."""
+    from difflib import get_close_matches  # every start would pay for it
+
+    lower = {candidate.lower(): candidate for candidate in known}
+    near = get_close_matches(name[:80].lower(), lower, n=3, cutoff=0.6)
+    last = name.lower().rpartition(".")[2]
+    near += [key for key in lower if last and key.rpartition(".")[2] == last]
+    names = list(dict.fromkeys(lower[key] for key in near))[:3]
+    return f"; did you mean {' or '.join(names)}?" if names else ""
 
 
 class InputError(LockstepError):

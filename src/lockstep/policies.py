@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
-from lockstep.errors import PolicyError
+from lockstep.errors import PolicyError, suggestion
 
 POLICIES = ("scheduler", "l1_replacement", "l2_replacement", "slice_hash", "dram_scheduler")
 """Their names, as options and in manifests."""
@@ -15,9 +15,15 @@ POLICIES = ("scheduler", "l1_replacement", "l2_replacement", "slice_hash", "dram
 def select(policies: Mapping[str, Callable | None]) -> dict[str, Callable]:
     """Those that were given; raises :class:`PolicyError` for a name that there is not."""
     for name in policies:
-        if name not in POLICIES:
-            raise PolicyError(f"there is no policy {name!r}; there are {', '.join(POLICIES)}")
+        check_name(name)
     return {name: function for name, function in policies.items() if function is not None}
+
+
+def check_name(name: str) -> None:
+    """Raise :class:`PolicyError` if there is no policy of a name."""
+    if name not in POLICIES:
+        there = f"there are {', '.join(POLICIES)}{suggestion(name, POLICIES)}"
+        raise PolicyError(f"there is no policy {name!r}; {there}")
 
 
 def plain(function: Any) -> Any:

@@ -10,7 +10,7 @@ from types import ModuleType
 import click
 
 from lockstep.errors import InputError
-from lockstep.policies import POLICIES
+from lockstep.policies import check_name
 
 
 class Policy(click.ParamType):
@@ -26,8 +26,7 @@ class Policy(click.ParamType):
         path, colon, function = where.rpartition(":")
         if not (equals and colon and path and function):
             self.fail(f"{value!r}; expected NAME=FILE.py:FUNCTION", param, ctx)
-        if kind not in POLICIES:
-            self.fail(f"there is no policy {kind!r}; there are {', '.join(POLICIES)}", param, ctx)
+        check_name(kind)
         module = _module(Path(path))
         if not hasattr(module, function):
             raise InputError(path, "", f"has no function {function}")

@@ -17,7 +17,7 @@ from lockstep.device.cluster import Triple
 from lockstep.device.launch import Launch
 from lockstep.device.limits import places
 from lockstep.device.streams import Stream
-from lockstep.errors import WorkloadError
+from lockstep.errors import WorkloadError, suggestion
 from lockstep.execution.launches.launch import Executor
 from lockstep.execution.launches.resident import Geometry
 from lockstep.execution.programs.program import Program, Recording
@@ -91,13 +91,15 @@ class Module(ABC):
         if len(mangled) > 1:
             raise WorkloadError(f"{self.name}: {name} may be {_some(mangled)}")
         if not mangled:
-            raise WorkloadError(f"{self.name} has no kernel {name}; it has {_some(self.entries)}")
+            near = suggestion(name, [*self.entries, *map(short_name, self.entries)])
+            there = f"it has {_some(self.entries)}{near}"
+            raise WorkloadError(f"{self.name} has no kernel {name}; {there}")
         return mangled[0]
 
     def symbol(self, name: str) -> DeviceArray:
         """A ``__device__`` or ``__constant__`` variable as an array."""
         if name not in self.addresses:
-            have = _some(list(self.addresses))
+            have = _some(list(self.addresses)) + suggestion(name, self.addresses)
             raise WorkloadError(f"{self.name} has no variable {name}; it has {have}")
         return self.variable(name)
 

@@ -1,6 +1,6 @@
 """The GPU library: what a GPU is, the presets with their sources, and overrides.
 
 ``spec.py``, ``sm.py``, ``memory.py`` and ``units.py``: the parameters; ``library.py``: presets by
-name, and what changes them; ``datafile.py`` reads their files, ``fields.py``, ``ranges.py`` and
-``check.py`` say what they may hold; ``reference.py`` writes the page about them.
+name, and what changes them; ``datafile.py`` reads their files; ``fields.py``, ``ranges.py``,
+``choices.py`` and ``check.py`` say what they may hold; ``reference.py`` writes the page about them.
 """

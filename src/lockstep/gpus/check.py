@@ -7,8 +7,8 @@ Each yields what is wrong in one line that names the parameters, their values an
 import re
 from collections.abc import Iterator
 
-from lockstep.errors import SpecError
-from lockstep.gpus.fields import accept, flatten, suggestion
+from lockstep.errors import SpecError, suggestion
+from lockstep.gpus.fields import accept, flatten
 from lockstep.gpus.memory import L2
 from lockstep.gpus.sm import ExecutionUnit
 from lockstep.gpus.spec import GPU, L1

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lockstep.errors import InputError, SpecError
+from lockstep.errors import InputError, SpecError, unknown
 from lockstep.gpus.check import check
-from lockstep.gpus.fields import accept, build, flatten, parameter, unknown
+from lockstep.gpus.fields import accept, build, flatten, parameter
 from lockstep.gpus.spec import GPU
 
 MAX_BYTES = 1 << 20

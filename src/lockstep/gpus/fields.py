@@ -9,14 +9,13 @@ import math
 import operator
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import NamedTuple, SupportsFloat, SupportsIndex, TypeVar
 
 import msgspec
 from msgspec import inspect
 
-from lockstep.errors import SpecError
+from lockstep.errors import SpecError, suggestion, unknown
 from lockstep.gpus.sm import ExecutionUnit
 from lockstep.gpus.spec import GPU
 
@@ -127,8 +126,16 @@ def accept(path: str, value: object, known: Iterable[str] = ()) -> object:
     wanted = parameter(path, known)
     result = _accept(wanted.kind, value)
     if result is None:
-        raise SpecError(f"{path} = {_shown(value)}: expected {wanted.expected}")
+        raise SpecError(
+            f"{path} = {_shown(value)}: expected {wanted.expected}{_near(wanted, value)}"
+        )
     return result
+
+
+def _near(wanted: Parameter, value: object) -> str:
+    """The name among those that a parameter chooses from that may have been meant."""
+    chooses = isinstance(wanted.kind, inspect.LiteralType) and isinstance(value, str)
+    return suggestion(value, wanted.kind.values) if chooses else ""
 
 
 def _shown(value: object) -> str:
@@ -138,21 +145,6 @@ def _shown(value: object) -> str:
     except ValueError:  # Python writes no integer of more than 4300 digits
         shown = "a number of thousands of digits"
     return shown if len(shown) <= 60 else shown[:57] + "..."
-
-
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """The message for a name that does not exist, with the nearest that do."""
-    return f"no {what} is named {name[:80]!r}{suggestion(name, known)}"
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """``"; did you mean a or b?"``, or an empty text if nothing is near."""
-    lower = {candidate.lower(): candidate for candidate in known}
-    near = get_close_matches(name[:80].lower(), lower, n=3, cutoff=0.6)
-    last = name.lower().rpartition(".")[2]
-    near += [key for key in lower if last and key.rpartition(".")[2] == last]
-    names = list(dict.fromkeys(lower[key] for key in near))[:3]
-    return f"; did you mean {' or '.join(names)}?" if names else ""
 
 
 @lru_cache(maxsize=4096)

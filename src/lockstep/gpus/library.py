@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from lockstep.errors import SpecError
+from lockstep.errors import SpecError, suggestion, unknown
 from lockstep.gpus import fields
 from lockstep.gpus.check import check
 from lockstep.gpus.datafile import Loaded, load
@@ -72,7 +72,7 @@ def source(name_or_path: str | os.PathLike, parameter: str) -> str:
     """Where the value of a parameter comes from."""
     sources = _load(name_or_path).sources
     if parameter not in sources:
-        raise SpecError(fields.unknown("parameter", parameter, sources))
+        raise SpecError(unknown("parameter", parameter, sources))
     return sources[parameter]
 
 
@@ -169,9 +169,10 @@ def _known_unit(path: str, table: dict[str, object]) -> None:
     start = ".".join(path.split(".")[:3])
     if path.startswith("sm.units.") and not any(key.startswith(start + ".") for key in table):
         units = dict.fromkeys(key.split(".")[2] for key in table if key.startswith("sm.units."))
+        name = start.removeprefix("sm.units.")
         raise SpecError(
-            f"no execution unit is named {start.removeprefix('sm.units.')[:80]!r}: "
-            f"expected one of {', '.join(units)}"
+            f"no execution unit is named {name[:80]!r}: expected one of {', '.join(units)}"
+            f"{suggestion(name, units)}"
         )
 
 
@@ -197,4 +198,4 @@ def _find(name: str | os.PathLike, folder: Path) -> Path:
     for known in names():
         if known.lower() == text.lower():
             return _FOLDER / f"{known}.toml"
-    raise SpecError(f"{fields.unknown('GPU', text, names())} (known: {', '.join(names())})")
+    raise SpecError(f"{unknown('GPU', text, names())} (known: {', '.join(names())})")

@@ -1,9 +1,10 @@
 """What is beyond the SMs: the interconnect, the slices of the L2, and the DRAM."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 
+from lockstep.gpus import choices
 from lockstep.gpus.ranges import Spec, within
 
 
@@ -64,7 +65,7 @@ class L2(Spec, frozen=True, kw_only=True):
         int, within(1, 65536, "requests", "requests that can wait on one entry")
     ] = 4
     mshr_full: Annotated[
-        Literal["stall", "nack"],
+        choices.FullMshr,
         Meta(description="a full MSHR file stalls the slice, or refuses and lets the SM retry"),
     ] = "stall"
     nack_retry: Annotated[
@@ -72,19 +73,19 @@ class L2(Spec, frozen=True, kw_only=True):
     ] = 64
     queue: Annotated[int, within(1, 4096, "requests", "input queue of a slice")] = 32
     write_allocate: Annotated[
-        Literal["validate", "fetch"],
+        choices.WriteAllocation,
         Meta(description="validate: byte masks, no fetch; fetch: a write miss reads the sector"),
     ] = "validate"
     replacement: Annotated[
-        Literal["lru", "fifo", "nru", "random"],
+        choices.Replacement,
         Meta(description="victim of a full set; nru: one not touched lately, by lot"),
     ] = "lru"
     slice_hash: Annotated[
-        Literal["ipoly", "linear", "xor"],
+        choices.IndexHash,
         Meta(description="address to slice"),
     ] = "ipoly"
     set_hash: Annotated[
-        Literal["linear", "xor", "ipoly"],
+        choices.IndexHash,
         Meta(description="line address to set of a slice"),
     ] = "linear"
     interleave_bytes: Annotated[
@@ -112,14 +113,14 @@ class L2(Spec, frozen=True, kw_only=True):
         ),
     ] = 1
     side_reads: Annotated[
-        Literal["home", "near"],
+        choices.SideReads,
         Meta(
             description="home: every side reads from the line's slice; near: from a slice of its "
             "own side, which keeps a copy"
         ),
     ] = "home"
     side_writes: Annotated[
-        Literal["home", "both"],
+        choices.SideWrites,
         Meta(
             description="where a written line takes room: in its slice, or in that of every side "
             "(side_reads near)"
@@ -188,11 +189,11 @@ class Dram(Spec, frozen=True, kw_only=True):
     row_bytes: Annotated[int, within(64, 1 << 20, "bytes", "row of a bank")] = 2048
     dual_command_bus: Annotated[bool, Meta(description="row and column commands together")] = False
     scheduler: Annotated[
-        Literal["frfcfs", "fcfs"],
+        choices.DramScheduler,
         Meta(description="frfcfs: row hits first, then oldest; fcfs: oldest"),
     ] = "frfcfs"
     page: Annotated[
-        Literal["open", "closed"],
+        choices.Page,
         Meta(description="closed: a row is closed after its last waiting access"),
     ] = "open"
     read_queue: Annotated[int, within(1, 4096, "requests", "read queue")] = 64
@@ -204,7 +205,7 @@ class Dram(Spec, frozen=True, kw_only=True):
         float, within(0.0, 1.0, "fraction", "write queue filling at which reads resume")
     ] = 0.25
     bank_hash: Annotated[
-        Literal["xor", "linear"],
+        choices.BankHash,
         Meta(description="address to bank"),
     ] = "xor"
     refresh: Annotated[bool, Meta(description="refresh commands are issued")] = True

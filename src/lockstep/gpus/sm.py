@@ -1,9 +1,10 @@
 """What a streaming multiprocessor is: its units, schedulers, front end and the way to memory."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, field
 
+from lockstep.gpus import choices
 from lockstep.gpus.ranges import Spec, within
 
 
@@ -21,7 +22,7 @@ class ExecutionUnit(Spec, frozen=True, kw_only=True):
     lanes: Annotated[int, within(1, 64, "threads/cycle", "threads that one unit starts a cycle")]
     count: Annotated[int, within(1, 32, "units", "units of this kind in each scope")] = 1
     scope: Annotated[
-        Literal["subcore", "sm"],
+        choices.UnitScope,
         Meta(description="who owns it: each sub-core, or the SM for all of them"),
     ] = "subcore"
     intervals: Annotated[
@@ -38,7 +39,7 @@ class Scheduler(Spec, frozen=True, kw_only=True):
     """Warp schedulers, one a sub-core."""
 
     policy: Annotated[
-        Literal["gto", "lrr", "gty", "oldest", "grr"],
+        choices.WarpScheduler,
         Meta(
             description="greedy then oldest, loose round-robin, greedy then youngest, oldest "
             "first, greedy then round-robin from the warp that issued last"
@@ -48,7 +49,7 @@ class Scheduler(Spec, frozen=True, kw_only=True):
         int, within(1, 2, "instructions/cycle", "instructions of one warp issued a cycle")
     ] = 1
     dependence: Annotated[
-        Literal["auto", "scoreboard", "control"],
+        choices.Dependence,
         Meta(description="auto: the compiler's control bits where the front end has them"),
     ] = "auto"
 
@@ -100,7 +101,7 @@ class Operands(Spec, frozen=True, kw_only=True):
     """How operands leave the register file."""
 
     style: Annotated[
-        Literal["ports", "collectors"],
+        choices.OperandStyle,
         Meta(description="ports: a fixed read window; collectors: operand collectors"),
     ] = "ports"
     banks: Annotated[int, within(1, 64, "banks", "register banks a sub-core")] = 2
@@ -146,7 +147,7 @@ class MemoryPipeline(Spec, frozen=True, kw_only=True):
         int, within(1, 64, "cycles", "SM-wide arbiter: cycles per accepted instruction")
     ] = 1
     coalescer: Annotated[
-        Literal["sector", "line"],
+        choices.Coalescer,
         Meta(description="sector: 8-thread groups into sectors; line: the warp into whole lines"),
     ] = "sector"
     bulk_load_bytes: Annotated[

@@ -6,10 +6,11 @@ that a user can measure (``l1.latency``, ``l2.latency``, ``dram.latency``) are l
 latencies of a dependent single-warp probe; the model derives its internal delays from them.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, field
 
+from lockstep.gpus import choices
 from lockstep.gpus.memory import L2, Dram, Interconnect
 from lockstep.gpus.ranges import Spec, within
 from lockstep.gpus.sm import SM
@@ -112,19 +113,19 @@ class L1(Spec, frozen=True, kw_only=True):
         128
     )
     allocate: Annotated[
-        Literal["fill", "miss"],
+        choices.Allocation,
         Meta(description="fill: streaming, misses in flight hold no line; miss: reserves a line"),
     ] = "fill"
     replacement: Annotated[
-        Literal["lru", "fifo", "nru", "random"],
+        choices.Replacement,
         Meta(description="victim of a full set; nru: one not touched lately, by lot"),
     ] = "lru"
     hash: Annotated[
-        Literal["linear", "xor", "ipoly"],
+        choices.IndexHash,
         Meta(description="line address to set"),
     ] = "linear"
     write: Annotated[
-        Literal["through", "evict"],
+        choices.GlobalStores,
         Meta(description="global stores: through updates a hit line, evict drops it"),
     ] = "through"
     cache_global: Annotated[bool, Meta(description="global loads are cached by default")] = True
@@ -237,7 +238,7 @@ class Launch(Spec, frozen=True, kw_only=True):
     ] = 32
     flush_l1: Annotated[bool, Meta(description="kernels start with an empty L1")] = True
     l2: Annotated[
-        Literal["kept", "flush", "replay"],
+        choices.L2AtLaunch,
         Meta(
             description="the L2 at a kernel's start: kept as the program left it; flush: empty; "
             "replay: as a profiler leaves it that saves memory to run a kernel several times"

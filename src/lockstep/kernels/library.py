@@ -1,11 +1,10 @@
 """Where the built-in kernels are, and how one is loaded by name."""
 
-import difflib
 import importlib.util
 from functools import cache
 from pathlib import Path
 
-from lockstep.errors import WorkloadError
+from lockstep.errors import WorkloadError, suggestion
 from lockstep.kernels.definition import BuiltinKernel
 
 
@@ -33,9 +32,8 @@ def load(name: str) -> BuiltinKernel:
     Raises :class:`WorkloadError` for an unknown name, with the nearest known ones.
     """
     if name not in names():
-        near = difflib.get_close_matches(name, names())
-        there = f"did you mean {' or '.join(near)}?" if near else "`lockstep kernels` lists them"
-        raise WorkloadError(f"no built-in kernel {name!r}; {there}")
+        near = suggestion(name, names()) or "; `lockstep kernels` lists them"
+        raise WorkloadError(f"no built-in kernel {name[:80]!r}{near}")
     path = _home() / name / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"lockstep_kernel_{name}", path)
     module = importlib.util.module_from_spec(spec)

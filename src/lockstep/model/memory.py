@@ -18,7 +18,7 @@ from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import scheduler as dram_scheduler
 from lockstep.model.dram.state import Channels
 from lockstep.model.link import Link
-from lockstep.model.records import full, records
+from lockstep.model.records import copy_fields, full, records
 
 SPEC = np.dtype(
     [
@@ -241,6 +241,7 @@ def build(
 def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     spec = records(1, SPEC)
     s, l2 = spec[0], gpu.l2
+    copy_fields(s, l2)
     spec["l2"] = clocks.ratio(l2.clock_mhz, gpu.clock_mhz)
     spec["crossbar"] = clocks.ratio(gpu.interconnect.clock_mhz, gpu.clock_mhz)
     s.partitions, s.slices = gpu.dram.channels, l2.slices_per_channel
@@ -249,22 +250,22 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     spec["all_slices"] = divisor(gpu.dram.channels * l2.slices_per_channel)
     spec["bytes_per_tick"] = divisor(l2.bytes_per_cycle)
     spec["flit_bytes"] = divisor(gpu.interconnect.flit_bytes)
-    s.sector_bytes, s.line_sectors = l2.sector_bytes, l2.line_bytes // l2.sector_bytes
+    s.line_sectors = l2.line_bytes // l2.sector_bytes
     s.burst_sectors = dram_build.burst_sectors(gpu)
     s.backlog = -(-l2.line_bytes // l2.bytes_per_cycle)
     s.hit_cycles = max(1, hit_cycles)
-    s.queue, s.mshrs, s.merges = l2.queue, l2.mshr_entries, l2.mshr_merges
+    s.mshrs, s.merges = l2.mshr_entries, l2.mshr_merges
     s.waiters = min(l2.mshr_entries * l2.mshr_merges, _MOST_WAITERS)
     ticks = -(-l2.clock_mhz // gpu.clock_mhz)  # a core cycle: at most one reply a tick
     s.replies = int(ticks) * (s.hit_cycles + l2.far_latency) + l2.queue
     s.refuse, s.fetch_writes = l2.mshr_full == "nack", l2.write_allocate == "fetch"
     s.reply_header = header_time(gpu, SUBTICKS)
-    s.sides, s.far_cycles = l2.sides, l2.far_latency
+    s.far_cycles = l2.far_latency
     data_port.fill_in(spec, gpu)
     s.near_reads = l2.side_reads == "near"
     s.wide_writes = l2.side_reads == "near" and l2.side_writes == "both"
     s.sources = requests.spec[0].sources
-    s.neighbours, s.round_trip = l2.neighbours, 2 * gpu.interconnect.latency
+    s.round_trip = 2 * gpu.interconnect.latency
     return spec
 
 

@@ -10,6 +10,7 @@ import contextlib
 import math
 import mmap
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -82,6 +83,24 @@ def ints(kind: str, *names: str | int) -> list[tuple]:
 def records(shape: int | tuple[int, ...], dtype: np.dtype) -> Records:
     """Zeroed records; those of 64 bytes lie in one cache line each."""
     return _array(Records, shape, record_type(dtype))
+
+
+def copy_fields(record: Any, *specifications: Any) -> None:
+    """Set each number of a record that a specification has as a whole one, or a truth value.
+
+    Names and units are the same then; what is converted has a name of its own, or is set after
+    this. Raises ``ValueError`` for a name that two of the specifications have.
+    """
+    numbers = {name for name in record.dtype.names if record.dtype[name].kind == "i"}
+    taken = set()
+    for specification in specifications:
+        for name in numbers.intersection(specification.__struct_fields__):
+            value = getattr(specification, name)
+            if isinstance(value, int):
+                if name in taken:
+                    raise ValueError(f"{name} of {type(specification).__name__}: is set already")
+                taken.add(name)
+                record[name] = value
 
 
 def _array(kind: type, shape, dtype: np.dtype):

@@ -4,8 +4,7 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 
-from lockstep.errors import LockstepError
-from lockstep.gpus.fields import suggestion
+from lockstep.errors import LockstepError, suggestion, unknown
 from lockstep.studies import cases
 from lockstep.studies.description import Study
 
@@ -25,6 +24,6 @@ def names() -> tuple[str, ...]:
 def find(name: str) -> Study:
     """The study of a name; raises :class:`LockstepError` with the nearest ones if there is none."""
     if name not in _all():
-        near = suggestion(name, names()) or "; lockstep study --list has them all"
-        raise LockstepError(f"no study is named {name[:80]!r}{near}")
+        more = "" if suggestion(name, names()) else "; lockstep study --list has them all"
+        raise LockstepError(unknown("study", name, names()) + more)
     return _all()[name]

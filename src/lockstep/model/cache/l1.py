@@ -23,7 +23,7 @@ from lockstep.model.cache.l1_fill import reserve_line
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
-from lockstep.model.records import full, records, words
+from lockstep.model.records import copy_fields, full, records, words
 
 FOLDED_BITS = 16  # of a line's number: 8 MB
 BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
@@ -86,11 +86,10 @@ def build(spec: gpu_spec.L1, caches: int, owner: Owner, victim, user_replacement
     """Empty caches; ``victim`` is the user's replacement policy if he has one, or its stand-in."""
     parameters = records(1, SPEC)
     s = parameters[0]
-    s.line_bytes, s.sector_bytes = spec.line_bytes, spec.sector_bytes
-    s.sectors, s.banks = spec.line_bytes // spec.sector_bytes, spec.banks
+    copy_fields(s, spec)
+    s.sectors = spec.line_bytes // spec.sector_bytes
     s.on_fill, s.hit_cycles = spec.allocate == "fill", owner.hit_cycles
-    s.sets, s.entries, s.merges = spec.sets, spec.mshr_entries, spec.mshr_merges
-    s.queue, s.cache_global = spec.miss_queue, spec.cache_global
+    s.entries, s.merges, s.queue = spec.mshr_entries, spec.mshr_merges, spec.miss_queue
     s.evict_on_write = spec.write == "evict"
     s.cycle_sectors = spec.cycle_sectors
     s.tag_bits = max(0, spec.tag_banks.bit_length() - 1)

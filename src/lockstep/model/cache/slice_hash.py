@@ -27,6 +27,7 @@ import functools
 import numpy as np
 
 from lockstep._jit import Context, Records, as_records, inline
+from lockstep.gpus.choices import IndexHash, numbered
 from lockstep.model.divisor import DIVISOR, divisor, quotient
 from lockstep.model.policy import compile_policy
 
@@ -34,7 +35,7 @@ LINEAR = 0
 XOR = 1
 IPOLY = 2
 USER = 3
-KINDS = {"linear": LINEAR, "xor": XOR, "ipoly": IPOLY, "user": USER}
+KINDS = numbered(IndexHash, globals()) | {"user": USER}
 
 # Primitive polynomials over GF(2) by degree, the x**k term included, bit i = coefficient of x**i
 # (source: Peterson and Weldon, "Error-Correcting Codes", 2nd edition, appendix C).

@@ -20,6 +20,7 @@ shared memory, and the carve-out changes from kernel to kernel.
 import numpy as np
 
 from lockstep._jit import Context, Records, inline, jit
+from lockstep.gpus.choices import Replacement, numbered
 from lockstep.model.records import full, records, words, zeros
 
 NO_LINE = -1 << 62  # no address has that line: they have 64 signed bits
@@ -31,7 +32,7 @@ FIFO = 1
 RANDOM = 2
 NRU = 3
 USER = 4
-REPLACEMENT = {"lru": LRU, "fifo": FIFO, "random": RANDOM, "nru": NRU, "user": USER}
+REPLACEMENT = numbered(Replacement, globals()) | {"user": USER}
 
 HELD = np.dtype(
     [

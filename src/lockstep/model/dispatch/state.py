@@ -8,7 +8,7 @@ from lockstep.isa.instruction import MOST_CLUSTER_CTAS
 from lockstep.model.clock import NEVER
 from lockstep.model.control import Control
 from lockstep.model.dispatch.gpc import first_sms, turns
-from lockstep.model.records import records, words, zeros
+from lockstep.model.records import copy_fields, records, words, zeros
 
 THOUSAND = 1000  # in which CTAs are started: parts of a cycle
 
@@ -117,12 +117,12 @@ def build(gpu: GPU, control: Control) -> Dispatcher:
     n, slots = gpu.sm.count, gpu.launch.concurrent_kernels
     spec = records(1, SPEC)
     s = spec[0]
-    s.sms, s.ctas, s.warps = n, gpu.sm.ctas, gpu.sm.warps
-    s.registers, s.shared = gpu.sm.registers, gpu.shared.bytes
+    copy_fields(s, gpu.sm, gpu.launch)
+    s.sms, s.shared = n, gpu.shared.bytes
     first = gpu.launch.first_interval or gpu.launch.cta_interval
     s.interval = max(1, round(THOUSAND * gpu.launch.cta_interval))
     s.first_interval = max(1, round(THOUSAND * first))
-    s.refill, s.cluster_latency = gpu.launch.refill, gpu.sm.cluster_barrier_latency
+    s.cluster_latency = gpu.sm.cluster_barrier_latency
     window_ctas = int(gpu.interconnect.latency / min(gpu.launch.cta_interval, first)) + 2
     s.low = max(window_ctas, MOST_CLUSTER_CTAS)
     s.most_retired = control.ended.size

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from lockstep.errors import SpecError
+from lockstep.errors import SpecError, suggestion
 from lockstep.gpus.memory import Dram
 
 _FOLDER = Path(__file__).parent / "standards"
@@ -68,7 +68,8 @@ def load(name: str) -> dict:
     """The data file of a standard; the name's case does not matter."""
     path = _FOLDER / f"{name.lower()}.toml"
     if not name.isalnum() or not path.exists():
-        raise SpecError(f"dram.standard is {name!r}; expected one of {', '.join(names())}")
+        there = f"{', '.join(names())}{suggestion(name, names())}"
+        raise SpecError(f"dram.standard is {name!r}; expected one of {there}")
     return _read(path)
 
 
@@ -110,7 +111,7 @@ def _parameters(dram: Dram, standard: dict) -> dict[str, int]:
     known = standard["nanoseconds"] | standard["clocks"]
     for name in dram.timing:
         if name not in known:
-            expected = ", ".join(sorted(known))
+            expected = ", ".join(sorted(known)) + suggestion(name, known)
             raise SpecError(f"dram.timing has no parameter {name!r}; expected one of {expected}")
     values = {"nBL": -(-dram.burst_length // dram.beats_per_clock), **dram.timing}
     for name, nanoseconds in standard["nanoseconds"].items():

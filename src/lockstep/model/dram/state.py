@@ -8,13 +8,14 @@ this folder work on it: ``timing`` (which command may come when), ``queue`` (who
 import numpy as np
 
 from lockstep._jit import Context, Records
+from lockstep.gpus.choices import DramScheduler, numbered
 from lockstep.model.clock import CLOCK
 from lockstep.model.dram.address_map import MAP
 
 FRFCFS = 0
 FCFS = 1
 USER = 2
-SCHEDULERS = {"frfcfs": FRFCFS, "fcfs": FCFS, "user": USER}
+SCHEDULERS = numbered(DramScheduler, globals()) | {"user": USER}
 
 # Constants that functions are called with are of NumPy's type: Numba compiles a function once for
 # each constant of Python's type.

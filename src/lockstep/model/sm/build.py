@@ -8,7 +8,7 @@ from lockstep.model.clock import NEVER
 from lockstep.model.control import Control
 from lockstep.model.counters import SM_COUNTERS
 from lockstep.model.memory import header_time
-from lockstep.model.records import full, records, zeros
+from lockstep.model.records import copy_fields, full, records, zeros
 from lockstep.model.sm import state, tile
 from lockstep.model.sm.bind import unit_table
 from lockstep.model.sm.coalescer import MAX_LINES
@@ -32,24 +32,12 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     """The scalar parameters of the SMs."""
     spec = records(1, state.SPEC)
     s, f, o, m = spec[0], gpu.sm.front_end, gpu.sm.operands, gpu.sm.memory
-    s.sms, s.subcores, s.ctas = gpu.sm.count, gpu.sm.subcores, gpu.sm.ctas
-    s.warps, s.registers = gpu.sm.warps, gpu.sm.registers
-    s.barrier_latency, s.fence_latency = gpu.sm.barrier_latency, gpu.sm.fence_latency
-    s.barrier_interval, s.fence_interval = gpu.sm.barrier_interval, gpu.sm.fence_interval
-    s.local_fence_waits = gpu.sm.local_fence_waits
-    s.exit_waits, s.drain = gpu.sm.exit_waits, gpu.launch.drain
-    s.named_barrier_latency = gpu.sm.named_barrier_latency
+    copy_fields(s, gpu.sm, gpu.sm.scheduler, f, o, m)
+    s.sms, s.drain = gpu.sm.count, gpu.launch.drain
     s.policy = USER if user_scheduler else POLICIES[gpu.sm.scheduler.policy]
-    s.issue_width = gpu.sm.scheduler.issue_width
-    s.line_bytes = f.line_bytes
-    s.stream_buffer, s.fill_interval, s.divergence = f.stream_buffer, f.fill_interval, f.divergence
     s.l1i_latency, s.l2i_latency = f.l1_latency, f.l2_latency
     s.collectors_style = o.style == "collectors"
-    s.banks, s.window, s.collectors = o.banks, o.window, o.collectors
-    s.reuse_cache, s.slots = o.reuse_cache, o.slots
-    s.queue, s.accesses = m.queue, m.outstanding
-    s.address_interval, s.accept_interval = m.address_interval, m.accept_interval
-    s.wide_address_interval = m.wide_address_interval
+    s.accesses = m.outstanding
     s.whole_lines = m.coalescer == "line"
     s.shared_banks, s.shared_bank_bytes = gpu.shared.banks, gpu.shared.bank_bytes
     s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)
@@ -60,8 +48,6 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     line = gpu.l1.line_bytes * state.SUBCYCLES
     s.bulk_load_interval = max(1, round(line / m.bulk_load_bytes))
     s.bulk_store_interval = max(1, round(line / m.bulk_store_bytes))
-    s.bulk_lines, s.bulk_groups = m.bulk_lines, m.bulk_groups
-    s.sleep_overhead, s.shortest_sleep = gpu.sm.sleep_overhead, gpu.sm.shortest_sleep
     k = gpu.constant
     s.constant_line, s.first_constants = k.line_bytes, k.first_latency
     s.operand_miss, s.operand_hold = k.operand_miss_latency, k.operand_hold

@@ -11,6 +11,7 @@ The candidates are ordered from the oldest to the youngest.
 """
 
 from lockstep._jit import force_inline, inline, popcount, record_array
+from lockstep.gpus.choices import WarpScheduler, numbered
 from lockstep.model.clock import NEVER
 from lockstep.model.policy import compile_policy
 from lockstep.model.sm.accounting import NO_WARP, account, account_issue
@@ -18,8 +19,8 @@ from lockstep.model.sm.issue import STALL_CONSTANT, awaited, examine, has_consta
 from lockstep.model.sm.state import CANDIDATE
 from lockstep.model.sm.write_ports import settle_results
 
-POLICIES = {"gto": 0, "lrr": 1, "gty": 2, "oldest": 3, "grr": 5}
 GTO, LRR, GTY, OLDEST, USER, GRR = 0, 1, 2, 3, 4, 5
+POLICIES = numbered(WarpScheduler, globals())
 
 
 def compile_scheduler(function):

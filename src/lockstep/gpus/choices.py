@@ -1,0 +1,34 @@
+"""The names that parameters of a GPU choose from: each list stands here and nowhere else.
+
+The specification refers to these types, so that error messages and the documentation have them from
+here; the model takes the numbers by which it knows a name from :func:`numbered`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+UnitScope = Literal["subcore", "sm"]
+WarpScheduler = Literal["gto", "lrr", "gty", "oldest", "grr"]
+Dependence = Literal["auto", "scoreboard", "control"]
+OperandStyle = Literal["ports", "collectors"]
+Coalescer = Literal["sector", "line"]
+Allocation = Literal["fill", "miss"]
+Replacement = Literal["lru", "fifo", "nru", "random"]
+IndexHash = Literal["linear", "xor", "ipoly"]
+GlobalStores = Literal["through", "evict"]
+FullMshr = Literal["stall", "nack"]
+WriteAllocation = Literal["validate", "fetch"]
+SideReads = Literal["home", "near"]
+SideWrites = Literal["home", "both"]
+DramScheduler = Literal["frfcfs", "fcfs"]
+Page = Literal["open", "closed"]
+BankHash = Literal["linear", "xor"]
+L2AtLaunch = Literal["kept", "flush", "replay"]
+
+
+def numbered(choice: Any, constants: Mapping[str, object]) -> dict[str, int]:
+    """The number of each name: that of the constant with this name in capitals.
+
+    ``constants`` are those of a module. Raises ``KeyError`` on import where one is missing.
+    """
+    return {name: constants[name.upper()] for name in get_args(choice)}
