@@ -40,6 +40,7 @@ QUICK = (
     "studies/test_rows.py",
     "test_digest.py",
     "test_errors.py",
+    "test_structure.py",
     "test_files.py",
     "test_names.py",
     "test_packaging.py",

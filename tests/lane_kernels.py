@@ -15,8 +15,8 @@ from lockstep.execution.lanes.addresses import Access, lane_numbers
 from lockstep.execution.lanes.builder import HALF, POINTER, WORD
 from lockstep.execution.lanes.integer import resize
 from lockstep.execution.lanes.types import F32, F64, I8, I16, I32, I64, PRED, Value
+from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.launches.launch import Executor
-from lockstep.execution.launches.resident import Geometry
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.programs.program import EXITED, Ending, Origin, Recording
 from lockstep.execution.programs.translation import BlockLift, Translation

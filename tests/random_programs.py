@@ -177,7 +177,9 @@ CHOICES = {
 }  # fmt: skip
 
 
-BASE = library.gpu("QV100").replace(**{name: values[-1] for name, values in CHOICES.items()})
+BASE = library.replace(
+    library.gpu("QV100"), **{name: values[-1] for name, values in CHOICES.items()}
+)
 
 
 @st.composite
@@ -191,12 +193,12 @@ def gpus(draw):
 def changed(changes):
     """(the GPU, the changes made to it)."""
     try:
-        return BASE.replace(**changes), changes
+        return library.replace(BASE, **changes), changes
     except SpecError:
         gpu, made = BASE, {}
         for name, value in changes.items():
             try:
-                gpu, made[name] = gpu.replace(**{name: value}), value
+                gpu, made[name] = library.replace(gpu, **{name: value}), value
             except SpecError:
                 continue
         return gpu, made

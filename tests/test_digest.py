@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lockstep import KernelBuilder, digest
+from lockstep import KernelBuilder
 from lockstep.workload import MemoryCopy, Workload
 
 
@@ -16,7 +16,7 @@ def built(opcode="FADD R1, R2, R3", grid=2, copy=64, **options):
 
 
 def test_a_workload_made_again_has_the_same_digest():
-    assert built().digest == built().digest == digest.of_content(built())
+    assert built().digest == built().digest
     assert len(built().digest) == 64
 
 

@@ -24,10 +24,10 @@ from lockstep.store import entry, places
 TINY = """
 import lockstep
 
-gpu = lockstep.gpu("QV100").replace(**{
-    "sm.count": 3, "dram.channels": 3, "l2.sets": 3, "l2.ways": 2, "launch.overhead": 50,
-    "sm.warps": 16, "sm.registers": 16384, "l1.sets": 3, "l1.mshr_entries": 4,
-})
+gpu = lockstep.gpu("QV100", [
+    "sm.count=3", "dram.channels=3", "l2.sets=3", "l2.ways=2", "launch.overhead=50",
+    "sm.warps=16", "sm.registers=16384", "l1.sets=3", "l1.mshr_entries=4",
+])
 k = lockstep.KernelBuilder(
     "tiny", grid=5, block=70, registers=32, shared_bytes=2048, architecture=90
 )

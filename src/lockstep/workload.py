@@ -6,9 +6,10 @@ that has addresses (``width > 0``) takes the next address record of the warp. A 
 functional front end executes is one run; a trace reader joins lines into runs.
 """
 
+import hashlib
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from functools import cached_property
 from typing import Protocol
@@ -336,11 +337,56 @@ class Workload:
 
         A front end sets it if it knows a quicker way than to read every CTA.
         """
-        from lockstep import digest
-
-        return digest.of_content(self)
+        return _digest(self)
 
     @property
     def kernels(self) -> list[Kernel]:
         """The kernel launches, in order."""
         return [c for c in self.commands if isinstance(c, Kernel)]
+
+
+_HASHED_OTHERWISE = ("name", "code", "ctas", "source")
+_HASHED_NUMBERS = [f.name for f in fields(Kernel) if f.name not in _HASHED_OTHERWISE]
+
+
+def _digest(workload: Workload) -> str:
+    """SHA-256 in hexadecimal of all copies, kernels, instructions and streams; reads every CTA."""
+    digest = hashlib.sha256()
+    for part in _hashed(workload):
+        digest.update(b"%d:" % len(part))  # so that no part can pass for the end of another
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _hashed(workload: Workload) -> Iterator[bytes]:
+    yield _text(workload.name)
+    for command in workload.commands:
+        if isinstance(command, MemoryCopy):
+            yield _text(f"copy {command.address} {command.bytes}")
+        else:
+            yield from _hashed_kernel(command)
+
+
+def _hashed_kernel(kernel: Kernel) -> Iterator[bytes]:
+    yield _text(f"kernel {kernel.name}")
+    for name in _HASHED_NUMBERS:
+        value = getattr(kernel, name)
+        yield _integers(value if isinstance(value, tuple) else (value,))
+    for cta in kernel.ctas():
+        yield from _hashed_cta(cta)
+    yield kernel.code.instructions.tobytes()  # last: reading the CTAs may append some
+    yield from map(_text, kernel.code.texts)
+
+
+def _hashed_cta(cta: Cta) -> Iterator[bytes]:
+    yield _integers(cta.index)
+    for array in (cta.warps, cta.runs, cta.addresses, cta.pool):
+        yield array.tobytes()
+
+
+def _integers(values: Iterable[int]) -> bytes:
+    return " ".join(str(int(n)) for n in values).encode()
+
+
+def _text(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

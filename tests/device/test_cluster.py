@@ -5,6 +5,7 @@ import pytest
 
 import lockstep
 from lockstep.errors import WorkloadError
+from lockstep.gpus import library
 from ptx_twin.programs import kernel
 
 BODY = "mov.u32 %a, %cluster_nctarank; mov.pred %q, %is_explicit_cluster; selp.u32 %b, 100, 0, %q;"
@@ -102,7 +103,7 @@ def test_sms_outside_of_gpcs_hold_no_clusters():
 
 
 def test_a_cluster_that_no_gpc_holds():
-    gpu = lockstep.gpu("H100").replace(**{"sm.count": 8, "sm.gpcs": [2, 2, 2, 2]})
+    gpu = library.replace(lockstep.gpu("H100"), **{"sm.count": 8, "sm.gpcs": [2, 2, 2, 2]})
     device = lockstep.Device(gpu)
     with pytest.raises(WorkloadError, match=r"no GPC of .* holds 4 of its CTAs"):
         entry(device).with_cluster(4)[8, 32, 200 * 1024](0)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lockstep
+from lockstep.gpus import library
 from ptx_twin import cluster_programs
 from ptx_twin.cluster_programs import MEET, PROGRAMS, kernel
 
@@ -42,7 +43,9 @@ def test_a_recorded_run_takes_the_cycles_of_the_run(tmp_path, expected, name):
     if not name.startswith(("a copy", "stores")):  # no words for copies, and waits for objects
         lockstep.save(trace, tmp_path / "folder")
         again = lockstep.load(tmp_path / "folder")
-        bare = device.gpu.replace(**{"constant.operand_bytes": 0})  # nor for constant operands
+        bare = library.replace(
+            device.gpu, **{"constant.operand_bytes": 0}
+        )  # nor for constant operands
         assert lockstep.simulate(again, bare).cycles == lockstep.simulate(trace, bare).cycles
 
 

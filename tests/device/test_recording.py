@@ -7,6 +7,7 @@ import lockstep
 from lockstep.device.arguments import pack
 from lockstep.errors import LockstepError
 from lockstep.execution.streams import journal
+from lockstep.gpus import library
 from lockstep.kernels import load, names
 
 FILES = ("run.lst", "accel-sim")
@@ -22,7 +23,10 @@ FEWER = {("gemm_wmma", "accel-sim"): 12, ("texture", "accel-sim"): 1}
 @pytest.fixture
 def gpus(small_gpu):
     """By file: the GPU. Accel-Sim's format does not say where constant operands are."""
-    return {"run.lst": small_gpu, "accel-sim": small_gpu.replace(**{"constant.operand_bytes": 0})}
+    return {
+        "run.lst": small_gpu,
+        "accel-sim": library.replace(small_gpu, **{"constant.operand_bytes": 0}),
+    }
 
 
 def record(gpu, path, program, **options):

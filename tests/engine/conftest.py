@@ -17,8 +17,9 @@ SMALL = {
 @pytest.fixture(scope="session")
 def small():
     """Function from overrides to a GPU of four SMs and two channels."""
-    return lambda **changes: library.gpu("QV100").replace(
-        **SMALL | {name.replace("__", "."): value for name, value in changes.items()}
+    return lambda **changes: library.replace(
+        library.gpu("QV100"),
+        **SMALL | {name.replace("__", "."): value for name, value in changes.items()},
     )
 
 

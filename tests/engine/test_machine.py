@@ -6,6 +6,7 @@ import pytest
 
 from lockstep.engine import run
 from lockstep.engine.machine import Machine
+from lockstep.gpus import library
 from lockstep.model.clock import NEVER
 
 
@@ -59,7 +60,7 @@ def test_a_users_policy_can_do_what_the_built_in_one_does(small, mixed, raw, nam
     tight = {"l1.bytes": 4096, "l1.carveouts": (), "l2.sets": 2, "l2.ways": 4}
     gpu = small(**tight)
     workload = mixed().workload()
-    expected = run(workload, gpu.replace(**builtin))
+    expected = run(workload, library.replace(gpu, **builtin))
     assert raw(run(workload, gpu, policies={name: policy})) == raw(expected)
 
 

@@ -14,6 +14,7 @@ from lockstep.engine import run
 from lockstep.engine.record import totals
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.frontend.accelsim import load
+from lockstep.gpus import library
 from lockstep.metrics.facts import of_kernel
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.workload import WARP, MemoryCopy, Workload
@@ -369,7 +370,7 @@ def test_a_slow_memory_is_no_deadlock(small, parameter):
     k = KernelBuilder("slow", grid=2, block=64)
     k("LDG.E R4, [R2]", address=k.random(A, 1 << 26))
     queues = {"l2.queue": 4, "dram.read_queue": 8, "dram.channels": 1, "dram.clock_mhz": 400.0}
-    gpu = small(sm__count=1).replace(**queues, **{f"dram.timing.{parameter}": 1_000_000})
+    gpu = library.replace(small(sm__count=1), **queues, **{f"dram.timing.{parameter}": 1_000_000})
     result = run(k.workload(), gpu)
     assert result.stopped == "" and result.cycles > 10_000_000
 

@@ -73,7 +73,7 @@ class Overrides(_Gpus):
     def seeds(self) -> Sequence[bytes]:
         """Of a small machine, all its numbers."""
         small = b"sm.count=2\ndram.channels=1\n"
-        rows = library.describe(library.gpu("RTX2060").replace(**{"sm.count": 1}))
+        rows = library.describe(library.replace(library.gpu("RTX2060"), **{"sm.count": 1}))
         whole = "\n".join(f"{row.name}={_text(row.value)}" for row in rows if _given(row.value))
         return [small, small + b"l1.latency=40\nl2.sets=64\ndram.timing.nRCD=14", whole.encode()]
 

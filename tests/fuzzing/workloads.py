@@ -4,6 +4,7 @@ from functools import cache
 
 from lockstep import api
 from lockstep.builder import KernelBuilder, program
+from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.workload import MemoryCopy, Workload
 
@@ -31,7 +32,7 @@ def content(workload: Workload) -> str:
 def small_gpu() -> GPU:
     """Two SMs and one channel."""
     changes = {"sm.count": 2, "dram.channels": 1, "launch.overhead": 0}
-    return api.gpu("QV100").replace(**changes)
+    return library.replace(api.gpu("QV100"), **changes)
 
 
 @cache

@@ -59,7 +59,7 @@ QV100 = library.gpu("QV100")
 )
 def test_a_combination_that_cannot_work_is_named(changes, message):
     with pytest.raises(SpecError) as error:
-        QV100.replace(**changes)
+        library.replace(QV100, **changes)
     assert str(error.value).startswith(message)
 
 
@@ -80,7 +80,7 @@ def test_a_combination_that_cannot_work_is_named(changes, message):
     ],
 )
 def test_the_same_rules_from_the_other_side(changes):
-    QV100.replace(**changes)
+    library.replace(QV100, **changes)
 
 
 def test_check_also_finds_values_that_python_put_in_past_the_loader():
@@ -123,7 +123,7 @@ def test_random_legal_values_pass_or_are_refused_in_one_line(changes, name):
     known = fields.flatten(gpu)
     changes = {path: value for path, value in changes if path in known}
     try:
-        changed = gpu.replace(**changes)
+        changed = library.replace(gpu, **changes)
     except SpecError as error:
         assert "\n" not in str(error)
     else:

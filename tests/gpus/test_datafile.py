@@ -22,7 +22,7 @@ def load(tmp_path):
 
 def test_a_preset_is_complete_without_a_base(load):
     gpu = load(PRESET)
-    assert gpu.replace(name="QV100") == library.gpu("QV100")
+    assert library.replace(gpu, name="QV100") == library.gpu("QV100")
 
 
 def test_what_a_file_leaves_out_has_the_default_of_the_specification(load, tmp_path):

@@ -47,7 +47,7 @@ def test_memory_and_control_need_no_unit(op):
 def test_an_interval_of_its_own_wins_over_the_lanes():
     fp32 = library.gpu("RTX3070").sm.units[0]
     assert (interval(fp32, "FP32"), interval(fp32, "IMAD")) == (1, 2)
-    odd = library.gpu("QV100").replace(**{"sm.units.fp32.lanes": 24}).sm.units[0]
+    odd = library.replace(library.gpu("QV100"), **{"sm.units.fp32.lanes": 24}).sm.units[0]
     assert interval(odd, "FP32") == 2
 
 

@@ -121,8 +121,9 @@ def rig(load_script):
 @pytest.fixture(scope="session")
 def tiny():
     """Function from overrides to a GPU of one SM whose kernels start at cycle 0."""
-    return lambda **changes: library.gpu("QV100").replace(
-        **TINY | {name.replace("__", "."): value for name, value in changes.items()}
+    return lambda **changes: library.replace(
+        library.gpu("QV100"),
+        **TINY | {name.replace("__", "."): value for name, value in changes.items()},
     )
 
 

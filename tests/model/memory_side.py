@@ -40,7 +40,7 @@ class MemorySide:
 
     def __init__(self, sources=1, buffer=16, reply_buffer=16, policies=None, log=0, **changes):
         changes = {name.replace("__", "."): value for name, value in changes.items()}
-        self.gpu = gpu = library.gpu("QV100").replace(**SMALL | changes)
+        self.gpu = gpu = library.replace(library.gpu("QV100"), **SMALL | changes)
         channels = gpu.dram.channels
         self.blocks = [(0, channels)]  # of partitions, one a thread
         self.requests = link.build(sources, channels, LATENCY, buffer, 1, 2)

@@ -65,7 +65,7 @@ def unset(monkeypatch, modules, dtype, build):
 
 @pytest.fixture(scope="module")
 def gpu():
-    return library.gpu("H100_SXM").replace(**{"sm.count": 4, "dram.channels": 2})
+    return library.replace(library.gpu("H100_SXM"), **{"sm.count": 4, "dram.channels": 2})
 
 
 def test_every_field_of_the_sms_is_set(monkeypatch, gpu):

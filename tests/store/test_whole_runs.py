@@ -18,7 +18,7 @@ with k.loop(2):
     k("LDG.E R4, [R2]", address=k.coalesced(0x7F0000000000, 4))
     k("STG.E [R2], R4", address=k.coalesced(0x7F0000010000, 4))
 k("EXIT")
-gpu = lockstep.gpu("QV100").replace(**{"sm.count": 2, "dram.channels": 2})
+gpu = lockstep.gpu("QV100", ["sm.count=2", "dram.channels=2"])
 print(lockstep.simulate(k.workload(), gpu).hash, "numba" in sys.modules)
 """
 CHEAP = ("model.sm.scheduler.first_ready", "model.partition.settle", "model.sm.between.settle_all")

@@ -41,7 +41,9 @@ def test_the_file_is_a_gpu_and_names_the_rows(tmp_path):
     path = tmp_path / "MINE.toml"
     path.write_text(to_toml(tuned, "lockstep tune r.csv"))
     loaded = library.loaded(path)
-    assert loaded.gpu.replace(name="mine") == tuned.gpu("mine").replace(validated=())
+    assert library.replace(loaded.gpu, name="mine") == library.replace(
+        tuned.gpu("mine"), validated=()
+    )
     assert loaded.sources["shared.latency"] == (
         "lat.lds32: 30.99 cycles (stride_bytes=4 conflict=1)"
     )

@@ -2,8 +2,9 @@
 
 What is compiled lies in the store, as object code that is loaded and called by its address: a
 process that compiles nothing never imports Numba. ``functions.py`` is what the model is written
-with, ``records.py``, ``kinds.py`` and ``context.py`` what its functions take, ``keys.py`` what
-object code depends on, ``loading.py`` how it gets into the process; ``compiler/`` makes it.
+with, ``function.py`` what a function is then, ``records.py``, ``kinds.py`` and ``context.py`` what
+functions take, ``keys.py`` what object code depends on, ``loading.py`` how it gets into the
+process; ``compiler/`` makes it.
 """
 
 from lockstep._jit.context import Context

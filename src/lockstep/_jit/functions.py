@@ -1,7 +1,6 @@
 """Decorators of the model's functions, and functions that are called through their addresses."""
 
 import ctypes
-import functools
 import struct
 from collections.abc import Callable as Called
 from collections.abc import Iterator, Sequence
@@ -17,12 +16,11 @@ import numpy as np
 from lockstep import store
 from lockstep._jit import loading
 from lockstep._jit.context import Context
+from lockstep._jit.function import Function
 from lockstep._jit.keys import entry_key
-from lockstep._jit.kinds import Array, Callable, add_words
-from lockstep._jit.settings import DISABLED
+from lockstep._jit.kinds import Array, Callable
+from lockstep._jit.settings import CALLBACK, DISABLED, ENTRY
 
-ENTRY, CALLBACK = "entry", "callback"
-"""The two forms of machine code: called with one block of words, or as C functions are."""
 _HEAD = struct.Struct("<I")
 _Plain = TypeVar("_Plain", bound=Called[..., object])
 _seconds: list[float] = []  # of each entry; several threads append
@@ -34,28 +32,6 @@ class Head(msgspec.Struct):
     symbol: str
     results: list[str]
     several: bool = False
-
-
-class Function:
-    """A function of the model, compiled when it is called, once for arguments of the same kinds.
-
-    Called from Python it is found in the store, or compiled and put there.
-    """
-
-    def __init__(self, function: Called[..., object], forced: bool = False):
-        """``forced``: compiled callers contain it even if LLVM would not."""
-        functools.update_wrapper(self, function)
-        self.py_func, self.forced = cast(FunctionType, function), forced
-        self._entries: dict[tuple, _Entry] = {}
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call machine code. The GIL is released meanwhile."""
-        words: list[int] = []
-        kinds = tuple([add_words(words, argument) for argument in arguments])
-        entry = self._entries.get(kinds)
-        if entry is None:
-            entry = self._entries[kinds] = _Entry(self, kinds, len(words))
-        return entry(words)
 
 
 class _Entry:
@@ -120,7 +96,7 @@ def force_inline(function: _Plain) -> _Plain:
 
 def _compiled(function: _Plain, forced: bool = False) -> _Plain:
     """It is called as before: by types it stays what it was."""
-    return function if DISABLED else cast("_Plain", Function(function, forced))
+    return function if DISABLED else cast("_Plain", Function(function, _Entry, forced))
 
 
 def record_array(dtype: np.dtype, ndim: int = 1) -> Array:

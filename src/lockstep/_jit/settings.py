@@ -22,3 +22,7 @@ def environment() -> list[tuple[str, str]]:
     """The variables that may change machine code."""
     named = (item for item in os.environ.items() if item[0].startswith("NUMBA_"))
     return sorted(item for item in named if item[0] not in _NEUTRAL)
+
+
+ENTRY, CALLBACK = "entry", "callback"
+"""The two forms of machine code: called with one block of words, or as C functions are."""

@@ -1,13 +1,11 @@
 """Arrays in device memory."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from lockstep.device.owner import Owner
 from lockstep.errors import LockstepError
-
-if TYPE_CHECKING:
-    from lockstep.device.device import Device
 
 
 class DeviceArray:
@@ -19,7 +17,7 @@ class DeviceArray:
     other library could use these addresses as a GPU's.
     """
 
-    def __init__(self, device: "Device", pointer: int, shape: Any, dtype: Any, owner: Any = None):
+    def __init__(self, device: Owner, pointer: int, shape: Any, dtype: Any, owner: Any = None):
         """``owner`` is kept; the array itself owns its memory if it is None."""
         self.device, self.pointer = device, pointer
         self.shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)

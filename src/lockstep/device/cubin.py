@@ -4,16 +4,15 @@ import hashlib
 import math
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
 from lockstep.device.cluster import ClusterError, Triple
-from lockstep.device.module import Kernel, Module
+from lockstep.device.module import Kernel, Launcher, Module
 from lockstep.errors import InputError, LockstepError, WorkloadError
-from lockstep.execution.launches.resident import Geometry
+from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.execution.sass.image import Image, Section, jump_table
 from lockstep.execution.sass.program import translate
@@ -30,9 +29,6 @@ from lockstep.isa.sass.binary import (
     relocated,
     relocated_functions,
 )
-
-if TYPE_CHECKING:
-    from lockstep.device.device import Device
 
 PADDING = 16  # bytes behind a constant bank, which wide loads may touch
 # Where constant bank 0 holds the block, the grid, the address of local memory in the generic
@@ -57,7 +53,7 @@ _DEVICE_LAUNCH = "cudaCDP2LaunchDevice"  # what a kernel calls to launch another
 class CubinModule(Module):
     """A loaded cubin. Constant banks and variables are in device memory."""
 
-    def __init__(self, device: "Device", data: bytes, path: Path):
+    def __init__(self, device: Launcher, data: bytes, path: Path):
         super().__init__(device, str(path), data)
         self.cubin: Cubin = read_cubin(data, path)
         self.architecture = self.cubin.architecture

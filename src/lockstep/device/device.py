@@ -1,18 +1,18 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from lockstep.api import gpu as find_gpu
+from lockstep.device import ptx
 from lockstep.device.array import DeviceArray
 from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Launch
 from lockstep.device.limits import check_stack
-from lockstep.device.loading import Loader
-from lockstep.device.module import Kernel
+from lockstep.device.module import Kernel, Module
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Sampler, Texture
@@ -20,8 +20,8 @@ from lockstep.device.timing import Timing
 from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.execution.checks.findings import Findings
 from lockstep.execution.checks.kinds import checks_of
+from lockstep.execution.launches.geometry import STACK_BYTES, Geometry, Limits
 from lockstep.execution.launches.launch import announce_compilation
-from lockstep.execution.launches.resident import STACK_BYTES, Geometry, Limits
 from lockstep.execution.launches.services import HEAP_BYTES, Services
 from lockstep.execution.memory.device_memory import LONGEST, DeviceMemory
 from lockstep.execution.memory.storage import Storage
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lockstep.device.tensor_map import TensorMap
 
 
-class Device(Loader):
+class Device:
     """A modelled GPU that executes kernels.
 
     ``timing``: whether launches are also simulated; without it they are executed at once, with it
@@ -214,6 +214,65 @@ class Device(Loader):
         if self.timing:
             self._filled.add(self.memory.find(pointer))
             self.timing.copied(copy, self.memory.view(pointer, size).data)
+
+    # Code
+
+    def load_ptx(
+        self,
+        source: str | Path,
+        variables: Mapping[str, int] | None = None,
+        *,
+        lazy: bool = False,
+    ) -> ptx.PtxModule:
+        """A module from PTX text, or from the file that a path names.
+
+        ``variables``: device addresses of variables that are not to be made, by name, as of a
+        module of machine code that was compiled from the same source. Raises :class:`InputError`
+        if it is no PTX, or if anything in it cannot be executed; with ``lazy``, what cannot be
+        executed is refused when a kernel that needs it is first launched.
+        """
+        self.check_open()
+        return ptx.load(self, source, variables, lazy)
+
+    def load_cubin(self, source: str | Path | bytes) -> Module:
+        """A module of machine code from the bytes of a cubin, or from the file that a path names.
+
+        Architectures are sm_70, sm_75, sm_80, sm_86, sm_89 and sm_90, whatever the modelled GPU.
+        A cubin does not say which parameters of ``extern "C"`` kernels are floating-point: pass
+        Python floats or NumPy scalars where they are.
+        """
+        from lockstep.device import cubin
+
+        self.check_open()
+        return cubin.CubinModule(self, *cubin.read(source))
+
+    def compile(self, source: str, arch: str = "sm_70", options: tuple[str, ...] = ()) -> Module:
+        """A module from CUDA C++ text, compiled by NVRTC (``pip install 'lockstep-gpu[cuda]'``).
+
+        Kernels without ``extern "C"`` have mangled names; ``module[name]`` finds them by their
+        plain name if it is unique. Raises :class:`LockstepError` with the compiler's log.
+        """
+        from lockstep.device.cuda import compile_cuda
+
+        return self.load_ptx(compile_cuda(source, arch, options))
+
+    def load_triton(
+        self,
+        kernel: Any,
+        signature: dict[str, str],
+        constants: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> Kernel:
+        """A kernel from a ``triton.jit`` function, see :func:`lockstep.device.triton.load`."""
+        from lockstep.device import triton
+
+        return triton.load(self, kernel, signature, constants, **options)
+
+    def load_numba(self, kernel: Any, signature: Any, **options: Any) -> Kernel:
+        """A kernel from a ``numba.cuda`` function, see :func:`lockstep.device.numba.load`."""
+        from lockstep.device import numba
+
+        return numba.load(self, kernel, signature, **options)
 
     # Launches
 

@@ -1,23 +1,63 @@
 """A kernel launch and what is known of it."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
+from lockstep.device.owner import Owner
 from lockstep.errors import LockstepError
-from lockstep.execution.launches.resident import Geometry, Resident
+from lockstep.execution.launches.geometry import Geometry
+from lockstep.execution.launches.launch import Executor
+from lockstep.execution.launches.resident import Resident
 from lockstep.execution.programs.profile import Profile
+from lockstep.execution.programs.program import Recording
 from lockstep.names import short_name
 
 if TYPE_CHECKING:
-    from lockstep.device.module import Kernel
     from lockstep.engine.record import KernelRun
+
+
+class LaunchedModule(Protocol):
+    """What a launch knows of the module of its kernel."""
+
+    key: str
+
+    @property
+    def device(self) -> Owner:
+        """To which it belongs."""
+        ...
+
+    @property
+    def architecture(self) -> int:
+        """Version of its code: 70, 75 ..."""
+        ...
+
+
+class LaunchedKernel(Protocol):
+    """What a launch knows of its kernel."""
+
+    name: str
+
+    @property
+    def module(self) -> LaunchedModule:
+        """What it was loaded with."""
+        ...
+
+    def executor(self, recording: Recording) -> Executor:
+        """The kernel loaded into this process, translated when first asked for."""
+        ...
+
+    def block(self, parameters: bytes, geometry: Geometry) -> np.ndarray:
+        """What the kernel's code finds where its parameters are (uint8)."""
+        ...
 
 
 @dataclass
 class Launch:
     """One launch, executed in order with the others of its stream."""
 
-    kernel: "Kernel"
+    kernel: LaunchedKernel
     geometry: Geometry
     parameters: bytes
     stream: int

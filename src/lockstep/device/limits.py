@@ -4,7 +4,7 @@ import math
 
 from lockstep.device.cluster import Triple, most_clusters
 from lockstep.errors import LockstepError, WorkloadError
-from lockstep.execution.launches.resident import STACK_BYTES, Geometry
+from lockstep.execution.launches.geometry import STACK_BYTES, Geometry
 from lockstep.execution.programs.program import Program
 from lockstep.execution.ptx.demands import demand
 from lockstep.gpus.spec import GPU

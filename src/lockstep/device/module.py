@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,20 +16,40 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.cluster import Triple
 from lockstep.device.launch import Launch
 from lockstep.device.limits import places
-from lockstep.device.streams import Stream
+from lockstep.device.streams import Stream, StreamOwner
 from lockstep.errors import WorkloadError, suggestion
+from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.launches.launch import Executor
-from lockstep.execution.launches.resident import Geometry
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.names import demangled, short_name
-
-if TYPE_CHECKING:
-    from lockstep.device.device import Device
 
 SHOWN_NAMES = 20
 
 Shape = tuple[Triple, Triple, int]
 """Grid, block, bytes of dynamic shared memory."""
+
+
+class Launcher(StreamOwner, Protocol):
+    """A device that loads modules and launches their kernels."""
+
+    def find_stream(self, stream: Stream | int | None) -> Stream:
+        """A stream by itself or its number; the default one for None."""
+        ...
+
+    def launch(
+        self,
+        kernel: "Kernel",
+        geometry: Geometry,
+        parameters: bytes,
+        stream: Stream,
+        arguments: tuple,
+    ) -> Launch:
+        """Execute a kernel; with timing, when its results are asked for."""
+        ...
+
+    def load_ptx(self, source: str) -> "Module":
+        """A module from PTX text."""
+        ...
 
 
 class Module(ABC):
@@ -41,7 +61,7 @@ class Module(ABC):
 
     architecture = 0
 
-    def __init__(self, device: "Device", name: str, content: bytes):
+    def __init__(self, device: Launcher, name: str, content: bytes):
         self.device, self.name = device, name
         self.key = hashlib.sha256(content).hexdigest()
         self.addresses: dict[str, int] = {}

@@ -1,17 +1,14 @@
 """Numba kernels: compiled to PTX ahead of time, which needs libNVVM but no GPU."""
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lockstep.device.array import DeviceArray
-from lockstep.device.module import Kernel
+from lockstep.device.module import Kernel, Launcher
 from lockstep.device.ptx import PtxKernel
 from lockstep.errors import LockstepError
-
-if TYPE_CHECKING:
-    from lockstep.device.device import Device
 
 
 class NumbaKernel(PtxKernel):
@@ -31,7 +28,7 @@ def _descriptor(array: DeviceArray) -> list[Any]:
     return [0, 0, array.size, array.dtype.itemsize, array, *array.shape, *strides]
 
 
-def load(device: "Device", kernel: Any, signature: Any, arch: tuple[int, int] = (8, 0)) -> Kernel:
+def load(device: Launcher, kernel: Any, signature: Any, arch: tuple[int, int] = (8, 0)) -> Kernel:
     """Compile a function, or a ``numba.cuda.jit`` kernel, for argument types.
 
     ``signature`` is Numba's: ``"void(float32[::1], float32[::1], float32)"``; ``arch`` the compute

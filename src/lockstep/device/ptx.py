@@ -4,7 +4,6 @@ import hashlib
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,10 @@ from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
 from lockstep.device.cluster import Triple, cluster_of, required_cluster
 from lockstep.device.limits import check_directives
-from lockstep.device.module import Kernel, Module
+from lockstep.device.module import Kernel, Launcher, Module
 from lockstep.device.texture import Sampler, Texture
 from lockstep.errors import InputError, WorkloadError
-from lockstep.execution.launches.resident import Geometry
+from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.execution.ptx.callgraph import function_address
 from lockstep.execution.ptx.program import check, translate
@@ -23,16 +22,13 @@ from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx import syntax
 from lockstep.isa.ptx.parser import parse
 
-if TYPE_CHECKING:
-    from lockstep.device.device import Device
-
 PADDING = 8  # bytes after the parameters, which wide loads may touch
 _REFERENCES = ("texref", "surfref", "samplerref")
 _DTYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "pred": "?"}
 
 
 def load(
-    device: "Device", source: str | Path, variables: Mapping[str, int] | None, lazy: bool
+    device: Launcher, source: str | Path, variables: Mapping[str, int] | None, lazy: bool
 ) -> "PtxModule":
     """See :meth:`lockstep.Device.load_ptx`."""
     name = "<ptx>"
@@ -61,7 +57,7 @@ class PtxModule(Module):
 
     def __init__(
         self,
-        device: "Device",
+        device: Launcher,
         tree: syntax.Module,
         text: str,
         variables: Mapping[str, int] | None = None,

@@ -4,11 +4,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from lockstep.device.owner import Owner
 from lockstep.errors import LockstepError
 from lockstep.workload import Kernel, MemoryCopy
 
 if TYPE_CHECKING:
-    from lockstep.device.device import Device
     from lockstep.frontend.tracefile import Recording
 
 SYNCHRONIZATION = MemoryCopy(0, 0)  # a copy of nothing: waits for all kernels before it
@@ -21,7 +21,7 @@ class Recorder:
     (see :func:`lockstep.save`). A launch that fails is left out.
     """
 
-    def __init__(self, device: "Device", path: str | Path, tracer: int):
+    def __init__(self, device: Owner, path: str | Path, tracer: int):
         from lockstep import api
         from lockstep.frontend.tracefile import Recording
 

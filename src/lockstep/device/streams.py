@@ -1,12 +1,10 @@
 """Streams and events: what may run at the same time, and when things happened."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from lockstep.device.launch import Launch
+from lockstep.device.owner import Owner
 from lockstep.errors import LockstepError
-
-if TYPE_CHECKING:
-    from lockstep.device.device import Device
 
 
 class Stream:
@@ -15,7 +13,7 @@ class Stream:
     Unlike CUDA's default stream, stream 0 waits for no other.
     """
 
-    def __init__(self, device: "Device", number: int):
+    def __init__(self, device: Owner, number: int):
         self.device, self.number = device, number
         self.last: Launch | None = None
 
@@ -27,10 +25,16 @@ class Stream:
         self.device.synchronize()
 
 
+class StreamOwner(Owner, Protocol):
+    """A device that has streams."""
+
+    default_stream: Stream
+
+
 class Event:
     """A point of a stream: after all that was launched in it before ``record``."""
 
-    def __init__(self, device: "Device"):
+    def __init__(self, device: StreamOwner):
         self.device = device
         self._after: Launch | None = None
         self._earliest = -1  # cycle; -1 = not recorded

@@ -1,10 +1,11 @@
 """Textures and surfaces in device memory."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from lockstep.device.owner import Owner
 from lockstep.errors import WorkloadError
 from lockstep.execution.memory.textures import (
     HEADER_BYTES,
@@ -15,9 +16,6 @@ from lockstep.execution.memory.textures import (
     remove,
     sampler,
 )
-
-if TYPE_CHECKING:
-    from lockstep.device.device import Device
 
 
 class Texture:
@@ -32,7 +30,7 @@ class Texture:
 
     def __init__(
         self,
-        device: "Device",
+        device: Owner,
         values: Any,
         filter: str = "point",
         address: str | tuple[str, ...] = "clamp",
@@ -97,7 +95,7 @@ class Sampler:
 
     def __init__(
         self,
-        device: "Device",
+        device: Owner,
         filter: str = "point",
         address: str | tuple[str, ...] = "clamp",
         normalized: bool = False,

@@ -1,15 +1,12 @@
 """Triton kernels: compiled to PTX ahead of time, which needs no GPU."""
 
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lockstep.device.module import Configured
+from lockstep.device.module import Configured, Launcher
 from lockstep.device.ptx import PtxKernel, PtxModule
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.isa.warp import WARP_LANES
-
-if TYPE_CHECKING:
-    from lockstep.device.device import Device
 
 
 class TritonKernel(PtxKernel):
@@ -45,7 +42,7 @@ class TritonKernel(PtxKernel):
 
 
 def load(
-    device: "Device",
+    device: Launcher,
     kernel: Any,
     signature: dict[str, str],
     constants: dict[str, Any] | None = None,

@@ -3,7 +3,7 @@
 A GPU is data: ``QV100.toml`` beside this file is all there is to ``gpu("QV100")``. Users name a
 GPU, or a file of their own, and override parameters by dotted name::
 
-    gpu("QV100").replace(**{"sm.count": 40, "sm.units.fp32.lanes": 32})
+    replace(gpu("QV100"), **{"sm.count": 40, "sm.units.fp32.lanes": 32})
     apply(gpu("my.toml"), ["dram.timing.nRCD=14"])
 """
 

@@ -269,12 +269,3 @@ class GPU(Spec, frozen=True, kw_only=True):
     interconnect: Interconnect
     l2: L2
     dram: Dram
-
-    def replace(self, **changes: object) -> "GPU":
-        """A copy with parameters changed, by dotted name: ``gpu.replace(**{"sm.count": 40})``.
-
-        Raises :class:`~lockstep.errors.SpecError` as ``lockstep.gpus.library.replace`` does.
-        """
-        from lockstep.gpus import library  # it builds on this module
-
-        return library.replace(self, **changes)

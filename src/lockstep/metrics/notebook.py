@@ -4,7 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lockstep.metrics.result import Result
+    import pandas
 
 ROWS = 12  # kernels shown, those with most cycles
 _COLUMNS = {
@@ -21,17 +21,21 @@ _COLUMNS = {
 }
 
 
-def html(result: "Result") -> str:
-    """A head and a table of the kernels that took most cycles; what files say is escaped."""
-    name, gpu = escape(result.workload.name), escape(result.gpu.name)
-    head = f"<b>{name}</b> on {gpu}: {result.cycles:,} cycles"
-    if result.stopped:
-        head += f"<br>Ended early, the numbers are partial: {escape(result.stopped)}"
-    if not result.run.kernels:
+def html(
+    workload: str, gpu: str, cycles: int, stopped: str, kernels: "pandas.DataFrame | None"
+) -> str:
+    """A head and a table of the kernels that took most cycles; what files say is escaped.
+
+    ``stopped``: why the run ended early; ``kernels``: a row each, None without any.
+    """
+    head = f"<b>{escape(workload)}</b> on {escape(gpu)}: {cycles:,} cycles"
+    if stopped:
+        head += f"<br>Ended early, the numbers are partial: {escape(stopped)}"
+    if kernels is None:
         return f"<p>{head}</p>"
-    if len(result.run.kernels) > ROWS:
-        head += f"<br>The {ROWS} longest of {len(result.run.kernels)} kernels:"
-    longest = result.kernels.nlargest(ROWS, "cycles").sort_values("launched")
+    if len(kernels) > ROWS:
+        head += f"<br>The {ROWS} longest of {len(kernels)} kernels:"
+    longest = kernels.nlargest(ROWS, "cycles").sort_values("launched")
     shown = longest[list(_COLUMNS)].rename(columns=_COLUMNS)
     table = shown.to_html(index=False, escape=True, float_format="{:,.2f}".format, na_rep="–")
     return f"<p>{head}</p>\n{table}"

@@ -44,7 +44,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        return notebook.html(self)
+        kernels = self.kernels if self.run.kernels else None
+        name, gpu = self.workload.name, self.gpu.name
+        return notebook.html(name, gpu, self.cycles, self.stopped, kernels)
 
     @property
     def cycles(self) -> int:

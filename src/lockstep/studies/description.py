@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from lockstep.report.columns import ALWAYS
 from lockstep.report.figures import decimal
 
 if TYPE_CHECKING:
     from lockstep.studies.claims import Claim
-    from lockstep.studies.outcome import Outcome
 
 SIZES = ("small", "large")
 CYCLES = "cycles"  # counter: cycles in which there were CTAs; what a launch costs is left out
@@ -96,7 +95,7 @@ class Study:
     counters: tuple[str, ...]
     figures: tuple[Figure, ...]
     charts: tuple[Chart, ...]
-    claims: "Callable[[Outcome], list[Claim]]"
+    claims: "Callable[[Found], list[Claim]]"
     counts: Callable[[Runs], bool] = lambda runs: True
     about: str = "all programs"  # in words, which ones count
     machine_code: bool = False
@@ -105,6 +104,49 @@ class Study:
     def figure(self, name: str) -> Figure:
         """The figure of a name."""
         return next(figure for figure in self.figures if figure.name == name)
+
+
+class Found(Protocol):
+    """What charts and claims are made of: see :class:`lockstep.studies.outcome.Outcome`."""
+
+    @property
+    def study(self) -> Study:
+        """What it is of."""
+        ...
+
+    @property
+    def size(self) -> str:
+        """Of the programs: small or large."""
+        ...
+
+    @property
+    def gpu(self) -> str:
+        """That of variants without one."""
+        ...
+
+    @property
+    def runs(self) -> dict[str, Runs]:
+        """The counters of each program by variant."""
+        ...
+
+    @property
+    def figures(self) -> dict[str, dict[str, float]]:
+        """The figures of each program, by their names."""
+        ...
+
+    @property
+    def counted(self) -> list[str]:
+        """The programs that means and claims are about."""
+        ...
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each figure that has one."""
+        ...
+
+    def average(self, variant: str, counter: str) -> float:
+        """The mean of a counter of a variant over the programs that count."""
+        ...
 
 
 def ratio(counter: str, above: str, below: str) -> Callable[[Runs], float]:

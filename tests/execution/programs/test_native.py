@@ -10,8 +10,8 @@ import pytest
 
 import lockstep
 from lockstep._jit.loading import Loaded
+from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.launches.launch import Executor
-from lockstep.execution.launches.resident import Geometry
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.memory.storage import Layout, Storage
 from lockstep.execution.programs.native import assemble

@@ -5,7 +5,7 @@ import pytest
 
 import lockstep
 from lockstep.device.arguments import pack
-from lockstep.execution.launches.resident import Geometry
+from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Recording
 from lockstep.isa.instruction import OpClass
 from lockstep.workload import OBJECT_SHIFT, TILE_BARRIER, TILE_MASK, TILE_WORDS

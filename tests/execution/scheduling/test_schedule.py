@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lockstep
+from lockstep.gpus import library
 from lockstep.kernels import load
 from ptx_twin.programs import kernel
 
@@ -200,7 +201,9 @@ except lockstep.LaunchError as error:
 
 def test_launches_of_one_kernel_may_overlap_in_time():
     """Two streams of a timed device execute the same kernel at the same time."""
-    with lockstep.Device(lockstep.gpu("QV100").replace(**{"sm.count": 2}), timing=True) as device:
+    with lockstep.Device(
+        library.replace(lockstep.gpu("QV100"), **{"sm.count": 2}), timing=True
+    ) as device:
         module = device.load_ptx(load("saxpy").ptx)
         arrays = [device.array(np.ones(4096, np.float32)) for _ in range(2)]
         for array, stream in zip(arrays, (device.stream(), device.stream()), strict=True):
@@ -211,7 +214,7 @@ def test_launches_of_one_kernel_may_overlap_in_time():
 
 def test_more_ctas_than_the_gpu_holds_do_not_wait_for_each_other_in_vain():
     """All but the last CTA wait for it; only 8 are resident."""
-    small = lockstep.gpu("QV100").replace(**{"sm.count": 1, "sm.ctas": 8})
+    small = library.replace(lockstep.gpu("QV100"), **{"sm.count": 1, "sm.ctas": 8})
     body = """
     mov.u32 %b, %ctaid.x;
     setp.eq.u32 %p, %b, 8;

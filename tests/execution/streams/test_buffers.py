@@ -7,7 +7,7 @@ import pytest
 
 import lockstep
 from lockstep.execution.launches import launch, resident
-from lockstep.execution.launches.resident import Geometry
+from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Recording
 from lockstep.execution.streams import buffers as stream_buffers
 from lockstep.kernels import load

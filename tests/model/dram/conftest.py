@@ -33,7 +33,7 @@ class Channel:
 
     def __init__(self, user=None, **changes):
         changes = {name.replace("__", "."): value for name, value in changes.items()}
-        self.gpu = library.gpu("QV100").replace(**PLAIN | changes)
+        self.gpu = library.replace(library.gpu("QV100"), **PLAIN | changes)
         self.timing = standard.resolve(self.gpu.dram)
         self.p = SimpleNamespace(**self.timing.parameters)
         self.slice = as_records(np.zeros(1, SLICE))

@@ -12,7 +12,7 @@ from lockstep.model.dram.standard import Command, Scope
 
 def dram(**changes):
     changes = {f"dram.{name}": value for name, value in changes.items()}
-    return library.gpu("QV100").replace(**{"dram.timing": {}} | changes).dram
+    return library.replace(library.gpu("QV100"), **{"dram.timing": {}} | changes).dram
 
 
 @pytest.mark.parametrize("name", standard.names())

@@ -20,14 +20,15 @@ START = 1000
 
 
 def dram(name):
-    return library.gpu("QV100").replace(
+    return library.replace(
+        library.gpu("QV100"),
         **{
             "dram.standard": name,
             "dram.timing": {},
             "dram.channels": 1,
             "dram.banks": BANKS,
             "dram.bank_groups": GROUPS,
-        }
+        },
     )
 
 
@@ -116,7 +117,7 @@ def test_the_window_moves_on_with_every_activate():
 
 
 def test_one_channel_does_not_hold_up_another():
-    gpu = dram("HBM2").replace(**{"dram.channels": 2})
+    gpu = library.replace(dram("HBM2"), **{"dram.channels": 2})
     c = build.build(gpu, np.zeros(0), np.zeros(2), 0, False, 0)
     timing.apply(c, 0, HERE, Command.ACT, START)
     first, last = c.spec[0].units, 2 * c.spec[0].units - 1

@@ -8,6 +8,7 @@ from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
 from lockstep import engine
+from lockstep.gpus import library
 from lockstep.model import link
 from lockstep.model.clock import NEVER
 from lockstep.model.sm import accounting, scheduler, sm
@@ -45,7 +46,7 @@ def test_skipping_cycles_changes_nothing(programs, data):
     workload = data.draw(programs.workloads(most=1))
     # The dispatcher works ahead: CTAs that come within a window would be looked at too early.
     gpu, changes = data.draw(programs.gpus())
-    gpu = gpu.replace(**{"launch.cta_interval": 0.01})
+    gpu = library.replace(gpu, **{"launch.cta_interval": 0.01})
     note(changes)
     skipped = engine.run(workload, gpu, limit_cycles=800)
     with mock.patch.object(sm, "run_sm", every_cycle):

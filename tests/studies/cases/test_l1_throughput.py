@@ -4,6 +4,7 @@ import pytest
 
 from lockstep import api, kernels
 from lockstep.device import Device
+from lockstep.gpus import library
 from lockstep.studies import find
 from lockstep.studies.cases import FIXED_L1
 from lockstep.studies.cases.l1_throughput import LINES, QUEUE, WAITED
@@ -12,8 +13,11 @@ from lockstep.studies.cases.l1_throughput import LINES, QUEUE, WAITED
 def test_what_the_variants_differ_in():
     gpus = {v.name: api.gpu(v.gpu or "QV100", v.changes) for v in find("l1-throughput").variants}
     assert [g.l1.allocate for g in gpus.values()] == ["miss", "fill", "miss", "fill", "fill"]
-    assert gpus["old"].replace(**{"l1.allocate": "fill"}) == gpus["old streaming"]
-    assert gpus["32 KB reserving"].replace(**{"l1.allocate": "fill"}) == gpus["32 KB streaming"]
+    assert library.replace(gpus["old"], **{"l1.allocate": "fill"}) == gpus["old streaming"]
+    assert (
+        library.replace(gpus["32 KB reserving"], **{"l1.allocate": "fill"})
+        == gpus["32 KB streaming"]
+    )
     assert gpus["32 KB streaming"].l1.bytes == 32 << 10 and not gpus["32 KB streaming"].l1.carveouts
     assert gpus["new"] == api.gpu("QV100")
     assert gpus["old"].l1.mshr_entries < gpus["new"].l1.mshr_entries

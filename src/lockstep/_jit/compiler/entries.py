@@ -12,8 +12,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from lockstep._jit.compiler.parts import Part
 from lockstep._jit.compiler.told import telling
 from lockstep._jit.compiler.types import make_array, numba_type
-from lockstep._jit.functions import CALLBACK
-from lockstep._jit.settings import OPTIONS
+from lockstep._jit.settings import CALLBACK, OPTIONS
 
 _WORD = ir.IntType(64)
 _OUT_OF_BOUNDS = b"lockstep: an index is out of bounds in %s\n\0"

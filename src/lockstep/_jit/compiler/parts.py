@@ -16,7 +16,7 @@ from numba.core.dispatcher import _FunctionCompiler
 from numba.extending import typeof_impl
 
 from lockstep._jit.compiler import intrinsics
-from lockstep._jit.functions import Function
+from lockstep._jit.function import Function
 from lockstep._jit.intrinsics import Intrinsic
 from lockstep._jit.settings import OPTIONS
 

@@ -1,7 +1,6 @@
 """The state of a checked launch: shadow of shared memory, records, clocks."""
 
 import ctypes
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +10,10 @@ from lockstep.execution.checks.kinds import Check
 from lockstep.execution.checks.record import FINDING, MOST_FINDINGS
 from lockstep.execution.checks.shadow import Shadow
 from lockstep.execution.checks.state import MEETINGS, PLANES, Checked, unchecked
+from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.memory.storage import Region
 from lockstep.execution.scheduling.machine import ALL_BARRIERS, Machine
 from lockstep.execution.state import MOST_LANES, SINK_BYTES
-
-if TYPE_CHECKING:
-    from lockstep.execution.launches.resident import Geometry
 
 
 class Checking:
@@ -36,7 +33,7 @@ class Checking:
             if shadow:
                 shadow.mark(self._sink.ctypes.data, size)
 
-    def prepare(self, geometry: "Geometry", stride: int) -> None:
+    def prepare(self, geometry: Geometry, stride: int) -> None:
         """Make room for launches of a shape, with so many bytes of shared memory for a CTA."""
         if not self.checks:
             return

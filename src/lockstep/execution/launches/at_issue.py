@@ -9,8 +9,9 @@ import numpy as np
 
 from lockstep._jit import as_records, phase
 from lockstep.errors import LockstepError
+from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.launches.launch import Executor
-from lockstep.execution.launches.resident import Geometry, Resident
+from lockstep.execution.launches.resident import Resident
 from lockstep.execution.launches.step import COLLECT, NONE, PROGRESS, Door, Steps, answer, enter
 from lockstep.execution.programs.profile import Profile
 from lockstep.execution.scheduling.machine import Stop

@@ -12,7 +12,8 @@ from lockstep.execution.checks.findings import Findings
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.checks.launch import Checking
 from lockstep.execution.launches.faults import describe_problem, hottest_places
-from lockstep.execution.launches.resident import Geometry, Limits, Resident
+from lockstep.execution.launches.geometry import Geometry, Limits
+from lockstep.execution.launches.resident import Resident
 from lockstep.execution.launches.services import Services
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.memory.storage import Storage

@@ -92,7 +92,7 @@ def enter(lift: Lift) -> None:
 
 
 def _local(lift: Lift, variable: Variable, offset: int, size: int) -> Access:
-    address = lift.layout.address(lift, variable.name, offset)
+    address = lift.address(variable.name, offset)
     address = Value(lift.b.ir.trunc(address.ir, lift.b.vector(I32)), I32)
     return Access(Window.LOCAL, address, size, ir.Constant(WORD, lift.site(Window.LOCAL)))
 
@@ -160,10 +160,10 @@ def _go(lift: Lift, blocks: Value, recursive: bool) -> None:
     """Leave for blocks, in a new frame if the function may be entered again."""
     b, layout = lift.b, lift.layout
     if recursive:
-        layout.move_frame(lift, layout.frames[lift.function.name].bytes)
-        end = layout.frame_address(lift, layout.deepest)
+        lift.move_frame(layout.frames[lift.function.name].bytes)
+        end = lift.frame_address(layout.deepest)
         limit = b.splat(b.ir.trunc(b.field("launch", "local_bytes"), ir.IntType(32)), I32)
-        limit = Value(b.ir.sub(limit.ir, layout.taken(lift).ir), I32)
+        limit = Value(b.ir.sub(limit.ir, lift.taken().ir), I32)
         fits = Value(b.ir.icmp_unsigned("<=", end.ir, limit.ir), PRED)
         blocks = b.select(fits, blocks, b.constant(I64, TOO_DEEP))
     b.ir.store(blocks.ir, b.scratch(), align=64)
@@ -269,7 +269,7 @@ def _saved(lift: Lift, live: set[str]) -> list[tuple[str, int]]:
 
 
 def _stack(lift: Lift, offset: int, size: int) -> Access:
-    address = lift.layout.frame_address(lift, offset)
+    address = lift.frame_address(offset)
     return Access(Window.LOCAL, address, size, ir.Constant(WORD, lift.site(Window.LOCAL)))
 
 
@@ -284,7 +284,7 @@ def _save(lift: Lift) -> None:
 
 def _restore(lift: Lift) -> None:
     b, layout = lift.b, lift.layout
-    layout.move_frame(lift, -layout.frames[lift.function.name].bytes)
+    lift.move_frame(-layout.frames[lift.function.name].bytes)
     for name, offset in _saved(lift, lift.block.live_in):
         kind = lift.type(name)
         stored = I32 if kind == PRED else kind

@@ -2,13 +2,8 @@
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from llvmlite import ir
-
-from lockstep.execution.lanes.builder import POINTER, WORD
-from lockstep.execution.lanes.types import I32, I64, Value
-from lockstep.execution.ptx.callgraph import CallGraph, function_address
+from lockstep.execution.ptx.callgraph import CallGraph
 from lockstep.execution.ptx.graph import Block
 from lockstep.execution.ptx.liveness import called, is_indirect
 from lockstep.execution.ptx.parameters import RETURN, Parameters, words_of
@@ -16,15 +11,12 @@ from lockstep.execution.state import Window
 from lockstep.isa.ptx.syntax import Function, Variable, type_bytes
 from lockstep.isa.warp import WARP_LANES
 
-if TYPE_CHECKING:
-    from lockstep.execution.ptx.lift import Lift
-
 _STACK = ("alloca", "stacksave", "stackrestore")
 _OF_CLUSTERS = ("mapa", "getctarank")
 _CLUSTERED = {"reqnctapercluster", "explicitcluster"}
 STACK_ALIGNMENT = 16  # bytes: what a vector access needs
-_FRAME = ("", "%frame")  # the register that holds where a thread's current frame begins
-_TAKEN = ("", "%taken")  # bytes that alloca has taken from the end of a thread's local memory
+FRAME = ("", "%frame")  # the register that holds where a thread's current frame begins
+TAKEN = ("", "%taken")  # bytes that alloca has taken from the end of a thread's local memory
 
 
 @dataclass
@@ -110,7 +102,7 @@ class Layout:
             if block.last.opcode == "ret" and not block.function.is_entry:
                 results = (w for v in block.function.returns for w in words_of(v))
                 live |= dict.fromkeys((block.function.name, w.register) for w in results)
-        for key, used in ((_FRAME, self.frames), (_TAKEN, self.allocates)):
+        for key, used in ((FRAME, self.frames), (TAKEN, self.allocates)):
             if used:
                 self.registers[key] = Variable(key[1], "reg", "b32", self.entry.position)
                 live[key] = None
@@ -145,8 +137,6 @@ class Layout:
             return 4
         return max(type_bytes(variable.type) * WARP_LANES, 64)
 
-    # Values
-
     def window(self, function: Function, name: str) -> Window:
         """Where a variable is, or a parameter; those of functions are a thread's own memory."""
         if function is self.entry and name in self.parameters:
@@ -155,37 +145,6 @@ class Layout:
             return Window.SHARED
         return Window.LOCAL if (function.name, name) in self.local else Window.GLOBAL
 
-    def address(self, lift: "Lift", name: str, offset: int) -> Value:
-        """The address of a variable in its own space, or of a global one, in every lane."""
-        b, function = lift.b, lift.function
-        if (function.name, name) in self.local:
-            return self._local_address(lift, self.local[function.name, name] + offset)
-        if name in self.shared:
-            place = b.constant(I64, self.shared[name] + offset)
-            return self.tagged(lift, place) if self.clustered else place
-        if name in self.parameters:
-            return b.constant(I64, self.parameters[name] + offset)
-        if name in self.module.variables:
-            index = self.symbols.setdefault(name, len(self.symbols))
-            table = b.ir.inttoptr(b.field("launch", "symbols"), POINTER)
-            address = b.ir.load(b.offset(table, 8 * index), typ=WORD)
-            return b.splat(b.ir.add(address, ir.Constant(WORD, offset)), I64)
-        if name in self.module.functions or name in self.module.aliases:
-            return b.constant(I64, function_address(self.module, name) + offset)
-        raise lift.refuse(f"no variable {name}")
-
-    def tagged(self, lift: "Lift", place: Value) -> Value:
-        """The shared address of a place (i32 or i64) in the CTA's own shared memory."""
-        tag = lift.scalar_field("cta", "tag", place.type)
-        return Value(lift.b.ir.add(place.ir, tag.ir), place.type)
-
-    def untagged(self, lift: "Lift", address: Value) -> Value:
-        """A shared address (i32 or i64) relative to the CTA's own shared memory."""
-        if not self.clustered:
-            return address
-        tag = lift.scalar_field("cta", "tag", address.type)
-        return Value(lift.b.ir.sub(address.ir, tag.ir), address.type)
-
     @functools.cached_property
     def clustered(self) -> bool:
         """Whether the kernel tells the shared memories of a cluster's CTAs apart."""
@@ -193,50 +152,15 @@ class Layout:
         known = any("cluster" in name or name.startswith(_OF_CLUSTERS) for name in names)
         return known or not _CLUSTERED.isdisjoint(self.entry.directives)
 
-    def _local_address(self, lift: "Lift", offset: int) -> Value:
-        if lift.function.name not in self.frames:
-            return lift.b.constant(I64, offset)
-        address = self.frame_address(lift, offset)
-        return Value(lift.b.ir.zext(address.ir, lift.b.vector(I64)), I64)
-
-    def frame_address(self, lift: "Lift", offset: int) -> Value:
-        """The local address (i32) of a place in each thread's current frame."""
-        b = lift.b
-        start = b.constant(I32, self.local_bytes + offset)
-        return Value(b.ir.add(lift.slot(*_FRAME).ir, start.ir), I32)
-
-    def move_frame(self, lift: "Lift", size: int) -> None:
-        """The active threads enter (or, with a negative size, leave) a frame."""
-        b = lift.b
-        moved = b.ir.add(lift.slot(*_FRAME).ir, b.constant(I32, size).ir)
-        lift.put(*_FRAME, Value(moved, I32))
-
     @property
     def deepest(self) -> int:
         """Bytes of the largest frame."""
         return max((f.bytes for f in self.frames.values()), default=0)
 
-    # What alloca takes
-
     @functools.cached_property
     def allocates(self) -> bool:
         """Whether any function uses alloca."""
         return any(i.opcode in _STACK for f in self.calls.functions for i in f.instructions)
-
-    def taken(self, lift: "Lift") -> Value:
-        """Bytes (i32) that each thread has taken."""
-        return lift.slot(*_TAKEN) if self.allocates else lift.b.constant(I32, 0)
-
-    def take(self, lift: "Lift", size: Value) -> None:
-        """Set how many bytes the active threads have taken."""
-        lift.put(*_TAKEN, size)
-
-    def frames_end(self, lift: "Lift") -> Value:
-        """The local address (i32) behind the frames of functions that are active."""
-        if not self.frames:
-            return lift.b.constant(I32, self.local_bytes)
-        own = self.frames.get(lift.function.name)
-        return self.frame_address(lift, own.bytes if own else 0)
 
 
 def _place(places: dict, key, variable: Variable, used: int) -> int:

@@ -3,9 +3,10 @@
 import struct
 
 import numpy as np
+from llvmlite import ir
 
 from lockstep.errors import InputError
-from lockstep.execution.lanes.builder import POINTER, LaneBuilder
+from lockstep.execution.lanes.builder import POINTER, WORD, LaneBuilder
 from lockstep.execution.lanes.types import (
     BF16,
     F16,
@@ -21,8 +22,9 @@ from lockstep.execution.lanes.types import (
     Value,
 )
 from lockstep.execution.programs.translation import BlockLift
+from lockstep.execution.ptx.callgraph import function_address
 from lockstep.execution.ptx.graph import Block, refuse
-from lockstep.execution.ptx.layout import Layout
+from lockstep.execution.ptx.layout import FRAME, TAKEN, Layout
 from lockstep.execution.ptx.opcodes import CARRY
 from lockstep.execution.ptx.special import special
 from lockstep.isa.ptx.syntax import (
@@ -141,13 +143,16 @@ class Lift(BlockLift):
                 value = self.read(register, "pred")
                 return self._narrow(Value(self.b.ir.not_(value.ir), PRED), wanted)
             case Symbol(name, offset):
-                return self._narrow(self.layout.address(self, name, offset), wanted)
+                return self._narrow(self.address(name, offset), wanted)
         raise self.refuse(f"{self.instruction.name} cannot read this operand")
 
     def _register(self, register: Register) -> Value:
         if register.name in self.function.registers:
             return self.current(register.name)
-        return special(self, register.name, register.component)
+        value = special(self, register.name, register.component)
+        if value is None:
+            raise self.refuse(f"special register {register.name} is not supported")
+        return value
 
     def _narrow(self, value: Value, wanted: Type) -> Value:
         if (value.type == PRED) != (wanted == PRED):
@@ -203,3 +208,69 @@ class Lift(BlockLift):
         """A new memory site of the current instruction."""
         self.layout.sites.append((self.number, window))
         return len(self.layout.sites) - 1
+
+    # Addresses
+
+    def address(self, name: str, offset: int) -> Value:
+        """The address of a variable in its own space, or of a global one, in every lane."""
+        b, function = self.b, self.function
+        if (function.name, name) in self.layout.local:
+            return self._local_address(self.layout.local[function.name, name] + offset)
+        if name in self.layout.shared:
+            place = b.constant(I64, self.layout.shared[name] + offset)
+            return self.tagged(place) if self.layout.clustered else place
+        if name in self.layout.parameters:
+            return b.constant(I64, self.layout.parameters[name] + offset)
+        if name in self.module.variables:
+            index = self.layout.symbols.setdefault(name, len(self.layout.symbols))
+            table = b.ir.inttoptr(b.field("launch", "symbols"), POINTER)
+            address = b.ir.load(b.offset(table, 8 * index), typ=WORD)
+            return b.splat(b.ir.add(address, ir.Constant(WORD, offset)), I64)
+        if name in self.module.functions or name in self.module.aliases:
+            return b.constant(I64, function_address(self.module, name) + offset)
+        raise self.refuse(f"no variable {name}")
+
+    def tagged(self, place: Value) -> Value:
+        """The shared address of a place (i32 or i64) in the CTA's own shared memory."""
+        tag = self.scalar_field("cta", "tag", place.type)
+        return Value(self.b.ir.add(place.ir, tag.ir), place.type)
+
+    def untagged(self, address: Value) -> Value:
+        """A shared address (i32 or i64) relative to the CTA's own shared memory."""
+        if not self.layout.clustered:
+            return address
+        tag = self.scalar_field("cta", "tag", address.type)
+        return Value(self.b.ir.sub(address.ir, tag.ir), address.type)
+
+    def _local_address(self, offset: int) -> Value:
+        if self.function.name not in self.layout.frames:
+            return self.b.constant(I64, offset)
+        address = self.frame_address(offset)
+        return Value(self.b.ir.zext(address.ir, self.b.vector(I64)), I64)
+
+    def frame_address(self, offset: int) -> Value:
+        """The local address (i32) of a place in each thread's current frame."""
+        b = self.b
+        start = b.constant(I32, self.layout.local_bytes + offset)
+        return Value(b.ir.add(self.slot(*FRAME).ir, start.ir), I32)
+
+    def move_frame(self, size: int) -> None:
+        """The active threads enter (or, with a negative size, leave) a frame."""
+        b = self.b
+        moved = b.ir.add(self.slot(*FRAME).ir, b.constant(I32, size).ir)
+        self.put(*FRAME, Value(moved, I32))
+
+    def taken(self) -> Value:
+        """Bytes (i32) that each thread has taken."""
+        return self.slot(*TAKEN) if self.layout.allocates else self.b.constant(I32, 0)
+
+    def take(self, size: Value) -> None:
+        """Set how many bytes the active threads have taken."""
+        self.put(*TAKEN, size)
+
+    def frames_end(self) -> Value:
+        """The local address (i32) behind the frames of functions that are active."""
+        if not self.layout.frames:
+            return self.b.constant(I32, self.layout.local_bytes)
+        own = self.layout.frames.get(self.function.name)
+        return self.frame_address(own.bytes if own else 0)

@@ -174,7 +174,7 @@ def is_in_space(lift: Lift, i: Instruction) -> None:
         result = b.constant(PRED, 0).ir
         for variable in lift.module.variables.values():
             if variable.space == "const":
-                start = lift.layout.address(lift, variable.name, 0)
+                start = lift.address(variable.name, 0)
                 result = b.ir.or_(result, within(start, variable.bytes))
         return result
 

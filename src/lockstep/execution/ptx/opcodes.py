@@ -9,14 +9,14 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lockstep.isa.ptx.syntax import Instruction, Operand, Pair, Part, Register, Sink, Vector
 
-if TYPE_CHECKING:
-    from lockstep.execution.ptx.lift import Lift
-
 CARRY = "%cc"  # the condition code register's carry flag, as a predicate register
+
+
+Lifting = Callable[..., None]
+"""``(lift, instruction)``: emits what the instruction does onto a :class:`.lift.Lift`."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Opcode:
     """
 
     forms: tuple[str, ...]
-    lift: Callable[["Lift", Instruction], None]
+    lift: Lifting
     destinations: int
     accumulates: bool  # reads what it writes
     reads_carry: bool
     converges: bool  # a warp-wide operation whose last operand is the member mask
     polls: bool  # may read what other threads write
-    resume: Callable[["Lift", Instruction], None] | None  # takes the results of one that waits
+    resume: Lifting | None  # takes the results of one that waits
 
     @functools.cached_property
     def pattern(self) -> re.Pattern:

@@ -63,7 +63,7 @@ def address_of(lift: Lift, operand: Memory, window: Window) -> Value:
         wide = value.ir
         value = b.once(("low", wide), lambda: Value(b.ir.trunc(wide, b.vector(I32)), I32))
     if window in (Window.SHARED, Window.CLUSTER) and not isinstance(base, Immediate):
-        value = lift.layout.untagged(lift, value)
+        value = lift.untagged(value)
     address = value.ir
     if operand.offset:
         address = b.ir.add(address, b.constant(value.type, operand.offset).ir)
@@ -85,7 +85,7 @@ def access_of(lift: Lift, operand: Operand, space: str, size: int, record: bool 
 def generic(lift: Lift, address: Value) -> Value:
     """The generic address of what is relative to the CTA's own shared memory."""
     b = lift.b
-    tagged = lift.layout.tagged(lift, address) if lift.layout.clustered else address
+    tagged = lift.tagged(address) if lift.layout.clustered else address
     wide = b.ir.zext(tagged.ir, b.vector(I64))
     return Value(b.ir.add(wide, b.constant(I64, SHARED_WINDOW).ir), I64)
 

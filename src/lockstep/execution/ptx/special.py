@@ -1,16 +1,12 @@
 """Special registers: what PTX tells a thread about its place, its launch and the time."""
 
-from typing import TYPE_CHECKING
-
 from llvmlite import ir
 
 from lockstep.execution.lanes.addresses import lane_numbers
 from lockstep.execution.lanes.builder import POINTER, WORD
 from lockstep.execution.lanes.types import I32, I64, PRED, Type, Value
+from lockstep.execution.programs.translation import BlockLift
 from lockstep.isa.warp import ALL_LANES, WARP_LANES
-
-if TYPE_CHECKING:
-    from lockstep.execution.ptx.lift import Lift
 
 _AXES = ("x", "y", "z")
 _VECTORS = {  # record and field without the axis
@@ -65,8 +61,8 @@ _LANE_MASKS = {
 }
 
 
-def special(lift: "Lift", name: str, component: int = -1) -> Value:
-    """Value of a special register in every lane, an :class:`InputError` if there is none.
+def special(lift: BlockLift, name: str, component: int = -1) -> Value | None:
+    """Value of a special register in every lane, or None if there is none.
 
     ``component`` is the axis, if it is not part of the name.
     """
@@ -93,10 +89,10 @@ def special(lift: "Lift", name: str, component: int = -1) -> Value:
     if name == "%is_explicit_cluster":
         explicit = lift.scalar_field("launch", "explicit_cluster", I32)
         return Value(lift.b.ir.trunc(explicit.ir, lift.b.vector(PRED)), PRED)
-    raise lift.refuse(f"special register {name} is not supported")
+    return None
 
 
-def _coordinate(lift: "Lift", base: str, axis: str) -> Value:
+def _coordinate(lift: BlockLift, base: str, axis: str) -> Value:
     if base != "%tid":
         record, field = _VECTORS[base]
         return lift.scalar_field(record, f"{field}_{axis}", I32)
@@ -105,7 +101,7 @@ def _coordinate(lift: "Lift", base: str, axis: str) -> Value:
     return b.load_vector(b.offset(threads, _AXES.index(axis) * 4 * WARP_LANES), I32)
 
 
-def _clock(lift: "Lift", field: str, low: int, kind: Type) -> Value:
+def _clock(lift: BlockLift, field: str, low: int, kind: Type) -> Value:
     b = lift.b
     count = b.ir.lshr(lift.time(field), ir.Constant(WORD, low))
     return b.splat(b.ir.trunc(count, ir.IntType(32)) if kind == I32 else count, kind)

@@ -45,7 +45,7 @@ def frees_on_return(function: Function) -> None:
 def _top(lift: Lift) -> Value:
     """Where the stack ends (i32, in local memory)."""
     b = lift.b
-    return Value(b.ir.sub(_end(lift).ir, lift.layout.taken(lift).ir), I32)
+    return Value(b.ir.sub(_end(lift).ir, lift.taken().ir), I32)
 
 
 def _end(lift: Lift) -> Value:
@@ -53,7 +53,7 @@ def _end(lift: Lift) -> Value:
 
 
 def _set_top(lift: Lift, top: Value) -> None:
-    lift.layout.take(lift, Value(lift.b.ir.sub(_end(lift).ir, top.ir), I32))
+    lift.take(Value(lift.b.ir.sub(_end(lift).ir, top.ir), I32))
 
 
 @opcode("alloca.{u32,u64}")
@@ -66,10 +66,10 @@ def allocate(lift: Lift, i: Instruction) -> None:
         raise lift.refuse(f"{i.name} cannot align to {alignment} bytes")
     wanted, top = resize(b, lift.read(size, kind), I32), _top(lift)
     start = b.ir.and_(b.ir.sub(top.ir, wanted.ir), b.constant(I32, -alignment).ir)
-    room = b.ir.sub(top.ir, lift.layout.frames_end(lift).ir)
+    room = b.ir.sub(top.ir, lift.frames_end().ir)
     fits = b.ir.and_(
         b.ir.icmp_unsigned("<=", wanted.ir, room),
-        b.ir.icmp_unsigned(">=", start, lift.layout.frames_end(lift).ir),
+        b.ir.icmp_unsigned(">=", start, lift.frames_end().ir),
     )
     start = b.select(Value(fits, PRED), Value(start, I32), top)
     _set_top(lift, start)

@@ -45,7 +45,7 @@ def _referred(lift: Lift, name: str) -> Value:
     """The handle that a reference holds: a variable of the module, or a parameter."""
     b, layout = lift.b, lift.layout
     window = layout.window(lift.function, name)
-    address = b.ir.extract_element(layout.address(lift, name, 0).ir, ir.Constant(HALF, 0))
+    address = b.ir.extract_element(lift.address(name, 0).ir, ir.Constant(HALF, 0))
     if window == Window.PARAMETER:
         address = b.ir.add(address, b.field("launch", "parameters"))
     elif window != Window.GLOBAL:
@@ -232,6 +232,6 @@ def is_reference(lift: Lift, i: Instruction) -> None:
     address, found = lift.read(i.operands[1], "u64"), b.constant(PRED, 0).ir
     for name, variable in layout.module.variables.items():
         if variable.type == i.modifiers[0]:
-            same = b.ir.icmp_unsigned("==", address.ir, layout.address(lift, name, 0).ir)
+            same = b.ir.icmp_unsigned("==", address.ir, lift.address(name, 0).ir)
             found = b.ir.or_(found, same)
     lift.write(i.operands[0], Value(found, PRED))

@@ -13,6 +13,7 @@ from lockstep.studies.description import (
     Chart,
     Counters,
     Figure,
+    Found,
     Program,
     Runs,
     Study,
@@ -22,7 +23,6 @@ from lockstep.studies.description import (
     ratio,
     value,
 )
-from lockstep.studies.outcome import Outcome
 from lockstep.validation import builtins
 
 MEASURED = builtins.STATES[""].change  # as the profiler left the caches
@@ -69,14 +69,14 @@ def _figures():
         yield Figure(f"{variant.name} L2 reads", more, rank=4, mean="geometric")
 
 
-def _reason(outcome: Outcome, variant: str) -> str:
+def _reason(outcome: Found, variant: str) -> str:
     hits, reads = outcome.means[f"{variant} hits"], outcome.means.get(f"{variant} L2 reads", 1.0)
     return (
         f"hits of loads {count(hits)} %, L2 reads {decimal(reads)} times those of the adaptive L1"
     )
 
 
-def _claims(outcome: Outcome) -> list[Claim]:
+def _claims(outcome: Found) -> list[Claim]:
     adaptive, fixed = (outcome.means[f"{name} error"] / 100 for name in PAPER)
     slower = outcome.means["old L1 cycles"]
     return [

@@ -1,0 +1,51 @@
+"""What arrays, modules and launches know of the device that they belong to.
+
+A :class:`.Device` is made of them and is all of these; none of them needs to know what else it is.
+"""
+
+from typing import Any, Protocol
+
+from lockstep.execution.checks.findings import Findings
+from lockstep.execution.launches.geometry import Limits
+from lockstep.execution.launches.services import Services
+from lockstep.execution.memory.device_memory import DeviceMemory
+from lockstep.execution.memory.storage import Storage
+from lockstep.execution.programs.program import Recording
+from lockstep.gpus.spec import GPU
+
+
+class Owner(Protocol):
+    """A device, as far as its parts need it."""
+
+    name: str
+    gpu: GPU
+    memory: DeviceMemory
+    findings: Findings
+    services: Services
+    limits: Limits
+    storage: Storage
+    stack_bytes: int
+    recorder: Any  # writes what runs to a trace, or None
+    timing: Any  # simulates launches, or None
+
+    @property
+    def recording(self) -> Recording:
+        """What launches tell of what they do."""
+        ...
+
+    @property
+    def clock(self) -> int:
+        """The core cycle up to which everything is simulated."""
+        ...
+
+    def check_open(self) -> None:
+        """Raise if the device is closed."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait for all launches."""
+        ...
+
+    def copied(self, pointer: int, size: int) -> None:
+        """Note that the host wrote device memory."""
+        ...

@@ -1,0 +1,66 @@
+"""How the source is put together: no circles of imports."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import lockstep
+
+ROOT = Path(lockstep.__file__).parent
+FILES = {
+    ".".join(("lockstep", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    ): path
+    for path in sorted(ROOT.rglob("*.py"))
+}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
+
+
+def imported(tree: ast.Module, known: set[str]) -> Iterator[str]:
+    """The modules that a module imports: also in functions, and for its annotations alone.
+
+    That importing ``a.b`` runs ``a/__init__.py`` does not count: modules of ``a`` may import each
+    other while it runs.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (a.name for a in node.names if a.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module in known:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in known else node.module
+
+
+def circle(trees: dict[str, ast.Module]) -> list[str]:
+    """Modules that import each other in a circle; empty if none do."""
+    known = set(trees)
+    graph = {name: set(imported(tree, known)) - {name} for name, tree in trees.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    assert circle(TREES) == []
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "from p.a import x",
+        "import p.a",
+        "from p import a",
+        "def f():\n    from p.a import x",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p.a import x",
+    ],
+)
+def test_a_circle_is_found_however_it_is_closed(back):
+    texts = {"p": "", "p.a": "from p.b import y", "p.b": "from p.c import z", "p.c": back}
+    trees = {name: ast.parse(text) for name, text in texts.items()}
+    assert set(circle(trees)) == {"p.a", "p.b", "p.c"}
+    assert circle(trees | {"p.c": ast.parse("import p.d")}) == []
