@@ -26,7 +26,7 @@ BankHash = Literal["linear", "xor"]
 L2AtLaunch = Literal["kept", "flush", "replay"]
 
 
-def numbered(choice: Any, constants: Mapping[str, object]) -> dict[str, int]:
+def numbered(choice: Any, constants: Mapping[str, Any]) -> dict[str, int]:
     """The number of each name: that of the constant with this name in capitals.
 
     ``constants`` are those of a module. Raises ``KeyError`` on import where one is missing.

@@ -134,8 +134,10 @@ def accept(path: str, value: object, known: Iterable[str] = ()) -> object:
 
 def _near(wanted: Parameter, value: object) -> str:
     """The name among those that a parameter chooses from that may have been meant."""
-    chooses = isinstance(wanted.kind, inspect.LiteralType) and isinstance(value, str)
-    return suggestion(value, wanted.kind.values) if chooses else ""
+    kind = wanted.kind
+    if isinstance(kind, inspect.LiteralType) and isinstance(value, str):
+        return suggestion(value, [str(name) for name in kind.values])
+    return ""
 
 
 def _shown(value: object) -> str:
