@@ -1,20 +1,8 @@
-"""Where blocks begin whatever the control flow."""
+"""Where blocks begin whatever the control flow: what depends on time."""
 
 from collections.abc import Iterable
-from itertools import pairwise
 
 from lockstep.workload import STEP_RUNS
-
-LONGEST = 256
-"""Instructions of a block: ten times as many in one took 26 times as long to translate."""
-
-
-def bounds(leaders: Iterable[int], count: int) -> list[int]:
-    """Where blocks begin and end, of ``count`` instructions: at leaders, and after LONGEST."""
-    found = []
-    for first, after in pairwise(sorted({0, *leaders, count})):
-        found += range(first, after, LONGEST)
-    return [*found, count]
 
 
 def steps(instructions: Iterable[tuple[bool, bool]]) -> set[int]:

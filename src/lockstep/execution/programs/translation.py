@@ -7,11 +7,12 @@ import gc
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
+from lockstep.execution.flow.blocks import BasicBlock
 from lockstep.execution.lanes import races
 from lockstep.execution.lanes.addresses import Strength
 from lockstep.execution.lanes.builder import WORD, LaneBuilder
@@ -34,13 +35,6 @@ from lockstep.execution.programs.program import (
 from lockstep.execution.state import Memory
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.workload import NOWHERE
-
-
-class Block(Protocol):
-    """What every instruction set's blocks have."""
-
-    number: int
-    live_out: set[str]
 
 
 class BlockLift(ABC):
@@ -286,7 +280,7 @@ class Translation(ABC):
         return lanes
 
     @staticmethod
-    def _close(block: Block, lift: BlockLift) -> None:
+    def _close(block: BasicBlock, lift: BlockLift) -> None:
         lift.store_live(block.live_out)
         if lift.stream is not None:
             lift.stream.close()

@@ -169,12 +169,12 @@ class _DryLift(Lift):
     """The lift of a function's instructions, one by one, onto a builder that emits nothing."""
 
     def __init__(self, module: Module, layout: Layout, function: Function):
-        super().__init__(module, layout, Block(function, 0, 1), DryBuilder(WARP_LANES))
+        super().__init__(module, layout, Block(0, 1, function=function), DryBuilder(WARP_LANES))
         layout.entries = {called.name: 0 for called in layout.calls.functions}
 
     def open(self, i: Instruction, place: int) -> None:
         """Begin an instruction, in a block of its own that it may leave for anywhere."""
-        self.block = Block(self.function, place, place + 1)
+        self.block = Block(place, place + 1, function=self.function)
         self.block.taken = self.block
         if i.opcode == "brx":
             self.block.more = [self.block]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from lockstep.errors import InputError
+from lockstep.execution.flow.blocks import BasicBlock, bounds, in_running_order
 from lockstep.execution.programs.program import SERVICES, Ending
-from lockstep.execution.programs.steps import bounds
 from lockstep.execution.ptx.opcodes import Opcode, find, written
 from lockstep.execution.ptx.refusals import refusal
 from lockstep.isa.ptx.syntax import (
@@ -37,35 +37,17 @@ _FINAL = ("bra", "brx", "ret", "exit", "trap", "brkpt")  # nothing follows them
 
 
 @dataclass(eq=False)
-class Block:
-    """Instructions ``first`` to ``end - 1`` of a function, entered at the first only.
+class Block(BasicBlock):
+    """Instructions of a function.
 
-    ``taken`` and ``next`` are other blocks, None where lanes end. Lanes for which the guard of the
-    last instruction does not hold go to ``next``; those that leave for a call or wait for
-    something go on at ``taken``. If ``resumes`` is set, the block is where they do so: it has no
-    instructions, but takes the results of that one.
+    ``taken`` and ``next`` are None where lanes end. Lanes for which the guard of the last
+    instruction does not hold go to ``next``; those that leave for a call or wait for something go
+    on at ``taken``. If ``resumes`` is set, the block is where they do so: it has no instructions,
+    but takes the results of that one.
     """
 
-    function: Function
-    first: int
-    end: int
-    ending: Ending = Ending.JUMP
-    taken: "Block | None" = None
-    next: "Block | None" = None
-    more: list["Block"] = field(default_factory=list)  # targets of an indirect branch
-    resumes: Instruction | None = None
-    number: int = -1
-    spins: bool = False
-    overtakes: bool = False  # warps give way before it
-    reads: set[str] = field(default_factory=set)  # before any write in the block
-    writes: set[str] = field(default_factory=set)
-    live_in: set[str] = field(default_factory=set)
-    live_out: set[str] = field(default_factory=set)
-
-    @property
-    def successors(self) -> list["Block"]:
-        """Blocks of the same function that may follow."""
-        return [b for b in (self.taken, self.next, *self.more) if b is not None]
+    function: Function = field(kw_only=True)
+    resumes: Instruction | None = field(default=None, kw_only=True)
 
     @property
     def instructions(self) -> list[Instruction]:
@@ -134,12 +116,13 @@ def blocks_of(module: Module, function: Function, steps: Collection[int] = ()) -
     close(function)
     starts = _leaders(module, function, steps)
     blocks = [
-        Block(function, a, b) for a, b in pairwise(bounds(starts, len(function.instructions)))
+        Block(a, b, function=function)
+        for a, b in pairwise(bounds(starts, len(function.instructions)))
     ]
     at = {b.first: b for b in blocks}
     for block in blocks:
         _connect(module, block, at)
-    return _order(blocks[0])
+    return in_running_order(blocks[0])
 
 
 def _leaders(module: Module, function: Function, steps: Collection[int]) -> set[int]:
@@ -192,7 +175,7 @@ def _connect(module: Module, block: Block, at: dict[int, Block]) -> None:
     elif last.opcode not in _FINAL:
         block.taken = after
         if entry_of(module, last).resume is not None:
-            block.taken = Block(function, block.end, block.end, next=after, resumes=last)
+            block.taken = Block(block.end, block.end, next=after, function=function, resumes=last)
 
 
 def labels_of(module: Module, function: Function, instruction: Instruction) -> list[int]:
@@ -207,28 +190,3 @@ def labels_of(module: Module, function: Function, instruction: Instruction) -> l
     if not all(n in function.labels for n in names):
         raise refuse(module, instruction, f"{instruction.name} needs a label of this function")
     return [function.labels[n] for n in names]
-
-
-def _order(entry: Block) -> list[Block]:
-    """Reverse post-order in which loops are contiguous and the text's order breaks ties.
-
-    Successors are visited last first, so that what lies later in the text gets a larger number;
-    blocks that nobody reaches are left out.
-    """
-    finished: list[Block] = []
-    seen = {entry}
-    stack = [(entry, iter(_visit_order(entry)))]
-    while stack:
-        block, rest = stack[-1]
-        child = next((b for b in rest if b not in seen), None)
-        if child is None:
-            finished.append(block)
-            stack.pop()
-        else:
-            seen.add(child)
-            stack.append((child, iter(_visit_order(child))))
-    return finished[::-1]
-
-
-def _visit_order(block: Block) -> list[Block]:
-    return sorted(block.successors, key=lambda b: -b.first)

@@ -1,5 +1,6 @@
-"""Which registers are live where the blocks of a function begin and end."""
+"""Which registers the blocks of a function read and write, and so which are live between them."""
 
+from lockstep.execution.flow import liveness
 from lockstep.execution.ptx.graph import Block, entry_of
 from lockstep.execution.ptx.opcodes import CARRY, read, written
 from lockstep.execution.ptx.parameters import RETURN, Parameters, words_of
@@ -24,16 +25,10 @@ def find_live(module: Module, parameters: Parameters, blocks: list[Block]) -> No
     inputs = parameters.function.parameters
     spilled = [v for v in parameters.addressed if v in inputs]
     blocks[0].reads |= {w.register for v in spilled for w in words_of(v)}
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(blocks):
-            out = set().union(*(b.live_in for b in block.successors))
-            if block.last.opcode == "ret" and block.resumes is None:
-                out |= parameters.read(block.last) - {RETURN}
-            live = block.reads | (out - block.writes)
-            if live != block.live_in or out != block.live_out:
-                block.live_in, block.live_out, changed = live, out, True
+    for block in blocks:
+        if block.last.opcode == "ret" and block.resumes is None:
+            block.passes = parameters.read(block.last) - {RETURN}
+    liveness.find_live(blocks)
 
 
 def _find_uses(module: Module, parameters: Parameters, block: Block) -> None:

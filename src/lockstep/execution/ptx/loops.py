@@ -1,5 +1,8 @@
 """Loops that wait: those whose end depends on what other threads may write."""
 
+from collections.abc import Sequence
+
+from lockstep.execution.flow.loops import turns
 from lockstep.execution.ptx.callgraph import CallGraph
 from lockstep.execution.ptx.graph import Block, entry_of
 from lockstep.execution.ptx.opcodes import read, written
@@ -12,14 +15,11 @@ def find_waiting_loops(module: Module, calls: CallGraph, blocks: list[Block]) ->
     Such a loop sleeps, calls a function that polls, or branches on a value that came from memory
     which others may write.
     """
-    place = {b: k for k, b in enumerate(blocks)}
-    for end in blocks:
-        for start in end.successors:
-            if place[start] <= place[end]:
-                end.spins |= _waits(module, calls, blocks[place[start] : place[end] + 1])
+    for end, loop in turns(blocks):
+        end.spins |= _waits(module, calls, loop)
 
 
-def _waits(module: Module, calls: CallGraph, loop: list[Block]) -> bool:
+def _waits(module: Module, calls: CallGraph, loop: Sequence[Block]) -> bool:
     instructions = [i for b in loop for i in b.instructions]
     called = [f for b in loop for f in _callees(calls, b)]
     if any(i.opcode == "nanosleep" for i in instructions) or any(

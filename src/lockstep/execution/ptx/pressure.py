@@ -9,8 +9,8 @@ within 14 % and nine in ten within 39 %. Counting what is live in PTX's own orde
 
 import math
 from collections.abc import Callable, Iterable
-from itertools import chain
 
+from lockstep.execution.flow.liveness import Uses, live
 from lockstep.execution.ptx.graph import Block, blocks_of
 from lockstep.execution.ptx.orders import Orders
 from lockstep.execution.ptx.values import Values
@@ -53,11 +53,9 @@ class _Demand:
     def __init__(self, module: Module, function: Function):
         values = Values(module, function)
         blocks = [b for b in blocks_of(module, function) if b.resumes is None]
-        live = _live_in(values, blocks)
         self.calls: list[tuple[str, int]] = []  # callee, "" if it is not known, and registers
         written = early = late = 0
-        for block in blocks:
-            out = _live_out(block, live)
+        for block, out in zip(blocks, _live_out(values, blocks), strict=True):
             orders = Orders(values, block)
             written = max(written, self._most(values, range(block.first, block.end), out, True))
             early = max(early, self._most(values, orders.early(), out))
@@ -117,34 +115,25 @@ def _with_callees(
     return most, calls
 
 
-def _live_out(block: Block, live_in: dict[Block, set[str]]) -> set[str]:
-    """What is live at the end; where a call returns to has no instructions of its own."""
-    out: set[str] = set()
-    for after in block.successors:
-        own = (after,) if after.resumes is None else after.successors
-        out |= set(chain.from_iterable(live_in.get(b, ()) for b in own))
-    return out
-
-
-def _live_in(values: Values, blocks: list[Block]) -> dict[Block, set[str]]:
-    """Values that are live where each block begins."""
-    reads: dict[Block, set[str]] = {}
-    writes: dict[Block, set[str]] = {}
+def _live_out(values: Values, blocks: list[Block]) -> list[set[str]]:
+    """Values that are live where each block ends."""
+    place, uses = {b: k for k, b in enumerate(blocks)}, []
     for block in blocks:
-        reads[block], writes[block] = set(), set()
-        for place in range(block.first, block.end):
-            reads[block] |= values.reads[place] - writes[block]
-            if values.instructions[place].guard is None:
-                writes[block] |= values.writes[place]
-    live: dict[Block, set[str]] = {block: set() for block in blocks}
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(blocks):
-            found = reads[block] | (_live_out(block, live) - writes[block])
-            if found != live[block]:
-                live[block], changed = found, True
-    return live
+        reads, writes = set[str](), set[str]()
+        for k in range(block.first, block.end):
+            reads |= values.reads[k] - writes
+            if values.instructions[k].guard is None:
+                writes |= values.writes[k]
+        uses.append(Uses(reads, writes))
+    return [out for _, out in live(uses, [[place[s] for s in _after(b)] for b in blocks])]
+
+
+def _after(block: Block) -> list[Block]:
+    """What follows a block; where a call returns to has no instructions of its own."""
+    found = []
+    for after in block.successors:
+        found += [after] if after.resumes is None else after.successors
+    return found
 
 
 def _beside(i: Instruction) -> int:

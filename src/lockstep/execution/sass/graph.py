@@ -1,11 +1,11 @@
 """Basic blocks of a SASS kernel."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
+from lockstep.execution.flow.blocks import BasicBlock, bounds, reach
 from lockstep.execution.programs.program import SERVICES, Ending, Meeting
-from lockstep.execution.programs.steps import bounds
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Register, Target
 from lockstep.isa.warp import ALL_LANES
@@ -33,38 +33,19 @@ _EXCHANGES = ("ELECT", "MATCH", "REDUX", "SHFL", "VOTE", "VOTEU")  # what lanes 
 
 
 @dataclass(eq=False)
-class Block:
-    """Instructions ``first`` to ``end - 1``, entered at the first only.
+class Block(BasicBlock):
+    """Instructions of a kernel, or a service of the host, which has none.
 
-    ``reads`` are the registers read before the block writes them, ``writes`` those it writes;
-    they are known once it has been emitted. A block that ``joins`` has no instructions and never
-    runs: those whose jumps have the same many targets go through it, so that there are as many
-    edges as blocks, not as many as pairs of returns and calls.
+    What it reads and writes is known once it has been emitted. A block that ``joins`` has no
+    instructions and never runs: those whose jumps have the same many targets go through it, so that
+    there are as many edges as blocks, not as many as pairs of returns and calls.
     """
 
-    first: int
-    end: int
-    ending: Ending = Ending.JUMP
-    taken: "Block | None" = None
-    next: "Block | None" = None
-    more: list["Block"] = field(default_factory=list)
     returns_to: "Block | None" = None  # of a call: what follows it
     joins: bool = False
-    number: int = -1
     pc: int = -1  # of its first instruction; -1 = none
-    service: int | None = None  # of the host, which has no instructions
-    spins: bool = False
-    overtakes: bool = False  # warps give way before it
+    service: int | None = None  # of the host
     first_site: int = 0  # of its memory sites
-    reads: set[str] = field(default_factory=set)
-    writes: set[str] = field(default_factory=set)
-    live_in: set[str] = field(default_factory=set)
-    live_out: set[str] = field(default_factory=set)
-
-    @property
-    def successors(self) -> list["Block"]:
-        """Blocks that may follow."""
-        return [b for b in (self.taken, self.next, *self.more) if b is not None]
 
 
 class Graph:
@@ -163,16 +144,12 @@ class Graph:
                 block.more = [joints.get(mnemonic, self._targets)]
 
     def _reached(self) -> set[Block]:
-        seen, todo = {self._returns}, [self.blocks[0]]  # a function returns to who called it
-        while todo:
-            block = todo.pop()
-            if block in seen:
-                continue
-            seen.add(block)
-            todo += block.successors
-            if block.returns_to is not None:
-                todo.append(block.returns_to)
-        return seen
+        def following(block: Block) -> list[Block]:
+            again = [] if block.returns_to is None else [block.returns_to]
+            # A function returns to who called it: what all calls together return to is no way.
+            return [b for b in (*block.successors, *again) if b is not self._returns]
+
+        return {self._returns} | reach([self.blocks[0]], following)
 
 
 def _joint(targets: list[Block]) -> Block:

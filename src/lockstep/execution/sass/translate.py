@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lockstep.execution.flow.liveness import find_live
 from lockstep.execution.lanes.addresses import Strength
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.programs import translation
@@ -32,7 +33,6 @@ from lockstep.execution.sass.graph import (
 )
 from lockstep.execution.sass.image import Section
 from lockstep.execution.sass.lift import PREDICATES, Lift, Shared, Slots
-from lockstep.execution.sass.liveness import find_live
 from lockstep.execution.sass.loops import find_waiting_loops
 from lockstep.execution.sass.opcodes import find
 from lockstep.execution.sass.overtaking import overtaking_in
@@ -167,14 +167,13 @@ class Translation(translation.Translation):
         for block, lift in zip(self.blocks, lifts, strict=True):
             block.reads, block.writes = lift.reads, set(lift.written)
             block.first_site = lift.first_site
-            block.reads |= self._read_by_scheduler(block)
+            block.passes = self._read_by_scheduler(block)
+            block.reads |= block.passes
         if len(self.divide()) == 1:
             find_live(self.blocks, self.graph.joints)
         else:  # each function by itself, so that its code is the same for all kernels
             for first, end in self._of_sections:
                 find_live(self.blocks[first:end])
-        for block in self.blocks:
-            block.live_out |= self._read_by_scheduler(block)
 
     def _read_by_scheduler(self, block: Block) -> set[str]:
         """The register that the scheduler reads where a block ends."""
