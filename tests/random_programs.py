@@ -27,7 +27,7 @@ ORDERING = ("MEMBAR.SC.GPU", "LDGDEPBAR", "DEPBAR.LE SB0, 0x0", "DEPBAR.LE SB0, 
 
 
 @st.composite
-def kernels(draw, stream=STREAMS, control=CONTROL):
+def kernels(draw, stream=STREAMS, control=CONTROL, warp_size=32):
     """A kernel of a few CTAs that cannot deadlock."""
     k = KernelBuilder(
         f"random{draw(st.integers(0, 3))}",
@@ -37,6 +37,7 @@ def kernels(draw, stream=STREAMS, control=CONTROL):
         shared_bytes=draw(st.sampled_from([0, 256, 3000])),
         architecture=80,
         stream=draw(stream),
+        warp_size=warp_size,
     )
     _body(draw, k, draw(control), 0, uniform=True)
     if k._code.instructions["stall"][:1].tolist() not in ([], [-1]):
@@ -51,7 +52,7 @@ def _body(draw, k, control, depth, uniform):
             with k.loop(draw(st.integers(0, 3))):
                 _body(draw, k, control, depth + 1, uniform)
         elif kind == 1 and depth < 2:
-            with k.lanes(draw(_masks())):
+            with k.lanes(draw(_masks(k))):
                 _body(draw, k, control, depth + 1, uniform=False)
         elif kind == 2 and uniform:  # a barrier that some warps skip would never open
             k(f"BAR.SYNC {draw(st.integers(0, 3)):#x}", **_bits(draw, control))
@@ -61,7 +62,7 @@ def _body(draw, k, control, depth, uniform):
             _memory(draw, k, control)
         else:
             text = draw(st.sampled_from(COMPUTE)).format(*(draw(REGISTERS) for _ in range(4)))
-            k(text, mask=draw(st.one_of(st.none(), _masks())), **_bits(draw, control))
+            k(text, mask=draw(st.one_of(st.none(), _masks(k))), **_bits(draw, control))
 
 
 def _memory(draw, k, control):
@@ -74,12 +75,12 @@ def _memory(draw, k, control):
         "broadcast": k.broadcast(base, step=64),
         "random": k.random(base, 1 << 14, 16, seed=draw(st.integers(0, 9))),
     }[pattern]
-    k(text, address=address, mask=draw(st.one_of(st.none(), _masks())), **_bits(draw, control))
+    k(text, address=address, mask=draw(st.one_of(st.none(), _masks(k))), **_bits(draw, control))
 
 
-def _masks():
+def _masks(k):
     by_warp = st.integers(0, 3).map(lambda n: lambda at: (at.warp + at.lane * 0) % 4 != n)
-    return st.one_of(st.integers(0, (1 << 32) - 1), by_warp)
+    return st.one_of(st.integers(0, (1 << k.warp_size) - 1), by_warp)
 
 
 def _bits(draw, control):
@@ -131,6 +132,7 @@ CHOICES = {
     "sm.memory.coalescer": ("sector", "line"),
     "sm.memory.outstanding": (1, 3, 256),
     "shared.banks": (16, 32),
+    "shared.pass_lanes": (16, 64, 32),
     "constant.bytes": (0, 512),
     "constant.ways": (1, 2),
     "l1.bytes": (65536, 131072),
@@ -183,11 +185,19 @@ BASE = library.replace(
 
 
 @st.composite
-def gpus(draw):
+def gpus(draw, warp_size=32):
     """A GPU with some parameters changed, and the changes; those that are illegal are left out."""
     names = draw(st.lists(st.sampled_from(sorted(CHOICES)), max_size=12, unique=True))
     changes = {n: draw(st.sampled_from(CHOICES[n])) for n in ["sm.count", "dram.channels", *names]}
-    return changed(changes)
+    return changed(changes | {"sm.warp_size": warp_size})
+
+
+@st.composite
+def runs(draw, **how):
+    """A workload, a GPU that runs it, and what was changed of that: warps of 32 or 64 threads."""
+    warp_size = draw(st.sampled_from([32, 64]))
+    workload = draw(workloads(warp_size=warp_size, **how))
+    return workload, *draw(gpus(warp_size=warp_size))
 
 
 def changed(changes):

@@ -31,6 +31,7 @@ def test_a_workload_made_again_has_the_same_digest():
         {"registers": 33},
         {"cluster": 2},
         {"stream": 1},
+        {"warp_size": 64},
     ],
 )
 def test_every_difference_changes_it(change):

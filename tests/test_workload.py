@@ -22,6 +22,15 @@ def test_clusters_of_a_kernel(cluster, whole):
     assert kernel.whole_clusters == whole
 
 
+@pytest.mark.parametrize(("size", "warps"), [(32, [1, 1, 2, 2, 3]), (64, [1, 1, 1, 1, 2])])
+def test_warps_of_a_block(size, warps):
+    found = [
+        Kernel(0, "k", (1, 1, 1), (threads, 1, 1), 16, 0, Code(), tuple, warp_size=size).warps
+        for threads in (1, 32, 33, 64, 65)
+    ]
+    assert found == warps
+
+
 @pytest.mark.parametrize("address", [1 << 63, -(1 << 63) - 1, 2.5, "0x100"])
 def test_the_address_of_a_copy_has_64_bits(address):
     with pytest.raises(WorkloadError, match=r"^memory copy to .*; expected an address of 64"):

@@ -17,11 +17,14 @@ from typing import Protocol
 import numpy as np
 
 from lockstep.errors import WorkloadError
-from lockstep.isa.instruction import INSTRUCTION
+from lockstep.isa.instruction import INSTRUCTION, WARP_SIZE
 from lockstep.names import demangled
 
 RUN = np.dtype([("static", "i4"), ("count", "i4"), ("mask", "i8")])
-"""``count`` instructions from static index ``static``, all with active-and-predicate ``mask``."""
+"""``count`` instructions from static index ``static``, all with active-and-predicate ``mask``.
+
+Bit k of a mask stands for lane k: of a warp of 64 threads the last lane is the sign.
+"""
 
 ADDRESS = np.dtype([("first", "i8"), ("stride", "i4"), ("pool", "i4")])
 """Addresses of one memory instruction, one for each active lane, in lane order.
@@ -138,7 +141,7 @@ class Exchange:
     step: np.ndarray  # STEP [1]
     runs: np.ndarray  # RUN [STEP_RUNS]
     addresses: np.ndarray  # ADDRESS [1]
-    pool: np.ndarray  # int64 [32]
+    pool: np.ndarray  # int64 [threads of a warp]
 
 
 class Source(Protocol):
@@ -245,6 +248,7 @@ class Kernel:
     shared_base: int = 0  # generic address at which shared memory begins
     local_base: int = 0  # generic address at which local memory begins
     cluster: tuple[int, int, int] = (1, 1, 1)
+    warp_size: int = WARP_SIZE  # threads of a warp, one of WARP_SIZES
     source: Callable[..., Source] | None = field(default=None, repr=False)
     """Executes it at issue, ``source(exchange, keep=None)``; ``ctas`` is not used then.
 
@@ -269,7 +273,7 @@ class Kernel:
     @property
     def warps(self) -> int:
         """Warps in a block."""
-        return -(-self.threads // 32)
+        return -(-self.threads // self.warp_size)
 
     @property
     def cluster_ctas(self) -> int:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from lockstep.builder import KernelBuilder
 
-LANES = 32
 BASE = 1 << 20
 # The same functions serve both sides: on arrays in the builder, on integers in the naive twin.
 PATTERNS = [
@@ -23,6 +22,8 @@ MASKS = [
     0,
     0x0000FFFF,
     0xA5A50001,
+    0xA5A5A5A5F0000001,
+    1 << 63,
     lambda at: at.global_thread < 70,
     lambda at: (at.lane + at.i) % 3 == 0,
     lambda at: at.warp == 1,
@@ -56,18 +57,24 @@ nodes = st.recursive(
 )
 
 
+def mask_of(k, number):
+    """A mask, as much of it as a warp has lanes."""
+    mask = MASKS[number]
+    return mask if callable(mask) else mask & (1 << k.warp_size) - 1
+
+
 def build(k, body):
     for kind, *rest in body:
         if kind == "op":
             pattern, mask = rest
             text = "FADD R1, R2, R3" if pattern is None else "LDG.E R4, [R2]"
             address = None if pattern is None else PATTERNS[pattern]
-            k(text, address=address, mask=MASKS[mask])
+            k(text, address=address, mask=mask_of(k, mask))
         elif kind == "loop":
             with k.loop(COUNTS[rest[0]]):
                 build(k, rest[1])
         else:
-            with k.lanes(MASKS[rest[0]]):
+            with k.lanes(mask_of(k, rest[0])):
                 build(k, rest[1])
             with k.otherwise():
                 build(k, rest[2])
@@ -76,12 +83,13 @@ def build(k, body):
 class Naive:
     """Runs one warp, lane by lane, and writes down what it executes."""
 
-    def __init__(self, cta, block, threads, warp):
+    def __init__(self, cta, block, threads, warp, warp_size):
         self.place = dict(cta=cta, block=block, threads=threads, warp=warp)
+        self.warp_size = warp_size
         self.loops, self.stream = [], []
 
     def at(self, lane, loops):
-        thread = self.place["warp"] * LANES + lane
+        thread = self.place["warp"] * self.warp_size + lane
         where = self.place["cta"] * self.place["threads"] + thread
         i = loops[-1] if loops else 0
         return SimpleNamespace(
@@ -132,7 +140,7 @@ def decoded(kernel, cta, warp):
     first, out = int(warp["first_address"]), []
     for run in cta.runs[warp["first_run"] : warp["first_run"] + warp["runs"]]:
         for static in range(run["static"], run["static"] + run["count"]):
-            addresses, mask = None, int(run["mask"])
+            addresses, mask = None, int(run["mask"]) & (1 << 64) - 1
             if kernel.code.instructions["width"][static] and mask:
                 n, record = mask.bit_count(), cta.addresses[first]
                 pooled = cta.pool[record["pool"] : record["pool"] + n].tolist()
@@ -146,9 +154,9 @@ def decoded(kernel, cta, warp):
 
 
 @settings(deadline=None)
-@given(nodes, st.integers(1, 100), st.sampled_from([(1, 1), (2, 3)]))
-def test_streams_equal_those_of_a_naive_per_lane_execution(body, threads, grid):
-    k = KernelBuilder("random", grid, threads)
+@given(nodes, st.integers(1, 140), st.sampled_from([(1, 1), (2, 3)]), st.sampled_from([32, 64]))
+def test_streams_equal_those_of_a_naive_per_lane_execution(body, threads, grid, size):
+    k = KernelBuilder("random", grid, threads, warp_size=size)
     build(k, body)
     k("EXIT")
     kernel = k.kernel()
@@ -157,8 +165,8 @@ def test_streams_equal_those_of_a_naive_per_lane_execution(body, threads, grid):
     for number, cta in enumerate(ctas):
         assert len(cta.warps) == kernel.warps
         for w, warp in enumerate(cta.warps):
-            naive = Naive(number, cta.index, threads, w)
-            lanes = list(range(min(LANES, threads - w * LANES)))
+            naive = Naive(number, cta.index, threads, w, size)
+            lanes = list(range(min(size, threads - w * size)))
             end = naive.run(body, lanes, 0)
             naive.stream.append((end, sum(1 << lane for lane in lanes), None))
             assert decoded(kernel, cta, warp) == naive.stream
@@ -175,6 +183,17 @@ def test_consecutive_segments_under_one_mask_become_one_run():
     k("EXIT")
     cta = next(k.kernel().ctas())
     assert cta.runs.tolist() == [(0, 3, 0xFFFFFFFF)]
+
+
+def test_all_64_lanes_of_a_warp_are_the_mask_minus_one():
+    k = KernelBuilder("wide", 1, 127, warp_size=64)
+    k("FADD R1, R2, R3", mask=1 << 63)
+    k("FADD R1, R2, R3", mask=(1 << 64) - 1)
+    cta = next(k.kernel().ctas())
+    assert cta.runs.tolist() == [
+        (0, 1, -(1 << 63)), (1, 2, -1), (0, 1, 0), (1, 2, (1 << 63) - 1),
+    ]  # fmt: skip
+    assert cta.warps["thread_instructions"].tolist() == [1 + 2 * 64, 2 * 63]
 
 
 def test_a_loop_is_not_unrolled_into_the_code():

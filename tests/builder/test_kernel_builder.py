@@ -153,6 +153,21 @@ def test_mistakes_in_an_instruction_are_refused(text, arguments, problem):
         KernelBuilder("wrong", 1, 32)(text, **arguments)
 
 
+@pytest.mark.parametrize("mask", [1 << 64, -1])
+def test_a_mask_of_a_wide_warp_has_64_bits(mask):
+    k = KernelBuilder("wrong", 1, 64, warp_size=64)
+    with pytest.raises(LockstepError, match=f"^mask {mask:#x}; expected 64 bits$"):
+        k("FADD R1, R2, R3", mask=mask)
+    with pytest.raises(LockstepError, match="a barrier of 96 threads; expected a multiple of 64"):
+        k("BAR.SYNC 0x1, 0x60")
+
+
+@pytest.mark.parametrize("size", [0, 16, 48, 128, "64", None])
+def test_a_warp_has_32_or_64_threads(size):
+    with pytest.raises(LockstepError, match=f"^warp_size {size!r}; expected 32 or 64$"):
+        KernelBuilder("wrong", 1, 64, warp_size=size)
+
+
 @pytest.mark.parametrize(
     "shape",
     [dict(grid=0), dict(grid=(1, 2, 3, 4)), dict(block=1025), dict(block=(32, -1)), dict(grid=1.5)],

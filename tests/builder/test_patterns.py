@@ -1,5 +1,7 @@
 """Address patterns: what each lane gets, and the properties the names promise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,14 @@ def test_coalesced_gives_each_thread_of_the_grid_its_element():
     thread = 2 * THREADS + np.arange(THREADS).reshape(3, 32)
     assert (got[:, 0] == 1000 + 8 * thread).all()
     assert (got[:, 1] == 1000 + 8 * thread + 4096).all()
+
+
+def test_threads_of_wide_warps_follow_each_other():
+    where = replace(site(cta=1), warp_size=64)
+    assert where.lane.ravel().tolist() == list(range(64))
+    assert where.thread.ravel().tolist() == list(range(3 * 64))
+    assert p.coalesced(0)(where).ravel().tolist() == [4 * (THREADS + t) for t in range(3 * 64)]
+    assert p.bank_conflict(2)(where).shape == (3, 1, 64)
 
 
 def test_strided_lanes_are_the_stride_apart():

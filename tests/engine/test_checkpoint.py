@@ -64,8 +64,7 @@ def test_a_run_goes_on_as_if_it_had_never_ended(small, mixed, raw, tmp_path):
 @settings(max_examples=10, phases=set(Phase) - {Phase.shrink})
 @given(st.data())
 def test_random_programs_on_random_gpus_go_on(programs, raw, tmp_path_factory, data):
-    workload = data.draw(programs.workloads(most=3))
-    gpu, changes = data.draw(programs.gpus())
+    workload, gpu, changes = data.draw(programs.runs(most=3))
     note(changes)
     windows, folder = data.draw(st.integers(0, 6)), tmp_path_factory.mktemp("checkpoint")
     whole = run(workload, gpu, limit_cycles=4000, cta_events=True)

@@ -40,8 +40,7 @@ def test_any_number_of_ranks_gives_the_same(gpu, mixed, raw):
 @settings(max_examples=8, phases=set(Phase) - {Phase.shrink})
 @given(st.data())
 def test_random_programs_on_random_gpus_give_the_same(programs, raw, data):
-    workload = data.draw(programs.workloads(most=2))
-    gpu, changes = data.draw(programs.gpus())
+    workload, gpu, changes = data.draw(programs.runs(most=2))
     note(changes)
     ranks = data.draw(st.integers(1, min(4, gpu.sm.count)))
     alone = raw(run(workload, gpu, limit_cycles=3000, cta_events=True))

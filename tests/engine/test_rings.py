@@ -93,7 +93,7 @@ class Replay:
         last = self.kernel.code.instructions[run[0] + run[1] - 1]
         arrives = last["op"] == OpClass.BARRIER and run[2] != 0
         step["comes"] = last["immediate"] % NAMED_BARRIERS if arrives else -1
-        lanes = run[2].bit_count()
+        lanes = (run[2] & (1 << 64) - 1).bit_count()
         self.warp_instructions += run[1]
         self.thread_instructions += run[1] * lanes
         if record is not None:
@@ -123,8 +123,7 @@ def at_issue(workload, **options):
 @settings(max_examples=60)
 @given(st.data())
 def test_a_source_that_repeats_a_trace_gives_its_very_counters(programs, raw, data):
-    workload = data.draw(programs.workloads())
-    gpu, _ = data.draw(programs.gpus())
+    workload, gpu, _ = data.draw(programs.runs())
     options = {"threads": data.draw(st.sampled_from([1, 3])), "cta_events": True}
     expected = raw(engine.run(workload, gpu, **options))
     workload, sources = at_issue(workload)
@@ -179,6 +178,8 @@ def test_rings_have_room_for_every_access_that_can_wait(mixed, small):
     assert [c.index for c in made] == [(x, y, 0) for y in range(3) for x in range(2)]
     assert len(made[0].runs) == 3 * STEP_RUNS and len(made[0].pool) == 3 * 3 * 32
     assert made[0].warps["first_address"].tolist() == [0, 3, 6]
+    wide = mixed(grid=1, block=192, warp_size=64).kernel()
+    assert len(next(rings(wide, Replay(wide, None), 3)).pool) == 3 * 3 * 64
 
 
 def test_constant_loads_take_no_room_from_accesses_that_wait(small, raw):

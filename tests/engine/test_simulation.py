@@ -87,8 +87,7 @@ def test_results_do_not_depend_on_threads(small, mixed, raw):
 @settings(max_examples=60)
 @given(st.data())
 def test_random_programs_run_to_their_end_on_any_gpu(programs, raw, data):
-    workload = data.draw(programs.workloads())
-    gpu, changes = data.draw(programs.gpus())
+    workload, gpu, changes = data.draw(programs.runs())
     note(changes)
     result = run(workload, gpu, cta_events=True)
     check(result, workload, gpu)

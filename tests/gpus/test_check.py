@@ -38,6 +38,7 @@ QV100 = library.gpu("QV100")
         ({"dram.drain_low": 0.875}, "dram.drain_low = 0.875: expected less than dram.drain_high"),
         ({"dram.timing.nREFI": 3, "dram.timing.nRFC": 2}, "dram.timing.nREFI = 3: expected at"),
         ({"dram.timing.nREFI": 0}, "dram.timing.nREFI = 0: expected at least twice"),
+        ({"shared.pass_lanes": 24}, "shared.pass_lanes = 24: expected a power of two"),
         ({"sm.warps": 3}, "sm.warps = 3: expected at least sm.subcores = 4"),
         ({"sm.warps": 253}, "sm.warps = 253: expected at most 63 on each of sm.subcores = 4"),
         ({"sm.front_end.l0_bytes": 511}, "sm.front_end.l0_bytes = 511: expected 0 or at least 512"),
@@ -77,6 +78,7 @@ def test_a_combination_that_cannot_work_is_named(changes, message):
         {"sm.count": 1, "sm.subcores": 1, "sm.warps": 1, "dram.channels": 1},
         {"sm.front_end.l0_bytes": 0, "constant.bytes": 0},
         {"shared.bytes": 0},
+        {"sm.warp_size": 64, "shared.pass_lanes": 64},
     ],
 )
 def test_the_same_rules_from_the_other_side(changes):

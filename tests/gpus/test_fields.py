@@ -1,7 +1,9 @@
 """The parameters of a specification by dotted name."""
 
 import contextlib
+from typing import get_args, get_type_hints
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,9 @@ from msgspec import inspect
 
 from lockstep.errors import SpecError
 from lockstep.gpus import fields, library
+from lockstep.gpus.sm import SM
 from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import WARP_SIZES
 
 
 @pytest.mark.parametrize("name", library.names())
@@ -55,6 +59,17 @@ def test_ranges_are_inclusive():
     for value in (0, 4097):
         with pytest.raises(SpecError):
             fields.accept("sm.count", value)
+
+
+def test_a_warp_has_one_of_the_sizes_that_instructions_know():
+    assert get_args(get_args(get_type_hints(SM, include_extras=True)["warp_size"])[0]) == WARP_SIZES
+    for value in (64, "64", "0x40", np.int64(64)):
+        assert fields.accept("sm.warp_size", value) == 64
+    for value in (48, "33", "", True, 64.5, None, (32,)):
+        with pytest.raises(
+            SpecError, match=r"sm\.warp_size = .*: expected one of 32, 64 \(threads"
+        ):
+            fields.accept("sm.warp_size", value)
 
 
 def test_a_parameter_has_unit_range_and_meaning():

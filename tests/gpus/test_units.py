@@ -3,7 +3,14 @@
 import pytest
 
 from lockstep.gpus import library
-from lockstep.gpus.units import FALLBACK, NO_UNIT, Operation, interval, operations
+from lockstep.gpus.units import (
+    FALLBACK,
+    NO_UNIT,
+    Operation,
+    interval,
+    operations,
+    threads_per_cycle,
+)
 from lockstep.isa.instruction import OpClass
 
 
@@ -46,9 +53,18 @@ def test_memory_and_control_need_no_unit(op):
 
 def test_an_interval_of_its_own_wins_over_the_lanes():
     fp32 = library.gpu("RTX3070").sm.units[0]
-    assert (interval(fp32, "FP32"), interval(fp32, "IMAD")) == (1, 2)
+    assert (interval(fp32, "FP32", 32), interval(fp32, "IMAD", 32)) == (1, 2)
+    assert (interval(fp32, "FP32", 64), interval(fp32, "IMAD", 64)) == (2, 2)
     odd = library.replace(library.gpu("QV100"), **{"sm.units.fp32.lanes": 24}).sm.units[0]
-    assert interval(odd, "FP32") == 2
+    assert (interval(odd, "FP32", 32), interval(odd, "FP32", 64)) == (2, 3)
+
+
+def test_a_warp_of_64_threads_takes_twice_as_long_for_the_same_throughput():
+    narrow = library.gpu("QV100")
+    wide = library.replace(narrow, **{"sm.warp_size": 64})
+    for op in (OpClass.FP32, OpClass.FP64, OpClass.SFU):
+        assert operations(wide)[op].interval == 2 * operations(narrow)[op].interval
+        assert threads_per_cycle(wide, op.name) == threads_per_cycle(narrow, op.name)
 
 
 def test_some_of_the_units_of_a_kind_may_execute_a_class():

@@ -66,6 +66,18 @@ def test_a_field_is_refused_just_outside_its_range(name, lowest, highest):
             isa.verify(record(**{name: value}), ["NOP"])
 
 
+@pytest.mark.parametrize(
+    ("threads", "sizes"), [(0, (32, 64)), (64, (32, 64)), (96, (32,)), (16, ())]
+)
+def test_a_barrier_waits_for_whole_warps(threads, sizes):
+    for size in isa.WARP_SIZES:
+        if size in sizes:
+            isa.verify(record(threads=threads), ["NOP"], size)
+        else:
+            with pytest.raises(LockstepError, match=f"expected a multiple of {size} to 1024"):
+                isa.verify(record(threads=threads), ["NOP"], size)
+
+
 @pytest.mark.parametrize("kind", ["write_barrier", "read_barrier"])
 @pytest.mark.parametrize(("value", "good"), [(-1, 0), (0, 1), (5, 1), (6, 0), (7, 1), (8, 0)])
 def test_dependence_barriers_are_0_to_5_or_none(kind, value, good):

@@ -76,6 +76,16 @@ def test_occupancy(kernel, evaluate):
     assert values["launch__waves_per_multiprocessor"] == 0.5  # 8 CTAs, room for 16
 
 
+def test_a_warp_may_have_64_threads(synthetic, kernel):
+    gpu = synthetic.small_gpu().replace(**{"sm.warp_size": 64})
+    kernel.sm["warp_instructions"], kernel.sm["thread_instructions"] = 250, 250 * 16
+    kernel.block, kernel.ctas_per_sm = (65, 1, 1), 4
+    values = registry.evaluate(registry.columns(gpu), facts.of_kernel(kernel, gpu))
+    assert values["sim__lanes_used.pct"] == 25.0
+    assert values["smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"] == 16.0
+    assert values["sm__maximum_warps_per_active_cycle_pct"] == 50.0  # 4 CTAs of 2 warps
+
+
 def test_scheduler_states_sum_to_a_hundred(kernel, evaluate):
     kernel.sm["stalls"] = np.arange(len(Stall)) + 1
     values = evaluate()

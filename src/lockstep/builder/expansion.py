@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lockstep.builder.patterns import LANES, Mask, Pattern, Site
+from lockstep.builder.patterns import Mask, Pattern, Site
 from lockstep.errors import LockstepError
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.workload import ADDRESS, RUN, WARP, Cta
 
-FULL = (1 << LANES) - 1
-_BITS = np.int64(1) << np.arange(LANES, dtype=np.int64)
+ALL = -1  # mask of all lanes that a warp has
+_BITS = np.int64(1) << np.arange(64, dtype=np.int64)  # the last one is the sign
 _ELEMENTS = 1 << 20  # lane addresses evaluated at once: bounds the memory of a long loop
 _STRIDE_LIMIT = 1 << 31
 
@@ -32,7 +33,7 @@ class Block:
     def bits(self, site: Site) -> np.ndarray:
         """The lanes that enter, as integers that broadcast to (warps, executions)."""
         bits = mask_bits(self.mask, replace(site, loops=site.loops[: self.depth]))
-        return FULL & ~bits if self.negated else bits
+        return ~bits if self.negated else bits
 
 
 @dataclass(slots=True)
@@ -69,19 +70,35 @@ class Schedule:
 
 
 def mask_bits(mask: Mask, site: Site) -> np.ndarray:
-    """A mask as integers that broadcast to (warps, executions)."""
+    """A mask as integers that broadcast to (warps, executions); bits of no lane may be set."""
     if not callable(mask):
         return np.full((1, 1), mask, np.int64)
     lanes = np.asarray(mask(site), bool)
-    shape = np.broadcast_shapes(lanes.shape, (1, 1, LANES))
-    return np.where(np.broadcast_to(lanes, shape), _BITS, 0).sum(axis=-1)
+    return _packed(np.broadcast_to(lanes, np.broadcast_shapes(lanes.shape, site.lane.shape)))
+
+
+def _packed(lanes: np.ndarray) -> np.ndarray:
+    """The last axis, one boolean a lane, as bits of integers."""
+    return np.where(lanes, _BITS[: lanes.shape[-1]], 0).sum(axis=-1)
+
+
+def lanes_of(masks: np.ndarray) -> np.ndarray:
+    """How many lanes each mask has; of a negative number NumPy counts other bits."""
+    return np.bitwise_count(masks.astype(np.uint64)).astype(np.int64)
 
 
 class Expansion:
     """Makes the CTAs of one kernel; nothing is kept from one CTA to the next."""
 
-    def __init__(self, grid: tuple[int, int, int], threads: int, body: list[Segment | Loop]):
+    def __init__(
+        self,
+        grid: tuple[int, int, int],
+        threads: int,
+        body: list[Segment | Loop],
+        warp_size: int = WARP_SIZE,
+    ):
         self._grid, self._threads, self._body = grid, threads, body
+        self._warp_size, self._warps = warp_size, -(-threads // warp_size)
         self._segments = list(_segments(body))
         self._loops = list(_loops(body))
         self._depth = _depth(body)
@@ -97,11 +114,10 @@ class Expansion:
     def cta(self, cta: int) -> Cta:
         """The streams of the CTA with this linear index."""
         schedule = self._schedule(self._trip_counts(cta))
-        warps = -(-self._threads // LANES)
-        together = max(1, _ELEMENTS // (LANES * max(1, len(schedule.segment))))
+        together = max(1, _ELEMENTS // (self._warp_size * max(1, len(schedule.segment))))
         parts = [
-            self._streams(cta, schedule, np.arange(w, min(w + together, warps)))
-            for w in range(0, warps, together)
+            self._streams(cta, schedule, np.arange(w, min(w + together, self._warps)))
+            for w in range(0, self._warps, together)
         ]
         return _join(self._block_index(cta), parts)
 
@@ -113,12 +129,12 @@ class Expansion:
         executions = np.arange(loops.shape[1], dtype=np.int64).reshape(1, -1, 1)
         iterations = tuple(row.reshape(1, -1, 1) for row in loops)
         block = self._block_index(cta)
-        return Site(cta, block, self._threads, warps.reshape(-1, 1, 1), iterations, executions)
+        warp = warps.reshape(-1, 1, 1)
+        return Site(cta, block, self._threads, warp, iterations, executions, self._warp_size)
 
     def _trip_counts(self, cta: int) -> tuple[int, ...]:
         """How often each loop goes around at most, in this CTA."""
-        warps = np.arange(-(-self._threads // LANES))
-        site = self._site(cta, warps, np.zeros((0, 1), np.int64))
+        site = self._site(cta, np.arange(self._warps), np.zeros((0, 1), np.int64))
         return tuple(
             max(0, int(np.max(loop.count(site)))) if callable(loop.count) else loop.count
             for loop in self._loops
@@ -157,13 +173,15 @@ class Expansion:
         whole = self._whole_warps(warps)
         for segment, at in zip(self._segments, schedule.positions):
             site = self._site(cta, warps, schedule.loops[: segment.depth, at])
-            entered = whole & np.broadcast_to(np.int64(FULL), (len(warps), len(at)))
+            entered = np.broadcast_to(whole, (len(warps), len(at)))
             for block in segment.blocks:
                 entered = entered & block.bits(site)
             reached[:, at] = entered
             masks[:, at] = active = entered & mask_bits(segment.predicate, site)
             for j, pattern in enumerate(segment.accesses):
-                records[:, schedule.access[at] + j] = _encode(pattern(site), active, pool)
+                lanes = np.asarray(pattern(site), np.int64)
+                lanes = np.broadcast_to(lanes, (*active.shape, self._warp_size))
+                records[:, schedule.access[at] + j] = _encode(lanes, active, pool)
         taken = np.repeat(masks != 0, np.diff(schedule.access), axis=1)
         runs, table = self._runs(schedule.segment, reached != 0, masks)
         table["addresses"] = taken.sum(axis=1)
@@ -171,8 +189,8 @@ class Expansion:
 
     def _whole_warps(self, warps: np.ndarray) -> np.ndarray:
         """The lanes that exist: the last warp of a CTA may be partial."""
-        lanes = np.clip(self._threads - warps * LANES, 0, LANES)
-        return ((np.int64(1) << lanes) - 1).reshape(-1, 1)
+        lanes = np.arange(self._warp_size)
+        return _packed(lanes < (self._threads - warps * self._warp_size).reshape(-1, 1, 1))
 
     def _runs(self, segment: np.ndarray, reached: np.ndarray, masks: np.ndarray):
         """RUN records of warps one after the other, neighbours joined, and their WARP records."""
@@ -185,7 +203,7 @@ class Expansion:
         runs = np.zeros(len(starts), RUN)
         runs["static"], runs["mask"] = first[starts], mask[starts]
         runs["count"] = np.add.reduceat(count, starts) if len(starts) else 0
-        threads = runs["count"] * np.bitwise_count(runs["mask"]).astype(np.int64)
+        threads = runs["count"] * lanes_of(runs["mask"])
         table = np.zeros(len(masks), WARP)
         owner = warp[starts]
         table["runs"] = np.bincount(owner, minlength=len(table))
@@ -213,15 +231,18 @@ def _depth(body) -> int:
     return max((1 + _depth(node.body) for node in body if isinstance(node, Loop)), default=0)
 
 
-def _encode(addresses: np.ndarray, active: np.ndarray, pool: list[np.ndarray]) -> np.ndarray:
-    """ADDRESS records (warps, executions); what is no arithmetic sequence goes to the pool."""
-    lanes = np.broadcast_to(np.asarray(addresses, np.int64), (*active.shape, LANES))
-    number = np.bitwise_count(active).astype(np.int64)[..., None]
-    if (active != FULL).any():  # active lanes first, in lane order
-        inactive = active[..., None] & _BITS == 0
+def _encode(lanes: np.ndarray, active: np.ndarray, pool: list[np.ndarray]) -> np.ndarray:
+    """ADDRESS records (warps, executions); what is no arithmetic sequence goes to the pool.
+
+    ``lanes`` are the addresses of all lanes.
+    """
+    warp_size = lanes.shape[-1]
+    number = lanes_of(active)[..., None]
+    if (number != warp_size).any():  # active lanes first, in lane order
+        inactive = active[..., None] & _BITS[:warp_size] == 0
         order = np.argsort(inactive, axis=-1, kind="stable")
         lanes = np.take_along_axis(lanes, order, axis=-1)
-    rank = np.arange(LANES)
+    rank = np.arange(warp_size)
     if ((lanes < 0) & (rank < number)).any():
         raise LockstepError("an address pattern gives a negative address")
     stride = np.where(number[..., 0] > 1, lanes[..., 1] - lanes[..., 0], 0)

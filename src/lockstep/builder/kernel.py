@@ -20,11 +20,11 @@ from numbers import Integral
 import numpy as np
 
 from lockstep.builder import patterns
-from lockstep.builder.expansion import FULL, Block, Expansion, Loop, Segment
+from lockstep.builder.expansion import ALL, Block, Expansion, Loop, Segment
 from lockstep.builder.patterns import Mask, Pattern, Site
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.isa import sass
-from lockstep.isa.instruction import MOST_THREADS, NO_BARRIER, verify
+from lockstep.isa.instruction import MOST_THREADS, NO_BARRIER, WARP_SIZE, WARP_SIZES, verify
 from lockstep.workload import (
     MOST_REGISTERS,
     MOST_SHARED_BYTES,
@@ -48,8 +48,8 @@ class KernelBuilder:
     """Writes one kernel, instruction by instruction; loops stay loops, CTAs are made on demand.
 
     ``grid`` and ``block`` are a number or up to three. ``architecture`` is the SASS version
-    (70 = Volta). Address patterns are methods here; any function of a
-    :class:`~lockstep.builder.patterns.Site` serves too.
+    (70 = Volta), ``warp_size`` the threads of a warp, 32 or 64. Address patterns are methods here;
+    any function of a :class:`~lockstep.builder.patterns.Site` serves too.
     """
 
     coalesced = staticmethod(patterns.coalesced)
@@ -74,8 +74,13 @@ class KernelBuilder:
         shared_base: int = 0,
         local_base: int = 0,
         cluster: Extent = 1,
+        warp_size: int = WARP_SIZE,
     ):
+        if warp_size not in WARP_SIZES:
+            expected = " or ".join(map(str, WARP_SIZES))
+            raise LockstepError(f"warp_size {warp_size!r}; expected {expected}")
         self.name, self.architecture = _checked_name(name), architecture
+        self.warp_size = warp_size
         self.grid, self.block = _extent("grid", grid), _extent("block", block)
         if self._threads > MOST_THREADS:
             raise LockstepError(
@@ -122,9 +127,9 @@ class KernelBuilder:
         if wait or control:
             _set_control(text, record[0], wait, control)
         record["text"] = self._text(opcode)
-        verify(record, self._code.texts)
+        verify(record, self._code.texts, self.warp_size)
         index = self._code.extend(record)
-        segment = self._segment(index, FULL if mask is None else _checked(mask))
+        segment = self._segment(index, ALL if mask is None else self._checked(mask))
         segment.count += 1
         if address is not None:
             segment.accesses.append(_pattern(address))
@@ -149,7 +154,7 @@ class KernelBuilder:
     @contextmanager
     def lanes(self, mask: Mask) -> Iterator[None]:
         """A divergent branch: only these lanes go inside; a warp without any of them skips it."""
-        block = Block(_checked(mask), len(self._open) - 1)
+        block = Block(self._checked(mask), len(self._open) - 1)
         with self._within(block):
             yield
         self._last_block = block
@@ -173,7 +178,7 @@ class KernelBuilder:
         """The kernel; an EXIT is appended if it does not end with one."""
         if not len(self._code) or self._code.texts[self._code.instructions["text"][-1]] != "EXIT":
             self("EXIT")
-        expansion = Expansion(self.grid, self._threads, deepcopy(self._body))
+        expansion = Expansion(self.grid, self._threads, deepcopy(self._body), self.warp_size)
         return Kernel(
             id,
             self.name,
@@ -182,6 +187,7 @@ class KernelBuilder:
             code=self._code,
             ctas=expansion.ctas,
             architecture=self.architecture,
+            warp_size=self.warp_size,
             **self._needs,
         )
 
@@ -192,6 +198,15 @@ class KernelBuilder:
     @property
     def _threads(self) -> int:
         return self.block[0] * self.block[1] * self.block[2]
+
+    def _checked(self, mask: Mask) -> Mask:
+        """A mask; one that has the last of 64 lanes as the negative number of the same bits."""
+        if callable(mask):
+            return mask
+        if not 0 <= mask < 1 << self.warp_size:
+            raise LockstepError(f"mask {mask:#x}; expected {self.warp_size} bits")
+        mask = int(mask)
+        return mask - (mask >> 63 << 64)
 
     def _pc(self) -> int:
         return len(self._code) * (16 if self.architecture >= _VOLTA else 8)
@@ -246,12 +261,6 @@ def _checked_name(name: str) -> str:
     if not isinstance(name, str) or any("\ud800" <= letter <= "\udfff" for letter in name):
         raise WorkloadError(f"name {name!a}; expected text without lone surrogates")
     return name
-
-
-def _checked(mask: Mask) -> Mask:
-    if not callable(mask) and not 0 <= mask <= FULL:
-        raise LockstepError(f"mask {mask:#x}; expected 32 bits")
-    return mask
 
 
 def _pattern(address: Pattern | int) -> Pattern:

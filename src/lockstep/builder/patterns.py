@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LANES = 32
+from lockstep.isa.instruction import WARP_SIZE
+
 BANKS = 32
 BANK_BYTES = 4
 
@@ -34,16 +35,17 @@ class Site:
     warp: np.ndarray  # (warps, 1, 1)
     loops: tuple[np.ndarray, ...]  # iteration of each loop around, outermost first: (1, n, 1)
     execution: np.ndarray  # (1, n, 1) counts the instruction's executions by a warp
+    warp_size: int = WARP_SIZE  # lanes of a warp
 
     @property
     def lane(self) -> np.ndarray:
-        """Lane of the warp, 0 to 31."""
-        return np.arange(LANES, dtype=np.int64).reshape(1, 1, LANES)
+        """Lane of the warp, from 0 on."""
+        return np.arange(self.warp_size, dtype=np.int64).reshape(1, 1, -1)
 
     @property
     def thread(self) -> np.ndarray:
         """Linear thread index in the CTA."""
-        return self.warp * LANES + self.lane
+        return self.warp * self.warp_size + self.lane
 
     @property
     def global_thread(self) -> np.ndarray:
@@ -93,7 +95,7 @@ def pointer_chase(addresses: Sequence[int]) -> Pattern:
 
 
 def bank_conflict(ways: int, base: int = 0) -> Pattern:
-    """Shared-memory offsets of which ``ways`` (1 to 32) lanes at a time fall into one bank."""
+    """Shared-memory offsets of which ``ways`` lanes at a time (1 to all) fall into one bank."""
     row = BANKS * BANK_BYTES
     return lambda at: base + at.lane // ways * BANK_BYTES + at.lane % ways * row + 0 * at.warp
 

@@ -8,7 +8,7 @@ from lockstep.execution.launches.geometry import STACK_BYTES, Geometry
 from lockstep.execution.programs.program import Program
 from lockstep.execution.ptx.demands import demand
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import MOST_THREADS, WARP_SIZE
+from lockstep.isa.instruction import MOST_THREADS
 from lockstep.isa.ptx.syntax import Function
 from lockstep.workload import MOST_BLOCK, MOST_GRID, Code, Kernel
 
@@ -85,7 +85,7 @@ def check_stack(size: int, gpu: GPU, memory_bytes: int) -> int:
     """
     if not 0 <= size <= MOST_LOCAL:
         raise LockstepError(f"stack_bytes = {size}: expected 0 to {MOST_LOCAL}")
-    threads = gpu.sm.count * gpu.sm.warps * WARP_SIZE
+    threads = gpu.sm.count * gpu.sm.warps * gpu.sm.warp_size
     if size > STACK_BYTES and size * threads > memory_bytes:
         raise StackError(
             f"stack_bytes = {size}: {memory_bytes} bytes of device memory have room for "

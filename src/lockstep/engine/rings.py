@@ -6,7 +6,6 @@ import numpy as np
 
 from lockstep.errors import EndOfKernel
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import WARP_SIZE
 from lockstep.workload import ADDRESS, RUN, STEP_RUNS, WARP, Cta, Kernel, Source
 
 
@@ -25,7 +24,7 @@ def rings(kernel: Kernel, source: Source, ring: int) -> Iterator[Cta]:
     warps["first_run"] = np.arange(n) * STEP_RUNS
     warps["first_address"] = np.arange(n) * ring
     runs, addresses = np.zeros(n * STEP_RUNS, RUN), np.zeros(n * ring, ADDRESS)
-    pool = np.zeros(n * ring * WARP_SIZE, np.int64)
+    pool = np.zeros(n * ring * kernel.warp_size, np.int64)
     for z, y, x in np.ndindex(kernel.grid[::-1]):
         if source.failed():
             raise EndOfKernel

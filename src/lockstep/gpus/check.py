@@ -100,6 +100,7 @@ def _sm(gpu: GPU) -> Iterator[str]:
             f"sm.warps = {sm.warps}: expected at most {MOST_WARPS} on each of "
             f"sm.subcores = {sm.subcores}"
         )
+    yield from _power_of_two("shared.pass_lanes", gpu.shared.pass_lanes)
     yield from _power_of_two("sm.front_end.line_bytes", fetch.line_bytes)
     yield from _capacity(
         "sm.front_end.l0_bytes", fetch.l0_bytes, "l0_ways", fetch.l0_ways, fetch.line_bytes

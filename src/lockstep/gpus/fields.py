@@ -227,11 +227,17 @@ def _accept(kind: inspect.Type, value: object) -> object | None:
         case inspect.FloatType():
             return _within(kind, _number(value))
         case inspect.LiteralType():
-            return value if isinstance(value, str) and value in kind.values else None
+            return _choice(kind, value)
         case inspect.VarTupleType():
             return _list(_unwrap(kind.item_type)[0], value)
         case _:
             return value if isinstance(value, str) else None
+
+
+def _choice(kind: inspect.LiteralType, value: object) -> object | None:
+    if not isinstance(kind.values[0], str):
+        value = _integer(value)
+    return value if isinstance(value, (str, int)) and value in kind.values else None
 
 
 def _integer(value: object) -> int | None:

@@ -27,7 +27,10 @@ class ExecutionUnit(Spec, frozen=True, kw_only=True):
     ] = "subcore"
     intervals: Annotated[
         dict[str, Annotated[int, Meta(ge=1, le=4096)]],
-        Meta(description="class or opcode -> cycles between two starts, where 32/lanes is wrong"),
+        Meta(
+            description="class or opcode -> cycles between two starts, where sm.warp_size/lanes "
+            "is wrong"
+        ),
     ] = field(default_factory=dict)
     instances: Annotated[
         dict[str, Annotated[int, Meta(ge=1, le=32)]],
@@ -156,7 +159,11 @@ class MemoryPipeline(Spec, frozen=True, kw_only=True):
     bulk_lines: Annotated[
         int,
         within(
-            128, 256, "lines", "of one bulk copy that are under way, less those that may be short"
+            128,
+            256,
+            "lines",
+            "of one bulk copy that are under way, less those that may be short; four for each "
+            "thread of a warp if that is more",
         ),
     ] = 128
     bulk_groups: Annotated[
@@ -190,6 +197,13 @@ class SM(Spec, frozen=True, kw_only=True):
     subcores: Annotated[
         int, within(1, 16, "sub-cores", "sub-cores, each with a warp scheduler")
     ] = 4
+    warp_size: Annotated[
+        Literal[32, 64],
+        Meta(
+            title="threads",
+            description="threads of a warp; kernels of warps of another size are refused",
+        ),
+    ] = 32
     warps: Annotated[int, within(1, 256, "warps", "resident warps")]
     ctas: Annotated[int, within(1, 128, "CTAs", "resident CTAs")]
     registers: Annotated[int, within(32, 1 << 22, "registers", "32-bit registers")] = 65536

@@ -31,6 +31,9 @@ class SharedMemory(Spec, frozen=True, kw_only=True):
     granularity: Annotated[int, within(1, 65536, "bytes", "allocation granularity")] = 256
     banks: Annotated[int, within(1, 256, "banks", "banks")] = 32
     bank_bytes: Annotated[int, within(1, 64, "bytes", "width of a bank")] = 4
+    pass_lanes: Annotated[
+        int, within(1, 64, "threads", "of a warp that go over the banks together, each to one bank")
+    ] = 32
     latency: Annotated[int, within(2, 4096, "cycles", "load-to-use without conflicts")]
     pass_latency: Annotated[
         int,

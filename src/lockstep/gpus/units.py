@@ -7,7 +7,6 @@ from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
 
 Value = TypeVar("Value")
-WARP = 32
 NO_UNIT = -1
 
 FALLBACK = {
@@ -60,7 +59,12 @@ def opcodes(gpu: GPU) -> dict[str, Operation]:
 
 def _named(gpu: GPU) -> dict[str, Operation]:
     return {
-        operation: Operation(index, latency, interval(unit, operation), instances(unit, operation))
+        operation: Operation(
+            index,
+            latency,
+            interval(unit, operation, gpu.sm.warp_size),
+            instances(unit, operation),
+        )
         for index, unit in enumerate(gpu.sm.units)
         for operation, latency in unit.operations.items()
     }
@@ -73,9 +77,9 @@ def by_opcode(table: dict[str, Value], opcode: str) -> Value | None:
     return next((table[name] for name in names if name in table), None)
 
 
-def interval(unit: ExecutionUnit, operation: str) -> int:
-    """Cycles between two starts of a warp instruction on one such unit."""
-    return unit.intervals.get(operation, -(-WARP // unit.lanes))
+def interval(unit: ExecutionUnit, operation: str, warp_size: int) -> int:
+    """Cycles between two starts of an instruction of a whole warp on one such unit."""
+    return unit.intervals.get(operation, -(-warp_size // unit.lanes))
 
 
 def instances(unit: ExecutionUnit, operation: str) -> int:
@@ -89,7 +93,8 @@ def threads_per_cycle(gpu: GPU, operation: str) -> float:
         if operation in unit.operations:
             owners = gpu.sm.subcores if unit.scope == "subcore" else 1
             units = gpu.sm.count * owners * instances(unit, operation)
-            return units * WARP / interval(unit, operation)
+            warp_size = gpu.sm.warp_size
+            return units * warp_size / interval(unit, operation, warp_size)
     return 0.0
 
 

@@ -105,7 +105,8 @@ NAMED_BARRIERS = 16  # of a CTA
 NO_CONSTANT = -1  # `constant` of an instruction without one
 CONSTANT_BANK = 1 << 16  # bytes that a bank of constant memory can have
 CONSTANT_BANKS = 32  # that an instruction can name
-WARP_SIZE = 32
+WARP_SIZE = 32  # threads of a warp of NVIDIA's GPUs, and of a kernel unless it says otherwise
+WARP_SIZES = (WARP_SIZE, 64)  # that a GPU may have
 # CUDA C++ Programming Guide, technical specifications per compute capability
 MOST_THREADS = 1024  # of a CTA
 LONGEST_SLEEP = 1_000_000  # nanoseconds; PTX ISA, nanosleep: at most a millisecond
@@ -136,7 +137,7 @@ INSTRUCTION = np.dtype(
         # Bit s: keep source operand slot s in the register-file cache; from SLOT_SHIFT on, two
         # bits a source: how many slots behind its number it is, because others are no registers.
         ("reuse", "i8"),
-        ("threads", "i8"),  # that a barrier waits for, a multiple of 32; 0 = all of the CTA
+        ("threads", "i8"),  # that a barrier waits for, whole warps; 0 = all of the CTA
         ("constant", "i8"),  # operand in constant memory that is no load's: bank << 16 | byte
         # offset; NO_CONSTANT = there is none, or its place is not known
     ]
@@ -159,16 +160,19 @@ def constant_place(bank: int, offset: int) -> int:
     return NO_CONSTANT
 
 
-def verify(code: np.ndarray, texts: list[str]) -> None:
-    """Raise :class:`LockstepError` for the first record that the model could not execute."""
+def verify(code: np.ndarray, texts: list[str], warp_size: int = WARP_SIZE) -> None:
+    """Raise :class:`LockstepError` for the first record that the model could not execute.
+
+    ``warp_size``: threads of the warps that execute it.
+    """
     for i, r in enumerate(code):
-        problem = _problem(r, len(texts))
+        problem = _problem(r, len(texts), warp_size)
         if problem:
             text = texts[r["text"]] if 0 <= r["text"] < len(texts) else "?"
             raise LockstepError(f"instruction {i} (pc {r['pc']:#x}, {text}): {problem}")
 
 
-def _problem(r, n_texts: int) -> str:
+def _problem(r, n_texts: int, warp_size: int) -> str:
     if not 0 <= r["text"] < n_texts:
         return f"text index {r['text']} of {n_texts} texts"
     if r["op"] not in OpClass._value2member_map_:
@@ -196,11 +200,11 @@ def _problem(r, n_texts: int) -> str:
         return f"wait mask {r['wait_mask']:#x}; expected 6 bits"
     if not NO_CONSTANT <= r["constant"] < CONSTANT_BANKS * CONSTANT_BANK:
         return f"constant {r['constant']:#x}; expected -1, or bank << 16 | offset"
-    return thread_count_problem(int(r["threads"]))
+    return thread_count_problem(int(r["threads"]), warp_size)
 
 
-def thread_count_problem(threads: int) -> str:
+def thread_count_problem(threads: int, warp_size: int = WARP_SIZE) -> str:
     """What is wrong with the thread count of a barrier, or nothing."""
-    if 0 <= threads <= MOST_THREADS and threads % WARP_SIZE == 0:
+    if 0 <= threads <= MOST_THREADS and threads % warp_size == 0:
         return ""
-    return f"a barrier of {threads} threads; expected a multiple of {WARP_SIZE} to {MOST_THREADS}"
+    return f"a barrier of {threads} threads; expected a multiple of {warp_size} to {MOST_THREADS}"

@@ -1,6 +1,6 @@
 """Metrics of time, instructions, occupancy and issue."""
 
-from lockstep.metrics.facts import WARP, percent, ratio
+from lockstep.metrics.facts import percent, ratio
 from lockstep.metrics.metric import Metric, operation_classes, stall_reasons
 from lockstep.model.counters import Stall
 
@@ -66,7 +66,7 @@ INSTRUCTIONS = (
         "sim__lanes_used.pct",
         "%",
         "The same, in percent of a warp.",
-        lambda k: percent(k.sm.thread_instructions, WARP * k.sm.warp_instructions),
+        lambda k: percent(k.sm.thread_instructions, k.gpu.sm.warp_size * k.sm.warp_instructions),
     ),
     Metric(
         "sim__inst_issued_{}.sum",
@@ -256,4 +256,4 @@ def _product(size: tuple[int, int, int]) -> int:
 
 
 def _warps_per_cta(k) -> int:
-    return -(-_product(k.kernel.block) // WARP)
+    return -(-_product(k.kernel.block) // k.gpu.sm.warp_size)

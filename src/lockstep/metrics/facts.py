@@ -12,8 +12,6 @@ from lockstep.gpus.spec import GPU
 if TYPE_CHECKING:  # importing the engine imports the compiler: no view of results needs that
     from lockstep.engine.record import KernelRun, Run
 
-WARP = 32  # threads
-
 
 def ratio(part: float, whole: float) -> float:
     """``part / whole``; NaN, meaning undefined, where there is no whole."""

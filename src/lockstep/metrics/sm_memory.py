@@ -219,7 +219,7 @@ SHARED = (
     Metric(
         "sim__shared_wavefronts_per_inst.ratio",
         "wavefronts",
-        "Passes of a shared-memory instruction: 32 is a conflict of all lanes.",
+        "Passes of a shared-memory instruction: as many as lanes where all meet in one bank.",
         lambda k: ratio(k.sm.shared_wavefronts, k.sm.shared_accesses),
     ),
     Metric(

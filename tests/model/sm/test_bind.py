@@ -149,6 +149,35 @@ def test_occupancy_and_what_limits_it(tiny, sizes, expected):
     assert bind.occupancy(kernel(**sizes), tiny()) == expected
 
 
+def test_a_warp_of_64_threads_is_one_that_needs_twice_the_registers(tiny):
+    wide = tiny(**{"sm.warp_size": 64, "sm.register_granularity": 512})
+    needs = bind.cta_needs(kernel(block=65, registers=33, warp_size=64), wide)
+    assert needs == {"warps": 2, "registers": 2 * 2560, "shared": 0}
+
+
+@pytest.mark.parametrize("sizes", [(32, 64), (64, 32)])
+def test_a_kernel_runs_on_a_gpu_with_warps_of_its_size_alone(tiny, sizes):
+    own, other = sizes
+    narrow = kernel(warp_size=own)
+    assert bind.occupancy(narrow, tiny(sm__warp_size=own))[1] == "warps"
+    with pytest.raises(WorkloadError) as error:
+        bind.occupancy(narrow, tiny(sm__warp_size=other))
+    assert str(error.value) == (
+        f"kernel 1 (needs): warps of {own} threads; those of QV100 have {other}"
+    )
+
+
+@pytest.mark.parametrize(("size", "arrivals"), [(32, [0, 2, 32]), (64, [0, 1, 16])])
+def test_a_barrier_counts_warps(tiny, size, arrivals):
+    k = KernelBuilder("barriers", grid=1, block=1024, warp_size=size)
+    for text in ("BAR.SYNC 0x0", "BAR.SYNC 0x1, 0x40", "BAR.ARV 0x2, 0x400"):
+        k(text)
+    gpu = tiny(sm__warp_size=size)
+    records = bind.issue_records(k._code.instructions, gpu, False)
+    assert records["arrivals"].tolist() == arrivals
+    assert set(records["rows"].tolist()) == {size}
+
+
 def test_occupancy_by_cta_slots(tiny):
     assert bind.occupancy(kernel(), tiny(sm__ctas=3)) == (3, "CTAs")
 

@@ -5,7 +5,7 @@ import pytest
 from lockstep.builder import KernelBuilder, patterns
 from lockstep.model.sm.bind import LARGEST_COPY, issue_records
 from lockstep.model.sm.bulk import can_send
-from lockstep.model.sm.coalescer import MAX_LINES
+from lockstep.model.sm.coalescer import most_lines
 from lockstep.workload import MemoryCopy
 
 pytestmark = pytest.mark.plain
@@ -84,9 +84,9 @@ def test_loads_go_on_beside_a_copy(watch, tiny):
 
 @pytest.mark.parametrize("full", ["stall", "nack"])
 def test_as_many_lines_are_under_way_as_could_be_refused(watch, tiny, full):
-    size = (MAX_LINES + 20) * LINE
-    text = f"UBLKCP [UR8], [UR4], {size}"
     gpu = tiny(l2__mshr_entries=2, l2__mshr_full=full, sm__memory__outstanding=2)
+    size = (most_lines(gpu) + 20) * LINE
+    text = f"UBLKCP [UR8], [UR4], {size}"
     seen = watch(copies(text, text), gpu)
     assert seen.counters["bulk_read_sectors"] == 2 * size // SECTOR
 
@@ -107,6 +107,18 @@ def test_more_lines_of_a_copy_may_be_under_way(tiny, idle_sms, lines, goes_on):
     access = c.accesses[0, 0]
     access.lanes, access.remaining = 1, 150 * LINE // SECTOR
     assert can_send(c, 0, access) == goes_on
+
+
+@pytest.mark.parametrize(
+    ("mask", "copies"), [((1 << 64) - 1, 64), (1 << 63, 1), (0b101 << 61, 2), (1, 1)]
+)
+def test_each_of_64_lanes_copies_and_none_waits_for_ever(watch, tiny, mask, copies):
+    k = KernelBuilder("bulk", grid=1, block=64, architecture=90, warp_size=64)
+    k("UBLKCP [UR8], [UR4], 512", address=patterns.strided(A + 16, 4096), mask=mask)
+    seen = watch(k.workload(), tiny(sm__warp_size=64, sm__memory__bulk_lines=128))
+    assert seen.counters["bulk_read_sectors"] == copies * (512 // SECTOR + 1)
+    assert seen.counters["noc_requests"] == copies * (512 // LINE + 1)
+    assert seen.run.stopped == ""
 
 
 @pytest.mark.parametrize("waits", [False, True])

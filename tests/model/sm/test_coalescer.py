@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,8 +19,16 @@ KERNEL = SimpleNamespace(shared_base=0, local_base=0, cluster=1)
 SHAPES = [(128, 32), (128, 128), (64, 32), (32, 32), (512, 64)]
 
 
+WIDE_MASK = (1 << 64) - 1
+
+
 def lanes_of(mask):
-    return [lane for lane in range(32) if mask >> lane & 1]
+    return [lane for lane in range(64) if mask >> lane & 1]
+
+
+def signed(mask):
+    """A mask as runs hold it: lane 63 is the sign."""
+    return np.array(mask, np.uint64).astype(np.int64)[()]
 
 
 @pytest.fixture(scope="session")
@@ -27,10 +36,13 @@ def coalesce(tiny, idle_sms):
     """Function that coalesces one access: line -> (sectors, full)."""
     states = {}
 
-    def run(op, width, mask, first=0, stride=0, pool=None, space=Space.GLOBAL, shape=(128, 32)):
-        if shape not in states:
-            states[shape] = idle_sms(_gpu(tiny, *shape))
-        c = states[shape]
+    def run(
+        op, width, mask, first=0, stride=0, pool=None, space=Space.GLOBAL, shape=(128, 32),
+        warp_size=32, warp=0,
+    ):  # fmt: skip
+        if (shape, warp_size) not in states:
+            states[shape, warp_size] = idle_sms(_gpu(tiny, *shape, warp_size))
+        c = states[shape, warp_size]
         if pool is not None:
             c.pool[7 : 7 + len(pool)] = pool
             first, stride = int(pool[0]), 0
@@ -38,10 +50,10 @@ def coalesce(tiny, idle_sms):
         count = coalescer.coalesce(
             c,
             0,
-            SimpleNamespace(space=space, mask=mask, lanes=mask.bit_count(), address=2),
+            SimpleNamespace(space=space, mask=signed(mask), lanes=mask.bit_count(), address=2),
             KERNEL,
             SimpleNamespace(addresses=3, pool=4, thread_base=0),
-            SimpleNamespace(index=0),
+            SimpleNamespace(index=warp),
             SimpleNamespace(op=op, width=width),
         )
         found = c.transactions[0, :count]
@@ -52,10 +64,12 @@ def coalesce(tiny, idle_sms):
     return run
 
 
-def _gpu(tiny, line, sector):
+def _gpu(tiny, line, sector, warp_size):
     names = {f"{c}.{n}": v for c in ("l1", "l2") for n, v in (("line_bytes", line),)}
     names |= {f"{c}.sector_bytes": sector for c in ("l1", "l2")}
-    return tiny(**names, **{"l2.interleave_bytes": 512, "dram.row_bytes": 4096})
+    return tiny(
+        sm__warp_size=warp_size, **names, **{"l2.interleave_bytes": 512, "dram.row_bytes": 4096}
+    )
 
 
 def naive(op, width, addresses, shape=(128, 32)):
@@ -83,26 +97,33 @@ def naive(op, width, addresses, shape=(128, 32)):
 operations = st.sampled_from([OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION])
 widths = st.sampled_from([1, 2, 4, 8, 16])
 masks = st.one_of(st.just(FULL_MASK), st.integers(1, FULL_MASK))
+wide_masks = st.one_of(
+    st.sampled_from([WIDE_MASK, 1 << 63, 1 | 1 << 63]), st.integers(1, WIDE_MASK)
+)
+warps = st.one_of(st.tuples(st.just(32), masks), st.tuples(st.just(64), wide_masks))
 
 
 @settings(max_examples=150)
 @given(
-    operations, widths, masks, st.integers(-40, 40), st.integers(0, 300), st.sampled_from(SHAPES)
+    operations, widths, warps, st.integers(-40, 40), st.integers(0, 300), st.sampled_from(SHAPES)
 )
-def test_strides_agree_with_the_twin(coalesce, op, width, mask, stride, offset, shape):
+def test_strides_agree_with_the_twin(coalesce, op, width, warp, stride, offset, shape):
+    size, mask = warp
     step = stride * width if op >= OpClass.ATOMIC else stride
     first = A + (offset // width * width if op >= OpClass.ATOMIC else offset)
     addresses = [first + k * step for k in range(mask.bit_count())]
-    assert coalesce(op, width, mask, first, step, shape=shape) == naive(op, width, addresses, shape)
+    found = coalesce(op, width, mask, first, step, shape=shape, warp_size=size)
+    assert found == naive(op, width, addresses, shape)
 
 
 @settings(max_examples=100)
-@given(operations, widths, masks, st.data())
-def test_pools_agree_with_the_twin(coalesce, op, width, mask, data):
+@given(operations, widths, warps, st.data())
+def test_pools_agree_with_the_twin(coalesce, op, width, warp, data):
+    size, mask = warp
     span = data.draw(st.sampled_from([8, 64, 1 << 20]))
-    elements = st.lists(st.integers(0, span), min_size=32, max_size=32)
+    elements = st.lists(st.integers(0, span), min_size=size, max_size=size)
     pool = [A + width * e for e in data.draw(elements)][: mask.bit_count()]
-    assert coalesce(op, width, mask, pool=pool) == naive(op, width, pool)
+    assert coalesce(op, width, mask, pool=pool, warp_size=size) == naive(op, width, pool)
 
 
 @settings(max_examples=50)
@@ -129,21 +150,36 @@ def test_a_warp_of_words_is_one_line_and_every_lane_on_its_own_is_32(coalesce):
     assert len(coalesce(OpClass.LOAD, 4, FULL_MASK, A + 126, 128)) == 33, "each crosses a line"
 
 
-def local_byte(c_warps, thread, offset):
-    """Where the coalescer puts a byte of a thread's local memory, on SM 0."""
-    return coalescer.LOCAL_REGION + ((offset // 4) * c_warps * 32 + thread) * 4 + offset % 4
+def test_64_lanes_of_a_warp_need_as_many_lines_as_two_warps(coalesce):
+    def wide(*access, **more):
+        return coalesce(*access, warp_size=64, **more)
+
+    load, first = OpClass.LOAD, A // 128
+    assert wide(load, 4, WIDE_MASK, A, 4) == {first: (0b1111, 0), first + 1: (0b1111, 0)}
+    assert wide(load, 4, 1 << 63, A, 0) == {first: (0b0001, 0)}
+    assert wide(OpClass.STORE, 4, WIDE_MASK >> 1, A, 4)[first + 1] == (0b1111, 0b0111)
+    assert len(wide(load, 4, WIDE_MASK, A, 128)) == 64
+    assert wide(OpClass.ATOMIC, 4, WIDE_MASK, A, 0) == {first: (0b0001, 64)}
+    words = wide(load, 16, WIDE_MASK, pool=[16 * k for k in range(64)], space=Space.LOCAL)
+    assert len(words) == 256, "four words of each lane, all in lines of their own"
+
+
+def local_byte(threads, thread, offset):
+    """Where the coalescer puts a byte of a thread's local memory, on SM 0 of so many threads."""
+    return coalescer.LOCAL_REGION + ((offset // 4) * threads + thread) * 4 + offset % 4
 
 
 @settings(max_examples=60)
-@given(st.sampled_from([1, 2, 4, 8, 16]), masks, st.booleans(), st.data())
-def test_local_memory_is_interleaved_by_word(coalesce, width, mask, store, data):
+@given(st.sampled_from([1, 2, 4, 8, 16]), warps, st.booleans(), st.integers(0, 3), st.data())
+def test_local_memory_is_interleaved_by_word(coalesce, width, warp, store, index, data):
+    size, mask = warp
     n = mask.bit_count()
     choice = st.one_of(st.just(None), st.lists(st.integers(0, 200), min_size=n, max_size=n))
     offsets = [width * o for o in data.draw(choice) or [3] * n]
     op = OpClass.STORE if store else OpClass.LOAD
-    got = coalesce(op, width, mask, pool=offsets, space=Space.LOCAL)
+    got = coalesce(op, width, mask, pool=offsets, space=Space.LOCAL, warp_size=size, warp=index)
     moved = [
-        local_byte(16, lane, o + b)
+        local_byte(16 * size, index * size + lane, o + b)
         for lane, o in zip(lanes_of(mask), offsets)
         for b in range(width)
     ]
@@ -184,7 +220,7 @@ def test_equal_offsets_in_local_memory_are_one_line_a_word(coalesce):
 
 @given(st.integers(0, 1 << 20), st.integers(0, 1 << 20), st.integers(0, 511), st.integers(0, 511))
 def test_local_memory_of_two_threads_never_overlaps(tiny, idle_sms, a, b, t, u):
-    spec = SimpleNamespace(warps=16)
+    spec = SimpleNamespace(warps=16, warp_size=32)
     c = SimpleNamespace(spec=[spec])
     here = coalescer.local_address(c, 0, KERNEL, a, t)
     there = coalescer.local_address(c, 0, KERNEL, b, u)

@@ -1,5 +1,7 @@
 """CTA slots: how warps are placed, and how a CTA ends."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,29 @@ def test_the_limits_hold_while_a_kernel_runs(watch, tiny, limit, block, sizes, t
     assert max(at_once) == together
     assert seen.run.kernels[0].ctas_per_sm == together
     assert sorted(events["cta"]) == list(range(7))
+
+
+def test_a_warp_of_64_threads_takes_the_registers_of_two(watch, tiny):
+    k = KernelBuilder("wide", grid=7, block=128, registers=64, warp_size=64)
+    for _ in range(40):
+        k("NOP")
+    for registers, together in ((16384, 2), (16383, 1), (8192, 1)):
+        seen = watch(k.workload(), tiny(sm__warp_size=64, sm__registers=registers))
+        assert seen.run.kernels[0].ctas_per_sm == together
+        assert {w for _, _, w, _ in seen.issues} == set(range(2 * together))
+
+
+@pytest.mark.parametrize("size", [32, 64])
+def test_threads_of_a_cta_are_numbered_from_its_first_warp_slot_on(tiny, idle_sms, size):
+    c = idle_sms(tiny(sm__warp_size=size))
+    c.warps[0, 0].active = c.warps[0, 2].active = 1
+    c.kernels[0].warps = 2
+    message = SimpleNamespace(
+        kernel=0, cycle=0, cta=0, runs=0, addresses=0, pool=0, warps=0, cluster=0, rank=0
+    )
+    slot = cta.launch(c, 0, message)
+    assert c.ctas[0, slot].thread_base == size
+    assert [c.warps[0, w].index for w in (1, 3)] == [0, 1]
 
 
 def test_warps_go_to_sub_cores_in_turn(watch, tiny):

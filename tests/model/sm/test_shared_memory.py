@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -21,27 +22,31 @@ def count(tiny, idle_sms):
 
     def run(
         addresses, width, banks=32, bank_bytes=4, stride=None, op=OpClass.LOAD,
-        passes_each=1, together=0, rows=32, wide=False,
+        passes_each=1, together=0, rows=64, wide=False, mask=None, warp_size=32, pass_lanes=32,
     ):  # fmt: skip
-        if (banks, bank_bytes, wide) not in states:
-            shape = {"banks": banks, "bank_bytes": bank_bytes, "wide_passes": wide}
-            gpu = tiny(**{f"shared.{name}": value for name, value in shape.items()})
-            states[banks, bank_bytes, wide] = idle_sms(gpu)
-        c = states[banks, bank_bytes, wide]
+        key = banks, bank_bytes, wide, pass_lanes, warp_size
+        if key not in states:
+            names = ("banks", "bank_bytes", "wide_passes", "pass_lanes")
+            shape = {f"shared.{name}": value for name, value in zip(names, key)}
+            states[key] = idle_sms(tiny(sm__warp_size=warp_size, **shape))
+        c = states[key]
         c.pool[10 : 10 + len(addresses)] = addresses
         pool = 3 if stride is None else -1
         record = SimpleNamespace(first=addresses[0], stride=stride, pool=pool)
         instruction = SimpleNamespace(
             width=width, op=int(op), passes=passes_each, together=together, rows=rows
         )
-        return passes(c, 0, record, 7, len(addresses), instruction)
+        mask = (1 << len(addresses)) - 1 if mask is None else mask
+        mask = np.array(mask, np.uint64).astype(np.int64)[()]
+        access = SimpleNamespace(lanes=len(addresses), mask=mask)
+        return passes(c, 0, record, 7, access, instruction)
 
     return run
 
 
-def naive(addresses, width, banks=32, bank_bytes=4):
+def naive(addresses, width, banks=32, bank_bytes=4, pass_lanes=32):
     """Serve lanes in groups that move one word a bank at most; each pass takes what fits."""
-    lanes = 32 if width <= bank_bytes else max(1, banks * bank_bytes // width)
+    lanes = pass_lanes if width <= bank_bytes else max(1, banks * bank_bytes // width)
     total = 0
     for first in range(0, len(addresses), lanes):
         words = {
@@ -75,6 +80,46 @@ def test_random_addresses_agree_with_the_twin(count, width, elements, bank_bytes
 def test_strides_agree_with_the_twin(count, width, n, step, banks):
     addresses = [70 * 32 * width + k * step * width for k in range(n)]
     assert count(addresses, width, banks, stride=step * width) == naive(addresses, width, banks)
+
+
+def naive_warp(addresses, width, mask, pass_lanes):
+    """Parts of a warp of 64 lanes one after the other; ``addresses`` are those of active lanes."""
+    of_lane = dict(zip((lane for lane in range(64) if mask >> lane & 1), addresses))
+    parts = [range(first, first + pass_lanes) for first in range(0, 64, pass_lanes)]
+    active = [[of_lane[lane] for lane in part if lane in of_lane] for part in parts]
+    return sum(naive(part, width, pass_lanes=pass_lanes) for part in active)
+
+
+wide_masks = st.one_of(
+    st.sampled_from([(1 << 64) - 1, 1 << 63, 1 | 1 << 63, 0xFFFFFFFF, 0xFFFFFFFF << 32]),
+    st.integers(1, (1 << 64) - 1),
+)
+
+
+@settings(max_examples=150)
+@given(widths, wide_masks, st.sampled_from([16, 32, 64]), st.data())
+def test_64_lanes_go_over_the_banks_in_parts(count, width, mask, pass_lanes, data):
+    n = mask.bit_count()
+    elements = data.draw(st.lists(st.integers(0, 600), min_size=n, max_size=n))
+    shape = {"mask": mask, "warp_size": 64, "pass_lanes": pass_lanes}
+    addresses = [width * e for e in elements]
+    assert count(addresses, width, **shape) == naive_warp(addresses, width, mask, pass_lanes)
+    step = data.draw(st.integers(-70, 70).filter(bool))
+    addresses = [70 * 64 * width + k * step * width for k in range(n)]
+    found = count(addresses, width, stride=step * width, **shape)
+    assert found == naive_warp(addresses, width, mask, pass_lanes)
+
+
+def test_each_half_of_64_lanes_with_an_active_one_takes_a_pass(count):
+    def passes(mask, **more):
+        return count([64] * mask.bit_count(), 4, stride=0, mask=mask, warp_size=64, **more)
+
+    assert passes((1 << 64) - 1) == 2, "a broadcast too"
+    assert passes(1 << 63) == passes(1) == passes(0xFFFFFFFF) == 1
+    assert passes(1 | 1 << 63) == 2
+    assert passes((1 << 64) - 1, pass_lanes=64) == passes(1 | 1 << 63, pass_lanes=64) == 1
+    assert passes((1 << 64) - 1, op=OpClass.ATOMIC) == 64
+    assert passes((1 << 64) - 1, pass_lanes=64, op=OpClass.ATOMIC) == 64
 
 
 @pytest.mark.parametrize("ways", [1, 2, 4, 8, 16, 32])

@@ -43,9 +43,8 @@ def every_cycle(c, requests, replies, s, start, end):
 @settings(max_examples=12, phases=set(Phase) - {Phase.shrink})
 @given(st.data())
 def test_skipping_cycles_changes_nothing(programs, data):
-    workload = data.draw(programs.workloads(most=1))
     # The dispatcher works ahead: CTAs that come within a window would be looked at too early.
-    gpu, changes = data.draw(programs.gpus())
+    workload, gpu, changes = data.draw(programs.runs(most=1))
     gpu = library.replace(gpu, **{"launch.cta_interval": 0.01})
     note(changes)
     skipped = engine.run(workload, gpu, limit_cycles=800)

@@ -20,7 +20,6 @@ from lockstep.isa.instruction import (
     SLOT_SHIFT,
     SLOTS,
     UNIFORM_REGISTERS,
-    WARP_SIZE,
     OpClass,
     Space,
 )
@@ -203,11 +202,11 @@ def issue_records(
     for name in ("write_barrier", "read_barrier"):
         records[name] = code[name] if control else 7
     records["reuse"] = np.where(code["reuse"] < 0, -1, code["reuse"] & KEPT) if control else -1
-    records["arrivals"] = code["threads"] // WARP_SIZE
+    records["arrivals"] = -(-code["threads"] // gpu.sm.warp_size)
     fences = op == OpClass.FENCE
     records["immediate"][fences] = gpu.sm.fence_round_trip
     records["redirect"], records["passes"] = gpu.sm.front_end.redirect, 1
-    records["rows"] = WARP_SIZE
+    records["rows"] = gpu.sm.warp_size
     _set_group_products(records, op == OpClass.GMMA)
     _set_by_opcode(records, code["text"], texts, gpu, control)
     _set_slack(records, gpu)
@@ -302,7 +301,8 @@ def _round_up(value: int, unit: int) -> int:
 def cta_needs(kernel: Kernel, gpu: GPU) -> dict[str, int]:
     """Warps, registers and shared-memory bytes that one CTA occupies."""
     warps = kernel.warps
-    registers = _round_up(max(1, kernel.registers) * 32, gpu.sm.register_granularity) * warps
+    registers = max(1, kernel.registers) * kernel.warp_size
+    registers = _round_up(registers, gpu.sm.register_granularity) * warps
     shared = kernel.shared_bytes + gpu.shared.reserved_per_cta
     if shared:
         shared = _round_up(shared, gpu.shared.granularity)
@@ -312,8 +312,14 @@ def cta_needs(kernel: Kernel, gpu: GPU) -> dict[str, int]:
 def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
     """CTAs of the kernel that fit on one SM, and what limits them.
 
-    Raises :class:`WorkloadError` if not even one fits.
+    Raises :class:`WorkloadError` if not even one fits, and of a kernel whose warps have another
+    size than the GPU's.
     """
+    if kernel.warp_size != gpu.sm.warp_size:
+        raise WorkloadError(
+            f"kernel {kernel.id} ({kernel.name}): warps of {kernel.warp_size} threads; "
+            f"those of {gpu.name} have {gpu.sm.warp_size}"
+        )
     needs = cta_needs(kernel, gpu)
     limits = {
         "CTAs": (gpu.sm.ctas, 1),

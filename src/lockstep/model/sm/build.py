@@ -2,7 +2,7 @@
 
 from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
-from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT, WARP_SIZE
+from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT
 from lockstep.model.cache import l1, line_cache, slice_hash
 from lockstep.model.clock import NEVER
 from lockstep.model.control import Control
@@ -11,7 +11,7 @@ from lockstep.model.memory import header_time
 from lockstep.model.records import copy_fields, full, records, zeros
 from lockstep.model.sm import state, tile
 from lockstep.model.sm.bind import unit_table
-from lockstep.model.sm.coalescer import MAX_LINES
+from lockstep.model.sm.coalescer import most_lines
 from lockstep.model.sm.scheduler import POLICIES, USER
 from lockstep.model.sm.state import Policies, Sm
 from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
@@ -28,18 +28,24 @@ def partition_hit_cycles(gpu: GPU) -> int:
     return max(1, gpu.l2.latency - inside - 2 * gpu.interconnect.latency)
 
 
+def most_bulk_lines(gpu: GPU) -> int:
+    """Lines of one bulk copy that are under way at most: those of any other access at least."""
+    return max(most_lines(gpu), gpu.sm.memory.bulk_lines)
+
+
 def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     """The scalar parameters of the SMs."""
     spec = records(1, state.SPEC)
     s, f, o, m = spec[0], gpu.sm.front_end, gpu.sm.operands, gpu.sm.memory
     copy_fields(s, gpu.sm, gpu.sm.scheduler, f, o, m)
-    s.sms, s.drain = gpu.sm.count, gpu.launch.drain
+    s.sms, s.drain, s.lines = gpu.sm.count, gpu.launch.drain, most_lines(gpu)
     s.policy = USER if user_scheduler else POLICIES[gpu.sm.scheduler.policy]
     s.l1i_latency, s.l2i_latency = f.l1_latency, f.l2_latency
     s.collectors_style = o.style == "collectors"
     s.accesses = m.outstanding
     s.whole_lines = m.coalescer == "line"
     s.shared_banks, s.shared_bank_bytes = gpu.shared.banks, gpu.shared.bank_bytes
+    s.pass_lanes = gpu.shared.pass_lanes
     s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)
     s.shared_pass, s.wide_passes = gpu.shared.pass_latency, gpu.shared.wide_passes
     s.remote_cycles = max(0, gpu.shared.remote_latency - m.address_interval - 1)
@@ -48,6 +54,7 @@ def sm_spec(gpu: GPU, user_scheduler: bool) -> Records:
     line = gpu.l1.line_bytes * state.SUBCYCLES
     s.bulk_load_interval = max(1, round(line / m.bulk_load_bytes))
     s.bulk_store_interval = max(1, round(line / m.bulk_store_bytes))
+    s.bulk_lines = most_bulk_lines(gpu)
     k = gpu.constant
     s.constant_line, s.first_constants = k.line_bytes, k.first_latency
     s.operand_miss, s.operand_hold = k.operand_miss_latency, k.operand_hold
@@ -75,12 +82,12 @@ def _texture_latency(gpu: GPU) -> int:
 def l1_state(gpu: GPU, victim, user_replacement: bool) -> l1.L1State:
     """Empty L1s; ``victim`` is the user's policy of replacement, or its stand-in."""
     memory = gpu.sm.memory
-    lines = max(MAX_LINES, memory.bulk_lines)
+    refusable = memory.outstanding * most_bulk_lines(gpu)
     owner = l1.Owner(
         hit_cycles=max(1, gpu.l1.latency - memory.address_interval - 1),
         flit_bytes=gpu.interconnect.flit_bytes,
-        waiters=memory.outstanding * MAX_LINES,
-        refusable=memory.outstanding * lines if gpu.l2.mshr_full == "nack" else -1,
+        waiters=memory.outstanding * most_lines(gpu),
+        refusable=refusable if gpu.l2.mshr_full == "nack" else -1,
     )
     return l1.build(gpu.l1, gpu.sm.count, owner, victim, user_replacement)
 
@@ -120,9 +127,9 @@ def build(
         streams=zeros((n, b, max(1, s.stream_buffer))),
         accesses=records((n, s.accesses), state.ACCESS),
         queues=zeros((n, b, s.queue)),
-        bulk_places=zeros((n, s.accesses, tile.STATE_WORDS)),
-        transactions=records((n, MAX_LINES + 1), state.TRANSACTION),
-        scratch=zeros((n, s.shared_banks * 33)),
+        bulk_places=zeros((n, s.accesses, max(tile.STATE_WORDS, s.warp_size))),
+        transactions=records((n, s.lines + 1), state.TRANSACTION),
+        scratch=zeros((n, s.shared_banks * (1 + s.pass_lanes))),
         done=records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),
         n_done=zeros(n),
         left=zeros((n, slots)),
@@ -136,7 +143,7 @@ def build(
         step=records(1, STEP),
         step_runs=records(STEP_RUNS, RUN),
         step_addresses=records(1, ADDRESS),
-        step_pool=zeros(WARP_SIZE),
+        step_pool=zeros(gpu.sm.warp_size),
         l1=l1_state(gpu, policies.l1_victim, "l1_replacement" in user),
         slices=slices,
         policies=policies,

@@ -6,7 +6,7 @@ stores go on beside it.
 """
 
 from lockstep._jit import inline, popcount
-from lockstep.isa.instruction import WARP_SIZE, OpClass
+from lockstep.isa.instruction import OpClass
 from lockstep.model.cache import l1, miss_queue
 from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_READ, KIND_WRITE
@@ -42,7 +42,7 @@ def start(c, s, a, now):
     cta = c.ctas[s, c.warps[s, access.warp].cta]
     record = c.addresses[cta.addresses + access.address]
     tiled = is_tile(instruction_of(c, s, access).op)
-    for k in range(TILE_WORDS if tiled else min(access.lanes, WARP_SIZE)):
+    for k in range(TILE_WORDS if tiled else min(access.lanes, c.spec[0].warp_size)):
         c.bulk_places[s, a, k] = lane_address(c, record, cta.pool, k)
     if tiled:
         access.lanes = 1
@@ -84,7 +84,7 @@ def advance(c, s, a, access, instruction):
         tile.step(place)
         return tile.seek(place)
     access.lane += 1
-    return access.lane < min(access.lanes, WARP_SIZE)
+    return access.lane < min(access.lanes, c.spec[0].warp_size)
 
 
 @inline
@@ -94,7 +94,7 @@ def can_send(c, s, access):
     No more than it may have, although the first and last line of a lane may be short.
     """
     spec = c.l1.spec[0]
-    lines = c.spec[0].bulk_lines - 2 * min(access.lanes, WARP_SIZE) - 1
+    lines = c.spec[0].bulk_lines - 2 * min(access.lanes, c.spec[0].warp_size) - 1
     return not miss_queue.is_full(c.l1, s) and access.remaining <= lines * spec.sectors
 
 

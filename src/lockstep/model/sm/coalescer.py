@@ -6,6 +6,7 @@ these follow each other at the L2.
 """
 
 from lockstep._jit import inline
+from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.model.cache.l1 import tag_bank
 from lockstep.workload import NOWHERE
@@ -21,7 +22,12 @@ STORE = int(OpClass.STORE)
 ATOMIC = int(OpClass.ATOMIC)
 REDUCTION = int(OpClass.REDUCTION)
 FULL = (1 << 32) - 1
-MAX_LINES = 128  # four words of each of 32 lanes, all in lines of their own
+MOST_WORDS = 4  # of a lane, each in a line of its own
+
+
+def most_lines(gpu: GPU) -> int:
+    """Lines of one access, at most."""
+    return MOST_WORDS * gpu.sm.warp_size
 
 
 @inline
@@ -52,7 +58,7 @@ def local_address(c, s, kernel, address, thread):
     if kernel.local_base > 0 and address >= kernel.local_base:
         offset = address - kernel.local_base
     offset &= APERTURE - 1
-    word = (offset >> 2) * c.spec[0].warps * 32 + thread
+    word = (offset >> 2) * c.spec[0].warps * c.spec[0].warp_size + thread
     return LOCAL_REGION + (s << LOCAL_PER_SM) + word * 4 + (offset & 3)
 
 
@@ -97,7 +103,7 @@ def add_bytes(c, s, count, low, high):
 def add_range(c, s, count, low, high):
     """Add bytes low..high-1, line by line."""
     line_bytes = c.l1.spec[0].line_bytes
-    while low < high and count < MAX_LINES:
+    while low < high and count < c.spec[0].lines:
         end = min(high, (low // line_bytes + 1) * line_bytes)
         count = add_bytes(c, s, count, low, end)
         low = end
@@ -179,11 +185,11 @@ def coalesce(c, s, access, kernel, cta, warp, instruction):
         count = add_range(c, s, 0, low, high)
     else:
         k = 0
-        for lane in range(64):
+        for lane in range(c.spec[0].warp_size):
             if (access.mask >> lane) & 1:
                 address = lane_address(c, record, cta.pool, k)
                 if access.space == LOCAL:
-                    thread = cta.thread_base + warp.index * 32 + lane
+                    thread = cta.thread_base + warp.index * c.spec[0].warp_size + lane
                     for offset in range(0, width, 4):
                         low = local_address(c, s, kernel, address + offset, thread)
                         count = add_range(c, s, count, low, low + min(width, 4))

@@ -110,7 +110,7 @@ def launch(c, s, message):
     while index < kernel.warps:
         if not c.warps[s, w].active:
             if index == 0:
-                cta.thread_base = w * 32
+                cta.thread_base = w * c.spec[0].warp_size
             start_warp(c, s, w, slot, index, message, now)
             next_run(c, s, w, now)  # of an empty stream the first issue makes the end
             index += 1

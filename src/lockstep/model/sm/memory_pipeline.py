@@ -113,7 +113,7 @@ def access_shared(c, s, a, now):
     cta = c.ctas[s, c.warps[s, access.warp].cta]
     instruction = instruction_of(c, s, access)
     record = c.addresses[cta.addresses + access.address]
-    n = passes(c, s, record, cta.pool, access.lanes, instruction)
+    n = passes(c, s, record, cta.pool, access, instruction)
     counters = c.counters[s]
     counters.shared_accesses += 1
     counters.shared_wavefronts += n
@@ -146,7 +146,7 @@ def begin_transactions(c, s, a, now):
         take_turns(c, s, sm.transactions)
         if instruction.op == LOAD and access.space != LOCAL:
             record = c.addresses[cta.addresses + access.address]
-            n = passes(c, s, record, cta.pool, access.lanes, instruction)
+            n = passes(c, s, record, cta.pool, access, instruction)
             sm.words_until = now + n
             sm.accept_free = max(sm.accept_free, now + n)
     counters = c.counters[s]

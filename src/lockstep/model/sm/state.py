@@ -31,14 +31,15 @@ SUBCYCLES = 16  # ports of another clock keep time in sixteenths of a core cycle
 
 SPEC = np.dtype(
     words(
-        "sms", "subcores", "warps", "ctas", "registers",
+        "sms", "subcores", "warps", "warp_size", "ctas", "registers",
         "barrier_latency", "barrier_interval", "named_barrier_latency", "exit_waits", "drain",
         "fence_latency", "fence_interval", "local_fence_waits", "policy", "issue_width",
         "line_bytes", "stream_buffer", "l1i_latency", "l2i_latency", "fill_interval", "divergence",
         "collectors_style", "banks", "window", "collectors", "reuse_cache", "slots",
         "queue", "address_interval", "wide_address_interval", "accept_interval", "whole_lines",
         "accesses",
-        "shared_banks", "shared_bank_bytes", "shared_cycles", "shared_pass",
+        "lines",  # of an access, at most
+        "shared_banks", "shared_bank_bytes", "pass_lanes", "shared_cycles", "shared_pass",
         "wide_passes", "remote_cycles", "remote_interval", "lone_cluster_latency",
         "bulk_load_interval", "bulk_store_interval", "bulk_lines",
         "bulk_groups", "sleep_overhead", "shortest_sleep",
@@ -301,10 +302,10 @@ class Sm(Context):
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: Records  # ACCESS, sms x accesses
     queues: np.ndarray  # sms x subcores x queue: accesses waiting
-    # sms x accesses x tile.STATE_WORDS: where the lanes' bulk copies begin, or the tile of one
+    # sms x accesses x words: where the lanes' bulk copies begin, or the tile of one
     bulk_places: np.ndarray
-    transactions: Records  # TRANSACTION, sms x MAX_LINES + 1
-    scratch: np.ndarray  # sms x (33 * banks): bank conflict search
+    transactions: Records  # TRANSACTION, sms x (lines of an access + 1)
+    scratch: np.ndarray  # sms x (1 + lanes of a pass) * banks: bank conflict search
     done: Records  # DONE, sms x room
     n_done: np.ndarray  # sms
     left: np.ndarray  # sms x kernel slots: stores on their way of CTAs that have ended
@@ -318,7 +319,7 @@ class Sm(Context):
     step: Records  # workload.STEP, one: what is asked of a kernel's source, and its answer
     step_runs: Records  # workload.RUN, STEP_RUNS
     step_addresses: Records  # workload.ADDRESS, one
-    step_pool: np.ndarray  # int64, WARP_SIZE
+    step_pool: np.ndarray  # int64, threads of a warp
     l1: L1State
     slices: Hash  # address -> L2 slice
     policies: Policies

@@ -8,7 +8,6 @@ accepts its access.
 """
 
 from lockstep._jit import call_native, inline, popcount
-from lockstep.isa.instruction import WARP_SIZE
 from lockstep.model.sm.barrier import come
 from lockstep.workload import STEP_RUNS, Answer, Ask
 
@@ -101,9 +100,10 @@ def take_address(c, cta, warp):
     record.stride = given.stride
     record.pool = -1
     if given.pool >= 0:
-        record.pool = warp.address * WARP_SIZE
+        lanes = c.spec[0].warp_size
+        record.pool = warp.address * lanes
         first = cta.pool + record.pool
-        for k in range(WARP_SIZE):
+        for k in range(lanes):
             c.pool[first + k] = c.step_pool[k]
 
 
