@@ -48,24 +48,28 @@ class ResealedTraceFile(TraceFile):
         """A changed index, or a changed chunk."""
         path = self.file(data, "seed.lst")
         file = container.File(str(path))
-        payload, offset, minor = file.index()
+        payload, offset, version = file.index()
         rest = data[:offset]
         if chance.random() < 0.5:
-            return rest + _sealed(self._changed(chance, payload), offset)
+            return rest + _sealed(
+                rest[: container.HEADER.size], self._changed(chance, payload), offset
+            )
         of_kernels: list[list[index.Placed]] = []
 
         def source(kernel, chunks):
             of_kernels.append(chunks)
             return tuple
 
-        workload, _ = index.decode(payload, container.HEADER.size, minor, source)
+        workload, _ = index.decode(payload, container.HEADER.size, version, source)
         place, old = chance.choice([placed for chunks in of_kernels for placed in chunks])
         inside = self._changed(chance, file.section(place, old.size, old.raw_size, old.crc))
         section = container.compress(inside)
         new = index.StoredChunk(old.ctas, len(section), len(inside), zlib.crc32(section))
         chunks = [[new if p == place else c for p, c in placed] for placed in of_kernels]
         rest = data[:place] + section + data[place + old.size : offset]
-        return rest + _sealed(index.encode(workload, chunks), len(rest))
+        return rest + _sealed(
+            rest[: container.HEADER.size], index.encode(workload, chunks), len(rest)
+        )
 
     def _changed(self, chance: random.Random, payload: bytes) -> bytes:
         return mutations.mutate(chance, payload, payload, mutations.BINARY)
@@ -85,9 +89,9 @@ def _written() -> list[bytes]:
     return files
 
 
-def _sealed(payload: bytes, offset: int) -> bytes:
+def _sealed(head: bytes, payload: bytes, offset: int) -> bytes:
     section = zstandard.ZstdCompressor(1).compress(payload)
-    return section + container.footer(offset, section, len(payload))
+    return section + container.footer(head, offset, section, len(payload))
 
 
 TARGETS = (TraceFile, ResealedTraceFile)

@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from lockstep.builder import KernelBuilder, program
 from lockstep.errors import WorkloadError
 from lockstep.frontend.accelsim import load, write
 from lockstep.workload import MemoryCopy
@@ -137,6 +138,16 @@ def test_what_has_no_form_is_refused_and_leaves_nothing(build, tmp_path):
     with pytest.raises(WorkloadError, match=r"pc 0x10 \(MOV\) has no form"):
         write(workload, tmp_path / "copy")
     assert not list((tmp_path / "copy").iterdir())
+
+
+def test_warps_of_64_threads_have_no_form(tmp_path):
+    k = KernelBuilder("wide", 1, 64, warp_size=64)
+    with pytest.raises(WorkloadError) as error:
+        write(program(KernelBuilder("narrow", 1, 64), k), tmp_path / "trace")
+    assert str(error.value) == (
+        "kernel 2 (wide): warps of 64 threads; those of an Accel-Sim trace have 32"
+    )
+    assert not (tmp_path / "trace").exists()
 
 
 def test_the_shortest_address_mode_is_written(build, tmp_path):

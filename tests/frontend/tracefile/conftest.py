@@ -129,7 +129,8 @@ def _kernels(draw, parts):
     records, texts = parts
     grid = draw(st.sampled_from([(1, 1, 1), (3, 2, 2), ((1 << 31) - 1, 65535, 65535)]))
     block = draw(st.sampled_from([(1, 1, 1), (33, 2, 1), (1024, 1, 1), (7, 5, 64)]))
-    n_warps = -(-block[0] * block[1] * block[2] // 32)
+    warp_size = draw(st.sampled_from([32, 64]))
+    n_warps = -(-block[0] * block[1] * block[2] // warp_size)
     shapes = draw(st.lists(_shapes(records["width"]), min_size=1, max_size=3))
     arrays = []
     for _ in range(draw(st.integers(0, 4))):
@@ -148,7 +149,7 @@ def _kernels(draw, parts):
     numbers = [draw(st.integers(0, 255)), draw(st.integers(0, 1 << 20))]
     more = [draw(st.integers(0, 7)), draw(st.sampled_from([0, 70, 90])), draw(INT64), draw(INT64)]
     name = draw(st.text(max_size=3))
-    return Kernel(draw(INT64), name, grid, block, *numbers, code, ctas, *more, (2, 1, 1))
+    return Kernel(draw(INT64), name, grid, block, *numbers, code, ctas, *more, (2, 1, 1), warp_size)
 
 
 @st.composite
@@ -193,7 +194,7 @@ def _content(workload):
             continue
         k = command
         numbers = [k.id, k.registers, k.shared_bytes, k.stream, k.architecture]
-        numbers += [k.shared_base, k.local_base, *k.grid, *k.block, *k.cluster]
+        numbers += [k.shared_base, k.local_base, *k.grid, *k.block, *k.cluster, k.warp_size]
         ctas = [_plain(cta, k.code) for cta in k.ctas()]
         records = k.code.instructions
         words = np.ascontiguousarray(records).view(np.int64).reshape(len(records), -1).tolist()

@@ -57,6 +57,10 @@ def read(path):
     strings = [index.take(n).decode("utf-8", "surrogatepass") for n in lengths[0]]
     index.take(int.from_bytes(index.take(2), "little"))  # the GPU
     instructions.append(index.column(len(instructions[0])))
+    if data[8] == 3:
+        kernels.append(index.column(len(kernels[0])))
+    else:
+        kernels.append([32] * len(kernels[0]))
     copies, kernels = zip(*copies), zip(*kernels)
     codes = list(_codes(list(zip(*instructions)), list(zip(*codes)), texts[0], members[0]))
     places = _places(zip(*chunks))
@@ -65,12 +69,12 @@ def read(path):
         if kind == 0:
             commands.append(next(copies))
             continue
-        code, name, *numbers, n_chunks = next(kernels)
+        code, name, *numbers, n_chunks, warp_size = next(kernels)
         lines = [[strings[line[1]], *line[:1], *line[2:]] for line in codes[code][1]]
-        kernel = {"name": strings[name], "numbers": numbers, "instructions": lines}
+        kernel = {"name": strings[name], "numbers": [*numbers, warp_size], "instructions": lines}
         kernel["texts"] = [strings[t] for t in codes[code][0]]
         block = numbers[10:13]
-        warps = -(-block[0] * block[1] * block[2] // 32)
+        warps = -(-block[0] * block[1] * block[2] // warp_size)
         kernel["ctas"] = []
         for _ in range(n_chunks):
             start, size, crc = next(places)

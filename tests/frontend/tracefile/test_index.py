@@ -5,19 +5,19 @@ import dataclasses
 import pytest
 
 from lockstep.errors import WorkloadError
-from lockstep.frontend.tracefile import container, index
+from lockstep.frontend.tracefile import index
 from lockstep.frontend.tracefile.columns import Malformed
 from lockstep.isa.instruction import INSTRUCTION
 from lockstep.workload import ADDRESS, RUN, WARP, Kernel, MemoryCopy, Workload
 
 
-def decoded(payload, minor=container.MINOR):
-    return index.decode(payload, 12, minor, lambda kernel, chunks: chunks)
+def decoded(payload, minor=2, major=2):
+    return index.decode(payload, 12, (major, minor), lambda kernel, chunks: chunks)
 
 
 def test_every_field_of_the_contract_is_stored():
     # A source executes a kernel while it is simulated: nothing that a file could hold.
-    stored = {"code", "name", "ctas", "source", *index.SCALARS, *index.TRIPLES}
+    stored = {"code", "name", "ctas", "source", "warp_size", *index.SCALARS, *index.TRIPLES}
     assert {f.name for f in dataclasses.fields(Kernel)} == stored
     assert {f.name for f in dataclasses.fields(MemoryCopy)} == {"address", "bytes"}
     assert {f.name for f in dataclasses.fields(Workload)} == {"name", "commands", "path", "gpu"}
@@ -74,6 +74,38 @@ def test_older_versions_end_before_the_constants_or_the_gpu(small):
         decoded(payload[:-1])
 
 
+def test_warps_of_64_threads_lie_behind_the_constants_of_version_3(small):
+    assert index.version(small) == (2, 2)
+    narrow = index.encode(small, [[], []])
+    small.kernels[1].warp_size = 64
+    assert index.version(small) == (3, 0)
+    payload = index.encode(small, [[], []])
+    assert payload == narrow + index.pack([32, 64])
+    workload, _ = decoded(payload, 0, 3)
+    assert [(k.warp_size, k.warps) for k in workload.kernels] == [(32, 2), (64, 1)]
+    assert decoded(payload + b"more", 1, 3)[0].kernels[1].warp_size == 64
+    with pytest.raises(Malformed, match="4 bytes too many"):
+        decoded(payload + b"more", 0, 3)
+    with pytest.raises(Malformed, match="column"):
+        decoded(payload[:-1], 0, 3)
+    with pytest.raises(Malformed, match="column"):
+        decoded(narrow, 0, 3)
+    with pytest.raises(Malformed, match="warps of 48 threads; expected 32 or 64"):
+        decoded(narrow + index.pack([32, 48]), 0, 3)
+
+
+def test_a_barrier_of_half_a_warp_is_refused(small):
+    small.kernels[0].code.instructions["threads"][1] = 96
+    index.check(small)
+    small.kernels[1].warp_size = 64
+    message = "kernel 2: a barrier of 96 threads; expected a multiple of 64 to 1024"
+    with pytest.raises(WorkloadError, match=message):
+        index.check(small)
+    narrow = index.encode(dataclasses.replace(small, commands=small.commands[:2]), [[]])
+    with pytest.raises(Malformed, match="kernel 1: a barrier of 96 threads"):
+        decoded(narrow + index.pack([64]), 0, 3)
+
+
 def test_the_gpu_lies_behind_the_strings(small):
     small.gpu = "Größe 9"
     payload = index.encode(small, [[], []])
@@ -95,6 +127,8 @@ def test_the_gpu_lies_behind_the_strings(small):
         ("block", (1 << 22, 1, 1)),
         ("cluster", (1, 1, 0)),
         ("registers", -1),
+        ("warp_size", 48),
+        ("warp_size", 0),
         ("shared_bytes", -1),
         ("shared_base", 1 << 63),
         ("id", -(1 << 63) - 1),

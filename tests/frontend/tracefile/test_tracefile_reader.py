@@ -106,8 +106,9 @@ class Parts:
         self.index = index.encode(self.workload, stored)
         payload = self.index if index_payload is None else index_payload
         frame = container.compress(payload)
-        footer = container.footer(12 + len(body), frame, len(payload))
-        self.path.write_bytes(container.header() + body + frame + footer)
+        head = container.header(index.version(self.workload))
+        footer = container.footer(head, 12 + len(body), frame, len(payload))
+        self.path.write_bytes(head + body + frame + footer)
 
     def harmless(self, content):
         """Refused with one line, or a workload that keeps all rules."""

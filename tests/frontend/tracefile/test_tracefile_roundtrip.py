@@ -30,6 +30,20 @@ def test_a_small_workload_survives(small, content, naive, tmp_path):
     assert naive.read(tmp_path / "small.lst") == content(small)
 
 
+def test_warps_of_64_threads_survive(small, content, naive, tmp_path):
+    for kernel in small.kernels:
+        kernel.block, kernel.warp_size = (128, 1, 1), 64
+    tracefile.write(small, tmp_path / "wide.lst")
+    loaded = tracefile.load(tmp_path / "wide.lst")
+    assert [k.warp_size for k in loaded.kernels] == [64, 64]
+    assert naive.read(tmp_path / "wide.lst") == content(loaded) == content(small)
+
+
+def test_a_file_of_32_threads_a_warp_is_one_that_older_programs_read(small, tmp_path):
+    tracefile.write(small, tmp_path / "small.lst")
+    assert (tmp_path / "small.lst").read_bytes()[8:12] == bytes([2, 0, 2, 0])
+
+
 def test_writing_twice_gives_the_same_bytes(small, tmp_path):
     tracefile.write(small, tmp_path / "a.lst")
     tracefile.write(tracefile.load(tmp_path / "a.lst"), tmp_path / "b.lst")

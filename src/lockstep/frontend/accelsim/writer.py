@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from lockstep.errors import WorkloadError
 from lockstep.files import replacing
 from lockstep.frontend.accelsim.text import KernelText, NeedsNewerVersion
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.workload import Kernel, MemoryCopy, Workload
 
 VERSIONS = (5, 6)  # of the tracer; predicates and uniform registers need 6
@@ -17,8 +19,15 @@ def write(workload: Workload, directory: str | Path, tracer: int = VERSIONS[-1])
     gives the same streams. With ``tracer`` 5, which all releases of Accel-Sim read, it is that
     version, without predicates and uniform registers, as that tracer sees programs. Every file gets
     its name when it is complete, the list last. Scheduling control bits have no place in the format
-    and are left out; an operand list that has none raises :class:`~lockstep.errors.WorkloadError`.
+    and are left out; an operand list that has none raises :class:`~lockstep.errors.WorkloadError`,
+    as does a kernel whose warps do not have 32 threads.
     """
+    for kernel in workload.kernels:
+        if kernel.warp_size != WARP_SIZE:
+            raise WorkloadError(
+                f"kernel {kernel.id} ({kernel.name}): warps of {kernel.warp_size} threads; "
+                f"those of an Accel-Sim trace have {WARP_SIZE}"
+            )
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     lines, kernels = [], 0

@@ -12,7 +12,8 @@ from lockstep.frontend.tracefile.columns import LIMIT
 
 MAGIC = b"\x89LST\r\n\x1a\n"  # as PNG's: shows 7-bit and line-end damage
 END_MAGIC = b"LSTend\r\n"
-MAJOR, MINOR = 2, 2
+VERSION = (2, 2)  # major and minor
+WIDE = (3, 0)  # of a file with kernels whose warps do not have 32 threads
 HEADER = struct.Struct("<8sHH")  # magic, major and minor version
 FOOTER = struct.Struct("<QII8s")  # index: offset, unpacked size, CRC-32 with header; end magic
 LEVEL = 19  # of Zstandard
@@ -24,14 +25,14 @@ def compress(payload: bytes) -> bytes:
     return zstandard.ZstdCompressor(level=LEVEL).compress(payload)
 
 
-def header() -> bytes:
+def header(version: tuple[int, int]) -> bytes:
     """The first bytes of a file."""
-    return HEADER.pack(MAGIC, MAJOR, MINOR)
+    return HEADER.pack(MAGIC, *version)
 
 
-def footer(offset: int, index: bytes, raw_size: int) -> bytes:
-    """The last bytes of a file whose compressed index begins at ``offset``."""
-    return FOOTER.pack(offset, raw_size, _index_crc(header(), index, offset, raw_size), END_MAGIC)
+def footer(head: bytes, offset: int, index: bytes, raw_size: int) -> bytes:
+    """The last bytes of a file, whose compressed index begins at ``offset``."""
+    return FOOTER.pack(offset, raw_size, _index_crc(head, index, offset, raw_size), END_MAGIC)
 
 
 def _index_crc(head: bytes, index: bytes, offset: int, raw_size: int) -> int:
@@ -67,10 +68,10 @@ class File:
             return self._whole[offset : offset + size]
         return self._read(offset, size)[0]
 
-    def index(self) -> tuple[bytes, int, int]:
-        """The payload of the index, where it lies, and the minor version that wrote it."""
+    def index(self) -> tuple[bytes, int, tuple[int, int]]:
+        """The payload of the index, where it lies, and the version that wrote it."""
         head = self.read(0, HEADER.size)
-        minor = _check_header(self.path, head)
+        version = _check_header(self.path, head)
         end = self.size - FOOTER.size
         if end < HEADER.size:
             raise self._wrong(self.size, "expected a footer; truncated")
@@ -82,7 +83,7 @@ class File:
         index = self.read(offset, end - offset)
         if _index_crc(head, index, offset, raw_size) != crc:
             raise self._wrong(offset, "checksum mismatch in the index or the header")
-        return self._unpacked(offset, index, raw_size), offset, minor
+        return self._unpacked(offset, index, raw_size), offset, version
 
     def section(self, offset: int, size: int, raw_size: int, crc: int) -> bytes:
         """The payload of a section."""
@@ -104,15 +105,18 @@ class File:
         return InputError(self.path, f"byte {offset}", problem)
 
 
-def _check_header(path: str, head: bytes) -> int:
-    """The minor version."""
+def _check_header(path: str, head: bytes) -> tuple[int, int]:
+    """The version."""
     if len(head) < HEADER.size or not head.startswith(MAGIC):
         raise InputError(path, "byte 0", "expected a lockstep trace, which begins with \\x89LST")
     _, major, minor = HEADER.unpack(head)
-    if major != MAJOR:
-        message = f"lockstep trace version {major}.{minor}; this program reads version {MAJOR}"
+    if major not in (VERSION[0], WIDE[0]):
+        message = (
+            f"lockstep trace version {major}.{minor}; this program reads versions {VERSION[0]} "
+            f"and {WIDE[0]}"
+        )
         raise InputError(path, f"byte {len(MAGIC)}", message)
-    return minor
+    return major, minor
 
 
 @functools.cache

@@ -23,7 +23,7 @@ from lockstep.frontend.tracefile.columns import (
     unpack,
     unpack_tables,
 )
-from lockstep.isa.instruction import NO_CONSTANT
+from lockstep.isa.instruction import NO_CONSTANT, WARP_SIZE, WARP_SIZES, thread_count_problem
 from lockstep.workload import Code, Kernel, MemoryCopy, Workload
 
 LONGEST_GPU = (1 << 16) - 1  # bytes of its name
@@ -65,6 +65,12 @@ class Strings:
         return self.all.setdefault(text, len(self.all))
 
 
+def version(workload: Workload) -> tuple[int, int]:
+    """The version of the format that a workload is written in: the oldest that can hold it."""
+    narrow = all(kernel.warp_size == WARP_SIZE for kernel in workload.kernels)
+    return container.VERSION if narrow else container.WIDE
+
+
 def check(workload: Workload) -> None:
     """Raise :class:`WorkloadError` for what can be seen to be wrong before any CTA is read."""
     for kernel in workload.kernels:
@@ -88,7 +94,10 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     tables += [_columns(kernels, len(KERNEL) + 1), _columns([c for own in chunks for c in own], 4)]
     _check_sizes(texts, tables)
     named = b"".join(texts) + _named_gpu(workload.gpu)
-    return pack_tables(tables) + named + pack(constants[0])
+    payload = pack_tables(tables) + named + pack(constants[0])
+    if version(workload) == container.VERSION:
+        return payload
+    return payload + pack([kernel.warp_size for kernel in workload.kernels])
 
 
 def _named_gpu(name: str) -> bytes:
@@ -127,11 +136,17 @@ def _problem(kernel: Kernel) -> str:
         triple = getattr(kernel, name)
         if min(triple) < 1 or triple[0] * triple[1] * triple[2] >= 1 << 63:
             return f"{name} {triple}; expected three positive numbers"
+    if kernel.warp_size not in WARP_SIZES:
+        return f"warps of {kernel.warp_size} threads; expected {' or '.join(map(str, WARP_SIZES))}"
     if kernel.warps > MOST_WARPS:
         return f"{kernel.warps} warps in a CTA; expected at most {MOST_WARPS}"
     if kernel.registers < 0 or kernel.shared_bytes < 0:
         return f"{kernel.registers} registers and {kernel.shared_bytes} bytes of shared memory"
-    return ""
+    if kernel.warp_size == WARP_SIZE:  # its barriers are checked with the code, which may be large
+        return ""
+    threads = kernel.code.instructions["threads"]
+    wrong = threads[threads % kernel.warp_size != 0].tolist()
+    return thread_count_problem(wrong[0], kernel.warp_size) if wrong else ""
 
 
 def _too_large(numbers) -> str:
@@ -145,10 +160,12 @@ def _columns(rows, width: int):
 
 
 @modular  # differences are modulo 2**64
-def decode(payload: bytes, begin: int, minor: int, source: Source) -> tuple[Workload, int]:
+def decode(
+    payload: bytes, begin: int, version: tuple[int, int], source: Source
+) -> tuple[Workload, int]:
     """The workload of an index, and where its last chunk ends; the first begins at ``begin``.
 
-    ``minor``: the version that wrote it; later ones than ours may add more. Raises
+    ``version``: the one that wrote it; of later minor ones than ours there may be more. Raises
     :class:`Malformed`.
     """
     tables, position = unpack_tables(np.frombuffer(payload, np.uint8), TABLES, MOST_MEMBERS)
@@ -157,9 +174,11 @@ def decode(payload: bytes, begin: int, minor: int, source: Source) -> tuple[Work
     if max(map(len, listed)) > MOST_ROWS:
         raise Malformed(f"expected at most {MOST_ROWS} commands, names or chunks")
     strings, position = _strings(lengths.tolist(), payload, position)
-    gpu, position = _gpu(payload, position) if minor else ("", position)
-    constants, position = _constants(payload, position, minor, len(code_tables[0][0]))
-    if position < len(payload) and minor <= container.MINOR:
+    gpu, position = _gpu(payload, position) if version > (2, 0) else ("", position)
+    constants, position = _constants(payload, position, version, len(code_tables[0][0]))
+    sizes, position = _warp_sizes(payload, position, version, len(kernels[0]))
+    newest = container.WIDE if version >= container.WIDE else container.VERSION
+    if position < len(payload) and version <= newest:
         raise Malformed(f"{len(payload) - position} bytes too many at the end of the index")
     all_codes = codes(CodeTables(*code_tables, constants[None]), strings)
     placed, end = _placed([StoredChunk(*row) for row in zip(*chunks.tolist())], begin)
@@ -167,7 +186,8 @@ def decode(payload: bytes, begin: int, minor: int, source: Source) -> tuple[Work
         moves = [MemoryCopy(*row) for row in zip(*copies.tolist())]
     except WorkloadError as problem:
         raise Malformed(str(problem)) from None
-    launches = _kernels(list(zip(*kernels.tolist())), (all_codes, strings), placed, source)
+    rows = list(zip(*kernels.tolist(), sizes.tolist()))
+    launches = _kernels(rows, (all_codes, strings), placed, source)
     commands = _in_order(kinds.tolist(), moves, launches)
     return Workload(strings[0], commands, gpu=gpu), end
 
@@ -195,24 +215,24 @@ def _placed(chunks: list[StoredChunk], at: int) -> tuple[list[Placed], int]:
 def _kernels(rows, names, placed, source: Source) -> list[Kernel]:
     """The kernels, each given its share of the chunks."""
     all_codes, strings = names
-    counts = [row[-1] for row in rows]
+    counts = [count for *_, count, _ in rows]
     if min(counts, default=0) < 0 or sum(counts) != len(placed):
         raise Malformed("expected every chunk to belong to a kernel")
     kernels = []
-    for code, name, *numbers, count in rows:
+    for code, name, *numbers, count, warp_size in rows:
         if not (0 <= code < len(all_codes) and 0 <= name < len(strings)):
             raise Malformed("kernel without code or name")
-        kernel = _kernel(all_codes[code], strings[name], numbers)
+        kernel = _kernel(all_codes[code], strings[name], numbers, warp_size)
         kernel.ctas = source(kernel, placed[:count])
         placed = placed[count:]
         kernels.append(kernel)
     return kernels
 
 
-def _kernel(code: Code, name: str, numbers: list[int]) -> Kernel:
+def _kernel(code: Code, name: str, numbers: list[int], warp_size: int) -> Kernel:
     axes = iter(numbers[len(SCALARS) :])
     fields = dict(zip(SCALARS, numbers)) | dict(zip(TRIPLES, zip(axes, axes, axes)))
-    kernel = Kernel(name=name, code=code, ctas=tuple, **fields)
+    kernel = Kernel(name=name, code=code, ctas=tuple, warp_size=warp_size, **fields)
     problem = _problem(kernel)
     if problem:
         raise Malformed(f"kernel {kernel.id}: {problem}")
@@ -231,10 +251,21 @@ def _gpu(payload: bytes, position: int) -> tuple[str, int]:
         raise Malformed("expected the name of a GPU in UTF-8") from None
 
 
-def _constants(payload: bytes, position: int, minor: int, count: int) -> tuple[np.ndarray, int]:
+def _constants(
+    payload: bytes, position: int, version: tuple[int, int], count: int
+) -> tuple[np.ndarray, int]:
     """The constant operands of the instructions behind the GPU, and where they end."""
-    if minor < 2:
+    if version < (2, 2):
         return np.full(count, NO_CONSTANT), position
+    return unpack(np.frombuffer(payload, np.uint8), position, np.array([count]))
+
+
+def _warp_sizes(
+    payload: bytes, position: int, version: tuple[int, int], count: int
+) -> tuple[np.ndarray, int]:
+    """The threads of a warp of each kernel behind the constant operands, and where they end."""
+    if version < container.WIDE:
+        return np.full(count, WARP_SIZE), position
     return unpack(np.frombuffer(payload, np.uint8), position, np.array([count]))
 
 

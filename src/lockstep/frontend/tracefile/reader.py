@@ -20,13 +20,13 @@ def load(path) -> Workload:
     Raises :class:`~lockstep.errors.InputError` here or while CTAs are read.
     """
     file = container.File(os.fspath(path))
-    payload, offset, minor = file.index()
+    payload, offset, version = file.index()
 
     def source(kernel, chunks):
         return StoredCtas(file, kernel, chunks)
 
     try:
-        workload, end = index.decode(payload, container.HEADER.size, minor, source)
+        workload, end = index.decode(payload, container.HEADER.size, version, source)
         if end != offset:
             raise Malformed(f"expected the chunks to end here, not at byte {end}")
     except Malformed as problem:

@@ -28,14 +28,15 @@ def write(workload: Workload, path) -> None:
 
 def write_with(workload: Workload, file: BinaryIO, chunks_of: ChunkWriter) -> None:
     """Write a workload; ``chunks_of`` writes the CTAs of one kernel."""
-    file.write(container.header())
+    head = container.header(index.version(workload))
+    file.write(head)
     chunks = [list(chunks_of(kernel, file)) for kernel in workload.kernels]
     offset = file.tell()
     payload = index.encode(workload, chunks)
     if len(payload) > LIMIT:
         raise WorkloadError(f"more than {LIMIT} bytes of kernels and code")
     section = container.compress(payload)
-    file.write(section + container.footer(offset, section, len(payload)))
+    file.write(section + container.footer(head, offset, section, len(payload)))
 
 
 def _chunks(kernel: Kernel, file: BinaryIO) -> Iterator[index.StoredChunk]:
