@@ -48,6 +48,11 @@ k("EXIT")
 result = lockstep.simulate(k.workload(), gpu, interval=200)
 print(result.hash, result.total["warp_instructions"])
 """
+WIDE = (
+    TINY.replace('"sm.count": 3', '"sm.warp_size": 64, "sm.count": 2')
+    .replace("grid=5, block=70,", "grid=3, block=130, warp_size=64,")
+    .replace("address=0x7F0000000020, mask=1)", "address=0x7F0000000020, mask=1 << 63)")
+)
 
 
 def run(program, **environment):
@@ -71,6 +76,12 @@ def compiled():
 def test_without_jit_the_same_comes_out(compiled):
     assert int(compiled[1]) > 200
     assert run(TINY, NUMBA_DISABLE_JIT="1") == compiled
+
+
+def test_without_jit_the_same_comes_out_of_warps_of_64_threads():
+    wide = run(WIDE)
+    assert int(wide[1]) > 100
+    assert run(WIDE, NUMBA_DISABLE_JIT="1") == wide
 
 
 def kept_objects():

@@ -27,7 +27,7 @@ class TraceFile(Target):
         self._whole = [self.read(seed) for seed in self.seeds()]
 
     def seeds(self) -> Sequence[bytes]:
-        """A small one and a smaller one."""
+        """Small ones, one of a later version."""
         return _written()
 
     def read(self, data: bytes) -> object:
@@ -83,7 +83,7 @@ class ResealedTraceFile(TraceFile):
 def _written() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         path, files = Path(folder, "seed.lst"), []
-        for workload in (tiny(), various()):
+        for workload in (tiny(), various(), tiny(64)):
             tracefile.write(workload, path)
             files.append(path.read_bytes())
     return files

@@ -24,6 +24,7 @@ def content(workload: Workload) -> str:
             for cta in k.ctas()
         ]
         facts = (k.name, k.id, k.grid, k.block, k.cluster, k.registers, k.shared_bytes, k.stream)
+        facts += (k.warp_size,)
         commands.append((facts, k.code.instructions.tolist(), list(k.code.texts), streams))
     return repr(commands)
 
@@ -36,9 +37,9 @@ def small_gpu() -> GPU:
 
 
 @cache
-def tiny() -> Workload:
+def tiny(warp_size: int = 32) -> Workload:
     """A kernel with a load, arithmetic and a barrier."""
-    k = KernelBuilder("tiny", grid=4, block=64, registers=16, architecture=70)
+    k = KernelBuilder("tiny", grid=4, block=64, registers=16, warp_size=warp_size)
     k("LDG.E R0, [R1]", address=k.coalesced(1 << 30, 4))
     k("FFMA R2, R0, R0, R0")
     k("BAR.SYNC 0x0")

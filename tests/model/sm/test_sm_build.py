@@ -8,6 +8,7 @@ from lockstep.gpus import library
 from lockstep.model import free_list
 from lockstep.model.cache import tags
 from lockstep.model.sm import build
+from lockstep.model.sm.tile import STATE_WORDS
 from lockstep.workload import MemoryCopy
 
 pytestmark = pytest.mark.plain
@@ -21,6 +22,21 @@ def test_every_gpu_of_the_library_can_be_built(idle_sms, name):
     assert len(c.sms) == 2 and c.warps.shape == (2, gpu.sm.warps)
     assert (c.l1.tags.lines == tags.NO_LINE).all()
     assert build.partition_hit_cycles(gpu) >= 1
+
+
+@pytest.mark.parametrize(
+    ("size", "lanes", "expected"),
+    [
+        (32, 32, [129, 33 * 32, STATE_WORDS, 32, 128]),
+        (64, 32, [257, 33 * 32, 64, 64, 256]),
+        (64, 64, [257, 65 * 32, 64, 64, 256]),
+    ],
+)
+def test_what_lanes_fill_is_as_large_as_a_warp(tiny, idle_sms, size, lanes, expected):
+    c = idle_sms(tiny(sm__warp_size=size, shared__pass_lanes=lanes))
+    words = (c.transactions.shape[1], c.scratch.shape[1], c.bulk_places.shape[2])
+    assert [*words, len(c.step_pool), c.spec[0].bulk_lines] == expected
+    assert STATE_WORDS < 64
 
 
 def test_all_records_are_free(tiny, idle_sms):

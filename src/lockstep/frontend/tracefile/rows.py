@@ -7,7 +7,7 @@ import numpy as np
 from lockstep._jit import jit
 from lockstep.frontend.tracefile.columns import bounded, records_for_jit
 
-LANES = 64
+LANES = 64  # bits of a mask
 NONE = -1
 
 
