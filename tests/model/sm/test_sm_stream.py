@@ -3,6 +3,8 @@ import pytest
 
 from lockstep.model.sm import stream
 
+pytestmark = pytest.mark.plain
+
 
 def test_a_run_of_no_instructions_is_skipped(tiny, idle_sms):
     c = idle_sms(tiny())
