@@ -31,7 +31,7 @@ OTHERS = {
     "model/sm/bind.py": ["group = 64 if architecture < MAXWELL else 32"],
     "model/sm/coalescer.py": ["granule = max(1, spec.sector_bytes // 32)"],
     "model/sm/scheduler.py": ["for step in (1, 2, 4, 8, 16, 32):"],
-    "model/sm/state.py": ["SLOT_PLACE, OFFSET_PLACE = 24, 32", "UNIT_BITS, SLACK_PLACE = 16, 32"],
+    "model/sm/state.py": ["UNIT_BITS, SLACK_PLACE = 16, 32"],
     "report/summary.py": ["BAR_WIDTH, LEAST_BAR = 32, 4"],
 }
 """Lines with such a number that counts something else: bits, bytes, banks, registers."""
@@ -60,11 +60,9 @@ def numbers(tree):
 def test_no_number_of_lanes_stands_in_a_room_for_any_size(room):
     for name, text in files(room):
         lines = text.splitlines()
-        found = [lines[n - 1].strip() for n in sorted(set(numbers(ast.parse(text))))]
-        expected = OTHERS.get(name, [])
-        assert len(found) == len(expected), f"{name}: {found}"
-        for line, known in zip(found, expected):
-            assert line.startswith(known), f"{name}: {line}"
+        for line in (lines[n - 1].strip() for n in numbers(ast.parse(text))):
+            others = line.startswith(tuple(OTHERS.get(name, ())))
+            assert others, f"{name}: {line}: lanes of a warp? If not, the line belongs to OTHERS"
 
 
 def test_who_names_the_size_of_nvidias_warps_there():
