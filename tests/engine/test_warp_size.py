@@ -4,7 +4,7 @@ import pytest
 
 import lockstep
 from lockstep.engine import run
-from lockstep.engine.simulation import totals
+from lockstep.engine.record import totals
 from lockstep.errors import WorkloadError
 
 A = 0x7F0000000000
