@@ -77,7 +77,7 @@ def test_occupancy(kernel, evaluate):
 
 
 def test_a_warp_may_have_64_threads(synthetic, kernel):
-    gpu = synthetic.small_gpu().replace(**{"sm.warp_size": 64})
+    gpu = library.replace(synthetic.small_gpu(), **{"sm.warp_size": 64})
     kernel.sm["warp_instructions"], kernel.sm["thread_instructions"] = 250, 250 * 16
     kernel.block, kernel.ctas_per_sm = (65, 1, 1), 4
     values = registry.evaluate(registry.columns(gpu), facts.of_kernel(kernel, gpu))

@@ -6,7 +6,7 @@ from typing import Any
 from lockstep.device.module import Configured, Launcher
 from lockstep.device.ptx import PtxKernel, PtxModule
 from lockstep.errors import LockstepError, WorkloadError
-from lockstep.isa.warp import WARP_LANES
+from lockstep.isa.instruction import WARP_SIZE
 
 
 class TritonKernel(PtxKernel):
@@ -29,7 +29,7 @@ class TritonKernel(PtxKernel):
             and not isinstance(configuration[1], int)
         )
         grid, stream = configuration if with_stream else (configuration, None)
-        block = self._metadata.num_warps * WARP_LANES
+        block = self._metadata.num_warps * WARP_SIZE
         return super().__getitem__((grid, block, self._metadata.shared, stream))
 
     def flatten(self, arguments: tuple) -> tuple:
@@ -66,7 +66,7 @@ def load(
     try:
         source = ASTSource(fn=kernel, signature=types, constexprs=constants)
         compiled = triton.compile(
-            source, target=GPUTarget("cuda", arch, WARP_LANES), options=options
+            source, target=GPUTarget("cuda", arch, WARP_SIZE), options=options
         )
     except Exception as error:  # Triton's compiler has no common class of errors
         raise LockstepError(f"Triton: {type(error).__name__}: {error}") from error

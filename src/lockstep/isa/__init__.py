@@ -1,5 +1,4 @@
 """What an instruction is, whatever set it comes from (``instruction.py``), and the sets.
 
 ``ptx/``: PTX from text to a checked tree. ``sass/``: machine code as text, as bits and in binaries.
-``warp.py`` is the warp of both.
 """

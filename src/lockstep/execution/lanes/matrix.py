@@ -26,7 +26,7 @@ from lockstep.execution.lanes.types import (
     I32,
     Value,
 )
-from lockstep.isa.warp import WARP_LANES
+from lockstep.isa.instruction import WARP_SIZE
 
 Place = tuple[int, int, int]  # group of lanes, row, column
 
@@ -184,13 +184,13 @@ class Product:
     def _in_place(self, sums: Values) -> Values:
         """The accumulator's numbers where the result's are."""
         start, result = self.layout.start, self.layout.result
-        lanes, indices = range(WARP_LANES), range(len(sums))
+        lanes, indices = range(WARP_SIZE), range(len(sums))
         found = {start(lane, k): (k, lane) for k in indices for lane in lanes}
         return [permuted(self.b, sums, [found[result(lane, k)] for lane in lanes]) for k in indices]
 
     def _sum(self, index: int, start: ir.Value, factors: list) -> ir.Value:
         """One number of each lane's result."""
-        places = [self.layout.result(lane, index) for lane in range(WARP_LANES)]
+        places = [self.layout.result(lane, index) for lane in range(WARP_SIZE)]
         total = None if _is_integer(self.numbers) else start
         for k in range(self.layout.depth):
             one = self.moved(0, factors[0], [(g, row, k) for g, row, _ in places])
@@ -244,7 +244,7 @@ def _located(place: Callable, parts: list[list[ir.Value]]) -> dict[Place, tuple[
     found, number = {}, 0
     for register, vectors in enumerate(parts):
         for element in range(len(vectors)):
-            for lane in range(WARP_LANES):
+            for lane in range(WARP_SIZE):
                 found[place(lane, register, element)] = (number, lane)
             number += 1
     return found

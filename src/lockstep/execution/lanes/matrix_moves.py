@@ -17,7 +17,7 @@ from lockstep.execution.lanes.builder import HALF, POINTER, LaneBuilder
 from lockstep.execution.lanes.flow import Values, outlined
 from lockstep.execution.lanes.matrix import permuted
 from lockstep.execution.lanes.types import I16, I32, PRED, Type, Value
-from lockstep.isa.warp import WARP_LANES
+from lockstep.isa.instruction import WARP_SIZE
 
 PIECE = 16  # bytes
 CHUNK = 128  # bytes
@@ -77,7 +77,7 @@ def store_matrices(b: LaneBuilder, access: Access, values: list[Value], transpos
     def emit(inner: LaneBuilder, address: ir.Value, site: ir.Value, *words: ir.Value) -> Values:
         host = _rows(inner, access.inside(address, site), count, Kind.WRITE)
         for k, word in enumerate(words):
-            chunk = inner.ir.bitcast(word, ir.VectorType(I16.element, 2 * WARP_LANES))
+            chunk = inner.ir.bitcast(word, ir.VectorType(I16.element, 2 * WARP_SIZE))
             store_chunk(inner, host, ROWS * k, _turned(inner, chunk, transposed))
         return []
 
@@ -87,13 +87,13 @@ def store_matrices(b: LaneBuilder, access: Access, values: list[Value], transpos
 
 def transpose(b: LaneBuilder, value: Value) -> Value:
     """The transposed 8 by 8 matrix of 16-bit elements, spread over the lanes in the same way."""
-    chunk = b.ir.bitcast(value.ir, ir.VectorType(I16.element, 2 * WARP_LANES))
+    chunk = b.ir.bitcast(value.ir, ir.VectorType(I16.element, 2 * WARP_SIZE))
     return Value(b.ir.bitcast(_turned(b, chunk, True), b.vector(I32)), I32)
 
 
 def _rows(b: LaneBuilder, access: Access, count: int, does: Kind) -> Value:
     """Host addresses of the rows of the first matrices; other lanes' addresses mean nothing."""
-    lanes = [int(k < ROWS * count) for k in range(WARP_LANES)]
+    lanes = [int(k < ROWS * count) for k in range(WARP_SIZE)]
     with b.guarded(Value(ir.Constant(b.vector(PRED), lanes), PRED)):
         return _checked(b, access, does)
 
@@ -141,7 +141,7 @@ class Fragment:
     @property
     def registers(self) -> int:
         """Registers of a lane, without repetitions."""
-        return self.lines * self.length // (WARP_LANES * self.per)
+        return self.lines * self.length // (WARP_SIZE * self.per)
 
     def element(self, lane: int, register: int, element: int) -> tuple[int, int]:
         """Chunk, and position in it, of an element of a register."""
@@ -157,8 +157,8 @@ def piece_addresses(
     total, kind = f.chunks * CHUNK // size, address.type
     step = stride.ir if kind.bits == 64 else b.ir.trunc(stride.ir, b.vector(kind))
     groups = []
-    for first in range(0, total, WARP_LANES):
-        pieces = [(first + k) % total for k in range(WARP_LANES)]
+    for first in range(0, total, WARP_SIZE):
+        pieces = [(first + k) % total for k in range(WARP_SIZE)]
         line = b.each(kind, [p // a_line for p in pieces])
         within = b.each(kind, [p % a_line * size for p in pieces])
         offset = b.ir.add(b.ir.mul(line.ir, step), within.ir)
@@ -176,7 +176,7 @@ def load_fragment(b: LaneBuilder, access: Access, stride: Value, f: Fragment) ->
         chunks = [load_chunk(inner, h, k, f.kind, f.piece) for h, k in hosts]
         results = []
         for register in range(f.registers):
-            sources = [f.element(n, register, e) for n in range(WARP_LANES) for e in range(f.per)]
+            sources = [f.element(n, register, e) for n in range(WARP_SIZE) for e in range(f.per)]
             results.append(_gathered(inner, chunks, sources))
         return [inner.ir.bitcast(r, inner.vector(word)) for r in results]
 
@@ -192,7 +192,7 @@ def store_fragment(
     """The inverse of :func:`load_fragment`."""
     found = {}
     for register in range(f.registers):
-        for lane in range(WARP_LANES):
+        for lane in range(WARP_SIZE):
             for e in range(f.per):
                 found[f.element(lane, register, e)] = (register, lane * f.per + e)
     size = CHUNK // f.kind.bytes
@@ -201,7 +201,7 @@ def store_fragment(
         place = access.inside(address, site)
         hosts = _hosts(inner, place, Value(step, stride.type), f, Kind.WRITE)
         vectors = [
-            inner.ir.bitcast(w, ir.VectorType(f.kind.element, WARP_LANES * f.per)) for w in words
+            inner.ir.bitcast(w, ir.VectorType(f.kind.element, WARP_SIZE * f.per)) for w in words
         ]
         for k, (host, lane) in enumerate(hosts):
             sources = [found[k, position] for position in range(size)]
@@ -220,7 +220,7 @@ def _hosts(
     hosts = []
     for address in piece_addresses(b, access.address, stride, f, f.piece):
         host = _checked(b, replace(access, address=address, bytes=f.piece), does)
-        hosts += [(host, lane) for lane in range(0, WARP_LANES, CHUNK // f.piece)]
+        hosts += [(host, lane) for lane in range(0, WARP_SIZE, CHUNK // f.piece)]
     return hosts[: f.chunks]
 
 

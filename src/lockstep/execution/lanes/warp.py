@@ -1,7 +1,7 @@
 """Operations across the lanes of a warp: shuffles, votes, matches, reductions.
 
 ``members`` are the lanes that take part, named by each lane (i32 masks); those of them that are
-not active are left out. Lanes that name lanes have warps of WARP_LANES; :func:`pick`, and members
+not active are left out. Lanes that name lanes have warps of WARP_SIZE; :func:`pick`, and members
 that are constants, are for warps of any width.
 """
 
@@ -18,10 +18,11 @@ from lockstep.execution.lanes.builder import (
     type_suffix,
 )
 from lockstep.execution.lanes.types import F32, I32, PRED, Value
-from lockstep.isa.warp import WARP_LANES
+from lockstep.isa.instruction import WARP_SIZE
 
 NAN = 0x7FFFFFFF
-_LAST = WARP_LANES - 1
+ALL_LANES = (1 << WARP_SIZE) - 1  # as members
+_LAST = WARP_SIZE - 1
 
 
 # Shuffles
@@ -45,8 +46,8 @@ def shuffle_by_constants(
     b: LaneBuilder, mode: str, value: Value, step: int, limits: int
 ) -> tuple[Value, Value]:
     """Each lane's element of the lane it reads, and whether that is within the limits."""
-    sources = [source_lane(mode, lane, step, limits) for lane in range(WARP_LANES)]
-    order = ir.Constant(ir.VectorType(HALF, WARP_LANES), [source for source, _ in sources])
+    sources = [source_lane(mode, lane, step, limits) for lane in range(WARP_SIZE)]
+    order = ir.Constant(ir.VectorType(HALF, WARP_SIZE), [source for source, _ in sources])
     moved = b.ir.shuffle_vector(value.ir, value.ir, order)
     return Value(moved, value.type), b.each(PRED, [int(inside) for _, inside in sources])
 
@@ -140,14 +141,14 @@ def _emit_equals(b: LaneBuilder, function: ir.Function) -> None:
     """A loop over distinct values: the lanes of a mask that have each lane's value."""
     e = ir.IRBuilder(function.append_basic_block("entry"))
     bits, value = function.args
-    masks, order = b.vector(I32), ir.VectorType(HALF, WARP_LANES)
+    masks, order = b.vector(I32), ir.VectorType(HALF, WARP_SIZE)
     start = e.block
     head, body, done = (function.append_basic_block(n) for n in ("head", "body", "done"))
     e.branch(head)
     e.position_at_end(head)
     left, result = e.phi(b.mask_type), e.phi(masks)
     left.add_incoming(bits, start)
-    result.add_incoming(ir.Constant(masks, [0] * WARP_LANES), start)
+    result.add_incoming(ir.Constant(masks, [0] * WARP_SIZE), start)
     e.cbranch(e.icmp_unsigned("!=", left, ir.Constant(b.mask_type, 0)), body, done)
     e.position_at_end(body)
     count = function.module.declared("llvm.cttz.i32", ir.FunctionType(HALF, [HALF, BIT]))
@@ -155,12 +156,12 @@ def _emit_equals(b: LaneBuilder, function: ir.Function) -> None:
     undefined = ir.Constant(value.type, ir.Undefined)
     one = e.insert_element(undefined, first, ir.Constant(HALF, 0))
     same = e.icmp_unsigned(
-        "==", value, e.shuffle_vector(one, undefined, ir.Constant(order, [0] * WARP_LANES))
+        "==", value, e.shuffle_vector(one, undefined, ir.Constant(order, [0] * WARP_SIZE))
     )
     equal = e.and_(e.bitcast(same, b.mask_type), bits)
     none = ir.Constant(masks, ir.Undefined)
     spread = e.insert_element(none, equal, ir.Constant(HALF, 0))
-    spread = e.shuffle_vector(spread, none, ir.Constant(order, [0] * WARP_LANES))
+    spread = e.shuffle_vector(spread, none, ir.Constant(order, [0] * WARP_SIZE))
     result.add_incoming(e.select(same, spread, result), body)
     left.add_incoming(e.and_(left, e.not_(equal)), body)
     e.branch(head)
@@ -256,7 +257,7 @@ def _by_members(b: LaneBuilder, members: Value | int, emit: Callable[[Value], ir
     b.ir.position_at_end(head)
     left, result = b.ir.phi(b.mask_type), b.ir.phi(b.vector(I32))
     left.add_incoming(active, before)
-    result.add_incoming(ir.Constant(b.vector(I32), [0] * WARP_LANES), before)
+    result.add_incoming(ir.Constant(b.vector(I32), [0] * WARP_SIZE), before)
     b.ir.cbranch(b.some(left), body, done)
     b.ir.position_at_end(body)
     lane = b.lowest(left)

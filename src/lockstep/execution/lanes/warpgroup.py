@@ -22,7 +22,7 @@ from lockstep.execution.lanes.matrix import Numbers, ProductKind
 from lockstep.execution.lanes.matrix_elements import BITS, per_register
 from lockstep.execution.lanes.types import I16, I32, Value
 from lockstep.execution.state import Window
-from lockstep.isa.warp import WARP_LANES
+from lockstep.isa.instruction import WARP_SIZE
 
 UNIT = 16  # bytes
 HIGH_LINES = 16  # of the first factor that each warp multiplies
@@ -46,9 +46,9 @@ class SharedMatrix:
 
         Lane k has line k / 4 of each block, and the words k % 4, k % 4 + 4 ... of that line.
         """
-        own = b.each(I32, [lane // 4 for lane in range(WARP_LANES)])
+        own = b.each(I32, [lane // 4 for lane in range(WARP_SIZE)])
         starts = range(0, 4 * count // blocks, 4)
-        words = [b.each(I32, [lane % 4 + start for lane in range(WARP_LANES)]) for start in starts]
+        words = [b.each(I32, [lane % 4 + start for lane in range(WARP_SIZE)]) for start in starts]
         results = []
         for register in range(count):
             block = b.constant(I32, register % blocks * 8)
@@ -126,7 +126,7 @@ class _Descriptor:
         self.plain = b.ir.icmp_unsigned("==", mode, self._number(0))
 
     def _half(self, bits: ir.Value, shift: int) -> ir.Value:
-        count = ir.Constant(bits.type, [shift] * WARP_LANES)
+        count = ir.Constant(bits.type, [shift] * WARP_SIZE)
         return self.b.ir.trunc(self.b.ir.lshr(bits, count), self.b.vector(I32))
 
     def _number(self, number: int) -> ir.Value:

@@ -19,6 +19,7 @@ from lockstep.execution.ptx.layout import Layout
 from lockstep.execution.ptx.lift import Lift
 from lockstep.execution.ptx.spelling import respell
 from lockstep.execution.ptx.vectors import split_vectors
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.isa.ptx.syntax import (
     Function,
     Immediate,
@@ -33,7 +34,6 @@ from lockstep.isa.ptx.syntax import (
     Sink,
     Vector,
 )
-from lockstep.isa.warp import WARP_LANES
 
 SHOWN = 10  # places of further refusals in a message
 
@@ -169,7 +169,7 @@ class _DryLift(Lift):
     """The lift of a function's instructions, one by one, onto a builder that emits nothing."""
 
     def __init__(self, module: Module, layout: Layout, function: Function):
-        super().__init__(module, layout, Block(0, 1, function=function), DryBuilder(WARP_LANES))
+        super().__init__(module, layout, Block(0, 1, function=function), DryBuilder(WARP_SIZE))
         layout.entries = {called.name: 0 for called in layout.calls.functions}
 
     def open(self, i: Instruction, place: int) -> None:

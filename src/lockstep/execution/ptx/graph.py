@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from lockstep.errors import InputError
 from lockstep.execution.flow.blocks import BasicBlock, bounds, in_running_order
+from lockstep.execution.lanes.warp import ALL_LANES
 from lockstep.execution.programs.program import SERVICES, Ending
 from lockstep.execution.ptx.opcodes import Opcode, find, written
 from lockstep.execution.ptx.refusals import refusal
@@ -18,7 +19,6 @@ from lockstep.isa.ptx.syntax import (
     Position,
     Register,
 )
-from lockstep.isa.warp import ALL_LANES
 
 _ENDINGS = {
     "bra": Ending.JUMP,

@@ -8,8 +8,8 @@ from lockstep.execution.ptx.graph import Block
 from lockstep.execution.ptx.liveness import called, is_indirect
 from lockstep.execution.ptx.parameters import RETURN, Parameters, words_of
 from lockstep.execution.state import Window
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.isa.ptx.syntax import Function, Variable, type_bytes
-from lockstep.isa.warp import WARP_LANES
 
 _STACK = ("alloca", "stacksave", "stackrestore")
 _OF_CLUSTERS = ("mapa", "getctarank")
@@ -135,7 +135,7 @@ class Layout:
         variable = self.registers.get(key)
         if variable is None or variable.type == "pred":
             return 4
-        return max(type_bytes(variable.type) * WARP_LANES, 64)
+        return max(type_bytes(variable.type) * WARP_SIZE, 64)
 
     def window(self, function: Function, name: str) -> Window:
         """Where a variable is, or a parameter; those of functions are a thread's own memory."""

@@ -18,8 +18,8 @@ from lockstep.execution.ptx.floating import rounding_of
 from lockstep.execution.ptx.lift import Lift
 from lockstep.execution.ptx.opcodes import opcode
 from lockstep.execution.ptx.operands import access_of, elements, space_of
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.isa.ptx.syntax import Immediate, Instruction, Operand
-from lockstep.isa.warp import WARP_LANES
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 _SHARED = "[.{shared,shared::cta}]"
@@ -50,7 +50,7 @@ def _check_registers(lift: Lift, i: Instruction, stored: int) -> None:
     matrices = (m * n, m * stored, k * n, m * n)
     products = 4 if (m, k) == (8, 4) and kinds[1] == "f16" else 1
     for operand, kind, size in zip(i.operands, kinds, matrices):
-        _check_count(lift, i, operand, products * size * BITS[kind] // WARP_LANES, kind)
+        _check_count(lift, i, operand, products * size * BITS[kind] // WARP_SIZE, kind)
 
 
 def _check_count(lift: Lift, i: Instruction, operand: Operand, bits: int, kind: str) -> None:
@@ -234,7 +234,7 @@ class Product:
 
     def registers(self, high: bool, depth: int, per: int) -> int:
         """Registers of a lane for one tile of the first or second factor."""
-        return (self.rows if high else 8) * depth // (WARP_LANES * per)
+        return (self.rows if high else 8) * depth // (WARP_SIZE * per)
 
 
 def _fragment(i: Instruction) -> Fragment:
@@ -245,13 +245,13 @@ def _fragment(i: Instruction) -> Fragment:
 def _check_fragment(lift: Lift, i: Instruction, which: str, kind: str, operand: Operand) -> None:
     """Refuse another number of registers than PTX has for a fragment."""
     m, n, k = shape_of(i)
-    size = {"a": m * k, "b": k * n}.get(which, m * n) * BITS[kind] // WARP_LANES
+    size = {"a": m * k, "b": k * n}.get(which, m * n) * BITS[kind] // WARP_SIZE
     _check_count(lift, i, operand, 8 * 32 if which in "ab" and kind == "f16" else size, kind)
 
 
 def fragment_width(i: Instruction) -> int:
     """Bytes that each lane of a wmma.load or wmma.store accesses."""
-    return _fragment(i).chunks * moves.CHUNK // WARP_LANES
+    return _fragment(i).chunks * moves.CHUNK // WARP_SIZE
 
 
 def _stride(lift: Lift, i: Instruction, f: Fragment, operands: tuple) -> Value:

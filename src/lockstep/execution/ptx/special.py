@@ -5,8 +5,9 @@ from llvmlite import ir
 from lockstep.execution.lanes.addresses import lane_numbers
 from lockstep.execution.lanes.builder import POINTER, WORD
 from lockstep.execution.lanes.types import I32, I64, PRED, Type, Value
+from lockstep.execution.lanes.warp import ALL_LANES
 from lockstep.execution.programs.translation import BlockLift
-from lockstep.isa.warp import ALL_LANES, WARP_LANES
+from lockstep.isa.instruction import WARP_SIZE
 
 _AXES = ("x", "y", "z")
 _VECTORS = {  # record and field without the axis
@@ -31,7 +32,7 @@ _SCALARS = {
     "%cluster_nctarank": ("launch", "cluster_ctas"),
 }
 _CONSTANTS = {
-    "WARP_SZ": WARP_LANES,
+    "WARP_SZ": WARP_SIZE,
     **{f"%envreg{k}": 0 for k in (0, *range(3, 32))},  # CUDA's driver leaves them zero
     **{f"%pm{k}": 0 for k in range(8)},  # nothing is counted
     **{f"%pm{k}_64": 0 for k in range(8)},
@@ -83,7 +84,7 @@ def special(lift: BlockLift, name: str, component: int = -1) -> Value | None:
     if name in _CLOCKS:
         return _clock(lift, *_CLOCKS[name])
     if name in _LANE_MASKS:
-        return lift.b.each(I32, [_LANE_MASKS[name](lane) for lane in range(WARP_LANES)])
+        return lift.b.each(I32, [_LANE_MASKS[name](lane) for lane in range(WARP_SIZE)])
     if name == "%laneid":
         return lane_numbers(lift.b, I32)
     if name == "%is_explicit_cluster":
@@ -98,7 +99,7 @@ def _coordinate(lift: BlockLift, base: str, axis: str) -> Value:
         return lift.scalar_field(record, f"{field}_{axis}", I32)
     b = lift.b
     threads = b.ir.inttoptr(b.field("warp", "threads"), POINTER)
-    return b.load_vector(b.offset(threads, _AXES.index(axis) * 4 * WARP_LANES), I32)
+    return b.load_vector(b.offset(threads, _AXES.index(axis) * 4 * WARP_SIZE), I32)
 
 
 def _clock(lift: BlockLift, field: str, low: int, kind: Type) -> Value:

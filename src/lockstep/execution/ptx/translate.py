@@ -8,6 +8,7 @@ import numpy as np
 
 from lockstep.execution.lanes.addresses import Strength
 from lockstep.execution.lanes.builder import LaneBuilder
+from lockstep.execution.lanes.warp import ALL_LANES
 from lockstep.execution.programs import translation
 from lockstep.execution.programs.program import (
     EXITED,
@@ -43,7 +44,7 @@ from lockstep.execution.ptx.stack import frees_on_return
 from lockstep.execution.ptx.statics import StaticCode
 from lockstep.execution.ptx.steps import clock_reads, steps_of
 from lockstep.execution.ptx.vectors import split_vectors
-from lockstep.isa.instruction import OpClass, Space
+from lockstep.isa.instruction import WARP_SIZE, OpClass, Space
 from lockstep.isa.ptx.syntax import (
     Function,
     Instruction,
@@ -53,7 +54,6 @@ from lockstep.isa.ptx.syntax import (
     Register,
     SourceLine,
 )
-from lockstep.isa.warp import ALL_LANES, WARP_LANES
 
 _STRONG = {"volatile", "relaxed", "acquire", "release"}
 
@@ -61,7 +61,7 @@ _STRONG = {"volatile", "relaxed", "acquire", "release"}
 class Translation(translation.Translation):
     """One kernel of a module on its way to a :class:`Program`."""
 
-    lanes = WARP_LANES
+    lanes = WARP_SIZE
 
     def __init__(self, module: Module, name: str, recording: Recording):
         self.module, self.recording = module, recording

@@ -6,13 +6,14 @@ from lockstep.execution.lanes import sleep as lanes
 from lockstep.execution.lanes.builder import HALF, POINTER, WORD
 from lockstep.execution.lanes.integer import resize, shift_left
 from lockstep.execution.lanes.types import I32, I64, PRED, Value
+from lockstep.execution.lanes.warp import ALL_LANES
 from lockstep.execution.sass.graph import asks_convergence, jumps_anywhere
 from lockstep.execution.sass.lift import Lift
 from lockstep.execution.sass.opcodes import opcode
 from lockstep.execution.state import SHARED_WINDOW, result_word
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operand, Register, Target
-from lockstep.isa.warp import ALL_LANES, WARP_LANES
 
 
 @opcode(
@@ -250,7 +251,7 @@ def _special(lift: Lift, name: str) -> Value:
     b = lift.b
     if name.startswith("SR_TID."):
         threads = b.ir.inttoptr(b.field("warp", "threads"), POINTER)
-        return b.load_vector(b.offset(threads, "XYZ".index(name[-1]) * 4 * WARP_LANES), I32)
+        return b.load_vector(b.offset(threads, "XYZ".index(name[-1]) * 4 * WARP_SIZE), I32)
     if name == "SR_TID":
         x, y, z = (_special(lift, f"SR_TID.{axis}") for axis in "XYZ")
         shifted = (b.ir.shl(v.ir, b.constant(I32, k).ir) for v, k in ((x, 0), (y, 16), (z, 26)))
@@ -265,9 +266,9 @@ def _special(lift: Lift, name: str) -> Value:
     if name in _FROM_EIGHT:
         return shift_left(b, lift.scalar_field(*_FROM_EIGHT[name], I32), 8)
     if name == "SR_LANEID":
-        return b.each(I32, list(range(WARP_LANES)))
+        return b.each(I32, list(range(WARP_SIZE)))
     if name in _MASKS:
-        return b.each(I32, [_MASKS[name](k) for k in range(WARP_LANES)])
+        return b.each(I32, [_MASKS[name](k) for k in range(WARP_SIZE)])
     if name == "SR_SWINHI":
         return b.constant(I32, SHARED_WINDOW >> 32)
     if name in _ZERO:

@@ -18,6 +18,7 @@ from lockstep.execution.lanes.types import F64, I32, I64, INTEGERS, PRED, Type, 
 from lockstep.execution.programs.program import FIRST_SITE
 from lockstep.execution.programs.translation import BlockLift
 from lockstep.execution.state import Window
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import (
     Constant,
@@ -27,9 +28,8 @@ from lockstep.isa.sass.encoding.operand import (
     Register,
 )
 from lockstep.isa.sass.encoding.record import is_indexed
-from lockstep.isa.warp import WARP_LANES
 
-SLOT_BYTES = 4 * WARP_LANES
+SLOT_BYTES = 4 * WARP_SIZE
 FILES = {"R": 255, "UR": 63, "B": 16, "RPC": 2}  # files of 32-bit registers, and how many there are
 PREDICATES = {"P": 7, "UP": 7}
 _PARTS = {"B1": 8, "B2": 16, "B3": 24, "H1": 16, "H1_H1": 16}  # bits below, by name
@@ -262,11 +262,11 @@ class Lift(BlockLift):
         inside = b.ir.icmp_unsigned("<", index, limit.ir)
         index = b.ir.select(inside, index, b.constant(I64, 0).ir)
         pointers = b.ir.gep(table, [index], source_etype=ir.IntType(64))
-        pointers.type = ir.VectorType(POINTER, WARP_LANES)
+        pointers.type = ir.VectorType(POINTER, WARP_SIZE)
         vector = b.vector(I64)
         arguments = [pointers, ir.Constant(HALF, 8), b.active.ir, b.constant(I64, 0).ir]
         number = b.intrinsic(
-            f"llvm.masked.gather.v{WARP_LANES}i64.v{WARP_LANES}p0", vector, arguments
+            f"llvm.masked.gather.v{WARP_SIZE}i64.v{WARP_SIZE}p0", vector, arguments
         )
         b.store_vector(b.scratch(), Value(number, I64), b.active)
 

@@ -13,9 +13,9 @@ from lockstep.execution.sass.lift import Lift
 from lockstep.execution.sass.memory import address_of
 from lockstep.execution.sass.opcodes import opcode
 from lockstep.execution.state import Window
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.isa.sass.encoding.instruction import Instruction
 from lockstep.isa.sass.encoding.operand import Address, Register
-from lockstep.isa.warp import WARP_LANES
 
 _COLUMNS = 8  # of a result
 _ROW_BYTES = 16  # of a matrix in shared memory
@@ -83,9 +83,9 @@ def _multiply(lift: Lift, i: Instruction, numbers: Numbers) -> None:
     each, wide = per_register(numbers.first), numbers.first == "f64"
     sums = per_register(numbers.accumulator)
     counts = (
-        rows * depth // (WARP_LANES * each),
-        depth * _COLUMNS // (WARP_LANES * each),
-        rows * _COLUMNS // (WARP_LANES * sums),
+        rows * depth // (WARP_SIZE * each),
+        depth * _COLUMNS // (WARP_SIZE * each),
+        rows * _COLUMNS // (WARP_SIZE * sums),
     )
     sources = [o for o in i.operands[1:] if isinstance(o, Register) and o.file == "R"]
     if any(o.negated or o.absolute for o in sources):

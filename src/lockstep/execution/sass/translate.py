@@ -43,11 +43,10 @@ from lockstep.execution.sass.source import Source
 from lockstep.execution.sass.statics import joined
 from lockstep.execution.sass.steps import clock_reads, depends_on_time, steps_of
 from lockstep.execution.scheduling.machine import CLUSTER, WARPGROUP
-from lockstep.isa.instruction import OpClass, Space
+from lockstep.isa.instruction import WARP_SIZE, OpClass, Space
 from lockstep.isa.sass.binary import line_at
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Name, Register
-from lockstep.isa.warp import WARP_LANES
 from lockstep.workload import MOST_REGISTERS
 
 WHOLE = 2048
@@ -66,7 +65,7 @@ NEAR = 32  # instructions between a load and the compare-and-swap that it belong
 class Translation(translation.Translation):
     """One kernel on its way to a :class:`Program`."""
 
-    lanes = WARP_LANES
+    lanes = WARP_SIZE
 
     def __init__(self, source: Source, recording: Recording):
         self.source, self.recording = source, recording

@@ -6,14 +6,13 @@ import numpy as np
 
 from lockstep._jit import Context
 from lockstep.execution.checks.state import Checked
-from lockstep.isa.instruction import MOST_THREADS
-from lockstep.isa.warp import WARP_LANES
+from lockstep.isa.instruction import MOST_THREADS, WARP_SIZE
 
 BARRIERS = 16  # numbered barriers of a CTA
 CLUSTER = BARRIERS  # number of the barrier of a cluster
 WARPGROUP = CLUSTER + 1  # that of a CTA's first four warps; the next four have the next number
 WARPGROUP_WARPS = 4
-ALL_BARRIERS = WARPGROUP + MOST_THREADS // WARP_LANES // WARPGROUP_WARPS
+ALL_BARRIERS = WARPGROUP + MOST_THREADS // WARP_SIZE // WARPGROUP_WARPS
 
 COURTESIES = 8  # times between two barriers that a warp gives way before it overtakes others
 PATIENT = 1 << 6  # times that lanes which spin are believed to get somewhere

@@ -9,12 +9,11 @@ import operator
 from collections.abc import Callable
 from typing import NamedTuple
 
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.isa.ptx.lexer import DOT, NUMBER, Cursor
 from lockstep.isa.ptx.literals import bits_float, float_bits, read_literal
 from lockstep.isa.ptx.syntax import Immediate
-from lockstep.isa.warp import WARP_LANES
 
-WARP_SIZE = WARP_LANES  # PTX ISA, "Predefined Constants": WARP_SZ
 DEEPEST = 24  # brackets within brackets, everywhere in PTX text: what the stack has room for
 
 _PRECEDENCE = {

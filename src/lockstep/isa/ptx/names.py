@@ -1,6 +1,6 @@
 """What names stand for: special registers, scopes, and the renaming of names declared again."""
 
-from lockstep.isa.ptx.expressions import WARP_SIZE
+from lockstep.isa.instruction import WARP_SIZE
 from lockstep.isa.ptx.syntax import Immediate, Operand, Register, Sink, Variable
 
 # PTX ISA, "Special Registers".
@@ -35,7 +35,7 @@ class Names:
     def __init__(self):
         self.visible: dict[str, Operand] = {name: Register(name) for name in SPECIAL_REGISTERS}
         self.visible["_"] = Sink()
-        self.visible["WARP_SZ"] = Immediate(WARP_SIZE)
+        self.visible["WARP_SZ"] = Immediate(WARP_SIZE)  # PTX ISA, "Predefined Constants"
         self.variables: dict[str, Variable] = {}
         self._shadowed: list[dict[str, Operand | None]] = [{}]
         self._declared: dict[str, int] = {}

@@ -7,10 +7,9 @@ repeats for the sources that follow.
 import re
 from typing import NamedTuple
 
-from lockstep.isa.instruction import OpClass, Space
-from lockstep.isa.warp import WARP_LANES
+from lockstep.isa.instruction import WARP_SIZE, OpClass, Space
 
-GROUP_LANES = 4 * WARP_LANES  # a warpgroup
+GROUP_LANES = 4 * WARP_SIZE  # a warpgroup
 LEAST_COLUMNS = 8
 REGISTER_BITS = 32
 
@@ -54,7 +53,7 @@ class Operation(NamedTuple):
 Widths = tuple[int, tuple[int, ...]]
 
 
-def _registers(elements: int, bits: int, lanes: int = WARP_LANES) -> int:
+def _registers(elements: int, bits: int, lanes: int = WARP_SIZE) -> int:
     return max(1, elements * bits // (lanes * REGISTER_BITS))
 
 
