@@ -4,6 +4,7 @@ import re
 import numpy as np
 import pytest
 
+from lockstep.gpus import library
 from lockstep.isa.instruction import OpClass
 from lockstep.metrics import facts, registry
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS, Stall
