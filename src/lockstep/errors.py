@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable
+from os import PathLike
+from typing import Self
 
 from lockstep.names import all_demangled
 
@@ -54,7 +56,7 @@ class InputError(LockstepError):
     message is one line, also where it quotes a name that has several.
     """
 
-    def __init__(self, path, where: str, message: str):
+    def __init__(self, path: str | PathLike[str], where: str, message: str):
         self.path, self.where, self.message = str(path), where, message
         place = f"{path}, {where}" if where else str(path)
         super().__init__(f"{place}: {message}")
@@ -62,7 +64,7 @@ class InputError(LockstepError):
     def __str__(self) -> str:
         return super().__str__().replace("\n", r"\n").replace("\t", r"\t")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str, str]]:
         """Rebuild from the three parts, so that the error survives pickling."""
         return type(self), (self.path, self.where, self.message)
 

@@ -40,12 +40,13 @@ def place(function: FunctionType, line: int | None = None) -> str:
 def captured(function: FunctionType) -> dict[str, Any]:
     """What a function takes from around it: global names, and variables of enclosing functions."""
     outside = inspect.getclosurevars(function)
-    return dict(sorted((outside.globals | outside.nonlocals).items()))
+    return dict(sorted({**outside.globals, **outside.nonlocals}.items()))
 
 
 def helpers(function: FunctionType) -> list[FunctionType]:
     """The functions that a function refers to, and those that these refer to."""
-    found, todo = [], [function]
+    found: list[FunctionType] = []
+    todo = [function]
     while todo:
         for value in captured(todo.pop()).values():
             value = plain(value)
@@ -55,12 +56,12 @@ def helpers(function: FunctionType) -> list[FunctionType]:
     return found
 
 
-def describe(function: Callable) -> dict[str, Any]:
+def describe(policy: Callable) -> dict[str, Any]:
     """What a manifest has of a policy: name, file, line, source, constants, and a digest of these.
 
     Two policies with the same digest decide alike; the file's place is not part of it.
     """
-    function = plain(function)
+    function: FunctionType = plain(policy)
     parts = [function, *helpers(function)]
     values = {
         name: repr(value)

@@ -299,7 +299,7 @@ class MemoryCopy:
     address: int  # of 64 bits; the upper half as negative numbers, the int64 of the same bits
     bytes: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         address, size = self.address, self.bytes
         if not isinstance(address, _INTEGERS) or not -(1 << 63) <= address < 1 << 63:
             raise WorkloadError(

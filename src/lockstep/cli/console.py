@@ -1,5 +1,6 @@
 """Where tables are printed: the terminal, or a pipe with a width of its own."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,9 @@ def console_of(*files: Path | None, pipe_width: int = AS_NEEDED, stderr: bool = 
     """
     from rich.console import Console
 
-    options = {"highlight": False, "markup": False, "stderr": stderr or is_taken(*files)}
-    console = Console(**options)
-    return console if console.is_terminal else Console(**options, width=pipe_width)
+    make = partial(Console, highlight=False, markup=False, stderr=stderr or is_taken(*files))
+    console = make()
+    return console if console.is_terminal else make(width=pipe_width)
 
 
 def is_taken(*files: Path | None) -> bool:

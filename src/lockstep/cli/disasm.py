@@ -1,5 +1,6 @@
 """``lockstep disasm``: the machine code in a program, with scheduling control bits."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,12 +58,16 @@ def _functions(image: "Image", path: Path, kernel: str | None) -> "tuple[Cubin |
     return cubin, [function for function, name in names if (kernel or "") in name]
 
 
-def _lines(image: "Image", path: Path, kernel: str | None, words: bool, only_list: bool):
+def _lines(
+    image: "Image", path: Path, kernel: str | None, words: bool, only_list: bool
+) -> Iterator[str]:
     from lockstep.isa.sass.binary import listing
     from lockstep.isa.sass.encoding import ARCHITECTURES
 
     yield f"{image.kind} sm_{image.architecture}, {len(image.data)} bytes"
     cubin, functions = _functions(image, path, kernel)
+    if cubin is None:
+        return
     for function in functions:
         if only_list or image.architecture not in ARCHITECTURES:
             yield f"  {function.title}, {len(function.code) // 16} instructions"

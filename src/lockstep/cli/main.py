@@ -97,7 +97,8 @@ class Commands(click.Group):
                 click.echo("; ".join(["lockstep: interrupted", *notes]), err=True)
                 code = ending.code or INTERRUPTED
             except click.ClickException as failure:
-                failure.exit_code = ending.code or failure.exit_code
+                # click takes it from the object
+                failure.exit_code = ending.code or failure.exit_code  # type: ignore[misc]
                 raise
             except SystemExit:
                 if not ending.code:

@@ -51,7 +51,11 @@ class OutputFile(click.Path):
 
     def convert(self, value, param, ctx) -> Path:
         """The path."""
-        return STANDARD_OUTPUT if value == "-" else Path(super().convert(value, param, ctx))
+        return (
+            STANDARD_OUTPUT
+            if value == "-"
+            else Path(os.fsdecode(super().convert(value, param, ctx)))
+        )
 
 
 OUTPUT = OutputFile()

@@ -38,12 +38,12 @@ def _module(path: Path) -> ModuleType:
     if not path.is_file():
         raise InputError(path, "", "no such file")
     name = f"lockstep policy {path}"
-    spec = importlib.util.spec_from_loader(
-        name, importlib.machinery.SourceFileLoader(name, str(path))
-    )
+    loader = importlib.machinery.SourceFileLoader(name, str(path))
+    spec = importlib.util.spec_from_loader(name, loader)
+    assert spec is not None, "the loader knows its file"
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except SyntaxError as error:
         raise InputError(path, f"line {error.lineno}", f"is no Python: {error.msg}") from error
     except Exception as error:  # whatever the user's file does

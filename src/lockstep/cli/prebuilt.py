@@ -48,8 +48,10 @@ def _programs(notice: Notice) -> str:
 
     for name in kernels.names():
         program = kernels.load(name)
-        for options in ({}, {"timing": True}, {"timing": True, "at_issue": True}):
-            with Device(GPU, profile=True, notice=notice, **options) as device:
+        for timed, at_issue in ((False, False), (True, False), (True, True)):
+            with Device(
+                GPU, timing=timed, at_issue=at_issue, profile=True, notice=notice
+            ) as device:
                 program.run(device, program.small)
                 device.synchronize()
     return ""

@@ -2,9 +2,12 @@
 
 import sys
 import time
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from lockstep.report.figures import count, kernel_name
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 NAME_WIDTH = 24
 
@@ -19,7 +22,7 @@ class Progress:
         """``quiet`` shows nothing at all, notices included."""
         self.quiet = quiet
         self.shown = not quiet and sys.stderr.isatty()
-        self._bar = None
+        self._bar: Bar | None = None
         self._began = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -68,7 +71,7 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _bar():
+def _bar() -> "Bar":
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as Bar

@@ -1,6 +1,7 @@
 """``lockstep simulate``: a trace in; a summary, and the files that were asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,14 +122,16 @@ def write_and_show(
 
 def writes(
     result: "Result", json_file: Path | None, out: Path | None, timeline: Path | None
-) -> list[Callable[[], None]]:
+) -> list[Callable[[], object]]:
     """A step for each file that was asked for."""
-    steps = [
-        (json_file, lambda: result.to_json(json_file)),
-        (out, lambda: save(result, out)),
-        (timeline, lambda: draw(result, timeline)),
-    ]
-    return [step for file, step in steps if file]
+    steps: list[Callable[[], object]] = []
+    if json_file:
+        steps.append(partial(result.to_json, json_file))
+    if out:
+        steps.append(partial(save, result, out))
+    if timeline:
+        steps.append(partial(draw, result, timeline))
+    return steps
 
 
 def save(result: "Result", out: Path) -> None:
@@ -145,7 +148,7 @@ def draw(result: "Result", file: Path) -> None:
     write_timeline(result, file)
 
 
-def take_all(steps: list[Callable[[], None]]) -> None:
+def take_all(steps: Sequence[Callable[[], object]]) -> None:
     """Take every step, also after one that fails: a run may have taken hours.
 
     Raises one error for all that failed.

@@ -172,7 +172,7 @@ def verify(code: np.ndarray, texts: list[str], warp_size: int = WARP_SIZE) -> No
             raise LockstepError(f"instruction {i} (pc {r['pc']:#x}, {text}): {problem}")
 
 
-def _problem(r, n_texts: int, warp_size: int) -> str:
+def _problem(r: np.void, n_texts: int, warp_size: int) -> str:
     if not 0 <= r["text"] < n_texts:
         return f"text index {r['text']} of {n_texts} texts"
     if r["op"] not in OpClass._value2member_map_:

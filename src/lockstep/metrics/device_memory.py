@@ -1,6 +1,6 @@
 """Metrics of what the SMs share: crossbar, L2, DRAM."""
 
-from lockstep.metrics.facts import dram_peak, percent, ratio, utilization
+from lockstep.metrics.facts import Facts, dram_peak, percent, ratio, utilization
 from lockstep.metrics.metric import Metric
 
 SECTOR = 32  # bytes that Nsight Compute calls a DRAM sector
@@ -312,11 +312,11 @@ DRAM = (
 )
 
 
-def l2_sectors(k) -> int:
+def l2_sectors(k: Facts) -> int:
     """Sectors of reads, writes and atomics."""
     return k.memory.l2_read_sectors + k.memory.l2_write_sectors + k.memory.l2_atomic_sectors
 
 
-def l2_hits(k) -> int:
+def l2_hits(k: Facts) -> int:
     """Of these, found in the L2."""
     return k.memory.l2_read_hits + k.memory.l2_write_hits + k.memory.l2_atomic_hits

@@ -66,7 +66,11 @@ def _formulas_of(module: ModuleType) -> dict[str, str]:
         for node in ast.walk(ast.parse(inspect.getsource(module)))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Metric"
     ]
-    return {e.args[0].value: ast.unparse(e.args[3].body) for e in entries}
+    found = {}
+    for name, _, _, formula in (entry.args[:4] for entry in entries):
+        assert isinstance(name, ast.Constant) and isinstance(formula, ast.Lambda)
+        found[str(name.value)] = ast.unparse(formula.body)
+    return found
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Metrics of time, instructions, occupancy and issue."""
 
-from lockstep.metrics.facts import percent, ratio
+from lockstep.metrics.facts import Facts, percent, ratio
 from lockstep.metrics.metric import Metric, operation_classes, stall_reasons
 from lockstep.model.counters import Stall
 
@@ -255,5 +255,6 @@ def _product(size: tuple[int, int, int]) -> int:
     return size[0] * size[1] * size[2]
 
 
-def _warps_per_cta(k) -> int:
+def _warps_per_cta(k: Facts) -> int:
+    assert k.kernel is not None, "it is a metric of kernels"
     return -(-_product(k.kernel.block) // k.gpu.sm.warp_size)

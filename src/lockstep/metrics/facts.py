@@ -38,6 +38,7 @@ def sums(records: np.ndarray) -> SimpleNamespace:
     words = dtype.itemsize // 8  # every counter is an int64
     totals = np.ascontiguousarray(fields).view(np.int64).reshape(-1, words).sum(axis=0).tolist()
     values = SimpleNamespace()
+    assert dtype.names is not None and dtype.fields is not None, "they are records"
     for name in dtype.names:
         first, shape = dtype.fields[name][1] // 8, dtype[name].shape
         values.__dict__[name] = totals[first : first + shape[0]] if shape else totals[first]

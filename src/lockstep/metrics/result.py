@@ -87,7 +87,7 @@ class Result:
     @cached_property
     def total(self) -> dict[str, float]:
         """Cycles, instructions and every metric that is not one kernel's, over the whole run."""
-        head = {
+        head: dict[str, float] = {
             "cycles": self.cycles,
             "warp_instructions": self.warp_instructions,
             "thread_instructions": self.thread_instructions,

@@ -1,6 +1,6 @@
 """Metrics of an SM's memories: coalescing, L1, shared memory, constant cache."""
 
-from lockstep.metrics.facts import percent, ratio
+from lockstep.metrics.facts import Facts, percent, ratio
 from lockstep.metrics.metric import Metric
 
 COALESCING = (
@@ -257,13 +257,13 @@ SHARED = (
 )
 
 
-def l1_sectors(k) -> int:
+def l1_sectors(k: Facts) -> int:
     """Sectors of loads and stores, global and local."""
     reads = k.sm.l1_global_read_sectors + k.sm.l1_local_read_sectors
     return reads + k.sm.l1_global_write_sectors + k.sm.l1_local_write_sectors
 
 
-def l1_hits(k) -> int:
+def l1_hits(k: Facts) -> int:
     """Of these, found in the L1."""
     reads = k.sm.l1_global_read_hits + k.sm.l1_local_read_hits
     return reads + k.sm.l1_global_write_hits + k.sm.l1_local_write_hits

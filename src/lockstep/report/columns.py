@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 GAP = 2  # columns of the terminal between two of a table
 ALWAYS = 9  # a column that is never left out
@@ -32,7 +33,7 @@ class Column:
 
 
 def table(
-    columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, title: str = ""
+    columns: Sequence[Column], rows: "Sequence[Sequence[str | Text]]", width: int, title: str = ""
 ) -> "Table":
     """A table of ``rows`` as texts, at most ``width`` wide if its first column allows that.
 
@@ -62,11 +63,12 @@ def table(
             overflow="fold" if kind is Kind.PROSE else "ellipsis",
         )
     for row in rows:
-        view.add_row(*(row[k] if isinstance(row[k], Text) else Text(row[k]) for k in shown))
+        cells = [row[k] for k in shown]
+        view.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
     return view
 
 
-def _natural(column: Column, cells: Sequence[str]) -> int:
+def _natural(column: Column, cells: "Sequence[str | Text]") -> int:
     """The widest text of a column."""
     from rich.cells import cell_len
 

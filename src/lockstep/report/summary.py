@@ -41,9 +41,10 @@ def summary(result: Result, width: int = 100, short: bool = False) -> str:
     ``short``: only its head, and warnings.
     """
     size = max(width, LEAST_WIDTH)
-    console = Console(file=io.StringIO(), width=size, color_system=None, highlight=False)
+    written = io.StringIO()
+    console = Console(file=written, width=size, color_system=None, highlight=False)
     print_summary(result, console, short)
-    return "".join(line.rstrip() + "\n" for line in console.file.getvalue().splitlines())
+    return "".join(line.rstrip() + "\n" for line in written.getvalue().splitlines())
 
 
 def print_summary(result: Result, console: Console, short: bool = False) -> None:
@@ -235,8 +236,8 @@ def _memory_table(m: dict[str, float], gpu: GPU, width: int) -> Table:
     if wavefronts:
         rows.append(("shared, wavefronts", count(wavefronts), "", "", percent(m[_SOL_SHARED])))
     for label, name in (("DRAM reads", "read"), ("DRAM writes", "write")):
-        sectors = m[f"dram__sectors_{name}.sum"]
-        rows.append((label, count(sectors), "", scaled(m[f"dram__bytes_{name}.sum"], "B"), ""))
+        read = m[f"dram__sectors_{name}.sum"]
+        rows.append((label, count(read), "", scaled(m[f"dram__bytes_{name}.sum"], "B"), ""))
     bandwidth = scaled(m["dram__bytes.sum.per_second"], "B/s")
     hits = percent(m["sim__dram_row_hit_rate.pct"])
     rows.append(("DRAM, row hits", "", hits, bandwidth, percent(m["sim__sol_dram.pct"])))

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def write_timeline(result: Result, path: str | Path) -> None:
                 _write(packed, result)
 
 
-def _write(file: IO[bytes], result: Result) -> None:
+def _write(file: BinaryIO | gzip.GzipFile, result: Result) -> None:
     about = {"version": version(), "gpu": result.gpu.name, "workload": result.workload.name}
     head = {"displayTimeUnit": "ns", "otherData": about}
     file.write(json.dumps(head)[:-1].encode() + b', "traceEvents": [\n')

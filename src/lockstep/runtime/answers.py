@@ -1,7 +1,7 @@
 """How a call of a program ends: an answer, or a refusal; handles that refuse by themselves."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from lockstep.runtime.status import Status
 
@@ -24,7 +24,7 @@ class Refused(Exception):
 class Handles(dict):
     """What the program's handles stand for; a number that is none refuses the call."""
 
-    def __missing__(self, handle: int):
+    def __missing__(self, handle: int) -> NoReturn:
         raise Refused(Status.INVALID_HANDLE)
 
     def __delitem__(self, handle: int) -> None:

@@ -89,7 +89,8 @@ def hidden_libraries(path: Path) -> list[str]:
             return []
         elf = ELFFile(file)
         section = elf.get_section_by_name(".dynamic")
-        kinds = {tag.entry.d_tag for tag in section.iter_tags()} if section else set()
+        tags = section.iter_tags() if isinstance(section, DynamicSection) else ()
+        kinds = {tag.entry.d_tag for tag in tags}
         if "DT_RPATH" not in kinds or "DT_RUNPATH" in kinds:
             return []
         return [name for name in needed(elf) if name.startswith(("libcudart.so.", "libcuda.so."))]
@@ -100,4 +101,5 @@ def needed(elf: ELFFile) -> list[str]:
     section = elf.get_section_by_name(".dynamic")
     if not isinstance(section, DynamicSection):
         return []
-    return [tag.needed for tag in section.iter_tags("DT_NEEDED")]
+    # A tag has the attribute that its kind has.
+    return [tag.needed for tag in section.iter_tags("DT_NEEDED")]  # type: ignore[attr-defined]

@@ -46,7 +46,7 @@ class Memory:
         """Memory, as (address, bytes), that the program writes without a call."""
         kinds = (Allocation.MANAGED, Allocation.HOST)
         starts = (a for a, kind in self._allocations.items() if kind in kinds)
-        return [self.device.memory.find(start) for start in starts]
+        return [part for start in starts if (part := self.device.memory.find(start))]
 
     def note_leaks(self) -> None:
         """Tell the checks what the program has not freed."""

@@ -8,7 +8,7 @@ import signal
 import socket
 import struct
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 from lockstep.errors import LockstepError
@@ -66,7 +66,7 @@ class Server:
         return bool(ready) and all(key.fileobj != ended for key in ready)
 
     @contextlib.contextmanager
-    def _watching(self, program: subprocess.Popen):
+    def _watching(self, program: subprocess.Popen) -> Iterator[None]:
         """Let the death of the program, and signals that end the run, interrupt a kernel.
 
         Ctrl-C at a terminal is both: whichever comes first counts. Other signals come here alone
@@ -88,7 +88,7 @@ class Server:
                     program.send_signal(number)
                 handlers[number](number, frame)
 
-        known = {number: signal.getsignal(number) for number in _ENDING}
+        known = {int(number): signal.getsignal(number) for number in _ENDING}
         handlers = {number: handler for number, handler in known.items() if callable(handler)}
         before = {number: signal.signal(number, interrupted) for number in handlers}
         before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, died)

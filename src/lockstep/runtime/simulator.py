@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from lockstep.device import Device, Event, Launch, Stream
 from lockstep.device.device import Geometry
@@ -66,7 +67,7 @@ class Simulator:
     are those of :class:`lockstep.Device`.
     """
 
-    def __init__(self, gpu: GPU, every: int = 0, ptx: bool = False, **options):
+    def __init__(self, gpu: GPU, every: int = 0, ptx: bool = False, **options: Any):
         self.every, self.ptx = every, ptx
         if every == 0:
             options = {k: v for k, v in options.items() if k not in _TIMING_OPTIONS}

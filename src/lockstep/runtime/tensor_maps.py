@@ -1,5 +1,7 @@
 """Tensor maps as cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col are asked for them."""
 
+from typing import TypeVar
+
 import numpy as np
 
 from lockstep.errors import WorkloadError
@@ -13,6 +15,8 @@ from lockstep.execution.memory.tensor_maps import (
     encode,
     replace_address,
 )
+
+Name = TypeVar("Name", int, str)
 
 _TYPES = (  # CUtensorMapDataType
     "u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32.ftz", "tf32",
@@ -47,11 +51,11 @@ def encoded(fields: dict[str, int], data: bytes) -> bytes:
     )
     if not fields["im2col"]:
         return encode(tensor, tuple(one[:rank]))
-    corners = (tuple(corner[: max(rank - 2, 0)]) for corner in (one, two))
-    return encode(tensor, Column(*corners, fields["channels"], fields["pixels"]))
+    lower, upper = (tuple(corner[: max(rank - 2, 0)]) for corner in (one, two))
+    return encode(tensor, Column(lower, upper, fields["channels"], fields["pixels"]))
 
 
-def _named(what: str, number: int, names: tuple, later: int = 0):
+def _named(what: str, number: int, names: tuple[Name, ...], later: int = 0) -> Name:
     if number < len(names):
         return names[number]
     since = " is one of sm_100 and later" if number < len(names) + later else " does not exist"

@@ -30,18 +30,18 @@ def folder(kind: str, key: str, make: Callable[[Path], None]) -> Path:
         path = place.kind(kind) / file_name(key)
         if _verified(path, name):
             return path
-    place = writable()
-    if place is None:
+    chosen = writable()
+    if chosen is None:
         say("no cache can be written, so what is compiled serves this run only")
         return _for_this_process(name, make)
     try:
-        make_place(place.kind(kind))
-        scratch = Path(tempfile.mkdtemp(prefix=f".{file_name(key)}.", dir=place.kind(kind)))
+        make_place(chosen.kind(kind))
+        scratch = Path(tempfile.mkdtemp(prefix=f".{file_name(key)}.", dir=chosen.kind(kind)))
     except OSError as error:
         say(f"what is compiled is not kept: {reason(error)}")
         return _for_this_process(name, make)
     try:
-        return _keep(scratch, place.kind(kind) / file_name(key), name, make)
+        return _keep(scratch, chosen.kind(kind) / file_name(key), name, make)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

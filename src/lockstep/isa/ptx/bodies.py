@@ -7,11 +7,13 @@ from lockstep.isa.ptx.lines import LineTable
 from lockstep.isa.ptx.names import Names
 from lockstep.isa.ptx.operands import OperandReader
 from lockstep.isa.ptx.syntax import (
+    Call,
     Function,
     Instruction,
     Negated,
     Operand,
     Register,
+    SourceLine,
     Symbol,
     Vector,
 )
@@ -34,7 +36,7 @@ class BodyReader:
         self._function = function
         self._operands = OperandReader(cursor, names, function.registers)
         self._headers = HeaderReader(cursor, names)
-        self._source = None
+        self._source: SourceLine | None = None
         self._opened: list[int] = []
         self._opcodes: dict[str, tuple[str, tuple[str, ...], int]] = {}
 
@@ -92,7 +94,10 @@ class BodyReader:
         if index not in self._labels.get(self._opened[-1], ()):
             raise cursor.expected("a statement", index + 1)
         cursor.identifier("a label")
-        name = self._names.visible[text].name
+        label = self._names.visible[text]
+        if not isinstance(label, Symbol):
+            raise cursor.expected("a label", index)
+        name = label.name
         cursor.index += 1
         table = self._TABLES.get(cursor.texts[cursor.index])
         if table:
@@ -151,7 +156,7 @@ class BodyReader:
         if cursor.kinds[cursor.index] == DOT:
             modifiers += self._detached_modifiers()
         if opcode == "call":
-            operands = (self._operands.read_call(),)
+            operands: tuple[Operand, ...] | tuple[Call] = (self._operands.read_call(),)
         else:
             first = cursor.index
             operands = self._operands.read_all(opcode)

@@ -190,7 +190,7 @@ def _expand(cursor: Cursor, variable: Variable) -> Iterator[Variable]:
 
 
 def _read_shape(cursor: Cursor, variable: Variable) -> tuple[int, ...]:
-    extents = []
+    extents: list[int] = []
     while cursor.texts[cursor.index] == "[":
         if variable.space == "reg":
             raise cursor.error("expected no array: registers are no memory")

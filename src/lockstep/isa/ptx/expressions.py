@@ -159,7 +159,7 @@ _UNARY: dict[str, Callable[[Constant], Constant]] = {
     "+": lambda operand: operand,
     "-": _negate,
     "!": lambda operand: Constant(int(not operand.value)),
-    "~": lambda operand: _wrapped(~operand.value, True),
+    "~": lambda operand: _wrapped(~int(operand.value), True),
 }
 
 
@@ -169,7 +169,7 @@ def _apply(cursor: Cursor, at: int, left: Constant, right: Constant) -> Constant
     unsigned = (left.unsigned or right.unsigned or sign == "%") and not real
     a, b = left.value, right.value
     if unsigned:
-        a, b = a & (1 << 64) - 1, b & (1 << 64) - 1
+        a, b = int(a) & (1 << 64) - 1, int(b) & (1 << 64) - 1
     if sign in _COMPARE:
         return Constant(int(_COMPARE[sign](a, b)))
     if sign in ("&&", "||"):
@@ -179,8 +179,8 @@ def _apply(cursor: Cursor, at: int, left: Constant, right: Constant) -> Constant
     if real:
         return Constant(_real(cursor, at, float(a), float(b)))
     if sign in ("<<", ">>"):
-        return _shift(sign, left, b)
-    return _wrapped(_integer(sign, a, b), unsigned or sign in _BITWISE)
+        return _shift(sign, left, int(b))
+    return _wrapped(_integer(sign, int(a), int(b)), unsigned or sign in _BITWISE)
 
 
 def _real(cursor: Cursor, at: int, a: float, b: float) -> float:
@@ -194,7 +194,8 @@ def _real(cursor: Cursor, at: int, a: float, b: float) -> float:
 
 def _shift(sign: str, left: Constant, count: int) -> Constant:
     count &= 63  # as ptxas does; C leaves longer shifts open
-    return _wrapped(left.value << count if sign == "<<" else left.value >> count, left.unsigned)
+    value = int(left.value)
+    return _wrapped(value << count if sign == "<<" else value >> count, left.unsigned)
 
 
 def _integer(sign: str, a: int, b: int) -> int:

@@ -50,9 +50,12 @@ class Cursor:
         """Split ``source``; raises InputError at a character that begins no token."""
         self.source, self.path, self.index = source.rstrip("\0"), path, 0
         self._line_starts = [0, *(m.end() for m in re.finditer("\n", source))]
-        self.kinds, self.texts, self.offsets = [], [], []
+        self.kinds: list[int] = []
+        self.texts: list[str] = []
+        self.offsets: list[int] = []
         for match in _TOKEN.finditer(self.source):
             kind = match.lastindex
+            assert kind is not None, "every token is a group"
             self.kinds.append(kind)
             self.texts.append(match[kind])
             self.offsets.append(match.start(kind))

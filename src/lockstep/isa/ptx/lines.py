@@ -1,5 +1,7 @@
 """Line information: ``.file``, ``.loc``, and the strings of the ``.debug_str`` section."""
 
+from collections.abc import Iterator
+
 from lockstep.isa.ptx.expressions import read_count
 from lockstep.isa.ptx.lexer import DOT, NUMBER, STRING, WORD, Cursor
 from lockstep.isa.ptx.syntax import SourceLine
@@ -17,7 +19,7 @@ class LineTable:
         self._strings: dict[str, bytes] | None = None
         self._seen: dict[tuple[int, int, int], SourceLine] = {}
 
-    def _read_files(self):
+    def _read_files(self) -> Iterator[tuple[int, str]]:
         texts, kinds = self._cursor.texts, self._cursor.kinds
         for index in [i for i, text in enumerate(texts) if text == ".file"]:
             if kinds[index + 1] == NUMBER and kinds[index + 2] == STRING:
@@ -79,7 +81,7 @@ class LineTable:
         return self._strings[label][offset:].decode("latin-1")
 
 
-def _debug_strings(cursor: Cursor):
+def _debug_strings(cursor: Cursor) -> Iterator[tuple[str, bytes]]:
     """Labels of ``.debug_str``, each with the string that ends at the next zero."""
     texts = cursor.texts
     for index in [i for i, text in enumerate(texts) if text == ".debug_str"]:

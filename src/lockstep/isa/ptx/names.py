@@ -32,7 +32,7 @@ class Names:
 
     __slots__ = ("_declared", "_shadowed", "variables", "visible")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.visible: dict[str, Operand] = {name: Register(name) for name in SPECIAL_REGISTERS}
         self.visible["_"] = Sink()
         self.visible["WARP_SZ"] = Immediate(WARP_SIZE)  # PTX ISA, "Predefined Constants"

@@ -88,7 +88,7 @@ class OperandReader:
         if operand is None:
             raise self.undeclared(start)
         variable = self._registers.get(getattr(operand, "name", ""))
-        if variable is None or variable.type != "pred":
+        if variable is None or variable.type != "pred" or not isinstance(operand, Register):
             raise cursor.expected("a predicate register after '@'")
         cursor.index += 1
         return Negated(operand) if negated else operand
@@ -102,7 +102,8 @@ class OperandReader:
         start, callee = cursor.index, self.resolve()
         if not isinstance(callee, Symbol | Register):
             raise cursor.expected("a function or register", start)
-        arguments, targets = (), ""
+        arguments: tuple[Operand, ...] = ()
+        targets = ""
         if cursor.accept(","):
             arguments, targets = self._call_rest()
         cursor.expect(";", "after a call")
@@ -127,7 +128,8 @@ class OperandReader:
         return self._cursor.expected(f"a declared {kind}", index)
 
     def _call_rest(self) -> tuple[tuple[Operand, ...], str]:
-        cursor, arguments = self._cursor, ()
+        cursor = self._cursor
+        arguments: tuple[Operand, ...] = ()
         if cursor.texts[cursor.index] == "(":
             arguments = self._list()
             if not cursor.accept(","):
@@ -191,7 +193,7 @@ class OperandReader:
         if register is None:
             raise self.undeclared(index)
         variable = self._registers.get(getattr(register, "name", ""))
-        if variable is None:
+        if variable is None or not isinstance(register, Register):
             raise self._cursor.expected("a register before '.'", index)
         component = _COMPONENTS.get(suffix, 4)
         if component < variable.vector > 1:
@@ -211,11 +213,12 @@ class OperandReader:
         cursor.index += 1
         operand = self.resolve()
         if sign == "!":
-            if isinstance(operand, Part):
+            if not isinstance(operand, Register):
                 raise cursor.expected("a predicate after '!'", cursor.index - 1)
             return Negated(operand)
         if isinstance(operand, Part):
             return Part(operand.register, operand.selector, True)
+        assert isinstance(operand, Register), "the caller has looked"
         return Part(operand, "", True)
 
     def _number(self, text: str) -> Operand:

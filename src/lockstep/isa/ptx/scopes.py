@@ -9,7 +9,8 @@ _ENDS = frozenset("{};:")  # .loc, .file and .section end without a semicolon
 def find_labels(cursor: Cursor) -> dict[int, list[int]]:
     """The tokens of the labels of each scope, by the token of the scope's opening brace."""
     kinds, texts = cursor.kinds, cursor.texts
-    scopes, labels = [-1], {}
+    scopes = [-1]
+    labels: dict[int, list[int]] = {}
     for index in [i for i, text in enumerate(texts) if text in _MARKS]:
         text = texts[index]
         if text == "{":

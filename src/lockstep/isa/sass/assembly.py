@@ -96,7 +96,13 @@ def parse(
 
 
 def set_control(
-    row, *, stall=1, yields=0, write_barrier=NO_BARRIER, read_barrier=NO_BARRIER, wait_mask=0
+    row: np.void,
+    *,
+    stall: int = 1,
+    yields: int = 0,
+    write_barrier: int = NO_BARRIER,
+    read_barrier: int = NO_BARRIER,
+    wait_mask: int = 0,
 ) -> None:
     """Write the scheduling control bits of one record."""
     row["stall"], row["yields"], row["wait_mask"] = stall, yields, wait_mask

@@ -126,7 +126,7 @@ def _range(number: int | None, width: int) -> Range | None:
     return number, min(width, last_register(number) - number + 1)
 
 
-def _store(row, kind: str, limit: int, ranges: list[Range]) -> None:
+def _store(row: np.void, kind: str, limit: int, ranges: list[Range]) -> None:
     if len(ranges) > limit:
         raise LockstepError(f"{len(ranges)} {kind} registers; at most {limit} are possible")
     row[kind + "s"] = len(ranges)

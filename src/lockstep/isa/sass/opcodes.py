@@ -210,7 +210,7 @@ def _cache_policy(modifiers: tuple[str, ...]) -> CachePolicy:
     return policy
 
 
-def _widths(widths: str | tuple[int, ...], operation: Operation):
+def _widths(widths: str | tuple[int, ...], operation: Operation) -> tuple[int, tuple[int, ...]]:
     if isinstance(widths, str):
         return RULES[widths](operation)
     return widths[0], widths[1:] or (1,)

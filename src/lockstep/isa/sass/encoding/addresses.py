@@ -22,6 +22,9 @@ from lockstep.isa.sass.encoding import specification
 from lockstep.isa.sass.encoding.operand import ZERO, Address, Register
 
 Words = tuple[str, ...]
+Signs = tuple[bool, bool, bool]
+"""Negated, absolute, inverted."""
+Uniform = tuple[Register | None, Register | None, bool]
 Reader = Callable[[int, Words, int, list], None]
 EXPLICIT = 101  # bit with which access descriptors print before Hopper
 SCALES = ("", "X4", "X8", "X16")
@@ -38,7 +41,7 @@ def address(description: dict, hidden: bool) -> Reader:
     only, wide = description.get("only"), "wide" in description
     plain = description.get("signed", False)
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         if only is not None and not word >> only & 1:
             return
         bits = word >> low & ((1 << width) - 1)
@@ -67,20 +70,22 @@ def _base(description: dict) -> Callable[[int], Register | None]:
     return lambda word: Register("R", word >> first & 255, part=part(word))
 
 
-def _uniform(description: dict, hidden: bool) -> Callable[[int], tuple]:
+def _uniform(description: dict, hidden: bool) -> Callable[[int], Uniform]:
     """A function to: the register that is added, the descriptor, whether there is one."""
-    first, after = description.get("uniform"), description.get("descriptor_next")
+    first: int | None = description.get("uniform")
+    after: int | None = description.get("descriptor_next")
     bit, optional = description.get("descriptor"), description.get("optional", False)
 
-    def read(word):
+    def read(word: int) -> Uniform:
         number = None if first is None else word >> first & 63
         number = None if optional and number == ZERO["UR"] else number
         described = bit is not None and bool(word >> bit & 1)
         if not described:
             return (None if number is None else Register("UR", number)), None, False
         access = number if after is None else (word >> after & 63) + 1
-        secret = hidden and not word >> EXPLICIT & 1
-        return None, None if secret else Register("UR", access), True
+        if access is None or (hidden and not word >> EXPLICIT & 1):
+            return None, None, True
+        return None, Register("UR", access), True
 
     return read
 

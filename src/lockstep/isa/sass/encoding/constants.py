@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 from lockstep.isa.sass.encoding import specification
-from lockstep.isa.sass.encoding.addresses import Reader, Words, signed
+from lockstep.isa.sass.encoding.addresses import Reader, Signs, Words, signed
 from lockstep.isa.sass.encoding.operand import FILES, Constant, Register
 
 
-def with_signs(sign: Callable[[int, Words], tuple], part: Callable[[int], str]) -> Reader:
+def with_signs(sign: Callable[[int, Words], Signs], part: Callable[[int], str]) -> Reader:
     """Slot X of an arithmetic form: a word, with its signs and the part of it that is taken."""
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         flags = sign(word, words)
         offset = word >> 38 & 0xFFFC
         if word >> 91 & 1:
@@ -26,7 +26,7 @@ def indexed(spec: specification.Operand) -> Reader:
     """At a register plus an offset, in a numbered or a bindless bank."""
     if spec.kind == "indexed_UR":
 
-        def bindless(word, words, pc, out):
+        def bindless(word: int, words: Words, pc: int, out: list) -> None:
             index = Register("R", word >> 64 & 255)
             bank = Register("UR", word >> 24 & 63)
             out.append(_at(bank, signed(word >> 38 & 0xFFFF, 16), index))
@@ -35,7 +35,7 @@ def indexed(spec: specification.Operand) -> Reader:
     file = "UR" if spec.kind == "indexed_UC" else "R"
     mask = (1 << FILES[file]) - 1
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         index = Register(file, word >> 24 & mask)
         out.append(_at(word >> 54 & 31, signed(word >> 38 & 0xFFFF, 16), index))
 
@@ -50,7 +50,7 @@ def _at(bank: int | Register, offset: int, index: Register) -> Constant:
 def at_byte() -> Reader:
     """At an offset that counts bytes, for loads of any size."""
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         offset = word >> 38 & 0xFFFF
         if word >> 91 & 1:
             out.append(Constant(Register("UR", word >> 24 & 63), offset))

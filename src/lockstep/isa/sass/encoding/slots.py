@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lockstep.isa.sass.encoding import constants, specification
-from lockstep.isa.sass.encoding.addresses import Reader, Words, address, signed
+from lockstep.isa.sass.encoding.addresses import Reader, Signs, Words, address, signed
 from lockstep.isa.sass.encoding.immediates import immediate
 from lockstep.isa.sass.encoding.operand import (
     FILES,
@@ -69,7 +69,7 @@ def reader(text: str | dict, context: Context) -> Reader:
 def _conditional(read: Reader, condition: str, unless: bool) -> Reader:
     wanted = frozenset(condition.split(" or "))
 
-    def by_word(word, words, pc, out):
+    def by_word(word: int, words: Words, pc: int, out: list) -> None:
         if wanted.isdisjoint(words) == unless:
             read(word, words, pc, out)
 
@@ -111,7 +111,7 @@ def _predicate(spec: specification.Operand) -> Reader:
     bit = spec.bits[-1] + 1 if len(spec.bits) > 1 else first + 3
     able = "!" in spec.signs
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         number = word >> first & 7
         inverted = bool(able and word >> bit & 1)
         if number != absent or inverted:
@@ -125,7 +125,7 @@ def _inverted_predicate(spec: specification.Operand) -> Reader:
     first, bit, file = spec.bits[0], spec.bits[-1] + 1, spec.kind.removesuffix("I")
     able = "!" in spec.signs
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         number, inverted = 7 - (word >> first & 7), bool(able and word >> bit & 1)
         if number != 7 or inverted:
             out.append(Register(file, number, inverted=inverted))
@@ -147,7 +147,7 @@ def _register(spec: specification.Operand, first: int, context: Context) -> Read
     bit = spec.bits[1] if len(spec.bits) == 2 else 0
     absent = spec.absent
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         number = word >> first & mask
         if number == absent:
             return
@@ -181,13 +181,13 @@ def _expand(bits: tuple[int, ...], halves: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(b for bit in bits for b in (halves if bit == specification.SLOT else (bit,)))
 
 
-def _signs(allowed: str, negative: int, absolute: int) -> Callable[[int, Words], tuple]:
+def _signs(allowed: str, negative: int, absolute: int) -> Callable[[int, Words], Signs]:
     """A function to the flags negated, absolute, inverted."""
     if not allowed:
         return lambda word, words: (False, False, False)
     minus, tilde, bars = "-" in allowed, "~" in allowed, "|" in allowed
 
-    def read(word, words):
+    def read(word: int, words: Words) -> Signs:
         on = bool(word >> negative & 1)
         flipped = tilde and (not minus or "X" in words)
         return on and not flipped, bars and bool(word >> absolute & 1), on and flipped
@@ -195,20 +195,26 @@ def _signs(allowed: str, negative: int, absolute: int) -> Callable[[int, Words],
     return read
 
 
-def _source(place: str, file: str, sign, spec: specification.Operand, context: Context) -> Reader:
+def _source(
+    place: str,
+    file: str,
+    sign: Callable[[int, Words], Signs],
+    spec: specification.Operand,
+    context: Context,
+) -> Reader:
     first, mask, reuse = FIRST[place], (1 << FILES[file]) - 1, 1 << REUSE[spec.kind] | NO_YIELD
     part = _part(spec, context)
     if file == "UR" or not context.reuses:
         reuse = 0
     if not spec.signs and not spec.parts:
 
-        def plain(word, words, pc, out):
+        def plain(word: int, words: Words, pc: int, out: list) -> None:
             kept = reuse != 0 and word & reuse == reuse
             out.append(Register(file, word >> first & mask, False, False, False, kept))
 
         return plain
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         kept = reuse != 0 and word & reuse == reuse
         out.append(Register(file, word >> first & mask, *sign(word, words), kept, part(word)))
 
@@ -220,7 +226,7 @@ def _word(spec: specification.Operand, values: tuple[Words, ...]) -> Reader:
     missing = range(len(values), 1 << len(spec.bits))
     values += tuple((f"???{i}",) for i in missing)
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         code = get(word)
         name = ".".join(values[code])
         if code != absent:
@@ -232,7 +238,7 @@ def _word(spec: specification.Operand, values: tuple[Words, ...]) -> Reader:
 def _number(spec: specification.Operand, context: Context) -> Reader:
     get, absent = _field(spec.bits), spec.absent
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         value = get(word)
         if value != absent:
             out.append(Immediate(value))
@@ -243,7 +249,7 @@ def _number(spec: specification.Operand, context: Context) -> Reader:
 def _barriers(spec: specification.Operand, context: Context) -> Reader:
     get, absent = _field(spec.bits), spec.absent
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         mask = get(word)
         if mask != absent:
             out.append(Barriers(mask))
@@ -258,7 +264,7 @@ def _target(spec: specification.Operand, context: Context) -> Reader:
     mask, relative = (1 << FILES[file]) - 1 if file else 0, kind != "absolute"
     unit = 1 if kind == "bytes" else 4
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         address = (signed(get(word), width) if relative or file else get(word)) * unit
         from_here = relative and "ABS" not in words
         base = Register(file, word >> 24 & mask) if file else None
@@ -275,7 +281,7 @@ def _matrices(spec: specification.Operand, context: Context) -> Reader:
     if not spec.kind.endswith(("nA", "nB")):  # operands of 16 bits can be transposed
         flags += [(61, "tnspA")] * both + [(62, "tnspB")]
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         part = ".".join(name for bit, name in flags if word >> bit & 1)
         uniform = Register("UR", word >> first & 63)
         out.append(Address(uniform=uniform, kind="gdesc", part=part))
@@ -287,7 +293,7 @@ def _swizzle(spec: specification.Operand, context: Context) -> Reader:
     """What each lane of a quad does to its two terms: add, subtract or drop them."""
     first = spec.bits[0]
 
-    def read(word, words, pc, out):
+    def read(word: int, words: Words, pc: int, out: list) -> None:
         code = word >> first & 255
         out.append(Name("".join(LANE_SIGNS[code >> shift & 3] for shift in (6, 4, 2, 0)), code))
 
