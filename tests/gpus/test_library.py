@@ -111,6 +111,15 @@ def test_replace_takes_whole_groups(qv100):
     assert changed.dram.timing == {"nRCD": 3}
 
 
+@pytest.mark.parametrize("what", ["l1", "dram"])
+def test_units_are_replaced_by_units_alone(qv100, what):
+    with pytest.raises(SpecError, match="expected execution units"):
+        library.replace(qv100, **{"sm.units": getattr(qv100, what)})
+    with pytest.raises(SpecError, match="expected execution units"):
+        library.replace(qv100, **{"sm.units": [getattr(qv100, what)]})
+    assert library.replace(qv100, **{"sm.units": list(qv100.sm.units)}) == qv100
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [

@@ -153,9 +153,15 @@ def totals(gpu: GPU) -> Totals:
     )
 
 
+def _are_units(value: object) -> bool:
+    if not isinstance(value, (tuple, list)):
+        return False
+    return all(isinstance(unit, ExecutionUnit) for unit in value)
+
+
 def _replace_group(table: dict[str, object], path: str, value: object) -> dict[str, object]:
     """``table`` with all parameters below ``path`` exchanged for those of ``value``."""
-    if path == "sm.units" and not all(isinstance(unit, ExecutionUnit) for unit in value):
+    if path == "sm.units" and not _are_units(value):
         raise SpecError(f"sm.units = {value!r:.60}: expected execution units")
     if isinstance(value, dict):
         fields.parameter(f"{path}.any", table)  # only tables of entries can be given so
