@@ -52,7 +52,7 @@ def _call_phase_in_python(
     return phase(context, first, last, start, end)
 
 
-def _count_in_python(mask: int) -> int:
+def _count_in_python(mask: int | np.integer) -> int:
     """Set bits of an int64."""
     return (int(mask) & (1 << 64) - 1).bit_count()
 

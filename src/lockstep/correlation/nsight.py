@@ -67,7 +67,8 @@ def named(values: dict[str, float]) -> dict[str, float]:
 
 def _wide(table: Table) -> Iterator[Launch]:
     """A row a launch; the row of units has no kernel, and may be absent."""
-    program, numbers = program_column(table.columns), {}
+    program = program_column(table.columns)
+    numbers: dict[str, int] = {}
     units = dict.fromkeys(table.columns, 1.0)
     for record in table.records():
         if not record[KERNEL]:
@@ -79,11 +80,14 @@ def _wide(table: Table) -> Iterator[Launch]:
 
 def _long(table: Table) -> Iterator[Launch]:
     """A row a metric; the rows of a launch have one ID."""
-    program, numbers = program_column(table.columns), {}
+    program = program_column(table.columns)
+    numbers: dict[str, int] = {}
     for name in (UNIT, VALUE, "ID"):
         if name not in table.columns:
             raise InputError(table.path, "", f"has a column {METRIC} but none called {name}")
-    key, first, values = None, {}, {}
+    key = None
+    first: dict[str, str] = {}
+    values: dict[str, float] = {}
     for record in table.records():
         here = record.get(program), record["ID"], record[KERNEL]
         if key is not None and here != key:

@@ -70,7 +70,8 @@ def _trace(table: Table) -> Iterator[Launch]:
 
 def _size(record: dict[str, str], what: str) -> tuple[int, ...]:
     found = [number(record.get(f"{what} {axis}", "")) for axis in "XYZ"]
-    return tuple(map(int, found)) if None not in found else ()
+    sizes = tuple(int(size) for size in found if size is not None)
+    return sizes if len(sizes) == len(found) else ()
 
 
 def _summary(table: Table) -> Iterator[Launch]:

@@ -77,7 +77,7 @@ def _metric(column: str) -> tuple[str, float] | None:
 
 
 def _values(record: dict[str, str], metrics: dict[str, tuple[str, float]]) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for column, (name, factor) in metrics.items():
         value = number(record[column])
         if value is not None:

@@ -36,6 +36,7 @@ def load(name: str) -> BuiltinKernel:
         raise WorkloadError(f"no built-in kernel {name[:80]!r}{near}")
     path = _home() / name / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"lockstep_kernel_{name}", path)
+    assert spec is not None and spec.loader is not None, "it is a Python file"
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return getattr(module, name)

@@ -144,7 +144,8 @@ def _rows(table: Table, remarks: list[str]) -> Iterator[Row]:
 def clocks(text: str) -> tuple[float, ...]:
     """The numbers of a cell of raw ones; () if it has anything else."""
     found = [number(word) for word in text.split()]
-    return () if None in found else tuple(found)
+    numbers = tuple(n for n in found if n is not None)
+    return numbers if len(numbers) == len(found) else ()
 
 
 def _joined(path: Path, rows: Iterable[Row], remarks: list[str]) -> list[Row]:

@@ -95,7 +95,9 @@ def shared_latency(ways: int = 1) -> Probe:
     return Probe(name, "LDS.U R2, [R2]", make, 8, 24, BODY)
 
 
-def _chase(name: str, opcode: str, addresses: list[int], copied: int, steps: tuple) -> Probe:
+def _chase(
+    name: str, opcode: str, addresses: list[int], copied: int, steps: tuple[int, int]
+) -> Probe:
     """A pointer chase of one thread: each load has its address from the one before."""
 
     def make(n: int) -> Workload:

@@ -142,7 +142,7 @@ def references(sources: Sources) -> Iterator[Reference]:
             yield Reference(trace, job.gpu, job.path, {name: int(row[name]) for name in COUNTERS})
 
 
-def counted(reference: Reference) -> dict[str, int]:
+def counted(reference: Reference) -> dict[str, float]:
     """The same counters as lockstep finds them."""
     total = api.simulate(reference.path, reference.gpu).total
     return {

@@ -81,7 +81,8 @@ class Options:
 
 
 def _parse(path: Path) -> Iterator[Option]:
-    name, line, values = "", 0, []
+    name, line = "", 0
+    values: list[str] = []
     for number, token in _tokens(path):
         if _OPTION.match(token):
             if name:

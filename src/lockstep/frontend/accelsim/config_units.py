@@ -82,7 +82,8 @@ def _timing(
     latency = options.get(*(f"ptx_opcode_latency_{name}" for name in names))
     interval = options.get(*(f"ptx_opcode_initiation_{name}" for name in names))
     if option:
-        return *option.integers(",", (2,)), option
+        cycles, pause = option.integers(",", (2,))
+        return cycles, pause, option
     first = latency.integers(",")[0] if latency else default[0]
     return first, interval.integers(",")[0] if interval else default[1], latency
 

@@ -23,7 +23,7 @@ from lockstep.isa.instruction import (
 MOST_ZEROS = 3  # zero registers among the sources of one instruction
 _CONTROL = ("stall", "yields", "write_barrier", "read_barrier", "wait_mask", "reuse")
 _UNSAID = ("text", "constant", *_CONTROL)  # what a trace does not say, or not in a record's way
-_FIELDS = tuple(f for f in INSTRUCTION.names if f not in _UNSAID)
+_FIELDS = tuple(f for f in INSTRUCTION.names or () if f not in _UNSAID)
 _OPERATION = ("pc", "op", "space", "width", "cache", "immediate", "threads")
 _Numbers = list[int | None]
 _Operands = tuple[_Numbers, _Numbers]  # destinations, sources
@@ -103,7 +103,9 @@ def _candidates(record: np.void) -> Iterator[_Operands]:
 
 def _first_registers(record: np.void) -> _Operands:
     """One destination, and two sources at most: an address, and data."""
-    destinations = [int(n) for n in record["destination"][: min(record["destinations"], 1)]]
+    destinations: _Numbers = [
+        int(n) for n in record["destination"][: min(record["destinations"], 1)]
+    ]
     return destinations, [int(n) for n in record["source"][: min(record["sources"], 2)]]
 
 

@@ -158,7 +158,7 @@ class _Split:
     def _parse(self, spill: IO[bytes], size: int, first: int) -> Iterator[Cta]:
         """Parse the blocks of a group that fits into memory."""
         text = np.frombuffer(spill.read(size), np.uint8)
-        lines = records(np.count_nonzero(text == NEWLINE), split.LINE)
+        lines = records(int(np.count_nonzero(text == NEWLINE)), split.LINE)
         splitter = self._splitter
         splitter.state[0].first, splitter.state[0].numbered = first, 1
         split.index(text, splitter, lines)

@@ -163,9 +163,9 @@ def _cta_shapes(warps: np.ndarray, shapes: Shapes) -> tuple[np.ndarray, list[np.
     """The WARP table of each CTA shape, one line a shape, and its runs."""
     bounded(warps.size, WARP)
     table = np.empty(warps.shape, WARP)
-    ends = np.empty(len(warps) + 1, np.int64)
-    _count_runs(warps, shapes.first, ends)
-    ends = ends.tolist()
+    counted = np.empty(len(warps) + 1, np.int64)
+    _count_runs(warps, shapes.first, counted)
+    ends = counted.tolist()
     runs = np.empty(bounded(ends[-1], RUN), RUN)
     _fill_shapes(warps, shapes.first, shapes.totals, shapes.runs, table, runs)
     return table, [runs[begin:end] for begin, end in pairwise(ends)]

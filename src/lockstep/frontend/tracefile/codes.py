@@ -32,7 +32,7 @@ from lockstep.workload import Code
 WORDS = INSTRUCTION.itemsize // 8
 CONSTANT = WORDS - 1  # word of a record, the last one, that holds the place of its constant operand
 NOTHING = np.empty(0, np.int64)
-TEXT = INSTRUCTION.fields["text"][1] // 8  # word of a record that holds its text
+TEXT = dict(INSTRUCTION.fields or {})["text"][1] // 8  # word of a record that holds its text
 
 
 class CodeTables(NamedTuple):

@@ -203,7 +203,7 @@ def _in_order(kinds: list[int], *lists: list) -> list:
 
 def _placed(chunks: list[StoredChunk], at: int) -> tuple[list[Placed], int]:
     """Each chunk with its place in the file: they lie one after the other from ``at`` on."""
-    placed = []
+    placed: list[Placed] = []
     for chunk in chunks:
         if chunk.ctas < 1 or chunk.size < 1 or not 0 <= chunk.raw_size <= LIMIT:
             raise Malformed(f"chunk {len(placed)} is empty or larger than {LIMIT} bytes")

@@ -111,7 +111,7 @@ def _l2(target: Target) -> list[Benchmark]:
 
 
 def _l2_sms(target: Target) -> list[Case]:
-    counts = (1, 2, 4, 8, 16, 32, 66, 99, target.sms)
+    counts: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 66, 99, target.sms)
     if not target.full:
         counts = (1, min(16, target.sms))
     cases = []

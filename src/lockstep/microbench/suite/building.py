@@ -67,7 +67,7 @@ def rate_case(
         given = (buffer("out", offset), buffer("sink"), *arguments(n))
         return Launch(kernel, blocks, threads, given)
 
-    launches = (launch(count, 0),)
+    launches: tuple[Launch, ...] = (launch(count, 0),)
     measure: Measure = Throughput(each * count, blocks, target.sms)
     if not target.full:
         launches = (launch(count, 0), launch(3 * count, blocks * STAMP_WORDS * 8))

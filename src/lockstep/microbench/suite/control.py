@@ -172,8 +172,8 @@ def _code(target: Target) -> list[Benchmark]:
                   Word(1, less=0, steps=kb * IN_KB),
                   "first pass over the code in a launch (first value: after other kernels)",
                   )  # fmt: skip
-        arguments = (buffer("out"), buffer("sink"), f32(1.0), f32(0.5))
-        arguments = (*arguments, Argument(Kind.SEGMENTS, (1, 0, 0)))
+        arguments = (buffer("out"), buffer("sink"), f32(1.0), f32(0.5),
+                     Argument(Kind.SEGMENTS, (1, 0, 0)))  # fmt: skip
         launch = Launch(f"icache.code{kb}", target.sms, 4 * WARP_SIZE, arguments)
         firsts.append(Case((row,), (launch,), (OUT, SINK), (launch,), repeats=5))
     found.append(

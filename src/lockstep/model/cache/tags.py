@@ -54,7 +54,7 @@ HISTORY = np.dtype(
 )
 """What a user's policy may know of a way besides."""
 
-WAY = np.dtype(words(*HELD.names, *HISTORY.names))
+WAY = np.dtype(words(*(HELD.names or ()), *(HISTORY.names or ())))
 """A way as a user's policy finds it: HELD and HISTORY."""
 
 CACHE = np.dtype(

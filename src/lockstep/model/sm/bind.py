@@ -187,8 +187,8 @@ def issue_records(
     if gpu.constant.first_latency:
         records["parameters"] = _parameters(code)
     producer = np.full(len(OpClass), FIXED)
-    for name, value in PRODUCERS.items():
-        producer[name] = value
+    for op_class, value in PRODUCERS.items():
+        producer[op_class] = value
     records["result"] = np.where(bare_load | constant, SHORT, producer[op])
     for name in ("space", "width", "cache", "immediate", "destinations"):
         records[name] = code[name]
@@ -328,7 +328,7 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
         "shared memory": (gpu.shared.bytes, needs["shared"]),
     }
     fit = {name: have // need for name, (have, need) in limits.items() if need}
-    limiter = min(fit, key=fit.get)
+    limiter = min(fit, key=fit.__getitem__)
     if fit[limiter] == 0:
         have, need = limits[limiter]
         raise WorkloadError(
