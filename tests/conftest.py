@@ -44,6 +44,7 @@ QUICK = (
     "test_files.py",
     "test_names.py",
     "test_packaging.py",
+    "test_type_budget.py",
     "test_workload.py",
     "tuning/test_base.py",
     "tuning/test_fit.py",
