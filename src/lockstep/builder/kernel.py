@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -86,16 +87,26 @@ class KernelBuilder:
             raise LockstepError(
                 f"block {self.block}: {self._threads} threads; at most {MOST_THREADS}"
             )
-        self._needs = {
+        extent = _extent("cluster", cluster)
+        needs = {
+            "architecture": architecture,
             "registers": registers,
             "shared_bytes": shared_bytes,
             "stream": stream,
             "shared_base": shared_base,
             "local_base": local_base,
-            "cluster": _extent("cluster", cluster),
         }
-        for what, value in {"architecture": architecture, **self._needs}.items():
+        for what, value in needs.items():
             _check_need(what, value)
+        self._make = partial(
+            Kernel,
+            registers=registers,
+            shared_bytes=shared_bytes,
+            stream=stream,
+            shared_base=shared_base,
+            local_base=local_base,
+            cluster=extent,
+        )
         self._code = Code()
         self._body: list[Segment | Loop] = []
         self._open = [self._body]  # the bodies of the loops that are being written
@@ -179,7 +190,7 @@ class KernelBuilder:
         if not len(self._code) or self._code.texts[self._code.instructions["text"][-1]] != "EXIT":
             self("EXIT")
         expansion = Expansion(self.grid, self._threads, deepcopy(self._body), self.warp_size)
-        return Kernel(
+        return self._make(
             id,
             self.name,
             self.grid,
@@ -188,7 +199,6 @@ class KernelBuilder:
             ctas=expansion.ctas,
             architecture=self.architecture,
             warp_size=self.warp_size,
-            **self._needs,
         )
 
     def workload(self, *copies: MemoryCopy) -> Workload:
@@ -222,8 +232,9 @@ class KernelBuilder:
         last = body[-1] if body else None
         if isinstance(last, Segment) and (last.blocks, last.predicate) == (self._blocks, predicate):
             return last
-        body.append(Segment(index, len(self._open) - 1, self._blocks, predicate))
-        return body[-1]
+        new = Segment(index, len(self._open) - 1, self._blocks, predicate)
+        body.append(new)
+        return new
 
     def _check_addressable(self, text: str, row) -> None:
         if row["op"] not in sass.MEMORY_CLASSES:
@@ -248,12 +259,13 @@ def _extent(what: str, value: Extent) -> tuple[int, int, int]:
     sizes = tuple(value) if isinstance(value, tuple | list) else (value,)
     if not 1 <= len(sizes) <= 3 or not all(isinstance(n, Integral) and n > 0 for n in sizes):
         raise LockstepError(f"{what} {value!r}; expected one to three positive integers")
-    return (*map(int, sizes), 1, 1)[:3]
+    x, y, z = (*map(int, sizes), 1, 1)[:3]
+    return x, y, z
 
 
-def _check_need(what: str, value: int | tuple[int, ...]) -> None:
+def _check_need(what: str, value: int) -> None:
     most = _MOST.get(what, (1 << 63) - 1)
-    if not isinstance(value, tuple) and not (isinstance(value, Integral) and 0 <= value <= most):
+    if not (isinstance(value, Integral) and 0 <= value <= most):
         raise LockstepError(f"{what} {value!r}; expected an integer from 0 to {most}")
 
 

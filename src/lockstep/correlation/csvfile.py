@@ -8,14 +8,13 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from lockstep.errors import InputError
 
 MOST_BYTES = 1 << 28  # of a table, decompressed
 _MARK = "=="  # begins what profilers say between the lines of a table
 _NUMBER = re.compile(r"-?(?:\d[\d,]*)?\.?\d+(?:[eE][+-]?\d{1,3})?\Z", re.ASCII)
-_OPENERS = {".xz": lzma.open, ".gz": gzip.open}
 
 
 class Table(NamedTuple):
@@ -85,9 +84,15 @@ def _cells(line: str) -> list[str]:
         return []
 
 
+def _opened(path: Path) -> BinaryIO | gzip.GzipFile | lzma.LZMAFile:
+    if path.suffix == ".xz":
+        return lzma.open(path, "rb")
+    return gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb")
+
+
 def _text(path: Path) -> str:
     try:
-        with _OPENERS.get(path.suffix, open)(path, "rb") as file:
+        with _opened(path) as file:
             data = file.read(MOST_BYTES + 1)
     except EOFError as error:
         raise InputError(path, "", "the compressed file ends too early") from error

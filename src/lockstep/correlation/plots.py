@@ -22,7 +22,7 @@ FORMATS = ("png", "svg")
 NAMED = 3  # points that have their name beside them: the worst ones
 _INK, _LINE, _SHADE = "#1f5fa8", "#777777", "#dddddd"
 _BAND = 0.1  # of error, shaded
-_LEGEND = {"fontsize": 7, "xytext": (4, 3), "textcoords": "offset points"}
+_BESIDE = (4, 3)  # points from a mark to its name
 
 
 def check_matplotlib() -> None:
@@ -46,7 +46,7 @@ def scatter(correlation: Correlation, metric: str) -> "Figure":
     axes.set(xscale="log", yscale="log", xlabel="hardware", ylabel="lockstep")
     axes.set_title(_title(correlation, metric), fontsize=9)
     for row in _named(correlation, metric):
-        axes.annotate(_label(row), (row.hardware[metric], row.ours[metric]), **_LEGEND)
+        _name(axes, row, row.hardware[metric], row.ours[metric])
     return figure
 
 
@@ -61,7 +61,7 @@ def residuals(correlation: Correlation, metric: str) -> "Figure":
     axes.set(xscale="log", xlabel="hardware", ylabel="error, %")
     axes.set_title(_title(correlation, metric), fontsize=9)
     for row in _named(correlation, metric):
-        axes.annotate(_label(row), (row.hardware[metric], 100 * row.error(metric)), **_LEGEND)
+        _name(axes, row, row.hardware[metric], 100 * row.error(metric))
     return figure
 
 
@@ -131,6 +131,11 @@ def _named(correlation: Correlation, metric: str) -> list[Row]:
     """The worst rows that can be seen."""
     worst = correlation.worst(None, metric)
     return [r for r in worst if min(r.hardware[metric], r.ours[metric]) > 0][:NAMED]
+
+
+def _name(axes: "Axes", row: Row, x: float, y: float) -> None:
+    """Write a row's name beside its mark."""
+    axes.annotate(_label(row), (x, y), fontsize=7, xytext=_BESIDE, textcoords="offset points")
 
 
 def _label(row: Row) -> str:

@@ -110,7 +110,8 @@ def _parquet(path: Path) -> list[dict[str, Any]]:
     if not output.has_parquet():
         raise InputError(path, "", output.NO_PARQUET)
     try:
-        return pandas.read_parquet(path).to_dict("records")
+        records = pandas.read_parquet(path).to_dict("records")
+        return [{str(name): value for name, value in record.items()} for record in records]
     except (OSError, ValueError, TypeError, NotImplementedError) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(path, "", f"cannot read it as Parquet ({reason})") from error

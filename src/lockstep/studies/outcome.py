@@ -1,6 +1,7 @@
 """What follows from the runs of a study: figures of each program, their means, claims."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +28,7 @@ class Outcome:
     measured: dict[str, Counters]  # of hardware, by program
 
     @cached_property
-    def runs(self) -> dict[str, Runs]:
+    def runs(self) -> Mapping[str, Runs]:
         """The counters of each program by variant."""
         found: dict[str, dict[str, Counters]] = {}
         for row in self.rows:

@@ -6,6 +6,7 @@ What a table of earlier runs has of the same code, program, size and GPU is not 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -165,4 +166,4 @@ def run(task: Task) -> Row:
         kernels.load(row.program).run(device, row.items, module=module)
         total = device.result.total
     counters = {CYCLES: total[_RUNNING]} | {name: total[name] for name in task.counters}
-    return Row(*(getattr(row, name) for name in row.__slots__[:-1]), counters)
+    return replace(row, counters=counters)

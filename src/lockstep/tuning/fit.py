@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from msgspec import inspect
+
 from lockstep.errors import SpecError
 from lockstep.gpus import fields
 from lockstep.gpus.spec import GPU
@@ -43,6 +45,7 @@ class Search:
 
     def slope(self) -> float:
         """Change of the statistic for a unit of the parameter, by the last two tries."""
+        assert self.found.inference.fit is not None, "it is fitted"
         given = self.found.inference.fit.slope
         if len(self.tries) < 2:
             return given
@@ -59,6 +62,8 @@ class Search:
         elif abs(step) < FINE * abs(last.value):
             step = 0.0
         kind = fields.parameter(self.found.inference.parameter).kind
+        assert isinstance(kind, inspect.IntType | inspect.FloatType), "it is a number"
+        assert kind.ge is not None and kind.le is not None, "and has limits"
         return min(max(last.value + step, kind.ge), kind.le)
 
     def best(self) -> float:

@@ -12,8 +12,11 @@ and no loop counter, which a probe written in C has between two loads.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from lockstep import api
 from lockstep.builder import KernelBuilder
+from lockstep.builder.patterns import Pattern, Site
 from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import WARP_SIZE
@@ -178,16 +181,27 @@ def arithmetic_rate(name: str) -> Probe:
     return Probe(name, f"{CHAINS} chains of {text}", make, 2, 6, 2 * CHAINS * FULL * WARP_SIZE)
 
 
-def _loads(name: str, opcode: str, width: int, gpu: GPU, address, steps: tuple, **needs) -> Probe:
+def _loads(
+    name: str,
+    opcode: str,
+    width: int,
+    gpu: GPU,
+    address: Callable[[Site, int], np.ndarray],
+    steps: tuple[int, int],
+    **needs: int,
+) -> Probe:
     """All SMs full of warps load, into several registers in turn so that loads overlap."""
     copied = needs.pop("copied", 0)
+
+    def of_chain(i: int) -> Pattern:
+        return lambda at: address(at, i)
 
     def make(n: int) -> Workload:
         k = KernelBuilder("loads", gpu.sm.count, WARP_SIZE * FULL, **needs)
         with k.loop(n):
             for i in range(CHAINS):
                 register = 16 + width // WORD * i
-                k(f"{opcode} R{register}, [R2]", address=lambda at, i=i: address(at, i))
+                k(f"{opcode} R{register}, [R2]", address=of_chain(i))
         return k.workload(MemoryCopy(BUFFER, copied)) if copied else k.workload()
 
     size = gpu.sm.count * FULL * CHAINS * WARP_SIZE * width

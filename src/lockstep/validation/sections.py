@@ -132,7 +132,7 @@ class Reference:
 def references(sources: Sources) -> Iterator[Reference]:
     """The rows of accelsim_reference.csv, with the traces where they should be."""
     table = sources.table("accelsim_reference.csv")
-    if table is None:
+    if table is None or sources.data is None:
         return
     for row in _rows(table):
         kind, _, trace = row["trace"].rpartition(":")

@@ -159,7 +159,7 @@ def run(kernel: Compiled, gpu: str, threads: int, change: str, launches: int) ->
         for argument in kernel.arguments:
             if isinstance(argument, tuple):
                 shape, kind = argument
-                argument = device.array(random.standard_normal(shape).astype(kind))
+                argument = device.array(np.asarray(random.standard_normal(shape)).astype(kind))
             arguments.append(argument)
         # Triton's compiler appends pointers to scratch memory, which these kernels do not use.
         arguments += [0] * (len(function.parameters) - len(arguments))
