@@ -7,7 +7,7 @@ import numpy as np
 
 from lockstep.device.array import DeviceArray
 from lockstep.device.module import Kernel, Launcher
-from lockstep.device.ptx import PtxKernel
+from lockstep.device.ptx import PtxKernel, PtxModule
 from lockstep.errors import LockstepError
 
 
@@ -46,4 +46,5 @@ def load(device: Launcher, kernel: Any, signature: Any, arch: tuple[int, int] = 
             "pip install numba-cuda nvidia-cuda-nvcc-cu12)"
         ) from error
     module = device.load_ptx(text)
+    assert isinstance(module, PtxModule)
     return NumbaKernel(module, module.tree.functions[module.entries[0]])

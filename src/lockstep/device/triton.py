@@ -72,4 +72,6 @@ def load(
         raise LockstepError(f"Triton: {type(error).__name__}: {error}") from error
     if getattr(compiled.metadata, "global_scratch_size", 0):
         raise LockstepError(f"Triton kernel {kernel.__name__} needs global scratch memory")
-    return TritonKernel(device.load_ptx(compiled.asm["ptx"]), compiled)
+    module = device.load_ptx(compiled.asm["ptx"])
+    assert isinstance(module, PtxModule)
+    return TritonKernel(module, compiled)

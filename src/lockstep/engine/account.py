@@ -113,6 +113,7 @@ class Account:
     def sample(self, now: int, event: int) -> None:
         """Keep the counters as they are now; the next sample is due after ``event``."""
         self.last_sample(now)
+        assert self._interval is not None, "no sample is due without"
         self.next_sample = event - event % self._interval + self._interval
 
     def last_sample(self, now: int) -> None:

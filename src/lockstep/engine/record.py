@@ -84,7 +84,7 @@ class Run:
     stopped: str = ""  # why the run ended early; several lines for a deadlock; "" = it did not
 
 
-def totals(records: np.ndarray) -> np.ndarray:
+def totals(records: np.ndarray) -> np.void:
     """One record with the sum of each counter over all shards."""
     flat = records.view(np.ndarray).view(np.int64).reshape(len(records), -1)
     return flat.sum(axis=0).view(records.dtype)[0]

@@ -63,6 +63,7 @@ class Rules:
     ) -> list[tuple[Running, str]]:
         """The kernels that end now, each with the reason."""
         self.next_look = now + self._interval
+        assert self._rule is not None, "nobody looks without"
         ended = []
         for run in runs:
             if run.stopped or run.over:

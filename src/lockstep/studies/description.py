@@ -125,7 +125,7 @@ class Found(Protocol):
         ...
 
     @property
-    def runs(self) -> dict[str, Runs]:
+    def runs(self) -> Mapping[str, Runs]:
         """The counters of each program by variant."""
         ...
 
