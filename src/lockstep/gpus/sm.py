@@ -198,7 +198,7 @@ class SM(Spec, frozen=True, kw_only=True):
         int, within(1, 16, "sub-cores", "sub-cores, each with a warp scheduler")
     ] = 4
     warp_size: Annotated[
-        Literal[32, 64],
+        choices.WarpSize,
         Meta(
             title="threads",
             description="threads of a warp; kernels of warps of another size are refused",
