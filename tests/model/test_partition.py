@@ -54,7 +54,7 @@ ALONE = st.fixed_dictionaries(
         "l2__slice_hash": st.sampled_from(["linear", "xor", "ipoly"]),
         "l2__slices_per_channel": st.sampled_from([1, 3, 8]),
         "l2__ways": st.integers(1, 3),
-        "l2__write_allocate": st.sampled_from(["validate", "fetch"]),
+        "l2__protocol": st.sampled_from(["write_validate", "write_fetch"]),
     }
 )
 TOGETHER = [  # parameters that restrict each other
@@ -175,7 +175,7 @@ def check_accesses(side, asked):
         - getattr(count, f"l2_{kind}_pending")
         for kind in ("read", "atomic")
     )
-    if side.gpu.l2.write_allocate == "validate":
+    if side.gpu.l2.protocol == "write_validate":
         assert count.l2_fills == fetched
     else:
         assert count.l2_fills >= fetched

@@ -72,10 +72,13 @@ class L2(Spec, frozen=True, kw_only=True):
         int, within(1, 4096, "core cycles", "wait of an SM before it repeats a request")
     ] = 64
     queue: Annotated[int, within(1, 4096, "requests", "input queue of a slice")] = 32
-    write_allocate: Annotated[
-        choices.WriteAllocation,
-        Meta(description="validate: byte masks, no fetch; fetch: a write miss reads the sector"),
-    ] = "validate"
+    protocol: Annotated[
+        choices.L2Protocol,
+        Meta(
+            description="write_validate: byte masks, no fetch; write_fetch: a write miss reads the "
+            "sector"
+        ),
+    ] = "write_validate"
     replacement: Annotated[
         choices.Replacement,
         Meta(description="victim of a full set; nru: one not touched lately, by lot"),

@@ -127,10 +127,10 @@ class L1(Spec, frozen=True, kw_only=True):
         choices.IndexHash,
         Meta(description="line address to set"),
     ] = "linear"
-    write: Annotated[
-        choices.GlobalStores,
-        Meta(description="global stores: through updates a hit line, evict drops it"),
-    ] = "through"
+    protocol: Annotated[
+        choices.L1Protocol,
+        Meta(description="global stores: write_through updates a hit line, write_evict drops it"),
+    ] = "write_through"
     cache_global: Annotated[bool, Meta(description="global loads are cached by default")] = True
     mshr_entries: Annotated[int, within(1, 65536, "entries", "lines with misses in flight")] = 512
     mshr_merges: Annotated[

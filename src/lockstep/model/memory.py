@@ -12,6 +12,7 @@ from lockstep._jit import Context, Records
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model.cache import data_port, replacement, slice_hash, tags
+from lockstep.model.cache.protocols import registry
 from lockstep.model.counters import PARTITION_COUNTERS
 from lockstep.model.divisor import DIVISOR, divisor
 from lockstep.model.dram import build as dram_build
@@ -41,7 +42,7 @@ SPEC = np.dtype(
         ("waiters", "i8"),  # requests that may wait for data at a slice
         ("replies", "i8"),  # in a reply pipe
         ("refuse", "i8"),  # 1: a full MSHR file refuses reads and atomics
-        ("fetch_writes", "i8"),  # 1: a write miss reads the sector
+        ("protocol", "i8"),  # of ``protocols.registry.L2``
         ("flit_bytes", DIVISOR),
         ("reply_header", "i8"),  # port time of a header, in SUBTICKS
         ("sides", "i8"),
@@ -258,7 +259,7 @@ def _spec(gpu: GPU, requests: Link, hit_cycles: int) -> Records:
     s.waiters = min(l2.mshr_entries * l2.mshr_merges, _MOST_WAITERS)
     ticks = -(-l2.clock_mhz // gpu.clock_mhz)  # a core cycle: at most one reply a tick
     s.replies = int(ticks) * (s.hit_cycles + l2.far_latency) + l2.queue
-    s.refuse, s.fetch_writes = l2.mshr_full == "nack", l2.write_allocate == "fetch"
+    s.refuse, s.protocol = l2.mshr_full == "nack", registry.L2[l2.protocol]
     s.reply_header = header_time(gpu, SUBTICKS)
     s.far_cycles = l2.far_latency
     data_port.fill_in(spec, gpu)

@@ -126,7 +126,7 @@ def test_l1_and_shared_memory(volta):
     assert (l1.bytes, l1.carveouts, gpu.shared.bytes) == (98304, (0, 8192, 65536), 65536)
     assert (l1.sets, l1.line_bytes, l1.sector_bytes, l1.hash) == (4, 128, 32, "ipoly")
     assert (l1.mshr_entries, l1.mshr_merges, l1.miss_queue) == (256, 6, 12)
-    assert (l1.write, l1.allocate, l1.cache_global) == ("through", "miss", False)
+    assert (l1.protocol, l1.allocate, l1.cache_global) == ("write_through", "miss", False)
     assert (l1.banks, l1.bytes_per_cycle) == (2, 64)
 
 
@@ -135,7 +135,7 @@ def test_l2_and_crossbar(volta):
     l2 = gpu.l2
     assert (l2.slices_per_channel, l2.sets, l2.ways) == (3, 48, 12)
     assert (l2.replacement, l2.set_hash, l2.slice_hash) == ("fifo", "xor", "xor")
-    assert (l2.write_allocate, l2.queue, l2.bytes_per_cycle) == ("fetch", 40, 64)
+    assert (l2.protocol, l2.queue, l2.bytes_per_cycle) == ("write_fetch", 40, 64)
     assert (l2.mshr_entries, l2.mshr_merges, l2.interleave_bytes) == (100, 5, 512)
     assert (gpu.interconnect.flit_bytes, gpu.interconnect.buffer) == (64, 21)
 
@@ -210,7 +210,7 @@ def test_a_kepler_shares_its_units_and_runs_integers_on_them(write):
     assert {"INT32", "FP32"} <= set(units["sp"].operations)
     assert {"FP64", "SFU"} == set(units["sfu"].operations)
     assert (gpu.l1.sector_bytes, gpu.l1.bytes, gpu.l1.carveouts) == (128, 4 * 128 * 32, ())
-    assert (gpu.l1.write, gpu.l1.allocate) == ("evict", "fill")
+    assert (gpu.l1.protocol, gpu.l1.allocate) == ("write_evict", "fill")
     assert (gpu.sm.memory.coalescer, gpu.dram.standard) == ("line", "GDDR5")
     assert (gpu.dram.banks, gpu.dram.timing["nRTPL"]) == (8, 3)
     assert not warnings

@@ -248,10 +248,11 @@ def test_writes_go_through_and_allocate_nothing(cache):
 
 
 @pytest.mark.parametrize(
-    "write, local, stays", [("through", 0, True), ("evict", 0, False), ("evict", 1, True)]
+    "protocol, local, stays",
+    [("write_through", 0, True), ("write_evict", 0, False), ("write_evict", 1, True)],
 )
-def test_a_write_updates_or_drops_a_line(cache, write, local, stays):
-    x = cache(write=write)
+def test_a_write_updates_or_drops_a_line(cache, protocol, local, stays):
+    x = cache(protocol=protocol)
     x.bring(9, 0b0011)
     x.store(9, 0b0110, local=local)
     assert x.holds(9) == stays
@@ -261,7 +262,7 @@ def test_a_write_updates_or_drops_a_line(cache, write, local, stays):
 
 
 def test_a_line_that_waits_for_data_is_not_dropped(cache):
-    x = cache(allocate="miss", write="evict")
+    x = cache(allocate="miss", protocol="write_evict")
     a = x.load(9)
     x.store(9, 0b0010)
     x.request(KIND_ATOMIC, 9, 0b0100, 0)

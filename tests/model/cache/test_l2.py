@@ -172,7 +172,7 @@ class TestMisses:
 
     @pytest.mark.parametrize("kind", [KIND_WRITE, KIND_REDUCTION])
     def test_writes_and_reductions_are_never_refused(self, make, kind):
-        side = make(l2__mshr_entries=1, l2__mshr_full="nack", l2__write_allocate="fetch")
+        side = make(l2__mshr_entries=1, l2__mshr_full="nack", l2__protocol="write_fetch")
         side.read(0, 0b0001)
         tag = side.send(kind, LINE, 0b0011)
         side.finish()
@@ -265,7 +265,7 @@ class TestWrites:
         assert side.count.dram_writes == side.count.l2_writebacks == 4 * 4
 
     def test_fetch_reads_the_sector_of_a_write_miss(self, make):
-        side = make(l2__write_allocate="fetch")
+        side = make(l2__protocol="write_fetch")
         side.write(0, 0b0001)
         side.finish()
         assert side.count.dram_reads == 1
@@ -276,7 +276,7 @@ class TestWrites:
         assert (side.count.dram_reads, side.count.l2_write_hits) == (1, 1)
 
     def test_an_acknowledgement_does_not_wait_for_the_fetch(self, rig, make):
-        side = make(l2__write_allocate="fetch")
+        side = make(l2__protocol="write_fetch")
         side.write(0, 0b0001)
         assert [side.took(r) for r in side.finish()] == [rig.HIT]
 

@@ -10,9 +10,20 @@ SECTOR = 32
 FLIT_HEADER = 8  # bytes of a flit that carry no data
 
 REPLACEMENT = {"L": "lru", "F": "fifo"}
-L1_WRITE = {"T": "through", "E": "evict", "L": "evict", "B": "through", "R": "through"}
+L1_PROTOCOL = {
+    "T": "write_through",
+    "E": "write_evict",
+    "L": "write_evict",
+    "B": "write_through",
+    "R": "write_through",
+}
 ALLOCATE = {"m": "miss", "f": "fill", "s": "fill"}
-L2_WRITE_ALLOCATE = {"W": "fetch", "F": "fetch", "L": "validate", "N": "validate"}
+L2_PROTOCOL = {
+    "W": "write_fetch",
+    "F": "write_fetch",
+    "L": "write_validate",
+    "N": "write_validate",
+}
 SET_HASH = {"L": "linear", "X": "xor", "H": "xor", "P": "ipoly", "C": "ipoly"}
 SLICE_HASH = {0: "linear", 1: "xor", 2: "ipoly", 6: "ipoly"}
 TIMING = {
@@ -52,7 +63,7 @@ def shared_and_l1(draft: Draft) -> None:
         cache = _cache(option)
         _tags(draft, "l1", cache, option)
         draft.choose("l1.allocate", ALLOCATE, cache["allocate"], option)
-        draft.choose("l1.write", L1_WRITE, cache["write"], option)
+        draft.choose("l1.protocol", L1_PROTOCOL, cache["write"], option)
         draft.choose("l1.hash", SET_HASH, cache["hash"], option)
         draft.set("l1.miss_queue", int(cache["queue"]), option)
         draft.set(
@@ -120,7 +131,7 @@ def memory(draft: Draft) -> None:
         _tags(draft, "l2", cache, option)
         draft.set("l2.ways", int(cache["ways"]), option)
         draft.choose("l2.set_hash", SET_HASH, cache["hash"], option)
-        draft.choose("l2.write_allocate", L2_WRITE_ALLOCATE, cache["write_allocate"], option)
+        draft.choose("l2.protocol", L2_PROTOCOL, cache["write_allocate"], option)
         draft.set("l2.bytes_per_cycle", int(cache["port"] or SECTOR), option)
     if option := options.get("gpgpu_dram_partition_queues"):
         draft.set("l2.queue", option.integers(":", (4,))[0], option)

@@ -1,8 +1,9 @@
 """Caches: what they share, and each of them. No cache knows the core that owns it.
 
 Shared are ``tags.py`` (what is where), ``replacement.py`` (which way goes) and ``slice_hash.py``
-(which set, which slice). Instructions and constants lie in ``line_cache.py``. Of an L1: ``l1.py``
-(loads, stores, atomics), ``mshr_file.py``, ``miss_queue.py`` and ``l1_fill.py``. Of a slice of the
-L2: ``l2.py``, ``mshr_ways.py``, ``l2_fill.py``, ``data_port.py``, then what only some GPUs have,
-``l2_sides.py`` and ``neighbours.py``.
+(which set, which slice); ``protocols/`` say what happens to a line. Instructions and constants lie
+in ``line_cache.py``. Of an L1: ``l1.py`` (loads, stores, atomics), ``mshr_file.py``,
+``miss_queue.py`` and ``l1_fill.py``. Of a slice of the L2: ``l2.py``, ``mshr_ways.py``,
+``l2_fill.py``, ``data_port.py``, then what only some GPUs have, ``l2_sides.py`` and
+``neighbours.py``.
 """

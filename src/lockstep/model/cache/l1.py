@@ -1,4 +1,4 @@
-"""L1 data cache: sectored, banked, write-through, with MSHRs that merge.
+"""L1 data cache: sectored, banked, with MSHRs that merge, under a protocol of ``protocols``.
 
 Streaming (``allocate = fill``): a miss holds an MSHR entry and no line; the line is chosen when
 data arrives. ``allocate = miss`` reserves the line at once, as GPGPU-Sim 3 did, so that a set
@@ -20,6 +20,7 @@ from lockstep.isa.instruction import CachePolicy
 from lockstep.model.cache import miss_queue, mshr_file, replacement, slice_hash
 from lockstep.model.cache import tags as cache_tags
 from lockstep.model.cache.l1_fill import reserve_line
+from lockstep.model.cache.protocols import at_l1, registry
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
@@ -35,7 +36,7 @@ MSHR entry is free, or the line's entry takes no more requests."""
 SPEC = np.dtype(
     words(
         "line_bytes", "sector_bytes", "sectors", "banks", "on_fill", "hit_cycles", "sets",
-        "entries", "merges", "queue", "cache_global", "evict_on_write", "buckets", "flit_bytes",
+        "entries", "merges", "queue", "cache_global", "protocol", "buckets", "flit_bytes",
         "cycle_sectors",  # that the data array reads out in a cycle
         "tag_bits",  # log2 of the tag banks; 0: banks of sectors alone
     )
@@ -90,7 +91,7 @@ def build(spec: gpu_spec.L1, caches: int, owner: Owner, victim, user_replacement
     s.sectors = spec.line_bytes // spec.sector_bytes
     s.on_fill, s.hit_cycles = spec.allocate == "fill", owner.hit_cycles
     s.entries, s.merges, s.queue = spec.mshr_entries, spec.mshr_merges, spec.miss_queue
-    s.evict_on_write = spec.write == "evict"
+    s.protocol = registry.L1[spec.protocol]
     s.cycle_sectors = spec.cycle_sectors
     s.tag_bits = max(0, spec.tag_banks.bit_length() - 1)
     s.buckets, s.flit_bytes = mshr_file.buckets_for(spec.mshr_entries), owner.flit_bytes
@@ -196,14 +197,28 @@ def why_not(l1, s, counters, e, missing):
 
 
 @inline
+def locate(l1, s, line):
+    """Row and way of a line; way -1 = it is not here."""
+    row = cache_tags.row_of(l1.tags, s, slice_hash.index_of(l1.hash, line))
+    return row, cache_tags.find(l1.tags, s, row, line)
+
+
+@inline
+def readable(l1, row, way):
+    """The sectors of a way that a read may use; none of way -1."""
+    if way < 0:
+        return 0
+    return at_l1.readable(l1.spec[0].protocol, cache_tags.way_of(l1.tags, row, way))
+
+
+@inline
 def load(l1, s, counters, request, transaction, now):
     """A cached read, see ``access``."""
     line, policy = transaction.line, request.policy
-    row = cache_tags.row_of(l1.tags, s, slice_hash.index_of(l1.hash, line))
-    way = cache_tags.find(l1.tags, s, row, line)
-    valid = cache_tags.way_of(l1.tags, row, way).valid if way >= 0 else 0
-    hit = transaction.sectors & valid
-    other = transaction.sectors & ~valid
+    row, way = locate(l1, s, line)
+    here = readable(l1, row, way)
+    hit = transaction.sectors & here
+    other = transaction.sectors & ~here
     merged = 0
     if other != 0:
         e = mshr_file.find(l1, s, line)
@@ -246,34 +261,38 @@ def read_past(l1, s, counters, request, transaction, now):
 
 
 @inline
-def update_line(l1, s, counters, transaction, evict, local):
-    """A write meets the line in the cache: it is updated, or dropped."""
-    tags = l1.tags
-    line = transaction.line
-    row = cache_tags.row_of(tags, s, slice_hash.index_of(l1.hash, line))
-    way = cache_tags.find(tags, s, row, line)
+def give_up(l1, row, way):
+    """Drop a line, unless it waits for data."""
+    if l1.tags.keys[row, way] < cache_tags.LOCKED:
+        cache_tags.invalidate(l1.tags, row, way)
+
+
+@inline
+def write_line(l1, s, counters, request, transaction):
+    """A write meets the line, if it is here."""
+    protocol, sectors = l1.spec[0].protocol, transaction.sectors
+    row, way = locate(l1, s, transaction.line)
     if way < 0:
         return
-    hits = popcount(transaction.sectors & cache_tags.way_of(tags, row, way).valid)
-    if local:
+    record = cache_tags.way_of(l1.tags, row, way)
+    hits = popcount(sectors & at_l1.readable(protocol, record))
+    if request.local:
         counters.l1_local_write_hits += hits
     else:
         counters.l1_global_write_hits += hits
-    if evict and tags.keys[row, way] < cache_tags.LOCKED:
-        cache_tags.invalidate(tags, row, way)
+    if not at_l1.write(protocol, record, sectors, transaction.full, request.local):
+        give_up(l1, row, way)
 
 
 @inline
 def store(l1, s, counters, request, transaction, now):
     """A write goes through to the level below; the miss queue has room."""
-    local = request.local
     n = popcount(transaction.sectors)
-    if local:
+    if request.local:
         counters.l1_local_write_sectors += n
     else:
         counters.l1_global_write_sectors += n
-    evict = l1.spec[0].evict_on_write and not local
-    update_line(l1, s, counters, transaction, evict, local)
+    write_line(l1, s, counters, request, transaction)
     miss = miss_queue.push(l1, s, transaction.line, transaction.sectors, KIND_WRITE, now)
     miss.tag, miss.policy = request.tag, request.policy
     miss.flits = data_flits(l1.spec[0], transaction.sectors)
@@ -282,7 +301,7 @@ def store(l1, s, counters, request, transaction, now):
 
 @inline
 def atomic(l1, s, counters, request, transaction, now):
-    """An atomic executes below, and the line is dropped; the miss queue has room.
+    """An atomic executes below; the miss queue has room.
 
     Returns the sectors that will come: none of a reduction.
     """
@@ -295,15 +314,19 @@ def atomic(l1, s, counters, request, transaction, now):
     miss.policy = request.policy
     miss.flits = data_flits(l1.spec[0], transaction.sectors)
     miss.full = transaction.full
-    drop_line(l1, s, transaction.line)
+    row, way = locate(l1, s, transaction.line)
+    if way >= 0:
+        record = cache_tags.way_of(l1.tags, row, way)
+        if not at_l1.atomic(l1.spec[0].protocol, record, transaction.sectors):
+            give_up(l1, row, way)
     return n if returns else 0
 
 
 @inline
-def drop_line(l1, s, line):
-    """Forget a line whose memory is changed behind the cache's back."""
-    tags = l1.tags
-    row = cache_tags.row_of(tags, s, slice_hash.index_of(l1.hash, line))
-    way = cache_tags.find(tags, s, row, line)
-    if way >= 0 and tags.keys[row, way] < cache_tags.LOCKED:
-        cache_tags.invalidate(tags, row, way)
+def probe(l1, s, line, sectors):
+    """Sectors of a line are written behind the cache's back."""
+    row, way = locate(l1, s, line)
+    if way >= 0:
+        record = cache_tags.way_of(l1.tags, row, way)
+        if not at_l1.probe(l1.spec[0].protocol, record, sectors):
+            give_up(l1, row, way)

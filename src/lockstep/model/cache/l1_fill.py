@@ -3,6 +3,7 @@
 from lockstep._jit import inline
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.cache import tags as cache_tags
+from lockstep.model.cache.protocols import at_l1
 
 
 @inline
@@ -41,7 +42,7 @@ def fill(l1, s, counters, e, sectors, policy):
         way = put(l1, s, counters, row, line, policy)
         if way < 0:  # no way at all: a cache without capacity keeps nothing
             return
-    cache_tags.way_of(l1.tags, row, way).valid |= sectors
+    at_l1.fill(l1.spec[0].protocol, cache_tags.way_of(l1.tags, row, way), sectors)
     if l1.spec[0].on_fill == 0 and entry.pending == 0:
         replacement.unlock(l1.tags, s, row, way, policy)
 

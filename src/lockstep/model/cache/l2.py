@@ -1,16 +1,11 @@
-"""An L2 slice: sectored, write-back, allocating on a miss.
+"""An L2 slice: sectored, allocating on a miss, under a protocol of ``protocols``.
 
 A request is served sector by sector: what is here is answered, what is on its way is waited for,
 what is missing is fetched, as far as there are resources; the rest stays at the head of the queue
 (or is refused, if the slice does that when its MSHR file is full).
 
-Writes need no data from below (write-validate): a sector whose every byte was written is valid; of
-any other sector the written bytes are kept and a *partial* mark set. A read of a partial sector
-fetches it and merges. A partial sector that is evicted is written with a byte mask: one DRAM
-write, no read. With ``write_allocate = "fetch"`` every write miss reads the sector first.
-
-Atomics and reductions need the sector, execute here and leave it dirty: one sector a tick, and the
-lanes of a warp that meet on one word (``full``) one after the other.
+Atomics and reductions need the sector and execute here: one sector a tick, and the lanes of a warp
+that meet on one word (``full``) one after the other.
 Reductions and writes are acknowledged once, when all their sectors are accepted.
 """
 
@@ -21,6 +16,7 @@ from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import reply_pipes
 from lockstep.model.cache import data_port, l2_sides, mshr_ways, replacement, tags
+from lockstep.model.cache.protocols import at_l2
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import address_map, controller
 from lockstep.model.dram.state import READ, WRITE
@@ -89,12 +85,12 @@ def _write_back(l2, state, record, line, now):
     counters = dram.counters[channel]
     place = _place(l2, state, line)
     for sector in range(0, spec.line_sectors, spec.burst_sectors):
-        dirty = record.dirty & _burst_mask(spec, sector)
+        dirty = at_l2.owed(spec.protocol, record) & _burst_mask(spec, sector)
         if dirty:
             if not controller.has_room(dram, channel, WRITE):
                 return False
             controller.enqueue(dram, channel, WRITE, place, now)
-            record.dirty &= ~dirty
+            at_l2.paid(spec.protocol, record, dirty)
             counters.l2_writebacks += popcount(dirty)
     return True
 
@@ -103,20 +99,28 @@ def _write_back(l2, state, record, line, now):
 def _allocate(l2, slice_, request, now):
     """Make room for the line of a request that misses: ``(way, RUNNING)`` or ``(-1, reason)``.
 
-    A dirty victim is written back first, as far as the write queue has room.
+    What a victim owes is written back first, as far as the write queue has room.
     """
-    row = request.row
+    way, reason = _replace(l2, slice_, request.row, request, now)
+    if way >= 0:
+        request.way = way
+    return way, reason
+
+
+@force_inline
+def _replace(l2, slice_, row, request, now):
+    """Give a way of a row to the line of a request; as ``_allocate``."""
     way = replacement.victim(l2.tags, slice_, row, l2.policies.victim)
     if way < 0:
         return way, STALL_LINE
     record = tags.way_of(l2.tags, row, way)
     state = l2.slices[slice_]
     line = tags.line_of(l2.tags, row, way)
-    if record.dirty and not _write_back(l2, state, record, line, now):
+    owed = at_l2.owed(l2.spec[0].protocol, record)
+    if owed and not _write_back(l2, state, record, line, now):
         return -1, STALL_WRITE_QUEUE
     l2.dram.counters[state.channel].l2_evictions += line != tags.NO_LINE
     replacement.insert(l2.tags, slice_, row, way, request.line, request.policy)
-    request.way = way
     return way, RUNNING
 
 
@@ -129,17 +133,9 @@ def _take_places(l2, home, request, now):
         row = request.row + (other - home) * l2.tags.shape[0].sets
         if other == home or tags.find(l2.tags, other, row, request.line) >= 0:
             continue
-        way = replacement.victim(l2.tags, other, row, l2.policies.victim)
-        if way < 0:
-            continue
-        record = tags.way_of(l2.tags, row, way)
+        way, _ = _replace(l2, other, row, request, now)
         state = l2.slices[other]
-        line = tags.line_of(l2.tags, row, way)
-        if record.dirty and not _write_back(l2, state, record, line, now):
-            continue
-        l2.dram.counters[state.channel].l2_evictions += line != tags.NO_LINE
-        replacement.insert(l2.tags, other, row, way, request.line, request.policy)
-        if state.count[QUEUE] > 0:  # what it found may be gone
+        if way >= 0 and state.count[QUEUE] > 0:  # what it found may be gone
             l2.entries[state.head[QUEUE]].way = UNKNOWN
 
 
@@ -221,7 +217,7 @@ def _read_hits(l2, slice_, counters, record, index, pipe, tick):
     """Answer the sectors that are here."""
     spec, entries, state = l2.spec[0], l2.entries, l2.slices[slice_]
     request = entries[index]
-    here = request.left & record.valid
+    here = request.left & at_l2.readable(spec.protocol, record)
     if here == 0:
         return
     n = popcount(here)
@@ -230,7 +226,7 @@ def _read_hits(l2, slice_, counters, record, index, pipe, tick):
     if request.kind == KIND_READ:
         done = data_port.move(spec, state, counters, request.line, n, tick)
     else:
-        record.dirty |= here
+        at_l2.atomic(spec.protocol, record, here)
         done = data_port.update(spec, state, counters, request.line, n, request.full, tick)
     if request.kind != KIND_REDUCTION:
         new = lists.copy(entries, state, index)
@@ -247,7 +243,7 @@ def _join(spec, entries, state, counters, record, index):
     pending = request.left & record.pending
     joined = pending
     if request.kind == KIND_REDUCTION:
-        record.dirty |= pending
+        at_l2.atomic(spec.protocol, record, pending)
     else:
         joined = mshr_ways.mergeable(spec, entries, state, record, pending)
         if joined:
@@ -282,7 +278,7 @@ def _read_missing(l2, slice_, index, way, now):
         coming |= fetched
     record = tags.way_of(l2.tags, request.row, way)
     if request.kind == KIND_REDUCTION:
-        record.dirty |= coming
+        at_l2.atomic(spec.protocol, record, coming)
     elif coming:
         mshr_ways.wait(l2.entries, state, record, index, coming)
     request.left &= ~coming
@@ -310,15 +306,13 @@ def write(l2, slice_, index, tick, now):
     if spec.wide_writes:
         _take_places(l2, slice_, request, now)
     record = tags.way_of(l2.tags, request.row, way)
-    known = record.valid | record.partial
     accepted = request.left
-    if spec.fetch_writes:
-        absent = request.left & ~record.valid & ~record.pending
-        coming, reason = _fetch(l2, slice_, request, way, absent, now)
-        accepted &= ~absent | coming
-        known &= ~absent & ~record.pending
+    wanted = at_l2.wanted(spec.protocol, record, request.left)
+    if wanted != 0:
+        coming, reason = _fetch(l2, slice_, request, way, wanted, now)
+        accepted &= ~wanted | coming
     l2_sides.drop_copies(l2, slice_, request.row, request.line, accepted)
-    done = _store(l2, slice_, request, record, accepted, known, tick)
+    done = _store(l2, slice_, request, record, accepted, tick)
     if request.left == 0:
         new = lists.copy(l2.entries, state, index)
         ready = done + spec.hit_cycles
@@ -327,18 +321,14 @@ def write(l2, slice_, index, tick, now):
 
 
 @force_inline
-def _store(l2, slice_, request, record, accepted, known, tick):
-    """Write sectors of a way and count them; ``known`` were there in whole or in part."""
+def _store(l2, slice_, request, record, accepted, tick):
+    """Write sectors of a way and count them."""
     spec = l2.spec[0]
     counters = l2.dram.counters[l2.slices[slice_].channel]
+    known = at_l2.written(spec.protocol, record)
     hits = popcount(accepted & known)
     pending = popcount(accepted & ~known & record.pending)
-    if spec.fetch_writes:
-        record.partial |= accepted & ~record.valid
-    else:
-        record.valid |= accepted & request.full
-        record.partial = (record.partial | accepted) & ~record.valid
-    record.dirty |= accepted
+    at_l2.write(spec.protocol, record, accepted, request.full)
     request.left &= ~accepted
     n = popcount(accepted)
     _count_accesses(counters, request.kind, n, hits, pending)

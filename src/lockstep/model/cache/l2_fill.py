@@ -6,6 +6,7 @@ from lockstep.model import entries as lists
 from lockstep.model import reply_pipes
 from lockstep.model.cache import data_port, l2_sides, mshr_ways, replacement, tags
 from lockstep.model.cache.l2 import DATA, NOTHING
+from lockstep.model.cache.protocols import at_l2
 from lockstep.model.clock import NEVER
 from lockstep.model.dram import controller
 from lockstep.model.entries import NONE
@@ -57,10 +58,7 @@ def fill(l2, slice_, now):
 def _fill_sectors(spec, state, counters, record, line, arrived, now):
     """Merge data from below with what was written meanwhile."""
     n = popcount(arrived)
-    counters.l2_partial_fills += popcount(arrived & record.partial)
-    record.valid |= arrived
-    record.partial &= ~arrived
-    record.pending &= ~arrived
+    counters.l2_partial_fills += popcount(at_l2.fill(spec.protocol, record, arrived))
     data_port.move(spec, state, counters, line, n, clocks.ticks(spec.l2, now))
 
 
@@ -89,7 +87,8 @@ def _answer(l2, state, record, arrived, now):
             pipe = reply_pipes.pipe_for(spec, state, waiter.source, reply_pipes.FILL)
             if state.count[pipe] >= spec.replies:
                 return False
-            record.dirty |= here if waiter.kind == KIND_ATOMIC else 0
+            if waiter.kind == KIND_ATOMIC:
+                at_l2.atomic(spec.protocol, record, here)
             waiter.sectors &= ~here
             reply = index
             if waiter.sectors == 0:

@@ -14,6 +14,7 @@ from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import free_list
 from lockstep.model.cache import data_port, mshr_ways, replacement, tags
+from lockstep.model.cache.protocols import at_l2
 from lockstep.model.dram.queue import hand_over
 from lockstep.model.link import KIND_READ, KIND_WRITE
 
@@ -68,7 +69,7 @@ def drop_copies(l2, home, row, line, sectors):
             there = row + (other - home) * l2.tags.shape[0].sets
             way = tags.find(l2.tags, other, there, line)
             if way >= 0:
-                tags.way_of(l2.tags, there, way).valid &= ~sectors
+                at_l2.probe(spec.protocol, tags.way_of(l2.tags, there, way), sectors)
 
 
 @force_inline
@@ -96,7 +97,7 @@ def from_another(l2, slice_, request, way, now):
     if other == slice_ or found < 0 or l2.slices[slice_].mshrs >= spec.mshrs:
         return 0
     kept = tags.way_of(l2.tags, row, found)
-    here = request.left & kept.valid
+    here = request.left & at_l2.readable(spec.protocol, kept)
     coming = request.left & kept.pending & ~here
     record = tags.way_of(l2.tags, request.row, way)
     if here:

@@ -120,7 +120,7 @@ def send(c, s, a, access, instruction, line, low, high, now):
         (1 << ((low + spec.sector_bytes - 1) // spec.sector_bytes)) - 1
     )
     miss.full = sectors & whole
-    l1.drop_line(c.l1, s, line)
+    l1.probe(c.l1, s, line, sectors)
 
 
 @inline
