@@ -1,6 +1,6 @@
 """L1 data cache: hits, merges, what it refuses, allocation on fill and on miss, writes, atomics."""
 
-from types import SimpleNamespace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,95 +10,26 @@ from hypothesis import strategies as st
 from lockstep.builder import KernelBuilder
 from lockstep.isa.instruction import CachePolicy
 from lockstep.model import free_list
-from lockstep.model.cache import l1, l1_fill, miss_queue, mshr_file, tags
-from lockstep.model.counters import L1_COUNTERS
+from lockstep.model.cache import l1, l1_fill, mshr_file, tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
-from lockstep.model.records import records
 
 pytestmark = pytest.mark.plain
 A = 0x7F0000000000
-WAITERS = 1000
-
-
-class Cache:
-    """An L1 without an SM, driven request by request."""
-
-    def __init__(self, gpu):
-        owner = l1.Owner(20, gpu.interconnect.flit_bytes, WAITERS, -1)
-        self.l1 = l1.build(gpu.l1, 1, owner, None, False)
-        self.counters = records(1, L1_COUNTERS)[0]
-        self.made, self.remaining, self.hits = 0, {}, {}
-
-    def request(self, kind, line, sectors, now, policy=0, local=0, full=0, tag=None):
-        """One transaction of a new request; its number, or None if the L1 refuses.
-
-        ``remaining`` and ``hits``: sectors that will come, and that are here.
-        """
-        a = self.made
-        request = self.l1.requests[0]
-        request.kind, request.policy, request.local = kind, policy, local
-        request.tag = a if tag is None else tag
-        transaction = SimpleNamespace(line=line, sectors=sectors, full=full)
-        coming, hits = l1.access(self.l1, 0, self.counters, request, transaction, now)
-        self.refusal = coming
-        if coming < 0:
-            assert hits == 0
-            return None
-        self.remaining[a], self.hits[a] = int(coming), int(hits)
-        self.made += 1
-        return a
-
-    def load(self, line, sectors=0b0001, now=0, **how):
-        return self.request(KIND_READ, line, sectors, now, **how)
-
-    def store(self, line, sectors=0b0001, now=0, **how):
-        return self.request(KIND_WRITE, line, sectors, now, **how)
-
-    @property
-    def requests(self):
-        """What waits to leave: (line, sectors, kind, tag)."""
-        cache, queue = self.l1.caches[0], self.l1.queue[0]
-        places = (np.arange(cache.queue_count) + cache.queue_head) % len(queue)
-        return [(m.line, m.sectors, m.kind, m.tag) for m in queue[places]]
-
-    def send(self):
-        """The oldest request leaves for the L2."""
-        request = self.requests[0]
-        miss_queue.drop(self.l1, 0, False)
-        return request
-
-    def reply(self, entry, sectors, policy=0):
-        """Sectors of an MSHR entry arrive; the requests that are complete now."""
-        l1_fill.fill(self.l1, 0, self.counters, entry, sectors, policy)
-        done, before, n = [], -1, int(self.l1.entries[0, entry].waiter)
-        while n >= 0:
-            a, after = int(self.l1.nodes[0, n].waiter), int(self.l1.nodes[0, n].next)
-            here, before = mshr_file.serve(self.l1, 0, entry, before, n, sectors)
-            self.remaining[a] -= int(here).bit_count()
-            if here and self.remaining[a] == 0:
-                done.append(a)
-            n = after
-        if self.l1.entries[0, entry].pending == 0:
-            mshr_file.release(self.l1, 0, entry)
-        return done
-
-    def bring(self, line, sectors=0b1111, now=0):
-        """Have sectors of a line in the cache."""
-        self.load(line, sectors, now)
-        _, asked, _, entry = self.send()
-        self.reply(entry, asked)
-
-    def holds(self, line):
-        return bool((self.l1.tags.lines == line).any())
 
 
 @pytest.fixture(scope="session")
-def cache(tiny):
+def caches(load_script):
+    """The script with an L1 without an SM."""
+    return load_script(Path(__file__).parent / "caches.py")
+
+
+@pytest.fixture(scope="session")
+def cache(tiny, caches):
     """Function from changes of the specification to a cache of one set and two ways."""
 
     def make(**changes):
         shape = {"bytes": 256, "sets": 1, "carveouts": (), **changes}
-        return Cache(tiny(**{f"l1.{k}": v for k, v in shape.items()}))
+        return caches.L1(tiny(**{f"l1.{k}": v for k, v in shape.items()}))
 
     return make
 
@@ -310,8 +241,8 @@ def test_a_cache_without_capacity_keeps_nothing(cache):
 
 
 @pytest.mark.parametrize("flit", [16, 32, 64])
-def test_data_takes_flits_and_a_read_takes_one(tiny, flit):
-    x = Cache(tiny(interconnect__flit_bytes=flit))
+def test_data_takes_flits_and_a_read_takes_one(tiny, caches, flit):
+    x = caches.L1(tiny(interconnect__flit_bytes=flit))
     x.store(9, 0b0111), x.load(10, 0b0111), x.request(KIND_ATOMIC, 11, 0b0001, 0)
     each = -(-32 // flit)
     assert x.l1.queue[0, :3].flits.tolist() == [3 * each, 1, each]
