@@ -8,19 +8,13 @@ than a look-up that comes after it: so the order is that of cycles, not that of 
 
 import numpy as np
 
-from lockstep._jit import Context, inline
+from lockstep._jit import inline
 from lockstep.model.cache import replacement, tags
 from lockstep.model.cache.tags import Tags
 
 ABSENT = -1 << 62  # arrival of a line that nobody has asked for
 ARRIVAL = np.dtype([("arrives", "i8")])
 """What a way holds: the cycle from which its line is there."""
-
-
-class LineCache(Context):
-    """Caches of one kind."""
-
-    tags: Tags
 
 
 def shape_of(total_bytes: int, ways: int, line_bytes: int) -> tuple[int, int]:
@@ -32,38 +26,38 @@ def shape_of(total_bytes: int, ways: int, line_bytes: int) -> tuple[int, int]:
     return lines // ways, ways
 
 
-def build(caches: int, total_bytes: int, ways: int, line_bytes: int) -> LineCache:
+def build(caches: int, total_bytes: int, ways: int, line_bytes: int) -> Tags:
     """Empty caches of so many bytes each."""
-    return LineCache(tags.build(caches, *shape_of(total_bytes, ways, line_bytes), "lru", ARRIVAL))
+    return tags.build(caches, *shape_of(total_bytes, ways, line_bytes), "lru", ARRIVAL)
 
 
 @inline
 def is_perfect(lines):
     """Whether the caches have every line at once: look-ups are the caller's to leave out."""
-    return lines.tags.shape[0].sets == 0
+    return lines.shape[0].sets == 0
 
 
 @inline
 def row_of(lines, i, line):
     """Row of the tags of the set that a line belongs to; lines may be negative."""
-    return tags.row_of(lines.tags, i, line % lines.tags.shape[0].sets)
+    return tags.row_of(lines, i, line % lines.shape[0].sets)
 
 
 @inline
 def look_up(lines, i, line, now):
     """Use a line of cache ``i``: the cycle from which it is there, or ABSENT."""
     row = row_of(lines, i, line)
-    way = tags.find(lines.tags, i, row, line)
-    if way < 0:
-        return ABSENT
-    replacement.touch_at(lines.tags, row, way, now)
-    return tags.way_of(lines.tags, row, way).arrives
+    for way in range(lines.shape[0].ways):  # few, and mostly there: quicker than ``tags.find``
+        if lines.lines[row, way] == line:
+            replacement.touch_at(lines, row, way, now)
+            return tags.way_of(lines, row, way).arrives
+    return ABSENT
 
 
 @inline
 def insert(lines, i, line, now, arrives):
     """Put in a line that is not there and will be from cycle ``arrives`` on; used ``now``."""
     row = row_of(lines, i, line)
-    way = replacement.oldest(lines.tags, i, row)
-    replacement.insert_at(lines.tags, row, way, line, now)
-    tags.way_of(lines.tags, row, way).arrives = arrives
+    way = replacement.oldest(lines, i, row)
+    replacement.insert_at(lines, row, way, line, now)
+    tags.way_of(lines, row, way).arrives = arrives

@@ -9,8 +9,8 @@ import numpy as np
 
 from lockstep._jit import Context, Records
 from lockstep.model.cache.l1 import L1State
-from lockstep.model.cache.line_cache import LineCache
 from lockstep.model.cache.slice_hash import Hash
+from lockstep.model.cache.tags import Tags
 from lockstep.model.control import Control
 from lockstep.model.records import ints, words
 
@@ -294,10 +294,10 @@ class Sm(Context):
     write_ports: Records  # WRITE_PORT, sms x subcores x banks
     results: Records  # RESULT, sms x subcores x RESULTS: a ring, by cycle
     reuse: np.ndarray  # sms x subcores x 4: register-file cache: warp << 16 | register, or -1
-    l0i: LineCache  # instruction caches of the sub-cores: sms * subcores
-    l1i: LineCache  # those of the SMs, of instructions and constants
-    constants: LineCache  # of loads: sms
-    operand_constants: LineCache  # of operands: sms * subcores
+    l0i: Tags  # line caches of instructions, of the sub-cores: sms * subcores
+    l1i: Tags  # ... of instructions and constants: sms
+    constants: Tags  # ... of constants that are loaded: sms
+    operand_constants: Tags  # ... of those that are operands: sms * subcores
     parameters: np.ndarray  # sms x kernel slots: from when on bank 0 is there
     streams: np.ndarray  # sms x subcores x stream buffer: arrival of prefetched lines
     accesses: Records  # ACCESS, sms x accesses
