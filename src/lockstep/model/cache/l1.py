@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import Context, Records, inline, popcount
+from lockstep._jit import Context, Records, force_inline, inline, popcount
 from lockstep.gpus import spec as gpu_spec
 from lockstep.isa.instruction import CachePolicy
 from lockstep.model.cache import miss_queue, mshr_file, replacement, slice_hash
@@ -143,7 +143,7 @@ def data_flits(spec, sectors):
     return popcount(sectors) * ((spec.sector_bytes + spec.flit_bytes - 1) // spec.flit_bytes)
 
 
-@inline
+@force_inline
 def access(l1, s, counters, request, transaction, now):
     """Look up one line of a request: ``(sectors that will come, sectors that are here)``.
 
@@ -196,14 +196,14 @@ def why_not(l1, s, counters, e, missing):
     return 0
 
 
-@inline
+@force_inline
 def locate(l1, s, line):
     """Row and way of a line; way -1 = it is not here."""
     row = cache_tags.row_of(l1.tags, s, slice_hash.index_of(l1.hash, line))
     return row, cache_tags.find(l1.tags, s, row, line)
 
 
-@inline
+@force_inline
 def readable(l1, row, way):
     """The sectors of a way that a read may use; none of way -1."""
     if way < 0:
@@ -211,7 +211,7 @@ def readable(l1, row, way):
     return at_l1.readable(l1.spec[0].protocol, cache_tags.way_of(l1.tags, row, way))
 
 
-@inline
+@force_inline
 def load(l1, s, counters, request, transaction, now):
     """A cached read, see ``access``."""
     line, policy = transaction.line, request.policy

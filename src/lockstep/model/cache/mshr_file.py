@@ -13,7 +13,7 @@ A cache that reserves the line of every miss needs no such file: see ``mshr_ways
 
 import numpy as np
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline, inline
 from lockstep.model import free_list
 
 ENTRY = np.dtype(
@@ -102,7 +102,7 @@ def wait(file, s, e, waiter, sectors):
     entry.merges += 1
 
 
-@inline
+@force_inline
 def serve(file, s, e, before, n, sectors):
     """Give arrived sectors to node ``n`` of an entry; ``before`` is the last one that still waits.
 

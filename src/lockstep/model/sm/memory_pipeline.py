@@ -5,7 +5,7 @@ accepted by the arbiter, and then either takes passes over the shared-memory ban
 transactions through the L1, line by line.
 """
 
-from lockstep._jit import inline, popcount
+from lockstep._jit import force_inline, inline, popcount
 from lockstep.isa.instruction import OpClass
 from lockstep.model import free_list
 from lockstep.model.cache import l1
@@ -196,7 +196,7 @@ def accept(c, s, now):
         return
 
 
-@inline
+@force_inline
 def kind_of(op):
     """What an operation asks the L1 for."""
     if op == STORE:
@@ -206,7 +206,7 @@ def kind_of(op):
     return KIND_REDUCTION if op == REDUCTION else KIND_READ
 
 
-@inline
+@force_inline
 def request_of(c, s, a, access, instruction):
     """The request to the L1 that an access makes for each of its transactions."""
     request = c.l1.requests[s]
@@ -219,7 +219,7 @@ def request_of(c, s, a, access, instruction):
     return request
 
 
-@inline
+@force_inline
 def present(c, s, access, request, transaction, now):
     """Bring one transaction of an access to the L1; negative if it must come again, see there."""
     coming, hits = l1.access(c.l1, s, c.counters[s], request, transaction, now)
