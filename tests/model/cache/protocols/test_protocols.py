@@ -81,9 +81,22 @@ def test_an_l1_reads_what_came_from_below_and_owes_nothing(name):
     protocol.fill(way, 0b0100)
     assert protocol.readable(way) == 0b0111
     assert not protocol.atomic(way, 0b0001) and not protocol.probe(way, 0b0001)
-    assert protocol.write(way, 0b0001, 0b0001, 1), "of a thread's own memory"
-    assert protocol.write(way, 0b0001, 0b0001, 0) == (name == "write_through")
-    assert (protocol.readable(way), way.dirty, way.partial) == (0b0111, 0, 0)
+    for local in range(2):
+        protocol.write(way, 0b1001, 0b0001, local)
+    assert protocol.readable(way) & 0b1000 == 0, "what is written is known below"
+    assert (way.dirty, way.partial) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "name, local, stays",
+    [("write_through", 0, True), ("write_through", 1, True), ("write_evict", 0, False),
+     ("write_evict", 1, True)],
+)  # fmt: skip
+def test_whether_a_line_stays_that_is_written(name, local, stays):
+    protocol, way = module(name), fresh()
+    protocol.fill(way, 0b0011)
+    assert protocol.write(way, 0b0010, 0b0010, local) == stays
+    assert protocol.readable(way) == 0b0011
 
 
 class Memory:
