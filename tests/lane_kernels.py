@@ -10,6 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 from llvmlite import ir
 
+from lockstep.execution.checks.findings import Findings
+from lockstep.execution.checks.kinds import Check
 from lockstep.execution.lanes import memory
 from lockstep.execution.lanes.addresses import Access, lane_numbers
 from lockstep.execution.lanes.builder import HALF, POINTER, WORD
@@ -146,18 +148,22 @@ def run(kernel, threads, *arrays):
 
 
 @contextmanager
-def launch(kernel, threads, *arrays):
+def launch(kernel, threads, *arrays, checks=Check.NOTHING):
     """What runs a CTA on copies of arrays, and what gives these as they are then."""
-    storage = DeviceMemory(1 << 24)
+    storage = DeviceMemory(1 << 24, checks=checks)
+    findings = Findings(checks, storage) if checks else None
     places = [storage.allocate(array.nbytes) for array in arrays]
     for place, array in zip(places, arrays):
         storage.view(place, array.nbytes)[:] = array.view(np.uint8).reshape(-1)
-    executor = Executor(kernel.program(), storage, np.zeros(1, np.int64))
+    program = kernel.program()
+    executor = Executor(program, storage, np.zeros(1, np.int64), findings=findings)
     geometry = Geometry((1, 1, 1), (threads, 1, 1), kernel.lanes)
     parameters = np.array(places, np.int64).view(np.uint8)
     execute = SimpleNamespace(
         run=partial(executor.run, geometry, parameters),
         ctas=partial(executor.ctas, geometry, parameters),
+        program=program,
+        findings=findings,
     )
     try:
         yield (

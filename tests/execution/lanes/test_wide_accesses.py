@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
-from lane_kernels import KINDS, Block, Kernel, masks, run
-from lockstep.execution.lanes import memory
+from lane_kernels import KINDS, Block, Kernel, launch, masks, run
+from lockstep.execution.checks.kinds import Check
+from lockstep.execution.lanes import counting, memory
 from lockstep.execution.lanes.addresses import Access, lane_numbers
 from lockstep.execution.lanes.atomics import atomic, first_of_each_bank
-from lockstep.execution.lanes.types import I32, Value
+from lockstep.execution.lanes.types import I32, I64, Value
 from lockstep.execution.launches.faults import LaunchError
-from lockstep.execution.programs.program import Ending
-from lockstep.execution.state import Window
+from lockstep.execution.programs.profile import Profile
+from lockstep.execution.programs.program import Ending, Recording
+from lockstep.execution.state import Memory, Window
 
 WARPS = 6
 SIZE = 4096  # elements of the array that is accessed
@@ -177,6 +179,59 @@ def test_the_first_lanes_of_each_bank(lanes, active, rng):
                 expected[thread] = 2 if bank in taken else 1
                 taken.add(bank)
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("everyone", [False, True])
+def test_lanes_and_sectors_are_counted(lanes, active, rng, pattern, everyone):
+    """Of global memory 32 bytes each; of local memory words of eight threads side by side."""
+    index = indices(rng, pattern, lanes)
+    active |= everyone
+
+    def block(lift):
+        with guarded(lift, 0):
+            b, address = lift.b, lift.access(2, lift.load(1, I32), 4).address
+            start = b.splat(lift.argument(2), I64)
+            offset = Value(b.ir.sub(address.ir, start.ir), I64)
+            counting.count_lanes(b, lift.number)
+            counting.count_access(b, lift.number, Memory.GLOBAL, 4, address)
+            counting.count_access(b, lift.number, Memory.LOCAL, 4, offset)
+
+    kernel = Kernel(lanes, [Block(block)], Recording.PROFILE)
+    arrays = [active.astype(np.int32), index, np.zeros(SIZE, np.uint32)]
+    with launch(kernel, len(active), *arrays) as (execute, _):
+        profile = Profile(execute.program, 1)
+        execute.run(profile)
+    [counter] = profile._counters
+    rows = list(zip(active.reshape(WARPS, lanes), index.reshape(WARPS, lanes)))
+    assert counter["lanes"] == active.sum()
+    assert counter["times"] == sum(on.any() for on, _ in rows)
+    sectors = [{n // 8 for n in row[on].tolist()} for on, row in rows]
+    groups = np.arange(lanes) // 8
+    words = [set(zip(row[on].tolist(), groups[on].tolist())) for on, row in rows]
+    assert counter["sectors"][Memory.GLOBAL] == sum(map(len, sectors))
+    assert counter["sectors"][Memory.LOCAL] == sum(map(len, words))
+
+
+def test_reads_of_what_some_lanes_did_not_write_are_found(lanes, active):
+    def shared(lift):
+        place = lift.b.ir.shl(lift.thread().ir, lift.b.constant(I32, 2).ir)
+        return Access(Window.SHARED, Value(place, I32), 4, lift.site(Window.SHARED))
+
+    def writes(lift):
+        with guarded(lift, 0):
+            memory.store(lift.b, shared(lift), [lift.b.constant(I32, 1)])
+
+    blocks = [
+        Block(writes, Ending.BARRIER, taken=1),
+        Block(lambda lift: memory.load(lift.b, shared(lift), I32)),
+    ]
+    kernel = Kernel(lanes, blocks, Recording.INIT, shared_bytes=4 * len(active))
+    with launch(kernel, len(active), active.astype(np.int32), checks=Check.INIT) as (execute, _):
+        execute.run()
+        [finding] = execute.findings
+    assert (finding.kind, finding.count) == ("unwritten_read", (~active).sum())
+    assert finding.thread == (int(np.flatnonzero(~active)[0]), 0, 0)
 
 
 def test_an_access_outside_of_the_last_lane_alone_is_its_fault(lanes):
