@@ -101,6 +101,23 @@ def test_lanes_meet_at_barriers_of_different_numbers(lanes):
     assert found[1].tolist() == [100 + (n ^ threads // 2) for n in range(threads)]
 
 
+@pytest.mark.parametrize("expected, opens", [(2, True), (3, False)])
+def test_a_warp_that_is_not_full_counts_in_full_at_a_barrier(lanes, expected, opens):
+    """A barrier for so many whole warps, of which there are one and a half."""
+    fields = {"barrier": 1, "threads": expected * lanes}
+    blocks = [
+        Block(lambda lift: add(lift, 0, 1), Ending.BARRIER, taken=1, fields=fields),
+        Block(lambda lift: add(lift, 0, 2)),
+    ]
+    threads, out = lanes + lanes // 2, np.zeros(2 * lanes, np.int32)
+    if opens:
+        [found] = run(Kernel(lanes, blocks), threads, out)
+        assert found.tolist() == [3] * threads + [0] * (2 * lanes - threads)
+    else:
+        with pytest.raises(LaunchError, match="deadlock"):
+            run(Kernel(lanes, blocks), threads, out)
+
+
 def test_a_reduction_over_a_barrier_counts_all_lanes(lanes, rng):
     chosen = (rng.random(3 * lanes) < 0.5).astype(np.int32)
     chosen[lanes - 1 :: lanes] = 1
