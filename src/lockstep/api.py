@@ -153,8 +153,8 @@ def simulate(
     takes long, such as the first compilation.
 
     ``checkpoint`` is a folder into which the whole state is written every ``checkpoint_seconds``;
-    ``resume`` is such a folder: the run goes on there, on any number of threads, and gives what it
-    would have given. Raises :class:`InputError` if it is damaged or of anything else.
+    ``resume`` is such a folder: the run goes on there, on any number of threads and ranks, and
+    gives what it would have given. Raises :class:`InputError` if it is damaged or of anything else.
     """
     from lockstep import engine
     from lockstep.engine import checkpoint as checkpoints
@@ -187,7 +187,7 @@ def simulate(
         frozen = checkpoints.load(Path(resume), identity)
     keep = None
     if checkpoint:
-        keep = checkpoints.Keeper(Path(checkpoint), checkpoint_seconds, identity)
+        keep = checkpoints.Keeper(Path(checkpoint), checkpoint_seconds, identity, notice)
     run = engine.run(
         workload,
         gpu,

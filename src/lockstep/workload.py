@@ -254,6 +254,8 @@ class Kernel:
 
     ``keep`` is a :data:`Keep`: it gets each CTA some time after it has ended, in any order.
     """
+    again: Callable[[], Iterator[Cta]] | None = field(default=None, repr=False)
+    """Executes it as it was executed before a checkpoint, CTA by CTA; None: nobody sees that."""
 
     @property
     def title(self) -> str:

@@ -4,8 +4,9 @@
 ``streams.py``, which feed it, ``stop.py``, which ends it, and ``account.py``, which records it;
 ``machine.py`` and ``windows.py``: a GPU's state and the loop of its threads (``threads.py``).
 ``ranks.py``, ``part.py``, ``packets.py`` and ``transport.py``: several machines for one GPU.
-``checkpoint.py``, ``watchdog.py``, ``record.py``: what is kept, what is said when nothing moves,
-what comes out. ``compilation.py``: machine code before the clock starts.
+``checkpoint.py``, with ``rows.py``, ``readings.py`` and ``deferral.py``: what is kept.
+``watchdog.py``, ``record.py``: what is said when nothing moves, what comes out.
+``compilation.py``: machine code before the clock starts.
 """
 
 from lockstep.engine.session import Session, run

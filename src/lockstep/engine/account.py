@@ -1,19 +1,26 @@
 """What a run will tell: kernels that have ended, what each added to the counters, samples, CTAs."""
 
-from dataclasses import asdict
+from copy import copy
 
 import numpy as np
 
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
-from lockstep.engine.record import SAMPLE, KernelRun, covered, totals
+from lockstep.engine.record import (
+    SAMPLE,
+    KernelRun,
+    covered,
+    frozen_kernels,
+    thawed_kernels,
+    totals,
+)
 from lockstep.engine.stop import KernelCounters
 from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.model.sm import bind
 
-_FROZEN = ("finish_order", "events", "samples", "next_sample")
+_FROZEN = ("finish_order", "events", "next_sample")
 """What a checkpoint holds as it is."""
 
 
@@ -132,14 +139,21 @@ class Account:
     def freeze(self) -> dict:
         """All of it, as plain values and arrays."""
         plain = {name: getattr(self, name) for name in _FROZEN}
+        samples = np.concatenate([np.zeros(0, SAMPLE), *self.samples])
         baselines = {str(slot): both for slot, both in self._baselines.items()}
-        return plain | {"finished": [asdict(k) for k in self.finished], "baselines": baselines}
+        finished = frozen_kernels(self.finished)
+        return plain | {"samples": samples, "finished": finished, "baselines": baselines}
+
+    def repeat(self, frozen: dict, count: int) -> None:
+        """Have the first ``count`` kernels that had ended when ``freeze`` was called."""
+        self.finished += thawed_kernels(frozen["finished"], len(self.finished), count)
 
     def thaw(self, frozen: dict) -> None:
         """Go on where ``freeze`` was called."""
         for name in _FROZEN:
-            setattr(self, name, frozen[name])
-        self.finished = [_kernel_run(k) for k in frozen["finished"]]
+            setattr(self, name, copy(frozen[name]))
+        self.samples = [frozen["samples"][k : k + 1] for k in range(len(frozen["samples"]))]
+        self.repeat(frozen, len(frozen["finished"]["plain"]))
         self._baselines = {int(slot): tuple(both) for slot, both in frozen["baselines"].items()}
 
     def _added(self, run: Running) -> tuple[np.ndarray, np.ndarray]:
@@ -171,12 +185,6 @@ class Account:
                 break
             spans.append((stopped_at, left))
         return covered((max(a, launched), b) for a, b in spans if b > launched)
-
-
-def _kernel_run(frozen: dict) -> KernelRun:
-    for name in ("grid", "block"):
-        frozen[name] = tuple(frozen[name])
-    return KernelRun(**frozen)
 
 
 def _difference(now: np.ndarray, before: np.ndarray) -> np.ndarray:

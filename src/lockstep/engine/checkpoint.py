@@ -11,11 +11,11 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from lockstep._jit import PACKAGE, Context
+from lockstep._jit import PACKAGE
 from lockstep.errors import InputError
 from lockstep.files import replacing
 
@@ -26,37 +26,68 @@ _LENGTH = 8  # bytes of a length
 _SOURCES = ("_jit", "engine", "gpus", "isa", "model")
 
 
-class Keeper:
-    """Saves a state every so many seconds; ``identity`` says by name what it depends on."""
+class Keep(Protocol):
+    """Keeps states. One rank has it; the others take part when that one wants to save."""
 
-    def __init__(self, folder: Path, seconds: float, identity: dict[str, str]):
+    def due(self) -> bool:
+        """Whether it is time to save."""
+        ...
+
+    def save(self, frozen: dict) -> None:
+        """Save what ``freeze`` gave."""
+        ...
+
+    def refuse(self, problem: str) -> None:
+        """Learn why a state could not be kept, though it was time."""
+        ...
+
+
+class Keeper:
+    """Saves a state every so many seconds; ``identity`` says by name what it depends on.
+
+    ``tell`` is called with a line when a checkpoint cannot be written now.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        seconds: float,
+        identity: dict[str, str],
+        tell: Callable[[str], None] | None = None,
+    ):
         self.folder, self.seconds, self._identity = folder, seconds, identity
         self._last = perf_counter()
+        self._tell, self._told = tell, set()
 
-    def __call__(self, freeze: Callable[[], dict]) -> None:
-        """Save what ``freeze`` gives if it is time."""
-        if perf_counter() - self._last >= self.seconds:
-            save(self.folder, self._identity, freeze())
-            self._last = perf_counter()
+    def due(self) -> bool:
+        """Whether it is time to save."""
+        return perf_counter() - self._last >= self.seconds
+
+    def save(self, frozen: dict) -> None:
+        """Save a state. If it cannot be written, and somebody can be told, the run goes on."""
+        try:
+            save(self.folder, self._identity, frozen)
+        except InputError as error:
+            if self._tell is None:
+                raise
+            self.refuse(str(error))
+        self._last = perf_counter()
+
+    def refuse(self, problem: str) -> None:
+        """Say once why nothing is saved."""
+        if self._tell and problem not in self._told:
+            self._told.add(problem)
+            self._tell(problem)
 
 
-def source_digest() -> str:
-    """What the meaning of a state depends on in this version."""
+def source_digest(*more: str) -> str:
+    """What the meaning of a state depends on in this version; ``more``: other packages, too."""
     digest = hashlib.sha256()
-    for folder in _SOURCES:
+    for folder in (*_SOURCES, *more):
         for file in sorted((PACKAGE / folder).rglob("*.py")):
             digest.update(f"{file.relative_to(PACKAGE).as_posix()}\n".encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-def arrays_of(name: str, context: Context) -> Iterator[tuple[str, np.ndarray]]:
-    """All arrays of a context and of those in it, by dotted name."""
-    for field, value in zip(context._fields, context):
-        if isinstance(value, Context):
-            yield from arrays_of(f"{name}.{field}", value)
-        elif isinstance(value, np.ndarray):
-            yield f"{name}.{field}", value
 
 
 def save(folder: Path, identity: dict[str, str], tree: Any) -> None:

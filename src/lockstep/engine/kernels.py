@@ -1,12 +1,13 @@
 """Kernel slots: binding a kernel to the machine, feeding it with CTAs, and its end."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from lockstep._jit import working_seconds
+from lockstep.engine.readings import Readings, Repetition, ctas_from, linear
 from lockstep.engine.rings import ring_length, rings
 from lockstep.engine.streams import Streams
 from lockstep.errors import EndOfKernel, WorkloadError
@@ -17,10 +18,11 @@ from lockstep.model.dispatch.gpc import check_cluster
 from lockstep.model.records import records
 from lockstep.model.sm import bind
 from lockstep.model.sm.state import ISSUE
-from lockstep.workload import Command, Cta, Exchange, Kernel, Source
+from lockstep.workload import Cta, Exchange, Kernel, Source
 
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels
 CONSTANTS = 1 << 60  # where those of the first launch begin: above the addresses of all memory
+_NOT_KEPT = "no checkpoint while kernel {0.id} ({0.title}) runs: it is executed at issue"
 BATCH_RECORDS = 1 << 16  # runs and addresses of CTAs that are copied together
 
 
@@ -79,20 +81,6 @@ _FROZEN = (
 """What of a running kernel a checkpoint holds as it is."""
 
 
-def _linear(kernel: Kernel, cta: Cta) -> int:
-    """The linear id of a CTA."""
-    x, y, z = cta.index
-    width, height, _ = kernel.grid
-    return x + width * (y + height * z)
-
-
-def _ctas(kernel: Kernel, first: int) -> Iterator[Cta]:
-    """The CTAs of a kernel from number ``first`` on."""
-    if first == 0:
-        return kernel.ctas()
-    return (cta for cta in kernel.ctas() if _linear(kernel, cta) >= first)
-
-
 class KernelTable:
     """All slots of the machine, and the code arena."""
 
@@ -103,49 +91,68 @@ class KernelTable:
         self._names: dict[str, int] = {}
         self._code_used = 0
         self._launched = 0
+        self._readings = Readings()
 
-    def freeze(self, commands: list[Command]) -> dict:
-        """Where reading and running stand; kernels are named by their places among ``commands``.
-
-        Raises :class:`WorkloadError` for kernels that are executed at issue.
-        """
-        numbers = {id(command): k for k, command in enumerate(commands)}
+    def freeze(self) -> dict:
+        """Where reading and running stand, while :meth:`unkept` has nothing against it."""
         running = []
         for run in self.running.values():
-            if run.source is not None:
-                raise WorkloadError(
-                    f"kernel {run.kernel.id} ({run.kernel.title}) is executed at issue: "
-                    "what executes it is in no checkpoint"
-                )
             plain = {name: getattr(run, name) for name in _FROZEN}
             incomplete = [list(members) for members in run.clusters.values()]
             seen = np.array(sorted(run.seen), np.int64)
-            command = numbers[id(run.kernel)]
-            running.append(plain | {"command": command, "seen": seen, "incomplete": incomplete})
+            running.append(plain | {"seen": seen, "incomplete": incomplete})
         names, used, launched = self._names, self._code_used, self._launched
-        return {"running": running, "names": names, "code_used": used, "launched": launched}
+        counts = {"names": names, "code_used": used, "launched": launched}
+        return {"running": running, "readings": self._readings.freeze(), **counts}
 
-    def thaw(self, frozen: dict, commands: list[Command]) -> None:
-        """Go on where ``freeze`` was called: CTAs that had been read are read again, and passed."""
+    def thaw(self, frozen: dict, kernels: list[Kernel], first: int) -> None:
+        """Go on where ``freeze`` was called; ``kernels`` are all launches by their numbers.
+
+        CTAs that had been read are read again, and passed; what was executed is executed again,
+        from launch ``first`` on.
+        """
         self._names, self._code_used = dict(frozen["names"]), frozen["code_used"]
-        self._launched = frozen["launched"]
+        waiting = {}
         for state in frozen["running"]:
-            kernel = commands[state["command"]]
-            ctas = _ctas(kernel, state["first_cta"])
+            kernel = kernels[state["order"]]
+            ctas = ctas_from(kernel, state["first_cta"])
             run = Running(kernel, state["slot"], state["order"], False, ctas, 0, 0)
             for name in _FROZEN:
                 setattr(run, name, state[name])
             run.unknown = Counter(run.unknown)
             run.seen = set(state["seen"].tolist())
-            waiting = {number for members in state["incomplete"] for number in members}
-            for _ in range(len(run.seen)):
-                cta = self._next(run)  # or an error if there are fewer now
-                if cta is None:
-                    break
-                number = _linear(kernel, cta)
-                if number in waiting:
-                    self._complete_clusters(run, {number: cta})
+            waiting[run.order] = {number for members in state["incomplete"] for number in members}
             self.running[run.slot] = run
+        running = {run.order: run for run in self.running.values()}
+        repetition = Repetition(kernels)
+        for order, count in frozen["readings"].tolist():
+            if order in running:
+                self._pass_over(running[order], count, waiting[order])
+            elif order >= first:
+                repetition.ask(order, count)
+        self._launched = frozen["launched"]
+        self._readings.thaw(frozen["readings"])
+
+    def repeat(self, frozen: dict, kernels: list[Kernel], first: int) -> None:
+        """Execute launches from ``first`` on again, all of which had ended before ``freeze``."""
+        repetition = Repetition(kernels)
+        readings = frozen["readings"]
+        theirs = (first <= readings[:, 0]) & (readings[:, 0] < len(kernels))
+        for order, count in readings[theirs].tolist():
+            repetition.ask(order, count)
+
+    def _pass_over(self, run: Running, count: int, waiting: set[int]) -> None:
+        """Read CTAs again; those whose clusters are not complete wait for the others."""
+        for _ in range(count):
+            cta = self._next(run)  # or an error if there are fewer now
+            number = -1 if cta is None else linear(run.kernel, cta)
+            if number in waiting:
+                self._complete_clusters(run, {number: cta})
+
+    def unkept(self) -> str:
+        """Why the state cannot be kept now, or ""."""
+        at_issue = (run.kernel for run in self.running.values() if run.source is not None)
+        return next((_NOT_KEPT.format(kernel) for kernel in at_issue), "")
 
     def free_slot(self) -> int | None:
         """A slot that no kernel occupies, or None."""
@@ -178,7 +185,7 @@ class KernelTable:
         number = self._names.setdefault(kernel.name, len(self._names))
         state.fetch_base = number * FETCH_SPACING
         state.constant_base = CONSTANTS + run.order * CONSTANT_BANKS * CONSTANT_BANK
-        run.ctas = self._connect(run) if kernel.source else _ctas(kernel, first_cta)
+        run.ctas = self._connect(run) if kernel.source else ctas_from(kernel, first_cta)
         self._read(run)  # a trace reveals its code, and its control bits, with its CTAs
         run.control = bind.uses_control(kernel, self.gpu)
         self.streams.sm.kernels[slot].control = run.control
@@ -225,9 +232,9 @@ class KernelTable:
         state.ring = ring_length(self.gpu)
         return rings(run.kernel, run.source, int(state.ring))
 
-    def feed(self, run: Running) -> None:
-        """Read CTAs until the kernel's ring is full or the kernel has no more."""
-        self._read(run)
+    def feed(self, run: Running, asked: Callable[[], bool]) -> None:
+        """Read CTAs until the kernel's ring is full, it has no more, or is ``asked`` to stop."""
+        self._read(run, asked)
         if len(run.kernel.code) > run.bound:
             self._bind_new_code(run)
 
@@ -238,7 +245,7 @@ class KernelTable:
         progress = self.dispatcher.progress[run.slot]
         return int(progress.warp_instructions), int(progress.thread_instructions)
 
-    def _read(self, run: Running) -> None:
+    def _read(self, run: Running, asked: Callable[[], bool] = lambda: False) -> None:
         """Fill the queue in batches: copying small CTAs one by one takes as long as running them.
 
         One CTA may complete a whole cluster, for which there must be room.
@@ -246,9 +253,11 @@ class KernelTable:
         cluster = run.kernel.cluster_ctas
         room = self.dispatcher.pending.shape[1] - cluster
         while not run.exhausted and (free := room - self.streams.waiting(run.slot)) >= 0:
+            if asked():
+                break
             batch: dict[int, Cta] = {}
             records, most = 0, free + 1 if cluster == 1 else 1
-            while len(batch) < most and records < BATCH_RECORDS:
+            while len(batch) < most and records < BATCH_RECORDS and not asked():
                 cta = self._next(run)
                 if cta is None:
                     break
@@ -262,6 +271,8 @@ class KernelTable:
 
     def _next(self, run: Running) -> Cta | None:
         begin = working_seconds()
+        if run.source is None:
+            self._readings.note(run.order)
         try:
             cta = next(run.ctas, None)
         except EndOfKernel:
@@ -300,13 +311,14 @@ class KernelTable:
         """Free the slot of a kernel."""
         if run.source is not None:
             run.source.close()
+            self._readings.note(run.order)
         self.streams.sm.kernels[run.slot].active = 0
         del self.running[run.slot]
 
     def _number(self, run: Running, cta: Cta) -> int:
         """The linear id of a CTA that was not read before, and is as large as the kernel's are."""
         x, y, z = cta.index
-        number = _linear(run.kernel, cta)
+        number = linear(run.kernel, cta)
         if len(cta.warps) != run.kernel.warps:
             raise WorkloadError(
                 f"kernel {run.kernel.id} ({run.kernel.name}), CTA {x},{y},{z}: "

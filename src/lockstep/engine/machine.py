@@ -8,6 +8,7 @@ import numpy as np
 from lockstep._jit import Context, Pointer, phase, phase_row, phases
 from lockstep.engine.groups import SCHEDULED, Group, Wire, ends, split
 from lockstep.engine.part import Part
+from lockstep.engine.rows import arrays_of, rows_of
 from lockstep.engine.threads import Threads
 from lockstep.engine.transport import Transport
 from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
@@ -155,6 +156,16 @@ class Machine:
         self._sm = sms
         group = self._groups[SMS] = groups(self.links, sms, self.memory)[SMS]
         self._phases[SMS] = phase_row(compiled(group), group.state)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The whole state between two windows, as this machine has it, by dotted name."""
+        names = ("sm", "memory", "links", "dispatcher")
+        return dict(pair for name in names for pair in arrays_of(name, getattr(self, name)))
+
+    def gather(self) -> dict[str, np.ndarray] | None:
+        """The same of the whole GPU, on the first machine; None on others."""
+        spec = self.sm.spec[0]
+        return self.part.gather(self.arrays(), lambda *a: rows_of(*a, self.gpu, spec))
 
     def close(self) -> None:
         """End the threads."""

@@ -17,7 +17,7 @@ from lockstep.engine.groups import SCHEDULED
 from lockstep.model.control import Control
 from lockstep.model.link import NOTES, OUTBOXES, Link
 
-HEADER = 3  # next event, messages ENDED, 1 = somebody wants to stop
+HEADER = 3  # next event, messages ENDED, what the machine wants of all: bits, see part.py
 MESSAGE_WORDS = 7
 WORD_BYTES = 8  # of a field of messages between SMs and CTA scheduler, too
 _LOW = (1 << 32) - 1
@@ -148,7 +148,7 @@ def pack(
     control: Control,
     event: int,
     ended: int,
-    stop: int,
+    wants: int,
 ) -> int:
     """Write what part ``mine`` tells part ``other``; returns how many words that takes.
 
@@ -156,7 +156,7 @@ def pack(
     groups of its sources and destinations.
     """
     window = links[0].begun[mine[SCHEDULED, 0]]
-    packet[0], packet[1], packet[2] = event, ended, stop
+    packet[0], packet[1], packet[2] = event, ended, wants
     n = HEADER
     for s in range(mine[SCHEDULED, 0], mine[SCHEDULED, 1]):
         packet[n] = control.n_ended[s]

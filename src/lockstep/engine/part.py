@@ -1,17 +1,19 @@
 """The part of a GPU that a machine runs, and its exchange with the machines of the other parts."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from lockstep._jit import Record
 from lockstep.engine import packets
 from lockstep.engine.groups import SCHEDULED, Wire, ends, split
+from lockstep.engine.rows import Rows
 from lockstep.engine.transport import Transport
 from lockstep.errors import LockstepError
 from lockstep.model.control import Control
 
+STOP, CHECKPOINT = 1, 2  # what machines may want, in the header of their packets
 HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
 
@@ -38,7 +40,8 @@ class Part:
         self._hook = HOOK(self._meet)
         self._error: BaseException | None = None
         self.wants_stop = False  # set from outside: all ranks stop after the window
-        self.stopped = False
+        self.wants_checkpoint = False  # likewise: all take part in one
+        self.stopped = self._agreed = False
 
     @property
     def address(self) -> int:
@@ -67,6 +70,41 @@ class Part:
             for array, group, row in zip(arrays, groups, given):
                 array[slice(*other[group].tolist())] = row
 
+    def agree(self, wanted: bool) -> bool:
+        """Whether all machines write a checkpoint between the last window and the next one.
+
+        Called by all between the same windows; what one wants the others learn in the next ones.
+        """
+        if self._transport is None:
+            return wanted
+        self.wants_checkpoint |= wanted
+        agreed, self._agreed = self._agreed, False
+        self.wants_checkpoint &= not agreed
+        return agreed
+
+    def gather(
+        self, arrays: dict[str, np.ndarray], rows: Callable[[str, np.ndarray], Rows | None]
+    ) -> dict[str, np.ndarray] | None:
+        """Arrays with the rows of all parts, for the first machine; None for the others.
+
+        ``rows`` says of which shards an array has rows; None: all machines have the same.
+        """
+        if self._transport is None:
+            return arrays
+        given = self._transport.share(arrays)
+        whole = None
+        if self._transport.rank == 0:
+            whole = {
+                name: self._join([each[name] for each in given], rows(name, array))
+                for name, array in arrays.items()
+            }
+        self._transport.share(None)  # nobody goes on before that
+        return whole
+
+    def _join(self, arrays: list[np.ndarray], rows: Rows | None) -> np.ndarray:
+        plain = [array.view(np.ndarray) for array in arrays]
+        return rows.join(plain, self._parts) if rows else plain[0]
+
     def check(self) -> None:
         """Raise what went wrong between two windows."""
         if self._error is not None:
@@ -90,7 +128,8 @@ class Part:
         verdict, transport = self._verdict, self._transport
         assert transport is not None, "alone a machine has no hook"
         window = int(self._links[0].begun[self.bounds[SCHEDULED, 0]])
-        told = int(verdict.event), int(verdict.ended), int(self.wants_stop)
+        wants = STOP * self.wants_stop | CHECKPOINT * self.wants_checkpoint
+        told = int(verdict.event), int(verdict.ended), wants
         given: list[np.ndarray | None] = []
         for packet, other in zip(self._out, self._parts):
             if len(packet) == 0:
@@ -105,5 +144,6 @@ class Part:
                 headers.append(tuple(came[: packets.HEADER].tolist()))
         verdict.event = min(event for event, _, _ in headers)
         verdict.ended = sum(ended for _, ended, _ in headers)
-        verdict.stop = any(stop for _, _, stop in headers)
+        verdict.stop = any(wants & STOP for _, _, wants in headers)
         self.stopped = bool(verdict.stop)
+        self._agreed |= any(wants & CHECKPOINT for _, _, wants in headers)

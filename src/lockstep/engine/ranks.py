@@ -9,9 +9,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Generic, TypeVar
+from itertools import chain, repeat
+from typing import Any, Generic, TypeVar
 
-from lockstep.engine.checkpoint import Keeper
+from lockstep.engine.checkpoint import Keep
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import Progress, Simulation
 from lockstep.engine.stop import StopRule
@@ -34,6 +35,7 @@ class Ranks:
         if ranks < 1:
             raise LockstepError(f"ranks = {ranks}: expected at least 1")
         self.simulations: list[Simulation] = []
+        self._keeps = False
         rule = options["stop"]
         rules = [rule] if rule is None or ranks == 1 else _asked_once(rule, ranks)
         for k, transport in enumerate(in_memory(ranks) if ranks > 1 else [None]):
@@ -42,23 +44,22 @@ class Ranks:
             self.simulations.append(Simulation(gpu, machine, mine))
 
     def run(
-        self, commands: list[Command], frozen: dict | None = None, keep: Keeper | None = None
+        self, commands: list[Command], frozen: dict | None = None, keep: Keep | None = None
     ) -> None:
         """Run commands on all ranks. Ctrl-C stops all of them after the same window.
 
-        ``frozen`` and ``keep``: see :meth:`Simulation.run`, of one rank. Raises what the first rank
-        that went wrong raised.
+        ``frozen`` and ``keep``: see :meth:`Simulation.run`. Raises what the first rank that went
+        wrong raised.
         """
         if len(self.simulations) == 1:
             self.simulations[0].run(commands, frozen, keep)
             return
-        if frozen or keep:
-            raise LockstepError("checkpoints are written and read by one rank: ranks=1")
+        self._keeps = keep is not None
         shared = _share(commands, len(self.simulations))
         errors: list[BaseException] = []
         threads = [
-            threading.Thread(target=_run, args=(simulation, mine, errors), daemon=True)
-            for simulation, mine in zip(self.simulations, shared)
+            threading.Thread(target=_run, args=(errors, *rank), daemon=True)
+            for rank in zip(self.simulations, shared, repeat(frozen), chain([keep], repeat(None)))
         ]
         for thread in threads:
             thread.start()
@@ -72,13 +73,14 @@ class Ranks:
             raise errors[0]
 
     def stop(self) -> None:
-        """Let several ranks stop after the window that they are in."""
-        self.simulations[0].machine.part.wants_stop = True
+        """Let several ranks stop after the window that they are in, with a last checkpoint."""
+        part = self.simulations[0].machine.part
+        part.wants_checkpoint, part.wants_stop = self._keeps, True
 
 
-def _run(simulation: Simulation, commands: list[Command], errors: list[BaseException]) -> None:
+def _run(errors: list[BaseException], simulation: Simulation, *what: Any) -> None:
     try:
-        simulation.run(commands)
+        simulation.run(*what)
     except BaseException as error:
         errors.append(error)
         simulation.machine.part.abort()

@@ -64,6 +64,27 @@ class KernelRun:
         return self.end - self.launched
 
 
+_COUNTERS = ("sm", "partition")
+
+
+def frozen_kernels(kernels: list[KernelRun]) -> dict:
+    """Kernels as plain values, and their counters in two arrays, one behind the other."""
+    plain = [{k: v for k, v in vars(run).items() if k not in _COUNTERS} for run in kernels]
+    counters = {name: [getattr(k, name) for k in kernels] for name in _COUNTERS}
+    return {"plain": plain} | {name: np.stack(c) if c else None for name, c in counters.items()}
+
+
+def thawed_kernels(frozen: dict, first: int, end: int) -> list[KernelRun]:
+    """Some of the kernels that were frozen."""
+    kernels = []
+    for k in range(first, end):
+        plain = dict(frozen["plain"][k])
+        shape = {name: tuple(plain.pop(name)) for name in ("grid", "block")}
+        counters = {name: frozen[name][k] for name in _COUNTERS}
+        kernels.append(KernelRun(**plain, **shape, **counters))
+    return kernels
+
+
 @dataclass
 class Run:
     """A finished or interrupted simulation."""

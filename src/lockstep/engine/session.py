@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from lockstep._jit import compiled_seconds, working_seconds
-from lockstep.engine.checkpoint import Keeper
+from lockstep.engine.checkpoint import Keep
 from lockstep.engine.compilation import compile_model
 from lockstep.engine.ranks import Ranks
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
@@ -72,7 +72,7 @@ class Session:
         self._took(begin, compiled)
 
     def run(
-        self, commands: list[Command], frozen: dict | None = None, keep: Keeper | None = None
+        self, commands: list[Command], frozen: dict | None = None, keep: Keep | None = None
     ) -> None:
         """Simulate commands after those of earlier calls.
 
@@ -86,6 +86,19 @@ class Session:
             self.ranks.run(commands, frozen, keep)
         finally:
             self._took(begin, compiled)
+
+    def repeat(self, commands: list[Command], frozen: dict) -> None:
+        """Execute commands that were done before ``frozen`` was; their results are in it."""
+        begin, compiled = working_seconds(), compiled_seconds()
+        try:
+            for simulation in self.ranks.simulations:
+                simulation.repeat(commands, frozen)
+        finally:
+            self._took(begin, compiled)
+
+    def save(self, keep: Keep) -> None:
+        """Let one rank keep the state that it has between two calls of :meth:`run`."""
+        keep.save(self._simulation.freeze())
 
     def interrupt(self) -> None:
         """Simulate nothing any more: what there is is partial."""
@@ -146,7 +159,7 @@ def run(
     workload: Workload,
     gpu: GPU,
     frozen: dict | None = None,
-    keep: Keeper | None = None,
+    keep: Keep | None = None,
     **options: Any,
 ) -> Run:
     """Simulate a workload on a GPU; the result does not depend on ``threads``.

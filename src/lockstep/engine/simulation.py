@@ -1,6 +1,7 @@
 """One run: kernels in, windows of time, counters out."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import astuple
 from time import perf_counter
 
@@ -8,7 +9,8 @@ import numpy as np
 
 from lockstep._jit import Records
 from lockstep.engine.account import Account
-from lockstep.engine.checkpoint import arrays_of
+from lockstep.engine.checkpoint import Keep
+from lockstep.engine.deferral import Deferral
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
 from lockstep.engine.stop import Limits, Rules, check_parts
@@ -43,35 +45,39 @@ class Simulation:
         self._limits = Limits(options["limit_cycles"], options["limit_instructions"])
         self._rules = Rules(options["stop"], options["stop_interval"])
         self._commands: list[Command] = []
+        self._launches: list[Kernel] = []  # by their numbers
         self._next = 0
         self._last_progress = 0.0
         self._total_ctas = 0
         self._done_ctas = 0
+        self._deferral = Deferral()
+        self._runs: list[tuple[int, int, int]] = []  # commands, finished kernels, cycle at its end
 
     def run(
         self,
         commands: list[Command],
         frozen: dict | None = None,
-        keep: Callable[[Callable[[], dict]], None] | None = None,
+        keep: Keep | None = None,
     ) -> None:
         """Run until all commands are done, a limit is reached, or nothing can move.
 
         Nothing runs any more after an early end: ``stopped`` stays what it is. ``frozen``: what
-        ``freeze`` gave when these commands ran; they go on there. ``keep`` is called between
-        windows with what gives the state then.
+        ``freeze`` gave when these commands ran, or before; they go on there.
         """
         if self.stopped:
             return
+        known = frozen["commands"] - len(self._commands) if frozen else 0
         if frozen:
-            self.thaw(frozen, commands)
-        else:
-            self._commands += commands
-            self._expect(commands)
+            self.thaw(frozen, commands[:known])
+        for kernel in self._take(commands[known:]):
+            check_parts(kernel, self._first_cta(kernel), self.options["stop"] is not None)
+            self._total_ctas += kernel.n_ctas - self._first_cta(kernel)
         try:
-            while self._admit() and not self.stopped:
-                self._window()
-                if keep and not self.stopped:
-                    keep(self.freeze)
+            with self._deferral.held(keep is not None):
+                while self._admit() and not self.stopped:
+                    self._window()
+                    self._offer(keep)
+                    self._deferral.let_go()
         except KeyboardInterrupt as error:
             self.interrupt(*getattr(error, "__notes__", ()))
         self.machine.settle(self.now)
@@ -79,41 +85,73 @@ class Simulation:
             if not running.stopped:
                 self._finish(running, ended=False)
         self.account.last_sample(self.now)
+        if commands:
+            self._runs.append((len(self._commands), len(self.account.finished), self.now))
+
+    def repeat(self, commands: list[Command], frozen: dict) -> None:
+        """Be where a call of ``run`` with these commands ended, before ``freeze`` was called.
+
+        What was executed is executed again, but not simulated.
+        """
+        first = len(self._launches)
+        self._take(commands)
+        self.table.repeat(frozen["table"], self._launches, first)
+        _, finished, self.now = frozen["runs"][len(self._runs)]
+        self.account.repeat(frozen["account"], finished)
+        self._runs.append((len(self._commands), finished, self.now))
+
+    def _take(self, commands: list[Command]) -> list[Kernel]:
+        """Have these commands, too; the kernels of them that are to run."""
+        launches = [c for c in commands if isinstance(c, Kernel) and self._selected(c)]
+        self._commands += commands
+        self._launches += launches
+        return launches
+
+    def _offer(self, keep: Keep | None) -> None:
+        """Save the state if it is time, all ranks together: each has a part of it."""
+        part = self.machine.part
+        if self.stopped and not part.stopped:
+            return
+        wanted = keep is not None and (self._deferral.asked or keep.due())
+        if keep and wanted and (problem := self.table.unkept()):
+            keep.refuse(problem)
+            wanted = False
+        if part.agree(wanted):
+            frozen = self.freeze()
+            if keep:
+                keep.save(frozen)
 
     def freeze(self) -> dict:
-        """The whole state between two windows, as plain values and arrays."""
-        machine = self.machine
-        contexts = {"sm": machine.sm, "memory": machine.memory, "links": machine.links}
-        contexts["dispatcher"] = machine.dispatcher
+        """The whole state between two windows, as plain values and arrays; see :mod:`.rows`."""
         return {
-            "arrays": dict(a for n, c in contexts.items() for a in arrays_of(n, c)),
+            "arrays": self.machine.gather(),
             "plain": {name: getattr(self, name) for name in _FROZEN},
             "account": self.account.freeze(),
             "watchdog": self.watchdog.freeze(),
             "streams": self.streams.freeze(),
-            "table": self.table.freeze(self._commands),
+            "table": self.table.freeze(),
+            "runs": self._runs,
+            "commands": len(self._commands),
         }
 
     def thaw(self, frozen: dict, commands: list[Command]) -> None:
         """Go on where ``freeze`` was called, with the same commands."""
         machine, arrays = self.machine, frozen["arrays"]
-        grown = {name: arrays[f"sm.{name}"].view(Records) for name in (*ARENAS, "code")}
-        grown["pool"] = arrays["sm.pool"]
+        grown = {name: arrays[f"sm.{name}"].copy().view(Records) for name in (*ARENAS, "code")}
+        grown["pool"] = grown["pool"].view(np.ndarray)
         self.streams.replace(**grown)
         self._adopt()
-        contexts = {"sm": machine.sm, "memory": machine.memory, "links": machine.links}
-        contexts["dispatcher"] = machine.dispatcher
-        for name, context in contexts.items():
-            for path, array in arrays_of(name, context):
-                array.view(np.ndarray)[...] = arrays[path]
+        for path, array in machine.arrays().items():
+            array.view(np.ndarray)[...] = arrays[path]
         for name in _FROZEN:
-            setattr(self, name, frozen["plain"][name])
+            setattr(self, name, copy(frozen["plain"][name]))
         self.copies = [(address, size) for address, size in self.copies]
         self.account.thaw(frozen["account"])
         self.watchdog.thaw(frozen["watchdog"])
-        self._commands = list(commands)
+        first = len(self._launches)
+        self._take(commands)
         self.streams.thaw(frozen["streams"])
-        self.table.thaw(frozen["table"], self._commands)
+        self.table.thaw(frozen["table"], self._launches, first)
 
     def interrupt(self, *places: str) -> None:
         """Run nothing any more; ``places`` say where kernels were that are executed."""
@@ -127,13 +165,6 @@ class Simulation:
 
     def _first_cta(self, kernel: Kernel) -> int:
         return self.options["first_cta"].get(kernel.id, 0)
-
-    def _expect(self, commands: list[Command]) -> None:
-        """Count the CTAs to come; raises :class:`WorkloadError` where one cannot be the first."""
-        for kernel in commands:
-            if isinstance(kernel, Kernel) and self._selected(kernel):
-                check_parts(kernel, self._first_cta(kernel), self.options["stop"] is not None)
-                self._total_ctas += kernel.n_ctas - self._first_cta(kernel)
 
     def _admit(self) -> bool:
         """Take commands from the program while they may start; false when all is done.
@@ -203,10 +234,12 @@ class Simulation:
         runs = sorted(self.table.running.values(), key=lambda r: r.launched)
         ready = [r for r in runs if r.ready <= self.now]
         for run in ready:
-            self.table.feed(run)
+            self.table.feed(run, lambda: self._deferral.asked)
             if run.failed and run.over and not run.stopped:  # before a CTA could be dispatched
                 self._finish(run, ended=False)
         self._adopt()
+        if self._deferral.asked:
+            return
         cut = min([r.ready for r in runs if r.ready > self.now], default=NEVER)
         self.table.serve(ready)
         stop = min(self.account.next_sample, self._limits.cycles, self._rules.next_look)

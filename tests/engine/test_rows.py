@@ -1,0 +1,55 @@
+"""Whose rows are whose: every array of a machine, and arrays put together from parts."""
+
+import numpy as np
+import pytest
+
+from lockstep.engine.machine import Machine
+from lockstep.engine.part import parts
+from lockstep.engine.rows import _ALIKE, PARTITIONS, SMS, Rows, rows_of
+
+
+@pytest.fixture(scope="module")
+def machine(small):
+    machine = Machine(small(sm__count=5, dram__channels=3), 1, {})
+    machine.close()
+    return machine
+
+
+def owners(machine):
+    spec = machine.sm.spec[0]
+    return {
+        path: (array, rows_of(path, array, machine.gpu, spec))
+        for path, array in machine.arrays().items()
+    }
+
+
+def test_every_array_has_rows_of_all_shards_or_of_none(machine):
+    shards = {SMS: 5, PARTITIONS: 3}
+    for path, (array, rows) in owners(machine).items():
+        if rows:
+            assert array.shape[rows.axis] == shards[rows.kind] * sum(rows.each), path
+
+
+def test_what_all_machines_have_alike(machine):
+    alike = {path for path, (_, rows) in owners(machine).items() if rows is None}
+    assert {f"sm.{name}" for name in _ALIKE} <= alike, "no name of an array that is gone"
+    stays = ("dispatcher.", "sm.slices.", "memory.slices.", "memory.sets.", "sm.l1.hash.")
+    others = {p for p in alike if not p.startswith(stays)} - {f"sm.{name}" for name in _ALIKE}
+    ends = {path.rpartition(".")[2] for path in others}
+    assert ends == {"spec", "shape", "history", "ways", "epochs", "firsts"}, others
+    assert not any(".control." in path for path in alike)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("each", [(1,), (4,), (2, 3)])
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_each_part_gives_its_rows(axis, each, size):
+    for kind, shards in ((SMS, 5), (PARTITIONS, 3)):
+        cuts, shape = parts("a GPU", [5, 3], size), [2, 2]
+        shape[axis] = shards * sum(each)
+        owner = np.repeat(np.arange(size), [cut[kind, 1] - cut[kind, 0] for cut in cuts])
+        arrays = [np.full(shape, k) for k in range(size)]
+        expected = np.concatenate([np.repeat(owner, n) for n in each])
+        joined = Rows(kind, axis, each).join(arrays, cuts)
+        assert joined.shape == tuple(shape)
+        assert (np.moveaxis(joined, axis, 1) == expected).all()
