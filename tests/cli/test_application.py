@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import lockstep
+from lockstep.engine import checkpoint
 
 HIDE = "import ctypes; rt = ctypes.CDLL('libcudart.so.13'); p = ctypes.c_void_p(); "
 
@@ -208,3 +209,41 @@ def test_a_record_that_cannot_be_written_is_said_at_the_end(call, tmp_path):
     assert done.exit_code == 2
     assert done.stderr.splitlines() == ["lockstep: rec/calls.lcr: cannot write: File too large"]
     assert (tmp_path / "rec" / "calls.lcr").read_bytes() == before
+
+
+def test_a_program_goes_on_from_its_checkpoints(
+    call, tmp_path, monkeypatch, load_script, repository
+):
+    program = load_script(repository / "scripts" / "kill_runs.py").PROGRAM
+    command = ("run", "-q", "--gpu", "A100", "--set", "sm.count=4", "--json")
+    assert call(*command, "whole.json", sys.executable, "-c", program).exit_code == 0
+    left = [0]
+
+    class StopAfter(checkpoint.Keeper):
+        def due(self):
+            left[0] -= 1
+            return left[0] < 0
+
+        def save(self, frozen):
+            super().save(frozen)
+            raise KeyboardInterrupt
+
+    def result(name):
+        document = json.loads((tmp_path / name).read_text())
+        return document.pop("run")["result_hash"], document
+
+    for looks in (0, 2, 5):
+        left[0] = looks
+        with monkeypatch.context() as patch:
+            patch.setattr(checkpoint, "Keeper", StopAfter)
+            options = (*command, "r.json", "--checkpoint-dir", "kept")
+            done = call(*options, sys.executable, "-c", program)
+        assert done.exit_code == 130, done.stderr
+        options = (*command, "r.json", "--resume", "kept")
+        assert call(*options, sys.executable, "-c", program).exit_code == 0
+        assert result("r.json") == result("whole.json")
+    other = program.replace("ctypes.c_int(1 << 20)", "ctypes.c_int(1 << 19)")
+    done = call(*options, sys.executable, "-c", other)
+    assert done.exit_code == 2
+    assert "launch 1 (add) is the first that differs" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -182,6 +182,10 @@ def test_a_kernel_of_a_ptx_file(call, ptx, tmp_path):
         (["vecadd", "--record", "scale.ptx/x.lst"], "cannot write"),
         (["vecadd", "--timing", "none", "--out", "o"], "need --timing"),
         (["vecadd", "--timing", "none", "--at-issue"], "need --timing"),
+        (["vecadd", "--timing", "none", "--resume", "d"], "need --timing"),
+        (["vecadd", "--timing", "none", "--checkpoint-dir", "d"], "need --timing"),
+        (["vecadd", "--resume", "d"], "cannot read the checkpoint: No such file"),
+        (["vecadd", "--checkpoint-dir", __file__], "cannot write: is a file"),
         (["vecadd", "--json", "/proc/x.json"], "cannot write"),
         (["vecadd", "--gpu", "nosuch"], "nosuch"),
         (["vecadd", "--gpu", ""], "no GPU is named ''"),
@@ -255,3 +259,23 @@ def test_arrays_on_the_command_line():
         random = _value(device, rng, "u1[1e3]").numpy()
         assert random.dtype == np.uint8 and len(set(random)) > 100
         assert 0 <= _value(device, rng, "f8[10]").numpy().min() < 1
+
+
+def without_host(document):
+    run = document.pop("run")
+    return document, run["result_hash"]
+
+
+def test_a_program_goes_on_from_its_last_checkpoint(call, tmp_path):
+    command = ["run", "bfs", "--size", load("bfs").small, *SMALL, "-q", "--interval", "1000"]
+    kept = ["--checkpoint", "every=0s", "--checkpoint-dir", "kept"]
+    assert call(*command, "--json", "a.json", "--out", "a", *kept).exit_code == 0
+    resume = ["--resume", "kept", "--threads", "2"]
+    assert call(*command, "--json", "b.json", "--out", "b", *resume).exit_code == 0
+    a, b = (json.loads((tmp_path / f"{name}.json").read_text()) for name in "ab")
+    assert without_host(a) == without_host(b)
+    for table in ("kernels.parquet", "series.parquet"):
+        assert (tmp_path / "a" / table).read_bytes() == (tmp_path / "b" / table).read_bytes()
+    done = call(*command, "--seed", "1", "--resume", "kept")
+    assert done.exit_code == 2 and "is the first that differs" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

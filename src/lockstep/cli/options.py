@@ -1,8 +1,10 @@
 """Options that several subcommands have, each written once."""
 
+from collections.abc import Callable
+
 import click
 
-from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, MemorySize, Timing
+from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, Every, MemorySize, Timing
 
 SET = click.option(
     "--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter."
@@ -39,3 +41,24 @@ SUMMARY = click.option(
     help="With tables, or only the first lines.",
 )
 QUIET = click.option("--quiet", "-q", is_flag=True, help="Print no summary and no progress.")
+_CHECKPOINTS = (
+    click.option(
+        "--checkpoint",
+        "checkpoint_seconds",
+        type=Every(),
+        default="every=60s",
+        show_default=True,
+        help="How often to write the whole state into --checkpoint-dir.",
+    ),
+    click.option(
+        "--checkpoint-dir", "checkpoint", type=FILE, metavar="DIR", help="Write checkpoints there."
+    ),
+    click.option("--resume", type=FILE, metavar="DIR", help="Go on from the checkpoint in DIR."),
+)
+
+
+def checkpoint_options(command: Callable) -> Callable:
+    """Where checkpoints are written, how often, and from which one a run goes on."""
+    for option in reversed(_CHECKPOINTS):
+        command = option(command)
+    return command

@@ -19,6 +19,7 @@ from lockstep.cli.options import (
     THREADS,
     TIMELINE,
     TIMING,
+    checkpoint_options,
 )
 from lockstep.cli.parameters import FILE, POSITIVE, check_outputs, check_writable, find_gpu
 from lockstep.cli.policies import POLICY
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from lockstep.device import Device
     from lockstep.gpus.spec import GPU
     from lockstep.kernels import Check
+
+_TIMED = ("interval", "at_issue", "checkpoint", "resume")
 
 
 @click.command(cls=Launcher)
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="End a launch after N warp instructions.",
 )
+@checkpoint_options
 @check_options
 @SUMMARY
 @QUIET
@@ -85,9 +89,13 @@ def command(
     check_writable(record, directory=bool(record and not api.is_tracefile_name(record)))
     program = {name: options.pop(name) for name in ("name", *PROGRAM_INPUT)}
     policies = options.pop("policies")
-    wants = out or timeline or policies or options["interval"] or options["at_issue"]
+    check_writable(options["checkpoint"], directory=True)
+    wants = out or timeline or policies or any(options[name] for name in _TIMED)
     if not timing and wants:
-        raise click.UsageError("--at-issue, --out, --policy, --timeline, --interval need --timing")
+        raise click.UsageError(
+            "--at-issue, --out, --policy, --timeline, --interval, --checkpoint-dir, --resume need "
+            "--timing"
+        )
     options |= policies
     if arguments:
         spec = choose(arguments[0], gpu, overrides, quiet)

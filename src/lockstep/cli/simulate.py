@@ -8,8 +8,25 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import AS_NEEDED, console_of
-from lockstep.cli.options import INTERVAL, JSON, OUT, QUIET, SET, SUMMARY, THREADS, TIMELINE
-from lockstep.cli.parameters import FILE, POSITIVE, Every, KernelIds, check_outputs, find_gpu
+from lockstep.cli.options import (
+    INTERVAL,
+    JSON,
+    OUT,
+    QUIET,
+    SET,
+    SUMMARY,
+    THREADS,
+    TIMELINE,
+    checkpoint_options,
+)
+from lockstep.cli.parameters import (
+    FILE,
+    POSITIVE,
+    KernelIds,
+    check_outputs,
+    check_writable,
+    find_gpu,
+)
 from lockstep.cli.policies import POLICY
 from lockstep.cli.progress import Progress
 from lockstep.errors import LockstepError
@@ -43,18 +60,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="End after N warp instructions, all warps together.",
 )
-@click.option(
-    "--checkpoint",
-    "checkpoint_seconds",
-    type=Every(),
-    default="every=60s",
-    show_default=True,
-    help="How often to write the whole state into --checkpoint-dir.",
-)
-@click.option(
-    "--checkpoint-dir", "checkpoint", type=FILE, metavar="DIR", help="Write checkpoints there."
-)
-@click.option("--resume", type=FILE, metavar="DIR", help="Go on from the checkpoint in DIR.")
+@checkpoint_options
 @click.option("--limit-cycles", type=POSITIVE, metavar="N", help="Stop after N cycles.")
 @SUMMARY
 @QUIET
@@ -69,6 +75,7 @@ def command(
     from lockstep import api
 
     check_outputs(json_file, out, timeline)
+    check_writable(options["checkpoint"], directory=True)
     if name is not None:
         api.gpu(name, overrides)  # before the trace is read: it may be a large one
     workload = api.load(path)

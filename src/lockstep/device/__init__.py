@@ -1,6 +1,7 @@
 """A GPU in Python: arrays, modules, launches; results and cycles without a GPU."""
 
 from lockstep.device.array import DeviceArray
+from lockstep.device.course import Diverged
 from lockstep.device.device import Device
 from lockstep.device.launch import Launch
 from lockstep.device.module import Kernel, Module
@@ -12,6 +13,7 @@ from lockstep.device.timing import Stopped
 __all__ = [
     "Device",
     "DeviceArray",
+    "Diverged",
     "Event",
     "Kernel",
     "Launch",

@@ -9,6 +9,7 @@ import numpy as np
 from lockstep.api import gpu as find_gpu
 from lockstep.device import ptx
 from lockstep.device.array import DeviceArray
+from lockstep.device.continuation import continuation_of
 from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Launch
 from lockstep.device.limits import check_stack
@@ -50,7 +51,9 @@ class Device:
     how much of it kernels may allocate by ``malloc``. ``stack_bytes``: of a thread, for recursive
     functions; at most 512 KiB, and what all resident threads find room for in device memory.
     ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
-    results and traces call the program. The other options, policies among them, are those of
+    results and traces call the program. ``checkpoint`` and ``resume`` are folders, as of
+    :func:`lockstep.simulate`: a script that goes on does all of its launches again, but those
+    before the checkpoint are only executed. The other options, policies among them, are those of
     :func:`lockstep.simulate`, and need ``timing``.
 
     ``launches`` lists what was launched, if there is more to know of it: with timing or profile.
@@ -74,6 +77,9 @@ class Device:
         threads: int = 1,
         interval: int | None = None,
         timeline: bool = False,
+        checkpoint: str | Path | None = None,
+        checkpoint_seconds: float = 60.0,
+        resume: str | Path | None = None,
         progress: "Progress | None" = None,
         notice: Any = None,
         **policies: Callable | None,
@@ -91,6 +97,8 @@ class Device:
         chosen = select(policies)
         if chosen and not timing:
             raise LockstepError(f"{next(iter(chosen))} needs timing=True")
+        if (checkpoint or resume) and not timing:
+            raise LockstepError("checkpoint and resume need timing=True")
         self.name, self.profiling, self.at_issue = name, profile, at_issue
         checks = checks_of(check)
         self.memory = DeviceMemory(memory_bytes, shared_memory, checks)
@@ -113,6 +121,13 @@ class Device:
                 notice=notice,
                 policies=chosen,
             )
+            if checkpoint or resume:
+                made = {"at_issue": at_issue, "profile": profile, "interval": (interval, timeline)}
+                goes_on = self.timing.continuation = continuation_of(self, chosen, made)
+                if checkpoint:
+                    goes_on.write_into(Path(checkpoint), checkpoint_seconds, notice)
+                if resume:
+                    goes_on.go_on_from(Path(resume))
         if notice:
             announce_compilation(notice)
         self._streams = {0: self.default_stream}
@@ -294,6 +309,8 @@ class Device:
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
         if not timed:
             self.synchronize()
+            if self.timing:
+                self.timing.passed(launch)
         timing = self.timing if timed else None
         if timing or self.profiling:
             self.launches.append(launch)
@@ -379,6 +396,8 @@ class Device:
         leaves registers out.
         """
         self.check_open()
+        if self.timing and self.timing.continuation and self.timing.continuation.pending:
+            raise LockstepError("a trace is recorded from the start of a run: without resume")
         if self.recorder is not None:
             raise LockstepError(f"already recording {self.recorder.path}")
         self.synchronize()

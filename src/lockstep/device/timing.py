@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
+from lockstep.device.continuation import Continuation
 from lockstep.device.launch import Launch
 from lockstep.engine import Session
 from lockstep.engine.record import Run
@@ -34,6 +35,7 @@ class Timing:
 
     def __init__(self, gpu: GPU, **options: Any):
         self._gpu = gpu
+        self.continuation: Continuation | None = None
         self._session = Session(gpu, **options)
         self._pending: list[Command] = []
         self._launches: dict[int, Launch] = {}  # those that are not done
@@ -53,6 +55,9 @@ class Timing:
 
     def launch(self, launch: Launch, kernel: Kernel) -> None:
         """Queue a launch; it runs when somebody waits for it."""
+        if self.continuation:
+            self.continuation.course.launched(launch, timed=True)
+            kernel = self.continuation.kernel(launch, kernel)
         self._launches[launch.id] = launch
         self._pending.append(kernel)
         parts = (launch.kernel.module.key, kernel.name, launch.geometry, launch.parameters)
@@ -76,12 +81,19 @@ class Timing:
             if not filled:
                 self._pending.append(MemoryPass(address, size, written=True))
 
+    def passed(self, launch: Launch) -> None:
+        """Note a launch that is executed, and not simulated."""
+        if self.continuation:
+            self.continuation.course.launched(launch, timed=False)
+
     def queues(self, launch: Launch) -> bool:
         """Whether a launch waits to be executed."""
         return launch.id in self._launches
 
     def copied(self, copy: MemoryCopy, content: memoryview) -> None:
         """Queue a copy from the host, which passes through the L2."""
+        if self.continuation:
+            self.continuation.course.copied(copy, content)
         self._pending.append(copy)
         self._digest.update(f"copy {copy.address} {copy.bytes} ".encode())
         self._digest.update(content)
@@ -93,7 +105,7 @@ class Timing:
             return
         if self._session.stopped:
             raise Stopped(f"{self._session.stopped}; only a new device can go on after that")
-        self._session.run(commands)
+        self._simulate(commands)
         launches, self._launches = self._launches, {}
         for run in self._session.finished[self._finished :]:
             if launches[run.id].error is None:
@@ -108,12 +120,34 @@ class Timing:
         if self._session.stopped:
             raise Stopped(self._session.stopped)
 
+    def _simulate(self, commands: list[Command]) -> None:
+        """Simulate commands, or execute them if a checkpoint has their results."""
+        goes_on = self.continuation
+        if goes_on is None:
+            self._session.run(commands)
+            return
+        goes_on.course.waited()
+        if goes_on.repeats:
+            self._session.repeat(commands, goes_on.repeats)
+        else:
+            self._session.run(commands, goes_on.take(), goes_on if goes_on.keeps else None)
+
     def interrupt(self) -> None:
         """Simulate nothing any more; the result says so."""
+        goes_on = self.continuation
+        if goes_on and goes_on.keeps and not goes_on.pending and not self._session.stopped:
+            self._session.save(goes_on)
         self._session.interrupt()
 
     def result(self) -> Run:
-        """Counters of everything so far."""
+        """Counters of everything so far.
+
+        Raises :class:`Diverged` if the program has not come to the checkpoint that it goes on from.
+        """
+        if self.continuation and not self._session.stopped:
+            self.continuation.course.check_end()
+            if self.continuation.pending:  # nothing is left to do
+                self._session.run([], self.continuation.take())
         return self._session.result()
 
     def close(self) -> None:

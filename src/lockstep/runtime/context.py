@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lockstep.device import Module, Stopped, Stream
+from lockstep.device import Diverged, Module, Stopped, Stream
 from lockstep.device.cluster import ClusterError
 from lockstep.device.limits import StackError, check_stack
 from lockstep.errors import LockstepError, WorkloadError
@@ -49,6 +49,8 @@ class Context(Memory):
             return getattr(self, call.name.lower())(fields, data)
         except LaunchError as error:
             raise self._break(error) from error
+        except Diverged:  # the run ends
+            raise
         except Stopped as error:
             _pass_on(error)
             raise self._break(error) from error
@@ -63,6 +65,8 @@ class Context(Memory):
         if answer.then is not None:
             try:
                 answer.then()
+            except Diverged:
+                raise
             except (LockstepError, MemoryError) as error:
                 if isinstance(error, Stopped):
                     _pass_on(error)

@@ -43,6 +43,10 @@ class Profile:
         self._times, self._lanes = times.copy(), lanes.copy()
         self._counters = counters.copy()
 
+    def counted(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What :meth:`take` has taken."""
+        return self._times, self._lanes, self._counters
+
     def metrics(self) -> dict[str, float]:
         """By name; Nsight Compute's where its definition is the same.
 
