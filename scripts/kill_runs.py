@@ -9,11 +9,14 @@ that what else a machine does changes nothing, but for the time that Python take
 answers to Ctrl-C until then is not ours. After it nothing of it may run any more, its exit
 code says which signal it was, its outputs are whole or absent, and the next run gives the right
 result and has nothing to say. The jobs ``first`` and ``compile`` begin without machine code, of
-what executes and of the model; each signal finds what the runs before it had kept.
+what executes and of the model; each signal finds what the runs before it had kept. The jobs
+``resume-...`` write checkpoints, and the next run goes on from the last one: its documents and
+tables are those of a run that nobody ended.
 """
 
 import argparse
 import contextlib
+import hashlib
 import json
 import os
 import random
@@ -57,7 +60,16 @@ JOBS = {
     "first": ["run", "vecadd", "--size", "1000", "--timing", "none"],
     "compile": ["simulate", str(ROOT / "examples/vecadd"), "--gpu", "QV100"],
 }
+MANY = PROGRAM.replace("in range(4):", "in range(60):")
+JOBS |= {
+    "resume-simulate": JOBS["simulate"],
+    "resume-run": ["run", "gemm_tiled", "--set", "sm.count=16"],
+    "resume-program": ["run", "--gpu", "A100", sys.executable, "-c", MANY],
+    "resume-at-issue": ["run", "bfs", "--at-issue"],
+}
 COMPILING = ("first", "compile")
+EVERY = "every=0.1s"  # between two checkpoints
+HOST = ("read_seconds", "simulate_seconds", "kips", "peak_rss_mb", "threads")  # of no result
 
 
 @dataclass
@@ -76,7 +88,12 @@ class Job:
         verb, *rest = JOBS[self.name]
         options = ["--json", str(self.json), "--quiet"]
         options += [] if "none" in rest else ["--out", str(self.out)]
-        self.command = [sys.executable, "-m", "lockstep", verb, *options, *rest]
+        self.checkpoints = self.folder / "checkpoints"
+        self.resumes = self.name.startswith("resume-")
+        if self.resumes:
+            options += ["--checkpoint", EVERY, "--checkpoint-dir", str(self.checkpoints)]
+        self.command = [sys.executable, "-m", "lockstep", verb, *options]
+        self.program = rest
         self.compiles = self.name in COMPILING
 
     @property
@@ -85,10 +102,11 @@ class Job:
         own = {"LOCKSTEP_CACHE_DIR": str(self.cache)} if self.compiles else {}
         return os.environ | {"PYTHONPATH": str(ROOT / "src")} | own
 
-    def start(self) -> subprocess.Popen:
+    def start(self, resume: bool = False) -> subprocess.Popen:
         """Start it as the leader of a session, so that all that it starts can be found."""
+        goes_on = ["--resume", str(self.checkpoints)] if resume else []
         return subprocess.Popen(
-            self.command,
+            [*self.command, *goes_on, *self.program],
             env=self.environment,
             start_new_session=True,
             preexec_fn=_ignore_nothing,
@@ -106,6 +124,7 @@ class Job:
         """Run undisturbed, twice where the first run compiles what the others load."""
         if not self.compiles:
             assert self.complete() == "", "the first run failed"
+        shutil.rmtree(self.checkpoints, ignore_errors=True)
         problem = self.complete()
         assert problem == "", problem
         self.seconds = self.took
@@ -116,15 +135,15 @@ class Job:
         shutil.rmtree(self.cache, ignore_errors=True)
 
     def complete(self) -> str:
-        """Run to the end; what is wrong with it."""
+        """Run to the end, from where the last run was if that left a checkpoint; what is wrong."""
         self.clear()
-        with self.start() as process:
+        with self.start((self.checkpoints / "checkpoint").exists()) as process:
             said = process.stderr.read()
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             self.took = cpu_seconds(process.pid)
         if process.returncode or said:
             return f"exit code {process.returncode}: {said.strip()[-300:]}"
-        found = outcome(self.document())
+        found = outcome(self.document()) + self.tables()
         self.expected = self.expected or found
         return "" if found == self.expected else f"another result: {found[:100]}"
 
@@ -132,9 +151,15 @@ class Job:
         """The document of the run; without the file nothing."""
         return json.loads(self.json.read_text()) if self.json.exists() else {}
 
+    def tables(self) -> str:
+        """A digest of the tables that there are."""
+        tables = sorted([*self.out.glob("*.parquet"), *self.out.glob("*.csv")])
+        return "".join(hashlib.sha256(table.read_bytes()).hexdigest() for table in tables)
+
     def end(self, number: signal.Signals, moment: float) -> str:
         """Run and send a signal after so many CPU seconds; what is wrong with what it leaves."""
         self.clear()
+        shutil.rmtree(self.checkpoints, ignore_errors=True)
         with self.start() as process:
             while process.poll() is None and cpu_seconds(process.pid) < moment:
                 time.sleep(random.random() / TICKS)
@@ -155,7 +180,7 @@ class Job:
 
     def _is_done(self) -> bool:
         document = self.document()
-        return bool(document) and outcome(document) == self.expected
+        return bool(document) and self.expected.startswith(outcome(document))
 
     def _damage(self) -> str:
         try:
@@ -172,8 +197,9 @@ class Job:
 
 
 def outcome(document: dict) -> str:
-    """The hash of what was simulated, or all that is known of a run without timing."""
-    return document["run"]["result_hash"] if "run" in document else json.dumps(document)
+    """All that a document says but for times and memory of the host."""
+    run = {name: value for name, value in document.get("run", {}).items() if name not in HOST}
+    return json.dumps(document | {"run": run})
 
 
 def cpu_seconds(process: int) -> float:
