@@ -1,6 +1,6 @@
 """What a streaming multiprocessor is: its units, schedulers, front end and the way to memory."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, field
 
