@@ -67,6 +67,7 @@ def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
         ctas=ctas,
         stream=launch.stream,
         cluster=geometry.cluster,
+        warp_size=geometry.lanes,
         architecture=kernel.module.architecture,
         shared_base=SHARED_WINDOW,
         local_base=LOCAL_WINDOW,

@@ -42,6 +42,7 @@ def places(program: Program, geometry: Geometry, gpu: GPU, portable: bool = True
         code=Code(),
         ctas=lambda: iter(()),
         cluster=geometry.cluster,
+        warp_size=geometry.lanes,
     )
     return min(most_clusters(kernel, gpu, portable) * geometry.cluster_ctas, kernel.n_ctas)
 

@@ -9,8 +9,8 @@ from lockstep.execution.checks.clocks import MOST_LANES
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.programs import kept, native
 from lockstep.execution.programs.program import WORD_GRANULE, Objects
+from lockstep.isa.instruction import WARP_SIZES
 
-WIDTHS = (32, 64)  # lanes of a warp for which there is code: masks are words of as many bits
 _LOGIC = ("and", "or", "xor", "fneg")
 
 
@@ -22,8 +22,8 @@ class LaneModule(ir.Module):
 
     def __init__(self, lanes: int, checks: Check = Check.NOTHING, granule: int = WORD_GRANULE):
         super().__init__()
-        if lanes not in WIDTHS:
-            raise ValueError(f"warps of {lanes} lanes; expected one of {WIDTHS}")
+        if lanes not in WARP_SIZES:
+            raise ValueError(f"warps of {lanes} lanes; expected one of {WARP_SIZES}")
         if Check.RACES in checks and lanes > MOST_LANES:
             raise ValueError(
                 f"races are looked for in warps of up to {MOST_LANES} lanes, not {lanes}"
