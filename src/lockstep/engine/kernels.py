@@ -232,7 +232,7 @@ class KernelTable:
         state.ring = ring_length(self.gpu)
         return rings(run.kernel, run.source, int(state.ring))
 
-    def feed(self, run: Running, asked: Callable[[], bool]) -> None:
+    def feed(self, run: Running, asked: Callable[[], bool] = lambda: False) -> None:
         """Read CTAs until the kernel's ring is full, it has no more, or is ``asked`` to stop."""
         self._read(run, asked)
         if len(run.kernel.code) > run.bound:
