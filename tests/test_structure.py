@@ -1,6 +1,8 @@
-"""How the source is put together: no circles of imports."""
+"""How the source is put together: no circles of imports, no new class name twice."""
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import lockstep
+import lockstep.model
 
 ROOT = Path(lockstep.__file__).parent
 FILES = {
@@ -64,3 +67,33 @@ def test_a_circle_is_found_however_it_is_closed(back):
     trees = {name: ast.parse(text) for name, text in texts.items()}
     assert set(circle(trees)) == {"p.a", "p.b", "p.c"}
     assert circle(trees | {"p.c": ast.parse("import p.d")}) == []
+
+
+TWICE = {
+    "Block", "Function", "Immediate", "Instruction", "Lift", "Register", "Source", "Target",
+    "Texture", "Translation",
+    "Call", "Check", "Control", "Figure", "Handles", "Kernel", "Kind", "Launch", "Machine",
+    "Memory", "Module", "Operation", "Part", "Program", "Result", "Row",
+}  # fmt: skip
+"""Names that classes share: in the first lines those of two instruction sets, and of functional
+execution and what it executes. No name joins these; one that is unique again leaves."""
+
+
+def test_no_other_class_name_occurs_twice():
+    nodes = (node for tree in TREES.values() for node in ast.walk(tree))
+    count = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    assert {name for name, times in count.items() if times > 1} == TWICE
+    assert len(count) > 300
+
+
+def test_arguments_of_one_letter_are_explained():
+    explained = set(re.findall("``([a-z])``", lockstep.model.__doc__))
+    used = {
+        argument.arg
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if name.startswith("lockstep.model.") and isinstance(node, ast.FunctionDef)
+        for argument in node.args.args
+        if len(argument.arg) == 1
+    }
+    assert used == explained

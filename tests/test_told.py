@@ -19,7 +19,7 @@ RECORD = np.dtype([("a", "i8"), ("b", "i8"), ("inner", INNER), ("row", "i8", (3,
 def llvm_of(function, *types):
     """The code of a function as it leaves Numba."""
     with told.telling():
-        compiled = parts.Part(function, **OPTIONS)._compiler.compile(types, None)
+        compiled = parts.PartDispatcher(function, **OPTIONS)._compiler.compile(types, None)
     return str(compiled.library._final_module)
 
 

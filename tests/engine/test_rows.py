@@ -5,7 +5,7 @@ import pytest
 
 from lockstep.engine.machine import Machine
 from lockstep.engine.part import parts
-from lockstep.engine.rows import _ALIKE, PARTITIONS, SMS, Rows, rows_of
+from lockstep.engine.rows import _ALIKE, PARTITIONS, SMS, ShardRows, rows_of
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +50,6 @@ def test_each_part_gives_its_rows(axis, each, size):
         owner = np.repeat(np.arange(size), [cut[kind, 1] - cut[kind, 0] for cut in cuts])
         arrays = [np.full(shape, k) for k in range(size)]
         expected = np.concatenate([np.repeat(owner, n) for n in each])
-        joined = Rows(kind, axis, each).join(arrays, cuts)
+        joined = ShardRows(kind, axis, each).join(arrays, cuts)
         assert joined.shape == tuple(shape)
         assert (np.moveaxis(joined, axis, 1) == expected).all()

@@ -16,7 +16,7 @@ def small_gpu() -> spec.GPU:
     """A GPU with round numbers: 1 GHz, 4 SMs of 2 schedulers, 2 channels x 2 slices, 64 GB/s."""
     fp32 = sm_spec.ExecutionUnit(name="fp32", operations={"FP32": 4}, lanes=16)
     sfu = sm_spec.ExecutionUnit(name="sfu", operations={"SFU": 20}, lanes=4, scope="sm")
-    launch = spec.Launch(overhead=100)
+    launch = spec.LaunchCosts(overhead=100)
     sm = sm_spec.SM(
         count=SMS, subcores=2, warps=16, ctas=8, barrier_latency=8, fence_latency=8,
         units=(fp32, sfu),

@@ -8,7 +8,7 @@ from lockstep._jit import as_records
 from lockstep.engine.machine import build_memory_side
 from lockstep.gpus import library
 from lockstep.model import control, memory
-from lockstep.model.cache import l1
+from lockstep.model.cache import l1, replacement
 from lockstep.model.dispatch import state as dispatch_state
 from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import state as dram_state
@@ -74,7 +74,8 @@ def test_every_field_of_the_sms_is_set(monkeypatch, gpu):
 
 
 def test_every_field_of_the_l1_is_set(monkeypatch, gpu):
-    make = lambda: sm_build.l1_state(gpu, None, False)  # noqa: E731
+    victim = replacement.compile_victim(replacement.first_way)
+    make = lambda: sm_build.l1_state(gpu, victim, False)  # noqa: E731
     assert unset(monkeypatch, [l1], l1.SPEC, make) == []
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from lockstep.studies import find
 from lockstep.studies.outcome import Outcome
-from lockstep.studies.rows import Row
+from lockstep.studies.rows import StudyRow
 
 
 @pytest.fixture
@@ -14,7 +14,9 @@ def outcome_of():
     def make(name, runs, measured=None):
         study = find(name)
         rows = [
-            Row(name, "small", program, 1, variant, "QV100", "", f"{program}{variant}", counters)
+            StudyRow(
+                name, "small", program, 1, variant, "QV100", "", f"{program}{variant}", counters
+            )
             for program, variants in runs.items()
             for variant, counters in variants.items()
         ]

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from lockstep.studies.report import Documented, listed, views
+from lockstep.studies.report import DocumentedOutcome, listed, views
 
 
 def printed(*items, width=200):
@@ -42,7 +42,7 @@ def test_all_studies_are_listed():
 
 
 def test_a_document_has_both_tables(scheduling):
-    documented = Documented(scheduling)
+    documented = DocumentedOutcome(scheduling)
     assert documented.key == "dram-scheduling"
     lines = documented.markdown()
     assert lines[0].startswith("| the paper | says | here |")

@@ -5,13 +5,15 @@ import math
 import pytest
 
 from lockstep.errors import InputError
-from lockstep.studies.rows import FACTS, Row, read_rows, write_rows
+from lockstep.studies.rows import FACTS, StudyRow, read_rows, write_rows
 
-ROW = Row("s", "small", "vecadd", 1000, "old", "QV100", "sm.count=4 l1.carveouts=1,2", "abc", {})
+ROW = StudyRow(
+    "s", "small", "vecadd", 1000, "old", "QV100", "sm.count=4 l1.carveouts=1,2", "abc", {}
+)
 
 
 def with_counters(**counters):
-    return Row(*(getattr(ROW, name) for name in ROW.__slots__[:-1]), counters)
+    return StudyRow(*(getattr(ROW, name) for name in ROW.__slots__[:-1]), counters)
 
 
 def test_rows_come_back_as_they_were(tmp_path):

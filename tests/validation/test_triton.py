@@ -77,7 +77,7 @@ def test_a_kernel_is_executed_and_timed(state):
     tensor = (items,), np.dtype("float32")
     arguments = items, np.float32(0.5), tensor, tensor
     code = cubins("sm_90")["saxpy"]
-    kernel = triton.Compiled("saxpy-96", "saxpy", code, (1,), arguments, 3, 0)
+    kernel = triton.CompiledKernel("saxpy-96", "saxpy", code, (1,), arguments, 3, 0)
     metrics = triton.run(kernel, "H100_SXM", 1, *triton.STATES[state])
     assert metrics[triton.CYCLES] > 500
     assert metrics["launch__block_size"] == 96

@@ -11,7 +11,7 @@ Entry = Callable[[list[int]], Any]
 """Machine code: called with words, it gives what the function returns."""
 
 
-class Function:
+class ModelFunction:
     """A function of the model, compiled when it is called, once for arguments of the same kinds.
 
     Called from Python it is found in the store, or compiled and put there.
@@ -20,7 +20,7 @@ class Function:
     def __init__(
         self,
         function: Callable[..., object],
-        enter: Callable[["Function", tuple, int], Entry],
+        enter: Callable[["ModelFunction", tuple, int], Entry],
         forced: bool = False,
     ):
         """``enter`` gives its machine code for arguments of some kinds, of so many words.

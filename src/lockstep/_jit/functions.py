@@ -16,7 +16,7 @@ import numpy as np
 from lockstep import store
 from lockstep._jit import loading
 from lockstep._jit.context import Context
-from lockstep._jit.function import Function
+from lockstep._jit.function import ModelFunction
 from lockstep._jit.keys import entry_key
 from lockstep._jit.kinds import Array, Callable
 from lockstep._jit.settings import CALLBACK, DISABLED, ENTRY
@@ -37,7 +37,7 @@ class Head(msgspec.Struct):
 class _Entry:
     """Machine code of a function for arguments of some kinds."""
 
-    def __init__(self, function: Function, kinds: tuple, words: int):
+    def __init__(self, function: ModelFunction, kinds: tuple, words: int):
         head, address = _get(function.py_func, ENTRY, kinds)
         self._call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
         self._block = ctypes.c_int64 * max(words, len(head.results), 1)
@@ -96,7 +96,7 @@ def force_inline(function: _Plain) -> _Plain:
 
 def _compiled(function: _Plain, forced: bool = False) -> _Plain:
     """It is called as before: by types it stays what it was."""
-    return function if DISABLED else cast("_Plain", Function(function, _Entry, forced))
+    return function if DISABLED else cast("_Plain", ModelFunction(function, _Entry, forced))
 
 
 def record_array(dtype: np.dtype, ndim: int = 1) -> Array:
@@ -133,7 +133,7 @@ def phase(function: Called[..., int], kinds: tuple, integers: int) -> Called[...
     if DISABLED:
         return function
     arguments = (*kinds, *["int64"] * integers)
-    address = _get(cast(Function, function).py_func, CALLBACK, arguments)[1]
+    address = _get(cast(ModelFunction, function).py_func, CALLBACK, arguments)[1]
     return Pointer(address, Callable("int64", arguments))
 
 
@@ -156,7 +156,7 @@ def phase_row(phase: Called[..., int] | Pointer, context: Context) -> tuple:
 
 def is_compiled(function: Called[..., object]) -> bool:
     """Whether machine code of a jitted function was kept for this version and processor."""
-    return DISABLED or _find(_key(cast(Function, function).py_func, "any")) is not None
+    return DISABLED or _find(_key(cast(ModelFunction, function).py_func, "any")) is not None
 
 
 def _key(function: FunctionType, form: str, kinds: tuple = ()) -> str | None:

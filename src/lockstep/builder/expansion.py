@@ -23,7 +23,7 @@ _STRIDE_LIMIT = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DivergentRegion:
     """A divergent region: only these lanes enter. ``depth`` is how many loops are around it."""
 
     mask: Mask
@@ -45,7 +45,7 @@ class Segment:
 
     first: int
     depth: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[DivergentRegion, ...]
     predicate: Mask
     count: int = 0
     accesses: list[Pattern] = field(default_factory=list)

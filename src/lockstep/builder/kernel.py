@@ -21,7 +21,7 @@ from numbers import Integral
 import numpy as np
 
 from lockstep.builder import patterns
-from lockstep.builder.expansion import ALL, Block, Expansion, Loop, Segment
+from lockstep.builder.expansion import ALL, DivergentRegion, Expansion, Loop, Segment
 from lockstep.builder.patterns import Mask, Pattern, Site
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.isa import sass
@@ -110,8 +110,8 @@ class KernelBuilder:
         self._code = Code()
         self._body: list[Segment | Loop] = []
         self._open = [self._body]  # the bodies of the loops that are being written
-        self._blocks: tuple[Block, ...] = ()
-        self._last_block: Block | None = None
+        self._blocks: tuple[DivergentRegion, ...] = ()
+        self._last_block: DivergentRegion | None = None
 
     def __call__(
         self,
@@ -155,7 +155,7 @@ class KernelBuilder:
         loop, depth = Loop(count), len(self._open) - 1
         before = self._blocks
         if callable(count):
-            self._blocks += (Block(_still_inside(count, depth), depth + 1),)
+            self._blocks += (DivergentRegion(_still_inside(count, depth), depth + 1),)
         self._open[-1].append(loop)
         self._open.append(loop.body)
         yield
@@ -165,7 +165,7 @@ class KernelBuilder:
     @contextmanager
     def lanes(self, mask: Mask) -> Iterator[None]:
         """A divergent branch: only these lanes go inside; a warp without any of them skips it."""
-        block = Block(self._checked(mask), len(self._open) - 1)
+        block = DivergentRegion(self._checked(mask), len(self._open) - 1)
         with self._within(block):
             yield
         self._last_block = block
@@ -179,7 +179,7 @@ class KernelBuilder:
             yield
 
     @contextmanager
-    def _within(self, block: Block) -> Iterator[None]:
+    def _within(self, block: DivergentRegion) -> Iterator[None]:
         before = self._blocks
         self._blocks += (block,)
         yield

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 APPLICATION = "lockstep.application"  # in the context: the program and its arguments
 
 
-class Launcher(click.Command):
+class ExecutableCommand(click.Command):
     """Leaves everything after the name of an executable to the executable."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

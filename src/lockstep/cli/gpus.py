@@ -9,7 +9,7 @@ from lockstep.cli.options import SET
 from lockstep.report.columns import Column, Kind, table
 
 if TYPE_CHECKING:
-    from lockstep.gpus.datafile import Loaded
+    from lockstep.gpus.datafile import LoadedGpu
 
 PIPE_WIDTH = 160
 _HEADLINE = ("description", "architectures", "validated")  # shown above the table
@@ -48,7 +48,7 @@ def _describe(name: str, overrides: tuple[str, ...]) -> None:
         click.echo(f"lockstep: {warning}", err=True)
 
 
-def _origin(name: str) -> "tuple[Loaded, tuple[str, ...]]":
+def _origin(name: str) -> "tuple[LoadedGpu, tuple[str, ...]]":
     """What a name or a file stands for, with its sources, and what it has without counterpart."""
     from lockstep import api
     from lockstep.gpus import library

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import click
 
-from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, Every, MemorySize, Timing
+from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, Every, MemorySize, TimingChoice
 
 SET = click.option(
     "--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter."
 )
 TIMING = click.option(
     "--timing",
-    type=Timing(),
+    type=TimingChoice(),
     default="full",
     show_default=True,
     help="Simulate all launches, none (fast), or one in N of a CUDA program's: sample:N.",

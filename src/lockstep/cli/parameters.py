@@ -125,7 +125,7 @@ class Dimensions(click.ParamType):
         return tuple(map(int, parts))
 
 
-class Timing(click.ParamType):
+class TimingChoice(click.ParamType):
     """Which launches are simulated: ``full``, ``none`` or ``sample:N``, as every how many one."""
 
     name = "full|none|sample:N"

@@ -43,7 +43,7 @@ def program_options(command: Callable) -> Callable:
     return command
 
 
-class Program:
+class GivenProgram:
     """A program with its input."""
 
     def __init__(self, name, size, seed, entry, grid, block, shared, arguments):

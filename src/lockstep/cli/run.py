@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lockstep.cli.application import APPLICATION, Launcher, choose, run_application
+from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, run_application
 from lockstep.cli.checks import check_options, tell
 from lockstep.cli.console import console_of, is_taken
 from lockstep.cli.options import (
@@ -23,7 +23,7 @@ from lockstep.cli.options import (
 )
 from lockstep.cli.parameters import FILE, POSITIVE, check_outputs, check_writable, find_gpu
 from lockstep.cli.policies import POLICY
-from lockstep.cli.programs import PROGRAM_INPUT, Program, program_options
+from lockstep.cli.programs import PROGRAM_INPUT, GivenProgram, program_options
 from lockstep.cli.progress import Progress
 from lockstep.cli.simulate import take_all, write_and_show
 from lockstep.errors import LockstepError
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _TIMED = ("interval", "at_issue", "checkpoint", "resume")
 
 
-@click.command(cls=Launcher)
+@click.command(cls=ExecutableCommand)
 @program_options
 @click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
 @SET
@@ -105,13 +105,16 @@ def command(
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     if timing > 1:
         raise click.UsageError("--timing sample:N is for CUDA programs; here it is full or none")
-    chosen, spec = Program(**program), find_gpu("QV100" if gpu is None else gpu, overrides, quiet)
+    chosen, spec = (
+        GivenProgram(**program),
+        find_gpu("QV100" if gpu is None else gpu, overrides, quiet),
+    )
     if code := run_kernels(chosen, spec, bool(timing), record, files, detail, **options):
         raise SystemExit(code)
 
 
 def run_kernels(
-    program: Program,
+    program: GivenProgram,
     spec: "GPU",
     timed: bool,
     record: Path | None,
@@ -147,7 +150,7 @@ def run_kernels(
     return found
 
 
-def execute(device: "Device", program: Program, record) -> "tuple[str, tuple[Check, ...]]":
+def execute(device: "Device", program: GivenProgram, record) -> "tuple[str, tuple[Check, ...]]":
     """Run a program; why it ended early, and what can be verified."""
     from lockstep.device import Stopped
 

@@ -19,7 +19,7 @@ class Interrupted(KeyboardInterrupt):
     """A signal came. As a KeyboardInterrupt it takes the way on which Ctrl-C ends a run."""
 
 
-class Ending:
+class SignalEnding:
     """Which signal asked for the end, if any."""
 
     def __init__(self):
@@ -61,9 +61,9 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
-def ending_by_signals() -> Iterator[Ending]:
+def ending_by_signals() -> Iterator[SignalEnding]:
     """Turn the signals into :class:`Interrupted` meanwhile; what is ignored stays so (nohup)."""
-    ending = Ending()
+    ending = SignalEnding()
     if threading.current_thread() is not threading.main_thread():
         yield ending
         return

@@ -95,7 +95,7 @@ def _steps(
 ) -> list[Callable[[], object]]:
     """What is done with an outcome: shown, and written where that is asked for."""
     from lockstep.metrics import output
-    from lockstep.studies.report import Documented
+    from lockstep.studies.report import DocumentedOutcome
     from lockstep.validation import document as tables
 
     steps: list[Callable[[], object]] = [lambda: _show(outcome)]
@@ -105,7 +105,7 @@ def _steps(
     if out and plots:
         steps.append(lambda: outcome.plots(out))
     if document:
-        steps.append(lambda: tables.renew(document, [Documented(outcome)]))
+        steps.append(lambda: tables.renew(document, [DocumentedOutcome(outcome)]))
     return steps
 
 

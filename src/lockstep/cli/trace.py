@@ -5,22 +5,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lockstep.cli.application import APPLICATION, Launcher, choose, is_executable
+from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, is_executable
 from lockstep.cli.convert import bytes_of
 from lockstep.cli.options import MEMORY
 from lockstep.cli.parameters import FILE, check_writable
-from lockstep.cli.programs import Program, program_options
+from lockstep.cli.programs import GivenProgram, program_options
 from lockstep.cli.run import verify
 
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
-    from lockstep.runtime import Outcome
+    from lockstep.runtime import ProgramEnd
 
 OUTPUT = ("--output", "-o")
 
 
-class Tracer(Launcher):
-    """As :class:`Launcher`, but the output may also come last, behind the program's arguments."""
+class Tracer(ExecutableCommand):
+    """As :class:`ExecutableCommand`; the output may also come last, behind the program's."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Move an output that comes last to where options are."""
@@ -76,7 +76,7 @@ def command(context, gpu, output, tracer, memory_bytes, ptx, at_issue, quiet, **
         raise SystemExit(outcome.code)
     if ptx:
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
-    chosen = Program(**program)
+    chosen = GivenProgram(**program)
     options = {"name": chosen.name, "timing": at_issue, "at_issue": at_issue}
     options["memory_bytes"] = memory_bytes
     with Device("QV100" if gpu is None else gpu, **options) as device:
@@ -88,7 +88,7 @@ def command(context, gpu, output, tracer, memory_bytes, ptx, at_issue, quiet, **
 
 def trace_application(
     command: list[str], gpu: "GPU", output: Path, tracer: int, options: dict
-) -> "Outcome":
+) -> "ProgramEnd":
     """Run a CUDA program; the trace has the launches that came to their end."""
     from lockstep.runtime import Simulator, run_program
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lockstep.correlation.hardware import read_hardware
 from lockstep.correlation.kernels import full_name
 from lockstep.correlation.launches import CYCLES, TIMES, Launch, is_rate, is_sum, together
-from lockstep.correlation.matching import Matching, Pair, match, nearest
+from lockstep.correlation.matching import LaunchPair, Matching, match, nearest
 from lockstep.correlation.results import Ours, read_result
 from lockstep.correlation.statistics import Statistics, relative_error
 from lockstep.errors import LockstepError
@@ -27,7 +27,7 @@ HANDFUL = 100  # events
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedRow:
     """One launch, or all of a kernel or of a program: counters measured and simulated."""
 
     program: str
@@ -56,7 +56,7 @@ class Correlation:
     ``remarks`` say in a line each what was not compared, and why.
     """
 
-    rows: list[Row]
+    rows: list[ComparedRow]
     metrics: list[str]
     matching: Matching
     group_by: Grouping
@@ -91,13 +91,13 @@ class Correlation:
             "hardware_cycles": compared / known if known else math.nan,
         }
 
-    def worst(self, count: int | None = None, metric: str = "") -> list[Row]:
+    def worst(self, count: int | None = None, metric: str = "") -> list[ComparedRow]:
         """The rows whose error of a metric is largest; without one, of the first metric."""
         metric = metric or self.metrics[0]
         rows = [row for row in self.rows if not math.isnan(row.error(metric))]
         return sorted(rows, key=lambda row: -abs(row.error(metric)))[:count]
 
-    def differing(self, row: Row, count: int) -> list[tuple[str, float]]:
+    def differing(self, row: ComparedRow, count: int) -> list[tuple[str, float]]:
         """The counters of a row that differ most, with their errors: what may be the cause.
 
         Times and rates are left out, as they follow from it, and so are counts that differ by a
@@ -132,7 +132,7 @@ class Correlation:
             "remarks": self.remarks,
         }
 
-    def _entry(self, row: Row) -> dict[str, Any]:
+    def _entry(self, row: ComparedRow) -> dict[str, Any]:
         metrics = [m for m in self.metrics if m in row.hardware and m in row.ours]
         return {
             "program": row.program,
@@ -200,7 +200,7 @@ def _read(results: Source | Sequence[Source] | Mapping[str, Source]) -> list[Our
     return [read_result(source) for source in results]
 
 
-def _chosen(wanted: Sequence[str], pairs: list[Pair]) -> list[str]:
+def _chosen(wanted: Sequence[str], pairs: list[LaunchPair]) -> list[str]:
     """The metrics that both sides of some pair have, in the order of those that are wanted."""
     common: dict[str, None] = {}
     for hardware, ours in pairs:
@@ -218,20 +218,20 @@ def _chosen(wanted: Sequence[str], pairs: list[Pair]) -> list[str]:
     return list(chosen) or ordered
 
 
-def _rows(pairs: list[Pair], group_by: Grouping, names: Iterable[str]) -> list[Row]:
+def _rows(pairs: list[LaunchPair], group_by: Grouping, names: Iterable[str]) -> list[ComparedRow]:
     names = list(dict.fromkeys((*names, CYCLES)))
-    groups: dict[tuple, list[Pair]] = {}
+    groups: dict[tuple, list[LaunchPair]] = {}
     for pair in pairs:
         groups.setdefault(_key(pair.hardware, group_by), []).append(pair)
     rows = []
     for (program, kernel, *_), group in groups.items():
         sides = [together([pair[side] for pair in group], names) for side in (0, 1)]
         number = min(pair.hardware.number for pair in group)
-        rows.append(Row(program, kernel, number, len(group), *sides))
+        rows.append(ComparedRow(program, kernel, number, len(group), *sides))
     return rows
 
 
-def _may_matter(row: Row, metric: str) -> bool:
+def _may_matter(row: ComparedRow, metric: str) -> bool:
     if is_rate(metric) or metric not in row.hardware or metric not in row.ours:
         return False
     return not is_sum(metric) or abs(row.ours[metric] - row.hardware[metric]) >= HANDFUL

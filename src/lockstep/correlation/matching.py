@@ -14,7 +14,7 @@ from lockstep.errors import LockstepError
 MOST_NAMES = 5  # in one message
 
 
-class Pair(NamedTuple):
+class LaunchPair(NamedTuple):
     """One launch, measured and simulated."""
 
     hardware: Launch
@@ -25,7 +25,7 @@ class Pair(NamedTuple):
 class Matching:
     """Pairs in the order of the measurements, and what is left on both sides."""
 
-    pairs: list[Pair] = field(default_factory=list)
+    pairs: list[LaunchPair] = field(default_factory=list)
     hardware: int = 0  # measured launches of the programs that were compared
     ours: int = 0
     hardware_cycles: float = 0.0  # of these, where they are known
@@ -129,23 +129,23 @@ def _check_sections(program: str, launches: list[Launch]) -> None:
     raise LockstepError(f"{program}: measured several times, with another {said}: {example}")
 
 
-def _pairs(hardware: list[Launch], ours: list[Launch]) -> list[Pair]:
+def _pairs(hardware: list[Launch], ours: list[Launch]) -> list[LaunchPair]:
     if not any(launch.kernel for launch in hardware):  # nothing but the order says which is which
-        return [Pair(h, o) for h, o in zip(hardware, ours)]
+        return [LaunchPair(h, o) for h, o in zip(hardware, ours)]
     if [o.number for o in ours] != list(range(1, len(ours) + 1)):
         return _pairs_by_number(hardware, ours)
     theirs, mine = _by_name(hardware), _by_name(ours)
-    found: dict[int, Pair] = {}
+    found: dict[int, LaunchPair] = {}
     for base, launches in theirs.items():
         for same, other in _alike(launches, mine.get(base, [])):
-            found |= {id(h): Pair(h, o) for h, o in zip(same, other)}
+            found |= {id(h): LaunchPair(h, o) for h, o in zip(same, other)}
     return [found[id(h)] for h in hardware if id(h) in found]
 
 
-def _pairs_by_number(hardware: list[Launch], ours: list[Launch]) -> list[Pair]:
+def _pairs_by_number(hardware: list[Launch], ours: list[Launch]) -> list[LaunchPair]:
     """Of a run in which some launches alone were simulated: the n-th one is the n-th measured."""
     numbered = {launch.number: launch for launch in hardware}
-    pairs = [Pair(numbered[o.number], o) for o in ours if o.number in numbered]
+    pairs = [LaunchPair(numbered[o.number], o) for o in ours if o.number in numbered]
     return [p for p in pairs if _base(p.hardware) == _base(p.ours)]
 
 
@@ -175,7 +175,7 @@ def _alike(a: list[Launch], b: list[Launch]) -> list[tuple[list[Launch], list[La
     return list(groups.values())
 
 
-def _differ(pair: Pair) -> bool:
+def _differ(pair: LaunchPair) -> bool:
     """Whether the two launches are of different sizes, as far as that is known."""
     sides = ((pair.hardware.grid, pair.ours.grid), (pair.hardware.block, pair.ours.block))
     return any(a and b and a != b for a, b in sides)

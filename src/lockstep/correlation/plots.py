@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lockstep.correlation.comparison import Correlation, Row
+from lockstep.correlation.comparison import ComparedRow, Correlation
 from lockstep.correlation.report import percent
 from lockstep.errors import LockstepError
 from lockstep.files import replacing
@@ -123,22 +123,22 @@ def new_figure(width: float = 5, height: float = 4) -> "tuple[Figure, Axes]":
     return figure, figure.add_subplot()
 
 
-def _rows(correlation: Correlation, metric: str) -> list[Row]:
+def _rows(correlation: Correlation, metric: str) -> list[ComparedRow]:
     return [r for r in correlation.rows if metric in r.hardware and metric in r.ours]
 
 
-def _named(correlation: Correlation, metric: str) -> list[Row]:
+def _named(correlation: Correlation, metric: str) -> list[ComparedRow]:
     """The worst rows that can be seen."""
     worst = correlation.worst(None, metric)
     return [r for r in worst if min(r.hardware[metric], r.ours[metric]) > 0][:NAMED]
 
 
-def _name(axes: "Axes", row: Row, x: float, y: float) -> None:
+def _name(axes: "Axes", row: ComparedRow, x: float, y: float) -> None:
     """Write a row's name beside its mark."""
     axes.annotate(_label(row), (x, y), fontsize=7, xytext=_BESIDE, textcoords="offset points")
 
 
-def _label(row: Row) -> str:
+def _label(row: ComparedRow) -> str:
     """A short name; a dollar would begin a formula."""
     return clean(row.kernel or row.program)[:30].replace("$", r"\$")
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lockstep.correlation.comparison import Correlation, Row
+from lockstep.correlation.comparison import ComparedRow, Correlation
 from lockstep.correlation.statistics import Statistics
 from lockstep.report.columns import Column, Kind, table
 from lockstep.report.figures import NONE, clean
@@ -64,7 +64,7 @@ def worst_cells(correlation: Correlation, count: int) -> list[list[str]]:
     return [_row_cells(correlation, row) for row in correlation.worst(count)]
 
 
-def _row_cells(correlation: Correlation, row: Row) -> list[str]:
+def _row_cells(correlation: Correlation, row: ComparedRow) -> list[str]:
     first = correlation.metrics[0]
     differing = correlation.differing(row, DIFFERING)
     said = ", ".join(f"{clean(name)} {percent(error, True)}" for name, error in differing)

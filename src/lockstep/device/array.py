@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from lockstep.device.owner import Owner
+from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
 
 
@@ -17,7 +17,9 @@ class DeviceArray:
     other library could use these addresses as a GPU's.
     """
 
-    def __init__(self, device: Owner, pointer: int, shape: Any, dtype: Any, owner: Any = None):
+    def __init__(
+        self, device: OwningDevice, pointer: int, shape: Any, dtype: Any, owner: Any = None
+    ):
         """``owner`` is kept; the array itself owns its memory if it is None."""
         self.device, self.pointer = device, pointer
         self.shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)

@@ -7,7 +7,7 @@ from pathlib import Path
 from lockstep.device.course import Course
 from lockstep.device.effects import Effects
 from lockstep.device.launch import Launch
-from lockstep.device.owner import Owner
+from lockstep.device.owner import OwningDevice
 from lockstep.engine import checkpoint as checkpoints
 from lockstep.execution.launches.services import Services
 from lockstep.execution.memory.device_memory import DeviceMemory
@@ -95,7 +95,7 @@ class Continuation:
 
 
 def continuation_of(
-    device: Owner, policies: Mapping[str, Callable], options: Mapping[str, object]
+    device: OwningDevice, policies: Mapping[str, Callable], options: Mapping[str, object]
 ) -> Continuation:
     """For checkpoints of a device that is made with the same policies and options."""
     memory, services = device.memory, device.services

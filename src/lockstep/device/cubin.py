@@ -14,7 +14,7 @@ from lockstep.device.module import Kernel, Launcher, Module
 from lockstep.errors import InputError, LockstepError, WorkloadError
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Program, Recording
-from lockstep.execution.sass.image import Image, Section, jump_table
+from lockstep.execution.sass.image import ModuleImage, Section, jump_table
 from lockstep.execution.sass.program import translate
 from lockstep.execution.sass.source import Decoded, Source
 from lockstep.execution.state import LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW
@@ -57,7 +57,7 @@ class CubinModule(Module):
         super().__init__(device, str(path), data)
         self.cubin: Cubin = read_cubin(data, path)
         self.architecture = self.cubin.architecture
-        self.image = Image(self.cubin.functions)
+        self.image = ModuleImage(self.cubin.functions)
         self.lines = lines(self.cubin)
         self._sections = self._place_sections()
         self._sizes: dict[str, int] = {}
@@ -68,7 +68,7 @@ class CubinModule(Module):
         for relocation in self.cubin.relocations:
             self._relocate_data(relocation)
         functions = relocated_functions(self.cubin, self._relocated)
-        self.image = Image(functions)
+        self.image = ModuleImage(functions)
         self.code_key = hashlib.sha256(b"".join(f.code for f in functions)).hexdigest() + self.key
         self._functions = {f.name: f for f in functions if f.is_kernel}
         self.decoded: dict[Section, Decoded] = {}

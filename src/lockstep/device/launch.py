@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from lockstep.device.owner import Owner
+from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.launches.launch import Executor
@@ -24,7 +24,7 @@ class LaunchedModule(Protocol):
     key: str
 
     @property
-    def device(self) -> Owner:
+    def device(self) -> OwningDevice:
         """To which it belongs."""
         ...
 

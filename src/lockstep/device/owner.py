@@ -14,7 +14,7 @@ from lockstep.execution.programs.program import Recording
 from lockstep.gpus.spec import GPU
 
 
-class Owner(Protocol):
+class OwningDevice(Protocol):
     """A device, as far as its parts need it."""
 
     name: str

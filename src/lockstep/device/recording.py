@@ -4,12 +4,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from lockstep.device.owner import Owner
+from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
 from lockstep.workload import Kernel, MemoryCopy
 
 if TYPE_CHECKING:
-    from lockstep.frontend.tracefile import Recording
+    from lockstep.frontend.tracefile import TraceRecording
 
 SYNCHRONIZATION = MemoryCopy(0, 0)  # a copy of nothing: waits for all kernels before it
 
@@ -21,14 +21,16 @@ class Recorder:
     (see :func:`lockstep.save`). A launch that fails is left out.
     """
 
-    def __init__(self, device: Owner, path: str | Path, tracer: int):
+    def __init__(self, device: OwningDevice, path: str | Path, tracer: int):
         from lockstep import api
-        from lockstep.frontend.tracefile import Recording
+        from lockstep.frontend.tracefile import TraceRecording
 
         self.path, self._device, self._tracer = Path(path), device, tracer
         self._convert = not api.is_tracefile_name(self.path)
         beside = self.path.with_name(f".{self.path.name}.lst") if self._convert else self.path
-        self._recording: Recording | None = Recording(beside, device.name, device.gpu.name)
+        self._recording: TraceRecording | None = TraceRecording(
+            beside, device.name, device.gpu.name
+        )
         self._streams: set[int] = set()  # of the launches since all were waited for
         self._waited = True
 
@@ -80,12 +82,12 @@ class Recorder:
         self._detach().discard()
 
     @property
-    def _current(self) -> "Recording":
+    def _current(self) -> "TraceRecording":
         if self._recording is None:
             raise LockstepError(f"the recording of {self.path} has ended")
         return self._recording
 
-    def _detach(self) -> "Recording":
+    def _detach(self) -> "TraceRecording":
         recording = self._current
         self._recording = self._device.recorder = None
         return recording

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from lockstep.device.launch import Launch
-from lockstep.device.owner import Owner
+from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
 
 
@@ -13,7 +13,7 @@ class Stream:
     Unlike CUDA's default stream, stream 0 waits for no other.
     """
 
-    def __init__(self, device: Owner, number: int):
+    def __init__(self, device: OwningDevice, number: int):
         self.device, self.number = device, number
         self.last: Launch | None = None
 
@@ -25,7 +25,7 @@ class Stream:
         self.device.synchronize()
 
 
-class StreamOwner(Owner, Protocol):
+class StreamOwner(OwningDevice, Protocol):
     """A device that has streams."""
 
     default_stream: Stream

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lockstep.device.array import DeviceArray
 from lockstep.errors import WorkloadError
 from lockstep.execution.memory.tensor_maps import (
-    Column,
+    Im2colColumn,
     Tensor,
     bytes_of,
     encode,
@@ -72,7 +72,7 @@ def im2col_map(
     """
     tensor = _tensor(array, shape, strides, steps, (interleave, swizzle, fill, kind))
     first, last = (tuple(map(int, corner))[::-1] for corner in (lower, upper))
-    return _made(array, tensor, Column(first, last, channels, pixels))
+    return _made(array, tensor, Im2colColumn(first, last, channels, pixels))
 
 
 def _tensor(
@@ -109,7 +109,7 @@ def _dense(sizes: tuple[int, ...], step: int) -> list[int]:
     return strides
 
 
-def _made(array: DeviceArray, tensor: Tensor, box: tuple[int, ...] | Column) -> TensorMap:
+def _made(array: DeviceArray, tensor: Tensor, box: tuple[int, ...] | Im2colColumn) -> TensorMap:
     made = TensorMap(encode(tensor, box))
     if extent(tensor) > array.nbytes:
         sizes = tensor.sizes[::-1]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.device.owner import Owner
+from lockstep.device.owner import OwningDevice
 from lockstep.errors import WorkloadError
 from lockstep.execution.memory.textures import (
     HEADER_BYTES,
@@ -30,7 +30,7 @@ class Texture:
 
     def __init__(
         self,
-        device: Owner,
+        device: OwningDevice,
         values: Any,
         filter: str = "point",
         address: str | tuple[str, ...] = "clamp",
@@ -95,7 +95,7 @@ class Sampler:
 
     def __init__(
         self,
-        device: Owner,
+        device: OwningDevice,
         filter: str = "point",
         address: str | tuple[str, ...] = "clamp",
         normalized: bool = False,

@@ -8,7 +8,7 @@ import numpy as np
 from lockstep._jit import Record
 from lockstep.engine import packets
 from lockstep.engine.groups import SCHEDULED, Wire, ends, split
-from lockstep.engine.rows import Rows
+from lockstep.engine.rows import ShardRows
 from lockstep.engine.transport import Transport
 from lockstep.errors import LockstepError
 from lockstep.model.control import Control
@@ -83,7 +83,7 @@ class Part:
         return agreed
 
     def gather(
-        self, arrays: dict[str, np.ndarray], rows: Callable[[str, np.ndarray], Rows | None]
+        self, arrays: dict[str, np.ndarray], rows: Callable[[str, np.ndarray], ShardRows | None]
     ) -> dict[str, np.ndarray] | None:
         """Arrays with the rows of all parts, for the first machine; None for the others.
 
@@ -101,7 +101,7 @@ class Part:
         self._transport.share(None)  # nobody goes on before that
         return whole
 
-    def _join(self, arrays: list[np.ndarray], rows: Rows | None) -> np.ndarray:
+    def _join(self, arrays: list[np.ndarray], rows: ShardRows | None) -> np.ndarray:
         plain = [array.view(np.ndarray) for array in arrays]
         return rows.join(plain, self._parts) if rows else plain[0]
 

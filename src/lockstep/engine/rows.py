@@ -32,7 +32,7 @@ def arrays_of(name: str, context: Context) -> Iterator[tuple[str, np.ndarray]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ShardRows:
     """The shards whose rows an array has in an axis, in blocks for one shard after the other."""
 
     kind: int  # the group: SMS or PARTITIONS
@@ -51,7 +51,7 @@ class Rows:
         return np.concatenate(pieces, self.axis)
 
 
-def rows_of(path: str, array: np.ndarray, gpu: GPU, sm) -> Rows | None:
+def rows_of(path: str, array: np.ndarray, gpu: GPU, sm) -> ShardRows | None:
     """Whose rows the array has that a machine has at a dotted path; None: all have the same.
 
     ``sm``: the specification that its SMs have.
@@ -65,13 +65,13 @@ def rows_of(path: str, array: np.ndarray, gpu: GPU, sm) -> Rows | None:
         return None
     if path == "sm.instructions":  # first the L0s, then the L1s
         l0s, l1 = sm.subcores * sm.l0_sets * sm.l0_ways, sm.l1i_sets * sm.l1i_ways
-        return Rows(SMS, 0, (int(l0s), int(l1))) if l0s + l1 else None
+        return ShardRows(SMS, 0, (int(l0s), int(l1))) if l0s + l1 else None
     kind, shards = (PARTITIONS, gpu.dram.channels) if side == "memory" else (SMS, gpu.sm.count)
-    return Rows(kind, 0, (len(array) // shards,)) if len(array) % shards == 0 else None
+    return ShardRows(kind, 0, (len(array) // shards,)) if len(array) % shards == 0 else None
 
 
-def _rows_of_link(link: str, name: str) -> Rows:
+def _rows_of_link(link: str, name: str) -> ShardRows:
     ends = (SMS, PARTITIONS) if link == "requests" else (PARTITIONS, SMS)
     if name in _SOURCES:
-        return Rows(ends[0], _SOURCES[name], (1,))
-    return Rows(ends[1], _DESTINATIONS[name], (1,))
+        return ShardRows(ends[0], _SOURCES[name], (1,))
+    return ShardRows(ends[1], _DESTINATIONS[name], (1,))

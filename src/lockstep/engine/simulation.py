@@ -13,7 +13,7 @@ from lockstep.engine.checkpoint import Keep
 from lockstep.engine.deferral import Deferral
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
-from lockstep.engine.stop import Limits, Rules, check_parts
+from lockstep.engine.stop import Rules, RunLimits, check_parts
 from lockstep.engine.streams import ARENAS, Streams
 from lockstep.engine.watchdog import Watchdog
 from lockstep.gpus.spec import GPU
@@ -42,7 +42,7 @@ class Simulation:
         self.now = 0
         self.stopped = ""
         self.copies: list[tuple[int, int]] = []
-        self._limits = Limits(options["limit_cycles"], options["limit_instructions"])
+        self._limits = RunLimits(options["limit_cycles"], options["limit_instructions"])
         self._rules = Rules(options["stop"], options["stop_interval"])
         self._commands: list[Command] = []
         self._launches: list[Kernel] = []  # by their numbers

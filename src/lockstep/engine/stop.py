@@ -74,7 +74,7 @@ class Rules:
         return ended
 
 
-class Limits:
+class RunLimits:
     """Cycles and warp instructions after which a run ends."""
 
     def __init__(self, cycles: int | None, instructions: int | None):

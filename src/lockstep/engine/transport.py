@@ -40,7 +40,7 @@ class _Board:
         self.barrier = threading.Barrier(size)
 
 
-class Memory:
+class InMemory:
     """Machines that are threads of one process."""
 
     def __init__(self, board: _Board, rank: int, size: int):
@@ -69,7 +69,7 @@ class Memory:
         self._board.barrier.abort()
 
 
-def in_memory(size: int) -> list[Memory]:
+def in_memory(size: int) -> list[InMemory]:
     """Transports of so many machines in this process."""
     board = _Board(size)
-    return [Memory(board, rank, size) for rank in range(size)]
+    return [InMemory(board, rank, size) for rank in range(size)]

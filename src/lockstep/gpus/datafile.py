@@ -21,7 +21,7 @@ MAX_DEPTH = 32  # tables and lists in each other: more than any parameter needs
 MAX_BASES = 8  # a chain of bases longer than this is a circle
 
 
-class Loaded(NamedTuple):
+class LoadedGpu(NamedTuple):
     """A GPU and, by dotted name, where each of its parameters comes from."""
 
     gpu: GPU
@@ -37,7 +37,7 @@ class Entries(NamedTuple):
     removed: tuple[str, ...]
 
 
-LoadBase = Callable[[str, Path, int], Loaded]
+LoadBase = Callable[[str, Path, int], LoadedGpu]
 """Reads the GPU with a name, or in a file relative to a folder, that so many files begin with."""
 
 
@@ -45,7 +45,7 @@ class _SpecErrorInFile(SpecError):
     """Already says in which file; a file that has that one as its base adds nothing."""
 
 
-def load(path: Path, base: LoadBase, depth: int = 0) -> Loaded:
+def load(path: Path, base: LoadBase, depth: int = 0) -> LoadedGpu:
     """Read a data file that ``depth`` others begin with, one by one; ``base`` reads its base.
 
     Raises :class:`InputError` if the file cannot be read or is no TOML, :class:`SpecError` if a
@@ -62,7 +62,7 @@ def load(path: Path, base: LoadBase, depth: int = 0) -> Loaded:
         raise
     except SpecError as error:
         raise _SpecErrorInFile(f"{path}: {error}") from None
-    return Loaded(gpu, {name: sources.get(name, "default") for name in flatten(gpu)})
+    return LoadedGpu(gpu, {name: sources.get(name, "default") for name in flatten(gpu)})
 
 
 def read_entries(path: Path, known: dict[str, object]) -> Entries:
@@ -146,7 +146,7 @@ def _beginning(content: dict) -> tuple[str | None, list[str]]:
     return base, removed
 
 
-def _inherited(base: Loaded) -> dict[str, str]:
+def _inherited(base: LoadedGpu) -> dict[str, str]:
     prefix = f"as {base.gpu.name}: "
     return {
         name: source if source.startswith("as ") else prefix + source

@@ -23,7 +23,7 @@ Number = TypeVar("Number", int, float)
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 
 
-class Parameter(NamedTuple):
+class GpuParameter(NamedTuple):
     """What one parameter may hold. ``kind`` is its type with the range, as msgspec tells it."""
 
     kind: inspect.Type
@@ -92,9 +92,9 @@ def build(name: str, table: dict[str, object]) -> GPU:
 
 
 @cache
-def required() -> dict[str, Parameter]:
+def required() -> dict[str, GpuParameter]:
     """The parameters of every GPU that have no default."""
-    found: dict[str, Parameter] = {}
+    found: dict[str, GpuParameter] = {}
     _required(_root(), "", found)
     return found
 
@@ -106,7 +106,7 @@ def _root() -> inspect.StructType:
     return root
 
 
-def parameter(path: str, known: Iterable[str] = ()) -> Parameter:
+def parameter(path: str, known: Iterable[str] = ()) -> GpuParameter:
     """The parameter at a dotted name. ``known``: names to suggest if there is none."""
     found = _lookup(path)
     if found is None:
@@ -132,7 +132,7 @@ def accept(path: str, value: object, known: Iterable[str] = ()) -> object:
     return result
 
 
-def _near(wanted: Parameter, value: object) -> str:
+def _near(wanted: GpuParameter, value: object) -> str:
     """The name among those that a parameter chooses from that may have been meant."""
     kind = wanted.kind
     if isinstance(kind, inspect.LiteralType) and isinstance(value, str):
@@ -150,7 +150,7 @@ def _shown(value: object) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _lookup(path: str) -> Parameter | None:
+def _lookup(path: str) -> GpuParameter | None:
     kind: inspect.Type = _root()
     description = ("", "")
     for key in path.split("."):
@@ -159,16 +159,16 @@ def _lookup(path: str) -> Parameter | None:
             return None
         kind, own = _unwrap(step)
         description = own if any(own) else description
-    return Parameter(kind, *description)
+    return GpuParameter(kind, *description)
 
 
-def _required(kind: inspect.StructType, prefix: str, found: dict[str, Parameter]) -> None:
+def _required(kind: inspect.StructType, prefix: str, found: dict[str, GpuParameter]) -> None:
     for field in kind.fields:
         inner, description = _unwrap(field.type)
         if isinstance(inner, inspect.StructType):
             _required(inner, f"{prefix}{field.name}.", found)
         elif field.required and not _is_branch(inner):
-            found[prefix + field.name] = Parameter(inner, *description)
+            found[prefix + field.name] = GpuParameter(inner, *description)
 
 
 def _is_branch(kind: inspect.Type) -> bool:

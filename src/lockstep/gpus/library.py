@@ -19,17 +19,17 @@ import msgspec
 from lockstep.errors import SpecError, suggestion, unknown
 from lockstep.gpus import fields
 from lockstep.gpus.check import check
-from lockstep.gpus.datafile import Loaded, load
+from lockstep.gpus.datafile import LoadedGpu, load
 from lockstep.gpus.sm import ExecutionUnit
 from lockstep.gpus.spec import GPU
 from lockstep.gpus.units import threads_per_cycle
 
 PROSE = ("description", "validated")
 _FOLDER = Path(__file__).parent
-_presets: dict[Path, Loaded] = {}  # those read so far
+_presets: dict[Path, LoadedGpu] = {}  # those read so far
 
 
-class Row(NamedTuple):
+class ParameterRow(NamedTuple):
     """One parameter of a GPU, documented."""
 
     name: str
@@ -63,7 +63,7 @@ def gpu(name_or_path: str | os.PathLike) -> GPU:
     return _load(name_or_path).gpu
 
 
-def loaded(name_or_path: str | os.PathLike) -> Loaded:
+def loaded(name_or_path: str | os.PathLike) -> LoadedGpu:
     """The same with the source of each parameter."""
     return _load(name_or_path)
 
@@ -107,14 +107,14 @@ def apply(gpu: GPU, overrides: Iterable[str]) -> GPU:
     return replace(gpu, **changes)
 
 
-def describe(gpu: GPU, origin: str | os.PathLike | Loaded | None = None) -> list[Row]:
+def describe(gpu: GPU, origin: str | os.PathLike | LoadedGpu | None = None) -> list[ParameterRow]:
     """All parameters with unit, range, meaning and source.
 
     ``origin`` is the name or file that ``gpu`` was loaded from, if that is not its name, or what
     was loaded. What differs from there has the source "given by the user".
     """
-    known = Loaded(gpu, {})
-    if isinstance(origin, Loaded):
+    known = LoadedGpu(gpu, {})
+    if isinstance(origin, LoadedGpu):
         known = origin
     elif origin is not None or gpu.name in names():
         known = _load(gpu.name if origin is None else origin)
@@ -124,7 +124,7 @@ def describe(gpu: GPU, origin: str | os.PathLike | Loaded | None = None) -> list
         unit, meaning, allowed = _document(name, table)
         unchanged = name in before and before[name] == value
         where = known.sources.get(name, "") if unchanged else ""
-        rows.append(Row(name, value, unit, allowed, meaning, where or "given by the user"))
+        rows.append(ParameterRow(name, value, unit, allowed, meaning, where or "given by the user"))
     return rows
 
 
@@ -187,7 +187,7 @@ def _document(name: str, table: dict[str, object]) -> tuple[str, str, str]:
     return found.unit, found.meaning, found.range
 
 
-def _load(name_or_path: str | os.PathLike, folder: Path = Path(), depth: int = 0) -> Loaded:
+def _load(name_or_path: str | os.PathLike, folder: Path = Path(), depth: int = 0) -> LoadedGpu:
     path = _find(name_or_path, folder)
     if path.parent != _FOLDER:
         return load(path, _load, depth)

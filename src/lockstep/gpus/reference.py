@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lockstep.gpus import library
-from lockstep.gpus.library import Row
+from lockstep.gpus.library import ParameterRow
 from lockstep.gpus.units import FALLBACK
 
 EXAMPLE = "QV100"
@@ -56,7 +56,7 @@ def gpus() -> str:
 
 def parameters() -> str:
     """All parameters; units, classes and timing parameters in one row each."""
-    found: dict[str, Row] = {}
+    found: dict[str, ParameterRow] = {}
     others = [name for name in library.names() if name != EXAMPLE]
     for row in (row for gpu in (EXAMPLE, *others) for row in library.describe(library.gpu(gpu))):
         name = row.name

@@ -200,7 +200,7 @@ class ConstantCache(Spec, frozen=True, kw_only=True):
     ] = 4
 
 
-class Launch(Spec, frozen=True, kw_only=True):
+class LaunchCosts(Spec, frozen=True, kw_only=True):
     """What a kernel launch costs."""
 
     overhead: Annotated[
@@ -264,7 +264,7 @@ class GPU(Spec, frozen=True, kw_only=True):
     validated: Annotated[
         tuple[str, ...], Meta(description="what hardware measurements it was compared with")
     ] = ()
-    launch: Launch
+    launch: LaunchCosts
     sm: SM
     shared: SharedMemory
     l1: L1

@@ -24,7 +24,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
 REGISTRY: tuple[Metric, ...] = tuple(m for section in SECTIONS.values() for m in section)
 
 
-class Column(NamedTuple):
+class MetricColumn(NamedTuple):
     """One metric on one GPU: an entry of the registry with its key filled in."""
 
     name: str
@@ -33,16 +33,16 @@ class Column(NamedTuple):
     kernel: bool
 
 
-def columns(gpu: GPU) -> list[Column]:
+def columns(gpu: GPU) -> list[MetricColumn]:
     """Every metric of a GPU, in the order of the registry."""
     return [
-        Column(name, metric.formula, arguments, metric.kernel)
+        MetricColumn(name, metric.formula, arguments, metric.kernel)
         for metric in REGISTRY
         for name, arguments in metric.expand(gpu)
     ]
 
 
-def evaluate(table: list[Column], facts: Facts) -> dict[str, float]:
+def evaluate(table: list[MetricColumn], facts: Facts) -> dict[str, float]:
     """The value of each metric that is defined for the period; NaN where it has no value."""
     return {
         c.name: c.formula(facts, *c.arguments)

@@ -74,7 +74,7 @@ class Result:
         return ratio(self.warp_instructions / 1000, self.run.simulate_seconds)
 
     @cached_property
-    def _columns(self) -> list[registry.Column]:
+    def _columns(self) -> list[registry.MetricColumn]:
         return registry.columns(self.gpu)
 
     @cached_property

@@ -19,7 +19,7 @@ SHIPPED = ("h100-sxm",)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RowPair:
     """A row of ours and the measured one."""
 
     ours: TableRow
@@ -43,7 +43,7 @@ class Share:
     median: float
 
     @classmethod
-    def of(cls, group: str, pairs: Sequence[Pair]) -> "Share":
+    def of(cls, group: str, pairs: Sequence[RowPair]) -> "Share":
         """The share of some pairs."""
         errors = [abs(pair.error) for pair in pairs]
         statistics = Statistics.of(
@@ -54,10 +54,10 @@ class Share:
 
 
 @dataclass(slots=True)
-class Comparison:
+class TableComparison:
     """What was compared; measured rows that were not, by reason; rows of ours without a partner."""
 
-    pairs: list[Pair] = field(default_factory=list)
+    pairs: list[RowPair] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     alone: list[TableRow] = field(default_factory=list)
 
@@ -76,16 +76,16 @@ def reference(name: str) -> list[TableRow]:
         return table.read(path)
 
 
-def compare(ours: Iterable[TableRow], measured: Iterable[TableRow]) -> Comparison:
+def compare(ours: Iterable[TableRow], measured: Iterable[TableRow]) -> TableComparison:
     """Pair rows by name and parameters."""
-    comparison = Comparison()
+    comparison = TableComparison()
     known = {row.key: row for row in measured}
     for row in ours:
         if reason := unmodelled(row):
             known.pop(row.key, None)
             comparison.left_out[reason] += 1
         elif row.key in known:
-            comparison.pairs.append(Pair(row, known.pop(row.key), group_of(row.name)))
+            comparison.pairs.append(RowPair(row, known.pop(row.key), group_of(row.name)))
         else:
             comparison.alone.append(row)
     for row in known.values():

@@ -56,7 +56,7 @@ class BlockGap(_Blocks):
 
 
 @dataclass(frozen=True, slots=True)
-class Resident(_Blocks):
+class ResidentBlocks(_Blocks):
     """The most blocks of an SM that start at once."""
 
     def read(self, raw: Raw) -> list[Reading]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from lockstep.microbench.against import Comparison
+from lockstep.microbench.against import TableComparison
 from lockstep.microbench.benchmark import Benchmark
 from lockstep.microbench.table import TableRow
 from lockstep.report import columns
@@ -36,7 +36,7 @@ def listed(benchmarks: Iterable[Benchmark], width: int) -> "Table":
     return columns.table(LISTED, cells, width, "microbenchmarks")
 
 
-def compared(comparison: Comparison, width: int) -> "list[Table | str]":
+def compared(comparison: TableComparison, width: int) -> "list[Table | str]":
     """Rows beside measured ones, shares by group, and what was not compared."""
     cells = [
         [p.ours.name, p.ours.parameters, f"{p.ours.value:,.5g}", f"{p.measured.value:,.5g}",

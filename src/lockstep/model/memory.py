@@ -143,7 +143,7 @@ UNKNOWN = -2  # way of a request that was not looked up yet
 _MOST_WAITERS = 2048  # requests that can wait at one slice, however large the MSHR file
 
 
-class Policies(Context):
+class MemoryPolicies(Context):
     """A user's functions, or their stand-ins, as machine code."""
 
     victim: object  # L2 replacement
@@ -151,7 +151,7 @@ class Policies(Context):
     pick: object  # DRAM scheduler
 
 
-class L2(Context):
+class L2State(Context):
     """State of the L2 slices, and of the DRAM channels below."""
 
     spec: Records  # SPEC, one
@@ -160,7 +160,7 @@ class L2(Context):
     entries: Records  # ENTRY, a block a slice
     firsts: Records  # FIRST, a block a slice
     dram: Channels
-    policies: Policies
+    policies: MemoryPolicies
 
 
 class Memory(Context):
@@ -169,20 +169,20 @@ class Memory(Context):
     slices: slice_hash.Hash  # which slice owns an address
     sets: slice_hash.Hash  # which set of a slice a line belongs to
     next: np.ndarray  # int64, by partition: core cycle of the next thing to do, inbox aside
-    l2: L2
+    l2: L2State
     counters: Records  # PARTITION_COUNTERS
 
 
 @functools.cache
-def _stand_ins() -> Policies:
-    return Policies(
+def _stand_ins() -> MemoryPolicies:
+    return MemoryPolicies(
         replacement.compile_victim(replacement.first_way),
         slice_hash.compile_hash(slice_hash.first_slice),
         dram_scheduler.compile_scheduler(dram_scheduler.pick_none),
     )
 
 
-def compile_policies(user: dict | None = None) -> Policies:
+def compile_policies(user: dict | None = None) -> MemoryPolicies:
     """Machine code of a user's ``l2_replacement``, ``slice_hash`` and ``dram_scheduler``.
 
     Those that are not given get stand-ins, so that the model need not be compiled again.
@@ -204,7 +204,7 @@ def build(
     requests: Link,
     hit_cycles: int,
     miss_cycles: int,
-    policies: Policies | None = None,
+    policies: MemoryPolicies | None = None,
     log: int = 0,
 ) -> Memory:
     """Memory partitions with empty caches and closed rows.
@@ -226,7 +226,7 @@ def build(
         slice_hash.build("user" if user[1] else l2.slice_hash, count, unit_bytes),
         slice_hash.build(l2.set_hash, l2.sets),
         full(partitions, clocks.NEVER),
-        L2(
+        L2State(
             spec,
             tags.build(count, l2.sets, l2.ways, "user" if user[0] else l2.replacement),
             slices,

@@ -18,13 +18,13 @@ from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import controller
 from lockstep.model.dram.state import READ, WRITE
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, Link
-from lockstep.model.memory import QUEUE, UNKNOWN, Memory, Policies, compile_policies
+from lockstep.model.memory import QUEUE, UNKNOWN, Memory, MemoryPolicies, compile_policies
 
 __all__ = [
     "NEVER",
     "LinkedPartitions",
     "Memory",
-    "Policies",
+    "MemoryPolicies",
     "build",
     "compile_policies",
     "drained",
@@ -40,7 +40,7 @@ def build(
     requests: Link,
     hit_cycles: int,
     miss_cycles: int,
-    policies: Policies | None = None,
+    policies: MemoryPolicies | None = None,
     log: int = 0,
 ) -> Memory:
     """The initial state: see :func:`lockstep.model.memory.build`."""

@@ -6,7 +6,7 @@ from typing import NamedTuple, NoReturn
 from lockstep.runtime.status import Status
 
 
-class Answer(NamedTuple):
+class CallAnswer(NamedTuple):
     """What a call returns; ``then`` is done after the program has been told."""
 
     fields: tuple[int, ...] = ()

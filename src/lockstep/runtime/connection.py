@@ -12,8 +12,8 @@ from lockstep.frontend.cuda.calls import (
     encode,
 )
 from lockstep.frontend.cuda.record import RecordWriter
-from lockstep.runtime.answers import Answer, Refused
-from lockstep.runtime.context import Context
+from lockstep.runtime.answers import CallAnswer, Refused
+from lockstep.runtime.context import ProgramContext
 from lockstep.runtime.simulator import Simulator
 
 PIECE = 1 << 18  # bytes received at once
@@ -28,7 +28,7 @@ class Connection:
     ):
         link.settimeout(PATIENCE)
         self.number = number
-        self.link, self.context = link, Context(simulator)
+        self.link, self.context = link, ProgramContext(simulator)
         self._simulator, self._record = simulator, record
         self.waiting = bytearray()  # of a message that has not arrived as a whole
 
@@ -60,7 +60,7 @@ class Connection:
     def _execute(self, call: Call, body: bytes) -> None:
         fields, data = decode(FORMS[call].request, body)
         if self._record and call == Call.LAUNCH:
-            self._record.note(self.number, self.context.unannounced(), self._look)
+            self._record.note(self.number, self.context.owned.unannounced(), self._look)
         try:
             answer = self.context.perform(call, fields, data)
         except Refused as refused:
@@ -86,7 +86,7 @@ class Connection:
 
     def finish(self) -> bool:
         """Finish the launches of a program that has gone."""
-        self.context.finish(Answer(then=self.context.device.synchronize))
+        self.context.finish(CallAnswer(then=self.context.device.synchronize))
         return True
 
     def close(self) -> None:

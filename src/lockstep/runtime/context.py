@@ -14,9 +14,9 @@ from lockstep.frontend.cuda.calls import FORMS, Call, Limit, key
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.report.figures import clean
 from lockstep.runtime import tensor_maps
-from lockstep.runtime.answers import Answer, Handles, Refused
+from lockstep.runtime.answers import CallAnswer, Handles, Refused
 from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
-from lockstep.runtime.memory import Memory
+from lockstep.runtime.memory import ProgramMemory
 from lockstep.runtime.properties import attributes
 from lockstep.runtime.simulator import Moment, Simulator
 from lockstep.runtime.status import Status, status_of
@@ -25,11 +25,15 @@ _LONGEST_NAME = 100  # characters of a function's
 FIRST_HANDLE = 0x1000  # above the numbers that CUDA gives to its default streams
 
 
-class Context(Memory):
-    """The calls of one program. After a kernel failed, all calls fail the same way, as in CUDA."""
+class ProgramContext:
+    """The calls of one program. After a kernel failed, all calls fail the same way, as in CUDA.
+
+    Each call is a method with its name, here or of what the program has in ``owned`` memory.
+    """
 
     def __init__(self, simulator: Simulator):
-        super().__init__(simulator)
+        self.simulator, self.device = simulator, simulator.device
+        self.owned = ProgramMemory(simulator)
         self.broken: Status | None = None
         self.stack_bytes = 0  # of a thread, that the program asked for
         self._next = FIRST_HANDLE
@@ -39,14 +43,15 @@ class Context(Memory):
         self._streams: dict[int, Stream] = Handles()
         self._events: dict[int, Moment | None] = Handles()
 
-    def perform(self, call: Call, fields: dict[str, int], data: bytes) -> Answer:
+    def perform(self, call: Call, fields: dict[str, int], data: bytes) -> CallAnswer:
         """Execute a call. Raises :class:`Refused`."""
         if self.broken is not None and call not in _ALWAYS:
             raise Refused(self.broken)
         if not FORMS[call].allows(fields):
             raise Refused(Status.INVALID_VALUE)
         try:
-            return getattr(self, call.name.lower())(fields, data)
+            name = call.name.lower()
+            return getattr(self if hasattr(self, name) else self.owned, name)(fields, data)
         except LaunchError as error:
             raise self._break(error) from error
         except Diverged:  # the run ends
@@ -60,7 +65,7 @@ class Context(Memory):
             problem = f"not enough memory: {error}"
             raise Refused(Status.OUT_OF_MEMORY, problem) from error
 
-    def finish(self, answer: Answer) -> None:
+    def finish(self, answer: CallAnswer) -> None:
         """Do what is left of a call; a kernel's failure shows up in the next one."""
         if answer.then is not None:
             try:
@@ -80,8 +85,8 @@ class Context(Memory):
 
     def close(self) -> None:
         """The program has gone: free what it had."""
-        self.note_leaks()
-        self.free_memory()
+        self.owned.note_leaks()
+        self.owned.free_memory()
         tables = (self._entries, self._modules, self._images)
         for table in (*tables, self._streams, self._events):
             table.clear()
@@ -92,23 +97,23 @@ class Context(Memory):
 
     # The device
 
-    def hello(self, fields: dict, data: bytes) -> Answer:
+    def hello(self, fields: dict, data: bytes) -> CallAnswer:
         """Introduce the device."""
         if fields["key"] != key():
             raise Refused(Status.UNKNOWN, "the program speaks to another version of lockstep")
         memory, table = self.device.memory, attributes(self.device.gpu)
         name = f"{self.device.gpu.name} (lockstep)".encode()
-        return Answer((memory.base, memory.capacity, len(table)), table.tobytes() + name)
+        return CallAnswer((memory.base, memory.capacity, len(table)), table.tobytes() + name)
 
-    def reset(self, fields: dict, data: bytes) -> Answer:
+    def reset(self, fields: dict, data: bytes) -> CallAnswer:
         """Free everything the program has, as at its end."""
         self.device.synchronize()
-        self.note_leaks()
-        self.free_memory()
+        self.owned.note_leaks()
+        self.owned.free_memory()
         self.broken, self.stack_bytes = None, 0
-        return Answer()
+        return CallAnswer()
 
-    def set_limit(self, fields: dict, data: bytes) -> Answer:
+    def set_limit(self, fields: dict, data: bytes) -> CallAnswer:
         """Change the stack of the program's threads, or what kernels may allocate by ``malloc``.
 
         A stack is never smaller than the device's own.
@@ -127,25 +132,25 @@ class Context(Memory):
             device.services.heap_bytes = size
         else:
             raise Refused(Status.INVALID_VALUE)
-        return Answer()
+        return CallAnswer()
 
-    def unsupported(self, fields: dict, data: bytes) -> Answer:
+    def unsupported(self, fields: dict, data: bytes) -> CallAnswer:
         """Note a function that the program called in vain."""
         name = data[:_LONGEST_NAME].decode("utf-8", "replace")
         self.simulator.unsupported[clean(name)] += 1
-        return Answer()
+        return CallAnswer()
 
-    def encode_tensor_map(self, fields: dict, data: bytes) -> Answer:
+    def encode_tensor_map(self, fields: dict, data: bytes) -> CallAnswer:
         """Describe an array for bulk tensor copies."""
-        return Answer(data=tensor_maps.encoded(fields, data))
+        return CallAnswer(data=tensor_maps.encoded(fields, data))
 
-    def move_tensor_map(self, fields: dict, data: bytes) -> Answer:
+    def move_tensor_map(self, fields: dict, data: bytes) -> CallAnswer:
         """Describe an array of the same kind somewhere else."""
-        return Answer(data=tensor_maps.moved(fields, data))
+        return CallAnswer(data=tensor_maps.moved(fields, data))
 
     # Code
 
-    def load_module(self, fields: dict, data: bytes) -> Answer:
+    def load_module(self, fields: dict, data: bytes) -> CallAnswer:
         """Load the best image of a binary."""
         try:
             module = self._load(data)
@@ -157,7 +162,7 @@ class Context(Memory):
             raise Refused(Status.INVALID_IMAGE, error) from error
         handle = self._handle()
         self._modules[handle], self._images[handle] = module, data
-        return Answer((handle,))
+        return CallAnswer((handle,))
 
     def _load(self, data: bytes) -> Module:
         """The best image of a binary, or its PTX if the best one cannot be loaded."""
@@ -173,12 +178,12 @@ class Context(Memory):
             self.simulator.report(f"{problem}; the module's PTX is executed instead")
             return module
 
-    def unload_module(self, fields: dict, data: bytes) -> Answer:
+    def unload_module(self, fields: dict, data: bytes) -> CallAnswer:
         """Forget a module."""
         del self._modules[fields["module"]], self._images[fields["module"]]
-        return Answer()
+        return CallAnswer()
 
-    def find_kernel(self, fields: dict, data: bytes) -> Answer:
+    def find_kernel(self, fields: dict, data: bytes) -> CallAnswer:
         """A kernel's handle, needs and parameters."""
         name = data.decode("utf-8", "replace")
         try:
@@ -192,7 +197,7 @@ class Context(Memory):
         facts = (handle, entry.registers, entry.shared_bytes, entry.local_bytes, 0)
         counts = (entry.most_threads, len(entry.places), entry.parameter_bytes)
         cluster = entry.kernel.required_cluster or (0, 0, 0)
-        return Answer((*facts, *counts, *cluster), np.array(entry.places, "<u8").tobytes())
+        return CallAnswer((*facts, *counts, *cluster), np.array(entry.places, "<u8").tobytes())
 
     def _turn_to_ptx(self, handle: int, name: str, problem: LockstepError) -> Entry:
         """A kernel whose machine code cannot be executed, from its module's PTX.
@@ -217,36 +222,36 @@ class Context(Memory):
         self.simulator.report(f"{problem}; the module's PTX is executed instead")
         return entry
 
-    def find_variable(self, fields: dict, data: bytes) -> Answer:
+    def find_variable(self, fields: dict, data: bytes) -> CallAnswer:
         """Where a variable is."""
         module = self._modules[fields["module"]]
         try:
             variable = module.symbol(data.decode("utf-8", "replace"))
         except WorkloadError as error:
             raise Refused(Status.INVALID_SYMBOL, error) from error
-        return Answer((variable.pointer, variable.nbytes))
+        return CallAnswer((variable.pointer, variable.nbytes))
 
-    def occupancy(self, fields: dict, data: bytes) -> Answer:
+    def occupancy(self, fields: dict, data: bytes) -> CallAnswer:
         """How many CTAs of a kernel an SM holds."""
         entry = self._entries[fields["kernel"]]
         sms = self.device.gpu.sm.count
         shape = ((1 << 20, 1, 1), (fields["threads"], 1, 1), fields["dynamic_shared"])
         try:
-            return Answer((entry.kernel.geometry(shape).places // sms,))
+            return CallAnswer((entry.kernel.geometry(shape).places // sms,))
         except WorkloadError:
-            return Answer((0,))
+            return CallAnswer((0,))
 
-    def clusters(self, fields: dict, data: bytes) -> Answer:
+    def clusters(self, fields: dict, data: bytes) -> CallAnswer:
         """How many clusters of a kernel the GPU holds."""
         entry, ctas = self._entries[fields["kernel"]], fields["ctas"]
         shape = ((ctas << 16, 1, 1), (fields["threads"], 1, 1), fields["dynamic_shared"])
         try:
             geometry = entry.kernel.geometry(shape, (ctas, 1, 1), bool(fields["portable"]))
         except WorkloadError:
-            return Answer((0,))
-        return Answer((geometry.places // geometry.cluster_ctas,))
+            return CallAnswer((0,))
+        return CallAnswer((geometry.places // geometry.cluster_ctas,))
 
-    def launch(self, fields: dict, data: bytes) -> Answer:
+    def launch(self, fields: dict, data: bytes) -> CallAnswer:
         """Check a launch; it is executed when the program has been told that it is fine."""
         cluster = (fields["cluster_x"], fields["cluster_y"], fields["cluster_z"])
         entry = self._entries[fields["kernel"]]
@@ -270,59 +275,59 @@ class Context(Memory):
             raise Refused(Status.INVALID_VALUE)
         stream = self._stream(fields["stream"])
         if fields["cooperative"]:
-            geometry = replace(geometry, workspace=self.workspace(stream))
+            geometry = replace(geometry, workspace=self.owned.workspace(stream))
         geometry = replace(geometry, stack_bytes=max(self.stack_bytes, geometry.stack_bytes))
-        return Answer(then=lambda: self.simulator.launch(entry, geometry, data, stream))
+        return CallAnswer(then=lambda: self.simulator.launch(entry, geometry, data, stream))
 
     # Streams and events
 
-    def synchronize(self, fields: dict, data: bytes) -> Answer:
+    def synchronize(self, fields: dict, data: bytes) -> CallAnswer:
         """Wait for all launches."""
         self._stream(fields["stream"])
         self.device.synchronize()
-        return Answer()
+        return CallAnswer()
 
     def _stream(self, handle: int) -> Stream:
         """A stream; CUDA's numbers for the default one stand for stream 0."""
         return self.device.default_stream if handle < FIRST_HANDLE else self._streams[handle]
 
-    def create_stream(self, fields: dict, data: bytes) -> Answer:
+    def create_stream(self, fields: dict, data: bytes) -> CallAnswer:
         """A new stream."""
         handle = self._handle()
         self._streams[handle] = self.device.stream()
-        return Answer((handle,))
+        return CallAnswer((handle,))
 
-    def destroy_stream(self, fields: dict, data: bytes) -> Answer:
+    def destroy_stream(self, fields: dict, data: bytes) -> CallAnswer:
         """Forget a stream."""
         del self._streams[fields["stream"]]
-        return Answer()
+        return CallAnswer()
 
-    def create_event(self, fields: dict, data: bytes) -> Answer:
+    def create_event(self, fields: dict, data: bytes) -> CallAnswer:
         """A new event."""
         handle = self._handle()
         self._events[handle] = None
-        return Answer((handle,))
+        return CallAnswer((handle,))
 
-    def destroy_event(self, fields: dict, data: bytes) -> Answer:
+    def destroy_event(self, fields: dict, data: bytes) -> CallAnswer:
         """Forget an event."""
         del self._events[fields["event"]]
-        return Answer()
+        return CallAnswer()
 
-    def record_event(self, fields: dict, data: bytes) -> Answer:
+    def record_event(self, fields: dict, data: bytes) -> CallAnswer:
         """Place an event in a stream."""
         if fields["event"] not in self._events:
             raise Refused(Status.INVALID_HANDLE)
         stream = self._stream(fields["stream"])
         self._events[fields["event"]] = self.simulator.moment(stream)
-        return Answer()
+        return CallAnswer()
 
-    def elapsed(self, fields: dict, data: bytes) -> Answer:
+    def elapsed(self, fields: dict, data: bytes) -> CallAnswer:
         """Simulated time between two events."""
         start, end = self._events[fields["start"]], self._events[fields["end"]]
         if start is None or end is None:
             raise Refused(Status.INVALID_HANDLE)
         self.device.synchronize()
-        return Answer((self.simulator.nanoseconds(start, end),))
+        return CallAnswer((self.simulator.nanoseconds(start, end),))
 
 
 def _pass_on(error: Stopped) -> None:

@@ -12,13 +12,13 @@ from lockstep.execution.memory.textures import remove
 from lockstep.execution.state import WRITTEN
 from lockstep.frontend.cuda.calls import Allocation
 from lockstep.runtime import host, textures
-from lockstep.runtime.answers import Answer, Handles, Refused
+from lockstep.runtime.answers import CallAnswer, Handles, Refused
 from lockstep.runtime.simulator import Simulator
 from lockstep.runtime.status import Status
 
 
 @dataclass(frozen=True)
-class Region:
+class DeviceRegion:
     """Rows in device memory."""
 
     address: int
@@ -32,7 +32,7 @@ class Region:
         return self.address + (self.rows - 1) * self.pitch + self.width
 
 
-class Memory:
+class ProgramMemory:
     """The allocations and textures of one program, and the calls about them."""
 
     def __init__(self, simulator: Simulator):
@@ -71,14 +71,14 @@ class Memory:
             self._workspaces[stream] = address
         return self._workspaces[stream]
 
-    def allocate(self, fields: dict, data: bytes) -> Answer:
+    def allocate(self, fields: dict, data: bytes) -> CallAnswer:
         """Allocate memory."""
         try:
             kind = Allocation(fields["kind"])
         except ValueError:
             raise Refused(Status.INVALID_VALUE) from None
         if fields["size"] == 0:
-            return Answer((0,))
+            return CallAnswer((0,))
         unwritten = kind == Allocation.DEVICE
         address = self.device.memory.allocate(fields["size"], unwritten=unwritten)
         self._allocations[address] = kind
@@ -88,9 +88,9 @@ class Memory:
                 f"{self.device.memory.used} bytes of device memory are allocated and this host has "
                 f"{host.memory_bytes()}: if all are used, the system may end lockstep"
             )
-        return Answer((address,))
+        return CallAnswer((address,))
 
-    def free(self, fields: dict, data: bytes) -> Answer:
+    def free(self, fields: dict, data: bytes) -> CallAnswer:
         """Free memory, when nothing uses it any more."""
         if fields["address"] not in self._allocations:
             self._note_wrong_free(fields["address"])
@@ -98,57 +98,57 @@ class Memory:
         self.device.synchronize()
         self.device.memory.free(fields["address"])
         del self._allocations[fields["address"]]
-        return Answer()
+        return CallAnswer()
 
-    def pointer(self, fields: dict, data: bytes) -> Answer:
+    def pointer(self, fields: dict, data: bytes) -> CallAnswer:
         """The allocation that holds an address."""
         found = self.device.memory.find(fields["address"])
         if found is None:
             raise Refused(Status.INVALID_VALUE)
-        return Answer((*found, self._allocations.get(found[0], Allocation.DEVICE)))
+        return CallAnswer((*found, self._allocations.get(found[0], Allocation.DEVICE)))
 
-    def memory(self, fields: dict, data: bytes) -> Answer:
+    def memory(self, fields: dict, data: bytes) -> CallAnswer:
         """How much memory is free, and how much there is."""
         memory = self.device.memory
-        return Answer((memory.capacity - memory.used, memory.capacity))
+        return CallAnswer((memory.capacity - memory.used, memory.capacity))
 
-    def read(self, fields: dict, data: bytes) -> Answer:
+    def read(self, fields: dict, data: bytes) -> CallAnswer:
         """Let the program read: everything before must have been done."""
-        region = self._checked(Region(**fields))
+        region = self._checked(DeviceRegion(**fields))
         self.device.synchronize()
         self.simulator.copies["to host"].add(region.width * region.rows)
-        return Answer()
+        return CallAnswer()
 
-    def write(self, fields: dict, data: bytes) -> Answer:
+    def write(self, fields: dict, data: bytes) -> CallAnswer:
         """Let the program write."""
-        self._checked(Region(**fields))
+        self._checked(DeviceRegion(**fields))
         self.device.synchronize()
-        return Answer()
+        return CallAnswer()
 
-    def written(self, fields: dict, data: bytes) -> Answer:
+    def written(self, fields: dict, data: bytes) -> CallAnswer:
         """Note what the program wrote."""
-        region = self._checked(Region(**fields))
+        region = self._checked(DeviceRegion(**fields))
         self.simulator.copies["to device"].add(region.width * region.rows)
         self._note_written(region)
         self.device.copied(region.address, region.end - region.address)
-        return Answer()
+        return CallAnswer()
 
-    def copy(self, fields: dict, data: bytes) -> Answer:
+    def copy(self, fields: dict, data: bytes) -> CallAnswer:
         """Copy within device memory."""
         width, rows = fields["width"], fields["rows"]
-        to = Region(fields["to"], fields["to_pitch"], width, rows)
-        source = Region(fields["source"], fields["source_pitch"], width, rows)
+        to = DeviceRegion(fields["to"], fields["to_pitch"], width, rows)
+        source = DeviceRegion(fields["source"], fields["source_pitch"], width, rows)
         self._checked(to), self._checked(source)
         self.device.synchronize()
         self._rows(to)[...] = self._rows(source).copy()
         self._pass_on(source, to)
         self.simulator.copies["on device"].add(width * rows)
-        return Answer()
+        return CallAnswer()
 
-    def fill(self, fields: dict, data: bytes) -> Answer:
+    def fill(self, fields: dict, data: bytes) -> CallAnswer:
         """Repeat a value."""
         unit, value = fields.pop("unit"), fields.pop("value")
-        region = self._checked(Region(**fields))
+        region = self._checked(DeviceRegion(**fields))
         if unit not in (1, 2, 4) or region.width % unit:
             raise Refused(Status.INVALID_VALUE)
         self.device.synchronize()
@@ -157,9 +157,9 @@ class Memory:
         rows.reshape(region.rows, -1, unit)[...] = pattern
         self._note_written(region)
         self.simulator.copies["fills"].add(region.width * region.rows)
-        return Answer()
+        return CallAnswer()
 
-    def _checked(self, region: Region) -> Region:
+    def _checked(self, region: DeviceRegion) -> DeviceRegion:
         if region.rows < 1 or region.width < 1 or (region.rows > 1 and region.pitch < region.width):
             raise Refused(Status.INVALID_VALUE)
         try:
@@ -179,47 +179,47 @@ class Memory:
             why = f"{address - found[0]} bytes behind the start of an allocation"
         self.device.findings.add_host("invalid_free", f"free of {address:#x}, {why}", address)
 
-    def _note_wrong_access(self, region: Region) -> None:
+    def _note_wrong_access(self, region: DeviceRegion) -> None:
         size = region.end - region.address
         message = f"copy or fill of {size} bytes at {region.address:#x}"
         where = self.device.memory.distance(region.address, size)
         findings = self.device.findings
         findings.add_host("invalid_copy", f"{message}, {where}", region.address, size)
 
-    def _note_written(self, region: Region) -> None:
+    def _note_written(self, region: DeviceRegion) -> None:
         """The host wrote the rows of a region."""
         shadow = self.device.memory.shadow
         if shadow:
             self._rows_of(shadow.of, region)[...] = WRITTEN
 
-    def _pass_on(self, source: Region, to: Region) -> None:
+    def _pass_on(self, source: DeviceRegion, to: DeviceRegion) -> None:
         """Rows were copied: those that nobody had written are so, still."""
         shadow = self.device.memory.shadow
         if shadow:
             self._rows_of(shadow.of, to)[...] = self._rows_of(shadow.of, source).copy()
 
-    def _rows(self, region: Region) -> np.ndarray:
+    def _rows(self, region: DeviceRegion) -> np.ndarray:
         """The bytes of a region that was checked: uint8 [rows, width]."""
         return self._rows_of(self.device.memory.view, region)
 
     @staticmethod
-    def _rows_of(view: Callable[[int, int], np.ndarray], region: Region) -> np.ndarray:
+    def _rows_of(view: Callable[[int, int], np.ndarray], region: DeviceRegion) -> np.ndarray:
         """The same of bytes, or of what tells of them."""
         flat = view(region.address, region.end - region.address)
         strides = (region.pitch if region.rows > 1 else region.width, 1)
         return np.lib.stride_tricks.as_strided(flat, (region.rows, region.width), strides)
 
-    def create_texture(self, fields: dict, data: bytes) -> Answer:
+    def create_texture(self, fields: dict, data: bytes) -> CallAnswer:
         """A texture or surface over elements in device memory."""
         handle = textures.create(self.device, fields)
         self._textures.add(handle)
-        return Answer((handle,))
+        return CallAnswer((handle,))
 
-    def destroy_texture(self, fields: dict, data: bytes) -> Answer:
+    def destroy_texture(self, fields: dict, data: bytes) -> CallAnswer:
         """Free a texture."""
         if fields["texture"] not in self._textures:
             raise Refused(Status.INVALID_HANDLE)
         self._textures.remove(fields["texture"])
         self.device.synchronize()
         remove(self.device.memory, fields["texture"])
-        return Answer()
+        return CallAnswer()

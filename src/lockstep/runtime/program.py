@@ -22,7 +22,7 @@ GRACE = 2.0  # seconds that an interrupted program has to end by itself
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProgramEnd:
     """How a program ended: its exit status, negative = minus the signal that killed it."""
 
     status: int
@@ -53,7 +53,7 @@ def find_program(name: str) -> Path:
 
 def run_program(
     simulator: Simulator, command: Sequence[str], record: RecordWriter | None = None
-) -> Outcome:
+) -> ProgramEnd:
     """Run a command; the CUDA calls of it and of its children are executed by the simulator.
 
     Raises :class:`LockstepError` if it cannot be started, or cannot be intercepted.
@@ -67,14 +67,14 @@ def run_program(
         try:
             server.serve(program)
         except ProgramKilled:
-            return Outcome(program.wait())
+            return ProgramEnd(program.wait())
         except KeyboardInterrupt:
             server.close()
-            return Outcome(_end(program), interrupted=True)
+            return ProgramEnd(_end(program), interrupted=True)
         except BaseException:
             _end(program)
             raise
-        return Outcome(program.wait())
+        return ProgramEnd(program.wait())
     finally:
         server.close()
 

@@ -7,9 +7,9 @@ import numpy as np
 from lockstep.errors import InputError
 from lockstep.execution.memory.device_memory import DeviceMemoryError
 from lockstep.frontend.cuda.calls import Call
-from lockstep.frontend.cuda.record import Entry, read_record
-from lockstep.runtime.answers import Answer, Refused
-from lockstep.runtime.context import Context
+from lockstep.frontend.cuda.record import RecordEntry, read_record
+from lockstep.runtime.answers import CallAnswer, Refused
+from lockstep.runtime.context import ProgramContext
 from lockstep.runtime.simulator import Simulator
 
 _HANDLES = ("module", "kernel", "stream", "event", "start", "end")
@@ -39,10 +39,10 @@ class _Player:
     """The calls of one connection: its handles may have other numbers than in the record."""
 
     def __init__(self, simulator: Simulator, folder: Path):
-        self.context, self._simulator, self._folder = Context(simulator), simulator, folder
+        self.context, self._simulator, self._folder = ProgramContext(simulator), simulator, folder
         self._handles: dict[int, int] = {}
 
-    def play(self, entry: Entry) -> None:
+    def play(self, entry: RecordEntry) -> None:
         """Execute one call."""
         if entry.call == Call.WRITTEN:
             self._fill_in(entry)
@@ -61,15 +61,15 @@ class _Player:
 
     def end(self) -> None:
         """Finish all launches, and free everything."""
-        self.context.finish(Answer(then=self._simulator.device.synchronize))
+        self.context.finish(CallAnswer(then=self._simulator.device.synchronize))
         self.context.close()
 
-    def _fill_in(self, entry: Entry) -> None:
+    def _fill_in(self, entry: RecordEntry) -> None:
         f = entry.fields
         content = np.frombuffer(entry.data, np.uint8)
         if not len(content) or len(content) != f["width"] * f["rows"]:
             raise InputError(self._folder, "", "a damaged call record: a copy without its bytes")
-        self.context.finish(Answer(then=self._simulator.device.synchronize))
+        self.context.finish(CallAnswer(then=self._simulator.device.synchronize))
         try:
             for row, values in enumerate(content.reshape(f["rows"], f["width"])):
                 place = f["address"] + row * f["pitch"]
@@ -77,7 +77,7 @@ class _Player:
         except DeviceMemoryError as error:
             raise InputError(self._folder, "", f"a damaged call record: {error}") from error
 
-    def _compare(self, entry: Entry, result: int) -> None:
+    def _compare(self, entry: RecordEntry, result: int) -> None:
         if entry.call not in _PLACES:
             self._handles[entry.result] = result
         elif result != entry.result:

@@ -10,7 +10,7 @@ from lockstep.execution.memory.tensor_maps import (
     INTERLEAVES,
     MOST_AXES,
     SWIZZLES,
-    Column,
+    Im2colColumn,
     Tensor,
     encode,
     replace_address,
@@ -52,7 +52,7 @@ def encoded(fields: dict[str, int], data: bytes) -> bytes:
     if not fields["im2col"]:
         return encode(tensor, tuple(one[:rank]))
     lower, upper = (tuple(corner[: max(rank - 2, 0)]) for corner in (one, two))
-    return encode(tensor, Column(lower, upper, fields["channels"], fields["pixels"]))
+    return encode(tensor, Im2colColumn(lower, upper, fields["channels"], fields["pixels"]))
 
 
 def _named(what: str, number: int, names: tuple[Name, ...], later: int = 0) -> Name:

@@ -7,7 +7,7 @@ import numpy as np
 from lockstep.device import Device
 from lockstep.errors import WorkloadError
 from lockstep.execution.memory.device_memory import DeviceMemoryError
-from lockstep.execution.memory.textures import FILTERS, Address, Sampling, describe, place
+from lockstep.execution.memory.textures import FILTERS, AddressMode, Sampling, describe, place
 
 _KINDS = {0: "i", 1: "u", 2: "f"}  # cudaChannelFormatKind
 LEVEL_BYTES = 256  # levels of detail begin at multiples of it: cudaMallocMipmappedArray in the shim
@@ -83,4 +83,4 @@ def _single(bits: int) -> float:
 
 def _mode(number: int) -> str:
     """An address mode by cudaTextureAddressMode, whose numbers the record shares."""
-    return Address(number & 3).name.lower()
+    return AddressMode(number & 3).name.lower()

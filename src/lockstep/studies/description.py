@@ -95,7 +95,7 @@ class Study:
     counters: tuple[str, ...]
     figures: tuple[Figure, ...]
     charts: tuple[Chart, ...]
-    claims: "Callable[[Found], list[Claim]]"
+    claims: "Callable[[OutcomeView], list[Claim]]"
     counts: Callable[[Runs], bool] = lambda runs: True
     about: str = "all programs"  # in words, which ones count
     machine_code: bool = False
@@ -106,7 +106,7 @@ class Study:
         return next(figure for figure in self.figures if figure.name == name)
 
 
-class Found(Protocol):
+class OutcomeView(Protocol):
     """What charts and claims are made of: see :class:`lockstep.studies.outcome.Outcome`."""
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from lockstep.studies.claims import Claim
 from lockstep.studies.description import HARDWARE, Counters, Figure, Runs, Study
-from lockstep.studies.rows import Row
+from lockstep.studies.rows import StudyRow
 
 if TYPE_CHECKING:
     import pandas
@@ -24,7 +24,7 @@ class Outcome:
     study: Study
     size: str
     gpu: str
-    rows: list[Row]
+    rows: list[StudyRow]
     measured: dict[str, Counters]  # of hardware, by program
 
     @cached_property

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lockstep.correlation.plots import new_figure, write_figure
-from lockstep.studies.description import Chart, Found
+from lockstep.studies.description import Chart, OutcomeView
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,7 @@ _HATCHES = ("", "///", "...", "xxx")
 _MEAN = "mean"
 
 
-def draw(outcome: Found, chart: Chart) -> "Figure":
+def draw(outcome: OutcomeView, chart: Chart) -> "Figure":
     """One chart: a group of bars for each program, and the means behind them."""
     groups = {name: outcome.figures[name] for name in outcome.figures}
     if any(not math.isnan(outcome.means.get(f, math.nan)) for b in chart.bars for f in b.figures):
@@ -50,7 +50,7 @@ def draw(outcome: Found, chart: Chart) -> "Figure":
     return figure
 
 
-def write_charts(outcome: Found, folder: Path) -> list[Path]:
+def write_charts(outcome: OutcomeView, folder: Path) -> list[Path]:
     """Write each chart as ``STUDY-CHART.png`` and ``.svg``; the files."""
     return [
         path

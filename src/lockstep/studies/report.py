@@ -82,7 +82,7 @@ def views(outcome: Outcome, width: int) -> Iterator["Table | str"]:
 
 
 @dataclass(frozen=True, slots=True)
-class Documented:
+class DocumentedOutcome:
     """An outcome's place in a document."""
 
     outcome: Outcome

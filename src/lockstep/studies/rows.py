@@ -14,7 +14,7 @@ FACTS = ("study", "size", "program", "items", "variant", "gpu", "changes", "key"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StudyRow:
     """One program on one variant.
 
     ``items`` is the program's size in its own unit. ``key`` identifies code, program and GPU: of
@@ -36,7 +36,7 @@ class Row:
         return {name: getattr(self, name) for name in FACTS} | self.counters
 
 
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
+def write_rows(path: Path, rows: Iterable[StudyRow]) -> None:
     """Write a table, all at once or not at all; a number that is not defined is an empty cell."""
     records = [row.record() for row in rows]
     columns = list(dict.fromkeys(name for record in records for name in record))
@@ -46,7 +46,7 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
         writer.writerows({k: _cell(v) for k, v in record.items()} for record in records)
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[StudyRow]:
     """The rows of a table; raises :class:`InputError` if it is none of ours."""
     table = read_table(path, lambda cells: cells[: len(FACTS)] == list(FACTS))
     if tuple(table.columns[: len(FACTS)]) != FACTS:
@@ -58,7 +58,7 @@ def read_rows(path: Path) -> list[Row]:
             raise InputError(path, f"line {line}", f"items {facts['items']!r}: expected a number")
         counters = {name: number(text) for name, text in record.items()}
         known = {name: math.nan if found is None else found for name, found in counters.items()}
-        rows.append(Row(**facts | {"items": int(facts["items"])}, counters=known))
+        rows.append(StudyRow(**facts | {"items": int(facts["items"])}, counters=known))
     return rows
 
 

@@ -19,7 +19,7 @@ from lockstep.studies.code import code_for
 from lockstep.studies.description import CYCLES, SIZES, Program, Study, Variant
 from lockstep.studies.library import find
 from lockstep.studies.outcome import Outcome
-from lockstep.studies.rows import Row, read_rows, write_rows
+from lockstep.studies.rows import StudyRow, read_rows, write_rows
 
 Say = Callable[[str], None]
 _RUNNING = "sim__cycles_running"
@@ -39,7 +39,7 @@ _ABOVE = (
 class Task(NamedTuple):
     """One run to make; ``row`` is what is known of it before."""
 
-    row: Row
+    row: StudyRow
     changes: tuple[str, ...]
     counters: tuple[str, ...]
     machine_code: bool
@@ -108,7 +108,7 @@ def _task(
     parts = (_code(), code or kernels.load(program.name).ptx.read_text(), items, digest(spec))
     key = hashlib.sha256(repr((*parts, variant.name, size)).encode()).hexdigest()[:16]
     said = " ".join(changes)
-    row = Row(chosen.name, size, program.name, items, variant.name, gpu, said, key, {})
+    row = StudyRow(chosen.name, size, program.name, items, variant.name, gpu, said, key, {})
     return Task(row, changes, chosen.counters, chosen.machine_code)
 
 
@@ -125,7 +125,7 @@ def _code() -> str:
     return code.hexdigest()
 
 
-def _known(table: Path, tasks: list[Task]) -> dict[str, Row]:
+def _known(table: Path, tasks: list[Task]) -> dict[str, StudyRow]:
     """The rows that a table has of these runs, by key."""
     if not table.exists():
         return {}
@@ -137,11 +137,11 @@ def _known(table: Path, tasks: list[Task]) -> dict[str, Row]:
     }
 
 
-def _in_order(tasks: list[Task], done: dict[str, Row]) -> list[Row]:
+def _in_order(tasks: list[Task], done: dict[str, StudyRow]) -> list[StudyRow]:
     return [done[task.row.key] for task in tasks if task.row.key in done]
 
 
-def _run_all(tasks: list[Task], jobs: int) -> Iterator[Row]:
+def _run_all(tasks: list[Task], jobs: int) -> Iterator[StudyRow]:
     """The rows as they are done."""
     if jobs == 1 or len(tasks) < 2:
         yield from map(run, tasks)
@@ -155,7 +155,7 @@ def _run_all(tasks: list[Task], jobs: int) -> Iterator[Row]:
         pool.shutdown(cancel_futures=True)
 
 
-def run(task: Task) -> Row:
+def run(task: Task) -> StudyRow:
     """Run one program on one variant."""
     from lockstep.device import Device
 

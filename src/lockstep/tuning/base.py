@@ -4,8 +4,8 @@ import re
 
 from lockstep.errors import SpecError
 from lockstep.gpus import library
-from lockstep.gpus.datafile import Loaded
-from lockstep.tuning.facts import Facts
+from lockstep.gpus.datafile import LoadedGpu
+from lockstep.tuning.facts import DeviceFacts
 from lockstep.tuning.rows import Row, Rows
 
 LIKES = ("KEPLER_TITAN", "TITANX", "QV100", "RTX2060", "A100", "RTX3070", "H100")
@@ -13,7 +13,7 @@ LIKES = ("KEPLER_TITAN", "TITANX", "QV100", "RTX2060", "A100", "RTX3070", "H100"
 _CAPABILITY = re.compile(r"\b(?:compute capability|compute|sm)[ _]?(\d{1,2})\.?(\d)\b", re.ASCII)
 
 
-def base_of(name: str | None, rows: Rows, facts: Facts) -> Loaded:
+def base_of(name: str | None, rows: Rows, facts: DeviceFacts) -> LoadedGpu:
     """The base: ``name``, else that of the facts, else the device's like.
 
     That is the GPU whose name is a word of the device's, or one of its architecture, which the

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lockstep.gpus import datafile
 
 
-class Facts(NamedTuple):
+class DeviceFacts(NamedTuple):
     """Parameters with their sources by dotted name, and where the GPU begins."""
 
     values: dict[str, object]
@@ -19,13 +19,13 @@ class Facts(NamedTuple):
     removed: tuple[str, ...] = ()
 
 
-NONE = Facts({}, {})
+NONE = DeviceFacts({}, {})
 
 
-def read_facts(path: str | Path, known: dict[str, object]) -> Facts:
+def read_facts(path: str | Path, known: dict[str, object]) -> DeviceFacts:
     """The facts of a file. ``known``: parameters to suggest where one does not exist.
 
     Raises :class:`InputError` or :class:`SpecError` as a GPU file does.
     """
     entries = datafile.read_entries(Path(path), known)
-    return Facts(entries.values, entries.sources, entries.base, entries.removed)
+    return DeviceFacts(entries.values, entries.sources, entries.base, entries.removed)

@@ -21,7 +21,7 @@ SUFFIXES = (".csv", ".json")
 NEAR = (0.05, 0.1)  # residuals whose share is told
 
 
-class Outcome(NamedTuple):
+class ParameterOutcome(NamedTuple):
     """One parameter: where it is from, its value, that of the base, the rows or what is missing.
 
     ``kind``: ``direct``, ``fitted``, ``fact`` or ``base``.
@@ -62,17 +62,17 @@ class Residual(NamedTuple):
         return self.simulated / self.row.value - 1
 
 
-def outcomes(tuned: Tuned) -> list[Outcome]:
+def outcomes(tuned: Tuned) -> list[ParameterOutcome]:
     """All that was inferred, given, or looked for in vain."""
     before = flatten(tuned.base.gpu)
     kinds = dict.fromkeys(tuned.facts.values, FACT)
     kinds |= {path: found.inference.kind for path, found in tuned.found.items()}
     rows = [
-        Outcome(path, kind, tuned.parameters[path], before.get(path), tuned.sources[path])
+        ParameterOutcome(path, kind, tuned.parameters[path], before.get(path), tuned.sources[path])
         for path, kind in kinds.items()
     ]
     return rows + [
-        Outcome(path, INHERITED, before.get(path), before.get(path), why)
+        ParameterOutcome(path, INHERITED, before.get(path), before.get(path), why)
         for path, why in tuned.absent.items()
     ]
 

@@ -6,10 +6,10 @@ from itertools import groupby
 
 from lockstep.errors import SpecError
 from lockstep.gpus import check, fields
-from lockstep.gpus.datafile import Loaded
+from lockstep.gpus.datafile import LoadedGpu
 from lockstep.gpus.spec import GPU
 from lockstep.tuning import facts as facts_of
-from lockstep.tuning.facts import Facts
+from lockstep.tuning.facts import DeviceFacts
 from lockstep.tuning.inference import Inference
 from lockstep.tuning.inferences import INFERENCES
 from lockstep.tuning.measured import Absent, Measured
@@ -50,8 +50,8 @@ class Tuned:
     parameter that rows could tell is the base's.
     """
 
-    base: Loaded
-    facts: Facts
+    base: LoadedGpu
+    facts: DeviceFacts
     parameters: dict[str, object]
     sources: dict[str, str]
     found: dict[str, Found] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Tuned:
         self.sources[path] = found.source
 
 
-def infer(rows: Rows, base: Loaded, facts: Facts = facts_of.NONE) -> Tuned:
+def infer(rows: Rows, base: LoadedGpu, facts: DeviceFacts = facts_of.NONE) -> Tuned:
     """What the rows tell without any simulation."""
     parameters = fields.flatten(base.gpu)
     for name in facts.removed:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lockstep import api
-from lockstep.correlation.comparison import Row, correlate_read
+from lockstep.correlation.comparison import ComparedRow, correlate_read
 from lockstep.correlation.hardware import read_hardware
 from lockstep.correlation.launches import CYCLES, Launch
 from lockstep.errors import LockstepError
@@ -110,7 +110,7 @@ def _row(
     run: Runner,
     say: Callable[[str], None],
     gpu: str,
-) -> Row:
+) -> ComparedRow:
     """All launches of a program as one. Raises :class:`LockstepError` where one is missing."""
     program = executable(folder / name, folder / name / name)
     if program is None:

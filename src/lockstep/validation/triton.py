@@ -35,7 +35,7 @@ COUNTERS = {
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledKernel:
     """One kernel; arguments are numbers, or the shape and type of a tensor of normal numbers."""
 
     name: str
@@ -52,7 +52,7 @@ def key(state: str, counter: str) -> str:
     return f"triton {state} {COUNTERS[counter]}"
 
 
-def read(folder: Path) -> list[Compiled]:
+def read(folder: Path) -> list[CompiledKernel]:
     """The kernels of a folder, in the order of its index. Raises :class:`InputError`."""
     path = folder / ARCHIVE
     try:
@@ -78,9 +78,9 @@ def _content(archive: tarfile.TarFile, name: str) -> bytes:
     return file.read()
 
 
-def _compiled(entry: dict[str, Any], cubin: bytes) -> Compiled:
+def _compiled(entry: dict[str, Any], cubin: bytes) -> CompiledKernel:
     about = entry["metadata"]
-    return Compiled(
+    return CompiledKernel(
         entry["name"],
         about["name"],
         cubin,
@@ -110,7 +110,9 @@ def kernels(
     return [c for state in STATES for c in _in_state(state, rows[state], say, threads, gpu)]
 
 
-def _measured(folder: Path, state: str, found: list[Compiled]) -> list[tuple[Compiled, Launch]]:
+def _measured(
+    folder: Path, state: str, found: list[CompiledKernel]
+) -> list[tuple[CompiledKernel, Launch]]:
     path = folder / f"ncu_{state}.csv.xz"
     launches = read_hardware(path)
     if [launch.kernel for launch in launches] != [kernel.entry for kernel in found]:
@@ -120,7 +122,7 @@ def _measured(folder: Path, state: str, found: list[Compiled]) -> list[tuple[Com
 
 def _in_state(
     state: str,
-    rows: list[tuple[Compiled, Launch]],
+    rows: list[tuple[CompiledKernel, Launch]],
     say: Callable[[str], None],
     threads: int,
     gpu: str,
@@ -150,7 +152,9 @@ def _compare(
             result.figures.append(figure)
 
 
-def run(kernel: Compiled, gpu: str, threads: int, change: str, launches: int) -> dict[str, float]:
+def run(
+    kernel: CompiledKernel, gpu: str, threads: int, change: str, launches: int
+) -> dict[str, float]:
     """The metrics of the last of some launches of a kernel; its tensors hold random numbers."""
     random = np.random.default_rng(0)
     with Device(api.gpu(gpu, [change]), timing=True, threads=threads) as device:

@@ -13,7 +13,7 @@ from lockstep._jit.loading import Loaded
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.launches.launch import Executor
 from lockstep.execution.memory.device_memory import DeviceMemory
-from lockstep.execution.memory.storage import Layout, Storage
+from lockstep.execution.memory.storage import Storage, StorageLayout
 from lockstep.execution.programs.native import assemble
 from lockstep.execution.programs.program import Recording
 from lockstep.execution.ptx.program import translate
@@ -216,7 +216,7 @@ def test_storage_that_the_system_does_not_have_is_a_line():
 
 
 def test_a_layout_aligns_each_array():
-    layout = Layout(bytes=(np.uint8, 3), words=(np.int64, 2, 5), none=(np.int64, 0))
+    layout = StorageLayout(bytes=(np.uint8, 3), words=(np.int64, 2, 5), none=(np.int64, 0))
     arrays = layout.zeros()
     assert [a.shape for a in arrays.values()] == [(3,), (2, 5), (0,)]
     assert arrays["words"].ctypes.data % 64 == 0

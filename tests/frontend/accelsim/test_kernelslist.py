@@ -3,7 +3,7 @@
 import pytest
 
 from lockstep.errors import InputError
-from lockstep.frontend.accelsim.kernelslist import Launch, read_list
+from lockstep.frontend.accelsim.kernelslist import ListedLaunch, read_list
 from lockstep.workload import MemoryCopy
 
 
@@ -27,9 +27,9 @@ def test_copies_and_kernels_in_order(listed, tmp_path):
     )
     assert commands == [
         MemoryCopy(0x7FC841500000, 32768),
-        Launch(tmp_path / "kernel-1.traceg", 2),
+        ListedLaunch(tmp_path / "kernel-1.traceg", 2),
         MemoryCopy(-1, 1),
-        Launch(tmp_path / "kernel-2-ctx_0x55.traceg.xz", 7),
+        ListedLaunch(tmp_path / "kernel-2-ctx_0x55.traceg.xz", 7),
     ]
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from lockstep.frontend import tracefile
-from lockstep.frontend.tracefile import Recording, build
+from lockstep.frontend.tracefile import TraceRecording, build
 from lockstep.workload import Workload
 
 
 def recorded(path, kernels, end):
     """Write what ``end`` does with functions that take the kernels' CTAs; the file's bytes."""
-    recording = Recording(path, "name")
+    recording = TraceRecording(path, "name")
     end([recording.running_kernel(kernel) for kernel in kernels])
     recording.close()
     return path.read_bytes()

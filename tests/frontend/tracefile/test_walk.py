@@ -7,7 +7,13 @@ import pytest
 
 from lockstep.frontend.tracefile import walk
 from lockstep.frontend.tracefile.columns import records_for_jit
-from lockstep.frontend.tracefile.rows import STORED, Kind, blank_rows, finished, place_streams
+from lockstep.frontend.tracefile.rows import (
+    STORED,
+    AddressKind,
+    blank_rows,
+    finished,
+    place_streams,
+)
 from lockstep.frontend.tracefile.shapes import SLOT, starts
 from lockstep.frontend.tracefile.survey import choose
 from lockstep.workload import ADDRESS
@@ -91,7 +97,7 @@ def test_an_index_predicts_what_it_addresses():
         stores = [(1, EVERY, [(1 << 41) + 8 * i for i in own]) for own in ids]
         ctas.append([[load, store] for load, store in zip(loads, stores)])
     done = chosen(chunk(ctas))
-    assert done.rows["kind"][1] == Kind.REFERENCE
+    assert done.rows["kind"][1] == AddressKind.REFERENCE
     assert (done.rows["reference"][1], done.rows["scale"][1]) == (0, 3)
     n = len(ctas) * 4
     lanes_of_stores = done.residuals[-31 * n :]
@@ -102,7 +108,7 @@ def test_scattered_addresses_are_taken_from_their_lowest():
     rng = np.random.default_rng(2)
     lists = [(1 << 40) + 4 * rng.integers(0, 1 << 20, 32) for _ in range(64)]
     done = chosen(chunk([[[(0, EVERY, own.tolist())] for own in lists]]))
-    assert done.rows["kind"][0] == Kind.ORIGIN
+    assert done.rows["kind"][0] == AddressKind.ORIGIN
     assert done.residuals.min() >= 0
 
 

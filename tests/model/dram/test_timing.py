@@ -47,7 +47,7 @@ def under(name, keep):
     full = standard.resolve(gpu.dram)
     c = build.build(gpu, np.zeros(0), np.zeros(1), 0, False, 0)
     chosen = tuple(x for n, x in enumerate(full.constraints) if keep(n, x))
-    alone = standard.Timing(full.parameters, chosen, full.refresh_per_bank)
+    alone = standard.DramTiming(full.parameters, chosen, full.refresh_per_bank)
     c.spec["delays"] = timing.delays(alone)
     c.spec["activate_window"] = timing.activate_window(alone)
     return c, full.constraints

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.core.compiler_lock import global_compiler_lock
 
-from lockstep._jit.compiler.parts import Part
+from lockstep._jit.compiler.parts import PartDispatcher
 from lockstep._jit.compiler.told import telling
 from lockstep._jit.compiler.types import make_array, numba_type
 from lockstep._jit.settings import CALLBACK, OPTIONS
@@ -39,7 +39,7 @@ def compile_entry(function, form: str, kinds: tuple) -> Compiled:
     types = tuple(map(numba_type, kinds))
     expected = numba.types.int64 if form == CALLBACK else None
     with telling():
-        part = Part(function, **OPTIONS)._compiler.compile(types, expected)
+        part = PartDispatcher(function, **OPTIONS)._compiler.compile(types, expected)
     context = part.target_context
     digest = hashlib.sha256(" ".join([form, *map(str, kinds)]).encode()).hexdigest()[:16]
     symbol = f"lockstep.{function.__module__}.{function.__qualname__}.{digest}"

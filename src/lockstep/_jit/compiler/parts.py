@@ -16,7 +16,7 @@ from numba.core.dispatcher import _FunctionCompiler
 from numba.extending import typeof_impl
 
 from lockstep._jit.compiler import intrinsics
-from lockstep._jit.function import Function
+from lockstep._jit.function import ModelFunction
 from lockstep._jit.intrinsics import Intrinsic
 from lockstep._jit.settings import OPTIONS
 
@@ -54,7 +54,7 @@ class _PartCompiler(_FunctionCompiler):
         return result._replace(entry_point=entry)
 
 
-class Part(registry.CPUDispatcher):
+class PartDispatcher(registry.CPUDispatcher):
     """A function that others contain. It has no machine code of its own."""
 
     def __init__(self, function, **options):
@@ -73,12 +73,14 @@ class Part(registry.CPUDispatcher):
 
 
 @functools.cache
-def dispatcher(function: Function):
+def dispatcher(function: ModelFunction):
     """What Numba takes a function of the model for where compiled code calls it."""
-    return Part(function.py_func, **({"forceinline": True} if function.forced else {}), **OPTIONS)
+    return PartDispatcher(
+        function.py_func, **({"forceinline": True} if function.forced else {}), **OPTIONS
+    )
 
 
-@typeof_impl.register(Function)
+@typeof_impl.register(ModelFunction)
 def _type_of_function(value, _):
     return numba.types.Dispatcher(dispatcher(value))
 

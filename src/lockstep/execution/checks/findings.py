@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lockstep.execution.checks.kinds import NAMES, Check, Hazard
 from lockstep.execution.checks.record import DROPPED, FOUND
-from lockstep.execution.launches.faults import Place, access_problem, place_of
+from lockstep.execution.launches.faults import CodePlace, access_problem, place_of
 from lockstep.execution.launches.resident import Resident
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.scheduling.access import Fault
@@ -33,10 +33,10 @@ class Finding:
     kind: str
     kernel: str
     message: str
-    place: Place | None = None
+    place: CodePlace | None = None
     cta: Index | None = None
     thread: Index | None = None
-    other_place: Place | None = None
+    other_place: CodePlace | None = None
     other_cta: Index | None = None
     other_thread: Index | None = None
     address: int | None = None
@@ -69,7 +69,7 @@ class Finding:
         return out | {"address": self.address, "bytes": self.bytes, "count": self.count}
 
 
-def _line(place: Place | None) -> tuple:
+def _line(place: CodePlace | None) -> tuple:
     if place is None:
         return ()
     return place.sources or (place.file, place.line, place.instruction, place.pc)

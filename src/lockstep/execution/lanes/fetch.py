@@ -16,7 +16,7 @@ ONE = 0x3F800000  # as f32
 
 
 @dataclass(frozen=True)
-class Place:
+class ElementPlace:
     """Indices of elements (i32) on three axes; where ``exists`` (i1) fails, all is zero."""
 
     x: ir.Value
@@ -70,7 +70,7 @@ class Texture:
         return self.b.splat(self.b.ir.fptrunc(double, ir.FloatType()), F32)
 
 
-def fetch(b: LaneBuilder, texture: Texture, place: Place) -> Values:
+def fetch(b: LaneBuilder, texture: Texture, place: ElementPlace) -> Values:
     """The four channels of an element (bits, i32), and its address (i64)."""
 
     def emit(inner: LaneBuilder, record, x, y, z, exists) -> Values:

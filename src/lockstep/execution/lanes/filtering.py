@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from llvmlite import ir
 
 from lockstep.execution.lanes.builder import WORD, LaneBuilder, type_suffix
-from lockstep.execution.lanes.fetch import CHANNELS, ONE, Place, Texture, fetch
+from lockstep.execution.lanes.fetch import CHANNELS, ONE, ElementPlace, Texture, fetch
 from lockstep.execution.lanes.flow import Values, either
 from lockstep.execution.lanes.types import F32, I32, PRED, Value
-from lockstep.execution.memory.textures import COMPARISONS, Address
+from lockstep.execution.memory.textures import COMPARISONS, AddressMode
 
 AXES = "xyz"
 SIZES = ("width", "height", "depth")
@@ -144,7 +144,7 @@ def _sample(b: LaneBuilder, texture: Texture, x: ir.Value, sample: Value) -> ir.
 
 
 def _fetched(
-    b: LaneBuilder, texture: Texture, place: Place, at: Coordinates, channel: int = 0
+    b: LaneBuilder, texture: Texture, place: ElementPlace, at: Coordinates, channel: int = 0
 ) -> Values:
     """The channels of an element, and its address; after a comparison only one has its outcome."""
     *channels, address = fetch(b, texture, place)
@@ -220,7 +220,7 @@ def _scaled(b: LaneBuilder, texture: Texture, axis: int, value: Value, cube: boo
         return Value(b.ir.fmul(value.ir, size), F32)
     mode = f"address_{AXES[axis]}"
     near = value.ir
-    for which, period in ((Address.WRAP, 1.0), (Address.MIRROR, 2.0)):
+    for which, period in ((AddressMode.WRAP, 1.0), (AddressMode.MIRROR, 2.0)):
         turns = b.ir.fmul(value.ir, b.constant(F32, 1 / period).ir)
         whole = b.elementwise("floor", Value(turns, F32))
         rest = b.ir.fsub(value.ir, b.ir.fmul(whole.ir, b.constant(F32, period).ir))
@@ -250,14 +250,14 @@ def _inside(b: LaneBuilder, texture: Texture, axis: int, index: ir.Value, at: Co
     zero, last = b.constant(I32, 0).ir, emit.sub(size, b.constant(I32, 1).ir)
     exists = everywhere
     if not at.cube:
-        border = texture.holds(mode, Address.BORDER)
+        border = texture.holds(mode, AddressMode.BORDER)
         if at.values[0].type == I32:
             border = ir.Constant(border.type, 1) if len(at.values) == 1 else border
         exists = emit.select(border, emit.icmp_unsigned("<", index, size), everywhere)
     if not at.cube and at.values[0].type != I32:
         around, back = _repeated(b, index, size, bool(at.offsets))
-        index = emit.select(texture.holds(mode, Address.WRAP), around, index)
-        index = emit.select(texture.holds(mode, Address.MIRROR), back, index)
+        index = emit.select(texture.holds(mode, AddressMode.WRAP), around, index)
+        index = emit.select(texture.holds(mode, AddressMode.MIRROR), back, index)
     clamped = _limit(b, "smax", _limit(b, "smin", index, last), zero)
     return clamped, exists
 
@@ -289,7 +289,9 @@ def _fused(b: LaneBuilder, one: ir.Value, other: ir.Value, more: ir.Value) -> ir
     return b.elementwise("fma", Value(one, F32), Value(other, F32), Value(more, F32)).ir
 
 
-def _place(b: LaneBuilder, texture: Texture, indices: list[Index], layer: Value | None) -> Place:
+def _place(
+    b: LaneBuilder, texture: Texture, indices: list[Index], layer: Value | None
+) -> ElementPlace:
     """Indices on the three axes; a layer is clamped."""
     axes = [index for index, _ in indices]
     exists = indices[0][1]
@@ -300,4 +302,4 @@ def _place(b: LaneBuilder, texture: Texture, indices: list[Index], layer: Value 
     if layer is not None:
         last = b.ir.sub(texture.number("depth").ir, b.constant(I32, 1).ir)
         axes[2] = _limit(b, "umin", layer.ir, last)
-    return Place(*axes, exists)
+    return ElementPlace(*axes, exists)

@@ -32,7 +32,7 @@ Place = tuple[int, int, int]  # group of lanes, row, column
 
 
 @dataclass(frozen=True)
-class Layout:
+class MatrixLayout:
     """Fragments of the factors and the result of one product.
 
     The functions map lane, register and element of the register to group, row and column; groups
@@ -47,7 +47,7 @@ class Layout:
     start: Callable[[int, int], Place]  # of the accumulator that products are added to
 
 
-def tile(rows: int, depth: int, per_register: int) -> Layout:
+def tile(rows: int, depth: int, per_register: int) -> MatrixLayout:
     """``rows`` (8 or 16) by 8 results, as PTX ISA's figures of mma fragments have them."""
     blocks = rows // 8
 
@@ -57,7 +57,7 @@ def tile(rows: int, depth: int, per_register: int) -> Layout:
     def result(lane: int, k: int) -> Place:
         return 0, lane // 4 + 8 * (k // 2), lane % 4 * 2 + k % 2
 
-    return Layout(
+    return MatrixLayout(
         f"tile{rows}x{depth}x{per_register}",
         depth,
         lambda lane, r, e: (0, lane // 4 + 8 * (r % blocks), along(lane, e, r // blocks)),
@@ -67,7 +67,7 @@ def tile(rows: int, depth: int, per_register: int) -> Layout:
     )
 
 
-def quads(rows_first: bool, rows_second: bool, wide_result: bool, wide_start: bool) -> Layout:
+def quads(rows_first: bool, rows_second: bool, wide_result: bool, wide_start: bool) -> MatrixLayout:
     """Four products of 8 by 8 by 4, each by two quads of lanes, sixteen lanes apart (m8n8k4).
 
     ``rows_...``: whether a factor is stored by rows; ``wide_...``: whether sums are f32.
@@ -90,7 +90,7 @@ def quads(rows_first: bool, rows_second: bool, wide_result: bool, wide_start: bo
 
         return place
 
-    return Layout(
+    return MatrixLayout(
         f"quads{rows_first:d}{rows_second:d}{wide_result:d}{wide_start:d}",
         4,
         lambda lane, r, e: (lane // 4 % 4, *factor(lane, 2 * r + e, rows_first)),
@@ -125,7 +125,7 @@ class Numbers:
 
 def multiply(
     b: LaneBuilder,
-    layout: Layout,
+    layout: MatrixLayout,
     numbers: Numbers,
     factors: list[list[Value]],
     start: list[Value],
@@ -163,7 +163,7 @@ def _results(accumulators: int, numbers: Numbers) -> int:
 class Product:
     """Emits one product; other kinds of factors override :meth:`second`."""
 
-    def __init__(self, b: LaneBuilder, layout: Layout, numbers: Numbers):
+    def __init__(self, b: LaneBuilder, layout: MatrixLayout, numbers: Numbers):
         self.b, self.layout, self.numbers = b, layout, numbers
         self._moved: dict[tuple, ir.Value] = {}
 

@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.matrix import (
-    Layout,
+    MatrixLayout,
     Numbers,
     Place,
     Product,
@@ -69,7 +69,7 @@ def sparsity_of(kind: str, columns: int, selector: int) -> Sparsity | None:
 def sparse(sparsity: Sparsity, metadata: Value) -> ProductKind:
     """A product whose first factor has this metadata."""
 
-    def emit(b: LaneBuilder, layout: Layout, numbers: Numbers, register: ir.Value) -> Product:
+    def emit(b: LaneBuilder, layout: MatrixLayout, numbers: Numbers, register: ir.Value) -> Product:
         return SparseProduct(b, layout, numbers, sparsity, register)
 
     return ProductKind(emit, f"{sparsity.name}_", (metadata,))
@@ -79,7 +79,7 @@ class SparseProduct(Product):
     """Emits one product; the metadata is one more register."""
 
     def __init__(
-        self, b: LaneBuilder, layout: Layout, numbers: Numbers, sparsity: Sparsity, metadata
+        self, b: LaneBuilder, layout: MatrixLayout, numbers: Numbers, sparsity: Sparsity, metadata
     ):
         super().__init__(b, layout, numbers)
         self._sparsity, self._metadata = sparsity, metadata

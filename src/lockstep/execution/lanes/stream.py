@@ -15,7 +15,7 @@ from lockstep.workload import TILE_WORDS
 HEADER_WORDS = 2
 
 
-class Stream:
+class StreamWriter:
     """Emits the stream entry of one block."""
 
     def __init__(self, b: LaneBuilder, block: int):

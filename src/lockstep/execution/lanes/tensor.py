@@ -23,7 +23,7 @@ from lockstep.execution.lanes.flow import (
     spill,
 )
 from lockstep.execution.lanes.tensor_tile import TensorTile, Walks, walks_of
-from lockstep.execution.lanes.tensor_walk import Walk
+from lockstep.execution.lanes.tensor_walk import TensorWalk
 from lockstep.execution.lanes.types import BF16, F16, F32, F64, I32, I64, PRED, Value
 from lockstep.execution.memory.tensor_maps import (
     CHUNK,
@@ -143,7 +143,7 @@ def _check_extent(b: LaneBuilder, tile: TensorTile, walks: Walks) -> None:
         first, last, some = walk.inner_range()
         low_place, high_place = (element(b, p, WORD, lane) for p in (lows, highs))
 
-        def visit(_: ir.Value, row: ir.Value, inside: ir.Value, walk: Walk = walk) -> None:
+        def visit(_: ir.Value, row: ir.Value, inside: ir.Value, walk: TensorWalk = walk) -> None:
             end = b.ir.add(walk.unit_address(row, last), b.ir.zext(walk.unit, WORD))
             end = b.ir.sub(end, ir.Constant(WORD, 1))
             here = b.ir.and_(inside, some)
@@ -164,7 +164,7 @@ def _check_extent(b: LaneBuilder, tile: TensorTile, walks: Walks) -> None:
 class _Way:
     """One lane's tile in shared memory, at host address ``start`` and offset ``offset``."""
 
-    def __init__(self, walk: Walk, start: ir.Value, offset: ir.Value):
+    def __init__(self, walk: TensorWalk, start: ir.Value, offset: ir.Value):
         self.walk, self._start, self._offset = walk, start, offset
 
     def chunks(self, visit: Callable[["_Chunk"], None]) -> None:
@@ -186,7 +186,7 @@ class _Way:
 class _Chunk:
     """16 bytes of a row: where they are in shared memory, and in the tensor if they exist."""
 
-    walk: Walk
+    walk: TensorWalk
     shared: ir.Value  # pointer
     row: ir.Value  # host address (i64) of coordinate 0 of the row
     within: ir.Value  # the row's byte that comes first (i32)
@@ -247,7 +247,7 @@ def _move(b: LaneBuilder, chunk: _Chunk, to_shared: bool) -> None:
     either(b, whole, copy, parts)
 
 
-def _filling(walk: Walk) -> ir.Value:
+def _filling(walk: TensorWalk) -> ir.Value:
     """A word of what stands for elements that do not exist."""
     nan = sum(OOB_NAN << 16 * k for k in range(4))
     return walk.b.ir.select(walk.fills_nan(), ir.Constant(WORD, nan), ir.Constant(WORD, 0))

@@ -6,7 +6,7 @@ from lockstep.execution.lanes.builder import HALF, WORD, LaneBuilder
 from lockstep.execution.lanes.flow import Values, outlined
 from lockstep.execution.lanes.integer import resize
 from lockstep.execution.lanes.tensor_tile import TensorTile, walks_of
-from lockstep.execution.lanes.tensor_walk import Axis, Walk
+from lockstep.execution.lanes.tensor_walk import Axis, TensorWalk
 from lockstep.execution.lanes.types import I64, Value
 from lockstep.execution.memory.tensor_maps import IM2COL
 from lockstep.workload import TILE_AXES, TILE_BARRIER
@@ -54,7 +54,7 @@ def _record_barrier(b: LaneBuilder, place: ir.Value, barrier: Value | None) -> N
     b.ir.store(number.ir, b.offset(place, 8 * b.lanes * TILE_BARRIER), align=8)
 
 
-def _words(walk: Walk) -> Values:
+def _words(walk: TensorWalk) -> Values:
     emit = walk.b.ir
     first, last, some = walk.inner_range()
     one = ir.Constant(HALF, 1)
@@ -80,11 +80,11 @@ def _words(walk: Walk) -> Values:
     return [*head, *(word for axis in axes for word in axis)]
 
 
-def _wide(walk: Walk, number: ir.Value) -> ir.Value:
+def _wide(walk: TensorWalk, number: ir.Value) -> ir.Value:
     return walk.b.ir.sext(number, WORD)
 
 
-def _box_axis(walk: Walk, axis: Axis) -> Values:
+def _box_axis(walk: TensorWalk, axis: Axis) -> Values:
     emit = walk.b.ir
     steps = emit.mul(emit.sub(axis.count, ir.Constant(HALF, 1)), axis.step)
     high = emit.add(axis.first, steps)
@@ -92,20 +92,20 @@ def _box_axis(walk: Walk, axis: Axis) -> Values:
     return [*places, emit.zext(axis.last, WORD), axis.stride]
 
 
-def _spatial_axis(walk: Walk, spatial) -> Values:
+def _spatial_axis(walk: TensorWalk, spatial) -> Values:
     emit, axis = walk.b.ir, spatial.axis
     there = (emit.add(v, spatial.offset) for v in (axis.first, spatial.low, spatial.high))
     places = [_wide(walk, v) for v in (*there, axis.step)]
     return [*places, emit.zext(axis.last, WORD), axis.stride]
 
 
-def _images(walk: Walk) -> Values:
+def _images(walk: TensorWalk) -> Values:
     axis, emit = walk.outer[0], walk.b.ir
     fixed = [ir.Constant(WORD, n) for n in (0, _FARTHEST, 1)]
     return [_wide(walk, axis.first), *fixed, emit.zext(axis.last, WORD), axis.stride]
 
 
-def _slices(walk: Walk, base: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
+def _slices(walk: TensorWalk, base: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
     """Slices of channels that exist, the address of the first one, whether there is any."""
     emit, axis = walk.b.ir, walk.slice_axis
     zero, one = (ir.Constant(HALF, n) for n in (0, 1))

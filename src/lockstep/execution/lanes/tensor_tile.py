@@ -8,7 +8,7 @@ from lockstep.execution.lanes.addresses import Access, host_addresses, refuse
 from lockstep.execution.lanes.builder import HALF, WORD, LaneBuilder
 from lockstep.execution.lanes.flow import Values, element, lanes_in_order, spill
 from lockstep.execution.lanes.gathering import gather
-from lockstep.execution.lanes.tensor_walk import Walk
+from lockstep.execution.lanes.tensor_walk import TensorWalk
 from lockstep.execution.lanes.types import I32, I64, PRED, Value
 from lockstep.execution.memory.tensor_maps import (
     FIELDS,
@@ -66,7 +66,7 @@ class Walks:
     numbers: Values  # spilled
 
     def each(self) -> "_EachLane":
-        """A loop over the active lanes: lane number (i32) and :class:`Walk`."""
+        """A loop over the active lanes: lane number (i32) and :class:`TensorWalk`."""
         return _EachLane(self)
 
 
@@ -74,13 +74,13 @@ class _EachLane:
     def __init__(self, walks: Walks):
         self._walks, self._lanes = walks, lanes_in_order(walks.b)
 
-    def __enter__(self) -> tuple[ir.Value, Walk]:
+    def __enter__(self) -> tuple[ir.Value, TensorWalk]:
         b, tile = self._walks.b, self._walks.tile
         lane = self._lanes.__enter__()
         record = b.ir.load(element(b, self._walks.maps, WORD, lane), typ=WORD)
         numbers = [b.ir.load(element(b, n, HALF, lane), typ=HALF) for n in self._walks.numbers]
         rank = len(tile.coordinates)
-        return lane, Walk(b, tile.mode, record, numbers[:rank], numbers[rank:])
+        return lane, TensorWalk(b, tile.mode, record, numbers[:rank], numbers[rank:])
 
     def __exit__(self, *problem) -> None:
         self._lanes.__exit__(*problem)

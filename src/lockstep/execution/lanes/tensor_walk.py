@@ -57,7 +57,7 @@ class Spatial:
     offset: ir.Value
 
 
-class Walk:
+class TensorWalk:
     """The way of one lane.
 
     ``record``: host address of the tensor map (i64). ``at``: coordinates; ``offsets``: of im2col.

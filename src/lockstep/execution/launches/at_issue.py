@@ -16,7 +16,7 @@ from lockstep.execution.launches.step import COLLECT, NONE, PROGRESS, Door, Step
 from lockstep.execution.programs.profile import Profile
 from lockstep.execution.scheduling.machine import Stop
 from lockstep.execution.streams.journal import Collector, journal
-from lockstep.execution.streams.stream import Expansion, tables
+from lockstep.execution.streams.stream import StreamExpansion, tables
 from lockstep.workload import OBJECTS, WARP, Cta, Exchange
 
 STREAM_WORDS = 1 << 16
@@ -67,8 +67,8 @@ class AtIssue:
         self._enter = _compiled(enter, self._door.kind)
         self.function, self.context = self._enter.address, self._door._address
 
-    def _expand_into(self, exchange: Exchange, warps: int, places: int) -> Expansion:
-        return Expansion(
+    def _expand_into(self, exchange: Exchange, warps: int, places: int) -> StreamExpansion:
+        return StreamExpansion(
             *tables(self._executor.program),
             np.zeros(STREAM_WORDS, np.int64),
             np.zeros((warps, 2), np.int64),

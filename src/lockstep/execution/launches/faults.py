@@ -39,7 +39,7 @@ _MESSAGES = {
 
 
 @dataclass(frozen=True)
-class Place:
+class CodePlace:
     """An instruction of a program and where it comes from."""
 
     instruction: str
@@ -59,14 +59,14 @@ class Place:
         return f"{text} at {made}" if made else text
 
 
-def place_of(program: Program, index: int) -> Place:
+def place_of(program: Program, index: int) -> CodePlace:
     """The place of a static instruction."""
     record, origin = program.code[index], program.origins[index]
     pc, sources = int(record["pc"]), origin.sources
     if origin.text:
         outside = "" if origin.function == program.name else origin.function
-        return Place(origin.text, pc, sources=sources, function=outside)
-    return Place(program.texts[record["text"]], pc, program.file, origin.line, sources)
+        return CodePlace(origin.text, pc, sources=sources, function=outside)
+    return CodePlace(program.texts[record["text"]], pc, program.file, origin.line, sources)
 
 
 class LaunchError(LockstepError):
@@ -86,7 +86,7 @@ class LaunchError(LockstepError):
         *,
         cta: tuple[int, int, int] | None = None,
         thread: tuple[int, int, int] | None = None,
-        place: Place | None = None,
+        place: CodePlace | None = None,
         address: int | None = None,
         allocation: tuple[int, int] | None = None,
     ):
@@ -138,7 +138,7 @@ def thread_error(
     message: str,
     w: int,
     lane: int,
-    place: Place | None = None,
+    place: CodePlace | None = None,
     **about,
 ) -> LaunchError:
     """The error for which one thread is to blame."""
@@ -149,7 +149,7 @@ def thread_error(
 
 
 def access_problem(
-    resident: Resident, memory: DeviceMemory, place: Place, fault: np.record
+    resident: Resident, memory: DeviceMemory, place: CodePlace, fault: np.record
 ) -> tuple[str, dict]:
     """What was wrong with an access, and its address and nearest allocation.
 

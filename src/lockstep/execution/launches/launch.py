@@ -17,12 +17,12 @@ from lockstep.execution.launches.resident import Resident
 from lockstep.execution.launches.services import Services
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.memory.storage import Storage
-from lockstep.execution.programs.code import Code
+from lockstep.execution.programs.code import BlockCode
 from lockstep.execution.programs.profile import Profile
 from lockstep.execution.programs.program import Program
 from lockstep.execution.scheduling.machine import MOST_ENDED, Stop
 from lockstep.execution.scheduling.schedule import run
-from lockstep.execution.streams.buffers import Streams
+from lockstep.execution.streams.buffers import StreamBuffers
 from lockstep.execution.streams.stream import Expander
 from lockstep.workload import Cta
 
@@ -57,7 +57,7 @@ class Executor:
         self.program, self.memory, self.limits = program, memory, limits or Limits()
         self.services = services or Services(memory)
         self.storage = storage or Storage()
-        self._code = Code(program)
+        self._code = BlockCode(program)
         self._symbols = symbols
         self._findings = findings
         self._idle: dict[tuple, list[Resident]] = {}
@@ -168,7 +168,7 @@ class Executor:
 
     def _ended(self, resident: Resident) -> Iterator[tuple[int, Cta]]:
         """Run a launch and yield its CTAs, with their numbers, as they end."""
-        streams = Streams(resident.machine)
+        streams = StreamBuffers(resident.machine)
         expander = Expander(self.program, resident.geometry.warps, MOST_ENDED)
 
         def take() -> list[tuple[int, Cta]]:

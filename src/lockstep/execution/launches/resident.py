@@ -8,8 +8,8 @@ from lockstep._jit import DISABLED, as_records
 from lockstep.execution.checks.launch import Checking
 from lockstep.execution.launches.geometry import Geometry, Limits
 from lockstep.execution.memory.device_memory import DeviceMemory
-from lockstep.execution.memory.storage import Layout, Region
-from lockstep.execution.programs.code import Code
+from lockstep.execution.memory.storage import Region, StorageLayout
+from lockstep.execution.programs.code import BlockCode
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.execution.scheduling.access import check, entry_points
 from lockstep.execution.scheduling.machine import (
@@ -50,7 +50,7 @@ class Resident:
         self,
         program: Program,
         geometry: Geometry,
-        code: Code,
+        code: BlockCode,
         symbols: np.ndarray,
         memory: DeviceMemory,
         limits: Limits,
@@ -80,11 +80,11 @@ class Resident:
         """Of the region that :meth:`start` takes."""
         return self._large.bytes
 
-    def _lay_out(self) -> Layout:
+    def _lay_out(self) -> StorageLayout:
         """What a launch writes before it reads it; shared memory, of which not all do, first."""
         places, slots = self.geometry.room, max(self.program.register_bytes // 8, 8)
         rows, lanes = places * self.geometry.warps, self.geometry.lanes
-        return Layout(
+        return StorageLayout(
             shared=(np.uint8, places * self._shared_stride),
             group_block=(np.int64, rows, lanes),
             group_lanes=(np.int64, rows, lanes),
@@ -94,11 +94,11 @@ class Resident:
             local=(np.uint8, rows * lanes * max(self._local_bytes, 16)),
         )
 
-    def _allocate(self, code: Code) -> dict[str, np.ndarray]:
+    def _allocate(self, code: BlockCode) -> dict[str, np.ndarray]:
         """What stays from one launch to the next."""
         program, places = self.program, self.geometry.room
         n = len(program.blocks)
-        own = Layout(
+        own = StorageLayout(
             launch=(LAUNCH, 1),
             running=(RUNNING, 1),
             ctas=(CTA, places),
@@ -143,7 +143,7 @@ class Resident:
         )
         self._attach()
 
-    def _describe_launch(self, limits: Limits, code: Code) -> None:
+    def _describe_launch(self, limits: Limits, code: BlockCode) -> None:
         launch, own = self._launch, self._own
         launch["fetch"] = code.fetch
         launch["symbols"] = self._symbols.ctypes.data

@@ -41,7 +41,7 @@ class Services:
         services = (self._print, self._allocate, self._free, self._fail, self._set_condition)
         service = services[int(warp.host_call)]
         calls = [
-            Call(self, resident, w, lane)
+            ServiceCall(self, resident, w, lane)
             for lane in range(resident.geometry.lanes)
             if int(warp.host_lanes) >> lane & 1
         ]
@@ -51,7 +51,7 @@ class Services:
         if service == self._fail:
             raise calls[0].error("assert", "assertion failed")
 
-    def _print(self, call: "Call") -> int:
+    def _print(self, call: "ServiceCall") -> int:
         """``int vprintf(const char *format, void *arguments)``: how many arguments there were."""
         form, packed = call.argument(0), call.argument(1)
         if form == 0:
@@ -60,7 +60,7 @@ class Services:
         sys.stdout.write(render(call.text(form), arguments).decode("utf-8", "replace"))
         return arguments.count
 
-    def _allocate(self, call: "Call") -> int:
+    def _allocate(self, call: "ServiceCall") -> int:
         """``void *malloc(size_t)``: null for no bytes, and when the heap is exhausted."""
         size = call.argument(0)
         if size == 0 or self._heap_used + size > self.heap_bytes:
@@ -74,7 +74,7 @@ class Services:
         call.resident.follow(self.memory)
         return address
 
-    def _free(self, call: "Call") -> int:
+    def _free(self, call: "ServiceCall") -> int:
         """``void free(void *)`` of what malloc gave, or of null."""
         address = call.argument(0)
         if address == 0:
@@ -86,7 +86,7 @@ class Services:
         call.resident.follow(self.memory)
         return 0
 
-    def _fail(self, call: "Call") -> int:
+    def _fail(self, call: "ServiceCall") -> int:
         """``void __assertfail(message, file, line, function, size)``, as CUDA reports it."""
         message, file, function = (call.text(call.argument(k)).decode() for k in (0, 1, 3))
         block = ",".join(map(str, call.cta))
@@ -97,7 +97,7 @@ class Services:
         )
         return 0
 
-    def _set_condition(self, call: "Call") -> int:
+    def _set_condition(self, call: "ServiceCall") -> int:
         """``void cudaGraphSetConditional(handle, unsigned)``: a handle is the address of its value.
 
         See the shim's graph_conditions.c, which decides by it what a graph goes on with.
@@ -111,7 +111,7 @@ class Services:
         return 0
 
 
-class Call:
+class ServiceCall:
     """One thread's call of a service."""
 
     def __init__(self, services: Services, resident: Resident, w: int, lane: int):

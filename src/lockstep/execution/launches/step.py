@@ -23,7 +23,7 @@ from lockstep.execution.scheduling.machine import BARRIERS, Machine, Stop
 from lockstep.execution.scheduling.schedule import TURN, give_way, is_free, resolve_cluster
 from lockstep.execution.scheduling.start import start_cta
 from lockstep.execution.streams.journal import ENDED, Journal, is_full, keeps, note_block, note_run
-from lockstep.execution.streams.stream import Expansion, expand_entry
+from lockstep.execution.streams.stream import StreamExpansion, expand_entry
 from lockstep.workload import Answer, Ask
 
 NONE = -1
@@ -49,7 +49,7 @@ class Steps(Context):
     """What answers work on."""
 
     machine: Machine
-    expansion: Expansion  # of one block: its runs, addresses and pool are the exchange's
+    expansion: StreamExpansion  # of one block: its runs, addresses and pool are the exchange's
     step: np.ndarray  # workload.STEP [1]
     progress: np.ndarray  # PROGRESS [1]
     places: np.ndarray  # int64: first places for clusters that are free, a stack

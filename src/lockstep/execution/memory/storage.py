@@ -25,7 +25,7 @@ class Region:
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE  # deep stacks are seldom used
         self._pages = mmap.mmap(-1, size, flags)
         self.bytes = np.frombuffer(self._pages, np.uint8)
-        self.layout: Layout | None = None
+        self.layout: StorageLayout | None = None
 
     def clear(self, count: int) -> None:
         """Make the first bytes zero, at least ``count``, by giving their pages back."""
@@ -61,7 +61,7 @@ class Storage:
         self._idle.append(region)
 
 
-class Layout:
+class StorageLayout:
     """Arrays that lie one after the other in one range of memory."""
 
     def __init__(self, **arrays: tuple[np.dtype | type, *tuple[int, ...]]):

@@ -20,7 +20,7 @@ MOST_AXES = 5
 MAGIC = 0x4C544D31
 
 
-class Field(NamedTuple):
+class MapField(NamedTuple):
     """Bits of a tensor map; element k begins ``each`` bits behind the one before it.
 
     ``base`` is what zero stands for. No element crosses a word of 32 bits, but for an address.
@@ -39,25 +39,25 @@ class Field(NamedTuple):
 
 
 FIELDS = {
-    "data": Field(0, 64),  # address of the first element
-    "rank": Field(8 * 0x08 + 4, 3),  # axes - 1, as tensormap.replace has it
-    "kind": Field(8 * 0x08 + 7, 4),  # place in KINDS
-    "interleave": Field(8 * 0x08 + 11, 2),  # place in INTERLEAVES
-    "swizzle": Field(8 * 0x08 + 13, 2),  # place in SWIZZLES
-    "fill": Field(8 * 0x08 + 15, 1),  # place in FILLS
+    "data": MapField(0, 64),  # address of the first element
+    "rank": MapField(8 * 0x08 + 4, 3),  # axes - 1, as tensormap.replace has it
+    "kind": MapField(8 * 0x08 + 7, 4),  # place in KINDS
+    "interleave": MapField(8 * 0x08 + 11, 2),  # place in INTERLEAVES
+    "swizzle": MapField(8 * 0x08 + 13, 2),  # place in SWIZZLES
+    "fill": MapField(8 * 0x08 + 15, 1),  # place in FILLS
     # Units of 16 bytes from element to element on the axes but the innermost.
-    "strides": Field(8 * 0x0C, 32, 4, 32),
-    "strides_high": Field(8 * 0x1C, 4, 4, 4),
-    "sizes": Field(8 * 0x20, 32, MOST_AXES, 32),  # elements of the tensor - 1
-    "steps": Field(8 * 0x34, 3, MOST_AXES, 3, base=1),  # every how manieth of them a tile takes
-    "box": Field(8 * 0x37, 8, MOST_AXES, 8, base=1),  # elements that a tile spans in the tensor
+    "strides": MapField(8 * 0x0C, 32, 4, 32),
+    "strides_high": MapField(8 * 0x1C, 4, 4, 4),
+    "sizes": MapField(8 * 0x20, 32, MOST_AXES, 32),  # elements of the tensor - 1
+    "steps": MapField(8 * 0x34, 3, MOST_AXES, 3, base=1),  # every how manieth of them a tile takes
+    "box": MapField(8 * 0x37, 8, MOST_AXES, 8, base=1),  # elements that a tile spans in the tensor
     # Our own; kernels that make maps of zeros leave them zero.
-    "magic": Field(8 * 0x40, 32),  # MAGIC in a map that the host has encoded
-    "mode": Field(8 * 0x44, 8),  # TILED or IM2COL
-    "channels": Field(8 * 0x48, 16),  # of a pixel that im2col takes
-    "pixels": Field(8 * 0x4A, 16),  # that it takes
-    "lower": Field(8 * 0x4C, 16, 3, 16, signed=True),  # corners of its bounding box: W, H, D
-    "upper": Field(8 * 0x54, 16, 3, 16, signed=True),
+    "magic": MapField(8 * 0x40, 32),  # MAGIC in a map that the host has encoded
+    "mode": MapField(8 * 0x44, 8),  # TILED or IM2COL
+    "channels": MapField(8 * 0x48, 16),  # of a pixel that im2col takes
+    "pixels": MapField(8 * 0x4A, 16),  # that it takes
+    "lower": MapField(8 * 0x4C, 16, 3, 16, signed=True),  # corners of its bounding box: W, H, D
+    "upper": MapField(8 * 0x54, 16, 3, 16, signed=True),
 }
 STRIDE_SHIFT = 4  # log2 of a stride's unit
 TILED, IM2COL = 0, 1
@@ -98,7 +98,7 @@ class Tensor:
 
 
 @dataclass(frozen=True)
-class Column:
+class Im2colColumn:
     """What im2col takes: ``pixels`` of a bounding box, ``channels`` of each.
 
     ``lower`` and ``upper``: its corners in W, H, D, from the first and the last element on.
@@ -159,7 +159,7 @@ def _with_fields(content: bytes, **fields: Sequence[int]) -> bytes:
     return number.to_bytes(MAP_BYTES, "little")
 
 
-def encode(tensor: Tensor, box: tuple[int, ...] | Column) -> bytes:
+def encode(tensor: Tensor, box: tuple[int, ...] | Im2colColumn) -> bytes:
     """The 128 bytes; ``box``: elements that a tile spans, or what im2col takes.
 
     Raises :class:`WorkloadError` for what CUDA does not encode either.
@@ -177,7 +177,7 @@ def encode(tensor: Tensor, box: tuple[int, ...] | Column) -> bytes:
         "swizzle": [SWIZZLES.index(tensor.swizzle)],
         "fill": [FILLS.index(tensor.fill)],
     }
-    if isinstance(box, Column):
+    if isinstance(box, Im2colColumn):
         _check_column(tensor, box)
         fields |= {"mode": [IM2COL], "channels": [box.channels], "pixels": [box.pixels]}
         fields |= {"lower": box.lower, "upper": box.upper}
@@ -242,7 +242,7 @@ def _check_box(tensor: Tensor, box: tuple[int, ...]) -> None:
         _check_row(tensor, box[0] * bytes_of(tensor.kind))
 
 
-def _check_column(tensor: Tensor, column: Column) -> None:
+def _check_column(tensor: Tensor, column: Im2colColumn) -> None:
     """Limits of cuTensorMapEncodeIm2col."""
     rank = len(tensor.sizes)
     _demand(rank in _CORNERS, f"{rank} axes in im2col: 3 to {MOST_AXES}")

@@ -58,7 +58,7 @@ class Number(IntEnum):
     FLOAT = 2
 
 
-class Address(IntEnum):
+class AddressMode(IntEnum):
     """What coordinates outside mean (CUDA C++ Programming Guide, texture addressing modes)."""
 
     WRAP = 0
@@ -204,11 +204,11 @@ def describe(
     return record
 
 
-def _mode(name: str, normalized: bool) -> Address:
+def _mode(name: str, normalized: bool) -> AddressMode:
     """Only normalized coordinates can wrap around or be mirrored; others are clamped instead."""
     try:
-        mode = Address[name.upper()]
+        mode = AddressMode[name.upper()]
     except KeyError:
-        names = ", ".join(a.name.lower() for a in Address)
+        names = ", ".join(a.name.lower() for a in AddressMode)
         raise WorkloadError(f"texture address mode {name!r}: expected one of {names}") from None
-    return mode if normalized or mode == Address.BORDER else Address.CLAMP
+    return mode if normalized or mode == AddressMode.BORDER else AddressMode.CLAMP

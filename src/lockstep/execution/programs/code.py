@@ -15,7 +15,7 @@ from lockstep.execution.programs.routines import addresses
 _FROM_C = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
 
-class Code:
+class BlockCode:
     """Where the blocks of a program are; ``addresses`` of those that are not there yet are 0.
 
     ``fetch`` is the address of what fetches a block; if it cannot, ``problem`` is why.

@@ -20,7 +20,7 @@ from lockstep.execution.lanes.counting import count_access, count_lanes
 from lockstep.execution.lanes.dry import DryBuilder
 from lockstep.execution.lanes.integer import resize
 from lockstep.execution.lanes.module import LaneModule
-from lockstep.execution.lanes.stream import Stream
+from lockstep.execution.lanes.stream import StreamWriter
 from lockstep.execution.lanes.types import I64, PRED, Type, Value
 from lockstep.execution.programs.profile import memory_of
 from lockstep.execution.programs.program import (
@@ -49,7 +49,7 @@ class BlockLift(ABC):
         self.b = builder
         self.number = self.to_come = 0
         self.instruction: Any = None
-        self.stream: Stream | None = None
+        self.stream: StreamWriter | None = None
         self.counted: tuple[Memory | None, int] | None = None  # memory and width for the profile
         self.lanes = builder.active
         self.leaving: ir.Value | None = None
@@ -153,7 +153,7 @@ class Translation(ABC):
     def open_stream(self, lift: BlockLift, block: Any) -> None:
         """Let a block write to its CTA's stream."""
         if Recording.EVERYTHING in self.recording:
-            lift.stream = Stream(lift.b, block.number)
+            lift.stream = StreamWriter(lift.b, block.number)
 
     def begin(self, lift: BlockLift, block: Any) -> None:  # noqa: B027
         """What a block does before its first instruction."""

@@ -4,7 +4,7 @@ Counts are those that ptxas 13.0 takes.
 """
 
 from lockstep.execution.ptx.graph import entry_of, labels_of, members_of, refuse
-from lockstep.execution.ptx.opcodes import Opcode
+from lockstep.execution.ptx.opcodes import PtxOpcode
 from lockstep.isa.ptx.syntax import (
     Function,
     Immediate,
@@ -145,7 +145,7 @@ def _wrong_lengths(i: Instruction) -> str:
     return ""
 
 
-def check_operands(module: Module, function: Function, i: Instruction) -> Opcode:
+def check_operands(module: Module, function: Function, i: Instruction) -> PtxOpcode:
     """The table's entry of an instruction of a function.
 
     Raises :class:`InputError` if there is none, if it has too few or too many operands, names its

@@ -8,7 +8,7 @@ from lockstep.errors import InputError
 from lockstep.execution.flow.blocks import BasicBlock, bounds, in_running_order
 from lockstep.execution.lanes.warp import ALL_LANES
 from lockstep.execution.programs.program import SERVICES, Ending
-from lockstep.execution.ptx.opcodes import Opcode, find, written
+from lockstep.execution.ptx.opcodes import PtxOpcode, find, written
 from lockstep.execution.ptx.refusals import refusal
 from lockstep.isa.ptx.syntax import (
     Function,
@@ -60,7 +60,7 @@ class Block(BasicBlock):
         return self.function.instructions[self.end - 1]
 
 
-def entry_of(module: Module, instruction: Instruction) -> Opcode:
+def entry_of(module: Module, instruction: Instruction) -> PtxOpcode:
     """The table's entry of an instruction, or an error that names it and its place."""
     entry = find(instruction.name)
     if entry is None:
@@ -144,7 +144,7 @@ def _leaders(module: Module, function: Function, steps: Collection[int]) -> set[
     return starts
 
 
-def members_of(instruction: Instruction, entry: Opcode) -> Operand | None:
+def members_of(instruction: Instruction, entry: PtxOpcode) -> Operand | None:
     """What names the lanes that a warp-wide operation waits for; None for other instructions."""
     if entry.converges:
         return instruction.operands[-1]

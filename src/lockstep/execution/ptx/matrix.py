@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lockstep.execution.lanes import matrix as lanes
 from lockstep.execution.lanes import matrix_moves as moves
-from lockstep.execution.lanes.matrix import Layout, Numbers
+from lockstep.execution.lanes.matrix import MatrixLayout, Numbers
 from lockstep.execution.lanes.matrix_elements import BITS, per_register
 from lockstep.execution.lanes.matrix_moves import Fragment
 from lockstep.execution.lanes.sparse import sparse, sparsity_of
@@ -66,7 +66,7 @@ def _write(lift: Lift, operand: Operand, values: list[Value]) -> None:
         lift.write(target, values[k % len(values)])
 
 
-def _tile(rows: int, depth: int, kind: str) -> Layout:
+def _tile(rows: int, depth: int, kind: str) -> MatrixLayout:
     """Single bits are taken as words."""
     depth = depth // 32 if kind == "b1" else depth
     return lanes.tile(rows, depth, per_register(kind))
@@ -129,7 +129,7 @@ def multiply_sparse(lift: Lift, i: Instruction) -> None:
     _write(lift, i.operands[0], lanes.multiply(lift.b, layout, numbers, [a, c], start, product))
 
 
-def _quads(i: Instruction, start: str, result: str) -> Layout:
+def _quads(i: Instruction, start: str, result: str) -> MatrixLayout:
     first, second = (w == "row" for w in i.modifiers if w in ("row", "col"))
     return lanes.quads(first, second, result == "f32", start == "f32")
 
@@ -161,7 +161,7 @@ def _moved(head: str, results: bool) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Product:
+class WmmaProduct:
     """How a wmma product of a shape is made of tiles.
 
     ``swapped``: the tiles multiply the transposed matrices, second one first, because tiles are
@@ -206,7 +206,7 @@ class Product:
 
         return Fragment(name, *size, INTEGERS[bits], per, ordered)
 
-    def _place(self, which: str, layout: Layout, per: int):
+    def _place(self, which: str, layout: MatrixLayout, per: int):
         """Row and column in matrix ``which`` of an element of a register."""
         if which in "cd":
             return lambda *at: self._result_place(layout, per, *at)
@@ -224,7 +224,7 @@ class Product:
 
         return place
 
-    def _result_place(self, layout: Layout, per: int, lane: int, register: int, element: int):
+    def _result_place(self, layout: MatrixLayout, per: int, lane: int, register: int, element: int):
         numbers = self.rows // 4
         number, index = divmod(register * per + element, numbers)
         y, x = self.tiles[number]
@@ -239,7 +239,7 @@ class Product:
 
 def _fragment(i: Instruction) -> Fragment:
     which, kind = i.modifiers[1], _kinds(i)[-1]
-    return Product(*shape_of(i)).fragment(which, kind, "row" in i.modifiers)
+    return WmmaProduct(*shape_of(i)).fragment(which, kind, "row" in i.modifiers)
 
 
 def _check_fragment(lift: Lift, i: Instruction, which: str, kind: str, operand: Operand) -> None:
@@ -318,7 +318,7 @@ def multiply_warp(lift: Lift, i: Instruction) -> None:
     result, a_kind, b_kind, start = kinds
     for which, kind, operand in zip("dabc", kinds, i.operands):
         _check_fragment(lift, i, which, kind, operand)
-    product = Product(*shape_of(i))
+    product = WmmaProduct(*shape_of(i))
     a, c, accumulator = (_registers(lift, o, k) for o, k in zip(i.operands[1:], kinds[1:]))
     factors = ((c, b_kind), (a, a_kind)) if product.swapped else ((a, a_kind), (c, b_kind))
     numbers = _numbers(i, factors[0][1], factors[1][1], start, result)

@@ -20,7 +20,7 @@ Lifting = Callable[..., None]
 
 
 @dataclass(frozen=True)
-class Opcode:
+class PtxOpcode:
     """Forms of one opcode that share a lifting function.
 
     ``destinations``: how many of the leading operands are written. ``control``: the instruction
@@ -58,7 +58,7 @@ def _bases(form: str) -> list[str]:
     return re.match(r"[^.\[]*", form)[0].strip("{}").split(",")
 
 
-TABLE: dict[str, list[Opcode]] = {}
+TABLE: dict[str, list[PtxOpcode]] = {}
 
 
 def opcode(
@@ -73,7 +73,7 @@ def opcode(
     """Register a lifting function for forms; all forms of one call may have several opcodes."""
 
     def register(lift):
-        entry = Opcode(
+        entry = PtxOpcode(
             forms, lift, destinations, accumulates, reads_carry, converges, polls, resume
         )
         for base in dict.fromkeys(base for form in forms for base in _bases(form)):
@@ -84,7 +84,7 @@ def opcode(
 
 
 @functools.lru_cache(65536)
-def find(name: str) -> Opcode | None:
+def find(name: str) -> PtxOpcode | None:
     """The entry whose forms include an instruction's full name."""
     for entry in TABLE.get(name.partition(".")[0], ()):
         if entry.pattern.fullmatch(name):
@@ -92,7 +92,7 @@ def find(name: str) -> Opcode | None:
     return None
 
 
-def written(instruction: Instruction, entry: Opcode) -> Iterator[str]:
+def written(instruction: Instruction, entry: PtxOpcode) -> Iterator[str]:
     """Names of the registers that an instruction writes."""
     for operand in instruction.operands[: entry.destinations]:
         yield from _registers(operand)
@@ -103,7 +103,7 @@ def written(instruction: Instruction, entry: Opcode) -> Iterator[str]:
         yield CARRY
 
 
-def read(instruction: Instruction, entry: Opcode, partial: bool = True) -> Iterator[str]:
+def read(instruction: Instruction, entry: PtxOpcode, partial: bool = True) -> Iterator[str]:
     """Names of the registers that an instruction reads.
 
     With ``partial``, a guarded one also reads what it writes: lanes without the guard keep the
@@ -123,7 +123,7 @@ def read(instruction: Instruction, entry: Opcode, partial: bool = True) -> Itera
         yield CARRY
 
 
-def sources(instruction: Instruction, entry: Opcode) -> tuple[Operand, ...]:
+def sources(instruction: Instruction, entry: PtxOpcode) -> tuple[Operand, ...]:
     """The operands that an instruction reads."""
     return instruction.operands[0 if entry.accumulates else entry.destinations :]
 

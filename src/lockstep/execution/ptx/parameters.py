@@ -26,7 +26,7 @@ RETURN = "%return"  # the register of a function that holds the block to return 
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ParameterWord:
     """A register that holds ``bytes`` of a variable from ``offset`` on."""
 
     register: str
@@ -38,12 +38,12 @@ class Word:
         return self.offset < first + size and first < self.offset + self.bytes
 
 
-def words_of(variable: Variable) -> list[Word]:
+def words_of(variable: Variable) -> list[ParameterWord]:
     """The words of a variable: four bytes each in arrays; a scalar, or a register, is one."""
     if variable.space == "reg":
-        return [Word(variable.name, 0, variable.element_bytes)]
+        return [ParameterWord(variable.name, 0, variable.element_bytes)]
     size = 4 if variable.shape else type_bytes(variable.type)
-    return [Word(f"{variable.name}@{k}", k, size) for k in range(0, variable.bytes, size)]
+    return [ParameterWord(f"{variable.name}@{k}", k, size) for k in range(0, variable.bytes, size)]
 
 
 @dataclass(frozen=True, slots=True)

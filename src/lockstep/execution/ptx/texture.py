@@ -14,7 +14,7 @@ from lockstep.execution.lanes.handles import Handles
 from lockstep.execution.lanes.integer import resize
 from lockstep.execution.lanes.levels import Detail
 from lockstep.execution.lanes.types import I16, I32, I64, PRED, Value
-from lockstep.execution.memory.textures import MAGIC, SAMPLER_MAGIC, Address
+from lockstep.execution.memory.textures import MAGIC, SAMPLER_MAGIC, AddressMode
 from lockstep.execution.ptx.lift import Lift
 from lockstep.execution.ptx.opcodes import opcode
 from lockstep.execution.ptx.operands import elements
@@ -182,7 +182,12 @@ _SAMPLERS = (
     "addr_mode_1",
     "addr_mode_2",
 )
-_ADDRESSES = {Address.WRAP: 0, Address.MIRROR: 1, Address.CLAMP: 3, Address.BORDER: 4}
+_ADDRESSES = {
+    AddressMode.WRAP: 0,
+    AddressMode.MIRROR: 1,
+    AddressMode.CLAMP: 3,
+    AddressMode.BORDER: 4,
+}
 """The places of address modes in the manual's list; clamp_ogl, 2, does not exist here."""
 
 

@@ -8,7 +8,7 @@ are no instructions, an offset is part of the access, and a zero-extended number
 from collections.abc import Iterator
 
 from lockstep.execution.ptx.graph import entry_of
-from lockstep.execution.ptx.opcodes import CARRY, Opcode, read, registers_in, sources, written
+from lockstep.execution.ptx.opcodes import CARRY, PtxOpcode, read, registers_in, sources, written
 from lockstep.isa.ptx.syntax import (
     Function,
     Immediate,
@@ -37,7 +37,7 @@ class Values:
 
     def __init__(self, module: Module, function: Function):
         self.instructions = function.instructions
-        self.entries: list[Opcode] = [entry_of(module, i) for i in self.instructions]
+        self.entries: list[PtxOpcode] = [entry_of(module, i) for i in self.instructions]
         self._own = function.registers
         pairs = list(zip(self.instructions, self.entries, strict=True))
         self.targets = [[n for n in written(i, e) if n in self._own] for i, e in pairs]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lockstep.execution.programs.program import SERVICES
-from lockstep.isa.sass.binary import Function, Symbol
+from lockstep.isa.sass.binary import CubinSymbol, Function
 from lockstep.isa.sass.encoding.instruction import BYTES
 
 JUMP_TABLES = 2  # constant bank
@@ -29,7 +29,7 @@ class Section(NamedTuple):
         return self.start <= pc < self.start + len(self.code)
 
 
-class Image:
+class ModuleImage:
     """The code of a module."""
 
     def __init__(self, functions: Sequence[Function]):
@@ -54,7 +54,7 @@ class Image:
         services = Section("", self._end, b"")
         return (_section(kernel, 0), *self._sections, services)
 
-    def entries(self, kernel: Function, symbols: Sequence[Symbol]) -> tuple[int, ...]:
+    def entries(self, kernel: Function, symbols: Sequence[CubinSymbol]) -> tuple[int, ...]:
         """The pcs of the functions that a kernel may call through registers."""
         own = f".text.{kernel.name}"
         functions = {s.offset for s in symbols if s.section == own and s.kind == "func"}

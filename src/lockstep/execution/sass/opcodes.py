@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Opcode:
+class SassOpcode:
     """How one mnemonic is lifted, and the modifiers that it may have."""
 
     lift: Callable[["Lift", Instruction], None]
     modifiers: frozenset[str]
 
 
-TABLE: dict[str, Opcode] = {}
+TABLE: dict[str, SassOpcode] = {}
 
 
 def opcode(*mnemonics: str, modifiers: str = ""):
@@ -31,7 +31,7 @@ def opcode(*mnemonics: str, modifiers: str = ""):
     def register(lift):
         for mnemonic in mnemonics:
             own = mnemonic.split(".")[1:]
-            TABLE[mnemonic] = Opcode(lift, frozenset(modifiers.split() + own))
+            TABLE[mnemonic] = SassOpcode(lift, frozenset(modifiers.split() + own))
         return lift
 
     return register
@@ -43,7 +43,7 @@ def name_of(instruction: Instruction) -> str:
     return named if named in TABLE else instruction.mnemonic
 
 
-def find(instruction: Instruction) -> Opcode | None:
+def find(instruction: Instruction) -> SassOpcode | None:
     """The entry of an instruction."""
     return TABLE.get(name_of(instruction))
 

@@ -11,7 +11,7 @@ FIRST_STREAM_WORDS = 1 << 16
 MOST_STREAM_WORDS = 1 << 28  # of one CTA: 2 GiB, as much as an endless loop may take
 
 
-class Streams:
+class StreamBuffers:
     """The stream buffers of the CTAs that run, one a place; they grow as needed."""
 
     def __init__(self, machine: Machine):

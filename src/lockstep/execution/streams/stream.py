@@ -43,7 +43,7 @@ are of barrier objects.
 """
 
 
-class Expansion(Context):
+class StreamExpansion(Context):
     """What the expansion reads and writes, for as many CTAs as one call can take."""
 
     lanes: np.ndarray  # int64 [1]: of a warp
@@ -311,7 +311,7 @@ class Expander:
         # An entry has two words, and one at least for each item, which makes two more runs.
         self._runs = np.empty(2 * words, RUN)
         self._addresses = np.empty(words, ADDRESS)
-        self._x = Expansion(
+        self._x = StreamExpansion(
             *self._tables,
             buffer,
             np.zeros((len(self._warps), 2), np.int64),

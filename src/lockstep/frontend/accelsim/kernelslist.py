@@ -15,14 +15,14 @@ _COPY = re.compile(r"MemcpyHtoD,(?:0[xX])?([0-9a-fA-F]{1,16}),(\d{1,19})", re.AS
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class ListedLaunch:
     """A kernel launch: its trace file, and the line that names it."""
 
     path: Path
     line: int
 
 
-def read_list(path: Path) -> list[Launch | MemoryCopy]:
+def read_list(path: Path) -> list[ListedLaunch | MemoryCopy]:
     """The commands that a simulation runs; other CUDA calls are left out, as Accel-Sim does."""
     try:
         with open(path, "rb") as file:
@@ -39,13 +39,13 @@ def read_list(path: Path) -> list[Launch | MemoryCopy]:
     return commands
 
 
-def _command(path: Path, number: int, line: str) -> Launch | MemoryCopy | None:
+def _command(path: Path, number: int, line: str) -> ListedLaunch | MemoryCopy | None:
     where = f"line {number}"
     if line.startswith("kernel"):
         trace = path.parent / line
         if not os.path.isfile(trace):  # Path.is_file raises for names that no file can have
             raise InputError(path, where, f"there is no file {line[:80]!r} beside the list")
-        return Launch(trace, number)
+        return ListedLaunch(trace, number)
     if line.startswith("MemcpyHtoD"):
         match = _COPY.fullmatch(line)
         if not match or int(match[2]) > MOST_COPIED:

@@ -23,7 +23,7 @@ from lockstep.frontend.accelsim.header import Header
 from lockstep.frontend.accelsim.parser import records
 from lockstep.frontend.accelsim.problems import found
 from lockstep.frontend.accelsim.scan import NEWLINE
-from lockstep.frontend.accelsim.source import Source
+from lockstep.frontend.accelsim.source import TextSource
 from lockstep.frontend.accelsim.statics import Statics
 from lockstep.frontend.accelsim.traceg import skip_header, stretches
 from lockstep.workload import Cta
@@ -37,7 +37,7 @@ _SPOOL = 1 << 18  # a temporary file up to this size stays in memory
 def read_blocks(path: Path, header: Header, statics: Statics) -> Iterator[Cta]:
     """Serve the blocks in increasing order."""
     reader = RawReader(path, header, statics)
-    with Source(path) as source:
+    with TextSource(path) as source:
         skip_header(source, header.bytes)
         groups = _Split(reader, 0, header.blocks, source.read_into, header.lines + 1)
     yield from groups.blocks()

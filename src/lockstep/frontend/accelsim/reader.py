@@ -8,7 +8,7 @@ from pathlib import Path
 from lockstep.errors import InputError
 from lockstep.frontend.accelsim import raw, traceg, tracez
 from lockstep.frontend.accelsim.header import Header
-from lockstep.frontend.accelsim.kernelslist import Launch, read_list
+from lockstep.frontend.accelsim.kernelslist import ListedLaunch, read_list
 from lockstep.frontend.accelsim.statics import Statics
 from lockstep.workload import Code, Cta, Kernel, MemoryCopy, Workload
 
@@ -34,9 +34,9 @@ def load(path: str | Path) -> Workload:
     path = Path(path)
     source = _find(path)
     digest = hashlib.blake2b(digest_size=16)
-    listed = [Launch(source, 0)] if kind_of(source) else read_list(source)
+    listed = [ListedLaunch(source, 0)] if kind_of(source) else read_list(source)
     commands: list[Kernel | MemoryCopy] = [
-        _open(c.path, digest) if isinstance(c, Launch) else _copied(c, digest) for c in listed
+        _open(c.path, digest) if isinstance(c, ListedLaunch) else _copied(c, digest) for c in listed
     ]
     if not any(isinstance(c, Kernel) for c in commands):
         raise InputError(source, "", "expected at least one kernel, found none")

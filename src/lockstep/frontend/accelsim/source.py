@@ -12,7 +12,7 @@ XZ_MEMORY = 1 << 28  # bytes; xz -9 needs 65 MiB to decompress, a hostile header
 _CHUNK = 1 << 18
 
 
-class Source:
+class TextSource:
     """A file opened for one pass: ``read_into`` fills a buffer with text."""
 
     def __init__(self, path: Path):

@@ -27,7 +27,7 @@ BULK_OPCODES = frozenset(
 _OPCODE = re.compile(r"[A-Za-z][A-Za-z0-9_.]{0,127}")
 
 
-class Operation(NamedTuple):
+class TraceOperation(NamedTuple):
     """The head of an instruction line, understood."""
 
     opcode: str
@@ -41,7 +41,7 @@ class Statics:
 
     def __init__(self, code: Code, architecture: int, tracer: int):
         self.code, self._architecture, self._tracer = code, architecture, tracer
-        self._operations: list[Operation | None] = [None]  # by head
+        self._operations: list[TraceOperation | None] = [None]  # by head
         self._heads: dict[tuple[int, bytes], int] = {}
         self._variants: dict[tuple[int, int], int] = {}
         self._variants_of: list[int] = [0]  # by head
@@ -107,7 +107,7 @@ class Statics:
             self._variants_of[head] += 1
             self._n_variants = number + 1
 
-    def _lift(self, pc: int, operation: Operation, immediate: int) -> int:
+    def _lift(self, pc: int, operation: TraceOperation, immediate: int) -> int:
         """Static index of the instruction; two ways to write the same one share it."""
         key = (pc, operation, immediate)
         if key in self._known:
@@ -162,7 +162,7 @@ def _grown(array: np.ndarray, need: int) -> np.ndarray:
 
 @lru_cache(maxsize=1 << 14)  # the launches of a kernel repeat its instructions
 def _lift(
-    pc: int, operation: Operation, immediate: int, architecture: int
+    pc: int, operation: TraceOperation, immediate: int, architecture: int
 ) -> tuple[np.ndarray, str]:
     return sass.lift(
         operation.opcode,
@@ -176,7 +176,7 @@ def _lift(
 
 
 @lru_cache(maxsize=1 << 14)
-def parse_head(text: bytes, tracer: int) -> Operation:
+def parse_head(text: bytes, tracer: int) -> TraceOperation:
     """Parse ``count registers opcode count registers [flag] width``."""
     words = text.decode("ascii", "replace").split()
     destinations, rest = _registers(words, "destination", MAX_DESTINATIONS)
@@ -190,7 +190,7 @@ def parse_head(text: bytes, tracer: int) -> Operation:
         rest = rest[1:]
     if len(rest) != 1 or not re.fullmatch(r"\d{1,4}", rest[0], re.ASCII):
         raise LockstepError(f"expected 0 or the access width, found {' '.join(rest)[:40]!r}")
-    return Operation(opcode, destinations, sources, int(rest[0]) > 0)
+    return TraceOperation(opcode, destinations, sources, int(rest[0]) > 0)
 
 
 def _registers(words: list[str], kind: str, most: int) -> tuple[tuple[int | None, ...], list[str]]:

@@ -10,7 +10,7 @@ from lockstep.frontend.accelsim.blocks import BlockReader
 from lockstep.frontend.accelsim.header import MOST_BYTES, Header, parse_header
 from lockstep.frontend.accelsim.parser import BLOCK_DONE
 from lockstep.frontend.accelsim.scan import NEWLINE
-from lockstep.frontend.accelsim.source import Source
+from lockstep.frontend.accelsim.source import TextSource
 from lockstep.frontend.accelsim.statics import Statics
 from lockstep.workload import Cta
 
@@ -20,7 +20,7 @@ MOST_LINE = 1 << 22  # bytes
 
 def read_header(path: Path) -> Header:
     """The header of a text trace; the rest is not read."""
-    with Source(path) as source:
+    with TextSource(path) as source:
         text = source.read_start(1 << 14)
         if len(text) == 1 << 14 and b"\n#" not in text:
             text += source.read_start(MOST_BYTES)
@@ -30,7 +30,7 @@ def read_header(path: Path) -> Header:
 def read_blocks(path: Path, header: Header, statics: Statics) -> Iterator[Cta]:
     """Serve the blocks in file order."""
     reader = BlockReader(path, header, statics)
-    with Source(path) as source:
+    with TextSource(path) as source:
         skip_header(source, header.bytes)
         for buffer, start, end in stretches(source.read_into, reader.fail):
             outcome = reader.feed(buffer, start, end)
@@ -75,7 +75,7 @@ def _fill(read_into: Callable[[memoryview], int], data: bytearray, filled: int) 
     return filled + count, count == 0
 
 
-def skip_header(source: Source, size: int) -> None:
+def skip_header(source: TextSource, size: int) -> None:
     """Skip the header of the text."""
     if len(source.read_start(size)) != size:
         raise InputError(source.path, "", "the file became shorter while it was read")

@@ -27,7 +27,7 @@ MOST_FRAME = 1 << 28  # bytes of text in a frame
 _WINDOW = 1 << 27  # bytes of history a frame may ask for; the zstd default is 8 MiB at most
 
 
-class File:
+class TracezFile:
     """A ``.tracez`` file opened for reading, with every length checked against its size."""
 
     def __init__(self, path: Path):
@@ -82,13 +82,13 @@ class File:
 
 def read_header(path: Path) -> Header:
     """The header of the trace."""
-    with File(path) as file:
+    with TracezFile(path) as file:
         return file.header()
 
 
 def read_blocks(path: Path, header: Header, statics: Statics) -> Iterator[Cta]:
     """Serve the blocks in the order of the index."""
-    with File(path) as file:
+    with TracezFile(path) as file:
         reader = _Reader(file, header, statics)
         yield from reader.blocks()
     reader.require_all()
@@ -97,7 +97,7 @@ def read_blocks(path: Path, header: Header, statics: Statics) -> Iterator[Cta]:
 class _Reader(BlockReader):
     """A block reader fed with decompressed frames."""
 
-    def __init__(self, file: File, header: Header, statics: Statics):
+    def __init__(self, file: TracezFile, header: Header, statics: Statics):
         super().__init__(file.path, header, statics)
         self._file, self._offset = file, 0
         start = file.header_size()

@@ -34,7 +34,7 @@ Look = Callable[[int, int], memoryview]
 """Bytes of device memory: (address, size)."""
 
 
-class Entry(NamedTuple):
+class RecordEntry(NamedTuple):
     """One call of a record; ``result`` is the first field of its answer."""
 
     connection: int
@@ -117,7 +117,7 @@ class RecordWriter:
         self._replacing.__exit__(type(failure) if failure else None, failure, None)
 
 
-def read_record(folder: Path) -> Iterator[Entry]:
+def read_record(folder: Path) -> Iterator[RecordEntry]:
     """The calls of a record, in order.
 
     Raises :class:`InputError` if there is none, it is damaged, or of another version of lockstep.
@@ -134,7 +134,7 @@ def read_record(folder: Path) -> Iterator[Entry]:
         raise InputError(path, "", f"a damaged call record: {error}") from error
 
 
-def _entries(path: Path, file) -> Iterator[Entry]:
+def _entries(path: Path, file) -> Iterator[RecordEntry]:
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size or not head.startswith(MAGIC):
         raise InputError(path, "", "no call record")
@@ -152,7 +152,7 @@ def _entries(path: Path, file) -> Iterator[Entry]:
             body = _exactly(path, stream, size)
             checksum = zlib.crc32(body, zlib.crc32(raw, checksum))
             call = Call(number)
-            yield Entry(connection, call, result, *decode(FORMS[call].request, body))
+            yield RecordEntry(connection, call, result, *decode(FORMS[call].request, body))
         if raw != _ENTRY.pack(0, 0, checksum, 0) or stream.read(1):
             raise InputError(path, "", "a damaged call record: its checksum does not fit")
 

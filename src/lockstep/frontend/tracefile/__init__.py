@@ -1,7 +1,7 @@
 """Our own trace format: one compact file, checksummed, with random access by kernel and CTA."""
 
 from lockstep.frontend.tracefile.reader import load, read_cta
-from lockstep.frontend.tracefile.recording import Recording
+from lockstep.frontend.tracefile.recording import TraceRecording
 from lockstep.frontend.tracefile.writer import write
 
-__all__ = ["Recording", "load", "read_cta", "write"]
+__all__ = ["TraceRecording", "load", "read_cta", "write"]

@@ -24,7 +24,7 @@ from lockstep.frontend.tracefile.columns import (
 from lockstep.frontend.tracefile.rows import (
     NONE,
     STORED,
-    Kind,
+    AddressKind,
     blank_rows,
     finished,
     place_streams,
@@ -40,7 +40,7 @@ MOST_CTAS = 1 << 16  # in a chunk
 FREE_ROWS = 1 << 16  # rows of a table that need not take a byte each
 
 
-class Geometry(NamedTuple):
+class ChunkGeometry(NamedTuple):
     """What a kernel's chunks need to know of it."""
 
     grid: tuple[int, int, int]
@@ -72,7 +72,7 @@ class Chunk:
 
 
 @modular  # address arithmetic is modulo 2**64
-def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
+def decode(payload: bytes, ctas: int, geometry: ChunkGeometry) -> Chunk:
     """Decode a chunk of ``ctas`` CTAs. Raises :class:`Malformed` for anything unexpected."""
     data = np.frombuffer(payload, np.uint8)
     tables, position = unpack_tables(data, TABLES, max(FREE_ROWS, len(data)))
@@ -126,7 +126,7 @@ def decode(payload: bytes, ctas: int, geometry: Geometry) -> Chunk:
 def _check_rows(table: np.ndarray, instructions: int) -> tuple[int, int]:
     """How many records and addresses in lists there are; every value must be within its range."""
     most = LIMIT // ADDRESS.itemsize
-    wrong, records, listed = _count_rows(table, instructions, len(Kind), most)
+    wrong, records, listed = _count_rows(table, instructions, len(AddressKind), most)
     if wrong != NONE:
         raise Malformed(f"{STORED[wrong]} of a memory instruction out of range")
     return records, listed

@@ -71,8 +71,8 @@ class StoredCtas:
         return latest[1].cta(n - (self._ends[i - 1] if i else 0))
 
     @cached_property
-    def _geometry(self) -> chunk.Geometry:
-        return chunk.Geometry(self._grid, self._warps, memory_map(self._code.instructions))
+    def _geometry(self) -> chunk.ChunkGeometry:
+        return chunk.ChunkGeometry(self._grid, self._warps, memory_map(self._code.instructions))
 
     def _read(self, i: int) -> chunk.Chunk:
         offset, stored = self._chunks[i]

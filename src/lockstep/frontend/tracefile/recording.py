@@ -26,7 +26,7 @@ class Aside(NamedTuple):
     lengths: list[int]  # items of each stream
 
 
-class Recording:
+class TraceRecording:
     """A trace under construction: its chunks wait in a temporary file until ``close``."""
 
     def __init__(self, path: Path, name: str, gpu: str = ""):

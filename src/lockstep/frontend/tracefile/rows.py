@@ -11,7 +11,7 @@ LANES = 64  # bits of a mask
 NONE = -1
 
 
-class Kind(IntEnum):
+class AddressKind(IntEnum):
     """How the addresses of one memory instruction are predicted."""
 
     GRID = 0  # from the executions before; within a list from the lane before
@@ -20,7 +20,7 @@ class Kind(IntEnum):
 
 
 # For jitted code, where a member would be compiled as its type and not as its number.
-ORIGIN, REFERENCE = int(Kind.ORIGIN), int(Kind.REFERENCE)
+ORIGIN, REFERENCE = int(AddressKind.ORIGIN), int(AddressKind.REFERENCE)
 
 
 STORED = (

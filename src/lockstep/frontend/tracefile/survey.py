@@ -15,7 +15,7 @@ from lockstep.frontend.tracefile.rows import (
     LANES,
     NONE,
     STORED,
-    Kind,
+    AddressKind,
     blank_rows,
     place_streams,
 )
@@ -69,7 +69,7 @@ def choose(w: Walk, instructions: np.ndarray) -> Walk:
     if seen["lists"].any():
         trials.append(_as_reference(grid, seen))
     costs = np.array([_costs(encoded(w, table)) for table in trials])
-    costs[2:, trials[-1][STORED.index("kind")] != Kind.REFERENCE] = np.inf
+    costs[2:, trials[-1][STORED.index("kind")] != AddressKind.REFERENCE] = np.inf
     best = np.argmin(costs, axis=0)
     return encoded(w, np.stack(trials)[best, :, np.arange(len(seen))].T.copy())
 
@@ -96,7 +96,7 @@ def _table(seen, instructions) -> np.ndarray:
 
 def _as_origin(grid, seen) -> np.ndarray:
     table = grid.copy()
-    table[STORED.index("kind")] = Kind.ORIGIN
+    table[STORED.index("kind")] = AddressKind.ORIGIN
     table[STORED.index("origin")] = seen["lowest"]
     table[STORED.index("gap")] = 0
     return table
@@ -108,7 +108,7 @@ def _as_reference(grid, seen) -> np.ndarray:
     best = np.argmax(seen["hits"], axis=1)
     every = np.arange(len(seen))
     found = seen["hits"][every, best] > 0
-    table[STORED.index("kind")] = np.where(found, Kind.REFERENCE, Kind.GRID)
+    table[STORED.index("kind")] = np.where(found, AddressKind.REFERENCE, AddressKind.GRID)
     reference = seen["candidate"][every, best // SCALES]
     table[STORED.index("reference")] = np.where(found, reference, 0)
     shift = best % SCALES

@@ -29,7 +29,7 @@ _BITWISE = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
 _CASTS = {".s64": False, ".u64": True}
 
 
-class Constant(NamedTuple):
+class ConstantValue(NamedTuple):
     """A value on the way: a Python int within 64 bits, or a float."""
 
     value: int | float
@@ -74,7 +74,7 @@ def _single(cursor: Cursor, index: int) -> Immediate | None:
     return literal[0] if literal else None
 
 
-def _ternary(cursor: Cursor, depth: int) -> Constant:
+def _ternary(cursor: Cursor, depth: int) -> ConstantValue:
     condition = _binary(cursor, 1, depth)
     if not cursor.accept("?"):
         return condition
@@ -85,7 +85,7 @@ def _ternary(cursor: Cursor, depth: int) -> Constant:
     return then if condition.value else otherwise
 
 
-def _binary(cursor: Cursor, lowest: int, depth: int) -> Constant:
+def _binary(cursor: Cursor, lowest: int, depth: int) -> ConstantValue:
     left = _unary(cursor, depth)
     while (level := _PRECEDENCE.get(cursor.texts[cursor.index], 0)) >= lowest:
         at = cursor.index
@@ -95,7 +95,7 @@ def _binary(cursor: Cursor, lowest: int, depth: int) -> Constant:
     return left
 
 
-def _unary(cursor: Cursor, depth: int) -> Constant:
+def _unary(cursor: Cursor, depth: int) -> ConstantValue:
     start, text = cursor.index, cursor.texts[cursor.index]
     if text not in _UNARY:
         return _primary(cursor, depth)
@@ -107,23 +107,23 @@ def _unary(cursor: Cursor, depth: int) -> Constant:
     return _UNARY[text](operand)
 
 
-def _primary(cursor: Cursor, depth: int) -> Constant:
+def _primary(cursor: Cursor, depth: int) -> ConstantValue:
     start, text = cursor.index, cursor.texts[cursor.index]
     cursor.index += 1
     if text == "(":
         _check_depth(cursor, depth)
         return _bracketed(cursor, depth + 1)
     if text == "WARP_SZ":
-        return Constant(WARP_SIZE)
+        return ConstantValue(WARP_SIZE)
     literal = read_literal(text) if cursor.kinds[start] == NUMBER else None
     if literal is None or literal[0].bits == 32:
         raise cursor.expected("a number of at most 64 bits" if text[:1].isdigit() else "an operand",
                               start)  # fmt: skip
     number, unsigned = literal
-    return Constant(bits_float(number.value) if number.bits else number.value, unsigned)
+    return ConstantValue(bits_float(number.value) if number.bits else number.value, unsigned)
 
 
-def _bracketed(cursor: Cursor, depth: int) -> Constant:
+def _bracketed(cursor: Cursor, depth: int) -> ConstantValue:
     if cursor.kinds[cursor.index] != DOT:
         value = _ternary(cursor, depth)
         cursor.expect(")", "after an expression")
@@ -144,26 +144,26 @@ def _check_depth(cursor: Cursor, depth: int) -> None:
         raise cursor.error(f"expected at most {DEEPEST} nested operators and brackets")
 
 
-def _wrapped(value: int, unsigned: bool) -> Constant:
+def _wrapped(value: int, unsigned: bool) -> ConstantValue:
     value &= (1 << 64) - 1
-    return Constant(value if unsigned or value < 1 << 63 else value - (1 << 64), unsigned)
+    return ConstantValue(value if unsigned or value < 1 << 63 else value - (1 << 64), unsigned)
 
 
-def _negate(operand: Constant) -> Constant:
+def _negate(operand: ConstantValue) -> ConstantValue:
     if isinstance(operand.value, float):
-        return Constant(-operand.value)
+        return ConstantValue(-operand.value)
     return _wrapped(-operand.value, operand.unsigned)
 
 
-_UNARY: dict[str, Callable[[Constant], Constant]] = {
+_UNARY: dict[str, Callable[[ConstantValue], ConstantValue]] = {
     "+": lambda operand: operand,
     "-": _negate,
-    "!": lambda operand: Constant(int(not operand.value)),
+    "!": lambda operand: ConstantValue(int(not operand.value)),
     "~": lambda operand: _wrapped(~int(operand.value), True),
 }
 
 
-def _apply(cursor: Cursor, at: int, left: Constant, right: Constant) -> Constant:
+def _apply(cursor: Cursor, at: int, left: ConstantValue, right: ConstantValue) -> ConstantValue:
     sign = cursor.texts[at]
     real = isinstance(left.value, float) or isinstance(right.value, float)
     unsigned = (left.unsigned or right.unsigned or sign == "%") and not real
@@ -171,13 +171,13 @@ def _apply(cursor: Cursor, at: int, left: Constant, right: Constant) -> Constant
     if unsigned:
         a, b = int(a) & (1 << 64) - 1, int(b) & (1 << 64) - 1
     if sign in _COMPARE:
-        return Constant(int(_COMPARE[sign](a, b)))
+        return ConstantValue(int(_COMPARE[sign](a, b)))
     if sign in ("&&", "||"):
-        return Constant(int(bool(a and b if sign == "&&" else a or b)))
+        return ConstantValue(int(bool(a and b if sign == "&&" else a or b)))
     if sign in "/%" and b == 0:
         raise cursor.error("expected a divisor other than zero", at)
     if real:
-        return Constant(_real(cursor, at, float(a), float(b)))
+        return ConstantValue(_real(cursor, at, float(a), float(b)))
     if sign in ("<<", ">>"):
         return _shift(sign, left, int(b))
     return _wrapped(_integer(sign, int(a), int(b)), unsigned or sign in _BITWISE)
@@ -192,7 +192,7 @@ def _real(cursor: Cursor, at: int, a: float, b: float) -> float:
     return _ARITHMETIC[sign](a, b)
 
 
-def _shift(sign: str, left: Constant, count: int) -> Constant:
+def _shift(sign: str, left: ConstantValue, count: int) -> ConstantValue:
     count &= 63  # as ptxas does; C leaves longer shifts open
     value = int(left.value)
     return _wrapped(value << count if sign == "<<" else value >> count, left.unsigned)

@@ -10,7 +10,7 @@ from importlib import resources
 import numpy as np
 
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
-from lockstep.isa.sass.widths import RULES, Operation
+from lockstep.isa.sass.widths import RULES, OpcodeParts
 
 GENERATIONS = (
     "kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell",
@@ -27,7 +27,7 @@ _WIDTH = re.compile(r"(?:U|S|B|F|BF)?(8|16|32|64|128|256)(?:x(2|4|8))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OpcodeEntry:
     """What a table says of one opcode, or of one opcode with one modifier."""
 
     op: OpClass
@@ -38,13 +38,13 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class OpcodeTable:
     """The opcodes of one generation, those it inherits included."""
 
     name: str
     architectures: tuple[int, ...]
-    entries: dict[str, Entry]
-    variants: dict[tuple[str, str], Entry]
+    entries: dict[str, OpcodeEntry]
+    variants: dict[tuple[str, str], OpcodeEntry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ def _read(name: str) -> dict:
     return tomllib.loads(text)
 
 
-def _entry(group: dict) -> Entry:
+def _entry(group: dict) -> OpcodeEntry:
     widths = group.get("widths", "")
-    return Entry(
+    return OpcodeEntry(
         OpClass[group["class"]],
         Space[group.get("space", "NONE")],
         group.get("width", 0),
@@ -78,11 +78,11 @@ def _entry(group: dict) -> Entry:
 
 
 @functools.cache
-def load(name: str) -> Table:
+def load(name: str) -> OpcodeTable:
     """The table of one generation, by its file name."""
     data = _read(name)
-    entries: dict[str, Entry] = {}
-    variants: dict[tuple[str, str], Entry] = {}
+    entries: dict[str, OpcodeEntry] = {}
+    variants: dict[tuple[str, str], OpcodeEntry] = {}
     if "extends" in data:
         parent = load(data["extends"])
         entries, variants = dict(parent.entries), dict(parent.variants)
@@ -90,11 +90,11 @@ def load(name: str) -> Table:
         entries.update(dict.fromkeys(group["opcodes"], _entry(group)))
     for variant in data.get("variant", ()):
         variants[variant["opcode"], variant["modifier"]] = _entry(variant)
-    return Table(data["name"], tuple(data["architectures"]), entries, variants)
+    return OpcodeTable(data["name"], tuple(data["architectures"]), entries, variants)
 
 
 @functools.cache
-def table(architecture: int) -> Table:
+def table(architecture: int) -> OpcodeTable:
     """The table for a SASS version: the newest generation that is not newer than it.
 
     0 (unknown) and versions before all tables get the newest one.
@@ -148,7 +148,7 @@ def decode(opcode: str, architecture: int, addressed: bool) -> Opcode:
     memory = addressed or entry.op in MEMORY_CLASSES
     width = entry.width or (_width(modifiers) if memory else 0)
     space = Space.GENERIC if addressed and entry.space == Space.NONE else entry.space
-    operation = Operation(base, modifiers, entry.op, space, width)
+    operation = OpcodeParts(base, modifiers, entry.op, space, width)
     destination, sources = _widths(entry.widths, operation)
     return Opcode(
         entry.op,
@@ -162,7 +162,7 @@ def decode(opcode: str, architecture: int, addressed: bool) -> Opcode:
     )
 
 
-def _find(base: str, modifiers: tuple[str, ...], architecture: int) -> Entry | None:
+def _find(base: str, modifiers: tuple[str, ...], architecture: int) -> OpcodeEntry | None:
     own = table(architecture)
     for modifier in modifiers:
         if (base, modifier) in own.variants:
@@ -173,7 +173,7 @@ def _find(base: str, modifiers: tuple[str, ...], architecture: int) -> Entry | N
     return next((entries[base] for entries in others if base in entries), None)
 
 
-def _guess(base: str, addressed: bool) -> Entry:
+def _guess(base: str, addressed: bool) -> OpcodeEntry:
     """The class of an opcode in no table: the longest known name it begins with, or its family."""
     known = load(GENERATIONS[-1]).entries
     begins = (base[:n] for n in range(len(base) - 1, 2, -1))
@@ -183,7 +183,7 @@ def _guess(base: str, addressed: bool) -> Entry:
     op = _family(base)
     if addressed and op not in MEMORY_CLASSES:
         op = OpClass.LOAD
-    return Entry(op, Space[_modifiers()["family_space"].get(op.name, "NONE")])
+    return OpcodeEntry(op, Space[_modifiers()["family_space"].get(op.name, "NONE")])
 
 
 def _family(base: str) -> OpClass:
@@ -210,7 +210,7 @@ def _cache_policy(modifiers: tuple[str, ...]) -> CachePolicy:
     return policy
 
 
-def _widths(widths: str | tuple[int, ...], operation: Operation) -> tuple[int, tuple[int, ...]]:
+def _widths(widths: str | tuple[int, ...], operation: OpcodeParts) -> tuple[int, tuple[int, ...]]:
     if isinstance(widths, str):
         return RULES[widths](operation)
     return widths[0], widths[1:] or (1,)

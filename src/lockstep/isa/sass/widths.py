@@ -40,7 +40,7 @@ _GROUP_SHAPE = re.compile(r"(\d+)x(\d+)x(\d+)")
 _COUNT = re.compile(r"x?(\d{1,3})")
 
 
-class Operation(NamedTuple):
+class OpcodeParts(NamedTuple):
     """What the rules look at: the opcode in parts and what the tables say of it."""
 
     base: str
@@ -57,14 +57,14 @@ def _registers(elements: int, bits: int, lanes: int = WARP_SIZE) -> int:
     return max(1, elements * bits // (lanes * REGISTER_BITS))
 
 
-def _accumulator_bits(o: Operation) -> int:
+def _accumulator_bits(o: OpcodeParts) -> int:
     if o.op == OpClass.DMMA:
         return 64
     kinds = [m for m in o.modifiers if m in ELEMENT_BITS]
     return 16 if kinds[:1] == ["F16"] else 32
 
 
-def matrix(o: Operation) -> Widths:
+def matrix(o: OpcodeParts) -> Widths:
     """Fragments of a warp's product D = A x B + C: their share of 32 lanes.
 
     Sources are A, B, C, then single registers (metadata of a sparse product, selectors).
@@ -83,7 +83,7 @@ def matrix(o: Operation) -> Widths:
     return d, (a, _registers(k * n, bits), d, 1)
 
 
-def warpgroup(o: Operation) -> Widths:
+def warpgroup(o: OpcodeParts) -> Widths:
     """Products of a warpgroup: the accumulator is shared by 128 lanes.
 
     Inputs are descriptors of two 64-bit halves for A and B, or a fragment of A of the same size.
@@ -99,7 +99,7 @@ def group_columns(opcode: str) -> int:
     return next((int(s[2]) for s in shapes if s), LEAST_COLUMNS)
 
 
-def convert(o: Operation) -> Widths:
+def convert(o: OpcodeParts) -> Widths:
     """64-bit types are pairs; F2F names the destination type first, the others by kind."""
     kinds = [m for m in o.modifiers if m in _FLOATS or m in _INTEGERS]
     if o.base in ("F2F", "FRND", "I2I"):
@@ -115,26 +115,26 @@ def _is_64(kinds: list[str]) -> bool:
     return any(k.endswith("64") for k in kinds)
 
 
-def memory(o: Operation) -> Widths:
+def memory(o: OpcodeParts) -> Widths:
     """The data operand has the access width; a 64-bit (``.E``) address is a pair."""
     wide = "E" in o.modifiers and o.space in (Space.GLOBAL, Space.GENERIC)
     return _data_registers(o), (1 + wide, _data_registers(o))
 
 
-def _data_registers(o: Operation) -> int:
+def _data_registers(o: OpcodeParts) -> int:
     if o.base in ("LDSM", "STSM"):  # .2 and .4: that many 8 x 8 matrices, a register each
         return next((int(m) for m in o.modifiers if m in ("2", "4")), 1)
     registers = max(1, o.width // 4)
     return max(1, registers // 2) if "ENL2" in o.modifiers else registers
 
 
-def compare_and_swap(o: Operation) -> Widths:
+def compare_and_swap(o: OpcodeParts) -> Widths:
     """Before Volta the comparand and the new value are consecutive registers of one operand."""
     data, (address, _) = memory(o)
     return data, (address, 2 * data)
 
 
-def surface(o: Operation) -> Widths:
+def surface(o: OpcodeParts) -> Widths:
     """The coordinates, then the data: bytes (.D), or channels in the surface's format (.P)."""
     axes = next((_AXES[m[:2]] + m.endswith("_ARRAY") for m in o.modifiers if m[:2] in _AXES), 1)
     data = _data_registers(o)
@@ -143,14 +143,14 @@ def surface(o: Operation) -> Widths:
     return data, (axes, 1) if o.base == "SULD" else (axes, data, 1)
 
 
-def tensor(o: Operation) -> Widths:
+def tensor(o: OpcodeParts) -> Widths:
     """Tensor memory to or from registers: ``.x32`` is 32 registers a lane."""
     counts = [_COUNT.fullmatch(m) for m in o.modifiers if m.startswith("x")]
     count = next((min(int(c[1]), 128) for c in counts if c), 1)
     return count, (1, count)
 
 
-def by_class(o: Operation) -> Widths:
+def by_class(o: OpcodeParts) -> Widths:
     """What holds where a table gives no widths."""
     if o.op in _MEMORY:
         return memory(o)

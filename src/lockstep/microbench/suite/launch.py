@@ -11,7 +11,7 @@ from lockstep.microbench.benchmark import (
     Row,
     Target,
 )
-from lockstep.microbench.blocks import BlockGap, BlockRate, BlockStarts, Resident
+from lockstep.microbench.blocks import BlockGap, BlockRate, BlockStarts, ResidentBlocks
 from lockstep.microbench.measures import Elapsed, Hops, Word
 from lockstep.microbench.suite.building import OUT, SINK, buffer, i32, i64
 
@@ -91,7 +91,7 @@ def _blocks(target: Target) -> Benchmark:
             ]  # fmt: skip
             if spin:
                 note = "most blocks of an SM that start within 1 us"
-                measure = Resident(blocks)
+                measure = ResidentBlocks(blocks)
                 rows.append(Row("sched.resident_blocks", f"threads={threads}", "blocks", measure,
                                 note))  # fmt: skip
             note = "raw: start of blocks 0.. after the first"

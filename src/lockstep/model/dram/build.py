@@ -93,7 +93,7 @@ def _set_queues(s, gpu: GPU, return_cycles: int) -> None:
     s.closed_page, s.dual_bus = dram.page == "closed", dram.dual_command_bus
 
 
-def _set_timing(s, dram, times: standard.Timing) -> None:
+def _set_timing(s, dram, times: standard.DramTiming) -> None:
     """Delays and refresh; the gap leaves time for work however often refreshes are due."""
     p = times.parameters
     s.delays = timing.delays(times)

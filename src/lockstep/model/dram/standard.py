@@ -50,7 +50,7 @@ class Constraint(msgspec.Struct, frozen=True):
     window: int = 1
 
 
-class Timing(msgspec.Struct, frozen=True):
+class DramTiming(msgspec.Struct, frozen=True):
     """A standard with a GPU's numbers filled in."""
 
     parameters: dict[str, int]  # in command clocks, nBL among them
@@ -79,13 +79,13 @@ def _read(path: Path) -> dict:
         return tomllib.load(file)
 
 
-def resolve(dram: Dram) -> Timing:
+def resolve(dram: Dram) -> DramTiming:
     """The constraints that a GPU's DRAM obeys, in command clocks."""
     return _resolve(msgspec.json.encode(dram))
 
 
 @functools.cache
-def _resolve(encoded: bytes) -> Timing:
+def _resolve(encoded: bytes) -> DramTiming:
     dram = msgspec.json.decode(encoded, type=Dram)
     standard = load(dram.standard)
     parameters = _parameters(dram, standard)
@@ -103,7 +103,7 @@ def _resolve(encoded: bytes) -> Timing:
             )
         )
     per_bank = standard["refresh"] == "bank" and parameters["nRFCpb"] > 0
-    return Timing(parameters, tuple(constraints), per_bank)
+    return DramTiming(parameters, tuple(constraints), per_bank)
 
 
 def _parameters(dram: Dram, standard: dict) -> dict[str, int]:

@@ -8,7 +8,7 @@ three numbers.
 import numpy as np
 
 from lockstep._jit import force_inline
-from lockstep.model.dram.standard import Command, Scope, Timing
+from lockstep.model.dram.standard import Command, DramTiming, Scope
 from lockstep.model.dram.state import COMMANDS, NONE, SCOPES, WIDTH
 
 # NumPy integers: see state.py
@@ -24,7 +24,7 @@ _CHANNEL = int(Scope.CHANNEL)
 _WINDOW = 4
 
 
-def delays(timing: Timing) -> np.ndarray:
+def delays(timing: DramTiming) -> np.ndarray:
     """The constraints without a window as an array: scope, earlier command, later command."""
     table = np.zeros((SCOPES, COMMANDS, WIDTH), np.int64)
     for c in timing.constraints:
@@ -34,7 +34,7 @@ def delays(timing: Timing) -> np.ndarray:
     return table
 
 
-def activate_window(timing: Timing) -> int:
+def activate_window(timing: DramTiming) -> int:
     """Clocks in which at most four activates happen; 0 if there is no limit."""
     return max((c.clocks for c in timing.constraints if c.window == _WINDOW), default=0)
 

@@ -13,7 +13,7 @@ from lockstep.studies.description import (
     Chart,
     Counters,
     Figure,
-    Found,
+    OutcomeView,
     Program,
     Runs,
     Study,
@@ -69,14 +69,14 @@ def _figures():
         yield Figure(f"{variant.name} L2 reads", more, rank=4, mean="geometric")
 
 
-def _reason(outcome: Found, variant: str) -> str:
+def _reason(outcome: OutcomeView, variant: str) -> str:
     hits, reads = outcome.means[f"{variant} hits"], outcome.means.get(f"{variant} L2 reads", 1.0)
     return (
         f"hits of loads {count(hits)} %, L2 reads {decimal(reads)} times those of the adaptive L1"
     )
 
 
-def _claims(outcome: Found) -> list[Claim]:
+def _claims(outcome: OutcomeView) -> list[Claim]:
     adaptive, fixed = (outcome.means[f"{name} error"] / 100 for name in PAPER)
     slower = outcome.means["old L1 cycles"]
     return [

@@ -16,7 +16,7 @@ from lockstep.studies.description import (
     Chart,
     Counters,
     Figure,
-    Found,
+    OutcomeView,
     Program,
     Study,
     Variant,
@@ -71,7 +71,7 @@ def _figures():
         yield Figure(f"{variant.name} L2 reads", reads, rank=4, mean="geometric")
 
 
-def _statistics(outcome: Found, variant: str) -> Statistics:
+def _statistics(outcome: OutcomeView, variant: str) -> Statistics:
     """Of the accesses of loads beside measured ones."""
     known = [p for p in outcome.counted if HARDWARE in outcome.runs[p]]
     rows = [outcome.figures[p] for p in known]
@@ -79,7 +79,7 @@ def _statistics(outcome: Found, variant: str) -> Statistics:
     return Statistics.of(ours, [row["H100 accesses"] for row in rows])
 
 
-def _claims(outcome: Found) -> list[Claim]:
+def _claims(outcome: OutcomeView) -> list[Claim]:
     new, old = (_statistics(outcome, name) for name in ("new", "old"))
     lines = outcome.means["lines L2 reads"]
     slower = outcome.means["old cycles"]

@@ -8,7 +8,7 @@ from lockstep.studies.description import (
     Bar,
     Chart,
     Figure,
-    Found,
+    OutcomeView,
     Program,
     Runs,
     Study,
@@ -50,7 +50,7 @@ def _figures():
         yield Figure(name, counter(variant.name, WAITING), rank=2, mean="arithmetic")
 
 
-def _reason(outcome: Found, model: str) -> str:
+def _reason(outcome: OutcomeView, model: str) -> str:
     """What the counters of both schedulers say on average, in one memory system."""
     parts = []
     for what, name in (("DRAM in use", BUSY), ("row hits", ROW_HITS)):
@@ -61,7 +61,7 @@ def _reason(outcome: Found, model: str) -> str:
     return ", ".join([*parts, f"{count(waiting)} reads wait at a channel with FCFS"])
 
 
-def _claims(outcome: Found) -> list[Claim]:
+def _claims(outcome: OutcomeView) -> list[Claim]:
     gains = {model: outcome.means[f"{model} gain"] for model in PAPER}
     found = [
         Claim(
@@ -84,7 +84,7 @@ def _claims(outcome: Found) -> list[Claim]:
     return [*found, order]
 
 
-def _gains_more(outcome: Found, program: str) -> bool:
+def _gains_more(outcome: OutcomeView, program: str) -> bool:
     row = outcome.figures[program]
     return row["new gain"] > row["old gain"]
 

@@ -8,7 +8,7 @@ from lockstep.studies.description import (
     Bar,
     Chart,
     Figure,
-    Found,
+    OutcomeView,
     Program,
     Runs,
     Study,
@@ -69,18 +69,18 @@ def _figures():
         yield Figure(f"{variant.name} hits", hit_rate, percent, 1, "arithmetic")
 
 
-def _reserved(outcome: Found, variant: str) -> float:
+def _reserved(outcome: OutcomeView, variant: str) -> float:
     """Reservation fails a kilocycle, on average: of lines and of MSHRs."""
     lines, mshrs, _ = _parts(variant)
     return outcome.means[lines] + outcome.means[mshrs]
 
 
-def _said(outcome: Found, variant: str) -> str:
+def _said(outcome: OutcomeView, variant: str) -> str:
     lines, mshrs, queue = (outcome.means[name] for name in _parts(variant))
     return f"{variant}: lines {count(lines)}, MSHRs {count(mshrs)}, miss queue {count(queue)}"
 
 
-def _claims(outcome: Found) -> list[Claim]:
+def _claims(outcome: OutcomeView) -> list[Claim]:
     old, new = _reserved(outcome, "old"), _reserved(outcome, "new")
     reserving = outcome.means["32 KB reserving lines"]
     streaming = outcome.means["32 KB streaming lines"]
@@ -114,7 +114,7 @@ def _claims(outcome: Found) -> list[Claim]:
     ]
 
 
-def _fails(outcome: Found, program: str) -> float:
+def _fails(outcome: OutcomeView, program: str) -> float:
     lines, mshrs, _ = _parts("new")
     return outcome.figures[program][lines] + outcome.figures[program][mshrs]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from lockstep.errors import InputError
-from lockstep.isa.sass.binary import Parameter, lines, read_cubin
+from lockstep.isa.sass.binary import CubinParameter, lines, read_cubin
 from lockstep.isa.sass.encoding import disassemble
 
 HERE = Path("x.cubin")
@@ -30,7 +30,11 @@ def test_kernels_have_names_and_titles(cubin):
 
 def test_parameters_have_places_and_sizes(cubin):
     kernel = next(k for k in cubin.kernels if k.name == FLOAT)
-    assert kernel.parameters == (Parameter(0, 0, 8), Parameter(1, 8, 2), Parameter(2, 16, 8))
+    assert kernel.parameters == (
+        CubinParameter(0, 0, 8),
+        CubinParameter(1, 8, 2),
+        CubinParameter(2, 16, 8),
+    )
     assert kernel.parameter_bytes == 24
     assert kernel.parameter_base == {70: 0x160, 90: 0x210}[cubin.architecture]
     assert len(kernel.constants[0]) == kernel.parameter_base + 24

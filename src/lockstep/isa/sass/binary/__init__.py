@@ -1,8 +1,8 @@
 """GPU binaries: cubins, and the fat binaries in which programs carry them."""
 
-from lockstep.isa.sass.binary.cubin import Cubin, Function, Relocation, Symbol, read_cubin
+from lockstep.isa.sass.binary.cubin import Cubin, CubinSymbol, Function, Relocation, read_cubin
 from lockstep.isa.sass.binary.fatbinary import Image, best_image, images_of, read_images
-from lockstep.isa.sass.binary.information import Parameter
+from lockstep.isa.sass.binary.information import CubinParameter
 from lockstep.isa.sass.binary.lines import Line, line_at, lines
 from lockstep.isa.sass.binary.listing import listing
 from lockstep.isa.sass.binary.relocation import CODE, relocated, relocated_functions
@@ -10,12 +10,12 @@ from lockstep.isa.sass.binary.relocation import CODE, relocated, relocated_funct
 __all__ = [
     "CODE",
     "Cubin",
+    "CubinParameter",
+    "CubinSymbol",
     "Function",
     "Image",
     "Line",
-    "Parameter",
     "Relocation",
-    "Symbol",
     "best_image",
     "images_of",
     "line_at",

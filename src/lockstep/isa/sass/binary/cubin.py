@@ -13,7 +13,7 @@ from elftools.elf.sections import Symbol as RawSymbol
 
 from lockstep.errors import InputError
 from lockstep.isa.sass.binary import information
-from lockstep.isa.sass.binary.information import Parameter
+from lockstep.isa.sass.binary.information import CubinParameter
 from lockstep.isa.sass.binary.sections import (
     MACHINE_CUDA,
     SYMBOL_BYTES,
@@ -37,7 +37,7 @@ _FUNCTION, _OBJECT = "STT_FUNC", "STT_OBJECT"
 _Table = tuple[SymbolTableSection, list[RawSymbol]]
 
 
-class Symbol(msgspec.Struct, frozen=True):
+class CubinSymbol(msgspec.Struct, frozen=True):
     """A function or variable: its section, its place there and its bytes."""
 
     name: str
@@ -79,7 +79,7 @@ class Function(msgspec.Struct, frozen=True):
     stack_bytes: int = 0
     parameter_base: int = 0
     parameter_bytes: int = 0
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[CubinParameter, ...] = ()
     exits: tuple[int, ...] = ()
     constants: dict[int, bytes] = {}
     most_threads: int | None = None
@@ -103,7 +103,7 @@ class Cubin(msgspec.Struct, frozen=True):
     constants: dict[int, bytes]
     initial: bytes
     global_bytes: int
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[CubinSymbol, ...]
     relocations: tuple[Relocation, ...]
     sections: dict[str, bytes]
 
@@ -244,14 +244,14 @@ def _raw_symbols(table: SymbolTableSection) -> list[bytes]:
     return [data[i : i + SYMBOL_BYTES] for i in range(0, len(data), SYMBOL_BYTES)]
 
 
-def _symbols(tables: Sequence[_Table], names: Sequence[str]) -> tuple[Symbol, ...]:
+def _symbols(tables: Sequence[_Table], names: Sequence[str]) -> tuple[CubinSymbol, ...]:
     found = []
     for _, symbols in tables:
         for symbol in symbols:
             place, kind = symbol["st_shndx"], symbol["st_info"]["type"]
             if kind in (_FUNCTION, _OBJECT) and isinstance(place, int) and place < len(names):
                 value, size = symbol["st_value"], symbol["st_size"]
-                found.append(Symbol(symbol.name, kind[4:].lower(), names[place], value, size))
+                found.append(CubinSymbol(symbol.name, kind[4:].lower(), names[place], value, size))
     return tuple(found)
 
 

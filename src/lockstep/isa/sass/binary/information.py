@@ -36,7 +36,7 @@ class Attribute(NamedTuple):
         return struct.unpack_from(f"<{count}I", self.payload)
 
 
-class Parameter(NamedTuple):
+class CubinParameter(NamedTuple):
     """A kernel parameter: where it is from the first byte of the parameters, and its bytes."""
 
     ordinal: int
@@ -58,9 +58,9 @@ def attributes(data: bytes, section: str, path: Path) -> Iterator[Attribute]:
         place += 4 + length
 
 
-def parameter(attribute: Attribute) -> Parameter | None:
+def parameter(attribute: Attribute) -> CubinParameter | None:
     """The parameter that an attribute describes, or None if it is cut short."""
     if len(attribute.payload) < 12:
         return None
     _, ordinal, offset, word = struct.unpack_from("<IHHI", attribute.payload)
-    return Parameter(ordinal, offset, word >> 18)
+    return CubinParameter(ordinal, offset, word >> 18)

@@ -31,7 +31,7 @@ class Line(msgspec.Struct, frozen=True):
     calls: tuple[tuple[str, int], ...] = ()
 
 
-class _Reader:
+class _NumberReader:
     """Numbers of a byte string, one after the other; IndexError at its end."""
 
     def __init__(self, data: bytes, place: int, end: int):
@@ -96,14 +96,14 @@ def line_at(rows: tuple[Line, ...], offset: int) -> Line | None:
 def _rows(data: bytes, owners: dict[int, str]) -> Iterator[tuple[str, Line]]:
     place = 0
     while place + 4 <= len(data):
-        reader = _Reader(data, place, len(data))
+        reader = _NumberReader(data, place, len(data))
         end = min(len(data), place + 4 + reader.integer(4))
         reader.end = end
         yield from _program(reader, _header(reader), owners)
         place = end
 
 
-def _header(reader: _Reader) -> _Header:
+def _header(reader: _NumberReader) -> _Header:
     reader.integer(2)  # version
     length = reader.integer(4)
     start = reader.place + length
@@ -122,7 +122,7 @@ def _header(reader: _Reader) -> _Header:
 
 
 def _program(
-    reader: _Reader, header: _Header, owners: dict[int, str]
+    reader: _NumberReader, header: _Header, owners: dict[int, str]
 ) -> Iterator[tuple[str, Line]]:
     owner, address, file, line, call = "", 0, 1, 1, 0
     rows: list[Line] = []  # of this sequence

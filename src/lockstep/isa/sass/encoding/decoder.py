@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lockstep.errors import LockstepError
 from lockstep.isa.sass.encoding.instruction import BYTES, UNKNOWN, Control, Instruction
-from lockstep.isa.sass.encoding.layout import ARCHITECTURES, Layout, layouts
+from lockstep.isa.sass.encoding.layout import ARCHITECTURES, EncodingLayout, layouts
 from lockstep.isa.sass.encoding.operand import Register
 
 OPCODE_MASK = 0xFFF
@@ -70,14 +70,14 @@ def disassemble(code: bytes, architecture: int, pc: int = 0) -> Iterator[Instruc
         )
 
 
-def _tables(architecture: int) -> dict[int, tuple[Layout, ...]]:
+def _tables(architecture: int) -> dict[int, tuple[EncodingLayout, ...]]:
     if architecture not in ARCHITECTURES:
         known = ", ".join(f"sm_{a}" for a in ARCHITECTURES)
         raise LockstepError(f"no table decodes SASS of sm_{architecture}; expected one of {known}")
     return layouts(architecture)
 
 
-def _layout(word: int, tables: dict[int, tuple[Layout, ...]]) -> Layout | None:
+def _layout(word: int, tables: dict[int, tuple[EncodingLayout, ...]]) -> EncodingLayout | None:
     for layout in tables.get(word & OPCODE_MASK, ()):
         if layout.fits(word):
             return layout

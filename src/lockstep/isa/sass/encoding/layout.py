@@ -7,7 +7,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from lockstep.isa.sass.encoding import specification
-from lockstep.isa.sass.encoding.slots import Context, Reader, Words, every_value, reader
+from lockstep.isa.sass.encoding.slots import Reader, SlotContext, Words, every_value, reader
 
 ARCHITECTURES = (70, 75, 80, 86, 89, 90)
 TABLES = (
@@ -29,7 +29,7 @@ class Vocabulary(NamedTuple):
     hidden: bool  # access descriptors do not print
 
 
-class Layout:
+class EncodingLayout:
     """How one instruction is encoded: its fixed bits, modifiers and operands."""
 
     __slots__ = (
@@ -45,7 +45,7 @@ class Layout:
         self.power = _mask(specification.bits_of(entry.get("power_of_two", "")))
         self.fields = [_modifier(text, words.values) for text in entry.get("modifiers", ())]
         self.selector = _mask({bit for _, bits in self.fields for bit in bits})
-        context = Context(
+        context = SlotContext(
             form,
             entry["code"] < VARIABLE_LATENCY,
             entry.get("file", "R"),
@@ -89,7 +89,7 @@ def _joined(words: Iterable[str]) -> Words:
     return tuple(found)
 
 
-def _readers(texts: list[str], context: Context) -> list[Reader]:
+def _readers(texts: list[str], context: SlotContext) -> list[Reader]:
     return [reader(text, context) for text in texts]
 
 
@@ -170,10 +170,10 @@ def _special(architecture: int) -> tuple[Words, ...]:
 
 
 @functools.cache
-def layouts(architecture: int) -> dict[int, tuple[Layout, ...]]:
+def layouts(architecture: int) -> dict[int, tuple[EncodingLayout, ...]]:
     """Layouts by the 12-bit opcode field; of several the first whose fixed bits fit is meant."""
     words = vocabulary(architecture)
-    found: dict[int, list[Layout]] = {}
+    found: dict[int, list[EncodingLayout]] = {}
     for table in TABLES:
         data = read(table)
         for entry in data["instruction"]:
@@ -184,7 +184,7 @@ def layouts(architecture: int) -> dict[int, tuple[Layout, ...]]:
     return {code: tuple(each) for code, each in found.items()}
 
 
-def _add(found: dict[int, list[Layout]], entry: dict, words: Vocabulary) -> None:
+def _add(found: dict[int, list[EncodingLayout]], entry: dict, words: Vocabulary) -> None:
     for form in entry["forms"]:
         code = entry["code"] | form << FORM_SHIFT
-        found.setdefault(code, []).append(Layout(entry, form, words))
+        found.setdefault(code, []).append(EncodingLayout(entry, form, words))

@@ -41,7 +41,7 @@ REUSE = {"A": 122, "B": 123, "X": 123, "C": 124, "XC": 124, "Y": 124}  # XC: slo
 
 
 @dataclass
-class Context:
+class SlotContext:
     """What operands of one layout share."""
 
     form: int
@@ -55,7 +55,7 @@ class Context:
     hidden: bool = False  # access descriptors do not print
 
 
-def reader(text: str | dict, context: Context) -> Reader:
+def reader(text: str | dict, context: SlotContext) -> Reader:
     """The function that reads the operand ``text`` of the tables; a memory operand is a dict."""
     if isinstance(text, dict):
         return address(text, context.hidden)
@@ -76,7 +76,7 @@ def _conditional(read: Reader, condition: str, unless: bool) -> Reader:
     return by_word
 
 
-def _plain(spec: specification.Operand, context: Context) -> Reader:
+def _plain(spec: specification.Operand, context: SlotContext) -> Reader:
     kind = spec.kind
     if kind in REUSE:
         return _slot(spec, context)
@@ -133,14 +133,14 @@ def _inverted_predicate(spec: specification.Operand) -> Reader:
     return read
 
 
-def _part(spec: specification.Operand, context: Context) -> Callable[[int], str]:
+def _part(spec: specification.Operand, context: SlotContext) -> Callable[[int], str]:
     if not spec.parts:
         return lambda word: ""
     chosen = [(_field(bits), every_value(context.values[name], bits)) for name, bits in spec.parts]
     return lambda word: ".".join(w for get, values in chosen for w in values[get(word)])
 
 
-def _register(spec: specification.Operand, first: int, context: Context) -> Reader:
+def _register(spec: specification.Operand, first: int, context: SlotContext) -> Reader:
     file, mask = spec.kind.removeprefix("C"), (1 << FILES[spec.kind]) - 1
     signs = spec.signs
     part = _part(spec, context)
@@ -158,7 +158,7 @@ def _register(spec: specification.Operand, first: int, context: Context) -> Read
     return read
 
 
-def _slot(spec: specification.Operand, context: Context) -> Reader:
+def _slot(spec: specification.Operand, context: SlotContext) -> Reader:
     """A source of the arithmetic forms: where it is and what it is depend on the form."""
     place, content = spec.kind, "register"
     if place in ("B", "C"):
@@ -200,7 +200,7 @@ def _source(
     file: str,
     sign: Callable[[int, Words], Signs],
     spec: specification.Operand,
-    context: Context,
+    context: SlotContext,
 ) -> Reader:
     first, mask, reuse = FIRST[place], (1 << FILES[file]) - 1, 1 << REUSE[spec.kind] | NO_YIELD
     part = _part(spec, context)
@@ -235,7 +235,7 @@ def _word(spec: specification.Operand, values: tuple[Words, ...]) -> Reader:
     return read
 
 
-def _number(spec: specification.Operand, context: Context) -> Reader:
+def _number(spec: specification.Operand, context: SlotContext) -> Reader:
     get, absent = _field(spec.bits), spec.absent
 
     def read(word: int, words: Words, pc: int, out: list) -> None:
@@ -246,7 +246,7 @@ def _number(spec: specification.Operand, context: Context) -> Reader:
     return read
 
 
-def _barriers(spec: specification.Operand, context: Context) -> Reader:
+def _barriers(spec: specification.Operand, context: SlotContext) -> Reader:
     get, absent = _field(spec.bits), spec.absent
 
     def read(word: int, words: Words, pc: int, out: list) -> None:
@@ -257,7 +257,7 @@ def _barriers(spec: specification.Operand, context: Context) -> Reader:
     return read
 
 
-def _target(spec: specification.Operand, context: Context) -> Reader:
+def _target(spec: specification.Operand, context: SlotContext) -> Reader:
     """A displacement in words of 4 bytes, from the next instruction or, if ABS, from zero."""
     get, width = _field(spec.bits), len(spec.bits)
     kind, _, file = spec.kind.partition("_")
@@ -273,7 +273,7 @@ def _target(spec: specification.Operand, context: Context) -> Reader:
     return read
 
 
-def _matrices(spec: specification.Operand, context: Context) -> Reader:
+def _matrices(spec: specification.Operand, context: SlotContext) -> Reader:
     """Descriptors of the matrices A and B in uniform registers, or of B alone."""
     both = spec.kind.endswith("A")
     first = 24 if both else 32
@@ -289,7 +289,7 @@ def _matrices(spec: specification.Operand, context: Context) -> Reader:
     return read
 
 
-def _swizzle(spec: specification.Operand, context: Context) -> Reader:
+def _swizzle(spec: specification.Operand, context: SlotContext) -> Reader:
     """What each lane of a quad does to its two terms: add, subtract or drop them."""
     first = spec.bits[0]
 
@@ -300,13 +300,13 @@ def _swizzle(spec: specification.Operand, context: Context) -> Reader:
     return read
 
 
-def _next_register(spec: specification.Operand, context: Context) -> Reader:
+def _next_register(spec: specification.Operand, context: SlotContext) -> Reader:
     """The pair after the one that the bits name."""
     first = spec.bits[0]
     return lambda word, words, pc, out: out.append(Register("UR", (word >> first & 63) + 2))
 
 
-_KINDS: dict[str, Callable[[specification.Operand, Context], Reader]] = {
+_KINDS: dict[str, Callable[[specification.Operand, SlotContext], Reader]] = {
     "imm": _number,
     "set": _barriers,
     "gdesc_A": _matrices,
