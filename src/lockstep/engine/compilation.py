@@ -17,10 +17,8 @@ from msgspec.structs import replace
 
 from lockstep._jit import DISABLED, PACKAGE, is_compiled
 from lockstep.engine import packets
-from lockstep.engine.groups import ends
+from lockstep.engine.groups import PARTITIONS, SMS, ends
 from lockstep.engine.machine import (
-    PARTITIONS,
-    SMS,
     Links,
     Machine,
     build_memory_side,

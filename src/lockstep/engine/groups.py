@@ -15,6 +15,7 @@ from lockstep.engine.threads import blocks
 from lockstep.model.link import Link
 
 SCHEDULED = 0  # the group whose shards the CTA scheduler knows
+SMS, PARTITIONS = SCHEDULED, 1  # the groups of a GPU
 
 
 @dataclass(frozen=True, slots=True)

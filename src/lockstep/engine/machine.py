@@ -6,7 +6,7 @@ from functools import cache, partial
 import numpy as np
 
 from lockstep._jit import Context, Pointer, phase, phase_row, phases
-from lockstep.engine.groups import SCHEDULED, Group, Wire, ends, split
+from lockstep.engine.groups import PARTITIONS, SMS, Group, Wire, ends, split
 from lockstep.engine.part import Part
 from lockstep.engine.rows import arrays_of, rows_of
 from lockstep.engine.threads import Threads
@@ -23,7 +23,7 @@ from lockstep.model.sm import build as sm_build
 from lockstep.model.sm.state import Policies, Sm
 
 Phase = Callable[..., int] | Pointer
-SMS, PARTITIONS = SCHEDULED, 1  # numbers of groups
+
 CREDIT_WINDOWS = 2  # until the credit of a request comes back: it waits for the window's end there
 
 
@@ -164,8 +164,7 @@ class Machine:
 
     def gather(self) -> dict[str, np.ndarray] | None:
         """The same of the whole GPU, on the first machine; None on others."""
-        spec = self.sm.spec[0]
-        return self.part.gather(self.arrays(), lambda *a: rows_of(*a, self.gpu, spec))
+        return self.part.gather(self.arrays(), lambda *a: rows_of(*a, self.gpu))
 
     def close(self) -> None:
         """End the threads."""

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lockstep._jit import Context
-from lockstep.engine.groups import SCHEDULED
+from lockstep.engine.groups import PARTITIONS, SMS
 from lockstep.gpus.spec import GPU
-
-SMS, PARTITIONS = SCHEDULED, 1  # numbers of groups
 
 # Of each machine alike: what the engine writes, and what never changes.
 _ALIKE = {
@@ -33,29 +31,23 @@ def arrays_of(name: str, context: Context) -> Iterator[tuple[str, np.ndarray]]:
 
 @dataclass(frozen=True, slots=True)
 class ShardRows:
-    """The shards whose rows an array has in an axis, in blocks for one shard after the other."""
+    """The shards whose rows an array has in an axis, for one shard after the other."""
 
-    kind: int  # the group: SMS or PARTITIONS
+    group: int  # SMS or PARTITIONS
     axis: int
-    each: tuple[int, ...]  # rows of a shard, in each of the blocks that the array consists of
+    each: int  # rows of a shard
 
     def join(self, arrays: list[np.ndarray], parts: list[np.ndarray]) -> np.ndarray:
         """An array that has of each one the rows of its part: see :func:`.part.parts`."""
-        shards = parts[-1][self.kind, 1]
-        pieces, block = [], 0
-        for each in self.each:
-            for array, part in zip(arrays, parts):
-                rows = slice(*(block + each * part[self.kind]).tolist())
-                pieces.append(array[rows] if self.axis == 0 else array[:, rows])
-            block += each * shards
+        pieces = []
+        for array, part in zip(arrays, parts):
+            rows = slice(*(self.each * part[self.group]).tolist())
+            pieces.append(array[rows] if self.axis == 0 else array[:, rows])
         return np.concatenate(pieces, self.axis)
 
 
-def rows_of(path: str, array: np.ndarray, gpu: GPU, sm) -> ShardRows | None:
-    """Whose rows the array has that a machine has at a dotted path; None: all have the same.
-
-    ``sm``: the specification that its SMs have.
-    """
+def rows_of(path: str, array: np.ndarray, gpu: GPU) -> ShardRows | None:
+    """Whose rows the array has that a machine has at a dotted path; None: all have the same."""
     side, *_, name = path.split(".")
     if name in _CONSTANT or (side == "dispatcher" and ".control." not in path):
         return None
@@ -63,15 +55,12 @@ def rows_of(path: str, array: np.ndarray, gpu: GPU, sm) -> ShardRows | None:
         return _rows_of_link(path.split(".")[1], name)
     if path.removeprefix("sm.") in _ALIKE:
         return None
-    if path == "sm.instructions":  # first the L0s, then the L1s
-        l0s, l1 = sm.subcores * sm.l0_sets * sm.l0_ways, sm.l1i_sets * sm.l1i_ways
-        return ShardRows(SMS, 0, (int(l0s), int(l1))) if l0s + l1 else None
-    kind, shards = (PARTITIONS, gpu.dram.channels) if side == "memory" else (SMS, gpu.sm.count)
-    return ShardRows(kind, 0, (len(array) // shards,)) if len(array) % shards == 0 else None
+    group, shards = (PARTITIONS, gpu.dram.channels) if side == "memory" else (SMS, gpu.sm.count)
+    return ShardRows(group, 0, len(array) // shards) if len(array) % shards == 0 else None
 
 
 def _rows_of_link(link: str, name: str) -> ShardRows:
     ends = (SMS, PARTITIONS) if link == "requests" else (PARTITIONS, SMS)
     if name in _SOURCES:
-        return ShardRows(ends[0], _SOURCES[name], (1,))
-    return ShardRows(ends[1], _DESTINATIONS[name], (1,))
+        return ShardRows(ends[0], _SOURCES[name], 1)
+    return ShardRows(ends[1], _DESTINATIONS[name], 1)
