@@ -7,7 +7,7 @@ import pytest
 
 from lockstep.builder import KernelBuilder
 from lockstep.model.counters import Stall
-from lockstep.model.sm import cta
+from lockstep.model.sm import cta, launch
 from lockstep.workload import WARP
 
 pytestmark = pytest.mark.plain
@@ -56,7 +56,7 @@ def test_threads_of_a_cta_are_numbered_from_its_first_warp_slot_on(tiny, idle_sm
     message = SimpleNamespace(
         kernel=0, cycle=0, cta=0, runs=0, addresses=0, pool=0, warps=0, cluster=0, rank=0
     )
-    slot = cta.launch(c, 0, message)
+    slot = launch.launch(c, 0, message)
     assert c.ctas[0, slot].thread_base == size
     assert [c.warps[0, w].index for w in (1, 3)] == [0, 1]
 

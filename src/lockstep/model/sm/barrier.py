@@ -6,6 +6,7 @@ others consume; without a number, when all unfinished warps of the CTA are there
 
 from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
+from lockstep.model.sm.warp import hold
 
 
 @inline
@@ -24,6 +25,44 @@ def wake_warp(c, s, w, cycle):
 
 
 @inline
+def begin(warp):
+    """A warp starts, at no barrier."""
+    warp.barrier = -1
+    warp.comes = -1
+    warp.arrived = 0
+
+
+@inline
+def wait_at(warp, barrier):
+    """A warp waits at a barrier, or at what takes the place of one."""
+    warp.barrier = barrier
+
+
+@inline
+def leave(warp):
+    """A warp waits at no barrier any more."""
+    warp.barrier = -1
+
+
+@inline
+def is_counted(warp, barrier):
+    """Whether a warp's arrival at a barrier counts, 1 or 0."""
+    return warp.arrived >> barrier & 1
+
+
+@inline
+def counts(warp, barrier):
+    """A warp's arrival at a barrier counts from now on."""
+    warp.arrived |= 1 << barrier
+
+
+@inline
+def will_come(warp, barrier):
+    """All lanes of a warp will wait at a barrier after the block that was executed; -1: at none."""
+    warp.comes = barrier
+
+
+@inline
 def reset(c, s, cta, barrier):
     """Nobody has arrived."""
     state = c.barriers[s, cta, barrier]
@@ -39,8 +78,8 @@ def let_go(c, s, cta, barrier, cycle):
         if warp.active and warp.cta == cta:
             warp.arrived &= ~(1 << barrier)
             if warp.barrier == barrier:
-                warp.barrier = -1
-                warp.stall_until = max(warp.stall_until, cycle)
+                leave(warp)
+                hold(warp, cycle)
                 wake_warp(c, s, w, warp.stall_until)
 
 
@@ -112,11 +151,11 @@ def arrive(c, s, w, barrier, arrivals, waits, now):
     state = c.barriers[s, warp.cta, barrier]
     if arrivals > 0:
         state.expected = arrivals
-    if arrivals > 0 or (warp.arrived >> barrier) & 1 == 0:
+    if arrivals > 0 or not is_counted(warp, barrier):
         state.arrived += 1
-        warp.arrived |= 1 << barrier
+        counts(warp, barrier)
     if waits:
-        warp.barrier = barrier
+        wait_at(warp, barrier)
     takes_arrival(c, s, now)
     release_if_full(c, s, warp.cta, barrier, now)
 
@@ -129,5 +168,5 @@ def warp_finished(c, s, w, now):
     for barrier in range(NAMED_BARRIERS):
         state = c.barriers[s, warp.cta, barrier]
         if state.expected == 0:
-            state.arrived -= (warp.arrived >> barrier) & 1
+            state.arrived -= is_counted(warp, barrier)
         release_if_full(c, s, warp.cta, barrier, now)

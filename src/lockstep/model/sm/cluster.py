@@ -6,8 +6,9 @@ scheduler who has arrived, and learns at the beginning of a window that the barr
 
 from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
-from lockstep.model.sm.barrier import let_go, takes_arrival
+from lockstep.model.sm.barrier import counts, is_counted, let_go, takes_arrival, wait_at
 from lockstep.model.sm.coalescer import APERTURE, GENERIC, lane_address
+from lockstep.model.sm.warp import hold
 
 CLUSTER = NAMED_BARRIERS + 1  # what a warp waits at, beside numbered barriers and AT_OBJECT
 NONE = -1
@@ -59,8 +60,8 @@ def arrive(c, s, w, now):
     """A warp arrives at the barrier of its cluster, once before it opens."""
     warp = c.warps[s, w]
     cta = c.ctas[s, warp.cta]
-    if warp.arrived >> CLUSTER & 1 == 0:
-        warp.arrived |= 1 << CLUSTER
+    if not is_counted(warp, CLUSTER):
+        counts(warp, CLUSTER)
         cta.came += 1
         cta.last_came = takes_arrival(c, s, now)
         open_alone(c, s, warp.cta, cta.last_came)
@@ -71,10 +72,10 @@ def arrive(c, s, w, now):
 def wait(c, s, w):
     """A warp waits for the opening of the barrier at which it has arrived."""
     warp = c.warps[s, w]
-    if warp.arrived >> CLUSTER & 1:
-        warp.barrier = CLUSTER
+    if is_counted(warp, CLUSTER):
+        wait_at(warp, CLUSTER)
     else:
-        warp.stall_until = max(warp.stall_until, c.ctas[s, warp.cta].opens)
+        hold(warp, c.ctas[s, warp.cta].opens)
 
 
 @inline
@@ -82,7 +83,7 @@ def warp_finished(c, s, w, now):
     """A warp left: the barrier does not wait for it, and counts its arrival no longer."""
     warp = c.warps[s, w]
     cta = c.ctas[s, warp.cta]
-    cta.came -= warp.arrived >> CLUSTER & 1
+    cta.came -= is_counted(warp, CLUSTER)
     cta.last_came = now
     open_alone(c, s, warp.cta, now)
     tell(c, s, warp.cta, NONE)

@@ -10,6 +10,17 @@ from lockstep.model.clock import NEVER
 from lockstep.model.sm.state import DEPENDENCE_BARRIERS, LONG, SHORT
 
 
+@inline
+def begin(c, s, w, registers):
+    """A warp starts: its first registers, so many, and all dependence barriers are clear."""
+    warp = c.warps[s, w]
+    for b in range(DEPENDENCE_BARRIERS):
+        warp.pending[b] = 0
+        warp.clear[b] = 0
+    for r in range(registers):
+        c.ready[s, w, r] = 0
+
+
 @force_inline
 def registers_ready(c, s, w, instruction):
     """Scoreboard: cycle << 2 | producer of the operand that comes last."""

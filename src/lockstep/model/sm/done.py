@@ -13,6 +13,7 @@ from lockstep.model.sm.cta import end_cta_if_done
 from lockstep.model.sm.dependence import lower_barrier, set_result
 from lockstep.model.sm.objects import complete_object
 from lockstep.model.sm.state import DONE_ACCESS, DONE_ACKNOWLEDGED, LONG
+from lockstep.model.sm.warp import access_ends, leave_group
 from lockstep.workload import TILE_BARRIER
 
 ASYNC_COPY = int(OpClass.ASYNC_COPY)
@@ -73,8 +74,7 @@ def complete(c, s, a, cycle, now):
         barrier = c.bulk_places[s, a, TILE_BARRIER] - 1
         complete_object(c, s, warp.cta, barrier, max(cycle, now))
     if joins_group(c, instruction.op):
-        warp.groups[access.group] -= 1
-        warp.landed[access.group] = max(warp.landed[access.group], cycle)
+        leave_group(warp, access.group, cycle)
     access.next = free_list.link_to(c.sms[s].free_access)
     c.sms[s].free_access = a
     return w, max(cycle, now)
@@ -94,10 +94,8 @@ def settle_done(c, s, now):
             if done.kind == DONE_ACCESS:
                 w, cycle = complete(c, s, done.index, done.cycle, now)
             warp = c.warps[s, w]
-            warp.outstanding -= 1
-            warp.accessed = max(warp.accessed, cycle)
             slot = warp.cta
-            c.ctas[s, slot].outstanding -= 1
+            access_ends(c.ctas[s, slot], warp, cycle)
             wake_warp(c, s, w, cycle)
         end_cta_if_done(c, s, slot, now)
     c.n_done[s] = 0

@@ -7,7 +7,7 @@ if what comes there is the first of another line, that line is asked for. A warp
 when it gets there.
 """
 
-from lockstep._jit import inline
+from lockstep._jit import force_inline, inline
 from lockstep.model.cache import line_cache
 from lockstep.model.cache.line_cache import ABSENT
 
@@ -56,6 +56,13 @@ def beyond_l0(c, s, b, line, now):
         sub.stream_line = line + 1
         sub.stream_count = spec.stream_buffer
     return arrives
+
+
+@force_inline
+def empty_buffer(warp):
+    """A warp goes on elsewhere, or starts: what its instruction buffer holds is of no use."""
+    warp.line = -1
+    warp.ahead = -1
 
 
 @inline

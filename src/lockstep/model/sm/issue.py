@@ -1,6 +1,6 @@
 """Issue: is a warp's next instruction eligible, and what happens when it issues."""
 
-from lockstep._jit import force_inline
+from lockstep._jit import force_inline, inline
 from lockstep.isa.instruction import LONGEST_SLEEP, CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.clock import NEVER
@@ -16,7 +16,7 @@ from lockstep.model.sm.dependence import (
     set_result,
 )
 from lockstep.model.sm.done import note
-from lockstep.model.sm.fetch import fetch_ahead, move_to_line
+from lockstep.model.sm.fetch import empty_buffer, fetch_ahead, move_to_line
 from lockstep.model.sm.memory_pipeline import enqueue, has_room
 from lockstep.model.sm.objects import wait_for
 from lockstep.model.sm.state import (
@@ -32,7 +32,8 @@ from lockstep.model.sm.state import (
     UNIT_BITS,
     UNREAD,
 )
-from lockstep.model.sm.stream import execute_block, next_run, resume
+from lockstep.model.sm.stream import execute_block, move_on, next_address, next_run, resume
+from lockstep.model.sm.warp import close_group, hold, let_go_at
 
 ARRIVE = int(OpClass.ARRIVE)
 CLUSTER_ARRIVE = int(OpClass.CLUSTER_ARRIVE)
@@ -66,6 +67,16 @@ STALL_SLEEP = int(Stall.SLEEP)
 STALL_CONSTANT = int(Stall.IMC_MISS)
 KILOHERTZ_NS = 1_000_000  # what kilohertz times nanoseconds are of a cycle
 LOOK_INTERVAL = 16  # cycles between looks whether the front end lets a warp go on
+
+
+@inline
+def begin(warp):
+    """A warp starts, and has issued nothing."""
+    warp.cleared = 0
+    warp.fenced = -1
+    warp.product = warp.products_before = 0
+    warp.issued = 0
+    warp.last_issue = -1
 
 
 @force_inline
@@ -202,7 +213,7 @@ def examine(c, s, b, w, now):
         if instruction.line != warp.line:
             at = move_to_line(c, s, b, warp, instruction.line, now)
             if at > now:
-                warp.stall_until = at
+                let_go_at(warp, at)
                 return blocked(look, at, STALL_FETCH)
         operand = waits_for_operands(c, s, w, warp, instruction)
         if operand >> 2 > now:
@@ -237,7 +248,8 @@ def has_constant(c, s, b, w, now):
     if at <= now:
         return True
     look = c.looks[s, w]
-    look.wake = warp.stall_until = at
+    let_go_at(warp, at)
+    look.wake = at
     look.reason, look.awaits = STALL_CONSTANT, 0
     c.subcores[s, b].constant_until = min(at, now + c.spec[0].operand_hold)
     return False
@@ -260,7 +272,7 @@ def execute(c, s, b, w, warp, instruction, now):
         cta = c.ctas[s, warp.cta]
         record = c.addresses[cta.addresses + warp.address]
         if c.kernels[warp.kernel].ring == 0:  # in a ring its place is free again
-            warp.address += 1
+            next_address(warp)
         if instruction.space == CONSTANT:  # a load with a known address
             done = constant.load(c, s, record.first, now)
         elif instruction.op == OBJECT_WAIT:
@@ -296,7 +308,7 @@ def sleep(c, s, warp, instruction):
 def after(c, s, w, warp, instruction, now):
     """What an instruction does to its warp besides computing; may set when it goes on."""
     if instruction.stall > 0:
-        warp.stall_until = now + instruction.stall
+        let_go_at(warp, now + instruction.stall)
     look = c.looks[s, w]
     look.reason = STALL_WAIT
     op = instruction.op
@@ -312,13 +324,13 @@ def after(c, s, w, warp, instruction, now):
         cluster.wait(c, s, w)
     elif op == FENCE or op == LOCAL_FENCE:
         spec = c.spec[0]
-        warp.stall_until = now + spec.fence_latency
+        let_go_at(warp, now + spec.fence_latency)
         if op == FENCE:
-            warp.stall_until = max(warp.stall_until, warp.fenced + instruction.immediate)
+            hold(warp, warp.fenced + instruction.immediate)
         warp.fenced = -1
         look.reason = STALL_FENCE
     elif op == COMMIT_GROUP:
-        warp.group += 1
+        close_group(warp)
     elif op == GMMA_ARRIVE:
         warp.products_before = warp.product
     elif op == OBJECT_WAIT and warp.barrier >= 0:
@@ -326,7 +338,7 @@ def after(c, s, w, warp, instruction, now):
     elif op == SLEEP and warp.mask != 0:
         spec = c.spec[0]
         cycles = sleep(c, s, warp, instruction) + spec.sleep_overhead
-        warp.stall_until = max(warp.stall_until, now + max(cycles, spec.shortest_sleep))
+        hold(warp, now + max(cycles, spec.shortest_sleep))
         look.reason = STALL_SLEEP
     elif op == CACHE_CONTROL and instruction.cache & INVALIDATE and warp.mask != 0:
         invalidate(c.l1, s)
@@ -335,8 +347,7 @@ def after(c, s, w, warp, instruction, now):
 @force_inline
 def advance(c, s, w, warp, instruction, now):
     """Move the warp to its next instruction; false if its stream has ended."""
-    warp.left -= 1
-    warp.static += 1
+    move_on(warp)
     lanes = warp.mask
     if warp.left < 0:  # nothing was issued
         return False
@@ -349,13 +360,12 @@ def advance(c, s, w, warp, instruction, now):
     # branch connects to one run.
     step = c.code[c.kernels[warp.kernel].code + warp.static].pc - instruction.pc
     if step <= 0 or step > instruction.span:  # a taken branch empties the instruction buffer
-        warp.line = -1
-        warp.ahead = -1
+        empty_buffer(warp)
         if instruction.branch:
-            warp.stall_until = max(warp.stall_until, now + 1 + instruction.redirect)
+            hold(warp, now + 1 + instruction.redirect)
             c.looks[s, w].reason = STALL_FETCH
     if warp.mask != lanes and instruction.branch:  # paths part or meet
-        warp.stall_until = max(warp.stall_until, now + 1 + c.spec[0].divergence)
+        hold(warp, now + 1 + c.spec[0].divergence)
         c.looks[s, w].reason = STALL_FETCH
     return True
 

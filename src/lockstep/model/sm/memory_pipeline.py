@@ -27,7 +27,9 @@ from lockstep.model.sm.coalescer import (
 from lockstep.model.sm.dependence import raise_barriers, set_result
 from lockstep.model.sm.done import instruction_of, joins_group, note, writes_only
 from lockstep.model.sm.shared_memory import passes
-from lockstep.model.sm.state import DONE_ACCESS, GROUPS, LONG, SHORT
+from lockstep.model.sm.state import DONE_ACCESS, LONG, SHORT
+from lockstep.model.sm.stream import next_address
+from lockstep.model.sm.warp import access_begins, join_group
 
 LOAD = int(OpClass.LOAD)
 STORE = int(OpClass.STORE)
@@ -62,18 +64,16 @@ def enqueue(c, s, b, w, instruction, now):
     access.space = instruction.space
     access.remaining = 1
     access.latest = 0
-    warp.address += 1
+    next_address(warp)
     start = max(sub.address_free, now)
     wide = instruction.space == GLOBAL or instruction.space == GENERIC
     sub.address_free = start + (spec.wide_address_interval if wide else spec.address_interval)
     access.ready_at = start + spec.address_interval
     c.queues[s, b, (sub.queue_head + sub.queue_count) % spec.queue] = a
     sub.queue_count += 1
-    warp.outstanding += 1
-    c.ctas[s, warp.cta].outstanding += 1
+    access_begins(c.ctas[s, warp.cta], warp)
     if joins_group(c, instruction.op):
-        access.group = warp.group % GROUPS
-        warp.groups[access.group] += 1
+        access.group = join_group(warp)
     set_result(c, s, w, instruction, NEVER, SHORT if instruction.space == SHARED else LONG)
     written = access.ready_at if writes_only(instruction.op) else NEVER
     raise_barriers(warp, instruction, written, access.ready_at)

@@ -7,7 +7,7 @@ not waited for. ``workload.OBJECTS`` says which addresses share a count.
 
 from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
-from lockstep.model.sm.barrier import wake_warp
+from lockstep.model.sm.barrier import leave, wait_at, wake_warp
 from lockstep.workload import OBJECT_SHIFT, OBJECTS, object_number
 
 AT_OBJECT = NAMED_BARRIERS  # in place of the number of a barrier: a warp waits at an object
@@ -28,7 +28,7 @@ def wait_for(c, s, warp, word):
     wanted = word >> OBJECT_SHIFT
     number = number_of(word)
     if c.objects[s, warp.cta, number] < wanted:
-        warp.barrier = AT_OBJECT
+        wait_at(warp, AT_OBJECT)
         warp.object = number
         warp.copies = wanted
 
@@ -42,5 +42,5 @@ def complete_object(c, s, slot, address, cycle):
         warp = c.warps[s, w]
         if warp.active and warp.cta == slot and warp.barrier == AT_OBJECT:
             if warp.object == number and warp.copies <= c.objects[s, slot, number]:
-                warp.barrier = -1
+                leave(warp)
                 wake_warp(c, s, w, max(cycle, warp.stall_until))

@@ -4,7 +4,7 @@ from lockstep._jit import Context, inline, jit, prefetch
 from lockstep.model import link
 from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_DATA
-from lockstep.model.sm import cta, memory_pipeline, port, scheduler
+from lockstep.model.sm import launch, memory_pipeline, port, scheduler
 from lockstep.model.sm.accounting import account_no_credit
 from lockstep.model.sm.done import settle_done
 from lockstep.model.sm.state import Sm
@@ -90,7 +90,7 @@ def run(c, requests, replies, first, last, start, end):
     """
     following = NEVER
     for s in range(first, last):
-        cta.begin_window(c, s)
+        launch.begin_window(c, s)
         if s + 1 < last:
             prefetch_for(c, replies, s + 1)
         following = min(following, run_sm(c, requests, replies, s, start, end))

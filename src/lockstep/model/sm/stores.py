@@ -6,6 +6,7 @@ its warp and by the end of the kernel, and by the end of its CTA where ``sm.exit
 
 from lockstep._jit import inline
 from lockstep.model.control import STORED
+from lockstep.model.sm.warp import store_arrives, store_begins
 
 WARP_BITS, KERNEL_BITS = 8, 10  # as many warps and kernels as an SM and a GPU can have
 
@@ -35,10 +36,7 @@ def tell_ended(c, s, kernel, cta, start, end, left):
 def send(c, s, w):
     """One more store of the warp that is to be acknowledged; the tag that it takes along."""
     warp = c.warps[s, w]
-    warp.outstanding += 1
-    cta = c.ctas[s, warp.cta]
-    cta.outstanding += 1
-    cta.written += 1
+    store_begins(c.ctas[s, warp.cta], warp)
     return writer_of(warp, w)
 
 
@@ -47,7 +45,7 @@ def arrives(c, s, writer, now):
     """A store is acknowledged; whether its warp is still there to learn it."""
     warp = c.warps[s, warp_of(writer)]
     if warp.active and warp.age == writer >> (KERNEL_BITS + WARP_BITS):
-        c.ctas[s, warp.cta].written -= 1
+        store_arrives(c.ctas[s, warp.cta])
         return True
     kernel = (writer >> WARP_BITS) & ((1 << KERNEL_BITS) - 1)
     c.left[s, kernel] -= 1

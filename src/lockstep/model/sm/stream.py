@@ -7,8 +7,9 @@ many as accesses may wait in its sub-core's queue and one more: a record is read
 accepts its access.
 """
 
-from lockstep._jit import call_native, inline, popcount
-from lockstep.model.sm.barrier import come
+from lockstep._jit import call_native, force_inline, inline, popcount
+from lockstep.model.sm.barrier import come, will_come
+from lockstep.model.sm.fetch import empty_buffer
 from lockstep.workload import STEP_RUNS, Answer, Ask
 
 START = int(Ask.START)
@@ -16,6 +17,28 @@ LOOK = int(Ask.LOOK)
 EXECUTE = int(Ask.EXECUTE)
 ENDED = int(Answer.ENDED)
 READY = int(Answer.READY)
+
+
+@inline
+def begin(warp, stream):
+    """A warp starts at the beginning of its stream, where nothing is known yet."""
+    warp.left = 0
+    warp.run = stream.first_run
+    warp.run_end = stream.first_run + stream.runs
+    warp.address = stream.first_address
+
+
+@force_inline
+def move_on(warp):
+    """The next instruction of a warp's run."""
+    warp.left -= 1
+    warp.static += 1
+
+
+@force_inline
+def next_address(warp):
+    """The next address record of a warp."""
+    warp.address += 1
 
 
 @inline
@@ -83,8 +106,7 @@ def resume(c, s, w, now):
     if not next_run(c, s, w, now):
         return False
     if warp.static != expected:
-        warp.line = -1
-        warp.ahead = -1
+        empty_buffer(warp)
     return True
 
 
@@ -116,7 +138,7 @@ def execute_block(c, s, w, now):
         return
     cta = c.ctas[s, warp.cta]
     step = c.step[0]
-    warp.comes = step.comes
+    will_come(warp, step.comes)
     warp.run = warp.index * STEP_RUNS
     warp.run_end = warp.run + step.runs
     for k in range(step.runs):
