@@ -25,11 +25,11 @@ TINY = """
 import lockstep
 
 gpu = lockstep.gpu("QV100", [
-    "sm.count=3", "dram.channels=3", "l2.sets=3", "l2.ways=2", "launch.overhead=50",
-    "sm.warps=16", "sm.registers=16384", "l1.sets=3", "l1.mshr_entries=4",
+    "sm.warp_size=32", "sm.count=3", "dram.channels=3", "l2.sets=3", "l2.ways=2",
+    "launch.overhead=50", "sm.warps=16", "sm.registers=16384", "l1.sets=3", "l1.mshr_entries=4",
 ])
 k = lockstep.KernelBuilder(
-    "tiny", grid=5, block=70, registers=32, shared_bytes=2048, architecture=90
+    "tiny", grid=5, block=70, warp_size=32, registers=32, shared_bytes=2048, architecture=90
 )
 k("S2R R0, SR_TID.X")
 k("UBLKCP [UR8], [UR4], 0x310", address=0x7F0000000020, mask=1)
@@ -48,11 +48,7 @@ k("EXIT")
 result = lockstep.simulate(k.workload(), gpu, interval=200)
 print(result.hash, result.total["warp_instructions"])
 """
-WIDE = (
-    TINY.replace('"sm.count": 3', '"sm.warp_size": 64, "sm.count": 2')
-    .replace("grid=5, block=70,", "grid=3, block=130, warp_size=64,")
-    .replace("address=0x7F0000000020, mask=1)", "address=0x7F0000000020, mask=1 << 63)")
-)
+WIDE = TINY.replace("warp_size=32", "warp_size=64").replace("mask=1)", "mask=1 << 63)")
 
 
 def run(program, **environment):
@@ -79,6 +75,7 @@ def test_without_jit_the_same_comes_out(compiled):
 
 
 def test_without_jit_the_same_comes_out_of_warps_of_64_threads():
+    assert WIDE.count("warp_size=64") == 2 and "mask=1 << 63)" in WIDE
     wide = run(WIDE)
     assert int(wide[1]) > 100
     assert run(WIDE, NUMBA_DISABLE_JIT="1") == wide
