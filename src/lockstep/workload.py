@@ -351,7 +351,7 @@ class Workload:
         return [c for c in self.commands if isinstance(c, Kernel)]
 
 
-_HASHED_OTHERWISE = ("name", "code", "ctas", "source")
+_HASHED_OTHERWISE = ("name", "code", "ctas", "source", "again")
 _HASHED_NUMBERS = [f.name for f in fields(Kernel) if f.name not in _HASHED_OTHERWISE]
 
 
