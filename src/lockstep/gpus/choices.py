@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args
 WarpSize = Literal[32, 64]
 UnitScope = Literal["subcore", "sm"]
 WarpScheduler = Literal["gto", "lrr", "gty", "oldest", "grr"]
-WarpSize = Literal[32, 64]
 Dependence = Literal["auto", "scoreboard", "control"]
 OperandStyle = Literal["ports", "collectors"]
 Coalescer = Literal["sector", "line"]
