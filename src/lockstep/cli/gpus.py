@@ -58,7 +58,7 @@ def _origin(name: str) -> "tuple[LoadedGpu, tuple[str, ...]]":
     from lockstep.frontend.accelsim import config
 
     imported = config.load(name)
-    return library.Loaded(imported.gpu, imported.sources), imported.warnings
+    return library.LoadedGpu(imported.gpu, imported.sources), imported.warnings
 
 
 def _text(value: object) -> str:
