@@ -91,4 +91,5 @@ class Course:
 
     def _diverged(self, what: str) -> Diverged:
         problem = f"the program does something else than before the checkpoint: {what}"
+        assert self._place is not None, "there is a checkpoint to differ from"
         return Diverged(self._place, "", problem)

@@ -46,6 +46,7 @@ class Effects:
                     name = f"kernel {launch.id} ({launch.kernel.name})"
                     self.lost = f"no checkpoint after {name}: it is executed at issue, and {does}"
 
+            assert kernel.source is not None, "it is executed at issue"
             return Watched(kernel.source(exchange, keep), close)
 
         return replace(kernel, source=source, again=again)

@@ -57,7 +57,8 @@ class Keeper:
     ):
         self.folder, self.seconds, self._identity = folder, seconds, identity
         self._last = perf_counter()
-        self._tell, self._told = tell, set()
+        self._tell = tell
+        self._told: set[str] = set()
 
     def due(self) -> bool:
         """Whether it is time to save."""

@@ -8,7 +8,7 @@ twice.
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -19,8 +19,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Deferral:
     """Whether a signal waits."""
 
-    def __init__(self):
-        self._handlers: dict[int, object] = {}
+    def __init__(self) -> None:
+        self._handlers: dict[int, Callable[[int, FrameType | None], object]] = {}
         self._waits = 0  # the signal's number
 
     @property

@@ -145,8 +145,7 @@ class KernelTable:
         """Read CTAs again; those whose clusters are not complete wait for the others."""
         for _ in range(count):
             cta = self._next(run)  # or an error if there are fewer now
-            number = -1 if cta is None else linear(run.kernel, cta)
-            if number in waiting:
+            if cta is not None and (number := linear(run.kernel, cta)) in waiting:
                 self._complete_clusters(run, {number: cta})
 
     def unkept(self) -> str:

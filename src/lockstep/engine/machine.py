@@ -164,7 +164,7 @@ class Machine:
 
     def gather(self) -> dict[str, np.ndarray] | None:
         """The same of the whole GPU, on the first machine; None on others."""
-        return self.part.gather(self.arrays(), lambda *a: rows_of(*a, self.gpu))
+        return self.part.gather(self.arrays(), lambda path, rows: rows_of(path, rows, self.gpu))
 
     def close(self) -> None:
         """End the threads."""

@@ -29,7 +29,7 @@ def ctas_from(kernel: Kernel, first: int) -> Iterator[Cta]:
 class Readings:
     """Launch numbers of kernels, each with how many CTAs in a row it was asked for."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._rows: list[list[int]] = []
 
     def note(self, order: int) -> None:

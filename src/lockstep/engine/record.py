@@ -79,9 +79,9 @@ def thawed_kernels(frozen: dict, first: int, end: int) -> list[KernelRun]:
     kernels = []
     for k in range(first, end):
         plain = dict(frozen["plain"][k])
-        shape = {name: tuple(plain.pop(name)) for name in ("grid", "block")}
-        counters = {name: frozen[name][k] for name in _COUNTERS}
-        kernels.append(KernelRun(**plain, **shape, **counters))
+        plain |= {name: tuple(plain[name]) for name in ("grid", "block")}
+        plain |= {name: frozen[name][k] for name in _COUNTERS}
+        kernels.append(KernelRun(**plain))
     return kernels
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import NoReturn
 
 from lockstep.errors import InputError
 from lockstep.isa.instruction import MOST_CLUSTER_CTAS, MOST_THREADS, WARP_SIZE
@@ -131,7 +132,7 @@ class _Values:
     def __init__(self, fields: dict[str, tuple[str, int]], path):
         self._fields, self._path = fields, path
 
-    def fail(self, key: str, expected: str):
+    def fail(self, key: str, expected: str) -> NoReturn:
         """Raise the error for the field ``key``."""
         raise InputError(self._path, f"line {self._fields[key][1]}", f"{key}: expected {expected}")
 
