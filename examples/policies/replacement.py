@@ -10,10 +10,8 @@ import lockstep
 TRACE = Path(__file__).parents[1] / "gemm.lst"
 GPU = lockstep.gpu(  # caches and a memory that are too small for the input
     "QV100",
-    [
-        *("sm.count=4", "l1.carveouts=", "l1.bytes=32768"),
-        *("l2.sets=4", "l2.ways=16", "dram.channels=1"),
-    ],
+    ["sm.count=4", "l1.carveouts=", "l1.bytes=32768"]
+    + ["l2.sets=4", "l2.ways=16", "dram.channels=1"],
 )
 
 

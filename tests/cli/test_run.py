@@ -101,7 +101,7 @@ def test_wrong_results_are_exit_code_1(call, monkeypatch):
 def test_an_early_end_is_exit_code_1_with_what_there_is(call, monkeypatch, tmp_path):
     from lockstep.engine import stop
 
-    monkeypatch.setattr(stop.Limits, "reached", lambda *_: "interrupted at cycle 9")
+    monkeypatch.setattr(stop.RunLimits, "reached", lambda *_: "interrupted at cycle 9")
     done = call("run", "vecadd", "--size", 1000, *SMALL, "--json", "r.json")
     assert done.exit_code == 1
     assert done.stderr.endswith("lockstep: ended early: interrupted at cycle 9\n")
