@@ -175,14 +175,8 @@ def simulate(
     first_ctas = _first_ctas(workload, first_cta)
     identity, frozen = {}, None
     if checkpoint or resume:
-        identity = {
-            "version of lockstep": checkpoints.source_digest(),
-            "GPU": library.digest(gpu),
-            "workload": workload.digest,
-            "choice of kernels": repr((selected and sorted(selected), sorted(first_ctas.items()))),
-            "interval": repr((interval, timeline)),
-            "policy": repr({n: describe(f)["digest"] for n, f in chosen.items()}),
-        }
+        choice = repr((selected and sorted(selected), sorted(first_ctas.items())))
+        identity = _identity(workload, gpu, choice, repr((interval, timeline)), chosen)
     if resume:
         frozen = checkpoints.load(Path(resume), identity)
     keep = None
@@ -208,6 +202,22 @@ def simulate(
         notice=notice,
     )
     return Result(run, gpu, workload)
+
+
+def _identity(
+    workload: Workload, gpu: GPU, choice: str, interval: str, policies: dict[str, Callable]
+) -> dict[str, str]:
+    """What the state of a run depends on, by names that an error calls it by."""
+    from lockstep.engine import checkpoint
+
+    return {
+        "version of lockstep": checkpoint.source_digest(),
+        "GPU": library.digest(gpu),
+        "workload": workload.digest,
+        "choice of kernels": choice,
+        "interval": interval,
+        "policy": repr({n: describe(f)["digest"] for n, f in policies.items()}),
+    }
 
 
 find_gpu = gpu  # for functions with a parameter of that name

@@ -33,7 +33,7 @@ from lockstep.model.sm.state import (
     UNREAD,
 )
 from lockstep.model.sm.stream import execute_block, move_on, next_address, next_run, resume
-from lockstep.model.sm.warp import close_group, hold, let_go_at
+from lockstep.model.sm.warp import close_group, groups_landed, hold, let_go_at
 
 ARRIVE = int(OpClass.ARRIVE)
 CLUSTER_ARRIVE = int(OpClass.CLUSTER_ARRIVE)
@@ -77,16 +77,6 @@ def begin(warp):
     warp.product = warp.products_before = 0
     warp.issued = 0
     warp.last_issue = -1
-
-
-@force_inline
-def groups_landed(warp, newest):
-    """Cycle at which the asynchronous copies of all groups but the ``newest`` ones are there."""
-    latest = 0
-    for age in range(newest + 1, GROUPS):
-        g = (warp.group - age) % GROUPS
-        latest = max(latest, NEVER if warp.groups[g] > 0 else warp.landed[g])
-    return latest
 
 
 @force_inline

@@ -6,6 +6,7 @@ where its stream goes (``stream.py``), what it fetches (``fetch.py``), its contr
 """
 
 from lockstep._jit import force_inline
+from lockstep.model.clock import NEVER
 from lockstep.model.sm.state import GROUPS
 
 
@@ -102,3 +103,13 @@ def leave_group(warp, group, cycle):
     """A copy of a group has ended; its data is there at a cycle."""
     warp.groups[group] -= 1
     warp.landed[group] = max(warp.landed[group], cycle)
+
+
+@force_inline
+def groups_landed(warp, newest):
+    """Cycle at which the asynchronous copies of all groups but the ``newest`` ones are there."""
+    latest = 0
+    for age in range(newest + 1, GROUPS):
+        g = (warp.group - age) % GROUPS
+        latest = max(latest, NEVER if warp.groups[g] > 0 else warp.landed[g])
+    return latest
