@@ -104,11 +104,17 @@ class Kernel(Translation):
     def __init__(self, lanes, blocks, recording=Recording.NOTHING, widths=0, **facts):
         """``widths``: of what each block's instruction accesses, for streams."""
         self.lanes, self.blocks, self.recording = lanes, blocks, recording
-        self.sites, self._code = [], blank(len(blocks))
+        self.sites, self._code, self._made = [], blank(len(blocks)), None
         self._code["width"] = widths
         self._facts = {"register_bytes": 0, "local_bytes": 0, "shared_bytes": 0} | facts
         for number, block in enumerate(blocks):
             block.number = number
+
+    def program(self):
+        """Translated once, however often it runs."""
+        if self._made is None:
+            self._made = super().program()
+        return self._made
 
     def open(self, block, builder, part):
         return Lift(builder, self.sites)

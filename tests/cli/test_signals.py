@@ -181,5 +181,5 @@ def test_runs_that_are_killed_leave_nothing_half(load_script, repository):
     lines = []
     show = lambda line, **_: lines.append(line)  # noqa: E731
     faults = script.check("simulate", 1, 0, (signal.SIGKILL,), show)
-    faults += script.check("resume-program", 1, 0, (signal.SIGKILL,), show)
+    faults += script.check("resume-simulate", 1, 0, (signal.SIGKILL,), show)
     assert (faults, len(lines)) == (0, 2), lines

@@ -38,7 +38,7 @@ def test_a_record_leads_to_the_same_memory(recorded, make_simulator, monkeypatch
         for address in (x, managed):
             seen[address] = simulator.device.memory.view(address, 400).view(np.float32).copy()
 
-    monkeypatch.setattr("lockstep.runtime.context.ProgramContext.free_memory", look)
+    monkeypatch.setattr("lockstep.runtime.memory.ProgramMemory.free_memory", look)
     assert replay(simulator, folder)
     assert np.array_equal(seen[x], np.arange(100) + 1)
     assert (seen[managed] == 4.5).all()

@@ -47,32 +47,31 @@ def guarded(lift, mask):
     return lift.b.guarded(lift.nonzero(lift.load(mask, I32)))
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+def patterns(rng, lanes):
+    """(name, elements of the threads, which threads are active) of every kind of access."""
+    for pattern in PATTERNS:
+        for everyone in (False, True):
+            active = masks(rng, lanes, WARPS) | everyone
+            yield f"{pattern}, {everyone}", indices(rng, pattern, lanes), active
+
+
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.uint64])
-@pytest.mark.parametrize("everyone", [False, True])
-def test_loads(lanes, active, rng, pattern, kind, everyone):
-    index = indices(rng, pattern, lanes)
-    active |= everyone
+def test_loads(lanes, rng, kind):
     data = rng.integers(0, 256, SIZE * 8, np.uint8).view(kind)[:SIZE]
 
     def block(lift):
         with guarded(lift, 0):
             lift.store(3, lift.load(2, KINDS[data.dtype.name], lift.load(1, I32)))
 
-    out = np.zeros(len(active), kind)
-    found = run(
-        Kernel(lanes, [Block(block)]), len(active), active.astype(np.int32), index, data, out
-    )
-    np.testing.assert_array_equal(found[3], np.where(active, data[index], 0))
+    kernel, out = Kernel(lanes, [Block(block)]), np.zeros(WARPS * lanes, kind)
+    for name, index, active in patterns(rng, lanes):
+        found = run(kernel, len(active), active.astype(np.int32), index, data, out)
+        np.testing.assert_array_equal(found[3], np.where(active, data[index], 0), name)
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("count", [2, 4])
-@pytest.mark.parametrize("everyone", [False, True])
-def test_vectors_are_moved(lanes, active, rng, pattern, count, everyone):
+def test_vectors_are_moved(lanes, rng, count):
     """Element by element in memory's order; of lanes that write one place the last one wins."""
-    index = indices(rng, pattern, lanes)
-    active |= everyone
     data = rng.integers(0, 1 << 32, (SIZE, count), np.uint32)
 
     def block(lift):
@@ -84,12 +83,14 @@ def test_vectors_are_moved(lanes, active, rng, pattern, count, everyone):
             )
 
     kernel, out = Kernel(lanes, [Block(block)]), np.zeros_like(data)
-    found = run(kernel, len(active), active.astype(np.int32), index, data, out)[3]
-    expected = np.zeros_like(data)
-    changed = data[index] + np.arange(WARPS * lanes, dtype=np.uint32)[:, None] % np.uint32(lanes)
-    for thread in np.flatnonzero(active):
-        expected[index[thread]] = changed[thread]
-    np.testing.assert_array_equal(found, expected)
+    for name, index, active in patterns(rng, lanes):
+        found = run(kernel, len(active), active.astype(np.int32), index, data, out)[3]
+        expected = np.zeros_like(data)
+        threads = np.arange(WARPS * lanes, dtype=np.uint32)[:, None]
+        changed = data[index] + threads % np.uint32(lanes)
+        for thread in np.flatnonzero(active):
+            expected[index[thread]] = changed[thread]
+        np.testing.assert_array_equal(found, expected, name)
 
 
 def _more(b, value):
