@@ -106,6 +106,7 @@ NO_CONSTANT = -1  # `constant` of an instruction without one
 CONSTANT_BANK = 1 << 16  # bytes that a bank of constant memory can have
 CONSTANT_BANKS = 32  # that an instruction can name
 WARP_SIZE = 32  # threads of a warp of NVIDIA's GPUs, and of a kernel unless it says otherwise
+ALL_LANES = (1 << WARP_SIZE) - 1  # of NVIDIA's warps, as members of an operation
 WARP_SIZES = (WARP_SIZE, 64)  # that a GPU may have
 # CUDA C++ Programming Guide, technical specifications per compute capability
 MOST_THREADS = 1024  # of a CTA

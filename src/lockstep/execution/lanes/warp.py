@@ -21,7 +21,6 @@ from lockstep.execution.lanes.types import F32, I32, PRED, Value
 from lockstep.isa.instruction import WARP_SIZE
 
 NAN = 0x7FFFFFFF
-ALL_LANES = (1 << WARP_SIZE) - 1  # as members
 _LAST = WARP_SIZE - 1
 
 

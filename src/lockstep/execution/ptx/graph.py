@@ -6,10 +6,10 @@ from itertools import pairwise
 
 from lockstep.errors import InputError
 from lockstep.execution.flow.blocks import BasicBlock, bounds, in_running_order
-from lockstep.execution.lanes.warp import ALL_LANES
 from lockstep.execution.programs.program import SERVICES, Ending
 from lockstep.execution.ptx.opcodes import PtxOpcode, find, written
 from lockstep.execution.ptx.refusals import refusal
+from lockstep.isa.instruction import ALL_LANES
 from lockstep.isa.ptx.syntax import (
     Function,
     Immediate,

@@ -5,9 +5,8 @@ from llvmlite import ir
 from lockstep.execution.lanes.addresses import lane_numbers
 from lockstep.execution.lanes.builder import POINTER, WORD
 from lockstep.execution.lanes.types import I32, I64, PRED, Type, Value
-from lockstep.execution.lanes.warp import ALL_LANES
 from lockstep.execution.programs.translation import BlockLift
-from lockstep.isa.instruction import WARP_SIZE
+from lockstep.isa.instruction import ALL_LANES, WARP_SIZE
 
 _AXES = ("x", "y", "z")
 _VECTORS = {  # record and field without the axis

@@ -8,7 +8,6 @@ import numpy as np
 
 from lockstep.execution.lanes.addresses import Strength
 from lockstep.execution.lanes.builder import LaneBuilder
-from lockstep.execution.lanes.warp import ALL_LANES
 from lockstep.execution.programs import translation
 from lockstep.execution.programs.program import (
     EXITED,
@@ -44,7 +43,7 @@ from lockstep.execution.ptx.stack import frees_on_return
 from lockstep.execution.ptx.statics import StaticCode
 from lockstep.execution.ptx.steps import clock_reads, steps_of
 from lockstep.execution.ptx.vectors import split_vectors
-from lockstep.isa.instruction import WARP_SIZE, OpClass, Space
+from lockstep.isa.instruction import ALL_LANES, WARP_SIZE, OpClass, Space
 from lockstep.isa.ptx.syntax import (
     Function,
     Instruction,

@@ -6,12 +6,11 @@ from lockstep.execution.lanes import sleep as lanes
 from lockstep.execution.lanes.builder import HALF, POINTER, WORD
 from lockstep.execution.lanes.integer import resize, shift_left
 from lockstep.execution.lanes.types import I32, I64, PRED, Value
-from lockstep.execution.lanes.warp import ALL_LANES
 from lockstep.execution.sass.graph import asks_convergence, jumps_anywhere
 from lockstep.execution.sass.lift import Lift
 from lockstep.execution.sass.opcodes import opcode
 from lockstep.execution.state import SHARED_WINDOW, result_word
-from lockstep.isa.instruction import WARP_SIZE
+from lockstep.isa.instruction import ALL_LANES, WARP_SIZE
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Constant, Immediate, Name, Operand, Register, Target
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lockstep.execution.flow.blocks import BasicBlock, bounds, reach
-from lockstep.execution.lanes.warp import ALL_LANES
 from lockstep.execution.programs.program import SERVICES, Ending, Meeting
+from lockstep.isa.instruction import ALL_LANES
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Register, Target
 
