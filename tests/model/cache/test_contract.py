@@ -32,14 +32,23 @@ def fixtures(tiny, idle_sms, rig):
     return SimpleNamespace(tiny=tiny, rig=rig, sms=lambda **changes: idle_sms(tiny(**changes)))
 
 
+def maker(caches, fixtures, name):
+    def build(ways=WAYS, entries=ENTRIES, merges=MERGES):
+        return caches.CACHES[name](fixtures, ways, entries, merges)
+
+    return build
+
+
 @pytest.fixture(params=NAMES)
 def make(request, caches, fixtures):
     """Function that makes the cache of a test."""
+    return maker(caches, fixtures, request.param)
 
-    def build(ways=WAYS, entries=ENTRIES, merges=MERGES):
-        return caches.CACHES[request.param](fixtures, ways, entries, merges)
 
-    return build
+@pytest.fixture(params=[name for name in NAMES if name.startswith("L") and "instr" not in name])
+def sectored(request, caches, fixtures):
+    """The same, of those that hold data by sectors."""
+    return maker(caches, fixtures, request.param)
 
 
 @pytest.fixture
@@ -58,6 +67,10 @@ def test_the_list_of_caches_is_whole(caches):
     assert tuple(caches.CACHES) == NAMES
 
 
+def test_caches_have_sectors_or_are_never_emptied(cache):
+    assert (cache.sectors > 1) == cache.empties
+
+
 def test_a_line_hits_when_it_has_come_and_not_before(cache):
     assert cache.read(3) == MISS
     assert cache.read(3) == MERGED
@@ -65,9 +78,8 @@ def test_a_line_hits_when_it_has_come_and_not_before(cache):
     assert cache.read(3) == HIT
 
 
-def test_a_sector_is_its_own_miss(cache):
-    if cache.sectors == 1:
-        pytest.skip("whole lines")
+def test_a_sector_is_its_own_miss(sectored):
+    cache = sectored()
     bring(cache, 3)
     assert cache.read(3, 1) == MISS
     assert cache.read(3, 0) == HIT
@@ -102,9 +114,9 @@ def test_a_full_mshr_file_refuses_a_line_and_not_what_is_on_its_way(cache):
     assert cache.read(ENTRIES) == MISS
 
 
-def test_an_emptied_cache_has_nothing_and_takes_what_is_on_its_way(cache):
-    if not cache.empties:
-        pytest.skip("nothing empties it")
+def test_an_emptied_cache_has_nothing_and_takes_what_is_on_its_way(sectored):
+    """Those of whole lines are read-only, and nothing empties them."""
+    cache = sectored()
     bring(cache, 0, 1)
     assert cache.read(2) == MISS
     cache.empty()
