@@ -25,6 +25,7 @@ from lockstep.execution.programs.translation import BlockLift, Translation
 from lockstep.execution.state import Window
 from lockstep.isa.instruction import OpClass, Space, blank
 
+WARPS = 6  # of a CTA
 KINDS = {
     "uint8": I8, "uint16": I16, "int32": I32, "uint32": I32, "int64": I64, "uint64": I64,
     "float32": F32, "float64": F64,

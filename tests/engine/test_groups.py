@@ -35,7 +35,7 @@ class Relay(Context):
 
     seen: np.ndarray  # shards x 2 * END: cycle and token, by turns
     count: np.ndarray  # shards
-    first_tokens: np.ndarray  # shards: tokens below this number begin here, in cycle 0
+    first_tokens: np.ndarray  # shards: the token that begins here in cycle 0, or -1
     incoming: Link
     outgoing: Link
 
@@ -71,7 +71,7 @@ def ring():
         begins = np.where(np.arange(size) < 4, np.arange(size) + 4 * g, -1)
         seen = np.zeros((size, 2 * END), np.int64)
         state = Relay(seen, np.zeros(size, np.int64), begins, links[g - 1], links[g])
-        groups.append(Group(f"kind {g}", size, relay, state))
+        groups.append(Group(size, relay, state))
     return groups, [Wire(made, g, (g + 1) % 3) for g, made in enumerate(links)]
 
 

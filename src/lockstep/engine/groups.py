@@ -27,7 +27,6 @@ class Group:
     by itself or has got a message, or NEVER.
     """
 
-    name: str  # of its shards
     shards: int
     run: Callable[..., int]
     state: Context

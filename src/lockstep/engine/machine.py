@@ -92,8 +92,8 @@ def groups(links: Links, sms: Sm, memory: partition.Memory) -> list[Group]:
     on_links = sm.LinkedSms(sms, links.requests, links.replies)
     behind = partition.LinkedPartitions(memory, links.requests, links.replies)
     return [
-        Group("SMs", len(sms.sms), sm.run_linked, on_links),
-        Group("partitions", len(memory.next), partition.run_linked, behind),
+        Group(len(sms.sms), sm.run_linked, on_links),
+        Group(len(memory.next), partition.run_linked, behind),
     ]
 
 

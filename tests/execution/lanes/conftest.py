@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lockstep
+from lane_kernels import WARPS, masks
 
 KERNEL = """.version 8.8
 .target sm_100a
@@ -22,6 +23,18 @@ KERNEL = """.version 8.8
 }}
 """
 THREADS = 256
+
+
+@pytest.fixture(params=[32, 64])
+def lanes(request):
+    """Of a warp."""
+    return request.param
+
+
+@pytest.fixture
+def active(lanes, rng):
+    """Which threads of WARPS warps are active."""
+    return masks(rng, lanes, WARPS)
 
 
 def access(name, array, load):

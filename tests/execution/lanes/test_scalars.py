@@ -4,25 +4,13 @@ import numpy as np
 import pytest
 from llvmlite import ir
 
-from lane_kernels import apply, masks
+from lane_kernels import WARPS, apply
 from lockstep.execution.lanes import bits, compare, convert, floating, integer
 from lockstep.execution.lanes.builder import WORD
 from lockstep.execution.lanes.dry import DryBuilder
 from lockstep.execution.lanes.rounding import Rounding
 from lockstep.execution.lanes.scalars import Scalars, first_lane, is_scalar, spread
 from lockstep.execution.lanes.types import F32, F64, I32, I64, PRED, Value
-
-WARPS = 6
-
-
-@pytest.fixture(params=[32, 64])
-def lanes(request):
-    return request.param
-
-
-@pytest.fixture
-def active(lanes, rng):
-    return masks(rng, lanes, WARPS)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lane_kernels import KINDS, Block, Kernel, launch, masks, run
+from lane_kernels import KINDS, WARPS, Block, Kernel, launch, masks, run
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.lanes import counting, memory
 from lockstep.execution.lanes.addresses import Access, lane_numbers
@@ -14,18 +14,7 @@ from lockstep.execution.programs.profile import Profile
 from lockstep.execution.programs.program import Ending, Recording
 from lockstep.execution.state import Memory, Window
 
-WARPS = 6
 SIZE = 4096  # elements of the array that is accessed
-
-
-@pytest.fixture(params=[32, 64])
-def lanes(request):
-    return request.param
-
-
-@pytest.fixture
-def active(lanes, rng):
-    return masks(rng, lanes, WARPS)
 
 
 def indices(rng, pattern, lanes):

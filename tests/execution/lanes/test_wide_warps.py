@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from llvmlite import ir
 
-from lane_kernels import apply, masks
+from lane_kernels import WARPS, apply
 from lockstep.execution.lanes import bits, compare, convert, floating, integer, warp
 from lockstep.execution.lanes.builder import HALF
 from lockstep.execution.lanes.flow import (
@@ -19,18 +19,6 @@ from lockstep.execution.lanes.flow import (
 )
 from lockstep.execution.lanes.rounding import Rounding
 from lockstep.execution.lanes.types import F16, F32, F64, I16, I32, I64, Value
-
-WARPS = 6
-
-
-@pytest.fixture(params=[32, 64])
-def lanes(request):
-    return request.param
-
-
-@pytest.fixture
-def active(lanes, rng):
-    return masks(rng, lanes, WARPS)
 
 
 @pytest.fixture
