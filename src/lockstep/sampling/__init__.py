@@ -1,0 +1,27 @@
+"""Sampled simulation: simulate some launches of a program, estimate all, and say how well.
+
+A :class:`LaunchTable` says what is known of each launch. A :class:`Sampler` makes a :class:`Plan`
+of it: strata, and the launches that are simulated. :func:`estimate` makes totals with an interval
+of what was observed. Read ``table.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of
+``samplers/``, a file each.
+"""
+
+from lockstep.sampling import samplers
+from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio, estimates
+from lockstep.sampling.plan import Plan
+from lockstep.sampling.sampler import SAMPLERS, Sampler, draw, sampler
+from lockstep.sampling.table import LaunchTable
+
+__all__ = [
+    "SAMPLERS",
+    "Estimate",
+    "LaunchTable",
+    "Plan",
+    "Sampler",
+    "draw",
+    "estimate",
+    "estimate_ratio",
+    "estimates",
+    "sampler",
+    "samplers",
+]

@@ -1,0 +1,187 @@
+"""What a sample says about all launches: totals, ratios of totals, and intervals.
+
+One estimator serves all samplers. A total is the sum over strata of
+
+* ``expansion``: launches x mean of the sampled ones (Cochran, Sampling Techniques, 5.3);
+* ``ratio``: auxiliary of the stratum x sampled total / sampled auxiliary (6.10, separate ratios);
+* ``regression``: predictions of all launches, and the expansion of what they leave. The
+  coefficients are fitted over the whole sample, those for a launch on the other half of it, so
+  that fitting does not make the variance smaller.
+
+Its variance is that of simple random sampling without replacement in each stratum, its interval
+Student's, with the degrees of freedom of Satterthwaite (Cochran, 5.4). A stratum that is sampled
+whole has no variance; one with a single sampled launch of several has one that nobody knows: then
+there is no bound.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lockstep.errors import LockstepError
+from lockstep.sampling.extras import scipy_stats
+from lockstep.sampling.plan import Plan
+
+CONFIDENCE = 0.95
+LAUNCHES_A_COEFFICIENT = 5  # with fewer, regression is no better than expansion
+
+
+class Estimate(NamedTuple):
+    """An estimated total; ``low`` and ``high`` are NaN where nothing bounds it.
+
+    ``parts``: a row a stratum: launches, sampled, total, variance, freedom (degrees of) and share,
+    of the whole variance.
+    """
+
+    total: float
+    low: float
+    high: float
+    confidence: float
+    parts: pd.DataFrame
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it has an interval."""
+        return bool(np.isfinite(self.low))
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval, relative to the total; NaN without one."""
+        return (self.high - self.low) / 2 / self.total if self.total else float("nan")
+
+
+def estimate(plan: Plan, observed: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
+    """The total of all launches.
+
+    ``observed``: float64, a value of each chosen launch, in the order of ``plan.chosen``.
+    """
+    y = _checked(plan, observed)
+    if plan.estimator == "ratio":
+        assert plan.auxiliary is not None
+        x = plan.auxiliary.reshape(len(plan), -1)[:, 0]
+        strata = plan.stratum[plan.chosen]
+        slope = np.bincount(strata, y) / np.bincount(strata, x[plan.chosen])
+        totals = slope * np.bincount(plan.stratum, x)
+        return _sum(plan, totals, y - slope[strata] * x[plan.chosen], confidence)
+    if plan.estimator == "regression":
+        predicted, residuals = _regression(plan, y)
+        totals = np.bincount(plan.stratum, predicted) + _expanded(plan, residuals)
+        return _sum(plan, totals, residuals, confidence)
+    return _sum(plan, _expanded(plan, y), y, confidence)
+
+
+def estimate_ratio(
+    plan: Plan, above: np.ndarray, below: np.ndarray, confidence: float = CONFIDENCE
+) -> Estimate:
+    """One total divided by another, such as instructions by cycles; both of the chosen launches.
+
+    The variance is that of the linear part of the quotient (Cochran, 6.3).
+    """
+    top, bottom = estimate(plan, above, confidence), estimate(plan, below, confidence)
+    if not bottom.total:
+        nothing = float("nan")
+        return Estimate(nothing, nothing, nothing, confidence, bottom.parts)
+    ratio = top.total / bottom.total
+    left = estimate(plan, _checked(plan, above) - ratio * _checked(plan, below), confidence)
+    half = (left.high - left.low) / 2 / abs(bottom.total)
+    return Estimate(ratio, ratio - half, ratio + half, confidence, left.parts)
+
+
+def estimates(plan: Plan, observed: pd.DataFrame, confidence: float = CONFIDENCE) -> pd.DataFrame:
+    """Estimates of totals of several counters: a row a column of ``observed``.
+
+    Columns ``estimated``, ``low`` and ``high``: never the name of what was measured alone.
+    """
+    found = {name: estimate(plan, observed[name].to_numpy(), confidence) for name in observed}
+    rows = [(e.total, e.low, e.high, e.confidence) for e in found.values()]
+    columns = ["estimated", "low", "high", "confidence"]
+    return pd.DataFrame(rows, index=list(found), columns=columns)
+
+
+def _checked(plan: Plan, observed: np.ndarray) -> np.ndarray:
+    y = np.asarray(observed, np.float64)
+    if y.shape != plan.chosen.shape:
+        raise LockstepError(
+            f"the plan chooses {len(plan.chosen)} launches, and {y.size} were observed"
+        )
+    if not np.isfinite(y).all():
+        missing = int(plan.chosen[~np.isfinite(y)][0])
+        raise LockstepError(f"launch {missing} was chosen, and nothing was observed of it")
+    return y
+
+
+def _expanded(plan: Plan, y: np.ndarray) -> np.ndarray:
+    """Launches x mean of each stratum."""
+    strata = plan.stratum[plan.chosen]
+    return plan.sizes * np.bincount(strata, y) / np.bincount(strata)
+
+
+def _sum(plan: Plan, totals: np.ndarray, deviations: np.ndarray, confidence: float) -> Estimate:
+    """Add up strata; ``deviations`` of the chosen launches are what varies within them."""
+    strata, sizes = plan.stratum[plan.chosen], plan.sizes
+    n = np.bincount(strata)
+    mean = np.bincount(strata, deviations) / n
+    squares = np.bincount(strata, (deviations - mean[strata]) ** 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.where(n > 1, squares / (n - 1), np.nan)
+        variance = np.where(n == sizes, 0.0, sizes**2 * (1 - n / sizes) * spread / n)
+    if plan.estimator == "regression" and len(plan.chosen) < _least(plan):
+        variance[n < sizes] = np.nan
+    freedom = np.where(n == sizes, 0, n - 1)
+    total, whole = float(totals.sum()), float(variance.sum())
+    parts = pd.DataFrame(
+        {
+            "launches": sizes,
+            "sampled": n,
+            "total": totals,
+            "variance": variance,
+            "freedom": freedom,
+            "share": variance / whole if whole > 0 else np.zeros(len(sizes)),
+        }
+    )
+    nothing = float("nan")
+    if not plan.drawn or not np.isfinite(whole):
+        return Estimate(total, nothing, nothing, confidence, parts)
+    half = _student(variance, freedom, confidence) * whole**0.5
+    return Estimate(total, total - half, total + half, confidence, parts)
+
+
+def _student(variance: np.ndarray, freedom: np.ndarray, confidence: float) -> float:
+    """Student's quantile with the degrees of freedom that a sum of variances has."""
+    known = variance > 0
+    if not known.any():
+        return 0.0
+    v, f = variance[known], freedom[known]
+    effective = v.sum() ** 2 / (v**2 / f).sum()
+    return float(scipy_stats().t.ppf((1 + confidence) / 2, effective))
+
+
+def _least(plan: Plan) -> int:
+    assert plan.auxiliary is not None
+    columns = plan.auxiliary.reshape(len(plan), -1).shape[1]
+    return LAUNCHES_A_COEFFICIENT * (columns + 1)
+
+
+def _regression(plan: Plan, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A prediction of each launch, and what those of the other half leave of each chosen one."""
+    assert plan.auxiliary is not None
+    design = np.column_stack([np.ones(len(plan)), plan.auxiliary.reshape(len(plan), -1)])
+    sampled, weights, half = design[plan.chosen], np.sqrt(plan.weights()), _halves(plan)
+    fits, residuals = [], np.empty(len(y))
+    for fold in (0, 1):
+        rows = half != fold if len(y) >= 2 * _least(plan) else np.full(len(y), True)
+        a, w = sampled[rows], weights[rows]
+        fits.append(np.linalg.lstsq(a * w[:, None], y[rows] * w, rcond=None)[0])
+        residuals[half == fold] = (y - sampled @ fits[-1])[half == fold]
+    return design @ (fits[0] + fits[1]) / 2, residuals
+
+
+def _halves(plan: Plan) -> np.ndarray:
+    """0 or 1 of each chosen launch, in turns within each stratum."""
+    strata = plan.stratum[plan.chosen]
+    order = np.argsort(strata, kind="stable")
+    begins = np.concatenate([[0], np.cumsum(np.bincount(strata))[:-1]])
+    half = np.empty(len(strata), np.int64)
+    half[order] = (np.arange(len(strata)) - begins[strata[order]]) % 2
+    return half

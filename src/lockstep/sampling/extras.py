@@ -1,0 +1,25 @@
+"""Libraries that only sampling needs, imported when they are first used."""
+
+import importlib
+from types import ModuleType
+
+from lockstep.errors import LockstepError
+
+
+def scipy_stats() -> ModuleType:
+    """``scipy.stats``; raises :class:`LockstepError` that says how to get it."""
+    return _module("scipy.stats")
+
+
+def sklearn(name: str) -> ModuleType:
+    """A module of scikit-learn, such as ``cluster``; raises as :func:`scipy_stats`."""
+    return _module(f"sklearn.{name}")
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise LockstepError(
+            f"sampling needs {name.partition('.')[0]}: pip install 'lockstep-gpu[sampling]'"
+        ) from None

@@ -1,0 +1,189 @@
+"""A plan: which launches are simulated, and what each of them stands for."""
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from lockstep.errors import InputError, LockstepError
+from lockstep.metrics import output
+from lockstep.sampling.table import LaunchTable
+
+VERSION = 1
+ESTIMATORS = ("expansion", "ratio", "regression")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Launches in strata, some of which are simulated.
+
+    ``stratum`` int32 [launches], numbered from 0 without gaps; ``chosen`` int64, in program order;
+    ``probability`` float64, of each chosen launch, with which it was drawn: NaN if it was picked on
+    purpose, so that nothing can be said about the error. ``estimator``: how strata are added up,
+    see :mod:`lockstep.sampling.estimate`; ``auxiliary`` float64 [launches] or [launches, columns]:
+    what is known of all launches and goes with their times. ``table``: digest of the launch table;
+    ``sampler`` and ``parameters``: what made it; ``notes``: what the user should know of it.
+    """
+
+    table: str
+    sampler: str
+    stratum: np.ndarray
+    chosen: np.ndarray
+    probability: np.ndarray
+    estimator: str = "expansion"
+    auxiliary: np.ndarray | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise :class:`LockstepError` if the parts do not fit together."""
+        n = len(self.stratum)
+        if not n or self.stratum.min() < 0 or not self.sizes.all():
+            raise LockstepError("a plan's strata are numbered from 0, and none is empty")
+        if len(self.chosen) != len(self.probability):
+            raise LockstepError("a plan has a probability for each chosen launch")
+        if (np.diff(self.chosen) <= 0).any():
+            raise LockstepError("the chosen launches of a plan are in program order, each once")
+        if len(self.chosen) and not 0 <= self.chosen[0] <= self.chosen[-1] < n:
+            raise LockstepError(f"a plan of {n} launches chooses launch {self.chosen[-1]}")
+        if missing := np.setdiff1d(np.arange(len(self.sizes)), self.stratum[self.chosen]).tolist():
+            raise LockstepError(
+                f"no launch of stratum {missing[0]} is chosen: nothing stands for it"
+            )
+        if self.estimator not in ESTIMATORS:
+            known = ", ".join(ESTIMATORS)
+            raise LockstepError(f"no estimator is named {self.estimator!r}; there are {known}")
+        if (self.estimator != "expansion") != (self.auxiliary is not None):
+            raise LockstepError("ratio and regression estimates need an auxiliary, no other does")
+        if self.auxiliary is not None and len(self.auxiliary) != n:
+            raise LockstepError(f"a plan of {n} launches has {len(self.auxiliary)} auxiliaries")
+
+    @classmethod
+    def of(
+        cls,
+        table: LaunchTable,
+        sampler: str,
+        stratum: np.ndarray,
+        chosen: np.ndarray,
+        *,
+        drawn: bool,
+        **more: Any,
+    ) -> Self:
+        """A plan from strata of any labels and chosen launches in any order.
+
+        ``drawn``: whether the launches of each stratum were drawn at random, each with the same
+        probability; else they were picked.
+        """
+        labels = np.unique(np.asarray(stratum), return_inverse=True)[1].astype(np.int32)
+        picked = np.unique(np.asarray(chosen, np.int64))
+        share = np.bincount(labels[picked], minlength=labels.max() + 1) / np.bincount(labels)
+        probability = share[labels[picked]]
+        if not drawn:
+            probability = np.where(probability < 1, np.nan, 1.0)
+        return cls(table.digest, sampler, labels, picked, probability, **more)
+
+    def __len__(self) -> int:
+        return len(self.stratum)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Plan by {self.sampler}: {len(self.chosen)} of {len(self)} launches, "
+            f"{self.stratum.max() + 1} strata>"
+        )
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Launches of each stratum, int64."""
+        return np.bincount(self.stratum)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether all launches were drawn at random, or their strata are simulated whole."""
+        return not np.isnan(self.probability).any()
+
+    def weights(self) -> np.ndarray:
+        """For how many launches each chosen one stands, float64.
+
+        With a ratio estimate a launch stands for what its stratum has of the auxiliary, divided by
+        what the chosen launches of the stratum have.
+        """
+        strata = self.stratum[self.chosen]
+        if self.estimator != "ratio":
+            return (self.sizes / np.bincount(strata))[strata]
+        assert self.auxiliary is not None
+        x = self.auxiliary.reshape(len(self), -1)[:, 0]
+        return (np.bincount(self.stratum, x) / np.bincount(strata, x[self.chosen]))[strata]
+
+    def with_chosen(self, further: np.ndarray) -> "Plan":
+        """The same with further launches, drawn at random from the rest of their strata."""
+        chosen = np.union1d(self.chosen, np.asarray(further, np.int64))
+        share = np.bincount(self.stratum[chosen]) / self.sizes
+        return replace(self, chosen=chosen, probability=share[self.stratum[chosen]])
+
+    def check_table(self, table: LaunchTable) -> None:
+        """Raise :class:`LockstepError` unless it was made for these launches."""
+        if len(table) != len(self):
+            raise LockstepError(
+                f"the plan is for {len(self)} launches, and there are {len(table)}: profile again"
+            )
+        if table.digest != self.table:
+            raise LockstepError("the plan was made for other launches: profile again")
+
+    def write(self, path: str | Path) -> None:
+        """Write it as JSON."""
+        auxiliary = None if self.auxiliary is None else self.auxiliary.tolist()
+        output.write_json(
+            path,
+            {
+                "lockstep plan": VERSION,
+                "table": self.table,
+                "sampler": self.sampler,
+                "parameters": self.parameters,
+                "notes": list(self.notes),
+                "estimator": self.estimator,
+                "launches": len(self),
+                "chosen": self.chosen.tolist(),
+                "probability": self.probability.tolist(),
+                "stratum": self.stratum.tolist(),
+                "auxiliary": auxiliary,
+            },
+        )
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read what :meth:`write` has written; raises :class:`InputError` of anything else."""
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(path, "", f"no plan: {error}") from error
+        if not isinstance(document, dict) or document.get("lockstep plan") != VERSION:
+            raise InputError(path, "", f"is no plan of version {VERSION}")
+        try:
+            return cls._of_document(document)
+        except LockstepError as error:
+            raise InputError(path, "", str(error)) from None
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise InputError(path, "", f"no plan: {error}") from error
+
+    @classmethod
+    def _of_document(cls, document: dict[str, Any]) -> Self:
+        auxiliary, stratum = document["auxiliary"], np.array(document["stratum"], np.int32)
+        if document["launches"] != len(stratum):
+            raise LockstepError(
+                f"says {document['launches']} launches, and has strata of {len(stratum)}"
+            )
+        return cls(
+            str(document["table"]),
+            str(document["sampler"]),
+            stratum,
+            np.array(document["chosen"], np.int64),
+            np.array([np.nan if p is None else p for p in document["probability"]], np.float64),
+            str(document["estimator"]),
+            None if auxiliary is None else np.array(auxiliary, np.float64),
+            dict(document["parameters"]),
+            tuple(map(str, document["notes"])),
+        )
