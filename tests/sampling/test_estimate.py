@@ -19,7 +19,7 @@ def _plan(stratum, chosen, drawn=True, **more):
 
 def test_expansion_is_cochrans():
     plan = _plan([0] * 10 + [1] * 4, [0, 3, 5, 11, 13])
-    found = estimate(plan, np.array([2.0, 4.0, 6.0, 10.0, 14.0]))
+    found = estimate(plan, np.array([2.0, 4.0, 6.0, 10.0, 14.0]), unseen=0)
     assert found.total == 10 * 4 + 4 * 12
     v0, v1 = 100 * (1 - 0.3) * 4 / 3, 16 * (1 - 0.5) * 8 / 2
     assert found.parts["variance"].tolist() == pytest.approx([v0, v1])
@@ -50,7 +50,7 @@ def test_ratio_is_exact_where_the_auxiliary_is_proportional():
     x = np.arange(1.0, 11.0)
     plan = _plan([0] * 6 + [1] * 4, [1, 4, 7, 9], estimator="ratio", auxiliary=x)
     y = np.where(np.arange(10) < 6, 3 * x, 5 * x)
-    found = estimate(plan, y[plan.chosen])
+    found = estimate(plan, y[plan.chosen], unseen=0)
     assert found.total == pytest.approx(y.sum())
     assert found.half_width == pytest.approx(0, abs=1e-12)
     assert float(plan.weights() @ y[plan.chosen]) == pytest.approx(y.sum())
@@ -62,7 +62,7 @@ def test_regression_is_exact_where_times_are_linear():
     y = 7 + x @ [3.0, 11.0]
     chosen = random.choice(200, 40, replace=False)
     plan = _plan([0] * 200, chosen, estimator="regression", auxiliary=x)
-    found = estimate(plan, y[plan.chosen])
+    found = estimate(plan, y[plan.chosen], unseen=0)
     assert found.total == pytest.approx(y.sum())
     assert found.half_width == pytest.approx(0, abs=1e-9)
 
@@ -95,7 +95,7 @@ def test_against_a_loop_over_strata(seed):
     plan = _plan(np.unique(stratum, return_inverse=True)[1], chosen)
     y = random.lognormal(size=len(plan.chosen))
     total, variance = _naive(plan, y)
-    found = estimate(plan, y)
+    found = estimate(plan, y, unseen=0)
     assert found.total == pytest.approx(total)
     assert found.parts["variance"].sum() == pytest.approx(variance)
 
@@ -110,15 +110,28 @@ def test_intervals_hold_as_often_as_they_say(estimator):
     for _ in range(400):
         chosen = np.concatenate([h * 200 + random.choice(200, 12, False) for h in range(3)])
         plan = _plan(np.arange(600) // 200, chosen, estimator=estimator, auxiliary=auxiliary)
-        found = estimate(plan, y[plan.chosen])
+        found = estimate(plan, y[plan.chosen], unseen=0)
         held += found.low <= y.sum() <= found.high
     assert 0.915 <= held / 400 <= 0.985  # 95 % and three standard deviations
+
+
+def test_what_was_not_seen_counts_as_one_launch_more():
+    plan = _plan([0] * 10, [0, 3, 5])
+    y = np.array([2.0, 4.0, 6.0])
+    found = estimate(plan, y, unseen=0.25)
+    assert found.parts["variance"].tolist() == pytest.approx([100 * 0.7 * (8 + 1) / 3 / 3])
+    equal = estimate(plan, np.array([4.0, 4.0, 4.0]))
+    assert equal.total == 40 and 0.01 < equal.half_width < 0.1
+    many = estimate(_plan([0] * 1000, np.arange(0, 1000, 2)), np.full(500, 4.0))
+    assert many.half_width < 0.0002
+    whole = estimate(_plan([0] * 2, [0, 1]), np.array([1.0, 2.0]))
+    assert whole.half_width == 0
 
 
 def test_a_ratio_of_totals():
     plan = _plan([0] * 8, [0, 2, 5, 7])
     cycles = np.array([10.0, 20.0, 30.0, 40.0])
-    found = estimate_ratio(plan, 2 * cycles, cycles)
+    found = estimate_ratio(plan, 2 * cycles, cycles, unseen=0)
     assert (found.total, found.low, found.high) == pytest.approx((2, 2, 2))
     wider = estimate_ratio(plan, np.array([30.0, 30.0, 50.0, 90.0]), cycles)
     assert wider.total == 2 and wider.low < 2 < wider.high
@@ -127,7 +140,7 @@ def test_a_ratio_of_totals():
 
 def test_estimates_stand_beside_what_was_measured():
     observed = pd.DataFrame({"time": [2.0, 4.0], "instructions": [20.0, 20.0]})
-    found = estimates(_plan([0] * 10, [3, 4]), observed)
+    found = estimates(_plan([0] * 10, [3, 4]), observed, unseen=0)
     assert found.loc["time", "estimated"] == 30
     assert found.loc["instructions"].tolist() == [200, 200, 200, 0.95]
 

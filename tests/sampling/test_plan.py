@@ -28,10 +28,14 @@ def test_labels_and_probabilities(plan):
     assert repr(plan) == "<Plan by test: 3 of 5 launches, 2 strata>"
 
 
-def test_further_launches(plan):
-    more = plan.with_chosen([1, 2])
+def test_drawn_again(plan):
+    more = plan.redrawn(plan.stratum, [0, 3, 4, 1, 2])
     assert more.chosen.tolist() == [0, 1, 2, 3, 4]
     assert more.probability.tolist() == [1] * 5
+    cut = plan.redrawn([0, 0, 7, 8, 3], plan.chosen.tolist() + [2], parameters={"k": 3})
+    assert cut.stratum.tolist() == [0, 0, 2, 3, 1]
+    assert cut.probability.tolist() == [0.5, 1, 1, 1]
+    assert (cut.table, cut.parameters) == (plan.table, {"k": 3})
 
 
 def test_picked_launches_have_no_probability_unless_their_stratum_is_whole(table):

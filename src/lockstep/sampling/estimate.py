@@ -12,6 +12,10 @@ Its variance is that of simple random sampling without replacement in each strat
 Student's, with the degrees of freedom of Satterthwaite (Cochran, 5.4). A stratum that is sampled
 whole has no variance; one with a single sampled launch of several has one that nobody knows: then
 there is no bound.
+
+Two launches that took the same time do not say that all others do: times of launches have modes,
+and a small sample may have missed one. So each stratum counts as if it had one launch more, off by
+``UNSEEN`` of its mean. That is little beside what many launches say.
 """
 
 from typing import NamedTuple
@@ -24,6 +28,7 @@ from lockstep.sampling.extras import scipy_stats
 from lockstep.sampling.plan import Plan
 
 CONFIDENCE = 0.95
+UNSEEN = 0.05
 LAUNCHES_A_COEFFICIENT = 5  # with fewer, regression is no better than expansion
 
 
@@ -51,28 +56,28 @@ class Estimate(NamedTuple):
         return (self.high - self.low) / 2 / self.total if self.total else float("nan")
 
 
-def estimate(plan: Plan, observed: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
+def estimate(
+    plan: Plan,
+    observed: np.ndarray,
+    confidence: float = CONFIDENCE,
+    unseen: float | np.ndarray = UNSEEN,
+) -> Estimate:
     """The total of all launches.
 
     ``observed``: float64, a value of each chosen launch, in the order of ``plan.chosen``.
+    ``unseen``: what a launch that was not seen may be off by, relative to the mean of its stratum;
+    0 gives the textbook's variance.
     """
     y = _checked(plan, observed)
-    if plan.estimator == "ratio":
-        assert plan.auxiliary is not None
-        x = plan.auxiliary.reshape(len(plan), -1)[:, 0]
-        strata = plan.stratum[plan.chosen]
-        slope = np.bincount(strata, y) / np.bincount(strata, x[plan.chosen])
-        totals = slope * np.bincount(plan.stratum, x)
-        return _sum(plan, totals, y - slope[strata] * x[plan.chosen], confidence)
-    if plan.estimator == "regression":
-        predicted, residuals = _regression(plan, y)
-        totals = np.bincount(plan.stratum, predicted) + _expanded(plan, residuals)
-        return _sum(plan, totals, residuals, confidence)
-    return _sum(plan, _expanded(plan, y), y, confidence)
+    return _estimate(plan, y, confidence, unseen * y)
 
 
 def estimate_ratio(
-    plan: Plan, above: np.ndarray, below: np.ndarray, confidence: float = CONFIDENCE
+    plan: Plan,
+    above: np.ndarray,
+    below: np.ndarray,
+    confidence: float = CONFIDENCE,
+    unseen: float = UNSEEN,
 ) -> Estimate:
     """One total divided by another, such as instructions by cycles; both of the chosen launches.
 
@@ -83,17 +88,25 @@ def estimate_ratio(
         nothing = float("nan")
         return Estimate(nothing, nothing, nothing, confidence, bottom.parts)
     ratio = top.total / bottom.total
-    left = estimate(plan, _checked(plan, above) - ratio * _checked(plan, below), confidence)
+    top_y, bottom_y = np.asarray(above, np.float64), np.asarray(below, np.float64)
+    left = _estimate(plan, top_y - ratio * bottom_y, confidence, unseen * top_y)
     half = (left.high - left.low) / 2 / abs(bottom.total)
     return Estimate(ratio, ratio - half, ratio + half, confidence, left.parts)
 
 
-def estimates(plan: Plan, observed: pd.DataFrame, confidence: float = CONFIDENCE) -> pd.DataFrame:
+def estimates(
+    plan: Plan,
+    observed: pd.DataFrame,
+    confidence: float = CONFIDENCE,
+    unseen: float = UNSEEN,
+) -> pd.DataFrame:
     """Estimates of totals of several counters: a row a column of ``observed``.
 
     Columns ``estimated``, ``low`` and ``high``: never the name of what was measured alone.
     """
-    found = {name: estimate(plan, observed[name].to_numpy(), confidence) for name in observed}
+    found = {
+        name: estimate(plan, observed[name].to_numpy(), confidence, unseen) for name in observed
+    }
     rows = [(e.total, e.low, e.high, e.confidence) for e in found.values()]
     columns = ["estimated", "low", "high", "confidence"]
     return pd.DataFrame(rows, index=list(found), columns=columns)
@@ -111,20 +124,44 @@ def _checked(plan: Plan, observed: np.ndarray) -> np.ndarray:
     return y
 
 
+def _estimate(plan: Plan, y: np.ndarray, confidence: float, unseen: np.ndarray) -> Estimate:
+    """``unseen``: of each chosen launch, what another of its stratum may be off by."""
+    if plan.estimator == "ratio":
+        assert plan.auxiliary is not None
+        x = plan.auxiliary.reshape(len(plan), -1)[:, 0]
+        strata = plan.stratum[plan.chosen]
+        slope = np.bincount(strata, y) / np.bincount(strata, x[plan.chosen])
+        totals = slope * np.bincount(plan.stratum, x)
+        return _sum(plan, totals, y - slope[strata] * x[plan.chosen], confidence, unseen)
+    if plan.estimator == "regression":
+        predicted, residuals = _regression(plan, y)
+        totals = np.bincount(plan.stratum, predicted) + _expanded(plan, residuals)
+        return _sum(plan, totals, residuals, confidence, unseen)
+    return _sum(plan, _expanded(plan, y), y, confidence, unseen)
+
+
 def _expanded(plan: Plan, y: np.ndarray) -> np.ndarray:
     """Launches x mean of each stratum."""
     strata = plan.stratum[plan.chosen]
     return plan.sizes * np.bincount(strata, y) / np.bincount(strata)
 
 
-def _sum(plan: Plan, totals: np.ndarray, deviations: np.ndarray, confidence: float) -> Estimate:
+def _sum(
+    plan: Plan,
+    totals: np.ndarray,
+    deviations: np.ndarray,
+    confidence: float,
+    unseen: np.ndarray,
+) -> Estimate:
     """Add up strata; ``deviations`` of the chosen launches are what varies within them."""
     strata, sizes = plan.stratum[plan.chosen], plan.sizes
     n = np.bincount(strata)
     mean = np.bincount(strata, deviations) / n
     squares = np.bincount(strata, (deviations - mean[strata]) ** 2)
+    further = np.bincount(strata, unseen) / n
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.where(n > 1, squares / (n - 1), np.nan)
+        spread = (squares + further**2) / np.where(further > 0, n, n - 1)
+        spread[n == 1] = np.nan
         variance = np.where(n == sizes, 0.0, sizes**2 * (1 - n / sizes) * spread / n)
     if plan.estimator == "regression" and len(plan.chosen) < _least(plan):
         variance[n < sizes] = np.nan

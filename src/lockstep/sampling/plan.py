@@ -76,10 +76,7 @@ class Plan:
         ``drawn``: whether the launches of each stratum were drawn at random, each with the same
         probability; else they were picked.
         """
-        labels = np.unique(np.asarray(stratum), return_inverse=True)[1].astype(np.int32)
-        picked = np.unique(np.asarray(chosen, np.int64))
-        share = np.bincount(labels[picked], minlength=labels.max() + 1) / np.bincount(labels)
-        probability = share[labels[picked]]
+        labels, picked, probability = _drawn(stratum, chosen)
         if not drawn:
             probability = np.where(probability < 1, np.nan, 1.0)
         return cls(table.digest, sampler, labels, picked, probability, **more)
@@ -116,11 +113,10 @@ class Plan:
         x = self.auxiliary.reshape(len(self), -1)[:, 0]
         return (np.bincount(self.stratum, x) / np.bincount(strata, x[self.chosen]))[strata]
 
-    def with_chosen(self, further: np.ndarray) -> "Plan":
-        """The same with further launches, drawn at random from the rest of their strata."""
-        chosen = np.union1d(self.chosen, np.asarray(further, np.int64))
-        share = np.bincount(self.stratum[chosen]) / self.sizes
-        return replace(self, chosen=chosen, probability=share[self.stratum[chosen]])
+    def redrawn(self, stratum: np.ndarray, chosen: np.ndarray, **changes: Any) -> "Plan":
+        """The same with other strata, and other launches drawn at random from each."""
+        labels, picked, probability = _drawn(stratum, chosen)
+        return replace(self, stratum=labels, chosen=picked, probability=probability, **changes)
 
     def check_table(self, table: LaunchTable) -> None:
         """Raise :class:`LockstepError` unless it was made for these launches."""
@@ -187,3 +183,11 @@ class Plan:
             dict(document["parameters"]),
             tuple(map(str, document["notes"])),
         )
+
+
+def _drawn(stratum: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers of strata, chosen launches in order, and the share of its stratum for each."""
+    labels = np.unique(np.asarray(stratum), return_inverse=True)[1].astype(np.int32)
+    picked = np.unique(np.asarray(chosen, np.int64))
+    share = np.bincount(labels[picked], minlength=labels.max() + 1) / np.bincount(labels)
+    return labels, picked, share[labels[picked]]

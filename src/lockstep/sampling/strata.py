@@ -2,6 +2,12 @@
 
 import numpy as np
 
+from lockstep.sampling.features import INSTRUCTIONS
+from lockstep.sampling.table import LaunchTable
+
+MOST_VALUES = 64  # of a column that are told apart by equality
+STEP = 0.25  # in log2, between the bins of a column with more
+
 
 def members(labels: np.ndarray) -> list[np.ndarray]:
     """The rows of each label 0, 1, ..., in order; int64 arrays."""
@@ -16,3 +22,108 @@ def joined(*columns: np.ndarray) -> np.ndarray:
         values = np.unique(column, return_inverse=True)[1]
         labels = np.unique(labels * (values.max() + 1) + values, return_inverse=True)[1]
     return labels
+
+
+def binned(labels: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Labels of launches whose column is alike, int64.
+
+    Alike is equal, but in bins of ``STEP`` in log2 where a label has more than ``MOST_VALUES``.
+    """
+    values = np.unique(column, return_inverse=True)[1]
+    pairs = joined(labels, values)
+    first = np.unique(pairs, return_index=True)[1]
+    many = np.bincount(labels[first], minlength=labels.max() + 1) > MOST_VALUES
+    bins = np.floor(np.log2(np.maximum(np.nan_to_num(column), 0) + 1) / STEP).astype(np.int64)
+    return np.where(many[labels], -1 - bins, values)
+
+
+def before(table: LaunchTable, labels: np.ndarray) -> np.ndarray:
+    """The label of the launch before each one in its stream, int64; -1 of the first."""
+    found = np.full(len(labels), -1, np.int64)
+    for rows in members(np.unique(table.frame["stream"], return_inverse=True)[1]):
+        found[rows[1:]] = labels[rows[:-1]]
+    return found
+
+
+def alike(table: LaunchTable) -> np.ndarray:
+    """Labels of launches that the table does not tell apart, int64, from 0 without gaps.
+
+    By code, shape, arguments and what the profile says of work and memory: by equality where they
+    take few values, else in bins.
+    """
+    labels = table.codes()
+    for name in ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "shared_bytes"):
+        labels = joined(labels, binned(labels, table.column(name)))
+    arguments = np.unique(table.frame["arguments"], return_inverse=True)[1]
+    if arguments.any():
+        labels = joined(labels, binned(labels, arguments))
+    for name in (INSTRUCTIONS, "new_sectors"):
+        if name in table.frame:
+            labels = joined(labels, binned(labels, table.column(name)))
+    return labels
+
+
+def in_context(table: LaunchTable, labels: np.ndarray, depth: int) -> np.ndarray:
+    """Labels cut by those of the ``depth`` launches before, which tells places in a loop apart."""
+    found = labels
+    for _ in range(depth):
+        found = joined(labels, before(table, found))
+    return found
+
+
+def merged(labels: np.ndarray, parents: np.ndarray, least: int) -> np.ndarray:
+    """Labels with those of fewer than ``least`` rows put together where they have one parent.
+
+    ``parents``: a coarser label of each row. Where only one is small, it is put to the label of its
+    parent that has the fewest rows.
+    """
+    sizes = np.bincount(labels)
+    small = sizes < least
+    parent = np.zeros(len(sizes), np.int64)
+    parent[labels] = parents
+    found = np.arange(len(sizes))
+    for family in members(np.unique(parent, return_inverse=True)[1]):
+        few = family[small[family]]
+        if not len(few):
+            continue
+        found[few] = few[0]
+        others = family[~small[family]]
+        if sizes[few].sum() < least and len(others):
+            found[few] = others[sizes[others].argmin()]
+    return np.unique(found[labels], return_inverse=True)[1]
+
+
+def filled(
+    labels: np.ndarray, chosen: np.ndarray, wanted: int | np.ndarray, random: np.random.Generator
+) -> np.ndarray:
+    """The chosen rows, and so many more of each label, drawn at random, that it has ``wanted``.
+
+    ``labels`` 0, 1, ... without gaps; ``wanted``: of each, or of all; no more than there are.
+    """
+    sizes = np.bincount(labels)
+    have = np.bincount(labels[np.unique(chosen)], minlength=len(sizes))
+    lack = np.maximum(np.minimum(wanted, sizes) - have, 0)
+    free = lack[labels] > 0
+    free[chosen] = False
+    rows = np.flatnonzero(free)
+    rows = rows[np.lexsort([random.random(len(rows)), labels[rows]])]
+    mine = labels[rows]
+    counts = np.bincount(mine, minlength=len(sizes))
+    rank = np.arange(len(rows)) - (np.cumsum(counts) - counts)[mine]
+    return np.union1d(chosen, rows[rank < lack[mine]])
+
+
+def in_time(
+    labels: np.ndarray, cuts: np.ndarray, wanted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cut labels into ``cuts`` intervals of their order each, as long as each other.
+
+    The new labels, and how many rows of each are wanted, of ``wanted`` before: none less than its
+    share.
+    """
+    sizes = np.bincount(labels)
+    order = np.argsort(labels, kind="stable")
+    rank = np.empty(len(labels), np.int64)
+    rank[order] = np.arange(len(labels)) - (np.cumsum(sizes) - sizes)[labels[order]]
+    part = rank * cuts[labels] // sizes[labels]
+    return (np.cumsum(cuts) - cuts)[labels] + part, np.repeat(-(-wanted // cuts), cuts)
