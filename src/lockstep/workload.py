@@ -324,7 +324,17 @@ class MemoryPass:
     written: bool = False
 
 
-Command = Kernel | MemoryCopy | MemoryPass
+@dataclass(frozen=True, slots=True)
+class Warming:
+    """A kernel of which only what it leaves behind in the caches is wanted.
+
+    It takes no time and is not counted. It has ``ctas``, and no ``source``.
+    """
+
+    kernel: Kernel
+
+
+Command = Kernel | MemoryCopy | MemoryPass | Warming
 """What a simulation is given to do."""
 
 

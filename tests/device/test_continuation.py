@@ -7,7 +7,7 @@ import pytest
 
 import lockstep
 from lockstep import kernels
-from lockstep.device import Diverged, Stopped
+from lockstep.device import Diverged, Stopped, Treatment
 from lockstep.engine import checkpoint
 from lockstep.errors import InputError, LockstepError
 
@@ -102,7 +102,10 @@ def test_programs_go_on(small_gpu, stop_after, tmp_path, name, at_issue):
     assert from_everywhere(make, script, stop_after, tmp_path, 12 if name == "bfs" else 2) >= 1
 
 
-def test_launches_that_are_not_timed_go_on(small_gpu, ptx, stop_after, tmp_path):
+@pytest.mark.parametrize("other", [Treatment.EXECUTE, Treatment.WARM])
+def test_launches_that_are_not_simulated_go_on(small_gpu, ptx, stop_after, tmp_path, other):
+    treatments = Treatment.SIMULATE, other
+
     def make(**options):
         return lockstep.Device(small_gpu, timing=True, profile=True, **options)
 
@@ -113,7 +116,7 @@ def test_launches_that_are_not_timed_go_on(small_gpu, ptx, stop_after, tmp_path)
             geometry = kernel.geometry(((8, 1, 1), (128, 1, 1), 0))
             block = np.array([1024], "u4").tobytes() + np.array([2.0], "f4").tobytes()
             block += np.array([x.pointer, y.pointer], "u8").tobytes()
-            device.launch(kernel, geometry, block, device.default_stream, (), timed=k % 2 == 0)
+            device.launch(kernel, geometry, block, device.default_stream, (), treatments[k % 2])
         return y.numpy().tobytes()
 
     assert from_everywhere(make, script, stop_after, tmp_path, 1) >= 2

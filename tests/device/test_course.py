@@ -5,17 +5,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lockstep.device import Diverged
+from lockstep.device import Diverged, Treatment
 from lockstep.device.course import Course
 from lockstep.workload import MemoryCopy
 
 MEMORY = SimpleNamespace(base=0x7000_0000_0000, capacity=1 << 30)
 
 
-def launch(parameters=b"", name="k", key="code", stream=0, number=1):
+def launch(parameters=b"", name="k", key="code", stream=0, number=1, treatment="SIMULATE"):
     kernel = SimpleNamespace(name=name, module=SimpleNamespace(key=key))
     return SimpleNamespace(
-        kernel=kernel, geometry=(1, 32), stream=stream, parameters=parameters, id=number
+        kernel=kernel,
+        geometry=(1, 32),
+        stream=stream,
+        parameters=parameters,
+        id=number,
+        treatment=Treatment[treatment],
     )
 
 
@@ -23,13 +28,13 @@ def words(*numbers):
     return np.array(numbers, np.uint64).tobytes()
 
 
-def same(one, other, timed=(True, True)):
+def same(one, other):
     """Whether two launches count as the same."""
     before = Course(MEMORY)
-    before.launched(one, timed[0])
+    before.launched(one)
     again = Course(MEMORY, before.freeze(), "folder")
     try:
-        again.launched(other, timed[1])
+        again.launched(other)
     except Diverged as error:
         assert "folder: the program does something else" in str(error)
         return False
@@ -40,7 +45,8 @@ def test_what_a_launch_is():
     assert same(launch(), launch())
     for other in (launch(name="l"), launch(key="other"), launch(stream=1), launch(b"1")):
         assert not same(launch(), other)
-    assert not same(launch(), launch(), (True, False))
+    for treatment in ("WARM", "EXECUTE"):
+        assert not same(launch(), launch(treatment=treatment))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +82,7 @@ def course(*steps, before=None):
         if step == "wait":
             made.waited()
         else:
-            made.launched(launch(number=step), True)
+            made.launched(launch(number=step))
     return made
 
 

@@ -3,14 +3,16 @@
 from lockstep.device.array import DeviceArray
 from lockstep.device.course import Diverged
 from lockstep.device.device import Device
-from lockstep.device.launch import Launch
+from lockstep.device.launch import Choose, Launch
 from lockstep.device.module import Kernel, Module
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Texture
 from lockstep.device.timing import Stopped
+from lockstep.device.treatment import Treatment
 
 __all__ = [
+    "Choose",
     "Device",
     "DeviceArray",
     "Diverged",
@@ -22,4 +24,5 @@ __all__ = [
     "Stopped",
     "Stream",
     "Texture",
+    "Treatment",
 ]

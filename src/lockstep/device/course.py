@@ -36,10 +36,10 @@ class Course:
         self._last = "its start"
         self._before = ([], []) if before is None else (before["digests"].tolist(), before["waits"])
 
-    def launched(self, launch: Launch, timed: bool) -> None:
+    def launched(self, launch: Launch) -> None:
         """A kernel is launched."""
         key, shape, stream = launch.kernel.module.key, launch.geometry, launch.stream
-        about = (key, launch.kernel.name, shape, stream, timed)
+        about = (key, launch.kernel.name, shape, stream, launch.treatment.name)
         parameters = self._comparable(launch.parameters)
         self._add(f"launch {launch.id} ({launch.kernel.name})", repr(about).encode(), parameters)
 

@@ -11,13 +11,14 @@ from lockstep.device import ptx
 from lockstep.device.array import DeviceArray
 from lockstep.device.continuation import continuation_of
 from lockstep.device.execution import execute, workload_kernel
-from lockstep.device.launch import Launch
+from lockstep.device.launch import Choose, Launch
 from lockstep.device.limits import check_stack
 from lockstep.device.module import Kernel, Module
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
+from lockstep.device.treatment import Treatment
 from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.execution.checks.findings import Findings
 from lockstep.execution.checks.kinds import checks_of
@@ -53,7 +54,9 @@ class Device:
     ``limit_instructions``: that the warps of a launch may execute before it fails. ``name``: what
     results and traces call the program. ``checkpoint`` and ``resume`` are folders, as of
     :func:`lockstep.simulate`: a script that goes on does all of its launches again, but those
-    before the checkpoint are only executed. The other options, policies among them, are those of
+    before the checkpoint are only executed. ``choose``: says of each launch before it is queued
+    whether it is simulated, warmed or only executed; without it all are simulated, see
+    :class:`.Treatment` and docs/warming.md. The other options, policies among them, are those of
     :func:`lockstep.simulate`, and need ``timing``.
 
     ``launches`` lists what was launched, if there is more to know of it: with timing or profile.
@@ -82,6 +85,7 @@ class Device:
         resume: str | Path | None = None,
         progress: "Progress | None" = None,
         notice: Any = None,
+        choose: Choose | None = None,
         **policies: Callable | None,
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
@@ -97,6 +101,8 @@ class Device:
         chosen = select(policies)
         if chosen and not timing:
             raise LockstepError(f"{next(iter(chosen))} needs timing=True")
+        if choose and not timing:
+            raise LockstepError("choose needs timing=True")
         if (checkpoint or resume) and not timing:
             raise LockstepError("checkpoint and resume need timing=True")
         self.name, self.profiling, self.at_issue = name, profile, at_issue
@@ -131,6 +137,7 @@ class Device:
         if notice:
             announce_compilation(notice)
         self._streams = {0: self.default_stream}
+        self._choose = choose
         self.launches: list[Launch] = []
         self._launched = 0
 
@@ -298,33 +305,38 @@ class Device:
         parameters: bytes,
         stream: Stream,
         arguments: tuple,
-        timed: bool = True,
+        treatment: Treatment | None = None,
     ) -> Launch:
-        """Execute a kernel; with timing, when its results are asked for.
+        """Execute a kernel; when its results are asked for, if it is to be simulated or warmed.
 
-        With ``timed`` false it is executed at once, after those before it, and never simulated.
+        What is only executed is executed at once, after those before it. Without ``treatment`` the
+        device's ``choose`` says which.
         """
         self.check_open()
         self._launched += 1
         launch = Launch(kernel, geometry, parameters, stream.number, arguments, self._launched)
-        if not timed:
+        if treatment is None and self._choose:
+            treatment = self._choose(launch)
+        launch.treatment = treatment = treatment or Treatment.SIMULATE
+        timing = self.timing
+        if treatment is Treatment.EXECUTE:
             self.synchronize()
-            if self.timing:
-                self.timing.passed(launch)
-        timing = self.timing if timed else None
-        if timing or self.profiling:
+            if timing:
+                timing.passed(launch)
+            timing = None
+        if self.profiling or (timing and treatment is Treatment.SIMULATE):
             self.launches.append(launch)
         if self.recorder is None and timing is None:
             execute(launch, self.recording)
         else:
             self._launch_recorded(launch, timing)
-        if timed:
+        if treatment is Treatment.SIMULATE:
             stream.last = launch
         return launch
 
     def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
         recording = self.recording
-        if not timing:
+        if not timing or launch.treatment is not Treatment.SIMULATE:
             recording = recording & ~Recording.AT_ISSUE | Recording.EVERYTHING
         elif not self.recorder and launch.kernel.executor(recording).program.awaits_others:
             recording = recording & ~Recording.EVERYTHING | Recording.AT_ISSUE

@@ -1,11 +1,13 @@
 """A kernel launch and what is known of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from lockstep.device.owner import OwningDevice
+from lockstep.device.treatment import Treatment
 from lockstep.errors import LockstepError
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.launches.launch import Executor
@@ -63,6 +65,7 @@ class Launch:
     stream: int
     arguments: tuple  # kept, so that their memory lives until the launch ends
     id: int = 0  # among the device's launches, from 1
+    treatment: Treatment = Treatment.SIMULATE
     run: "KernelRun | None" = None  # what the timing model counted
     error: LockstepError | None = None  # why it failed
     counters: Profile | None = None
@@ -125,9 +128,17 @@ class Launch:
         """What the timing model counted; waits for it."""
         self.wait()
         if self.run is None:
-            raise LockstepError(
-                "this launch was not simulated: create the device with timing=True"
-                if not self.kernel.module.device.timing
-                else "the simulation ended before this launch"
-            )
+            raise LockstepError(self._why_untimed())
         return self.run
+
+    def _why_untimed(self) -> str:
+        if not self.kernel.module.device.timing:
+            return "this launch was not simulated: create the device with timing=True"
+        if self.treatment is not Treatment.SIMULATE:
+            return f"this launch was not simulated: its treatment is {self.treatment.name}"
+        return "the simulation ended before this launch"
+
+
+Choose = Callable[[Launch], Treatment]
+"""Asked for each launch, in order, before it is queued. It may look at everything of the launch
+but what comes of it."""

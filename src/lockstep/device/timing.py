@@ -6,12 +6,13 @@ from typing import Any
 
 from lockstep.device.continuation import Continuation
 from lockstep.device.launch import Launch
+from lockstep.device.treatment import Treatment
 from lockstep.engine import Session
 from lockstep.engine.record import Run
 from lockstep.errors import LockstepError
 from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
-from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
+from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass, Warming
 
 COPIES = 1 << 43  # bytes from device memory to where a profiler keeps copies; a guess
 OTHERS = 1 << 44  # where nobody's data lie
@@ -54,14 +55,16 @@ class Timing:
         return self._digest.hexdigest()
 
     def launch(self, launch: Launch, kernel: Kernel) -> None:
-        """Queue a launch; it runs when somebody waits for it."""
+        """Queue a launch, to be simulated or warmed when somebody waits for it."""
         if self.continuation:
-            self.continuation.course.launched(launch, timed=True)
+            self.continuation.course.launched(launch)
             kernel = self.continuation.kernel(launch, kernel)
         self._launches[launch.id] = launch
-        self._pending.append(kernel)
+        warmed = launch.treatment is Treatment.WARM
+        self._pending.append(Warming(kernel) if warmed else kernel)
         parts = (launch.kernel.module.key, kernel.name, launch.geometry, launch.parameters)
-        self._digest.update(repr((*parts, kernel.stream)).encode())
+        what = (*parts, kernel.stream, *(["warmed"] if warmed else []))
+        self._digest.update(repr(what).encode())
 
     def save(self, allocations: Iterable[tuple[int, int, bool]]) -> None:
         """Queue what a profiler does before it replays a launch.
@@ -82,9 +85,9 @@ class Timing:
                 self._pending.append(MemoryPass(address, size, written=True))
 
     def passed(self, launch: Launch) -> None:
-        """Note a launch that is executed, and not simulated."""
+        """Note a launch that is executed only."""
         if self.continuation:
-            self.continuation.course.launched(launch, timed=False)
+            self.continuation.course.launched(launch)
 
     def queues(self, launch: Launch) -> bool:
         """Whether a launch waits to be executed."""

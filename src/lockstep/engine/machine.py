@@ -1,6 +1,7 @@
 """The machine: all shards and links of a GPU, and the threads that take them through time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 
 import numpy as np
@@ -21,6 +22,8 @@ from lockstep.model.records import one_space, records
 from lockstep.model.sm import between, constant, scheduler, sm
 from lockstep.model.sm import build as sm_build
 from lockstep.model.sm.state import Policies, Sm
+from lockstep.model.warming import state as walk_state
+from lockstep.model.warming import walk
 
 Phase = Callable[..., int] | Pointer
 
@@ -117,6 +120,7 @@ class Machine:
             self.links, self.memory = build_memory_side(gpu, policies)
             self._sm = build_sms(gpu, self.memory, policies)
             self.dispatcher = dispatch_state.build(gpu, self._sm.control)
+        self._walk = walk_state.build(gpu)
         self._groups = groups(self.links, self._sm, self.memory)
         self._wires = wires(self.links)
         self._links = tuple(wire.link for wire in self._wires)
@@ -219,6 +223,27 @@ class Machine:
     def bring_constants(self, base: int, size: int, now: int) -> None:
         """A launch brings constants of its kernel to the SMs."""
         constant.bring(self.sm, base, size, now)
+
+    @contextmanager
+    def warming(self, now: int) -> Iterator[Callable[[int], None]]:
+        """A kernel is warmed, in no time and uncounted: what takes CTAs of a slot along.
+
+        The L1s on other machines are known here, because the L2 sees what they miss.
+        """
+        counters = self.sm.counters, self.memory.counters
+        before = [each.copy() for each in counters]
+        l1, n = self.sm.l1, len(self.sm.sms)
+        arrays = [l1.caches, *(a for _, a in arrays_of("", l1.tags) if len(a) % n == 0)]
+        rows = [a.reshape(n, -1) for a in arrays]
+        self.part.share(rows, [SMS] * len(rows))
+        try:
+            yield lambda slot: walk.run(
+                self.sm, self.memory, self.dispatcher, self._walk, slot, now
+            )
+        finally:
+            walk.settle(self.sm, self._walk, now)
+            for counted, was in zip(counters, before):
+                counted[...] = was
 
     def settle(self, now: int) -> None:
         """Bring all counters up to ``now``, those of other machines too."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import astuple
 from time import perf_counter
+from typing import TypeGuard
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
 from lockstep.model.control import STORED
 from lockstep.model.sm import bind
-from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
+from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass, Warming
 
 PROGRESS_SECONDS = 0.2
 Progress = Callable[[int, int, int, int, str], None]
@@ -69,7 +70,8 @@ class Simulation:
         known = frozen["commands"] - len(self._commands) if frozen else 0
         if frozen:
             self.thaw(frozen, commands[:known])
-        for kernel in self._take(commands[known:]):
+        self._take(commands[known:])
+        for kernel in filter(self._selected, commands[known:]):
             check_parts(kernel, self._first_cta(kernel), self.options["stop"] is not None)
             self._total_ctas += kernel.n_ctas - self._first_cta(kernel)
         try:
@@ -100,12 +102,14 @@ class Simulation:
         self.account.repeat(frozen["account"], finished)
         self._runs.append((len(self._commands), finished, self.now))
 
-    def _take(self, commands: list[Command]) -> list[Kernel]:
-        """Have these commands, too; the kernels of them that are to run."""
-        launches = [c for c in commands if isinstance(c, Kernel) and self._selected(c)]
+    def _take(self, commands: list[Command]) -> None:
+        """Have these commands, too."""
         self._commands += commands
-        self._launches += launches
-        return launches
+        for command in commands:
+            if isinstance(command, Warming):
+                self._launches.append(command.kernel)
+            elif self._selected(command):
+                self._launches.append(command)
 
     def _offer(self, keep: Keep | None) -> None:
         """Save the state if it is time, all ranks together: each has a part of it."""
@@ -159,9 +163,10 @@ class Simulation:
 
     # Kernels
 
-    def _selected(self, kernel: Kernel) -> bool:
+    def _selected(self, command: Command) -> TypeGuard[Kernel]:
+        """Whether a command is a kernel that is to run."""
         chosen = self.options["kernels"]
-        return chosen is None or kernel.id in chosen
+        return isinstance(command, Kernel) and (chosen is None or command.id in chosen)
 
     def _first_cta(self, kernel: Kernel) -> int:
         return self.options["first_cta"].get(kernel.id, 0)
@@ -182,6 +187,10 @@ class Simulation:
                 if self.table.running:
                     break
                 self.machine.pass_through(*astuple(command))
+            elif isinstance(command, Warming):
+                if self.table.running:
+                    break
+                self._warm(command.kernel)
             elif self._selected(command):
                 streams = {r.kernel.stream for r in self.table.running.values()}
                 if command.stream in streams or self.table.free_slot() is None:
@@ -200,12 +209,35 @@ class Simulation:
         self.account.launch(slot, self.now)  # first: Ctrl-C may end the start
         running = self.table.start(kernel, self.now, self._first_cta(kernel))
         self.watchdog.rest(running.ready)  # a launch may pause as long as that
+        self._prepare(running, alone)
+
+    def _prepare(self, running: Running, alone: bool) -> None:
+        """What a launch does to caches before a CTA starts."""
         self._adopt()
         if alone:
-            self.machine.prepare_caches(bind.l1_ways(kernel, self.gpu))
+            self.machine.prepare_caches(bind.l1_ways(running.kernel, self.gpu))
         base = int(self.streams.sm.kernels[running.slot].constant_base)
-        size = bind.parameter_bytes(kernel, self.gpu)
+        size = bind.parameter_bytes(running.kernel, self.gpu)
         self.machine.bring_constants(base, size, self.now)
+
+    def _warm(self, kernel: Kernel) -> None:
+        """Let the CTAs of a kernel pass through the caches; nothing runs meanwhile.
+
+        One that its front end ends early leaves what it did until then.
+        """
+        assert kernel.source is None, "what is executed at issue takes time"
+        running = self.table.start(kernel, self.now)
+        self._prepare(running, alone=True)
+        try:
+            with self.machine.warming(self.now) as walk:
+                while not running.over:
+                    self.table.feed(running)
+                    self._adopt()
+                    walk(running.slot)
+                    for slot, cta, *_ in self.machine.take_retired():
+                        self.table.retire(slot, cta, self.now)
+        finally:
+            self.table.finish(running)
 
     def _adopt(self) -> None:
         """The arenas may have grown: the machine runs on the new ones."""

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from lockstep.device import Device, Event, Launch, Stream
+from lockstep.device import Device, Event, Launch, Stream, Treatment
 from lockstep.device.device import Geometry
 from lockstep.engine.record import KernelRun
 from lockstep.gpus.spec import GPU
@@ -90,7 +90,8 @@ class Simulator:
         timed = self.every > 0 and count.launches % self.every == 0
         count.launches += 1
         count.code = entry.kernel.module.code
-        launch = self.device.launch(entry.kernel, geometry, parameters, stream, (), timed=timed)
+        treatment = Treatment.SIMULATE if timed else Treatment.EXECUTE
+        launch = self.device.launch(entry.kernel, geometry, parameters, stream, (), treatment)
         if timed:
             count.timed.append(launch)
             return

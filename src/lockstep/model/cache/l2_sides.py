@@ -73,7 +73,7 @@ def drop_copies(l2, home, row, line, sectors):
 
 
 @force_inline
-def _holder(l2, slice_, request):
+def holder(l2, slice_, request):
     """The slice to ask for a line that a slice lacks: its home, or for the home one with a copy."""
     if slice_ != request.home:
         return request.home
@@ -91,7 +91,7 @@ def _holder(l2, slice_, request):
 def from_another(l2, slice_, request, way, now):
     """Ask another side for what it has of a line, or has on its way; the sectors that will come."""
     spec = l2.spec[0]
-    other = _holder(l2, slice_, request)
+    other = holder(l2, slice_, request)
     row = request.row + (other - slice_) * l2.tags.shape[0].sets
     found = tags.find(l2.tags, other, row, request.line)
     if other == slice_ or found < 0 or l2.slices[slice_].mshrs >= spec.mshrs:

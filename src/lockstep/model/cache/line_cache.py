@@ -8,7 +8,7 @@ than a look-up that comes after it: so the order is that of cycles, not that of 
 
 import numpy as np
 
-from lockstep._jit import inline
+from lockstep._jit import inline, jit
 from lockstep.model.cache import replacement, tags
 from lockstep.model.cache.tags import Tags
 
@@ -61,3 +61,33 @@ def insert(lines, i, line, now, arrives):
     way = replacement.oldest(lines, i, row)
     replacement.insert_at(lines, row, way, line, now)
     tags.way_of(lines, row, way).arrives = arrives
+
+
+@jit
+def settle(lines, now):
+    """What was used after cycle ``now`` was used by then, in the same order, and is there."""
+    if is_perfect(lines):
+        return
+    for row in range(lines.lines.shape[0]):
+        last = ABSENT
+        for way in range(lines.shape[0].ways):
+            last = max(last, replacement.cycle_of(lines, row, way))
+        if last > now:
+            _bring_forward(lines, row, max(now, lines.shape[0].ways))
+
+
+@inline
+def _bring_forward(lines, row, last):
+    """Let the uses of a row's lines end with cycle ``last``, each at most where it was."""
+    ways = lines.shape[0].ways
+    for way in range(ways):
+        later = 0
+        for other in range(ways):
+            later += 1 if lines.keys[row, other] > lines.keys[row, way] else 0
+        tags.way_of(lines, row, way).arrives = later
+    for way in range(ways):
+        if lines.lines[row, way] != tags.NO_LINE:
+            record = tags.way_of(lines, row, way)
+            cycle = min(replacement.cycle_of(lines, row, way), last - record.arrives)
+            replacement.touch_at(lines, row, way, cycle)
+            record.arrives = ABSENT + 1

@@ -105,6 +105,12 @@ def insert_at(tags, row, way, line, cycle):
 
 
 @inline
+def cycle_of(tags, row, way):
+    """The cycle of the last use of a way, in such a cache; negative of an empty way."""
+    return (tags.keys[row, way] >> WAY_BITS) - _FIRST_COUNT
+
+
+@inline
 def lock(tags, row, way):
     """Keep a way until ``unlock``: a fill for it is under way."""
     tags.keys[row, way] = LOCKED | way

@@ -99,12 +99,25 @@ def can_send(c, s, access):
 
 
 @inline
+def touched(spec, low, high):
+    """The sectors of a line that its bytes low..high-1 are in."""
+    first, last = low // spec.sector_bytes, (high - 1) // spec.sector_bytes
+    return ((1 << (last + 1)) - 1) & ~((1 << first) - 1)
+
+
+@inline
+def whole(spec, low, high):
+    """The sectors before byte ``high`` of a line that lie behind ``low`` in every byte."""
+    first = (low + spec.sector_bytes - 1) // spec.sector_bytes
+    return ((1 << (high // spec.sector_bytes)) - 1) & ~((1 << first) - 1)
+
+
+@inline
 def send(c, s, a, access, instruction, line, low, high, now):
     """Request bytes low..high-1 of a line, or write them."""
     spec = c.l1.spec[0]
     counters = c.counters[s]
-    first, last = low // spec.sector_bytes, (high - 1) // spec.sector_bytes
-    sectors = ((1 << (last + 1)) - 1) & ~((1 << first) - 1)
+    sectors = touched(spec, low, high)
     n = popcount(sectors)
     if instruction.op == BULK_COPY or instruction.op == TILE_COPY:
         access.remaining += n
@@ -116,10 +129,7 @@ def send(c, s, a, access, instruction, line, low, high, now):
     miss = miss_queue.push(c.l1, s, line, sectors, KIND_WRITE, now)
     miss.tag, miss.policy = stores.send(c, s, access.warp), instruction.cache
     miss.flits = l1.data_flits(spec, sectors)
-    whole = ((1 << (high // spec.sector_bytes)) - 1) & ~(
-        (1 << ((low + spec.sector_bytes - 1) // spec.sector_bytes)) - 1
-    )
-    miss.full = sectors & whole
+    miss.full = sectors & whole(spec, low, high)
     l1.probe(c.l1, s, line, sectors)
 
 
