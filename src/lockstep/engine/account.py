@@ -54,6 +54,7 @@ class Account:
             launched=run.launched,
             started=self._table.started(run),
             ctas=run.kernel.n_ctas - run.first_cta,
+            wave=self._table.wave(run),
             ctas_done=run.done,
             sm=totals(sm),
             partition=totals(partition),

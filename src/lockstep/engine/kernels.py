@@ -220,6 +220,10 @@ class KernelTable:
         """The cycle in which a kernel's first CTA was dispatched, or -1."""
         return int(self.dispatcher.progress[run.slot].started)
 
+    def wave(self, run: Running) -> int:
+        """How many CTAs of a kernel the GPU holds at once."""
+        return int(self.dispatcher.grids[run.slot].filling)
+
     def _connect(self, run: Running) -> Iterator[Cta]:
         """Let a kernel's source and the machine meet; the kernel's CTAs, yet to be executed."""
         sm = self.streams.sm

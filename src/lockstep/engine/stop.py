@@ -33,6 +33,7 @@ class KernelCounters:
     launched: int  # the cycle in which the launch began
     started: int  # the cycle in which its first CTA was dispatched, or -1
     ctas: int  # that it has in all, without those before its first one
+    wave: int  # that the GPU holds at once
     ctas_done: int  # that have ended
     sm: np.void  # SM_COUNTERS, summed over the SMs
     partition: np.void  # PARTITION_COUNTERS, summed over the memory partitions

@@ -1,0 +1,183 @@
+"""From a part of a launch to all of it: cycles and counters that are estimated, apart.
+
+Nothing here is measured by the names of :class:`~lockstep.metrics.result.Result`: a
+:class:`Projection` holds what ran and what is estimated side by side.
+"""
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lockstep.errors import WorkloadError
+from lockstep.gpus.spec import GPU
+from lockstep.metrics import registry
+from lockstep.metrics.facts import Facts, ratio, sums
+
+if TYPE_CHECKING:  # importing the engine imports the compiler
+    import pandas
+
+    from lockstep.engine.record import KernelRun
+    from lockstep.sampling.inside.stability import Stable
+    from lockstep.workload import Kernel
+
+PROJECTS = ("instructions", "ctas")
+"""What the rest of a launch is counted in: see :func:`project`."""
+
+Totals = dict[str, float | list[float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """What a launch that was ended early would have taken.
+
+    ``measured`` and ``estimated`` have the same names: ``cycles`` (from the launch on),
+    ``running`` (of these, with CTAs), and every counter of the model, summed over the GPU; lists
+    where the model has one counter an operation class or stall reason.
+    """
+
+    run: "KernelRun"
+    method: str  # "instructions", "ctas"; "whole": all of it ran, and nothing is estimated
+    measured: Totals
+    estimated: Totals
+
+    @property
+    def cycles(self) -> float:
+        """Core cycles of the whole launch, estimated."""
+        return self._number("cycles")
+
+    @property
+    def share(self) -> float:
+        """Cycles that were simulated, of those estimated."""
+        return ratio(self.run.cycles, self.cycles)
+
+    def rate(self, parts: str | list[str], wholes: str | list[str]) -> float:
+        """The sum of some estimated counters over that of others; NaN where there is no whole.
+
+        Rates are never scaled themselves: ``rate("l2_read_hits", "l2_read_sectors")``.
+        """
+        names = ([name] if isinstance(name, str) else name for name in (parts, wholes))
+        part, whole = (sum(self._number(name) for name in group) for group in names)
+        return ratio(part, whole)
+
+    def metrics(self, gpu: GPU) -> "pandas.DataFrame":
+        """Every metric of the registry: a row each, columns ``measured`` and ``estimated``.
+
+        ``measured`` is of the part that ran; ``estimated`` comes from the estimated counters.
+        """
+        import pandas
+
+        table = registry.columns(gpu)
+        both = {
+            "measured": registry.evaluate(table, self._facts(self.measured, gpu)),
+            "estimated": registry.evaluate(table, self._facts(self.estimated, gpu)),
+        }
+        return pandas.DataFrame(both)
+
+    def _number(self, name: str) -> float:
+        value = self.estimated.get(name)
+        if value is None or isinstance(value, list):
+            raise WorkloadError(f"no counter {name!r} of one number is projected")
+        return value
+
+    def _facts(self, totals: Totals, gpu: GPU) -> Facts:
+        sm, partition = self.run.sm.dtype.names, self.run.partition.dtype.names
+        assert sm is not None and partition is not None, "they are records"
+        cycles, running = (round(np.sum(totals[name])) for name in ("cycles", "running"))
+        kernel = replace(self.run, end=self.run.launched + cycles, running=running)
+        memory = SimpleNamespace(**{name: totals[name] for name in partition})
+        ours = SimpleNamespace(**{name: totals[name] for name in sm})
+        return Facts(gpu, ours, memory, cycles, running, kernel)
+
+
+def project(
+    run: "KernelRun",
+    *,
+    stable: "Stable | None" = None,
+    instructions: int | None = None,
+    by: str = "instructions",
+) -> Projection:
+    """Estimate cycles and counters of a launch of which a part ran.
+
+    ``by="instructions"``: the warp instructions that are left of ``instructions``, all of the
+    launch's, go on as in the time that was ``stable``: at its IPC, with its counters an
+    instruction. ``by="ctas"``, as PKA has it: everything since the first dispatch grows as
+    all CTAs to those that have ended; those on the SMs count as if they had not begun. A launch
+    that is complete is what was measured. Raises :class:`WorkloadError` where that is not known.
+    """
+    if by not in PROJECTS:
+        raise WorkloadError(f"projection by {by!r}; expected one of: {', '.join(PROJECTS)}")
+    measured = _measured(run)
+    if run.complete:
+        return Projection(run, "whole", measured, dict(measured))
+    if by == "ctas":
+        return Projection(run, by, measured, _by_ctas(run, measured))
+    if stable is None or instructions is None:
+        raise WorkloadError(
+            f"{_named(run)} is projected by instructions: give all that it has, "
+            "and the time in which its IPC was stable"
+        )
+    return Projection(run, by, measured, _by_instructions(run, measured, stable, instructions))
+
+
+def trace_instructions(kernel: "Kernel") -> int:
+    """Warp instructions of a launch; all of its CTAs are read."""
+    return sum(int(cta.warps["warp_instructions"].sum()) for cta in kernel.ctas())
+
+
+def _named(run: "KernelRun") -> str:
+    return f"kernel {run.id} ({run.title})"
+
+
+def _measured(run: "KernelRun") -> Totals:
+    counters = vars(sums(run.sm)) | vars(sums(run.partition))
+    return {"cycles": run.cycles, "running": run.running} | counters
+
+
+def _by_ctas(run: "KernelRun", measured: Totals) -> Totals:
+    ctas = run.ctas - run.first_cta
+    if not run.ctas_done:
+        raise WorkloadError(f"{_named(run)}: none of its {ctas} CTAs has ended: nothing to scale")
+    factor = ctas / run.ctas_done
+    scaled = {name: _linear(value, factor) for name, value in measured.items()}
+    more = (run.end - run.start) * (factor - 1)
+    return scaled | {"cycles": run.cycles + more, "running": run.running + more, "ctas": ctas}
+
+
+def _by_instructions(
+    run: "KernelRun", measured: Totals, stable: "Stable", instructions: int
+) -> Totals:
+    left = instructions - run.warp_instructions
+    if left < 0:
+        raise WorkloadError(
+            f"{_named(run)} ran {run.warp_instructions} warp instructions, more than the "
+            f"{instructions} that it has: the profile is of another launch"
+        )
+    begin, end = stable.begin, stable.end
+    done = end.instructions - begin.instructions
+    if not done:
+        raise WorkloadError(f"{_named(run)} issued nothing in {stable.end.cycle} cycles")
+    share = left / done
+    more = (end.cycle - begin.cycle) * share
+    estimated: Totals = {"cycles": run.cycles + more, "running": run.running + more}
+    gained: Totals = {}
+    for part in ("sm", "partition"):
+        before, after = getattr(begin.counters, part), getattr(end.counters, part)
+        gained |= _difference(vars(sums(after)), vars(sums(before)))
+    for name, value in gained.items():
+        estimated[name] = _add(measured[name], _linear(value, share))
+    return estimated | {"ctas": run.ctas - run.first_cta, "warp_instructions": instructions}
+
+
+def _linear(value: float | list[float], factor: float) -> float | list[float]:
+    return [v * factor for v in value] if isinstance(value, list) else value * factor
+
+
+def _add(value: float | list[float], more: float | list[float]) -> float | list[float]:
+    total = np.add(value, more)
+    return total.tolist() if total.ndim else float(total)
+
+
+def _difference(after: Totals, before: Totals) -> Totals:
+    return {name: _add(value, _linear(before[name], -1)) for name, value in after.items()}

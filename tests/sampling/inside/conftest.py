@@ -1,0 +1,55 @@
+from types import SimpleNamespace
+
+import pytest
+
+from lockstep.builder import KernelBuilder
+from lockstep.gpus import library
+
+A = 0x7F0000000000
+SMALL = {
+    "sm.count": 4,
+    "dram.channels": 2,
+    "launch.overhead": 100,
+    "launch.cta_interval": 1.0,
+    "launch.concurrent_kernels": 4,
+}
+
+
+@pytest.fixture(scope="session")
+def small():
+    """Function from overrides to a GPU of four SMs and two channels."""
+    return lambda **changes: library.replace(
+        library.gpu("QV100"),
+        **SMALL | {name.replace("__", "."): value for name, value in changes.items()},
+    )
+
+
+@pytest.fixture(scope="session")
+def steady():
+    """Function that makes a kernel whose CTAs all do the same: loads and arithmetic."""
+
+    def make(name="steady", grid=400, block=128, loops=4, stream=0):
+        k = KernelBuilder(name, grid=grid, block=block, stream=stream)
+        with k.loop(loops):
+            k("LDG.E R4, [R2]", address=k.coalesced(A, step=4 * grid * block))
+            for _ in range(40):
+                k("FFMA R8, R6, R5, R8")
+        k("STG.E [R2], R8", address=k.coalesced(A + (1 << 30)))
+        k("EXIT")
+        return k
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def counters():
+    """Function that makes what a rule sees: instructions, CTAs that have ended, CTAs, a wave."""
+
+    def make(instructions, done=0, *, ctas=100, wave=10, started=0, launched=0):
+        sm = {"warp_instructions": instructions}
+        return SimpleNamespace(
+            launched=launched, started=started, ctas=ctas, wave=wave, ctas_done=done,
+            sm=sm, partition={},
+        )  # fmt: skip
+
+    return make
