@@ -114,6 +114,7 @@ KERNEL_SCHEMA = {
     "ctas": int,
     "first_cta": int,
     "ctas_done": int,
+    "skipped": int,
     "complete": bool,
     "stopped": str,
     "cycles": int,

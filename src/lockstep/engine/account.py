@@ -55,7 +55,10 @@ class Account:
             started=self._table.started(run),
             ctas=run.kernel.n_ctas - run.first_cta,
             wave=self._table.wave(run),
+            begun=self._table.begun(run),
             ctas_done=run.done,
+            skipped=run.skipped,
+            skipped_instructions=sum(each.warp_instructions for each in run.left_out),
             sm=totals(sm),
             partition=totals(partition),
         )
@@ -100,9 +103,10 @@ class Account:
                 sm=sm,
                 partition=partition,
                 unknown=dict(run.unknown),
-                complete=ended and run.first_cta == 0,
+                complete=ended and run.first_cta == 0 and not run.skipped,
                 first_cta=run.first_cta,
                 ctas_done=run.done,
+                left_out=list(run.left_out),
                 stopped=run.stopped,
             )
         )

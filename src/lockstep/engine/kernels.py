@@ -8,6 +8,7 @@ import numpy as np
 
 from lockstep._jit import working_seconds
 from lockstep.engine.readings import Readings, Repetition, ctas_from, linear
+from lockstep.engine.record import LeftOut
 from lockstep.engine.rings import ring_length, rings
 from lockstep.engine.streams import Streams
 from lockstep.errors import EndOfKernel, WorkloadError
@@ -38,6 +39,7 @@ class Running:
     launched: int
     ready: int  # the first cycle at which its CTAs may be dispatched
     first_cta: int = 0  # those before it do not run
+    left_out: list[LeftOut] = field(default_factory=list)  # by a rule
     seen: set[int] = field(default_factory=set)  # linear ids of the CTAs read so far
     done: int = 0
     end: int = 0
@@ -57,7 +59,12 @@ class Running:
         """How many CTAs it will ever have."""
         if self.failed or self.stopped:
             return len(self.seen)
-        return self.kernel.n_ctas - self.first_cta
+        return self.kernel.n_ctas - self.first_cta - self.skipped
+
+    @property
+    def skipped(self) -> int:
+        """CTAs that a rule left out."""
+        return sum(each.ctas for each in self.left_out)
 
     @property
     def over(self) -> bool:
@@ -224,6 +231,10 @@ class KernelTable:
         """How many CTAs of a kernel the GPU holds at once."""
         return int(self.dispatcher.grids[run.slot].filling)
 
+    def begun(self, run: Running) -> int:
+        """How many CTAs of a kernel were dispatched."""
+        return int(self.dispatcher.progress[run.slot].taken)
+
     def _connect(self, run: Running) -> Iterator[Cta]:
         """Let a kernel's source and the machine meet; the kernel's CTAs, yet to be executed."""
         sm = self.streams.sm
@@ -295,21 +306,6 @@ class KernelTable:
         run.reach(end)
         self.streams.retire(slot, number)
 
-    def stop(self, run: Running, now: int, reason: str) -> int:
-        """Dispatch no more CTAs of a kernel; returns how many will not run."""
-        d, expected = self.dispatcher, run.expected
-        grid, taken = d.grids[run.slot], int(d.progress[run.slot].taken)
-        for n in range(taken, int(grid.queued)):
-            number = int(d.pending[run.slot, n % d.pending.shape[1]].cta)
-            self.streams.retire(run.slot, number)
-            run.seen.remove(number)
-        for members in run.clusters.values():
-            run.seen.difference_update(members)
-        run.clusters.clear()
-        run.exhausted, run.stopped, run.stopped_at = True, reason, now
-        grid.queued, grid.ctas, grid.more = taken, taken, 0
-        return expected - taken
-
     def finish(self, run: Running) -> None:
         """Free the slot of a kernel."""
         if run.source is not None:
@@ -359,9 +355,10 @@ class KernelTable:
 
     def _check_count(self, run: Running) -> None:
         if len(run.seen) != run.expected:
+            read = run.first_cta + run.skipped + len(run.seen)
             raise WorkloadError(
-                f"kernel {run.kernel.id} ({run.kernel.name}): "
-                f"{run.first_cta + len(run.seen)} CTAs; its grid has {run.kernel.n_ctas}"
+                f"kernel {run.kernel.id} ({run.kernel.name}): {read} CTAs; "
+                f"its grid has {run.kernel.n_ctas}"
             )
 
     def _count_unknown(self, run: Running, ctas: Iterable[Cta]) -> None:

@@ -14,7 +14,7 @@ from lockstep.engine.threads import Threads
 from lockstep.engine.transport import Transport
 from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
 from lockstep.gpus.spec import GPU
-from lockstep.model import contents, control, link, partition
+from lockstep.model import contents, control, link, partition, passing
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.dispatch import dispatcher
 from lockstep.model.dispatch import state as dispatch_state
@@ -213,6 +213,13 @@ class Machine:
     def pass_through(self, address: int, size: int, written: bool) -> None:
         """Memory passes through the L2 before a kernel."""
         contents.pass_through(self.memory, address, size, written)
+
+    def pass_ctas(self, slot: int, count: int) -> int:
+        """Let what the first CTAs in a slot's queue access pass through the L2: they do not run.
+
+        Returns the sectors that they would have moved between the L2 and the memory.
+        """
+        return passing.pass_ctas(self.sm, self.memory, self.dispatcher, slot, count)
 
     def prepare_caches(self, ways: int) -> None:
         """A kernel starts alone: the L1's share of the unified memory, and what is flushed."""

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import Progress, Simulation
-from lockstep.engine.stop import StopRule
+from lockstep.engine.stop import Answer, StopRule
 from lockstep.engine.transport import in_memory
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus.spec import GPU
@@ -157,7 +157,7 @@ class _Ctas:
 
 def _asked_once(rule: StopRule, ranks: int) -> list[StopRule]:
     """The rule for each rank: all see the same, and the first one that asks does so for all."""
-    once: _Once[bool | str] = _Once(ranks)
+    once: _Once[Answer] = _Once(ranks)
 
     def of(k: int) -> StopRule:
         return lambda *question: once.take(k, lambda: rule(*question))

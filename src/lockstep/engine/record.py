@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,14 @@ CTA_EVENT = np.dtype(
 
 SAMPLE = np.dtype([("cycle", "i8"), ("sm", SM_COUNTERS), ("partition", PARTITION_COUNTERS)])
 """Counters at a cycle, summed over SMs and partitions, cumulative over the whole run."""
+
+
+class LeftOut(NamedTuple):
+    """CTAs in a row that did not run; their accesses passed through the L2 alone."""
+
+    ctas: int
+    warp_instructions: int
+    sectors: int  # that they would have moved between the L2 and the memory
 
 
 @dataclass
@@ -45,6 +54,7 @@ class KernelRun:
     complete: bool = True
     first_cta: int = 0  # those before it did not run
     ctas_done: int = 0  # that have ended
+    left_out: list["LeftOut"] = field(default_factory=list)  # by a rule, in the order of CTAs
     stopped: str = ""  # why a rule ended it, before all CTAs had; "" = none did
     forced: int = 0  # times that lanes went on without others that could not come
 
@@ -57,6 +67,11 @@ class KernelRun:
     def ctas(self) -> int:
         """How many its grid has."""
         return math.prod(self.grid)
+
+    @property
+    def skipped(self) -> int:
+        """CTAs that a rule left out."""
+        return sum(each.ctas for each in self.left_out)
 
     @property
     def cycles(self) -> int:

@@ -9,12 +9,13 @@ from typing import TypeGuard
 import numpy as np
 
 from lockstep._jit import Records
+from lockstep.engine import dropping
 from lockstep.engine.account import Account
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.deferral import Deferral
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
-from lockstep.engine.stop import Rules, RunLimits, check_parts
+from lockstep.engine.stop import Rules, RunLimits, Skip, check_parts
 from lockstep.engine.streams import ARENAS, Streams
 from lockstep.engine.watchdog import Watchdog
 from lockstep.gpus.spec import GPU
@@ -249,9 +250,21 @@ class Simulation:
 
     def _stop(self, running: Running, reason: str) -> None:
         """Record a kernel as it stands, and give it no more CTAs."""
-        self._total_ctas -= self.table.stop(running, self.now, reason)
+        self._total_ctas -= dropping.stop(self.table, running, self.now, reason)
         self.account.close(running, self.now, ended=False)
         self._release(running)
+
+    def _skip(self, running: Running, ctas: int) -> None:
+        """Leave CTAs of a kernel out."""
+        dropping.skip(self.table, running, ctas, self._pass)
+        self._total_ctas -= ctas
+        if running.over and not self.table.storing(running):
+            self._finish(running, ended=True)
+
+    def _pass(self, slot: int, ctas: int) -> int:
+        """CTAs at the head of a queue change the L2 as if they had run."""
+        self._adopt()
+        return self.machine.pass_ctas(slot, ctas)
 
     def _release(self, running: Running) -> None:
         """Free the slot of a kernel that was stopped once its last CTA has ended."""
@@ -310,13 +323,16 @@ class Simulation:
         self.now = event
 
     def _ask(self, now: int, runs: list[Running]) -> bool:
-        """Stop the kernels that a rule ends; whether there are any."""
+        """Stop the kernels that a rule ends, and leave CTAs out; whether it says so of any."""
         self.machine.settle(now)
-        stopped = self._rules.ask(runs, now, self.account.counters)
+        answers = self._rules.ask(runs, now, self.account.counters)
         self.now = now
-        for run, reason in stopped:
-            self._stop(run, reason)
-        return bool(stopped)
+        for run, answer in answers:
+            if isinstance(answer, Skip):
+                self._skip(run, answer.ctas)
+            else:
+                self._stop(run, answer)
+        return bool(answers)
 
     def _collect(self) -> None:
         """Retire the CTAs that have ended, and the kernels of which they were the last."""

@@ -1,4 +1,4 @@
-"""Stop rules end a kernel before all its CTAs have run; limits end the whole run.
+"""Stop rules end a kernel before all its CTAs have run, or leave some out; limits end the run.
 
 A rule is asked between windows about each kernel that runs. It sees what the kernel has done and
 says whether that is enough. Windows are not cut for it, so a rule that stops nothing changes
@@ -7,6 +7,9 @@ nothing, and what it sees does not depend on the numbers of threads and of ranks
 A kernel that is stopped is recorded as it stands in that cycle, and gets no more CTAs. Those on
 the SMs run on, as nothing takes a warp off an SM, but only if anything follows: what they do then
 counts for the run, not for the kernel.
+
+A rule may also leave CTAs out: those that are dispatched next are read and dropped, what is on the
+SMs runs on, and CTAs behind them follow as if the others had never been.
 """
 
 from collections.abc import Callable
@@ -34,16 +37,31 @@ class KernelCounters:
     started: int  # the cycle in which its first CTA was dispatched, or -1
     ctas: int  # that it has in all, without those before its first one
     wave: int  # that the GPU holds at once
+    begun: int  # that were dispatched
     ctas_done: int  # that have ended
+    skipped: int  # that a rule left out
+    skipped_instructions: int  # warp instructions of those
     sm: np.void  # SM_COUNTERS, summed over the SMs
     partition: np.void  # PARTITION_COUNTERS, summed over the memory partitions
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A rule's answer: the next ``ctas`` CTAs of the kernel that were not dispatched do not run."""
+
+    ctas: int
+
+
+Answer = bool | str | Skip
 
 
 class StopRule(Protocol):
     """Says when enough of a kernel has run."""
 
-    def __call__(self, kernel: Kernel, cycle: int, counters: KernelCounters) -> bool | str:
+    def __call__(self, kernel: Kernel, cycle: int, counters: KernelCounters) -> Answer:
         """Whether the kernel ends in this cycle; a text is the reason that is recorded.
+
+        A :class:`Skip` leaves CTAs out instead, and the kernel runs on.
 
         Asked once a kernel and cycle, in the order of launches, cycles never decrease. It may keep
         what it has seen, but the answer must follow from that alone.
@@ -61,18 +79,18 @@ class Rules:
 
     def ask(
         self, runs: list[Running], now: int, counters: Callable[[Running], KernelCounters]
-    ) -> list[tuple[Running, str]]:
-        """The kernels that end now, each with the reason."""
+    ) -> list[tuple[Running, str | Skip]]:
+        """The kernels that end now, each with the reason, and those of which CTAs are left out."""
         self.next_look = now + self._interval
         assert self._rule is not None, "nobody looks without"
-        ended = []
+        answers: list[tuple[Running, str | Skip]] = []
         for run in runs:
             if run.stopped or run.over:
                 continue
             answer = self._rule(run.kernel, now, counters(run))
             if answer:
-                ended.append((run, answer if isinstance(answer, str) else BY_RULE))
-        return ended
+                answers.append((run, BY_RULE if isinstance(answer, bool) else answer))
+        return answers
 
 
 class RunLimits:

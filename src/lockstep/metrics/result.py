@@ -242,6 +242,7 @@ def _entry(kernel: "KernelRun", metrics: dict[str, float]) -> dict[str, Any]:
         "ctas": kernel.ctas,
         "first_cta": kernel.first_cta,
         "ctas_done": kernel.ctas_done,
+        "skipped": kernel.skipped,
         "complete": kernel.complete,
         "stopped": kernel.stopped,
         "cycles": kernel.cycles,
@@ -255,5 +256,5 @@ def _facts_of(kernel: "KernelRun") -> dict[str, Any]:
     """The columns of the kernel table that are not metrics."""
     names = "id name title grid block stream registers shared_bytes architecture dependence"
     names += " ctas_per_sm limiter launched start end cycles warp_instructions"
-    names += " thread_instructions complete ctas first_cta ctas_done stopped"
+    names += " thread_instructions complete ctas first_cta ctas_done skipped stopped"
     return {name: getattr(kernel, name) for name in names.split()}

@@ -23,7 +23,7 @@ def flush(memory):
             else:
                 record = tags.way_of(memory.l2.tags, row, way)
                 record.valid = record.dirty = record.partial = 0
-    _forget_lookups(memory)
+    forget_lookups(memory)
 
 
 @jit
@@ -69,11 +69,11 @@ def _pass(memory, address, size, mirrored, written, counted):
                 other = l2_sides.mirror(spec, slice_, side)
                 if other != slice_:
                     _place(memory, other, line_address, sectors if mirrored else 0, 0)
-    _forget_lookups(memory)
+    forget_lookups(memory)
 
 
 @inline
-def _forget_lookups(memory):
+def forget_lookups(memory):
     """What waiting requests found in the tags may have moved."""
     for slice_ in range(memory.l2.slices.shape[0]):
         cache = memory.l2.slices[slice_]
@@ -92,6 +92,21 @@ def _count_skipped(memory, sectors):
 @inline
 def _place(memory, slice_, address, mask, dirty):
     """Leave sectors of a line in the L2, some of them dirty."""
+    row, way, _ = bring(memory, slice_, address, 0)
+    if way < 0:
+        return
+    record = tags.way_of(memory.l2.tags, row, way)
+    record.valid |= mask
+    record.dirty = record.dirty & ~mask | dirty
+    record.partial &= ~mask
+
+
+@inline
+def bring(memory, slice_, address, policy):
+    """The row and the way of a line, which is used now; the way is -1 if there is no room.
+
+    Third, the sectors that the line owes the memory which made room.
+    """
     cache = memory.l2.slices[slice_]
     index = lists.take(cache, memory.l2.entries)
     request = memory.l2.entries[index]
@@ -99,14 +114,12 @@ def _place(memory, slice_, address, mask, dirty):
     lists.release(memory.l2.entries, cache, index)
     row = request.row
     way = tags.find(memory.l2.tags, slice_, row, request.line)
-    if way < 0:
-        way = replacement.victim(memory.l2.tags, slice_, row, memory.l2.policies.victim)
-        if way < 0:
-            return
-        replacement.insert(memory.l2.tags, slice_, row, way, request.line, 0)
-    else:
-        replacement.touch(memory.l2.tags, slice_, row, way, 0)
-    record = tags.way_of(memory.l2.tags, row, way)
-    record.valid |= mask
-    record.dirty = record.dirty & ~mask | dirty
-    record.partial &= ~mask
+    if way >= 0:
+        replacement.touch(memory.l2.tags, slice_, row, way, policy)
+        return row, way, 0
+    owed = 0
+    way = replacement.victim(memory.l2.tags, slice_, row, memory.l2.policies.victim)
+    if way >= 0:
+        owed = tags.way_of(memory.l2.tags, row, way).dirty
+        replacement.insert(memory.l2.tags, slice_, row, way, request.line, policy)
+    return row, way, owed

@@ -4,6 +4,7 @@ Nothing here is measured by the names of :class:`~lockstep.metrics.result.Result
 :class:`Projection` holds what ran and what is estimated side by side.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -18,12 +19,15 @@ from lockstep.metrics.facts import Facts, ratio, sums
 if TYPE_CHECKING:  # importing the engine imports the compiler
     import pandas
 
-    from lockstep.engine.record import KernelRun
-    from lockstep.sampling.inside.stability import Stable
+    from lockstep.engine.record import KernelRun, LeftOut
+    from lockstep.sampling.inside.stability import Mark, Stable
+    from lockstep.sampling.inside.windows import Unit
     from lockstep.workload import Kernel
 
 PROJECTS = ("instructions", "ctas")
 """What the rest of a launch is counted in: see :func:`project`."""
+
+SAME_TRAFFIC = 0.05  # relative difference of two units that tells nothing; guess
 
 Totals = dict[str, float | list[float]]
 
@@ -38,7 +42,7 @@ class Projection:
     """
 
     run: "KernelRun"
-    method: str  # "instructions", "ctas"; "whole": all of it ran, and nothing is estimated
+    method: str  # "instructions", "ctas", "windows"; "whole": all ran, and nothing is estimated
     measured: Totals
     estimated: Totals
 
@@ -121,6 +125,66 @@ def project(
     return Projection(run, by, measured, _by_instructions(run, measured, stable, instructions))
 
 
+def project_windows(run: "KernelRun", units: "Sequence[Unit]") -> Projection:
+    """Estimate cycles and counters of a launch of which CTAs were left out, by :class:`Windows`.
+
+    What was left out between two units takes, an instruction, what both took, each with its share:
+    see :func:`_share_of_later`. Raises :class:`WorkloadError` where CTAs were left out and nothing
+    was measured.
+    """
+    measured = _measured(run)
+    if not run.skipped:
+        return Projection(run, "whole" if run.complete else "windows", measured, dict(measured))
+    if not units:
+        raise WorkloadError(f"{_named(run)}: {run.skipped} CTAs left out, and no unit measured")
+    begins = [unit.end.counters.skipped for unit in units] + [run.skipped]
+    rates = [_gains(unit.begin, unit.end) for unit in units]
+    estimated, missed, passed = dict(measured), 0, 0
+    for k, earlier in enumerate(rates):
+        gap = []
+        while passed < begins[k + 1]:
+            gap.append(run.left_out[len(gap) + missed])
+            passed += gap[-1].ctas
+        missed += len(gap)
+        later = rates[min(k + 1, len(rates) - 1)]
+        instructions = sum(each.warp_instructions for each in gap)
+        share = _share_of_later(gap, earlier, later)
+        for side, part in ((earlier, 1 - share), (later, share)):
+            factor = instructions * part / _single(side["warp_instructions"])
+            for name, value in side.items():
+                estimated[name] = _add(estimated[name], _linear(value, factor))
+    estimated["ctas"] = run.ctas - run.first_cta
+    left_out = sum(each.warp_instructions for each in run.left_out)
+    estimated["warp_instructions"] = run.warp_instructions + left_out
+    return Projection(run, "windows", measured, estimated)
+
+
+def _share_of_later(gap: "Sequence[LeftOut]", earlier: Totals, later: Totals) -> float:
+    """How much of a gap is like the unit behind it; the rest is like the one before it.
+
+    Where what moves between L2 and memory, an instruction, tells the two apart, each piece of the
+    gap lies between them as its own does: so an L2 that fills up in the gap does so at its place.
+    Where it does not, all of the gap is like what follows: a launch begins cold, and what changes
+    without the memory's doing changes in its first waves.
+    """
+    near, far = _traffic(earlier), _traffic(later)
+    instructions = sum(each.warp_instructions for each in gap)
+    if not instructions or abs(far - near) <= SAME_TRAFFIC * max(near, far):
+        return 1.0
+    share = 0.0
+    for each in gap:
+        if each.warp_instructions:
+            place = (each.sectors / each.warp_instructions - near) / (far - near)
+            share += each.warp_instructions * min(max(place, 0.0), 1.0)
+    return share / instructions
+
+
+def _traffic(gained: Totals) -> float:
+    """Sectors an instruction between the L2 and the memory."""
+    moved = _single(gained["l2_fills"]) + _single(gained["l2_writebacks"])
+    return moved / _single(gained["warp_instructions"])
+
+
 def trace_instructions(kernel: "Kernel") -> int:
     """Warp instructions of a launch; all of its CTAs are read."""
     return sum(int(cta.warps["warp_instructions"].sum()) for cta in kernel.ctas())
@@ -154,20 +218,27 @@ def _by_instructions(
             f"{_named(run)} ran {run.warp_instructions} warp instructions, more than the "
             f"{instructions} that it has: the profile is of another launch"
         )
-    begin, end = stable.begin, stable.end
-    done = end.instructions - begin.instructions
+    gained = _gains(stable.begin, stable.end)
+    done = _single(gained["warp_instructions"])
     if not done:
         raise WorkloadError(f"{_named(run)} issued nothing in {stable.end.cycle} cycles")
-    share = left / done
-    more = (end.cycle - begin.cycle) * share
-    estimated: Totals = {"cycles": run.cycles + more, "running": run.running + more}
-    gained: Totals = {}
-    for part in ("sm", "partition"):
-        before, after = getattr(begin.counters, part), getattr(end.counters, part)
-        gained |= _difference(vars(sums(after)), vars(sums(before)))
-    for name, value in gained.items():
-        estimated[name] = _add(measured[name], _linear(value, share))
+    estimated = {n: _add(measured[n], _linear(value, left / done)) for n, value in gained.items()}
     return estimated | {"ctas": run.ctas - run.first_cta, "warp_instructions": instructions}
+
+
+def _gains(begin: "Mark", end: "Mark") -> Totals:
+    """What cycles and counters gained between two marks."""
+    cycles = end.cycle - begin.cycle
+    gained: Totals = {"cycles": cycles, "running": cycles}
+    for part in ("sm", "partition"):
+        before, after = (vars(sums(getattr(mark.counters, part))) for mark in (begin, end))
+        gained |= {name: _add(value, _linear(before[name], -1)) for name, value in after.items()}
+    return gained
+
+
+def _single(value: float | list[float]) -> float:
+    assert not isinstance(value, list), "it is one number"
+    return value
 
 
 def _linear(value: float | list[float], factor: float) -> float | list[float]:
@@ -177,7 +248,3 @@ def _linear(value: float | list[float], factor: float) -> float | list[float]:
 def _add(value: float | list[float], more: float | list[float]) -> float | list[float]:
     total = np.add(value, more)
     return total.tolist() if total.ndim else float(total)
-
-
-def _difference(after: Totals, before: Totals) -> Totals:
-    return {name: _add(value, _linear(before[name], -1)) for name, value in after.items()}

@@ -1,0 +1,122 @@
+"""CTA windows: parts of a long launch are simulated, CTAs between them are left out.
+
+SMARTS (Wunderlich et al., ISCA 2003) for a launch. All CTAs come in order. The first wave runs,
+then short *units* are measured; after each of them whole waves of CTAs are left out (their accesses
+pass through the L2), and some CTAs run unmeasured until caches and queues have settled again. What
+is on the SMs runs on all the while, so the last CTAs drain as they do in the whole launch: ramp and
+tail are measured, not estimated. Estimated are the gaps alone: the instructions that were left out,
+which are known, at the mean of the cycles an instruction that the units on both sides took.
+
+Only whole waves are left out, so that CTAs that end together, wave after wave, stay in step.
+"""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from lockstep.errors import LockstepError
+from lockstep.sampling.inside.stability import BIN, Company, Mark
+
+if TYPE_CHECKING:  # importing the engine imports the compiler
+    from lockstep.engine.stop import KernelCounters, Skip
+    from lockstep.workload import Kernel
+
+SPEED_UP = 4.0  # simulated CTAs are at most this part of the grid, where it is long enough
+RAMP = 1.0  # waves of CTAs that have ended before the first unit
+UNIT = 0.25  # waves that are measured at a time
+WARM_UP = 0.25  # waves that run unmeasured after CTAs were left out
+DRAIN = 0.75  # waves that the end of a launch takes, about: of the plan alone
+
+
+class Unit(NamedTuple):
+    """A part of a launch that was measured; behind it, whole waves were left out, or none."""
+
+    begin: Mark
+    end: Mark
+
+
+@dataclass
+class _State:
+    """Where a launch is, and which gaps are yet to come."""
+
+    launched: int
+    gaps: list[int] = field(default_factory=list)  # waves
+    target: int = 0  # begun CTAs at which the present step ends
+    begin: Mark | None = None  # of the unit that is measured
+    units: int = -1  # that are yet to come; -1: the ramp is not over
+
+
+class Windows:
+    """A rule for all kernels of a run: ``simulate(stop=rule, stop_interval=rule.bin)``.
+
+    At most one in ``speed_up`` CTAs runs, where the grid is long enough; a grid of which nothing
+    could be left out runs whole, and so do kernels with clusters and those beside others.
+    ``ramp``, ``unit`` and ``warm_up`` are in waves. ``units`` has what was measured, by kernel id.
+    """
+
+    def __init__(
+        self,
+        speed_up: float = SPEED_UP,
+        *,
+        ramp: float = RAMP,
+        unit: float = UNIT,
+        warm_up: float = WARM_UP,
+        bin: int = BIN,
+    ):
+        if not (speed_up > 1 and ramp > 0 and unit > 0 and warm_up >= 0 and bin >= 1):
+            raise LockstepError(
+                f"CTA windows: speed_up {speed_up}, ramp {ramp}, unit {unit}, warm_up {warm_up}, "
+                f"bin {bin}: expected above 1, 0, 0, at least 0 and 1"
+            )
+        self.speed_up, self.ramp, self.unit, self.warm_up = speed_up, ramp, unit, warm_up
+        self.bin = bin
+        self.units: dict[int, list[Unit]] = {}
+        self._states: dict[int, _State] = {}
+        self._company = Company()
+
+    def __call__(self, kernel: "Kernel", cycle: int, counters: "KernelCounters") -> "bool | Skip":
+        """Leave CTAs out where a unit ends."""
+        self._company.ask(kernel.id, cycle)
+        state = self._states.get(kernel.id)
+        if state is None or state.launched != counters.launched:
+            state = self._states[kernel.id] = _State(counters.launched)
+            self.units[kernel.id] = []
+        if state.units < 0:
+            if counters.ctas_done < self.ramp * counters.wave:
+                return False
+            if self._company.alone and kernel.cluster_ctas == 1:
+                state.gaps = self.plan(counters)
+            state.units = len(state.gaps) + 1 if state.gaps else 0
+        return self._go_on(kernel.id, state, Mark(cycle, counters))
+
+    def _go_on(self, kernel: int, state: _State, now: Mark) -> "bool | Skip":
+        from lockstep.engine.stop import Skip
+
+        counters = now.counters
+        last = counters.begun + counters.skipped == counters.ctas
+        if not state.units or (counters.begun < state.target and not last):
+            return False
+        if state.begin is None:
+            state.begin = now
+            state.target = counters.begun + max(1, round(self.unit * counters.wave))
+            return False
+        if now.instructions > state.begin.instructions:
+            self.units[kernel].append(Unit(state.begin, now))
+        state.begin = None
+        state.units -= 1
+        if not state.gaps:  # behind the last one the launch runs to its end
+            return False
+        state.target = counters.begun + round(self.warm_up * counters.wave)
+        return Skip(state.gaps.pop() * counters.wave)
+
+    def plan(self, counters: "KernelCounters") -> list[int]:
+        """How many waves each gap leaves out, after the ramp."""
+        wave = counters.wave
+        waves, begun = counters.ctas / wave, counters.begun / wave
+        step = self.unit + self.warm_up
+        budget = waves / self.speed_up - DRAIN - begun - self.unit
+        most = int(max(budget / step, 1))
+        for gaps in range(most, 0, -1):
+            left = int(waves - begun - self.unit - gaps * step)
+            if left >= gaps:
+                return [left * (k + 1) // gaps - left * k // gaps for k in range(gaps)]
+        return []
