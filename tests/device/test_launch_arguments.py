@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockstep.device.arguments import pack
+from lockstep.device.arguments import Parameter, described, pack
 from lockstep.device.ptx import parameters_of
 from lockstep.errors import WorkloadError
+from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.isa.ptx.parser import parse
 
 TYPES = {"u8": "B", "s8": "b", "u16": "H", "s16": "h", "u32": "I", "s32": "i", "u64": "Q"}
@@ -87,3 +88,37 @@ def test_the_number_of_arguments(device):
 def test_a_device_array_is_no_number(device):
     with pytest.raises(WorkloadError, match="a device array where a number is expected"):
         pack_for(function(".u32 n"), (device.empty(4),))
+
+
+@given(st.lists(values(), max_size=8))
+def test_numbers_are_described_as_they_were_given(given):
+    kernel = function(*(f".{kind} p{k}" for k, (kind, _) in enumerate(given)))
+    block = pack_for(kernel, tuple(v for _, v in given))
+    memory = DeviceMemory(1 << 20)
+    words = described(parameters_of(kernel), block, memory).split()
+    memory.close()
+    for (kind, value), word in zip(given, words, strict=True):
+        if kind[0] == "f":
+            assert float(word) == pytest.approx(value, rel=1e-6, abs=1e-44)
+        else:
+            assert int(word) == value
+
+
+def test_pointers_are_described_by_the_order_of_allocations():
+    """So that another run, whose memory may lie elsewhere, gives the same text."""
+    memory = DeviceMemory(1 << 20)
+    first, second = memory.allocate(64), memory.allocate(1024)
+    places = [Parameter("u64", 0, 8), Parameter("b64", 8, 8), Parameter("u64", 16, 8)]
+
+    def told(*addresses):
+        return described(places, struct.pack("<3Q", *addresses), memory)
+
+    assert told(first, second + 16, 5) == "@0 @1+16 5"
+    assert told(first + 64, memory.base - 1, 0) == f"@+64 {memory.base - 1} 0"
+    memory.free(first)
+    again = memory.allocate(64)
+    assert again == first and told(again, second, 0) == "@2 @1 0"
+    structure = [Parameter("b8", 0, 20, (20,))]
+    packed = struct.pack("<2IQI", 7, 9, second + 4, 11)
+    assert described(structure, packed, memory) == "(7,9,@1+4,11)"
+    memory.close()

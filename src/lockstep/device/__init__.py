@@ -10,6 +10,7 @@ from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Texture
 from lockstep.device.timing import Stopped
 from lockstep.device.treatment import Treatment
+from lockstep.device.watching import Watcher
 
 __all__ = [
     "Choose",
@@ -25,4 +26,5 @@ __all__ = [
     "Stream",
     "Texture",
     "Treatment",
+    "Watcher",
 ]

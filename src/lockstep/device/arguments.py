@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lockstep.errors import WorkloadError
+from lockstep.execution.memory.device_memory import DeviceMemory
 
 _FLOATS = {"f16": "e", "f32": "f", "f64": "d"}
 
@@ -40,6 +41,48 @@ def pack(kernel: str, parameters: Sequence[Parameter], arguments: tuple) -> byte
         block += bytes(parameter.offset - len(block))
         block += _bytes(kernel, k, parameter, value)
     return bytes(block)
+
+
+def described(parameters: Sequence[Parameter], block: bytes, memory: DeviceMemory) -> str:
+    """The arguments in a launch's block, as a text that is the same in every run of a program.
+
+    One word an argument: a number, or ``@3+64`` for byte 64 of the allocation that was made after
+    three others. Of an argument that has neither type nor size of one, all its words, as
+    ``(1,2,@3)``: 32 bits each.
+    """
+    return " ".join(
+        _described(parameter, block[parameter.offset : parameter.offset + parameter.bytes], memory)
+        for parameter in parameters
+    )
+
+
+def _described(parameter: Parameter, raw: bytes, memory: DeviceMemory) -> str:
+    if parameter.type in _FLOATS and not parameter.shape:
+        return str(np.frombuffer(raw, "<" + _FLOATS[parameter.type])[0])
+    if not parameter.shape and len(raw) <= 8:
+        signed = parameter.type.startswith("s")
+        return _place(raw, memory) or str(int.from_bytes(raw, "little", signed=signed))
+    words = []
+    for start in range(0, len(raw), 8):
+        piece = raw[start : start + 8]
+        if place := _place(piece, memory):
+            words.append(place)
+        else:
+            halves = [piece[k : k + 4] for k in range(0, len(piece), 4)]
+            words += [str(int.from_bytes(half, "little")) for half in halves]
+    return f"({','.join(words)})"
+
+
+def _place(raw: bytes, memory: DeviceMemory) -> str:
+    """Where eight bytes point to in device memory; "" if they do not."""
+    address = int.from_bytes(raw, "little")
+    if len(raw) < 8 or not memory.base <= address < memory.base + memory.capacity:
+        return ""
+    found = memory.find(address)
+    if found is None:
+        return f"@+{address - memory.base}"
+    offset = address - found[0]
+    return f"@{memory.number(found[0])}" + (f"+{offset}" if offset else "")
 
 
 def _bytes(kernel: str, k: int, parameter: Parameter, value: Any) -> bytes:

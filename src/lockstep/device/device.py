@@ -19,6 +19,7 @@ from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.device.treatment import Treatment
+from lockstep.device.watching import Watcher
 from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.execution.checks.findings import Findings
 from lockstep.execution.checks.kinds import checks_of
@@ -59,7 +60,8 @@ class Device:
     :class:`.Treatment` and docs/warming.md. The other options, policies among them, are those of
     :func:`lockstep.simulate`, and need ``timing``.
 
-    ``launches`` lists what was launched, if there is more to know of it: with timing or profile.
+    ``launches`` lists what was launched, if there is more to know of it: with timing or profile,
+    and unless somebody watches.
     A context manager: closes at its end.
     """
 
@@ -114,6 +116,7 @@ class Device:
         self.stack_bytes = check_stack(stack_bytes, self.gpu, memory_bytes)
         self.storage = Storage()
         self.recorder: Recorder | None = None
+        self.watcher: Watcher | None = None
         self.default_stream = Stream(self, 0)
         self._filled: set[tuple[int, int] | None] = set()  # allocations that the host has written
         self.timing: Timing | None = None
@@ -324,12 +327,16 @@ class Device:
             if timing:
                 timing.passed(launch)
             timing = None
-        if self.profiling or (timing and treatment is Treatment.SIMULATE):
+        if self.watcher is not None:
+            self.watcher.launched(launch)
+        elif self.profiling or (timing and treatment is Treatment.SIMULATE):
             self.launches.append(launch)
         if self.recorder is None and timing is None:
             execute(launch, self.recording)
         else:
             self._launch_recorded(launch, timing)
+        if self.watcher is not None and timing is None:
+            self.watcher.ended(launch)
         if treatment is Treatment.SIMULATE:
             stream.last = launch
         return launch
@@ -415,6 +422,19 @@ class Device:
         self.synchronize()
         self.recorder = Recorder(self, path, tracer)
         return self.recorder
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell somebody of each launch from now on, instead of keeping all in ``launches``.
+
+        So a program of any number of launches needs no more memory than what the watcher keeps.
+        """
+        self.check_open()
+        if self.watcher is not None:
+            raise LockstepError("the launches of this device are being watched already")
+        self.synchronize()
+        self.watcher = watcher
+        if self.timing:
+            self.timing.ended = watcher.ended
 
     def close(self) -> None:
         """Free everything; arrays and modules of the device cannot be used any more."""

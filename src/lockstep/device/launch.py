@@ -1,11 +1,13 @@
 """A kernel launch and what is known of it."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from lockstep.device.arguments import Parameter
 from lockstep.device.owner import OwningDevice
 from lockstep.device.treatment import Treatment
 from lockstep.errors import LockstepError
@@ -40,6 +42,7 @@ class LaunchedKernel(Protocol):
     """What a launch knows of its kernel."""
 
     name: str
+    parameters: list[Parameter]
 
     @property
     def module(self) -> LaunchedModule:
@@ -95,6 +98,26 @@ class Launch:
         return self.cycles / (self.kernel.module.device.gpu.clock_mhz * 1e6)
 
     @property
+    def code(self) -> str:
+        """16 hexadecimal digits that stand for its code: its module's content and its name."""
+        kernel = self.kernel
+        return hashlib.sha256(f"{kernel.module.key} {kernel.name}".encode()).hexdigest()[:16]
+
+    @property
+    def registers(self) -> int:
+        """Of a thread."""
+        return self._executor.program.registers
+
+    @property
+    def shared_bytes(self) -> int:
+        """Of a CTA, static and dynamic."""
+        return self._executor.program.shared_bytes + self.geometry.dynamic_shared
+
+    @property
+    def _executor(self) -> Executor:
+        return self.kernel.executor(self.kernel.module.device.recording)
+
+    @property
     def metrics(self) -> dict[str, float]:
         """The metrics of the launch by name; NaN where one is undefined."""
         from lockstep.metrics import facts, registry
@@ -106,9 +129,13 @@ class Launch:
     def profile(self) -> dict[str, float]:
         """What it executed, whatever the GPU: instructions, accesses, sectors."""
         self.wait()
+        return self.profiled().metrics()
+
+    def profiled(self) -> Profile:
+        """What was counted of its execution, which has ended."""
         if self.counters is None:
             raise LockstepError("this launch was not profiled: create the device with profile=True")
-        return self.counters.metrics()
+        return self.counters
 
     def ended(self, resident: Resident) -> None:
         """Take what its execution counted."""

@@ -1,7 +1,7 @@
 """Simulating a device's launches: functional runs feed the timing model, launch after launch."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lockstep.device.continuation import Continuation
@@ -40,6 +40,7 @@ class Timing:
         self._session = Session(gpu, **options)
         self._pending: list[Command] = []
         self._launches: dict[int, Launch] = {}  # those that are not done
+        self.ended: Callable[[Launch], None] | None = None  # is told of those that are
         self._finished = 0
         self._profiled = False  # whether the L2 was filled by others
         self._digest = hashlib.sha256()
@@ -114,6 +115,8 @@ class Timing:
             if launches[run.id].error is None:
                 launches[run.id].run = run
                 run.forced = launches[run.id].forced
+                if self.ended:
+                    self.ended(launches[run.id])
             self._finished += 1
         for launch in launches.values():
             launch.arguments = ()

@@ -2,13 +2,15 @@
 
 A :class:`LaunchTable` says what is known of each launch. A :class:`Sampler` makes a :class:`Plan`
 of it: strata, and the launches that are simulated. :func:`estimate` makes totals with an interval
-of what was observed. Read ``table.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of
+of what was observed. A :class:`Profiler` makes tables of what a device launches. Read ``table.py``,
+``profile.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of
 ``samplers/``, a file each.
 """
 
 from lockstep.sampling import samplers
 from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio, estimates
 from lockstep.sampling.plan import Plan
+from lockstep.sampling.profile import Profiler
 from lockstep.sampling.sampler import SAMPLERS, Sampler, draw, sampler
 from lockstep.sampling.table import LaunchTable
 
@@ -17,6 +19,7 @@ __all__ = [
     "Estimate",
     "LaunchTable",
     "Plan",
+    "Profiler",
     "Sampler",
     "draw",
     "estimate",

@@ -32,11 +32,12 @@ class LaunchTable:
     """Launches in program order, and what is known of them.
 
     ``frame``: a row a launch. Columns by level: 0, of every launch, ``LIGHT`` (``code`` is what
-    tells kernels apart; ``arguments`` a text of the scalar ones; ``range`` the marker it is in); 1,
-    a profile, the counters of ``Launch.profile``; 2, ``blocks`` and ``executions``, lists of the
-    basic blocks that ran and how often; 3, ``MEMORY``, sectors of 32 bytes; 4, ``time``. What is
-    not there is not known; of level 0 only ``name`` is needed. ``unit``: of ``time``, cycles or ns;
-    ``source``: where it comes from, such as "simulated, H100" or "nsys".
+    tells kernels apart; ``shared_bytes`` are static and dynamic ones; ``arguments`` as of
+    :func:`.device.arguments.described`; ``range`` the marker it is in); 1, a profile, the counters
+    of ``Launch.profile``; 2, ``blocks`` and ``executions``, lists of the basic blocks that ran and
+    how often; 3, ``MEMORY``, sectors of 32 bytes; 4, ``time``. What is not there is not known; of
+    level 0 only ``name`` is needed. ``unit``: of ``time``, cycles or ns; ``source``: where it comes
+    from, such as "simulated, H100" or "nsys".
     """
 
     def __init__(self, frame: pd.DataFrame, unit: str = "cycles", source: str = ""):

@@ -50,6 +50,8 @@ class DeviceMemory:
         self._starts: list[int] = []
         self._sizes: dict[int, int] = {}
         self._hidden: set[int] = set()
+        self._numbers: dict[int, int] = {}  # of allocations, in the order in which they were made
+        self._allocated = 0
         self._free: list[tuple[int, int]] = [(self.base, self.capacity)]  # (address, bytes)
         self.table = np.zeros(64, ALLOCATION)
         self.used = 0
@@ -80,6 +82,8 @@ class DeviceMemory:
                 f"device memory exhausted: {size} bytes asked for, {self.used} of {self.capacity} "
                 f"in use by {len(self)} allocations"
             )
+        self._numbers[address] = self._allocated
+        self._allocated += 1
         if hidden:
             self._hidden.add(address)
         if self.shadow:
@@ -126,6 +130,7 @@ class DeviceMemory:
         if size is None:
             raise DeviceMemoryError(f"{address:#x} was not allocated, or has been freed")
         self._hidden.discard(address)
+        del self._numbers[address]
         place = self._starts.index(address)
         del self._starts[place]
         self.used -= size
@@ -162,6 +167,10 @@ class DeviceMemory:
             return None
         start = self._starts[place]
         return (start, self._sizes[start]) if address < start + self._sizes[start] else None
+
+    def number(self, address: int) -> int:
+        """How many allocations were made before the one at an address, freed ones included."""
+        return self._numbers[address]
 
     def allocations(self) -> list[tuple[int, int]]:
         """Address and bytes of each, in ascending order; without the hidden ones."""

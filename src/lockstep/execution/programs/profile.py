@@ -6,27 +6,11 @@ Code that is translated for a profile counts the rest: see ``lanes/counting.py``
 
 import numpy as np
 
+from lockstep.execution.programs.counted import ATOMICS, LOADS, STORES
 from lockstep.execution.programs.program import Program
 from lockstep.execution.state import COUNTER, Memory
-from lockstep.isa.instruction import OpClass, Space
 
-LOADS, STORES, ATOMICS = 0, 1, 2
-_ROWS = {
-    OpClass.LOAD: LOADS, OpClass.ASYNC_COPY: LOADS, OpClass.STORE: STORES,
-    OpClass.ATOMIC: ATOMICS, OpClass.REDUCTION: ATOMICS,
-}  # fmt: skip
-_MEMORIES = {
-    Space.GLOBAL: Memory.GLOBAL, Space.SHARED: Memory.SHARED, Space.LOCAL: Memory.LOCAL,
-    Space.GENERIC: None,
-}  # fmt: skip
 _FIELDS = ("requests", "threads", "sectors")
-
-
-def memory_of(op: OpClass, space: Space, width: int) -> tuple[Memory | None, int] | None:
-    """Memory, None for generic addresses, and width of an access; None if it is not counted."""
-    if op not in _ROWS or space not in _MEMORIES or width == 0:
-        return None
-    return _MEMORIES[space], width
 
 
 class Profile:
@@ -74,28 +58,24 @@ class Profile:
 
     def _of_instructions(self, blocks: np.ndarray) -> np.ndarray:
         """What was counted for each block, for each static instruction."""
-        records = self._program.blocks
+        places = self._program.counted
         out = np.zeros(len(self._program.code), np.int64)
-        for first, count, number in zip(records["first"], records["count"], blocks):
-            out[first : first + count] += number
+        np.add.at(out, places.instructions, blocks[places.blocks])
         return out
 
     def _accesses(self, times: np.ndarray, lanes: np.ndarray) -> dict[str, np.ndarray]:
         """Requests, threads and sectors: int64 [loads stores atomics, memory] each."""
         counts = {field: np.zeros((3, len(Memory)), np.int64) for field in _FIELDS}
-        code, counters = self._program.code, self._counters
-        for k in np.flatnonzero((code["width"] > 0) & (times > 0)):
-            place = memory_of(code["op"][k], code["space"][k], code["width"][k])
-            if place is None:
-                continue
-            row, memory = _ROWS[code["op"][k]], place[0]
-            if memory is None:
-                counts["requests"][row] += counters["requests"][k]
-                counts["threads"][row] += counters["threads"][k]
-            else:
-                counts["requests"][row, memory] += times[k]
-                counts["threads"][row, memory] += lanes[k]
-            counts["sectors"][row] += counters["sectors"][k]
+        places = self._program.counted
+        known = places.memories >= 0
+        where = places.accesses[known]
+        cells = places.rows[known], places.memories[known]
+        np.add.at(counts["requests"], cells, times[where])
+        np.add.at(counts["threads"], cells, lanes[where])
+        where, rows = places.accesses[~known], places.rows[~known]
+        for field in ("requests", "threads"):
+            np.add.at(counts[field], rows, self._counters[field][where])
+        np.add.at(counts["sectors"], places.rows, self._counters["sectors"][places.accesses])
         return counts
 
 

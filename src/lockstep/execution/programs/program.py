@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lockstep.execution.checks.kinds import Check
+from lockstep.execution.programs.counted import CountedPlaces
 from lockstep.isa.instruction import OpClass, Space
 
 _CHANGES = (
@@ -204,6 +205,12 @@ class Program:
     clustered: bool = False  # shared addresses tell the CTAs of a cluster apart: state.TAG_SHIFT
     granule: int = WORD_GRANULE  # log2 of the bytes of shared memory that are told apart in races
     supply: Any = None
+
+    @functools.cached_property
+    def counted(self) -> CountedPlaces:
+        """What its counters belong to."""
+        assert self.code is not None, "it was translated"
+        return CountedPlaces.of(self.blocks, self.code)
 
     @functools.cached_property
     def awaits_others(self) -> bool:

@@ -22,7 +22,7 @@ from lockstep.execution.lanes.integer import resize
 from lockstep.execution.lanes.module import LaneModule
 from lockstep.execution.lanes.stream import StreamWriter
 from lockstep.execution.lanes.types import I64, PRED, Type, Value
-from lockstep.execution.programs.profile import memory_of
+from lockstep.execution.programs.counted import memory_of
 from lockstep.execution.programs.program import (
     BLOCK,
     WORD_GRANULE,
