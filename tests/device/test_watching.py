@@ -7,11 +7,14 @@ from lockstep.errors import LockstepError
 
 
 class Listener:
-    def __init__(self):
-        self.told = []
+    def __init__(self, reads=False):
+        self.told, self.reads = [], reads
 
     def launched(self, launch):
         self.told.append(("launched", launch.id))
+
+    def read(self, kernel, cta):
+        self.told.append(("read", kernel.id, cta.index[0]))
 
     def ended(self, launch):
         self.told.append(("ended", launch.id, launch.run is not None))
@@ -53,3 +56,14 @@ def test_a_launch_that_fails_does_not_end(ptx):
         assert listener.told == [("launched", 1)]
         with pytest.raises(LockstepError, match="watched already"):
             device.watch(Listener())
+
+
+def test_who_reads_gets_each_cta_of_a_launch(ptx, timed):
+    with lockstep.Device() as device:
+        listener = Listener(reads=True)
+        device.watch(listener)
+        _axpy(device, ptx, 1)
+    reads = [("read", 1, 0), ("read", 1, 1)]
+    assert listener.told == [("launched", 1), *reads, ("ended", 1, False)]
+    with pytest.raises(LockstepError, match="without timing=True"):
+        timed.watch(Listener(reads=True))

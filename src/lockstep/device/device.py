@@ -166,9 +166,13 @@ class Device:
             recording |= Recording.PROFILE
         if self.at_issue:
             return recording | Recording.AT_ISSUE
-        if self.timing is not None or self.recorder is not None:
+        if self.timing is not None or self.recorder is not None or self._is_read:
             return recording | Recording.EVERYTHING
         return recording
+
+    @property
+    def _is_read(self) -> bool:
+        return self.watcher is not None and self.watcher.reads
 
     def check_open(self) -> None:
         """Raise if the device is closed."""
@@ -331,7 +335,7 @@ class Device:
             self.watcher.launched(launch)
         elif self.profiling or (timing and treatment is Treatment.SIMULATE):
             self.launches.append(launch)
-        if self.recorder is None and timing is None:
+        if self.recorder is None and timing is None and not self._is_read:
             execute(launch, self.recording)
         else:
             self._launch_recorded(launch, timing)
@@ -356,8 +360,10 @@ class Device:
             timing.launch(launch, command)
             return
         try:
-            for _ in command.ctas():
-                pass
+            for cta in command.ctas():
+                if self._is_read:
+                    assert self.watcher is not None, "it reads"
+                    self.watcher.read(command, cta)
         except EndOfKernel:
             assert launch.error is not None, "what ended the kernel noted it"
             raise launch.error from None
@@ -431,6 +437,8 @@ class Device:
         self.check_open()
         if self.watcher is not None:
             raise LockstepError("the launches of this device are being watched already")
+        if watcher.reads and self.timing:
+            raise LockstepError("CTAs are read as they are executed: without timing=True")
         self.synchronize()
         self.watcher = watcher
         if self.timing:

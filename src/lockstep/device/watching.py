@@ -3,13 +3,23 @@
 from typing import Protocol
 
 from lockstep.device.launch import Launch
+from lockstep.workload import Cta, Kernel
 
 
 class Watcher(Protocol):
-    """Is told of each launch of a device, and keeps of it what it wants."""
+    """Is told of each launch of a device, and keeps of it what it wants.
+
+    ``reads``: whether it reads what each CTA does, too, which makes execution some times slower.
+    """
+
+    reads: bool
 
     def launched(self, launch: Launch) -> None:
         """It will be executed; device memory is as it is when it begins."""
+        ...
+
+    def read(self, kernel: Kernel, cta: Cta) -> None:
+        """A CTA of the launch whose id the kernel has was executed; in grid order."""
         ...
 
     def ended(self, launch: Launch) -> None:

@@ -2,7 +2,8 @@
 
 A :class:`LaunchTable` says what is known of each launch. A :class:`Sampler` makes a :class:`Plan`
 of it: strata, and the launches that are simulated. :func:`estimate` makes totals with an interval
-of what was observed. A :class:`Profiler` makes tables of what a device launches. Read ``table.py``,
+of what was observed. A :class:`Profiler` makes tables of what a device launches, a
+:class:`TraceProfiler` of a trace. Read ``table.py``,
 ``profile.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of
 ``samplers/``, a file each.
 """
@@ -10,7 +11,7 @@ of what was observed. A :class:`Profiler` makes tables of what a device launches
 from lockstep.sampling import samplers
 from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio, estimates
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.profile import Profiler
+from lockstep.sampling.profile import Profiler, TraceProfiler
 from lockstep.sampling.sampler import SAMPLERS, Sampler, draw, sampler
 from lockstep.sampling.table import LaunchTable
 
@@ -21,6 +22,7 @@ __all__ = [
     "Plan",
     "Profiler",
     "Sampler",
+    "TraceProfiler",
     "draw",
     "estimate",
     "estimate_ratio",

@@ -1,7 +1,9 @@
 """Launch tables of what a device executes: a row a launch, and nothing else of it is kept."""
 
+import hashlib
 import sys
 from array import array
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -9,9 +11,20 @@ import pandas as pd
 from lockstep.device import Device, Launch
 from lockstep.device.arguments import described
 from lockstep.errors import LockstepError
-from lockstep.sampling.table import BLOCKS, LIGHT, TIME, LaunchTable
+from lockstep.gpus.library import totals
+from lockstep.isa.instruction import OpClass
+from lockstep.sampling.accesses import Requests
+from lockstep.sampling.history import SectorHistory, Touched
+from lockstep.sampling.streams import StreamCounts
+from lockstep.sampling.table import BLOCKS, LIGHT, MEMORY, TIME, LaunchTable
+from lockstep.workload import Cta, Kernel, Workload
 
-LEVELS = (0, 1, 2)
+LEVELS = (0, 1, 2, 3)
+LEVELS_OF_TRACES = (0, 1, 3)
+Told = Callable[[int, str], None]
+"""Gets the number of launches so far, and the kernel of the last one."""
+_CHANGES = (OpClass.ATOMIC, OpClass.REDUCTION)
+_WRITES = (*_CHANGES, OpClass.STORE, OpClass.BULK_STORE, OpClass.TILE_STORE)
 
 
 class Profiler:
@@ -19,16 +32,25 @@ class Profiler:
 
     ``level``: of the columns, see :class:`LaunchTable`; from 1 on the device profiles. What is
     timed has its cycles as ``time``. A launch that fails is left out, as is one that has not ended.
-    Raises :class:`LockstepError` if the device does not count what the level needs.
+    ``l2_bytes``: of the L2 of level 3, the GPU's unless it is given. ``told`` is called for each
+    launch that has ended. Raises :class:`LockstepError` if the device does not count what the level
+    needs.
     """
 
-    def __init__(self, device: Device, level: int = 2):
-        if level not in LEVELS:
-            raise LockstepError(f"level {level}; expected one of {', '.join(map(str, LEVELS))}")
+    def __init__(
+        self,
+        device: Device,
+        level: int = 2,
+        *,
+        l2_bytes: int | None = None,
+        told: Told | None = None,
+    ):
+        _check_level(level, LEVELS)
         if level and not device.profiling:
             raise LockstepError(f"level {level} needs a device with profile=True")
-        self.level = level
-        self._device, self._rows = device, _Rows()
+        self.level, self.reads = level, level == 3
+        self._device, self._rows, self._told = device, _Rows(), told
+        self._memory = _Memory(totals(device.gpu).l2_bytes if l2_bytes is None else l2_bytes)
         self._begun: dict[int, tuple] = {}  # what is known of launches that have not ended
         device.watch(self)
 
@@ -38,6 +60,12 @@ class Profiler:
     def launched(self, launch: Launch) -> None:
         """Note what is known before it runs: later its memory may be somebody else's."""
         self._begun[launch.id] = _light(launch, self._device)
+        if self.reads:
+            self._memory.begin()
+
+    def read(self, kernel: Kernel, cta: Cta) -> None:
+        """Look at what a CTA accesses."""
+        self._memory.read(kernel, cta)
 
     def ended(self, launch: Launch) -> None:
         """Make its row."""
@@ -46,9 +74,13 @@ class Profiler:
             rows.count(launch.profiled().metrics())
         if self.level >= 2:
             rows.list_blocks(launch.profiled().counted()[0])
+        if self.reads:
+            rows.memory.append(self._memory.end())
         cycles = launch.run.cycles if launch.run is not None else None
         rows.times.append(float("nan") if cycles is None else cycles)
         rows.light.append((launch.id, *self._begun.pop(launch.id)))
+        if self._told:
+            self._told(len(self), launch.kernel.name)
 
     def table(self) -> LaunchTable:
         """The launches that have ended so far, in program order; level 4 if all were timed.
@@ -75,6 +107,94 @@ def _light(launch: Launch, device: Device) -> tuple:
     )
 
 
+class TraceProfiler:
+    """Makes a launch table of the kernels of a trace, each of which it reads.
+
+    ``level``: 0, 1, or 3 with an L2 of ``l2_bytes``; a trace has no basic blocks, no arguments, and
+    of lanes that a predicate leaves out no sign: they do not count as threads. Kernels of one name
+    and one architecture are one code. ``told``: as of :class:`Profiler`.
+    """
+
+    def __init__(
+        self, workload: Workload, level: int = 1, *, l2_bytes: int = 0, told: Told | None = None
+    ):
+        _check_level(level, LEVELS_OF_TRACES)
+        self.level = level
+        self._workload, self._rows, self._told = workload, _Rows(), told
+        self._memory = _Memory(l2_bytes)
+
+    def __len__(self) -> int:
+        return len(self._rows.light)
+
+    def read(self) -> None:
+        """Read all of the trace; what ends early leaves the kernels before."""
+        for number, kernel in enumerate(self._workload.kernels):
+            if self.level:
+                self._read(kernel)
+            self._rows.light.append((number, *_light_of_trace(kernel)))
+            if self._told:
+                self._told(len(self), kernel.name)
+
+    def _read(self, kernel: Kernel) -> None:
+        counts = StreamCounts(kernel, self._memory.touch if self.level == 3 else None)
+        self._memory.begin()
+        for cta in kernel.ctas():
+            counts.take(cta)
+        self._rows.count(counts.metrics())
+        if self.level == 3:
+            self._rows.memory.append(self._memory.end())
+
+    def table(self) -> LaunchTable:
+        """The kernels that were read so far; raises :class:`LockstepError` if there is none."""
+        return LaunchTable(self._rows.frame())
+
+
+def _check_level(level: int, known: tuple[int, ...]) -> None:
+    if level not in known:
+        raise LockstepError(f"level {level}; expected one of {', '.join(map(str, known))}")
+
+
+def _light_of_trace(kernel: Kernel) -> tuple:
+    code = hashlib.sha256(f"{kernel.architecture} {kernel.name}".encode()).hexdigest()[:16]
+    needs = kernel.shared_bytes, kernel.registers, kernel.stream
+    return sys.intern(kernel.name), sys.intern(code), *kernel.grid, *kernel.block, *needs, ""
+
+
+class _Memory:
+    """The sectors that launches touch, one launch after the other."""
+
+    def __init__(self, l2_bytes: int):
+        self._history = SectorHistory(l2_bytes)
+        self._streams: StreamCounts | None = None
+
+    def begin(self) -> None:
+        """A launch begins."""
+        self._history.begin()
+        self._streams = None
+
+    def read(self, kernel: Kernel, cta: Cta) -> None:
+        """A CTA of it was executed."""
+        if self._streams is None:
+            self._streams = StreamCounts(kernel, self.touch)
+        self._streams.take(cta)
+
+    def touch(self, requests: Requests, code: np.ndarray) -> None:
+        """Requests were made, in their order."""
+        op = code["op"][requests.static]
+        surface = op == OpClass.SURFACE
+        stores = surface & (code["destinations"][requests.static] == 0)
+        writes = np.isin(op, _WRITES) | stores
+        reads = ~writes | np.isin(op, _CHANGES)
+        owner = requests.owner
+        self._history.touch(requests.touched, reads[owner], writes[owner])
+
+    def end(self) -> Touched:
+        """What the launch has touched."""
+        if self._streams is not None:
+            self._streams.finish()
+        return self._history.end()
+
+
 class _Rows:
     """What is kept of launches, in the order in which they ended.
 
@@ -84,6 +204,7 @@ class _Rows:
     def __init__(self) -> None:
         self.light: list[tuple] = []
         self.times = array("d")
+        self.memory: list[Touched] = []
         self._names: list[str] = []
         self._counters = array("d")
         self._lists: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
@@ -109,6 +230,8 @@ class _Rows:
         if self._blocks:
             for column, lists in zip(BLOCKS, zip(*self._blocks)):
                 frame[column] = pd.Series(lists, dtype=object)
-        if len(frame) and not np.isnan(self.times).any():
+        if self.memory:
+            frame[list(MEMORY)] = np.array(self.memory, np.int64)
+        if len(self.times) and not np.isnan(self.times).any():
             frame[TIME] = np.array(self.times)
         return frame.sort_values("id").drop(columns="id")

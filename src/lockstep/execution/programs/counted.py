@@ -8,7 +8,7 @@ from lockstep.execution.state import Memory
 from lockstep.isa.instruction import OpClass, Space
 
 LOADS, STORES, ATOMICS = 0, 1, 2
-_ROWS = {
+ROWS = {
     OpClass.LOAD: LOADS, OpClass.ASYNC_COPY: LOADS, OpClass.STORE: STORES,
     OpClass.ATOMIC: ATOMICS, OpClass.REDUCTION: ATOMICS,
 }  # fmt: skip
@@ -20,7 +20,7 @@ _MEMORIES = {
 
 def memory_of(op: OpClass, space: Space, width: int) -> tuple[Memory | None, int] | None:
     """Memory, None for generic addresses, and width of an access; None if it is not counted."""
-    if op not in _ROWS or space not in _MEMORIES or width == 0:
+    if op not in ROWS or space not in _MEMORIES or width == 0:
         return None
     return _MEMORIES[space], width
 
@@ -45,7 +45,7 @@ class CountedPlaces(NamedTuple):
             op, space, width = (code[name][k] for name in ("op", "space", "width"))
             if (found := memory_of(op, space, width)) is not None:
                 accesses.append(k)
-                rows.append(_ROWS[op])
+                rows.append(ROWS[op])
                 memories.append(-1 if found[0] is None else int(found[0]))
         first = np.repeat(blocks["first"], count)
         lists = (np.array(values, np.int64) for values in (accesses, rows, memories))

@@ -32,29 +32,14 @@ class Profile:
         return self._times, self._lanes, self._counters
 
     def metrics(self) -> dict[str, float]:
-        """By name; Nsight Compute's where its definition is the same.
-
-        Reductions are counted with the atomics, copies from global to shared memory with the
-        loads of global memory. Where nothing ran, ratios are NaN.
-        """
+        """By name, see :func:`named`."""
         times, lanes = self._of_instructions(self._times), self._of_instructions(self._lanes)
         warps, threads = int(times.sum()), int(lanes.sum())
         guarded = self._program.guarded
         times = np.where(guarded, self._counters["times"], times)
         lanes = np.where(guarded, self._counters["lanes"], lanes)
-        out = {
-            "launch__grid_size": self.ctas,
-            "smsp__inst_executed.sum": warps,
-            "smsp__thread_inst_executed.sum": threads,
-            "smsp__thread_inst_executed_pred_on.sum": int(lanes.sum()),
-            "smsp__thread_inst_executed_per_inst_executed.ratio": threads / warps
-            if warps
-            else float("nan"),
-        }
         counts = self._accesses(times, lanes)
-        for name, field, row, column in _NAMES:
-            out[name] = int(counts[field][row, column])
-        return out
+        return named(self.ctas, warps, threads, int(lanes.sum()), counts)
 
     def _of_instructions(self, blocks: np.ndarray) -> np.ndarray:
         """What was counted for each block, for each static instruction."""
@@ -77,6 +62,30 @@ class Profile:
             np.add.at(counts[field], rows, self._counters[field][where])
         np.add.at(counts["sectors"], places.rows, self._counters["sectors"][places.accesses])
         return counts
+
+
+def named(
+    ctas: int, warps: int, threads: int, active: int, counts: dict[str, np.ndarray]
+) -> dict[str, float]:
+    """Counters by name; Nsight Compute's where its definition is the same.
+
+    ``warps``: instructions of warps, ``threads`` the same times lanes, ``active`` without lanes
+    that a predicate leaves out. ``counts``: requests, threads and sectors, int64 [loads stores
+    atomics, memory]. Reductions are counted with the atomics, copies from global to shared memory
+    with the loads of global memory. Where nothing ran, ratios are NaN.
+    """
+    out: dict[str, float] = {
+        "launch__grid_size": ctas,
+        "smsp__inst_executed.sum": warps,
+        "smsp__thread_inst_executed.sum": threads,
+        "smsp__thread_inst_executed_pred_on.sum": active,
+        "smsp__thread_inst_executed_per_inst_executed.ratio": threads / warps
+        if warps
+        else float("nan"),
+    }
+    for name, field, row, column in _NAMES:
+        out[name] = int(counts[field][row, column])
+    return out
 
 
 def _names():
