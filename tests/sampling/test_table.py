@@ -6,7 +6,17 @@ import pytest
 
 from lockstep.errors import InputError, LockstepError
 from lockstep.sampling import LaunchTable
-from lockstep.sampling.features import PKA, PROFILE, pka_features
+from lockstep.sampling.features import (
+    INSTRUCTIONS,
+    LANES,
+    PKA,
+    PROFILE,
+    check_profiled,
+    pka_features,
+    profiled,
+    thread_instructions,
+    work,
+)
 
 
 def _frame(launches=3, **columns):
@@ -67,6 +77,29 @@ def test_files_give_the_same_table(tmp_path, suffix):
         assert [list(row) for row in again.frame[name]] == values
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_the_first_launches_alone_may_have_a_profile(tmp_path, suffix):
+    profile = {name: [7.0, np.nan, np.nan] for name in PROFILE}
+    table = LaunchTable(_frame(**profile))
+    assert table.level == 1 and profiled(table) == 1
+    path = tmp_path / f"table.{suffix}"
+    table.write(path)
+    assert profiled(LaunchTable.read(path)) == 1
+    assert profiled(LaunchTable(_frame(**_profile()))) == 3
+    with pytest.raises(LockstepError, match="s reads the profile of every launch, and launch 1 "):
+        check_profiled(table, "s")
+
+
+def test_instructions_of_threads_and_work():
+    profile = {name: np.zeros(3) for name in PROFILE}
+    profile[INSTRUCTIONS] = np.array([0.0, 80.0, 80.0])
+    profile[LANES] = np.array([np.nan, 32.0, 2.5])
+    profile[PKA[1]] = np.array([0.0, 40.0, 41.0])
+    table = LaunchTable(_frame(**profile))
+    assert thread_instructions(table).tolist() == [0, 2560, 200]
+    assert work(table).tolist() == [1, 20, 20.5]  # 80 / 4 against 40 / 2, then 41 / 2
+
+
 def test_the_digest_is_that_of_the_launches():
     table = LaunchTable(_frame(time=[1.0, 2, 3], **_profile()))
     assert table.digest == table.without_times().digest == LaunchTable(_frame()).digest
@@ -81,6 +114,8 @@ def test_the_digest_is_that_of_the_launches():
         ({"grid_x": [1, 1.5, 1]}, "launch 1: grid_x"),
         ({"stream": ["a", 1, 1]}, "launch 0: stream is 'a'"),
         ({"time": [1, 1, 0]}, "launch 2: time is 0"),
+        ({"new_sectors": [1, -1, 0]}, "launch 1: new_sectors is -1; expected a count"),
+        ({"new_sectors": [1, 1, np.inf]}, "launch 2: new_sectors is inf"),
         ({"time": [1, np.nan, 1]}, "launch 1: time"),
         ({"time": [1, np.inf, 1]}, "launch 1: time"),
     ],

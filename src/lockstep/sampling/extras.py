@@ -1,6 +1,7 @@
 """Libraries that only sampling needs, imported when they are first used."""
 
 import importlib
+from contextlib import AbstractContextManager
 from types import ModuleType
 
 from lockstep.errors import LockstepError
@@ -14,6 +15,11 @@ def scipy_stats() -> ModuleType:
 def sklearn(name: str) -> ModuleType:
     """A module of scikit-learn, such as ``cluster``; raises as :func:`scipy_stats`."""
     return _module(f"sklearn.{name}")
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """A context in which libraries add in one order, so that a seed gives one result."""
+    return _module("threadpoolctl").threadpool_limits(1)
 
 
 def _module(name: str) -> ModuleType:

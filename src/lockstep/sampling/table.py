@@ -35,9 +35,10 @@ class LaunchTable:
     tells kernels apart; ``shared_bytes`` are static and dynamic ones; ``arguments`` as of
     :func:`.device.arguments.described`; ``range`` the marker it is in); 1, a profile, the counters
     of ``Launch.profile``; 2, ``blocks`` and ``executions``, lists of the basic blocks that ran and
-    how often; 3, ``MEMORY``, sectors of 32 bytes; 4, ``time``. What is not there is not known; of
-    level 0 only ``name`` is needed. ``unit``: of ``time``, cycles or ns; ``source``: where it comes
-    from, such as "simulated, H100" or "nsys".
+    how often; 3, ``MEMORY``, sectors of 32 bytes; 4, ``time``. What is not there is not known, nor
+    is a counter that is NaN: the first launches alone may have a profile. Times are of all launches
+    or of none; of level 0 only ``name`` is needed. ``unit``: of ``time``, cycles or ns; ``source``:
+    where it comes from, such as "simulated, H100" or "nsys".
     """
 
     def __init__(self, frame: pd.DataFrame, unit: str = "cycles", source: str = ""):
@@ -183,11 +184,13 @@ class LaunchTable:
             if name not in self.frame:
                 continue
             values = pd.to_numeric(self.frame[name], errors="coerce").to_numpy(np.float64)
-            wrong = ~(values > 0) | np.isinf(values) if name == TIME else np.isinf(values)
+            wrong = ~(values > 0) if name == TIME else values < 0
+            wrong |= np.isinf(values)
             if wrong.any():
                 k = int(wrong.argmax())
                 found = repr(self.frame[name].tolist()[k])
-                raise LockstepError(f"launch {k}: {name} is {found}; expected a positive number")
+                expected = "a positive number" if name == TIME else "a count"
+                raise LockstepError(f"launch {k}: {name} is {found}; expected {expected}")
             self.frame[name] = values
 
 

@@ -1,5 +1,7 @@
 """The samplers, a file each. Importing this package lists all of them."""
 
-from lockstep.sampling.samplers import bounded, random_launches, systematic
+import importlib
+import pkgutil
 
-__all__ = ["bounded", "random_launches", "systematic"]
+for _file in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_file.name}")

@@ -1,0 +1,183 @@
+"""Principal Kernel Selection: by hand, against scikit-learn on all launches, and the pitfalls."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+
+from launch_tables import mixture, profiled_table
+from lockstep.errors import LockstepError
+from lockstep.sampling import draw, estimate, sampler
+from lockstep.sampling.features import pka_features
+from lockstep.sampling.samplers import pks
+from lockstep.sampling.samplers.pks import components
+
+
+def _plan(table, seed=0, **parameters):
+    return sampler("pks", **parameters).plan(table, np.random.default_rng(seed))
+
+
+# Three launches of 100 cycles and one of 500: with one group the first stands for all, 400 of 800.
+TWO_KINDS = ([10, 10, 10, 1e6], [100, 100, 100, 500])
+
+
+def test_the_fewest_groups_below_the_target():
+    table = profiled_table(*TWO_KINDS)
+    plan = _plan(table, target=0.51)
+    assert plan.chosen.tolist() == [0]
+    plan = _plan(table, target=0.5)  # an error of 50 % is not below
+    assert plan.chosen.tolist() == [0, 3]
+    assert plan.stratum.tolist() == [0, 0, 0, 1]
+    assert plan.notes == ("2 groups, projected error 0.00%",)
+    assert estimate(plan, table.times[plan.chosen]).total == 800
+    assert not plan.drawn or not np.isfinite(estimate(plan, table.times[plan.chosen]).low)
+
+
+def _naive(table, target):
+    """The launches that are chosen: every launch is a row of its own, and nothing is shared."""
+    x = np.log1p(pka_features(table))
+    deviation = x.std(axis=0)
+    x = (x - x.mean(axis=0)) / np.where(deviation > 1e-9, deviation, 1)
+    x = PCA(0.9995).fit_transform(x)
+    errors = {}
+    for k in range(1, len(np.unique(x.round(9), axis=0)) + 1):
+        labels = KMeans(k, n_init=10, random_state=k).fit(x).labels_.tolist()
+        firsts = [labels.index(group) for group in range(k)]
+        projected = sum(table.times[first] * labels.count(labels[first]) for first in firsts)
+        errors[k] = abs(projected - table.times.sum()) / table.times.sum(), sorted(firsts)
+        if errors[k][0] < target:
+            return errors[k][1]
+    return min(errors.values())[1]
+
+
+@pytest.mark.parametrize("target", [0.5, 0.1, 0.01, 1e-4])
+@pytest.mark.parametrize("seed", range(4))
+def test_against_every_launch_on_its_own(seed, target):
+    table = mixture(300, kinds=5, seed=seed)[0]
+    assert _plan(table, target=target).chosen.tolist() == _naive(table, target)
+
+
+def test_components_by_hand():
+    # Deviations 2 and 1, no correlation: variance 4 and 1, so 0.8 and 0.2 of it.
+    x = np.array([[2.0, 1], [2, -1], [-2, 1], [-2, -1]])
+    ones = np.ones(4)
+    assert components(x, ones, False, 0.8).shape == (4, 1)
+    assert components(x, ones, False, 0.81).shape == (4, 2)
+    assert components(x, ones, False, 1.0).shape == (4, 2)
+    assert np.abs(components(x, ones, False, 0.8))[:, 0] == pytest.approx([2, 2, 2, 2])
+    assert np.abs(components(np.expm1(x + 2), ones, True, 1.0)) == pytest.approx(np.ones((4, 2)))
+
+
+def test_weights_are_repeated_rows():
+    random = np.random.default_rng(4)
+    x, counts = random.random((6, 3)), random.integers(1, 9, 6)
+    few = components(x, counts, True, 1.0)
+    all_rows = components(np.repeat(x, counts, axis=0), np.ones(counts.sum()), True, 1.0)
+    few = np.repeat(few, counts, axis=0)
+    np.testing.assert_allclose(few @ few.T, all_rows @ all_rows.T, atol=1e-12)
+
+
+def test_without_standardising_instructions_rule():
+    loads = {"smsp__inst_executed_op_global_ld.sum": [0, 9, 0, 9]}
+    table = profiled_table([1e6, 1e6, 2e6, 2e6], [100, 300, 100, 300], **loads)
+    raw, scaled = _plan(table, standardise=False), _plan(table)
+    assert estimate(raw, table.times[raw.chosen]).total == 400
+    assert estimate(scaled, table.times[scaled.chosen]).total == 800
+
+
+def test_fewer_distinct_rows_than_groups():
+    times = [100, 200] * 10
+    table = profiled_table([10, 10, 1e5, 1e5] * 5, times)
+    plan = _plan(table)
+    assert plan.stratum.max() + 1 <= 2
+    assert plan.notes[-1] == "no number of groups has an error below 5.00%: the best one"
+
+
+def test_identical_rows():
+    plan = _plan(profiled_table([10] * 50, [100] * 50))
+    assert plan.chosen.tolist() == [0]
+    plan = _plan(profiled_table([10] * 50, [100] * 25 + [200] * 25))
+    assert plan.chosen.tolist() == [0] and "no number of groups" in plan.notes[-1]
+
+
+def test_one_launch():
+    plan = _plan(profiled_table([10], [100]))
+    assert plan.chosen.tolist() == [0] and plan.drawn
+
+
+def test_the_launch_nearest_the_centre():
+    # In logarithms 1, 2 and 4; the centre is 7 / 3.
+    table = profiled_table(np.expm1([1.0, 2, 4]), [1, 1, 1])
+    assert _plan(table, pick="centre").chosen.tolist() == [1]
+    assert _plan(table, pick="first").chosen.tolist() == [0]
+
+
+def test_a_random_launch_is_any_of_its_group():
+    table = profiled_table([10] * 8 + [1e6] * 2, [100] * 10)
+    chosen = [
+        _plan(table, seed, pick="random", groups=1, target=0.5).chosen[0] for seed in range(600)
+    ]
+    counts = np.bincount(chosen, minlength=10)
+    assert counts.min() > 60 - 4 * 60**0.5 and counts.max() < 60 + 4 * 60**0.5
+
+
+def test_a_random_launch_takes_its_own_time():
+    """What is projected is the time of the launch that was drawn, not of one like it."""
+    table = profiled_table([10] * 4, [100, 200, 300, 400])
+    for seed in range(10):
+        plan = _plan(table, seed, pick="random")
+        total = estimate(plan, table.times[plan.chosen]).total
+        assert plan.notes[0] == f"1 groups, projected error {abs(total - 1000) / 1000:.2%}"
+
+
+def test_the_least_error_instead_of_the_fewest_groups():
+    table = profiled_table(*TWO_KINDS)
+    assert len(_plan(table, target=0.6).chosen) == 1
+    assert len(_plan(table, target=0.6, least_error=True).chosen) == 2
+
+
+def test_no_more_groups_than_components():
+    table = profiled_table([10, 1e3, 1e5], [100, 300, 900])  # one feature varies: one component
+    assert len(_plan(table, target=0.01).chosen) == 3
+    assert len(_plan(table, target=0.01, within_components=True).chosen) == 1
+
+
+def test_without_times_the_profile_predicts_them():
+    table = profiled_table([40, 40, 4000], [100, 100, 500])
+    plan, _ = draw(
+        sampler("pks", without_times=True), table.without_times(), 0, lambda rows: table.times[rows]
+    )
+    assert plan.chosen.tolist() == [0, 2]
+    assert "groups were chosen by times that the profile predicts" in plan.notes
+    with pytest.raises(LockstepError, match="pks needs the time of every launch"):
+        draw(sampler("pks"), table.without_times(), 0, lambda rows: table.times[rows])
+
+
+def test_launches_without_a_profile_are_not_taken_for_empty_ones():
+    with pytest.raises(LockstepError, match="launch 2 has none: profile all, or use two-level"):
+        _plan(profiled_table([10, 10, np.nan], [1, 1, 1]))
+
+
+@pytest.mark.parametrize("pick", pks.PICKS)
+def test_of_many_distinct_rows_some_are_seen(monkeypatch, pick):
+    table = mixture(3000, noise=1e-3)[0]
+    whole = _plan(table, pick=pick)
+    monkeypatch.setattr(pks, "FITTED", 200)
+    plans = [_plan(table, pick=pick) for _ in range(2)]
+    assert plans[0].notes[-1] == "k-means saw 200 launches, drawn of 3000"
+    np.testing.assert_array_equal(plans[0].stratum, plans[1].stratum)
+    assert len(set(zip(plans[0].stratum.tolist(), whole.stratum.tolist()))) == len(whole.sizes)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"pick": "centr"}, "no pick is named 'centr'; did you mean centre"),
+        ({"target": 5}, "the target is 5; expected an error between 0 and 1"),
+        ({"variance": 0}, "the variance kept is 0"),
+        ({"groups": 0}, "there can be no 0 groups"),
+    ],
+)
+def test_parameters_that_mean_nothing(parameters, message):
+    with pytest.raises(LockstepError, match=message):
+        sampler("pks", **parameters)
