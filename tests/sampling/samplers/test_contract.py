@@ -8,7 +8,7 @@ import pytest
 
 from lockstep.errors import LockstepError
 from lockstep.sampling import SAMPLERS, LaunchTable, draw, estimate, sampler
-from lockstep.sampling.features import PROFILE
+from lockstep.sampling.features import LANES, PROFILE
 
 
 def _table(launches=900, kernels=5, seed=3):
@@ -16,7 +16,8 @@ def _table(launches=900, kernels=5, seed=3):
     random = np.random.default_rng(seed)
     kernel = np.arange(launches) % kernels
     size = random.integers(1, 4, launches) * (1 + kernel)
-    profile = {name: size * (10.0 + k) for k, name in enumerate(PROFILE)}
+    profile = {name: size * (10_000.0 + 1_000 * k) for k, name in enumerate(PROFILE)}
+    profile[LANES] = np.full(launches, 32.0)
     frame = pd.DataFrame(
         {"name": [f"k{k}" for k in kernel], "grid_x": size, "block_x": 32, "range": ""}
         | profile
