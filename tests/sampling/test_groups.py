@@ -47,8 +47,8 @@ def test_projected_error():
         np.array([10.0, 20, 50]),
         150.0,
     )
-    assert found.groups.tolist() == [1, 1, 0]
-    assert found.leads.tolist() == [2, 0]
+    assert found.groups.tolist() == [0, 0, 1]
+    assert found.leads.tolist() == [0, 2]
     assert found.error == pytest.approx(abs(4 * 10 + 2 * 50 - 150) / 150)
 
 

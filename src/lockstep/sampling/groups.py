@@ -58,7 +58,7 @@ def grouping(
 
     ``times``: of the launch of each row that would be simulated; ``total``: of all launches.
     """
-    groups = np.unique(groups, return_inverse=True)[1]
+    groups = pd.factorize(groups)[0]  # in the order of their first launches
     leads = least_of_each(groups, key)
     projected = np.bincount(groups, counts) @ times[leads]
     return Grouping(groups, leads, float(abs(projected - total) / total))
@@ -80,3 +80,13 @@ def check_target(target: float) -> None:
     """Raise :class:`LockstepError` unless it is a relative error."""
     if not 0 < target < 1:
         raise LockstepError(f"the target is {target:g}; expected an error between 0 and 1")
+
+
+def selection_notes(found: Grouping, target: float, times: bool, what: str) -> tuple[str, ...]:
+    """Notes of a plan: how many groups, and what was wrong. ``what`` was varied to get them."""
+    notes = [f"groups: {len(found.leads)}; projected error: {found.error:.2%}"]
+    if not times:
+        notes.append("groups were chosen by times that the profile predicts")
+    if found.error >= target:
+        notes.append(f"no {what} has an error below {target:.2%}: this is the best one")
+    return tuple(notes)

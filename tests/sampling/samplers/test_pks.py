@@ -28,7 +28,7 @@ def test_the_fewest_groups_below_the_target():
     plan = _plan(table, target=0.5)  # an error of 50 % is not below
     assert plan.chosen.tolist() == [0, 3]
     assert plan.stratum.tolist() == [0, 0, 0, 1]
-    assert plan.notes == ("2 groups, projected error 0.00%",)
+    assert plan.notes == ("groups: 2; projected error: 0.00%",)
     assert estimate(plan, table.times[plan.chosen]).total == 800
     assert not plan.drawn or not np.isfinite(estimate(plan, table.times[plan.chosen]).low)
 
@@ -90,7 +90,7 @@ def test_fewer_distinct_rows_than_groups():
     table = profiled_table([10, 10, 1e5, 1e5] * 5, times)
     plan = _plan(table)
     assert plan.stratum.max() + 1 <= 2
-    assert plan.notes[-1] == "no number of groups has an error below 5.00%: the best one"
+    assert plan.notes[-1] == "no number of groups has an error below 5.00%: this is the best one"
 
 
 def test_identical_rows():
@@ -127,7 +127,7 @@ def test_a_random_launch_takes_its_own_time():
     for seed in range(10):
         plan = _plan(table, seed, pick="random")
         total = estimate(plan, table.times[plan.chosen]).total
-        assert plan.notes[0] == f"1 groups, projected error {abs(total - 1000) / 1000:.2%}"
+        assert plan.notes[0] == f"groups: 1; projected error: {abs(total - 1000) / 1000:.2%}"
 
 
 def test_the_least_error_instead_of_the_fewest_groups():

@@ -16,7 +16,15 @@ import numpy as np
 from lockstep.errors import LockstepError, unknown
 from lockstep.sampling.extras import one_thread, sklearn
 from lockstep.sampling.features import check_profiled, pka_features, work
-from lockstep.sampling.groups import Grouping, Rows, check_target, choose, distinct, grouping
+from lockstep.sampling.groups import (
+    Grouping,
+    Rows,
+    check_target,
+    choose,
+    distinct,
+    grouping,
+    selection_notes,
+)
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.sampler import OneStep, register
 from lockstep.sampling.table import LaunchTable
@@ -129,14 +137,10 @@ class PrincipalKernelSelection(OneStep):
             yield grouping(groups, key, rows.counts, times, total)
 
     def _notes(self, found: Grouping, rows: Rows) -> tuple[str, ...]:
-        notes = [f"{len(found.leads)} groups, projected error {found.error:.2%}"]
-        if not self.times:
-            notes.append("groups were chosen by times that the profile predicts")
-        if found.error >= self.target:
-            notes.append(f"no number of groups has an error below {self.target:.2%}: the best one")
+        notes = selection_notes(found, self.target, self.times, "number of groups")
         if len(rows.first) > FITTED:
-            notes.append(f"k-means saw {FITTED} launches, drawn of {len(rows.row)}")
-        return tuple(notes)
+            notes += (f"k-means saw {FITTED} launches, drawn of {len(rows.row)}",)
+        return notes
 
 
 def components(
