@@ -59,10 +59,12 @@ def kernel_ptx(texts, result, sources):
     return KERNEL.format(parameters=parameters, body="\n".join(f"    {line}" for line in body))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def apply():
-    """Function from texts, the type of their results and operand arrays to result arrays."""
-    device = lockstep.Device("QV100", timing=False)
+    """Function from texts, the type of their results and operand arrays to result arrays.
+
+    Its device is closed after a file: beside one that is open, each other one collects garbage.
+    """
 
     def run(texts, result, *sources):
         count = -(-len(sources[0]) // THREADS) * THREADS
@@ -72,7 +74,8 @@ def apply():
         module["k"][count // THREADS, THREADS](*results, *(device.array(s) for s in padded))
         return [r.numpy()[: len(sources[0])] for r in results]
 
-    return run
+    with lockstep.Device("QV100", timing=False) as device:
+        yield run
 
 
 @pytest.fixture(scope="session")
