@@ -34,6 +34,7 @@ def perform(c, memory, s, w, instruction, now):
         if instruction.space == CONSTANT:
             constant.load(c, s, first, now)
         return False
+    c.sms[s].arbiter = w % c.spec[0].subcores + 1  # it goes on behind whom it took last
     access.space = resolve(instruction.space, first, c.kernels[warp.kernel])
     if access.space == SHARED:
         return False
