@@ -45,11 +45,11 @@ def steady():
 def counters():
     """Function that makes what a rule sees: instructions, CTAs that have ended, CTAs, a wave."""
 
-    def make(instructions, done=0, *, ctas=100, wave=10, started=0, launched=0):
+    def make(instructions, done=0, *, ctas=100, wave=10, started=0, launched=0, begun=0, skipped=0):
         sm = {"warp_instructions": instructions}
         return SimpleNamespace(
             launched=launched, started=started, ctas=ctas, wave=wave, ctas_done=done,
-            sm=sm, partition={},
+            begun=begun, skipped=skipped, sm=sm, partition={},
         )  # fmt: skip
 
     return make

@@ -123,26 +123,30 @@ class Stability:
 
 
 class Company:
-    """Which kernels run together, from the questions to a rule: one a kernel and cycle."""
+    """Which kernels run together, from the questions to a rule: in a cycle, in launch order."""
 
     def __init__(self) -> None:
         self._cycle = -1
-        self._now: set[int] = set()
-        self._before: set[int] = set()
+        self._now: list[int] = []
+        self._before: list[int] = []
 
     def ask(self, kernel: int, cycle: int) -> set[int]:
         """Note a question; the kernels that are asked about no more."""
         gone: set[int] = set()
         if cycle != self._cycle:
-            gone = self._before - self._now
-            self._cycle, self._before, self._now = cycle, self._now, set()
-        self._now.add(kernel)
+            gone = set(self._before) - set(self._now)
+            self._cycle, self._before, self._now = cycle, self._now, []
+        self._now.append(kernel)
         return gone
 
     @property
     def alone(self) -> bool:
-        """Whether the last question was about the only kernel of this cycle and of the last one."""
-        return len(self._now) == 1 and self._before <= self._now
+        """Whether the kernel of the last question runs alone, as far as is known.
+
+        Earlier launches would have been asked about in this cycle; later ones were in the last.
+        """
+        (*earlier, kernel) = self._now
+        return not earlier and (kernel not in self._before or self._before[-1] == kernel)
 
 
 def _deviation(marks: deque[Mark]) -> float:

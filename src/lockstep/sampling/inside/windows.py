@@ -10,7 +10,7 @@ which are known, at the mean of the cycles an instruction that the units on both
 Only whole waves are left out, so that CTAs that end together, wave after wave, stay in step.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from lockstep.errors import LockstepError
@@ -22,8 +22,8 @@ if TYPE_CHECKING:  # importing the engine imports the compiler
 
 SPEED_UP = 4.0  # simulated CTAs are at most this part of the grid, where it is long enough
 RAMP = 1.0  # waves of CTAs that have ended before the first unit
-UNIT = 0.25  # waves that are measured at a time
-WARM_UP = 0.25  # waves that run unmeasured after CTAs were left out
+UNIT = 1.0  # waves that are measured at a time
+WARM_UP = 0.5  # waves that run unmeasured after CTAs were left out
 DRAIN = 0.75  # waves that the end of a launch takes, about: of the plan alone
 
 
@@ -36,13 +36,13 @@ class Unit(NamedTuple):
 
 @dataclass
 class _State:
-    """Where a launch is, and which gaps are yet to come."""
+    """Where a launch is."""
 
     launched: int
-    gaps: list[int] = field(default_factory=list)  # waves
+    gaps: int | None = None  # that are yet to come; None while the ramp is not over
     target: int = 0  # begun CTAs at which the present step ends
     begin: Mark | None = None  # of the unit that is measured
-    units: int = -1  # that are yet to come; -1: the ramp is not over
+    over: bool = False  # the rest runs to its end, unmeasured
 
 
 class Windows:
@@ -80,43 +80,47 @@ class Windows:
         if state is None or state.launched != counters.launched:
             state = self._states[kernel.id] = _State(counters.launched)
             self.units[kernel.id] = []
-        if state.units < 0:
-            if counters.ctas_done < self.ramp * counters.wave:
-                return False
-            if self._company.alone and kernel.cluster_ctas == 1:
-                state.gaps = self.plan(counters)
-            state.units = len(state.gaps) + 1 if state.gaps else 0
-        return self._go_on(kernel.id, state, Mark(cycle, counters))
+        if not self._company.alone or kernel.cluster_ctas > 1:
+            state.over = True
+        if state.over or (state.gaps is None and counters.ctas_done < self.ramp * counters.wave):
+            return False
+        if state.gaps is None:
+            state.gaps = self.gaps(counters)
+            state.over = not state.gaps
+        return False if state.over else self._go_on(kernel.id, state, Mark(cycle, counters))
 
     def _go_on(self, kernel: int, state: _State, now: Mark) -> "bool | Skip":
         from lockstep.engine.stop import Skip
 
         counters = now.counters
-        last = counters.begun + counters.skipped == counters.ctas
-        if not state.units or (counters.begun < state.target and not last):
+        wave, left = counters.wave, counters.ctas - counters.begun - counters.skipped
+        if counters.begun < state.target and left:
             return False
         if state.begin is None:
-            state.begin = now
-            state.target = counters.begun + max(1, round(self.unit * counters.wave))
+            state.begin, state.over = now, not left
+            state.target = counters.begun + max(1, round(self.unit * wave))
             return False
-        if now.instructions > state.begin.instructions:
+        # The last unit may end early, where the last CTA begins.
+        if 2 * (counters.begun - state.begin.counters.begun) >= self.unit * wave:
             self.units[kernel].append(Unit(state.begin, now))
         state.begin = None
-        state.units -= 1
-        if not state.gaps:  # behind the last one the launch runs to its end
+        waves = self._spare(left / wave, state.gaps) // state.gaps if state.gaps else 0
+        if waves < 1:
+            state.over = True
             return False
-        state.target = counters.begun + round(self.warm_up * counters.wave)
-        return Skip(state.gaps.pop() * counters.wave)
+        state.gaps -= 1
+        state.target = counters.begun + round(self.warm_up * wave)
+        return Skip(waves * wave)
 
-    def plan(self, counters: "KernelCounters") -> list[int]:
-        """How many waves each gap leaves out, after the ramp."""
+    def _spare(self, waves: float, gaps: int) -> int:
+        """Whole waves that may be left out of some, where so many gaps are to come."""
+        return int(waves - gaps * (self.unit + self.warm_up))
+
+    def gaps(self, counters: "KernelCounters") -> int:
+        """Into how many gaps a launch is to be divided, after the ramp."""
         wave = counters.wave
         waves, begun = counters.ctas / wave, counters.begun / wave
-        step = self.unit + self.warm_up
-        budget = waves / self.speed_up - DRAIN - begun - self.unit
-        most = int(max(budget / step, 1))
-        for gaps in range(most, 0, -1):
-            left = int(waves - begun - self.unit - gaps * step)
-            if left >= gaps:
-                return [left * (k + 1) // gaps - left * k // gaps for k in range(gaps)]
-        return []
+        room = waves / self.speed_up - DRAIN - begun - self.unit
+        most = max(int(room / (self.unit + self.warm_up)), 1)
+        left = waves - begun - self.unit
+        return next((n for n in range(most, 0, -1) if self._spare(left, n) >= n), 0)
