@@ -219,7 +219,8 @@ class Machine:
 
         Returns the sectors that they would have moved between the L2 and the memory.
         """
-        return passing.pass_ctas(self.sm, self.memory, self.dispatcher, slot, count)
+        cursors = records(count * int(self.sm.kernels[slot].warps), passing.CURSOR)
+        return passing.pass_ctas(self.sm, self.memory, self.dispatcher, slot, count, cursors)
 
     def prepare_caches(self, ways: int) -> None:
         """A kernel starts alone: the L1's share of the unified memory, and what is flushed."""

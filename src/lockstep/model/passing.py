@@ -1,15 +1,18 @@
 """CTAs that are left out of a launch: what they access passes through the L2, in no time.
 
 The launch goes on meanwhile as if nothing had happened, with an L2 that holds what it would hold if
-they had run: its lines, the order in which they were used, what is dirty. CTAs pass one after the
-other, warp after warp, and nothing is counted. Bulk copies and local memory are left out, L1s hear
-of nothing, and what a line that goes owes the memory is dropped.
+they had run: its lines, the order in which they were used, what is dirty. Nothing is counted. Bulk
+copies and local memory are left out, L1s hear of nothing, and what a line that goes owes the memory
+is dropped.
 """
+
+import numpy as np
 
 from lockstep._jit import inline, jit, popcount
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.model.cache import l2_sides, slice_hash, tags
 from lockstep.model.contents import bring, forget_lookups
+from lockstep.model.records import words
 from lockstep.model.sm.bulk import is_bulk
 from lockstep.model.sm.coalescer import lane_address, resolve
 from lockstep.workload import NOWHERE
@@ -21,40 +24,63 @@ ATOMIC = int(OpClass.ATOMIC)
 REDUCTION = int(OpClass.REDUCTION)
 
 
+CURSOR = np.dtype(words("run", "place", "address"))
+"""Where a warp is: in which of its runs, at which instruction of it, at which address record."""
+
+
 @jit
-def pass_ctas(c, memory, d, slot, count):
+def pass_ctas(c, memory, d, slot, count, cursors):
     """Let the first ``count`` CTAs in the queue of a kernel slot pass through the L2.
 
+    Their warps take turns, an access each. ``cursors``: CURSOR, zero, one a warp of all of them.
     Returns how many sectors they would have moved between the L2 and the memory.
     """
-    moved = 0
+    kernel = c.kernels[slot]
     taken, room = d.progress[slot].taken, d.pending.shape[1]
-    for n in range(taken, taken + count):
-        cta = d.pending[slot, n % room]
-        for w in range(c.kernels[slot].warps):
-            moved += _pass_warp(c, memory, c.kernels[slot], cta, c.warp_streams[cta.warps + w])
+    moved = 0
+    moving = True
+    while moving:
+        moving = False
+        for n in range(count):
+            cta = d.pending[slot, (taken + n) % room]
+            for w in range(kernel.warps):
+                cursor = cursors[n * kernel.warps + w]
+                stream = c.warp_streams[cta.warps + w]
+                static, mask = _next_access(c, kernel, cta, stream, cursor)
+                if static >= 0:
+                    moving = True
+                    record = c.addresses[cta.addresses + stream.first_address + cursor.address]
+                    cursor.address += 1
+                    instruction = c.code[kernel.code + static]
+                    moved += _pass(c, memory, kernel, cta, record, instruction, popcount(mask))
     forget_lookups(memory)
     return moved
 
 
 @inline
-def _pass_warp(c, memory, kernel, cta, stream):
-    """A warp's instructions, run after run; each that has addresses takes the next record."""
-    moved = 0
-    address = cta.addresses + stream.first_address
-    for r in range(stream.runs):
-        run = c.runs[cta.runs + stream.first_run + r]
-        for k in range(run.count if run.mask != 0 else 0):
-            instruction = c.code[kernel.code + run.static + k]
-            if instruction.width > 0:
-                record = c.addresses[address]
-                address += 1
-                if instruction.memory != 0 and not is_bulk(instruction.op):
-                    space = resolve(instruction.space, record.first, kernel)
-                    if space != SHARED and space != LOCAL and record.first != NOWHERE:
-                        lanes = popcount(run.mask)
-                        moved += _access(c, memory, cta, record, instruction, lanes)
-    return moved
+def _next_access(c, kernel, cta, stream, cursor):
+    """The next instruction of a warp that has an address record, and its mask; or -1."""
+    while cursor.run < stream.runs:
+        run = c.runs[cta.runs + stream.first_run + cursor.run]
+        while run.mask != 0 and cursor.place < run.count:
+            static = run.static + cursor.place
+            cursor.place += 1
+            if c.code[kernel.code + static].width > 0:
+                return static, run.mask
+        cursor.run += 1
+        cursor.place = 0
+    return -1, 0
+
+
+@inline
+def _pass(c, memory, kernel, cta, record, instruction, lanes):
+    """One instruction of a warp; returns the sectors that move."""
+    if instruction.memory == 0 or is_bulk(instruction.op) or record.first == NOWHERE:
+        return 0
+    space = resolve(instruction.space, record.first, kernel)
+    if space == SHARED or space == LOCAL:
+        return 0
+    return _access(c, memory, cta, record, instruction, lanes)
 
 
 @inline

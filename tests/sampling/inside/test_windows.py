@@ -20,19 +20,31 @@ A = 0x7F0000000000
 @pytest.mark.parametrize("waves", [5, 10, 20, 50.5, 400])
 def test_gaps_leave_room_for_a_unit_behind_each(counters, speed_up, waves):
     rule = Windows(speed_up)
-    gaps = rule.gaps(counters(1000, 10, ctas=int(waves * 10), wave=10, begun=20))
+    ramp, warm_up = rule.settling(waves)
+    begun = round(10 * (ramp + 1))
+    gaps = rule.gaps(counters(1000, 10, ctas=int(waves * 10), wave=10, begun=begun))
     assert gaps or waves == 5, "of a short grid nothing is left out"
-    ran = 2 + 1 + 1.5 * gaps  # begun, a unit, and warm-up and unit behind each gap
+    ran = ramp + 1 + (warm_up + 1) * gaps + 0.75
     assert waves - ran >= gaps, "each leaves out a wave or more"
     if gaps > 1:
-        assert ran + 0.75 <= waves / speed_up
+        assert ran <= waves / speed_up
+
+
+def test_settling_takes_what_the_speed_up_leaves_room_for():
+    rule = Windows(4, ramp=(1, 3), warm_up=(0.5, 2))
+    assert rule.settling(10) == (1, 0.5) == rule.settling(4 * (0.75 + 2 + 1.5))
+    assert rule.settling(400) == (3, 2) == rule.settling(4 * (0.75 + 2 + 5))
+    ramp, warm_up = rule.settling(24)
+    assert 1 < ramp < 3 and 0.5 < warm_up < 2
+    assert ramp + warm_up + 2 + 0.75 == pytest.approx(24 / 4)
+    assert Windows(4, ramp=(2, 2), warm_up=(1, 1)).settling(24) == (2, 1)
 
 
 def test_more_waves_are_measured_more_often(counters):
     def number(ctas):
         return Windows(4).gaps(counters(0, 10, ctas=ctas, wave=10, begun=20))
 
-    assert number(100) == number(150) == 1 < number(400) < number(2000)
+    assert number(100) == number(150) == 1 < number(800) < number(2000)
 
 
 def test_a_rule_that_overshoots_leaves_out_less(counters):
@@ -47,7 +59,7 @@ def test_a_rule_that_overshoots_leaves_out_less(counters):
         if answer:
             assert answer.ctas % 10 == 0 and answer.ctas <= 300 - begun - skipped
             skipped += answer.ctas
-    assert skipped >= 100 and len(rule.units[1]) >= 2
+    assert skipped >= 100 and rule.units[1]
 
 
 def test_a_grid_that_is_too_short_runs_as_without_a_rule(small, steady):
@@ -105,7 +117,7 @@ def test_a_steady_launch_is_near_and_its_instructions_are_exact(parts):
     whole, part, units = parts
     p = project_windows(part, units)
     assert part.cycles < whole.cycles / 3
-    assert p.cycles == pytest.approx(whole.cycles, rel=0.03)
+    assert p.cycles == pytest.approx(whole.cycles, rel=0.04)
     assert p.estimated["warp_instructions"] == whole.warp_instructions
     assert p.estimated["ctas"] == whole.ctas
     for name in ("l2_read_sectors", "thread_instructions", "memory_instructions"):
@@ -162,7 +174,7 @@ def test_an_l2_that_fills_up_with_what_was_written_does_so_in_its_gap(small):
     for n in range(4):
         k("STG.E.128 [R2], R4", address=k.coalesced(A + (n << 28), 16))
     k("EXIT")
-    rule = Windows(unit=1, warm_up=1)
+    rule = Windows()
     (whole,) = simulate(k.workload(), gpu).run.kernels
     (part,) = simulate(k.workload(), gpu, stop=rule, stop_interval=rule.bin).run.kernels
     p = project_windows(part, rule.units[part.id])
@@ -175,6 +187,12 @@ def test_what_cannot_be_is_refused(parts):
     _, part, _ = parts
     with pytest.raises(WorkloadError, match="no unit measured"):
         project_windows(part, [])
-    for options in ({"speed_up": 1}, {"unit": 0}, {"ramp": 0}, {"warm_up": -1}, {"bin": 0}):
+    for options in (
+        {"speed_up": 1},
+        {"unit": 0},
+        {"ramp": (0, 1)},
+        {"warm_up": (2, 1)},
+        {"bin": 0},
+    ):
         with pytest.raises(LockstepError, match="expected above"):
             Windows(**options)

@@ -20,11 +20,11 @@ if TYPE_CHECKING:  # importing the engine imports the compiler
     from lockstep.engine.stop import KernelCounters, Skip
     from lockstep.workload import Kernel
 
-SPEED_UP = 4.0  # simulated CTAs are at most this part of the grid, where it is long enough
-RAMP = 1.0  # waves of CTAs that have ended before the first unit
-UNIT = 1.0  # waves that are measured at a time
-WARM_UP = 0.5  # waves that run unmeasured after CTAs were left out
-DRAIN = 0.75  # waves that the end of a launch takes, about: of the plan alone
+SPEED_UP = 4.0
+UNIT = 1.0  # waves that are measured at a time: CTAs that keep step repeat after one
+RAMP = (1.0, 3.0)  # waves that have ended before the first unit: least, and with room
+WARM_UP = (0.5, 2.0)  # waves that run unmeasured after CTAs were left out: the same
+DRAIN = 0.75  # waves that the end of a launch takes, about: for the plan alone
 
 
 class Unit(NamedTuple):
@@ -48,24 +48,27 @@ class _State:
 class Windows:
     """A rule for all kernels of a run: ``simulate(stop=rule, stop_interval=rule.bin)``.
 
-    At most one in ``speed_up`` CTAs runs, where the grid is long enough; a grid of which nothing
+    At most one in ``speed_up`` cycles is simulated, where the grid is long enough; of a short one,
+    of about ten waves, as few as give a unit before and behind one gap. A grid of which nothing
     could be left out runs whole, and so do kernels with clusters and those beside others.
-    ``ramp``, ``unit`` and ``warm_up`` are in waves. ``units`` has what was measured, by kernel id.
+    ``ramp``, ``unit`` and ``warm_up`` are in waves, the first and the last one least and most: how
+    much is what the speed-up leaves room for. ``units`` has what was measured, by kernel id.
     """
 
     def __init__(
         self,
         speed_up: float = SPEED_UP,
         *,
-        ramp: float = RAMP,
+        ramp: tuple[float, float] = RAMP,
         unit: float = UNIT,
-        warm_up: float = WARM_UP,
+        warm_up: tuple[float, float] = WARM_UP,
         bin: int = BIN,
     ):
-        if not (speed_up > 1 and ramp > 0 and unit > 0 and warm_up >= 0 and bin >= 1):
+        spans = all(0 <= least <= most for least, most in (ramp, warm_up))
+        if not (speed_up > 1 and spans and ramp[0] > 0 and unit > 0 and bin >= 1):
             raise LockstepError(
                 f"CTA windows: speed_up {speed_up}, ramp {ramp}, unit {unit}, warm_up {warm_up}, "
-                f"bin {bin}: expected above 1, 0, 0, at least 0 and 1"
+                f"bin {bin}: expected above 1, least and most above 0, above 0, the same, 1 or more"
             )
         self.speed_up, self.ramp, self.unit, self.warm_up = speed_up, ramp, unit, warm_up
         self.bin = bin
@@ -82,7 +85,8 @@ class Windows:
             self.units[kernel.id] = []
         if not self._company.alone or kernel.cluster_ctas > 1:
             state.over = True
-        if state.over or (state.gaps is None and counters.ctas_done < self.ramp * counters.wave):
+        ramp, _ = self.settling(counters.ctas / counters.wave)
+        if state.over or (state.gaps is None and counters.ctas_done < ramp * counters.wave):
             return False
         if state.gaps is None:
             state.gaps = self.gaps(counters)
@@ -104,23 +108,29 @@ class Windows:
         if 2 * (counters.begun - state.begin.counters.begun) >= self.unit * wave:
             self.units[kernel].append(Unit(state.begin, now))
         state.begin = None
-        waves = self._spare(left / wave, state.gaps) // state.gaps if state.gaps else 0
+        _, warm_up = self.settling(counters.ctas / wave)
+        spare = int(left / wave - state.gaps * (self.unit + warm_up)) if state.gaps else 0
+        waves = spare // state.gaps if state.gaps else 0
         if waves < 1:
             state.over = True
             return False
         state.gaps -= 1
-        state.target = counters.begun + round(self.warm_up * wave)
+        state.target = counters.begun + round(warm_up * wave)
         return Skip(waves * wave)
 
-    def _spare(self, waves: float, gaps: int) -> int:
-        """Whole waves that may be left out of some, where so many gaps are to come."""
-        return int(waves - gaps * (self.unit + self.warm_up))
+    def settling(self, waves: float) -> tuple[float, float]:
+        """Ramp and warm-up, in waves, of a grid of so many: with one gap they fill its share."""
+        least, most = (a + b for a, b in zip(self.ramp, self.warm_up))
+        room = waves / self.speed_up - DRAIN - 2 * self.unit
+        part = min(max((room - least) / (most - least), 0.0), 1.0) if most > least else 0.0
+        ramp, warm_up = ((1 - part) * low + part * high for low, high in (self.ramp, self.warm_up))
+        return ramp, warm_up
 
     def gaps(self, counters: "KernelCounters") -> int:
         """Into how many gaps a launch is to be divided, after the ramp."""
-        wave = counters.wave
-        waves, begun = counters.ctas / wave, counters.begun / wave
-        room = waves / self.speed_up - DRAIN - begun - self.unit
-        most = max(int(room / (self.unit + self.warm_up)), 1)
+        waves, begun = counters.ctas / counters.wave, counters.begun / counters.wave
+        ramp, warm_up = self.settling(waves)
+        step = self.unit + warm_up
+        room = waves / self.speed_up - DRAIN - ramp - self.unit
         left = waves - begun - self.unit
-        return next((n for n in range(most, 0, -1) if self._spare(left, n) >= n), 0)
+        return next((n for n in range(max(int(room / step), 1), 0, -1) if left - n * step >= n), 0)
