@@ -125,10 +125,10 @@ class Client:
 def make_simulator():
     made = []
 
-    def make(every=0, gpu=None, **options):
+    def make(timed=False, gpu=None, **options):
         """Of a small A100, or of a whole GPU by its name."""
         modelled = lockstep.api.gpu(gpu) if gpu else lockstep.api.gpu("A100", SMALL)
-        made.append(Simulator(modelled, every, **options))
+        made.append(Simulator(modelled, timed, **options))
         return made[-1]
 
     yield make
@@ -140,8 +140,8 @@ def make_simulator():
 def connect(make_simulator):
     clients = []
 
-    def connect(every=0, simulator=None, **options):
-        clients.append(Client(simulator or make_simulator(every), **options))
+    def connect(timed=False, simulator=None, **options):
+        clients.append(Client(simulator or make_simulator(timed), **options))
         return clients[-1]
 
     yield connect
@@ -168,14 +168,14 @@ def run_python(make_simulator, tmp_path):
     if not any(map(shutil.which, ("cc", "gcc", "clang"))):
         pytest.skip("needs a C compiler, and there is none")
 
-    def run(text, every=0, simulator=None, library="libcudart.so.13", **options):
+    def run(text, timed=False, simulator=None, library="libcudart.so.13", **options):
         script = tmp_path / "program.py"
         script.write_text(
             "import ctypes, os, sys\nfrom ctypes import *\n"
             f"rt, cu = CDLL({library!r}), CDLL('libcuda.so.1')\n"
             f"out = open({str(tmp_path / 'out')!r}, 'w', buffering=1)\n" + text
         )
-        simulator = simulator or make_simulator(every, **options)
+        simulator = simulator or make_simulator(timed, **options)
         outcome = run_program(simulator, [sys.executable, str(script)])
         return outcome, (tmp_path / "out").read_text(), simulator
 

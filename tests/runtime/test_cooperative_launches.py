@@ -55,7 +55,7 @@ def test_the_barrier_holds_the_whole_grid(program, gpu, ptx):
 
 
 def test_the_barrier_in_a_timed_launch(program):
-    client, kernel, arrays = program(every=1)
+    client, kernel, arrays = program(timed=True)
     launch(client, kernel, arrays)
     assert np.array_equal(client.read(arrays[0], N, np.int32), np.arange(N) + N)
     assert client.simulator.kernels["reverse"].cycles[0] > 1000

@@ -240,21 +240,21 @@ ok(cu.cuLaunchKernel(kernel(b"forever"), 1, 1, 1, 1, 1, 1, 0, None, None, None))
 """
 
 
-@pytest.mark.parametrize("every", [0, 1])
-def test_a_program_that_is_killed_within_a_kernel(run, every):
-    outcome, _, simulator = run(FOREVER + KILL, every=every)  # which returns
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_program_that_is_killed_within_a_kernel(run, timed):
+    outcome, _, simulator = run(FOREVER + KILL, timed=timed)  # which returns
     assert (outcome.code, simulator.launches) == (137, 1)
 
 
-@pytest.mark.parametrize("every", [0, 1])
-def test_ctrl_c_ends_a_kernel_and_its_program(run, capfd, every):
+@pytest.mark.parametrize("timed", [False, True])
+def test_ctrl_c_ends_a_kernel_and_its_program(run, capfd, timed):
     def interrupt():
         time.sleep(1.5)
         signal.raise_signal(signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    outcome, _, simulator = run(FOREVER + "ok(cu.cuCtxSynchronize())", every=every)
+    outcome, _, simulator = run(FOREVER + "ok(cu.cuCtxSynchronize())", timed=timed)
     thread.join()
     assert outcome.interrupted and outcome.code != 0
     assert simulator.launches == 1
@@ -319,7 +319,7 @@ def test_host_programs_of_the_built_in_kernels(built, make_simulator, capfd, nam
 def test_a_program_is_executed_and_recorded_at_issue(built, tmp_path, capfd):
     """Its machine code; the trace of the path that it took then takes the same cycles."""
     path, gpu = built("spin_lock", "-cudart", "shared"), lockstep.api.gpu("RTX2060")
-    simulator = Simulator(gpu, 1, at_issue=True, limit_instructions=1_000_000)
+    simulator = Simulator(gpu, True, at_issue=True, limit_instructions=1_000_000)
     with simulator.device.record(tmp_path / "run.lst"):
         assert run_program(simulator, [str(path), "300"]).code == 0
     count, result = simulator.kernels["spin_lock"], simulator.device.result
@@ -332,13 +332,13 @@ def test_a_program_is_executed_and_recorded_at_issue(built, tmp_path, capfd):
 
 def test_a_program_is_recorded_and_replayed(built, tmp_path, capfd):
     path, cycles = built("vecadd", "-cudart", "shared"), []
-    simulator = Simulator(lockstep.api.gpu("A100", ("sm.count=4",)), 1)
+    simulator = Simulator(lockstep.api.gpu("A100", ("sm.count=4",)), True)
     writer = RecordWriter(tmp_path / "rec")
     assert run_program(simulator, [str(path), "3000"], writer).code == 0
     writer.close()
     cycles.append(simulator.kernels["vecadd"].cycles)
     simulator.close()
-    simulator = Simulator(lockstep.api.gpu("A100", ("sm.count=4",)), 1)
+    simulator = Simulator(lockstep.api.gpu("A100", ("sm.count=4",)), True)
     assert replay(simulator, tmp_path / "rec")
     cycles.append(simulator.kernels["vecadd"].cycles)
     simulator.close()

@@ -31,7 +31,7 @@ def recorded(tmp_path, new_client):
 
 def test_a_record_leads_to_the_same_memory(recorded, make_simulator, monkeypatch):
     folder, x, managed = recorded
-    simulator = make_simulator(every=1)
+    simulator = make_simulator(timed=True)
     seen = {}
 
     def look(*_):

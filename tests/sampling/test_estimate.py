@@ -128,6 +128,18 @@ def test_what_was_not_seen_counts_as_one_launch_more():
     assert whole.half_width == 0
 
 
+def test_strata_of_one_family_share_what_was_not_seen():
+    stratum, chosen, y = np.arange(40) // 10, np.arange(0, 40, 2), np.full(20, 4.0)
+    apart = estimate(_plan(stratum, chosen), y)
+    shared = estimate(_plan(stratum, chosen, family=np.zeros(40, np.int32)), y)
+    whole = estimate(_plan(np.zeros(40, np.int64), chosen), y)
+    assert shared.total == whole.total == 160
+    # A quarter of a launch in each: 0.04 and 0.01 of (5 - 1 + w) in each variance.
+    v = 4 * 100 * 0.5 * (0.25 * 0.2**2) / 4.25 / 5
+    assert shared.parts["variance"].sum() == pytest.approx(v)
+    assert shared.half_width < 0.65 * apart.half_width
+
+
 def test_a_ratio_of_totals():
     plan = _plan([0] * 8, [0, 2, 5, 7])
     cycles = np.array([10.0, 20.0, 30.0, 40.0])

@@ -51,10 +51,11 @@ def test_a_file_gives_the_same_plan(table, tmp_path, auxiliary):
     plan = Plan.of(
         table, "test", [0, 0, 1, 1, 0], [0, 2], drawn=False,
         estimator=estimator, auxiliary=auxiliary, parameters={"error": 0.01}, notes=("a", "b"),
+        family=None if auxiliary is None else np.array([0, 0, 0, 0, 1], np.int32),
     )  # fmt: skip
     plan.write(tmp_path / "plan.json")
     again = Plan.read(tmp_path / "plan.json")
-    for name in ("stratum", "chosen", "probability", "auxiliary"):
+    for name in ("stratum", "chosen", "probability", "auxiliary", "family"):
         np.testing.assert_equal(getattr(again, name), getattr(plan, name))
     for name in ("table", "sampler", "estimator", "parameters", "notes"):
         assert getattr(again, name) == getattr(plan, name)
@@ -82,6 +83,7 @@ def test_a_plan_for_other_launches_is_refused(plan):
         ({"estimator": "guess"}, "no estimator is named 'guess'"),
         ({"estimator": "ratio"}, "need an auxiliary"),
         ({"auxiliary": [1, 2, 3, 4, 5]}, "no other does"),
+        ({"family": [0, 1]}, "has 2 labels of families"),
         ({"chosen": "all"}, "no plan"),
         ({"stratum": [2**40, 0, 1, 1, 0]}, "no plan"),
         ({"lockstep plan": 99}, "is no plan of version 1"),

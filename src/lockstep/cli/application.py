@@ -12,12 +12,15 @@ from lockstep.cli.console import console_of
 from lockstep.cli.parameters import find_gpu
 from lockstep.cli.programs import PROGRAM_INPUT
 from lockstep.cli.progress import Progress
+from lockstep.cli.sampled import show_estimate
 from lockstep.cli.simulate import take_all, writes
+from lockstep.cli.timing import Timing
 
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
     from lockstep.metrics.result import Result
     from lockstep.runtime import Simulator
+    from lockstep.sampling.running import Chooser
 
 APPLICATION = "lockstep.application"  # in the context: the program and its arguments
 
@@ -97,7 +100,7 @@ def choose(name: str, gpu: str | None, overrides: tuple[str, ...], quiet: bool) 
 def run_application(
     command: list[str],
     spec: "GPU",
-    every: int,
+    timing: Timing,
     record: Path | None,
     files: dict,
     detail: str,
@@ -111,7 +114,7 @@ def run_application(
     name = Path(command[0]).name
     progress = Progress(not detail)
     simulation |= {"timeline": files["timeline"] is not None, "notice": progress.notice}
-    simulator = Simulator(spec, every, name=name, **simulation)
+    simulator = Simulator(spec, timing.simulates, name=name, choose=timing.chooser, **simulation)
     writer = RecordWriter(record) if record else None
     with contextlib.ExitStack() as ends:
         ends.callback(simulator.close)
@@ -120,7 +123,7 @@ def run_application(
         outcome = run_program(simulator, command, writer)
         if outcome.interrupted:
             simulator.interrupt()
-        report(simulator, files, detail)
+        report(simulator, files, detail, None if outcome.interrupted else timing.chooser)
         found = tell(simulator.device, check_limit)
     if outcome.interrupted:
         return outcome.code
@@ -129,22 +132,29 @@ def run_application(
     return found or outcome.code or int(simulator.stuck)
 
 
-def report(simulator: "Simulator", files: dict, detail: str) -> None:
+def report(
+    simulator: "Simulator", files: dict, detail: str, chooser: "Chooser | None" = None
+) -> None:
     """Write the files that were asked for; the summary goes to stderr.
 
     ``detail``: "full", with the tables of what was simulated, "short", or "" for no summary.
+    ``chooser``: what chose the launches that were simulated, and has an estimate of all.
     """
     from lockstep.metrics import output
     from lockstep.runtime.summary import document, summary
 
     steps, result = [], None
-    if simulator.every:
+    outcome = chooser.outcome() if chooser else None
+    if simulator.timed:
         result = simulator.device.partial_result()
+        result.estimate = outcome.document() if outcome else {}
         steps += writes(result, **files)
     elif files["json_file"]:
         steps.append(lambda: output.write_json(files["json_file"], document(simulator)))
     if detail:
         steps.append(lambda: click.echo(summary(simulator), err=True))
+    if detail and outcome:
+        steps.append(lambda: show_estimate(outcome, detail, err=True))
     if detail == "full" and result is not None and result.run.kernels:
         steps.append(lambda: explain(result))
     take_all(steps)

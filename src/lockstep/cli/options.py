@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import click
 
-from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, Every, MemorySize, TimingChoice
+from lockstep.cli.parameters import FILE, OUTPUT, POSITIVE, Every, MemorySize
+from lockstep.cli.timing import TimingChoice
 
 SET = click.option(
     "--set", "overrides", multiple=True, metavar="K=V", help="Change a GPU parameter."
@@ -14,7 +15,8 @@ TIMING = click.option(
     type=TimingChoice(),
     default="full",
     show_default=True,
-    help="Simulate all launches, none (fast), or one in N of a CUDA program's: sample:N.",
+    help="Simulate all launches, none (fast), or some, and estimate the rest: "
+    "sample:error=1%, sample:N (one in N of a kernel), plan:FILE.",
 )
 MEMORY = click.option(
     "--memory",

@@ -125,21 +125,6 @@ class Dimensions(click.ParamType):
         return tuple(map(int, parts))
 
 
-class TimingChoice(click.ParamType):
-    """Which launches are simulated: ``full``, ``none`` or ``sample:N``, as every how many one."""
-
-    name = "full|none|sample:N"
-
-    def convert(self, value, param, ctx) -> int:
-        """Parse the choice: 1 for all, 0 for none, N for one in N."""
-        if value in ("full", "none"):
-            return int(value == "full")
-        kind, _, count = str(value).partition(":")
-        if kind != "sample" or not _is_number(count) or int(count) < 1:
-            self.fail(f"{value!r}; expected full, none or e.g. sample:10", param, ctx)
-        return int(count)
-
-
 def find_gpu(name: str, overrides: tuple[str, ...], quiet: bool) -> "GPU":
     """The GPU that was asked for; what its configuration lacks is said on stderr."""
     from lockstep import api

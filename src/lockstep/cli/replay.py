@@ -44,15 +44,15 @@ def command(
     from lockstep.runtime.replay import replay
 
     check_outputs(json_file, out)
-    if not timing and (out or policies):
+    if not timing.simulates and (out or policies):
         raise click.UsageError("--out and --policy need --timing")
     spec, notice = find_gpu(gpu, overrides, quiet), Progress(quiet).notice
     options |= {"name": directory.name, "notice": notice, **policies}
-    simulator = Simulator(spec, timing, **options)
+    simulator = Simulator(spec, timing.simulates, choose=timing.chooser, **options)
     try:
         complete = replay(simulator, directory)
         files = {"json_file": json_file, "out": out, "timeline": None}
-        report(simulator, files, "" if quiet else detail)
+        report(simulator, files, "" if quiet else detail, timing.chooser)
         found = tell(simulator.device, check_limit)
     finally:
         simulator.close()

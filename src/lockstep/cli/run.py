@@ -25,7 +25,9 @@ from lockstep.cli.parameters import FILE, POSITIVE, check_outputs, check_writabl
 from lockstep.cli.policies import POLICY
 from lockstep.cli.programs import PROGRAM_INPUT, GivenProgram, program_options
 from lockstep.cli.progress import Progress
+from lockstep.cli.sampled import show_estimate
 from lockstep.cli.simulate import take_all, write_and_show
+from lockstep.cli.timing import Timing
 from lockstep.errors import LockstepError
 from lockstep.names import demangled
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from lockstep.device import Device
     from lockstep.gpus.spec import GPU
     from lockstep.kernels import Check
+    from lockstep.sampling.running import Chooser
 
 _TIMED = ("interval", "at_issue", "checkpoint", "resume")
 
@@ -91,7 +94,7 @@ def command(
     policies = options.pop("policies")
     check_writable(options["checkpoint"], directory=True)
     wants = out or timeline or policies or any(options[name] for name in _TIMED)
-    if not timing and wants:
+    if not timing.simulates and wants:
         raise click.UsageError(
             "--at-issue, --out, --policy, --timeline, --interval, --checkpoint-dir, --resume need "
             "--timing"
@@ -103,20 +106,18 @@ def command(
         raise SystemExit(code)
     if ptx:
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
-    if timing > 1:
-        raise click.UsageError("--timing sample:N is for CUDA programs; here it is full or none")
     chosen, spec = (
         GivenProgram(**program),
         find_gpu("QV100" if gpu is None else gpu, overrides, quiet),
     )
-    if code := run_kernels(chosen, spec, bool(timing), record, files, detail, **options):
+    if code := run_kernels(chosen, spec, timing, record, files, detail, **options):
         raise SystemExit(code)
 
 
 def run_kernels(
     program: GivenProgram,
     spec: "GPU",
-    timed: bool,
+    timing: Timing,
     record: Path | None,
     files: dict,
     detail: str,
@@ -130,10 +131,11 @@ def run_kernels(
     from lockstep.device import Device
 
     with Progress(not detail) as progress:
-        if timed:
+        if timing.simulates:
+            simulation["choose"] = timing.chooser
             simulation["timeline"] = files["timeline"] is not None
             simulation["progress"] = progress.update if progress.shown else None
-        simulation |= {"name": program.name, "timing": timed, "notice": progress.notice}
+        simulation |= {"name": program.name, "timing": timing.simulates, "notice": progress.notice}
         device = Device(spec, profile=True, **simulation)
         try:
             stopped, checks = execute(device, program, record)
@@ -141,7 +143,7 @@ def run_kernels(
             tell(device, check_limit)
             raise
     with device:
-        finish(device, **files, detail=detail)
+        finish(device, **files, detail=detail, chooser=None if stopped else timing.chooser)
         found = tell(device, check_limit)
         if stopped:
             click.echo(f"lockstep: ended early: {stopped}", err=True)
@@ -165,10 +167,17 @@ def execute(device: "Device", program: GivenProgram, record) -> "tuple[str, tupl
     return "", checks
 
 
-def finish(device: "Device", json_file, out, timeline, detail: str) -> None:
+def finish(
+    device: "Device", json_file, out, timeline, detail: str, chooser: "Chooser | None" = None
+) -> None:
     """Write the files that were asked for, and print the summary."""
     if device.timing:
-        write_and_show(device.partial_result(), json_file, out, timeline, detail)
+        result = device.partial_result()
+        outcome = chooser.outcome() if chooser else None
+        result.estimate = outcome.document() if outcome else {}
+        write_and_show(result, json_file, out, timeline, detail)
+        if detail and outcome:
+            show_estimate(outcome, detail, err=is_taken(json_file, timeline))
         return
     steps = []
     if json_file:

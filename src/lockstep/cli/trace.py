@@ -93,7 +93,7 @@ def trace_application(
     from lockstep.runtime import Simulator, run_program
 
     name = Path(command[0]).name
-    simulator = Simulator(gpu, int(options["at_issue"]), name=name, **options)
+    simulator = Simulator(gpu, options["at_issue"], name=name, **options)
     try:
         with simulator.device.record(output, tracer):
             return run_program(simulator, command)

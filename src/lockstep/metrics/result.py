@@ -36,6 +36,7 @@ class Result:
     seed: int = 0
     findings: dict[str, Any] = field(default_factory=dict)  # of checks, for ``to_dict``
     date: str = field(default_factory=manifest.now)
+    estimate: dict[str, Any] = field(default_factory=dict)  # of all launches, where some were run
 
     def __repr__(self) -> str:
         """One line: the full record is in the tables."""
@@ -183,6 +184,7 @@ class Result:
             "version": manifest.version(),
             "gpu": self.gpu.name,
             **self.findings,
+            **({"estimate": self.estimate} if self.estimate else {}),
             "kernels": [_entry(k, m) for k, m in zip(self.run.kernels, self.metrics)],
             "total": {name: self.total[name] for name in _TOTALS},
             "run": {

@@ -33,9 +33,9 @@ class KernelCount:
         return [launch.run for launch in self.timed if launch.run is not None]
 
     @property
-    def cycles(self) -> list[int]:
-        """Core cycles of these."""
-        return [run.cycles for run in self.runs]
+    def last_cycles(self) -> int:
+        """Core cycles of the last one of these; 0 if there is none."""
+        return next((x.run.cycles for x in reversed(self.timed) if x.run is not None), 0)
 
 
 @dataclass
@@ -62,16 +62,16 @@ class Moment:
 class Simulator:
     """One modelled GPU and the programs on it.
 
-    ``every``: every how many launches of a kernel one is simulated; 1 = all, 0 = none.
+    ``timed``: whether launches are simulated; ``choose``, of the options, says which, if not all.
     ``ptx``: PTX is executed even where programs have machine code that the GPU runs. ``options``
     are those of :class:`lockstep.Device`.
     """
 
-    def __init__(self, gpu: GPU, every: int = 0, ptx: bool = False, **options: Any):
-        self.every, self.ptx = every, ptx
-        if every == 0:
+    def __init__(self, gpu: GPU, timed: bool = False, ptx: bool = False, **options: Any):
+        self.timed, self.ptx = timed, ptx
+        if not timed:
             options = {k: v for k, v in options.items() if k not in _TIMING_OPTIONS}
-        self.device = Device(gpu, timing=every > 0, shared_memory=True, **options)
+        self.device = Device(gpu, timing=timed, shared_memory=True, **options)
         self.kernels: dict[str, KernelCount] = {}
         self.copies = {name: Traffic() for name in ("to device", "to host", "on device", "fills")}
         self.unsupported: Counter[str] = Counter()
@@ -87,21 +87,18 @@ class Simulator:
     def launch(self, entry: Entry, geometry: Geometry, parameters: bytes, stream: Stream) -> None:
         """Launch a kernel, timed or not."""
         count = self.kernels.setdefault(entry.kernel.name, KernelCount())
-        timed = self.every > 0 and count.launches % self.every == 0
         count.launches += 1
         count.code = entry.kernel.module.code
-        treatment = Treatment.SIMULATE if timed else Treatment.EXECUTE
-        launch = self.device.launch(entry.kernel, geometry, parameters, stream, (), treatment)
-        if timed:
+        launch = self.device.launch(entry.kernel, geometry, parameters, stream, ())
+        if self.timed and launch.treatment is Treatment.SIMULATE:
             count.timed.append(launch)
             return
         count.forced_untimed += launch.forced
-        if count.cycles:
-            self.untimed_cycles += count.cycles[-1]
+        self.untimed_cycles += count.last_cycles
 
     def moment(self, stream: Stream) -> Moment:
         """Now, in a stream."""
-        event = self.device.event().record(stream) if self.every else None
+        event = self.device.event().record(stream) if self.timed else None
         return Moment(event, self.untimed_cycles)
 
     def nanoseconds(self, start: Moment, end: Moment) -> int:
@@ -136,4 +133,4 @@ class Simulator:
 
 
 _LONGEST_LINE = 1000  # characters: names come from the program
-_TIMING_OPTIONS = ("threads", "interval", "timeline", "progress")
+_TIMING_OPTIONS = ("threads", "interval", "timeline", "progress", "choose")

@@ -53,12 +53,13 @@ def document(simulator: Simulator) -> dict:
 def _headline(simulator: Simulator) -> str:
     kernels, launches = len(simulator.kernels), simulator.launches
     line = f"lockstep: {simulator.device.gpu.name}, {kernels} kernels, {launches} launches"
-    if not simulator.every:
+    if not simulator.timed:
         return f"{line}; executed without timing"
-    estimate = any(len(c.timed) < c.launches for c in simulator.kernels.values())
-    cycles = sum(_cycles(count) for count in simulator.kernels.values())
-    kind = "about " if estimate else ""
-    return f"{line}; {kind}{cycles:,.0f} cycles, {_time(simulator, cycles)} of GPU time"
+    runs = [run for count in simulator.kernels.values() for run in count.runs]
+    if len(runs) < launches:
+        return f"{line}, {len(runs)} of them simulated"
+    cycles = sum(run.cycles for run in runs)
+    return f"{line}; {cycles:,.0f} cycles, {_time(simulator, cycles)} of GPU time"
 
 
 def _codes(simulator: Simulator) -> list[str]:
@@ -73,18 +74,12 @@ def _codes(simulator: Simulator) -> list[str]:
 
 def _kernel(simulator: Simulator, name: str, count: KernelCount) -> str:
     line = f"  {kernel_name(name)}: {count.launches} launches"
-    known = count.cycles
+    known = [run.cycles for run in count.runs]
     if not known:
         return line
     mean = sum(known) / len(known)
     timed = "" if len(known) == count.launches else f", {len(known)} of them timed"
     return f"{line}{timed}, {mean:,.0f} cycles each ({_time(simulator, mean)})"
-
-
-def _cycles(count: KernelCount) -> float:
-    """Cycles of all launches; those that were not timed count as the mean of those that were."""
-    known = count.cycles
-    return sum(known) / len(known) * count.launches if known else 0.0
 
 
 def _time(simulator: Simulator, cycles: float) -> str:

@@ -15,7 +15,8 @@ there is no bound.
 
 Two launches that took the same time do not say that all others do: times of launches have modes,
 and a small sample may have missed one. So each stratum counts as if it had one launch more, off by
-``UNSEEN`` of its mean. That is little beside what many launches say.
+``UNSEEN`` of its mean; strata of one family share that launch, by how many of each were sampled.
+That is little beside what many launches say.
 """
 
 from typing import NamedTuple
@@ -160,7 +161,8 @@ def _sum(
     squares = np.bincount(strata, (deviations - mean[strata]) ** 2)
     further = np.bincount(strata, unseen) / n
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = (squares + further**2) / np.where(further > 0, n, n - 1)
+        extra = np.where(further > 0, n / _of_family(plan, n), 0)
+        spread = (squares + extra * further**2) / (n - 1 + extra)
         spread[n == 1] = np.nan
         variance = np.where(n == sizes, 0.0, sizes**2 * (1 - n / sizes) * spread / n)
     if plan.estimator == "regression" and len(plan.chosen) < _least(plan):
@@ -182,6 +184,15 @@ def _sum(
         return Estimate(total, nothing, nothing, confidence, parts)
     half = _student(variance, freedom, confidence) * whole**0.5
     return Estimate(total, total - half, total + half, confidence, parts)
+
+
+def _of_family(plan: Plan, n: np.ndarray) -> np.ndarray:
+    """The sampled launches of each stratum's family."""
+    if plan.family is None:
+        return n
+    family = np.zeros(len(n), np.int64)
+    family[plan.stratum] = np.unique(plan.family, return_inverse=True)[1]
+    return np.bincount(family, n)[family]
 
 
 def _student(variance: np.ndarray, freedom: np.ndarray, confidence: float) -> float:

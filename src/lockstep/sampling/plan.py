@@ -22,9 +22,11 @@ class Plan:
     ``stratum`` int32 [launches], numbered from 0 without gaps; ``chosen`` int64, in program order;
     ``probability`` float64, of each chosen launch, with which it was drawn: NaN if it was picked on
     purpose, so that nothing can be said about the error. ``estimator``: how strata are added up,
-    see :mod:`lockstep.sampling.estimate`; ``auxiliary`` float64 [launches] or [launches, columns]:
-    what is known of all launches and goes with their times. ``table``: digest of the launch table;
-    ``sampler`` and ``parameters``: what made it; ``notes``: what the user should know of it.
+    see :mod:`lockstep.sampling.estimate`; ``family`` int32 [launches], labels of strata that were
+    cut out of one: they share what is not seen of it; ``auxiliary`` float64 [launches] or
+    [launches, columns]: what is known of all launches and goes with their times. ``table``: digest
+    of the launch table; ``sampler`` and ``parameters``: what made it; ``notes``: what the user
+    should know of it.
     """
 
     table: str
@@ -34,6 +36,7 @@ class Plan:
     probability: np.ndarray
     estimator: str = "expansion"
     auxiliary: np.ndarray | None = None
+    family: np.ndarray | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -57,6 +60,8 @@ class Plan:
             raise LockstepError(f"no estimator is named {self.estimator!r}; there are {known}")
         if (self.estimator != "expansion") != (self.auxiliary is not None):
             raise LockstepError("ratio and regression estimates need an auxiliary, no other does")
+        if self.family is not None and len(self.family) != n:
+            raise LockstepError(f"a plan of {n} launches has {len(self.family)} labels of families")
         if self.auxiliary is not None and len(self.auxiliary) != n:
             raise LockstepError(f"a plan of {n} launches has {len(self.auxiliary)} auxiliaries")
 
@@ -130,6 +135,7 @@ class Plan:
     def write(self, path: str | Path) -> None:
         """Write it as JSON."""
         auxiliary = None if self.auxiliary is None else self.auxiliary.tolist()
+        family = None if self.family is None else self.family.tolist()
         output.write_json(
             path,
             {
@@ -144,6 +150,7 @@ class Plan:
                 "probability": self.probability.tolist(),
                 "stratum": self.stratum.tolist(),
                 "auxiliary": auxiliary,
+                "family": family,
             },
         )
 
@@ -167,7 +174,8 @@ class Plan:
 
     @classmethod
     def _of_document(cls, document: dict[str, Any]) -> Self:
-        auxiliary, stratum = document["auxiliary"], np.array(document["stratum"], np.int32)
+        auxiliary, family = document["auxiliary"], document["family"]
+        stratum = np.array(document["stratum"], np.int32)
         if document["launches"] != len(stratum):
             raise LockstepError(
                 f"says {document['launches']} launches, and has strata of {len(stratum)}"
@@ -180,6 +188,7 @@ class Plan:
             np.array([np.nan if p is None else p for p in document["probability"]], np.float64),
             str(document["estimator"]),
             None if auxiliary is None else np.array(auxiliary, np.float64),
+            None if family is None else np.array(family, np.int32),
             dict(document["parameters"]),
             tuple(map(str, document["notes"])),
         )

@@ -10,6 +10,7 @@ import pandas as pd
 
 from lockstep.device import Device, Launch
 from lockstep.device.arguments import described
+from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
 from lockstep.gpus.library import totals
 from lockstep.isa.instruction import OpClass
@@ -92,7 +93,22 @@ class Profiler:
         return LaunchTable(frame, source=source)
 
 
-def _light(launch: Launch, device: Device) -> tuple:
+class Light:
+    """The columns of level 0 of launches that are about to run."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple] = []
+
+    def add(self, launch: Launch) -> None:
+        """Note what is known of a launch before it runs."""
+        self._rows.append(_light(launch, launch.kernel.module.device))
+
+    def table(self) -> LaunchTable:
+        """All of them, in the order in which they came."""
+        return LaunchTable(pd.DataFrame(self._rows, columns=list(LIGHT[:-1])))
+
+
+def _light(launch: Launch, device: OwningDevice) -> tuple:
     """The columns of level 0, but the range: a device knows no markers."""
     shape, kernel = launch.geometry, launch.kernel
     return (

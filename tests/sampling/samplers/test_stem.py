@@ -152,7 +152,7 @@ def test_errors_and_intervals(least, most):
     truth, errors, held = table.times.sum(), [], []
     for seed in range(200):
         plan = _plan(table, seed, least=least)
-        found = estimate(plan, table.times[plan.chosen])
+        found = estimate(plan, table.times[plan.chosen], unseen=0)
         errors.append(abs(found.total / truth - 1))
         held.append(found.low <= truth <= found.high)
         assert found.bounded == (least > 1)

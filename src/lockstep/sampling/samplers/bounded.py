@@ -57,7 +57,15 @@ class Bounded:
         stratum, first = self._known[table]
         parameters = {"error": self.error, "confidence": self.confidence, "runs": []}
         drawn = filled(stratum, first, LEAST, random)
-        return Plan.of(table, self.name, stratum, drawn, drawn=True, parameters=parameters)
+        return Plan.of(
+            table,
+            self.name,
+            stratum,
+            drawn,
+            drawn=True,
+            family=stratum.astype(np.int32),
+            parameters=parameters,
+        )
 
     def _strata(self, table: LaunchTable) -> tuple[np.ndarray, np.ndarray]:
         """Strata, and the first launch of each kernel, which is one by itself."""

@@ -1,0 +1,55 @@
+"""Estimates of sampled runs in the terminal."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lockstep.cli.console import console_of
+
+if TYPE_CHECKING:
+    from lockstep.sampling import Estimate
+    from lockstep.sampling.running import Outcome
+
+
+def show_estimate(outcome: "Outcome", detail: str, err: bool = False) -> None:
+    """Print the estimate of all launches, and with ``detail`` "full" a row a kernel."""
+    plan, cycles = outcome.plan, outcome.cycles
+    click.echo(
+        f"Estimated from {len(plan.chosen):,} of {len(plan):,} launches: {cycles.total:,.0f} "
+        f"cycles, {interval(cycles)}; {outcome.speedup:,.1f} times fewer cycles simulated",
+        err=err,
+    )
+    if detail == "full":
+        from lockstep.report.columns import Column, Kind, table
+        from lockstep.report.figures import count, kernel_name
+
+        console = console_of(stderr=err)
+        headings = [("launches", 3), ("simulated", 2), ("estimated cycles", 1), ("half width", 1)]
+        columns = [Column("kernel", Kind.NAME), *(Column(h, rank=r) for h, r in headings)]
+        rows = [
+            [
+                kernel_name(row.kernel),
+                count(row.launches),
+                count(row.simulated),
+                count(round(row.estimated)) if row.estimated == row.estimated else "",
+                _half(row.low, row.high, row.estimated),
+            ]
+            for row in outcome.by_kernel()
+        ]
+        console.print(table(columns, rows, console.width))
+
+
+def interval(estimate: "Estimate") -> str:
+    """The interval of an estimate in words."""
+    if not estimate.bounded:
+        return "no bound"
+    return (
+        f"{estimate.low:,.0f} to {estimate.high:,.0f} with {100 * estimate.confidence:g} % "
+        f"confidence (±{100 * estimate.half_width:.2g} %)"
+    )
+
+
+def _half(low: float, high: float, total: float) -> str:
+    if low != low or not total:
+        return ""
+    return f"±{50 * (high - low) / total:.2g} %"

@@ -1,0 +1,61 @@
+"""``--timing``: which launches of a program are simulated."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:
+    from lockstep.sampling.running import Chooser
+
+_FORMS = "full, none, sample:error=1%, sample:10 or plan:FILE"
+_OPTION = re.compile(r"(error|confidence|seed)=(\d{1,9}(?:\.\d{1,9})?)(%?)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """``simulates``: whether anything is; ``chooser``: what says which launches, None for all."""
+
+    simulates: bool
+    chooser: "Chooser | None" = None
+
+
+class TimingChoice(click.ParamType):
+    """Which launches are simulated: all, none, a sample, or those of a plan."""
+
+    name = "full|none|sample:...|plan:FILE"
+
+    def convert(self, value, param, ctx) -> Timing:
+        """Parse the choice; a plan is read here."""
+        if isinstance(value, Timing):
+            return value
+        if value in ("full", "none"):
+            return Timing(value == "full")
+        kind, _, rest = str(value).partition(":")
+        if not rest or kind not in ("sample", "plan"):
+            self.fail(f"{value!r}; expected {_FORMS}", param, ctx)
+        from lockstep.sampling import Plan
+        from lockstep.sampling.running import Follower, Online
+
+        if kind == "plan":
+            return Timing(True, Follower(Plan.read(Path(rest))))
+        try:
+            if re.fullmatch(r"\d{1,9}", rest, re.ASCII):
+                return Timing(True, Online(every=int(rest)))
+            return Timing(True, Online(**self._options(value, rest, param, ctx)))
+        except LockstepError as error:
+            self.fail(f"{value!r}: {error}", param, ctx)
+
+    def _options(self, value, rest, param, ctx) -> dict:
+        options = {}
+        for part in rest.split(","):
+            found = _OPTION.fullmatch(part)
+            if not found or (found[1] == "seed" and not found[2].isdigit()):
+                self.fail(f"{value!r}; expected e.g. sample:error=1%,seed=3", param, ctx)
+            number = float(found[2]) / (100 if found[3] else 1)
+            options[found[1]] = int(number) if found[1] == "seed" else number
+        return options

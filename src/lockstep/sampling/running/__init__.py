@@ -1,0 +1,12 @@
+"""Sampling a program while it runs: by a plan, or without a profile, launch by launch.
+
+Read ``chooser.py``, then ``follower.py`` and ``online.py``, which say what becomes of each launch,
+and ``outcome.py``: what is estimated at the end.
+"""
+
+from lockstep.sampling.running.chooser import Chooser
+from lockstep.sampling.running.follower import Follower
+from lockstep.sampling.running.online import Online
+from lockstep.sampling.running.outcome import Outcome
+
+__all__ = ["Chooser", "Follower", "Online", "Outcome"]

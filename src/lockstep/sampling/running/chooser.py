@@ -1,0 +1,80 @@
+"""What chooses among the launches of a running program, and keeps those that are simulated."""
+
+from typing import Protocol
+
+import numpy as np
+
+from lockstep.device import Launch, Treatment
+from lockstep.errors import LockstepError
+from lockstep.sampling.plan import Plan
+from lockstep.sampling.running.outcome import Outcome
+
+
+class Chooser(Protocol):
+    """The ``choose`` of a :class:`lockstep.Device`, and what comes of it."""
+
+    def __call__(self, launch: Launch) -> Treatment:
+        """What becomes of the next launch."""
+        ...
+
+    def outcome(self) -> Outcome:
+        """The estimate of all launches; those that are simulated have ended.
+
+        Raises :class:`LockstepError` if there is none.
+        """
+        ...
+
+
+class Course:
+    """The launches of a program so far: the kernel of each, and those that were simulated.
+
+    ``kernels``: their names; ``simulated``: launches by number.
+    """
+
+    def __init__(self) -> None:
+        self.streams: list[int] = []
+        self.kernels: list[str] = []
+        self._number: dict[str, int] = {}
+        self._of: list[int] = []
+        self.simulated: dict[int, Launch] = {}
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def add(self, launch: Launch) -> int:
+        """Note a launch; how many came before it."""
+        if launch.stream not in self.streams:
+            self.streams.append(launch.stream)
+        name = launch.kernel.name
+        if name not in self._number:
+            self._number[name] = len(self.kernels)
+            self.kernels.append(name)
+        self._of.append(self._number[name])
+        return len(self._of) - 1
+
+    def simulate(self, number: int, launch: Launch) -> Treatment:
+        """Have this launch simulated, and keep it."""
+        self.simulated[number] = launch
+        return Treatment.SIMULATE
+
+    def cycles(self, number: int) -> float:
+        """Cycles of a launch that was simulated; NaN if that has not ended."""
+        run = self.simulated[number].run
+        return float("nan") if run is None else float(run.cycles)
+
+    def outcome(self, plan: Plan, confidence: float) -> Outcome:
+        """What the simulated launches of a plan say of all.
+
+        Raises :class:`LockstepError` if there is nothing to say.
+        """
+        if len(self.streams) > 1:
+            raise LockstepError(
+                f"launches of streams {self.streams[0]} and {self.streams[1]} may run at the same "
+                "time, and times of samples do not add up then: --timing full"
+            )
+        launches = [self.simulated[int(number)] for number in plan.chosen]
+        if missing := [x.id for x in launches if x.run is None]:
+            raise LockstepError(
+                f"launch {missing[0]} was to be simulated, and was not: the run ended early"
+            )
+        return Outcome(plan, launches, np.array(self._of), self.kernels, confidence)
