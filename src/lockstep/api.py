@@ -125,6 +125,7 @@ def simulate(
     slice_hash: Callable | None = None,
     dram_scheduler: Callable | None = None,
     kernels: Iterable[int] | None = None,
+    warm: Iterable[int] = (),
     limit_instructions: int | None = None,
     limit_cycles: int | None = None,
     stop: "StopRule | None" = None,
@@ -142,9 +143,11 @@ def simulate(
 
     ``ranks`` cuts the GPU into so many machines of this process, each with its part of the SMs and
     of the memory and ``threads`` of its own, that tell each other in packets what crosses.
-    ``kernels`` selects kernels by id. The limits end the run early, with a partial result that
-    says so. ``stop(kernel, cycle, counters)`` ends a kernel where it returns True or a reason; it
-    is asked every ``stop_interval`` cycles (default: 1000), see :mod:`lockstep.engine.stop`.
+    ``kernels`` selects kernels by id; those of ``warm`` are not simulated, but leave in the caches
+    what they would leave there, see docs/warming.md. The limits end the run early, with a partial
+    result that says so. ``stop(kernel, cycle, counters)`` ends a kernel where it returns True or a
+    reason; it is asked every ``stop_interval`` cycles (default: 1000), see
+    :mod:`lockstep.engine.stop`.
     ``first_cta`` says at which CTA kernels begin: numbers by kernel id, or a function of a kernel.
     Such kernels are marked: not ``complete``, with the CTAs that were done. ``interval`` asks for
     a time series, one sample every so many cycles; ``timeline`` also records when each CTA ran.
@@ -171,11 +174,14 @@ def simulate(
     _check_counts(limit_cycles=limit_cycles, interval=interval, stop_interval=stop_interval)
     workload = workload if isinstance(workload, Workload) else load(workload)
     gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
-    selected, chosen = _selection(workload, kernels), select(policies)
+    selected, chosen, warmed = _selection(workload, kernels), select(policies), set(warm)
+    _check_ids(workload, warmed)
+    if both := warmed & (selected or set()):
+        raise WorkloadError(f"kernel {min(both)} cannot be simulated and warmed: choose one")
     first_ctas = _first_ctas(workload, first_cta)
     identity, frozen = {}, None
     if checkpoint or resume:
-        choice = repr((selected and sorted(selected), sorted(first_ctas.items())))
+        choice = repr((selected and sorted(selected), sorted(first_ctas.items()), sorted(warmed)))
         identity = _identity(workload, gpu, choice, repr((interval, timeline)), chosen)
     if resume:
         frozen = checkpoints.load(Path(resume), identity)
@@ -187,6 +193,7 @@ def simulate(
         gpu,
         frozen=frozen,
         keep=keep,
+        warm=warmed,
         threads=threads,
         ranks=ranks,
         kernels=selected,

@@ -19,7 +19,7 @@ from lockstep.engine.stop import Answer, StopRule
 from lockstep.engine.transport import in_memory
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus.spec import GPU
-from lockstep.workload import Command, Cta, Kernel
+from lockstep.workload import Command, Cta, Kernel, Warming
 
 Item = TypeVar("Item")
 WAIT = 0.1  # seconds between two looks at Ctrl-C
@@ -90,19 +90,24 @@ def _share(commands: list[Command], ranks: int) -> list[list[Command]]:
     """The commands for each rank; the CTAs of a kernel are made once."""
     shared: list[list[Command]] = [[] for _ in range(ranks)]
     for command in commands:
-        if isinstance(command, Kernel):
-            if command.source is not None:
-                raise WorkloadError(
-                    f"kernel {command.id} ({command.title}) is executed at issue, where all SMs "
-                    "share memory: it runs on one rank"
-                )
-            ctas = _Ctas(command.ctas, ranks)
-            for k, row in enumerate(shared):
-                row.append(replace(command, ctas=ctas.reader(k)))
-        else:
-            for row in shared:
-                row.append(command)
+        for row, theirs in zip(shared, _for_each(command, ranks)):
+            row.append(theirs)
     return shared
+
+
+def _for_each(command: Command, ranks: int) -> list[Command]:
+    if isinstance(command, Warming):
+        kernels = _for_each(command.kernel, ranks)
+        return [Warming(kernel) for kernel in kernels if isinstance(kernel, Kernel)]
+    if not isinstance(command, Kernel):
+        return [command] * ranks
+    if command.source is not None:
+        raise WorkloadError(
+            f"kernel {command.id} ({command.title}) is executed at issue, where all SMs share "
+            "memory: it runs on one rank"
+        )
+    ctas = _Ctas(command.ctas, ranks)
+    return [replace(command, ctas=ctas.reader(k)) for k in range(ranks)]
 
 
 class _Once(Generic[Item]):

@@ -1,6 +1,6 @@
 """Simulating workloads one after the other on one machine, or a single one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from lockstep.engine.stop import STOP_INTERVAL, StopRule
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.policies import describe
-from lockstep.workload import Command, Workload
+from lockstep.workload import Command, Kernel, Warming, Workload
 
 
 class Session:
@@ -160,15 +160,20 @@ def run(
     gpu: GPU,
     frozen: dict | None = None,
     keep: Keep | None = None,
+    warm: Collection[int] = (),
     **options: Any,
 ) -> Run:
     """Simulate a workload on a GPU; the result does not depend on ``threads``.
 
-    ``options`` are those of :class:`Session`; ``frozen`` and ``keep`` as in its ``run``.
+    ``warm``: ids of kernels that are warmed instead. ``options`` are those of :class:`Session`;
+    ``frozen`` and ``keep`` as in its ``run``.
     """
+    commands: list[Command] = [
+        Warming(c) if isinstance(c, Kernel) and c.id in warm else c for c in workload.commands
+    ]
     session = Session(gpu, **options)
     try:
-        session.run([*workload.commands], frozen, keep)
+        session.run(commands, frozen, keep)
     finally:
         session.close()
     return session.result()

@@ -1,0 +1,193 @@
+"""What a warmed kernel leaves behind is what a simulated one leaves, and nothing else moves."""
+
+import numpy as np
+import pytest
+
+import lockstep
+from lockstep.builder import KernelBuilder, program
+from lockstep.engine import Session, run
+from lockstep.errors import EndOfKernel, WorkloadError
+from lockstep.workload import MemoryCopy, Warming, Workload
+
+A = 0x7F0000000000
+NO_LINE = -(1 << 62)
+CUTS = [(1, 1), (1, 3), (2, 1), (4, 1)]  # ranks, and threads of each
+
+
+def after(gpu, *commands):
+    """The arrays of the machine after some commands, by name."""
+    session = Session(gpu)
+    try:
+        session.run(list(commands))
+        arrays = session.ranks.simulations[0].machine.arrays()
+        return {name: array.view(np.ndarray).copy() for name, array in arrays.items()}
+    finally:
+        session.close()
+
+
+def kernels(*made):
+    """Kernels that builders make, with their ids."""
+    return program(*made).kernels
+
+
+def lines(arrays, cache):
+    """The lines of each row of a cache, whatever way they are in."""
+    return [sorted(row[row != NO_LINE]) for row in arrays[f"{cache}.lines"]]
+
+
+def sectors(arrays):
+    """What the L2 knows of each line that it holds: valid, dirty and partial sectors."""
+    held = arrays["memory.l2.tags.held"].reshape(arrays["memory.l2.tags.lines"].shape)
+    known = held[["valid", "dirty", "partial"]]
+    rows = arrays["memory.l2.tags.lines"]
+    return {
+        (row, int(rows[row, way])): known[row, way].tolist()
+        for row, way in zip(*np.nonzero(rows != NO_LINE))
+    }
+
+
+def in_order(arrays):
+    """The lines of each row of the L2, the one that goes first in front."""
+    rows = zip(arrays["memory.l2.tags.lines"], arrays["memory.l2.tags.keys"])
+    return [[int(line) for line in row[np.argsort(keys)] if line != NO_LINE] for row, keys in rows]
+
+
+@pytest.mark.parametrize("protocol", ["write_validate", "write_fetch"])
+def test_caches_hold_what_a_simulation_leaves_in_them(small, mixed, protocol):
+    gpu = small(l2__protocol=protocol)
+    one, two = kernels(mixed(), mixed("other", grid=6))
+    copy = MemoryCopy(A, 1 << 16)
+    simulated, warmed = after(gpu, copy, one, two), after(gpu, copy, Warming(one), Warming(two))
+    assert sectors(simulated) == sectors(warmed)
+    assert any(dirty for _, dirty, _ in sectors(warmed).values())
+    for cache in ("sm.l1i", "sm.constants"):
+        assert lines(simulated, cache) == lines(warmed, cache)
+    assert sum(map(len, lines(warmed, "sm.l1i"))) > 0
+
+
+def chain(accesses, seed=1):
+    """A warp alone, whose accesses follow each other: their order is given."""
+    k = KernelBuilder("chain", grid=1, block=32)
+    with k.loop(accesses):
+        k("LDG.E R2, [R2]", address=k.random(A, 1 << 18, seed=seed))
+        k("STG.E [R2], R2", address=k.random(A, 1 << 18, seed=seed + 1))
+        k("MEMBAR.SC.GPU")
+    k("EXIT")
+    return k
+
+
+@pytest.mark.parametrize("replacement", ["lru", "fifo"])
+def test_lines_go_in_the_order_in_which_they_would(small, replacement):
+    gpu = small(
+        l2__sets=4, l2__ways=4, l2__replacement=replacement, dram__channels=1, sm__count=1
+    )
+    (kernel,) = kernels(chain(1))
+    simulated, warmed = after(gpu, kernel), after(gpu, Warming(kernel))
+    assert len(sectors(simulated)) == len(sectors(warmed)) > 16 - 4, "lines have had to go"
+    (two,) = kernels(walk_of_lines(200, 24))
+    simulated, warmed = after(gpu, two), after(gpu, Warming(two))
+    assert sectors(simulated) == sectors(warmed)
+    assert in_order(simulated) == in_order(warmed)
+
+
+def walk_of_lines(accesses, different):
+    """One thread after the other reads and writes lines, in a random order."""
+    k = KernelBuilder("walk", grid=1, block=32)
+    draw = np.random.default_rng(7)
+    for line in draw.integers(0, different, accesses).tolist():
+        where = k.broadcast(A + 128 * line)
+        k("STG.E [R2], R2" if draw.random() < 0.3 else "LDG.E.STRONG.SYS R2, [R2]", address=where)
+        k("MEMBAR.SC.GPU")
+    k("EXIT")
+    return k
+
+
+def test_instructions_are_in_the_caches_of_the_sms_that_ctas_ran_on(small, mixed):
+    gpu = small(sm__count=4)
+    three, two = kernels(mixed("three", grid=3), mixed("two", grid=2))
+    simulated, warmed = after(gpu, three, two), after(gpu, Warming(three), Warming(two))
+    assert lines(simulated, "sm.l1i") == lines(warmed, "sm.l1i")
+    for arrays in (simulated, warmed):
+        assert arrays["dispatcher.state"]["next_place"] == 1, "5 CTAs on 4 SMs"
+    sets = len(warmed["sm.l1i.lines"]) // 4
+    held = [sum(map(len, lines(warmed, "sm.l1i")[s * sets : (s + 1) * sets])) for s in range(4)]
+    assert held[0] == held[1] == held[2] > held[3] > 0, "SM 0 has run both"
+
+
+def test_nothing_runs_on_and_nothing_is_counted(small, mixed):
+    gpu = small()
+    (kernel,) = kernels(mixed(grid=100))
+    arrays = after(gpu, Warming(kernel))
+    for path in ("sm.counters", "memory.counters"):
+        assert not arrays[path].view(np.int64).any()
+    for path, field in (("sm.ctas", "active"), ("sm.warps", "active"), ("sm.kernels", "active")):
+        assert not arrays[path][field].any()
+    for field in ("ctas", "warps", "registers", "shared"):
+        assert not arrays["dispatcher.slots"][field].any()
+    for cache in ("l1i", "l0i", "constants", "operand_constants"):
+        ways = arrays[f"sm.{cache}.lines"].shape[1]
+        assert (arrays[f"sm.{cache}.keys"] >> 21).max(initial=0) <= ways + 2, "used by cycle 0"
+    assert not arrays["links.requests.ports"]["count"].any()
+
+
+def test_clusters_are_warmed_and_their_places_are_free(small):
+    k = KernelBuilder("k", grid=24, block=64, cluster=4, architecture=90, shared_base=1 << 40)
+    k("LDG.E R4, [R2]", address=k.coalesced(A))
+    k("UCGABAR_ARV")
+    k("UCGABAR_WAIT")
+    k("STG.E [R2], R4", address=k.coalesced(A + (1 << 20)))
+    k("EXIT")
+    gpu = small(sm__ctas=2)
+    (kernel,) = kernels(k)
+    simulated, warmed = after(gpu, kernel), after(gpu, Warming(kernel))
+    assert sectors(simulated) == sectors(warmed)
+    assert not warmed["dispatcher.clusters"]["ctas"].any()
+
+
+@pytest.mark.parametrize("flush", [True, False])
+def test_ranks_and_threads_change_nothing(small, mixed, raw, flush):
+    gpu = small(sm__count=5, dram__channels=3, launch__flush_l1=flush, l1__replacement="random")
+    made = kernels(mixed("a", grid=40), mixed("b", grid=60), mixed("c", grid=9), mixed("d"))
+    workload = Workload("w", [MemoryCopy(A, 1 << 16), *made])
+    warm = {made[1].id, made[2].id}
+    found = [raw(run(workload, gpu, ranks=r, threads=t, warm=warm)) for r, t in CUTS]
+    assert all(each == found[0] for each in found)
+    assert [k["id"] for k in found[0]["kernels"]] == [made[0].id, made[3].id]
+
+
+def test_kernels_of_a_workload_are_warmed_by_their_ids(small, mixed):
+    workload = program(mixed("a"), mixed("b"), mixed("c"))
+    first, second, third = (k.id for k in workload.kernels)
+    gpu = small()
+    full = lockstep.simulate(workload, gpu).kernels.cycles.tolist()
+    warm = lockstep.simulate(workload, gpu, warm=[first, second]).kernels
+    cold = lockstep.simulate(workload, gpu, kernels=[third]).kernels
+    assert warm.id.tolist() == cold.id.tolist() == [third]
+    assert abs(warm.cycles[0] / full[2] - 1) < 0.02 < cold.cycles[0] / full[2] - 1
+    left_out = lockstep.simulate(workload, gpu, kernels=[third], warm=[second])
+    assert left_out.kernels.id.tolist() == [third]
+
+
+def test_what_cannot_be_warmed_is_refused(small, mixed):
+    workload = program(mixed("a"), mixed("b"))
+    with pytest.raises(WorkloadError, match="no kernel 9 in"):
+        lockstep.simulate(workload, small(), warm=[9])
+    with pytest.raises(WorkloadError, match="cannot be simulated and warmed: choose one"):
+        lockstep.simulate(workload, small(), kernels=[1], warm=[1])
+
+
+def test_a_kernel_that_its_front_end_ends_leaves_what_it_did(small, mixed):
+    gpu = small()
+    (kernel,) = kernels(mixed(grid=24))
+    read = kernel.ctas
+
+    def some():
+        for number, cta in enumerate(read()):
+            if number == 5:
+                raise EndOfKernel
+            yield cta
+
+    kernel.ctas = some
+    warmed = after(gpu, Warming(kernel))
+    assert sectors(after(gpu, kernel)) == sectors(warmed)
+    assert not warmed["sm.kernels"]["active"].any()
