@@ -65,12 +65,13 @@ def test_caches_hold_what_a_simulation_leaves_in_them(small, mixed, protocol):
     assert sum(map(len, lines(warmed, "sm.l1i"))) > 0
 
 
-def chain(accesses, seed=1):
-    """A warp alone, whose accesses follow each other: their order is given."""
-    k = KernelBuilder("chain", grid=1, block=32)
-    with k.loop(accesses):
-        k("LDG.E R2, [R2]", address=k.random(A, 1 << 18, seed=seed))
-        k("STG.E [R2], R2", address=k.random(A, 1 << 18, seed=seed + 1))
+def one_by_one(accesses, different):
+    """A warp reads and writes random lines; each access waits for the one before."""
+    k = KernelBuilder("one_by_one", grid=1, block=32)
+    draw = np.random.default_rng(7)
+    for line in draw.integers(0, different, accesses).tolist():
+        where = k.broadcast(A + 128 * line)
+        k("STG.E [R2], R2" if draw.random() < 0.3 else "LDG.E.STRONG.SYS R2, [R2]", address=where)
         k("MEMBAR.SC.GPU")
     k("EXIT")
     return k
@@ -81,25 +82,11 @@ def test_lines_go_in_the_order_in_which_they_would(small, replacement):
     gpu = small(
         l2__sets=4, l2__ways=4, l2__replacement=replacement, dram__channels=1, sm__count=1
     )
-    (kernel,) = kernels(chain(1))
+    (kernel,) = kernels(one_by_one(accesses=200, different=64))
     simulated, warmed = after(gpu, kernel), after(gpu, Warming(kernel))
-    assert len(sectors(simulated)) == len(sectors(warmed)) > 16 - 4, "lines have had to go"
-    (two,) = kernels(walk_of_lines(200, 24))
-    simulated, warmed = after(gpu, two), after(gpu, Warming(two))
     assert sectors(simulated) == sectors(warmed)
+    assert len(sectors(simulated)) < 40, "lines have had to go"
     assert in_order(simulated) == in_order(warmed)
-
-
-def walk_of_lines(accesses, different):
-    """One thread after the other reads and writes lines, in a random order."""
-    k = KernelBuilder("walk", grid=1, block=32)
-    draw = np.random.default_rng(7)
-    for line in draw.integers(0, different, accesses).tolist():
-        where = k.broadcast(A + 128 * line)
-        k("STG.E [R2], R2" if draw.random() < 0.3 else "LDG.E.STRONG.SYS R2, [R2]", address=where)
-        k("MEMBAR.SC.GPU")
-    k("EXIT")
-    return k
 
 
 def test_instructions_are_in_the_caches_of_the_sms_that_ctas_ran_on(small, mixed):
@@ -111,7 +98,7 @@ def test_instructions_are_in_the_caches_of_the_sms_that_ctas_ran_on(small, mixed
         assert arrays["dispatcher.state"]["next_place"] == 1, "5 CTAs on 4 SMs"
     sets = len(warmed["sm.l1i.lines"]) // 4
     held = [sum(map(len, lines(warmed, "sm.l1i")[s * sets : (s + 1) * sets])) for s in range(4)]
-    assert held[0] == held[1] == held[2] > held[3] > 0, "SM 0 has run both"
+    assert held[0] > held[1] == held[2] == held[3] > 0, "SM 0 has run both"
 
 
 def test_nothing_runs_on_and_nothing_is_counted(small, mixed):
@@ -152,18 +139,28 @@ def test_ranks_and_threads_change_nothing(small, mixed, raw, flush):
     warm = {made[1].id, made[2].id}
     found = [raw(run(workload, gpu, ranks=r, threads=t, warm=warm)) for r, t in CUTS]
     assert all(each == found[0] for each in found)
-    assert [k["id"] for k in found[0]["kernels"]] == [made[0].id, made[3].id]
+    assert [k[0] for k in found[0]["kernels"]] == [made[0].id, made[3].id]
 
 
-def test_kernels_of_a_workload_are_warmed_by_their_ids(small, mixed):
-    workload = program(mixed("a"), mixed("b"), mixed("c"))
+def reads(name):
+    """Eight CTAs that read 256 KiB, a piece after the other."""
+    k = KernelBuilder(name, grid=8, block=64)
+    for piece in range(64):
+        k("LDG.E R4, [R2]", address=k.coalesced(A + (piece << 12)))
+        k("FADD R5, R4, R5")
+    k("EXIT")
+    return k
+
+
+def test_kernels_of_a_workload_are_warmed_by_their_ids(small):
+    workload = program(reads("a"), reads("b"), reads("c"))
     first, second, third = (k.id for k in workload.kernels)
     gpu = small()
     full = lockstep.simulate(workload, gpu).kernels.cycles.tolist()
     warm = lockstep.simulate(workload, gpu, warm=[first, second]).kernels
     cold = lockstep.simulate(workload, gpu, kernels=[third]).kernels
     assert warm.id.tolist() == cold.id.tolist() == [third]
-    assert abs(warm.cycles[0] / full[2] - 1) < 0.02 < cold.cycles[0] / full[2] - 1
+    assert abs(warm.cycles[0] / full[2] - 1) < 0.01 < cold.cycles[0] / full[2] - 1.2
     left_out = lockstep.simulate(workload, gpu, kernels=[third], warm=[second])
     assert left_out.kernels.id.tolist() == [third]
 
