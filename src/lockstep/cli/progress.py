@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 NAME_WIDTH = 24
+REFRESH = 0.1  # seconds
 
 
 class Progress:
@@ -55,6 +56,42 @@ class Progress:
         name = kernel_name(kernel, NAME_WIDTH)
         self._bar.update(self._bar.task_ids[0], completed=fraction, status=text, kernel=name)
         self._bar.refresh()
+
+
+class LaunchProgress:
+    """Shows how many launches there were on a terminal; as :class:`Progress` otherwise."""
+
+    def __init__(self, quiet: bool = False, hidden: bool = False):
+        """``hidden`` shows notices alone."""
+        self._progress = Progress(quiet)
+        self._progress.shown &= not hidden
+        self._shown_at = 0.0
+
+    def __enter__(self) -> Self:
+        """Begin; nothing is shown before the first launch."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what is shown."""
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove what is shown until the next launch."""
+        if self._shown_at:
+            self._shown_at = 0.0
+            print(end="\r\x1b[K", file=sys.stderr, flush=True)
+
+    def notice(self, text: str) -> None:
+        """Say once what takes long."""
+        self._progress.notice(text)
+
+    def launched(self, launches: int, kernel: str) -> None:
+        """Show the number of launches, and the kernel of the last one; ten times a second."""
+        now = time.monotonic()
+        if self._progress.shown and now - self._shown_at >= REFRESH:
+            self._shown_at = now
+            text = f"{count(launches)} launches  {kernel_name(kernel, NAME_WIDTH)}"
+            print(end=f"\r\x1b[K{text}", file=sys.stderr, flush=True)
 
 
 def status(fraction: float, cycle: int, instructions: int, elapsed: float) -> str:
