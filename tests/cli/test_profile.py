@@ -153,3 +153,50 @@ def test_a_signal_leaves_the_launches_before_it(compiler, tmp_path):
     _, errors = task.communicate(timeout=60)
     assert task.returncode == 130, errors
     assert len(LaunchTable.read(tmp_path / "t.csv")) == 1
+
+
+NSYS = """\
+Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,Strm,Name
+1,700,1,1,1,1,64,1,1,16,7,count
+2,800,2,1,1,1,64,1,1,16,7,count
+"""
+
+
+def test_measurements_alone_make_a_table(call, tmp_path):
+    (tmp_path / "m.csv").write_text(NSYS)
+    done = call("profile", "--import", "m.csv", "-o", "t.parquet")
+    assert done.exit_code == 0, done.output
+    assert "t.parquet: 2 launches of 1 kernels, level 0, times in ns" in done.stderr
+    assert LaunchTable.read(tmp_path / "t.parquet").times.tolist() == [700, 800]
+    assert done.stdout.splitlines()[0].split() == ["kernel", "launches", "different", "ns", "share"]
+
+
+def test_measured_times_go_to_the_launches_of_a_program(call, tmp_path):
+    program = [KERNELS, "--kernel", "count", "--arg", 10, "--block", 64]
+    (tmp_path / "m.csv").write_text(NSYS.replace("2,800,2,1,1,1,64,1,1,16,7,count\n", ""))
+    done = call("profile", "--import", "m.csv", "-o", "t.csv", *program)
+    assert done.exit_code == 0 and "level 2, times in ns" in done.stderr
+    (tmp_path / "m.csv").write_text(NSYS)
+    done = call("profile", "--import", "m.csv", "-o", "t.csv", *program)
+    (line,) = done.stderr.splitlines()
+    assert done.exit_code == 2
+    assert "the program has 1 launches, and 2 were measured" in line
+    assert not LaunchTable.read(tmp_path / "t.csv").has_times
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Missing argument 'PROGRAM'"),
+        (["--import", "no.csv"], "no.csv: cannot read"),
+        (["--import", "r.ncu-rep"], "`ncu --import r.ncu-rep --csv --page raw > r.csv`"),
+        (["--import", "m.csv", "--where", "x"], "expected COLUMN=VALUE"),
+        (["--import", "m.csv", "--where", "x=1"], "has no column x"),
+        (["lu", "--where", "x=1"], "--where needs --import"),
+    ],
+)
+def test_measurements_that_cannot_be_read(call, tmp_path, arguments, words):
+    (tmp_path / "m.csv").write_text(NSYS)
+    done = call("profile", *arguments)
+    (line,) = done.stderr.splitlines()
+    assert (done.exit_code, words in line) == (2, True), line

@@ -11,6 +11,7 @@ from lockstep.correlation import correlate
 from lockstep.correlation.comparison import Source
 from lockstep.correlation.report import views
 from lockstep.metrics import output
+from lockstep.sampling import LaunchTable, imports
 
 CYCLES, READS = "gpc__cycles_elapsed.max", "dram__sectors_read.sum"
 NSIGHT = f"""\
@@ -37,16 +38,40 @@ SUMMARY = """\
 "V100 (0)","scale(float*)",2,"dram_read_transactions",600,680,640
 "V100 (0)","add",1,"elapsed_cycles_pm",10,10,10
 """
+NSYS = """\
+Processing [app.sqlite] with [cuda_gpu_trace.py]...
+
+Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),Strm,Name
+100,900,110,,,,,,,,,7,[CUDA memcpy Host-to-Device]
+2000,1500,112,2,1,1,128,1,1,16,0.000,7,add(float *)
+1900,700,111,4,1,1,64,1,1,10,0.000,13,"void scale<float, (int)4>(float *)"
+"""
+LAUNCH_TRACE = """\
+API Start (ns),API Dur (ns),Kernel Start (ns),Kernel Dur (us),DevId,GridXYZ,BlockXYZ,Kernel Name
+5,1,20,1.5,0,   4    1    1,  64    1    1,"void scale<float, (int)4>(float *)"
+7,1,30,2.5,0,   2    1    1, 128    1    1,add(float *)
+"""
 OURS = """\
 program,size,launch,kernel,grid,block,cycles,dram__sectors_read.sum
 app,s,0,scale,"(4, 1, 1)",128x1x1,1000,4
 app,s,1,add,,,2000,7
 """
 PROGRAMS = "suite,workload,hw_cycles\nx,app,100\nx,other,200\n"
-TABLES = tuple(text.encode() for text in (NSIGHT, LONG, NVPROF, SUMMARY, OURS, PROGRAMS))
+_TEXTS = (NSIGHT, LONG, NVPROF, SUMMARY, NSYS, LAUNCH_TRACE, OURS, PROGRAMS)
+TABLES = tuple(text.encode() for text in _TEXTS)
 WORDS = (
     *("Kernel Name", "Kernel", "Name", "kernel", "program", "size", "Invocations", "Avg", "ID"),
     *("Metric Name", "Metric Value", "Duration", "Device", "cycles", CYCLES, READS, "n/a"),
+    *(
+        "Kernel Dur (ns)",
+        "Duration (us)",
+        "GridXYZ",
+        "GrdX",
+        "CorrId",
+        "Strm",
+        "Reg/Trd",
+        "registers",
+    ),
     *("==PROF==", "usecond", "Gbyte", ",", ",,", '"', "<", "<<", "(", "[CUDA memcpy", "_Z"),
 )
 
@@ -56,6 +81,7 @@ WHOLE = {1: "_Z5scaleIfLi4EEvPT_i", 2: "add"}
 def document(numbered: dict[int, str]) -> bytes:
     """A result of kernels by their numbers."""
     metrics = {CYCLES: 1100, READS: 5, "sm__cycles_active.sum": 40, "sm__cycles_active.avg": 4.0}
+    metrics["gpu__time_duration.sum"] = 700
     return json.dumps(
         {
             "kernels": [
@@ -112,6 +138,26 @@ class PackedTable(_Comparison):
         return self.compared(self.file(data[1:], f"table.csv{suffix}"), self.result)
 
 
+class ImportedTable(Target):
+    """A table of measurements that becomes a launch table."""
+
+    name = "launch-import"
+    mutations = mutations.text(WORDS)
+
+    def seeds(self) -> Sequence[bytes]:
+        """All that have launches with times."""
+        return [t.encode() for t in _TEXTS if t not in (PROGRAMS, LONG, SUMMARY, NVPROF)]
+
+    def read(self, data: bytes) -> object:
+        """The table, as it is written and read again."""
+        table = imports.read(self.file(data, "table.csv"))
+        path = self.folder / "launches.csv"
+        table.write(path)
+        again = LaunchTable.read(path)
+        assert again.digest == table.digest
+        return table.unit, table.source, table.frame.to_csv()
+
+
 class ResultDocument(_Comparison):
     """What ``--json`` wrote."""
 
@@ -145,4 +191,4 @@ class ResultFolder(_Comparison):
         return self.compared(self.hardware, folder)
 
 
-TARGETS = (HardwareTable, PackedTable, ResultDocument, ResultFolder)
+TARGETS = (HardwareTable, PackedTable, ImportedTable, ResultDocument, ResultFolder)

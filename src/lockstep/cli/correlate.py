@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lockstep.cli.console import console_of
-from lockstep.cli.parameters import FILE, OUTPUT, check_writable
+from lockstep.cli.parameters import FILE, OUTPUT, check_writable, condition
 from lockstep.cli.simulate import take_all
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def command(
     check_writable(folder, directory=True)
     if page or folder:
         plots.check_matplotlib()
-    measured = read_hardware(hardware, dict(_condition(text) for text in conditions))
+    measured = read_hardware(hardware, dict(condition(text) for text in conditions))
     correlation = correlate_read(
         measured, [_result(text) for text in results], metrics, group_by or "launch", min_cycles
     )
@@ -101,13 +101,6 @@ def _show(correlation: "Correlation", top: int, *files: Path | None) -> None:
         console.print(view)
     for remark in correlation.remarks:
         click.echo(f"lockstep: {remark}", err=True)
-
-
-def _condition(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise click.UsageError(f"--where {text!r}: expected COLUMN=VALUE, such as size=s")
-    return name, value
 
 
 def _result(text: str) -> "Ours":

@@ -125,6 +125,14 @@ class Dimensions(click.ParamType):
         return tuple(map(int, parts))
 
 
+def condition(text: str) -> tuple[str, str]:
+    """Column and value of ``--where COLUMN=VALUE``."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise click.UsageError(f"--where {text!r}: expected COLUMN=VALUE, such as size=s")
+    return name, value
+
+
 def find_gpu(name: str, overrides: tuple[str, ...], quiet: bool) -> "GPU":
     """The GPU that was asked for; what its configuration lacks is said on stderr."""
     from lockstep import api

@@ -1,6 +1,7 @@
 """``lockstep profile``: a program, recorded calls or a trace in; a launch table out."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import click
 from lockstep.cli.application import APPLICATION, ExecutableCommand, choose
 from lockstep.cli.console import console_of
 from lockstep.cli.options import MEMORY, QUIET, SET
-from lockstep.cli.parameters import FILE, MemorySize, check_writable, find_gpu
+from lockstep.cli.parameters import FILE, MemorySize, check_writable, condition, find_gpu
 from lockstep.cli.programs import GivenProgram, program_options
 from lockstep.cli.progress import LaunchProgress
 from lockstep.cli.run import verify
@@ -26,7 +27,7 @@ _TRACES = (".lst", ".g", ".traceg", ".trace", ".tracez", ".gz", ".xz", ".zst")
 
 
 @click.command(cls=ExecutableCommand)
-@program_options
+@partial(program_options, required=False)
 @click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
 @SET
 @click.option(
@@ -45,26 +46,51 @@ _TRACES = (".lst", ".g", ".traceg", ".trace", ".tracez", ".gz", ".xz", ".zst")
 @click.option(
     "--output", "-o", type=FILE, metavar="FILE", help="Write the table: .parquet, or .csv."
 )
+@click.option(
+    "--import",
+    "imported",
+    type=FILE,
+    metavar="CSV",
+    help="Times of Nsight Systems, Nsight Compute or nvprof: of PROGRAM's launches, or alone.",
+)
+@click.option(
+    "--where",
+    "conditions",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="Only rows of CSV with this value.",
+)
 @MEMORY
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @QUIET
 @click.pass_context
-def command(context, gpu, overrides, output, memory_bytes, ptx, quiet, **options) -> None:
+def command(
+    context, gpu, overrides, output, imported, conditions, memory_bytes, ptx, quiet, **options
+) -> None:
     """Execute PROGRAM without simulating it, and say what each of its launches did.
 
     PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, an executable that uses
     CUDA, whose exit code is passed on, calls that `lockstep run --record` recorded, or a trace,
-    which is read. What it launched until a signal, or until it failed, is written, too.
+    which is read. What it launched until a signal, or until it failed, is written, too. With
+    --import and without PROGRAM the table is that of the measurements.
     """
     program = {name: options.pop(name) for name in _PROGRAM}
     check_output(output)
-    task = Task(output, quiet, options)
+    if conditions and not imported:
+        raise click.UsageError("--where needs --import")
+    measured = times_of(imported, conditions) if imported else None
+    task = Task(output, quiet, options, measured)
     if arguments := context.meta.get(APPLICATION):
         spec = choose(arguments[0], gpu, overrides, quiet)
         code = task.application(arguments, spec, ptx=ptx, memory_bytes=memory_bytes)
         raise SystemExit(code)
     if ptx:
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
+    if program["name"] is None:
+        if measured is None:
+            raise click.UsageError("Missing argument 'PROGRAM'")
+        tell(measured, output, quiet)
+        return
     name = Path(program["name"])
     if is_record(name):
         if gpu is None:
@@ -79,6 +105,13 @@ def command(context, gpu, overrides, output, memory_bytes, ptx, quiet, **options
 
 
 _PROGRAM = ("name", "size", "seed", "entry", "grid", "block", "shared", "arguments")
+
+
+def times_of(path: Path, conditions: tuple[str, ...]) -> "LaunchTable":
+    """The table of measurements."""
+    from lockstep.sampling import imports
+
+    return imports.read(path, dict(map(condition, conditions)))
 
 
 def check_output(output: Path | None) -> None:
@@ -109,11 +142,18 @@ def is_trace(path: Path) -> bool:
 class Task:
     """What is made of a program: its table, which is written, and a summary.
 
-    ``options``: level, None for the usual one, and size of the L2.
+    ``options``: level, None for the usual one, and size of the L2. ``measured``: a table with
+    times for it.
     """
 
-    def __init__(self, output: Path | None, quiet: bool, options: dict[str, Any]):
-        self._output, self._quiet = output, quiet
+    def __init__(
+        self,
+        output: Path | None,
+        quiet: bool,
+        options: dict[str, Any],
+        measured: "LaunchTable | None",
+    ):
+        self._output, self._quiet, self._measured = output, quiet, measured
         self._level, self._l2_bytes = options["level"], options["l2_bytes"]
 
     def program(self, program: GivenProgram, spec: "GPU", memory_bytes: int | None) -> None:
@@ -121,7 +161,7 @@ class Task:
         from lockstep.device import Device
 
         with LaunchProgress(self._quiet) as progress:
-            options = {"profile": self._counts, "memory_bytes": memory_bytes}
+            options: dict[str, Any] = {"profile": self._counts, "memory_bytes": memory_bytes}
             device = Device(spec, name=program.name, notice=progress.notice, **options)
             with device:
                 profiler = self._profiler(device, progress.launched)
@@ -204,13 +244,27 @@ class Task:
             return run()
         except (KeyboardInterrupt, LockstepError):
             if len(profiler):
-                self._finish(profiler)
+                tell(profiler.table(), self._output, self._quiet)
             raise
 
     def _finish(self, profiler: "Profiler | TraceProfiler", stderr: bool = False) -> None:
         if not len(profiler):
             raise LockstepError("no launch has come to its end: there is no table")
-        tell(profiler.table(), self._output, self._quiet, stderr)
+        table = profiler.table()
+        if self._measured is not None:
+            table = self._with_times(table, self._measured)
+        tell(table, self._output, self._quiet, stderr)
+
+    def _with_times(self, table: "LaunchTable", measured: "LaunchTable") -> "LaunchTable":
+        """A table with the measured times; if they do not fit it is written without them."""
+        from lockstep.sampling.imports import merge
+
+        try:
+            return merge(table, measured)
+        except LockstepError:
+            if self._output:
+                table.write(self._output)
+            raise
 
 
 def tell(table: "LaunchTable", output: Path | None, quiet: bool, stderr: bool = False) -> None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _ARRAY = re.compile(r"(zeros:)?(\w+)\[([\d.eE+,]+)\]")
 _OPTIONS = (
-    click.argument("name", metavar="PROGRAM"),
     click.option("--size", type=Size(), help="Size of a built-in program, e.g. 1e6."),
     click.option(
         "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random input."
@@ -36,11 +35,15 @@ PROGRAM_INPUT = ("size", "seed", "entry", "grid", "block", "shared", "arguments"
 """Parameters that mean nothing where a program is an executable, which may have such options."""
 
 
-def program_options(command: Callable) -> Callable:
-    """The argument and options that choose a program and its input."""
+def program_options(command: Callable, required: bool = True) -> Callable:
+    """The argument and options that choose a program and its input.
+
+    ``required``: whether there must be one.
+    """
     for option in reversed(_OPTIONS):
         command = option(command)
-    return command
+    metavar = "PROGRAM" if required else "[PROGRAM]"
+    return click.argument("name", metavar=metavar, required=required)(command)
 
 
 class GivenProgram:

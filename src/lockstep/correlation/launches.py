@@ -29,6 +29,7 @@ class Launch:
     grid: Dimensions = ()
     block: Dimensions = ()
     section: tuple[tuple[str, str], ...] = field(default=())
+    stream: int = 0
 
     @property
     def cycles(self) -> float:
