@@ -3,6 +3,7 @@
 import pytest
 
 import lockstep
+from lockstep.device.treatment import Treatment
 from lockstep.errors import LockstepError
 
 
@@ -45,6 +46,16 @@ def test_a_timed_launch_ends_when_it_was_simulated(timed, ptx):
     timed.synchronize()
     assert listener.told[2:] == [("ended", 1, True), ("ended", 2, True)]
     assert timed.launches == []
+
+
+def test_what_is_warmed_or_only_executed_ends_too(ptx):
+    kinds = [Treatment.WARM, Treatment.SIMULATE, Treatment.EXECUTE]
+    with lockstep.Device(timing=True, choose=lambda launch: kinds[launch.id - 1]) as device:
+        listener = Listener()
+        device.watch(listener)
+        _axpy(device, ptx, 3)
+        ends = [told for told in listener.told if told[0] == "ended"]
+    assert ends == [("ended", 1, False), ("ended", 2, True), ("ended", 3, False)]
 
 
 def test_a_launch_that_fails_does_not_end(ptx):

@@ -115,16 +115,21 @@ class Timing:
             if launches[run.id].error is None:
                 launches[run.id].run = run
                 run.forced = launches[run.id].forced
-                if self.ended:
-                    self.ended(launches[run.id])
             self._finished += 1
         for launch in launches.values():
             launch.arguments = ()
+            if self.ended and launch.error is None and self._is_done(launch):
+                self.ended(launch)
         error = next((x.error for x in launches.values() if x.error is not None), None)
         if error is not None:
             raise error
         if self._session.stopped:
             raise Stopped(self._session.stopped)
+
+    def _is_done(self, launch: Launch) -> bool:
+        """Whether a launch came to its end before the simulation did."""
+        warmed = launch.treatment is Treatment.WARM and not self._session.stopped
+        return launch.run is not None or warmed
 
     def _simulate(self, commands: list[Command]) -> None:
         """Simulate commands, or execute them if a checkpoint has their results."""
