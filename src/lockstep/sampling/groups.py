@@ -14,7 +14,7 @@ import pandas as pd
 from lockstep.errors import LockstepError
 
 
-class Rows(NamedTuple):
+class DistinctRows(NamedTuple):
     """Distinct rows of features.
 
     ``row`` int64 [launches], numbered by first launch; ``first`` int64 [rows], that launch;
@@ -37,12 +37,12 @@ class Grouping(NamedTuple):
     error: float
 
 
-def distinct(columns: np.ndarray | pd.DataFrame) -> Rows:
+def distinct(columns: np.ndarray | pd.DataFrame) -> DistinctRows:
     """The distinct rows of a table without NaN."""
     frame = pd.DataFrame(columns)
     row = frame.groupby(list(frame.columns), sort=False).ngroup().to_numpy(np.int64)
     first = np.flatnonzero(np.diff(np.maximum.accumulate(row), prepend=-1))
-    return Rows(row, first, np.bincount(row))
+    return DistinctRows(row, first, np.bincount(row))
 
 
 def least_of_each(groups: np.ndarray, key: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lockstep.sampling.extras import sklearn
-from lockstep.sampling.groups import Rows, distinct
+from lockstep.sampling.groups import DistinctRows, distinct
 from lockstep.sampling.period import period
 from lockstep.sampling.table import LIGHT, LaunchTable
 
@@ -26,7 +26,9 @@ _NUMBER = re.compile(r"(?<![\w.@+])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)", re.IGNO
 class Light:
     """Launches by name, grid, block, scalar arguments and position; ``rows``: distinct ones."""
 
-    def __init__(self, rows: Rows, table: pd.DataFrame, words: np.ndarray, arguments: np.ndarray):
+    def __init__(
+        self, rows: DistinctRows, table: pd.DataFrame, words: np.ndarray, arguments: np.ndarray
+    ):
         self.rows, self._table, self._words, self._arguments = rows, table, words, arguments
 
     @classmethod

@@ -17,6 +17,23 @@ def _plan(table, seed=0, **parameters):
     return sampler("pks", **parameters).plan(table, np.random.default_rng(seed))
 
 
+@pytest.mark.parametrize(
+    ("instructions", "times", "chosen", "counts"),
+    [
+        ([5e4] * 414, [7] * 414, [0], [414]),  # gaussian_208: launches take what a launch takes
+        ([4e6, 4e6, 9e6] * 500, [50, 51, 90] * 500, [0, 2], [1000, 500]),  # fdtd2d
+        ([1e4, 1e5, 1e6, 1e7] * 20, [5, 20, 80, 320] * 20, [0, 1, 2, 3], [20] * 4),  # histogram
+        ([1e4, 1e6, 1e8] * 2 + [1e6] + [1e8] * 4, [1, 30, 900] * 2 + [30] + [900] * 4,
+         [0, 1, 2], [2, 3, 6]),  # cutcp
+    ],
+)  # fmt: skip
+def test_launches_and_groups_as_in_table_3(instructions, times, chosen, counts):
+    """Launches as the programs of Table 3 have them, of kinds that lie apart."""
+    plan = _plan(profiled_table(instructions, times), target=0.01)
+    assert plan.chosen.tolist() == chosen
+    assert plan.sizes.tolist() == counts
+
+
 # Three launches of 100 cycles and one of 500: with one group the first stands for all, 400 of 800.
 TWO_KINDS = ([10, 10, 10, 1e6], [100, 100, 100, 500])
 

@@ -17,8 +17,8 @@ from lockstep.errors import LockstepError, unknown
 from lockstep.sampling.extras import one_thread, sklearn
 from lockstep.sampling.features import check_profiled, pka_features, work
 from lockstep.sampling.groups import (
+    DistinctRows,
     Grouping,
-    Rows,
     check_target,
     choose,
     distinct,
@@ -97,7 +97,9 @@ class PrincipalKernelSelection(OneStep):
             found = choose(candidates, self.target, self.least_error)
         return found.groups[rows.row], leads[found.leads], self._notes(found, rows)
 
-    def _leads(self, rows: Rows, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def _leads(
+        self, rows: DistinctRows, random: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
         """A launch of each row, and which of them goes first; by a random order, or by time."""
         if self.pick != "random":
             return rows.first, rows.first
@@ -110,7 +112,7 @@ class PrincipalKernelSelection(OneStep):
     def _candidates(
         self,
         points: np.ndarray,
-        rows: Rows,
+        rows: DistinctRows,
         key: np.ndarray,
         times: np.ndarray,
         total: float,
@@ -136,7 +138,7 @@ class PrincipalKernelSelection(OneStep):
                 key = ((points - means.cluster_centers_[groups]) ** 2).sum(axis=1)
             yield grouping(groups, key, rows.counts, times, total)
 
-    def _notes(self, found: Grouping, rows: Rows) -> tuple[str, ...]:
+    def _notes(self, found: Grouping, rows: DistinctRows) -> tuple[str, ...]:
         notes = selection_notes(found, self.target, self.times, "number of groups")
         if len(rows.first) > FITTED:
             notes += (f"k-means saw {FITTED} launches, drawn of {len(rows.row)}",)

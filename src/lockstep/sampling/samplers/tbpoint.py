@@ -14,8 +14,8 @@ from lockstep.errors import LockstepError
 from lockstep.sampling.extras import one_thread, sklearn
 from lockstep.sampling.features import INSTRUCTIONS, LANES, PKA, check_profiled, work
 from lockstep.sampling.groups import (
+    DistinctRows,
     Grouping,
-    Rows,
     check_target,
     choose,
     distinct,
@@ -76,7 +76,7 @@ def _features(table: LaunchTable) -> np.ndarray:
     return np.stack([column / (column.mean() or 1.0) for column in columns], axis=1)
 
 
-def _candidates(points: np.ndarray, rows: Rows, times: np.ndarray) -> Iterator[Grouping]:
+def _candidates(points: np.ndarray, rows: DistinctRows, times: np.ndarray) -> Iterator[Grouping]:
     """Groupings from the largest distance to the smallest."""
     children, heights = np.zeros((0, 2), np.int64), np.zeros(0)
     if len(points) > 1:
