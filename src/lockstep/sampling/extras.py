@@ -12,6 +12,11 @@ def scipy_stats() -> ModuleType:
     return _module("scipy.stats")
 
 
+def scipy_signal() -> ModuleType:
+    """``scipy.signal``; raises as :func:`scipy_stats`."""
+    return _module("scipy.signal")
+
+
 def sklearn(name: str) -> ModuleType:
     """A module of scikit-learn, such as ``cluster``; raises as :func:`scipy_stats`."""
     return _module(f"sklearn.{name}")
