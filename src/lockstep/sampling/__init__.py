@@ -3,12 +3,13 @@
 A :class:`LaunchTable` says what is known of each launch. A :class:`Sampler` makes a :class:`Plan`
 of it: strata, and the launches that are simulated. :func:`estimate` makes totals with an interval
 of what was observed. A :class:`Profiler` makes tables of what a device launches, a
-:class:`TraceProfiler` of a trace. Read ``table.py``,
-``profile.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of
-``samplers/``, a file each.
+:class:`TraceProfiler` of a trace; :func:`compare` puts samplers side by side. Read ``table.py``,
+``profile.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of ``samplers/``, a file
+each, and ``comparison.py``.
 """
 
 from lockstep.sampling import samplers
+from lockstep.sampling.comparison import compare
 from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio, estimates
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import Profiler, TraceProfiler
@@ -23,6 +24,7 @@ __all__ = [
     "Profiler",
     "Sampler",
     "TraceProfiler",
+    "compare",
     "draw",
     "estimate",
     "estimate_ratio",

@@ -1,7 +1,7 @@
 """What a sampler is, and the ones that there are."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,11 +13,25 @@ Observe = Callable[[np.ndarray], np.ndarray]
 """Simulates launches (int64, in program order); their times, float64."""
 
 
+class Effort(NamedTuple):
+    """The parameter that sets how much a sampler simulates.
+
+    Its name, which is that of an attribute, too, the values with which it simulates ``most`` and
+    ``least``, both above 0, and whether it is a whole number.
+    """
+
+    parameter: str
+    most: float
+    least: float
+    whole: bool = False
+
+
 class Sampler(Protocol):
     """Chooses the launches to simulate.
 
     ``name``: what plans and tables call it; ``level``: of the columns that it reads; ``times``:
-    whether it needs the time of every launch, as measured elsewhere.
+    whether it needs the time of every launch, as measured elsewhere. A comparison asks for two
+    more, which a sampler may have: ``effort`` and ``same_strata``, as of :class:`OneStep`.
     """
 
     name: str
@@ -37,7 +51,15 @@ class Sampler(Protocol):
 
 
 class OneStep:
-    """Base of samplers that choose everything at once."""
+    """Base of samplers that choose everything at once.
+
+    ``effort``: what sets how much it simulates, if anything does. ``same_strata``: all seeds give
+    the same strata, and the same launches, if these are picked; if they are drawn, then each
+    stratum in turn by ``random.choice(launches, n, replace=False)``, with one n for all seeds.
+    """
+
+    effort: Effort | None = None
+    same_strata = False
 
     def more(self, plan: Plan, seen: np.ndarray, random: np.random.Generator) -> Plan | None:
         """Nothing: the plan is final."""

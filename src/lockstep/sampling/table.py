@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -118,7 +119,7 @@ class LaunchTable:
         """CTAs of each launch, float64."""
         return self.frame[["grid_x", "grid_y", "grid_z"]].to_numpy(np.float64).prod(axis=1)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """What a plan is made for: SHA-256 of what is launched, whatever else is known."""
         light = self.frame[list(LIGHT)]

@@ -19,7 +19,7 @@ from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE, Estimate, estimate
 from lockstep.sampling.extras import scipy_stats
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.sampler import register
+from lockstep.sampling.sampler import Effort, register
 from lockstep.sampling.strata import alike, filled, in_context, in_time, merged
 from lockstep.sampling.table import LaunchTable
 
@@ -39,6 +39,7 @@ class Bounded:
     """``error``: the half width, relative to the total, that is asked for; with ``confidence``."""
 
     name, level, times = "bounded", 0, False
+    effort = Effort("error", 1e-5, 0.99)
 
     def __init__(self, error: float = 0.01, confidence: float = CONFIDENCE, depth: int = 4):
         if not 0 < error < 1:

@@ -9,7 +9,7 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.sampling.features import check_profiled, thread_instructions
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.sampler import OneStep, register
+from lockstep.sampling.sampler import Effort, OneStep, register
 from lockstep.sampling.table import LaunchTable
 
 
@@ -18,6 +18,7 @@ class FirstInstructions(OneStep):
     """``instructions``: of threads, that are simulated at least."""
 
     name, level, times = "first-instructions", 1, False
+    effort, same_strata = Effort("instructions", 1e18, 1, whole=True), True
 
     def __init__(self, instructions: int = 1_000_000_000):
         if instructions < 1:

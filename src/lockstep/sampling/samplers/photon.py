@@ -13,7 +13,7 @@ import numpy as np
 from lockstep.errors import LockstepError
 from lockstep.isa.instruction import WARP_SIZE
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.sampler import OneStep, register
+from lockstep.sampling.sampler import Effort, OneStep, register
 from lockstep.sampling.strata import members
 from lockstep.sampling.table import BLOCKS, LaunchTable
 
@@ -26,6 +26,7 @@ class Photon(OneStep):
     """``distance``: relative; launches whose counts are nearer stand for each other."""
 
     name, level, times = "photon", 2, False
+    effort, same_strata = Effort("distance", 1e-6, 100.0), True
 
     def __init__(self, distance: float = 0.05):
         if not 0 <= distance < np.inf:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.sampler import OneStep, register
+from lockstep.sampling.sampler import Effort, OneStep, register
 from lockstep.sampling.strata import members
 from lockstep.sampling.table import LaunchTable
 
@@ -13,6 +13,7 @@ class RandomLaunches(OneStep):
     """``every``: how many launches of a kernel one stands for."""
 
     name, level, times = "random", 0, False
+    effort, same_strata = Effort("every", 1, 1e9, whole=True), True
 
     def __init__(self, every: int = 100):
         self.every = every

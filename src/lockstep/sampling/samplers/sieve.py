@@ -16,7 +16,7 @@ import numpy as np
 
 from lockstep.errors import LockstepError, unknown
 from lockstep.sampling.extras import scipy_signal
-from lockstep.sampling.features import INSTRUCTIONS
+from lockstep.sampling.features import INSTRUCTIONS, check_profiled
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.sampler import OneStep, register
 from lockstep.sampling.strata import members
@@ -34,6 +34,7 @@ class Sieve(OneStep):
     """``weights``: "instructions" or "count"; ``bandwidth``: in instructions, None: Silverman's."""
 
     name, level, times = "sieve", 1, False
+    same_strata = True
 
     def __init__(self, weights: str = "instructions", bandwidth: float | None = None):
         if weights not in WEIGHTS:
@@ -119,11 +120,8 @@ def _commonest(sizes: np.ndarray) -> int:
 
 def _instructions(table: LaunchTable) -> np.ndarray:
     """Of each launch, at least one: a launch has cycles even if it executes nothing."""
-    found = table.column(INSTRUCTIONS)
-    if np.isnan(found).any():
-        unknown_one = int(np.isnan(found).argmax())
-        raise LockstepError(f"launch {unknown_one}: {INSTRUCTIONS} is not known; sieve reads it")
-    return np.maximum(found, 1)
+    check_profiled(table, Sieve.name)
+    return np.maximum(table.column(INSTRUCTIONS), 1)
 
 
 def _threads_of_a_cta(table: LaunchTable) -> np.ndarray:

@@ -19,6 +19,7 @@ class SingleIteration(OneStep):
     """It has no parameters."""
 
     name, level, times = "single-iteration", 0, False
+    same_strata = True
 
     def plan(self, table: LaunchTable, random: np.random.Generator) -> Plan:
         """All launches are one stratum; without iterations, all are simulated."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from lockstep.errors import LockstepError
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.sampler import OneStep, register
+from lockstep.sampling.sampler import Effort, OneStep, register
 from lockstep.sampling.strata import members
 from lockstep.sampling.table import LaunchTable
 
@@ -29,6 +29,7 @@ class Stem(OneStep):
     """``error``: the relative error that sizes are for; ``least``: launches drawn of a stratum."""
 
     name, level, times = "stem", 0, True
+    effort, same_strata = Effort("error", 1e-5, 100.0), True
 
     def __init__(self, error: float = 0.05, least: int = 1):
         if not error > 0:

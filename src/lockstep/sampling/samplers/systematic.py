@@ -8,7 +8,7 @@ Variance Estimation, 8.2); it is too large rather than too small where times dri
 import numpy as np
 
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.sampler import OneStep, register
+from lockstep.sampling.sampler import Effort, OneStep, register
 from lockstep.sampling.strata import members
 from lockstep.sampling.table import LaunchTable
 
@@ -18,6 +18,7 @@ class Systematic(OneStep):
     """``every``: how many launches of a kernel one stands for."""
 
     name, level, times = "systematic", 0, False
+    effort = Effort("every", 1, 1e9, whole=True)
 
     def __init__(self, every: int = 100):
         self.every = every

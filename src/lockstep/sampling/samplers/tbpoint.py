@@ -39,6 +39,7 @@ class TbPoint(OneStep):
     """
 
     name, level = "tbpoint", 1
+    same_strata = True
 
     def __init__(self, target: float = 0.05, without_times: bool = False):
         check_target(target)
