@@ -79,9 +79,7 @@ def one_by_one(accesses, different):
 
 @pytest.mark.parametrize("replacement", ["lru", "fifo"])
 def test_lines_go_in_the_order_in_which_they_would(small, replacement):
-    gpu = small(
-        l2__sets=4, l2__ways=4, l2__replacement=replacement, dram__channels=1, sm__count=1
-    )
+    gpu = small(l2__sets=4, l2__ways=4, l2__replacement=replacement, dram__channels=1, sm__count=1)
     (kernel,) = kernels(one_by_one(accesses=200, different=64))
     simulated, warmed = after(gpu, kernel), after(gpu, Warming(kernel))
     assert sectors(simulated) == sectors(warmed)

@@ -177,7 +177,7 @@ class Task:
         name = Path(command[0]).name
         progress = LaunchProgress(self._quiet, hidden=True)  # the terminal is the program's
         options |= {"profile": self._counts, "notice": progress.notice}
-        simulator = Simulator(spec, 0, name=name, **options)
+        simulator = Simulator(spec, name=name, **options)
         try:
             profiler = self._profiler(simulator.device)
             outcome = run_program(simulator, command)
@@ -199,7 +199,7 @@ class Task:
 
         with LaunchProgress(self._quiet) as progress:
             options |= {"profile": self._counts, "notice": progress.notice}
-            simulator = Simulator(spec, 0, name=folder.name, **options)
+            simulator = Simulator(spec, name=folder.name, **options)
             try:
                 profiler = self._profiler(simulator.device, progress.launched)
                 complete = replay(simulator, folder)
