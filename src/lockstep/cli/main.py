@@ -20,6 +20,7 @@ COMMANDS = {
     "replay": "Execute the recorded calls of a CUDA program.",
     "trace": "Execute a program and record its trace.",
     "profile": "Say what each launch of a program did: a launch table.",
+    "sample": "Choose launches that stand for all: a plan.",
     "kernels": "List the programs that come with lockstep.",
     "info": "Say what is in a trace.",
     "convert": "Convert a trace to another format.",

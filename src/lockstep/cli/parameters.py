@@ -112,6 +112,22 @@ class Every(click.ParamType):
         return float(found[1]) * self.units[found[2]]
 
 
+class Share(click.ParamType):
+    """A share, as ``1%`` or 0.01."""
+
+    name = "share"
+
+    def convert(self, value, param, ctx) -> float:
+        """Parse it: above 0, below 1."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"(\d{0,9}\.?\d{1,9})(%?)", value, re.ASCII)
+        share = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+        if not 0 < share < 1:
+            self.fail(f"{value!r}; expected a share such as 1% or 0.01", param, ctx)
+        return share
+
+
 class Dimensions(click.ParamType):
     """One to three positive numbers, as ``128`` or ``16,16``."""
 

@@ -114,6 +114,10 @@ class Outcome:
             "kernels": [
                 {**row._asdict(), "title": demangled(row.kernel)} for row in self.by_kernel()
             ],
+            "observed": {
+                "launch": self.plan.chosen.tolist(),
+                "cycles": self._cycles.tolist(),
+            },
             "metrics": {
                 name: dict(zip(("estimated", "low", "high"), values))
                 for name, *values in self.metrics().itertuples()

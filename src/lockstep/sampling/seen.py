@@ -1,0 +1,37 @@
+"""What a run of a plan has observed, from the file that it wrote."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from lockstep.errors import InputError
+from lockstep.sampling.plan import Plan
+
+
+def read_seen(path: str | Path, plan: Plan) -> np.ndarray:
+    """Cycles of each chosen launch of a plan, float64, as ``lockstep run --json`` wrote them.
+
+    Raises :class:`InputError` if the file is none of a run of this plan.
+    """
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(path, "", f"no results: {error}") from error
+    try:
+        observed = document["estimate"]["observed"]
+        launches = np.array(observed["launch"], np.int64)
+        cycles = np.array(observed["cycles"], np.float64)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        what = "has no estimate of a sampled run: lockstep run --timing plan:FILE --json"
+        raise InputError(path, "", what) from None
+    if not np.array_equal(launches, plan.chosen) or cycles.shape != launches.shape:
+        raise InputError(
+            path,
+            "",
+            f"observed {len(launches)} launches, and not the {len(plan.chosen)} that the plan "
+            "chooses: it is of another plan",
+        )
+    return cycles
