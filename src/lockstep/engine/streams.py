@@ -104,15 +104,16 @@ class Streams:
         self._arenas = [np.asarray(getattr(sm, name)).view(np.ndarray) for name in ARENAS]
 
     def _make_room(self, k: int, extra: int) -> None:
-        """Move what is alive to the front of an arena, doubling it if it stays half full."""
+        """Move what is alive to the front of an arena, of a larger one if it stays half full."""
         old = self._arenas[k]
         live = sum(places[k][1] for places in self._live.values()) + extra
         size = len(old)
         while size < 2 * live:
             size *= 2
-        new = np.zeros(size, old.dtype)
+        new = old if size == len(old) else np.zeros(size, old.dtype)
         moved = self._compact(k, old, new)
-        self.replace(**{ARENAS[k]: new.view(type(getattr(self.sm, ARENAS[k])))})
+        if new is not old:
+            self.replace(**{ARENAS[k]: new.view(type(getattr(self.sm, ARENAS[k])))})
         self._relocate(k, moved)
 
     def _compact(self, k: int, old: np.ndarray, new: np.ndarray) -> dict[tuple[int, int], int]:
