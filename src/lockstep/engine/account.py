@@ -59,6 +59,7 @@ class Account:
             ctas_done=run.done,
             skipped=run.skipped,
             skipped_instructions=sum(each.warp_instructions for each in run.left_out),
+            ended=run.ended,
             sm=totals(sm),
             partition=totals(partition),
         )

@@ -40,6 +40,7 @@ class Running:
     ready: int  # the first cycle at which its CTAs may be dispatched
     first_cta: int = 0  # those before it do not run
     left_out: list[LeftOut] = field(default_factory=list)  # by a rule
+    ended: list[tuple[int, int]] = field(default_factory=list)  # CTAs; kept for a rule alone
     seen: set[int] = field(default_factory=set)  # linear ids of the CTAs read so far
     done: int = 0
     end: int = 0

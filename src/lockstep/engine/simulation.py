@@ -343,7 +343,10 @@ class Simulation:
                 continue
             self.table.retire(slot, cta, end)
             self._done_ctas += 1
-            self.account.retire(self.table.running[slot], cta, s, start, end)
+            run = self.table.running[slot]
+            self.account.retire(run, cta, s, start, end)
+            if self.options["stop"] is not None:
+                run.ended.append((start, end))
         for running in list(self.table.running.values()) if retired else ():
             running.ask_source()
             if running.stopped:

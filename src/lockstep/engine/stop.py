@@ -12,7 +12,7 @@ A rule may also leave CTAs out: those that are dispatched next are read and drop
 SMs runs on, and CTAs behind them follow as if the others had never been.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +41,7 @@ class KernelCounters:
     ctas_done: int  # that have ended
     skipped: int  # that a rule left out
     skipped_instructions: int  # warp instructions of those
+    ended: Sequence[tuple[int, int]]  # start and end of CTAs that have ended; it grows later
     sm: np.void  # SM_COUNTERS, summed over the SMs
     partition: np.void  # PARTITION_COUNTERS, summed over the memory partitions
 

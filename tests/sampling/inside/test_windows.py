@@ -20,24 +20,24 @@ A = 0x7F0000000000
 @pytest.mark.parametrize("waves", [5, 10, 20, 50.5, 400])
 def test_gaps_leave_room_for_a_unit_behind_each(counters, speed_up, waves):
     rule = Windows(speed_up)
-    ramp, warm_up = rule.settling(waves)
+    ramp, unit, warm_up = rule.lengths(waves)
     begun = round(10 * (ramp + 1))
     gaps = rule.gaps(counters(1000, 10, ctas=int(waves * 10), wave=10, begun=begun))
     assert gaps or waves == 5, "of a short grid nothing is left out"
-    ran = ramp + 1 + (warm_up + 1) * gaps + 0.75
+    ran = ramp + unit + (warm_up + unit) * gaps + 0.75
     assert waves - ran >= gaps, "each leaves out a wave or more"
     if gaps > 1:
         assert ran <= waves / speed_up
 
 
-def test_settling_takes_what_the_speed_up_leaves_room_for():
-    rule = Windows(4, ramp=(1, 3), warm_up=(0.5, 2))
-    assert rule.settling(10) == (1, 0.5) == rule.settling(4 * (0.75 + 2 + 1.5))
-    assert rule.settling(400) == (3, 2) == rule.settling(4 * (0.75 + 2 + 5))
-    ramp, warm_up = rule.settling(24)
-    assert 1 < ramp < 3 and 0.5 < warm_up < 2
-    assert ramp + warm_up + 2 + 0.75 == pytest.approx(24 / 4)
-    assert Windows(4, ramp=(2, 2), warm_up=(1, 1)).settling(24) == (2, 1)
+def test_all_lengths_take_what_the_speed_up_leaves_room_for():
+    rule = Windows(4, ramp=(1, 3), unit=(1, 2), warm_up=(0.5, 2))
+    assert rule.lengths(10) == (1, 1, 0.5) == rule.lengths(4 * (0.75 + 3.5))
+    assert rule.lengths(400) == (3, 2, 2) == rule.lengths(4 * (0.75 + 9))
+    ramp, unit, warm_up = rule.lengths(24)
+    assert 1 < ramp < 3 and 1 < unit < 2 and 0.5 < warm_up < 2
+    assert ramp + 2 * unit + warm_up + 0.75 == pytest.approx(24 / 4)
+    assert Windows(4, ramp=(2, 2), unit=(1, 1), warm_up=(1, 1)).lengths(24) == (2, 1, 1)
 
 
 def test_more_waves_are_measured_more_often(counters):
@@ -189,7 +189,7 @@ def test_what_cannot_be_is_refused(parts):
         project_windows(part, [])
     for options in (
         {"speed_up": 1},
-        {"unit": 0},
+        {"unit": (0, 1)},
         {"ramp": (0, 1)},
         {"warm_up": (2, 1)},
         {"bin": 0},

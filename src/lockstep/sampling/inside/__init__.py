@@ -1,14 +1,20 @@
 """Inside a launch: when enough of it has run, and what the rest would take.
 
-``stability.py`` ends a launch when its IPC has settled; ``windows.py`` leaves CTAs out of it, wave
-by wave, and runs its beginning, its end, and parts between; ``projection.py`` estimates from what
-ran; ``doubling.py`` corrects such estimates by launches that ran twice, short and to the end.
+``windows.py`` leaves CTAs out of a launch, wave by wave, and runs its beginning, its end, and parts
+between: the default. ``stability.py`` (PKP) ends it when its IPC has settled, ``durations.py``
+(Photon) when its CTAs last as long as others, ``epochs.py`` (TBPoint) leaves out what is like what
+ran. ``projection.py`` estimates from what ran; ``doubling.py`` corrects such estimates by launches
+that ran twice, short and to the end.
 """
 
 from lockstep.sampling.inside.doubling import Correction, correct
+from lockstep.sampling.inside.durations import Durations, Lasting
+from lockstep.sampling.inside.epochs import Epochs
 from lockstep.sampling.inside.projection import (
     Projection,
+    cta_instructions,
     project,
+    project_durations,
     project_windows,
     trace_instructions,
 )
@@ -17,13 +23,18 @@ from lockstep.sampling.inside.windows import Unit, Windows
 
 __all__ = [
     "Correction",
+    "Durations",
+    "Epochs",
+    "Lasting",
     "Projection",
     "Stability",
     "Stable",
     "Unit",
     "Windows",
     "correct",
+    "cta_instructions",
     "project",
+    "project_durations",
     "project_windows",
     "trace_instructions",
 ]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # importing the engine imports the compiler
     import pandas
 
     from lockstep.engine.record import KernelRun, LeftOut
+    from lockstep.sampling.inside.durations import Lasting
     from lockstep.sampling.inside.stability import Mark, Stable
     from lockstep.sampling.inside.windows import Unit
     from lockstep.workload import Kernel
@@ -42,7 +43,9 @@ class Projection:
     """
 
     run: "KernelRun"
-    method: str  # "instructions", "ctas", "windows"; "whole": all ran, and nothing is estimated
+    method: (
+        str  # "instructions", "ctas", "windows", "durations"; "whole": all that was estimated ran
+    )
     measured: Totals
     estimated: Totals
 
@@ -125,12 +128,15 @@ def project(
     return Projection(run, by, measured, _by_instructions(run, measured, stable, instructions))
 
 
-def project_windows(run: "KernelRun", units: "Sequence[Unit]") -> Projection:
+def project_windows(
+    run: "KernelRun", units: "Sequence[Unit]", like_earlier: bool = False
+) -> Projection:
     """Estimate cycles and counters of a launch of which CTAs were left out, by :class:`Windows`.
 
     What was left out between two units takes, an instruction, what both took, each with its share:
-    see :func:`_share_of_later`. Raises :class:`WorkloadError` where CTAs were left out and nothing
-    was measured.
+    see :func:`_share_of_later`; or, ``like_earlier``, what the one before it took: where
+    :class:`Epochs` found it alike. Raises :class:`WorkloadError` where CTAs were left out and
+    nothing was measured.
     """
     measured = _measured(run)
     if not run.skipped:
@@ -148,7 +154,7 @@ def project_windows(run: "KernelRun", units: "Sequence[Unit]") -> Projection:
         missed += len(gap)
         later = rates[min(k + 1, len(rates) - 1)]
         instructions = sum(each.warp_instructions for each in gap)
-        share = _share_of_later(gap, earlier, later)
+        share = 0.0 if like_earlier else _share_of_later(gap, earlier, later)
         for side, part in ((earlier, 1 - share), (later, share)):
             factor = instructions * part / _single(side["warp_instructions"])
             for name, value in side.items():
@@ -157,6 +163,25 @@ def project_windows(run: "KernelRun", units: "Sequence[Unit]") -> Projection:
     left_out = sum(each.warp_instructions for each in run.left_out)
     estimated["warp_instructions"] = run.warp_instructions + left_out
     return Projection(run, "windows", measured, estimated)
+
+
+def project_durations(run: "KernelRun", lasting: "Lasting | None") -> Projection:
+    """Estimate a launch that :class:`Durations` ended: its CTAs follow each other, place by place.
+
+    Counters grow as CTAs: those on the SMs count half. A launch that is complete is what was
+    measured. Raises :class:`WorkloadError` where a launch was ended and nothing is known of it.
+    """
+    measured = _measured(run)
+    if run.complete:
+        return Projection(run, "whole", measured, dict(measured))
+    if lasting is None:
+        raise WorkloadError(f"{_named(run)} was ended, and not by how long its CTAs last")
+    counters = lasting.at.counters
+    factor = counters.ctas / ((counters.begun + counters.ctas_done) / 2)
+    scaled = {name: _linear(value, factor) for name, value in measured.items()}
+    more = lasting.last_end() - run.end
+    times = {"cycles": run.cycles + more, "running": run.running + more}
+    return Projection(run, "durations", measured, scaled | times | {"ctas": counters.ctas})
 
 
 def _share_of_later(gap: "Sequence[LeftOut]", earlier: Totals, later: Totals) -> float:
@@ -187,7 +212,12 @@ def _traffic(gained: Totals) -> float:
 
 def trace_instructions(kernel: "Kernel") -> int:
     """Warp instructions of a launch; all of its CTAs are read."""
-    return sum(int(cta.warps["warp_instructions"].sum()) for cta in kernel.ctas())
+    return int(cta_instructions(kernel).sum())
+
+
+def cta_instructions(kernel: "Kernel") -> np.ndarray:
+    """Warp instructions of each CTA of a launch, int64, in order; all of them are read."""
+    return np.array([cta.warps["warp_instructions"].sum() for cta in kernel.ctas()], np.int64)
 
 
 def _named(run: "KernelRun") -> str:

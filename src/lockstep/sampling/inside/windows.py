@@ -21,9 +21,9 @@ if TYPE_CHECKING:  # importing the engine imports the compiler
     from lockstep.workload import Kernel
 
 SPEED_UP = 4.0
-UNIT = 1.0  # waves that are measured at a time: CTAs that keep step repeat after one
 RAMP = (1.0, 3.0)  # waves that have ended before the first unit: least, and with room
-WARM_UP = (0.5, 2.0)  # waves that run unmeasured after CTAs were left out: the same
+UNIT = (1.0, 3.0)  # waves that are measured at a time: CTAs that keep step repeat after one
+WARM_UP = (0.5, 1.5)  # waves that run unmeasured after CTAs were left out
 DRAIN = 0.75  # waves that the end of a launch takes, about: for the plan alone
 
 
@@ -32,6 +32,20 @@ class Unit(NamedTuple):
 
     begin: Mark
     end: Mark
+
+    @property
+    def ipc(self) -> float:
+        """Warp instructions of the GPU a cycle."""
+        begin, end = self.begin, self.end
+        return (end.instructions - begin.instructions) / (end.cycle - begin.cycle)
+
+
+class Lengths(NamedTuple):
+    """In waves."""
+
+    ramp: float
+    unit: float
+    warm_up: float
 
 
 @dataclass
@@ -51,8 +65,8 @@ class Windows:
     At most one in ``speed_up`` cycles is simulated, where the grid is long enough; of a short one,
     of about ten waves, as few as give a unit before and behind one gap. A grid of which nothing
     could be left out runs whole, and so do kernels with clusters and those beside others.
-    ``ramp``, ``unit`` and ``warm_up`` are in waves, the first and the last one least and most: how
-    much is what the speed-up leaves room for. ``units`` has what was measured, by kernel id.
+    ``ramp``, ``unit`` and ``warm_up`` are in waves, least and most: how much is what the speed-up
+    leaves room for. ``units`` has what was measured, by kernel id.
     """
 
     def __init__(
@@ -60,15 +74,15 @@ class Windows:
         speed_up: float = SPEED_UP,
         *,
         ramp: tuple[float, float] = RAMP,
-        unit: float = UNIT,
+        unit: tuple[float, float] = UNIT,
         warm_up: tuple[float, float] = WARM_UP,
         bin: int = BIN,
     ):
-        spans = all(0 <= least <= most for least, most in (ramp, warm_up))
-        if not (speed_up > 1 and spans and ramp[0] > 0 and unit > 0 and bin >= 1):
+        spans = all(0 <= least <= most for least, most in (ramp, unit, warm_up))
+        if not (speed_up > 1 and spans and ramp[0] > 0 and unit[0] > 0 and bin >= 1):
             raise LockstepError(
                 f"CTA windows: speed_up {speed_up}, ramp {ramp}, unit {unit}, warm_up {warm_up}, "
-                f"bin {bin}: expected above 1, least and most above 0, above 0, the same, 1 or more"
+                f"bin {bin}: expected above 1, three times least and most, and at least 1"
             )
         self.speed_up, self.ramp, self.unit, self.warm_up = speed_up, ramp, unit, warm_up
         self.bin = bin
@@ -85,10 +99,14 @@ class Windows:
             self.units[kernel.id] = []
         if not self._company.alone or kernel.cluster_ctas > 1:
             state.over = True
-        ramp, _ = self.settling(counters.ctas / counters.wave)
-        if state.over or (state.gaps is None and counters.ctas_done < ramp * counters.wave):
+        if state.over:
             return False
         if state.gaps is None:
+            if (
+                counters.ctas_done
+                < self.lengths(counters.ctas / counters.wave).ramp * counters.wave
+            ):
+                return False
             state.gaps = self.gaps(counters)
             state.over = not state.gaps
         return False if state.over else self._go_on(kernel.id, state, Mark(cycle, counters))
@@ -98,18 +116,18 @@ class Windows:
 
         counters = now.counters
         wave, left = counters.wave, counters.ctas - counters.begun - counters.skipped
+        _, unit, warm_up = self.lengths(counters.ctas / wave)
         if counters.begun < state.target and left:
             return False
         if state.begin is None:
             state.begin, state.over = now, not left
-            state.target = counters.begun + max(1, round(self.unit * wave))
+            state.target = counters.begun + max(1, round(unit * wave))
             return False
         # The last unit may end early, where the last CTA begins.
-        if 2 * (counters.begun - state.begin.counters.begun) >= self.unit * wave:
+        if 2 * (counters.begun - state.begin.counters.begun) >= unit * wave:
             self.units[kernel].append(Unit(state.begin, now))
         state.begin = None
-        _, warm_up = self.settling(counters.ctas / wave)
-        spare = int(left / wave - state.gaps * (self.unit + warm_up)) if state.gaps else 0
+        spare = int(left / wave - state.gaps * (unit + warm_up)) if state.gaps else 0
         waves = spare // state.gaps if state.gaps else 0
         if waves < 1:
             state.over = True
@@ -118,19 +136,18 @@ class Windows:
         state.target = counters.begun + round(warm_up * wave)
         return Skip(waves * wave)
 
-    def settling(self, waves: float) -> tuple[float, float]:
-        """Ramp and warm-up, in waves, of a grid of so many: with one gap they fill its share."""
-        least, most = (a + b for a, b in zip(self.ramp, self.warm_up))
-        room = waves / self.speed_up - DRAIN - 2 * self.unit
+    def lengths(self, waves: float) -> "Lengths":
+        """Of a grid of so many waves: with a single gap all parts together fill its share."""
+        spans = self.ramp, self.unit, self.warm_up
+        least, most = (ramp + 2 * unit + warm_up for ramp, unit, warm_up in zip(*spans))
+        room = waves / self.speed_up - DRAIN
         part = min(max((room - least) / (most - least), 0.0), 1.0) if most > least else 0.0
-        ramp, warm_up = ((1 - part) * low + part * high for low, high in (self.ramp, self.warm_up))
-        return ramp, warm_up
+        return Lengths(*((1 - part) * low + part * high for low, high in spans))
 
     def gaps(self, counters: "KernelCounters") -> int:
         """Into how many gaps a launch is to be divided, after the ramp."""
         waves, begun = counters.ctas / counters.wave, counters.begun / counters.wave
-        ramp, warm_up = self.settling(waves)
-        step = self.unit + warm_up
-        room = waves / self.speed_up - DRAIN - ramp - self.unit
-        left = waves - begun - self.unit
+        ramp, unit, warm_up = self.lengths(waves)
+        room = waves / self.speed_up - DRAIN - ramp - unit
+        step, left = unit + warm_up, waves - begun - unit
         return next((n for n in range(max(int(room / step), 1), 0, -1) if left - n * step >= n), 0)
