@@ -1,23 +1,24 @@
 """Sampling inside launches measured: error of each method against the launch that ran whole.
 
-    python benchmarks/sampling_inside.py [--quick] [--only PROGRAM,...] [--methods NAME;...]
+    python benchmarks/sampling_inside.py [--quick] [--only PROGRAM,...] [--processes N]
                                          [--traces DIR]
 
-Built-in programs at sizes that give launches of ten waves and more, on a quarter of a QV100 (20
-SMs, 8 channels) and on all of it. Each is executed once and kept as a trace, in DIR or a temporary
-folder. Truth is the full simulation of the trace, on the same GPU. Prints Markdown tables: a row a
-method, with launches of up to and above 30 waves apart, and a row a launch of the default method.
-Errors and speed-ups are of the cycles from the first dispatch on: the launch overhead before it is
-the same in both.
+Built-in programs at sizes that give launches of ten waves and more, on a quarter and an eighth of a
+QV100 (20 and 10 SMs, 8 and 4 channels), and some on all of it. Each is executed once and kept as a
+trace, in DIR or a temporary folder. Truth is the full simulation of the trace, on the same GPU.
+Prints Markdown tables: a row a method, with launches of up to and above 30 waves apart, and a row a
+launch of the default method. Errors and speed-ups are of the cycles from the first dispatch on: the
+launch overhead before it is the same in both.
 """
 
 import argparse
 import math
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import lockstep
 from lockstep import kernels
@@ -26,27 +27,28 @@ from lockstep.gpus.spec import GPU
 from lockstep.sampling import inside
 from lockstep.workload import Workload
 
-QUARTER = ["sm.count=20", "dram.channels=8"]
+QUARTER, EIGHTH = (20, 8), (10, 4)  # SMs and channels
+WHOLE = (80, 32)
 LEAST_WAVES, LONG_WAVES = 10, 30
-SIZES = {  # 10 to 22 waves on a quarter of a QV100, and about four times as many
-    "blackscholes": (600_000, 2_400_000),
-    "conv2d": (1152, 2304),
-    "convolution": (960, 1920),
-    "histogram_global": (800_000, 3_200_000),
-    "hotspot": (640, 1280),
-    "kmeans": (600_000, 2_400_000),
-    "reduce_shared": (1_200_000, 4_800_000),
-    "scan": (600_000, 2_400_000),
-    "softmax": (1800, 7200),
-    "spmv": (20_000, 80_000),
-    "stencil2d": (960, 1920),
-    "string_search": (800_000, 3_200_000),
-    "texture": (960, 1920),
-    "transpose_coalesced": (1920, 3840),
-    "transpose_naive": (1280, 2560),
-    "vecadd": (800_000, 3_200_000),
+SIZES = {  # 10 to 22 waves on a quarter of a QV100, four times as many, and whether on all of it
+    "blackscholes": (600_000, 2_400_000, True),
+    "conv2d": (1152, 2304, True),
+    "convolution": (960, 1920, True),
+    "histogram_global": (800_000, 3_200_000, True),
+    "hotspot": (640, 1280, False),
+    "kmeans": (600_000, 2_400_000, False),
+    "reduce_shared": (1_200_000, 4_800_000, True),
+    "scan": (600_000, 2_400_000, False),
+    "softmax": (1800, 7200, False),
+    "spmv": (20_000, 80_000, False),
+    "stencil2d": (960, 1920, True),
+    "string_search": (800_000, 3_200_000, True),
+    "texture": (960, 1920, True),
+    "transpose_coalesced": (1920, 3840, False),
+    "transpose_naive": (1280, 2560, True),
+    "vecadd": (800_000, 3_200_000, True),
 }
-QUICK = {"vecadd": (500_000,), "texture": (800,)}
+QUICK = {"vecadd": 500_000, "texture": 800}
 
 
 class Outcome(NamedTuple):
@@ -67,7 +69,8 @@ class Case(NamedTuple):
 
 
 Runs = list[KernelRun]
-Method = Callable[[Workload, GPU, Runs], tuple[dict[int, Outcome], float]]
+Found = dict[str, dict[int, Outcome]]  # by method and kernel id
+Way = Callable[[Workload, GPU, Runs], tuple[Found, float]]  # with seconds of the processor
 
 
 def active(run: KernelRun) -> int:
@@ -75,81 +78,80 @@ def active(run: KernelRun) -> int:
     return run.end - run.start
 
 
-def simulated(workload: Workload, gpu: GPU, rule: object = None) -> tuple[Runs, float]:
-    """The launches of a run, and the seconds that it took without compiling."""
+def simulated(workload: Workload, gpu: GPU, rule: Any = None) -> tuple[Runs, float]:
+    """The launches of a run, and the seconds that it took, reading included."""
     options = {"stop": rule, "stop_interval": rule.bin} if rule else {}
     begin = time.process_time()
     result = lockstep.simulate(workload, gpu, **options)
     return result.run.kernels, time.process_time() - begin
 
 
-def outcome(projection: inside.Projection) -> Outcome:
-    """Without the launch overhead."""
-    run = projection.run
-    return Outcome(projection.cycles - (run.start - run.launched), active(run))
+def outcomes(projections: Iterable[inside.Projection]) -> dict[int, Outcome]:
+    """By kernel id, without the launch overhead."""
+    found = {}
+    for p in projections:
+        overhead = p.run.start - p.run.launched
+        found[p.run.id] = Outcome(p.cycles - overhead, active(p.run))
+    return found
 
 
-def pkp(of: str, by: str) -> Method:
-    """Principal kernel projection, by one reading of its threshold."""
+def pkp(of: str) -> Way:
+    """Principal kernel projection by one reading of its threshold, projected both ways."""
 
-    def method(workload: Workload, gpu: GPU, truth: Runs):
+    def way(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
         rule = inside.Stability(of=of)
         runs, seconds = simulated(workload, gpu, rule)
-        instructions = {run.id: run.warp_instructions for run in truth}
-        found = {
-            run.id: inside.project(
-                run, stable=rule.stable.get(run.id), instructions=instructions[run.id], by=by
+        total = {run.id: run.warp_instructions for run in truth}
+        reading = "the GPU's IPC" if of == "gpu" else "the mean"
+        found = {}
+        for by in ("ctas", "instructions"):
+            known = [(run, rule.stable.get(run.id), total[run.id]) for run in runs]
+            found[f"PKP, s of {reading}, by {by}"] = outcomes(
+                inside.project(run, stable=stable, instructions=n, by=by)
+                for run, stable, n in known
             )
-            for run in runs
-        }
-        return {k: outcome(p) for k, p in found.items()}, seconds
+        return found, seconds
 
-    return method
+    return way
 
 
-def windows(speed_up: float) -> Method:
+def windows(speed_up: float) -> Way:
     """CTA windows."""
 
-    def method(workload: Workload, gpu: GPU, truth: Runs):
+    def way(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
         rule = inside.Windows(speed_up)
         runs, seconds = simulated(workload, gpu, rule)
-        found = {run.id: inside.project_windows(run, rule.units[run.id]) for run in runs}
-        return {k: outcome(p) for k, p in found.items()}, seconds
+        projections = (inside.project_windows(run, rule.units[run.id]) for run in runs)
+        return {f"CTA windows, {speed_up:g}x": outcomes(projections)}, seconds
 
-    return method
+    return way
 
 
-def durations(workload: Workload, gpu: GPU, truth: Runs):
+def durations(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
     """Photon, warp level."""
     rule = inside.Durations()
     runs, seconds = simulated(workload, gpu, rule)
-    found = {run.id: inside.project_durations(run, rule.lasting.get(run.id)) for run in runs}
-    return {k: outcome(p) for k, p in found.items()}, seconds
+    projections = (inside.project_durations(run, rule.lasting.get(run.id)) for run in runs)
+    return {"Photon, durations of CTAs": outcomes(projections)}, seconds
 
 
-def epochs(workload: Workload, gpu: GPU, truth: Runs):
-    """TBPoint inside launches; reading the trace before counts."""
+def epochs(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
+    """TBPoint inside launches; that the trace is read before counts."""
     begin = time.process_time()
     rule = inside.Epochs({k.id: inside.cta_instructions(k) for k in workload.kernels})
     before = time.process_time() - begin
     runs, seconds = simulated(workload, gpu, rule)
-    found = {
-        run.id: inside.project_windows(run, rule.units.get(run.id, []), like_earlier=True)
-        for run in runs
-    }
-    return {k: outcome(p) for k, p in found.items()}, seconds + before
+    projections = (
+        inside.project_windows(run, rule.units.get(run.id, []), like_earlier=True) for run in runs
+    )
+    return {"TBPoint, epochs": outcomes(projections)}, seconds + before
 
 
 DEFAULT = "CTA windows, 4x"
-METHODS: dict[str, Method] = {
-    "PKP, s of the GPU's IPC, by CTAs": pkp("gpu", "ctas"),
-    "PKP, s of the mean, by CTAs": pkp("mean", "ctas"),
-    "PKP, s of the mean, by instructions": pkp("mean", "instructions"),
-    "Photon, durations of CTAs": durations,
-    "TBPoint, epochs": epochs,
-    DEFAULT: windows(4),
-    "CTA windows, 8x": windows(8),
-}
+WAYS: tuple[Way, ...] = (pkp("gpu"), pkp("mean"), durations, epochs, windows(4), windows(8))
+
+
+Measured = tuple[list[Case], dict[str, float]]
 
 
 def trace(program: str, size: int, folder: Path) -> Path:
@@ -161,22 +163,23 @@ def trace(program: str, size: int, folder: Path) -> Path:
     return path
 
 
-def measure(
-    program: str, size: int, gpu: GPU, path: Path, methods: dict[str, Method]
-) -> tuple[list[Case], dict[str, float]]:
+def measure(program: str, size: int, shape: tuple[int, int], folder: Path) -> Measured:
     """All methods on the long launches of one program; seconds of each, "" of the full run."""
-    workload = lockstep.load(path)
+    workload = lockstep.load(trace(program, size, folder))
+    gpu = lockstep.gpu("QV100", [f"sm.count={shape[0]}", f"dram.channels={shape[1]}"])
     truth, full = simulated(workload, gpu)
     seconds, found = {"": full}, {}
-    for name, method in methods.items():
-        found[name], seconds[name] = method(workload, gpu, truth)
+    for way in WAYS:
+        some, spent = way(workload, gpu, truth)
+        found |= some
+        seconds |= dict.fromkeys(some, spent)
     cases = []
     for run in truth:
         waves = run.ctas / (run.ctas_per_sm * gpu.sm.count)
         if waves >= LEAST_WAVES:
-            outcomes = {name: found[name][run.id] for name in methods}
             label = f"{program} {size:,}: {run.title.split('(')[0]}"
-            cases.append(Case(label, f"{gpu.sm.count} SMs", waves, active(run), outcomes))
+            each = {name: by_kernel[run.id] for name, by_kernel in found.items()}
+            cases.append(Case(label, f"{gpu.sm.count} SMs", waves, active(run), each))
     return cases, seconds
 
 
@@ -185,7 +188,7 @@ def error(case: Case, method: str) -> float:
     return case.outcomes[method].estimated / case.truth - 1
 
 
-def summary(cases: list[Case], methods: dict[str, Method]) -> list[str]:
+def summary(cases: list[Case], methods: list[str]) -> list[str]:
     """A row a method."""
     lines = [
         "| method | launches | ended early or cut | mean error | worst | speed-up in cycles, total "
@@ -219,8 +222,9 @@ def table(cases: list[Case], method: str) -> list[str]:
     return lines
 
 
-def report(cases: list[Case], seconds: list[dict[str, float]], methods: dict[str, Method]) -> None:
+def report(cases: list[Case], seconds: list[dict[str, float]]) -> None:
     """Print all tables."""
+    methods = list(cases[0].outcomes)
     short = [case for case in cases if case.waves <= LONG_WAVES]
     for title, some in (
         (f"Launches of {LEAST_WAVES} to {LONG_WAVES} waves", short),
@@ -244,26 +248,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two small programs, one GPU")
     parser.add_argument("--only", metavar="PROGRAM,...", help="some programs")
-    parser.add_argument("--methods", metavar="NAME;...", help="some methods")
+    parser.add_argument("--processes", type=int, default=1, metavar="N", help="side by side")
     parser.add_argument("--traces", type=Path, metavar="DIR", help="keep traces here")
     options = parser.parse_args()
-    sizes = QUICK if options.quick else SIZES
+    runs = [(name, size, QUARTER) for name, size in QUICK.items()]
+    if not options.quick:
+        runs = [
+            (name, small, shape)
+            for name, (small, _, _) in SIZES.items()
+            for shape in (QUARTER, EIGHTH)
+        ]
+        runs += [(name, large, QUARTER) for name, (_, large, _) in SIZES.items()]
+        runs += [(name, large, WHOLE) for name, (_, large, whole) in SIZES.items() if whole]
     if options.only:
-        sizes = {name: sizes[name] for name in options.only.split(",")}
-    chosen = options.methods.split(";") if options.methods else list(METHODS)
-    methods = {name: METHODS[name] for name in chosen}
-    quarter, whole = lockstep.gpu("QV100", QUARTER), lockstep.gpu("QV100")
-    cases, seconds = [], []
+        runs = [each for each in runs if each[0] in options.only.split(",")]
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.traces or Path(temporary)
-        for program, (first, *more) in sizes.items():
-            runs = [(first, quarter)] + [(n, gpu) for n in more for gpu in (quarter, whole)]
-            for size, gpu in runs:
-                path = trace(program, size, folder)
-                some, spent = measure(program, size, gpu, path, methods)
-                cases += some
-                seconds.append(spent)
-    report(cases, seconds, methods)
+        for name, size in sorted({each[:2] for each in runs}):
+            trace(name, size, folder)
+        with ProcessPoolExecutor(options.processes) as pool:
+            measured = list(pool.map(measure, *zip(*[(*each, folder) for each in runs])))
+    report([case for cases, _ in measured for case in cases], [spent for _, spent in measured])
     return 0
 
 
