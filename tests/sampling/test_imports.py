@@ -124,7 +124,7 @@ def test_any_table_with_kernels_and_times(tmp_path):
         (OURS.replace("32,7,1500", "32,7,-"), r"launch 1 \(add\) has no time: cycles, ns"),
         (OURS.replace("32,7,1500", "32,7,0"), "launch 1: time is 0.0; expected a positive number"),
         (GPU_TRACE.replace("700", "soon"), "line 5: Duration .ns. = 'soon'; expected a number"),
-        (GPU_TRACE.replace(",GrdX", ",x"), "names no program and no kernel|has no"),
+        (GPU_TRACE.replace(",GrdX", ",x"), "has no columns GrdX, GrdY and GrdZ, nor GridXYZ"),
         (NVPROF.replace('"Duration"', '"Took"'), "no "),
         ("", "is empty"),
     ],

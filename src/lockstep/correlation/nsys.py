@@ -23,7 +23,7 @@ def is_head(cells: list[str]) -> bool:
     plain = {_plain(cell) for cell in cells}
     if not plain & set(NAMES) or not any(_UNIT.match(c) and _plain(c) in TIMES for c in cells):
         return False
-    return any({*names, f"{names[1]}X"} & plain for names in _SIZES.values())
+    return any({names[0], f"{names[1]}X"} & plain for names in _SIZES.values())
 
 
 def launches(table: Table) -> Iterator[Launch]:
@@ -31,6 +31,10 @@ def launches(table: Table) -> Iterator[Launch]:
     columns = {_plain(name): name for name in reversed(table.columns)}
     time = next(columns[name] for name in TIMES if name in columns)
     kernel = next(columns[name] for name in NAMES if name in columns)
+    for whole, begins in _SIZES.values():
+        if whole not in columns and not {f"{begins}{axis}" for axis in "XYZ"} <= columns.keys():
+            what = f"has no columns {begins}X, {begins}Y and {begins}Z, nor {whole}"
+            raise InputError(table.path, "", what)
     unit = _UNIT.match(time)
     factor = scale(unit[2]) if unit else 1.0
     found = []

@@ -8,7 +8,9 @@ import numpy as np
 from lockstep.execution.state import Memory
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.workload import (
+    ADDRESS,
     NOWHERE,
+    RUN,
     TILE_AXES,
     TILE_AXIS,
     TILE_BARRIER,
@@ -22,7 +24,6 @@ GLOBAL, SHARED, LOCAL = (int(memory) for memory in Memory)
 OTHER = len(Memory)
 SECTOR_SHIFT = 5  # a sector has 32 bytes
 WINDOW = 1 << 24  # bytes of generic addresses that are shared memory, or local memory
-LANES = np.arange(64)
 _WORD_SHIFT, _GROUP_SHIFT = 2, 3  # of local memory: words of eight threads lie side by side
 _MEMORIES = {Space.GLOBAL: GLOBAL, Space.TEXTURE: GLOBAL, Space.SHARED: SHARED, Space.LOCAL: LOCAL}
 _TILES = (OpClass.TILE_COPY, OpClass.TILE_STORE)
@@ -44,41 +45,54 @@ class Requests(NamedTuple):
 def requests_of(kernel: Kernel, ctas: Sequence[Cta]) -> Requests:
     """The accesses of some CTAs of a kernel, in their order."""
     runs, records, pool = _joined(ctas)
+    first, stride, listed = records
     code = kernel.code.instructions
     static, masks = _executed(code, runs)
-    assert len(static) == len(records), "a record an access"
+    assert len(static) == len(first), "a record an access"
     op, tiled = code["op"][static], np.isin(code["op"][static], _TILES)
     lanes = np.where(tiled, 1, np.bitwise_count(masks.view(np.uint64)).astype(np.int64))
-    memory = _memories(kernel, code["space"][static], records["first"])
+    memory = _memories(kernel, code["space"][static], first)
     memory[np.isin(op, _BULK) | tiled] = GLOBAL
     memory[np.isin(op, _NO_DATA)] = OTHER
     size = code["width"][static]
     size = np.where(np.isin(op, _BULK), np.maximum(size, code["immediate"][static]), size)
     plain = (memory == GLOBAL) & ~tiled
-    even = plain & (records["pool"] < 0) & (np.abs(records["stride"]) <= 1 << SECTOR_SHIFT)
+    even = plain & (listed < 0) & (np.abs(stride) <= 1 << SECTOR_SHIFT)
     groups = (
         _even(records, lanes, size, np.flatnonzero(even)),
-        _scattered(records, pool, masks, size, np.flatnonzero(plain & ~even)),
-        _of_tiles(records, pool, np.flatnonzero(tiled)),
+        _scattered(records, pool, lanes, size, np.flatnonzero(plain & ~even)),
+        _of_tiles(listed, pool, np.flatnonzero(tiled)),
     )
     owner, touched = (np.concatenate(parts) for parts in zip(*groups))
     order = np.argsort(owner, kind="stable")
     sectors = np.bincount(owner, minlength=len(static))
     local = np.flatnonzero(memory == LOCAL)
-    sectors[local] = _local(records, pool, masks, size, local)
+    sectors[local] = _local(records, pool, lanes, masks, size, local)
     return Requests(static, lanes, memory, sectors, touched[order], owner[order])
 
 
-def _joined(ctas: Sequence[Cta]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+class _Records(NamedTuple):
+    """Address records; fields as of ``workload.ADDRESS``, int64 each."""
+
+    first: np.ndarray
+    stride: np.ndarray
+    pool: np.ndarray
+
+
+def _joined(ctas: Sequence[Cta]) -> tuple[np.ndarray, _Records, np.ndarray]:
     """Runs, address records and pool of several CTAs as of one."""
     starts = np.cumsum([0, *(len(cta.pool) for cta in ctas)])
-    records = np.concatenate([cta.addresses for cta in ctas])
-    places = records["pool"].astype(np.int64)
+    records = _together([cta.addresses for cta in ctas], ADDRESS)
+    first, stride, places = (records[name].astype(np.int64) for name in ADDRESS.names or ())
     places += np.where(places < 0, 0, np.repeat(starts[:-1], [len(cta.addresses) for cta in ctas]))
-    wide = np.zeros(len(records), [("first", "i8"), ("stride", "i8"), ("pool", "i8")])
-    wide["first"], wide["stride"], wide["pool"] = records["first"], records["stride"], places
     pool = np.concatenate([cta.pool for cta in ctas])
-    return np.concatenate([cta.runs for cta in ctas]), wide, pool
+    return _together([cta.runs for cta in ctas], RUN), _Records(first, stride, places), pool
+
+
+def _together(parts: list[np.ndarray], kind: np.dtype) -> np.ndarray:
+    """Records one after the other, as plain bytes: NumPy looks at each field of records."""
+    raw = np.dtype((np.void, kind.itemsize))
+    return np.concatenate([np.ascontiguousarray(part).view(raw) for part in parts]).view(kind)
 
 
 def _executed(code: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -112,9 +126,9 @@ def _memories(kernel: Kernel, space: np.ndarray, first: np.ndarray) -> np.ndarra
     return memory
 
 
-def _even(records, lanes, size, chosen) -> tuple[np.ndarray, np.ndarray]:
+def _even(records: _Records, lanes, size, chosen) -> tuple[np.ndarray, np.ndarray]:
     """Request and number of each sector of accesses whose lanes leave no sector out."""
-    first, stride = records["first"][chosen], records["stride"][chosen]
+    first, stride = records.first[chosen], records.stride[chosen]
     last = first + stride * (lanes[chosen] - 1)
     low = np.minimum(first, last) >> SECTOR_SHIFT
     high = (np.maximum(first, last) + size[chosen] - 1) >> SECTOR_SHIFT
@@ -122,25 +136,34 @@ def _even(records, lanes, size, chosen) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(chosen, count), _ranges(low, count)
 
 
-def _addresses(records, pool, masks, chosen) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Request, lane and address of each active lane of some requests."""
-    row, lane = np.nonzero(masks[chosen][:, None] >> LANES & 1)
-    count = np.bincount(row, minlength=len(chosen))
-    turn = _ranges(np.zeros(len(chosen), np.int64), count)
-    own = records[chosen][row]
-    listed = own["pool"] >= 0
-    address = own["first"] + turn * own["stride"]
-    address[listed] = pool[own["pool"][listed] + turn[listed]]
-    return chosen[row], lane, address
+def _addresses(records: _Records, pool, lanes, chosen) -> np.ndarray:
+    """Address of each active lane of some requests, in their order, and NOWHERE behind them.
+
+    A row a request, as many columns as the most lanes of one.
+    """
+    first, stride, places = (field[chosen][:, None] for field in records)
+    turn = np.arange(int(lanes[chosen].max(initial=0)))
+    found = first + turn * stride
+    listed = places[:, 0] >= 0
+    if listed.any():
+        found[listed] = pool.take(places[listed] + turn, mode="clip")
+    return np.where(turn < lanes[chosen][:, None], found, NOWHERE)
 
 
-def _scattered(records, pool, masks, size, chosen) -> tuple[np.ndarray, np.ndarray]:
+def _scattered(records: _Records, pool, lanes, size, chosen) -> tuple[np.ndarray, np.ndarray]:
     """As :func:`_even`, of any addresses."""
-    owner, _, address = _addresses(records, pool, masks, chosen)
-    owner, address = owner[address != NOWHERE], address[address != NOWHERE]
+    address = _addresses(records, pool, lanes, chosen)
+    row, column = np.nonzero(address != NOWHERE)
     low = address >> SECTOR_SHIFT
-    count = ((address + size[owner] - 1) >> SECTOR_SHIFT) - low + 1
-    return _different(np.repeat(owner, count), _ranges(low, count))
+    high = address + (size[chosen][:, None] - 1) >> SECTOR_SHIFT
+    if (low[row, column] != high[row, column]).any():
+        low, high = low[row, column], high[row, column]
+        count = high - low + 1
+        return _different(np.repeat(chosen[row], count), _ranges(low, count))
+    low.sort(axis=1)  # what is NOWHERE comes first
+    new = low >= 0
+    new[:, 1:] &= low[:, 1:] != low[:, :-1]
+    return chosen[np.nonzero(new)[0]], low[new]
 
 
 def _different(owner: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -152,9 +175,13 @@ def _different(owner: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.nd
     return owner[new], number[new]
 
 
-def _local(records, pool, masks, size, chosen) -> np.ndarray:
+def _local(records: _Records, pool, lanes, masks, size, chosen) -> np.ndarray:
     """How many sectors of local memory each of some requests touches."""
-    owner, lane, address = _addresses(records, pool, masks, chosen)
+    if not len(chosen):
+        return np.zeros(0, np.int64)
+    row, lane = np.nonzero(masks[chosen][:, None] >> np.arange(64) & 1)
+    turn = np.arange(lanes[chosen].max()) < lanes[chosen][:, None]
+    owner, address = chosen[row], _addresses(records, pool, lanes, chosen)[turn]
     shift = np.maximum(_WORD_SHIFT, np.log2(np.maximum(size[owner], 1)).astype(np.int64))
     piece = (address & (WINDOW - 1)) >> shift << _GROUP_SHIFT | lane >> _GROUP_SHIFT
     owner, _ = _different(owner, piece)
@@ -163,12 +190,11 @@ def _local(records, pool, masks, size, chosen) -> np.ndarray:
     return count << widest - _WORD_SHIFT
 
 
-def _of_tiles(records, pool, chosen) -> tuple[np.ndarray, np.ndarray]:
+def _of_tiles(places, pool, chosen) -> tuple[np.ndarray, np.ndarray]:
     """As :func:`_even`, of bulk copies of tiles."""
     owners, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for k in chosen.tolist():
-        place = records["pool"][k]
-        low, high = _rows(pool[place : place + TILE_WORDS])
+        low, high = _rows(pool[places[k] : places[k] + TILE_WORDS])
         found = _ranges(low, high - low + 1)
         owner, number = _different(np.full(len(found), k), found)
         owners.append(owner)
