@@ -73,7 +73,7 @@ TWICE = {
     "Block", "Function", "Immediate", "Instruction", "Lift", "Register", "Source", "Target",
     "Texture", "Translation",
     "Call", "Check", "Control", "Figure", "Handles", "Kernel", "Kind", "Launch", "Machine",
-    "Memory", "Module", "Operation", "Part", "Program", "Result", "Row",
+    "Memory", "Module", "Operation", "Part", "Program", "Result", "Row", "Sampler",
 }  # fmt: skip
 """Names that classes share: in the first lines those of two instruction sets, and of functional
 execution and what it executes. No name joins these; one that is unique again leaves."""

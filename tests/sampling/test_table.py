@@ -6,16 +6,11 @@ import pytest
 
 from lockstep.errors import InputError, LockstepError
 from lockstep.sampling import LaunchTable
-from lockstep.sampling.features import (
-    INSTRUCTIONS,
-    LANES,
-    PKA,
-    PROFILE,
+from lockstep.sampling.features import PROFILE
+from lockstep.sampling.readings import (
     check_profiled,
     pka_features,
     profiled,
-    thread_instructions,
-    work,
 )
 
 
@@ -55,13 +50,6 @@ def test_shapes_tell_launches_of_one_kernel_apart():
     assert LaunchTable(_frame(2, grid_x=[3, 4], block_y=[2, 5])).threads().tolist() == [6, 20]
 
 
-def test_the_twelve_features():
-    features = pka_features(LaunchTable(_frame(grid_x=[5, 6, 7], **_profile())))
-    assert features.shape == (3, 12)
-    assert features[:, PKA.index("launch__grid_size")].tolist() == [5, 6, 7]
-    assert features[1, 0] == 1
-
-
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_files_give_the_same_table(tmp_path, suffix):
     lists = {"blocks": [[0, 1], [2], []], "executions": [[4, 4], [1], []]}
@@ -88,16 +76,6 @@ def test_the_first_launches_alone_may_have_a_profile(tmp_path, suffix):
     assert profiled(LaunchTable(_frame(**_profile()))) == 3
     with pytest.raises(LockstepError, match="s reads the profile of every launch, and launch 1 "):
         check_profiled(table, "s")
-
-
-def test_instructions_of_threads_and_work():
-    profile = {name: np.zeros(3) for name in PROFILE}
-    profile[INSTRUCTIONS] = np.array([0.0, 80.0, 80.0])
-    profile[LANES] = np.array([np.nan, 32.0, 2.5])
-    profile[PKA[1]] = np.array([0.0, 40.0, 41.0])
-    table = LaunchTable(_frame(**profile))
-    assert thread_instructions(table).tolist() == [0, 2560, 200]
-    assert work(table).tolist() == [1, 20, 20.5]  # 80 / 4 against 40 / 2, then 41 / 2
 
 
 def test_the_digest_is_that_of_the_launches():

@@ -8,7 +8,7 @@ from sklearn.decomposition import PCA
 from launch_tables import mixture, profiled_table
 from lockstep.errors import LockstepError
 from lockstep.sampling import draw, estimate, sampler
-from lockstep.sampling.features import pka_features
+from lockstep.sampling.readings import pka_features
 from lockstep.sampling.samplers import pks
 from lockstep.sampling.samplers.pks import components
 

@@ -7,8 +7,8 @@ end.
 import numpy as np
 
 from lockstep.errors import LockstepError
-from lockstep.sampling.features import check_profiled, thread_instructions
 from lockstep.sampling.plan import Plan
+from lockstep.sampling.readings import check_profiled, thread_instructions
 from lockstep.sampling.sampler import Effort, OneStep, register
 from lockstep.sampling.table import LaunchTable
 

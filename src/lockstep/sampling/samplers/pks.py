@@ -15,7 +15,6 @@ import numpy as np
 
 from lockstep.errors import LockstepError, unknown
 from lockstep.sampling.extras import one_thread, sklearn
-from lockstep.sampling.features import check_profiled, pka_features, work
 from lockstep.sampling.groups import (
     DistinctRows,
     Grouping,
@@ -26,6 +25,7 @@ from lockstep.sampling.groups import (
     selection_notes,
 )
 from lockstep.sampling.plan import Plan
+from lockstep.sampling.readings import check_profiled, pka_features, work
 from lockstep.sampling.sampler import OneStep, register
 from lockstep.sampling.table import LaunchTable
 

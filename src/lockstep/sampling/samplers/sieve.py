@@ -16,8 +16,9 @@ import numpy as np
 
 from lockstep.errors import LockstepError, unknown
 from lockstep.sampling.extras import scipy_signal
-from lockstep.sampling.features import INSTRUCTIONS, check_profiled
+from lockstep.sampling.features import INSTRUCTIONS
 from lockstep.sampling.plan import Plan
+from lockstep.sampling.readings import check_profiled
 from lockstep.sampling.sampler import OneStep, register
 from lockstep.sampling.strata import members
 from lockstep.sampling.table import LaunchTable

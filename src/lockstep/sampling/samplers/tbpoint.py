@@ -12,7 +12,7 @@ import numpy as np
 
 from lockstep.errors import LockstepError
 from lockstep.sampling.extras import one_thread, sklearn
-from lockstep.sampling.features import INSTRUCTIONS, LANES, PKA, check_profiled, work
+from lockstep.sampling.features import INSTRUCTIONS, LANES, PKA
 from lockstep.sampling.groups import (
     DistinctRows,
     Grouping,
@@ -23,6 +23,7 @@ from lockstep.sampling.groups import (
     selection_notes,
 )
 from lockstep.sampling.plan import Plan
+from lockstep.sampling.readings import check_profiled, work
 from lockstep.sampling.sampler import OneStep, register
 from lockstep.sampling.table import LaunchTable
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from lockstep.errors import LockstepError, unknown
 from lockstep.sampling.extras import one_thread, sklearn
-from lockstep.sampling.features import profiled
 from lockstep.sampling.light import Light
 from lockstep.sampling.plan import Plan
+from lockstep.sampling.readings import profiled
 from lockstep.sampling.sampler import OneStep, register
 from lockstep.sampling.samplers.pks import PrincipalKernelSelection
 from lockstep.sampling.table import LaunchTable
