@@ -198,3 +198,13 @@ def test_converted_traces_take_the_same_cycles(shared, tmp_path, name, gpu):
         for source in (recorded, tmp_path / "ours.lst", tmp_path / "theirs")
     )
     assert [other.hash for other in others] == 2 * [first.hash]
+
+
+def test_the_files_of_a_trace(workload, tmp_path):
+    api.save(workload, tmp_path)
+    listed = tmp_path / "kernelslist.g"
+    listed.write_text("MemcpyHtoD,0x00007f0000000000,64\n" + listed.read_text())
+    copy, *files = api.trace_files(tmp_path)
+    assert copy.bytes == 64
+    assert files == [tmp_path / f"kernel-{k}.traceg" for k in (1, 2)] == api.trace_files(listed)[1:]
+    assert api.trace_files(files[0]) == files[:1]

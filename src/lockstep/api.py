@@ -10,7 +10,7 @@ from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
 from lockstep.policies import describe, select
-from lockstep.workload import Kernel, Workload
+from lockstep.workload import Kernel, MemoryCopy, Workload
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
     from lockstep.engine.stop import StopRule
@@ -39,6 +39,16 @@ def load(path: str | Path) -> Workload:
     from lockstep.frontend import accelsim
 
     return accelsim.load(path)
+
+
+def trace_files(path: str | Path) -> list[Path | MemoryCopy]:
+    """The file of each kernel launch of an Accel-Sim trace, and the copies, in order.
+
+    ``path`` and errors as of :func:`load`; lockstep's own trace files are one file, and not meant.
+    """
+    from lockstep.frontend import accelsim
+
+    return accelsim.trace_files(path)
 
 
 def save(workload: Workload, path: str | Path, tracer: int = 6) -> None:

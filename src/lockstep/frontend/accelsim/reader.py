@@ -34,9 +34,8 @@ def load(path: str | Path) -> Workload:
     path = Path(path)
     source = _find(path)
     digest = hashlib.blake2b(digest_size=16)
-    listed = [ListedLaunch(source, 0)] if kind_of(source) else read_list(source)
     commands: list[Kernel | MemoryCopy] = [
-        _open(c.path, digest) if isinstance(c, ListedLaunch) else _copied(c, digest) for c in listed
+        _open(c, digest) if isinstance(c, Path) else _copied(c, digest) for c in trace_files(source)
     ]
     if not any(isinstance(c, Kernel) for c in commands):
         raise InputError(source, "", "expected at least one kernel, found none")
@@ -44,6 +43,13 @@ def load(path: str | Path) -> Workload:
     workload = Workload(name, commands, str(path))
     workload.digest = digest.hexdigest()
     return workload
+
+
+def trace_files(path: str | Path) -> list[Path | MemoryCopy]:
+    """What :func:`load` reads: the file of each kernel launch, and the copies, in order."""
+    source = _find(Path(path))
+    listed = [ListedLaunch(source, 0)] if kind_of(source) else read_list(source)
+    return [c.path if isinstance(c, ListedLaunch) else c for c in listed]
 
 
 def kind_of(path: Path) -> str:

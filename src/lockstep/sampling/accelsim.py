@@ -1,0 +1,90 @@
+"""Kernel lists for Accel-Sim: the launches of a trace that a plan chooses, and their weights.
+
+Accel-Sim simulates the list; the sum over its launches of their weights times what it counts of
+them is the estimate, for plans that expand or take ratios.
+"""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+
+from lockstep.api import trace_files
+from lockstep.errors import InputError, LockstepError
+from lockstep.files import replacing, unwritable
+from lockstep.metrics import output
+from lockstep.sampling.plan import Plan
+from lockstep.workload import MemoryCopy
+
+LIST, WEIGHTS = "kernelslist.g", "weights.csv"
+SUFFIXES = (".traceg", ".traceg.xz", ".traceg.gz")  # what the list of an Accel-Sim run may name
+_64_BITS = (1 << 64) - 1
+
+
+def write_kernels(plan: Plan, trace: str | Path, directory: str | Path, link: bool = False) -> None:
+    """Write the chosen trace files, a ``kernelslist.g`` of them and ``weights.csv``.
+
+    ``trace``: a ``kernelslist.g``, or its directory, with all launches that the plan is for;
+    ``directory``: where to, another one; ``link``: symbolic links instead of copies. All copies to
+    the GPU stay in the list. ``weights.csv`` has a row a launch of the list: ``kernel``, its file,
+    ``launch``, its place in the trace, from 0 on, and ``weight``, for how many launches it stands.
+    Raises :class:`LockstepError` if the plan is not for this trace or has no weights, and
+    :class:`InputError` for whatever is wrong with the files.
+    """
+    if plan.estimator == "regression":
+        raise LockstepError("a regression estimate has no weights: plan with expansion or ratio")
+    commands = trace_files(trace)
+    files = [command for command in commands if isinstance(command, Path)]
+    if len(files) != len(plan):
+        raise LockstepError(
+            f"the plan is for {len(plan)} launches, and {trace} has {len(files)}: "
+            "plan for this trace"
+        )
+    chosen = {int(launch): files[launch] for launch in plan.chosen}
+    target = Path(directory)
+    _check(list(chosen.values()), target)
+    for file in dict.fromkeys(chosen.values()):
+        _place(file, target / file.name, link)
+    lines, launch = [], -1
+    for command in commands:
+        if isinstance(command, MemoryCopy):
+            lines.append(f"MemcpyHtoD,0x{command.address & _64_BITS:016x},{command.bytes}\n")
+            continue
+        launch += 1
+        if launch in chosen:
+            lines.append(command.name + "\n")
+    names = [file.name for file in chosen.values()]
+    weights = {"kernel": names, "launch": list(chosen), "weight": plan.weights()}
+    output.write_csv(target / WEIGHTS, pd.DataFrame(weights))
+    output.write_text(target / LIST, "".join(lines))  # last: what it names is there
+
+
+def _check(files: list[Path], target: Path) -> None:
+    """Raise an error if files cannot be put into a directory by their names."""
+    by_name: dict[str, Path] = {}
+    for file in files:
+        if not file.name.endswith(SUFFIXES):
+            raise InputError(file, "", f"Accel-Sim reads {', '.join(SUFFIXES)}: convert the trace")
+        if by_name.setdefault(file.name, file) != file:
+            raise InputError(file, "", f"has the name of {by_name[file.name]}, too")
+        if file.parent.resolve() == target.resolve():
+            raise LockstepError(f"{target} is the trace itself: name another directory")
+
+
+def _place(file: Path, target: Path, link: bool) -> None:
+    """Put a copy of a file, or a link to it, where there may be an earlier one."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if link or target.is_symlink():  # a copy into a link would replace what it leads to
+            target.unlink(missing_ok=True)
+        if link:
+            target.symlink_to(file.resolve())
+            return
+    except OSError as error:
+        raise unwritable(target, error) from error
+    try:
+        source = file.open("rb")
+    except OSError as error:
+        raise InputError(file, "", f"cannot read: {error.strerror or error}") from error
+    with source, replacing(target) as temporary, temporary.open("wb") as copy:
+        shutil.copyfileobj(source, copy)
