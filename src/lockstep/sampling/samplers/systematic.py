@@ -33,10 +33,10 @@ class Systematic(OneStep):
                 chosen.append(rows)
                 first += 1
                 continue
-            width = len(rows) / intervals
-            at = ((random.random() + np.arange(intervals)) * width).astype(np.int64)
+            ends = np.arange(intervals + 1) * len(rows) // intervals
+            at = ends[:-1] + (random.random() * np.diff(ends)).astype(np.int64)
             chosen.append(rows[at])
-            stratum[rows] = first + (np.arange(len(rows)) / (2 * width)).astype(np.int64)
+            stratum[rows] = first + np.repeat(np.arange(intervals // 2), np.diff(ends[::2]))
             first += intervals // 2
         parameters = {"every": self.every}
         return Plan.of(
