@@ -247,15 +247,19 @@ def test_a_program_that_is_killed_within_a_kernel(run, timed):
 
 
 @pytest.mark.parametrize("timed", [False, True])
-def test_ctrl_c_ends_a_kernel_and_its_program(run, capfd, timed):
+def test_ctrl_c_ends_a_kernel_and_its_program(run, make_simulator, capfd, timed):
+    simulator = make_simulator(timed)
+
     def interrupt():
-        time.sleep(1.5)
+        while not simulator.device.services.launches:  # while LLVM works, exceptions are lost
+            time.sleep(0.05)
+        time.sleep(0.5)
         signal.raise_signal(signal.SIGINT)
 
-    thread = threading.Thread(target=interrupt)
+    thread = threading.Thread(target=interrupt, daemon=True)
     thread.start()
-    outcome, _, simulator = run(FOREVER + "ok(cu.cuCtxSynchronize())", timed=timed)
-    thread.join()
+    outcome, _, _ = run(FOREVER + "ok(cu.cuCtxSynchronize())", simulator=simulator)
+    thread.join(10)
     assert outcome.interrupted and outcome.code != 0
     assert simulator.launches == 1
     assert "kernel forever ran: CTA (0, 0, 0) at pc 0x0: bra" in capfd.readouterr().err
