@@ -185,6 +185,9 @@ class Task:
                 simulator.interrupt()
         finally:
             simulator.close()
+        if not self._quiet:
+            for call, times in simulator.unsupported.most_common():
+                click.echo(f"lockstep: not supported: {call} ({times} calls)", err=True)
         if outcome.signal and not outcome.interrupted:
             click.echo(f"lockstep: {name} was killed by {outcome.signal}", err=True)
         code = outcome.code or int(simulator.stuck)

@@ -2,10 +2,13 @@
 
 A :class:`LaunchTable` says what is known of each launch. A :class:`Sampler` makes a :class:`Plan`
 of it: strata, and the launches that are simulated. :func:`estimate` makes totals with an interval
-of what was observed. A :class:`Profiler` makes tables of what a device launches, a
-:class:`TraceProfiler` of a trace; :func:`compare` puts samplers side by side. Read ``table.py``,
-``profile.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of ``samplers/``, a file
-each, and ``comparison.py``.
+of what was observed.
+
+A :class:`Profiler` makes tables of what a device launches, a :class:`TraceProfiler` of a trace,
+:func:`.imports.read` of measurements; :func:`compare` puts samplers side by side. Read
+``table.py``, ``profile.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of
+``samplers/``, a file each, and ``comparison.py``. What level 3 is made of is in ``accesses.py``,
+``streams.py`` and ``history.py``.
 """
 
 from lockstep.sampling import samplers

@@ -26,9 +26,16 @@ SECTOR_SHIFT = 5  # a sector has 32 bytes
 WINDOW = 1 << 24  # bytes of generic addresses that are shared memory, or local memory
 _WORD_SHIFT, _GROUP_SHIFT = 2, 3  # of local memory: words of eight threads lie side by side
 _MEMORIES = {Space.GLOBAL: GLOBAL, Space.TEXTURE: GLOBAL, Space.SHARED: SHARED, Space.LOCAL: LOCAL}
-_TILES = (OpClass.TILE_COPY, OpClass.TILE_STORE)
-_BULK = (OpClass.BULK_COPY, OpClass.BULK_STORE)
-_NO_DATA = (OpClass.OBJECT_WAIT, OpClass.SLEEP, OpClass.CACHE_CONTROL)
+
+
+def one_of(*classes: OpClass) -> np.ndarray:
+    """For each class whether it is one of these: bool, to be indexed."""
+    return np.isin(np.arange(max(OpClass) + 1), classes)
+
+
+_TILES = one_of(OpClass.TILE_COPY, OpClass.TILE_STORE)
+_BULK = one_of(OpClass.BULK_COPY, OpClass.BULK_STORE)
+_NO_DATA = one_of(OpClass.OBJECT_WAIT, OpClass.SLEEP, OpClass.CACHE_CONTROL)
 
 
 class Requests(NamedTuple):
@@ -49,13 +56,14 @@ def requests_of(kernel: Kernel, ctas: Sequence[Cta]) -> Requests:
     code = kernel.code.instructions
     static, masks = _executed(code, runs)
     assert len(static) == len(first), "a record an access"
-    op, tiled = code["op"][static], np.isin(code["op"][static], _TILES)
+    op = code["op"][static]
+    tiled, bulk = _TILES[op], _BULK[op]
     lanes = np.where(tiled, 1, np.bitwise_count(masks.view(np.uint64)).astype(np.int64))
     memory = _memories(kernel, code["space"][static], first)
-    memory[np.isin(op, _BULK) | tiled] = GLOBAL
-    memory[np.isin(op, _NO_DATA)] = OTHER
+    memory[bulk | tiled] = GLOBAL
+    memory[_NO_DATA[op]] = OTHER
     size = code["width"][static]
-    size = np.where(np.isin(op, _BULK), np.maximum(size, code["immediate"][static]), size)
+    size = np.where(bulk, np.maximum(size, code["immediate"][static]), size)
     plain = (memory == GLOBAL) & ~tiled
     even = plain & (listed < 0) & (np.abs(stride) <= 1 << SECTOR_SHIFT)
     groups = (
@@ -82,14 +90,14 @@ class _Records(NamedTuple):
 def _joined(ctas: Sequence[Cta]) -> tuple[np.ndarray, _Records, np.ndarray]:
     """Runs, address records and pool of several CTAs as of one."""
     starts = np.cumsum([0, *(len(cta.pool) for cta in ctas)])
-    records = _together([cta.addresses for cta in ctas], ADDRESS)
+    records = together([cta.addresses for cta in ctas], ADDRESS)
     first, stride, places = (records[name].astype(np.int64) for name in ADDRESS.names or ())
     places += np.where(places < 0, 0, np.repeat(starts[:-1], [len(cta.addresses) for cta in ctas]))
     pool = np.concatenate([cta.pool for cta in ctas])
-    return _together([cta.runs for cta in ctas], RUN), _Records(first, stride, places), pool
+    return together([cta.runs for cta in ctas], RUN), _Records(first, stride, places), pool
 
 
-def _together(parts: list[np.ndarray], kind: np.dtype) -> np.ndarray:
+def together(parts: list[np.ndarray], kind: np.dtype) -> np.ndarray:
     """Records one after the other, as plain bytes: NumPy looks at each field of records."""
     raw = np.dtype((np.void, kind.itemsize))
     return np.concatenate([np.ascontiguousarray(part).view(raw) for part in parts]).view(kind)

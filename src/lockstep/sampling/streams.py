@@ -7,10 +7,10 @@ import numpy as np
 from lockstep.execution.programs.counted import ROWS
 from lockstep.execution.programs.profile import named
 from lockstep.isa.instruction import OpClass
-from lockstep.sampling.accesses import OTHER, Requests, requests_of
-from lockstep.workload import Cta, Kernel
+from lockstep.sampling.accesses import OTHER, Requests, requests_of, together
+from lockstep.workload import WARP, Cta, Kernel
 
-MOST_RECORDS = 1 << 14  # address records that are looked at together
+MOST_RECORDS, MOST_CTAS = 1 << 14, 1 << 10  # address records, CTAs that are looked at together
 FIELDS = ("requests", "threads", "sectors")
 _ROW_OF = np.full(max(OpClass) + 1, -1)
 _ROW_OF[list(ROWS)] = list(ROWS.values())
@@ -34,14 +34,16 @@ class StreamCounts:
         """Count a CTA."""
         self._waiting.append(cta)
         self._records += len(cta.addresses)
-        self._ctas += 1
-        self._warps += int(cta.warps["warp_instructions"].sum())
-        self._threads += int(cta.warps["thread_instructions"].sum())
-        if self._records >= MOST_RECORDS:
+        if self._records >= MOST_RECORDS or len(self._waiting) >= MOST_CTAS:
             self.finish()
 
     def finish(self) -> None:
         """Look at what has been taken so far."""
+        if self._waiting:
+            warps = together([cta.warps for cta in self._waiting], WARP)
+            self._ctas += len(self._waiting)
+            self._warps += int(warps["warp_instructions"].sum())
+            self._threads += int(warps["thread_instructions"].sum())
         if self._records:
             self._count(requests_of(self._kernel, self._waiting))
         self._waiting, self._records = [], 0
