@@ -226,14 +226,14 @@ class Never(StopAfter):
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_run_that_is_interrupted_leaves_a_checkpoint(small, mixed, raw, tmp_path, ranks):
     gpu = small(sm__count=5, dram__channels=3)
-    whole = run(mixed(grid=3000).workload(), gpu)
+    whole = run(mixed(grid=1000).workload(), gpu)
     session = Session(gpu, ranks=ranks, progress=lambda *_: os.kill(os.getpid(), signal.SIGINT))
-    session.run(mixed(grid=3000).workload().commands, keep=Never(0, tmp_path))
+    session.run(mixed(grid=1000).workload().commands, keep=Never(0, tmp_path))
     session.close()
     assert session.stopped == f"interrupted at cycle {session.now}"
     frozen = checkpoint.load(tmp_path, WHO)
     assert 0 < frozen["plain"]["now"] <= session.now < whole.cycles
-    assert raw(run(mixed(grid=3000).workload(), gpu, frozen=frozen)) == raw(whole)
+    assert raw(run(mixed(grid=1000).workload(), gpu, frozen=frozen)) == raw(whole)
 
 
 def test_what_cannot_be_written_is_said_and_the_run_goes_on(tmp_path):
