@@ -14,7 +14,7 @@ from lockstep.cli.programs import PROGRAM_INPUT
 from lockstep.cli.progress import Progress
 from lockstep.cli.sampled import show_estimate
 from lockstep.cli.simulate import take_all, writes
-from lockstep.cli.timing import Timing
+from lockstep.cli.timing import ChosenTiming
 
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
@@ -100,7 +100,7 @@ def choose(name: str, gpu: str | None, overrides: tuple[str, ...], quiet: bool) 
 def run_application(
     command: list[str],
     spec: "GPU",
-    timing: Timing,
+    timing: ChosenTiming,
     record: Path | None,
     files: dict,
     detail: str,

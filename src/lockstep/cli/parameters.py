@@ -112,7 +112,7 @@ class Every(click.ParamType):
         return float(found[1]) * self.units[found[2]]
 
 
-class Share(click.ParamType):
+class ShareType(click.ParamType):
     """A share, as ``1%`` or 0.01."""
 
     name = "share"

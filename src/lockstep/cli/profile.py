@@ -79,7 +79,7 @@ def command(
     if conditions and not imported:
         raise click.UsageError("--where needs --import")
     measured = times_of(imported, conditions) if imported else None
-    task = Task(output, quiet, options, measured)
+    task = ProfiledProgram(output, quiet, options, measured)
     if arguments := context.meta.get(APPLICATION):
         spec = choose(arguments[0], gpu, overrides, quiet)
         code = task.application(arguments, spec, ptx=ptx, memory_bytes=memory_bytes)
@@ -139,7 +139,7 @@ def is_trace(path: Path) -> bool:
     return path.is_dir() or (path.suffix in _TRACES and path.is_file())
 
 
-class Task:
+class ProfiledProgram:
     """What is made of a program: its table, which is written, and a summary.
 
     ``options``: level, None for the usual one, and size of the L2. ``measured``: a table with

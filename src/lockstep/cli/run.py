@@ -27,7 +27,7 @@ from lockstep.cli.programs import PROGRAM_INPUT, GivenProgram, program_options
 from lockstep.cli.progress import Progress
 from lockstep.cli.sampled import show_estimate
 from lockstep.cli.simulate import take_all, write_and_show
-from lockstep.cli.timing import Timing
+from lockstep.cli.timing import ChosenTiming
 from lockstep.errors import LockstepError
 from lockstep.names import demangled
 
@@ -117,7 +117,7 @@ def command(
 def run_kernels(
     program: GivenProgram,
     spec: "GPU",
-    timing: Timing,
+    timing: ChosenTiming,
     record: Path | None,
     files: dict,
     detail: str,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lockstep.cli.console import console_of
-from lockstep.cli.parameters import FILE, POSITIVE, Share, check_writable
+from lockstep.cli.parameters import FILE, POSITIVE, ShareType, check_writable
 from lockstep.cli.sampled import interval
 from lockstep.errors import LockstepError
 
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 @click.argument("table", type=FILE, metavar="TABLE")
 @click.option("--method", default="bounded", show_default=True, help="The sampler.")
 @click.option(
-    "--error", type=Share(), metavar="SHARE", help="Of samplers that have it, e.g. 1%: the goal."
+    "--error",
+    type=ShareType(),
+    metavar="SHARE",
+    help="Of samplers that have it, e.g. 1%: the goal.",
 )
 @click.option(
-    "--confidence", type=Share(), default="95%", show_default=True, help="Of the interval."
+    "--confidence", type=ShareType(), default="95%", show_default=True, help="Of the interval."
 )
 @click.option(
     "--option", "options", multiple=True, metavar="K=V", help="Another parameter of the sampler."

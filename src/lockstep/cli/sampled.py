@@ -8,10 +8,10 @@ from lockstep.cli.console import console_of
 
 if TYPE_CHECKING:
     from lockstep.sampling import Estimate
-    from lockstep.sampling.running import Outcome
+    from lockstep.sampling.running import SampledRun
 
 
-def show_estimate(outcome: "Outcome", detail: str, err: bool = False) -> None:
+def show_estimate(outcome: "SampledRun", detail: str, err: bool = False) -> None:
     """Print the estimate of all launches, and with ``detail`` "full" a row a kernel."""
     plan, cycles = outcome.plan, outcome.cycles
     click.echo(

@@ -17,7 +17,7 @@ _OPTION = re.compile(r"(error|confidence|seed)=(\d{1,9}(?:\.\d{1,9})?)(%?)", re.
 
 
 @dataclass(frozen=True)
-class Timing:
+class ChosenTiming:
     """``simulates``: whether anything is; ``chooser``: what says which launches, None for all."""
 
     simulates: bool
@@ -29,12 +29,12 @@ class TimingChoice(click.ParamType):
 
     name = "full|none|sample:...|plan:FILE"
 
-    def convert(self, value, param, ctx) -> Timing:
+    def convert(self, value, param, ctx) -> ChosenTiming:
         """Parse the choice; a plan is read here."""
-        if isinstance(value, Timing):
+        if isinstance(value, ChosenTiming):
             return value
         if value in ("full", "none"):
-            return Timing(value == "full")
+            return ChosenTiming(value == "full")
         kind, _, rest = str(value).partition(":")
         if not rest or kind not in ("sample", "plan"):
             self.fail(f"{value!r}; expected {_FORMS}", param, ctx)
@@ -42,11 +42,11 @@ class TimingChoice(click.ParamType):
         from lockstep.sampling.running import Follower, Online
 
         if kind == "plan":
-            return Timing(True, Follower(Plan.read(Path(rest))))
+            return ChosenTiming(True, Follower(Plan.read(Path(rest))))
         try:
             if re.fullmatch(r"\d{1,9}", rest, re.ASCII):
-                return Timing(True, Online(every=int(rest)))
-            return Timing(True, Online(**self._options(value, rest, param, ctx)))
+                return ChosenTiming(True, Online(every=int(rest)))
+            return ChosenTiming(True, Online(**self._options(value, rest, param, ctx)))
         except LockstepError as error:
             self.fail(f"{value!r}: {error}", param, ctx)
 

@@ -33,6 +33,11 @@ class KernelCount:
         return [launch.run for launch in self.timed if launch.run is not None]
 
     @property
+    def cycles(self) -> list[int]:
+        """Core cycles of these."""
+        return [run.cycles for run in self.runs]
+
+    @property
     def last_cycles(self) -> int:
         """Core cycles of the last one of these; 0 if there is none."""
         return next((x.run.cycles for x in reversed(self.timed) if x.run is not None), 0)
@@ -94,6 +99,8 @@ class Simulator:
             count.timed.append(launch)
             return
         count.forced_untimed += launch.forced
+        if count.timed and not count.last_cycles:  # what it counts as is queued
+            self.device.synchronize()
         self.untimed_cycles += count.last_cycles
 
     def moment(self, stream: Stream) -> Moment:

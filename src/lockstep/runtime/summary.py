@@ -74,7 +74,7 @@ def _codes(simulator: Simulator) -> list[str]:
 
 def _kernel(simulator: Simulator, name: str, count: KernelCount) -> str:
     line = f"  {kernel_name(name)}: {count.launches} launches"
-    known = [run.cycles for run in count.runs]
+    known = count.cycles
     if not known:
         return line
     mean = sum(known) / len(known)

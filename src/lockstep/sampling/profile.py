@@ -93,7 +93,7 @@ class Profiler:
         return LaunchTable(frame, source=source)
 
 
-class Light:
+class LightRows:
     """The columns of level 0 of launches that are about to run."""
 
     def __init__(self) -> None:

@@ -7,6 +7,6 @@ and ``outcome.py``: what is estimated at the end.
 from lockstep.sampling.running.chooser import Chooser
 from lockstep.sampling.running.follower import Follower
 from lockstep.sampling.running.online import Online
-from lockstep.sampling.running.outcome import Outcome
+from lockstep.sampling.running.outcome import SampledRun
 
-__all__ = ["Chooser", "Follower", "Online", "Outcome"]
+__all__ = ["Chooser", "Follower", "Online", "SampledRun"]

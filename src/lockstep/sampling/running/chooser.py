@@ -7,7 +7,7 @@ import numpy as np
 from lockstep.device import Launch, Treatment
 from lockstep.errors import LockstepError
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.running.outcome import Outcome
+from lockstep.sampling.running.outcome import SampledRun
 
 
 class Chooser(Protocol):
@@ -17,7 +17,7 @@ class Chooser(Protocol):
         """What becomes of the next launch."""
         ...
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> SampledRun:
         """The estimate of all launches; those that are simulated have ended.
 
         Raises :class:`LockstepError` if there is none.
@@ -25,7 +25,7 @@ class Chooser(Protocol):
         ...
 
 
-class Course:
+class LaunchLog:
     """The launches of a program so far: the kernel of each, and those that were simulated.
 
     ``kernels``: their names; ``simulated``: launches by number.
@@ -62,7 +62,7 @@ class Course:
         run = self.simulated[number].run
         return float("nan") if run is None else float(run.cycles)
 
-    def outcome(self, plan: Plan, confidence: float) -> Outcome:
+    def outcome(self, plan: Plan, confidence: float) -> SampledRun:
         """What the simulated launches of a plan say of all.
 
         Raises :class:`LockstepError` if there is nothing to say.
@@ -77,4 +77,4 @@ class Course:
             raise LockstepError(
                 f"launch {missing[0]} was to be simulated, and was not: the run ended early"
             )
-        return Outcome(plan, launches, np.array(self._of), self.kernels, confidence)
+        return SampledRun(plan, launches, np.array(self._of), self.kernels, confidence)

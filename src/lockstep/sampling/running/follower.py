@@ -4,9 +4,9 @@ from lockstep.device import Launch, Treatment
 from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.profile import Light
-from lockstep.sampling.running.chooser import Course
-from lockstep.sampling.running.outcome import Outcome
+from lockstep.sampling.profile import LightRows
+from lockstep.sampling.running.chooser import LaunchLog
+from lockstep.sampling.running.outcome import SampledRun
 
 
 class Follower:
@@ -21,19 +21,19 @@ class Follower:
         self._chosen = frozenset(plan.chosen.tolist())
         self._last = int(plan.chosen[-1])
         self._between = Treatment.WARM if warm else Treatment.EXECUTE
-        self._course, self._light = Course(), Light()
+        self._log, self._light = LaunchLog(), LightRows()
 
     def __call__(self, launch: Launch) -> Treatment:
         """By the number of the launch."""
-        number = self._course.add(launch)
+        number = self._log.add(launch)
         self._light.add(launch)
         if number in self._chosen:
-            return self._course.simulate(number, launch)
+            return self._log.simulate(number, launch)
         return self._between if number < self._last else Treatment.EXECUTE
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> SampledRun:
         """Raises :class:`LockstepError` if the program did other launches."""
-        if not len(self._course):
+        if not len(self._log):
             raise LockstepError("the program launched nothing: there is nothing to estimate")
         self.plan.check_table(self._light.table())
-        return self._course.outcome(self.plan, self._confidence)
+        return self._log.outcome(self.plan, self._confidence)

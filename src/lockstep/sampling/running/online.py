@@ -17,9 +17,9 @@ from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE, UNSEEN
 from lockstep.sampling.extras import scipy_stats
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.profile import Light
-from lockstep.sampling.running.chooser import Course
-from lockstep.sampling.running.outcome import Outcome
+from lockstep.sampling.profile import LightRows
+from lockstep.sampling.running.chooser import LaunchLog
+from lockstep.sampling.running.outcome import SampledRun
 
 MARGIN = 1.05  # allocation by what was drawn makes intervals a little too short
 DEPTH = 2  # launches before that tell places in a loop apart
@@ -84,7 +84,7 @@ class Online:
         self._error, self._every, self._confidence = error, every, confidence
         self._random = np.random.default_rng(seed)
         self._between = Treatment.WARM if warm else Treatment.EXECUTE
-        self._course, self._light = Course(), Light()
+        self._log, self._light = LaunchLog(), LightRows()
         self._before: tuple[Hashable, ...] = ()
         self._strata: dict[Hashable, _Stratum] = {}
         self._codes: set[str] = set()
@@ -93,7 +93,7 @@ class Online:
 
     def __call__(self, launch: Launch) -> Treatment:
         """The first launch of each kernel is simulated; of the others the one drawn of a cell."""
-        number = self._course.add(launch)
+        number = self._log.add(launch)
         self._light.add(launch)
         key = self._key(launch)
         if launch.code not in self._codes:
@@ -101,7 +101,7 @@ class Online:
             self._labels.append(self._fresh())
             if self._every is not None:  # what follows may end before anything of it is drawn
                 self._strata.setdefault(key, _Stratum()).labels.append(self._labels[-1])
-            return self._course.simulate(number, launch)
+            return self._log.simulate(number, launch)
         stratum = self._strata.setdefault(key, _Stratum())
         if not stratum.cell or stratum.place == 2 * stratum.cell:
             self._begin_pair(stratum, launch)
@@ -111,13 +111,13 @@ class Online:
         if place not in stratum.draws:
             return self._between
         stratum.drawn.append(number)
-        return self._course.simulate(number, launch)
+        return self._log.simulate(number, launch)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> SampledRun:
         """The interval is as wide as it came out, with ``error`` too."""
         if not self._labels:
             raise LockstepError("the program launched nothing: there is nothing to estimate")
-        return self._course.outcome(self.plan(), self._confidence)
+        return self._log.outcome(self.plan(), self._confidence)
 
     def plan(self) -> Plan:
         """What was simulated so far, as a plan that could be followed."""
@@ -128,7 +128,7 @@ class Online:
             family[stratum.labels] = number
         for first in set(range(len(family))).difference(*(s.labels for s in self._strata.values())):
             family[first] = len(self._strata) + first
-        chosen = np.array(sorted(self._course.simulated), np.int64)
+        chosen = np.array(sorted(self._log.simulated), np.int64)
         parameters = {"error": self._error} if self._every is None else {"every": self._every}
         return Plan.of(
             self._light.table(),
@@ -186,7 +186,7 @@ class Online:
     def _learn(self, stratum: _Stratum) -> None:
         """Take in times that have become known."""
         for number in stratum.drawn[stratum.count :]:
-            cycles = self._course.cycles(number)
+            cycles = self._log.cycles(number)
             if math.isnan(cycles):
                 return
             stratum.count += 1

@@ -25,7 +25,7 @@ class KernelEstimate(NamedTuple):
     high: float
 
 
-class Outcome:
+class SampledRun:
     """Estimates of all launches, from those that a plan chose and that were simulated.
 
     ``kernel_of``: int64 [launches], into ``kernels``, the names that linkers see.
