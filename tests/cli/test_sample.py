@@ -56,8 +56,8 @@ def test_a_plan_goes_on_from_what_was_seen(call, tables, tmp_path):
         if done.stdout.startswith("Nothing more is wanted"):
             break
         more = Plan.read(tmp_path / f"p{step + 1}.json")
-        assert set(plan.chosen) < set(more.chosen)
-    assert 0 < step < 29
+        assert set(plan.chosen) <= set(more.chosen)  # it may only cut strata
+    assert 0 < step < 29 and len(plan.chosen) > 20
 
 
 def test_other_samplers_and_their_parameters(call, tables, tmp_path):

@@ -25,15 +25,27 @@ def test_members_and_joined():
 
 
 def test_few_values_are_told_apart_and_many_are_put_into_bins():
-    few, many = np.arange(128) % 64, np.arange(128) + 1000
-    labels = np.zeros(128, np.int64)
+    few, many = np.arange(1024) % 64 + 1000, np.arange(1024) % 128 + 1000
+    labels = np.zeros(1024, np.int64)
     assert len(np.unique(binned(labels, few))) == 64
     bins = binned(labels, many)
     expected = np.floor(np.log2(many + 1.0) / 0.25)
     assert len(np.unique(bins)) == len(np.unique(expected)) == 2
     assert (joined(bins) == joined(-expected)).all()
-    two = np.arange(128) // 64  # 64 values of each label are few again
+    two = many // 64  # 64 values of each label are few again
     assert len(np.unique(joined(two, binned(two, many)))) == 128
+
+
+def test_values_that_few_launches_have_are_put_into_bins():
+    labels = np.zeros(64, np.int64)
+    assert len(np.unique(binned(labels, np.arange(64) % 8))) == 8
+    assert len(np.unique(binned(labels, np.arange(64) % 9))) < 9
+    sizes = np.bincount(np.unique(binned(labels, np.arange(64)), return_inverse=True)[1])
+    assert sorted(sizes) == [8, 9, 10, 11, 12, 14]
+    two = np.arange(64) % 2
+    both = np.bincount(joined(two, binned(two, np.arange(64))))
+    assert sorted(both) == [8, 8, 9, 10, 13, 16]
+    assert len(np.unique(binned(labels, np.full(64, 7)))) == 1
 
 
 def _table(**columns):
@@ -52,9 +64,13 @@ def _table(**columns):
     ],
 )
 def test_what_is_told_apart(columns):
-    assert len(np.unique(alike(_table()))) == 3
-    labels = alike(_table(**columns))
-    assert len(np.unique(labels)) == 4 and labels[0] != labels[3]
+    def wide(**columns):
+        frame = pd.DataFrame({"name": list("abcabc")} | columns)
+        return LaunchTable(pd.concat([frame] * 8, ignore_index=True))
+
+    assert len(np.unique(alike(wide()))) == 3
+    labels = alike(wide(**columns))
+    assert len(np.unique(labels)) == 4 and labels[0] != labels[3] == labels[9]
 
 
 def test_context_is_that_of_the_stream():

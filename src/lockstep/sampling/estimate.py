@@ -29,7 +29,7 @@ from lockstep.sampling.extras import scipy_stats
 from lockstep.sampling.plan import Plan
 
 CONFIDENCE = 0.95
-UNSEEN = 0.05
+UNSEEN = 0.1
 LAUNCHES_A_COEFFICIENT = 5  # with fewer, regression is no better than expansion
 
 

@@ -6,6 +6,7 @@ from lockstep.sampling.features import INSTRUCTIONS
 from lockstep.sampling.table import LaunchTable
 
 MOST_VALUES = 64  # of a column that are told apart by equality
+OFTEN = 8  # launches that have such a value, in the mean
 STEP = 0.25  # in log2, between the bins of a column with more
 
 
@@ -27,14 +28,40 @@ def joined(*columns: np.ndarray) -> np.ndarray:
 def binned(labels: np.ndarray, column: np.ndarray) -> np.ndarray:
     """Labels of launches whose column is alike, int64.
 
-    Alike is equal, but in bins of ``STEP`` in log2 where a label has more than ``MOST_VALUES``.
+    Alike is equal, but in bins where a label has more than ``MOST_VALUES``, or few launches of
+    each: bins of ``STEP`` in log2, and of more where so many do not hold ``OFTEN`` launches.
     """
     values = np.unique(column, return_inverse=True)[1]
     pairs = joined(labels, values)
     first = np.unique(pairs, return_index=True)[1]
-    many = np.bincount(labels[first], minlength=labels.max() + 1) > MOST_VALUES
+    different = np.bincount(labels[first], minlength=labels.max() + 1)
+    many = (different > MOST_VALUES) | (np.bincount(labels) < OFTEN * different)
+    many &= different > 1
     bins = np.floor(np.log2(np.maximum(np.nan_to_num(column), 0) + 1) / STEP).astype(np.int64)
-    return np.where(many[labels], -1 - bins, values)
+    return np.where(many[labels], -1 - _coarsened(labels, bins, many), values)
+
+
+def _coarsened(labels: np.ndarray, bins: np.ndarray, many: np.ndarray) -> np.ndarray:
+    """Neighbouring bins of each label of ``many`` put together until each has ``OFTEN`` rows."""
+    rows = np.flatnonzero(many[labels])
+    cells, of, count = np.unique(
+        np.stack([labels[rows], bins[rows]]), axis=1, return_inverse=True, return_counts=True
+    )
+    found, held, group, last = np.empty(len(count), np.int64), 0, -1, -1
+    for cell, (label, size) in enumerate(zip(cells[0].tolist(), count.tolist())):
+        if label != last or held >= OFTEN:
+            group, held = (group + 1 if label == last else 0), 0
+        found[cell], last = group, label
+        held += size
+    # What is left at a label's end is too small: it joins the group before.
+    starts = np.flatnonzero(np.diff(cells[0], append=-1))
+    for end in starts.tolist():
+        mine = (cells[0] == cells[0, end]) & (found == found[end])
+        if found[end] > 0 and count[mine].sum() < OFTEN:
+            found[mine] -= 1
+    out = bins.copy()
+    out[rows] = found[of.reshape(-1)]
+    return out
 
 
 def before(table: LaunchTable, labels: np.ndarray) -> np.ndarray:

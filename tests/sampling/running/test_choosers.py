@@ -10,6 +10,7 @@ from lockstep.errors import LockstepError
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.sampling import Plan
 from lockstep.sampling.running import Follower, Online
+from lockstep.sampling.running.follower import before_chosen
 
 
 class Program:
@@ -88,6 +89,32 @@ def test_what_is_before_a_chosen_launch_warms(warm, between):
     program.run(Follower(plan, warm=warm))
     expected = [between, "SIMULATE", between, "SIMULATE", "EXECUTE"]
     assert [t.name for t in program.treatments] == expected
+
+
+def test_a_turn_of_the_loop_warms():
+    stratum, chosen = np.arange(300) % 3, np.array([0, 1, 2, 100, 200])
+    program = Program(["a"] * 300, [10] * 300)
+    plan = Plan.of(program.table(), "test", stratum, chosen, drawn=True)
+    program = Program(["a"] * 300, [10] * 300)
+    program.run(Follower(plan))
+    warmed = [k for k, t in enumerate(program.treatments) if t is Treatment.WARM]
+    assert warmed == [97, 98, 99, 197, 198, 199]
+    far = Plan.of(program.table(), "test", np.arange(300) // 299, [150, 299], drawn=True)
+    assert np.flatnonzero(before_chosen(far)).tolist() == [149, *range(235, 299)]
+
+
+def test_what_is_before_a_drawn_launch_warms_in_one_pass():
+    program = Program(list("abc" * 400), [10, 20, 30] * 400)
+    program.run(Online(error=0.1))
+    treatments = program.treatments
+    simulated = _simulated(program)
+    assert len(simulated) < 120
+    for number in simulated[-6:]:
+        assert Treatment.EXECUTE not in treatments[number - 2 : number]
+    assert treatments.count(Treatment.EXECUTE) > 500
+    program = Program(list("abc" * 400), [10, 20, 30] * 400)
+    program.run(Online(error=0.1, warm=False))
+    assert Treatment.WARM not in program.treatments
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_the_interval_holds_and_is_as_narrow_as_asked(name):
         held += found.low <= truth <= found.high
         share.append(seen.sum() / truth)
     assert held >= 52  # 57 are expected of 60; fewer than 52 once in 100 times
-    assert np.mean(share) < 0.08
+    assert np.mean(share) < 0.1
 
 
 def test_a_smaller_error_takes_more_launches():

@@ -8,6 +8,7 @@ ran so far is as narrow as asked (Neyman's allocation), whatever is still to com
 """
 
 import math
+from collections import Counter
 from collections.abc import Hashable
 
 import numpy as np
@@ -24,6 +25,8 @@ from lockstep.sampling.running.outcome import SampledRun
 MARGIN = 1.05  # allocation by what was drawn makes intervals a little too short
 DEPTH = 2  # launches before that tell places in a loop apart
 CAUTION = 1.0  # standard errors that are added to deviations
+OFTEN = 4  # launches of a shape before it is a kind of its own
+STEP = 0.25  # in log2, between sizes of grids that are put together before
 FEWEST = 4  # launches drawn of a stratum before its cells become longer
 
 
@@ -38,9 +41,14 @@ class _Stratum:
         self.labels: list[int] = []  # of its pairs
         self.cell = 0  # launches of each cell of the pair that is being filled
         self.place = 0  # of the next launch in this pair
-        self.draws = (0, 0)
+        self.draws: tuple[int, ...] = ()
         self.drawn: list[int] = []  # numbers of launches, known and not
         self.count, self.total, self.squares, self.last = 0, 0.0, 0.0, 0.0
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether its next launch is drawn."""
+        return self.place in self.draws
 
     @property
     def mean(self) -> float:
@@ -61,7 +69,9 @@ class _Stratum:
 class Online:
     """Simulates as few launches as give a half width of ``error``, or one in ``every`` of a kernel.
 
-    ``error`` is relative to the total; just one of the two is given.
+    ``error`` is relative to the total; just one of the two is given. ``warm``: while the next
+    launch of some stratum is one to simulate, those before it leave in the caches what they would
+    have left: a turn of its loop. Others are only executed.
     """
 
     def __init__(
@@ -83,10 +93,12 @@ class Online:
             raise LockstepError(f"confidence = {confidence}: expected a share of 0.5 to 1")
         self._error, self._every, self._confidence = error, every, confidence
         self._random = np.random.default_rng(seed)
-        self._between = Treatment.WARM if warm else Treatment.EXECUTE
+        self._warm = warm
+        self._awaited = 0  # strata whose next launch is drawn
         self._log, self._light = LaunchLog(), LightRows()
         self._before: tuple[Hashable, ...] = ()
         self._strata: dict[Hashable, _Stratum] = {}
+        self._shapes: Counter[Hashable] = Counter()
         self._codes: set[str] = set()
         self._labels: list[int] = []  # of the stratum of the estimate of each launch
         self._next_label = 0
@@ -103,15 +115,20 @@ class Online:
                 self._strata.setdefault(key, _Stratum()).labels.append(self._labels[-1])
             return self._log.simulate(number, launch)
         stratum = self._strata.setdefault(key, _Stratum())
-        if not stratum.cell or stratum.place == 2 * stratum.cell:
+        awaited = stratum.is_awaited
+        if not stratum.cell:
             self._begin_pair(stratum, launch)
         self._labels.append(stratum.labels[-1])
         stratum.launches += 1
-        place, stratum.place = stratum.place, stratum.place + 1
-        if place not in stratum.draws:
-            return self._between
-        stratum.drawn.append(number)
-        return self._log.simulate(number, launch)
+        treatment = Treatment.WARM if self._warm and self._awaited else Treatment.EXECUTE
+        if stratum.is_awaited:
+            stratum.drawn.append(number)
+            treatment = self._log.simulate(number, launch)
+        stratum.place += 1
+        if stratum.place == 2 * stratum.cell:
+            self._begin_pair(stratum, launch)
+        self._awaited += stratum.is_awaited - awaited
+        return treatment
 
     def outcome(self) -> SampledRun:
         """The interval is as wide as it came out, with ``error`` too."""
@@ -122,7 +139,7 @@ class Online:
     def plan(self) -> Plan:
         """What was simulated so far, as a plan that could be followed."""
         labels = np.array(self._labels)
-        family = np.zeros(int(labels.max()) + 1, np.int32)
+        family = np.zeros(self._next_label + 1, np.int32)
         for number, stratum in enumerate(self._strata.values()):
             self._close(stratum, labels)
             family[stratum.labels] = number
@@ -141,10 +158,13 @@ class Online:
         )
 
     def _key(self, launch: Launch) -> Hashable:
-        shape = launch.geometry
         if self._every is not None:
             return launch.code
-        own = (launch.code, shape.grid, shape.block, shape.dynamic_shared)
+        shape = launch.geometry
+        exact = (launch.code, shape.grid, shape.block, shape.dynamic_shared)
+        self._shapes[exact] += 1
+        near = tuple(round(math.log2(n) / STEP) for n in shape.grid)
+        own = exact if self._shapes[exact] > OFTEN else (launch.code, near, shape.block)
         key = (own, *self._before)
         self._before = (own, *self._before)[:DEPTH]
         return key

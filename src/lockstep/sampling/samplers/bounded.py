@@ -24,12 +24,14 @@ from lockstep.sampling.strata import alike, filled, in_context, in_time, merged
 from lockstep.sampling.table import LaunchTable
 
 LEAST = 2  # launches drawn of a stratum
-FEWEST = 4  # launches of a stratum; smaller ones of one shape are put together
+FEWEST = 6  # launches of a stratum; smaller ones of one shape are put together
 MARGIN = 1.05  # stopping when the data look good makes intervals a little too short
 INTERVAL = 8  # launches drawn in an interval of time
 DRIFTS = 0.7  # of its variance is within intervals: a stratum is cut into them
 RUN = 32  # launches of a run that is looked at for a period
 PROBED = 20 * RUN  # launches of a stratum of which a run is worth while
+DRAWN = 30  # launches beyond the first of each stratum, before an interval is believed ...
+SHARE = 20  # ... or one in so many, of short programs
 FREEDOM = 8  # degrees of freedom that the launches which are wanted will have at least
 PRIOR = 2.0  # degrees of freedom that the mean deviation of all strata counts for
 
@@ -79,7 +81,9 @@ class Bounded:
     def more(self, plan: Plan, seen: np.ndarray, random: np.random.Generator) -> Plan | None:
         """Further launches while the interval is too wide."""
         found = estimate(plan, seen, self.confidence)
-        if found.half_width <= self.error / MARGIN:
+        drawn = int(found.parts["freedom"].sum())
+        enough = drawn >= min(DRAWN, len(plan) / SHARE) or len(plan.chosen) == len(plan)
+        if found.half_width <= self.error / MARGIN and enough:
             return None
         runs = plan.parameters["runs"]
         if any(run["period"] == 0 for run in runs):
@@ -92,7 +96,7 @@ class Bounded:
         wanted = np.minimum(wanted, 2 * n)
         if (wanted <= n).all():  # it should be narrow enough, and is not
             worst = int(found.parts["variance"].argmax())
-            wanted[worst] = 2 * n[worst]
+            wanted[worst] = min(plan.sizes[worst], 2 * n[worst])
         cuts = _intervals(plan, seen)
         stratum, wanted = in_time(plan.stratum, cuts, np.maximum(wanted, 2 * cuts))
         return plan.redrawn(stratum, filled(stratum, plan.chosen, wanted, random))
