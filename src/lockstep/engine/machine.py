@@ -120,7 +120,7 @@ class Machine:
             self.links, self.memory = build_memory_side(gpu, policies)
             self._sm = build_sms(gpu, self.memory, policies)
             self.dispatcher = dispatch_state.build(gpu, self._sm.control)
-        self._walk = walk_state.build(gpu)
+        self._walk = walk_state.build(gpu, self._sm, self.memory)
         self._groups = groups(self.links, self._sm, self.memory)
         self._wires = wires(self.links)
         self._links = tuple(wire.link for wire in self._wires)
@@ -236,14 +236,11 @@ class Machine:
     def warming(self, now: int) -> Iterator[Callable[[int], None]]:
         """A kernel is warmed, in no time and uncounted: what takes CTAs of a slot along.
 
-        The L1s on other machines are known here, because the L2 sees what they miss.
+        What caches on other machines hold is known here: it decides who is ahead of whom.
         """
         counters = self.sm.counters, self.memory.counters
         before = [each.copy() for each in counters]
-        l1, n = self.sm.l1, len(self.sm.sms)
-        arrays = [l1.caches, *(a for _, a in arrays_of("", l1.tags) if len(a) % n == 0)]
-        rows = [a.reshape(n, -1) for a in arrays]
-        self.part.share(rows, [SMS] * len(rows))
+        self._share_caches()
         try:
             yield lambda slot: walk.run(
                 self.sm, self.memory, self.dispatcher, self._walk, slot, now
@@ -252,6 +249,16 @@ class Machine:
             walk.settle(self.sm, self._walk, now)
             for counted, was in zip(counters, before):
                 counted[...] = was
+
+    def _share_caches(self) -> None:
+        """Learn what the L1s and the L2 slices on other machines hold."""
+        rows, groups = [self.sm.l1.caches], [SMS]
+        for tags, group in ((self.sm.l1.tags, SMS), (self.memory.l2.tags, PARTITIONS)):
+            n = (len(self.sm.sms), len(self.memory.next))[group]
+            each = [a.reshape(n, -1) for _, a in arrays_of("", tags) if len(a) % n == 0]
+            rows += each
+            groups += [group] * len(each)
+        self.part.share(rows, groups)
 
     def settle(self, now: int) -> None:
         """Bring all counters up to ``now``, those of other machines too."""

@@ -65,3 +65,27 @@ def test_it_is_as_its_naive_twin(seed):
         if arrives == ABSENT:
             twins[i].insert(line, now, now + 30)
             line_cache.insert(lines, i, line, now, now + 30)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("now", [0, 3, 50, 500])
+def test_settled_uses_were_by_now_and_in_the_same_order(seed, now):
+    draw = random.Random(seed)
+    lines = line_cache.build(2, 8 * 2 * LINE, 8, LINE)
+    cycle = 0
+    for _ in range(draw.choice([3, 10, 60])):
+        cycle += draw.choice([0, 1, 30])
+        cache, line = draw.randrange(2), draw.randrange(24)
+        if line_cache.look_up(lines, cache, line, cycle) == ABSENT:
+            line_cache.insert(lines, cache, line, cycle, cycle + 40)
+    before, keys = lines.lines.copy(), lines.keys.copy()
+    line_cache.settle(lines, now)
+    assert (lines.lines == before).all()
+    assert (lines.keys.argsort(axis=1) == keys.argsort(axis=1)).all(), "they go in the same order"
+    assert (lines.keys <= keys).all() and (lines.keys >> 21).max() - 2 <= max(now, 8)
+    for row in range(len(keys)):
+        if (keys[row] >> 21).max() - 2 > now:
+            held = lines.held[8 * row : 8 * (row + 1)]
+            assert all(h.arrives <= now for h, line in zip(held, before[row]) if line >= 0)
+        else:
+            assert (lines.keys[row] == keys[row]).all(), "nothing was used later"

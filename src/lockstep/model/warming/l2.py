@@ -1,9 +1,10 @@
 """A request changes an L2 as it would, at once: lines come and go, nothing waits or is counted.
 
-What a line that goes owes the memory is dropped.
+What a line that goes owes the memory is dropped. Who asks is told how many bursts the DRAM would
+have moved for it.
 """
 
-from lockstep._jit import inline
+from lockstep._jit import inline, popcount
 from lockstep.model import entries as lists
 from lockstep.model.cache import l2_sides, replacement, tags
 from lockstep.model.cache.protocols import at_l2
@@ -15,7 +16,10 @@ from lockstep.model.partition import locate
 
 @inline
 def access(memory, source, miss, address):
-    """What leaves the L1 of SM ``source`` for the line at ``address`` reaches the L2."""
+    """What leaves the L1 of SM ``source`` for the line at ``address`` reaches the L2.
+
+    Returns the bursts that the DRAM reads and writes for it.
+    """
     spec = memory.l2.spec[0]
     home = slice_of(memory.slices, address, memory.l2.policies.slice_hash)
     slice_ = home
@@ -29,31 +33,42 @@ def access(memory, source, miss, address):
     request.full, request.policy = miss.full, miss.policy
     locate(memory, request, slice_, address)
     if request.kind == KIND_WRITE:
-        write(memory.l2, slice_, request)
+        reads, writes = write(memory.l2, slice_, request)
     else:
-        read(memory.l2, slice_, request)
+        reads, writes = read(memory.l2, slice_, request)
     lists.release(memory.l2.entries, cache, index)
     if cache.count[QUEUE] > 0:  # what a waiting request found may be gone
         memory.l2.entries[cache.head[QUEUE]].way = UNKNOWN
+    return reads, writes
 
 
 @inline
 def find(l2, slice_, request):
-    """The way of a request's line, which is used; it makes room for the line if it is not here."""
+    """The way of a request's line, which is used; it makes room for the line if it is not here.
+
+    Returns the bursts that the line owes that made room, too.
+    """
     way = tags.find(l2.tags, slice_, request.row, request.line)
     if way >= 0:
         replacement.touch(l2.tags, slice_, request.row, way, request.policy)
-        return way
+        return way, 0
     return place(l2, slice_, request.row, request)
 
 
 @inline
 def place(l2, slice_, row, request):
-    """Put the line of a request, without data, into the way that replacement chooses, or -1."""
+    """Put the line of a request, without data, into the way that replacement chooses, or -1.
+
+    Returns the bursts that the line there owed, too.
+    """
+    owed = 0
     way = replacement.victim(l2.tags, slice_, row, l2.policies.victim)
     if way >= 0:
+        if l2.tags.lines[row, way] != tags.NO_LINE:
+            sectors = at_l2.owed(l2.spec[0].protocol, tags.way_of(l2.tags, row, way))
+            owed = count_bursts(l2.spec[0], sectors)
         replacement.insert(l2.tags, slice_, row, way, request.line, request.policy)
-    return way
+    return way, owed
 
 
 @inline
@@ -76,14 +91,21 @@ def bursts_of(spec, sectors):
 
 
 @inline
+def count_bursts(spec, sectors):
+    """How many bursts some sectors take."""
+    return popcount(bursts_of(spec, sectors)) // spec.burst_sectors if sectors else 0
+
+
+@inline
 def read(l2, slice_, request):
-    """A read, an atomic or a reduction."""
+    """A read, an atomic or a reduction; the bursts that are read and written for it."""
     protocol = l2.spec[0].protocol
-    way = find(l2, slice_, request)
+    reads = 0
+    way, writes = find(l2, slice_, request)
     if request.kind != KIND_READ:
         l2_sides.drop_copies(l2, slice_, request.row, request.line, request.sectors)
     if way < 0:
-        return
+        return reads, writes
     record = tags.way_of(l2.tags, request.row, way)
     missing = request.sectors & ~at_l2.readable(protocol, record)
     if missing:
@@ -92,9 +114,11 @@ def read(l2, slice_, request):
             found = from_another(l2, slice_, request, missing)
         below = missing & ~found
         brought = bursts_of(l2.spec[0], below) & ~record.valid if below else 0
+        reads = count_bursts(l2.spec[0], below)
         fill(l2, slice_, request.row, way, record, found | brought)
     if request.kind != KIND_READ:
         at_l2.atomic(protocol, record, request.sectors)
+    return reads, writes
 
 
 @inline
@@ -113,17 +137,17 @@ def from_another(l2, slice_, request, missing):
 
 @inline
 def write(l2, slice_, request):
-    """A write."""
+    """A write; the bursts that are read and written for it."""
     spec = l2.spec[0]
-    way = find(l2, slice_, request)
+    way, writes = find(l2, slice_, request)
     if way < 0:
-        return
+        return 0, writes
     if spec.wide_writes:
         for side in range(spec.sides):
             other = l2_sides.mirror(spec, slice_, side)
             row = request.row + (other - slice_) * l2.tags.shape[0].sets
             if other != slice_ and tags.find(l2.tags, other, row, request.line) < 0:
-                place(l2, other, row, request)
+                writes += place(l2, other, row, request)[1]
     record = tags.way_of(l2.tags, request.row, way)
     wanted = at_l2.wanted(spec.protocol, record, request.sectors)
     l2_sides.drop_copies(l2, slice_, request.row, request.line, request.sectors)
@@ -131,3 +155,4 @@ def write(l2, slice_, request):
     if wanted != 0:
         brought = bursts_of(spec, wanted) & ~record.valid
         fill(l2, slice_, request.row, way, record, brought)
+    return count_bursts(spec, wanted), writes

@@ -1,17 +1,21 @@
 """CTAs of a kernel in turns, as many at a time as the GPU holds.
 
-They are placed by the CTA scheduler; each of their warps goes on to its next access, in the order
-in which they started, over and over. A place is free when the last warp of its CTA has ended.
+They are placed by the CTA scheduler; each of their warps goes on to where it waits, in the order in
+which they started, over and over. A place is free when the last warp of its CTA has ended.
 """
 
 from lockstep._jit import inline, jit
 from lockstep.model.cache import line_cache
+from lockstep.model.clock import NEVER
 from lockstep.model.dispatch import clusters
 from lockstep.model.dispatch.dispatcher import dispatch_cluster, dispatch_cta, reserve
+from lockstep.model.dispatch.state import THOUSAND
 from lockstep.model.sm import fetch, stream
 from lockstep.model.sm import warp as warps
 from lockstep.model.sm.launch import free_cta_slot
-from lockstep.model.warming.stream import go_on
+from lockstep.model.warming.stream import ENDED, go_on
+
+TURN = 32  # cycles of the walk between two looks at all warps, at least
 
 
 @jit
@@ -20,10 +24,10 @@ def run(c, memory, d, walk, slot, now):
 
     Those that have ended are listed as after a window.
     """
-    state = walk.state[0]
+    state, grid, progress = walk.state[0], d.grids[slot], d.progress[slot]
     state.clock = max(state.clock, now)
     enter(c, d, walk, slot, now)
-    while state.warps > 0 and not waits(d, slot):
+    while (state.warps > 0 or progress.taken < grid.queued) and not waits(d, slot):
         turn(c, memory, d, walk, now)
         enter(c, d, walk, slot, now)
 
@@ -38,19 +42,23 @@ def waits(d, slot):
 
 @inline
 def enter(c, d, walk, slot, now):
-    """Dispatch CTAs while there is room."""
-    grid, progress, state = d.grids[slot], d.progress[slot], d.state[0]
+    """Dispatch CTAs whose time has come while there is room."""
+    grid, progress, spec = d.grids[slot], d.progress[slot], d.spec[0]
+    state = walk.state[0]
     went = 1
-    while went > 0 and progress.taken < grid.queued:
+    while went > 0 and progress.taken < grid.queued and state.dispatch <= state.clock * THOUSAND:
+        state.dispatch = max(state.dispatch, (state.clock - TURN) * THOUSAND)
         if grid.cluster > 1:
             went = dispatch_cluster(d, slot, now)
-            for s in range(d.spec[0].sms if went > 0 else 0):
+            for s in range(spec.sms if went > 0 else 0):
                 start_sent(c, d, walk, s, now)
         else:
             went = dispatch_cta(d, slot, now)
             if went > 0:
-                last = (state.next_place + len(d.turns) - 1) % len(d.turns)
+                last = (d.state[0].next_place + len(d.turns) - 1) % len(d.turns)
                 start_sent(c, d, walk, d.turns[last], now)
+        first = progress.taken < grid.filling
+        state.dispatch += went * (spec.first_interval if first else spec.interval)
 
 
 @inline
@@ -83,7 +91,7 @@ def start(c, walk, s, message, now):
             fetch.empty_buffer(warp)
             stream.next_run(c, s, w, now)
             place = walk.places[walk.state[0].warps]
-            place.sm, place.warp = s, w
+            place.sm, place.warp, place.ready = s, w, walk.state[0].clock
             walk.state[0].warps += 1
             index += 1
         w += 1
@@ -91,21 +99,27 @@ def start(c, walk, s, message, now):
 
 @inline
 def turn(c, memory, d, walk, now):
-    """Each warp goes on once; those whose streams have ended leave."""
+    """Each warp goes on that waits no longer; those whose streams have ended leave."""
     state = walk.state[0]
     left = 0
+    soonest = NEVER
     for k in range(state.warps):
         place = walk.places[k]
-        s, w = place.sm, place.warp
-        state.clock += 1
-        if go_on(c, memory, s, w, state.clock):
-            kept = walk.places[left]
-            kept.sm, kept.warp = s, w
-            left += 1
-        else:
+        s, w, ready = place.sm, place.warp, place.ready
+        if ready <= state.clock:
+            ready = go_on(c, memory, walk, s, w)
+        if ready == ENDED:
             warps.finish(c.ctas[s, c.warps[s, w].cta])
             end_if_done(c, d, s, c.warps[s, w].cta, now)
+            soonest = state.clock  # there is room
+            continue
+        soonest = min(soonest, ready)
+        kept = walk.places[left]
+        kept.sm, kept.warp, kept.ready = s, w, ready
+        left += 1
     state.warps = left
+    soonest = min(soonest, state.dispatch // THOUSAND)
+    state.clock = max(state.clock + TURN, soonest)
 
 
 @inline
@@ -133,7 +147,10 @@ def end_if_done(c, d, s, slot, now):
 @jit
 def settle(c, walk, now):
     """Nobody is on his way any more; nothing was used after cycle ``now``, in what order it may."""
-    walk.state[0].warps = walk.state[0].clock = 0
+    state = walk.state[0]
+    state.warps = state.clock = state.dispatch = state.dram = 0
+    walk.issue[:] = 0
+    walk.ports[:] = 0
     line_cache.settle(c.l0i, now)
     line_cache.settle(c.l1i, now)
     line_cache.settle(c.constants, now)
