@@ -4,9 +4,11 @@
 
 Each program is recorded as a trace and simulated. Then each of its launches but the first is
 simulated alone: after the earlier ones were left out (cold), and after they were warmed. Prints a
-Markdown table of programs: how far off the cycles of these launches are, in sum and at worst, and
-those of launches that take long. With ``--groups``, of each launch that is off after warming, what
-it takes with one group of arrays from the full simulation instead: what is left in which group.
+Markdown table of programs: by how many percent the cycles of these launches are off, in sum and at
+worst. "timely": after warming, in the cycle of the full simulation instead of cycle 0, because in
+which cycle a launch begins decides where it meets a refresh of the DRAM. With ``--groups``, of each
+launch that is off after warming, what it takes with one group of arrays of the full simulation,
+too: what is left in which group.
 """
 
 import argparse
@@ -25,7 +27,6 @@ from lockstep.workload import Command, Kernel, Warming, Workload
 
 LONG = 20_000  # cycles: shorter launches answer to any change with a few percent
 GROUPS: dict[str, tuple[str, ...]] = {
-    "time": (),
     "L2": ("memory.l2.tags.",),
     "DRAM": ("memory.l2.dram.", "memory.next"),
     "instructions": ("sm.l1i.", "sm.l0i.", "sm.streams", "sm.subcores"),
@@ -39,14 +40,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 
 class Row(NamedTuple):
-    """One launch: its cycles in the full simulation, after nothing, and after warming."""
+    """One launch: its cycles in the full simulation, after nothing, and after warming.
+
+    ``timely``: after warming, launched in the very cycle of the full simulation.
+    """
 
     name: str
     number: int
     full: int
     cold: int
     warmed: int
-    groups: dict[str, int]  # after warming, with one group as in the full simulation
+    timely: int
+    groups: dict[str, int]  # as ``timely``, with one group as in the full simulation
 
     def error(self, cycles: int) -> float:
         """How far off some cycles are, in percent."""
@@ -110,10 +115,11 @@ def study(gpu: GPU, workload: Workload, groups: bool) -> Iterator[Row]:
             whole = full.finished[-1].cycles
             cold = cycles_of_last(gpu, [*copies, command])
             warmed = cycles_of_last(gpu, before, states[1])
+            timely = cycles_of_last(gpu, before, states[1] | {"plain": states[0]["plain"]})
             found = with_groups(gpu, before, states[1], states[0]) if groups else {}
-            yield Row(
-                Path(workload.path).stem, len(warming) - len(copies) + 1, whole, cold, warmed, found
-            )
+            cycles = whole, cold, warmed, timely
+            number = len(warming) - len(copies) + 1
+            yield Row(Path(workload.path).stem, number, *cycles, found)
         warming.append(Warming(command))
     full.close()
     warm.close()
@@ -126,7 +132,7 @@ def program_row(rows: list[Row]) -> str:
     """All launches of a program."""
     full = sum(row.full for row in rows)
     cells = [rows[0].name, str(len(rows)), f"{full:,}"]
-    for name in ("cold", "warmed"):
+    for name in ("cold", "warmed", "timely"):
         cycles = [getattr(row, name) for row in rows]
         errors = [abs(row.error(c)) for row, c in zip(rows, cycles)]
         cells += [f"{100 * (sum(cycles) / full - 1):+.2f}", f"{max(errors):.2f}"]
@@ -136,8 +142,16 @@ def program_row(rows: list[Row]) -> str:
 def launch_row(row: Row) -> str:
     """One launch, with what is left in which group."""
     cells = [row.name, str(row.number), f"{row.full:,}", f"{row.error(row.cold):+.2f}"]
-    cells += [f"{row.error(cycles):+.2f}" for cycles in (row.warmed, *row.groups.values())]
+    cells += [f"{row.error(c):+.2f}" for c in (row.warmed, row.timely, *row.groups.values())]
     return f"| {' | '.join(cells)} |"
+
+
+def long_launches(rows: list[Row]) -> str:
+    """How far off the launches are that take long."""
+    errors = [abs(row.error(row.warmed)) for row in rows if row.full >= LONG]
+    mean, worst = sum(errors) / max(1, len(errors)), max(errors, default=0.0)
+    count = f"{len(errors)} launches of at least {LONG:,} cycles"
+    return f"{count}: {mean:.2f} % off in the mean, {worst:.2f} % at worst"
 
 
 def main() -> None:
@@ -149,11 +163,11 @@ def main() -> None:
     options = parser.parse_args()
     gpu = lockstep.gpu(options.gpu)
     if options.groups:
-        print(f"| program | launch | cycles | cold | warmed | {' | '.join(GROUPS)} |")
-        print("| --- " * (5 + len(GROUPS)) + "|")
+        print(f"| program | launch | cycles | cold | warmed | timely | {' | '.join(GROUPS)} |")
+        print("| --- " * (6 + len(GROUPS)) + "|")
     else:
-        print("| program | launches | cycles | cold, % | worst | warmed, % | worst |")
-        print("| --- | --- | --- | --- | --- | --- | --- |")
+        print("| program | launches | cycles | cold | worst | warmed | worst | timely | worst |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     every: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         for name in options.programs:
@@ -165,13 +179,7 @@ def main() -> None:
             if rows and not options.groups:
                 print(program_row(rows), flush=True)
             every += rows
-    long = [abs(row.error(row.warmed)) for row in every if row.full >= LONG]
-    if long:
-        mean = sum(long) / len(long)
-        print(
-            f"\n{len(long)} launches of at least {LONG:,} cycles: {mean:.2f} % off in the mean, "
-            f"{max(long):.2f} % at worst"
-        )
+    print(f"\n{long_launches(every)}")
 
 
 if __name__ == "__main__":
