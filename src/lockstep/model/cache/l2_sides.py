@@ -73,25 +73,25 @@ def drop_copies(l2, home, row, line, sectors):
 
 
 @force_inline
-def holder(l2, slice_, request):
+def holder(l2, slice_, home, row, line):
     """The slice to ask for a line that a slice lacks: its home, or for the home one with a copy."""
-    if slice_ != request.home:
-        return request.home
+    if slice_ != home:
+        return home
     spec = l2.spec[0]
-    holder = slice_
+    found = slice_
     for side in range(spec.sides):
         other = mirror(spec, slice_, side)
-        row = request.row + (other - slice_) * l2.tags.shape[0].sets
-        if other != slice_ and tags.find(l2.tags, other, row, request.line) >= 0:
-            holder = other
-    return holder
+        there = row + (other - slice_) * l2.tags.shape[0].sets
+        if other != slice_ and tags.find(l2.tags, other, there, line) >= 0:
+            found = other
+    return found
 
 
 @force_inline
 def from_another(l2, slice_, request, way, now):
     """Ask another side for what it has of a line, or has on its way; the sectors that will come."""
     spec = l2.spec[0]
-    other = holder(l2, slice_, request)
+    other = holder(l2, slice_, request.home, request.row, request.line)
     row = request.row + (other - slice_) * l2.tags.shape[0].sets
     found = tags.find(l2.tags, other, row, request.line)
     if other == slice_ or found < 0 or l2.slices[slice_].mshrs >= spec.mshrs:
