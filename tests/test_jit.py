@@ -48,6 +48,10 @@ k("EXIT")
 result = lockstep.simulate(k.workload(), gpu, interval=200)
 print(result.hash, result.total["warp_instructions"])
 """
+WARMED = TINY.replace(
+    "lockstep.simulate(k.workload(), gpu,",
+    "lockstep.simulate(lockstep.builder.program(k, k), gpu, warm=[1],",
+).replace("import lockstep\n", "import lockstep.builder\n")
 WIDE = TINY.replace("warp_size=32", "warp_size=64").replace("mask=1)", "mask=1 << 63)")
 
 
@@ -72,6 +76,13 @@ def compiled():
 def test_without_jit_the_same_comes_out(compiled):
     assert int(compiled[1]) > 200
     assert run(TINY, NUMBA_DISABLE_JIT="1") == compiled
+
+
+def test_without_jit_the_same_is_warmed(compiled):
+    assert "warm=[1]" in WARMED
+    warmed = run(WARMED)
+    assert warmed[1] == compiled[1] and warmed[0] != compiled[0]
+    assert run(WARMED, NUMBA_DISABLE_JIT="1") == warmed
 
 
 def test_without_jit_the_same_comes_out_of_warps_of_64_threads():
