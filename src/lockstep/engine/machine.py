@@ -14,7 +14,7 @@ from lockstep.engine.threads import Threads
 from lockstep.engine.transport import Transport
 from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
 from lockstep.gpus.spec import GPU
-from lockstep.model import contents, control, link, partition, passing
+from lockstep.model import contents, control, link, partition
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.dispatch import dispatcher
 from lockstep.model.dispatch import state as dispatch_state
@@ -22,8 +22,8 @@ from lockstep.model.records import one_space, records
 from lockstep.model.sm import between, constant, scheduler, sm
 from lockstep.model.sm import build as sm_build
 from lockstep.model.sm.state import Policies, Sm
+from lockstep.model.warming import passing, walk
 from lockstep.model.warming import state as walk_state
-from lockstep.model.warming import walk
 
 Phase = Callable[..., int] | Pointer
 

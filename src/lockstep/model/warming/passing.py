@@ -1,9 +1,10 @@
 """CTAs that are left out of a launch: what they access passes through the L2, in no time.
 
 The launch goes on meanwhile as if nothing had happened, with an L2 that holds what it would hold if
-they had run: its lines, the order in which they were used, what is dirty. Nothing is counted. Bulk
-copies and local memory are left out, L1s hear of nothing, and what a line that goes owes the memory
-is dropped.
+they had run: its lines, the order in which they were used, what is dirty. So no SM is used for it,
+and a line on its way stays as it is. Nothing is counted. Bulk copies and local memory are left out,
+L1s hear of nothing, sectors written in part count as whole, and what a line that goes owes the
+memory is dropped.
 """
 
 import numpy as np
