@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from lockstep.engine.record import LeftOut
 from lockstep.report import summary as module
 from lockstep.report.summary import summary
 
@@ -120,9 +121,10 @@ def test_warnings_name_kernels_that_ran_in_part(synthetic):
     first, second = result.run.kernels
     first.ctas_done, first.stopped = 5, "enough"
     second.first_cta, second.ctas_done = 2, 6
+    second.left_out = [LeftOut(1, 100, 10), LeftOut(2, 200, 20)]
     lines = module.warnings(result)
     assert "Kernel 1 (kernel_1): 5 of 8 CTAs, stopped: enough" in lines
-    assert "Kernel 2 (kernel_2): 6 of 8 CTAs, from CTA 2 on" in lines
+    assert "Kernel 2 (kernel_2): 6 of 8 CTAs, from CTA 2 on, 3 left out" in lines
 
 
 def test_warnings_say_what_is_uncertain(synthetic):

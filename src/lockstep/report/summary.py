@@ -283,10 +283,11 @@ def warnings(result: Result) -> list[str]:
 
 def _parts_of_kernels(result: Result) -> list[str]:
     """Kernels of which only some CTAs were to run: their cycles are those of these CTAs."""
-    parts = [k for k in result.run.kernels if k.stopped or k.first_cta]
+    parts = [k for k in result.run.kernels if k.stopped or k.first_cta or k.skipped]
     lines = [
         f"Kernel {k.id} ({kernel_name(k.name)}): {count(k.ctas_done)} of {count(k.ctas)} CTAs"
         + (f", from CTA {count(k.first_cta)} on" if k.first_cta else "")
+        + (f", {count(k.skipped)} left out" if k.skipped else "")
         + (f", stopped: {clean(k.stopped)}" if k.stopped else "")
         for k in parts[:KERNELS_SHOWN]
     ]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lockstep import simulate
+from lockstep.engine.record import LeftOut
 from lockstep.errors import WorkloadError
 from lockstep.sampling.inside import Stability, project, trace_instructions
 
@@ -112,6 +113,9 @@ def test_what_cannot_be_projected_is_refused(parts):
     with pytest.raises(WorkloadError, match="of another launch"):
         project(part, stable=stable, instructions=part.warp_instructions - 1)
     project(part, stable=stable, instructions=part.warp_instructions)
+    cut = replace(part, left_out=[LeftOut(4, 100, 10)])
+    with pytest.raises(WorkloadError, match="CTAs were left out"):
+        project(cut, by="ctas")
     with pytest.raises(WorkloadError, match="nothing to scale"):
         project(replace(part, ctas_done=0), by="ctas")
     nothing = stable._replace(end=stable.begin)

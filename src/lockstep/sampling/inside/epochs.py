@@ -26,7 +26,7 @@ AGREEMENT = 0.1  # of the IPC of two units; TBPoint
 
 
 @dataclass
-class _State:
+class _Progress:
     launched: int
     ends: list[int] = field(default_factory=list)  # CTAs behind each homogeneous run
     begin: Mark | None = None
@@ -57,7 +57,7 @@ class Epochs:
         self.instructions, self.distance, self.agreement = instructions, distance, agreement
         self.bin = bin
         self.units: dict[int, list[Unit]] = {}
-        self._states: dict[int, _State] = {}
+        self._states: dict[int, _Progress] = {}
         self._company = Company()
 
     def __call__(self, kernel: "Kernel", cycle: int, counters: "KernelCounters") -> "bool | Skip":
@@ -69,11 +69,11 @@ class Epochs:
         state = self._states.get(kernel.id)
         if state is None or state.launched != counters.launched:
             ends = homogeneous(known, counters.wave, self.distance)
-            state = self._states[kernel.id] = _State(counters.launched, ends)
+            state = self._states[kernel.id] = _Progress(counters.launched, ends)
             self.units[kernel.id] = []
         return self._go_on(kernel.id, state, Mark(cycle, counters))
 
-    def _go_on(self, kernel: int, state: _State, now: Mark) -> "bool | Skip":
+    def _go_on(self, kernel: int, state: _Progress, now: Mark) -> "bool | Skip":
         from lockstep.engine.stop import Skip
 
         counters = now.counters

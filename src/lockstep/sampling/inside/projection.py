@@ -118,6 +118,8 @@ def project(
     measured = _measured(run)
     if run.complete:
         return Projection(run, "whole", measured, dict(measured))
+    if run.skipped:
+        raise WorkloadError(f"{_named(run)} was not ended early, CTAs were left out of it")
     if by == "ctas":
         return Projection(run, by, measured, _by_ctas(run, measured))
     if stable is None or instructions is None:
@@ -147,7 +149,7 @@ def project_windows(
     rates = [_gains(unit.begin, unit.end) for unit in units]
     estimated, missed, passed = dict(measured), 0, 0
     for k, earlier in enumerate(rates):
-        gap = []
+        gap: list[LeftOut] = []
         while passed < begins[k + 1]:
             gap.append(run.left_out[len(gap) + missed])
             passed += gap[-1].ctas

@@ -49,13 +49,14 @@ class Lengths(NamedTuple):
 
 
 @dataclass
-class _State:
+class _Launch:
     """Where a launch is."""
 
     launched: int
-    gaps: int | None = None  # that are yet to come; None while the ramp is not over
+    gaps: int = 0  # that are yet to come
     target: int = 0  # begun CTAs at which the present step ends
     begin: Mark | None = None  # of the unit that is measured
+    ramp: bool = True  # it has just begun
     over: bool = False  # the rest runs to its end, unmeasured
 
 
@@ -87,7 +88,7 @@ class Windows:
         self.speed_up, self.ramp, self.unit, self.warm_up = speed_up, ramp, unit, warm_up
         self.bin = bin
         self.units: dict[int, list[Unit]] = {}
-        self._states: dict[int, _State] = {}
+        self._states: dict[int, _Launch] = {}
         self._company = Company()
 
     def __call__(self, kernel: "Kernel", cycle: int, counters: "KernelCounters") -> "bool | Skip":
@@ -95,23 +96,21 @@ class Windows:
         self._company.ask(kernel.id, cycle)
         state = self._states.get(kernel.id)
         if state is None or state.launched != counters.launched:
-            state = self._states[kernel.id] = _State(counters.launched)
+            state = self._states[kernel.id] = _Launch(counters.launched)
             self.units[kernel.id] = []
         if not self._company.alone or kernel.cluster_ctas > 1:
             state.over = True
         if state.over:
             return False
-        if state.gaps is None:
-            if (
-                counters.ctas_done
-                < self.lengths(counters.ctas / counters.wave).ramp * counters.wave
-            ):
+        if state.ramp:
+            ramp, _, _ = self.lengths(counters.ctas / counters.wave)
+            if counters.ctas_done < ramp * counters.wave:
                 return False
             state.gaps = self.gaps(counters)
-            state.over = not state.gaps
+            state.ramp, state.over = False, not state.gaps
         return False if state.over else self._go_on(kernel.id, state, Mark(cycle, counters))
 
-    def _go_on(self, kernel: int, state: _State, now: Mark) -> "bool | Skip":
+    def _go_on(self, kernel: int, state: _Launch, now: Mark) -> "bool | Skip":
         from lockstep.engine.stop import Skip
 
         counters = now.counters
