@@ -1,14 +1,15 @@
 """Sampling inside launches measured: error of each method against the launch that ran whole.
 
-    python benchmarks/sampling_inside.py [--quick] [--only PROGRAM,...] [--processes N]
+    python benchmarks/sampling_inside.py [--quick | --large] [--only PROGRAM,...] [--processes N]
                                          [--traces DIR]
 
 Built-in programs at sizes that give launches of ten waves and more, on a quarter and an eighth of a
-QV100 (20 and 10 SMs, 8 and 4 channels), and some on all of it. Each is executed once and kept as a
-trace, in DIR or a temporary folder. Truth is the full simulation of the trace, on the same GPU.
-Prints Markdown tables: a row a method, with launches of up to and above 30 waves apart, and a row a
-launch of the default method. Errors and speed-ups are of the cycles from the first dispatch on: the
-launch overhead before it is the same in both.
+QV100 (20 and 10 SMs, 8 and 4 channels). ``--large``: some programs at four times the size instead,
+on a quarter and on all of it. Each is executed once and kept as a trace, in DIR or a temporary
+folder. Truth is the full simulation of the trace, on the same GPU. Prints Markdown tables: a row a
+method, with launches of up to and above 30 waves apart, and a row a launch of the default method.
+Errors and speed-ups are of the cycles from the first dispatch on: the launch overhead before it is
+the same in both.
 """
 
 import argparse
@@ -49,7 +50,7 @@ SIZES = {  # 10 to 22 waves on a quarter of a QV100, twice as many on an eighth
     "transpose_naive": 1280,
     "vecadd": 800_000,
 }
-LARGE = {  # about four times as many; the same as SIZES has on a quarter on all of it
+LARGE = {  # four times as many CTAs: on all of a QV100 as many waves as SIZES on a quarter
     "conv2d": 2304,
     "reduce_shared": 4_800_000,
     "string_search": 3_200_000,
@@ -255,15 +256,15 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two small programs, one GPU")
+    parser.add_argument("--large", action="store_true", help="large sizes, and a whole QV100")
     parser.add_argument("--only", metavar="PROGRAM,...", help="some programs")
     parser.add_argument("--processes", type=int, default=1, metavar="N", help="side by side")
     parser.add_argument("--traces", type=Path, metavar="DIR", help="keep traces here")
     options = parser.parse_args()
     runs = [(name, size, QUARTER) for name, size in QUICK.items()]
     if not options.quick:
-        small, large = SIZES.items(), LARGE.items()
-        runs = [(name, size, shape) for name, size in small for shape in (QUARTER, EIGHTH)]
-        runs += [(name, size, shape) for name, size in large for shape in (QUARTER, WHOLE)]
+        sizes, shapes = (LARGE, (QUARTER, WHOLE)) if options.large else (SIZES, (QUARTER, EIGHTH))
+        runs = [(name, size, shape) for name, size in sizes.items() for shape in shapes]
     if options.only:
         runs = [each for each in runs if each[0] in options.only.split(",")]
     with tempfile.TemporaryDirectory() as temporary:

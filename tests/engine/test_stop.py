@@ -91,6 +91,17 @@ def test_a_rule_gives_its_reason(small, mixed):
     assert k.stopped == "eight are enough" and 8 <= k.ctas_done <= 8 + 4
 
 
+def test_a_rule_sees_a_wave_what_began_and_when_ctas_ended(small, mixed):
+    gpu, rule = small(sm__ctas=2), Watcher()
+    result = run(mixed(grid=60).workload(), gpu, stop=rule, stop_interval=100, cta_events=True)
+    events = result.cta_events
+    for _, cycle, seen in rule.seen:
+        assert seen.wave == 4 * 2 and (seen.skipped, seen.skipped_instructions) == (0, 0)
+        assert seen.ctas_done <= seen.begun <= min(60, seen.ctas_done + 8)
+        assert seen.begun >= (events["start"] < cycle).sum() - 8
+    assert sorted(rule.seen[-1][2].ended) == sorted(zip(events["start"], events["end"]))
+
+
 def only(number, first):
     """A rule that stops one kernel from a cycle on."""
     return Watcher(lambda kernel, cycle, counters: kernel.id == number and cycle >= first)
