@@ -252,7 +252,8 @@ class Machine:
 
     def _share_caches(self) -> None:
         """Learn what the L1s and the L2 slices on other machines hold."""
-        rows, groups = [self.sm.l1.caches], [SMS]
+        rows: list[Any] = [self.sm.l1.caches]
+        groups = [SMS]
         for tags, group in ((self.sm.l1.tags, SMS), (self.memory.l2.tags, PARTITIONS)):
             n = (len(self.sm.sms), len(self.memory.next))[group]
             each = [a.reshape(n, -1) for _, a in arrays_of("", tags) if len(a) % n == 0]

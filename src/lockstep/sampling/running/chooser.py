@@ -9,6 +9,8 @@ from lockstep.errors import LockstepError
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.running.outcome import SampledRun
 
+MOST_WARMED = 64  # launches before one that is simulated
+
 
 class Chooser(Protocol):
     """The ``choose`` of a :class:`lockstep.Device`, and what comes of it."""

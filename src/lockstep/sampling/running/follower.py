@@ -7,10 +7,8 @@ from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
-from lockstep.sampling.running.chooser import LaunchLog
+from lockstep.sampling.running.chooser import MOST_WARMED, LaunchLog
 from lockstep.sampling.running.outcome import SampledRun
-
-MOST_WARMED = 64  # launches before a chosen one
 
 
 class Follower:

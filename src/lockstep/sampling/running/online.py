@@ -8,7 +8,7 @@ ran so far is as narrow as asked (Neyman's allocation), whatever is still to com
 """
 
 import math
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Hashable
 
 import numpy as np
@@ -19,7 +19,7 @@ from lockstep.sampling.estimate import CONFIDENCE, UNSEEN
 from lockstep.sampling.extras import scipy_stats
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
-from lockstep.sampling.running.chooser import LaunchLog
+from lockstep.sampling.running.chooser import MOST_WARMED, LaunchLog
 from lockstep.sampling.running.outcome import SampledRun
 
 MARGIN = 1.05  # allocation by what was drawn makes intervals a little too short
@@ -71,7 +71,7 @@ class Online:
 
     ``error`` is relative to the total; just one of the two is given. ``warm``: while the next
     launch of some stratum is one to simulate, those before it leave in the caches what they would
-    have left: a turn of its loop. Others are only executed.
+    have left: a turn of its loop, at most ``MOST_WARMED``. Others are only executed.
     """
 
     def __init__(
@@ -94,7 +94,8 @@ class Online:
         self._error, self._every, self._confidence = error, every, confidence
         self._random = np.random.default_rng(seed)
         self._warm = warm
-        self._awaited = 0  # strata whose next launch is drawn
+        # Strata whose next launch is drawn, with the number of their last, the oldest first.
+        self._awaited: OrderedDict[int, int] = OrderedDict()
         self._log, self._light = LaunchLog(), LightRows()
         self._before: tuple[Hashable, ...] = ()
         self._strata: dict[Hashable, _Stratum] = {}
@@ -115,7 +116,8 @@ class Online:
                 self._strata.setdefault(key, _Stratum()).labels.append(self._labels[-1])
             return self._log.simulate(number, launch)
         stratum = self._strata.setdefault(key, _Stratum())
-        awaited = stratum.is_awaited
+        while self._awaited and number - next(iter(self._awaited.values())) > MOST_WARMED:
+            self._awaited.popitem(last=False)  # it may never come
         if not stratum.cell:
             self._begin_pair(stratum, launch)
         self._labels.append(stratum.labels[-1])
@@ -127,7 +129,9 @@ class Online:
         stratum.place += 1
         if stratum.place == 2 * stratum.cell:
             self._begin_pair(stratum, launch)
-        self._awaited += stratum.is_awaited - awaited
+        self._awaited.pop(id(stratum), None)
+        if stratum.is_awaited:
+            self._awaited[id(stratum)] = number
         return treatment
 
     def outcome(self) -> SampledRun:
