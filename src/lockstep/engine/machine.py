@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
