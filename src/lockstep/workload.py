@@ -324,6 +324,24 @@ class MemoryPass:
     written: bool = False
 
 
+L2_LINE, L2_SECTOR = 128, 32
+"""Bytes of a line and of a sector of an :class:`L2Content`, whatever those of the GPU are."""
+L2_RUN = np.dtype([("first", "i8"), ("lines", "i8"), ("sectors", "i8"), ("dirty", "i8")])
+"""``lines`` lines, from number ``first`` (address / L2_LINE) on, with the same valid ``sectors``,
+some of them ``dirty``: bit k of a mask stands for sector k."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class L2Content:
+    """The L2 holds these lines and no others when the next launch begins.
+
+    ``runs`` are in the order of last use, the oldest in front: an L2 that has no room for all
+    holds the end. No part of a program, and not counted.
+    """
+
+    runs: np.ndarray  # L2_RUN
+
+
 @dataclass(frozen=True, slots=True)
 class Warming:
     """A kernel of which only what it leaves behind in the caches is wanted.
@@ -334,18 +352,24 @@ class Warming:
     kernel: Kernel
 
 
-Command = Kernel | MemoryCopy | MemoryPass | Warming
+Command = Kernel | MemoryCopy | MemoryPass | L2Content | Warming
 """What a simulation is given to do."""
 
 
 @dataclass
 class Workload:
-    """A program as the GPU sees it: copies and kernel launches, in order."""
+    """A program as the GPU sees it: copies and kernel launches, in order.
+
+    Or some of its launches, apart from each other: *live points*. Then each kernel follows the
+    L2Content that it begins with, and ``points`` says what the launches stand for: a document in
+    JSON, see :mod:`lockstep.sampling.points`.
+    """
 
     name: str
-    commands: list[Kernel | MemoryCopy]
+    commands: list[Kernel | MemoryCopy | L2Content]
     path: str = ""  # where it was read from
     gpu: str = ""  # name of the GPU that it was recorded on, if that is known
+    points: str = ""  # of live points
 
     @cached_property
     def digest(self) -> str:
@@ -376,9 +400,13 @@ def _digest(workload: Workload) -> str:
 
 def _hashed(workload: Workload) -> Iterator[bytes]:
     yield _text(workload.name)
+    if workload.points:
+        yield _text(workload.points)
     for command in workload.commands:
         if isinstance(command, MemoryCopy):
             yield _text(f"copy {command.address} {command.bytes}")
+        elif isinstance(command, L2Content):
+            yield command.runs.tobytes()
         else:
             yield from _hashed_kernel(command)
 

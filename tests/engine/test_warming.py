@@ -7,7 +7,7 @@ import lockstep
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import Session, run
 from lockstep.errors import EndOfKernel, WorkloadError
-from lockstep.workload import MemoryCopy, Warming, Workload
+from lockstep.workload import L2_RUN, L2Content, MemoryCopy, Warming, Workload
 
 A = 0x7F0000000000
 NO_LINE = -(1 << 62)
@@ -186,3 +186,37 @@ def test_a_kernel_that_its_front_end_ends_leaves_what_it_did(small, mixed):
     warmed = after(gpu, Warming(kernel))
     assert sectors(after(gpu, kernel)) == sectors(warmed)
     assert not warmed["sm.kernels"]["active"].any()
+
+
+def content_of(arrays):
+    """What an L2 holds, in an order that keeps that of each row."""
+    keys, rows = arrays["memory.l2.tags.keys"], arrays["memory.l2.tags.lines"]
+    held = arrays["memory.l2.tags.held"].reshape(rows.shape)
+    places = sorted((keys[at], at) for at in zip(*np.nonzero(rows != NO_LINE)))
+    runs = [(int(rows[at]), 1, int(held[at]["valid"]), int(held[at]["dirty"])) for _, at in places]
+    return L2Content(np.array(runs, L2_RUN))
+
+
+def test_a_content_is_all_that_the_l2_holds(small, mixed):
+    gpu = small()
+    one, two = kernels(mixed(), mixed("other", grid=6))
+    simulated = after(gpu, MemoryCopy(A, 1 << 16), one)
+    content = content_of(simulated)
+    assert len(content.runs) > 500
+    for before in ([], [Warming(two), MemoryCopy(1 << 33, 1 << 20)]):
+        held = after(gpu, *before, content)
+        assert sectors(held) == sectors(simulated)
+        assert not held["memory.counters"]["copy_sectors"].any() or before
+    assert in_order(held) == in_order(simulated)
+
+
+@pytest.mark.parametrize(("ranks", "threads"), CUTS)
+def test_contents_are_the_same_on_any_threads_and_ranks(small, mixed, ranks, threads):
+    gpu = small()
+    one, two = kernels(mixed(), mixed("other", grid=6))
+    content = content_of(after(gpu, two))
+    workload = Workload("points", [content, one, content, two], points="{}")
+    result = lockstep.simulate(workload, gpu, threads=threads, ranks=ranks)
+    assert result.hash == lockstep.simulate(workload, gpu).hash
+    plain = lockstep.simulate(Workload("plain", [one, two]), gpu)
+    assert plain.hash != result.hash

@@ -11,7 +11,7 @@ import zstandard
 
 from fuzzing import mutations
 from fuzzing.target import Target
-from fuzzing.workloads import content, tiny, various
+from fuzzing.workloads import content, live, tiny, various
 from lockstep.frontend import tracefile
 from lockstep.frontend.tracefile import container, index
 
@@ -83,7 +83,7 @@ class ResealedTraceFile(TraceFile):
 def _written() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         path, files = Path(folder, "seed.lst"), []
-        for workload in (tiny(), various(), tiny(64)):
+        for workload in (tiny(), various(), tiny(64), live()):
             tracefile.write(workload, path)
             files.append(path.read_bytes())
     return files

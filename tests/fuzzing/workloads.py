@@ -2,11 +2,13 @@
 
 from functools import cache
 
+import numpy as np
+
 from lockstep import api
 from lockstep.builder import KernelBuilder, program
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
-from lockstep.workload import MemoryCopy, Workload
+from lockstep.workload import L2_RUN, L2Content, MemoryCopy, Workload
 
 MOST_CYCLES = 20_000
 
@@ -18,6 +20,9 @@ def content(workload: Workload) -> str:
         if isinstance(command, MemoryCopy):
             commands.append((command.address, command.bytes))
             continue
+        if isinstance(command, L2Content):
+            commands.append(command.runs.tolist())
+            continue
         k = command
         streams = [
             (cta.index, *(a.tolist() for a in (cta.warps, cta.runs, cta.addresses, cta.pool)))
@@ -26,7 +31,7 @@ def content(workload: Workload) -> str:
         facts = (k.name, k.id, k.grid, k.block, k.cluster, k.registers, k.shared_bytes, k.stream)
         facts += (k.warp_size,)
         commands.append((facts, k.code.instructions.tolist(), list(k.code.texts), streams))
-    return repr(commands)
+    return repr((commands, workload.points))
 
 
 @cache
@@ -45,6 +50,16 @@ def tiny(warp_size: int = 32) -> Workload:
     k("BAR.SYNC 0x0")
     k("STG.E [R1], R2", address=k.coalesced(1 << 31, 4))
     return program(k, name="tiny")
+
+
+@cache
+def live() -> Workload:
+    """Two live points, and what they stand for."""
+    kernels = various().kernels
+    runs = ([(1 << 33, 4, 15, 15), (3, 1, 6, 2), (1 << 20, 100, 15, 0)], [(7, 1, 1, 0)])
+    contents = [L2Content(np.array(each, L2_RUN)) for each in runs]
+    commands = [command for pair in zip(contents, kernels) for command in pair]
+    return Workload("live", commands, points='{"lockstep points": 1}')
 
 
 @cache

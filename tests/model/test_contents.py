@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lockstep.model import contents
+from lockstep.workload import L2_RUN
 
 pytestmark = pytest.mark.plain
 
@@ -65,3 +66,54 @@ def test_a_flush_leaves_what_is_on_its_way(rig):
     side.run_to(rig.LATENCY + rig.HIT)
     contents.flush(side.memory)
     assert sum(r.sectors for r in side.finish()) == 0b1111
+
+
+def _hold(side, *runs):
+    runs = np.array(list(runs), L2_RUN)
+    contents.hold(side.memory, *(runs[name].copy() for name in L2_RUN.names))
+
+
+def _masks(side, address):
+    way = side.way(address)
+    return way and (int(way["valid"]), int(way["dirty"]), int(way["partial"]))
+
+
+def test_lines_that_are_held_have_their_sectors_and_bursts_of_what_was_read(rig):
+    side = rig.MemorySide(dram__burst_length=4)
+    burst = side.memory.l2.spec[0].burst_sectors
+    assert burst == 2, "of two sectors of a line"
+    _hold(side, (0, 2, 0b0001, 0b0000), (7, 1, 0b1001, 0b1000), (5, 1, 0b0100, 0b0100))
+    assert _masks(side, 0) == _masks(side, LINE) == (0b0011, 0, 0)
+    assert _masks(side, 7 * LINE) == (0b1011, 0b1000, 0)
+    assert _masks(side, 5 * LINE) == (0b0100, 0b0100, 0), "what was written alone stays alone"
+    assert _masks(side, 2 * LINE) is None
+    side.read(0, 0b0001)
+    side.finish()
+    assert (side.count.l2_read_hits, side.count.copy_sectors, side.count.dram_reads) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("replacement", ["lru", "fifo"])
+def test_an_l2_without_room_for_all_lines_holds_the_last_ones(rig, replacement):
+    side = rig.MemorySide(l2__sets=2, l2__ways=2, l2__replacement=replacement)
+    _hold(side, (100, 3, 15, 15), (10, 2, 15, 0), (200, 2, 15, 15))
+    held = [n for n in range(300) if side.way(n * LINE) is not None]
+    assert held == [10, 11, 200, 201]
+    side.read(50 * LINE)
+    side.finish()
+    assert side.way(10 * LINE) is None, "the oldest of its set goes first"
+    assert side.count.dram_writes == 0
+
+
+@pytest.mark.parametrize("line, sector", [(64, 32), (128, 64), (256, 32)])
+def test_lines_of_other_sizes_hold_the_same_bytes(rig, line, sector):
+    sizes = {
+        f"l{n}__{what}_bytes": size
+        for n in (1, 2)
+        for what, size in (("line", line), ("sector", sector))
+    }
+    side = rig.MemorySide(**sizes, l2__interleave_bytes=256)
+    _hold(side, (0, 2, 0b1111, 0b1111), (3, 1, 0b1100, 0b1100))
+    held = {a for a in range(0, 1024, line) if side.way(a) is not None}
+    assert held == {a // line * line for a in (*range(0, 256, 32), 3 * 128 + 64)}
+    total = sum(int(side.way(a)["valid"]).bit_count() for a in held) * sector
+    assert total == 256 + 64

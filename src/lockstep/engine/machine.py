@@ -25,6 +25,7 @@ from lockstep.model.sm import build as sm_build
 from lockstep.model.sm.state import Policies, Sm
 from lockstep.model.warming import passing, walk
 from lockstep.model.warming import state as walk_state
+from lockstep.workload import L2_RUN
 
 Phase = Callable[..., int] | Pointer
 
@@ -214,6 +215,11 @@ class Machine:
     def pass_through(self, address: int, size: int, written: bool) -> None:
         """Memory passes through the L2 before a kernel."""
         contents.pass_through(self.memory, address, size, written)
+
+    def hold(self, runs: np.ndarray) -> None:
+        """The L2 holds the lines of these runs (L2_RUN) and no others."""
+        contents.flush(self.memory)
+        contents.hold(self.memory, *(np.ascontiguousarray(runs[n]) for n in L2_RUN.names or ()))
 
     def pass_ctas(self, slot: int, count: int) -> int:
         """Let what the first CTAs in a slot's queue access pass through the L2: they do not run.

@@ -22,7 +22,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
 from lockstep.model.control import STORED
 from lockstep.model.sm import bind
-from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass, Warming
+from lockstep.workload import Command, Kernel, L2Content, MemoryCopy, MemoryPass, Warming
 
 PROGRESS_SECONDS = 0.2
 Progress = Callable[[int, int, int, int, str], None]
@@ -188,6 +188,10 @@ class Simulation:
                 if self.table.running:
                     break
                 self.machine.pass_through(*astuple(command))
+            elif isinstance(command, L2Content):
+                if self.table.running:
+                    break
+                self.machine.hold(command.runs)
             elif isinstance(command, Warming):
                 if self.table.running:
                     break

@@ -1,10 +1,11 @@
-"""What the L2 holds when a kernel starts: host copies, what a profiler did, or nothing."""
+"""What the L2 holds when a kernel starts: copies, a profiler's, what it is given, or nothing."""
 
 from lockstep._jit import inline, jit, popcount
 from lockstep.model import entries as lists
 from lockstep.model.cache import l2_sides, replacement, slice_hash, tags
 from lockstep.model.memory import QUEUE, UNKNOWN
 from lockstep.model.partition import locate
+from lockstep.workload import L2_LINE, L2_SECTOR
 
 COPY_CAPACITIES = 8  # of a longer host copy only so much, times the L2, passes line by line
 
@@ -41,6 +42,49 @@ def copy_to_device(memory, address, size):
 def pass_through(memory, address, size, written):
     """Memory that is read or ``written`` before a kernel, in no time and uncounted."""
     _pass(memory, address, size, False, written, False)
+
+
+@jit
+def hold(memory, first, lines, sectors, dirty):
+    """Lines of an earlier L2, the least recently used in front, are in this one, which is empty.
+
+    As :data:`~lockstep.workload.L2_RUN`, a column each. What was read of them came in whole bursts
+    of this memory.
+    """
+    spec = memory.l2.spec[0]
+    line_bytes = spec.line_bytes.value
+    for run in range(len(first)):
+        for n in range(lines[run]):
+            address = (first[run] + n) * L2_LINE
+            place, valid, changed = address // line_bytes * line_bytes, 0, 0
+            for k in range(L2_LINE // L2_SECTOR):
+                sector = address + k * L2_SECTOR
+                if sector - place >= line_bytes:
+                    _hold(memory, place, valid, changed)
+                    place, valid, changed = sector // line_bytes * line_bytes, 0, 0
+                bit = 1 << (sector - place) // spec.sector_bytes
+                valid |= bit if sectors[run] >> k & 1 else 0
+                changed |= bit if dirty[run] >> k & 1 else 0
+            _hold(memory, place, valid, changed)
+    forget_lookups(memory)
+
+
+@inline
+def _hold(memory, address, valid, dirty):
+    """A line, of which some sectors are valid, and some of those dirty."""
+    if valid == 0:
+        return
+    spec = memory.l2.spec[0]
+    for low in range(0, spec.line_sectors, spec.burst_sectors):
+        burst = (1 << min(spec.line_sectors, low + spec.burst_sectors)) - (1 << low)
+        valid |= burst if valid & ~dirty & burst else 0
+    slice_ = slice_hash.slice_of(memory.slices, address, memory.l2.policies.slice_hash)
+    _place(memory, slice_, address, valid, dirty)
+    if dirty != 0 and spec.wide_writes:
+        for side in range(spec.sides):
+            other = l2_sides.mirror(spec, slice_, side)
+            if other != slice_:
+                _place(memory, other, address, 0, 0)
 
 
 @jit

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import strategies as st
 
 from lockstep.isa.instruction import blank
-from lockstep.workload import ADDRESS, RUN, WARP, Code, Cta, Kernel, MemoryCopy, Workload
+from lockstep.workload import (
+    ADDRESS,
+    L2_RUN,
+    RUN,
+    WARP,
+    Code,
+    Cta,
+    Kernel,
+    L2Content,
+    MemoryCopy,
+    Workload,
+)
 
 SHARED = Path(__file__).parents[4] / "shared"
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)
@@ -99,11 +110,22 @@ def _cta(index, warps, spread=0):
 def _workloads(draw):
     commands = []
     codes = draw(st.lists(_codes(), min_size=1, max_size=2))
+    points = draw(st.sampled_from(["", "", '{"é": 1}']))
     for _ in range(draw(st.integers(0, 3))):
-        if draw(st.booleans()):
+        if points:
+            commands.append(L2Content(np.array(draw(st.lists(_l2_runs(), max_size=4)), L2_RUN)))
+        elif draw(st.booleans()):
             commands.append(MemoryCopy(draw(INT64), draw(SIZE)))
         commands.append(draw(_kernels(draw(st.sampled_from(codes)))))
-    return Workload(draw(st.text(max_size=5)), commands)
+    return Workload(draw(st.text(max_size=5)), commands, points=points)
+
+
+@st.composite
+def _l2_runs(draw):
+    """Lines in a row that an L2 holds, with masks of one byte each."""
+    sectors = draw(st.integers(1, 15))
+    place = draw(st.integers(-(1 << 55), (1 << 55) - 1))
+    return place, draw(st.integers(1, 1 << 20)), sectors, sectors & draw(st.integers(0, 15))
 
 
 @st.composite
@@ -192,6 +214,9 @@ def _content(workload):
         if isinstance(command, MemoryCopy):
             commands.append((command.address, command.bytes))
             continue
+        if isinstance(command, L2Content):
+            commands.append(command.runs.tolist())
+            continue
         k = command
         numbers = [k.id, k.registers, k.shared_bytes, k.stream, k.architecture]
         numbers += [k.shared_base, k.local_base, *k.grid, *k.block, *k.cluster, k.warp_size]
@@ -201,7 +226,7 @@ def _content(workload):
         lines = [[k.code.texts[line[1]], *line[:1], *line[2:]] for line in words]
         parts = {"name": k.name, "numbers": numbers, "instructions": lines}
         commands.append(parts | {"texts": k.code.texts, "ctas": ctas})
-    return {"name": workload.name, "commands": commands}
+    return {"name": workload.name, "commands": commands, "points": workload.points}
 
 
 def _plain(cta, code):

@@ -61,6 +61,9 @@ def read(path):
         kernels.append(index.column(len(kernels[0])))
     else:
         kernels.append([32] * len(kernels[0]))
+    contents, document = [], ""
+    if (data[8], data[10]) in ((2, 3), (3, 1)):
+        contents, document = _points(index)
     copies, kernels = zip(*copies), zip(*kernels)
     codes = list(_codes(list(zip(*instructions)), list(zip(*codes)), texts[0], members[0]))
     places = _places(zip(*chunks))
@@ -81,7 +84,21 @@ def read(path):
             payload = section(data[start : start + size], crc)
             kernel["ctas"] += Chunk(payload, numbers[7:10], warps, lines).ctas()
         commands.append(kernel)
-    return {"name": strings[0], "commands": commands}
+    if document:
+        commands = [command for pair in zip(contents, commands) for command in pair]
+    return {"name": strings[0], "commands": commands, "points": document}
+
+
+def _points(index):
+    (counts,), runs, (length,) = index.tables([1, 4, 1])
+    runs, contents, at = list(zip(*runs)), [], 0
+    for count in counts:
+        own, runs, content = runs[:count], runs[count:], []
+        for jump, lines, sectors, dirty in own:
+            content.append((at + jump, lines, sectors, dirty))
+            at += jump + lines
+        contents.append(content)
+    return contents, index.take(length[0]).decode()
 
 
 def _codes(instructions, counts, texts, members):

@@ -9,6 +9,7 @@ import zstandard
 from lockstep.errors import InputError
 from lockstep.frontend import tracefile
 from lockstep.frontend.tracefile import container
+from lockstep.frontend.tracefile.columns import pack_tables
 
 
 def drain(path):
@@ -74,12 +75,14 @@ def test_only_a_small_file_stays_in_memory(file):
 
 
 def test_an_unknown_major_version_is_refused_and_a_newer_minor_one_is_read(file):
+    whole = container.File(str(file)).index()[0] + pack_tables([[[]], [[]] * 4, [[]]])
     for version in ((1, 9), (4, 0)):
         rewrite(file, version=version)
         stated = ".".join(map(str, version))
         message = f", byte 8: lockstep trace version {stated}; this program reads versions 2 and 3"
         assert refused(file) == message
-    rewrite(file, version=(2, 9))
+    later = container.compress(whole + b"what is new")
+    rewrite(file, version=(2, 9), raw_size=len(whole) + 11, index=later)
     assert drain(file).name == "small"
 
 

@@ -10,6 +10,8 @@ from lockstep.frontend.tracefile.columns import Malformed
 from lockstep.isa.instruction import INSTRUCTION
 from lockstep.workload import ADDRESS, RUN, WARP, Kernel, MemoryCopy, Workload
 
+NO_POINTS = index.pack_tables([[[]], [[]] * 4, [[]]])  # what versions 2.3 and 3.1 added
+
 
 def decoded(payload, minor=2, major=2):
     return index.decode(payload, 12, (major, minor), lambda kernel, chunks: chunks)
@@ -21,7 +23,13 @@ def test_every_field_of_the_contract_is_stored():
     stored = {"code", "name", "ctas", "warp_size", *functions, *index.SCALARS, *index.TRIPLES}
     assert {f.name for f in dataclasses.fields(Kernel)} == stored
     assert {f.name for f in dataclasses.fields(MemoryCopy)} == {"address", "bytes"}
-    assert {f.name for f in dataclasses.fields(Workload)} == {"name", "commands", "path", "gpu"}
+    assert {f.name for f in dataclasses.fields(Workload)} == {
+        "name",
+        "commands",
+        "path",
+        "gpu",
+        "points",
+    }
     assert INSTRUCTION.itemsize == 8 * (index.CONSTANT + 1)
     assert INSTRUCTION.names[-1] == "constant"
     assert RUN.names == ("static", "count", "mask")
@@ -49,7 +57,7 @@ def test_an_impossible_chunk_is_refused(chunk, small):
 
 def test_only_a_newer_minor_version_may_add_bytes(small):
     payload = index.encode(small, [[], []])
-    assert decoded(payload + b"more", minor=3)[0].name == "small"
+    assert decoded(payload + NO_POINTS + b"more", minor=4)[0].name == "small"
     with pytest.raises(Malformed, match="4 bytes too many"):
         decoded(payload + b"more")
     with pytest.raises(Malformed, match="strings"):
@@ -84,7 +92,7 @@ def test_warps_of_64_threads_lie_behind_the_constants_of_version_3(small):
     assert payload == narrow + index.pack([32, 64])
     workload, _ = decoded(payload, 0, 3)
     assert [(k.warp_size, k.warps) for k in workload.kernels] == [(32, 2), (64, 1)]
-    assert decoded(payload + b"more", 1, 3)[0].kernels[1].warp_size == 64
+    assert decoded(payload + NO_POINTS + b"more", 2, 3)[0].kernels[1].warp_size == 64
     with pytest.raises(Malformed, match="4 bytes too many"):
         decoded(payload + b"more", 0, 3)
     with pytest.raises(Malformed, match="column"):
@@ -110,7 +118,11 @@ def test_a_barrier_of_half_a_warp_is_refused(small):
 def test_the_gpu_lies_behind_the_strings(small):
     small.gpu = "Größe 9"
     payload = index.encode(small, [[], []])
-    assert decoded(payload)[0].gpu == decoded(payload + b"more", minor=3)[0].gpu == small.gpu
+    assert (
+        decoded(payload)[0].gpu
+        == decoded(payload + NO_POINTS + b"more", minor=4)[0].gpu
+        == small.gpu
+    )
     older = payload[: payload.index(b"e 9") + 3]
     assert decoded(older, minor=1)[0].gpu == small.gpu
     with pytest.raises(Malformed, match="name of a GPU behind"):

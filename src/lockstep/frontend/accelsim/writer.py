@@ -22,6 +22,8 @@ def write(workload: Workload, directory: str | Path, tracer: int = VERSIONS[-1])
     and are left out; an operand list that has none raises :class:`~lockstep.errors.WorkloadError`,
     as does a kernel whose warps do not have 32 threads.
     """
+    if workload.points:
+        raise WorkloadError("live points are kept in .lst files alone: an Accel-Sim trace has none")
     for kernel in workload.kernels:
         if kernel.warp_size != WARP_SIZE:
             raise WorkloadError(

@@ -14,6 +14,7 @@ MAGIC = b"\x89LST\r\n\x1a\n"  # as PNG's: shows 7-bit and line-end damage
 END_MAGIC = b"LSTend\r\n"
 VERSION = (2, 2)  # major and minor
 WIDE = (3, 0)  # of a file with kernels whose warps do not have 32 threads
+POINTS = {2: (2, 3), 3: (3, 1)}  # of live points, by major version
 HEADER = struct.Struct("<8sHH")  # magic, major and minor version
 FOOTER = struct.Struct("<QII8s")  # index: offset, unpacked size, CRC-32 with header; end magic
 LEVEL = 19  # of Zstandard

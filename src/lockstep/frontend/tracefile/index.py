@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lockstep.errors import WorkloadError
-from lockstep.frontend.tracefile import container
+from lockstep.frontend.tracefile import container, points
 from lockstep.frontend.tracefile.codes import (
     CONSTANT,
     CodeCollector,
@@ -24,7 +24,7 @@ from lockstep.frontend.tracefile.columns import (
     unpack_tables,
 )
 from lockstep.isa.instruction import NO_CONSTANT, WARP_SIZE, WARP_SIZES, thread_count_problem
-from lockstep.workload import Code, Kernel, MemoryCopy, Workload
+from lockstep.workload import Code, Kernel, L2Content, MemoryCopy, Workload
 
 LONGEST_GPU = (1 << 16) - 1  # bytes of its name
 SCALARS = ("id", "registers", "shared_bytes", "stream", "architecture", "shared_base", "local_base")
@@ -68,13 +68,15 @@ class Strings:
 def version(workload: Workload) -> tuple[int, int]:
     """The version of the format that a workload is written in: the oldest that can hold it."""
     narrow = all(kernel.warp_size == WARP_SIZE for kernel in workload.kernels)
-    return container.VERSION if narrow else container.WIDE
+    plain = container.VERSION if narrow else container.WIDE
+    return container.POINTS[plain[0]] if workload.points else plain
 
 
 def check(workload: Workload) -> None:
     """Raise :class:`WorkloadError` for what can be seen to be wrong before any CTA is read."""
     for kernel in workload.kernels:
         _kernel_numbers(kernel)
+    points.check(workload)
 
 
 def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
@@ -87,7 +89,7 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
         for k, own in zip(workload.kernels, chunks)
     ]
     copies = [(c.address, c.bytes) for c in workload.commands if isinstance(c, MemoryCopy)]
-    kinds = [int(isinstance(c, Kernel)) for c in workload.commands]
+    kinds = [int(isinstance(c, Kernel)) for c in workload.commands if not isinstance(c, L2Content)]
     texts = [s.encode("utf-8", "surrogatepass") for s in strings.all]
     *code_tables, constants = collector.tables()
     tables = [[[len(t) for t in texts]], *code_tables, [kinds], _columns(copies, 2)]
@@ -95,9 +97,9 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     _check_sizes(texts, tables)
     named = b"".join(texts) + _named_gpu(workload.gpu)
     payload = pack_tables(tables) + named + pack(constants[0])
-    if version(workload) == container.VERSION:
-        return payload
-    return payload + pack([kernel.warp_size for kernel in workload.kernels])
+    if version(workload) >= container.WIDE:
+        payload += pack([kernel.warp_size for kernel in workload.kernels])
+    return payload + points.encode(workload) if workload.points else payload
 
 
 def _named_gpu(name: str) -> bytes:
@@ -177,8 +179,11 @@ def decode(
     gpu, position = _gpu(payload, position) if version > (2, 0) else ("", position)
     constants, position = _constants(payload, position, version, len(code_tables[0][0]))
     sizes, position = _warp_sizes(payload, position, version, len(kernels[0]))
-    newest = container.WIDE if version >= container.WIDE else container.VERSION
-    if position < len(payload) and version <= newest:
+    with_points = container.POINTS[version[0]]
+    contents, document = [], ""
+    if version >= with_points:
+        contents, document, position = points.decode(payload, position, len(kernels[0]))
+    if position < len(payload) and version <= with_points:
         raise Malformed(f"{len(payload) - position} bytes too many at the end of the index")
     all_codes = codes(CodeTables(*code_tables, constants[None]), strings)
     placed, end = _placed([StoredChunk(*row) for row in zip(*chunks.tolist())], begin)
@@ -189,7 +194,9 @@ def decode(
     rows = list(zip(*kernels.tolist(), sizes.tolist()))
     launches = _kernels(rows, (all_codes, strings), placed, source)
     commands = _in_order(kinds.tolist(), moves, launches)
-    return Workload(strings[0], commands, gpu=gpu), end
+    if document:
+        commands = points.interleaved(contents, commands)
+    return Workload(strings[0], commands, gpu=gpu, points=document), end
 
 
 def _in_order(kinds: list[int], *lists: list) -> list:

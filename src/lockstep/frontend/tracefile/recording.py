@@ -11,7 +11,7 @@ from lockstep.files import replacing, unwritable
 from lockstep.frontend.tracefile import index
 from lockstep.frontend.tracefile.build import ChunkBuilder
 from lockstep.frontend.tracefile.writer import flush, write_with
-from lockstep.workload import ADDRESS, RUN, WARP, Cta, Keep, Kernel, MemoryCopy, Workload
+from lockstep.workload import ADDRESS, RUN, WARP, Cta, Keep, Kernel, L2Content, MemoryCopy, Workload
 
 Place = tuple[int, index.StoredChunk]
 """Where a chunk lies in the temporary file, and the chunk."""
@@ -40,11 +40,11 @@ class TraceRecording:
             self._chunks = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115 (closed by the last calls)
         except OSError as error:
             raise unwritable(path, error) from error
-        self._commands: list[MemoryCopy | Kernel] = []
+        self._commands: list[MemoryCopy | Kernel | L2Content] = []
         self._places: dict[int, list[Place]] = {}  # of complete kernels, by identity
 
-    def copy(self, copy: MemoryCopy) -> None:
-        """Append a copy."""
+    def copy(self, copy: MemoryCopy | L2Content) -> None:
+        """Append a copy, or what the L2 holds before a live point."""
         self._commands.append(copy)
 
     def kernel(self, kernel: Kernel) -> Callable[[], Iterator[Cta]]:
@@ -122,11 +122,16 @@ class TraceRecording:
         start = self._chunks.seek(0, 2)
         return start, flush(builder, self._chunks)
 
-    def close(self) -> None:
-        """Write the file; kernels that were not read to their end are left out."""
-        whole = [c for c in self._commands if isinstance(c, MemoryCopy) or id(c) in self._places]
+    def close(self, points: str = "") -> None:
+        """Write the file; kernels that were not read to their end are left out.
+
+        ``points``: that of live points, which are all there to their end.
+        """
+        whole = [c for c in self._commands if not isinstance(c, Kernel) or id(c) in self._places]
+        workload = Workload(self._name, whole, gpu=self._gpu, points=points)
+        index.check(workload)
         with self._chunks, replacing(self.path) as temporary, temporary.open("wb") as file:
-            write_with(Workload(self._name, whole, gpu=self._gpu), file, self._copy_chunks)
+            write_with(workload, file, self._copy_chunks)
 
     def _copy_chunks(self, kernel: Kernel, file: BinaryIO) -> Iterator[index.StoredChunk]:
         for start, chunk in self._places[id(kernel)]:
