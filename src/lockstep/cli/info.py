@@ -28,6 +28,7 @@ def command(path: Path) -> None:
     from lockstep import api
     from lockstep.report.census import Census, census
     from lockstep.report.figures import clean, count, scaled
+    from lockstep.workload import MemoryCopy
 
     workload = api.load(path)
     each = [census(kernel) for kernel in workload.kernels]
@@ -35,17 +36,34 @@ def command(path: Path) -> None:
     for one in each:
         total.add(one)
     console = console_of()
-    copies = len(workload.commands) - len(each)
+    copies = sum(isinstance(command, MemoryCopy) for command in workload.commands)
     console.print(
         f"{clean(workload.name)}: {len(each)} kernels, {copies} copies to the device, "
         f"{scaled(bytes_of(path), 'B')}\n"
         f"{count(total.warp_instructions)} warp instructions, "
         f"{count(total.thread_instructions)} thread instructions"
     )
+    if workload.points:
+        console.print(_points(workload))
     console.print(_kernels(workload, each, console.width))
     console.print(_opcodes(total, console.width))
     for opcode, times in total.unknown.most_common():
         console.print(f"unknown opcode {clean(opcode)}: {count(times)} times, classed by family")
+
+
+def _points(workload: "Workload") -> str:
+    """What live points stand for."""
+    from lockstep.report.figures import count, scaled
+    from lockstep.sampling import LivePoints
+    from lockstep.workload import L2Content
+
+    points = LivePoints.of(workload)
+    lines = [c.runs["lines"].sum() for c in workload.commands if isinstance(c, L2Content)]
+    return (
+        f"Live points: {count(len(points.plan.chosen))} of {count(len(points.plan))} launches, "
+        f"chosen by {points.plan.sampler}; before them {count(int(min(lines)))} to "
+        f"{count(int(max(lines)))} lines in an L2 of {scaled(points.l2_bytes, 'B')}"
+    )
 
 
 def _kernels(workload: "Workload", each: list["Census"], width: int) -> "Table":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lockstep.cli.console import AS_NEEDED, console_of
+from lockstep.cli.console import AS_NEEDED, console_of, is_taken
 from lockstep.cli.options import (
     INTERVAL,
     JSON,
@@ -29,11 +29,13 @@ from lockstep.cli.parameters import (
 )
 from lockstep.cli.policies import POLICY
 from lockstep.cli.progress import Progress
+from lockstep.cli.sampled import show_estimate
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
     from lockstep.metrics.result import Result
+    from lockstep.sampling.running import SampledRun
     from lockstep.workload import Workload
 
 
@@ -70,7 +72,8 @@ def command(
     """Simulate the trace at PATH.
 
     PATH is a kernelslist.g or its directory, a .traceg, .trace or .tracez file, also compressed,
-    or a trace file that lockstep wrote. Exit code 1: it ended early, the results are partial.
+    or a trace file that lockstep wrote. Of live points, all launches that they stand for are
+    estimated, unless --kernels chooses some. Exit code 1: it ended early, the results are partial.
     """
     from lockstep import api
 
@@ -90,10 +93,36 @@ def command(
             **policies,
             **options,
         )
-    write_and_show(result, json_file, out, timeline, "" if quiet else detail)
+    detail = "" if quiet else detail
+    outcome = estimated(result, options["kernels"], detail)
+    result.estimate = outcome.document() if outcome else {}
+    write_and_show(result, json_file, out, timeline, detail)
+    if outcome and detail:
+        show_estimate(outcome, detail, err=is_taken(json_file, timeline))
     if result.stopped:
         click.echo(f"lockstep: ended early: {result.stopped}", err=True)
         raise SystemExit(1)
+
+
+def estimated(result: "Result", kernels: object, detail: str) -> "SampledRun | None":
+    """What live points say of all launches, where all of them were simulated.
+
+    Says on stderr, unless ``detail`` is "", if they were made for a smaller L2.
+    """
+    if not result.workload.points:
+        return None
+    from lockstep.gpus.library import totals
+    from lockstep.report.figures import scaled
+    from lockstep.sampling import LivePoints, estimate_points
+
+    kept, l2_bytes = LivePoints.of(result.workload).l2_bytes, totals(result.gpu).l2_bytes
+    if kept < l2_bytes and detail:
+        click.echo(
+            f"lockstep: the live points are for an L2 of at most {scaled(kept, 'B')}, and that of "
+            f"{result.gpu.name} has {scaled(l2_bytes, 'B')}: lockstep trace --l2",
+            err=True,
+        )
+    return None if kernels is not None or result.stopped else estimate_points(result)
 
 
 def choose(

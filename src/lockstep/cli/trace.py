@@ -1,5 +1,7 @@
 """``lockstep trace``: a program in, its trace out."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,11 +10,13 @@ import click
 from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, is_executable
 from lockstep.cli.convert import bytes_of
 from lockstep.cli.options import MEMORY
-from lockstep.cli.parameters import FILE, check_writable
+from lockstep.cli.parameters import FILE, MemorySize, check_writable
 from lockstep.cli.programs import GivenProgram, program_options
 from lockstep.cli.run import verify
 
 if TYPE_CHECKING:
+    from lockstep.device import Device
+    from lockstep.device.recording import Recorder
     from lockstep.gpus.spec import GPU
     from lockstep.runtime import ProgramEnd
 
@@ -51,25 +55,43 @@ class Tracer(ExecutableCommand):
 @MEMORY
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @click.option("--at-issue", is_flag=True, help="Simulate, for the path that locks and clocks take.")
+@click.option(
+    "--plan",
+    "plan_file",
+    type=FILE,
+    metavar="FILE",
+    help="Write only the launches that this plan chooses, each with what the L2 holds before it.",
+)
+@click.option(
+    "--l2",
+    "l2_bytes",
+    type=MemorySize(),
+    metavar="SIZE",
+    help="With --plan: the largest L2 that is to be simulated; default: the GPU's.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing.")
 @click.pass_context
-def command(context, gpu, output, tracer, memory_bytes, ptx, at_issue, quiet, **program) -> None:
+def command(
+    context, gpu, output, tracer, memory_bytes, ptx, at_issue, plan_file, l2_bytes, quiet, **program
+) -> None:
     """Execute PROGRAM and write what it did as a trace.
 
     PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, or an executable that
     uses CUDA; what follows an executable are its own arguments, and its exit code is passed on.
     The trace is one file of lockstep's own format if its name ends in .lst, else a directory that
     Accel-Sim reads. Nothing is simulated, unless --at-issue asks for the path that the program
-    takes on that GPU.
+    takes on that GPU. With --plan it is a file of live points: `lockstep simulate` simulates them,
+    and estimates all launches.
     """
     from lockstep import api
     from lockstep.device import Device
 
     check_writable(output, directory=not api.is_tracefile_name(output))
+    record = recording(output, tracer, at_issue, plan_file, l2_bytes)
     if arguments := context.meta.get(APPLICATION):
         spec, version = choose(arguments[0], gpu, (), quiet), int(tracer or (6 if ptx else 5))
         options = {"memory_bytes": memory_bytes, "ptx": ptx, "at_issue": at_issue}
-        outcome = trace_application(arguments, spec, output, version, options)
+        outcome = trace_application(arguments, spec, partial(record, tracer=version), options)
         tell(output, quiet)
         if outcome.interrupted:
             click.echo("lockstep: interrupted; the trace ends there", err=True)
@@ -80,14 +102,43 @@ def command(context, gpu, output, tracer, memory_bytes, ptx, at_issue, quiet, **
     options = {"name": chosen.name, "timing": at_issue, "at_issue": at_issue}
     options["memory_bytes"] = memory_bytes
     with Device("QV100" if gpu is None else gpu, **options) as device:
-        with device.record(output, int(tracer or 6)):
+        with record(device, tracer=int(tracer or 6)):
             checks = chosen.run(device)
         verify(checks, quiet)
     tell(output, quiet)
 
 
+def recording(
+    output: Path, tracer: str | None, at_issue: bool, plan_file: Path | None, l2_bytes: int | None
+) -> "Callable[..., Recorder]":
+    """What makes the recorder that was asked for, of a device and a version of Accel-Sim's tracer.
+
+    A plan is read here.
+    """
+    if plan_file is None:
+        if l2_bytes is not None:
+            raise click.UsageError("--l2 is of live points: with --plan")
+        return lambda device, tracer: device.record(output, tracer)
+    if at_issue or tracer:
+        raise click.UsageError(
+            "--plan executes, and writes no directory: without --at-issue, --tracer"
+        )
+    if output.suffix != ".lst":
+        raise click.UsageError(
+            f"{output}: live points are kept in one file, whose name ends in .lst"
+        )
+    from lockstep.sampling import Plan, PointRecorder
+
+    plan = Plan.read(plan_file)
+
+    def record(device: "Device", tracer: int) -> "Recorder":
+        return device.attach(lambda: PointRecorder(device, output, plan, l2_bytes))
+
+    return record
+
+
 def trace_application(
-    command: list[str], gpu: "GPU", output: Path, tracer: int, options: dict
+    command: list[str], gpu: "GPU", record: "Callable[[Device], Recorder]", options: dict
 ) -> "ProgramEnd":
     """Run a CUDA program; the trace has the launches that came to their end."""
     from lockstep.runtime import Simulator, run_program
@@ -95,7 +146,7 @@ def trace_application(
     name = Path(command[0]).name
     simulator = Simulator(gpu, options["at_issue"], name=name, **options)
     try:
-        with simulator.device.record(output, tracer):
+        with record(simulator.device):
             return run_program(simulator, command)
     finally:
         simulator.close()
@@ -107,5 +158,7 @@ def tell(output: Path, quiet: bool) -> None:
     from lockstep.report.figures import scaled
 
     if not quiet:
-        kernels = len(api.load(output).kernels)
-        click.echo(f"{output}: {kernels} kernels, {scaled(bytes_of(output), 'B')}", err=True)
+        workload = api.load(output)
+        what = "live points" if workload.points else "kernels"
+        size = scaled(bytes_of(output), "B")
+        click.echo(f"{output}: {len(workload.kernels)} {what}, {size}", err=True)

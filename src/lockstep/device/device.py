@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from lockstep.workload import MemoryCopy, Workload
 if TYPE_CHECKING:
     from lockstep.api import Progress
     from lockstep.device.tensor_map import TensorMap
+
+
+R = TypeVar("R", bound=Recorder)
 
 
 class Device:
@@ -420,14 +423,18 @@ class Device:
         since the device was made gives the cycles that the device itself counts, unless ``tracer``
         leaves registers out.
         """
+        return self.attach(lambda: Recorder(self, path, tracer))
+
+    def attach(self, make: Callable[[], R]) -> R:
+        """As :meth:`record`, with the recorder that ``make`` makes, after all launches so far."""
         self.check_open()
         if self.timing and self.timing.continuation and self.timing.continuation.pending:
             raise LockstepError("a trace is recorded from the start of a run: without resume")
         if self.recorder is not None:
             raise LockstepError(f"already recording {self.recorder.path}")
         self.synchronize()
-        self.recorder = Recorder(self, path, tracer)
-        return self.recorder
+        self.recorder = recorder = make()
+        return recorder
 
     def watch(self, watcher: Watcher) -> None:
         """Tell somebody of each launch from now on, instead of keeping all in ``launches``.

@@ -5,7 +5,8 @@ of it: strata, and the launches that are simulated. :func:`estimate` makes total
 of what was observed.
 
 A :class:`Profiler` makes tables of what a device launches, a :class:`TraceProfiler` of a trace,
-:func:`.imports.read` of measurements; :func:`compare` puts samplers side by side. Read
+:func:`.imports.read` of measurements; :func:`compare` puts samplers side by side. A
+:class:`PointRecorder` keeps what a plan chooses, to be simulated without the program. Read
 ``table.py``, ``profile.py``, ``plan.py``, ``sampler.py``, ``estimate.py``, then any of
 ``samplers/``, a file each, and ``comparison.py``. What level 3 is made of is in ``accesses.py``,
 ``streams.py`` and ``history.py``.
@@ -15,6 +16,7 @@ from lockstep.sampling import samplers
 from lockstep.sampling.comparison import compare
 from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio, estimates
 from lockstep.sampling.plan import Plan
+from lockstep.sampling.points import LivePoints, PointRecorder, estimate_points
 from lockstep.sampling.profile import Profiler, TraceProfiler
 from lockstep.sampling.sampler import SAMPLERS, Sampler, draw, sampler
 from lockstep.sampling.table import LaunchTable
@@ -23,13 +25,16 @@ __all__ = [
     "SAMPLERS",
     "Estimate",
     "LaunchTable",
+    "LivePoints",
     "Plan",
+    "PointRecorder",
     "Profiler",
     "Sampler",
     "TraceProfiler",
     "compare",
     "draw",
     "estimate",
+    "estimate_points",
     "estimate_ratio",
     "estimates",
     "sampler",

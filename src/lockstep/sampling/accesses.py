@@ -35,6 +35,8 @@ def one_of(*classes: OpClass) -> np.ndarray:
 
 _TILES = one_of(OpClass.TILE_COPY, OpClass.TILE_STORE)
 _BULK = one_of(OpClass.BULK_COPY, OpClass.BULK_STORE)
+_CHANGES = one_of(OpClass.ATOMIC, OpClass.REDUCTION)
+_STORES = one_of(OpClass.STORE, OpClass.BULK_STORE, OpClass.TILE_STORE)
 _NO_DATA = one_of(OpClass.OBJECT_WAIT, OpClass.SLEEP, OpClass.CACHE_CONTROL)
 
 
@@ -47,6 +49,14 @@ class Requests(NamedTuple):
     sectors: np.ndarray  # int64: how many different ones
     touched: np.ndarray  # int64: numbers of these in global memory, request after request
     owner: np.ndarray  # int64, of each of those: its request
+
+
+def reads_and_writes(requests: Requests, code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each of some requests reads, and whether it writes: bool."""
+    op = code["op"][requests.static]
+    drawn = (op == OpClass.SURFACE) & (code["destinations"][requests.static] == 0)
+    writes = _CHANGES[op] | _STORES[op] | drawn
+    return _CHANGES[op] | ~writes, writes
 
 
 def requests_of(kernel: Kernel, ctas: Sequence[Cta]) -> Requests:

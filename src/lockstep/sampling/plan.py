@@ -134,25 +134,24 @@ class Plan:
 
     def write(self, path: str | Path) -> None:
         """Write it as JSON."""
-        auxiliary = None if self.auxiliary is None else self.auxiliary.tolist()
-        family = None if self.family is None else self.family.tolist()
-        output.write_json(
-            path,
-            {
-                "lockstep plan": VERSION,
-                "table": self.table,
-                "sampler": self.sampler,
-                "parameters": self.parameters,
-                "notes": list(self.notes),
-                "estimator": self.estimator,
-                "launches": len(self),
-                "chosen": self.chosen.tolist(),
-                "probability": self.probability.tolist(),
-                "stratum": self.stratum.tolist(),
-                "auxiliary": auxiliary,
-                "family": family,
-            },
-        )
+        output.write_json(path, self.document())
+
+    def document(self) -> dict[str, Any]:
+        """What :meth:`write` writes."""
+        return {
+            "lockstep plan": VERSION,
+            "table": self.table,
+            "sampler": self.sampler,
+            "parameters": self.parameters,
+            "notes": list(self.notes),
+            "estimator": self.estimator,
+            "launches": len(self),
+            "chosen": self.chosen.tolist(),
+            "probability": self.probability.tolist(),
+            "stratum": self.stratum.tolist(),
+            "auxiliary": None if self.auxiliary is None else self.auxiliary.tolist(),
+            "family": None if self.family is None else self.family.tolist(),
+        }
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -163,17 +162,25 @@ class Plan:
             raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
         except (ValueError, RecursionError) as error:
             raise InputError(path, "", f"no plan: {error}") from error
+        return cls.of_document(document, path)
+
+    @classmethod
+    def of_document(cls, document: Any, path: str | Path) -> Self:
+        """A plan of what :meth:`document` gives, which was in the file at ``path``.
+
+        Raises :class:`InputError` of anything else.
+        """
         if not isinstance(document, dict) or document.get("lockstep plan") != VERSION:
             raise InputError(path, "", f"is no plan of version {VERSION}")
         try:
-            return cls._of_document(document)
+            return cls._of_fields(document)
         except LockstepError as error:
             raise InputError(path, "", str(error)) from None
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(path, "", f"no plan: {error}") from error
 
     @classmethod
-    def _of_document(cls, document: dict[str, Any]) -> Self:
+    def _of_fields(cls, document: dict[str, Any]) -> Self:
         auxiliary, family = document["auxiliary"], document["family"]
         stratum = np.array(document["stratum"], np.int32)
         if document["launches"] != len(stratum):

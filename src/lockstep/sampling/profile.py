@@ -13,8 +13,7 @@ from lockstep.device.arguments import described
 from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
 from lockstep.gpus.library import totals
-from lockstep.isa.instruction import OpClass
-from lockstep.sampling.accesses import Requests, one_of
+from lockstep.sampling.accesses import Requests, reads_and_writes
 from lockstep.sampling.history import SectorHistory, Touched
 from lockstep.sampling.streams import StreamCounts
 from lockstep.sampling.table import BLOCKS, LIGHT, MEMORY, TIME, LaunchTable
@@ -24,8 +23,6 @@ LEVELS = (0, 1, 2, 3)
 LEVELS_OF_TRACES = (0, 1, 3)
 Told = Callable[[int, str], None]
 """Gets the number of launches so far, and the kernel of the last one."""
-_CHANGES = one_of(OpClass.ATOMIC, OpClass.REDUCTION)
-_STORES = one_of(OpClass.STORE, OpClass.BULK_STORE, OpClass.TILE_STORE)
 
 
 class Profiler:
@@ -196,10 +193,7 @@ class _Memory:
 
     def touch(self, requests: Requests, code: np.ndarray) -> None:
         """Requests were made, in their order."""
-        op = code["op"][requests.static]
-        drawn = (op == OpClass.SURFACE) & (code["destinations"][requests.static] == 0)
-        writes = _CHANGES[op] | _STORES[op] | drawn
-        reads = _CHANGES[op] | ~writes
+        reads, writes = reads_and_writes(requests, code)
         owner = requests.owner
         self._history.touch(requests.touched, reads[owner], writes[owner])
 

@@ -54,6 +54,19 @@ class LaunchLog:
         self._of.append(self._number[name])
         return len(self._of) - 1
 
+    @property
+    def kernel_of(self) -> np.ndarray:
+        """Of each launch, which of ``kernels``: int64."""
+        return np.array(self._of, np.int64)
+
+    def check_streams(self) -> None:
+        """Raise :class:`LockstepError` if launches may have run at the same time."""
+        if len(self.streams) > 1:
+            raise LockstepError(
+                f"launches of streams {self.streams[0]} and {self.streams[1]} may run at the same "
+                "time, and times of samples do not add up then: --timing full"
+            )
+
     def simulate(self, number: int, launch: Launch) -> Treatment:
         """Have this launch simulated, and keep it."""
         self.simulated[number] = launch
@@ -69,14 +82,10 @@ class LaunchLog:
 
         Raises :class:`LockstepError` if there is nothing to say.
         """
-        if len(self.streams) > 1:
-            raise LockstepError(
-                f"launches of streams {self.streams[0]} and {self.streams[1]} may run at the same "
-                "time, and times of samples do not add up then: --timing full"
-            )
+        self.check_streams()
         launches = [self.simulated[int(number)] for number in plan.chosen]
         if missing := [x.id for x in launches if x.run is None]:
             raise LockstepError(
                 f"launch {missing[0]} was to be simulated, and was not: the run ended early"
             )
-        return SampledRun(plan, launches, np.array(self._of), self.kernels, confidence)
+        return SampledRun(plan, launches, self.kernel_of, self.kernels, confidence)

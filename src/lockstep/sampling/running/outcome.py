@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
 from lockstep.correlation.launches import is_sum
-from lockstep.device import Launch
 from lockstep.names import demangled
 from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio
 from lockstep.sampling.plan import Plan
@@ -25,16 +24,31 @@ class KernelEstimate(NamedTuple):
     high: float
 
 
+class SimulatedLaunch(Protocol):
+    """What is known of a launch that was simulated; a :class:`lockstep.device.Launch` is one."""
+
+    @property
+    def cycles(self) -> int:
+        """Core cycles from its start to the end of its last CTA."""
+        ...
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Its metrics by name."""
+        ...
+
+
 class SampledRun:
     """Estimates of all launches, from those that a plan chose and that were simulated.
 
-    ``kernel_of``: int64 [launches], into ``kernels``, the names that linkers see.
+    ``launches``: those, in the order of the plan; ``kernel_of``: int64 [launches of the plan], into
+    ``kernels``, the names that linkers see.
     """
 
     def __init__(
         self,
         plan: Plan,
-        launches: Sequence[Launch],
+        launches: Sequence[SimulatedLaunch],
         kernel_of: np.ndarray,
         kernels: Sequence[str],
         confidence: float,

@@ -1,0 +1,217 @@
+"""Live points: the launches that a plan chooses, each with what the L2 holds when it begins.
+
+A program is executed once, and leaves a file; then no program is needed to simulate the launches,
+on any GPU, in any order, and to estimate all of them.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from lockstep.api import is_tracefile_name
+from lockstep.device import Device, Launch
+from lockstep.device.recording import Recorder
+from lockstep.errors import InputError, LockstepError
+from lockstep.gpus.library import totals
+from lockstep.metrics.output import finite
+from lockstep.metrics.result import Result
+from lockstep.sampling.accesses import Requests, reads_and_writes
+from lockstep.sampling.estimate import CONFIDENCE
+from lockstep.sampling.plan import Plan
+from lockstep.sampling.profile import LightRows
+from lockstep.sampling.running.chooser import LaunchLog
+from lockstep.sampling.running.outcome import SampledRun
+from lockstep.sampling.streams import StreamCounts
+from lockstep.sampling.warm_lines import WarmLines
+from lockstep.workload import Cta, Kernel, MemoryCopy, Workload
+
+VERSION = 1
+
+
+class LivePoints:
+    """What the kernels of a workload stand for.
+
+    ``plan``: what chose them; ``l2_bytes``: of the L2 whose content was kept; ``kernels``: names,
+    as linkers see them; ``kernel_of``: int64, into ``kernels``, of each launch of the plan.
+    """
+
+    def __init__(self, plan: Plan, l2_bytes: int, kernels: list[str], kernel_of: np.ndarray):
+        self.plan, self.l2_bytes = plan, l2_bytes
+        self.kernels, self.kernel_of = kernels, kernel_of
+
+    @classmethod
+    def of(cls, workload: Workload) -> Self:
+        """Those of a workload.
+
+        Raises :class:`LockstepError` if it has none, :class:`InputError` if they make no sense.
+        """
+        if not workload.points:
+            raise LockstepError(f"{workload.name} is a whole program, and no file of live points")
+        path = workload.path
+        try:
+            document = json.loads(workload.points)
+            if document["lockstep points"] != VERSION:
+                raise InputError(path, "", f"has no live points of version {VERSION}")
+            kernels, kernel_of = document["kernels"], np.array(document["kernel_of"], np.int64)
+            plan, l2_bytes = document["plan"], int(document["l2_bytes"])
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise InputError(path, "", f"no live points: {error!r}") from error
+        points = cls(Plan.of_document(plan, path), l2_bytes, list(map(str, kernels)), kernel_of)
+        if problem := points._problem(workload):
+            raise InputError(path, "", f"no live points: {problem}")
+        return points
+
+    def _problem(self, workload: Workload) -> str:
+        """What does not fit together, or nothing."""
+        if self.kernel_of.shape != (len(self.plan),):
+            return f"{self.kernel_of.size} kernels of {len(self.plan)} launches"
+        if not 0 <= self.kernel_of.min() <= self.kernel_of.max() < len(self.kernels):
+            return "launches of kernels without a name"
+        ids = [kernel.id for kernel in workload.kernels]
+        if ids != (self.plan.chosen + 1).tolist():
+            return f"{len(ids)} kernels are not the {len(self.plan.chosen)} that the plan chooses"
+        return ""
+
+    def document(self) -> str:
+        """As a workload has them."""
+        fields = {
+            "lockstep points": VERSION,
+            "l2_bytes": self.l2_bytes,
+            "plan": self.plan.document(),
+            "kernels": self.kernels,
+            "kernel_of": self.kernel_of.tolist(),
+        }
+        return json.dumps(finite(fields), allow_nan=False)
+
+
+class SimulatedPoint(NamedTuple):
+    """As of :class:`.SimulatedLaunch`."""
+
+    cycles: int
+    metrics: dict[str, float]
+
+
+def estimate_points(result: Result, confidence: float = CONFIDENCE) -> SampledRun:
+    """What the simulation of a file of live points says of all launches of the program.
+
+    Raises :class:`LockstepError` if it is of anything else, or not of all of them to their end.
+    """
+    points = LivePoints.of(result.workload)
+    done = {
+        run.id: SimulatedPoint(run.cycles, metrics)
+        for run, metrics in zip(result.run.kernels, result.metrics)
+        if run.complete
+    }
+    chosen = (points.plan.chosen + 1).tolist()
+    if missing := [number for number in chosen if number not in done]:
+        raise LockstepError(
+            f"{len(missing)} of {len(chosen)} live points were not simulated to their end, the "
+            f"first of them kernel {missing[0]}: nothing says how long all launches take"
+        )
+    launches = [done[number] for number in chosen]
+    return SampledRun(points.plan, launches, points.kernel_of, points.kernels, confidence)
+
+
+class PointRecorder(Recorder):
+    """Writes the launches of a plan as live points, see :class:`Recorder`.
+
+    ``device`` is not timed, and nothing has run on it; it is the last one that watches it.
+    ``l2_bytes``: of the largest L2 that the points are for; that of the device's GPU if it is not
+    given. Raises :class:`LockstepError` if that is not so, and at the end, before anything is
+    written, if the plan is of other launches.
+    """
+
+    reads = False  # as a watcher of launches: CTAs are seen as they are recorded
+
+    def __init__(self, device: Device, path: str | Path, plan: Plan, l2_bytes: int | None = None):
+        if not is_tracefile_name(path):
+            raise LockstepError(f"{path}: live points are kept in one file, which ends in .lst")
+        if device.timing:
+            raise LockstepError("live points are made by execution: without timing=True")
+        super().__init__(device, path, 0)
+        self._plan, self._chosen = plan, frozenset(plan.chosen.tolist())
+        self._last = int(plan.chosen[-1])
+        self._l2_bytes = totals(device.gpu).l2_bytes if l2_bytes is None else l2_bytes
+        self._warm = WarmLines(self._l2_bytes)
+        self._log, self._light = LaunchLog(), LightRows()
+        self._running: StreamCounts | None = None  # whose accesses are being looked at
+        self._ended: set[int] = set()
+        device.watch(self)
+
+    # What the device tells a watcher
+
+    def launched(self, launch: Launch) -> None:
+        """Note what is known of a launch before it runs."""
+        self._log.add(launch)
+        self._light.add(launch)
+
+    def read(self, kernel: Kernel, cta: Cta) -> None:
+        """It does not ask for that."""
+
+    def ended(self, launch: Launch) -> None:
+        """Note that it did not fail."""
+        self._ended.add(launch.id)
+
+    # What the device tells a recorder
+
+    def copied(self, copy: MemoryCopy) -> None:
+        """A copy leaves its data in the L2."""
+        self._look()
+        self._warm.copy(copy)
+
+    def waited(self) -> None:
+        """Points are apart from each other."""
+
+    def launch(self, kernel: Kernel) -> None:
+        """Keep a launch that is chosen; all but the last one leave something in the L2."""
+        self._look()
+        number = len(self._log) - 1
+        if number in self._chosen:
+            self._current.copy(self._warm.content())
+            kernel.ctas = self._current.kernel(kernel)
+        if number < self._last:
+            self._running = StreamCounts(kernel, self._touch)
+            kernel.ctas = _seen(kernel.ctas, self._running)
+
+    def _touch(self, requests: Requests, code: np.ndarray) -> None:
+        _, writes = reads_and_writes(requests, code)
+        self._warm.touch(requests.touched, writes[requests.owner])
+
+    def _look(self) -> None:
+        """Look at the rest of what has run."""
+        if self._running:
+            self._running.finish()
+            self._running = None
+
+    def stop(self) -> None:
+        """Write the file."""
+        try:
+            self._check()
+        except LockstepError:
+            self.cancel()
+            raise
+        log = self._log
+        points = LivePoints(self._plan, self._l2_bytes, log.kernels, log.kernel_of)
+        self._detach().close(points.document())
+
+    def _check(self) -> None:
+        if not len(self._log):
+            raise LockstepError("the program launched nothing: there is nothing to keep")
+        self._plan.check_table(self._light.table())
+        self._log.check_streams()
+        if failed := sorted(self._chosen - {number - 1 for number in self._ended}):
+            raise LockstepError(f"launch {failed[0] + 1} was to be kept, and failed")
+
+
+def _seen(read, counts: StreamCounts):
+    """The same CTAs, which are looked at as they pass."""
+
+    def ctas() -> Iterator[Cta]:
+        for cta in read():
+            counts.take(cta)
+            yield cta
+
+    return ctas
