@@ -20,8 +20,8 @@ from lockstep.sampling.strata import (
 
 def test_members_and_joined():
     labels = joined(np.array([7, 7, 3, 7]), np.array(["a", "b", "a", "a"]))
-    assert labels.tolist() == [1, 2, 0, 1]
-    assert [rows.tolist() for rows in members(labels)] == [[2], [0, 3], [1]]
+    assert labels.tolist() == [0, 1, 2, 0]
+    assert [rows.tolist() for rows in members(labels)] == [[0, 3], [1], [2]]
 
 
 def test_few_values_are_told_apart_and_many_are_put_into_bins():

@@ -1,6 +1,7 @@
 """Putting launches into strata."""
 
 import numpy as np
+import pandas as pd
 
 from lockstep.sampling.features import INSTRUCTIONS
 from lockstep.sampling.table import LaunchTable
@@ -17,11 +18,11 @@ def members(labels: np.ndarray) -> list[np.ndarray]:
 
 
 def joined(*columns: np.ndarray) -> np.ndarray:
-    """A label, from 0 without gaps, of each distinct row of several columns; int64."""
+    """A label of each distinct row of several columns, int64: 0, 1, ... as they first come."""
     labels = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        values = np.unique(column, return_inverse=True)[1]
-        labels = np.unique(labels * (values.max() + 1) + values, return_inverse=True)[1]
+        values = pd.factorize(column)[0]
+        labels = pd.factorize(labels * (values.max() + 1) + values)[0]
     return labels
 
 
@@ -31,7 +32,9 @@ def binned(labels: np.ndarray, column: np.ndarray) -> np.ndarray:
     Alike is equal, but in bins where a label has more than ``MOST_VALUES``, or few launches of
     each: bins of ``STEP`` in log2, and of more where so many do not hold ``OFTEN`` launches.
     """
-    values = np.unique(column, return_inverse=True)[1]
+    values, distinct = pd.factorize(column)
+    if len(distinct) == 1:
+        return values
     pairs = joined(labels, values)
     first = np.unique(pairs, return_index=True)[1]
     different = np.bincount(labels[first], minlength=labels.max() + 1)
@@ -81,7 +84,7 @@ def alike(table: LaunchTable) -> np.ndarray:
     labels = table.codes()
     for name in ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "shared_bytes"):
         labels = joined(labels, binned(labels, table.column(name)))
-    arguments = np.unique(table.frame["arguments"], return_inverse=True)[1]
+    arguments = pd.factorize(table.frame["arguments"])[0]
     if arguments.any():
         labels = joined(labels, binned(labels, arguments))
     for name in (INSTRUCTIONS, "new_sectors"):
