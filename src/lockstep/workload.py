@@ -325,21 +325,28 @@ class MemoryPass:
 
 
 L2_LINE, L2_SECTOR = 128, 32
-"""Bytes of a line and of a sector of an :class:`L2Content`, whatever those of the GPU are."""
+"""Bytes of a line and of a sector of a :class:`WarmSet`, whatever those of the GPU are."""
 L2_RUN = np.dtype([("first", "i8"), ("lines", "i8"), ("sectors", "i8"), ("dirty", "i8")])
 """``lines`` lines, from number ``first`` (address / L2_LINE) on, with the same valid ``sectors``,
 some of them ``dirty``: bit k of a mask stands for sector k."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class L2Content:
-    """The L2 holds these lines and no others when the next launch begins.
+LAUNCHED = np.dtype([("kernel", "i8"), ("ctas", "i8")])
+"""A launch: the number of its kernel among all, and how many CTAs it has."""
 
-    ``runs`` are in the order of last use, the oldest in front: an L2 that has no room for all
-    holds the end. No part of a program, and not counted.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WarmSet:
+    """What launches that are not there have left for the next one; nothing else is there.
+
+    The L2 holds ``runs`` of lines, in the order of last use, the oldest in front: one that has no
+    room for all holds the end. ``launches``: those, from the start of the program on, and the next
+    one itself. They say on which SM it begins, and which SMs have its code. No part of a
+    program, and not counted.
     """
 
     runs: np.ndarray  # L2_RUN
+    launches: np.ndarray  # LAUNCHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +359,7 @@ class Warming:
     kernel: Kernel
 
 
-Command = Kernel | MemoryCopy | MemoryPass | L2Content | Warming
+Command = Kernel | MemoryCopy | MemoryPass | WarmSet | Warming
 """What a simulation is given to do."""
 
 
@@ -361,12 +368,12 @@ class Workload:
     """A program as the GPU sees it: copies and kernel launches, in order.
 
     Or some of its launches, apart from each other: *live points*. Then each kernel follows the
-    L2Content that it begins with, and ``points`` says what the launches stand for: a document in
+    WarmSet that it begins with, and ``points`` says what the launches stand for: a document in
     JSON, see :mod:`lockstep.sampling.points`.
     """
 
     name: str
-    commands: list[Kernel | MemoryCopy | L2Content]
+    commands: list[Kernel | MemoryCopy | WarmSet]
     path: str = ""  # where it was read from
     gpu: str = ""  # name of the GPU that it was recorded on, if that is known
     points: str = ""  # of live points
@@ -405,8 +412,9 @@ def _hashed(workload: Workload) -> Iterator[bytes]:
     for command in workload.commands:
         if isinstance(command, MemoryCopy):
             yield _text(f"copy {command.address} {command.bytes}")
-        elif isinstance(command, L2Content):
+        elif isinstance(command, WarmSet):
             yield command.runs.tobytes()
+            yield command.launches.tobytes()
         else:
             yield from _hashed_kernel(command)
 

@@ -7,7 +7,7 @@ import lockstep
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import Session, run
 from lockstep.errors import EndOfKernel, WorkloadError
-from lockstep.workload import L2_RUN, L2Content, MemoryCopy, Warming, Workload
+from lockstep.workload import L2_RUN, LAUNCHED, MemoryCopy, Warming, WarmSet, Workload
 
 A = 0x7F0000000000
 NO_LINE = -(1 << 62)
@@ -194,28 +194,75 @@ def content_of(arrays):
     held = arrays["memory.l2.tags.held"].reshape(rows.shape)
     places = sorted((keys[at], at) for at in zip(*np.nonzero(rows != NO_LINE)))
     runs = [(int(rows[at]), 1, int(held[at]["valid"]), int(held[at]["dirty"])) for _, at in places]
-    return L2Content(np.array(runs, L2_RUN))
+    return np.array(runs, L2_RUN)
 
 
-def test_a_content_is_all_that_the_l2_holds(small, mixed):
+def launched(*launches):
+    return np.array(list(launches), LAUNCHED)
+
+
+def test_a_warm_set_is_all_that_the_l2_holds(small, mixed):
     gpu = small()
     one, two = kernels(mixed(), mixed("other", grid=6))
     simulated = after(gpu, MemoryCopy(A, 1 << 16), one)
-    content = content_of(simulated)
-    assert len(content.runs) > 500
+    warm = WarmSet(content_of(simulated), launched((0, 1)))
+    assert len(warm.runs) > 500
     for before in ([], [Warming(two), MemoryCopy(1 << 33, 1 << 20)]):
-        held = after(gpu, *before, content)
+        held = after(gpu, *before, warm)
         assert sectors(held) == sectors(simulated)
-        assert not held["memory.counters"]["copy_sectors"].any() or before
     assert in_order(held) == in_order(simulated)
 
 
+@pytest.mark.parametrize("gpcs", [(), (1, 2)])
+def test_sms_have_the_code_of_launches_that_were_placed_on_them(small, mixed, gpcs):
+    """The last kernel is warmed behind others, then behind a warm set that says what they were."""
+    gpu = small(sm__count=4, sm__gpcs=gpcs)
+    five, three, other, again = kernels(
+        mixed("same", grid=5), mixed("other", grid=3), mixed("more", grid=2), mixed("same", grid=1)
+    )
+    nothing = np.zeros(0, L2_RUN)
+    launches = launched((3, 5), (4, 3), (9, 2), (3, 1))
+    ran = after(gpu, Warming(five), Warming(three), Warming(other), Warming(again))
+    told = after(gpu, WarmSet(nothing, launches), Warming(again))
+    assert told["dispatcher.state"]["next_place"] == ran["dispatcher.state"]["next_place"]
+    last = again.code.instructions["pc"].max() // gpu.sm.front_end.line_bytes
+    mine, theirs = (
+        [[line for line in row if 0 <= line <= last] for row in lines(arrays, "sm.l1i")]
+        for arrays in (told, ran)
+    )
+    assert mine == theirs and sum(map(len, mine)) == 4 * (last + 1), "five CTAs are on all SMs"
+    if gpcs:
+        return
+    two = after(gpu, WarmSet(nothing, launched((3, 2), (4, 3), (3, 1))), Warming(again))
+    held = [line for row in lines(two, "sm.l1i") for line in row if 0 <= line <= last]
+    assert len(held) == 2 * (last + 1), "two CTAs, and a third on the SM of one"
+    assert two["dispatcher.state"]["next_place"] == (2 + 3 + 1) % 4
+
+
+def test_a_kernel_that_did_not_run_before_finds_no_code(small, mixed):
+    gpu = small(sm__count=2)
+    (kernel,) = kernels(mixed(grid=1))
+    nothing = np.zeros(0, L2_RUN)
+    cold, first = (
+        lockstep.simulate(Workload("cold", [kernel]), gpu),
+        WarmSet(nothing, launched((0, 1))),
+    )
+    for before in ([], [first, kernel]):
+        commands = [*before, first, kernel]
+        last = lockstep.simulate(Workload("p", commands, points="{}"), gpu).run.kernels[-1]
+        assert last.sm["l0i_misses"].sum() == cold.run.kernels[0].sm["l0i_misses"].sum() > 0
+    again = [WarmSet(nothing, launched((0, 2), (0, 1))), kernel]
+    warm = lockstep.simulate(Workload("p", again, points="{}"), gpu).run.kernels[0]
+    assert warm.sm["l0i_misses"].sum() < last.sm["l0i_misses"].sum()
+
+
 @pytest.mark.parametrize(("ranks", "threads"), CUTS)
-def test_contents_are_the_same_on_any_threads_and_ranks(small, mixed, ranks, threads):
+def test_warm_sets_are_the_same_on_any_threads_and_ranks(small, mixed, ranks, threads):
     gpu = small()
     one, two = kernels(mixed(), mixed("other", grid=6))
-    content = content_of(after(gpu, two))
-    workload = Workload("points", [content, one, content, two], points="{}")
+    runs = content_of(after(gpu, two))
+    warm = [WarmSet(runs, launched((0, 3), (1, 6), (0, 2))), WarmSet(runs, launched((1, 6)))]
+    workload = Workload("points", [warm[0], one, warm[1], two], points="{}")
     result = lockstep.simulate(workload, gpu, threads=threads, ranks=ranks)
     assert result.hash == lockstep.simulate(workload, gpu).hash
     plain = lockstep.simulate(Workload("plain", [one, two]), gpu)

@@ -8,7 +8,7 @@ from lockstep import api
 from lockstep.builder import KernelBuilder, program
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
-from lockstep.workload import L2_RUN, L2Content, MemoryCopy, Workload
+from lockstep.workload import L2_RUN, LAUNCHED, MemoryCopy, WarmSet, Workload
 
 MOST_CYCLES = 20_000
 
@@ -20,8 +20,8 @@ def content(workload: Workload) -> str:
         if isinstance(command, MemoryCopy):
             commands.append((command.address, command.bytes))
             continue
-        if isinstance(command, L2Content):
-            commands.append(command.runs.tolist())
+        if isinstance(command, WarmSet):
+            commands.append((command.runs.tolist(), command.launches.tolist()))
             continue
         k = command
         streams = [
@@ -57,7 +57,8 @@ def live() -> Workload:
     """Two live points, and what they stand for."""
     kernels = various().kernels
     runs = ([(1 << 33, 4, 15, 15), (3, 1, 6, 2), (1 << 20, 100, 15, 0)], [(7, 1, 1, 0)])
-    contents = [L2Content(np.array(each, L2_RUN)) for each in runs]
+    launches = np.array([(0, 4), (1, 2), (0, 80)], LAUNCHED)
+    contents = [WarmSet(np.array(each, L2_RUN), launches[:n]) for n, each in zip((1, 3), runs)]
     commands = [command for pair in zip(contents, kernels) for command in pair]
     return Workload("live", commands, points='{"lockstep points": 1}')
 

@@ -43,7 +43,7 @@ class NaiveCache:
 def _content(warm):
     return [
         (first + n, sectors, dirty)
-        for first, lines, sectors, dirty in warm.content().runs.tolist()
+        for first, lines, sectors, dirty in warm.runs().tolist()
         for n in range(lines)
     ]
 
@@ -75,13 +75,13 @@ def test_lines_in_a_row_with_the_same_sectors_are_one_run():
     warm = WarmLines(1 << 20)
     warm.touch(np.arange(4 * 100), np.zeros(400, bool))
     warm.touch(np.arange(4 * 10, 4 * 12), np.ones(8, bool))
-    assert warm.content().runs.tolist() == [
+    assert warm.runs().tolist() == [
         (0, 10, 15, 0), (12, 88, 15, 0), (10, 2, 15, 15),
     ]  # fmt: skip
 
 
 def test_nothing_is_held_at_first():
-    assert len(WarmLines(1 << 20).content().runs) == 0
+    assert len(WarmLines(1 << 20).runs()) == 0
 
 
 def test_of_a_copy_that_is_longer_than_the_l2_its_end_is_held():

@@ -55,10 +55,10 @@ def _points(workload: "Workload") -> str:
     """What live points stand for."""
     from lockstep.report.figures import count, scaled
     from lockstep.sampling import LivePoints
-    from lockstep.workload import L2Content
+    from lockstep.workload import WarmSet
 
     points = LivePoints.of(workload)
-    lines = [c.runs["lines"].sum() for c in workload.commands if isinstance(c, L2Content)]
+    lines = [c.runs["lines"].sum() for c in workload.commands if isinstance(c, WarmSet)]
     return (
         f"Live points: {count(len(points.plan.chosen))} of {count(len(points.plan))} launches, "
         f"chosen by {points.plan.sampler}; before them {count(int(min(lines)))} to "

@@ -60,7 +60,7 @@ class Tracer(ExecutableCommand):
     "plan_file",
     type=FILE,
     metavar="FILE",
-    help="Write only the launches that this plan chooses, each with what the L2 holds before it.",
+    help="Write only the launches that this plan chooses, with what is in the caches before them.",
 )
 @click.option(
     "--l2",

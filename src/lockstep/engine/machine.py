@@ -23,7 +23,7 @@ from lockstep.model.records import one_space, records
 from lockstep.model.sm import between, constant, scheduler, sm
 from lockstep.model.sm import build as sm_build
 from lockstep.model.sm.state import Policies, Sm
-from lockstep.model.warming import passing, walk
+from lockstep.model.warming import passing, placed, walk
 from lockstep.model.warming import state as walk_state
 from lockstep.workload import L2_RUN
 
@@ -220,6 +220,16 @@ class Machine:
         """The L2 holds the lines of these runs (L2_RUN) and no others."""
         contents.flush(self.memory)
         contents.hold(self.memory, *(np.ascontiguousarray(runs[n]) for n in L2_RUN.names or ()))
+
+    def hold_code(self, slot: int, count: int, launches: np.ndarray, now: int) -> None:
+        """SMs have the code of a kernel slot, and are next, after these launches (LAUNCHED).
+
+        The last of them is the kernel itself, which has ``count`` instructions.
+        """
+        rows = np.ascontiguousarray(launches).view(np.int64).reshape(len(launches), 2)
+        marks = np.zeros(len(self.sm.sms), np.int64)
+        number = int(rows[-1, 0])
+        placed.hold_code(self.sm, self.dispatcher, slot, count, rows[:-1], number, marks, now)
 
     def pass_ctas(self, slot: int, count: int) -> int:
         """Let what the first CTAs in a slot's queue access pass through the L2: they do not run.

@@ -22,7 +22,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
 from lockstep.model.control import STORED
 from lockstep.model.sm import bind
-from lockstep.workload import Command, Kernel, L2Content, MemoryCopy, MemoryPass, Warming
+from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass, Warming, WarmSet
 
 PROGRESS_SECONDS = 0.2
 Progress = Callable[[int, int, int, int, str], None]
@@ -188,7 +188,7 @@ class Simulation:
                 if self.table.running:
                     break
                 self.machine.pass_through(*astuple(command))
-            elif isinstance(command, L2Content):
+            elif isinstance(command, WarmSet):
                 if self.table.running:
                     break
                 self.machine.hold(command.runs)
@@ -221,6 +221,9 @@ class Simulation:
         self._adopt()
         if alone:
             self.machine.prepare_caches(bind.l1_ways(running.kernel, self.gpu))
+        before = self._commands[self._next - 1] if self._next else None
+        if isinstance(before, WarmSet):
+            self.machine.hold_code(running.slot, running.bound, before.launches, self.now)
         base = int(self.streams.sm.kernels[running.slot].constant_base)
         size = bind.parameter_bytes(running.kernel, self.gpu)
         self.machine.bring_constants(base, size, self.now)

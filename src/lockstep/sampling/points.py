@@ -1,4 +1,4 @@
-"""Live points: the launches that a plan chooses, each with what the L2 holds when it begins.
+"""Live points: the launches that a plan chooses, each with what those before it have left.
 
 A program is executed once, and leaves a file; then no program is needed to simulate the launches,
 on any GPU, in any order, and to estimate all of them.
@@ -26,7 +26,7 @@ from lockstep.sampling.running.chooser import LaunchLog
 from lockstep.sampling.running.outcome import SampledRun
 from lockstep.sampling.streams import StreamCounts
 from lockstep.sampling.warm_lines import WarmLines
-from lockstep.workload import Cta, Kernel, MemoryCopy, Workload
+from lockstep.workload import LAUNCHED, Cta, Kernel, MemoryCopy, WarmSet, Workload
 
 VERSION = 1
 
@@ -136,6 +136,8 @@ class PointRecorder(Recorder):
         self._last = int(plan.chosen[-1])
         self._l2_bytes = totals(device.gpu).l2_bytes if l2_bytes is None else l2_bytes
         self._warm = WarmLines(self._l2_bytes)
+        self._launches = np.zeros(self._last + 1, LAUNCHED)
+        self._numbers: dict[str, int] = {}  # of kernels, by name
         self._log, self._light = LaunchLog(), LightRows()
         self._running: StreamCounts | None = None  # whose accesses are being looked at
         self._ended: set[int] = set()
@@ -169,8 +171,12 @@ class PointRecorder(Recorder):
         """Keep a launch that is chosen; all but the last one leave something in the L2."""
         self._look()
         number = len(self._log) - 1
+        if number <= self._last:
+            known = self._numbers.setdefault(kernel.name, len(self._numbers))
+            self._launches[number] = known, kernel.n_ctas
         if number in self._chosen:
-            self._current.copy(self._warm.content())
+            warm = WarmSet(self._warm.runs(), self._launches[: number + 1])
+            self._current.copy(warm)
             kernel.ctas = self._current.kernel(kernel)
         if number < self._last:
             self._running = StreamCounts(kernel, self._touch)

@@ -9,7 +9,7 @@ from collections import OrderedDict
 import numpy as np
 
 from lockstep.sampling.accesses import SECTOR_SHIFT
-from lockstep.workload import L2_LINE, L2_RUN, L2_SECTOR, L2Content, MemoryCopy
+from lockstep.workload import L2_LINE, L2_RUN, L2_SECTOR, MemoryCopy
 
 _SECTORS = L2_LINE // L2_SECTOR
 _LINE_SHIFT = SECTOR_SHIFT + _SECTORS.bit_length() - 1
@@ -64,8 +64,8 @@ class WarmLines:
             if len(held) > self._most:
                 held.popitem(last=False)
 
-    def content(self) -> L2Content:
-        """What is held now."""
+    def runs(self) -> np.ndarray:
+        """What is held now, as of :class:`.WarmSet`."""
         lines = np.fromiter(self._lines.keys(), np.int64, len(self._lines))
         masks = np.fromiter(self._lines.values(), np.int64, len(self._lines))
         goes_on = (np.diff(lines) == 1) & (np.diff(masks) == 0)
@@ -74,4 +74,4 @@ class WarmLines:
         runs["first"] = lines[begins]
         runs["lines"] = np.diff(begins, append=len(lines))
         runs["sectors"], runs["dirty"] = masks[begins] & _ALL, masks[begins] >> _SECTORS
-        return L2Content(runs)
+        return runs

@@ -11,13 +11,14 @@ from lockstep.isa.instruction import blank
 from lockstep.workload import (
     ADDRESS,
     L2_RUN,
+    LAUNCHED,
     RUN,
     WARP,
     Code,
     Cta,
     Kernel,
-    L2Content,
     MemoryCopy,
+    WarmSet,
     Workload,
 )
 
@@ -110,10 +111,13 @@ def _cta(index, warps, spread=0):
 def _workloads(draw):
     commands = []
     codes = draw(st.lists(_codes(), min_size=1, max_size=2))
+    launched = st.tuples(INT64, st.integers(1, (1 << 63) - 1))
+    launches = np.array(draw(st.lists(launched, min_size=5, max_size=5)), LAUNCHED)
     points = draw(st.sampled_from(["", "", '{"é": 1}']))
     for _ in range(draw(st.integers(0, 3))):
         if points:
-            commands.append(L2Content(np.array(draw(st.lists(_l2_runs(), max_size=4)), L2_RUN)))
+            runs = np.array(draw(st.lists(_l2_runs(), max_size=4)), L2_RUN)
+            commands.append(WarmSet(runs, launches[: draw(st.integers(1, 5))]))
         elif draw(st.booleans()):
             commands.append(MemoryCopy(draw(INT64), draw(SIZE)))
         commands.append(draw(_kernels(draw(st.sampled_from(codes)))))
@@ -214,8 +218,8 @@ def _content(workload):
         if isinstance(command, MemoryCopy):
             commands.append((command.address, command.bytes))
             continue
-        if isinstance(command, L2Content):
-            commands.append(command.runs.tolist())
+        if isinstance(command, WarmSet):
+            commands.append((command.runs.tolist(), command.launches.tolist()))
             continue
         k = command
         numbers = [k.id, k.registers, k.shared_bytes, k.stream, k.architecture]

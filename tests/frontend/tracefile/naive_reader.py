@@ -90,14 +90,15 @@ def read(path):
 
 
 def _points(index):
-    (counts,), runs, (length,) = index.tables([1, 4, 1])
+    (counts, before), runs, launches, (length,) = index.tables([2, 4, 2, 1])
     runs, contents, at = list(zip(*runs)), [], 0
-    for count in counts:
+    launches = list(zip(*launches))
+    for count, number in zip(counts, before):
         own, runs, content = runs[:count], runs[count:], []
         for jump, lines, sectors, dirty in own:
             content.append((at + jump, lines, sectors, dirty))
             at += jump + lines
-        contents.append(content)
+        contents.append((content, launches[: number + 1]))
     return contents, index.take(length[0]).decode()
 
 

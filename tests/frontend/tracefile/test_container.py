@@ -75,7 +75,7 @@ def test_only_a_small_file_stays_in_memory(file):
 
 
 def test_an_unknown_major_version_is_refused_and_a_newer_minor_one_is_read(file):
-    whole = container.File(str(file)).index()[0] + pack_tables([[[]], [[]] * 4, [[]]])
+    whole = container.File(str(file)).index()[0] + pack_tables([[[]] * 2, [[]] * 4, [[]] * 2, [[]]])
     for version in ((1, 9), (4, 0)):
         rewrite(file, version=version)
         stated = ".".join(map(str, version))

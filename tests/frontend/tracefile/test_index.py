@@ -10,7 +10,9 @@ from lockstep.frontend.tracefile.columns import Malformed
 from lockstep.isa.instruction import INSTRUCTION
 from lockstep.workload import ADDRESS, RUN, WARP, Kernel, MemoryCopy, Workload
 
-NO_POINTS = index.pack_tables([[[]], [[]] * 4, [[]]])  # what versions 2.3 and 3.1 added
+NO_POINTS = index.pack_tables(
+    [[[]] * 2, [[]] * 4, [[]] * 2, [[]]]
+)  # what versions 2.3 and 3.1 added
 
 
 def decoded(payload, minor=2, major=2):

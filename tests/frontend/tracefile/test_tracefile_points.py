@@ -9,17 +9,22 @@ from lockstep.errors import InputError, WorkloadError
 from lockstep.frontend import accelsim, tracefile
 from lockstep.frontend.tracefile import container, index, points
 from lockstep.frontend.tracefile.columns import Malformed, pack_tables
-from lockstep.workload import L2_RUN, L2Content
+from lockstep.workload import L2_RUN, LAUNCHED, WarmSet
 
+LAUNCHES = np.array([(0, 7), (5, 1), (0, 1 << 40)], LAUNCHED)
 RUNS = [[(1 << 40, 3, 0b1111, 0), (7, 1, 0b0110, 0b0100)], []]
 
 
 @pytest.fixture
 def live(small):
     """The kernels of ``small`` as live points."""
-    contents = [L2Content(np.array(runs, L2_RUN)) for runs in RUNS]
+    contents = [_warm(runs, n) for n, runs in zip((2, 3), RUNS)]
     commands = [c for pair in zip(contents, small.kernels) for c in pair]
     return dataclasses.replace(small, commands=commands, points='{"is": "told"}')
+
+
+def _warm(runs, launches=3):
+    return WarmSet(np.array(runs, L2_RUN), LAUNCHES[:launches])
 
 
 def _decoded(payload, minor=3, major=2):
@@ -32,6 +37,7 @@ def test_live_points_survive(live, content, naive, tmp_path):
     loaded = tracefile.load(path)
     assert content(loaded) == naive.read(path) == content(live)
     assert [c.runs.tolist() for c in loaded.commands[::2]] == RUNS
+    assert [len(c.launches) for c in loaded.commands[::2]] == [2, 3]
     assert loaded.points == live.points
     assert path.read_bytes()[8:12] == b"\x02\x00\x03\x00"
 
@@ -76,7 +82,7 @@ def test_a_content_without_a_kernel_is_refused(live, small):
     ],
 )
 def test_impossible_lines_are_refused_by_both_sides(live, run, message):
-    live.commands[2] = L2Content(np.array([(5, 1, 1, 1), run], L2_RUN))
+    live.commands[2] = _warm([(5, 1, 1, 1), run])
     with pytest.raises(WorkloadError, match=message):
         index.check(live)
     with pytest.raises(Malformed, match=message):
@@ -85,34 +91,57 @@ def test_impossible_lines_are_refused_by_both_sides(live, run, message):
 
 def test_more_lines_than_any_l2_has_are_refused(live):
     half = points.MOST_LINES // 2
-    live.commands[2] = L2Content(np.array([(0, half, 1, 1), (half, half, 1, 1)], L2_RUN))
+    live.commands[2] = _warm([(0, half, 1, 1), (half, half, 1, 1)])
     assert _decoded(index.encode(live, [[], []])).commands[2].runs["lines"].sum() == 2 * half
-    live.commands[2] = L2Content(np.array([(0, half, 1, 1), (half, half + 1, 1, 1)], L2_RUN))
+    live.commands[2] = _warm([(0, half, 1, 1), (half, half + 1, 1, 1)])
     with pytest.raises(Malformed, match=f"more than {points.MOST_LINES} lines"):
         _decoded(index.encode(live, [[], []]))
 
 
+GOOD = {
+    "sets": [[2, 0], [0, 1]],
+    "runs": [[0, 1], [1, 1], [1, 1], [0, 0]],
+    "launches": [[3, 3], [1, 2]],
+    "documents": [[1]],
+}
+
+
 @pytest.mark.parametrize(
-    ("tables", "behind", "message"),
+    ("change", "behind", "message"),
     [
-        ([[[2]], [[0, 1], [1, 1], [1, 1], [0, 0]], [[1]]], b"x", "belong to a kernel"),
-        ([[[2, 1]], [[0, 1], [1, 1], [1, 1], [0, 0]], [[1]]], b"x", "belong to a kernel"),
-        ([[[3, -1]], [[0, 1], [1, 1], [1, 1], [0, 0]], [[1]]], b"x", "belong to a kernel"),
-        ([[[0, 0]], [[]] * 4, [[]]], b"", "a document"),
-        ([[[0, 0]], [[]] * 4, [[0]]], b"", "a document"),
-        ([[[0, 0]], [[]] * 4, [[2]]], b"x", "a document"),
-        ([[[0, 0]], [[]] * 4, [[1]]], b"\xff", "UTF-8"),
-        ([[[0, 0]], [[]] * 4, [[1]]], b"xx", "1 bytes too many"),
+        ({"sets": [[2], [0]]}, b"x", "belong to a kernel"),
+        ({"sets": [[2, 1], [0, 1]]}, b"x", "belong to a kernel"),
+        ({"sets": [[3, -1], [0, 1]]}, b"x", "belong to a kernel"),
+        ({"sets": [[2, 0], [0, 2]]}, b"x", "launches before a kernel"),
+        ({"sets": [[2, 0], [-1, 1]]}, b"x", "launches before a kernel"),
+        ({"launches": [[], []]}, b"x", "launches before a kernel"),
+        ({"launches": [[3, 3], [1, 0]]}, b"x", "a launch without CTAs"),
+        ({"documents": [[]]}, b"", "a document"),
+        ({"documents": [[0]]}, b"", "a document"),
+        ({"documents": [[2]]}, b"x", "a document"),
+        ({}, b"\xff", "UTF-8"),
+        ({}, b"xx", "1 bytes too many"),
     ],
 )
-def test_tables_that_do_not_fit_are_refused(small, tables, behind, message):
+def test_tables_that_do_not_fit_are_refused(small, change, behind, message):
     plain = dataclasses.replace(small, commands=small.kernels)
+    payload = index.encode(plain, [[], []])
+    assert _decoded(payload + pack_tables(list(GOOD.values())) + b"x").points == "x"
     with pytest.raises(Malformed, match=message):
-        _decoded(index.encode(plain, [[], []]) + pack_tables(tables) + behind)
+        _decoded(payload + pack_tables(list((GOOD | change).values())) + behind)
+
+
+def test_launches_of_different_programs_are_refused(live):
+    live.commands[0] = WarmSet(live.commands[0].runs, LAUNCHES[1:])
+    with pytest.raises(WorkloadError, match="differ from those of another one"):
+        index.check(live)
+    live.commands[0] = WarmSet(live.commands[0].runs, LAUNCHES[:0])
+    with pytest.raises(WorkloadError, match="is not among its launches"):
+        index.check(live)
 
 
 def test_copies_among_live_points_are_refused(small):
-    tail = pack_tables([[[0, 0]], [[]] * 4, [[1]]]) + b"x"
+    tail = pack_tables(list(GOOD.values())) + b"x"
     with pytest.raises(Malformed, match="no copies"):
         _decoded(index.encode(small, [[], []]) + tail)
 

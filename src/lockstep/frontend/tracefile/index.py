@@ -24,7 +24,7 @@ from lockstep.frontend.tracefile.columns import (
     unpack_tables,
 )
 from lockstep.isa.instruction import NO_CONSTANT, WARP_SIZE, WARP_SIZES, thread_count_problem
-from lockstep.workload import Code, Kernel, L2Content, MemoryCopy, Workload
+from lockstep.workload import Code, Kernel, MemoryCopy, WarmSet, Workload
 
 LONGEST_GPU = (1 << 16) - 1  # bytes of its name
 SCALARS = ("id", "registers", "shared_bytes", "stream", "architecture", "shared_base", "local_base")
@@ -89,7 +89,7 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
         for k, own in zip(workload.kernels, chunks)
     ]
     copies = [(c.address, c.bytes) for c in workload.commands if isinstance(c, MemoryCopy)]
-    kinds = [int(isinstance(c, Kernel)) for c in workload.commands if not isinstance(c, L2Content)]
+    kinds = [int(isinstance(c, Kernel)) for c in workload.commands if not isinstance(c, WarmSet)]
     texts = [s.encode("utf-8", "surrogatepass") for s in strings.all]
     *code_tables, constants = collector.tables()
     tables = [[[len(t) for t in texts]], *code_tables, [kinds], _columns(copies, 2)]

@@ -1,4 +1,4 @@
-"""Live points in the index: what the L2 holds before each kernel, and what these stand for."""
+"""Live points in the index: a warm set before each kernel, and what the kernels stand for."""
 
 import numpy as np
 
@@ -11,32 +11,39 @@ from lockstep.frontend.tracefile.columns import (
     pack_tables,
     unpack_tables,
 )
-from lockstep.workload import L2_LINE, L2_RUN, L2_SECTOR, Kernel, L2Content, Workload
+from lockstep.workload import L2_LINE, L2_RUN, L2_SECTOR, LAUNCHED, Kernel, WarmSet, Workload
 
-TABLES = np.array([1, 4, 1])
-"""Columns of each table: contents (their runs), runs, documents (their bytes)."""
-MOST_RUNS = 1 << 25
+TABLES = np.array([2, 4, 2, 1])
+"""Columns of each table: warm sets (runs, launches before), runs, launches, documents (bytes)."""
+MOST_RUNS = 1 << 25  # and launches
 MOST_LINES = 1 << 25  # of a content: 4 GiB
 _MASKS = 1 << L2_LINE // L2_SECTOR
 
 
 def check(workload: Workload) -> None:
     """Raise :class:`WorkloadError` unless each kernel follows its content, or there is none."""
-    contents = [c for c in workload.commands if isinstance(c, L2Content)]
+    contents = [c for c in workload.commands if isinstance(c, WarmSet)]
     if not workload.points:
         if contents:
-            raise WorkloadError("contents of the L2 are kept with live points alone")
+            raise WorkloadError("warm sets are kept with live points alone")
         return
     kernels = workload.commands[1::2]
     whole = len(workload.commands) == 2 * len(contents) and all(
-        isinstance(first, L2Content) and isinstance(second, Kernel)
+        isinstance(first, WarmSet) and isinstance(second, Kernel)
         for first, second in zip(workload.commands[::2], kernels)
     )
     if not whole:
-        raise WorkloadError("expected a content of the L2 before each kernel of live points")
+        raise WorkloadError("expected a warm set before each kernel of live points")
+    launches = _launches(contents)
+    if problem := _problem_of_launches(launches):
+        raise WorkloadError(f"warm set: {problem}")
     for content in contents:
         if problem := _problem(content.runs):
-            raise WorkloadError(f"content of the L2: {problem}")
+            raise WorkloadError(f"warm set: {problem}")
+        if not np.array_equal(content.launches, launches[: len(content.launches)]):
+            raise WorkloadError("warm set: launches that differ from those of another one")
+        if not len(content.launches):
+            raise WorkloadError("warm set: the launch that follows is not among its launches")
     if (runs := sum(len(content.runs) for content in contents)) > MOST_RUNS:
         raise WorkloadError(
             f"{runs} runs of lines in the L2s of live points; a trace file keeps {MOST_RUNS}"
@@ -45,25 +52,28 @@ def check(workload: Workload) -> None:
 
 def encode(workload: Workload) -> bytes:
     """What the index has of live points; the workload has been checked."""
-    contents = [c.runs for c in workload.commands if isinstance(c, L2Content)]
-    runs = np.concatenate([*contents, np.zeros(0, L2_RUN)])
+    warm = [c for c in workload.commands if isinstance(c, WarmSet)]
+    runs = np.concatenate([*(c.runs for c in warm), np.zeros(0, L2_RUN)])
+    launches = _launches(warm)
+    sets = [[len(c.runs) for c in warm], [len(c.launches) - 1 for c in warm]]
     document = workload.points.encode()
     ends = runs["first"] + runs["lines"]
     jumps = runs["first"] - np.concatenate([[0], ends])[:-1]
     columns = [jumps, *(runs[name] for name in L2_RUN.names[1:])]
-    return pack_tables([[[len(r) for r in contents]], columns, [[len(document)]]]) + document
+    launched = [launches[name] for name in LAUNCHED.names]
+    return pack_tables([sets, columns, launched, [[len(document)]]]) + document
 
 
 @modular
-def decode(payload: bytes, position: int, kernels: int) -> tuple[list[L2Content], str, int]:
+def decode(payload: bytes, position: int, kernels: int) -> tuple[list[WarmSet], str, int]:
     """The content before each kernel, the document, and where they end in the index.
 
     Raises :class:`Malformed`.
     """
     tables, size = unpack_tables(np.frombuffer(payload, np.uint8)[position:], TABLES, MOST_RUNS)
-    (counts,), (jumps, *rest), (lengths,) = tables
+    (counts, before), (jumps, *rest), launched, (lengths,) = tables
     position += size
-    if not len(counts) and not len(jumps) and not len(lengths):  # no live points
+    if not any(table.size for table in tables):  # no live points
         return [], "", position
     if len(counts) != kernels or (len(counts) and counts.min() < 0) or counts.sum() != len(jumps):
         raise Malformed("expected the runs of lines in the L2 to belong to a kernel each")
@@ -73,10 +83,16 @@ def decode(payload: bytes, position: int, kernels: int) -> tuple[list[L2Content]
     runs["first"] = np.cumsum(jumps + np.concatenate([[0], rest[0]])[:-1])
     for name, column in zip(L2_RUN.names[1:], rest):
         runs[name] = column
-    contents = [L2Content(part) for part in np.split(runs, np.cumsum(counts)[:-1])][:kernels]
+    launches = np.zeros(len(launched[0]), LAUNCHED)
+    launches["kernel"], launches["ctas"] = launched
+    check_range(before, len(launches), "number of launches before a kernel")
+    if problem := _problem_of_launches(launches):
+        raise Malformed(f"warm set: {problem}")
+    parts = np.split(runs, np.cumsum(counts)[:-1])
+    contents = [WarmSet(part, launches[: n + 1]) for part, n in zip(parts, before.tolist())]
     for content in contents:
         if problem := _problem(content.runs):
-            raise Malformed(f"content of the L2: {problem}")
+            raise Malformed(f"warm set: {problem}")
     end = position + int(lengths[0])
     try:
         return contents, payload[position:end].decode(), end
@@ -84,11 +100,22 @@ def decode(payload: bytes, position: int, kernels: int) -> tuple[list[L2Content]
         raise Malformed("expected the document of live points in UTF-8") from None
 
 
-def interleaved(contents: list[L2Content], kernels: list) -> list:
+def interleaved(contents: list[WarmSet], kernels: list) -> list:
     """Each kernel behind its content."""
     if len(contents) != len(kernels):
         raise Malformed("expected no copies among live points")
     return [command for pair in zip(contents, kernels) for command in pair]
+
+
+def _launches(warm: list[WarmSet]) -> np.ndarray:
+    """Those of all warm sets: each has the first ones of the longest."""
+    return max((w.launches for w in warm), key=len, default=np.zeros(0, LAUNCHED))
+
+
+def _problem_of_launches(launches: np.ndarray) -> str:
+    if len(launches) > MOST_RUNS:
+        return f"{len(launches)} launches; a trace file keeps {MOST_RUNS}"
+    return "a launch without CTAs" if (launches["ctas"] < 1).any() else ""
 
 
 def _problem(runs: np.ndarray) -> str:

@@ -11,7 +11,7 @@ from lockstep.files import replacing, unwritable
 from lockstep.frontend.tracefile import index
 from lockstep.frontend.tracefile.build import ChunkBuilder
 from lockstep.frontend.tracefile.writer import flush, write_with
-from lockstep.workload import ADDRESS, RUN, WARP, Cta, Keep, Kernel, L2Content, MemoryCopy, Workload
+from lockstep.workload import ADDRESS, RUN, WARP, Cta, Keep, Kernel, MemoryCopy, WarmSet, Workload
 
 Place = tuple[int, index.StoredChunk]
 """Where a chunk lies in the temporary file, and the chunk."""
@@ -40,11 +40,11 @@ class TraceRecording:
             self._chunks = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115 (closed by the last calls)
         except OSError as error:
             raise unwritable(path, error) from error
-        self._commands: list[MemoryCopy | Kernel | L2Content] = []
+        self._commands: list[MemoryCopy | Kernel | WarmSet] = []
         self._places: dict[int, list[Place]] = {}  # of complete kernels, by identity
 
-    def copy(self, copy: MemoryCopy | L2Content) -> None:
-        """Append a copy, or what the L2 holds before a live point."""
+    def copy(self, copy: MemoryCopy | WarmSet) -> None:
+        """Append a copy, or the warm set of a live point."""
         self._commands.append(copy)
 
     def kernel(self, kernel: Kernel) -> Callable[[], Iterator[Cta]]:
