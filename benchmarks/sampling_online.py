@@ -25,7 +25,7 @@ from lockstep.errors import LockstepError
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.gpus.spec import GPU
 from lockstep.sampling import LaunchTable, Plan
-from lockstep.sampling.running import Online
+from lockstep.sampling.running import Online, Warmth
 from lockstep.sampling.sampler import OneStep
 
 
@@ -106,14 +106,14 @@ def executed(program: Program, gpu: GPU) -> float:
     return seconds
 
 
-def table_row(program: Program, truth: Truth, plain: float, warm: bool, rows: list[Row]) -> str:
+def table_row(program: Program, truth: Truth, plain: float, warm: Warmth, rows: list[Row]) -> str:
     """A line of the table."""
     mean = np.array([row[:5] for row in rows], float)
     seconds = mean[:, 4].mean()
     cells = [
         program.name,
         f"{len(truth.table):,}",
-        "warmed" if warm else "executed",
+        "warmed" if warm is Warmth.ALL else "executed",
         f"{100 * np.abs(mean[:, 0]).mean():.2f}",
         f"{100 * mean[:, 0].mean():+.2f}",
         f"{100 * mean[:, 1].mean():.2f}",
@@ -144,7 +144,7 @@ def main() -> None:
     for program in map(Program.of, options.programs):
         truth = Truth.read(place(options.truth, program, gpu))
         plain, total = executed(program, gpu), float(truth.table.times.sum())
-        for warm in (True, False):
+        for warm in (Warmth.ALL, Warmth.NOTHING):
             small = program._replace(size=program.kernel.small)
             sampled(small, gpu, total, Online(options.error, warm=warm))  # compiles
             rows = [

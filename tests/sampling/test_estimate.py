@@ -118,8 +118,10 @@ def test_intervals_hold_as_often_as_they_say(estimator):
 def test_what_was_not_seen_counts_as_one_launch_more():
     plan = _plan([0] * 10, [0, 3, 5])
     y = np.array([2.0, 4.0, 6.0])
-    found = estimate(plan, y, unseen=0.25)
-    assert found.parts["variance"].tolist() == pytest.approx([100 * 0.7 * (8 + 1) / 3 / 3])
+    found = estimate(plan, y, unseen=1.0)
+    assert found.parts["variance"].tolist() == pytest.approx([100 * 0.7 * (8 + 16) / 3 / 3])
+    little = estimate(plan, y, unseen=0.25)  # (8 + 1) / 3 is less than 8 / 2
+    assert little.parts["variance"].tolist() == pytest.approx([100 * 0.7 * 8 / 2 / 3])
     equal = estimate(plan, np.array([4.0, 4.0, 4.0]))
     assert equal.total == 40
     assert equal.parts["variance"].tolist() == pytest.approx([100 * 0.7 * 0.4**2 / 3 / 3])

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from lockstep.sampling.running import Chooser
 
 _FORMS = "full, none, sample:error=1%, sample:10 or plan:FILE"
-_OPTION = re.compile(r"(error|confidence|seed)=(\d{1,9}(?:\.\d{1,9})?)(%?)", re.ASCII)
+_NUMBER = re.compile(r"(error|confidence)=(\d{1,9}(?:\.\d{1,9})?)(%?)", re.ASCII)
+_OTHER = re.compile(r"seed=(\d{1,9})|warm=(all|turn|none)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,14 @@ class TimingChoice(click.ParamType):
             self.fail(f"{value!r}: {error}", param, ctx)
 
     def _options(self, value, rest, param, ctx) -> dict:
-        options = {}
+        from lockstep.sampling.running import Warmth
+
+        options: dict = {}
         for part in rest.split(","):
-            found = _OPTION.fullmatch(part)
-            if not found or (found[1] == "seed" and not found[2].isdigit()):
-                self.fail(f"{value!r}; expected e.g. sample:error=1%,seed=3", param, ctx)
-            number = float(found[2]) / (100 if found[3] else 1)
-            options[found[1]] = int(number) if found[1] == "seed" else number
+            if found := _NUMBER.fullmatch(part):
+                options[found[1]] = float(found[2]) / (100 if found[3] else 1)
+            elif found := _OTHER.fullmatch(part):
+                options |= {"seed": int(found[1])} if found[1] else {"warm": Warmth(found[2])}
+            else:
+                self.fail(f"{value!r}; expected e.g. sample:error=1%,seed=3,warm=turn", param, ctx)
         return options

@@ -163,6 +163,7 @@ def _sum(
     with np.errstate(divide="ignore", invalid="ignore"):
         extra = np.where(further > 0, n / _of_family(plan, n), 0)
         spread = (squares + extra * further**2) / (n - 1 + extra)
+        spread = np.maximum(spread, squares / (n - 1))  # it tells of more, never of less
         spread[n == 1] = np.nan
         variance = np.where(n == sizes, 0.0, sizes**2 * (1 - n / sizes) * spread / n)
     if plan.estimator == "regression" and len(plan.chosen) < _least(plan):

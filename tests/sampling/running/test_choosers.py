@@ -9,8 +9,8 @@ from lockstep.device import Treatment
 from lockstep.errors import LockstepError
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.sampling import Plan
-from lockstep.sampling.running import Follower, Online
-from lockstep.sampling.running.follower import before_chosen
+from lockstep.sampling.running import Follower, Online, Warmth
+from lockstep.sampling.running.follower import warmed
 
 
 class Program:
@@ -81,7 +81,7 @@ def test_a_plan_is_followed():
     assert outcome.speedup == 80 / 60
 
 
-@pytest.mark.parametrize("warm, between", [(True, "WARM"), (False, "EXECUTE")])
+@pytest.mark.parametrize("warm, between", [(Warmth.ALL, "WARM"), (Warmth.NOTHING, "EXECUTE")])
 def test_what_is_before_a_chosen_launch_warms(warm, between):
     program = Program(["a"] * 5, [10] * 5)
     plan = Plan.of(program.table(), "test", [0] * 5, [1, 3], drawn=True)
@@ -96,16 +96,17 @@ def test_a_turn_of_the_loop_warms():
     program = Program(["a"] * 300, [10] * 300)
     plan = Plan.of(program.table(), "test", stratum, chosen, drawn=True)
     program = Program(["a"] * 300, [10] * 300)
-    program.run(Follower(plan))
-    warmed = [k for k, t in enumerate(program.treatments) if t is Treatment.WARM]
-    assert warmed == [97, 98, 99, 197, 198, 199]
+    program.run(Follower(plan, warm=Warmth.TURN))
+    warms = [k for k, t in enumerate(program.treatments) if t is Treatment.WARM]
+    assert warms == [97, 98, 99, 197, 198, 199]
     far = Plan.of(program.table(), "test", np.arange(300) // 299, [150, 299], drawn=True)
-    assert np.flatnonzero(before_chosen(far)).tolist() == [149, *range(235, 299)]
+    assert np.flatnonzero(warmed(far, Warmth.TURN)).tolist() == [149, *range(235, 299)]
+    assert np.flatnonzero(warmed(far, Warmth.ALL)).tolist() == list(range(299))
 
 
 def test_what_is_before_a_drawn_launch_warms_in_one_pass():
     program = Program(list("abc" * 400), [10, 20, 30] * 400)
-    program.run(Online(error=0.1))
+    program.run(Online(error=0.1, warm=Warmth.TURN))
     treatments = program.treatments
     simulated = _simulated(program)
     assert len(simulated) < 120
@@ -113,8 +114,10 @@ def test_what_is_before_a_drawn_launch_warms_in_one_pass():
         assert Treatment.EXECUTE not in treatments[number - 2 : number]
     assert treatments.count(Treatment.EXECUTE) > 500
     program = Program(list("abc" * 400), [10, 20, 30] * 400)
-    program.run(Online(error=0.1, warm=False))
+    program.run(Online(error=0.1, warm=Warmth.NOTHING))
     assert Treatment.WARM not in program.treatments
+    program.run(Online(error=0.1))
+    assert program.treatments[1200:].count(Treatment.EXECUTE) == 0
 
 
 @pytest.mark.parametrize(

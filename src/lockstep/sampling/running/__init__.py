@@ -4,9 +4,9 @@ Read ``chooser.py``, then ``follower.py`` and ``online.py``, which say what beco
 and ``outcome.py``: what is estimated at the end.
 """
 
-from lockstep.sampling.running.chooser import Chooser
+from lockstep.sampling.running.chooser import Chooser, Warmth
 from lockstep.sampling.running.follower import Follower
 from lockstep.sampling.running.online import Online
 from lockstep.sampling.running.outcome import SampledRun
 
-__all__ = ["Chooser", "Follower", "Online", "SampledRun"]
+__all__ = ["Chooser", "Follower", "Online", "SampledRun", "Warmth"]

@@ -1,5 +1,6 @@
 """What chooses among the launches of a running program, and keeps those that are simulated."""
 
+from enum import Enum
 from typing import Protocol
 
 import numpy as np
@@ -10,6 +11,18 @@ from lockstep.sampling.plan import Plan
 from lockstep.sampling.running.outcome import SampledRun
 
 MOST_WARMED = 64  # launches before one that is simulated
+
+
+class Warmth(Enum):
+    """Which of the launches that are not simulated leave in the caches what they would have left.
+
+    ``TURN``: those just before one that is simulated, a turn of its loop, at most ``MOST_WARMED``:
+    what is older in the caches is then as the last launch that was warmed or simulated left it.
+    """
+
+    ALL = "all"
+    TURN = "turn"
+    NOTHING = "none"
 
 
 class Chooser(Protocol):

@@ -7,22 +7,21 @@ from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
-from lockstep.sampling.running.chooser import MOST_WARMED, LaunchLog
+from lockstep.sampling.running.chooser import MOST_WARMED, LaunchLog, Warmth
 from lockstep.sampling.running.outcome import SampledRun
 
 
 class Follower:
     """Simulates the launches that a plan chooses; the others are executed.
 
-    ``warm``: of the others, those just before a chosen one leave in the caches what they would have
-    left, too: all since the last launch of its stratum, which is a turn of its loop, at most
-    ``MOST_WARMED``. What else was in the caches is older.
+    ``warm``: which of the others leave in the caches what they would have left, see
+    :class:`.Warmth`. With ``TURN`` all since the last launch of the chosen one's stratum.
     """
 
-    def __init__(self, plan: Plan, confidence: float = CONFIDENCE, warm: bool = True):
+    def __init__(self, plan: Plan, confidence: float = CONFIDENCE, warm: Warmth = Warmth.ALL):
         self.plan, self._confidence = plan, confidence
         self._chosen = frozenset(plan.chosen.tolist())
-        self._warmed = before_chosen(plan) if warm else np.zeros(len(plan), bool)
+        self._warmed = warmed(plan, warm)
         self._log, self._light = LaunchLog(), LightRows()
 
     def __call__(self, launch: Launch) -> Treatment:
@@ -42,8 +41,12 @@ class Follower:
         return self._log.outcome(self.plan, self._confidence)
 
 
-def before_chosen(plan: Plan) -> np.ndarray:
-    """Which launches warm the caches for a chosen one, bool [launches]."""
+def warmed(plan: Plan, warm: Warmth) -> np.ndarray:
+    """Which launches warm the caches for chosen ones, bool [launches]."""
+    if warm is Warmth.NOTHING:
+        return np.zeros(len(plan), bool)
+    if warm is Warmth.ALL:
+        return np.arange(len(plan)) < plan.chosen[-1]
     before = np.full(len(plan), -1)
     order = np.argsort(plan.stratum, kind="stable")
     same = np.diff(plan.stratum[order]) == 0

@@ -19,7 +19,7 @@ from lockstep.sampling.estimate import CONFIDENCE, UNSEEN
 from lockstep.sampling.extras import scipy_stats
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
-from lockstep.sampling.running.chooser import MOST_WARMED, LaunchLog
+from lockstep.sampling.running.chooser import MOST_WARMED, LaunchLog, Warmth
 from lockstep.sampling.running.outcome import SampledRun
 
 MARGIN = 1.05  # allocation by what was drawn makes intervals a little too short
@@ -69,9 +69,9 @@ class _Stratum:
 class Online:
     """Simulates as few launches as give a half width of ``error``, or one in ``every`` of a kernel.
 
-    ``error`` is relative to the total; just one of the two is given. ``warm``: while the next
-    launch of some stratum is one to simulate, those before it leave in the caches what they would
-    have left: a turn of its loop, at most ``MOST_WARMED``. Others are only executed.
+    ``error`` is relative to the total; just one of the two is given. ``warm``: which of the others
+    leave in the caches what they would have left, see :class:`.Warmth`. With ``TURN`` those while
+    the next launch of some stratum is one to simulate.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Online:
         every: int | None = None,
         confidence: float = CONFIDENCE,
         seed: int = 0,
-        warm: bool = True,
+        warm: Warmth = Warmth.ALL,
     ):
         if (error is None) == (every is None):
             raise LockstepError("sampling takes an error, or how many launches one stands for")
@@ -122,7 +122,8 @@ class Online:
             self._begin_pair(stratum, launch)
         self._labels.append(stratum.labels[-1])
         stratum.launches += 1
-        treatment = Treatment.WARM if self._warm and self._awaited else Treatment.EXECUTE
+        warms = self._warm is Warmth.ALL or (self._warm is Warmth.TURN and self._awaited)
+        treatment = Treatment.WARM if warms else Treatment.EXECUTE
         if stratum.is_awaited:
             stratum.drawn.append(number)
             treatment = self._log.simulate(number, launch)

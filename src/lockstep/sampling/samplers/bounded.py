@@ -33,7 +33,11 @@ PROBED = 20 * RUN  # launches of a stratum of which a run is worth while
 DRAWN = 30  # launches beyond the first of each stratum, before an interval is believed ...
 SHARE = 20  # ... or one in so many, of short programs
 FREEDOM = 8  # degrees of freedom that the launches which are wanted will have at least
-PRIOR = 2.0  # degrees of freedom that the mean deviation of all strata counts for
+TIGHTER = 0.9  # the error that launches are wanted for, by that of the step before
+# Degrees of freedom that the mean deviation of all strata counts for. What few launches say
+# of one stratum must not decide how many more are drawn of it: those where a slow launch was seen
+# would be drawn whole, and those where it was missed never be looked at again.
+PRIOR = 64.0
 
 
 @register
@@ -88,15 +92,16 @@ class Bounded:
         runs = plan.parameters["runs"]
         if any(run["period"] == 0 for run in runs):
             return self._phases(plan, seen, random)
-        wanted = self._wanted(plan, seen, found)
+        wanted = self._wanted(plan, seen, found, self.error)
         if (probing := _runs(plan, seen, wanted, random)) is not None:
             return probing
         # Deviations of a few launches say little: what they ask for is given in steps.
         n = found.parts["sampled"].to_numpy()
+        error = self.error
+        while (wanted <= n).all():  # it should be narrow enough, and is not
+            error *= TIGHTER
+            wanted = self._wanted(plan, seen, found, error)
         wanted = np.minimum(wanted, 2 * n)
-        if (wanted <= n).all():  # it should be narrow enough, and is not
-            worst = int(found.parts["variance"].argmax())
-            wanted[worst] = min(plan.sizes[worst], 2 * n[worst])
         cuts = _intervals(plan, seen)
         stratum, wanted = in_time(plan.stratum, cuts, np.maximum(wanted, 2 * cuts))
         return plan.redrawn(stratum, filled(stratum, plan.chosen, wanted, random))
@@ -120,14 +125,14 @@ class Bounded:
         drawn = filled(stratum, plan.chosen, LEAST, random)
         return plan.redrawn(stratum, drawn, parameters=plan.parameters | {"runs": runs})
 
-    def _wanted(self, plan: Plan, seen: np.ndarray, found: Estimate) -> np.ndarray:
+    def _wanted(self, plan: Plan, seen: np.ndarray, found: Estimate, error: float) -> np.ndarray:
         """Launches of each stratum that narrow the interval most for the time that they take."""
         sizes, n = plan.sizes, found.parts["sampled"].to_numpy()
         mean = np.bincount(plan.stratum[plan.chosen], seen) / n
         deviation = _deviations(found.parts, mean)
         freedom = max(FREEDOM, int((n - 1)[n < sizes].sum()))
         quantile = float(scipy_stats().t.ppf((1 + self.confidence) / 2, freedom))
-        target = (self.error / MARGIN * found.total / quantile) ** 2
+        target = (error / MARGIN * found.total / quantile) ** 2
         work = float((sizes * deviation * np.sqrt(mean)).sum())
         bound = target + float((sizes * deviation**2).sum())
         wanted = np.ceil(sizes * deviation / np.sqrt(mean) * work / bound)
@@ -207,5 +212,5 @@ def _deviations(parts: pd.DataFrame, mean: np.ndarray) -> np.ndarray:
     relative = np.where(open_, square / mean**2, 0.0)
     weight = np.where(open_, sizes * mean, 0.0)
     pooled = (relative * weight).sum() / weight.sum() if weight.any() else 0.0
-    mixed = (PRIOR * pooled + (n - 1) * relative) / (PRIOR + n - 1)
+    mixed = (PRIOR * pooled + (n - 1) * relative) / (PRIOR + np.maximum(n - 1, 0))
     return np.where(open_, mean * np.sqrt(mixed), 0.0)
