@@ -1,11 +1,14 @@
 """Putting launches into strata."""
 
+import math
+
 import numpy as np
 import pandas as pd
 
 from lockstep.sampling.features import INSTRUCTIONS
 from lockstep.sampling.table import LaunchTable
 
+SHAPE = ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "shared_bytes")
 MOST_VALUES = 64  # of a column that are told apart by equality
 OFTEN = 8  # launches that have such a value, in the mean
 STEP = 0.25  # in log2, between the bins of a column with more
@@ -75,30 +78,34 @@ def before(table: LaunchTable, labels: np.ndarray) -> np.ndarray:
     return found
 
 
-def alike(table: LaunchTable) -> np.ndarray:
+def alike(table: LaunchTable, most: float = math.inf) -> np.ndarray:
     """Labels of launches that the table does not tell apart, int64, from 0 without gaps.
 
-    By code, shape, arguments and what the profile says of work and memory: by equality where they
-    take few values, else in bins.
+    By code, shape, what the profile says of work and memory, and arguments: by equality where they
+    take few values, else in bins. A column that would give more than ``most`` labels is left out.
     """
     labels = table.codes()
-    for name in ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "shared_bytes"):
-        labels = joined(labels, binned(labels, table.column(name)))
-    arguments = pd.factorize(table.frame["arguments"])[0]
-    if arguments.any():
-        labels = joined(labels, binned(labels, arguments))
-    for name in (INSTRUCTIONS, "new_sectors"):
-        if name in table.frame:
-            labels = joined(labels, binned(labels, table.column(name)))
+    columns = [table.column(name) for name in SHAPE]
+    columns += [table.column(name) for name in (INSTRUCTIONS, "new_sectors") if name in table.frame]
+    for column in (*columns, pd.factorize(table.frame["arguments"])[0]):
+        labels = _within(labels, joined(labels, binned(labels, column)), most)
     return labels
 
 
-def in_context(table: LaunchTable, labels: np.ndarray, depth: int) -> np.ndarray:
-    """Labels cut by those of the ``depth`` launches before, which tells places in a loop apart."""
-    found = labels
+def in_context(
+    table: LaunchTable, labels: np.ndarray, depth: int, most: float = math.inf
+) -> np.ndarray:
+    """Labels cut by those of the ``depth`` launches before, which tells places in a loop apart.
+
+    As many launches before, up to ``depth``, as give no more than ``most`` labels.
+    """
     for _ in range(depth):
-        found = joined(labels, before(table, found))
-    return found
+        labels = _within(labels, joined(labels, before(table, labels)), most)
+    return labels
+
+
+def _within(labels: np.ndarray, finer: np.ndarray, most: float) -> np.ndarray:
+    return finer if finer.max() < most else labels
 
 
 def merged(labels: np.ndarray, parents: np.ndarray, least: int) -> np.ndarray:

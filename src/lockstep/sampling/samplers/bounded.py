@@ -25,6 +25,8 @@ from lockstep.sampling.table import LaunchTable
 
 LEAST = 2  # launches drawn of a stratum
 FEWEST = 6  # launches of a stratum; smaller ones of one shape are put together
+EACH = 40  # launches of a stratum in the mean, if there are more than MOST strata
+MOST = 16
 MARGIN = 1.05  # stopping when the data look good makes intervals a little too short
 INTERVAL = 8  # launches drawn in an interval of time
 DRIFTS = 0.7  # of its variance is within intervals: a stratum is cut into them
@@ -76,8 +78,9 @@ class Bounded:
 
     def _strata(self, table: LaunchTable) -> tuple[np.ndarray, np.ndarray]:
         """Strata, and the first launch of each kernel, which is one by itself."""
-        shapes = alike(table)
-        stratum = merged(in_context(table, shapes, self.depth), shapes, FEWEST)
+        most = max(MOST, len(table) / EACH)
+        shapes = alike(table, most)
+        stratum = merged(in_context(table, shapes, self.depth, most), shapes, FEWEST)
         first = np.unique(table.codes(), return_index=True)[1]
         stratum[first] = stratum.max() + 1 + np.arange(len(first))
         return np.unique(stratum, return_inverse=True)[1], first
