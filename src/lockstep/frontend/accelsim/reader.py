@@ -34,7 +34,7 @@ def load(path: str | Path) -> Workload:
     path = Path(path)
     source = _find(path)
     digest = hashlib.blake2b(digest_size=16)
-    commands: list[Kernel | MemoryCopy] = [
+    commands: list[Kernel | MemoryCopy | WarmSet] = [
         _open(c, digest) if isinstance(c, Path) else _copied(c, digest) for c in trace_files(source)
     ]
     if not any(isinstance(c, Kernel) for c in commands):

@@ -37,6 +37,7 @@ def write(workload: Workload, directory: str | Path, tracer: int = VERSIONS[-1])
         if isinstance(command, MemoryCopy):
             lines.append(f"MemcpyHtoD,0x{command.address & _64_BITS:016x},{command.bytes}\n")
             continue
+        assert isinstance(command, Kernel), "what else there is belongs to live points"
         kernels += 1
         name = f"kernel-{kernels}.traceg"
         _write_kernel(command, directory / name, tracer)

@@ -15,6 +15,7 @@ from lockstep.workload import L2_LINE, L2_RUN, L2_SECTOR, LAUNCHED, Kernel, Warm
 
 TABLES = np.array([2, 4, 2, 1])
 """Columns of each table: warm sets (runs, launches before), runs, launches, documents (bytes)."""
+_RUN_FIELDS, _LAUNCH_FIELDS = L2_RUN.names or (), LAUNCHED.names or ()
 MOST_RUNS = 1 << 25  # and launches
 MOST_LINES = 1 << 25  # of a content: 4 GiB
 _MASKS = 1 << L2_LINE // L2_SECTOR
@@ -59,8 +60,8 @@ def encode(workload: Workload) -> bytes:
     document = workload.points.encode()
     ends = runs["first"] + runs["lines"]
     jumps = runs["first"] - np.concatenate([[0], ends])[:-1]
-    columns = [jumps, *(runs[name] for name in L2_RUN.names[1:])]
-    launched = [launches[name] for name in LAUNCHED.names]
+    columns = [jumps, *(runs[name] for name in _RUN_FIELDS[1:])]
+    launched = [launches[name] for name in _LAUNCH_FIELDS]
     return pack_tables([sets, columns, launched, [[len(document)]]]) + document
 
 
@@ -81,7 +82,7 @@ def decode(payload: bytes, position: int, kernels: int) -> tuple[list[WarmSet], 
         raise Malformed("expected a document behind the live points")
     runs = np.zeros(len(jumps), L2_RUN)
     runs["first"] = np.cumsum(jumps + np.concatenate([[0], rest[0]])[:-1])
-    for name, column in zip(L2_RUN.names[1:], rest):
+    for name, column in zip(_RUN_FIELDS[1:], rest):
         runs[name] = column
     launches = np.zeros(len(launched[0]), LAUNCHED)
     launches["kernel"], launches["ctas"] = launched

@@ -25,7 +25,7 @@ from lockstep.sampling.table import LaunchTable
 
 LEAST = 2  # launches drawn of a stratum
 FEWEST = 6  # launches of a stratum; smaller ones of one shape are put together
-EACH = 40  # launches of a stratum in the mean, if there are more than MOST strata
+EACH = 6  # launches of a stratum in the mean, if there are more than MOST strata
 MOST = 16
 MARGIN = 1.05  # stopping when the data look good makes intervals a little too short
 INTERVAL = 8  # launches drawn in an interval of time
