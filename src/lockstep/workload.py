@@ -8,7 +8,7 @@ functional front end executes is one run; a trace reader joins lines into runs.
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from functools import cached_property
@@ -373,7 +373,7 @@ class Workload:
     """
 
     name: str
-    commands: list[Kernel | MemoryCopy | WarmSet]
+    commands: Sequence[Kernel | MemoryCopy | WarmSet]
     path: str = ""  # where it was read from
     gpu: str = ""  # name of the GPU that it was recorded on, if that is known
     points: str = ""  # of live points

@@ -33,6 +33,7 @@ from lockstep.workload import (
     Code,
     Kernel,
     MemoryCopy,
+    WarmSet,
     Workload,
 )
 
@@ -245,7 +246,7 @@ def program(
     *commands: KernelBuilder | Kernel | MemoryCopy | Workload, name: str = "program"
 ) -> Workload:
     """A workload of kernels and memory copies in this order; kernels are numbered from 1 on."""
-    listed: list[Kernel | MemoryCopy] = []
+    listed: list[Kernel | MemoryCopy | WarmSet] = []
     for command in commands:
         if isinstance(command, KernelBuilder):
             command = command.kernel()
