@@ -64,6 +64,7 @@ def test_options_reach_the_engine(call, trace, engine):
         "policies": {},
         "ranks": 1,
         "frozen": None,
+        "warm": set(),
         "keep": None,
     }
 

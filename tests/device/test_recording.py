@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lockstep
+from lockstep.device import Treatment
 from lockstep.device.arguments import pack
 from lockstep.errors import LockstepError
 from lockstep.execution.streams import journal
@@ -114,7 +115,7 @@ def test_of_a_device_at_issue_launches_that_are_not_timed_are_in_the_trace(
         arguments = pack("axpy", kernel.parameters, (256, 1.0, x, y))
         shape = kernel.geometry(((2, 1, 1), (128, 1, 1), 0))
         with device.record(tmp_path / "run.lst"):
-            device.launch(kernel, shape, arguments, device.default_stream, (), timed=False)
+            device.launch(kernel, shape, arguments, device.default_stream, (), Treatment.EXECUTE)
             kernel[2, 128](256, 1.0, x, y)
         assert y.numpy()[0] == 2
         assert len(device.launches) == 1

@@ -32,6 +32,7 @@ OTHERS = {
     "model/sm/coalescer.py": ["granule = max(1, spec.sector_bytes // 32)"],
     "model/sm/scheduler.py": ["for step in (1, 2, 4, 8, 16, 32):"],
     "model/sm/state.py": ["UNIT_BITS, SLACK_PLACE = 16, 32"],
+    "model/warming/walk.py": ["TURN = 32"],
     "report/summary.py": ["BAR_WIDTH, LEAST_BAR = 32, 4"],
 }
 """Lines with such a number that counts something else: bits, bytes, banks, registers."""
