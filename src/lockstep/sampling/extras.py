@@ -1,6 +1,6 @@
 """Libraries that only sampling needs, imported when they are first used."""
 
-import importlib
+import importlib.util
 from contextlib import AbstractContextManager
 from types import ModuleType
 
@@ -17,6 +17,12 @@ def scipy_signal() -> ModuleType:
     return _module("scipy.signal")
 
 
+def check_scipy() -> None:
+    """Raise as :func:`scipy_stats` would, before a long run that will need it."""
+    if importlib.util.find_spec("scipy") is None:
+        raise _absent("scipy")
+
+
 def sklearn(name: str) -> ModuleType:
     """A module of scikit-learn, such as ``cluster``; raises as :func:`scipy_stats`."""
     return _module(f"sklearn.{name}")
@@ -31,6 +37,8 @@ def _module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise LockstepError(
-            f"sampling needs {name.partition('.')[0]}: pip install 'lockstep-gpu[sampling]'"
-        ) from None
+        raise _absent(name.partition(".")[0]) from None
+
+
+def _absent(name: str) -> LockstepError:
+    return LockstepError(f"sampling needs {name}: pip install 'lockstep-gpu[sampling]'")

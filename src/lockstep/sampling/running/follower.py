@@ -5,6 +5,7 @@ import numpy as np
 from lockstep.device import Launch, Treatment
 from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE
+from lockstep.sampling.extras import check_scipy
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
 from lockstep.sampling.running.chooser import MOST_WARMED, LaunchLog, Warmth
@@ -19,6 +20,7 @@ class Follower:
     """
 
     def __init__(self, plan: Plan, confidence: float = CONFIDENCE, warm: Warmth = Warmth.ALL):
+        check_scipy()
         self.plan, self._confidence = plan, confidence
         self._chosen = frozenset(plan.chosen.tolist())
         self._warmed = warmed(plan, warm)

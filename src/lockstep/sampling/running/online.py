@@ -16,7 +16,7 @@ import numpy as np
 from lockstep.device import Launch, Treatment
 from lockstep.errors import LockstepError
 from lockstep.sampling.estimate import CONFIDENCE, UNSEEN
-from lockstep.sampling.extras import scipy_stats
+from lockstep.sampling.extras import check_scipy, scipy_stats
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
 from lockstep.sampling.running.chooser import MOST_WARMED, LaunchLog, Warmth
@@ -83,6 +83,7 @@ class Online:
         seed: int = 0,
         warm: Warmth = Warmth.ALL,
     ):
+        check_scipy()
         if (error is None) == (every is None):
             raise LockstepError("sampling takes an error, or how many launches one stands for")
         if error is not None and not 0 < error < 1:
