@@ -298,10 +298,10 @@ class Simulation:
         alone = any(r.source is not None for r in runs)
         end, event = self.machine.run_windows(self.now, cut, stop, self._limits.windows, alone)
         self.now = end
-        if self.machine.part.stopped:
-            self.interrupt()
         self._collect()
         self._advance(end, event, runs)
+        if self.machine.part.stopped:
+            self.interrupt()
         if self.table.running:
             self.stopped = self._limits.reached(self.machine, self.now) or self.stopped
         self._report(runs)
