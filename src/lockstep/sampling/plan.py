@@ -1,6 +1,5 @@
 """A plan: which launches are simulated, and what each of them stands for."""
 
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -9,6 +8,7 @@ import numpy as np
 
 from lockstep.errors import InputError, LockstepError
 from lockstep.metrics import output
+from lockstep.sampling.documents import read_document
 from lockstep.sampling.table import LaunchTable
 
 VERSION = 1
@@ -156,12 +156,7 @@ class Plan:
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Read what :meth:`write` has written; raises :class:`InputError` of anything else."""
-        try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
-        except (ValueError, RecursionError) as error:
-            raise InputError(path, "", f"no plan: {error}") from error
+        document = read_document(path, "plan")
         return cls.of_document(document, path)
 
     @classmethod

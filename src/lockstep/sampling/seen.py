@@ -1,11 +1,11 @@
 """What a run of a plan has observed, from the file that it wrote."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 
 from lockstep.errors import InputError
+from lockstep.sampling.documents import read_document
 from lockstep.sampling.plan import Plan
 
 
@@ -14,12 +14,7 @@ def read_seen(path: str | Path, plan: Plan) -> np.ndarray:
 
     Raises :class:`InputError` if the file is none of a run of this plan.
     """
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(path, "", f"no results: {error}") from error
+    document = read_document(path, "results")
     try:
         observed = document["estimate"]["observed"]
         launches = np.array(observed["launch"], np.int64)

@@ -1,4 +1,4 @@
-"""Systematic sampling: every so manieth launch of each kernel, from a random one on.
+"""Systematic sampling: every k-th launch of each kernel, from a random one on.
 
 The launches between two sampled ones are a stratum in time. Two neighbouring strata are taken as
 one with two samples, which gives the variance of successive differences (Wolter, Introduction to
