@@ -3,25 +3,9 @@ from types import SimpleNamespace
 import pytest
 
 from lockstep.builder import KernelBuilder
-from lockstep.gpus import library
+from small_gpu import small  # noqa: F401
 
 A = 0x7F0000000000
-SMALL = {
-    "sm.count": 4,
-    "dram.channels": 2,
-    "launch.overhead": 100,
-    "launch.cta_interval": 1.0,
-    "launch.concurrent_kernels": 4,
-}
-
-
-@pytest.fixture(scope="session")
-def small():
-    """Function from overrides to a GPU of four SMs and two channels."""
-    return lambda **changes: library.replace(
-        library.gpu("QV100"),
-        **SMALL | {name.replace("__", "."): value for name, value in changes.items()},
-    )
 
 
 @pytest.fixture(scope="session")
