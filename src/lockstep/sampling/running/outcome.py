@@ -9,7 +9,7 @@ import pandas as pd
 
 from lockstep.correlation.launches import is_sum
 from lockstep.names import demangled
-from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio
+from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio, estimates
 from lockstep.sampling.plan import Plan
 
 
@@ -79,13 +79,13 @@ class SampledRun:
 
     def metrics(self) -> pd.DataFrame:
         """Estimates of all metrics that are sums: estimated, low, high, a row each."""
-        rows = {}
-        for name in map(str, self.observed):
-            values = self.observed[name].to_numpy(np.float64)
-            if is_sum(name) and np.isfinite(values).all():
-                found = estimate(self.plan, values, self.confidence)
-                rows[name] = (found.total, found.low, found.high)
-        return pd.DataFrame.from_dict(rows, orient="index", columns=["estimated", "low", "high"])
+        sums = [
+            name
+            for name in map(str, self.observed)
+            if is_sum(name) and np.isfinite(self.observed[name].to_numpy(np.float64)).all()
+        ]
+        found = estimates(self.plan, self.observed[sums], self.confidence)
+        return found[["estimated", "low", "high"]]
 
     def by_kernel(self) -> list[KernelEstimate]:
         """A row a kernel, in the order of their first launches.
