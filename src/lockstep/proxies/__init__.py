@@ -1,0 +1,1 @@
+"""Proxies: memory behaviour of a program without the program."""
