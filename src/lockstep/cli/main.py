@@ -21,6 +21,7 @@ COMMANDS = {
     "trace": "Execute a program and record its trace.",
     "profile": "Say what each launch of a program did: a launch table.",
     "sample": "Choose launches that stand for all: a plan.",
+    "caches": "Say how often caches of many sizes miss.",
     "kernels": "List the programs that come with lockstep.",
     "info": "Say what is in a trace.",
     "convert": "Convert a trace to another format.",

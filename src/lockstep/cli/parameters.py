@@ -96,6 +96,32 @@ class MemorySize(click.ParamType):
         return int(size)
 
 
+class NumberList(click.ParamType):
+    """Numbers such as ``16``, ``4,6`` or ``1:16``, which doubles: a tuple, each number once."""
+
+    name = "numbers"
+    most = 64
+
+    def __init__(self, each: click.ParamType | None = None):
+        self._each = each or click.IntRange(min=1)
+
+    def convert(self, value, param, ctx) -> tuple[int, ...]:
+        """Parse the numbers."""
+        if isinstance(value, tuple):
+            return value
+        found: list[int] = []
+        for part in value.split(","):
+            first, colon, last = part.partition(":")
+            low = self._each.convert(first.strip(), param, ctx)
+            high = self._each.convert(last.strip(), param, ctx) if colon else low
+            if high < low:
+                self.fail(f"{part!r} ends below where it begins", param, ctx)
+            while low <= high:
+                found.append(low)
+                low *= 2
+        return tuple(dict.fromkeys(found))
+
+
 class Every(click.ParamType):
     """How often, as ``every=60s``; the units are s, m and h."""
 
@@ -175,3 +201,16 @@ def check_writable(path: Path | None, directory: bool = False) -> None:
         existing = existing.parent
     if not (existing.is_dir() or existing == path) or not os.access(existing, os.W_OK):
         raise InputError(path, "", f"cannot write: {existing} is not a writable directory")
+
+
+def check_table(output: Path | None) -> None:
+    """Raise before a long run if its table could not be written after it."""
+    from lockstep.metrics.output import NO_PARQUET, has_parquet
+
+    check_writable(output)
+    if output is None or output.suffix == ".csv":
+        return
+    if output.suffix != ".parquet":
+        raise InputError(output, "", "names no kind of table; expected .parquet or .csv")
+    if not has_parquet():
+        raise InputError(output, "", f"{NO_PARQUET}, or name a .csv")

@@ -1,29 +1,25 @@
 """``lockstep profile``: a program, recorded calls or a trace in; a launch table out."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lockstep.cli.application import APPLICATION, ExecutableCommand, choose
+from lockstep.cli.application import ExecutableCommand
 from lockstep.cli.console import console_of
 from lockstep.cli.options import MEMORY, QUIET, SET
-from lockstep.cli.parameters import FILE, MemorySize, check_writable, condition, find_gpu
-from lockstep.cli.programs import GivenProgram, program_options
-from lockstep.cli.progress import LaunchProgress
-from lockstep.cli.run import verify
-from lockstep.errors import InputError, LockstepError
+from lockstep.cli.parameters import FILE, MemorySize, check_table, condition
+from lockstep.cli.programs import program_options
+from lockstep.cli.watched import PROGRAM, WatchedProgram
+from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from lockstep.cli.watched import Told
     from lockstep.device import Device
-    from lockstep.gpus.spec import GPU
     from lockstep.sampling import LaunchTable, Profiler, TraceProfiler
-
-_TRACES = (".lst", ".g", ".traceg", ".trace", ".tracez", ".gz", ".xz", ".zst")
 
 
 @click.command(cls=ExecutableCommand)
@@ -74,37 +70,18 @@ def command(
     which is read. What it launched until a signal, or until it failed, is written, too. With
     --import and without PROGRAM the table is that of the measurements.
     """
-    program = {name: options.pop(name) for name in _PROGRAM}
-    check_output(output)
+    program = {name: options.pop(name) for name in PROGRAM}
+    check_table(output)
     if conditions and not imported:
         raise click.UsageError("--where needs --import")
     measured = times_of(imported, conditions) if imported else None
-    task = ProfiledProgram(output, quiet, options, measured)
-    if arguments := context.meta.get(APPLICATION):
-        spec = choose(arguments[0], gpu, overrides, quiet)
-        code = task.application(arguments, spec, ptx=ptx, memory_bytes=memory_bytes)
-        raise SystemExit(code)
-    if ptx:
-        raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     if program["name"] is None:
         if measured is None:
             raise click.UsageError("Missing argument 'PROGRAM'")
         tell(measured, output, quiet)
         return
-    name = Path(program["name"])
-    if is_record(name):
-        if gpu is None:
-            raise click.UsageError("recorded calls need --gpu")
-        if not task.replay(name, find_gpu(gpu, overrides, quiet), memory_bytes=memory_bytes):
-            raise SystemExit(1)
-    elif is_trace(name):
-        task.trace(name, gpu, overrides)
-    else:
-        spec = find_gpu("QV100" if gpu is None else gpu, overrides, quiet)
-        task.program(GivenProgram(**program), spec, memory_bytes)
-
-
-_PROGRAM = ("name", "size", "seed", "entry", "grid", "block", "shared", "arguments")
+    look = ProfileLook(output, quiet, options, measured)
+    WatchedProgram(look, quiet, memory_bytes, ptx).run(context, program, gpu, overrides)
 
 
 def times_of(path: Path, conditions: tuple[str, ...]) -> "LaunchTable":
@@ -114,33 +91,8 @@ def times_of(path: Path, conditions: tuple[str, ...]) -> "LaunchTable":
     return imports.read(path, dict(map(condition, conditions)))
 
 
-def check_output(output: Path | None) -> None:
-    """Raise before a long run if its table could not be written after it."""
-    from lockstep.metrics.output import NO_PARQUET, has_parquet
-
-    check_writable(output)
-    if output is None or output.suffix == ".csv":
-        return
-    if output.suffix != ".parquet":
-        raise InputError(output, "", "names no kind of table; expected .parquet or .csv")
-    if not has_parquet():
-        raise InputError(output, "", f"{NO_PARQUET}, or name a .csv")
-
-
-def is_record(path: Path) -> bool:
-    """Whether these are recorded calls: the file, or the folder that it is in."""
-    from lockstep.frontend.cuda.record import FILE as NAME
-
-    return (path / NAME).is_file() or (path.name == NAME and path.is_file())
-
-
-def is_trace(path: Path) -> bool:
-    """Whether this may be a trace: a folder, or a file that is named as one."""
-    return path.is_dir() or (path.suffix in _TRACES and path.is_file())
-
-
-class ProfiledProgram:
-    """What is made of a program: its table, which is written, and a summary.
+class ProfileLook:
+    """Makes a launch table, which is written, and a summary.
 
     ``options``: level, None for the usual one, and size of the L2. ``measured``: a table with
     times for it.
@@ -155,67 +107,29 @@ class ProfiledProgram:
     ):
         self._output, self._quiet, self._measured = output, quiet, measured
         self._level, self._l2_bytes = options["level"], options["l2_bytes"]
+        self._profiler: Profiler | TraceProfiler | None = None
 
-    def program(self, program: GivenProgram, spec: "GPU", memory_bytes: int | None) -> None:
-        """A built-in program or a PTX file; its results are compared."""
-        from lockstep.device import Device
+    @property
+    def counts(self) -> bool:
+        """Level 0 needs no counters."""
+        return self._level != 0
 
-        with LaunchProgress(self._quiet) as progress:
-            options: dict[str, Any] = {"profile": self._counts, "memory_bytes": memory_bytes}
-            device = Device(spec, name=program.name, notice=progress.notice, **options)
-            with device:
-                profiler = self._profiler(device, progress.launched)
-                checks = self._all_of(profiler, lambda: program.run(device))
-                progress.clear()
-                self._finish(profiler)
-                verify(checks, self._quiet)
+    @property
+    def launches(self) -> int:
+        """Rows so far."""
+        return len(self._profiler) if self._profiler is not None else 0
 
-    def application(self, command: list[str], spec: "GPU", **options: Any) -> int:
-        """An executable; the exit code to end with."""
-        from lockstep.runtime import Simulator, run_program
+    def begin(self, device: "Device", told: "Told | None") -> None:
+        """Watch a device."""
+        from lockstep.sampling import Profiler
 
-        name = Path(command[0]).name
-        progress = LaunchProgress(self._quiet, hidden=True)  # the terminal is the program's
-        options |= {"profile": self._counts, "notice": progress.notice}
-        simulator = Simulator(spec, name=name, **options)
-        try:
-            profiler = self._profiler(simulator.device)
-            outcome = run_program(simulator, command)
-            if outcome.interrupted:
-                simulator.interrupt()
-        finally:
-            simulator.close()
-        if not self._quiet:
-            for call, times in simulator.unsupported.most_common():
-                click.echo(f"lockstep: not supported: {call} ({times} calls)", err=True)
-        if outcome.signal and not outcome.interrupted:
-            click.echo(f"lockstep: {name} was killed by {outcome.signal}", err=True)
-        code = outcome.code or int(simulator.stuck)
-        if len(profiler) or not code:
-            self._finish(profiler, stderr=True)
-        return code
+        level = 2 if self._level is None else self._level
+        self._profiler = Profiler(device, level, l2_bytes=self._l2_bytes, told=told)
 
-    def replay(self, folder: Path, spec: "GPU", **options: Any) -> bool:
-        """Recorded calls; false if one failed or a signal came."""
-        from lockstep.runtime import Simulator
-        from lockstep.runtime.replay import replay
-
-        with LaunchProgress(self._quiet) as progress:
-            options |= {"profile": self._counts, "notice": progress.notice}
-            simulator = Simulator(spec, name=folder.name, **options)
-            try:
-                profiler = self._profiler(simulator.device, progress.launched)
-                complete = replay(simulator, folder)
-            finally:
-                simulator.close()
-        if len(profiler) or complete:
-            self._finish(profiler)
-        return complete
-
-    def trace(self, path: Path, gpu: str | None, overrides: tuple[str, ...]) -> None:
+    def read(self, path: Path, gpu: str | None, overrides: tuple[str, ...], told: "Told") -> None:
         """A trace: nothing is executed."""
         from lockstep import api
-        from lockstep.cli.simulate import choose as choose_by_trace
+        from lockstep.cli.simulate import choose
         from lockstep.gpus.library import totals
         from lockstep.sampling import TraceProfiler
 
@@ -224,36 +138,20 @@ class ProfiledProgram:
         workload, size = api.load(path), self._l2_bytes or 0
         level = 1 if self._level is None else self._level
         if level == 3 and not size:
-            spec = choose_by_trace(workload, gpu, overrides, self._quiet)
-            size = totals(spec).l2_bytes
-        with LaunchProgress(self._quiet) as progress:
-            profiler = TraceProfiler(workload, level, l2_bytes=size, told=progress.launched)
-            self._all_of(profiler, profiler.read)
-        self._finish(profiler)
+            size = totals(choose(workload, gpu, overrides, self._quiet)).l2_bytes
+        self._profiler = TraceProfiler(workload, level, l2_bytes=size, told=told)
+        self._profiler.read()
 
-    @property
-    def _counts(self) -> bool:
-        return self._level != 0
+    def save(self) -> None:
+        """The rows so far, without times."""
+        assert self._profiler is not None, "there are rows"
+        tell(self._profiler.table(), self._output, self._quiet)
 
-    def _profiler(self, device: "Device", told: Callable | None = None) -> "Profiler":
-        from lockstep.sampling import Profiler
-
-        level = 2 if self._level is None else self._level
-        return Profiler(device, level, l2_bytes=self._l2_bytes, told=told)
-
-    def _all_of(self, profiler: "Profiler | TraceProfiler", run: Callable) -> Any:
-        """What ``run`` returns; if it ends early, what is known by then is written."""
-        try:
-            return run()
-        except (KeyboardInterrupt, LockstepError):
-            if len(profiler):
-                tell(profiler.table(), self._output, self._quiet)
-            raise
-
-    def _finish(self, profiler: "Profiler | TraceProfiler", stderr: bool = False) -> None:
-        if not len(profiler):
+    def finish(self, stderr: bool) -> None:
+        """All rows, with times where there are some."""
+        if self._profiler is None or not len(self._profiler):
             raise LockstepError("no launch has come to its end: there is no table")
-        table = profiler.table()
+        table = self._profiler.table()
         if self._measured is not None:
             table = self._with_times(table, self._measured)
         tell(table, self._output, self._quiet, stderr)

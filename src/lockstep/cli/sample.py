@@ -74,7 +74,8 @@ def command(table, method, error, confidence, options, seed, seen, output, compa
         return
     describe(plan, known, confidence)
     if plot:
-        from lockstep.sampling.plots import cumulated, write_plot
+        from lockstep.correlation.plots import write_plot
+        from lockstep.sampling.plots import cumulated
 
         write_plot(cumulated(plan, known.times, known.unit), plot)
     if output:
@@ -200,7 +201,8 @@ def show_comparison(
     if csv_file:
         output.write_csv(csv_file, found)
     if plot:
-        from lockstep.sampling.plots import error_over_speedup, write_plot
+        from lockstep.correlation.plots import write_plot
+        from lockstep.sampling.plots import error_over_speedup
 
         write_plot(error_over_speedup(found), plot)
 

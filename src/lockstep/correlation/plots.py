@@ -103,6 +103,16 @@ def write_figure(figure: "Figure", folder: str | Path, stem: str) -> list[Path]:
     return written
 
 
+def write_plot(figure: "Figure", path: str | Path) -> None:
+    """Write a figure as PNG or SVG, by the suffix; raises :class:`LockstepError` of any other."""
+    suffix = Path(path).suffix.removeprefix(".")
+    if suffix not in FORMATS:
+        known = " or ".join(f".{name}" for name in FORMATS)
+        raise LockstepError(f"{path}: a picture's name ends in {known}")
+    with replacing(path) as temporary:
+        temporary.write_bytes(drawn(figure, suffix))
+
+
 def drawn(figure: "Figure", suffix: str) -> bytes:
     """The bytes of a picture: the same ones for the same rows."""
     import matplotlib

@@ -1,14 +1,11 @@
 """Plots of sampling, by matplotlib, which is an extra: ``lockstep-gpu[plots]``."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from lockstep.correlation.plots import FORMATS, drawn, new_figure
-from lockstep.errors import LockstepError
-from lockstep.files import replacing
+from lockstep.correlation.plots import new_figure
 from lockstep.sampling.plan import Plan
 
 if TYPE_CHECKING:
@@ -48,13 +45,3 @@ def cumulated(plan: Plan, times: np.ndarray, unit: str) -> "Figure":
     axes.set(xlabel="launch", ylabel=unit)
     axes.legend(fontsize=7)
     return figure
-
-
-def write_plot(figure: "Figure", path: str | Path) -> None:
-    """Write a figure as PNG or SVG, by the suffix; raises :class:`LockstepError` of any other."""
-    suffix = Path(path).suffix.removeprefix(".")
-    if suffix not in FORMATS:
-        known = " or ".join(f".{name}" for name in FORMATS)
-        raise LockstepError(f"{path}: a picture's name ends in {known}")
-    with replacing(path) as temporary:
-        temporary.write_bytes(drawn(figure, suffix))

@@ -1,0 +1,105 @@
+"""Configurations of caches that are explored."""
+
+from collections.abc import Iterable
+from itertools import product
+
+import msgspec
+
+from lockstep.caches.accesses import LINE_BYTES
+from lockstep.caches.geometry import LINES, Sets
+from lockstep.caches.stacks import MOST_WAYS
+from lockstep.errors import WorkloadError
+from lockstep.gpus.spec import GPU
+
+
+class CachePoint(msgspec.Struct, frozen=True):
+    """One configuration of an L1, or of a whole L2, with LRU.
+
+    ``sectored``: what misses brings sectors of 32 bytes, not the line. ``slices`` are of an L2.
+    """
+
+    bytes: int
+    ways: int
+    line_bytes: int = 128
+    sectored: bool = False
+    hash: str = "linear"
+    slices: int = 1
+    slice_hash: str = "linear"
+    interleave_bytes: int = 256
+
+    @property
+    def sets(self) -> Sets:
+        """How lines are spread over its sets."""
+        count = self.bytes // (self.ways * self.line_bytes)
+        return Sets(
+            count, self.line_bytes, self.hash, self.slices, self.slice_hash, self.interleave_bytes
+        )
+
+    @property
+    def problem(self) -> str:
+        """Why there is no such cache, or nothing."""
+        if self.line_bytes not in LINES:
+            return f"lines have {', '.join(map(str, LINES))} bytes"
+        if not 1 <= self.ways <= MOST_WAYS:
+            return f"there are 1 to {MOST_WAYS} ways"
+        if self.bytes <= 0 or self.bytes % (self.ways * self.line_bytes):
+            return "it is no multiple of ways times line"
+        return ""
+
+
+def fitting(points: Iterable[CachePoint]) -> tuple[CachePoint, ...]:
+    """Those that can be built, each once.
+
+    Raises :class:`WorkloadError` if there is none, which says why the first one cannot.
+    """
+    all_of = tuple(dict.fromkeys(points))
+    some = tuple(point for point in all_of if not point.problem)
+    if not some:
+        first = all_of[0]
+        raise WorkloadError(
+            f"no cache of {first.bytes} bytes has {first.ways} ways with lines of "
+            f"{first.line_bytes} bytes: {first.problem}"
+        )
+    return some
+
+
+def grid(
+    sizes: Iterable[int], ways: Iterable[int], lines: Iterable[int] = (LINE_BYTES,), **others
+) -> tuple[CachePoint, ...]:
+    """All caches of these sizes, ways and lines that can be built; errors as of ``fitting``."""
+    return fitting(CachePoint(*each, **others) for each in product(sizes, ways, lines))
+
+
+def l1_of(
+    gpu: GPU, size: int = 0, ways: int = 0, line_bytes: int = 0, *, whole: bool = False
+) -> CachePoint:
+    """The L1 of a GPU, or one of another size, with other ways or lines.
+
+    Of a unified memory it is what is left where shared memory takes nothing. ``whole``: without
+    sectors.
+    """
+    l1 = gpu.l1
+    own = max(1, l1.bytes // (l1.sets * l1.line_bytes))
+    line = line_bytes or l1.line_bytes
+    ways = ways or own
+    size = size or own * l1.sets * l1.line_bytes
+    return CachePoint(size, ways, line, not whole and l1.sector_bytes < line, l1.hash)
+
+
+def l2_of(
+    gpu: GPU, size: int = 0, ways: int = 0, line_bytes: int = 0, *, whole: bool = False
+) -> CachePoint:
+    """The L2 of a GPU as one cache, or one of another size, with other ways or lines.
+
+    It keeps the slices of the GPU where they divide its sets, else it has one.
+    """
+    l2 = gpu.l2
+    slices = gpu.dram.channels * l2.slices_per_channel
+    ways, line = ways or l2.ways, line_bytes or l2.line_bytes
+    size = size or slices * l2.sets * l2.ways * l2.line_bytes
+    point = CachePoint(size, ways, line, not whole and l2.sector_bytes < line, l2.set_hash)
+    if point.problem or point.sets.count % slices:
+        return point
+    return msgspec.structs.replace(
+        point, slices=slices, slice_hash=l2.slice_hash, interleave_bytes=l2.interleave_bytes
+    )

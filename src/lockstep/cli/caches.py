@@ -1,0 +1,200 @@
+"""``lockstep caches``: a program, a trace or a proxy in; the miss rates of many caches out."""
+
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lockstep.cli.application import ExecutableCommand
+from lockstep.cli.console import console_of
+from lockstep.cli.options import MEMORY, QUIET, SET
+from lockstep.cli.parameters import FILE, MemorySize, NumberList, check_table, check_writable
+from lockstep.cli.programs import program_options
+from lockstep.cli.watched import PROGRAM, WatchedProgram
+
+if TYPE_CHECKING:
+    import pandas
+
+    from lockstep.caches import Exploration, Sweep
+    from lockstep.cli.watched import Told
+    from lockstep.device import Device
+    from lockstep.gpus.spec import GPU
+
+SHOWN_TABLES = 6  # at most; more are for the file
+
+_CACHES = (
+    click.option("--l1", "l1_sizes", type=NumberList(MemorySize()), metavar="SIZES",
+                 help="Sizes of the L1: 16K, or 8K:128K (doubling), or 16K,24K."),
+    click.option("--ways", "l1_ways", type=NumberList(), metavar="N", help="Its ways: 4, 1:16."),
+    click.option("--line", "l1_lines", type=NumberList(), metavar="BYTES",
+                 help="Its lines: 32, 64, 128, 32:128."),
+    click.option("--l2", "l2_sizes", type=NumberList(MemorySize()), metavar="SIZES",
+                 help="Sizes of the whole L2 behind each of these."),
+    click.option("--l2-ways", type=NumberList(), metavar="N", help="Its ways."),
+    click.option("--l2-line", "l2_lines", type=NumberList(), metavar="BYTES", help="Its lines."),
+)  # fmt: skip
+
+
+def cache_options(command: Any) -> Any:
+    """The options that say which caches are looked at."""
+    for option in reversed(_CACHES):
+        command = option(command)
+    return command
+
+
+@click.command(cls=ExecutableCommand)
+@partial(program_options, required=True)
+@click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
+@SET
+@cache_options
+@click.option("--whole-lines", is_flag=True, help="What misses brings a line, not its sectors.")
+@click.option(
+    "--order",
+    type=click.Choice(["lrr", "gto"]),
+    default="lrr",
+    show_default=True,
+    help="How warps of an SM take turns: each in turn, or the same one until it has read.",
+)
+@click.option(
+    "--output", "-o", type=FILE, metavar="FILE", help="Write all rates: .csv or .parquet."
+)
+@click.option("--plot", type=FILE, metavar="FILE", help="Draw them: .png or .svg.")
+@MEMORY
+@click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
+@QUIET
+@click.pass_context
+def command(
+    context, gpu, overrides, whole_lines, order, output, plot, memory_bytes, ptx, quiet, **options
+) -> None:
+    """Say how often caches of many sizes, ways and lines miss, in one run of PROGRAM.
+
+    PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, an executable that uses
+    CUDA, calls that `lockstep run --record` recorded, a trace or a proxy. Its accesses go through
+    the caches in a fixed order of warps, without time. What is not said of a cache is as the GPU
+    has it; without --l1 and --l2 they are the GPU's own.
+    """
+    program = {name: options.pop(name) for name in PROGRAM}
+    check_table(output)
+    check_writable(plot)
+    look = CacheLook(options | {"whole_lines": whole_lines, "order": order}, output, plot, quiet)
+    WatchedProgram(look, quiet, memory_bytes, ptx).run(context, program, gpu, overrides)
+
+
+class CacheLook:
+    """Looks the accesses of a program up in many caches."""
+
+    counts = False
+
+    def __init__(
+        self, options: dict[str, Any], output: Path | None, plot: Path | None, quiet: bool
+    ):
+        self._options, self._output, self._plot, self._quiet = options, output, plot, quiet
+        self._exploration: Exploration | None = None
+
+    @property
+    def launches(self) -> int:
+        """Launches that have ended."""
+        return self._exploration.launches if self._exploration is not None else 0
+
+    def begin(self, device: "Device", told: "Told | None") -> None:
+        """Watch a device."""
+        self._exploration = self._explorer(device.gpu, told)
+        device.watch(self._exploration)
+
+    def read(self, path: Path, gpu: str | None, overrides: tuple[str, ...], told: "Told") -> None:
+        """Read a trace."""
+        from lockstep import api
+        from lockstep.cli.simulate import choose
+
+        workload = api.load(path)
+        spec = choose(workload, gpu, overrides, self._quiet)
+        self._exploration = self._explorer(spec, told)
+        self._exploration.explore(workload)
+
+    def save(self) -> None:
+        """What was found so far."""
+        self.finish(False)
+
+    def finish(self, stderr: bool) -> None:
+        """Write and show the rates."""
+        from lockstep.metrics.output import write_csv, write_parquet
+
+        assert self._exploration is not None, "it has begun"
+        table = self._exploration.table()
+        if self._output:
+            write = write_parquet if self._output.suffix == ".parquet" else write_csv
+            write(self._output, table)
+        if self._plot:
+            from lockstep.caches.plots import heat_map
+            from lockstep.correlation.plots import write_plot
+
+            write_plot(heat_map(table, "l2" if self._options["l2_sizes"] else "l1"), self._plot)
+        if not self._quiet:
+            show(table, self._exploration.launches, self._output, stderr)
+
+    def _explorer(self, gpu: "GPU", told: "Told | None") -> "Exploration":
+        from lockstep.caches import Exploration
+
+        return Exploration(
+            gpu, sweep_of(gpu, self._options), order=self._options["order"], told=told
+        )
+
+
+def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "Sweep":
+    """The caches that were asked for."""
+    from lockstep.caches import Sweep, l1_of, l2_of
+    from lockstep.caches.points import fitting
+
+    given = {key: value for key, value in options.items() if value}
+    sizes = (given.get("l1_sizes", [0]), given.get("l1_ways", [0]), given.get("l1_lines", [0]))
+    whole = options["whole_lines"]
+    l1 = fitting(l1_of(gpu, *point, whole=whole) for point in product(*sizes))
+    sizes = (given.get("l2_sizes", [0]), given.get("l2_ways", [0]), given.get("l2_lines", [0]))
+    below = any(any(each) for each in sizes) or not any(key.startswith("l1") for key in given)
+    l2 = fitting(l2_of(gpu, *point, whole=whole) for point in product(*sizes)) if below else ()
+    return Sweep(l1, l2)
+
+
+def show(table: "pandas.DataFrame", launches: int, output: Path | None, stderr: bool) -> None:
+    """Print miss rates in per cent: sizes down, ways across, a table for each line size."""
+    console = console_of(stderr=stderr)
+    views = list(tables(table, console.width))
+    for view in views[:SHOWN_TABLES]:
+        console.print(view)
+    left = len(views) - SHOWN_TABLES
+    if left > 0 and not output:
+        click.echo(f"{left} more tables: -o FILE writes all", err=True)
+    told = f"{len(table)} configurations, {launches} launches"
+    click.echo(f"{output}: {told}" if output else told, err=True)
+
+
+def tables(table: "pandas.DataFrame", width: int):
+    """One for each line size of each L1, and of each L2 behind one L1."""
+    from lockstep.caches.plots import by_size_and_ways, short
+
+    first = table.iloc[0]
+    for line, rates in by_size_and_ways(table, "l1").items():
+        yield _matrix(rates, f"L1 read misses, %; lines of {line} B", width)
+    if "l2_bytes" not in first:
+        return
+    keys = ["l1_bytes", "l1_ways", "l1_line"]
+    for size, ways, line in table[keys].drop_duplicates().itertuples(index=False):
+        mine = table[(table[keys] == (size, ways, line)).all(axis=1)]
+        behind = f"behind an L1 of {short(size)}, {ways} ways, {line} B"
+        for l2_line, rates in by_size_and_ways(mine, "l2").items():
+            yield _matrix(rates, f"L2 misses, %; lines of {l2_line} B {behind}", width)
+
+
+def _matrix(rates: "pandas.DataFrame", title: str, width: int):
+    from lockstep.caches.plots import short
+    from lockstep.report.columns import Column, Kind
+    from lockstep.report.columns import table as view
+
+    columns = [Column("size", Kind.WORD), *(Column(f"{ways} ways") for ways in rates.columns)]
+    rows = [
+        [short(size), *("" if rate != rate else f"{100 * rate:.2f}" for rate in row)]
+        for size, row in zip(rates.index, rates.to_numpy())
+    ]
+    return view(columns, rows, width, title)
