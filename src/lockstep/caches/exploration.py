@@ -151,7 +151,7 @@ class _Pass:
     def _columns(self, point: CachePoint) -> dict:
         accesses, misses = self._stacks.accesses, self._stacks.misses(point.ways)
         name = "l2" if self._stacks.level.l2 else "l1"
-        made = {
+        made: dict[str, int | float] = {
             "bytes": point.bytes,
             "ways": point.ways,
             "line": point.line_bytes,

@@ -7,7 +7,7 @@ warp that has read rests for some turns of its SM. Nothing depends on what is in
 is made once for all configurations.
 """
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -110,7 +110,7 @@ class Interleaver:
         s.sms, s.greedy = sms, order == "gto"
         s.rest = (GREEDY_REST if order == "gto" else 0) if rest is None else rest
         s.same, s.random = round(same * (1 << _SELF_SHIFT)), (2 * seed + 1) & _RANDOM_MASK
-        self._arrays = {
+        self._arrays: dict[str, Any] = {
             "spec": spec,
             "loaded": as_records(np.zeros(256, _LOADED)),
             "firsts": np.zeros(1024, np.int64),

@@ -20,8 +20,8 @@ def by_size_and_ways(table: pd.DataFrame, level: str) -> dict[int, pd.DataFrame]
     names = [f"{level}_{key}" for key in ("line", "bytes", "ways", "miss_rate")]
     rows = table[names].drop_duplicates(names[:3])
     return {
-        int(line): mine.pivot(index=names[1], columns=names[2], values=names[3])
-        for line, mine in rows.groupby(names[0])
+        line: rows[rows[names[0]] == line].pivot(index=names[1], columns=names[2], values=names[3])
+        for line in sorted(rows[names[0]].unique().tolist())
     }
 
 
