@@ -25,7 +25,7 @@ TIMELINE_INTERVAL = 500  # cycles between counter samples of a timeline, where n
 
 
 def load(path: str | Path) -> Workload:
-    """Read a workload of any kind that lockstep knows: its own trace files, or Accel-Sim's.
+    """Read a workload of any kind that lockstep knows: its own traces, Accel-Sim's, or a proxy.
 
     ``path`` is a file, or a directory with a ``kernelslist.g``. Only what is needed to begin is
     read: a workload streams the rest, each time it is simulated. Raises
@@ -36,6 +36,10 @@ def load(path: str | Path) -> Workload:
         from lockstep.frontend import tracefile
 
         return tracefile.load(path)
+    from lockstep.frontend import proxy
+
+    if proxy.is_proxy(path):
+        return proxy.Proxy.load(path).workload()
     from lockstep.frontend import accelsim
 
     return accelsim.load(path)
