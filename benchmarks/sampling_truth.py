@@ -2,7 +2,7 @@
 
     python benchmarks/sampling_truth.py --truth DIR [--gpu QV100] [program[:size] ...]
 
-Of each program, one of ``sampling_programs`` or a built-in kernel, ``DIR`` gets a launch table of
+Of each program, one of ``programs`` or a built-in kernel, ``DIR`` gets a launch table of
 level 3 with the cycles of every launch, ``PROGRAM-SIZE-GPU.parquet``, and beside it a JSON file
 with the processor seconds that the simulation and the profile took. Results are checked with NumPy
 once. What is there already is left alone, so that a run that was interrupted can be started again.
@@ -15,7 +15,7 @@ from pathlib import Path
 from time import process_time
 from typing import NamedTuple, Self
 
-import sampling_programs
+import programs
 
 import lockstep
 from lockstep.device import Device
@@ -41,7 +41,7 @@ class Program(NamedTuple):
     def of(cls, text: str) -> Self:
         """From a name that a size may follow, after a colon."""
         name, _, size = text.partition(":")
-        kernel = sampling_programs.load(name)
+        kernel = programs.load(name)
         return cls(kernel, int(size) if size else kernel.size)
 
     @property

@@ -1,6 +1,6 @@
 """Compile the PTX of these programs from their CUDA C++, with NVRTC 12.9, which knows sm_70.
 
-python benchmarks/sampling_programs/build.py [NAME ...]
+python benchmarks/programs/build.py [NAME ...]
 """
 
 import re

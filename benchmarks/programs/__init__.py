@@ -1,10 +1,11 @@
-"""Programs of many launches: gaussian, gramschmidt, fdtd2d and decoder.
+"""Programs that are measured beside the built-in ones. Of many launches: gaussian, gramschmidt,
+fdtd2d and decoder; of much memory: perceptron, diffusion and tracking.
 
 Of each a ``.cu`` file with its kernels, their PTX, and a definition as that of a built-in kernel:
 inputs, launches, and what NumPy would have computed. After a change of a ``.cu`` file::
 
     pip install 'lockstep-gpu[cuda]'
-    python benchmarks/sampling_programs/build.py [NAME ...]
+    python benchmarks/programs/build.py [NAME ...]
 """
 
 import importlib
@@ -12,7 +13,9 @@ import importlib
 from lockstep import kernels
 from lockstep.kernels import BuiltinKernel
 
-NAMES = ("decoder", "fdtd2d", "gaussian", "gramschmidt")
+NAMES = (
+    "decoder", "diffusion", "fdtd2d", "gaussian", "gramschmidt", "perceptron", "tracking",
+)  # fmt: skip
 
 
 def load(name: str) -> BuiltinKernel:

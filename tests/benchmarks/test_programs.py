@@ -1,4 +1,4 @@
-"""The programs of the sampling benchmark compute what NumPy computes, in the launches they say."""
+"""The programs of the benchmarks compute what NumPy computes, in the launches they say."""
 
 import sys
 from pathlib import Path
@@ -14,6 +14,9 @@ LAUNCHES = {
     "gramschmidt": lambda n: 3 * n,
     "fdtd2d": lambda n: 3 * 500,
     "decoder": lambda n: (12 * 10 + 3) * n,
+    "perceptron": lambda n: 2,
+    "diffusion": lambda n: 2 * 2,
+    "tracking": lambda n: 1,
 }
 
 
@@ -21,9 +24,9 @@ LAUNCHES = {
 def programs():
     sys.path.insert(0, str(FOLDER))
     try:
-        import sampling_programs
+        import programs
 
-        yield sampling_programs
+        yield programs
     finally:
         sys.path.remove(str(FOLDER))
 
@@ -42,7 +45,7 @@ def test_results_are_those_of_numpy(programs, name):
         assert len(device.launches) == LAUNCHES[name](program.small)
 
 
-@pytest.mark.parametrize("name", ["gaussian", "gramschmidt", "decoder"])
+@pytest.mark.parametrize("name", ["gaussian", "gramschmidt", "decoder", "perceptron", "diffusion"])
 def test_another_result_is_found(programs, name):
     program = programs.load(name)
     with Device() as device:
