@@ -1,14 +1,14 @@
 """Many configurations of L1 and L2 over the launches of one program, in one run of it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from lockstep.caches.accesses import ATOMIC, READ, WRITE, Coalescer
+from lockstep.caches.accesses import Coalescer
 from lockstep.caches.order import Interleaver, Order, places_of
+from lockstep.caches.passes import PassPlan
 from lockstep.caches.points import CachePoint, l1_of, l2_of
-from lockstep.caches.stacks import Level, Stacks
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.workload import Cta, Kernel, Workload
@@ -33,7 +33,8 @@ class Exploration:
     ``gpu`` has the SMs, what they hold of CTAs, how an L1 treats writes, and whether launches begin
     with an empty one. Without sweeps it is the GPU's own L1 and L2 that are looked at. It is a
     watcher of a device, or ``explore`` takes the kernels of a workload. Copies of the host pass no
-    cache here.
+    cache here. ``policies`` are a user's functions, ``l1_replacement`` and ``l2_replacement``, for
+    points whose replacement is "user".
     """
 
     reads = True
@@ -45,11 +46,13 @@ class Exploration:
         order: Order = "lrr",
         same: float = 0.0,
         seed: int = 0,
+        policies: Mapping[str, Callable] | None = None,
         told: Told | None = None,
     ):
         self._gpu, self._told = gpu, told
         self._order = Interleaver(gpu.sm.count, order, same=same, seed=seed)
-        self._sweeps = [_passes(gpu, s.l1, s.l2) for s in sweeps or (own(gpu),)]
+        plan = PassPlan(gpu, policies or {})
+        self._sweeps = [plan.passes(s.l1, s.l2) for s in sweeps or (own(gpu),)]
         self._passes = [each for passes in self._sweeps for each in passes]
         self._kernel: Kernel | None = None
         self._coalescer: Coalescer | None = None
@@ -117,88 +120,3 @@ class Exploration:
 def own(gpu: GPU) -> Sweep:
     """What a GPU itself has."""
     return Sweep((l1_of(gpu),), (l2_of(gpu),))
-
-
-class _Pass:
-    """One pass through L1s, and those through L2s of what one of them lets by."""
-
-    def __init__(self, stacks: Stacks, points: Sequence[CachePoint], behind: Sequence["_Pass"]):
-        self._stacks, self._points, self._behind = stacks, points, behind
-
-    def launch(self, l1: bool, l2: bool) -> None:
-        """A launch begins, with empty L1s or L2s, or those of the last one."""
-        if l2 if self._stacks.level.l2 else l1:
-            self._stacks.forget()
-        for each in self._behind:
-            each.launch(l1, l2)
-
-    def take(self, entries, count: int) -> None:
-        """Look some entries up."""
-        missed = self._stacks.look_up(entries, count)
-        for each in self._behind:
-            each.take(missed, len(missed))
-
-    def rows(self) -> Iterable[dict]:
-        """A row for each configuration that the pass was for."""
-        for point in self._points:
-            mine = self._columns(point)
-            if not self._behind:
-                yield mine
-            for each in self._behind:
-                for theirs in each.rows():
-                    yield mine | theirs
-
-    def _columns(self, point: CachePoint) -> dict:
-        accesses, misses = self._stacks.accesses, self._stacks.misses(point.ways)
-        name = "l2" if self._stacks.level.l2 else "l1"
-        made: dict[str, int | float] = {
-            "bytes": point.bytes,
-            "ways": point.ways,
-            "line": point.line_bytes,
-            "sets": point.sets.count,
-            "sectored": point.sectored,
-        }
-        for kind, what in ((READ, "read"), (WRITE, "write"), (ATOMIC, "atomic")):
-            made[f"{what}s"], made[f"{what}_misses"] = int(accesses[kind]), int(misses[kind])
-        if name == "l1":
-            made["miss_rate"] = _share(misses[READ], accesses[READ])
-            made.pop("atomic_misses")  # atomics execute below
-        else:
-            made["miss_rate"] = _share(misses.sum(), accesses.sum())
-        return {f"{name}_{key}": value for key, value in made.items()}
-
-
-def _share(part: int, whole: int) -> float:
-    return float(part) / float(whole) if whole else float("nan")
-
-
-def _passes(gpu: GPU, l1: Sequence[CachePoint], l2: Sequence[CachePoint]) -> list[_Pass]:
-    """As few passes as all these take."""
-    for point in (*l1, *l2):
-        if problem := point.problem:
-            raise WorkloadError(f"a cache of {point.bytes} bytes, {point.ways} ways: {problem}")
-    evict = gpu.l1.protocol == "write_evict"
-    made = []
-    for points in [[point] for point in l1] if l2 else _alike(l1):
-        first, most = points[0], max(point.ways for point in points)
-        level = Level(
-            first.sets, most, gpu.sm.count, evict=evict, sectored=first.sectored,
-            keeps=most if l2 else 0,
-        )  # fmt: skip
-        behind = []
-        for below in _alike(l2):
-            shared = Level(
-                below[0].sets, max(p.ways for p in below), l2=True, sectored=below[0].sectored
-            )
-            behind.append(_Pass(Stacks(shared), below, ()))
-        made.append(_Pass(Stacks(level), points, behind))
-    return made
-
-
-def _alike(points: Sequence[CachePoint]) -> list[list[CachePoint]]:
-    """Groups of points that differ in their ways alone, and so in their size."""
-    groups: dict[CachePoint, list[CachePoint]] = {}
-    for point in points:
-        set_bytes = point.bytes // point.ways
-        groups.setdefault(msgspec.structs.replace(point, bytes=set_bytes, ways=1), []).append(point)
-    return list(groups.values())

@@ -8,14 +8,17 @@ import msgspec
 from lockstep.caches.accesses import LINE_BYTES
 from lockstep.caches.geometry import LINES, Sets
 from lockstep.caches.stacks import MOST_WAYS
+from lockstep.caches.tagged import REPLACEMENTS
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
 
 
 class CachePoint(msgspec.Struct, frozen=True):
-    """One configuration of an L1, or of a whole L2, with LRU.
+    """One configuration of an L1, or of a whole L2.
 
     ``sectored``: what misses brings sectors of 32 bytes, not the line. ``slices`` are of an L2.
+    ``replacement`` is one of REPLACEMENTS; with LRU all ways of the same sets take one pass, else
+    each takes its own.
     """
 
     bytes: int
@@ -26,6 +29,7 @@ class CachePoint(msgspec.Struct, frozen=True):
     slices: int = 1
     slice_hash: str = "linear"
     interleave_bytes: int = 256
+    replacement: str = "lru"
 
     @property
     def sets(self) -> Sets:
@@ -44,6 +48,10 @@ class CachePoint(msgspec.Struct, frozen=True):
             return f"there are 1 to {MOST_WAYS} ways"
         if self.bytes <= 0 or self.bytes % (self.ways * self.line_bytes):
             return "it is no multiple of ways times line"
+        if self.replacement not in REPLACEMENTS:
+            return (
+                f"there is no replacement {self.replacement!r}; there are {', '.join(REPLACEMENTS)}"
+            )
         return ""
 
 
@@ -71,33 +79,34 @@ def grid(
 
 
 def l1_of(
-    gpu: GPU, size: int = 0, ways: int = 0, line_bytes: int = 0, *, whole: bool = False
+    gpu: GPU, size: int = 0, ways: int = 0, line_bytes: int = 0, *, whole: bool = False, **others
 ) -> CachePoint:
     """The L1 of a GPU, or one of another size, with other ways or lines.
 
     Of a unified memory it is what is left where shared memory takes nothing. ``whole``: without
-    sectors.
+    sectors. ``others`` are fields of the point, such as ``replacement``.
     """
     l1 = gpu.l1
     own = max(1, l1.bytes // (l1.sets * l1.line_bytes))
     line = line_bytes or l1.line_bytes
     ways = ways or own
     size = size or own * l1.sets * l1.line_bytes
-    return CachePoint(size, ways, line, not whole and l1.sector_bytes < line, l1.hash)
+    return CachePoint(size, ways, line, not whole and l1.sector_bytes < line, l1.hash, **others)
 
 
 def l2_of(
-    gpu: GPU, size: int = 0, ways: int = 0, line_bytes: int = 0, *, whole: bool = False
+    gpu: GPU, size: int = 0, ways: int = 0, line_bytes: int = 0, *, whole: bool = False, **others
 ) -> CachePoint:
     """The L2 of a GPU as one cache, or one of another size, with other ways or lines.
 
-    It keeps the slices of the GPU where they divide its sets, else it has one.
+    It keeps the slices of the GPU where they divide its sets, else it has one. ``others`` as above.
     """
     l2 = gpu.l2
     slices = gpu.dram.channels * l2.slices_per_channel
     ways, line = ways or l2.ways, line_bytes or l2.line_bytes
     size = size or slices * l2.sets * l2.ways * l2.line_bytes
-    point = CachePoint(size, ways, line, not whole and l2.sector_bytes < line, l2.set_hash)
+    sectored = not whole and l2.sector_bytes < line
+    point = CachePoint(size, ways, line, sectored, l2.set_hash, **others)
     if point.problem or point.sets.count % slices:
         return point
     return msgspec.structs.replace(

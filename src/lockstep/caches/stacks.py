@@ -18,6 +18,7 @@ from lockstep.caches.accesses import (
     LINE_BYTES,
     LINE_SECTORS,
     PAST_L1,
+    PRIVATE,
     READ,
     WRITE,
 )
@@ -58,9 +59,10 @@ class Level(NamedTuple):
     """What a pass is of: ``caches`` alike, each of so many sets, and what they do with writes.
 
     ``ways``: the most that are told apart. An L1 takes no room for what is written, and gives up
-    lines that atomics, and with ``evict`` writes, touch; with ``l2`` all accesses take room and
-    stay. ``sectored``: a line's sectors of 32 bytes come one by one; else lines come whole.
-    ``keeps``: with so many ways, what misses is listed for the level below; 0 = nothing is.
+    lines that atomics touch, and with ``evict`` writes, but for those of local memory; with ``l2``
+    all accesses take room and stay. ``sectored``: a line's sectors of 32 bytes come one by one;
+    else lines come whole. ``keeps``: with so many ways, what misses is listed for the level below;
+    0 = nothing is.
     """
 
     sets: Sets
@@ -137,7 +139,7 @@ def look_up(c, entries, count):
                 c.epochs[entry.sm] += 1
         elif spec.l2 == 0 and entry.flags & PAST_L1:
             if spec.filter > 0:
-                _pass_on(c, spec, entry, entry.sectors)
+                pass_on(c, spec, entry, entry.sectors)
         else:
             for part in range(spec.parts):
                 sectors = (entry.sectors >> part * spec.sectors) & ((1 << spec.sectors) - 1)
@@ -146,7 +148,7 @@ def look_up(c, entries, count):
 
 
 @inline
-def _pass_on(c, spec, entry, sectors):
+def pass_on(c, spec, entry, sectors):
     """Sectors of a line of the stream go on to the level below."""
     out = c.out[spec.out]
     spec.out += 1
@@ -184,12 +186,13 @@ def _look_up(c, spec, entry, line, sectors, part):
             left = sectors if not moves or entry.kind == WRITE else (1 << spec.sectors) - 1
     if not moves:
         left = sectors
-        if depth < ways and (entry.kind == ATOMIC or spec.evict):
+        gone = entry.kind == ATOMIC or (spec.evict != 0 and entry.flags & PRIVATE == 0)
+        if depth < ways and gone:
             c.lines[row, depth] = NO_LINE
     elif depth > 0:
         _come_up(c, spec, row, line, depth, min(hole, depth), sectors)
     if spec.filter > 0 and left:
-        _pass_on(c, spec, entry, left << part * spec.sectors)
+        pass_on(c, spec, entry, left << part * spec.sectors)
 
 
 @force_inline

@@ -11,29 +11,38 @@ from lockstep.cli.application import ExecutableCommand
 from lockstep.cli.console import console_of
 from lockstep.cli.options import MEMORY, QUIET, SET
 from lockstep.cli.parameters import FILE, MemorySize, NumberList, check_table, check_writable
+from lockstep.cli.policies import POLICY
 from lockstep.cli.programs import program_options
 from lockstep.cli.watched import PROGRAM, WatchedProgram
 
 if TYPE_CHECKING:
     import pandas
 
-    from lockstep.caches import Exploration, Sweep
+    from lockstep.caches import CachePoint, Exploration, Sweep
     from lockstep.cli.watched import Told
     from lockstep.device import Device
     from lockstep.gpus.spec import GPU
 
 SHOWN_TABLES = 6  # at most; more are for the file
 
+DECIDE = ("l1_replacement", "l2_replacement")  # policies that have a say here
+
+_SIZES = ("sizes", "ways", "lines")  # what is given of either level
+_REPLACEMENT = click.Choice(["lru", "fifo", "nru", "random"])
 _CACHES = (
     click.option("--l1", "l1_sizes", type=NumberList(MemorySize()), metavar="SIZES",
                  help="Sizes of the L1: 16K, or 8K:128K (doubling), or 16K,24K."),
     click.option("--ways", "l1_ways", type=NumberList(), metavar="N", help="Its ways: 4, 1:16."),
     click.option("--line", "l1_lines", type=NumberList(), metavar="BYTES",
                  help="Its lines: 32, 64, 128, 32:128."),
+    click.option("--replacement", "l1_replacement", type=_REPLACEMENT, default="lru",
+                 show_default=True, help="Its replacement; with lru all ways take one pass."),
     click.option("--l2", "l2_sizes", type=NumberList(MemorySize()), metavar="SIZES",
                  help="Sizes of the whole L2 behind each of these."),
     click.option("--l2-ways", type=NumberList(), metavar="N", help="Its ways."),
     click.option("--l2-line", "l2_lines", type=NumberList(), metavar="BYTES", help="Its lines."),
+    click.option("--l2-replacement", type=_REPLACEMENT, default="lru", show_default=True,
+                 help="Its replacement."),
 )  # fmt: skip
 
 
@@ -49,6 +58,7 @@ def cache_options(command: Any) -> Any:
 @click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
 @SET
 @cache_options
+@POLICY
 @click.option("--whole-lines", is_flag=True, help="What misses brings a line, not its sectors.")
 @click.option(
     "--order",
@@ -78,6 +88,9 @@ def command(
     program = {name: options.pop(name) for name in PROGRAM}
     check_table(output)
     check_writable(plot)
+    for name in options["policies"]:
+        if name not in DECIDE:
+            raise click.UsageError(f"no {name} decides here; there are {', '.join(DECIDE)}")
     look = CacheLook(options | {"whole_lines": whole_lines, "order": order}, output, plot, quiet)
     WatchedProgram(look, quiet, memory_bytes, ptx).run(context, program, gpu, overrides)
 
@@ -137,8 +150,13 @@ class CacheLook:
     def _explorer(self, gpu: "GPU", told: "Told | None") -> "Exploration":
         from lockstep.caches import Exploration
 
+        options = self._options
         return Exploration(
-            gpu, sweep_of(gpu, self._options), order=self._options["order"], told=told
+            gpu,
+            sweep_of(gpu, options),
+            order=options["order"],
+            policies=options["policies"],
+            told=told,
         )
 
 
@@ -147,14 +165,15 @@ def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "Sweep":
     from lockstep.caches import Sweep, l1_of, l2_of
     from lockstep.caches.points import fitting
 
-    given = {key: value for key, value in options.items() if value}
-    sizes = (given.get("l1_sizes", [0]), given.get("l1_ways", [0]), given.get("l1_lines", [0]))
-    whole = options["whole_lines"]
-    l1 = fitting(l1_of(gpu, *point, whole=whole) for point in product(*sizes))
-    sizes = (given.get("l2_sizes", [0]), given.get("l2_ways", [0]), given.get("l2_lines", [0]))
-    below = any(any(each) for each in sizes) or not any(key.startswith("l1") for key in given)
-    l2 = fitting(l2_of(gpu, *point, whole=whole) for point in product(*sizes)) if below else ()
-    return Sweep(l1, l2)
+    def points(level: str, of: Any) -> "tuple[CachePoint, ...]":
+        sizes = [options[f"{level}_{each}"] or [0] for each in _SIZES]
+        policy = f"{level}_replacement"
+        replacement = "user" if policy in options["policies"] else options[policy]
+        others: dict[str, Any] = {"whole": options["whole_lines"], "replacement": replacement}
+        return fitting(of(gpu, *point, **others) for point in product(*sizes))
+
+    asked = {level for level in ("l1", "l2") if any(options[f"{level}_{each}"] for each in _SIZES)}
+    return Sweep(points("l1", l1_of), points("l2", l2_of) if "l2" in asked or not asked else ())
 
 
 def show(table: "pandas.DataFrame", launches: int, output: Path | None, stderr: bool) -> None:

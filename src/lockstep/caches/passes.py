@@ -1,0 +1,121 @@
+"""Passes through caches: as few of them as all configurations take."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from lockstep.caches.accesses import ATOMIC, READ, WRITE
+from lockstep.caches.points import CachePoint
+from lockstep.caches.stacks import Level, Stacks
+from lockstep.caches.tagged import USER, Tagged
+from lockstep.errors import WorkloadError
+from lockstep.gpus.spec import GPU
+
+Lookups = Stacks | Tagged
+"""What accesses are looked up in."""
+
+
+class Pass:
+    """One pass through L1s, and those through L2s of what one of them lets by."""
+
+    def __init__(self, lookups: Lookups, points: Sequence[CachePoint], behind: Sequence["Pass"]):
+        self._lookups, self._points, self._behind = lookups, points, behind
+
+    def launch(self, l1: bool, l2: bool) -> None:
+        """A launch begins, with empty L1s or L2s, or those of the last one."""
+        if l2 if self._lookups.level.l2 else l1:
+            self._lookups.forget()
+        for each in self._behind:
+            each.launch(l1, l2)
+
+    def take(self, entries, count: int) -> None:
+        """Look some entries up."""
+        missed = self._lookups.look_up(entries, count)
+        for each in self._behind:
+            each.take(missed, len(missed))
+
+    def rows(self) -> Iterable[dict]:
+        """A row for each configuration that the pass was for."""
+        for point in self._points:
+            mine = self._columns(point)
+            if not self._behind:
+                yield mine
+            for each in self._behind:
+                for theirs in each.rows():
+                    yield mine | theirs
+
+    def _columns(self, point: CachePoint) -> dict:
+        accesses, misses = self._lookups.accesses, self._lookups.misses(point.ways)
+        name = "l2" if self._lookups.level.l2 else "l1"
+        made: dict[str, int | float] = {
+            "bytes": point.bytes,
+            "ways": point.ways,
+            "line": point.line_bytes,
+            "sets": point.sets.count,
+            "sectored": point.sectored,
+            "replacement": point.replacement,
+        }
+        for kind, what in ((READ, "read"), (WRITE, "write"), (ATOMIC, "atomic")):
+            made[f"{what}s"], made[f"{what}_misses"] = int(accesses[kind]), int(misses[kind])
+        if name == "l1":
+            made["miss_rate"] = _share(misses[READ], accesses[READ])
+            made.pop("atomic_misses")  # atomics execute below
+        else:
+            made["miss_rate"] = _share(misses.sum(), accesses.sum())
+        return {f"{name}_{key}": value for key, value in made.items()}
+
+
+def _share(part: int, whole: int) -> float:
+    return float(part) / float(whole) if whole else float("nan")
+
+
+class PassPlan:
+    """Decides on passes: as few as all configurations take."""
+
+    def __init__(self, gpu: GPU, policies: Mapping[str, Callable]):
+        self._gpu, self._policies = gpu, policies
+        self._evict = gpu.l1.protocol == "write_evict"
+
+    def passes(self, l1: Sequence[CachePoint], l2: Sequence[CachePoint]) -> list[Pass]:
+        """Those through L1s, each with those behind it."""
+        for point in (*l1, *l2):
+            if problem := point.problem:
+                raise WorkloadError(f"a cache of {point.bytes} bytes, {point.ways} ways: {problem}")
+        made = []
+        for points in [[point] for point in l1] if l2 else _alike(l1):
+            behind = [Pass(self._l2(below), below, ()) for below in _alike(l2)]
+            made.append(Pass(self._l1(points, bool(l2)), points, behind))
+        return made
+
+    def _l1(self, points: Sequence[CachePoint], filters: bool) -> Lookups:
+        first, most = points[0], max(point.ways for point in points)
+        level = Level(
+            first.sets, most, self._gpu.sm.count, evict=self._evict, sectored=first.sectored,
+            keeps=most if filters else 0,
+        )  # fmt: skip
+        return self._lookups(level, first.replacement, "l1_replacement")
+
+    def _l2(self, points: Sequence[CachePoint]) -> Lookups:
+        first, most = points[0], max(point.ways for point in points)
+        level = Level(first.sets, most, l2=True, sectored=first.sectored)
+        return self._lookups(level, first.replacement, "l2_replacement")
+
+    def _lookups(self, level: Level, replacement: str, policy: str) -> Lookups:
+        if replacement == "lru":
+            return Stacks(level)
+        if replacement != USER:
+            return Tagged(level, replacement)
+        if policy not in self._policies:
+            raise WorkloadError(f"replacement 'user' takes a policy {policy}")
+        return Tagged(level, USER, self._policies[policy])
+
+
+def _alike(points: Sequence[CachePoint]) -> list[list[CachePoint]]:
+    """Groups of points that one pass serves: with LRU, those that differ in their ways alone."""
+    groups: dict[CachePoint, list[CachePoint]] = {}
+    for point in points:
+        alike = point
+        if point.replacement == "lru":
+            alike = msgspec.structs.replace(point, bytes=point.bytes // point.ways, ways=1)
+        groups.setdefault(alike, []).append(point)
+    return list(groups.values())
