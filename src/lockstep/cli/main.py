@@ -22,6 +22,7 @@ COMMANDS = {
     "profile": "Say what each launch of a program did: a launch table.",
     "sample": "Choose launches that stand for all: a plan.",
     "caches": "Say how often caches of many sizes miss.",
+    "proxy": "Make small files that access memory as programs do.",
     "kernels": "List the programs that come with lockstep.",
     "info": "Say what is in a trace.",
     "convert": "Convert a trace to another format.",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lockstep.device import Device
     from lockstep.gpus.spec import GPU
 
-TRACES = (".lst", ".g", ".traceg", ".trace", ".tracez", ".gz", ".xz", ".zst")
+TRACES = (".lst", ".proxy", ".g", ".traceg", ".trace", ".tracez", ".gz", ".xz", ".zst")
 PROGRAM = ("name", *PROGRAM_INPUT)
 """The parameters of :func:`~lockstep.cli.programs.program_options`."""
 Told = Callable[[int, str], None]

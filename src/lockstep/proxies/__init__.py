@@ -1,1 +1,11 @@
-"""Proxies: memory behaviour of a program without the program."""
+"""Proxies: memory behaviour of a program without the program.
+
+``profiling.py`` makes one, of a workload or of what a device launches, by a method that finds the
+models of kernels: ``affine/``. ``regions.py`` says which memory there is. ``agreement.py`` says how
+well a proxy stands for its original.
+"""
+
+from lockstep.frontend.proxy import Proxy
+from lockstep.proxies.profiling import METHODS, ProxyProfiler, profile
+
+__all__ = ["METHODS", "Proxy", "ProxyProfiler", "profile"]

@@ -36,7 +36,7 @@ class Shape:
     pools: list[np.ndarray] = field(default_factory=list)
 
 
-class Collector:
+class LaunchStreams:
     """Keeps the streams of a launch."""
 
     def __init__(self, kernel: Kernel):
@@ -61,7 +61,7 @@ class Collector:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """What the warps of a shape do, one after the other: an element for each execution of a site."""
+    """What the warps of a shape do, one after the other: an element an execution of a site."""
 
     warp: np.ndarray
     static: np.ndarray  # index of the instruction

@@ -1,29 +1,20 @@
 """From the streams of a launch to the tables of the affine model."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from lockstep.frontend.proxy.affine import AffineModel, Tables
 from lockstep.frontend.proxy.affine.tables import COLUMNS, FACTORS, NOTHING
-from lockstep.proxies.affine.collect import WAITING, Collector, sequence
+from lockstep.proxies.affine.collect import WAITING, LaunchStreams, sequence
 from lockstep.proxies.affine.functions import PlaceFunction
 from lockstep.proxies.affine.kinds import KernelFit, Kind
 from lockstep.proxies.affine.loops import Loops
-from lockstep.proxies.affine.regions import Regions
+from lockstep.proxies.profiles import Fitted
+from lockstep.proxies.regions import Regions
 
 _SITE = ("op", "space", "width", "cache", "immediate", "threads")
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """A model, and the region that each allocation is which it knows."""
-
-    model: AffineModel
-    regions: tuple[int, ...]
-
-
-def fit(collector: Collector, regions: Regions) -> Fitted:
+def fit(collector: LaunchStreams, regions: Regions) -> Fitted:
     """The model of a launch whose CTAs are collected."""
     kernel = collector.kernel
     code = kernel.code.instructions

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from lockstep.frontend.proxy.affine.tables import NOTHING
+from lockstep.frontend.proxy.affine.templates import NOWHERE_OFFSET
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.proxies.affine import functions
 from lockstep.proxies.affine.collect import Sequence, Shape, joined
 from lockstep.proxies.affine.functions import UNKNOWN, GridPlaces, PlaceFunction
 from lockstep.proxies.affine.patterns import LISTED, SINGLE, Patterns, describe
-from lockstep.proxies.affine.regions import Regions
+from lockstep.proxies.regions import Regions
+from lockstep.workload import NOWHERE
 
 _HASH = np.int64(-7046029254386353131)  # odd
 _TILES = (OpClass.TILE_COPY, OpClass.TILE_STORE, OpClass.OBJECT_WAIT)
@@ -69,11 +71,7 @@ class KernelFit:
         self._complete(np.tile(static, len(records)), base, gap, code)
 
         def offsets(i: int) -> np.ndarray:
-            lanes = (
-                int(masks[i]).bit_count()
-                if masks[i] >= 0
-                else int(masks[i] & (1 << 64) - 1).bit_count()
-            )
+            lanes = (int(masks[i]) & (1 << 64) - 1).bit_count()
             if place[i] >= 0:
                 return _offsets(pool[place[i] : place[i] + lanes])
             return stride[i] * np.arange(lanes)
@@ -120,18 +118,16 @@ class KernelFit:
         static, warp = sequence.static[has], sequence.warp[has]
         chosen = self._choose(bases, place, static, warp)
         added = bases.base - self._values(chosen, place, self.places.warp_place(warp))
-        keys = (added * _odd(added.shape[1], 1) + bases.pattern * _odd(added.shape[1], 2)).sum(
-            axis=1
-        )
+        columns = added.shape[1]
+        keys = (added * _odd(columns, 1) + bases.pattern * _odd(columns, 2)).sum(axis=1)
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         inverse = inverse.reshape(-1)
         order = np.argsort(inverse, kind="stable")
         members = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
         found = []
         for row, own in zip(first.tolist(), members):
-            found.append(
-                self._kind(sequence, np.sort(ctas[own]), chosen, bases.pattern[row], added[row])
-            )
+            what = chosen, bases.pattern[row], added[row]
+            found.append(self._kind(sequence, np.sort(ctas[own]), *what))
         return found
 
     def _kind(self, sequence: Sequence, ctas, chosen, pattern, added) -> Kind:
@@ -186,9 +182,6 @@ class KernelFit:
 
 
 def _offsets(addresses: np.ndarray) -> np.ndarray:
-    from lockstep.frontend.proxy.affine.templates import NOWHERE_OFFSET
-    from lockstep.workload import NOWHERE
-
     return np.where(addresses == NOWHERE, NOWHERE_OFFSET, addresses - addresses[0])
 
 

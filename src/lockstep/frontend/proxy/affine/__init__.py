@@ -1,8 +1,9 @@
 """The affine model: sites, functions of the place in the grid, and loops of what warps do.
 
-``tables.py`` says what it is kept as, ``programs.py`` unfolds loops, ``templates.py`` makes what all
-CTAs of a shape have in common, ``moving.py`` gives a CTA other lines than the one that stands for
-it, ``generate.py`` makes CTAs, and ``model.py`` is all of it as a kind of model.
+``tables.py`` says what it is kept as, ``programs.py`` unfolds loops, ``coding.py`` makes
+instructions, ``templates.py`` what all CTAs of a shape have in common, ``moving.py`` gives a CTA
+other lines than the one that stands for it, ``generate.py`` makes CTAs, and ``model.py`` is all of
+it as a kind of model.
 """
 
 from lockstep.frontend.proxy.affine.model import AffineModel

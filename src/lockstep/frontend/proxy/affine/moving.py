@@ -56,10 +56,9 @@ class _Region:
         run = np.searchsorted(self._ends, line, side="right")
         known = (run < len(self._ends)) & (line >= 0)
         moved = offsets.copy()
+        ranks = self._ranks[np.minimum(run, len(self._ranks) - 1)]
         for rank, (runs, sums) in self._circles.items():
-            rows = np.flatnonzero(
-                known & (self._ranks[np.minimum(run, len(self._ranks) - 1)] == rank)
-            )
+            rows = np.flatnonzero(known & (ranks == rank))
             if not len(rows):
                 continue
             place = self._before[run[rows]] + line[rows] - self._begins[run[rows]]

@@ -1,0 +1,134 @@
+"""``lockstep proxy``: the memory behaviour of a program without the program."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lockstep.cli.application import ExecutableCommand
+from lockstep.cli.options import MEMORY, QUIET, SET
+from lockstep.cli.parameters import FILE, check_writable
+from lockstep.cli.programs import program_options
+from lockstep.cli.watched import PROGRAM, WatchedProgram
+from lockstep.errors import InputError
+
+if TYPE_CHECKING:
+    from lockstep.cli.watched import Told
+    from lockstep.device import Device
+    from lockstep.proxies import ProxyProfiler
+
+SUFFIX = ".proxy"
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Make proxies: small files that access memory as a program does, but are not the program."""
+
+
+@command.command(cls=ExecutableCommand)
+@partial(program_options, required=True)
+@click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
+@SET
+@click.option(
+    "--output", "-o", type=FILE, required=True, metavar="FILE", help="The proxy, FILE.proxy."
+)
+@click.option(
+    "--method",
+    default="affine",
+    show_default=True,
+    metavar="NAME",
+    help="How a kernel is modelled: affine.",
+)
+@MEMORY
+@click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
+@QUIET
+@click.pass_context
+def profile(context, gpu, overrides, output, method, memory_bytes, ptx, quiet, **program) -> None:
+    """Execute PROGRAM, and write a proxy of what it accesses.
+
+    PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, an executable that uses
+    CUDA, calls that `lockstep run --record` recorded, or a trace. Nothing is simulated.
+    """
+    from lockstep.proxies import ProxyProfiler
+
+    if output.suffix != SUFFIX:
+        raise InputError(output, "", f"names no proxy; expected a name that ends in {SUFFIX}")
+    check_writable(output)
+    look = ProxyLook(ProxyProfiler(method), output, quiet)
+    given = {name: program[name] for name in PROGRAM}
+    WatchedProgram(look, quiet, memory_bytes, ptx).run(context, given, gpu, overrides)
+
+
+class ProxyLook:
+    """Makes a proxy of the launches of a program."""
+
+    counts = False
+
+    def __init__(self, profiler: "ProxyProfiler", output: Path, quiet: bool):
+        self._profiler, self._output, self._quiet = profiler, output, quiet
+        self._name, self._gpu = output.stem, ""
+
+    @property
+    def launches(self) -> int:
+        """Launches that have ended."""
+        return self._profiler.launches
+
+    def begin(self, device: "Device", told: "Told | None") -> None:
+        """Watch a device."""
+        self._name, self._gpu = device.name, device.gpu.name
+        self._profiler.told = told
+        device.watch(self._profiler)
+
+    def read(self, path: Path, gpu: str | None, overrides: tuple[str, ...], told: "Told") -> None:
+        """Read a trace."""
+        from lockstep import api
+
+        workload = api.load(path)
+        self._name, self._gpu = workload.name, workload.gpu
+        self._profiler.told = told
+        self._profiler.take(workload)
+
+    def save(self) -> None:
+        """What has ended so far."""
+        self.finish(False)
+
+    def finish(self, stderr: bool) -> None:
+        """Write the proxy."""
+        from lockstep.report.figures import scaled
+
+        proxy = self._profiler.proxy(self._name, self._gpu)
+        proxy.save(self._output)
+        if not self._quiet:
+            size = scaled(self._output.stat().st_size, "B")
+            told = f"{self.launches} launches, {len(proxy.models)} models, {proxy.numbers} numbers"
+            click.echo(f"{self._output}: {told}, {size}", err=True)
+
+
+@command.command()
+@click.argument("source", metavar="PROXY", type=FILE)
+@click.option("--scale", default="1", show_default=True, metavar="SHARE", help="Such as 1/8.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of what is drawn."
+)
+@click.option(
+    "--output", "-o", type=FILE, required=True, metavar="PATH", help="FILE.lst or a directory."
+)
+@QUIET
+def make(source: Path, scale: str, seed: int, output: Path, quiet: bool) -> None:
+    """Write the trace of PROXY, or of a share of its accesses.
+
+    It is one file of lockstep's own format if its name ends in .lst, else a directory that
+    Accel-Sim reads.
+    """
+    from lockstep import api
+    from lockstep.cli.convert import bytes_of
+    from lockstep.proxies import Proxy
+    from lockstep.report.figures import scaled
+
+    check_writable(output, directory=not api.is_tracefile_name(output))
+    workload = Proxy.load(source).workload(scale, seed)
+    api.save(workload, output)
+    if not quiet:
+        size = scaled(bytes_of(output), "B")
+        click.echo(f"{output}: {len(workload.kernels)} kernels, {size}", err=True)

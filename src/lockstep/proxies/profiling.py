@@ -1,0 +1,131 @@
+"""From the launches of a program to its proxy: of a device that is watched, or of a workload."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from lockstep.errors import WorkloadError, unknown
+from lockstep.frontend.proxy import KernelModel, Proxy, ProxyAllocation, ProxyCopy, ProxyLaunch
+from lockstep.proxies.profiles import LaunchProfile
+from lockstep.proxies.regions import PageCollector, Regions
+from lockstep.workload import Cta, Kernel, MemoryCopy, Workload
+
+METHODS = {"affine": "lockstep.proxies.affine"}
+"""How models are made, and the module that has the function ``begin`` of each."""
+DEFAULT = "affine"
+Told = Callable[[int, str], None]
+"""Gets the number of launches so far, and the kernel of the last one."""
+
+
+class ProxyProfiler:
+    """Makes a proxy of the launches that it is told of: a watcher of a device.
+
+    ``told`` is called for each launch that has ended. Raises :class:`WorkloadError` for a method
+    that does not exist.
+    """
+
+    reads = True
+
+    def __init__(self, method: str = DEFAULT, told: Told | None = None):
+        if method not in METHODS:
+            raise WorkloadError(unknown("method of proxies", method, METHODS))
+        self._begin = import_module(METHODS[method]).begin
+        self.method, self.told = method, told
+        self._open: dict[int, tuple[Kernel, LaunchProfile]] = {}
+        self._regions: dict[int, Regions] = {}
+        self._models: dict[tuple, int] = {}
+        self._kept: list[KernelModel] = []
+        self._allocations: dict[tuple[int, int], int] = {}
+        self._commands: list[ProxyLaunch | ProxyCopy] = []
+        self.launches = 0
+
+    def launched(self, launch: Any) -> None:
+        """A launch of a device begins: note its memory, which may be somebody else's later."""
+        memory = np.array(launch.kernel.module.device.memory.allocations(), np.int64).reshape(-1, 2)
+        self._regions[launch.id] = Regions(memory[:, 0], memory[:, 1])
+
+    def read(self, kernel: Kernel, cta: Cta) -> None:
+        """The next CTA of a launch."""
+        if kernel.id not in self._open:
+            self._open[kernel.id] = kernel, self._begin(kernel)
+        self._open[kernel.id][1].add(cta)
+
+    def ended(self, launch: Any) -> None:
+        """A launch of a device has ended: make its model."""
+        regions = self._regions.pop(launch.id)
+        if launch.id in self._open:
+            self._end(launch.id, regions)
+
+    def take(self, workload: Workload) -> None:
+        """Read a whole workload, twice. Raises :class:`WorkloadError` if it has no streams."""
+        pages = PageCollector()
+        for kernel in workload.kernels:
+            if kernel.source is not None:
+                raise WorkloadError(f"{kernel.name} is executed at issue: it has no stream")
+            for cta in kernel.ctas():
+                pages.add(cta)
+        copies = [c for c in workload.commands if isinstance(c, MemoryCopy)]
+        regions = pages.regions(copies)
+        for command in workload.commands:
+            if isinstance(command, MemoryCopy):
+                self._copy(command, regions)
+            elif isinstance(command, Kernel):
+                for cta in command.ctas():
+                    self.read(command, cta)
+                self._end(command.id, regions)
+
+    def proxy(self, name: str, gpu: str = "") -> Proxy:
+        """The proxy of what has ended so far. Raises :class:`WorkloadError` if nothing has."""
+        if not self.launches:
+            raise WorkloadError("no launch has come to its end: there is no proxy")
+        allocations = [ProxyAllocation(*place) for place in self._allocations]
+        return Proxy(name, self.method, self._kept, self._commands, allocations, gpu=gpu)
+
+    def _copy(self, copy: MemoryCopy, regions: Regions) -> None:
+        region = int(regions.of(np.array([copy.address]))[0])
+        if region >= 0 and copy.address + copy.bytes <= regions.end(region):
+            allocation = self._allocation(regions, region)
+            offset = copy.address - int(regions.base[region])
+            self._commands.append(ProxyCopy(allocation, offset, copy.bytes))
+
+    def _allocation(self, regions: Regions, region: int) -> int:
+        place = int(regions.base[region]), int(regions.bytes[region])
+        return self._allocations.setdefault(place, len(self._allocations))
+
+    def _end(self, number: int, regions: Regions) -> None:
+        kernel, profile = self._open.pop(number)
+        fitted = profile.fitted(regions)
+        model = fitted.model
+        key = (repr(model.facts()), *(c.tobytes() for c in model.columns().values()))
+        place = self._models.setdefault(key, len(self._kept))
+        if place == len(self._kept):
+            self._kept.append(model)
+        known = tuple(self._allocation(regions, region) for region in fitted.regions)
+        launch = ProxyLaunch(
+            place,
+            kernel.name,
+            kernel.grid,
+            kernel.block,
+            known,
+            registers=kernel.registers,
+            shared_bytes=kernel.shared_bytes,
+            stream=kernel.stream,
+            architecture=kernel.architecture,
+            shared_base=kernel.shared_base,
+            local_base=kernel.local_base,
+            cluster=kernel.cluster,
+            warp_size=kernel.warp_size,
+        )
+        self._commands.append(launch)
+        self.launches += 1
+        if self.told:
+            self.told(self.launches, kernel.name)
+
+
+def profile(workload: Workload, method: str = DEFAULT, told: Told | None = None) -> Proxy:
+    """The proxy of a workload."""
+    profiler = ProxyProfiler(method, told)
+    profiler.take(workload)
+    return profiler.proxy(workload.name, workload.gpu)
