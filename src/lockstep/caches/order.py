@@ -46,7 +46,8 @@ ENTRY = np.dtype(
 
 CHUNK = 1 << 15  # entries that are made at a time: they stay in the host's caches
 PRIVATE_REGION = 1 << 49  # first line of local memory, apart from all others
-PRIVATE_SHIFT = 24  # log2 of the lines that a place of an SM has there
+PRIVATE_SHIFT = 38  # log2 of the lines that an SM has there
+PLACE_LINES = 1 << 24  # of these, what each place has
 AHEAD = 64  # CTAs that are kept ready
 _SELF_SHIFT = 16
 _RANDOM_MASK = (1 << 62) - 1
@@ -56,12 +57,14 @@ EMPTY, READY, WAITING, ENDED = range(4)  # states of a warp
 
 _FIELDS = (
     "sms", "places", "warps", "greedy", "rest", "same", "random", "turn", "sm", "out", "next_sm",
-    "free", "began", "pending", "first_pending", "more", "moved", "living",
+    "free", "began", "pending", "first_pending", "more", "living", "apart",
 )  # fmt: skip
 _SPEC = np.dtype([(name, "i8") for name in _FIELDS])
 _LOADED = np.dtype([("steps", "i8"), ("lines", "i8"), ("warps", "i8"), ("number", "i8")])
 _PLACE = np.dtype([("row", "i8"), ("living", "i8"), ("waiting", "i8"), ("began", "i8")])
-_WARP = np.dtype([("cursor", "i8"), ("end", "i8"), ("sent", "i8"), ("state", "i8"), ("at", "i8")])
+_WARP = np.dtype(
+    [("cursor", "i8"), ("end", "i8"), ("sent", "i8"), ("state", "i8"), ("at", "i8"), ("went", "i8")]
+)
 
 
 class _Interleaving(Context):
@@ -132,11 +135,14 @@ class Interleaver:
         """The memory that ``run`` fills, :data:`ENTRY`."""
         return self._arrays["out"]
 
-    def begin(self, places: int, warps: int) -> None:
-        """Another launch: its CTAs have ``warps`` warps, and each SM holds ``places`` of them."""
+    def begin(self, places: int, warps: int, apart: int = PLACE_LINES) -> None:
+        """Another launch: its CTAs have ``warps`` warps, and each SM holds ``places`` of them.
+
+        ``apart``: lines between the local memories of an SM's places.
+        """
         spec = self._arrays["spec"][0]
         sms = int(spec.sms)
-        spec.places, spec.warps, spec.free = places, warps, sms * places
+        spec.places, spec.warps, spec.free, spec.apart = places, warps, sms * places, apart
         spec.sm = spec.next_sm = spec.began = spec.pending = spec.first_pending = spec.living = 0
         for name, kind, width in (("places", _PLACE, places), ("warps", _WARP, places * warps)):
             if self._arrays[name].shape[1] != width:
@@ -299,7 +305,7 @@ def _begin(o, spec, sm, slot):
         warp = o.warps[sm, slot * spec.warps + k]
         warp.cursor = loaded.steps + o.firsts[loaded.warps + k]
         warp.end = loaded.steps + o.firsts[loaded.warps + k + 1]
-        warp.sent, warp.at = 0, spec.turn
+        warp.sent, warp.at, warp.went = 0, spec.turn, 0
         warp.state = READY
         o.ready[sm] += 1
     for k in range(spec.warps):
@@ -352,6 +358,8 @@ def _meet(o, spec, sm, slot):
 @inline
 def _visit(o, spec, sm):
     """An SM takes a step of one of its warps; false if there is no more room for it."""
+    if spec.out == len(o.out):  # before it chooses: that may draw a lot, and who comes next is kept
+        return False
     w = _choose(o, spec, sm)
     if w < 0:
         return True
@@ -375,10 +383,10 @@ def _visit(o, spec, sm):
             line = o.lines[first + warp.sent]
             entry.line, entry.sectors = line.line, line.sectors
             if step.flags & PRIVATE:
-                entry.line += PRIVATE_REGION + ((sm * spec.places + slot) << PRIVATE_SHIFT)
+                entry.line += PRIVATE_REGION + (sm << PRIVATE_SHIFT) + slot * spec.apart
         warp.sent += 1
         entry.last = warp.sent == count
-    warp.sent = 0
+    warp.sent, warp.went = 0, 1
     warp.cursor += 1
     if step.kind == READ:
         warp.at = spec.turn + 1 + spec.rest
@@ -396,7 +404,7 @@ def _choose(o, spec, sm):
         warp = o.warps[sm, last]
         if warp.sent > 0:
             return last
-        again = warp.state == READY and warp.at <= spec.turn
+        again = warp.went != 0 and warp.state == READY and warp.at <= spec.turn
         if again and (spec.greedy or (spec.same > 0 and _lot(spec) < spec.same)):
             return last
     if spec.greedy:
