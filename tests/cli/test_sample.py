@@ -60,11 +60,65 @@ def test_a_plan_goes_on_from_what_was_seen(call, tables, tmp_path):
     assert 0 < step < 29 and len(plan.chosen) > 20
 
 
+def test_the_same_launches_on_another_gpu(call, tables, tmp_path):
+    random = np.random.default_rng(2)
+    slower = 1.25 * tables.times * (1 + 0.001 * random.random(3000))
+    LaunchTable(tables.frame.assign(time=slower), "ns", "nsys").write(tmp_path / "slow.parquet")
+    done = call("sample", "full.parquet", "--error", "2%", "--against", "slow.parquet", "-o", "p")
+    assert done.exit_code == 0, done.output
+    line = done.stdout.splitlines()[-1]
+    assert line.startswith("slow.parquet: all launches take 1.25"), line
+    plan = Plan.read(tmp_path / "p")
+    assert line.endswith(f"with 95 % confidence (±{_half(line)} %); from {len(plan.chosen)} pairs")
+    times = [dict(launch=plan.chosen.tolist(), cycles=each[plan.chosen].tolist())
+             for each in (tables.times, slower)]  # fmt: skip
+    for name, observed in zip("ab", times):
+        (tmp_path / name).write_text(json.dumps({"estimate": {"observed": observed}}))
+    again = call("sample", "light.parquet", "--seen", "p", "a", "--against", "b", "--error", "2%")
+    assert again.exit_code == 0, again.output
+    assert again.stdout.splitlines()[0] == line.replace("slow.parquet", "b").replace("ns", "cycles")
+
+
+def _half(line):
+    return line.partition("±")[2].partition(" ")[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("light.parquet", "--against", "full.parquet"), "--against needs times of TABLE"),
+        (("full.parquet", "--against", "light.parquet"), "the launch table has no times"),
+        (("full.parquet", "--against", "few.parquet"), "few.parquet has 10 launches, and full"),
+        (("full.parquet", "--against", "cycles.parquet"), "times in cycles, full.parquet in ns"),
+        (("full.parquet", "--compare", "all", "--against", "full.parquet"), "--against is of a"),
+    ],
+)
+def test_what_cannot_be_compared(call, tables, tmp_path, arguments, message):
+    LaunchTable(tables.frame[:10]).write(tmp_path / "few.parquet")
+    LaunchTable(tables.frame, "cycles").write(tmp_path / "cycles.parquet")
+    done = call("sample", *arguments)
+    assert done.exit_code == 2 and message in done.stderr, done.output
+
+
 def test_other_samplers_and_their_parameters(call, tables, tmp_path):
     done = call("sample", "light.parquet", "--method", "random", "--option", "every=50", "-o", "p")
     assert done.exit_code == 0
     plan = Plan.read(tmp_path / "p")
     assert plan.parameters == {"every": 50} and len(plan.chosen) == 60
+
+
+def test_a_plan_is_drawn_over_a_column(call, tables, monkeypatch):
+    pytest.importorskip("matplotlib")
+    figures = []
+    monkeypatch.setattr("lockstep.sampling.plots.write_plot", lambda *given: figures.append(given))
+    arguments = ("sample", "full.parquet", "--error", "2%", "--plot", "p.svg")
+    assert call(*arguments, "--over", "grid_x").exit_code == 0
+    launches = figures[0][0].axes[0].collections[0].get_offsets()
+    assert launches[:, 0].tolist() == tables.column("grid_x").tolist()
+    assert launches[:, 1].tolist() == tables.times.tolist()
+    wrong = call(*arguments, "--over", "grid_w")
+    assert wrong.exit_code == 2 and "grid_x" in wrong.stderr
+    assert call("sample", "full.parquet", "--over", "grid_x").exit_code == 2
 
 
 def test_a_comparison(call, tables, tmp_path):

@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -184,6 +185,33 @@ def test_a_real_run_end_to_end(trace, tmp_path):
     assert document["total"]["warp_instructions"] == 2 * 4 * 2 * 7
     assert document["total"]["thread_instructions"] == 32 * document["total"]["warp_instructions"]
     assert all(k["cycles"] > 0 for k in document["kernels"])
+
+
+def test_ipc_over_time_is_drawn(call, repository, monkeypatch):
+    pytest.importorskip("matplotlib")
+    figures = []
+    monkeypatch.setattr("lockstep.sampling.plots.write_plot", lambda *given: figures.append(given))
+    trace = repository / "examples" / "gemm.lst"
+    done = call("simulate", trace, *QV100, "--json", "a.json", "--plot", "ipc.svg")
+    assert done.exit_code == 0, done.output
+    (kernel,) = json.loads(Path("a.json").read_text())["kernels"]
+    ((figure, path),) = figures
+    assert path.name == "ipc.svg" and kernel["complete"]
+    (stairs,) = figure.axes[0].patches
+    ipc, edges, _ = stairs.get_data()
+    assert 0.99 * kernel["cycles"] < edges[-1] <= kernel["cycles"]
+    assert (ipc * (edges[1:] - edges[:-1])).sum() == pytest.approx(kernel["warp_instructions"])
+
+
+def test_no_plot_where_none_can_be_drawn(call, trace, engine):
+    pytest.importorskip("matplotlib")
+    done = call("simulate", trace, *QV100, "--plot", "ipc.pdf")
+    assert done.exit_code == 2 and not engine.calls
+    assert done.stderr == "lockstep: ipc.pdf: a picture's name ends in .png or .svg\n"
+    done = call("simulate", trace, *QV100, "--plot", "ipc.svg", "--quiet")
+    assert done.exit_code == 0
+    assert done.stderr == "lockstep: ipc.svg was not drawn: no kernel ran for a bin of IPC\n"
+    assert engine.calls[0][2]["stop_interval"] == 50
 
 
 def test_progress_is_shown_on_a_terminal_only(trace, tmp_path):

@@ -7,6 +7,7 @@ from scipy import stats
 
 from lockstep.errors import LockstepError
 from lockstep.sampling import LaunchTable, Plan, estimate, estimate_ratio, estimates
+from lockstep.sampling.estimate import estimate_functions
 
 
 def _table(launches):
@@ -150,6 +151,33 @@ def test_a_ratio_of_totals():
     wider = estimate_ratio(plan, np.array([30.0, 30.0, 50.0, 90.0]), cycles)
     assert wider.total == 2 and wider.low < 2 < wider.high
     assert np.isnan(estimate_ratio(plan, cycles, 0 * cycles).total)
+
+
+def test_pairs_that_are_alike_say_that_others_are():
+    plan = _plan([0, 1] * 10, range(12))
+    x = np.array([10.0, 400.0] * 6)
+    noisy = x * np.array([1.5, 1.5, 1.47, 1.53] * 3)
+    alike, differing = (estimate_ratio(plan, y, x) for y in (1.5 * x, noisy))
+    assert alike.half_width < differing.half_width
+    by_hand = estimate(plan, x, unseen=0.01)  # a tenth of UNSEEN
+    assert alike.half_width == pytest.approx(by_hand.half_width)
+    same = np.full(12, 50.0)
+    strata = estimate_ratio(plan, same * np.array([1.0, 2.0] * 6), same)
+    assert strata.half_width > 5 * alike.half_width
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_function_of_totals_is_a_ratio_of_them(seed):
+    random = np.random.default_rng(seed)
+    plan = _plan(np.sort(random.integers(0, 3, 60)), np.arange(0, 60, 2))
+    observed = random.lognormal(size=(30, 3))
+    values = lambda t: {"ratio": t[1] / t[0], "sum": t[0] + t[2], "none": float("nan")}  # noqa: E731
+    found = estimate_functions(plan, observed, values)
+    assert list(found.index) == ["ratio", "sum"]
+    ratio = estimate_ratio(plan, observed[:, 1], observed[:, 0])
+    assert found.loc["ratio"].tolist() == pytest.approx([*ratio[:4]], rel=1e-3)
+    total = estimate(plan, observed[:, 0] + observed[:, 2])
+    assert found.loc["sum"].tolist() == pytest.approx([*total[:4]])
 
 
 def test_estimates_stand_beside_what_was_measured():

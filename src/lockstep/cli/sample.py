@@ -8,9 +8,10 @@ import click
 from lockstep.cli.console import console_of
 from lockstep.cli.parameters import FILE, POSITIVE, ShareType, check_writable
 from lockstep.cli.sampled import interval
-from lockstep.errors import LockstepError
+from lockstep.errors import LockstepError, unknown
 
 if TYPE_CHECKING:
+    import numpy
     import pandas
     from rich.table import Table
 
@@ -41,6 +42,13 @@ if TYPE_CHECKING:
     metavar="PLAN RUN",
     help="Go on from a plan and the --json of its run: draw what is still wanted.",
 )
+@click.option(
+    "--against",
+    type=FILE,
+    metavar="FILE",
+    help="The same launches on another GPU: a table with times, or with --seen the --json of a run "
+    "of PLAN. Estimates the ratio.",
+)
 @click.option("--output", "-o", type=FILE, metavar="FILE", help="Write the plan, JSON.")
 @click.option(
     "--compare", metavar="NAMES", help="Compare samplers, a,b,c or all, on a table with times."
@@ -51,8 +59,13 @@ if TYPE_CHECKING:
 @click.option("--truth", type=FILE, metavar="TABLE", help="A table that has the times.")
 @click.option("--csv", "csv_file", type=FILE, metavar="FILE", help="Write the comparison.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Draw it, or the plan: .png or .svg.")
-def command(table, method, error, confidence, options, seed, seen, output, compare, seeds, truth,
-            csv_file, plot) -> None:  # fmt: skip
+@click.option(
+    "--over",
+    metavar="COLUMN",
+    help="With --plot: times over a column of TABLE, in the colours of strata.",
+)
+def command(table, method, error, confidence, options, seed, seen, against, output, compare, seeds,
+            truth, csv_file, plot, over) -> None:  # fmt: skip
     """Choose launches of a launch table to simulate, so that they stand for all.
 
     TABLE is what `lockstep profile` writes. `lockstep run --timing plan:FILE` simulates what the
@@ -62,22 +75,33 @@ def command(table, method, error, confidence, options, seed, seen, output, compa
     for path in (output, csv_file, plot):
         check_writable(path)
     known = read_table(table, truth)
+    if over and (compare or not plot):
+        raise click.UsageError("--over is of the --plot of a plan")
+    if against and compare:
+        raise click.UsageError("--against is of a plan, and --compare of samplers")
+    if against and not (seen or known.has_times):
+        raise click.UsageError("--against needs times of TABLE, or --seen PLAN RUN")
     if compare:
         show_comparison(known, compare, seeds, confidence, csv_file, plot)
         return
     if csv_file:
         raise click.UsageError("--csv is of a comparison: --compare all")
+    if against and seen:
+        show_ratio(*runs_of(known, seen, against), against, "cycles", confidence)
     chosen = make(method, error, confidence, options)
     plan = go_on(chosen, known, seen, seed) if seen else begin(chosen, known, seed)
     if plan is None:
         click.echo("Nothing more is wanted: the interval is as narrow as asked.")
         return
     describe(plan, known, confidence)
+    if against and not seen:
+        other = read_table(table, against)
+        if other.unit != known.unit:
+            raise LockstepError(f"{against} has times in {other.unit}, {table} in {known.unit}")
+        pairs = known.times[plan.chosen], other.times[plan.chosen]
+        show_ratio(plan, *pairs, against, known.unit, confidence)
     if plot:
-        from lockstep.correlation.plots import write_plot
-        from lockstep.sampling.plots import cumulated
-
-        write_plot(cumulated(plan, known.times, known.unit), plot)
+        draw_plan(plan, known, over, plot)
     if output:
         plan.write(output)
 
@@ -154,6 +178,50 @@ def go_on(
     # Another stream of numbers for each step: what was drawn before is not drawn alike again.
     random = np.random.default_rng((seed, len(plan.chosen)))
     return chosen.more(plan, read_seen(seen[1], plan), random)
+
+
+def draw_plan(plan: "Plan", table: "LaunchTable", over: str | None, path: Path) -> None:
+    """The plot of a plan: times cumulated, or over a column of the table."""
+    from lockstep.sampling.plots import cumulated, strata, write_plot
+
+    if over is None:
+        figure = cumulated(plan, table.times, table.unit)
+    else:
+        numbers = list(table.frame.select_dtypes("number"))
+        if over not in numbers:
+            raise LockstepError(unknown("column of numbers", over, numbers))
+        figure = strata(plan, table.column(over), table.times, (over, table.unit))
+    write_plot(figure, path)
+
+
+def runs_of(
+    table: "LaunchTable", seen: tuple[Path, Path], against: Path
+) -> "tuple[Plan, numpy.ndarray, numpy.ndarray]":
+    """A plan, and the cycles of what it chooses in two runs of it."""
+    from lockstep.sampling import Plan
+    from lockstep.sampling.seen import read_seen
+
+    plan = Plan.read(seen[0])
+    plan.check_table(table)
+    return plan, read_seen(seen[1], plan), read_seen(against, plan)
+
+
+def show_ratio(
+    plan: "Plan",
+    times: "numpy.ndarray",
+    others: "numpy.ndarray",
+    against: Path,
+    unit: str,
+    confidence: float,
+) -> None:
+    """Print how much longer all launches take by ``others``, which are those of a file."""
+    from lockstep.sampling import estimate_ratio
+
+    found = estimate_ratio(plan, others, times, confidence)
+    click.echo(
+        f"{against}: all launches take {found.total:.4g} times as many {unit}, "
+        f"{interval(found, '.4g')}; from {len(plan.chosen):,} pairs"
+    )
 
 
 def describe(plan: "Plan", table: "LaunchTable", confidence: float) -> None:

@@ -39,12 +39,12 @@ def show_estimate(outcome: "SampledRun", detail: str, err: bool = False) -> None
         console.print(table(columns, rows, console.width))
 
 
-def interval(estimate: "Estimate") -> str:
-    """The interval of an estimate in words."""
+def interval(estimate: "Estimate", form: str = ",.0f") -> str:
+    """The interval of an estimate in words, its ends as numbers of a format."""
     if not estimate.bounded:
         return "no bound"
     return (
-        f"{estimate.low:,.0f} to {estimate.high:,.0f} with {100 * estimate.confidence:g} % "
+        f"{estimate.low:{form}} to {estimate.high:{form}} with {100 * estimate.confidence:g} % "
         f"confidence (±{100 * estimate.half_width:.2g} %)"
     )
 

@@ -35,6 +35,7 @@ from lockstep.errors import LockstepError
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
     from lockstep.metrics.result import Result
+    from lockstep.sampling.inside import Trajectory
     from lockstep.sampling.running import SampledRun
     from lockstep.workload import Workload
 
@@ -64,10 +65,16 @@ if TYPE_CHECKING:
 )
 @checkpoint_options
 @click.option("--limit-cycles", type=POSITIVE, metavar="N", help="Stop after N cycles.")
+@click.option(
+    "--plot",
+    type=FILE,
+    metavar="FILE",
+    help="Draw IPC over the time of the longest kernel, and where PKP would end it: .png or .svg.",
+)
 @SUMMARY
 @QUIET
 def command(
-    path, name, overrides, policies, json_file, out, timeline, detail, quiet, **options
+    path, name, overrides, policies, json_file, out, timeline, plot, detail, quiet, **options
 ) -> None:
     """Simulate the trace at PATH.
 
@@ -79,6 +86,7 @@ def command(
 
     check_outputs(json_file, out, timeline)
     check_writable(options["checkpoint"], directory=True)
+    trajectory = looking_on(plot) if plot else None
     if name is not None:
         api.gpu(name, overrides)  # before the trace is read: it may be a large one
     workload = api.load(path)
@@ -90,6 +98,8 @@ def command(
             timeline=timeline is not None,
             progress=progress.update if progress.shown else None,
             notice=progress.notice,
+            stop=trajectory,
+            stop_interval=trajectory.bin if trajectory else None,
             **policies,
             **options,
         )
@@ -99,9 +109,32 @@ def command(
     write_and_show(result, json_file, out, timeline, detail)
     if outcome and detail:
         show_estimate(outcome, detail, err=is_taken(json_file, timeline))
+    if trajectory:
+        draw_ipc(trajectory, result, plot)
     if result.stopped:
         click.echo(f"lockstep: ended early: {result.stopped}", err=True)
         raise SystemExit(1)
+
+
+def looking_on(plot: Path) -> "Trajectory":
+    """What looks at IPC for a plot; raises before a long run if none could be drawn after it."""
+    from lockstep.sampling.inside import Trajectory
+    from lockstep.sampling.plots import check_plot
+
+    check_writable(plot)
+    check_plot(plot)
+    return Trajectory()
+
+
+def draw_ipc(trajectory: "Trajectory", result: "Result", plot: Path) -> None:
+    """IPC over the time of the kernel that took longest."""
+    from lockstep.sampling.plots import ipc_over_time, write_plot
+
+    longest = max(result.run.kernels, key=lambda run: run.cycles, default=None)
+    if longest is None or longest.id not in trajectory.marks:
+        click.echo(f"lockstep: {plot} was not drawn: no kernel ran for a bin of IPC", err=True)
+        return
+    write_plot(ipc_over_time(trajectory, longest.id), plot)
 
 
 def estimated(result: "Result", kernels: object, detail: str) -> "SampledRun | None":

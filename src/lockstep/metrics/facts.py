@@ -36,8 +36,13 @@ def sums(records: np.ndarray) -> SimpleNamespace:
     fields = np.atleast_1d(np.asarray(records))
     dtype = fields.dtype
     words = dtype.itemsize // 8  # every counter is an int64
-    totals = np.ascontiguousarray(fields).view(np.int64).reshape(-1, words).sum(axis=0).tolist()
-    values = SimpleNamespace()
+    totals = np.ascontiguousarray(fields).view(np.int64).reshape(-1, words).sum(axis=0)
+    return named(totals, dtype)
+
+
+def named(words: np.ndarray, dtype: np.dtype) -> SimpleNamespace:
+    """The words of a counter record, of any type of number, as :func:`sums` has them."""
+    totals, values = words.tolist(), SimpleNamespace()
     assert dtype.names is not None and dtype.fields is not None, "they are records"
     for name in dtype.names:
         first, shape = dtype.fields[name][1] // 8, dtype[name].shape

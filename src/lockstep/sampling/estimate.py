@@ -19,6 +19,7 @@ and a small sample may have missed one. So each stratum counts as if it had one 
 That is little beside what many launches say.
 """
 
+from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ from lockstep.sampling.plan import Plan
 
 CONFIDENCE = 0.95
 UNSEEN = 0.1
+SURPRISE = 0.1  # of UNSEEN: launches that all have the same ratio may hide one that has not
+STEP = 0.01  # of a total, by which it is changed to see what follows from it
 LAUNCHES_A_COEFFICIENT = 5  # with fewer, regression is no better than expansion
 
 
@@ -89,10 +92,57 @@ def estimate_ratio(
         nothing = float("nan")
         return Estimate(nothing, nothing, nothing, confidence, bottom.parts)
     ratio = top.total / bottom.total
-    top_y, bottom_y = np.asarray(above, np.float64), np.asarray(below, np.float64)
-    left = _estimate(plan, top_y - ratio * bottom_y, confidence, unseen * top_y)
-    half = (left.high - left.low) / 2 / abs(bottom.total)
-    return Estimate(ratio, ratio - half, ratio + half, confidence, left.parts)
+    both = np.column_stack([np.asarray(above, np.float64), np.asarray(below, np.float64)])
+    slopes = np.array([1, -ratio]) / bottom.total
+    return _of_linear_part(plan, ratio, both * slopes, confidence, unseen)
+
+
+def estimate_functions(
+    plan: Plan,
+    observed: np.ndarray,
+    function: Callable[[np.ndarray], dict[str, float]],
+    confidence: float = CONFIDENCE,
+    unseen: float = UNSEEN,
+) -> pd.DataFrame:
+    """What follows from several totals together, such as hit rates: as of :func:`estimates`.
+
+    ``observed``: float64 [chosen launches, counters]; ``function``: values by name, of the totals
+    of the counters, float64 [counters]. The variance is that of the linear part of each (Cochran,
+    6.3), whose slopes are differences. What is no finite number is left out.
+    """
+    totals = np.array([estimate(plan, column, confidence).total for column in observed.T])
+    values = pd.Series(function(totals))
+    values = values[np.isfinite(values)]
+    counted, slopes = np.flatnonzero(totals), np.zeros((len(totals), len(values)))
+    for k in counted.tolist():
+        step = np.zeros(len(totals))
+        step[k] = STEP * totals[k]
+        ends = [pd.Series(function(totals + s))[values.index] for s in (step, -step)]
+        slopes[k] = (ends[0] - ends[1]) / (2 * step[k])
+    rows = {}
+    for name, value, slope in zip(values.index, values, slopes.T):
+        terms = observed * slope
+        rows[name] = _of_linear_part(plan, value, terms[:, slope != 0], confidence, unseen)
+    return _frame(rows)
+
+
+def _of_linear_part(
+    plan: Plan, value: float, terms: np.ndarray, confidence: float, unseen: float
+) -> Estimate:
+    """A function of totals, whose linear part has these terms: float64 [chosen launches, totals].
+
+    A launch that was not seen may be off in the terms of one sign: by as much as those of both
+    signs differ in the launches that were seen, whatever their stratum, but at least by
+    ``SURPRISE`` of ``unseen``, and at most by that.
+    """
+    more, less = (np.maximum(sign * terms, 0).sum(axis=1) for sign in (1, -1))
+    larger, weights = np.maximum(more, less), plan.weights()
+    whole = weights @ larger**2
+    differ = float(np.sqrt(weights @ (more - less) ** 2 / whole)) if whole else 0.0
+    off = min(max(differ, SURPRISE * unseen), unseen) * larger
+    left = _estimate(plan, _checked(plan, more - less), confidence, off)
+    half = (left.high - left.low) / 2
+    return Estimate(value, value - half, value + half, confidence, left.parts)
 
 
 def estimates(
@@ -108,6 +158,10 @@ def estimates(
     found = {
         name: estimate(plan, observed[name].to_numpy(), confidence, unseen) for name in observed
     }
+    return _frame(found)
+
+
+def _frame(found: Mapping[Hashable, Estimate]) -> pd.DataFrame:
     rows = [(e.total, e.low, e.high, e.confidence) for e in found.values()]
     columns = ["estimated", "low", "high", "confidence"]
     return pd.DataFrame(rows, index=list(found), columns=columns)

@@ -123,6 +123,13 @@ class Plan:
         labels, picked, probability = _drawn(stratum, chosen)
         return replace(self, stratum=labels, chosen=picked, probability=probability, **changes)
 
+    def chooses_as(self, other: "Plan") -> bool:
+        """Whether another plan has the same strata of the same launches, and simulates the same."""
+        arrays = ("stratum", "chosen")
+        return self.table == other.table and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays
+        )
+
     def check_table(self, table: LaunchTable) -> None:
         """Raise :class:`LockstepError` unless it was made for these launches."""
         if len(table) != len(self):

@@ -5,12 +5,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+<<<<<<< HEAD
 from lockstep.correlation.plots import new_figure
+=======
+from lockstep.correlation.plots import FORMATS, check_matplotlib, drawn, new_figure
+from lockstep.errors import LockstepError
+from lockstep.files import replacing
+>>>>>>> 96d7182 (Estimates of sampled runs have every metric; --against gives the ratio of two designs with the interval of pairs)
 from lockstep.sampling.plan import Plan
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from lockstep.sampling.inside import Trajectory
+
+COLOURS = 10  # of matplotlib's cycle
 FLOOR = 1e-5  # of errors, on a logarithmic axis
 
 
@@ -45,3 +54,59 @@ def cumulated(plan: Plan, times: np.ndarray, unit: str) -> "Figure":
     axes.set(xlabel="launch", ylabel=unit)
     axes.legend(fontsize=7)
     return figure
+<<<<<<< HEAD
+=======
+
+
+def strata(plan: Plan, values: np.ndarray, times: np.ndarray, names: tuple[str, str]) -> "Figure":
+    """Times of all launches over a value of each, float64, in the colour of their stratum.
+
+    What the plan chooses has a ring. ``names``: of the value, and the unit of the times. Colours
+    come round again after ``COLOURS`` strata.
+    """
+    figure, axes = new_figure()
+    colours = [f"C{number}" for number in plan.stratum % COLOURS]
+    axes.scatter(values, times, s=9, c=colours, linewidths=0, alpha=0.6)
+    chosen = plan.chosen
+    axes.scatter(values[chosen], times[chosen], s=26, c="none", edgecolors="black", linewidths=0.6)
+    axes.set(xlabel=names[0], ylabel=names[1], yscale="log")
+    if (values > 0).all():
+        axes.set_xscale("log")
+    return figure
+
+
+def ipc_over_time(trajectory: "Trajectory", kernel: int) -> "Figure":
+    """IPC over the time of one launch, by its id; where PKP would end it, and what it goes by."""
+    figure, axes = new_figure()
+    cycles, ipc = trajectory.ipc(kernel)
+    axes.stairs(ipc, [0, *cycles], lw=0.9, color="#1f5fa8", label="IPC")
+    stable = trajectory.stable.get(kernel)
+    if stable is not None:
+        begin, end = (mark.cycle - mark.counters.launched for mark in (stable.begin, stable.end))
+        axes.axvspan(begin, end, color="#dddddd", linewidth=0, label="steady")
+        axes.axvline(end, color="#b03030", lw=0.9, label="PKP's end")
+        axes.hlines(stable.ipc, end, cycles[-1], colors="#b03030", lw=0.9, linestyles="dashed")
+    axes.set(xlabel="cycles since the launch", ylabel="warp instructions a cycle", ylim=(0, None))
+    axes.legend(fontsize=7)
+    return figure
+
+
+def write_plot(figure: "Figure", path: str | Path) -> None:
+    """Write a figure as PNG or SVG, by the suffix; raises :class:`LockstepError` of any other."""
+    suffix = check_plot(path)
+    with replacing(path) as temporary:
+        temporary.write_bytes(drawn(figure, suffix))
+
+
+def check_plot(path: str | Path) -> str:
+    """The format of a file that a plot shall be in; raises :class:`LockstepError` if it has none.
+
+    And where no plot can be drawn.
+    """
+    check_matplotlib()
+    suffix = Path(path).suffix.removeprefix(".")
+    if suffix not in FORMATS:
+        known = " or ".join(f".{name}" for name in FORMATS)
+        raise LockstepError(f"{path}: a picture's name ends in {known}")
+    return suffix
+>>>>>>> 96d7182 (Estimates of sampled runs have every metric; --against gives the ratio of two designs with the interval of pairs)

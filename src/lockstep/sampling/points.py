@@ -7,7 +7,7 @@ on any GPU, in any order, and to estimate all of them.
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
@@ -87,32 +87,21 @@ class LivePoints:
         return json.dumps(finite(fields), allow_nan=False)
 
 
-class SimulatedPoint(NamedTuple):
-    """As of :class:`.SimulatedLaunch`."""
-
-    cycles: int
-    metrics: dict[str, float]
-
-
 def estimate_points(result: Result, confidence: float = CONFIDENCE) -> SampledRun:
     """What the simulation of a file of live points says of all launches of the program.
 
     Raises :class:`LockstepError` if it is of anything else, or not of all of them to their end.
     """
     points = LivePoints.of(result.workload)
-    done = {
-        run.id: SimulatedPoint(run.cycles, metrics)
-        for run, metrics in zip(result.run.kernels, result.metrics)
-        if run.complete
-    }
+    done = {run.id: run for run in result.run.kernels if run.complete}
     chosen = (points.plan.chosen + 1).tolist()
     if missing := [number for number in chosen if number not in done]:
         raise LockstepError(
             f"{len(missing)} of {len(chosen)} live points were not simulated to their end, the "
             f"first of them kernel {missing[0]}: nothing says how long all launches take"
         )
-    launches = [done[number] for number in chosen]
-    return SampledRun(points.plan, launches, points.kernel_of, points.kernels, confidence)
+    runs = [done[number] for number in chosen]
+    return SampledRun(points.plan, runs, result.gpu, points.kernel_of, points.kernels, confidence)
 
 
 class PointRecorder(Recorder):

@@ -20,7 +20,7 @@ class Program:
         self.names, self.cycles_of = names, cycles
         self.grids = [1] * len(names) if grids is None else grids
         self.streams = [0] * len(names) if streams is None else streams
-        self.device = SimpleNamespace(synchronize=self.synchronize, memory=None)
+        self.device = SimpleNamespace(synchronize=self.synchronize, memory=None, gpu=None)
         self.queued = []
         self.treatments = []
 
@@ -45,7 +45,6 @@ class Program:
                 shared_bytes=0,
                 id=number + 1,
                 run=None,
-                metrics={"l2.sum": 2.0 * self.cycles_of[number]},
             )
             treatment = chooser(launch)
             self.treatments.append(treatment)
@@ -77,7 +76,6 @@ def test_a_plan_is_followed():
         ("a", 2, 2), ("b", 2, 1),
     ]  # fmt: skip
     assert outcome.by_kernel()[0].estimated == 40
-    assert outcome.metrics().loc["l2.sum", "estimated"] == 160
     assert outcome.speedup == 80 / 60
 
 
@@ -208,14 +206,6 @@ def test_what_was_sampled_online_is_a_plan():
     again = Program(*TRUTHS["loop"])
     assert again.run(Follower(online.plan())).cycles.total == outcome.cycles.total
     assert _simulated(again) == _simulated(program)
-
-
-def test_the_document_has_no_estimate_under_the_name_of_a_metric():
-    outcome = Program(list("aab"), [10, 20, 30]).run(Online(error=0.1))
-    document = outcome.document()
-    assert document["cycles"] == {"estimated": 60, "low": 60, "high": 60}
-    assert document["metrics"] == {"l2.sum": {"estimated": 120, "low": 120, "high": 120}}
-    assert document["launches"] == 3 and document["kernels"][1]["title"] == "b"
 
 
 def test_a_kernel_that_shares_strata_has_no_estimate_of_its_own():

@@ -4,7 +4,7 @@
 between: the default. ``stability.py`` (PKP) ends it when its IPC has settled, ``durations.py``
 (Photon) when its CTAs last as long as others, ``epochs.py`` (TBPoint) leaves out what is like what
 ran. ``projection.py`` estimates from what ran; ``doubling.py`` corrects such estimates by launches
-that ran twice, short and to the end.
+that ran twice, short and to the end. ``trajectory.py`` looks on: IPC over time.
 """
 
 from lockstep.sampling.inside.doubling import Correction, correct
@@ -19,6 +19,7 @@ from lockstep.sampling.inside.projection import (
     trace_instructions,
 )
 from lockstep.sampling.inside.stability import Stability, Stable
+from lockstep.sampling.inside.trajectory import Trajectory
 from lockstep.sampling.inside.windows import Unit, Windows
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Projection",
     "Stability",
     "Stable",
+    "Trajectory",
     "Unit",
     "Windows",
     "correct",

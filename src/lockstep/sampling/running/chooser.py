@@ -96,9 +96,11 @@ class LaunchLog:
         Raises :class:`LockstepError` if there is nothing to say.
         """
         self.check_streams()
-        launches = [self.simulated[int(number)] for number in plan.chosen]
-        if missing := [x.id for x in launches if x.run is None]:
+        launches = [self.simulated[number] for number in plan.chosen.tolist()]
+        runs = [launch.run for launch in launches if launch.run is not None]
+        if missing := [launch.id for launch in launches if launch.run is None]:
             raise LockstepError(
                 f"launch {missing[0]} was to be simulated, and was not: the run ended early"
             )
-        return SampledRun(plan, launches, self.kernel_of, self.kernels, confidence)
+        gpu = launches[0].kernel.module.device.gpu
+        return SampledRun(plan, runs, gpu, self.kernel_of, self.kernels, confidence)

@@ -2,15 +2,22 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from lockstep.correlation.launches import is_sum
+from lockstep.errors import LockstepError
+from lockstep.gpus.spec import GPU
+from lockstep.metrics import facts, registry
 from lockstep.names import demangled
+from lockstep.sampling.counters import Counters, estimate_rates
 from lockstep.sampling.estimate import Estimate, estimate, estimate_ratio, estimates
 from lockstep.sampling.plan import Plan
+
+if TYPE_CHECKING:  # importing the engine imports the compiler
+    from lockstep.engine.record import KernelRun
 
 
 class KernelEstimate(NamedTuple):
@@ -24,38 +31,25 @@ class KernelEstimate(NamedTuple):
     high: float
 
 
-class SimulatedLaunch(Protocol):
-    """What is known of a launch that was simulated; a :class:`lockstep.device.Launch` is one."""
-
-    @property
-    def cycles(self) -> int:
-        """Core cycles from its start to the end of its last CTA."""
-        ...
-
-    @property
-    def metrics(self) -> dict[str, float]:
-        """Its metrics by name."""
-        ...
-
-
 class SampledRun:
     """Estimates of all launches, from those that a plan chose and that were simulated.
 
-    ``launches``: those, in the order of the plan; ``kernel_of``: int64 [launches of the plan], into
-    ``kernels``, the names that linkers see.
+    ``runs``: of those on a ``gpu``, in the order of the plan; ``kernel_of``: int64 [launches of the
+    plan], into ``kernels``, the names that linkers see.
     """
 
     def __init__(
         self,
         plan: Plan,
-        launches: Sequence[SimulatedLaunch],
+        runs: "Sequence[KernelRun]",
+        gpu: GPU,
         kernel_of: np.ndarray,
         kernels: Sequence[str],
         confidence: float,
     ):
-        self.plan, self.confidence = plan, confidence
-        self.kernels, self._kernel_of, self._launches = kernels, kernel_of, launches
-        self._cycles = np.array([launch.cycles for launch in launches], np.float64)
+        self.plan, self.gpu, self.confidence = plan, gpu, confidence
+        self.kernels, self._kernel_of, self._runs = kernels, kernel_of, runs
+        self._cycles = np.array([run.cycles for run in runs], np.float64)
 
     @cached_property
     def cycles(self) -> Estimate:
@@ -75,17 +69,24 @@ class SampledRun:
     @cached_property
     def observed(self) -> pd.DataFrame:
         """The metrics of each simulated launch, a row each, under the names that they have."""
-        return pd.DataFrame([launch.metrics for launch in self._launches])
+        columns = registry.columns(self.gpu)
+        found = [registry.evaluate(columns, facts.of_kernel(run, self.gpu)) for run in self._runs]
+        return pd.DataFrame(found)
 
     def metrics(self) -> pd.DataFrame:
-        """Estimates of all metrics that are sums: estimated, low, high, a row each."""
+        """Estimates of all metrics but those of one launch: estimated, low, high, a row each.
+
+        Sums are estimated as the cycles are; what is no sum, such as a hit rate, follows from
+        estimated totals of counters.
+        """
         sums = [
             name
             for name in map(str, self.observed)
             if is_sum(name) and np.isfinite(self.observed[name].to_numpy(np.float64)).all()
         ]
         found = estimates(self.plan, self.observed[sums], self.confidence)
-        return found[["estimated", "low", "high"]]
+        rates = estimate_rates(self.plan, Counters.of(self._runs, self.gpu), self.confidence)
+        return pd.concat([found, rates])[["estimated", "low", "high"]]
 
     def by_kernel(self) -> list[KernelEstimate]:
         """A row a kernel, in the order of their first launches.
@@ -111,6 +112,16 @@ class SampledRun:
         return estimate_ratio(
             self.plan, observed[above].to_numpy(), observed[below].to_numpy(), self.confidence
         )
+
+    def relative_to(self, baseline: "SampledRun") -> Estimate:
+        """The cycles of all launches, by those on another design of which the same were simulated.
+
+        Its interval is that of pairs: what both designs say of a launch varies together. Raises
+        :class:`LockstepError` if the other run followed another plan.
+        """
+        if not self.plan.chooses_as(baseline.plan):
+            raise LockstepError("the runs followed different plans: their launches are no pairs")
+        return estimate_ratio(self.plan, self._cycles, baseline._cycles, self.confidence)
 
     def document(self) -> dict[str, Any]:
         """For a JSON file; no estimate has the name of a metric that was measured."""
