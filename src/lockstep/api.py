@@ -175,7 +175,6 @@ def simulate(
     """
     from lockstep import engine
     from lockstep.engine import checkpoint as checkpoints
-    from lockstep.engine.stop import STOP_INTERVAL
 
     policies = {
         "scheduler": scheduler,
@@ -214,7 +213,7 @@ def simulate(
         limit_instructions=limit_instructions,
         limit_cycles=limit_cycles,
         stop=stop,
-        stop_interval=stop_interval or STOP_INTERVAL,
+        stop_interval=stop_interval,
         first_cta=first_ctas,
         interval=interval or (TIMELINE_INTERVAL if timeline else None),
         cta_events=timeline,

@@ -254,6 +254,7 @@ class Kernel:
 
     ``keep`` is a :data:`Keep`: it gets each CTA some time after it has ended, in any order.
     """
+    executes: bool = False  # reading ``ctas`` executes them: those that do not run are read, too
     again: Callable[[], Iterator[Cta]] | None = field(default=None, repr=False)
     """Executes it as it was executed before a checkpoint, CTA by CTA; None: nobody sees that."""
 

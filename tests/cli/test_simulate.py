@@ -58,7 +58,7 @@ def test_options_reach_the_engine(call, trace, engine):
         "limit_instructions": 500,
         "limit_cycles": 600,
         "stop": None,
-        "stop_interval": 1000,
+        "stop_interval": None,
         "first_cta": {},
         "interval": 70,
         "cta_events": False,

@@ -37,6 +37,7 @@ from lockstep.workload import MemoryCopy, Workload
 if TYPE_CHECKING:
     from lockstep.api import Progress
     from lockstep.device.tensor_map import TensorMap
+    from lockstep.engine.stop import StopRule
 
 
 R = TypeVar("R", bound=Recorder)
@@ -60,8 +61,9 @@ class Device:
     :func:`lockstep.simulate`: a script that goes on does all of its launches again, but those
     before the checkpoint are only executed. ``choose``: says of each launch before it is queued
     whether it is simulated, warmed or only executed; without it all are simulated, see
-    :class:`.Treatment` and docs/warming.md. The other options, policies among them, are those of
-    :func:`lockstep.simulate`, and need ``timing``.
+    :class:`.Treatment` and docs/warming.md. The other options, ``stop`` and policies among them,
+    are those of :func:`lockstep.simulate`, and need ``timing``: all CTAs of a launch that ``stop``
+    cuts are executed.
 
     ``launches`` lists what was launched, if there is more to know of it: with timing or profile,
     and unless somebody watches.
@@ -91,6 +93,8 @@ class Device:
         progress: "Progress | None" = None,
         notice: Any = None,
         choose: Choose | None = None,
+        stop: "StopRule | None" = None,
+        stop_interval: int | None = None,
         **policies: Callable | None,
     ):
         self.gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
@@ -106,8 +110,11 @@ class Device:
         chosen = select(policies)
         if chosen and not timing:
             raise LockstepError(f"{next(iter(chosen))} needs timing=True")
-        if choose and not timing:
-            raise LockstepError("choose needs timing=True")
+        for option, given in (("choose", choose), ("stop", stop)):
+            if given and not timing:
+                raise LockstepError(f"{option} needs timing=True")
+        if stop_interval is not None and stop_interval < 1:
+            raise LockstepError(f"stop_interval = {stop_interval}: expected at least 1")
         if (checkpoint or resume) and not timing:
             raise LockstepError("checkpoint and resume need timing=True")
         self.name, self.profiling, self.at_issue = name, profile, at_issue
@@ -132,6 +139,8 @@ class Device:
                 progress=progress,
                 notice=notice,
                 policies=chosen,
+                stop=stop,
+                stop_interval=stop_interval,
             )
             if checkpoint or resume:
                 made = {"at_issue": at_issue, "profile": profile, "interval": (interval, timeline)}

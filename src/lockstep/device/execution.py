@@ -72,4 +72,5 @@ def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
         shared_base=SHARED_WINDOW,
         local_base=LOCAL_WINDOW,
         source=source if Recording.AT_ISSUE in recording else None,
+        executes=True,
     )

@@ -20,6 +20,8 @@ def stop(table: KernelTable, run: Running, now: int, reason: str) -> int:
     run.clusters.clear()
     run.exhausted, run.stopped, run.stopped_at = True, reason, now
     grid.ctas, grid.more = taken, 0
+    if run.kernel.executes:
+        table.read_rest(run)
     return expected - taken
 
 

@@ -300,6 +300,16 @@ class KernelTable:
             run.exhausted = True
         return cta
 
+    def read_rest(self, run: Running) -> None:
+        """Read the CTAs of a kernel that will not run: others see what they do."""
+        begin = working_seconds()
+        try:
+            for _ in run.ctas:
+                pass
+        except EndOfKernel:  # who ended it knows
+            pass
+        self.read_seconds += working_seconds() - begin
+
     def retire(self, slot: int, number: int, end: int) -> None:
         """A CTA of a slot finished."""
         run = self.running[slot]

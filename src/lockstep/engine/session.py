@@ -24,10 +24,11 @@ class Session:
     ``threads``: of each rank; ``ranks``: machines that run a part of the GPU each.
 
     ``interval``: cycles between samples. ``stop`` ends kernels early and is asked every
-    ``stop_interval`` cycles at most, see :mod:`lockstep.engine.stop`; ``first_cta``: by kernel id,
-    the CTA at which it begins, those before it do not run. ``policies``: the user's functions by
-    name, see :data:`lockstep.policies.POLICIES`. ``notice`` is told what takes long. Limits,
-    Ctrl-C and deadlocks end a run early with what there is by then.
+    ``stop_interval`` cycles at most (default: ``STOP_INTERVAL``), see :mod:`lockstep.engine.stop`;
+    ``first_cta``: by kernel id, the CTA at which it begins, those before it do not run.
+    ``policies``: the user's functions by name, see :data:`lockstep.policies.POLICIES`. ``notice``
+    is told what takes long. Limits, Ctrl-C and deadlocks end a run early with what there is by
+    then.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class Session:
         limit_instructions: int | None = None,
         limit_cycles: int | None = None,
         stop: StopRule | None = None,
-        stop_interval: int = STOP_INTERVAL,
+        stop_interval: int | None = None,
         first_cta: dict[int, int] | None = None,
         interval: int | None = None,
         cta_events: bool = False,
@@ -60,7 +61,7 @@ class Session:
             "limit_instructions": limit_instructions,
             "limit_cycles": limit_cycles,
             "stop": stop,
-            "stop_interval": stop_interval,
+            "stop_interval": stop_interval or STOP_INTERVAL,
             "first_cta": first_cta or {},
             "interval": interval,
             "cta_events": cta_events,

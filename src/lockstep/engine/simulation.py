@@ -73,7 +73,7 @@ class Simulation:
             self.thaw(frozen, commands[:known])
         self._take(commands[known:])
         for kernel in filter(self._selected, commands[known:]):
-            check_parts(kernel, self._first_cta(kernel), self.options["stop"] is not None)
+            check_parts(kernel, self._first_cta(kernel))
             self._total_ctas += kernel.n_ctas - self._first_cta(kernel)
         try:
             with self._deferral.held(keep is not None):

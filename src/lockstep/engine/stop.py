@@ -86,7 +86,7 @@ class Rules:
         assert self._rule is not None, "nobody looks without"
         answers: list[tuple[Running, str | Skip]] = []
         for run in runs:
-            if run.stopped or run.over:
+            if run.stopped or run.over or run.source is not None:  # at issue all CTAs run
                 continue
             answer = self._rule(run.kernel, now, counters(run))
             if answer:
@@ -116,14 +116,14 @@ class RunLimits:
         return f"cycle limit of {self.cycles} reached" if now >= self.cycles else ""
 
 
-def check_parts(kernel: Kernel, first: int, may_stop: bool) -> None:
-    """Raise :class:`WorkloadError` where a kernel cannot begin at CTA ``first``, or end early."""
-    if first == 0 and not may_stop:  # the name in C++ takes as long as a small kernel
+def check_parts(kernel: Kernel, first: int) -> None:
+    """Raise :class:`WorkloadError` where a kernel cannot begin at CTA ``first``."""
+    if first == 0:  # the name in C++ takes as long as a small kernel
         return
     named = f"kernel {kernel.id} ({kernel.title})"
     if not 0 <= first < kernel.n_ctas:
         raise WorkloadError(f"{named} has CTAs 0 to {kernel.n_ctas - 1}: none is CTA {first}")
-    if kernel.source is not None and (first or may_stop):
+    if kernel.source is not None:
         raise WorkloadError(
             f"{named} is executed at issue, where all of its CTAs run: simulate a trace of it"
         )

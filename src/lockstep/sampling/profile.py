@@ -74,8 +74,8 @@ class Profiler:
             rows.list_blocks(launch.profiled().counted()[0])
         if self.reads:
             rows.memory.append(self._memory.end())
-        cycles = launch.run.cycles if launch.run is not None else None
-        rows.times.append(float("nan") if cycles is None else cycles)
+        run = launch.run  # of one that a stop rule has cut, nobody knows how long all of it takes
+        rows.times.append(float("nan") if run is None or not run.complete else run.cycles)
         rows.light.append((launch.id, *self._begun.pop(launch.id)))
         if self._told:
             self._told(len(self), launch.kernel.name)

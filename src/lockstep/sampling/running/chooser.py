@@ -102,5 +102,9 @@ class LaunchLog:
             raise LockstepError(
                 f"launch {missing[0]} was to be simulated, and was not: the run ended early"
             )
+        if cut := [launch.id for launch, run in zip(launches, runs) if not run.complete]:
+            raise LockstepError(
+                f"launch {cut[0]} was simulated in part: nothing says how long all of it takes"
+            )
         gpu = launches[0].kernel.module.device.gpu
         return SampledRun(plan, runs, gpu, self.kernel_of, self.kernels, confidence)
