@@ -182,7 +182,8 @@ def go_on(
 
 def draw_plan(plan: "Plan", table: "LaunchTable", over: str | None, path: Path) -> None:
     """The plot of a plan: times cumulated, or over a column of the table."""
-    from lockstep.sampling.plots import cumulated, strata, write_plot
+    from lockstep.correlation.plots import write_plot
+    from lockstep.sampling.plots import cumulated, strata
 
     if over is None:
         figure = cumulated(plan, table.times, table.unit)

@@ -128,7 +128,8 @@ def looking_on(plot: Path) -> "Trajectory":
 
 def draw_ipc(trajectory: "Trajectory", result: "Result", plot: Path) -> None:
     """IPC over the time of the kernel that took longest."""
-    from lockstep.sampling.plots import ipc_over_time, write_plot
+    from lockstep.correlation.plots import write_plot
+    from lockstep.sampling.plots import ipc_over_time
 
     longest = max(result.run.kernels, key=lambda run: run.cycles, default=None)
     if longest is None or longest.id not in trajectory.marks:
