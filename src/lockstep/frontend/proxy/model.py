@@ -12,7 +12,10 @@ import numpy as np
 from lockstep.errors import WorkloadError, unknown
 from lockstep.workload import Code, Cta
 
-METHODS: dict[str, str] = {"affine": "lockstep.frontend.proxy.affine"}
+METHODS: dict[str, str] = {
+    "affine": "lockstep.frontend.proxy.affine",
+    "gmap": "lockstep.frontend.proxy.gmap",
+}
 """The kinds of models, and the module that registers each."""
 
 _KINDS: dict[str, type["KernelModel"]] = {}
