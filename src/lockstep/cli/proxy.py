@@ -38,7 +38,7 @@ def command() -> None:
     default="affine",
     show_default=True,
     metavar="NAME",
-    help="How a kernel is modelled: affine.",
+    help="How a kernel is modelled: affine, gmap.",
 )
 @MEMORY
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")

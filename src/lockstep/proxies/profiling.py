@@ -12,7 +12,7 @@ from lockstep.proxies.profiles import LaunchProfile
 from lockstep.proxies.regions import PageCollector, Regions
 from lockstep.workload import Cta, Kernel, MemoryCopy, Workload
 
-METHODS = {"affine": "lockstep.proxies.affine"}
+METHODS = {"affine": "lockstep.proxies.affine", "gmap": "lockstep.proxies.gmap"}
 """How models are made, and the module that has the function ``begin`` of each."""
 DEFAULT = "affine"
 Told = Callable[[int, str], None]

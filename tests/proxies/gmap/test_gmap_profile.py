@@ -8,24 +8,26 @@ import pytest
 from gmap_models import BASES, kernel_of, random_tuple
 from lockstep.builder.kernel import KernelBuilder
 from lockstep.caches.accesses import BARRIER, Coalescer
-from lockstep.frontend.proxy.gmap.sites import COLD, LINE_BYTES
+from lockstep.frontend.proxy.gmap.sites import COLD, LINE_BYTES, LOCAL, NOTHING
 from lockstep.isa.instruction import OpClass
-from lockstep.proxies.gmap import GmapProfiler, profile
+from lockstep.proxies.gmap import profile
+from lockstep.proxies.regions import Regions
 
 BASE = 0x7F0000000000
 
 
 def profiled(made):
-    profiler = GmapProfiler(made)
+    launch = profile.GmapProfile(made)
     for cta in made.ctas():
-        profiler.read(cta)
-    return profiler.model(np.array([0, *BASES, BASE]))
+        launch.add(cta)
+    base = np.array([0, *BASES, BASE])
+    return launch.fitted(Regions(base, np.full(4, 1 << 40)))
 
 
 def built(write, grid=4, block=64):
     k = KernelBuilder("k", grid=grid, block=block)
     write(k)
-    return profiled(k.kernel()).model.tuple
+    return profiled(k.kernel()).model.five
 
 
 class Twin:
@@ -75,7 +77,7 @@ def test_as_a_twin_counts(seed, together, monkeypatch):
     monkeypatch.setattr(profile, "THRESHOLD", 2.0)  # each path stands for itself
     made = kernel_of(random_tuple(seed, length=12), seed=seed)
     found, twin = profiled(made), Twin(made)
-    model = found.model.tuple
+    model = found.model.five
     source = model.sites["pc"] // 16  # sites of a drawn kernel, by number of the instruction
     paths = {}
     for i in range(len(model.paths)):
@@ -87,7 +89,7 @@ def test_as_a_twin_counts(seed, together, monkeypatch):
         assert counted(model.inter[site]) == twin.inter[number]
         assert counted(model.intra[site]) == twin.intra[number]
         if number in twin.first:
-            at = found.allocations[model.sites["allocation"][site]]
+            at = found.regions[model.sites["allocation"][site]]
             base = (0, *BASES, BASE)[at] // LINE_BYTES
             assert model.sites["base"][site] + base == twin.first[number]
     assert found.model.distinct == len(paths)
@@ -95,7 +97,7 @@ def test_as_a_twin_counts(seed, together, monkeypatch):
 
 def test_a_profile_of_what_was_drawn_has_the_distributions_again():
     model = random_tuple(2, length=25)
-    again = profiled(kernel_of(model, (64, 8, 1))).model.tuple
+    again = profiled(kernel_of(model, (64, 8, 1))).model.five
     assert again.warp_accesses == pytest.approx(model.warp_accesses, rel=0.05)
     number = again.sites["pc"] // 16
     for site, original in enumerate(number.tolist()):
@@ -150,7 +152,7 @@ def test_the_sectors_of_a_site_are_those_it_touches_most_often():
     assert model.sites["op"].tolist() == [OpClass.LOAD]
 
 
-def test_local_memory_is_an_allocation_with_a_piece_for_each_cta():
+def test_local_memory_has_a_piece_for_each_cta():
     def write(k):
         k("LDG.E R4, [R2]", address=k.broadcast(BASE))
         with k.loop(2):
@@ -159,13 +161,13 @@ def test_local_memory_is_an_allocation_with_a_piece_for_each_cta():
     k = KernelBuilder("k", grid=3, block=64)
     write(k)
     found = profiled(k.kernel())
-    model = found.model.tuple
+    model = found.model.five
     # Two warps, two words a thread: four lines a CTA, the second word two lines behind.
-    assert (found.allocations, found.local_bytes) == ([3], 3 * 4 * LINE_BYTES)
-    assert model.sites[["allocation", "base"]].tolist() == [(0, 0), (1, 0)]
+    assert found.regions == (3,)
+    assert model.sites[["allocation", "base"]].tolist() == [(0, 0), (NOTHING, LOCAL)]
     assert counted(model.inter[1]) == {1: 3, 3: 2}
     assert counted(model.intra[1]) == {2: 6}
-    assert found.model.allocations == 2
+    assert found.model.allocations == 1
 
 
 def test_sites_know_the_allocations_that_they_begin_in():
@@ -177,10 +179,9 @@ def test_sites_know_the_allocations_that_they_begin_in():
     k = KernelBuilder("k", grid=4, block=64)
     write(k)
     found = profiled(k.kernel())
-    assert found.allocations == [2, 3]
-    assert found.local_bytes == 0
-    assert found.model.tuple.sites["allocation"].tolist() == [1, 0, 1]
-    assert found.model.tuple.sites["base"].tolist() == [2, (2 << 40) // LINE_BYTES, 0]
+    assert found.regions == (2, 3)
+    assert found.model.five.sites["allocation"].tolist() == [1, 0, 1]
+    assert found.model.five.sites["base"].tolist() == [2, (2 << 40) // LINE_BYTES, 0]
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,12 @@ from lockstep.proxies.gmap.entries import APART
 class FirstLines:
     """Strides from the first access of a warp to that of the next one that has any.
 
-    ``base``: of each source, the first line. Local memory begins at line 0 then, with a piece for
-    each CTA; ``local_lines`` are those of all.
+    ``base``: of each source, the first line. Local memory begins at line 0, with a piece for each
+    CTA.
     """
 
     def __init__(self) -> None:
         self.base: dict[int, int] = {}
-        self.local_lines = 0
         self._strides = PairCounts()
         self._last: dict[int, int] = {}
         self._local: list[np.ndarray] = []  # int64 [3, warps]: source, CTA, line
@@ -52,7 +51,6 @@ class FirstLines:
         """The strides by source; nothing is seen any more."""
         source, cta, line = np.concatenate([np.zeros((3, 0), np.int64), *self._local], axis=1)
         self._local = []
-        self.local_lines = self._span * self._ctas
         for each in np.unique(source).tolist():
             self._count(each, (cta * self._span + line)[source == each])
         return self._strides

@@ -1,17 +1,16 @@
 """Reads a kernel's CTAs in the order of the grid, and makes the model that G-MAP draws from."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from lockstep.caches.accesses import Coalescer, CtaAccesses
 from lockstep.frontend.proxy.gmap import FiveTuple, GmapModel, Paths
-from lockstep.frontend.proxy.gmap.draw import PUBLISHED
 from lockstep.frontend.proxy.gmap.sites import (
     COLD,
     LINE_BYTES,
+    LOCAL,
     MOST_DISTANCE,
     MOST_LINES,
+    NOTHING,
     ORDINAL_BITS,
 )
 from lockstep.proxies.gmap.clustering import THRESHOLD, cluster
@@ -19,24 +18,17 @@ from lockstep.proxies.gmap.counting import PairCounts
 from lockstep.proxies.gmap.distances import stack_distances
 from lockstep.proxies.gmap.entries import PathEntries, SourceSites, entries_of
 from lockstep.proxies.gmap.firsts import FirstLines
+from lockstep.proxies.profiles import Fitted
+from lockstep.proxies.regions import Regions
 from lockstep.workload import Cta, Kernel
 
 _MOST_LINES, _MOST_CTAS = 1 << 16, 1 << 10  # that are looked at together
 
 
-class GmapProfile(NamedTuple):
-    """A model, the numbers of the allocations that it knows, and how large the one behind these is:
-    the local memory of all CTAs, in bytes. There is none if that is 0."""
-
-    model: GmapModel
-    allocations: list[int]
-    local_bytes: int
-
-
-class GmapProfiler:
+class GmapProfile:
     """Makes the model of one kernel launch from its CTAs.
 
-    Local memory becomes an allocation, with a piece for each CTA.
+    Local memory has a piece for each CTA, in a place of its own.
     """
 
     def __init__(self, kernel: Kernel):
@@ -50,19 +42,15 @@ class GmapProfiler:
         self._taken: list[int] = []  # warps that take each path
         self._intra, self._reuse = PairCounts(), PairCounts()
 
-    def read(self, cta: Cta) -> None:
+    def add(self, cta: Cta) -> None:
         """Look at the next CTA."""
         self._waiting.append(self._coalesce(cta))
         self._lines += len(self._waiting[-1].lines)
         if self._lines >= _MOST_LINES or len(self._waiting) == _MOST_CTAS:
             self._look()
 
-    def model(self, base: np.ndarray, counting: str = PUBLISHED) -> GmapProfile:
-        """What has been read so far, if these are all CTAs of the launch.
-
-        ``base``: addresses at which allocations begin, ascending; an address belongs to the last
-        one that does not begin behind it. ``counting``: one of :data:`.draw.REUSES`.
-        """
+    def fitted(self, regions: Regions) -> Fitted:
+        """The model of what has been read so far, which are all CTAs of the launch."""
         self._look()
         inter = self._firsts.finish()
         paths = [np.frombuffer(path, np.int32).astype(np.int64) for path in self._paths]
@@ -76,30 +64,23 @@ class GmapProfiler:
             self._intra.histograms(number, len(sites)),
             self._reuse.histograms(clusters.member, len(chosen)),
         )
-        used = self._place(sites, number, np.asarray(base, np.int64))
-        local = self._firsts.local_lines * LINE_BYTES
-        count = len(used) + (local > 0)
-        model = GmapModel(known, count, counting, 0.0, len(paths), clusters.forced)
-        return GmapProfile(model, used, local)
+        used = self._place(sites, number, regions)
+        model = GmapModel(known, len(used), distinct=len(paths), forced=clusters.forced)
+        return Fitted(model, used)
 
-    def _place(self, sites: np.ndarray, number: np.ndarray, base: np.ndarray) -> list[int]:
-        """Give sites the allocations that they begin in; numbers of these, local memory behind."""
-        first = self._firsts.base
-        found = {
-            source: max(int(np.searchsorted(base, line * LINE_BYTES, side="right")) - 1, 0)
-            for source, line in first.items()
-            if not source & 1
-        }
-        used = sorted(set(found.values()))
-        for source, line in first.items():
-            site = sites[number[source]]
-            allocation = found.get(source)
-            if allocation is None:
-                site["allocation"], site["base"] = len(used), line
-            else:
-                site["allocation"] = used.index(allocation)
-                site["base"] = line - base[allocation] // LINE_BYTES
-        return used
+    def _place(self, sites: np.ndarray, number: np.ndarray, regions: Regions) -> tuple[int, ...]:
+        """Give sites the regions that they begin in, by their numbers among those that are used."""
+        line = self._firsts.base
+        near = [source for source in line if not source & 1]
+        found = regions.of(np.array([line[source] for source in near], np.int64) * LINE_BYTES)
+        used = np.unique(found[found >= 0]).tolist()
+        at = {source: used.index(r) for source, r in zip(near, found.tolist()) if r >= 0}
+        for source, first in line.items():
+            site, where = sites[number[source]], at.get(source, NOTHING)
+            base = regions.base[used[where]] // LINE_BYTES if where != NOTHING else 0
+            start = LOCAL if source & 1 else 0
+            site["allocation"], site["base"] = where, first + start - base
+        return tuple(used)
 
     def _look(self) -> None:
         """Count what waits."""

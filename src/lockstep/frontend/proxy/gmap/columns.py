@@ -13,6 +13,7 @@ from lockstep.frontend.proxy.gmap.sites import (
     MARKERS,
     MOST_DISTANCE,
     MOST_LINES,
+    NOTHING,
     ORDINAL_BITS,
     SECTORS,
     SITE,
@@ -80,7 +81,7 @@ def _sites(columns: Columns, allocations: int) -> np.ndarray:
     accesses = sites[~marker]
     if (accesses["sectors"] == 0).any():
         raise Malformed("expected a sector of each site that accesses memory")
-    check_range(accesses["allocation"], allocations, "allocation of a site")
+    check_range(accesses["allocation"] - NOTHING, allocations + 1, "allocation of a site")
     check_range(sites["base"] + LINE_MASK, 2 * LINE_MASK + 1, "base of a site")
     return sites
 

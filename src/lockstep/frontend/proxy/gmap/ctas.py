@@ -8,7 +8,7 @@ import numpy as np
 from lockstep.frontend.proxy.gmap import draw
 from lockstep.frontend.proxy.gmap.emit import emitted
 from lockstep.frontend.proxy.gmap.five_tuple import FiveTuple
-from lockstep.frontend.proxy.gmap.sites import LINE_BYTES, LINE_MASK
+from lockstep.frontend.proxy.gmap.sites import LINE_BYTES, LINE_MASK, NOTHING
 from lockstep.frontend.proxy.model import Launched
 from lockstep.workload import Cta
 
@@ -31,7 +31,8 @@ class CtaGenerator:
     ):
         self._known, self._launch, self._grid = known, launch, grid
         self._tables = draw.tables(known)
-        bases = np.append(launch.bases, 0)[np.where(known.markers, -1, known.sites["allocation"])]
+        where = np.where(known.markers, NOTHING, known.sites["allocation"])
+        bases = np.append(launch.bases, 0)[where]  # the last one is that of NOTHING
         self._bases = (bases // LINE_BYTES + known.sites["base"]) & LINE_MASK
         self._next = 0  # the CTA that these bases are for
         self._kept = [self._bases.copy()]

@@ -1,6 +1,6 @@
 """What is drawn from: numbered histograms, and the paths of warps with their shares."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -73,6 +73,9 @@ class Paths:
     def __getitem__(self, i: int) -> np.ndarray:
         """The entries of a path."""
         return self.entries[self.first[i] : self.first[i + 1]]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return map(self.__getitem__, range(len(self)))
 
     @classmethod
     def of(cls, paths: Sequence[np.ndarray], warps: Sequence[int] | np.ndarray) -> Self:

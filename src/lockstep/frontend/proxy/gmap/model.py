@@ -32,7 +32,7 @@ class GmapModel(KernelModel):
 
     method: ClassVar[str] = "gmap"
 
-    tuple: FiveTuple
+    five: FiveTuple
     known: int = 1
     counting: str = PUBLISHED
     self_probability: float = 0.0
@@ -56,7 +56,7 @@ class GmapModel(KernelModel):
 
     def columns(self) -> dict[str, np.ndarray]:
         """What is kept as columns."""
-        return stored.encode(self.tuple)
+        return stored.encode(self.five)
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], columns: Mapping[str, np.ndarray]) -> Self:
@@ -66,7 +66,7 @@ class GmapModel(KernelModel):
         counting, share = facts.get("reuse"), facts.get("self_probability")
         if counting not in REUSES:
             raise Malformed(f"expected reuse as {' or '.join(REUSES)}")
-        if type(share) not in (int, float) or not 0 <= share <= 1:
+        if not isinstance(share, int | float) or not 0 <= share <= 1:
             raise Malformed("expected self_probability from 0 to 1")
         found = stored.decode(columns, known)
         return cls(found, known, counting, float(share), distinct, forced)
@@ -76,8 +76,8 @@ class GmapModel(KernelModel):
 
     def generate(self, launch: Launched) -> tuple[tuple[int, int, int], Code, Ctas]:
         """The grid, the code and the CTAs of a launch."""
-        paths, grid = scaled(self.tuple, launch)
-        known = replace(self.tuple, paths=paths)
+        paths, grid = scaled(self.five, launch)
+        known = replace(self.five, paths=paths)
         code = code_of(known.sites)
         return grid, code, lambda: CtaGenerator(known, launch, grid, self.counting).ctas()
 

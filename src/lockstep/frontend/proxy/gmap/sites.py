@@ -6,6 +6,8 @@ from lockstep.isa.instruction import OpClass
 
 LINE_BYTES, SECTOR_BYTES, SECTORS = 128, 32, 4
 LINE_MASK = (1 << 40) - 1  # lines are numbers of so many bits: addresses of 47
+NOTHING = -1  # allocation of what lies in none, whose lines are absolute
+LOCAL = 1 << 38  # first line of local memory: far from where hosts have theirs
 ORDINAL_BITS = 5
 """An entry of a path is site << ORDINAL_BITS | number of the line among those of an instruction.
 
@@ -22,7 +24,7 @@ SITE = np.dtype(
         ("past_l1", "i8"),  # 1: it does not look into the L1
         ("whole", "i8"),  # 1: it writes all bytes of the sectors that it touches
         ("sectors", "i8"),  # that it touches of a line, most often: a bit each
-        ("allocation", "i8"),  # in which its base lies
+        ("allocation", "i8"),  # in which its base lies, or NOTHING
         ("base", "i8"),  # B: the line that the first warp accessed first, from the allocation's
     ]
 )
