@@ -136,6 +136,8 @@ def simulate(
     scheduler: Callable | None = None,
     l1_replacement: Callable | None = None,
     l2_replacement: Callable | None = None,
+    l1_prefetcher: Callable | None = None,
+    l2_prefetcher: Callable | None = None,
     slice_hash: Callable | None = None,
     dram_scheduler: Callable | None = None,
     kernels: Iterable[int] | None = None,
@@ -180,6 +182,8 @@ def simulate(
         "scheduler": scheduler,
         "l1_replacement": l1_replacement,
         "l2_replacement": l2_replacement,
+        "l1_prefetcher": l1_prefetcher,
+        "l2_prefetcher": l2_prefetcher,
         "slice_hash": slice_hash,
         "dram_scheduler": dram_scheduler,
     }

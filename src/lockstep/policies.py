@@ -8,7 +8,15 @@ from typing import Any
 
 from lockstep.errors import PolicyError, suggestion
 
-POLICIES = ("scheduler", "l1_replacement", "l2_replacement", "slice_hash", "dram_scheduler")
+POLICIES = (
+    "scheduler",
+    "l1_replacement",
+    "l2_replacement",
+    "l1_prefetcher",
+    "l2_prefetcher",
+    "slice_hash",
+    "dram_scheduler",
+)
 """Their names, as options and in manifests."""
 
 

@@ -75,7 +75,7 @@ def test_every_field_of_the_sms_is_set(monkeypatch, gpu):
 
 def test_every_field_of_the_l1_is_set(monkeypatch, gpu):
     victim = replacement.compile_victim(replacement.first_way)
-    make = lambda: sm_build.l1_state(gpu, victim, False)  # noqa: E731
+    make = lambda: sm_build.l1_state(gpu, l1.Choices(victim, None))  # noqa: E731
     assert unset(monkeypatch, [l1], l1.SPEC, make) == []
 
 

@@ -17,6 +17,7 @@ from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
 from lockstep.gpus.spec import GPU
 from lockstep.model import contents, control, link, partition
 from lockstep.model.cache import replacement, slice_hash
+from lockstep.model.cache.prefetch import stride, table
 from lockstep.model.dispatch import dispatcher
 from lockstep.model.dispatch import state as dispatch_state
 from lockstep.model.records import one_space, records
@@ -37,6 +38,7 @@ def _stand_ins() -> Policies:
     return Policies(
         scheduler.compile_scheduler(scheduler.first_ready),
         replacement.compile_victim(replacement.first_way),
+        table.compile_l1(stride.stride),
         slice_hash.compile_hash(slice_hash.first_slice),
     )
 
@@ -48,6 +50,8 @@ def compile_policies(user: dict) -> Policies:
         changes["scheduler"] = scheduler.compile_scheduler(user["scheduler"])
     if "l1_replacement" in user:
         changes["l1_victim"] = replacement.compile_victim(user["l1_replacement"])
+    if "l1_prefetcher" in user:
+        changes["l1_prefetcher"] = table.compile_l1(user["l1_prefetcher"])
     if "slice_hash" in user:
         changes["slice_hash"] = slice_hash.compile_hash(user["slice_hash"])
     return _stand_ins()._replace(**changes)
@@ -269,8 +273,8 @@ class Machine:
 
     def _share_caches(self) -> None:
         """Learn what the L1s and the L2 slices on other machines hold."""
-        rows: list[Any] = [self.sm.l1.caches]
-        groups = [SMS]
+        rows: list[Any] = [self.sm.l1.caches, self.sm.l1.entries, self.sm.l1.buckets]
+        groups = [SMS] * len(rows)
         for tags, group in ((self.sm.l1.tags, SMS), (self.memory.l2.tags, PARTITIONS)):
             n = (len(self.sm.sms), len(self.memory.next))[group]
             each = [a.reshape(n, -1) for _, a in arrays_of("", tags) if len(a) % n == 0]

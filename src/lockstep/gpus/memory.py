@@ -72,6 +72,24 @@ class L2(Spec, frozen=True, kw_only=True):
         int, within(1, 4096, "core cycles", "wait of an SM before it repeats a request")
     ] = 64
     queue: Annotated[int, within(1, 4096, "requests", "input queue of a slice")] = 32
+    prefetcher: Annotated[
+        choices.L2Prefetcher,
+        Meta(description="stream: runs of neighbouring lines of a slice, once two steps are seen"),
+    ] = "none"
+    prefetch_degree: Annotated[
+        choices.PrefetchDegree, Meta(description="lines that it asks for at a time", title="lines")
+    ] = 1
+    prefetch_distance: Annotated[
+        int, within(1, 1024, "lines", "from a miss to the first line that it asks for, at least")
+    ] = 1
+    prefetch_window: Annotated[
+        choices.StreamWindow,
+        Meta(
+            description="lines around a stream in which a miss belongs to it, and ahead of a miss "
+            "up to which it asks",
+            title="lines",
+        ),
+    ] = 16
     protocol: Annotated[
         choices.L2Protocol,
         Meta(

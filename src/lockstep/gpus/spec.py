@@ -139,6 +139,19 @@ class L1(Spec, frozen=True, kw_only=True):
     miss_queue: Annotated[
         int, within(1, 65536, "requests", "requests waiting to enter the interconnect")
     ] = 16
+    prefetcher: Annotated[
+        choices.L1Prefetcher,
+        Meta(
+            description="stride: by load and warp, then by load alone once three warps agree; "
+            "between the first accesses of warps"
+        ),
+    ] = "none"
+    prefetch_degree: Annotated[
+        choices.PrefetchDegree, Meta(description="lines that it asks for at a time", title="lines")
+    ] = 1
+    prefetch_distance: Annotated[
+        int, within(1, 1024, "strides", "from an access to the first line that it asks for")
+    ] = 1
 
     @property
     def cycle_sectors(self) -> int:

@@ -3,8 +3,9 @@
 from lockstep._jit import inline, jit, popcount
 from lockstep.model import entries as lists
 from lockstep.model.cache import l2_sides, replacement, slice_hash, tags
+from lockstep.model.cache.l2_lines import locate
+from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.memory import QUEUE, UNKNOWN
-from lockstep.model.partition import locate
 from lockstep.workload import L2_LINE, L2_SECTOR
 
 COPY_CAPACITIES = 8  # of a longer host copy only so much, times the L2, passes line by line
@@ -16,10 +17,12 @@ def flush(memory):
 
     Lines on their way stay, without the sectors that they have.
     """
-    keys = memory.l2.tags.keys
+    keys, sets = memory.l2.tags.keys, memory.l2.tags.shape[0].sets
     for row in range(keys.shape[0]):
+        counters = memory.counters[memory.l2.slices[row // sets].channel]
         for way in range(keys.shape[1]):
             if keys[row, way] < tags.LOCKED:
+                counters.l2_prefetch_useless += prefetching.leave(memory.l2.prefetch, row, way)
                 tags.invalidate(memory.l2.tags, row, way)
             else:
                 record = tags.way_of(memory.l2.tags, row, way)
@@ -165,5 +168,7 @@ def bring(memory, slice_, address, policy):
     way = replacement.victim(memory.l2.tags, slice_, row, memory.l2.policies.victim)
     if way >= 0:
         owed = tags.way_of(memory.l2.tags, row, way).dirty
+        counters = memory.counters[cache.channel]
+        counters.l2_prefetch_useless += prefetching.leave(memory.l2.prefetch, row, way)
         replacement.insert(memory.l2.tags, slice_, row, way, request.line, policy)
     return row, way, owed

@@ -55,6 +55,13 @@ _L1 = (
     "l1_fail_merge",  # ... because the entry has no room for another request
     "l1_fail_queue",  # ... because the miss queue is full
     "l1_evictions",
+    # lines that a prefetcher asked for: issued = useful + late + useless + what is still unused
+    "l1_prefetches",  # asked of the L2
+    "l1_prefetch_useful",  # ... that a load found here
+    "l1_prefetch_late",  # ... that a load found on their way
+    "l1_prefetch_useless",  # ... that left before any load came
+    "l1_prefetch_redundant",  # not asked for: here, or on their way
+    "l1_prefetch_dropped",  # not asked for: no room in the queue, no MSHR entry, no way
 )
 
 _SM_SCALARS = (
@@ -112,6 +119,13 @@ _PARTITION_SCALARS = (
     "l2_partial_fills",  # of these, for sectors that were written in part before
     "l2_writebacks",  # dirty sectors evicted
     "l2_evictions",  # lines evicted
+    # lines that a prefetcher asked for, as of the L1
+    "l2_prefetches",  # asked of the DRAM
+    "l2_prefetch_useful",
+    "l2_prefetch_late",
+    "l2_prefetch_useless",
+    "l2_prefetch_redundant",
+    "l2_prefetch_dropped",
     "l2_stalls",  # slice-cycles with a request that could not proceed
     "l2_stall_mshr",
     "l2_stall_line",

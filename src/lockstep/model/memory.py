@@ -12,6 +12,8 @@ from lockstep._jit import Context, Records
 from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model.cache import data_port, replacement, slice_hash, tags
+from lockstep.model.cache.prefetch import state as prefetching
+from lockstep.model.cache.prefetch import stream, table
 from lockstep.model.cache.protocols import registry
 from lockstep.model.counters import PARTITION_COUNTERS
 from lockstep.model.divisor import DIVISOR, divisor
@@ -91,7 +93,8 @@ SLICE = np.dtype(
         ("stalled", "i8"),  # why the oldest request cannot go on, or RUNNING
         ("stalled_since", "i8"),
         ("retry", "i8"),  # 1: what it waits for may have come
-        ("mshrs", "i8"),  # in use
+        ("mshrs", "i8"),  # in use, by prefetches aside
+        ("ahead", "i8"),  # ... by prefetches
         ("waiting", "i8"),  # requests that wait for data
         ("joined", "i8"),  # entries of reads that have joined others
         ("filling", "i8"),  # 1: the oldest return is in the tags, its waiters are being served
@@ -147,6 +150,7 @@ class MemoryPolicies(Context):
     """A user's functions, or their stand-ins, as machine code."""
 
     victim: object  # L2 replacement
+    prefetcher: object  # of the L2, a user's or the built-in one
     slice_hash: object
     pick: object  # DRAM scheduler
 
@@ -159,6 +163,7 @@ class L2State(Context):
     slices: Records  # SLICE, by global slice number
     entries: Records  # ENTRY, a block a slice
     firsts: Records  # FIRST, a block a slice
+    prefetch: prefetching.Prefetcher
     dram: Channels
     policies: MemoryPolicies
 
@@ -177,13 +182,14 @@ class Memory(Context):
 def _stand_ins() -> MemoryPolicies:
     return MemoryPolicies(
         replacement.compile_victim(replacement.first_way),
+        table.compile_l2(stream.stream),
         slice_hash.compile_hash(slice_hash.first_slice),
         dram_scheduler.compile_scheduler(dram_scheduler.pick_none),
     )
 
 
 def compile_policies(user: dict | None = None) -> MemoryPolicies:
-    """Machine code of a user's ``l2_replacement``, ``slice_hash`` and ``dram_scheduler``.
+    """Machine code of a user's policies of the memory side.
 
     Those that are not given get stand-ins, so that the model need not be compiled again.
     """
@@ -191,6 +197,8 @@ def compile_policies(user: dict | None = None) -> MemoryPolicies:
     policies = _stand_ins()
     if "l2_replacement" in user:
         policies = policies._replace(victim=replacement.compile_victim(user["l2_replacement"]))
+    if "l2_prefetcher" in user:
+        policies = policies._replace(prefetcher=table.compile_l2(user["l2_prefetcher"]))
     if "slice_hash" in user:
         policies = policies._replace(slice_hash=slice_hash.compile_hash(user["slice_hash"]))
     if "dram_scheduler" in user:
@@ -214,25 +222,33 @@ def build(
     DRAM itself takes). ``log``: DRAM commands of each channel to keep, for tests.
     """
     policies = policies or _stand_ins()
-    user = [given is not stand for given, stand in zip(policies, _stand_ins())]
+    stand_ins = _stand_ins()
+    user = {f: getattr(policies, f) is not getattr(stand_ins, f) for f in policies._fields}
+    ahead = user["prefetcher"] or gpu.l2.prefetcher != "none"
     l2, partitions = gpu.l2, gpu.dram.channels
     count = partitions * l2.slices_per_channel
     spec = _spec(gpu, requests, hit_cycles)
-    slices, entries = _slices(count, spec[0])
+    slices, entries = _slices(count, spec[0], ahead)
+    replacing = "user" if user["victim"] else l2.replacement
+    lines = tags.build(count, l2.sets, l2.ways, replacing)
+    window = l2.prefetch_window
+    tables = table.build(count if ahead else 1, l2.prefetch_degree, l2.prefetch_distance, window)
+    last_line = prefetching.MOST_ADDRESS // (l2.line_bytes * count)
     unit_bytes = int(spec[0].unit_lines.value) * l2.line_bytes
     counters = records(partitions, PARTITION_COUNTERS)
     below = max(0, hit_cycles + miss_cycles - dram_build.idle_latency(gpu))
     return Memory(
-        slice_hash.build("user" if user[1] else l2.slice_hash, count, unit_bytes),
+        slice_hash.build("user" if user["slice_hash"] else l2.slice_hash, count, unit_bytes),
         slice_hash.build(l2.set_hash, l2.sets),
         full(partitions, clocks.NEVER),
         L2State(
             spec,
-            tags.build(count, l2.sets, l2.ways, "user" if user[0] else l2.replacement),
+            lines,
             slices,
             entries,
             records(count * FIRSTS if spec[0].neighbours > 1 else 1, FIRST),
-            dram_build.build(gpu, slices, counters, below, user[2], log),
+            prefetching.build(ahead, lines, last_line, tables),
+            dram_build.build(gpu, slices, counters, below, user["pick"], log, ahead),
             policies,
         ),
         counters,
@@ -276,9 +292,9 @@ def header_time(gpu: GPU, tick: int) -> int:
     return round(tick * port.reply_header_bytes / port.flit_bytes)
 
 
-def _slices(count: int, spec) -> tuple[Records, Records]:
-    """Idle slices and their entries: enough for every list to be full."""
-    room = int(spec.queue + spec.waiters + PIPES * spec.replies)
+def _slices(count: int, spec, ahead: bool) -> tuple[Records, Records]:
+    """Idle slices and their entries: enough for every list to be full, and for a prefetch."""
+    room = int(spec.queue + spec.waiters + PIPES * spec.replies) + ahead
     if spec.neighbours > 1:
         room += JOINED
     if spec.near_reads:

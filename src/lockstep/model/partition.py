@@ -12,9 +12,9 @@ from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import link, reply_port
 from lockstep.model import memory as state
-from lockstep.model.cache import data_port, l2, l2_fill, l2_sides, neighbours, slice_hash, tags
+from lockstep.model.cache import data_port, l2, l2_fill, l2_prefetch, l2_sides, neighbours
+from lockstep.model.cache.l2_lines import locate
 from lockstep.model.clock import NEVER
-from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import controller
 from lockstep.model.dram.state import READ, WRITE
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, Link
@@ -28,7 +28,6 @@ __all__ = [
     "build",
     "compile_policies",
     "drained",
-    "locate",
     "run",
     "run_linked",
     "settle",
@@ -112,7 +111,7 @@ def _step(memory, requests, replies, p, now, end):
         controller.step(dram, pick, p, channel.next)
     if requests.ports[p].count > 0:
         _receive(memory, requests, p, now)
-    soonest = _step_slices(memory.l2, replies, p, now, end)
+    soonest = _step_slices(memory, replies, p, now, end)
     soonest = max(now + 1, min(soonest, _next_arrival(memory, requests, p)))
     channel.freed[0] = 0
     channel.freed[1] = 0
@@ -120,8 +119,9 @@ def _step(memory, requests, replies, p, now, end):
 
 
 @inline
-def _step_slices(c, replies, p, now, end):
+def _step_slices(memory, replies, p, now, end):
     """One core cycle of the slices of a partition; returns the next with something to do."""
+    c = memory.l2
     soonest = NEVER
     count = c.spec[0].slices
     slice_ = p * count + now % count
@@ -134,6 +134,8 @@ def _step_slices(c, replies, p, now, end):
             cache.next = now
         if min(cache.next, l2_fill.next_fill(c, slice_)) <= now:
             cache.next = _step_slice(c, replies, slice_, now, end)
+            if c.prefetch.spec[0].on:
+                cache.next = min(cache.next, l2_prefetch.step(memory, slice_, now))
         soonest = min(soonest, cache.next, l2_fill.next_fill(c, slice_))
     if c.spec[0].near_reads:  # a slice may have sent data to one that had its turn before
         for slice_ in range(p * count, (p + 1) * count):
@@ -204,18 +206,6 @@ def _copy(memory, request, message, slice_):
     request.tag = message.tag
     request.policy = message.policy
     request.issued = message.issued
-
-
-@inline
-def locate(memory, request, slice_, address):
-    """Find a line's tag and its row of the tags."""
-    spec = memory.l2.spec[0]
-    request.line = quotient(spec.line_bytes, address)
-    unit = quotient(spec.unit_lines, request.line)
-    block = quotient(spec.all_slices, unit)
-    offset = remainder(spec.unit_lines, request.line)
-    set_index = slice_hash.index_of(memory.sets, block * spec.unit_lines.value + offset)
-    request.row = tags.row_of(memory.l2.tags, slice_, set_index)
 
 
 @jit
@@ -308,4 +298,5 @@ def settle(memory, now):
 def drained(memory: Memory) -> bool:
     """Whether no request, reply or DRAM access is under way in any partition."""
     slices, channels = memory.l2.slices, memory.l2.dram.channels
-    return not (slices["count"].any() or slices["mshrs"].any() or channels["waiting"].any())
+    flying = slices["mshrs"].any() or slices["ahead"].any()
+    return not (slices["count"].any() or flying or channels["waiting"].any())

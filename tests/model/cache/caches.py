@@ -25,7 +25,7 @@ class L1:
 
     def __init__(self, gpu):
         owner = l1.Owner(20, gpu.interconnect.flit_bytes, WAITERS, -1)
-        self.l1 = l1.build(gpu.l1, 1, owner, None, False)
+        self.l1 = l1.build(gpu.l1, 1, owner, l1.Choices(None, None))
         self.counters = records(1, L1_COUNTERS)[0]
         self.made, self.remaining, self.hits = 0, {}, {}
 
@@ -121,7 +121,7 @@ class OfL1(L1):
         return answered
 
     def empty(self):
-        l1_fill.invalidate(self.l1, 0)
+        l1_fill.invalidate(self.l1, 0, self.counters)
 
 
 class OfL2:

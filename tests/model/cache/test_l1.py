@@ -316,15 +316,15 @@ def test_an_invalidation_drops_what_is_there_and_not_what_is_coming(cache, alloc
     x.bring(3)
     x.bring(7, 0b0001)
     waiting = x.load(7, 0b0010)
-    l1_fill.invalidate(x.l1, 0)
-    l1_fill.invalidate(x.l1, 0)
+    l1_fill.invalidate(x.l1, 0, x.counters)
+    l1_fill.invalidate(x.l1, 0, x.counters)
     assert not x.holds(3)
     assert x.reply(0, 0b0010) == [waiting]
     assert x.counters.l1_evictions == 0
     x.load(7, 0b0011)
     assert x.counters.l1_global_read_hits == 1, "of the sector that came later"
     x.reply(0, 0b0001)
-    l1_fill.invalidate(x.l1, 0)
+    l1_fill.invalidate(x.l1, 0, x.counters)
     assert not x.holds(7)
 
 

@@ -20,6 +20,8 @@ from lockstep.isa.instruction import CachePolicy
 from lockstep.model.cache import miss_queue, mshr_file, replacement, slice_hash
 from lockstep.model.cache import tags as cache_tags
 from lockstep.model.cache.l1_fill import reserve_line
+from lockstep.model.cache.prefetch import state as prefetching
+from lockstep.model.cache.prefetch import table
 from lockstep.model.cache.protocols import at_l1, registry
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
@@ -44,6 +46,8 @@ SPEC = np.dtype(
 CACHE = np.dtype(
     words(
         "free_entry", "free_node", "queue_head", "queue_count", "retry_head", "retry_count",
+        "free_ahead",  # first free MSHR entry of those for prefetches
+        "busy",  # MSHR entries taken, of either kind
         "filled",  # 1: a line was put in since all were dropped
     )
 )  # fmt: skip
@@ -53,6 +57,7 @@ REQUEST = np.dtype(
         "policy",  # CachePolicy bits
         "local",  # 1: of memory that no other thread sees
         "tag",  # who waits for data, from 0 on; of writes and reductions, for their answer
+        "met",  # what a read met, as in ``prefetch.table``: set by caches with a prefetcher
     )
 )
 """What the owner of a cache asks for; the line and its sectors come beside it."""
@@ -71,7 +76,10 @@ class L1State(Context):
     nodes: Records  # mshr_file.NODE, caches x nodes
     queue: Records  # miss_queue.MISS, caches x queue
     retries: Records  # miss_queue.MISS, caches x room for all requests that can be refused
+    prefetch: prefetching.Prefetcher
+    leaving: Records  # miss_queue.MISS, caches: the prefetch that goes out now
     victim: object  # the user's policy of replacement, or its stand-in
+    prefetcher: object  # the user's, or the built-in one
 
 
 class Owner(NamedTuple):
@@ -83,8 +91,17 @@ class Owner(NamedTuple):
     refusable: int  # ... that bypass the MSHR file and may be refused; -1 = nothing ever is
 
 
-def build(spec: gpu_spec.L1, caches: int, owner: Owner, victim, user_replacement: bool) -> L1State:
-    """Empty caches; ``victim`` is the user's replacement policy if he has one, or its stand-in."""
+class Choices(NamedTuple):
+    """The policies of a cache, those of the user or their stand-ins, and which are the user's."""
+
+    victim: object
+    prefetcher: object
+    user_victim: bool = False
+    user_prefetcher: bool = False
+
+
+def build(spec: gpu_spec.L1, caches: int, owner: Owner, policies: Choices) -> L1State:
+    """Empty caches."""
     parameters = records(1, SPEC)
     s = parameters[0]
     copy_fields(s, spec)
@@ -96,22 +113,31 @@ def build(spec: gpu_spec.L1, caches: int, owner: Owner, victim, user_replacement
     s.tag_bits = max(0, spec.tag_banks.bit_length() - 1)
     s.buckets, s.flit_bytes = mshr_file.buckets_for(spec.mshr_entries), owner.flit_bytes
     # All that the level below may refuse at a time: reads of MSHR entries, and what bypasses them.
-    retries = spec.mshr_entries * s.sectors + owner.refusable if owner.refusable >= 0 else 1
+    ahead = policies.user_prefetcher or spec.prefetcher != "none"
+    entries = spec.mshr_entries * (2 if ahead else 1)
+    retries = entries * s.sectors + owner.refusable if owner.refusable >= 0 else 1
     ways = max(1, spec.bytes // (spec.sets * spec.line_bytes))
-    policy = "user" if user_replacement else spec.replacement
+    policy = "user" if policies.user_victim else spec.replacement
+    tags = cache_tags.build(caches, spec.sets, ways, policy)
+    tables = table.build(caches if ahead else 1, spec.prefetch_degree, spec.prefetch_distance)
+    state = records(caches, CACHE)
+    state["free_ahead"] = spec.mshr_entries
     nodes = min(spec.mshr_entries * spec.mshr_merges, owner.waiters)
     return L1State(
         parameters,
-        records(caches, CACHE),
+        state,
         records(caches, REQUEST),
-        cache_tags.build(caches, spec.sets, ways, policy),
+        tags,
         slice_hash.build(spec.hash, spec.sets),
-        records((caches, spec.mshr_entries), mshr_file.ENTRY),
+        records((caches, entries), mshr_file.ENTRY),
         full((caches, int(s.buckets)), -1),
         records((caches, nodes), mshr_file.NODE),
         records((caches, spec.miss_queue), miss_queue.MISS),
         records((caches, int(retries)), miss_queue.MISS),
-        victim,
+        prefetching.build(ahead, tags, prefetching.MOST_ADDRESS // spec.line_bytes, tables),
+        records(caches, miss_queue.MISS),
+        policies.victim,
+        policies.prefetcher,
     )
 
 
@@ -220,6 +246,8 @@ def load(l1, s, counters, request, transaction, now):
     hit = transaction.sectors & here
     other = transaction.sectors & ~here
     merged = 0
+    missing = 0
+    first_use = 0
     if other != 0:
         e = mshr_file.find(l1, s, line)
         pending = l1.entries[s, e].pending if e >= 0 else 0
@@ -233,6 +261,9 @@ def load(l1, s, counters, request, transaction, now):
                 return FULL_SET, 0
         if e < 0:
             e = mshr_file.allocate(l1, s, line)
+        elif mshr_file.is_ahead(l1, e) and l1.entries[s, e].merges == 0:
+            counters.l1_prefetch_late += 1
+            first_use = 1
         mshr_file.wait(l1, s, e, request.tag, other)
         if missing != 0:
             l1.entries[s, e].pending |= missing
@@ -241,6 +272,11 @@ def load(l1, s, counters, request, transaction, now):
         merged = popcount(other & pending)
     if hit != 0:
         replacement.touch(l1.tags, s, row, way, policy)
+        if prefetching.leave(l1.prefetch, row, way):
+            counters.l1_prefetch_useful += 1
+            first_use = 1
+    if l1.prefetch.spec[0].on:
+        request.met = table.FIRST_USE if first_use else table.MISS if missing else table.HIT
     hits = popcount(hit)
     count_read(counters, request.local, popcount(transaction.sectors), hits, merged)
     return popcount(other), hits
@@ -261,9 +297,10 @@ def read_past(l1, s, counters, request, transaction, now):
 
 
 @inline
-def give_up(l1, row, way):
+def give_up(l1, counters, row, way):
     """Drop a line, unless it waits for data."""
     if l1.tags.keys[row, way] < cache_tags.LOCKED:
+        counters.l1_prefetch_useless += prefetching.leave(l1.prefetch, row, way)
         cache_tags.invalidate(l1.tags, row, way)
 
 
@@ -281,7 +318,7 @@ def write_line(l1, s, counters, request, transaction):
     else:
         counters.l1_global_write_hits += hits
     if not at_l1.write(protocol, record, sectors, transaction.full, request.local):
-        give_up(l1, row, way)
+        give_up(l1, counters, row, way)
 
 
 @inline
@@ -318,15 +355,15 @@ def atomic(l1, s, counters, request, transaction, now):
     if way >= 0:
         record = cache_tags.way_of(l1.tags, row, way)
         if not at_l1.atomic(l1.spec[0].protocol, record, transaction.sectors):
-            give_up(l1, row, way)
+            give_up(l1, counters, row, way)
     return n if returns else 0
 
 
 @inline
-def probe(l1, s, line, sectors):
+def probe(l1, s, counters, line, sectors):
     """Sectors of a line are written behind the cache's back."""
     row, way = locate(l1, s, line)
     if way >= 0:
         record = cache_tags.way_of(l1.tags, row, way)
         if not at_l1.probe(l1.spec[0].protocol, record, sectors):
-            give_up(l1, row, way)
+            give_up(l1, counters, row, way)

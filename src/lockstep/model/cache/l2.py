@@ -15,7 +15,9 @@ from lockstep._jit import force_inline, jit, popcount
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
 from lockstep.model import reply_pipes
-from lockstep.model.cache import data_port, l2_sides, mshr_ways, replacement, tags
+from lockstep.model.cache import data_port, l2_lines, l2_sides, mshr_ways, replacement, tags
+from lockstep.model.cache.prefetch import state as prefetching
+from lockstep.model.cache.prefetch import table
 from lockstep.model.cache.protocols import at_l2
 from lockstep.model.divisor import quotient, remainder
 from lockstep.model.dram import address_map, controller
@@ -101,14 +103,14 @@ def _allocate(l2, slice_, request, now):
 
     What a victim owes is written back first, as far as the write queue has room.
     """
-    way, reason = _replace(l2, slice_, request.row, request, now)
+    way, reason = replace(l2, slice_, request.row, request, now)
     if way >= 0:
         request.way = way
     return way, reason
 
 
 @force_inline
-def _replace(l2, slice_, row, request, now):
+def replace(l2, slice_, row, request, now):
     """Give a way of a row to the line of a request; as ``_allocate``."""
     way = replacement.victim(l2.tags, slice_, row, l2.policies.victim)
     if way < 0:
@@ -119,7 +121,9 @@ def _replace(l2, slice_, row, request, now):
     owed = at_l2.owed(l2.spec[0].protocol, record)
     if owed and not _write_back(l2, state, record, line, now):
         return -1, STALL_WRITE_QUEUE
-    l2.dram.counters[state.channel].l2_evictions += line != tags.NO_LINE
+    counters = l2.dram.counters[state.channel]
+    counters.l2_evictions += line != tags.NO_LINE
+    counters.l2_prefetch_useless += prefetching.leave(l2.prefetch, row, way)
     replacement.insert(l2.tags, slice_, row, way, request.line, request.policy)
     return way, RUNNING
 
@@ -133,7 +137,7 @@ def _take_places(l2, home, request, now):
         row = request.row + (other - home) * l2.tags.shape[0].sets
         if other == home or tags.find(l2.tags, other, row, request.line) >= 0:
             continue
-        way, _ = _replace(l2, other, row, request, now)
+        way, _ = replace(l2, other, row, request, now)
         state = l2.slices[other]
         if way >= 0 and state.count[QUEUE] > 0:  # what it found may be gone
             l2.entries[state.head[QUEUE]].way = UNKNOWN
@@ -150,7 +154,7 @@ def _look_up(l2, slice_, request):
 
 
 @jit
-def _fetch(l2, slice_, request, way, missing, now):
+def fetch(l2, slice_, request, way, missing, now):
     """Ask the DRAM for sectors of a way; returns ``(those on their way now, why not all)``."""
     spec = l2.spec[0]
     state = l2.slices[slice_]
@@ -194,7 +198,10 @@ def read(l2, slice_, index, tick, now):
     pipe = reply_pipes.pipe_for(spec, state, request.source, reply_pipes.HIT)
     if state.count[pipe] >= spec.replies:
         return STALL_REPLY
+    known = request.way != UNKNOWN
     way = _look_up(l2, slice_, request)
+    if l2.prefetch.spec[0].on and not known:
+        _train(l2, slice_, request, way)
     if request.kind != KIND_READ:
         l2_sides.drop_copies(l2, slice_, request.row, request.line, request.left)
     reason = RUNNING
@@ -210,6 +217,38 @@ def read(l2, slice_, index, tick, now):
         new = lists.copy(l2.entries, state, index)
         reply_pipes.put(spec, l2.entries, state, pipe, new, ready, _ACK, request.sectors)
     return reason
+
+
+@jit
+def _train(l2, slice_, request, way):
+    """Let the prefetcher know what a read meets; atomics use lines, but it does not see them."""
+    prefetch, counters = l2.prefetch, l2.dram.counters[l2.slices[slice_].channel]
+    met = table.MISS
+    if way >= 0:
+        record = tags.way_of(l2.tags, request.row, way)
+        here = at_l2.readable(l2.spec[0].protocol, record)
+        if request.left & ~(here | record.pending) == 0:
+            met = table.HIT
+        if request.left & here and prefetching.leave(prefetch, request.row, way):
+            counters.l2_prefetch_useful += 1
+            met = table.FIRST_USE
+        elif request.left & ~here and prefetch.marks[request.row, way] == prefetching.COMING:
+            prefetch.marks[request.row, way] = prefetching.AWAITED
+            counters.l2_prefetch_late += 1
+            met = table.FIRST_USE
+    if request.kind != KIND_READ:
+        return
+    prefetching.tell(
+        prefetch,
+        slice_,
+        counters.l2_prefetches,
+        counters.l2_prefetch_useful,
+        counters.l2_prefetch_late,
+        counters.l2_prefetch_useless,
+    )
+    line = l2_lines.number_of(l2.spec[0], request.home, request.line)
+    n = l2.policies.prefetcher(line, met, prefetch.tables[slice_], prefetch.out[slice_])
+    counters.l2_prefetch_dropped += prefetching.push(prefetch, slice_, n)
 
 
 @force_inline
@@ -274,7 +313,7 @@ def _read_missing(l2, slice_, index, way, now):
     if spec.near_reads and request.kind == KIND_READ:
         coming = l2_sides.from_another(l2, slice_, request, way, now)
     if request.left & ~coming:
-        fetched, reason = _fetch(l2, slice_, request, way, request.left & ~coming, now)
+        fetched, reason = fetch(l2, slice_, request, way, request.left & ~coming, now)
         coming |= fetched
     record = tags.way_of(l2.tags, request.row, way)
     if request.kind == KIND_REDUCTION:
@@ -309,7 +348,7 @@ def write(l2, slice_, index, tick, now):
     accepted = request.left
     wanted = at_l2.wanted(spec.protocol, record, request.left)
     if wanted != 0:
-        coming, reason = _fetch(l2, slice_, request, way, wanted, now)
+        coming, reason = fetch(l2, slice_, request, way, wanted, now)
         accepted &= ~wanted | coming
     l2_sides.drop_copies(l2, slice_, request.row, request.line, accepted)
     done = _store(l2, slice_, request, record, accepted, tick)

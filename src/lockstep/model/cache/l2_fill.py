@@ -6,6 +6,7 @@ from lockstep.model import entries as lists
 from lockstep.model import reply_pipes
 from lockstep.model.cache import data_port, l2_sides, mshr_ways, replacement, tags
 from lockstep.model.cache.l2 import DATA, NOTHING
+from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.cache.protocols import at_l2
 from lockstep.model.clock import NEVER
 from lockstep.model.dram import controller
@@ -48,10 +49,23 @@ def fill(l2, slice_, now):
     if record.pending == 0:
         replacement.unlock(l2.tags, slice_, data.tag_row, data.way, NOTHING)
     state.filling = 0
-    state.mshrs -= 1
+    if l2.prefetch.spec[0].on and l2.prefetch.marks[data.tag_row, data.way] >= prefetching.COMING:
+        state.ahead -= 1
+        _mark(l2.prefetch, record, data)
+    else:
+        state.mshrs -= 1
     state.return_head = data.next
     controller.queue.release(l2.dram.slots, l2.dram.channels[channel], index)
     return True
+
+
+@force_inline
+def _mark(prefetch, record, data):
+    """Data of a prefetch is here: after the last of it, whether anybody has used the line."""
+    if record.pending == 0:
+        mark = prefetch.marks[data.tag_row, data.way]
+        unused = mark == prefetching.COMING
+        prefetch.marks[data.tag_row, data.way] = prefetching.HERE if unused else prefetching.NONE
 
 
 @force_inline

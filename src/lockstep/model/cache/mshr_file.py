@@ -5,10 +5,15 @@ is there (``allocate = "fill"``); it is found by a chained hash of the line. Who
 sectors of it is a node of its list, the newest first. Entries and nodes come from pools with lists
 of what is free, so that a file of any size is ready without being touched.
 
+Lines that a prefetcher asked for have entries of their own, behind the others, which are taken only
+while all that are taken are fewer than the file has. So the file is shared, but whoever misses
+finds as many entries as without a prefetcher.
+
 A cache that reserves the line of every miss needs no such file: see ``mshr_ways.py``.
 
-``file`` is any context with ``spec`` (``buckets``), ``caches`` (``free_entry``, ``free_node``),
-``entries``, ``buckets`` and ``nodes``; their first index is ``s``, the number of the cache.
+``file`` is any context with ``spec`` (``buckets``, ``entries``: those of demand), ``caches``
+(``free_entry``, ``free_ahead``, ``free_node``, ``busy``), ``entries``, ``buckets`` and ``nodes``;
+their first index is ``s``, the number of the cache.
 """
 
 import numpy as np
@@ -50,7 +55,7 @@ def find(file, s, line):
 def is_full(file, s, e):
     """Whether nobody else can wait: for entry ``e``, or, if that is -1, for another line."""
     cache = file.caches[s]
-    no_entry = e < 0 and cache.free_entry >= file.entries.shape[1]
+    no_entry = e < 0 and cache.free_entry >= file.spec[0].entries
     return cache.free_node >= file.nodes.shape[1] or no_entry
 
 
@@ -59,8 +64,37 @@ def allocate(file, s, line):
     """Take a free entry for a line; there is one."""
     cache = file.caches[s]
     e = cache.free_entry
+    cache.free_entry = free_list.after(file.entries[s, e].next, e)
+    _begin(file, s, e, line)
+    return e
+
+
+@inline
+def has_room_ahead(file, s):
+    """Whether demand and prefetches together leave an entry free."""
+    return file.caches[s].busy < file.spec[0].entries
+
+
+@inline
+def allocate_ahead(file, s, line):
+    """Take an entry for a line that is prefetched; ``has_room_ahead``."""
+    cache = file.caches[s]
+    e = cache.free_ahead
+    cache.free_ahead = free_list.after(file.entries[s, e].next, e)
+    _begin(file, s, e, line)
+    return e
+
+
+@inline
+def is_ahead(file, e):
+    """Whether an entry is of a line that was prefetched."""
+    return e >= file.spec[0].entries
+
+
+@inline
+def _begin(file, s, e, line):
     entry = file.entries[s, e]
-    cache.free_entry = free_list.after(entry.next, e)
+    file.caches[s].busy += 1
     bucket = bucket_of(file.spec[0], line)
     entry.line = line
     entry.pending = 0
@@ -68,7 +102,6 @@ def allocate(file, s, line):
     entry.merges = 0
     entry.next = file.buckets[s, bucket]
     file.buckets[s, bucket] = e
-    return e
 
 
 @inline
@@ -83,8 +116,14 @@ def release(file, s, e):
         while file.entries[s, k].next != e:
             k = file.entries[s, k].next
         file.entries[s, k].next = entry.next
-    entry.next = free_list.link_to(file.caches[s].free_entry)
-    file.caches[s].free_entry = e
+    cache = file.caches[s]
+    cache.busy -= 1
+    if is_ahead(file, e):
+        entry.next = free_list.link_to(cache.free_ahead)
+        cache.free_ahead = e
+    else:
+        entry.next = free_list.link_to(cache.free_entry)
+        cache.free_entry = e
 
 
 @inline

@@ -117,6 +117,16 @@ def lock(tags, row, way):
 
 
 @inline
+def may_lock(tags, cache, row):
+    """Whether another way of a row can be locked, and one is left that is not."""
+    keys = tags.keys[row]
+    free = 0
+    for way in range(tags.caches[cache].ways):
+        free += 1 if keys[way] < LOCKED else 0
+    return free > 1
+
+
+@inline
 def unlock(tags, cache, row, way, hint):
     """Let a way be replaced again; its line counts as the newest."""
     tags.keys[row, way] = _key(tags.caches[cache].accesses, way, hint)

@@ -48,12 +48,19 @@ def idle_latency(gpu: GPU) -> int:
 
 
 def build(
-    gpu: GPU, slices: Records, counters: Records, return_cycles: int, user: bool, log: int
+    gpu: GPU,
+    slices: Records,
+    counters: Records,
+    return_cycles: int,
+    user: bool,
+    log: int,
+    ahead: bool = False,
 ) -> Channels:
     """Idle channels with closed rows.
 
     ``slices``: the L2's SLICE records; ``return_cycles``: core cycles that data takes from the
-    bus to a slice; ``user``: a user's scheduler is asked; ``log``: commands logged a channel.
+    bus to a slice; ``user``: a user's scheduler is asked; ``log``: commands logged a channel;
+    ``ahead``: slices prefetch.
     """
     dram = gpu.dram
     times = standard.resolve(dram)
@@ -67,7 +74,7 @@ def build(
     spec[0].log = log
     # a slot is taken from a request's entry into the queue until its data is
     slots = dram.read_queue + dram.write_queue
-    slots += gpu.l2.slices_per_channel * gpu.l2.mshr_entries
+    slots += gpu.l2.slices_per_channel * gpu.l2.mshr_entries * (2 if ahead else 1)
     return Channels(
         spec,
         _channels(dram.channels, slots, spec[0]),

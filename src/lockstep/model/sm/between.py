@@ -11,7 +11,7 @@ def prepare_l1(c, ways, flush):
     tags = c.l1.tags
     for s in range(c.spec[0].sms):
         if flush or tags.caches[s].ways != ways:
-            invalidate(c.l1, s)
+            invalidate(c.l1, s, c.counters[s])
             tags.caches[s].ways = min(ways, tags.shape[0].ways)
 
 

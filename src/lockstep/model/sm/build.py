@@ -79,8 +79,8 @@ def _texture_latency(gpu: GPU) -> int:
     return latencies[0] if latencies else gpu.l1.latency
 
 
-def l1_state(gpu: GPU, victim, user_replacement: bool) -> l1.L1State:
-    """Empty L1s; ``victim`` is the user's policy of replacement, or its stand-in."""
+def l1_state(gpu: GPU, policies: l1.Choices) -> l1.L1State:
+    """Empty L1s."""
     memory = gpu.sm.memory
     refusable = memory.outstanding * most_bulk_lines(gpu)
     owner = l1.Owner(
@@ -89,7 +89,7 @@ def l1_state(gpu: GPU, victim, user_replacement: bool) -> l1.L1State:
         waiters=memory.outstanding * most_lines(gpu),
         refusable=refusable if gpu.l2.mshr_full == "nack" else -1,
     )
-    return l1.build(gpu.l1, gpu.sm.count, owner, victim, user_replacement)
+    return l1.build(gpu.l1, gpu.sm.count, owner, policies)
 
 
 def build(
@@ -102,6 +102,7 @@ def build(
     instances = sum(unit.count for unit in gpu.sm.units)
     slots = gpu.launch.concurrent_kernels
     f, k = gpu.sm.front_end, gpu.constant
+    of_l1 = "l1_replacement" in user, "l1_prefetcher" in user
     sm = Sm(
         spec=spec,
         sms=records(n, state.SM_STATE),
@@ -144,7 +145,7 @@ def build(
         step_runs=records(STEP_RUNS, RUN),
         step_addresses=records(1, ADDRESS),
         step_pool=zeros(gpu.sm.warp_size),
-        l1=l1_state(gpu, policies.l1_victim, "l1_replacement" in user),
+        l1=l1_state(gpu, l1.Choices(policies.l1_victim, policies.l1_prefetcher, *of_l1)),
         slices=slices,
         policies=policies,
         control=control,

@@ -130,7 +130,7 @@ def send(c, s, a, access, instruction, line, low, high, now):
     miss.tag, miss.policy = stores.send(c, s, access.warp), instruction.cache
     miss.flits = l1.data_flits(spec, sectors)
     miss.full = sectors & whole(spec, low, high)
-    l1.probe(c.l1, s, line, sectors)
+    l1.probe(c.l1, s, counters, line, sectors)
 
 
 @inline

@@ -331,7 +331,7 @@ def after(c, s, w, warp, instruction, now):
         hold(warp, now + max(cycles, spec.shortest_sleep))
         look.reason = STALL_SLEEP
     elif op == CACHE_CONTROL and instruction.cache & INVALIDATE and warp.mask != 0:
-        invalidate(c.l1, s)
+        invalidate(c.l1, s, c.counters[s])
 
 
 @force_inline

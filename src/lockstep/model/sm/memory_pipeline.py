@@ -8,7 +8,7 @@ transactions through the L1, line by line.
 from lockstep._jit import force_inline, inline, popcount
 from lockstep.isa.instruction import OpClass
 from lockstep.model import free_list
-from lockstep.model.cache import l1
+from lockstep.model.cache import l1, l1_prefetch
 from lockstep.model.clock import NEVER
 from lockstep.model.counters import Stall
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
@@ -37,6 +37,7 @@ ATOMIC = int(OpClass.ATOMIC)
 REDUCTION = int(OpClass.REDUCTION)
 TEXTURE = int(OpClass.TEXTURE)
 STALL_QUEUE = int(Stall.MEMORY_QUEUE)
+KERNEL_PLACE = 32  # of a load's number, for prefetchers: its kernel's slot above its instruction
 
 
 @inline
@@ -214,6 +215,7 @@ def request_of(c, s, a, access, instruction):
     request.policy = instruction.cache
     request.local = access.space == LOCAL
     request.tag = a
+    request.met = -1
     if writes_only(instruction.op):
         request.tag = stores.writer_of(c.warps[s, access.warp], access.warp)
     return request
@@ -230,7 +232,18 @@ def present(c, s, access, request, transaction, now):
         access.latest = max(access.latest, now + c.l1.spec[0].hit_cycles)
     if request.kind == KIND_WRITE or request.kind == KIND_REDUCTION:
         stores.send(c, s, access.warp)
+    if c.l1.prefetch.spec[0].on and request.met >= 0:
+        train(c, s, access, request, transaction)
     return coming
+
+
+@inline
+def train(c, s, access, request, transaction):
+    """Tell the L1's prefetcher of a load that the L1 looked up."""
+    warp = c.warps[s, access.warp]
+    number = c.ctas[s, warp.cta].cta * c.kernels[warp.kernel].warps + warp.index
+    site = (warp.kernel << KERNEL_PLACE) | access.code
+    l1_prefetch.train(c.l1, s, c.counters[s], site, transaction.line, number, request.met)
 
 
 @inline

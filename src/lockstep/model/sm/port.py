@@ -2,8 +2,9 @@
 
 from lockstep._jit import inline, popcount
 from lockstep.model import link as links
-from lockstep.model.cache import miss_queue, mshr_file
+from lockstep.model.cache import l1_prefetch, miss_queue, mshr_file
 from lockstep.model.cache.l1_fill import fill
+from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.cache.slice_hash import slice_of
 from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_REDUCTION
@@ -37,21 +38,33 @@ def time_in(spec, message):
 @inline
 def inject(c, requests, s, now):
     """Send the oldest request if the port is free and its partition has a credit for us."""
-    spec = c.spec[0]
-    sm = c.sms[s]
     refused = miss_queue.refused_first(c.l1, s, now)
     request = c.l1.queue[s, c.l1.caches[s].queue_head]
     if refused:
         request = c.l1.retries[s, c.l1.caches[s].retry_head]
-    address = request.line * c.l1.spec[0].line_bytes
-    owner = slice_of(c.slices, address, c.policies.slice_hash)
-    partition = owner // spec.slices_per_channel
-    counters = c.counters[s]
-    if not links.can_send(requests, s, partition):
+    owner = owner_of(c, request.line)
+    if not links.can_send(requests, s, owner // c.spec[0].slices_per_channel):
         return False
-    message = links.send(requests, s, partition, now)
+    post(c, requests, s, request, owner, now)
+    miss_queue.drop(c.l1, s, refused)
+    return True
+
+
+@inline
+def owner_of(c, line):
+    """The L2 slice that owns a line."""
+    return slice_of(c.slices, line * c.l1.spec[0].line_bytes, c.policies.slice_hash)
+
+
+@inline
+def post(c, requests, s, request, owner, now):
+    """Put a request on its way to the slice that owns its line; there is a credit."""
+    spec = c.spec[0]
+    sm = c.sms[s]
+    counters = c.counters[s]
+    message = links.send(requests, s, owner // spec.slices_per_channel, now)
     message.kind = request.kind
-    message.address = address
+    message.address = request.line * c.l1.spec[0].line_bytes
     message.sectors = request.sectors
     message.full = request.full
     message.flits = request.flits
@@ -62,8 +75,19 @@ def inject(c, requests, s, now):
     counters.noc_requests += 1
     counters.noc_request_flits += request.flits
     sm.inject_free = max(sm.inject_free, now * SUBCYCLES) + time_out(spec, request)
-    miss_queue.drop(c.l1, s, refused)
-    return True
+
+
+@inline
+def inject_prefetch(c, requests, s, now):
+    """Send the oldest prefetch, if it asks for anything; half of the credits are left to demand."""
+    owner = owner_of(c, prefetching.first(c.l1.prefetch, s))
+    partition = owner // c.spec[0].slices_per_channel
+    credits = requests.spec[0].in_capacity // requests.spec[0].sources
+    spare = requests.credits[s, partition] > max(1, credits // 2)
+    if not spare or not links.can_send(requests, s, partition):
+        c.l1.prefetch.queues[s].blocked = now
+    elif l1_prefetch.take(c.l1, s, c.counters[s]):
+        post(c, requests, s, c.l1.leaving[s], owner, now)
 
 
 @inline
@@ -103,11 +127,13 @@ def receive(c, replies, s, now):
     sm.fill_free = max(sm.fill_free, now * SUBCYCLES) + time_in(c.spec[0], message)
     if message.kind == KIND_NACK:
         counters.nacks += 1
-        miss_queue.repeat(c.l1, s, message, now + c.spec[0].nack_retry)
+        if not l1_prefetch.refused(c.l1, s, counters, message):
+            miss_queue.repeat(c.l1, s, message, now + c.spec[0].nack_retry)
     elif message.kind == KIND_ACK:
         note(c, s, DONE_ACKNOWLEDGED, message.tag, now)
     elif message.tag >= 0:
-        counters.miss_latency += now - message.issued
+        if not mshr_file.is_ahead(c.l1, message.tag):
+            counters.miss_latency += now - message.issued
         fill(c.l1, s, counters, message.tag, message.sectors, message.policy)
         serve_waiters(c, s, message.tag, message.sectors, now)
     else:
@@ -128,6 +154,9 @@ def next_event(c, replies, s, now, end):
         at = max(at, sm.inject_free // SUBCYCLES, now + 1)
         if sm.no_credit == now:
             at = end
+    if c.l1.prefetch.spec[0].on and c.l1.prefetch.queues[s].count > 0:
+        blocked = c.l1.prefetch.queues[s].blocked == now
+        at = min(at, end if blocked else max(sm.inject_free // SUBCYCLES, now + 1))
     if replies.ports[s].count > 0:
         arrival = links.first(replies, s).arrival
         at = min(at, max(arrival, sm.fill_free // SUBCYCLES, now + 1))
@@ -140,7 +169,11 @@ def tick(c, requests, replies, s, now):
     sm = c.sms[s]
     if sm.fill_free < (now + 1) * SUBCYCLES and links.waiting(replies, s, now):
         receive(c, replies, s, now)
-    if sm.inject_free < (now + 1) * SUBCYCLES and miss_queue.next_ready(c.l1, s) <= now:
+    if sm.inject_free >= (now + 1) * SUBCYCLES:
+        return
+    if miss_queue.next_ready(c.l1, s) <= now:
         sent = inject(c, requests, s, now)
         account_no_credit(c, s, now)
         sm.no_credit = -1 if sent else now
+    elif c.l1.prefetch.spec[0].on and c.l1.prefetch.queues[s].count > 0:
+        inject_prefetch(c, requests, s, now)

@@ -272,6 +272,7 @@ class Policies(Context):
 
     scheduler: object
     l1_victim: object
+    l1_prefetcher: object
     slice_hash: object
 
 

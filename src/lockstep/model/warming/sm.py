@@ -24,7 +24,7 @@ def perform(c, memory, walk, s, w, instruction, now):
     """
     warp = c.warps[s, w]
     if instruction.op == CACHE_CONTROL and instruction.cache & INVALIDATE:
-        l1_fill.invalidate(c.l1, s)
+        l1_fill.invalidate(c.l1, s, c.counters[s])
     if instruction.width <= 0:
         return 0
     cta = c.ctas[s, warp.cta]
@@ -57,7 +57,10 @@ def through_l1(c, memory, walk, s, a, instruction, now):
     request = request_of(c, s, a, access, instruction)
     arrives = now + walk.state[0].l1_cycles
     for k in range(count):
-        l1.access(c.l1, s, c.counters[s], request, c.transactions[s, k], now)
+        transaction = c.transactions[s, k]
+        if mshr_file.find(c.l1, s, transaction.line) >= 0:
+            continue  # a prefetch of an earlier kernel: it comes by itself
+        l1.access(c.l1, s, c.counters[s], request, transaction, now)
         arrives = max(arrives, send_on(c, memory, walk, s, now))
     return arrives
 
@@ -136,7 +139,7 @@ def copy_row(c, memory, walk, s, instruction, low, high, now):
         miss.tag, miss.policy = -1, instruction.cache
         if not reads:
             miss.full = sectors & bulk.whole(spec, low - start, end - start)
-            l1.probe(c.l1, s, line, sectors)
+            l1.probe(c.l1, s, c.counters[s], line, sectors)
         arrives = max(arrives, send_on(c, memory, walk, s, now))
         low = end
     return arrives
