@@ -1,6 +1,6 @@
 """The order of accesses: against a twin that keeps warps as lists."""
 
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -204,7 +204,7 @@ def test_a_share_of_turns_stays_with_its_warp(same, make_cta):
     found = play(Interleaver(1, same=same, seed=5), launch, make_cta, 1, 8)
     assert found == play(Interleaver(1, same=same, seed=5), launch, make_cta, 1, 8)
     warps = [f[2] for f in found[:1200]]
-    stays = np.mean([a == b for a, b in zip(warps, warps[1:])])
+    stays = np.mean([a == b for a, b in pairwise(warps)])
     assert abs(stays - same) < 0.05
     if same < 1:
         assert found != play(Interleaver(1, same=same, seed=6), launch, make_cta, 1, 8)

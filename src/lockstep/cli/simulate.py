@@ -118,8 +118,8 @@ def command(
 
 def looking_on(plot: Path) -> "Trajectory":
     """What looks at IPC for a plot; raises before a long run if none could be drawn after it."""
+    from lockstep.correlation.plots import check_plot
     from lockstep.sampling.inside import Trajectory
-    from lockstep.sampling.plots import check_plot
 
     check_writable(plot)
     check_plot(plot)

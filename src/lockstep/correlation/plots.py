@@ -105,12 +105,22 @@ def write_figure(figure: "Figure", folder: str | Path, stem: str) -> list[Path]:
 
 def write_plot(figure: "Figure", path: str | Path) -> None:
     """Write a figure as PNG or SVG, by the suffix; raises :class:`LockstepError` of any other."""
+    suffix = check_plot(path)
+    with replacing(path) as temporary:
+        temporary.write_bytes(drawn(figure, suffix))
+
+
+def check_plot(path: str | Path) -> str:
+    """The format of a file that a plot shall be in; raises :class:`LockstepError` if it has none.
+
+    And where no plot can be drawn.
+    """
+    check_matplotlib()
     suffix = Path(path).suffix.removeprefix(".")
     if suffix not in FORMATS:
         known = " or ".join(f".{name}" for name in FORMATS)
         raise LockstepError(f"{path}: a picture's name ends in {known}")
-    with replacing(path) as temporary:
-        temporary.write_bytes(drawn(figure, suffix))
+    return suffix
 
 
 def drawn(figure: "Figure", suffix: str) -> bytes:

@@ -5,13 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-<<<<<<< HEAD
 from lockstep.correlation.plots import new_figure
-=======
-from lockstep.correlation.plots import FORMATS, check_matplotlib, drawn, new_figure
-from lockstep.errors import LockstepError
-from lockstep.files import replacing
->>>>>>> 96d7182 (Estimates of sampled runs have every metric; --against gives the ratio of two designs with the interval of pairs)
 from lockstep.sampling.plan import Plan
 
 if TYPE_CHECKING:
@@ -54,8 +48,6 @@ def cumulated(plan: Plan, times: np.ndarray, unit: str) -> "Figure":
     axes.set(xlabel="launch", ylabel=unit)
     axes.legend(fontsize=7)
     return figure
-<<<<<<< HEAD
-=======
 
 
 def strata(plan: Plan, values: np.ndarray, times: np.ndarray, names: tuple[str, str]) -> "Figure":
@@ -89,24 +81,3 @@ def ipc_over_time(trajectory: "Trajectory", kernel: int) -> "Figure":
     axes.set(xlabel="cycles since the launch", ylabel="warp instructions a cycle", ylim=(0, None))
     axes.legend(fontsize=7)
     return figure
-
-
-def write_plot(figure: "Figure", path: str | Path) -> None:
-    """Write a figure as PNG or SVG, by the suffix; raises :class:`LockstepError` of any other."""
-    suffix = check_plot(path)
-    with replacing(path) as temporary:
-        temporary.write_bytes(drawn(figure, suffix))
-
-
-def check_plot(path: str | Path) -> str:
-    """The format of a file that a plot shall be in; raises :class:`LockstepError` if it has none.
-
-    And where no plot can be drawn.
-    """
-    check_matplotlib()
-    suffix = Path(path).suffix.removeprefix(".")
-    if suffix not in FORMATS:
-        known = " or ".join(f".{name}" for name in FORMATS)
-        raise LockstepError(f"{path}: a picture's name ends in {known}")
-    return suffix
->>>>>>> 96d7182 (Estimates of sampled runs have every metric; --against gives the ratio of two designs with the interval of pairs)
