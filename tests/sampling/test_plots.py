@@ -5,11 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from lockstep.correlation.plots import write_plot
 from lockstep.errors import LockstepError
 from lockstep.sampling import Plan
 from lockstep.sampling.inside import Trajectory
 from lockstep.sampling.inside.stability import Stability
-from lockstep.sampling.plots import COLOURS, cumulated, ipc_over_time, strata, write_plot
+from lockstep.sampling.plots import COLOURS, cumulated, ipc_over_time, strata
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.colors import to_rgba_array  # noqa: E402
