@@ -59,7 +59,8 @@ _TILE_COPY, _TILE_STORE = int(OpClass.TILE_COPY), int(OpClass.TILE_STORE)
 _TEXTURE = int(Space.TEXTURE)
 
 _FIELDS = (
-    "warps", "warp", "lanes", "shared_base", "local_base", "cluster", "steps", "lines", "full",
+    "warps", "warp", "lanes", "threads", "shared_base", "local_base", "cluster", "steps", "lines",
+    "full",
 )  # fmt: skip
 _SPEC = np.dtype([(name, "i8") for name in _FIELDS])
 _CODE = np.dtype(
@@ -100,9 +101,13 @@ class CtaAccesses:
 
 
 class Coalescer:
-    """Makes the accesses of CTAs of one kernel, one CTA after the other."""
+    """Makes the accesses of CTAs of one kernel, one CTA after the other.
 
-    def __init__(self, kernel: Kernel):
+    ``threads``: of how many threads the words of local memory lie side by side, as those of a whole
+    SM; 0 = those of the CTA.
+    """
+
+    def __init__(self, kernel: Kernel, threads: int = 0):
         self._kernel = kernel
         self._arrays: dict[str, Any] = {
             "spec": as_records(np.zeros(1, _SPEC)),
@@ -119,6 +124,7 @@ class Coalescer:
         self._context: _Coalescing | None = None
         spec = self._arrays["spec"][0]
         spec.lanes, spec.cluster = kernel.warp_size, kernel.cluster_ctas
+        spec.threads = threads or kernel.warps * kernel.warp_size
         spec.shared_base, spec.local_base = kernel.shared_base, kernel.local_base
 
     def __call__(self, cta: Cta) -> CtaAccesses:
@@ -175,7 +181,8 @@ def _described(code: np.ndarray) -> np.ndarray:
     made["kind"][control] = INVALIDATE
     made["width"], made["size"] = code["width"], np.maximum(code["width"], code["immediate"])
     bulk = np.isin(code["op"], (_BULK_COPY, _BULK_STORE, _TILE_COPY, _TILE_STORE))
-    made["flags"] = np.where(bulk | (code["cache"] & _BYPASS != 0), PAST_L1, 0)
+    past = (made["kind"] == READ) & (code["cache"] & _BYPASS != 0)
+    made["flags"] = np.where(bulk | past, PAST_L1, 0)
     return made
 
 
@@ -239,9 +246,10 @@ def _access(s, spec, static, code, mask, address):
         return True
     if record.pool < 0 and record.first == NOWHERE and record.stride == 0:
         return True
-    step = _step(s, spec, static, code.kind, code.flags | (PRIVATE if space == LOCAL else 0))
     if code.op == _BULK_COPY or code.op == _BULK_STORE:
+        step = _step(s, spec, static, code.kind, code.flags)
         return _lanes(s, spec, step, record, mask, code.size)
+    step = _step(s, spec, static, code.kind, code.flags | (PRIVATE if space == LOCAL else 0))
     if space == LOCAL:
         return _private(s, spec, step, record, mask, code.width)
     width = code.width
@@ -264,7 +272,7 @@ def _lanes(s, spec, step, record, mask, size):
 
 @inline
 def _private(s, spec, step, record, mask, width):
-    """Local memory: the threads of a CTA are interleaved by word, as the model has it."""
+    """Local memory: threads are interleaved by word, as the model has it."""
     k = 0
     for lane in range(spec.lanes):
         if (mask >> lane) & 1:
@@ -274,7 +282,7 @@ def _private(s, spec, step, record, mask, width):
             at &= APERTURE - 1
             for offset in range(0, width, 4):
                 thread = spec.warp * spec.lanes + lane
-                word = ((at + offset) >> 2) * spec.warps * spec.lanes + thread
+                word = ((at + offset) >> 2) * spec.threads + thread
                 low = word * 4 + (at & 3)
                 if not _range(s, spec, step, low, low + min(width, 4)):
                     return False

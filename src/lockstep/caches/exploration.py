@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lockstep.caches.accesses import Coalescer
+from lockstep.caches.accesses import LINE_BYTES, Coalescer
 from lockstep.caches.order import Interleaver, Order, places_of
 from lockstep.caches.passes import PassPlan
 from lockstep.caches.points import CachePoint, l1_of, l2_of
@@ -104,8 +104,9 @@ class Exploration:
         return pd.DataFrame([row for each in self._sweeps[sweep] for row in each.rows()])
 
     def _begin(self, kernel: Kernel) -> None:
-        self._kernel, self._coalescer = kernel, Coalescer(kernel)
-        self._order.begin(places_of(kernel, self._gpu), kernel.warps)
+        places, threads = places_of(kernel, self._gpu), self._gpu.sm.warps * kernel.warp_size
+        self._kernel, self._coalescer = kernel, Coalescer(kernel, threads)
+        self._order.begin(places, kernel.warps, kernel.warps * kernel.warp_size * 4 // LINE_BYTES)
         for each in self._passes:
             each.launch(self._gpu.launch.flush_l1, self._gpu.launch.l2 == "flush")
 

@@ -61,7 +61,7 @@ class Sets(msgspec.Struct, frozen=True):
         """The same, for compiled code."""
         self.check()
         sets = self.count // self.slices
-        unit = max(1, self.interleave_bytes // self.line_bytes)
+        unit = -(-self.interleave_bytes // self.line_bytes)
         spec = as_records(np.zeros(1, _ROWS))
         simple = self.slices == 1 and self.hash == "linear" and sets & (sets - 1) == 0
         spec[0] = (simple, sets - 1, divisor(self.slices), divisor(unit), sets, self.line_bytes)

@@ -59,10 +59,10 @@ class Level(NamedTuple):
     """What a pass is of: ``caches`` alike, each of so many sets, and what they do with writes.
 
     ``ways``: the most that are told apart. An L1 takes no room for what is written, and gives up
-    lines that atomics touch, and with ``evict`` writes, but for those of local memory; with ``l2``
-    all accesses take room and stay. ``sectored``: a line's sectors of 32 bytes come one by one;
-    else lines come whole. ``keeps``: with so many ways, what misses is listed for the level below;
-    0 = nothing is.
+    lines that atomics, writes that go past it, and with ``evict`` all writes to global memory
+    touch; with ``l2`` all accesses take room and stay. ``sectored``: a line's sectors of 32 bytes
+    come one by one; else lines come whole. ``keeps``: with so many ways, what misses is listed for
+    the level below; 0 = nothing is.
     """
 
     sets: Sets
@@ -138,6 +138,10 @@ def look_up(c, entries, count):
             if spec.l2 == 0:
                 c.epochs[entry.sm] += 1
         elif spec.l2 == 0 and entry.flags & PAST_L1:
+            if entry.kind != READ:
+                for part in range(spec.parts):
+                    if (entry.sectors >> part * spec.sectors) & ((1 << spec.sectors) - 1):
+                        _drop(c, spec, entry.sm, entry.line * spec.parts + part)
             if spec.filter > 0:
                 pass_on(c, spec, entry, entry.sectors)
         else:
@@ -155,6 +159,16 @@ def pass_on(c, spec, entry, sectors):
     out.line, out.sectors = entry.line, sectors
     out.site, out.warp, out.sm = entry.site, entry.warp, entry.sm
     out.kind, out.flags, out.last = entry.kind, entry.flags, entry.last
+
+
+@inline
+def _drop(c, spec, cache, line):
+    """A line is written behind the back of an L1."""
+    row = cache * spec.sets + row_of(c.rows, line)
+    if c.begun[row] == c.epochs[cache]:
+        for d in range(spec.ways):
+            if c.lines[row, d] == line:
+                c.lines[row, d] = NO_LINE
 
 
 @force_inline
@@ -177,13 +191,13 @@ def _look_up(c, spec, entry, line, sectors, part):
             hole = depth
         depth += 1
     moves = spec.l2 != 0 or entry.kind == READ
-    if spec.sectored and moves:
-        left = _count_sectors(c, spec, entry.kind, row, depth, sectors)
+    left = 0
+    if spec.sectored:
+        left = _count_sectors(c, spec, entry.kind, row, depth, sectors, moves)
     else:
         c.depths[entry.kind, depth] += 1
-        left = 0
         if depth >= spec.filter:
-            left = sectors if not moves or entry.kind == WRITE else (1 << spec.sectors) - 1
+            left = sectors if entry.kind == WRITE else (1 << spec.sectors) - 1
     if not moves:
         left = sectors
         gone = entry.kind == ATOMIC or (spec.evict != 0 and entry.flags & PRIVATE == 0)
@@ -196,8 +210,11 @@ def _look_up(c, spec, entry, line, sectors, part):
 
 
 @force_inline
-def _count_sectors(c, spec, kind, row, depth, sectors):
-    """Count the sectors of an access; those that a cache of ``filter`` ways has not."""
+def _count_sectors(c, spec, kind, row, depth, sectors, moves):
+    """Count the sectors of an access; those that a cache of ``filter`` ways has not.
+
+    They have come now, but for those of an access that takes no room.
+    """
     missing = 0
     deeps = c.deep[row, depth] if depth < spec.ways else 0
     now = 0
@@ -208,7 +225,7 @@ def _count_sectors(c, spec, kind, row, depth, sectors):
             missing |= 1 << s if deep >= spec.filter else 0
         else:
             now |= deep << _BITS * s
-    if depth < spec.ways:
+    if depth < spec.ways and moves:
         c.deep[row, depth] = now
     return missing
 

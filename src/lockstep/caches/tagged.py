@@ -112,6 +112,8 @@ def look_up(c, entries, count):
             if spec.l2 == 0:
                 c.epochs[entry.sm] += 1
         elif spec.l2 == 0 and entry.flags & PAST_L1:
+            if entry.kind != READ:
+                _drop(c, spec, entry)
             if spec.keeps:
                 pass_on(c, spec, entry, entry.sectors)
         else:
@@ -141,6 +143,18 @@ def _look_up(c, spec, entry, line, sectors, part):
 
 
 @inline
+def _drop(c, spec, entry):
+    """A line is written behind the back of an L1."""
+    for part in range(spec.parts):
+        if (entry.sectors >> part * spec.sectors) & spec.whole:
+            line = entry.line * spec.parts + part
+            row = entry.sm * spec.sets + row_of(c.rows, line)
+            way = tags.find(c.tags, entry.sm, row, line)
+            if c.begun[row] == c.epochs[entry.sm] and way >= 0:
+                tags.invalidate(c.tags, row, way)
+
+
+@inline
 def _begin(c, cache, row):
     """A row was emptied."""
     c.begun[row] = c.epochs[cache]
@@ -151,8 +165,13 @@ def _begin(c, cache, row):
 @force_inline
 def _pass_by(c, spec, entry, row, way, sectors):
     """A write or an atomic goes past an L1, which may lose the line; what goes on."""
-    c.counts[_ACCESSES, entry.kind] += 1
-    c.counts[_MISSES, entry.kind] += way < 0
+    if spec.sectored:
+        missing = sectors & ~tags.way_of(c.tags, row, way).valid if way >= 0 else sectors
+        c.counts[_ACCESSES, entry.kind] += popcount(sectors)
+        c.counts[_MISSES, entry.kind] += popcount(missing)
+    else:
+        c.counts[_ACCESSES, entry.kind] += 1
+        c.counts[_MISSES, entry.kind] += way < 0
     if way >= 0 and (entry.kind == ATOMIC or (spec.evict and entry.flags & PRIVATE == 0)):
         tags.invalidate(c.tags, row, way)
     return sectors

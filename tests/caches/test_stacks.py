@@ -1,0 +1,225 @@
+"""One pass for all associativities: against a cache for each number of ways, as plain lists."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from lockstep.caches.accesses import ATOMIC, INVALIDATE, PAST_L1, PRIVATE, READ, WRITE
+from lockstep.caches.geometry import Sets, row_of
+from lockstep.caches.order import ENTRY
+from lockstep.caches.stacks import MOST_WAYS, Level, Stacks
+
+FULL = 15
+
+
+class Cache:
+    """LRU caches alike, with so many ways: lines as lists of sectors, the oldest in front."""
+
+    def __init__(self, level, ways):
+        self.level, self.ways = level, ways
+        self.parts = 128 // level.sets.line_bytes
+        self.sectors = 4 // self.parts
+        self.row_of = functools.cache(functools.partial(row_of, level.sets.rows()))
+        self.counts = np.zeros((3, 2), np.int64)  # of each kind accesses, misses
+        self.forget()
+
+    def forget(self):
+        self.held = [{} for _ in range(self.level.caches)]
+
+    def look_up(self, entries):
+        """What goes on to the level below: line, sectors, kind."""
+        out = []
+        for line, kind, sm, flags, sectors in entries:
+            if kind == INVALIDATE:
+                if not self.level.l2:
+                    self.held[sm] = {}
+                continue
+            past = flags & PAST_L1 and not self.level.l2
+            if past:
+                out.append((line, sectors, kind))
+            for part in range(self.parts):
+                here = [s for s in range(self.sectors) if sectors >> part * self.sectors + s & 1]
+                if here:
+                    number = line * self.parts + part
+                    cache = self.held[0 if self.level.l2 else sm]
+                    tags = cache.setdefault(self.row_of(number), {})
+                    if past:
+                        if kind != READ:
+                            tags.pop(number, None)
+                        continue
+                    on = self._access(tags, number, kind, flags, here)
+                    if on:
+                        mask = sum(1 << part * self.sectors + s for s in on)
+                        out.append((line, mask, kind))
+        return out
+
+    def _access(self, tags, number, kind, flags, here):
+        """Sectors that go on."""
+        held = tags.get(number)
+        missing = [s for s in here if held is None or s not in held]
+        if self.level.sectored:
+            self.counts[kind] += len(here), len(missing)
+        else:
+            self.counts[kind] += 1, bool(missing)
+        if kind != READ and not self.level.l2:
+            if kind == ATOMIC or (self.level.evict and not flags & PRIVATE):
+                tags.pop(number, None)
+            return here
+        if held is None:
+            if len(tags) == self.ways:
+                tags.pop(next(iter(tags)))
+            held = set()
+        else:
+            tags.pop(number)
+        tags[number] = held | set(here if self.level.sectored else range(self.sectors))
+        if not self.level.sectored and missing:
+            return list(range(self.sectors))
+        return missing
+
+
+def entries_of(rng, n, lines, sms, kinds=(READ, READ, READ, WRITE, ATOMIC)):
+    """Random accesses, near each other now and then, and rare INVALIDATEs."""
+    kind = rng.choice(kinds, n)
+    kind[rng.random(n) < 0.004] = INVALIDATE
+    near = np.repeat(rng.integers(lines, size=n // 8 + 1), 8)[:n] + rng.integers(-3, 4, n)
+    line = np.where(rng.random(n) < 0.5, near, rng.integers(lines, size=n))
+    flags = rng.choice([0, 0, 0, 0, PAST_L1, PRIVATE], n)
+    return list(
+        zip(
+            np.abs(line).tolist(),
+            kind.tolist(),
+            rng.integers(sms, size=n).tolist(),
+            flags.tolist(),
+            rng.integers(1, 16, n).tolist(),
+        )
+    )
+
+
+def records(entries):
+    made = np.zeros(len(entries), ENTRY)
+    for name, column in zip(("line", "kind", "sm", "flags", "sectors"), zip(*entries)):
+        made[name] = column
+    return made
+
+
+def passed(out):
+    return [(int(e["line"]), int(e["sectors"]), int(e["kind"])) for e in out.view(np.ndarray)]
+
+
+LEVELS = {
+    "l1": {},
+    "evict": {"evict": True},
+    "sectored": {"sectored": True},
+    "sectored_evict": {"sectored": True, "evict": True},
+    "l2": {"l2": True},
+    "sectored_l2": {"l2": True, "sectored": True},
+}
+
+
+@pytest.mark.parametrize("line_bytes", [32, 64, 128])
+@pytest.mark.parametrize("count", [1, 3, 8, 64])
+@pytest.mark.parametrize("name", LEVELS)
+def test_every_number_of_ways_at_once(name, count, line_bytes):
+    rng = np.random.default_rng(count * 1000 + line_bytes)
+    caches = 1 if "l2" in name else 3
+    sets = Sets(count, line_bytes, "xor" if count == 8 else "linear")
+    level = Level(sets, 16, caches, **LEVELS[name])
+    stacks = Stacks(level)
+    twins = {ways: Cache(level, ways) for ways in range(1, 17)}
+    for _ in range(3):
+        lines = 12 * caches * count * line_bytes // 128 + 8
+        entries = entries_of(rng, 500, lines, caches)
+        stacks.look_up(records(entries), len(entries))
+        for twin in twins.values():
+            twin.look_up(entries)
+        if rng.random() < 0.5:
+            stacks.forget()
+            for twin in twins.values():
+                twin.forget()
+    for ways, twin in twins.items():
+        np.testing.assert_array_equal(stacks.accesses, twin.counts[:, 0])
+        np.testing.assert_array_equal(stacks.misses(ways), twin.counts[:, 1], f"{ways} ways")
+
+
+@pytest.mark.parametrize("line_bytes", [32, 64, 128])
+@pytest.mark.parametrize("keeps", [1, 3, 4])
+@pytest.mark.parametrize("name", [name for name in LEVELS if "l2" not in name])
+def test_what_misses_goes_on(name, keeps, line_bytes):
+    rng = np.random.default_rng(keeps * 1000 + line_bytes)
+    level = Level(Sets(4, line_bytes), 4, 2, keeps=keeps, **LEVELS[name])
+    stacks, twin = Stacks(level), Cache(level, keeps)
+    for n in (1, 10, 900, 300):
+        entries = entries_of(rng, n, 40, 2)
+        out = stacks.look_up(records(entries), n)
+        assert passed(out) == twin.look_up(entries)
+
+
+def test_what_goes_on_is_still_of_its_warp():
+    stacks = Stacks(Level(Sets(1, 64), 1, keeps=1))
+    entry = records([(9, READ, 0, 0, FULL)])
+    entry["site"], entry["warp"], entry["last"] = 3, 77, 1
+    out = stacks.look_up(entry, 1)
+    assert out[["line", "site", "warp", "sm", "last"]].tolist() == [(9, 3, 77, 0, 1)] * 2
+    assert out["sectors"].tolist() == [0b0011, 0b1100]
+
+
+def depths(entries, **level):
+    stacks = Stacks(Level(Sets(1, 128), 4, **level))
+    stacks.look_up(records(entries), len(entries))
+    return stacks.depths.tolist()
+
+
+def read(line, sectors=1):
+    return (line, READ, 0, 0, sectors)
+
+
+def test_depth_is_how_many_other_lines_came_since():
+    assert depths([read(1), read(2), read(1), read(1), read(2)])[READ] == [1, 2, 0, 0, 2]
+
+
+def test_a_sector_is_there_only_where_its_line_stayed():
+    """Sector 0 came when line 1 was new; then the line was at depth 2, and came back by sector 1."""
+    entries = [read(1, 1), read(2), read(3), read(1, 2), read(1, 1)]
+    assert depths(entries, sectored=True)[READ] == [0, 0, 1, 0, 4]
+    assert depths(entries)[READ] == [1, 0, 1, 0, 3]
+
+
+def test_a_line_that_goes_leaves_room():
+    """In a cache of two ways line 1 stays: the atomic took line 2 along, and line 3 has its way."""
+    atomic = (2, ATOMIC, 0, 0, 1)
+    assert depths([read(1), read(2), atomic, read(3), read(1)])[READ] == [0, 1, 0, 0, 3]
+    assert depths([read(1), read(2), read(3), read(1)])[READ] == [0, 0, 1, 0, 3]
+
+
+def test_writes_take_no_room_and_do_not_make_a_line_younger():
+    write = (1, WRITE, 0, 0, 1)
+    found = depths([read(1), read(2), write, read(3), read(1)])
+    assert found[WRITE] == [0, 1, 0, 0, 0] and found[READ] == [0, 0, 1, 0, 3]
+
+
+def test_writes_of_local_memory_stay_where_others_evict():
+    entries = [read(1), (1, WRITE, 0, PRIVATE, 1), read(1), (1, WRITE, 0, 0, 1), read(1)]
+    assert depths(entries, evict=True)[READ] == [1, 0, 0, 0, 2]
+
+
+def test_writes_past_the_l1_take_its_line_along():
+    entries = [read(1), (1, READ, 0, PAST_L1, 1), read(1), (1, WRITE, 0, PAST_L1, 1), read(1)]
+    found = depths(entries)
+    assert found[READ] == [1, 0, 0, 0, 2] and sum(found[WRITE]) == 0
+
+
+def test_negative_lines_are_lines():
+    entries = [read(-1), read(-2), read(-1)]
+    assert depths(entries)[READ] == [0, 1, 0, 0, 2]
+
+
+def test_as_many_ways_as_one_asks_for():
+    for ways in (0, MOST_WAYS + 1):
+        with pytest.raises(ValueError, match=f"{ways} ways"):
+            Stacks(Level(Sets(1, 128), ways))
+    stacks = Stacks(Level(Sets(1, 128), MOST_WAYS, sectored=True))
+    entries = records([read(k) for k in range(MOST_WAYS)] + [read(0)])
+    stacks.look_up(entries, len(entries))
+    assert stacks.misses(MOST_WAYS).tolist() == [MOST_WAYS, 0, 0]
+    assert stacks.misses(MOST_WAYS - 1).tolist() == [MOST_WAYS + 1, 0, 0]
