@@ -179,7 +179,7 @@ def test_depth_is_how_many_other_lines_came_since():
 
 
 def test_a_sector_is_there_only_where_its_line_stayed():
-    """Sector 0 came when line 1 was new; then the line was at depth 2, and came back by sector 1."""
+    """Sector 0 came with line 1, which then sank to depth 2 and came back by sector 1."""
     entries = [read(1, 1), read(2), read(3), read(1, 2), read(1, 1)]
     assert depths(entries, sectored=True)[READ] == [0, 0, 1, 0, 4]
     assert depths(entries)[READ] == [1, 0, 1, 0, 3]

@@ -1,7 +1,13 @@
 import click
 import pytest
 
-from lockstep.cli.parameters import KernelIds, MemorySize, check_writable
+from lockstep.cli.parameters import (
+    KernelIds,
+    MemorySize,
+    NumberList,
+    check_table,
+    check_writable,
+)
 from lockstep.errors import InputError
 
 
@@ -51,3 +57,43 @@ def test_outputs_are_checked_before_the_work(tmp_path):
             check_writable(path, directory)
     with pytest.raises(InputError, match="not a writable directory"):
         check_writable(tmp_path / "file" / "x.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("16", (16,)),
+        ("4,6", (4, 6)),
+        ("1:16", (1, 2, 4, 8, 16)),
+        ("3:13", (3, 6, 12)),
+        ("1:2,2:4, 5", (1, 2, 4, 5)),
+        ("7:7", (7,)),
+    ],
+)
+def test_lists_of_numbers(text, numbers):
+    assert NumberList().convert(text, None, None) == numbers
+    assert NumberList().convert(numbers, None, None) == numbers
+
+
+def test_lists_of_amounts_of_memory():
+    found = NumberList(MemorySize()).convert("8K:32K,24KB,1.5M", None, None)
+    assert found == (8192, 16384, 32768, 24576, 3 << 19)
+
+
+@pytest.mark.parametrize("text", ["", ",", "4,", ":", "4:", ":4", "8:4", "0", "-1", "1-4", "1:2:4"])
+def test_what_is_no_list_of_numbers(text):
+    with pytest.raises(click.BadParameter):
+        NumberList().convert(text, None, None)
+
+
+def test_a_table_is_checked_before_the_work(tmp_path, monkeypatch):
+    check_table(None)
+    check_table(tmp_path / "new" / "t.csv")
+    with pytest.raises(InputError, match=r"names no kind of table; expected \.parquet or \.csv"):
+        check_table(tmp_path / "t")
+    with pytest.raises(InputError, match="cannot write"):
+        check_table(tmp_path)
+    monkeypatch.setattr("lockstep.metrics.output.has_parquet", lambda: False)
+    check_table(tmp_path / "t.csv")
+    with pytest.raises(InputError, match=r"or name a \.csv"):
+        check_table(tmp_path / "t.parquet")

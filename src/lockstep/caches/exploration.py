@@ -52,8 +52,9 @@ class Exploration:
         self._gpu, self._told = gpu, told
         self._order = Interleaver(gpu.sm.count, order, same=same, seed=seed)
         plan = PassPlan(gpu, policies or {})
-        self._sweeps = [plan.passes(s.l1, s.l2) for s in sweeps or (own(gpu),)]
-        self._passes = [each for passes in self._sweeps for each in passes]
+        self._sweeps = sweeps or (own(gpu),)
+        self._of_sweeps = [plan.passes(s.l1, s.l2) for s in self._sweeps]
+        self._passes = [each for passes in self._of_sweeps for each in passes]
         self._kernel: Kernel | None = None
         self._coalescer: Coalescer | None = None
         self.launches = 0
@@ -94,14 +95,18 @@ class Exploration:
             self.end()
 
     def table(self, sweep: int = 0) -> "pandas.DataFrame":
-        """A row a configuration of a sweep: what it is, accesses and misses of each level.
+        """A row a configuration of a sweep, in its order: accesses and misses of each level.
 
         An access is one of a warp instruction to a line, or to a sector where caches have sectors.
         ``l1_miss_rate`` is of reads; ``l2_miss_rate`` of all that reaches the L2.
         """
         import pandas as pd
 
-        return pd.DataFrame([row for each in self._sweeps[sweep] for row in each.rows()])
+        given = self._sweeps[sweep].l1, self._sweeps[sweep].l2
+        rank = [{point: k for k, point in enumerate(points)} for points in given]
+        rows = [row for each in self._of_sweeps[sweep] for row in each.rows()]
+        rows.sort(key=lambda row: [places[point] for places, point in zip(rank, row[0])])
+        return pd.DataFrame([columns for _, columns in rows])
 
     def _begin(self, kernel: Kernel) -> None:
         places, threads = places_of(kernel, self._gpu), self._gpu.sm.warps * kernel.warp_size

@@ -34,15 +34,15 @@ class Pass:
         for each in self._behind:
             each.take(missed, len(missed))
 
-    def rows(self) -> Iterable[dict]:
-        """A row for each configuration that the pass was for."""
+    def rows(self) -> Iterable[tuple[tuple[CachePoint, ...], dict]]:
+        """Each configuration that the pass was for, with its columns."""
         for point in self._points:
             mine = self._columns(point)
             if not self._behind:
-                yield mine
+                yield (point,), mine
             for each in self._behind:
-                for theirs in each.rows():
-                    yield mine | theirs
+                for others, theirs in each.rows():
+                    yield (point, *others), mine | theirs
 
     def _columns(self, point: CachePoint) -> dict:
         accesses, misses = self._lookups.accesses, self._lookups.misses(point.ways)

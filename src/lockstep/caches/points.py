@@ -6,7 +6,7 @@ from itertools import product
 import msgspec
 
 from lockstep.caches.accesses import LINE_BYTES
-from lockstep.caches.geometry import LINES, Sets
+from lockstep.caches.geometry import LINES, MOST_ROWS, Sets
 from lockstep.caches.stacks import MOST_WAYS
 from lockstep.caches.tagged import REPLACEMENTS
 from lockstep.errors import WorkloadError
@@ -52,6 +52,10 @@ class CachePoint(msgspec.Struct, frozen=True):
             return (
                 f"there is no replacement {self.replacement!r}; there are {', '.join(REPLACEMENTS)}"
             )
+        if self.sets.count > MOST_ROWS:
+            return f"there are at most {MOST_ROWS} sets"
+        if self.sets.count % self.slices:
+            return f"{self.slices} slices do not divide its sets"
         return ""
 
 
@@ -63,12 +67,22 @@ def fitting(points: Iterable[CachePoint]) -> tuple[CachePoint, ...]:
     all_of = tuple(dict.fromkeys(points))
     some = tuple(point for point in all_of if not point.problem)
     if not some:
-        first = all_of[0]
-        raise WorkloadError(
-            f"no cache of {first.bytes} bytes has {first.ways} ways with lines of "
-            f"{first.line_bytes} bytes: {first.problem}"
-        )
+        raise WorkloadError(_why_not(all_of[0]) if all_of else "there are no caches to look at")
     return some
+
+
+def left_out(points: Iterable[CachePoint]) -> str:
+    """How many of some points ``fitting`` leaves out, and why the first of these; or nothing."""
+    all_of = tuple(dict.fromkeys(points))
+    others = [point for point in all_of if point.problem]
+    return f"{len(others)} of {len(all_of)}: {_why_not(others[0])}" if others else ""
+
+
+def _why_not(point: CachePoint) -> str:
+    return (
+        f"no cache of {point.bytes} bytes has {point.ways} ways with lines of "
+        f"{point.line_bytes} bytes: {point.problem}"
+    )
 
 
 def grid(

@@ -59,10 +59,10 @@ class Level(NamedTuple):
     """What a pass is of: ``caches`` alike, each of so many sets, and what they do with writes.
 
     ``ways``: the most that are told apart. An L1 takes no room for what is written, and gives up
-    lines that atomics, writes that go past it, and with ``evict`` all writes to global memory
-    touch; with ``l2`` all accesses take room and stay. ``sectored``: a line's sectors of 32 bytes
-    come one by one; else lines come whole. ``keeps``: with so many ways, what misses is listed for
-    the level below; 0 = nothing is.
+    lines that atomics touch, writes that go past it, and with ``evict`` all writes but those of
+    local memory; with ``l2`` all accesses take room and stay. ``sectored``: a line's sectors of 32
+    bytes come one by one; else lines come whole. ``keeps``: with so many ways, what misses is
+    listed for the level below; 0 = nothing is.
     """
 
     sets: Sets

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
 
 SHOWN_TABLES = 6  # at most; more are for the file
-
 DECIDE = ("l1_replacement", "l2_replacement")  # policies that have a say here
 
 _SIZES = ("sizes", "ways", "lines")  # what is given of either level
@@ -143,7 +142,8 @@ class CacheLook:
             from lockstep.caches.plots import heat_map
             from lockstep.correlation.plots import write_plot
 
-            write_plot(heat_map(table, "l2" if self._options["l2_sizes"] else "l1"), self._plot)
+            level = "l2" if any(self._options[f"l2_{each}"] for each in _SIZES) else "l1"
+            write_plot(heat_map(table, level), self._plot)
         if not self._quiet:
             show(table, self._exploration.launches, self._output, stderr)
 
@@ -151,37 +151,45 @@ class CacheLook:
         from lockstep.caches import Exploration
 
         options = self._options
+        sweep, left = sweep_of(gpu, options)
+        for line in () if self._quiet else left:
+            click.echo(f"lockstep: {line}", err=True)
         return Exploration(
-            gpu,
-            sweep_of(gpu, options),
-            order=options["order"],
-            policies=options["policies"],
-            told=told,
+            gpu, sweep, order=options["order"], policies=options["policies"], told=told
         )
 
 
-def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "Sweep":
-    """The caches that were asked for."""
+def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "tuple[Sweep, list[str]]":
+    """The caches that were asked for, and a line of each level of which some cannot be built."""
     from lockstep.caches import Sweep, l1_of, l2_of
-    from lockstep.caches.points import fitting
+    from lockstep.caches.points import fitting, left_out
 
-    def points(level: str, of: Any) -> "tuple[CachePoint, ...]":
+    asked = {level for level in ("l1", "l2") if any(options[f"{level}_{each}"] for each in _SIZES)}
+    levels: list[tuple[CachePoint, ...]] = []
+    left = []
+    for level, of in (("l1", l1_of), ("l2", l2_of)):
+        if level == "l2" and asked == {"l1"}:
+            levels.append(())
+            continue
         sizes = [options[f"{level}_{each}"] or [0] for each in _SIZES]
         policy = f"{level}_replacement"
         replacement = "user" if policy in options["policies"] else options[policy]
         others: dict[str, Any] = {"whole": options["whole_lines"], "replacement": replacement}
-        return fitting(of(gpu, *point, **others) for point in product(*sizes))
-
-    asked = {level for level in ("l1", "l2") if any(options[f"{level}_{each}"] for each in _SIZES)}
-    return Sweep(points("l1", l1_of), points("l2", l2_of) if "l2" in asked or not asked else ())
+        points = [of(gpu, *point, **others) for point in product(*sizes)]
+        levels.append(fitting(points))
+        if why := left_out(points):
+            left.append(f"{level.upper()}s left out: {why}")
+    return Sweep(*levels), left
 
 
 def show(table: "pandas.DataFrame", launches: int, output: Path | None, stderr: bool) -> None:
     """Print miss rates in per cent: sizes down, ways across, a table for each line size."""
     console = console_of(stderr=stderr)
     views = list(tables(table, console.width))
-    for view in views[:SHOWN_TABLES]:
-        console.print(view)
+    for title, parts in views[:SHOWN_TABLES]:
+        console.print(title, style="bold")  # that of a table is no wider than the table
+        for part in parts:
+            console.print(part)
     left = len(views) - SHOWN_TABLES
     if left > 0 and not output:
         click.echo(f"{left} more tables: -o FILE writes all", err=True)
@@ -190,30 +198,49 @@ def show(table: "pandas.DataFrame", launches: int, output: Path | None, stderr: 
 
 
 def tables(table: "pandas.DataFrame", width: int):
-    """One for each line size of each L1, and of each L2 behind one L1."""
+    """For each line size of each L1, and of each L2 behind one L1, a title and its tables.
+
+    They have the columns for which a terminal has room: there is another for those to the right.
+    """
     from lockstep.caches.plots import by_size_and_ways, short
 
-    first = table.iloc[0]
     for line, rates in by_size_and_ways(table, "l1").items():
-        yield _matrix(rates, f"L1 read misses, %; lines of {line} B", width)
-    if "l2_bytes" not in first:
+        yield f"L1 read misses, %; lines of {line} B", list(_parts(rates, width))
+    if "l2_bytes" not in table:
         return
     keys = ["l1_bytes", "l1_ways", "l1_line"]
     for size, ways, line in table[keys].drop_duplicates().itertuples(index=False):
-        mine = table[(table[keys] == (size, ways, line)).all(axis=1)]
+        mine = table[(table[keys].to_numpy() == (size, ways, line)).all(axis=1)]
         behind = f"behind an L1 of {short(size)}, {ways} ways, {line} B"
         for l2_line, rates in by_size_and_ways(mine, "l2").items():
-            yield _matrix(rates, f"L2 misses, %; lines of {l2_line} B {behind}", width)
+            title = f"L2 misses, %; lines of {l2_line} B {behind}"
+            yield title, list(_parts(rates, width))
 
 
-def _matrix(rates: "pandas.DataFrame", title: str, width: int):
+def _parts(rates: "pandas.DataFrame", width: int):
+    """Tables of all ways, each as wide as there is room for, but of one number at least."""
     from lockstep.caches.plots import short
+    from lockstep.report.columns import GAP
+
+    sizes = [short(size) for size in rates.index]
+    room = width - max(map(len, ("size", *sizes)))
+    begin, used = 0, 0
+    for k, ways in enumerate(rates.columns):
+        wide = GAP + max(len(f"{ways} ways"), len("100.00"))
+        if k > begin and used + wide > room:
+            yield _matrix(rates.iloc[:, begin:k], sizes, width)
+            begin, used = k, 0
+        used += wide
+    yield _matrix(rates.iloc[:, begin:], sizes, width)
+
+
+def _matrix(rates: "pandas.DataFrame", sizes: list[str], width: int):
     from lockstep.report.columns import Column, Kind
     from lockstep.report.columns import table as view
 
     columns = [Column("size", Kind.WORD), *(Column(f"{ways} ways") for ways in rates.columns)]
     rows = [
-        [short(size), *("" if rate != rate else f"{100 * rate:.2f}" for rate in row)]
-        for size, row in zip(rates.index, rates.to_numpy())
+        [size, *("" if rate != rate else f"{100 * rate:.2f}" for rate in row)]
+        for size, row in zip(sizes, rates.to_numpy())
     ]
-    return view(columns, rows, width, title)
+    return view(columns, rows, width)

@@ -100,7 +100,6 @@ class NumberList(click.ParamType):
     """Numbers such as ``16``, ``4,6`` or ``1:16``, which doubles: a tuple, each number once."""
 
     name = "numbers"
-    most = 64
 
     def __init__(self, each: click.ParamType | None = None):
         self._each = each or click.IntRange(min=1)

@@ -127,9 +127,9 @@ class _Assembly:
             placed[kind.ctas] = shapes.setdefault(tuple(members), len(shapes))
         begins = np.flatnonzero(np.diff(placed, prepend=-1))
         self._columns |= {
-            "entry_token": entries,
-            "entry_span": spans,
-            "class_entries": sizes,
+            "entry_token": np.array(entries, np.int64),
+            "entry_span": np.array(spans, np.int64),
+            "class_entries": np.array(sizes, np.int64),
             "shape_class": np.array(list(shapes)).reshape(-1),
             "placement_shape": placed[begins],
             "placement_ctas": np.diff(np.append(begins, len(placed))),
