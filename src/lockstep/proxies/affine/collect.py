@@ -60,7 +60,7 @@ class LaunchStreams:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class SiteSequence:
     """What the warps of a shape do, one after the other: an element an execution of a site."""
 
     warp: np.ndarray
@@ -72,7 +72,7 @@ class Sequence:
     ends: np.ndarray  # where each warp's end there
 
 
-def sequence(shape: Shape, code: np.ndarray, is_site: np.ndarray) -> Sequence:
+def sequence(shape: Shape, code: np.ndarray, is_site: np.ndarray) -> SiteSequence:
     """The executions of sites by the warps of a shape; ``is_site``: of each instruction."""
     order = _in_order(shape.warps["first_run"], shape.warps["runs"])
     runs = shape.runs[order]
@@ -88,7 +88,7 @@ def sequence(shape: Shape, code: np.ndarray, is_site: np.ndarray) -> Sequence:
     record = np.full(len(at), -1, np.int64)
     record[has] = _in_order(shape.warps["first_address"], shape.warps["addresses"])
     ends = np.cumsum(np.bincount(warp, minlength=len(shape.warps)))
-    return Sequence(warp[at], static, masks[at], record, at, executed, ends)
+    return SiteSequence(warp[at], static, masks[at], record, at, executed, ends)
 
 
 def _in_order(first: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -8,11 +8,11 @@ from lockstep.frontend.proxy.affine.tables import NOTHING
 from lockstep.frontend.proxy.affine.templates import NOWHERE_OFFSET
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.proxies.affine import functions
-from lockstep.proxies.affine.collect import Sequence, Shape, joined
+from lockstep.proxies.affine.collect import Shape, SiteSequence, joined
 from lockstep.proxies.affine.functions import UNKNOWN, GridPlaces, PlaceFunction
 from lockstep.proxies.affine.patterns import LISTED, SINGLE, Patterns, describe
 from lockstep.proxies.regions import Regions
-from lockstep.workload import NOWHERE
+from lockstep.workload import NOWHERE, Kernel
 
 _HASH = np.int64(-7046029254386353131)  # odd
 _TILES = (OpClass.TILE_COPY, OpClass.TILE_STORE, OpClass.OBJECT_WAIT)
@@ -30,57 +30,71 @@ class Kind:
     function: np.ndarray  # number, or -1
     pattern: np.ndarray  # number, or -1
     added: np.ndarray  # bytes
+    origin: int = -1  # number of the CTA that stands for them, if they differ in more
 
 
 @dataclass(frozen=True, slots=True)
-class Bases:
-    """Bases and patterns of the records of a shape's CTAs: int64 [CTAs, records]."""
+class Records:
+    """Address records: an element each, but ``pool``, in which lists begin at ``place``, or -1."""
 
-    base: np.ndarray  # in the region
-    region: np.ndarray  # of each record's column, or -1
-    pattern: np.ndarray
-    lanes: np.ndarray  # of records that list: how many offsets; 0: none
-    address: np.ndarray  # where lists begin, as an address
+    static: np.ndarray
+    mask: np.ndarray
+    address: np.ndarray  # ADDRESS
+    place: np.ndarray
+    pool: np.ndarray
+
+    def offsets(self, i: int) -> np.ndarray:
+        """The addresses of the lanes of record ``i``, from the first one on."""
+        lanes = (int(self.mask[i]) & (1 << 64) - 1).bit_count()
+        if self.place[i] < 0:
+            return np.int64(self.address["stride"][i]) * np.arange(lanes)
+        addresses = self.pool[self.place[i] : self.place[i] + lanes]
+        return np.where(addresses == NOWHERE, NOWHERE_OFFSET, addresses - addresses[0])
 
 
 class KernelFit:
     """What is found about a kernel, shape by shape."""
 
-    def __init__(self, kernel, regions: Regions):
+    def __init__(self, kernel: Kernel, regions: Regions):
         self._kernel, self._regions = kernel, regions
+        self.code, self.warps = kernel.code.instructions, kernel.warps
         self.places = GridPlaces(kernel.grid, kernel.block, kernel.warp_size)
         self.patterns = Patterns()
         self.functions: dict[PlaceFunction, int] = {}
         self._of_site: dict[tuple[int, int], list[PlaceFunction]] = {}
         self._gaps: dict[int, int] = {}  # of sites, for executions by a single lane
 
-    def bases(self, shape: Shape, sequence: Sequence, rows: list[int] | None = None) -> Bases:
-        """The bases of a shape's CTAs."""
-        records, pool = joined(shape, rows)
-        has = sequence.record >= 0
-        order = sequence.record[has]
-        static, mask = sequence.static[has], sequence.mask[has]
-        records = records[:, order]
-        flat = records.reshape(-1)
-        masks = np.tile(mask, len(records))
-        base, gap, code = (np.zeros(len(flat), np.int64) for _ in range(3))
-        place = flat["pool"].astype(np.int64)
-        first = np.ascontiguousarray(flat["first"])
-        stride = flat["stride"].astype(np.int64)
-        describe(first, stride, place, pool, masks, base, gap, code)
-        self._complete(np.tile(static, len(records)), base, gap, code)
+    def number(self, function: PlaceFunction) -> int:
+        """The number of a function."""
+        return self.functions.setdefault(function, len(self.functions))
 
-        def offsets(i: int) -> np.ndarray:
-            lanes = (int(masks[i]) & (1 << 64) - 1).bit_count()
-            if place[i] >= 0:
-                return _offsets(pool[place[i] : place[i] + lanes])
-            return stride[i] * np.arange(lanes)
+    def described(self, records: Records) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of each record the address from which its pattern is, its gap, and a hash of its list."""
+        base, gap, code = (np.zeros(len(records.static), np.int64) for _ in range(3))
+        first = np.ascontiguousarray(records.address["first"])
+        stride = records.address["stride"].astype(np.int64)
+        describe(first, stride, records.place, records.pool, records.mask, base, gap, code)
+        self._complete(records.static, base, gap, code)
+        return base, gap, code
 
-        numbers = self.patterns.number(gap, code, offsets)
-        region = self._region(static, first.reshape(records.shape))
-        base = base.reshape(records.shape) - np.append(self._regions.base, 0)[region]
-        listed = np.where(gap == LISTED, np.bitwise_count(masks.view(np.uint64)), 0)
-        return Bases(base, region, numbers.reshape(records.shape), listed, first)
+    def numbered(self, records: Records, gap, code, rows: np.ndarray) -> np.ndarray:
+        """The numbers of the patterns of some records."""
+        return self.patterns.number(gap[rows], code[rows], lambda i: records.offsets(rows[i]))
+
+    def region(self, records: Records) -> np.ndarray:
+        """The region of each record, by its first address; or -1."""
+        code, address = self.code[records.static], records.address["first"]
+        space = code["space"]
+        known = (space == Space.GLOBAL) | (space == Space.TEXTURE) | (space == Space.GENERIC)
+        known &= ~np.isin(code["op"], _TILES)
+        for base in (self._kernel.shared_base, self._kernel.local_base):
+            window = (address >= base) & (address < base + APERTURE) & (base > 0)
+            known &= ~((space == Space.GENERIC) & window)
+        return np.where(known, self._regions.of(address), NOTHING)
+
+    def region_base(self, region: np.ndarray) -> np.ndarray:
+        """Where regions begin; 0 for none."""
+        return np.append(self._regions.base, 0)[region]
 
     def _complete(self, static, base, gap, code) -> None:
         """Give records of a single lane the gap that their site has else."""
@@ -98,47 +112,49 @@ class KernelFit:
         gap[left] = 0
         code[gap != LISTED] = 0
 
-    def _region(self, static: np.ndarray, first: np.ndarray) -> np.ndarray:
-        """The region of each column: that of its first record, or -1."""
-        code, address = self._kernel.code.instructions[static], first[0]
-        space = code["space"]
-        known = (space == Space.GLOBAL) | (space == Space.TEXTURE) | (space == Space.GENERIC)
-        known &= ~np.isin(code["op"], _TILES)
-        for base in (self._kernel.shared_base, self._kernel.local_base):
-            window = (address >= base) & (address < base + APERTURE) & (base > 0)
-            known &= ~((space == Space.GENERIC) & window)
-        return np.where(known, self._regions.of(address), NOTHING)
-
-    def kinds(self, shape: Shape, sequence: Sequence) -> list[Kind]:
-        """The CTAs of a shape by what they do."""
-        bases = self.bases(shape, sequence)
-        ctas = np.array(shape.ctas)
-        place = self.places.place(ctas)
-        has = sequence.record >= 0
+    def kinds(self, shape: Shape, sequence: SiteSequence, most: int) -> list[Kind] | None:
+        """The CTAs of a shape by what they do; None if that is more than ``most`` things."""
+        records, pool = joined(shape)
+        ctas, has = np.array(shape.ctas), sequence.record >= 0
+        records = records[:, sequence.record[has]]
         static, warp = sequence.static[has], sequence.warp[has]
-        chosen = self._choose(bases, place, static, warp)
-        added = bases.base - self._values(chosen, place, self.places.warp_place(warp))
-        columns = added.shape[1]
-        keys = (added * _odd(columns, 1) + bases.pattern * _odd(columns, 2)).sum(axis=1)
+        n, columns = records.shape
+        flat = records.reshape(-1)
+        mask = np.tile(sequence.mask[has], n)
+        place = flat["pool"].astype(np.int64)
+        given = Records(np.tile(static, n), mask, flat, place, pool)
+        base, gap, code = self.described(given)
+        one = Records(static, mask[:columns], records[0], place, pool)
+        region = self.region(one)
+        base = base.reshape(n, columns) - self.region_base(region)
+        place = self.places.place(ctas)
+        chosen = self._choose(base, region, place, static, warp)
+        added = base - self._values(chosen, place, self.places.warp_place(warp))
+        listed = np.where(gap == LISTED, code, gap).reshape(n, columns)
+        keys = (added * _odd(columns, 1) + listed * _odd(columns, 2)).sum(axis=1)
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        if len(first) > most:
+            return None
+        rows = (first[:, None] * columns + np.arange(columns)).reshape(-1)
+        pattern = self.numbered(given, gap, code, rows).reshape(len(first), columns)
         inverse = inverse.reshape(-1)
         order = np.argsort(inverse, kind="stable")
-        members = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
-        found = []
-        for row, own in zip(first.tolist(), members):
-            what = chosen, bases.pattern[row], added[row]
-            found.append(self._kind(sequence, np.sort(ctas[own]), *what))
-        return found
+        members = np.split(ctas[order], np.cumsum(np.bincount(inverse))[:-1])
+        return [
+            self.kind(sequence, np.sort(own), chosen, pattern[k], added[row])
+            for k, (row, own) in enumerate(zip(first.tolist(), members))
+        ]
 
-    def _kind(self, sequence: Sequence, ctas, chosen, pattern, added) -> Kind:
+    def kind(self, sequence: SiteSequence, ctas, function, pattern, added, origin=-1) -> Kind:
+        """CTAs that do the same; the columns are of records alone."""
         has = sequence.record >= 0
         columns = []
-        for values in (chosen, pattern, added):
+        for values in (function, pattern, added):
             whole = np.full(len(has), NOTHING, np.int64)
             whole[has] = values
             columns.append(whole)
         columns[2][~has] = 0
-        return Kind(ctas, sequence.warp, sequence.static, sequence.mask, *columns)
+        return Kind(ctas, sequence.warp, sequence.static, sequence.mask, *columns, origin)
 
     def _values(self, chosen: np.ndarray, place: np.ndarray, warp_place: np.ndarray) -> np.ndarray:
         known = list(self.functions)
@@ -150,19 +166,19 @@ class KernelFit:
             )
         return found
 
-    def _choose(self, bases: Bases, place, static, warp) -> np.ndarray:
+    def _choose(self, base, region, place, static, warp) -> np.ndarray:
         """The function of each column: an old one where that fits, else a new one."""
-        slopes = functions.factors(bases.base, place)
-        keys = np.concatenate([static[None], bases.region[None], slopes])
+        slopes = functions.factors(base, place)
+        keys = np.concatenate([static[None], region[None], slopes])
         found, inverse = np.unique(keys, axis=1, return_inverse=True)
         chosen = np.empty(len(static), np.int64)
-        for n, (site, region, *slope) in enumerate(found.T.tolist()):
+        for n, (site, where, *slope) in enumerate(found.T.tolist()):
             columns = np.flatnonzero(inverse.reshape(-1) == n)
-            function = self._known(site, region, slope)
+            function = self._known(site, where, slope)
             if function is None:
-                function = self._new(region, slope, bases.base, columns, warp)
-                self._of_site.setdefault((site, region), []).append(function)
-            chosen[columns] = self.functions.setdefault(function, len(self.functions))
+                function = self._new(where, slope, base, columns, warp)
+                self._of_site.setdefault((site, where), []).append(function)
+            chosen[columns] = self.number(function)
         return chosen
 
     def _known(self, site: int, region: int, slope: list[int]) -> PlaceFunction | None:
@@ -179,10 +195,6 @@ class KernelFit:
         place = self.places.warp_place(warp[columns][first])
         of_warps = functions.warp_factors(base[0, columns[first]], place)
         return PlaceFunction(region, x, y, z, *of_warps)
-
-
-def _offsets(addresses: np.ndarray) -> np.ndarray:
-    return np.where(addresses == NOWHERE, NOWHERE_OFFSET, addresses - addresses[0])
 
 
 def _odd(count: int, seed: int) -> np.ndarray:

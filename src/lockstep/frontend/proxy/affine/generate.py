@@ -21,7 +21,6 @@ class Generator:
         self._t, self._templates, self._launch = tables, templates, launch
         self._chosen = chosen
         self._ends = np.cumsum(tables.placement_ctas)
-        self._stands = np.any(tables.site_moves != 0)
         self._lines = Lines(tables, len(launch.bases))
         self._of_warps = self._by_warp()
         self._region = np.repeat(tables.function_region, launch.warps)
@@ -57,8 +56,8 @@ class Generator:
         record = values[template.source] + template.added
         listed = record[template.owner] + template.offsets
         region = self._region[template.source]
-        origin = int(self._ends[run] - t.placement_ctas[run] + t.placement_ctas[run] // 2)
-        if self._stands and number != origin and template.moves.any():
+        origin = int(t.origin_cta[shape])
+        if origin not in (NOTHING, number) and template.moves.any():
             turn = mix(launch.seed) + number
             moves = template.moves[template.owner]
             listed[moves] = self._lines.move(listed[moves], region[template.owner][moves], turn)

@@ -1,8 +1,7 @@
 """Other lines for a CTA than those of the CTA that stands for it, no less popular ones.
 
-A region's lines have ranks: about how often CTAs access them, as a power of two. All lines of a
-rank lie in one circle, and a CTA's turn by a distance of its own. So what a CTA's accesses share
-with each other stays as it was, also between neighbouring lines.
+Lines that are about as popular lie in a circle, which for each CTA turns by a distance of its own.
+So what a CTA's accesses share with each other stays as it was, also between neighbouring lines.
 """
 
 import numpy as np
@@ -21,13 +20,13 @@ def mix(value: int) -> int:
 
 
 class Lines:
-    """The lines of the regions of a model, by their ranks."""
+    """The lines of the regions of a model, by their circles."""
 
     def __init__(self, tables: Tables, regions: int):
         self._regions: list[_Region | None] = [None] * regions
         for region in np.unique(tables.lines_region).tolist():
             rows = tables.lines_region == region
-            self._regions[region] = _Region(tables.lines_count[rows], tables.lines_rank[rows])
+            self._regions[region] = _Region(tables.lines_count[rows], tables.lines_circle[rows])
 
     def move(self, offsets: np.ndarray, region: np.ndarray, turn: int) -> np.ndarray:
         """Byte offsets in regions, moved; ``turn`` tells CTAs apart."""
@@ -40,29 +39,29 @@ class Lines:
 
 
 class _Region:
-    def __init__(self, counts: np.ndarray, ranks: np.ndarray):
+    def __init__(self, counts: np.ndarray, circles: np.ndarray):
         self._ends = np.cumsum(counts)
-        self._begins, self._ranks = self._ends - counts, ranks
-        self._circles = {}
-        self._before = np.zeros(len(counts), np.int64)  # lines of the rank in runs before each run
-        for rank in np.unique(ranks).tolist():
-            runs = np.flatnonzero(ranks == rank)
+        self._begins, self._circles = self._ends - counts, circles
+        self._before = np.zeros(len(counts), np.int64)  # lines of the circle in runs before each
+        self._members: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        for circle in np.unique(circles[circles > 0]).tolist():
+            runs = np.flatnonzero(circles == circle)
             sums = np.cumsum(counts[runs])
             self._before[runs] = sums - counts[runs]
-            self._circles[rank] = runs, sums
+            self._members[circle] = runs, sums
 
     def move(self, offsets: np.ndarray, turn: int) -> np.ndarray:
+        """Offsets with other lines; ``turn`` says how far circles turn."""
         line = offsets >> LINE_SHIFT
         run = np.searchsorted(self._ends, line, side="right")
         known = (run < len(self._ends)) & (line >= 0)
+        circles = np.where(known, self._circles[np.minimum(run, len(self._circles) - 1)], 0)
         moved = offsets.copy()
-        ranks = self._ranks[np.minimum(run, len(self._ranks) - 1)]
-        for rank, (runs, sums) in self._circles.items():
-            rows = np.flatnonzero(known & (ranks == rank))
-            if not len(rows):
-                continue
+        for circle in np.unique(circles[circles > 0]).tolist():
+            rows = np.flatnonzero(circles == circle)
+            runs, sums = self._members[circle]
             place = self._before[run[rows]] + line[rows] - self._begins[run[rows]]
-            place = (place + mix(turn + rank) % int(sums[-1])) % sums[-1]
+            place = (place + mix(turn + circle) % int(sums[-1])) % sums[-1]
             at = np.searchsorted(sums, place, side="right")
             target = self._begins[runs[at]] + place - self._before[runs[at]]
             moved[rows] += (target - line[rows]) << LINE_SHIFT

@@ -30,7 +30,8 @@ class Tables:
     added at the execution of this site before. *Entries* are tokens, or loops: ``-count`` of the
     ``span`` entries that follow. A *class* of warps is a number of entries, a *shape* of CTAs a
     class for each warp. The *placement* says the shapes of all CTAs, x fastest, as runs.
-    *Lines* say, for each allocation with sites that move, how popular its lines are, as runs.
+    *Lines* are runs of those of an allocation, from its first one on; those of a *circle* are about
+    as popular, and take each other's places where sites move.
     """
 
     site_text: np.ndarray
@@ -64,11 +65,12 @@ class Tables:
     entry_span: np.ndarray
     class_entries: np.ndarray
     shape_class: np.ndarray  # a shape after the other
+    origin_cta: np.ndarray  # of each shape: the CTA that it is from, if it stands for others; or -1
     placement_shape: np.ndarray
     placement_ctas: np.ndarray
     lines_region: np.ndarray
     lines_count: np.ndarray
-    lines_rank: np.ndarray
+    lines_circle: np.ndarray  # 0: none
     gap_from: np.ndarray  # site, or as many as there are: the start of a warp
     gap_to: np.ndarray  # site, or as many as there are: its end
     gap_slots: np.ndarray
@@ -131,11 +133,13 @@ def check(t: Tables, texts: int, warps: int, regions: int) -> None:
     check_range(t.shape_class, len(t.class_entries), "class of a warp")
     if len(t.shape_class) % warps:
         raise Malformed(f"expected {warps} warps in each shape")
+    if len(t.origin_cta) * warps != len(t.shape_class):
+        raise Malformed("expected an origin of each shape")
     check_range(t.placement_shape, len(t.shape_class) // warps, "shape of a CTA")
     check_range(t.placement_ctas - 1, 1 << 50, "CTAs of a run")
     check_range(t.lines_region, regions, "region of lines")
     check_range(t.lines_count - 1, 1 << 44, "lines of a run")
-    check_range(t.lines_rank, 64, "rank of lines")
+    check_range(t.lines_circle, 1 << 40, "circle of lines")
     check_range(t.gap_from, sites + 1, "site of a gap")
     check_range(t.gap_to, sites + 1, "site of a gap")
     check_range(t.gap_slots, len(t.slot_kind) + 1, "slots of a gap")
