@@ -16,10 +16,10 @@ from lockstep.frontend.proxy.affine.tables import NOTHING
 from lockstep.proxies.affine import functions
 from lockstep.proxies.affine.collect import LaunchStreams, Shape, SiteSequence, joined, sequence
 from lockstep.proxies.affine.functions import AXES, PlaceFunction
-from lockstep.proxies.affine.kinds import KernelFit, Kind, Records
+from lockstep.proxies.affine.kinds import AddressRecords, KernelFit, Kind
 from lockstep.workload import Cta
 
-SHARE = 8  # one of so many is kept
+SHARE = 12  # one of so many is kept
 FEWEST, MOST = 8, 512  # that are kept, if there are as many
 AGREE = 0.5  # of neighbours must differ by the same, for a base to be regular
 TREND = 0.5  # of the variance must be a line's, for a base to follow the place in the grid
@@ -53,7 +53,7 @@ class _Samples:
             self._sequences[id(shape)] = sequence(shape, self._code, self._is_site)
         return self._sequences[id(shape)]
 
-    def records(self, ctas: Sequence[int]) -> tuple[Records, np.ndarray, np.ndarray]:
+    def records(self, ctas: Sequence[int]) -> tuple[AddressRecords, np.ndarray, np.ndarray]:
         """Address records of some CTAs, and of each its CTA and its warp."""
         parts, pools, owners, warps, at = [], [], [], [], 0
         for cta in ctas:
@@ -69,7 +69,7 @@ class _Samples:
             warps.append(own.warp[has])
             at += len(pool)
         static, mask, records, place = (np.concatenate(each) for each in zip(*parts))
-        made = Records(static, mask, records, place.astype(np.int64), np.concatenate(pools))
+        made = AddressRecords(static, mask, records, place.astype(np.int64), np.concatenate(pools))
         return made, np.concatenate(owners), np.concatenate(warps)
 
 

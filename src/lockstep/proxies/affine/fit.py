@@ -1,14 +1,15 @@
 """From the streams of a launch to the tables of the affine model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from lockstep.frontend.proxy.affine import AffineModel, Tables
 from lockstep.frontend.proxy.affine.tables import COLUMNS, FACTORS, NOTHING
-from lockstep.proxies.affine.collect import WAITING, LaunchStreams, Shape, sequence
+from lockstep.proxies.affine.collect import WAITING, LaunchStreams, Shape, SiteSequence, sequence
 from lockstep.proxies.affine.exemplars import cta_of, exemplars
 from lockstep.proxies.affine.functions import PlaceFunction
+from lockstep.proxies.affine.gaps import Gaps, gaps_of
 from lockstep.proxies.affine.kinds import KernelFit, Kind
 from lockstep.proxies.affine.loops import Loops
 from lockstep.proxies.affine.popularity import Row, circles
@@ -19,8 +20,9 @@ from lockstep.workload import Cta, Kernel
 _SITE = ("op", "space", "width", "cache", "immediate", "threads")
 
 
-FEW_KINDS, MOST_KINDS = 8, 64  # of CTAs: so many are always kept, or are at most
-KIND_SHARE = 16  # but one for so many CTAs, where there are many
+FEW_KINDS, MOST_KINDS = 32, 64  # of CTAs: edges of three axes make 27; so many are kept at most
+KIND_SHARE = 16  # but one for so many CTAs, of large grids
+SHOWN = 16  # shapes whose instructions between sites are looked at, those of most CTAs
 MOST_COUNTED = 2048  # CTAs whose lines are counted
 
 
@@ -46,7 +48,8 @@ def fit(streams: LaunchStreams, regions: Regions) -> Fitted:
         stand = exemplars(found, various, is_site)
         kinds, moving = kinds + stand.kinds, stand.moving
         lines = circles(kernel, _counted(streams, various), moving, regions) if moving else []
-    return _Assembly(kernel, found, kinds).fitted(moving, lines)
+    shown = [sequence(shape, code, is_site) for shape in shapes[:SHOWN]]
+    return _Assembly(kernel, found, kinds).fitted(moving, lines, shown)
 
 
 def _counted(streams: LaunchStreams, shapes: list[Shape]) -> Iterator[Cta]:
@@ -64,9 +67,11 @@ class _Assembly:
         self._nothing = found.number(PlaceFunction(NOTHING))
         self._columns: dict[str, np.ndarray] = dict.fromkeys(COLUMNS, np.zeros(0, np.int64))
 
-    def fitted(self, moving: set[int], lines: list[Row]) -> Fitted:
-        """The model; sites that move, and how popular lines are."""
-        texts = self._sites(moving)
+    def fitted(
+        self, moving: set[int], lines: list[Row], sequences: Iterable[SiteSequence]
+    ) -> Fitted:
+        """The model; sites that move, how popular lines are, and CTAs that gaps are taken from."""
+        self._sites(moving)
         regions = self._functions({region for region, _, _ in lines})
         self._columns |= {
             "lines_region": [regions.index(region) for region, _, _ in lines],
@@ -74,6 +79,7 @@ class _Assembly:
             "lines_circle": [circle for _, _, circle in lines],
         }
         self._programs(self._tokens())
+        texts = self._instructions(gaps_of(sequences, self._kernel.code, self._statics))
         columns = {n: np.asarray(c, np.int64) for n, c in self._columns.items()}
         model = AffineModel(Tables(**columns), texts, self._kernel.warps, len(regions))
         return Fitted(model, tuple(regions))
@@ -81,17 +87,36 @@ class _Assembly:
     def _joined(self, name: str) -> np.ndarray:
         return np.concatenate([getattr(kind, name) for kind in self._kinds])
 
-    def _sites(self, moving: set[int]) -> list[str]:
+    def _sites(self, moving: set[int]) -> None:
         code = self._kernel.code
         self._statics = np.unique(self._joined("static"))
         rows = code.instructions[self._statics]
-        numbers, place = np.unique(rows["text"], return_inverse=True)
-        made = {f"site_{name}": rows[name] for name in _SITE}
-        made["site_text"] = place.reshape(-1)
-        made["site_result"] = np.where(rows["destinations"] > 0, rows["destination_count"][:, 0], 0)
-        made["site_moves"] = np.isin(self._statics, list(moving)).astype(np.int64)
-        self._columns |= made
-        return [code.texts[n] for n in numbers.tolist()]
+        self._columns |= {f"site_{name}": rows[name] for name in _SITE}
+        result = np.where(rows["destinations"] > 0, rows["destination_count"][:, 0], 0)
+        self._columns["site_result"] = result
+        self._columns["site_moves"] = np.isin(self._statics, list(moving)).astype(np.int64)
+
+    def _instructions(self, gaps: Gaps) -> list[str]:
+        """The texts of sites and slots, and what lies between sites."""
+        code = self._kernel.code
+        pairs = sorted(gaps.slots, key=lambda pair: (pair[1], pair[0]))
+        slots = np.array([s for pair in pairs for s in gaps.slots[pair]], np.int64).reshape(-1, 5)
+        texts = np.concatenate([code.instructions["text"][self._statics], slots[:, 0]])
+        used, place = _numbered(texts)
+        sites = len(self._statics)
+        slots[:, 0] = place[sites:]
+        kinds, numbers = _numbered(slots.T)
+        names = ("text", "op", "chained", "loaded", "target")
+        self._columns |= {f"kind_{name}": row for name, row in zip(names, kinds)}
+        self._columns |= {
+            "site_text": place[:sites],
+            "site_loaded": [gaps.loaded.get(site, 0) for site in range(sites)],
+            "gap_from": [pair[0] for pair in pairs],
+            "gap_to": [pair[1] for pair in pairs],
+            "gap_slots": [len(gaps.slots[pair]) for pair in pairs],
+            "slot_kind": numbers,
+        }
+        return [code.texts[n] for n in used.tolist()]
 
     def _functions(self, others: set[int]) -> list[int]:
         """The table of functions; the regions that they are in, and ``others``."""

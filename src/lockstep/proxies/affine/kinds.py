@@ -34,7 +34,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class AddressRecords:
     """Address records: an element each, but ``pool``, in which lists begin at ``place``, or -1."""
 
     static: np.ndarray
@@ -68,7 +68,7 @@ class KernelFit:
         """The number of a function."""
         return self.functions.setdefault(function, len(self.functions))
 
-    def described(self, records: Records) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def described(self, records: AddressRecords) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of each record the address from which its pattern is, its gap, and a hash of its list."""
         base, gap, code = (np.zeros(len(records.static), np.int64) for _ in range(3))
         first = np.ascontiguousarray(records.address["first"])
@@ -77,11 +77,11 @@ class KernelFit:
         self._complete(records.static, base, gap, code)
         return base, gap, code
 
-    def numbered(self, records: Records, gap, code, rows: np.ndarray) -> np.ndarray:
+    def numbered(self, records: AddressRecords, gap, code, rows: np.ndarray) -> np.ndarray:
         """The numbers of the patterns of some records."""
         return self.patterns.number(gap[rows], code[rows], lambda i: records.offsets(rows[i]))
 
-    def region(self, records: Records) -> np.ndarray:
+    def region(self, records: AddressRecords) -> np.ndarray:
         """The region of each record, by its first address; or -1."""
         code, address = self.code[records.static], records.address["first"]
         space = code["space"]
@@ -122,9 +122,9 @@ class KernelFit:
         flat = records.reshape(-1)
         mask = np.tile(sequence.mask[has], n)
         place = flat["pool"].astype(np.int64)
-        given = Records(np.tile(static, n), mask, flat, place, pool)
+        given = AddressRecords(np.tile(static, n), mask, flat, place, pool)
         base, gap, code = self.described(given)
-        one = Records(static, mask[:columns], records[0], place, pool)
+        one = AddressRecords(static, mask[:columns], records[0], place, pool)
         region = self.region(one)
         base = base.reshape(n, columns) - self.region_base(region)
         place = self.places.place(ctas)

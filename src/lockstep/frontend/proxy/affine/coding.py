@@ -3,77 +3,62 @@
 import numpy as np
 
 from lockstep.frontend.proxy.affine.tables import Tables
-from lockstep.isa.instruction import (
-    ALL_LANES,
-    WARP_SIZE,
-    OpClass,
-    blank,
-)
+from lockstep.isa.instruction import ALL_LANES, WARP_SIZE, OpClass, blank
 from lockstep.workload import RUN, Code
 
 BYTES = 16  # from one instruction to the next
-ADDRESS_REGISTER, VALUE_REGISTER, CHAIN_REGISTER = 2, 6, 4
-FIRST_RESULT, MOST_RESULTS = 16, 200  # registers that loads write, in turn by site
 EXIT_TEXT = "EXIT"
+# Registers: of slots in turn, of sites' results (four each), of what sites read (two each).
+SLOTS, SLOT_COUNT = 8, 88
+RESULTS, RESULT_COUNT = 96, 32
+OPERANDS, OPERAND_COUNT = 224, 14
 
 
 class KernelCode:
-    """The code of a model: each site once, each gap once, and an exit."""
+    """The code of a model: each site, before it the gaps that lead to it, and an exit."""
 
     def __init__(self, tables: Tables, texts: list[str], warp_size: int = WARP_SIZE):
-        self._t = tables
+        t = self._t = tables
         self._full = ALL_LANES if warp_size == WARP_SIZE else -1
-        sites = len(tables.site_op)
-        self.texts = [*texts, EXIT_TEXT]
-        records = [_sites(tables)]
-        exit_record = blank()
-        exit_record["op"], exit_record["text"] = OpClass.EXIT, len(texts)
-        self._keys, self._begin, self._length = self._gaps(records)
-        records.append(exit_record)
-        code = np.concatenate(records)
-        code["pc"] = BYTES * np.arange(len(code))
-        self.code = Code(code, self.texts)
-        self._sites, self._exit = sites, len(code) - 1
-
-    def _gaps(self, records: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Append the gaps; the keys of pairs of sites, where their gaps begin, and the lengths."""
-        t, sites = self._t, len(self._t.site_op)
+        self._sites = len(t.site_op)
         ends = np.cumsum(t.gap_slots)
         begins = ends - t.gap_slots
-        for source, begin, end in zip(t.gap_from.tolist(), begins.tolist(), ends.tolist()):
-            records.append(self._gap(t.slot_kind[begin:end], source))
+        by_target = np.argsort(t.gap_to, kind="stable")
+        bounds = np.searchsorted(t.gap_to[by_target], np.arange(self._sites + 2))
+        records, at = [], 0
+        place, self._place = np.zeros(len(ends), np.int64), np.zeros(self._sites + 1, np.int64)
+        final = blank()
+        final["op"], final["text"] = OpClass.EXIT, len(texts)
+        for target, site in enumerate([*_sites(t), final[0]]):
+            for gap in by_target[bounds[target] : bounds[target + 1]].tolist():
+                place[gap] = at
+                at += int(t.gap_slots[gap])
+                records.append(_gap(t, t.slot_kind[begins[gap] : ends[gap]], target))
+            self._place[target] = at
+            at += 1
+            records.append(site.reshape(1))
+        code = np.concatenate(records)
+        code["pc"] = BYTES * np.arange(len(code))
+        self.code = Code(code, [*texts, EXIT_TEXT])
         keys = self._key(t.gap_from, t.gap_to)
         order = np.argsort(keys, kind="stable")
-        return keys[order], sites + begins[order], t.gap_slots[order]
+        self._keys, self._begin, self._length = keys[order], place[order], t.gap_slots[order]
 
     def _key(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-        return source * (len(self._t.site_op) + 1) + target
-
-    def _gap(self, kinds: np.ndarray, source: int) -> np.ndarray:
-        t, made = self._t, blank(len(kinds))
-        made["op"], made["text"] = t.kind_op[kinds], t.kind_text[kinds]
-        loaded = t.kind_loaded[kinds]
-        for row, chained, back in zip(made, t.kind_chained[kinds], loaded):
-            registers = [CHAIN_REGISTER] * int(chained)
-            if back:
-                registers.append(_result(max(0, source - int(back) + 1)))
-            row["sources"] = len(registers)
-            row["source"][: len(registers)] = registers
-            row["source_count"][: len(registers)] = 1
-            row["destinations"] = row["destination_count"][0] = 1
-            row["destination"][0] = CHAIN_REGISTER
-        return made
+        return source * (self._sites + 1) + target
 
     def runs(self, sites: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, int]:
         """The RUN records of a warp that executes these sites, and its thread instructions."""
-        before = np.concatenate(([self._sites], sites))
         after = np.append(sites, self._sites)
-        begin, length = self._of_pairs(self._key(before, after))
+        begin, length = self._of_pairs(self._key(np.concatenate(([self._sites], sites)), after))
+        site = self._place[after]
+        joins = begin + length == site
         made = np.zeros((len(sites) + 1, 2), RUN)
         lanes = np.append(masks, masks[-1] if len(masks) else self._full)
         made["mask"] = lanes[:, None]
-        made["static"][:, 0], made["count"][:, 0] = begin, length
-        made["static"][:, 1], made["count"][:, 1] = np.append(sites, self._exit), 1
+        made["static"][:, 0], made["count"][:, 0] = begin, np.where(joins, 0, length)
+        made["static"][:, 1] = np.where(joins, begin, site)
+        made["count"][:, 1] = np.where(joins, length + 1, 1)
         runs = made.reshape(-1)
         runs = runs[runs["count"] > 0]
         active = np.bitwise_count(runs["mask"].astype(np.uint64)).astype(np.int64)
@@ -88,9 +73,32 @@ class KernelCode:
         return self._begin[at], np.where(found, self._length[at], 0)
 
 
+def _gap(t: Tables, kinds: np.ndarray, target: int) -> np.ndarray:
+    """The slots of a gap that leads to site ``target``."""
+    made = blank(len(kinds))
+    made["op"], made["text"] = t.kind_op[kinds], t.kind_text[kinds]
+    written: list[int] = []
+    for row, kind in zip(made, kinds.tolist()):
+        back, load = int(t.kind_chained[kind]), int(t.kind_loaded[kind])
+        read = [written[-back]] if 0 < back <= len(written) else []
+        read += [_result(load - 1)] if load else []
+        row["sources"] = len(read)
+        row["source"][: len(read)], row["source_count"][: len(read)] = read, 1
+        own = _operand(target) if t.kind_target[kind] else SLOTS + len(written) % SLOT_COUNT
+        written.append(own)
+        row["destinations"] = row["destination_count"][0] = 1
+        row["destination"][0] = own
+    return made
+
+
 def _result(site: int) -> int:
     """The register that a site's result goes to."""
-    return FIRST_RESULT + 4 * site % MOST_RESULTS
+    return RESULTS + 4 * (site % RESULT_COUNT)
+
+
+def _operand(site: int) -> int:
+    """The register that a site reads."""
+    return OPERANDS + 2 * (site % OPERAND_COUNT)
 
 
 def _sites(t: Tables) -> np.ndarray:
@@ -98,10 +106,12 @@ def _sites(t: Tables) -> np.ndarray:
     for name in ("text", "op", "space", "width", "cache", "immediate", "threads"):
         made[name] = getattr(t, f"site_{name}")
     for site, row in enumerate(made):
-        count = int(t.site_result[site])
+        count, load = int(t.site_result[site]), int(t.site_loaded[site])
         if count:
-            row["destinations"], row["destination_count"][0] = 1, count
+            row["destinations"], row["destination_count"][0] = 1, min(count, 4)
             row["destination"][0] = _result(site)
         if row["width"]:
-            row["sources"], row["source"][0], row["source_count"][0] = 1, ADDRESS_REGISTER, 2
+            read = [_operand(site)] + ([_result(load - 1)] if load else [])
+            row["sources"] = len(read)
+            row["source"][: len(read)], row["source_count"][: len(read)] = read, 1
     return made

@@ -14,6 +14,7 @@ MOST_FACTOR = 1 << 44  # of a function, in bytes a step: more than any GPU has m
 MOST_SHIFT = 30
 MOST_OFFSET = 1 << 61  # of addresses, from where an allocation begins
 MOST_WIDTH = 64
+MOST_BACK = 63  # slots
 MOST_LANES = max(64, TILE_WORDS)
 
 
@@ -31,7 +32,8 @@ class Tables:
     ``span`` entries that follow. A *class* of warps is a number of entries, a *shape* of CTAs a
     class for each warp. The *placement* says the shapes of all CTAs, x fastest, as runs.
     *Lines* are runs of those of an allocation, from its first one on; those of a *circle* are about
-    as popular, and take each other's places where sites move.
+    as popular, and take each other's places where sites move. A *gap* is what a warp executes
+    between two sites: *slots*, each of a *kind*.
     """
 
     site_text: np.ndarray
@@ -42,6 +44,7 @@ class Tables:
     site_immediate: np.ndarray
     site_threads: np.ndarray
     site_result: np.ndarray  # registers that it writes
+    site_loaded: np.ndarray  # one more than the site whose result it reads; 0: none
     site_moves: np.ndarray  # 1: CTAs that another one stands for access other lines
     function_region: np.ndarray
     function_x: np.ndarray
@@ -77,8 +80,9 @@ class Tables:
     slot_kind: np.ndarray  # of gaps, one after the other
     kind_text: np.ndarray
     kind_op: np.ndarray
-    kind_chained: np.ndarray  # 1: reads what the slot before it wrote
-    kind_loaded: np.ndarray  # how many loads back the one is whose result it reads; 0 = none
+    kind_chained: np.ndarray  # how many slots back the one is whose result it reads; 0: none
+    kind_loaded: np.ndarray  # one more than the site whose result it reads; 0: none
+    kind_target: np.ndarray  # 1: the site behind the gap reads its result
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
@@ -148,8 +152,10 @@ def check(t: Tables, texts: int, warps: int, regions: int) -> None:
     check_range(t.slot_kind, slots, "kind of a slot")
     check_range(t.kind_text, texts, "text of a slot")
     check_range(t.kind_op, max(OpClass) + 1, "class of a slot")
-    check_range(t.kind_chained, 2, "chain of a slot")
-    check_range(t.kind_loaded, 1 << 8, "load of a slot")
+    check_range(t.kind_chained, MOST_BACK + 1, "chain of a slot")
+    check_range(t.kind_loaded, sites + 1, "load of a slot")
+    check_range(t.kind_target, 2, "target of a slot")
+    check_range(t.site_loaded, sites + 1, "load of a site")
 
 
 def _check_tokens(t: Tables) -> None:
