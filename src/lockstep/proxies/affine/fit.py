@@ -100,17 +100,18 @@ class _Assembly:
         """The texts of sites and slots, and what lies between sites."""
         code = self._kernel.code
         pairs = sorted(gaps.slots, key=lambda pair: (pair[1], pair[0]))
-        slots = np.array([s for pair in pairs for s in gaps.slots[pair]], np.int64).reshape(-1, 5)
+        slots = np.array([s for pair in pairs for s in gaps.slots[pair]], np.int64).reshape(-1, 6)
         texts = np.concatenate([code.instructions["text"][self._statics], slots[:, 0]])
         used, place = _numbered(texts)
         sites = len(self._statics)
         slots[:, 0] = place[sites:]
         kinds, numbers = _numbered(slots.T)
-        names = ("text", "op", "chained", "loaded", "target")
+        names = ("text", "op", "chained", "loaded", "other", "target")
         self._columns |= {f"kind_{name}": row for name, row in zip(names, kinds)}
         self._columns |= {
             "site_text": place[:sites],
-            "site_loaded": [gaps.loaded.get(site, 0) for site in range(sites)],
+            "site_loaded": [gaps.loaded.get(site, (0, 0))[0] for site in range(sites)],
+            "site_other": [gaps.loaded.get(site, (0, 0))[1] for site in range(sites)],
             "gap_from": [pair[0] for pair in pairs],
             "gap_to": [pair[1] for pair in pairs],
             "gap_slots": [len(gaps.slots[pair]) for pair in pairs],

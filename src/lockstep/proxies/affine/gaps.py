@@ -16,9 +16,9 @@ from lockstep.workload import Code
 LONGEST = 4096  # slots of a gap
 BACK = 256  # instructions before a gap in which loads are looked for
 FARTHEST = 63  # slots back
-Slot = tuple[int, int, int, int, int]
-"""Text, class, slots back to the one that it reads, site of the load that it reads and one, and
-whether the site behind the gap reads it."""
+Slot = tuple[int, int, int, int, int, int]
+"""Text, class, slots back to the one that it reads, one more than the sites of two loads that it
+reads, and whether the site behind the gap reads it."""
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Gaps:
     """Slots by pairs of sites; the number of sites stands for a warp's begin, and its end."""
 
     slots: dict[tuple[int, int], list[Slot]] = field(default_factory=dict)
-    loaded: dict[int, int] = field(default_factory=dict)  # of sites: the load that they read
+    loaded: dict[int, tuple[int, int]] = field(default_factory=dict)  # of sites: loads they read
 
 
 def gaps_of(sequences: Iterable[SiteSequence], code: Code, statics: np.ndarray) -> Gaps:
@@ -81,8 +81,8 @@ def _slots(own: SiteSequence, place, code: Code, statics, target: int, loaded) -
         if at >= begin and row["width"] == 0 and row["op"] != OpClass.EXIT:
             slot = len(made)
             if slot < LONGEST:
-                back, load = _read(row, writers, slot)
-                made.append([int(row["text"]), int(row["op"]), back, load, 0])
+                back, loads = _read(row, writers, slot)
+                made.append([int(row["text"]), int(row["op"]), back, *loads, 0])
                 _write(row, writers, (slot, 0))
         elif site is not None:
             _write(row, writers, (-1, site + 1))
@@ -90,24 +90,25 @@ def _slots(own: SiteSequence, place, code: Code, statics, target: int, loaded) -
             _write(row, writers, (-1, 0))
     if target < len(statics):
         row = code.instructions[statics[target]]
-        back, load = _read(row, writers, len(made))
+        back, loads = _read(row, writers, len(made))
         if back:
-            made[len(made) - back][4] = 1
-        if load:
-            loaded[target] = load
+            made[len(made) - back][-1] = 1
+        if any(loads):
+            loaded[target] = loads
     return [tuple(slot) for slot in made]
 
 
-def _read(row, writers, slot: int) -> tuple[int, int]:
-    """The nearest slot before ``slot`` and the last load that an instruction reads."""
-    back, load = 0, 0
+def _read(row, writers, slot: int) -> tuple[int, tuple[int, int]]:
+    """The nearest slot before ``slot`` and two loads that an instruction reads."""
+    back, loads = 0, {0}
     for first, count in zip(row["source"][: row["sources"]], row["source_count"]):
         for register in range(first, first + count):
             writer, site = writers.get(register, (-1, 0))
             if writer >= 0 and slot - writer <= FARTHEST:
                 back = min(back or FARTHEST, slot - writer)
-            load = max(load, site)
-    return back, load
+            loads.add(site)
+    last, other = sorted([*loads, 0], reverse=True)[:2]
+    return back, (last, other)
 
 
 def _write(row, writers, what: tuple[int, int]) -> None:

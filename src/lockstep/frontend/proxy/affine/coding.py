@@ -79,9 +79,9 @@ def _gap(t: Tables, kinds: np.ndarray, target: int) -> np.ndarray:
     made["op"], made["text"] = t.kind_op[kinds], t.kind_text[kinds]
     written: list[int] = []
     for row, kind in zip(made, kinds.tolist()):
-        back, load = int(t.kind_chained[kind]), int(t.kind_loaded[kind])
+        back = int(t.kind_chained[kind])
         read = [written[-back]] if 0 < back <= len(written) else []
-        read += [_result(load - 1)] if load else []
+        read += _results(t.kind_loaded[kind], t.kind_other[kind])
         row["sources"] = len(read)
         row["source"][: len(read)], row["source_count"][: len(read)] = read, 1
         own = _operand(target) if t.kind_target[kind] else SLOTS + len(written) % SLOT_COUNT
@@ -96,6 +96,11 @@ def _result(site: int) -> int:
     return RESULTS + 4 * (site % RESULT_COUNT)
 
 
+def _results(*loads: int) -> list[int]:
+    """The registers of some sites' results; of each one more than its number is given, 0: none."""
+    return [_result(int(load) - 1) for load in loads if load]
+
+
 def _operand(site: int) -> int:
     """The register that a site reads."""
     return OPERANDS + 2 * (site % OPERAND_COUNT)
@@ -106,12 +111,12 @@ def _sites(t: Tables) -> np.ndarray:
     for name in ("text", "op", "space", "width", "cache", "immediate", "threads"):
         made[name] = getattr(t, f"site_{name}")
     for site, row in enumerate(made):
-        count, load = int(t.site_result[site]), int(t.site_loaded[site])
+        count = int(t.site_result[site])
         if count:
             row["destinations"], row["destination_count"][0] = 1, min(count, 4)
             row["destination"][0] = _result(site)
         if row["width"]:
-            read = [_operand(site)] + ([_result(load - 1)] if load else [])
+            read = [_operand(site), *_results(t.site_loaded[site], t.site_other[site])]
             row["sources"] = len(read)
             row["source"][: len(read)], row["source_count"][: len(read)] = read, 1
     return made

@@ -45,6 +45,7 @@ class Tables:
     site_threads: np.ndarray
     site_result: np.ndarray  # registers that it writes
     site_loaded: np.ndarray  # one more than the site whose result it reads; 0: none
+    site_other: np.ndarray  # the same, of another one
     site_moves: np.ndarray  # 1: CTAs that another one stands for access other lines
     function_region: np.ndarray
     function_x: np.ndarray
@@ -82,6 +83,7 @@ class Tables:
     kind_op: np.ndarray
     kind_chained: np.ndarray  # how many slots back the one is whose result it reads; 0: none
     kind_loaded: np.ndarray  # one more than the site whose result it reads; 0: none
+    kind_other: np.ndarray  # the same, of another one
     kind_target: np.ndarray  # 1: the site behind the gap reads its result
 
     @property
@@ -154,6 +156,8 @@ def check(t: Tables, texts: int, warps: int, regions: int) -> None:
     check_range(t.kind_op, max(OpClass) + 1, "class of a slot")
     check_range(t.kind_chained, MOST_BACK + 1, "chain of a slot")
     check_range(t.kind_loaded, sites + 1, "load of a slot")
+    check_range(t.kind_other, sites + 1, "load of a slot")
+    check_range(t.site_other, sites + 1, "load of a site")
     check_range(t.kind_target, 2, "target of a slot")
     check_range(t.site_loaded, sites + 1, "load of a site")
 
