@@ -11,6 +11,7 @@ from fuzzing import (
     gpus,
     measurements,
     options,
+    proxies,
     ptx,
     tracefile,
     tunings,
@@ -28,6 +29,7 @@ MODULES = (
     caches,
     measurements,
     tunings,
+    proxies,
 )
 
 

@@ -48,6 +48,11 @@ def encode(document: Mapping[str, Any], groups: Groups) -> bytes:
     payload = b"".join([LENGTH.pack(len(text)), text, *packed])
     if len(text) > MOST_JSON or len(packed) > MOST_COLUMNS or len(payload) > LIMIT:
         raise WorkloadError(f"a proxy of {len(payload)} bytes; expected at most {LIMIT}")
+    return sealed(payload)
+
+
+def sealed(payload: bytes) -> bytes:
+    """A payload as the bytes of a file."""
     frame = zstandard.ZstdCompressor(level=LEVEL).compress(payload)
     return HEAD.pack(MAGIC, *VERSION, len(payload), _checksum(VERSION, len(payload), frame)) + frame
 
@@ -64,7 +69,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], list[dict[str, np.ndarray]]]
     except OSError as problem:
         message = f"cannot be read: {problem.strerror or problem}"
         raise InputError(path, "", message) from None
-    payload = _payload(path, data)
+    payload = unsealed(path, data)
     try:
         return _decode(payload)
     except Malformed as problem:
@@ -87,7 +92,8 @@ def _checksum(version: tuple[int, int], size: int, frame: bytes) -> int:
     return zlib.crc32(frame, zlib.crc32(struct.pack("<HHI", *version, size)))
 
 
-def _payload(path: str | Path, data: bytes) -> bytes:
+def unsealed(path: str | Path, data: bytes) -> bytes:
+    """The payload of a file with that content. Raises :class:`InputError`."""
     if len(data) < HEAD.size or not data.startswith(MAGIC):
         raise InputError(path, "byte 0", "expected a proxy, which begins with \\x89LSP")
     _, major, minor, size, checksum = HEAD.unpack_from(data)

@@ -25,11 +25,13 @@ class Loops:
     def _folded(self, symbols: np.ndarray) -> np.ndarray:
         """Loops are numbers below 0."""
         while True:
-            before = len(symbols)
             for period in _periods(symbols):
-                symbols = self._collapse(symbols, period)
-            if len(symbols) == before:
+                shorter = self._collapse(symbols, period)
+                if len(shorter) < len(symbols):
+                    break
+            else:
                 return symbols
+            symbols = shorter  # what is shorter may repeat after fewer symbols than before
 
     def _collapse(self, symbols: np.ndarray, period: int) -> np.ndarray:
         """Replace what repeats after ``period`` symbols."""

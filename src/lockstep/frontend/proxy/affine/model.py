@@ -14,8 +14,8 @@ from lockstep.frontend.proxy.affine.tables import Tables
 from lockstep.frontend.proxy.affine.templates import Templates
 from lockstep.frontend.proxy.model import Ctas, KernelModel, Launched, register
 from lockstep.frontend.tracefile.columns import Malformed
-from lockstep.isa.instruction import verify
-from lockstep.workload import Code
+from lockstep.isa.instruction import ALL_LANES, WARP_SIZE, verify
+from lockstep.workload import MOST_GRID, Code
 
 MOST_TEXTS = 1 << 16
 MOST_TEXT = 256
@@ -64,13 +64,7 @@ class AffineModel(KernelModel):
         if len(found.site_op) > MOST_SITES:
             raise Malformed(f"{len(found.site_op)} sites; expected at most {MOST_SITES}")
         tables.check(found, len(texts), warps, known)
-        programs.check(found)
-        try:
-            for warp_size in (32,):
-                code = KernelCode(found, texts, warp_size).code
-                verify(code.instructions, code.texts, warp_size)
-        except LockstepError as problem:
-            raise Malformed(str(problem)) from None
+        programs.check(found, warps)
         return cls(found, texts, warps, known)
 
     def check(self, launch: Launched) -> None:
@@ -80,6 +74,14 @@ class AffineModel(KernelModel):
         placed, ctas = int(self.tables.placement_ctas.sum()), math.prod(launch.grid)
         if placed != ctas:
             raise Malformed(f"a grid of {ctas} CTAs; {placed} have a place")
+        lanes = self.tables.mask_lanes
+        if launch.warp_size == WARP_SIZE and ((lanes < 0) | (lanes > ALL_LANES)).any():
+            raise Malformed(f"a mask of more than {WARP_SIZE} lanes")
+        code = KernelCode(self.tables, self.texts, launch.warp_size).code
+        try:
+            verify(code.instructions, code.texts, launch.warp_size)
+        except LockstepError as problem:
+            raise Malformed(str(problem)) from None
         steps = (*launch.grid, launch.warps, 1024, 1024)
         for name, most in zip(tables.FACTORS, steps):
             factor = getattr(self.tables, f"function_{name}")
@@ -92,6 +94,8 @@ class AffineModel(KernelModel):
         templates = Templates(self.tables, code, self.warps)
         total = math.prod(launch.grid)
         wanted = max(math.ceil(total * launch.scale), min(total, FEWEST_CTAS))
+        if wanted < total:
+            wanted = min(wanted, MOST_GRID[0])
         begin = (total - wanted) // 2
         generator = Generator(self.tables, templates, launch, range(begin, begin + wanted))
         grid = launch.grid if wanted == total else (wanted, 1, 1)

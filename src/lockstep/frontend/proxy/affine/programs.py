@@ -1,11 +1,13 @@
 """Loops of a class of warps, unfolded: which tokens it executes, and what each adds."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from lockstep.frontend.proxy.affine.tables import Tables
 from lockstep.frontend.tracefile.columns import Malformed
 
-MOST_TOKENS = 1 << 22  # that a warp executes
+MOST_WORDS = 1 << 23  # tokens that a CTA executes, and addresses that they list
 MOST_DEPTH = 16  # of loops in each other
 
 
@@ -14,8 +16,8 @@ def class_places(t: Tables) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(t.class_entries)))
 
 
-def check(t: Tables) -> None:
-    """Raise :class:`Malformed` for classes that cannot be unfolded."""
+def check(t: Tables, warps: int) -> None:
+    """Raise :class:`Malformed` for classes that cannot be unfolded; ``warps``: of a CTA."""
     places = class_places(t)
     if (t.class_entries < 0).any() or places[-1] != len(t.entry_token):
         raise Malformed("expected as many entries as classes have")
@@ -24,13 +26,19 @@ def check(t: Tables) -> None:
     loops = t.entry_token < 0
     if (t.entry_span[loops] < 1).any() or (t.entry_span[~loops] != 0).any():
         raise Malformed("expected entries in each loop, and none in tokens")
+    lanes = np.bitwise_count(t.mask_lanes[t.token_mask].view(np.uint64)).astype(np.int64)
+    weights = np.where(loops, 0, (1 + lanes)[t.entry_token * ~loops] if len(lanes) else 0)
     tokens, spans = t.entry_token.tolist(), t.entry_span.tolist()
-    for begin, end in zip(places[:-1].tolist(), places[1:].tolist()):
-        _length(tokens, spans, begin, end)
+    entries = tokens, spans, weights.tolist()
+    sizes = [_size(entries, *ends) for ends in pairwise(places.tolist())]
+    of_shapes = np.array(sizes, np.int64)[t.shape_class].reshape(-1, warps).sum(axis=1)
+    if of_shapes.max(initial=0) > MOST_WORDS:
+        raise Malformed(f"a CTA of more than {MOST_WORDS} tokens and addresses")
 
 
-def _length(tokens: list[int], spans: list[int], begin: int, end: int) -> int:
-    """How many tokens a class has unfolded."""
+def _size(entries: tuple[list[int], list[int], list[int]], begin: int, end: int) -> int:
+    """How many words a class has unfolded."""
+    tokens, spans, weights = entries
     total, factor = 0, 1
     open_loops: list[tuple[int, int]] = []  # where each ends, and the factor before it
     for i in range(begin, end):
@@ -43,9 +51,9 @@ def _length(tokens: list[int], spans: list[int], begin: int, end: int) -> int:
             open_loops.append((stop, factor))
             factor *= -tokens[i]
         else:
-            total += factor
-        if max(total, factor) > MOST_TOKENS:
-            raise Malformed(f"a warp of more than {MOST_TOKENS} tokens")
+            total += factor * weights[i]
+        if max(total, factor) > MOST_WORDS:
+            raise Malformed(f"a warp of more than {MOST_WORDS} tokens and addresses")
     return total
 
 

@@ -15,6 +15,8 @@ MOST_SHIFT = 30
 MOST_OFFSET = 1 << 61  # of addresses, from where an allocation begins
 MOST_WIDTH = 64
 MOST_BACK = 63  # slots
+MOST_CTAS = MOST_LINES = 1 << 36  # of a run
+MOST_RUNS = 1 << 25
 MOST_LANES = max(64, TILE_WORDS)
 
 
@@ -142,9 +144,11 @@ def check(t: Tables, texts: int, warps: int, regions: int) -> None:
     if len(t.origin_cta) * warps != len(t.shape_class):
         raise Malformed("expected an origin of each shape")
     check_range(t.placement_shape, len(t.shape_class) // warps, "shape of a CTA")
-    check_range(t.placement_ctas - 1, 1 << 50, "CTAs of a run")
+    check_range(t.placement_ctas - 1, MOST_CTAS, "CTAs of a run")
+    if max(len(t.placement_ctas), len(t.lines_count)) > MOST_RUNS:
+        raise Malformed(f"expected at most {MOST_RUNS} runs of CTAs, and of lines")
     check_range(t.lines_region, regions, "region of lines")
-    check_range(t.lines_count - 1, 1 << 44, "lines of a run")
+    check_range(t.lines_count - 1, MOST_LINES, "lines of a run")
     check_range(t.lines_circle, 1 << 40, "circle of lines")
     check_range(t.gap_from, sites + 1, "site of a gap")
     check_range(t.gap_to, sites + 1, "site of a gap")
