@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from lockstep.errors import WorkloadError, unknown
-from lockstep.frontend.proxy import KernelModel, Proxy, ProxyAllocation, ProxyCopy, ProxyLaunch
+from lockstep.frontend.proxy import (
+    LEVELS,
+    KernelModel,
+    Proxy,
+    ProxyAllocation,
+    ProxyCopy,
+    ProxyLaunch,
+)
+from lockstep.proxies.levels import EPSILON, at_level, without_literals
 from lockstep.proxies.profiles import LaunchProfile
 from lockstep.proxies.regions import PageCollector, Regions
 from lockstep.workload import Cta, Kernel, MemoryCopy, Workload
@@ -22,16 +30,26 @@ Told = Callable[[int, str], None]
 class ProxyProfiler:
     """Makes a proxy of the launches that it is told of: a watcher of a device.
 
-    ``told`` is called for each launch that has ended. Raises :class:`WorkloadError` for a method
-    that does not exist.
+    ``level``: how much it tells, one of :data:`.proxy.LEVELS`; ``epsilon``: of a blurred one's
+    noise. ``told`` is called for each launch that has ended. Raises :class:`WorkloadError` for a
+    method that does not exist.
     """
 
     reads = True
 
-    def __init__(self, method: str = DEFAULT, told: Told | None = None):
+    def __init__(
+        self,
+        method: str = DEFAULT,
+        told: Told | None = None,
+        *,
+        level: str = LEVELS[0],
+        epsilon: float = EPSILON,
+    ):
         if method not in METHODS:
             raise WorkloadError(unknown("method of proxies", method, METHODS))
-        self._begin = import_module(METHODS[method]).begin
+        begin = import_module(METHODS[method]).begin
+        self._begin = begin if level == LEVELS[0] else without_literals(begin)
+        self._level, self._epsilon = level, epsilon
         self.method, self.told = method, told
         self._open: dict[int, tuple[Kernel, LaunchProfile]] = {}
         self._regions: dict[int, Regions] = {}
@@ -81,7 +99,8 @@ class ProxyProfiler:
         if not self.launches:
             raise WorkloadError("no launch has come to its end: there is no proxy")
         allocations = [ProxyAllocation(*place) for place in self._allocations]
-        return Proxy(name, self.method, self._kept, self._commands, allocations, gpu=gpu)
+        proxy = Proxy(name, self.method, self._kept, self._commands, allocations, gpu=gpu)
+        return at_level(proxy, self._level, self._epsilon)
 
     def _copy(self, copy: MemoryCopy, regions: Regions) -> None:
         region = int(regions.of(np.array([copy.address]))[0])
@@ -124,8 +143,10 @@ class ProxyProfiler:
             self.told(self.launches, kernel.name)
 
 
-def profile(workload: Workload, method: str = DEFAULT, told: Told | None = None) -> Proxy:
-    """The proxy of a workload."""
-    profiler = ProxyProfiler(method, told)
+def profile(
+    workload: Workload, method: str = DEFAULT, told: Told | None = None, **options: Any
+) -> Proxy:
+    """The proxy of a workload; ``options``: level and epsilon, as of :class:`ProxyProfiler`."""
+    profiler = ProxyProfiler(method, told, **options)
     profiler.take(workload)
     return profiler.proxy(workload.name, workload.gpu)
