@@ -10,6 +10,7 @@ from lockstep.cli.application import ExecutableCommand
 from lockstep.cli.options import MEMORY, QUIET, SET
 from lockstep.cli.parameters import FILE, check_writable
 from lockstep.cli.programs import program_options
+from lockstep.cli.proxy_check import command as check
 from lockstep.cli.watched import PROGRAM, WatchedProgram
 from lockstep.errors import InputError
 
@@ -26,6 +27,9 @@ def command() -> None:
     """Make proxies: small files that access memory as a program does, but are not the program."""
 
 
+command.add_command(check, "check")
+
+
 @command.command(cls=ExecutableCommand)
 @partial(program_options, required=True)
 @click.option("--gpu", metavar="NAME", help="The GPU; default: QV100, or by a program's code.")
@@ -40,11 +44,28 @@ def command() -> None:
     metavar="NAME",
     help="How a kernel is modelled: affine, gmap.",
 )
+@click.option(
+    "--level",
+    type=click.Choice(["plain", "hidden", "blurred"]),
+    default="plain",
+    show_default=True,
+    help="What it tells: all; no names and addresses; and only rounded extents and strides.",
+)
+@click.option(
+    "--epsilon",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    metavar="X",
+    help="Of the Laplace noise of blurred counts: less is more noise.",
+)
 @MEMORY
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @QUIET
 @click.pass_context
-def profile(context, gpu, overrides, output, method, memory_bytes, ptx, quiet, **program) -> None:
+def profile(
+    context, gpu, overrides, output, method, level, epsilon, memory_bytes, ptx, quiet, **program
+) -> None:
     """Execute PROGRAM, and write a proxy of what it accesses.
 
     PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, an executable that uses
@@ -55,7 +76,7 @@ def profile(context, gpu, overrides, output, method, memory_bytes, ptx, quiet, *
     if output.suffix != SUFFIX:
         raise InputError(output, "", f"names no proxy; expected a name that ends in {SUFFIX}")
     check_writable(output)
-    look = ProxyLook(ProxyProfiler(method), output, quiet)
+    look = ProxyLook(ProxyProfiler(method, level=level, epsilon=epsilon), output, quiet)
     given = {name: program[name] for name in PROGRAM}
     WatchedProgram(look, quiet, memory_bytes, ptx).run(context, given, gpu, overrides)
 
@@ -101,7 +122,8 @@ class ProxyLook:
         proxy.save(self._output)
         if not self._quiet:
             size = scaled(self._output.stat().st_size, "B")
-            told = f"{self.launches} launches, {len(proxy.models)} models, {proxy.numbers} numbers"
+            told = f"{proxy.level}, {self.launches} launches, {len(proxy.models)} models, "
+            told += f"{proxy.numbers} numbers"
             click.echo(f"{self._output}: {told}, {size}", err=True)
 
 
