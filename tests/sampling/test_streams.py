@@ -9,9 +9,9 @@ import lockstep
 from lockstep import kernels
 from lockstep.device import Device
 from lockstep.errors import LockstepError
+from lockstep.execution.streams.accesses import _rows, requests_of
 from lockstep.model.sm import tile
 from lockstep.sampling import Profiler, TraceProfiler
-from lockstep.sampling.accesses import _rows, requests_of
 from lockstep.sampling.features import PROFILE
 from lockstep.sampling.table import MEMORY
 from lockstep.workload import TILE_WORDS, Workload

@@ -19,6 +19,7 @@ from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Sampler, Texture
 from lockstep.device.timing import Timing
 from lockstep.device.treatment import Treatment
+from lockstep.device.warmth import StreamLines
 from lockstep.device.watching import Watcher
 from lockstep.errors import EndOfKernel, LockstepError
 from lockstep.execution.checks.findings import Findings
@@ -133,6 +134,7 @@ class Device:
         if timing:
             self.timing = Timing(
                 self.gpu,
+                self.memory,
                 threads=threads,
                 interval=interval,
                 cta_events=timeline,
@@ -338,41 +340,58 @@ class Device:
             treatment = self._choose(launch)
         launch.treatment = treatment = treatment or Treatment.SIMULATE
         timing = self.timing
-        if treatment is Treatment.EXECUTE:
-            self.synchronize()
-            if timing:
-                timing.passed(launch)
+        if timing and treatment is not Treatment.SIMULATE:
+            if timing.launches:
+                self.synchronize()
+            timing.passed(launch)
             timing = None
         if self.watcher is not None:
             self.watcher.launched(launch)
         elif self.profiling or (timing and treatment is Treatment.SIMULATE):
             self.launches.append(launch)
-        if self.recorder is None and timing is None and not self._is_read:
-            execute(launch, self.recording)
+        if timing:
+            self._queue(launch, timing)
         else:
-            self._launch_recorded(launch, timing)
-        if self.watcher is not None and timing is None:
-            self.watcher.ended(launch)
+            self._execute(launch)
+            if self.watcher is not None:
+                self.watcher.ended(launch)
         if treatment is Treatment.SIMULATE:
             stream.last = launch
         return launch
 
-    def _launch_recorded(self, launch: Launch, timing: Timing | None) -> None:
+    def _queue(self, launch: Launch, timing: Timing) -> None:
+        """Have a launch simulated."""
         recording = self.recording
-        if not timing or launch.treatment is not Treatment.SIMULATE:
-            recording = recording & ~Recording.AT_ISSUE | Recording.EVERYTHING
-        elif not self.recorder and launch.kernel.executor(recording).program.awaits_others:
+        if not self.recorder and launch.kernel.executor(recording).program.awaits_others:
             recording = recording & ~Recording.EVERYTHING | Recording.AT_ISSUE
         command = workload_kernel(launch, recording)
         if self.recorder:
             self.recorder.launch(command)
-        if timing:
-            if self.gpu.launch.l2 == "replay":
-                timing.save((*a, a in self._filled) for a in self.memory.allocations())
-            timing.launch(launch, command)
+        if self.gpu.launch.l2 == "replay":
+            timing.save((*a, a in self._filled) for a in self.memory.allocations())
+        timing.launch(launch, command)
+
+    def _execute(self, launch: Launch) -> None:
+        """Execute a launch now; who wants to see what it does is told."""
+        recording = self.recording & ~Recording.AT_ISSUE
+        recorder = self.recorder if self.recorder and self.recorder.records(launch) else None
+        noted = launch.treatment is Treatment.WARM or bool(
+            self.recorder and self.recorder.notes_lines
+        )
+        if noted:
+            recording |= Recording.LINES
+        by_itself = not noted or launch.kernel.executor(recording).program.notes_all_lines
+        if recorder is None and by_itself and not self._is_read:
+            execute(launch, recording)
             return
+        command = workload_kernel(launch, recording | Recording.EVERYTHING)
+        if recorder:
+            recorder.launch(command)
+        lines = None if by_itself else StreamLines(command, self.memory.touched)
         try:
             for cta in command.ctas():
+                if lines:
+                    lines.take(cta)
                 if self._is_read:
                     assert self.watcher is not None, "it reads"
                     self.watcher.read(command, cta)

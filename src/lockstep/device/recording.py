@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from lockstep.device.launch import Launch
 from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
 from lockstep.workload import Kernel, MemoryCopy
@@ -20,6 +21,8 @@ class Recorder:
     The trace is one file of lockstep's format, or a directory for Accel-Sim, as the name says
     (see :func:`lockstep.save`). A launch that fails is left out.
     """
+
+    notes_lines = False  # whether all launches note which lines they touch
 
     def __init__(self, device: OwningDevice, path: str | Path, tracer: int):
         from lockstep import api
@@ -51,6 +54,10 @@ class Recorder:
     def waited(self) -> None:
         """Note that the host waited for all launches so far."""
         self._waited = True
+
+    def records(self, launch: Launch) -> bool:
+        """Whether it wants to be told of a launch; asked of each, before it is executed."""
+        return True
 
     def launch(self, kernel: Kernel) -> None:
         """Note a launch; from now on its CTAs are recorded when they are read, or have ended."""

@@ -7,12 +7,14 @@ from typing import Any
 from lockstep.device.continuation import Continuation
 from lockstep.device.launch import Launch
 from lockstep.device.treatment import Treatment
+from lockstep.device.warmth import Warmth
 from lockstep.engine import Session
 from lockstep.engine.record import Run
 from lockstep.errors import LockstepError
+from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
-from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass, Warming
+from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
 
 COPIES = 1 << 43  # bytes from device memory to where a profiler keeps copies; a guess
 OTHERS = 1 << 44  # where nobody's data lie
@@ -34,8 +36,9 @@ class Stopped(LockstepError):
 class Timing:
     """The simulated GPU behind a device: it keeps its caches from launch to launch."""
 
-    def __init__(self, gpu: GPU, **options: Any):
+    def __init__(self, gpu: GPU, memory: DeviceMemory, **options: Any):
         self._gpu = gpu
+        self._warmth = Warmth(gpu, memory)
         self.continuation: Continuation | None = None
         self._session = Session(gpu, **options)
         self._pending: list[Command] = []
@@ -56,16 +59,16 @@ class Timing:
         return self._digest.hexdigest()
 
     def launch(self, launch: Launch, kernel: Kernel) -> None:
-        """Queue a launch, to be simulated or warmed when somebody waits for it."""
+        """Queue a launch, to be simulated when somebody waits for it."""
+        self._note(launch)
         if self.continuation:
-            self.continuation.course.launched(launch)
             kernel = self.continuation.kernel(launch, kernel)
+        if warm := self._warmth.simulate(launch):
+            self._pending.append(warm)
         self._launches[launch.id] = launch
-        warmed = launch.treatment is Treatment.WARM
-        self._pending.append(Warming(kernel) if warmed else kernel)
+        self._pending.append(kernel)
         parts = (launch.kernel.module.key, kernel.name, launch.geometry, launch.parameters)
-        what = (*parts, kernel.stream, *(["warmed"] if warmed else []))
-        self._digest.update(repr(what).encode())
+        self._digest.update(repr((*parts, kernel.stream)).encode())
 
     def save(self, allocations: Iterable[tuple[int, int, bool]]) -> None:
         """Queue what a profiler does before it replays a launch.
@@ -86,9 +89,21 @@ class Timing:
                 self._pending.append(MemoryPass(address, size, written=True))
 
     def passed(self, launch: Launch) -> None:
-        """Note a launch that is executed only."""
+        """Note a launch that is executed and not simulated."""
+        self._note(launch)
+        if launch.treatment is Treatment.WARM:
+            self._warmth.warm(launch)
+            parts = (launch.kernel.module.key, launch.kernel.name, launch.geometry)
+            self._digest.update(repr((*parts, launch.parameters, "warmed")).encode())
+
+    def _note(self, launch: Launch) -> None:
         if self.continuation:
             self.continuation.course.launched(launch)
+
+    @property
+    def launches(self) -> bool:
+        """Whether launches wait to be executed."""
+        return bool(self._launches)
 
     def queues(self, launch: Launch) -> bool:
         """Whether a launch waits to be executed."""
@@ -98,6 +113,7 @@ class Timing:
         """Queue a copy from the host, which passes through the L2."""
         if self.continuation:
             self.continuation.course.copied(copy, content)
+        self._warmth.copied(copy)
         self._pending.append(copy)
         self._digest.update(f"copy {copy.address} {copy.bytes} ".encode())
         self._digest.update(content)
@@ -128,8 +144,7 @@ class Timing:
 
     def _is_done(self, launch: Launch) -> bool:
         """Whether a launch came to its end before the simulation did."""
-        warmed = launch.treatment is Treatment.WARM and not self._session.stopped
-        return launch.run is not None or warmed
+        return launch.run is not None
 
     def _simulate(self, commands: list[Command]) -> None:
         """Simulate commands, or execute them if a checkpoint has their results."""

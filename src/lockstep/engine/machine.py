@@ -26,7 +26,7 @@ from lockstep.model.sm import build as sm_build
 from lockstep.model.sm.state import Policies, Sm
 from lockstep.model.warming import passing, placed, walk
 from lockstep.model.warming import state as walk_state
-from lockstep.workload import L2_RUN
+from lockstep.workload import L2_RUN, WarmSet
 
 Phase = Callable[..., int] | Pointer
 
@@ -220,20 +220,23 @@ class Machine:
         """Memory passes through the L2 before a kernel."""
         contents.pass_through(self.memory, address, size, written)
 
-    def hold(self, runs: np.ndarray) -> None:
-        """The L2 holds the lines of these runs (L2_RUN) and no others."""
-        contents.flush(self.memory)
-        contents.hold(self.memory, *(np.ascontiguousarray(runs[n]) for n in L2_RUN.names or ()))
+    def hold(self, warm: WarmSet) -> None:
+        """The L2 holds the lines of a warm set, and with them what it has, or nothing."""
+        if warm.alone:
+            contents.flush(self.memory)
+            placed.forget_code(self.sm, self.dispatcher)
+        columns = (np.ascontiguousarray(warm.runs[n]) for n in L2_RUN.names or ())
+        contents.hold(self.memory, *columns)
 
-    def hold_code(self, slot: int, count: int, launches: np.ndarray, now: int) -> None:
-        """SMs have the code of a kernel slot, and are next, after these launches (LAUNCHED).
-
-        The last of them is the kernel itself, which has ``count`` instructions.
-        """
+    def hold_code(self, slot: int, count: int, warm: WarmSet, now: int) -> None:
+        """SMs have the code of a kernel slot, of ``count`` instructions, and are next."""
+        launches = warm.launches
         rows = np.ascontiguousarray(launches).view(np.int64).reshape(len(launches), 2)
         marks = np.zeros(len(self.sm.sms), np.int64)
         number = int(rows[-1, 0])
-        placed.hold_code(self.sm, self.dispatcher, slot, count, rows[:-1], number, marks, now)
+        about = rows[:-1], number, warm.there, marks
+        placed.hold_code(self.sm, self.dispatcher, slot, count, *about, now)
+        constant.hold(self.sm, warm.constants, now)
 
     def pass_ctas(self, slot: int, count: int) -> int:
         """Let what the first CTAs in a slot's queue access pass through the L2: they do not run.

@@ -191,7 +191,7 @@ class Simulation:
             elif isinstance(command, WarmSet):
                 if self.table.running:
                     break
-                self.machine.hold(command.runs)
+                self.machine.hold(command)
             elif isinstance(command, Warming):
                 if self.table.running:
                     break
@@ -221,9 +221,12 @@ class Simulation:
         self._adopt()
         if alone:
             self.machine.prepare_caches(bind.l1_ways(running.kernel, self.gpu))
-        before = self._commands[self._next - 1] if self._next else None
-        if isinstance(before, WarmSet):
-            self.machine.hold_code(running.slot, running.bound, before.launches, self.now)
+        before = self._next - 1
+        while before >= 0 and isinstance(self._commands[before], MemoryPass):
+            before -= 1
+        warm = self._commands[before] if before >= 0 else None
+        if isinstance(warm, WarmSet):
+            self.machine.hold_code(running.slot, running.bound, warm, self.now)
         base = int(self.streams.sm.kernels[running.slot].constant_base)
         size = bind.parameter_bytes(running.kernel, self.gpu)
         self.machine.bring_constants(base, size, self.now)

@@ -26,6 +26,13 @@ LAUNCH = np.dtype(
         ("check", "i8"),  # runtime: looks closely at an access outside the site's range
         ("fetch", "i8"),  # what makes the machine code of a block that has none yet
         ("counters", "i8"),  # address of the COUNTER table
+        ("touched", "i8"),  # address of the TOUCHED records of device memory, ...
+        ("touch_now", "i8"),  # ... the largest number of an access so far, ...
+        ("touch_since", "i8"),  # ... up to which what was touched counts as untouched, ...
+        ("touch_first", "i8"),  # ... the number before those of the launch, ...
+        ("touch_base", "i8"),  # ... that before those of the warps of the CTA that began last, ...
+        ("touch_wave", "i8"),  # ... how many CTAs begin together; 0 = nothing is noted, ...
+        ("touch_length", "i8"),  # ... and how many numbers the accesses of these took
         ("ntid_x", "i8"),
         ("ntid_y", "i8"),
         ("ntid_z", "i8"),
@@ -118,6 +125,7 @@ WARP = np.dtype(
         ("left", "i8"),  # notes about lanes that left a region where paths join
         ("waiting", "i8"),  # 1 = all its groups are parked at barriers
         ("in_vain", "i8"),  # groups that gave way one after the other
+        ("touches", "i8"),  # its accesses that were noted: see memory.touched
         # Where races are looked for: see checks/clocks.py.
         ("stamp", "i8"),  # its clock and number, as records of accesses have them
         ("settled", "i8"),  # smaller records of its CTA are ordered before what it does now

@@ -49,7 +49,7 @@ def pass_through(memory, address, size, written):
 
 @jit
 def hold(memory, first, lines, sectors, dirty):
-    """Lines of an earlier L2, the least recently used in front, are in this one, which is empty.
+    """Lines were used, the least recently used in front, and are here with what was here of them.
 
     As :data:`~lockstep.workload.L2_RUN`, a column each. What was read of them came in whole bursts
     of this memory.
@@ -74,15 +74,21 @@ def hold(memory, first, lines, sectors, dirty):
 
 @inline
 def _hold(memory, address, valid, dirty):
-    """A line, of which some sectors are valid, and some of those dirty."""
-    if valid == 0:
+    """A line, of which some sectors are valid and some dirty: in part, if they are not valid."""
+    if valid | dirty == 0:
         return
+    part = dirty & ~valid
     spec = memory.l2.spec[0]
     for low in range(0, spec.line_sectors, spec.burst_sectors):
         burst = (1 << min(spec.line_sectors, low + spec.burst_sectors)) - (1 << low)
         valid |= burst if valid & ~dirty & burst else 0
     slice_ = slice_hash.slice_of(memory.slices, address, memory.l2.policies.slice_hash)
-    _place(memory, slice_, address, valid, dirty)
+    row, way, _ = bring(memory, slice_, address, 0)
+    if way >= 0:
+        record = tags.way_of(memory.l2.tags, row, way)
+        record.valid |= valid
+        record.dirty |= dirty
+        record.partial = (record.partial | part) & ~record.valid
     if dirty != 0 and spec.wide_writes:
         for side in range(spec.sides):
             other = l2_sides.mirror(spec, slice_, side)

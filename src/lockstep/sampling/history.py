@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lockstep.sampling.accesses import SECTOR_SHIFT
+from lockstep.execution.streams.accesses import SECTOR_SHIFT
 
 PARTS = 16  # of the L2, at least so many epochs fill it
 _PAGE_SHIFT = 19  # sectors of a page: 16 MiB of memory

@@ -5,7 +5,6 @@ on any GPU, in any order, and to estimate all of them.
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
@@ -14,19 +13,16 @@ import numpy as np
 from lockstep.api import is_tracefile_name
 from lockstep.device import Device, Launch
 from lockstep.device.recording import Recorder
+from lockstep.device.warmth import Warmth
 from lockstep.errors import InputError, LockstepError
-from lockstep.gpus.library import totals
 from lockstep.metrics.output import finite
 from lockstep.metrics.result import Result
-from lockstep.sampling.accesses import Requests, reads_and_writes
 from lockstep.sampling.estimate import CONFIDENCE
 from lockstep.sampling.plan import Plan
 from lockstep.sampling.profile import LightRows
 from lockstep.sampling.running.chooser import LaunchLog
 from lockstep.sampling.running.outcome import SampledRun
-from lockstep.sampling.streams import StreamCounts
-from lockstep.sampling.warm_lines import WarmLines
-from lockstep.workload import LAUNCHED, Cta, Kernel, MemoryCopy, WarmSet, Workload
+from lockstep.workload import Cta, Kernel, MemoryCopy, Workload
 
 VERSION = 1
 
@@ -113,7 +109,8 @@ class PointRecorder(Recorder):
     written, if the plan is of other launches.
     """
 
-    reads = False  # as a watcher of launches: CTAs are seen as they are recorded
+    reads = False  # as a watcher of launches: it does not look at their CTAs
+    notes_lines = True
 
     def __init__(self, device: Device, path: str | Path, plan: Plan, l2_bytes: int | None = None):
         if not is_tracefile_name(path):
@@ -123,12 +120,8 @@ class PointRecorder(Recorder):
         super().__init__(device, path, 0)
         self._plan, self._chosen = plan, frozenset(plan.chosen.tolist())
         self._last = int(plan.chosen[-1])
-        self._l2_bytes = totals(device.gpu).l2_bytes if l2_bytes is None else l2_bytes
-        self._warm = WarmLines(self._l2_bytes)
-        self._launches = np.zeros(self._last + 1, LAUNCHED)
-        self._numbers: dict[str, int] = {}  # of kernels, by name
+        self._warmth = Warmth(device.gpu, device.memory, l2_bytes)
         self._log, self._light = LaunchLog(), LightRows()
-        self._running: StreamCounts | None = None  # whose accesses are being looked at
         self._ended: set[int] = set()
         device.watch(self)
 
@@ -138,6 +131,8 @@ class PointRecorder(Recorder):
         """Note what is known of a launch before it runs."""
         self._log.add(launch)
         self._light.add(launch)
+        if len(self._log) <= self._last + 1:
+            self._warmth.warm(launch)
 
     def read(self, kernel: Kernel, cta: Cta) -> None:
         """It does not ask for that."""
@@ -150,36 +145,20 @@ class PointRecorder(Recorder):
 
     def copied(self, copy: MemoryCopy) -> None:
         """A copy leaves its data in the L2."""
-        self._look()
-        self._warm.copy(copy)
+        self._warmth.copied(copy)
 
     def waited(self) -> None:
         """Points are apart from each other."""
 
+    def records(self, launch: Launch) -> bool:
+        """Whether a launch is chosen; all but the last one leave something in the L2."""
+        self.notes_lines = len(self._log) <= self._last
+        return len(self._log) - 1 in self._chosen
+
     def launch(self, kernel: Kernel) -> None:
-        """Keep a launch that is chosen; all but the last one leave something in the L2."""
-        self._look()
-        number = len(self._log) - 1
-        if number <= self._last:
-            known = self._numbers.setdefault(kernel.name, len(self._numbers))
-            self._launches[number] = known, kernel.n_ctas
-        if number in self._chosen:
-            warm = WarmSet(self._warm.runs(), self._launches[: number + 1])
-            self._current.copy(warm)
-            kernel.ctas = self._current.kernel(kernel)
-        if number < self._last:
-            self._running = StreamCounts(kernel, self._touch)
-            kernel.ctas = _seen(kernel.ctas, self._running)
-
-    def _touch(self, requests: Requests, code: np.ndarray) -> None:
-        _, writes = reads_and_writes(requests, code)
-        self._warm.touch(requests.touched, writes[requests.owner])
-
-    def _look(self) -> None:
-        """Look at the rest of what has run."""
-        if self._running:
-            self._running.finish()
-            self._running = None
+        """Keep a launch that is chosen."""
+        self._current.copy(self._warmth.before())
+        kernel.ctas = self._current.kernel(kernel)
 
     def stop(self) -> None:
         """Write the file."""
@@ -189,7 +168,7 @@ class PointRecorder(Recorder):
             self.cancel()
             raise
         log = self._log
-        points = LivePoints(self._plan, self._l2_bytes, log.kernels, log.kernel_of)
+        points = LivePoints(self._plan, self._warmth.l2_bytes, log.kernels, log.kernel_of)
         self._detach().close(points.document())
 
     def _check(self) -> None:
@@ -199,14 +178,3 @@ class PointRecorder(Recorder):
         self._log.check_streams()
         if failed := sorted(self._chosen - {number - 1 for number in self._ended}):
             raise LockstepError(f"launch {failed[0] + 1} was to be kept, and failed")
-
-
-def _seen(read, counts: StreamCounts):
-    """The same CTAs, which are looked at as they pass."""
-
-    def ctas() -> Iterator[Cta]:
-        for cta in read():
-            counts.take(cta)
-            yield cta
-
-    return ctas

@@ -12,8 +12,8 @@ from lockstep.device import Device, Launch
 from lockstep.device.arguments import described
 from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
+from lockstep.execution.streams.accesses import Requests, reads_and_writes
 from lockstep.gpus.library import totals
-from lockstep.sampling.accesses import Requests, reads_and_writes
 from lockstep.sampling.history import SectorHistory, Touched
 from lockstep.sampling.streams import StreamCounts
 from lockstep.sampling.table import BLOCKS, LIGHT, MEMORY, TIME, LaunchTable

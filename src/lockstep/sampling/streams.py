@@ -6,8 +6,8 @@ import numpy as np
 
 from lockstep.execution.programs.counted import ROWS
 from lockstep.execution.programs.profile import named
+from lockstep.execution.streams.accesses import OTHER, Requests, requests_of, together
 from lockstep.isa.instruction import OpClass
-from lockstep.sampling.accesses import OTHER, Requests, requests_of, together
 from lockstep.workload import WARP, Cta, Kernel
 
 MOST_RECORDS, MOST_CTAS = 1 << 14, 1 << 10  # address records, CTAs that are looked at together

@@ -89,6 +89,7 @@ class Executor:
             raise
         finally:
             services.nanoseconds += resident.nanoseconds
+            resident.end(memory)
             if self._findings is not None:
                 self._findings.take(resident)
             if resident.forced:

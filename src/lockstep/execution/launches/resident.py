@@ -198,6 +198,8 @@ class Resident:
         launch["parameters"] = parameters.ctypes.data
         launch["parameter_bytes"] = len(parameters)
         launch["memory"], launch["memory_bytes"] = memory.base, memory.capacity
+        if self.notes_lines:
+            memory.touched.describe(launch)
         launch["nctaid_x"], launch["nctaid_y"], launch["nctaid_z"] = geometry.grid
         self._describe_clusters(geometry)
         launch["grid_id"], launch["nanoseconds"], launch["clock"] = number, now, 0
@@ -212,6 +214,16 @@ class Resident:
         machine.lanes[:] = 0
         self.counters.view(np.int64)[:] = 0
         self._checking.begin(machine)
+
+    @property
+    def notes_lines(self) -> bool:
+        """Whether it notes which lines it touches."""
+        return Recording.LINES in self.program.recording
+
+    def end(self, memory: DeviceMemory) -> None:
+        """The launch has ended."""
+        if self.notes_lines:
+            memory.touched.now = int(self._launch["touch_now"])
 
     def _describe_clusters(self, geometry: Geometry) -> None:
         launch = self._launch

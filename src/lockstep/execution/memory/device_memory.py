@@ -7,6 +7,7 @@ a file in memory, which other processes map at the same address.
 
 import bisect
 import ctypes
+import functools
 import gc
 import mmap
 import os
@@ -19,6 +20,7 @@ from lockstep.errors import LockstepError
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.checks.shadow import Shadow
 from lockstep.execution.memory.mapping import map_at, unmap
+from lockstep.execution.memory.touched import TouchedLines
 from lockstep.execution.state import ALLOCATION
 
 BASE = 0x7000_0000_0000  # below where Linux places a process's own mappings
@@ -59,6 +61,7 @@ class DeviceMemory:
         self._freed: deque[tuple[int, int]] = deque()  # (address, bytes), not given out again yet
         self._freed_bytes = 0
         self.shadow = Shadow(self.base, self.capacity) if Check.INIT in checks else None
+        self.end = self.base  # addresses from here on were never given out
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -110,11 +113,17 @@ class DeviceMemory:
         pieces = [(start, address - start), (address + need, start + length - address - need)]
         self._free[k:k] = [p for p in pieces if p[1] > 0]
 
+    @functools.cached_property
+    def touched(self) -> TouchedLines:
+        """Which lines were touched, by launches that note it."""
+        return TouchedLines(self.base, self.capacity)
+
     def _insert(self, address: int, size: int) -> None:
         place = bisect.bisect(self._starts, address)
         self._starts.insert(place, address)
         self._sizes[address] = size
         self.used += size
+        self.end = max(self.end, address + size)
         if len(self) > len(self.table):
             self.table = np.concatenate([self.table, np.zeros_like(self.table)])
         self.table[place + 1 : len(self)] = self.table[place : len(self) - 1].copy()

@@ -16,6 +16,7 @@ _CHANGES = (
     OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE, OpClass.SURFACE, OpClass.BARRIER,
     OpClass.ARRIVE, OpClass.CLUSTER_ARRIVE, OpClass.CLUSTER_WAIT,
 )  # fmt: skip
+_BULK = (OpClass.BULK_COPY, OpClass.BULK_STORE, OpClass.TILE_COPY, OpClass.TILE_STORE)
 SERVICES = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
 """Functions that kernels ask the host for; their places are their numbers."""
 
@@ -59,6 +60,7 @@ class Recording(IntFlag):
     PROFILE = 4  # counters
     INIT = 8  # which bytes were written; reads of others are noted
     RACES = 16  # accesses to shared memory are compared with those before
+    LINES = 32  # lines of device memory that are touched, and how; see memory.touched
 
 
 _CHECKS = {Check.INIT: Recording.INIT, Check.RACES: Recording.RACES}
@@ -211,6 +213,12 @@ class Program:
         """What its counters belong to."""
         assert self.code is not None, "it was translated"
         return CountedPlaces.of(self.blocks, self.code)
+
+    @functools.cached_property
+    def notes_all_lines(self) -> bool:
+        """Whether ``Recording.LINES`` tells of all its lines: bulk copies are in streams alone."""
+        assert self.code is not None, "it was translated"
+        return not np.isin(self.code["op"], _BULK).any()
 
     @functools.cached_property
     def awaits_others(self) -> bool:

@@ -21,6 +21,7 @@ from lockstep.execution.lanes.dry import DryBuilder
 from lockstep.execution.lanes.integer import resize
 from lockstep.execution.lanes.module import LaneModule
 from lockstep.execution.lanes.stream import StreamWriter
+from lockstep.execution.lanes.touching import Touch, kind_of, touch
 from lockstep.execution.lanes.types import I64, PRED, Type, Value
 from lockstep.execution.programs.counted import memory_of
 from lockstep.execution.programs.program import (
@@ -51,6 +52,7 @@ class BlockLift(ABC):
         self.instruction: Any = None
         self.stream: StreamWriter | None = None
         self.counted: tuple[Memory | None, int] | None = None  # memory and width for the profile
+        self.touches: tuple[Touch, int] | None = None  # how and width, where lines are noted
         self.lanes = builder.active
         self.leaving: ir.Value | None = None
 
@@ -69,7 +71,7 @@ class BlockLift(ABC):
     @property
     def wants_addresses(self) -> bool:
         """Whether somebody reads the addresses of the current instruction."""
-        return self.stream is not None or self.counted is not None
+        return bool(self.stream or self.counted or self.touches)
 
     def record_addresses(self, address: Value, accessing: Value | None = None) -> None:
         """Append the addresses of the current instruction to the stream; count the access.
@@ -86,6 +88,10 @@ class BlockLift(ABC):
         if self.counted is not None:
             before, self.b.active = self.b.active, lanes
             count_access(self.b, self.number, *self.counted, address)
+            self.b.active = before
+        if self.touches is not None:
+            before, self.b.active = self.b.active, lanes
+            touch(self.b, *self.touches, address)
             self.b.active = before
 
     def time(self, field: str) -> ir.Value:
@@ -251,12 +257,20 @@ class Translation(ABC):
         for k, (number, instruction) in enumerate(numbered):
             lift.number, lift.instruction = number, instruction
             lift.to_come = len(numbered) - k
-            lift.counted = None
-            if Recording.PROFILE in self.recording:
-                lift.counted = memory_of(*self.access(number, instruction))
+            lift.counted = lift.touches = None
+            if self.recording & (Recording.PROFILE | Recording.LINES):
+                self._ask(lift, *self.access(number, instruction))
             lift.leaving = self._lift(lift, instruction)
         lift.instruction = None
         return lift
+
+    def _ask(self, lift: BlockLift, op: OpClass, space: Space, width: int) -> None:
+        """Have an access counted, and its lines noted, if that is wanted."""
+        if Recording.PROFILE in self.recording:
+            lift.counted = memory_of(op, space, width)
+        kind = kind_of(op, space, width)
+        if Recording.LINES in self.recording and kind is not None:
+            lift.touches = kind, width
 
     def _lift(self, lift: BlockLift, instruction: Any) -> ir.Value | None:
         """Emit one instruction; the lanes that execute it, None for all."""

@@ -41,6 +41,10 @@ def start_cta(x, place, number):
     cta.alive, cta.barriers = launch.warps, 0
     cta.shared = running.shared_address + place * running.shared_stride
     cta.sm = place % launch.sms
+    if launch.touch_wave > 0 and number >= launch.touch_wave:
+        if number == launch.touch_wave:
+            launch.touch_length = launch.touch_now - launch.touch_first
+        launch.touch_base = launch.touch_first + number * launch.touch_length // launch.touch_wave
     for k in range(launch.warps):
         start_warp(x, place, k)
     if looks_for_races(x):
@@ -84,7 +88,7 @@ def start_warp(x, place, index):
     warp.alive = first_lanes(min(running.threads - index * launch.lanes, launch.lanes))
     warp.groups, warp.waiting, warp.clustered, warp.left = 0, 0, 0, 0
     warp.courtesies, warp.state, warp.patience = COURTESIES, 0, PATIENT
-    warp.sleep = warp.wakes = 0
+    warp.sleep = warp.wakes = warp.touches = 0
     warp.spins, warp.polls, warp.turns_left, warp.in_vain = 0, 0, 0, 0
     first = w * running.register_bytes // 8
     for word in range(first, first + running.cleared_bytes // 8):

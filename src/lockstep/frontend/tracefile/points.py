@@ -124,12 +124,12 @@ def _problem(runs: np.ndarray) -> str:
     try:
         check_range(runs["lines"] - 1, MOST_LINES, "lines of a run less 1")
         check_range(runs["first"] + (1 << 55), 1 << 56, "number of a line plus 2^55")
-        check_range(runs["sectors"] - 1, _MASKS - 1, "mask of valid sectors less 1")
+        check_range(runs["sectors"], _MASKS, "mask of valid sectors")
         check_range(runs["dirty"], _MASKS, "mask of dirty sectors")
     except Malformed as problem:
         return str(problem)
-    if (runs["dirty"] & ~runs["sectors"]).any():
-        return "dirty sectors that are not valid"
+    if not (runs["dirty"] | runs["sectors"]).all():
+        return "lines without a sector"
     if runs["lines"].sum() > MOST_LINES:
         return f"more than {MOST_LINES} lines"
     return ""

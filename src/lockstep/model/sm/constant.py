@@ -6,6 +6,8 @@ cache, which instructions and constants share. The bank that holds the parameter
 brought there when it is launched.
 """
 
+import numpy as np
+
 from lockstep._jit import inline, jit
 from lockstep.model.cache import line_cache
 from lockstep.model.cache.line_cache import ABSENT
@@ -39,6 +41,27 @@ def bring(c, base, size, now):
     for s in range(c.spec[0].sms):
         for line in range(line_of_shared_cache(c, base), last - 1, -1):
             line_cache.insert(c.l1i, s, line, now, now)
+
+
+@jit
+def hold(c, addresses, now):
+    """All SMs have these constants."""
+    if line_cache.is_perfect(c.constants):
+        return
+    last = np.int64(-1)
+    for k in range(len(addresses)):
+        line = addresses[k] // c.spec[0].constant_line
+        for s in range(c.spec[0].sms if line != last else 0):
+            _keep(c.constants, s, line, now)
+            if not line_cache.is_perfect(c.l1i):
+                _keep(c.l1i, s, line_of_shared_cache(c, addresses[k]), now)
+        last = line
+
+
+@inline
+def _keep(lines, s, line, now):
+    if line_cache.look_up(lines, s, line, now) == ABSENT:
+        line_cache.insert(lines, s, line, now, now)
 
 
 @inline

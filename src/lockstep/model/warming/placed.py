@@ -6,20 +6,28 @@ from lockstep.model.cache.line_cache import ABSENT
 
 
 @jit
-def hold_code(c, d, slot, count, launches, number, marks, now):
-    """The kernel in a slot begins after launches that are not there, each in turn on all SMs.
-
-    Instruction caches hold its ``count`` instructions, where a launch of the same ``number`` put a
-    CTA, and nothing else. ``launches``: a row a launch, its number and its CTAs. ``marks``: zero,
-    one an SM.
-    """
+def forget_code(c, d):
+    """No instruction cache holds anything, and the first SM is next."""
+    d.state[0].next_place = 0
     _empty(c.l0i)
     _empty(c.l1i)
     for s in range(c.spec[0].sms):
         for b in range(c.spec[0].subcores):
             c.subcores[s, b].stream_count = 0
+
+
+@jit
+def hold_code(c, d, slot, count, launches, number, there, marks, now):
+    """The kernel in a slot begins after launches that are not there, each in turn on all SMs.
+
+    Instruction caches hold its ``count`` instructions, where a launch of the same ``number`` put a
+    CTA. ``launches``: a row a launch, its number and its CTAs; the SMs are those behind the first
+    ``there`` of them. ``marks``: zero, one an SM.
+    """
     places, place = len(d.turns), 0
     for k in range(len(launches)):
+        if k == there:
+            place = d.state[0].next_place
         place, ctas = d.begins[place], launches[k, 1]
         if launches[k, 0] == number:
             for n in range(min(ctas, places)):

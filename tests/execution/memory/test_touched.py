@@ -1,12 +1,14 @@
-"""The warm set is what an LRU cache of lines without sets would hold, line by line."""
+"""The lines that were touched are those of an LRU cache of lines without sets, line by line."""
 
 import numpy as np
 import pytest
 
-from lockstep.sampling.warm_lines import WarmLines
+from lockstep.execution.memory.touched import TouchedLines
 from lockstep.workload import MemoryCopy
 
 LINE, SECTOR = 128, 32
+BASE = 1 << 40
+BYTES = 1 << 16
 
 
 class NaiveCache:
@@ -21,7 +23,6 @@ class NaiveCache:
                 self.held.append(self.held.pop(k))
                 return entry
         self.held.append([line, set(), set()])
-        del self.held[: -self.lines]
         return self.held[-1]
 
     def touch(self, sector, written):
@@ -37,26 +38,34 @@ class NaiveCache:
             dirty.discard(sector % 4)
 
     def content(self):
-        return [(n, sum(1 << k for k in v), sum(1 << k for k in d)) for n, v, d in self.held]
+        last = self.held[-self.lines :]
+        return [(n, sum(1 << k for k in v), sum(1 << k for k in d)) for n, v, d in last]
 
 
-def _content(warm):
+def _content(runs):
     return [
-        (first + n, sectors, dirty)
-        for first, lines, sectors, dirty in warm.runs().tolist()
+        (first - BASE // LINE + n, sectors, dirty)
+        for first, lines, sectors, dirty in runs.tolist()
         for n in range(lines)
     ]
+
+
+def _numbers(sectors):
+    return np.asarray(sectors) + BASE // SECTOR
 
 
 @pytest.mark.parametrize("lines", [1, 2, 7, 40, 1000])
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_an_lru_cache_of_lines(lines, seed):
     random = np.random.default_rng(seed)
-    warm, naive = WarmLines(lines * LINE), NaiveCache(lines)
-    for _ in range(60):
+    touched, naive = TouchedLines(BASE, BYTES), NaiveCache(lines)
+    for turn in range(60):
+        if turn == 30:
+            touched.begin()
+            naive = NaiveCache(lines)
         if random.random() < 0.1:
             address, size = (int(n) for n in random.integers(0, [8000, 3000]))
-            warm.copy(MemoryCopy(address, size))
+            touched.copy(MemoryCopy(BASE + address, size))
             if size:
                 naive.copy(address, size)
             continue
@@ -64,28 +73,30 @@ def test_it_is_an_lru_cache_of_lines(lines, seed):
         if random.random() < 0.5:
             random.shuffle(sectors)
         writes = random.random(len(sectors)) < 0.3
-        warm.touch(sectors, writes)
+        touched.touch(_numbers(sectors), writes)
         for sector, written in zip(sectors.tolist(), writes.tolist()):
             naive.touch(sector, written)
-        assert _content(warm) == naive.content()
-    assert len(warm) == len(naive.held) <= lines
+        assert _content(touched.runs(BASE + BYTES, lines)) == naive.content()
 
 
 def test_lines_in_a_row_with_the_same_sectors_are_one_run():
-    warm = WarmLines(1 << 20)
-    warm.touch(np.arange(4 * 100), np.zeros(400, bool))
-    warm.touch(np.arange(4 * 10, 4 * 12), np.ones(8, bool))
-    assert warm.runs().tolist() == [
-        (0, 10, 15, 0), (12, 88, 15, 0), (10, 2, 15, 15),
+    touched, first = TouchedLines(BASE, BYTES), BASE // LINE
+    touched.touch(_numbers(np.arange(4 * 100)), np.zeros(400, bool))
+    touched.touch(_numbers(np.arange(4 * 10, 4 * 12)), np.ones(8, bool))
+    assert touched.runs(BASE + BYTES, 1000).tolist() == [
+        (first, 10, 15, 0), (first + 12, 88, 15, 0), (first + 10, 2, 15, 15),
     ]  # fmt: skip
 
 
-def test_nothing_is_held_at_first():
-    assert len(WarmLines(1 << 20).runs()) == 0
+def test_what_is_outside_of_memory_is_passed_over():
+    touched = TouchedLines(BASE, BYTES)
+    outside = [-1, -4, BYTES // SECTOR + 4, 1 << 40]
+    touched.touch(_numbers(outside), np.ones(4, bool))
+    assert len(touched.runs(BASE + BYTES, 1000)) == 0
 
 
-def test_of_a_copy_that_is_longer_than_the_l2_its_end_is_held():
-    warm = WarmLines(3 * LINE)
-    warm.copy(MemoryCopy(1 << 40, 1 << 40))
-    end = (2 << 40) // LINE
-    assert _content(warm) == [(end - 3, 15, 0), (end - 2, 15, 0), (end - 1, 15, 0)]
+def test_addresses_that_were_not_given_out_are_not_looked_at():
+    touched = TouchedLines(BASE, BYTES)
+    touched.touch(_numbers([0, 400]), np.zeros(2, bool))
+    assert _content(touched.runs(BASE + LINE, 10)) == [(0, 1, 0)]
+    assert _content(touched.runs(BASE + 100 * LINE + 1, 10)) == [(0, 1, 0), (100, 1, 0)]

@@ -1,0 +1,116 @@
+"""Which lines of device memory were touched last, and how: what a cache would hold of them.
+
+Each line has a record; generated code writes them (``lanes/touching.py``), as do copies. No list of
+accesses is kept, so that it takes as long to ask after many launches as after few.
+"""
+
+import mmap
+
+import numpy as np
+
+from lockstep.execution.memory.mapping import NORESERVE
+from lockstep.workload import L2_LINE, L2_RUN, L2_SECTOR, MemoryCopy
+
+TOUCHED = np.dtype([("when", "i8"), ("sectors", "i8")])
+"""One line: the number of its last access, and its sectors, ``SECTORS`` bits each: those that are
+whole, those that were written, those of these of which only a part is here, and those that were
+read as constants, which is no access to the line, and is not forgotten."""
+SECTORS = L2_LINE // L2_SECTOR
+LINE_SHIFT, SECTOR_SHIFT = L2_LINE.bit_length() - 1, L2_SECTOR.bit_length() - 1
+_ALL = (1 << SECTORS) - 1
+CONSTANTS = _ALL << 3 * SECTORS
+
+
+class TouchedLines:
+    """The lines of ``capacity`` bytes of memory from ``base`` on; nothing was touched yet.
+
+    Accesses are numbered in their order, but those of warps that run at the same time together:
+    the k-th of one is as old as the k-th of another. ``now`` is the largest number so far; what was
+    touched at ``since`` or before counts as untouched. ``wave``: how many CTAs of the next launch
+    run at the same time.
+    """
+
+    def __init__(self, base: int, capacity: int):
+        self._base = base
+        size = (capacity // L2_LINE + 1) * TOUCHED.itemsize
+        kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE
+        self._table = np.frombuffer(mmap.mmap(-1, size, flags=kind), TOUCHED)
+        self.now = self.since = 0
+        self.wave = 1
+
+    def describe(self, launch: np.void) -> None:
+        """Tell a launch (a LAUNCH record) where it notes what it touches."""
+        launch["touched"] = self._table.ctypes.data
+        launch["touch_now"] = launch["touch_first"] = launch["touch_base"] = self.now
+        launch["touch_since"], launch["touch_wave"] = self.since, self.wave
+
+    def begin(self) -> None:
+        """Forget all that was touched so far, but for constants."""
+        self.since = self.now
+
+    def copy(self, copy: MemoryCopy) -> None:
+        """The host writes memory: what it wrote is here, and not dirty."""
+        if not copy.bytes:
+            return
+        begin, end = copy.address - self._base, copy.address - self._base + copy.bytes
+        first, last = begin >> LINE_SHIFT, (end - 1) >> LINE_SHIFT
+        masks = np.full(last - first + 1, _ALL)
+        masks[0] &= -1 << (begin % L2_LINE >> SECTOR_SHIFT)
+        masks[-1] &= (2 << ((end - 1) % L2_LINE >> SECTOR_SHIFT)) - 1
+        records = self._table[first : last + 1]
+        old = records["when"] <= self.since
+        known = np.where(old, records["sectors"] & CONSTANTS, records["sectors"])
+        records["sectors"] = known & ~(masks << SECTORS | masks << 2 * SECTORS) | masks
+        records["when"] = self.now + 1 + np.arange(len(records))
+        self.now += len(records)
+
+    def touch(self, sectors: np.ndarray, writes: np.ndarray) -> None:
+        """Whole sectors are accessed, in this order.
+
+        Their numbers (address / L2_SECTOR, int64), and whether each is written (bool).
+        """
+        lines = (sectors >> LINE_SHIFT - SECTOR_SHIFT) - (self._base >> LINE_SHIFT)
+        inside = (lines >= 0) & (lines < len(self._table))
+        lines, bits = lines[inside], 1 << sectors[inside] % SECTORS
+        written = np.where(writes[inside], bits << SECTORS, 0)
+        old = self._table["when"][lines] <= self.since
+        self._table["sectors"][lines[old]] &= CONSTANTS
+        np.bitwise_or.at(self._table["sectors"], lines, bits | written)
+        np.bitwise_and.at(self._table["sectors"], lines, ~(bits << 2 * SECTORS))
+        self._table["when"][lines] = self.now + 1 + np.arange(len(lines))
+        self.now += len(lines)
+
+    def runs(self, end: int, most: int) -> np.ndarray:
+        """What was touched, the ``most`` lines that were last: see :class:`.WarmSet`.
+
+        ``end``: no address from here on was ever given out.
+        """
+        table = self._used(end)
+        lines = np.flatnonzero(table["when"] > self.since)
+        when = table["when"][lines]
+        if len(lines) > most:
+            newest = when >= np.partition(when, len(lines) - most)[len(lines) - most]
+            lines, when = lines[newest], when[newest]
+        lines = lines[np.argsort(when, kind="stable")[-most:]]
+        return _runs(lines + (self._base >> LINE_SHIFT), table["sectors"][lines])
+
+    def constants(self, end: int) -> np.ndarray:
+        """Addresses of the sectors that were read as constants (int64), ``end`` as above."""
+        table = self._used(end)
+        lines = np.flatnonzero(table["sectors"] & CONSTANTS)
+        bits = table["sectors"][lines, None] >> 3 * SECTORS + np.arange(SECTORS) & 1
+        row, sector = np.nonzero(bits)
+        return self._base + lines[row] * L2_LINE + sector * L2_SECTOR
+
+    def _used(self, end: int) -> np.ndarray:
+        return self._table[: (end - self._base + L2_LINE - 1) >> LINE_SHIFT]
+
+
+def _runs(lines: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """Lines one after the other that have the same sectors, together."""
+    goes_on = (np.diff(lines) == 1) & (np.diff(masks) == 0)
+    begins = np.flatnonzero(np.concatenate([[True][: len(lines)], ~goes_on]))
+    runs = np.zeros(len(begins), L2_RUN)
+    runs["first"], runs["lines"] = lines[begins], np.diff(begins, append=len(lines))
+    runs["sectors"], runs["dirty"] = masks[begins] & _ALL, masks[begins] >> SECTORS & _ALL
+    return runs
