@@ -25,6 +25,7 @@ class Warmth:
     def __init__(self, gpu: GPU, memory: DeviceMemory, l2_bytes: int | None = None):
         self._gpu, self._memory = gpu, memory
         self.l2_bytes = totals(gpu).l2_bytes if l2_bytes is None else l2_bytes
+        memory.touched.most = self.l2_bytes // L2_LINE
         self._waves: dict[tuple, int] = {}  # how many CTAs the GPU holds, of each code and shape
         self._numbers: dict[str, int] = {}  # of kernels, by name
         self._launches = np.zeros(64, LAUNCHED)

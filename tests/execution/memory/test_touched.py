@@ -100,3 +100,29 @@ def test_addresses_that_were_not_given_out_are_not_looked_at():
     touched.touch(_numbers([0, 400]), np.zeros(2, bool))
     assert _content(touched.runs(BASE + LINE, 10)) == [(0, 1, 0)]
     assert _content(touched.runs(BASE + 100 * LINE + 1, 10)) == [(0, 1, 0), (100, 1, 0)]
+
+
+def test_what_was_displaced_is_not_there_when_its_line_is_touched_again():
+    touched = TouchedLines(BASE, BYTES)
+    touched.most = 10
+
+    def masks_of_line_0(*lines):
+        touched.touch(_numbers(4 * np.array(lines)), np.ones(len(lines), bool))
+        touched.touch(_numbers([1]), np.zeros(1, bool))
+        return next(
+            masks for line, *masks in _content(touched.runs(BASE + BYTES, 1000)) if line == 0
+        )
+
+    touched.copy(MemoryCopy(BASE, LINE))
+    assert masks_of_line_0(*range(1, 10)) == [15, 0], "nine others, which begin a new epoch"
+    assert masks_of_line_0(*range(11, 20)) == [15, 0], "nine others have been touched since"
+    touched.touch(_numbers(4 * np.arange(21, 30)), np.ones(9, bool))
+    assert masks_of_line_0(*range(31, 41)) == [2, 0], "an epoch of ten others lies between"
+
+
+def test_the_beginning_of_a_long_copy_is_displaced_by_its_end():
+    touched = TouchedLines(BASE, BYTES)
+    touched.most = 10
+    touched.copy(MemoryCopy(BASE, 40 * LINE))
+    touched.touch(_numbers([4 * 5, 4 * 35]), np.ones(2, bool))
+    assert _content(touched.runs(BASE + BYTES, 2)) == [(5, 1, 1), (35, 15, 1)]

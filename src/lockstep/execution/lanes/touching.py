@@ -163,15 +163,18 @@ def _note(b: LaneBuilder, kind: Touch, line: ir.Value, sectors: ir.Value, full: 
     if kind == Touch.CONSTANT:
         b.ir.store(b.ir.or_(known, b.ir.shl(sectors, _word(3 * SECTORS))), held)
         return
-    since = b.field("launch", "touch_since")
-    old = b.ir.icmp_signed("<=", b.ir.load(when, typ=WORD), since)
+    last = b.ir.load(when, typ=WORD)
+    counts = b.ir.icmp_signed("<=", last, b.field("launch", "touch_epoch"))
+    count = b.ir.add(b.field("launch", "touch_count"), b.ir.zext(counts, WORD))
+    b.ir.store(count, b.field_address("launch", "touch_count"))
+    old = b.ir.icmp_signed("<=", last, b.field("launch", "touch_gone"))
     known = b.ir.select(old, b.ir.and_(known, _word(CONSTANTS)), known)
     b.ir.store(_after(b, kind, known, sectors, full), held)
     touches = b.ir.add(b.field("warp", "touches"), _word(1))
     now = b.ir.add(b.field("launch", "touch_base"), touches)
-    last = b.intrinsic("llvm.smax.i64", WORD, [now, b.field("launch", "touch_now")])
+    most = b.intrinsic("llvm.smax.i64", WORD, [now, b.field("launch", "touch_now")])
     b.set_field("touches", touches)
-    b.ir.store(last, b.field_address("launch", "touch_now"))
+    b.ir.store(most, b.field_address("launch", "touch_now"))
     b.ir.store(now, when)
 
 

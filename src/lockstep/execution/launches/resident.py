@@ -223,7 +223,7 @@ class Resident:
     def end(self, memory: DeviceMemory) -> None:
         """The launch has ended."""
         if self.notes_lines:
-            memory.touched.now = int(self._launch["touch_now"])
+            memory.touched.end(self._launch)
 
     def _describe_clusters(self, geometry: Geometry) -> None:
         launch = self._launch

@@ -27,7 +27,9 @@ class TouchedLines:
     Accesses are numbered in their order, but those of warps that run at the same time together:
     the k-th of one is as old as the k-th of another. ``now`` is the largest number so far; what was
     touched at ``since`` or before counts as untouched. ``wave``: how many CTAs of the next launch
-    run at the same time.
+    run at the same time. ``most``: as many lines displace all that were touched before: what was
+    there of a line in an earlier time is there no longer when it is touched again. They are counted
+    between launches, from ``_epoch`` on.
     """
 
     def __init__(self, base: int, capacity: int):
@@ -36,13 +38,25 @@ class TouchedLines:
         kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE
         self._table = np.frombuffer(mmap.mmap(-1, size, flags=kind), TOUCHED)
         self.now = self.since = 0
-        self.wave = 1
+        self.wave, self.most = 1, 1 << 62
+        self._gone = self._epoch = self._count = 0
 
     def describe(self, launch: np.void) -> None:
         """Tell a launch (a LAUNCH record) where it notes what it touches."""
         launch["touched"] = self._table.ctypes.data
         launch["touch_now"] = launch["touch_first"] = launch["touch_base"] = self.now
-        launch["touch_since"], launch["touch_wave"] = self.since, self.wave
+        launch["touch_gone"], launch["touch_wave"] = max(self.since, self._gone), self.wave
+        launch["touch_epoch"], launch["touch_count"] = self._epoch, self._count
+
+    def end(self, launch: np.void) -> None:
+        """The launch has ended."""
+        self._advance(int(launch["touch_now"]), int(launch["touch_count"]))
+
+    def _advance(self, now: int, count: int) -> None:
+        """Go on from a number; ``count``: lines since the epoch began."""
+        self.now, self._count = now, count
+        if count >= self.most:
+            self._gone, self._epoch, self._count = self._epoch, now, 0
 
     def begin(self) -> None:
         """Forget all that was touched so far, but for constants."""
@@ -57,12 +71,13 @@ class TouchedLines:
         masks = np.full(last - first + 1, _ALL)
         masks[0] &= -1 << (begin % L2_LINE >> SECTOR_SHIFT)
         masks[-1] &= (2 << ((end - 1) % L2_LINE >> SECTOR_SHIFT)) - 1
-        records = self._table[first : last + 1]
-        old = records["when"] <= self.since
-        known = np.where(old, records["sectors"] & CONSTANTS, records["sectors"])
-        records["sectors"] = known & ~(masks << SECTORS | masks << 2 * SECTORS) | masks
-        records["when"] = self.now + 1 + np.arange(len(records))
-        self.now += len(records)
+        for k in range(0, len(masks), min(self.most, len(masks))):
+            mask = masks[k : k + self.most]
+            lines = np.arange(first + k, first + k + len(mask))
+            count = self._refresh(lines)
+            kept = self._table["sectors"][lines] & ~(mask << SECTORS | mask << 2 * SECTORS)
+            self._table["sectors"][lines] = kept | mask
+            self._number(lines, count)
 
     def touch(self, sectors: np.ndarray, writes: np.ndarray) -> None:
         """Whole sectors are accessed, in this order.
@@ -73,12 +88,22 @@ class TouchedLines:
         inside = (lines >= 0) & (lines < len(self._table))
         lines, bits = lines[inside], 1 << sectors[inside] % SECTORS
         written = np.where(writes[inside], bits << SECTORS, 0)
-        old = self._table["when"][lines] <= self.since
-        self._table["sectors"][lines[old]] &= CONSTANTS
+        count = self._refresh(np.unique(lines))
         np.bitwise_or.at(self._table["sectors"], lines, bits | written)
         np.bitwise_and.at(self._table["sectors"], lines, ~(bits << 2 * SECTORS))
+        self._number(lines, count)
+
+    def _refresh(self, lines: np.ndarray) -> int:
+        """Different lines are about to be touched; how many were so then since the epoch began."""
+        when = self._table["when"][lines]
+        old = lines[when <= max(self.since, self._gone)]
+        self._table["sectors"][old] &= CONSTANTS
+        return self._count + int((when <= self._epoch).sum())
+
+    def _number(self, lines: np.ndarray, count: int) -> None:
+        """Accesses to lines, which are not all different, get the next numbers."""
         self._table["when"][lines] = self.now + 1 + np.arange(len(lines))
-        self.now += len(lines)
+        self._advance(self.now + len(lines), count)
 
     def runs(self, end: int, most: int) -> np.ndarray:
         """What was touched, the ``most`` lines that were last: see :class:`.WarmSet`.
