@@ -1,5 +1,7 @@
 """The estimator: against formulas by hand, against a naive twin, and against the truth."""
 
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from lockstep.sampling import LaunchTable, Plan, estimate, estimate_ratio, estim
 from lockstep.sampling.estimate import estimate_functions
 
 
+@functools.cache
 def _table(launches):
     return LaunchTable(pd.DataFrame({"name": ["k"] * launches}))
 

@@ -142,7 +142,7 @@ def test_several_streams_are_refused(make):
 
 def _truths():
     random = np.random.default_rng(3)
-    n = 4000
+    n = 2000
     place, noise = np.arange(n), 1 + 0.02 * np.random.default_rng(1).standard_normal(n)
     yield "noise", ["k"] * n, 5000 * noise
     yield "drift", ["k"] * n, (2000 + place) * noise

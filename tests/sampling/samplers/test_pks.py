@@ -50,28 +50,42 @@ def test_the_fewest_groups_below_the_target():
     assert not plan.drawn or not np.isfinite(estimate(plan, table.times[plan.chosen]).low)
 
 
-def _naive(table, target):
-    """The launches that are chosen: every launch is a row of its own, and nothing is shared."""
-    x = np.log1p(pka_features(table))
-    deviation = x.std(axis=0)
-    x = (x - x.mean(axis=0)) / np.where(deviation > 1e-9, deviation, 1)
-    x = PCA(0.9995).fit_transform(x)
-    errors = {}
-    for k in range(1, len(np.unique(x.round(9), axis=0)) + 1):
-        labels = KMeans(k, n_init=10, random_state=k).fit(x).labels_.tolist()
-        firsts = [labels.index(group) for group in range(k)]
-        projected = sum(table.times[first] * labels.count(labels[first]) for first in firsts)
-        errors[k] = abs(projected - table.times.sum()) / table.times.sum(), sorted(firsts)
-        if errors[k][0] < target:
-            return errors[k][1]
-    return min(errors.values())[1]
+class Naive:
+    """Every launch is a row of its own, and nothing is shared but among targets."""
+
+    def __init__(self, table):
+        self.times = table.times
+        x = np.log1p(pka_features(table))
+        deviation = x.std(axis=0)
+        x = (x - x.mean(axis=0)) / np.where(deviation > 1e-9, deviation, 1)
+        self.x = PCA(0.9995).fit_transform(x)
+        self.most = len(np.unique(self.x.round(9), axis=0))
+        self.known = {}  # by the number of groups: the error, and the launches that are chosen
+
+    def grouped(self, k):
+        if k not in self.known:
+            labels = KMeans(k, n_init=10, random_state=k).fit(self.x).labels_.tolist()
+            firsts = [labels.index(group) for group in range(k)]
+            projected = sum(self.times[first] * labels.count(labels[first]) for first in firsts)
+            total = self.times.sum()
+            self.known[k] = abs(projected - total) / total, sorted(firsts)
+        return self.known[k]
+
+    def chosen(self, target):
+        tried = []
+        for k in range(1, self.most + 1):
+            tried.append(self.grouped(k))
+            if tried[-1][0] < target:
+                return tried[-1][1]
+        return min(tried)[1]
 
 
-@pytest.mark.parametrize("target", [0.5, 0.1, 0.01, 1e-4])
 @pytest.mark.parametrize("seed", range(4))
-def test_against_every_launch_on_its_own(seed, target):
+def test_against_every_launch_on_its_own(seed):
     table = mixture(300, kinds=5, seed=seed)[0]
-    assert _plan(table, target=target).chosen.tolist() == _naive(table, target)
+    naive = Naive(table)
+    for target in (0.5, 0.1, 0.01, 1e-4):
+        assert _plan(table, target=target).chosen.tolist() == naive.chosen(target), target
 
 
 def test_components_by_hand():
@@ -132,10 +146,10 @@ def test_the_launch_nearest_the_centre():
 def test_a_random_launch_is_any_of_its_group():
     table = profiled_table([10] * 8 + [1e6] * 2, [100] * 10)
     chosen = [
-        _plan(table, seed, pick="random", groups=1, target=0.5).chosen[0] for seed in range(600)
+        _plan(table, seed, pick="random", groups=1, target=0.5).chosen[0] for seed in range(300)
     ]
     counts = np.bincount(chosen, minlength=10)
-    assert counts.min() > 60 - 4 * 60**0.5 and counts.max() < 60 + 4 * 60**0.5
+    assert counts.min() > 30 - 4 * 30**0.5 and counts.max() < 30 + 4 * 30**0.5
 
 
 def test_a_random_launch_takes_its_own_time():
