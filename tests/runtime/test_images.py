@@ -1,6 +1,11 @@
+import struct
+
 import pytest
 
 import lockstep
+from lockstep.gpus import library
+from lockstep.isa.sass.binary import Image, images_of
+from lockstep.runtime.choice import gpu_for_program
 from lockstep.runtime.images import NoImage, find_entry, load_image
 from lockstep.runtime.properties import COUNT, attributes
 
@@ -46,3 +51,51 @@ def test_code_of_another_architecture(repository):
         assert load_image(device, data).entries
         with pytest.raises(NoImage):
             load_image(device, data, ptx=True)
+
+
+@pytest.fixture
+def fat_binary(repository):
+    """Machine code for sm_80 and sm_86, and PTX for all from sm_75 on, in this order."""
+    folder = repository / "tests" / "isa" / "sass" / "binary" / "fixtures"
+    older, newer = (folder / f"scale_{name}.fatbin" for name in ("zstd", "lz4"))
+    images = {
+        (i.kind, i.architecture): i for f in (older, newer) for i in images_of(f.read_bytes(), f)
+    }
+    entries = b""
+    for number, key in ((2, ("cubin", 80)), (2, ("cubin", 86)), (1, ("ptx", 75))):
+        data = images[key].data
+        numbers = number, 257, 64, len(data), 0, 0, 0, 0, key[1], 0, 0, 0, 0, 0
+        entries += struct.pack("<HHIQIIHHIIIQQQ", *numbers) + data
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entries)) + entries
+
+
+@pytest.mark.parametrize(
+    ("architectures", "code"),
+    [
+        ((75,), "PTX"),
+        ((80,), "machine code of sm_80"),
+        ((80, 86), "machine code of sm_86"),
+        ((89,), "machine code of sm_86"),  # none of its own: that of the newest it can run
+        ((80, 86, 89), "machine code of sm_86"),
+        ((90,), "PTX"),
+        ((80, 90), "machine code of sm_80"),  # machine code, though there is PTX for the newer one
+    ],
+)
+def test_the_newest_code_that_a_gpu_runs_is_loaded(fat_binary, architectures, code):
+    gpu = library.replace(lockstep.gpu("RTX3070"), architectures=list(architectures))
+    with lockstep.Device(gpu) as device:
+        module = load_image(device, fat_binary)
+        assert module.code == code
+        module = load_image(device, fat_binary, ptx=True)
+        assert module.code == "PTX"
+
+
+@pytest.mark.parametrize(
+    ("architecture", "name"), [(62, "TITANX"), (80, "A100"), (86, "RTX3070"), (89, "H100")]
+)
+def test_the_gpu_for_a_program_is_the_one_whose_code_it_has(
+    monkeypatch, tmp_path, architecture, name
+):
+    image = Image("cubin", architecture, b"")
+    monkeypatch.setattr("lockstep.runtime.choice._images", lambda path: [image])
+    assert gpu_for_program(tmp_path).name == name

@@ -17,8 +17,8 @@ def gpu_for_program(path: Path) -> GPU:
     """
     wanted = max((image.architecture for image in _images(path)), default=0)
     gpus = [gpu for gpu in map(api.gpu, api.gpu_names()) if gpu.architectures]
-    newer = [gpu for gpu in gpus if min(gpu.architectures) >= wanted > 0]
-    return min(newer, key=lambda gpu: min(gpu.architectures)) if newer else api.gpu(DEFAULT)
+    newer = [gpu for gpu in gpus if max(gpu.architectures) >= wanted > 0]
+    return min(newer, key=lambda gpu: max(gpu.architectures)) if newer else api.gpu(DEFAULT)
 
 
 def _images(path: Path) -> list[Image]:

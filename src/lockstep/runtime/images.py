@@ -55,16 +55,18 @@ def load_image(
         return device.load_ptx(_text(data), lazy=True)
     images = images_of(data, _NAME)
     allowed = [image for image in images if not ptx or image.kind == "ptx"]
-    best = max(
-        (best_image(allowed, version) for version in architectures(device.gpu)),
-        key=lambda image: (image is not None, image and image.kind == "cubin"),
-        default=None,
-    )
+    fitting = [best_image(allowed, version) for version in architectures(device.gpu)]
+    best = max(filter(None, fitting), key=_preference, default=None)
     if best is None:
         raise NoImage(_mismatch(device, images))
     if best.kind == "ptx":
         return device.load_ptx(_text(best.data), variables, lazy=True)
     return device.load_cubin(best.data)
+
+
+def _preference(image: Image) -> tuple[bool, int]:
+    """Machine code before PTX; of several, the newest, as the driver has it."""
+    return image.kind == "cubin", image.architecture
 
 
 def _text(data: bytes) -> str:
