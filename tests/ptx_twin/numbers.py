@@ -111,6 +111,7 @@ def power(exponent):
     return Fraction(2) ** exponent
 
 
+@lru_cache(1 << 16)
 def decode(pattern, name):
     """The number that a pattern of a format means."""
     form = FORMATS[name]

@@ -5,6 +5,7 @@ resolved by the parser, so that a name stands for one register or variable withi
 (a name declared again in an inner scope is renamed ``name'2``, ``name'3`` ...).
 """
 
+import functools
 from dataclasses import dataclass, field
 
 
@@ -250,6 +251,7 @@ class Module:
 _OPAQUE = {"pred": 1, "texref": 8, "samplerref": 8, "surfref": 8}
 
 
+@functools.cache
 def type_bytes(name: str) -> int:
     """Bytes of a fundamental type by its name (``f16x2`` 4, ``b128`` 16, ``e4m3`` 1)."""
     if name in _OPAQUE:
