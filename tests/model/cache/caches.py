@@ -1,8 +1,8 @@
 """All caches behind one interface, for tests that each of them must pass, and a naive twin.
 
 ``read`` of one sector says what came of it: HIT, MERGED with a read on its way, MISS or REFUSED.
-``arrive`` lets all come that is on its way, and says how many reads it answers. Each cache here has
-one set.
+``arrive`` lets all come that is on its way, and says how many reads it answers. All that is read
+here lies in one set.
 """
 
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from lockstep.model import contents
-from lockstep.model.cache import l1, l1_fill, miss_queue, mshr_file
+from lockstep.model.cache import l1, l1_fill, l1_prefetch, miss_queue, mshr_file
 from lockstep.model.counters import L1_COUNTERS
 from lockstep.model.link import KIND_DATA, KIND_READ, KIND_WRITE
 from lockstep.model.records import records
@@ -23,9 +23,10 @@ WAITERS = 1000
 class L1:
     """An L1 without an SM, driven request by request."""
 
-    def __init__(self, gpu):
+    def __init__(self, gpu, prefetcher=None):
         owner = l1.Owner(20, gpu.interconnect.flit_bytes, WAITERS, -1)
-        self.l1 = l1.build(gpu.l1, 1, owner, l1.Choices(None, None))
+        policies = l1.Choices(None, prefetcher, user_prefetcher=prefetcher is not None)
+        self.l1 = l1.build(gpu.l1, 1, owner, policies)
         self.counters = records(1, L1_COUNTERS)[0]
         self.made, self.remaining, self.hits = 0, {}, {}
 
@@ -97,11 +98,11 @@ class OfL1(L1):
 
     sectors, touches, empties, by_line = 4, "hits", True, True
 
-    def __init__(self, fixtures, ways, entries, merges, allocate, protocol):
+    def __init__(self, fixtures, ways, entries, merges, allocate, protocol, prefetcher=None):
         shape = {"bytes": ways * 128, "sets": 1, "carveouts": (), "miss_queue": 256}
         shape |= {"mshr_entries": entries, "mshr_merges": merges}
         shape |= {"allocate": allocate, "protocol": protocol}
-        super().__init__(fixtures.tiny(**{f"l1.{k}": v for k, v in shape.items()}))
+        super().__init__(fixtures.tiny(**{f"l1.{k}": v for k, v in shape.items()}), prefetcher)
         self.reserves = self.locks = allocate == "miss"
 
     def read(self, line, sector=0):
@@ -109,6 +110,11 @@ class OfL1(L1):
         a = self.load(line, 1 << sector)
         if a is None:
             return REFUSED
+        if self.l1.prefetch.spec[0].on:
+            met = int(self.l1.requests[0].met)
+            l1_prefetch.train(self.l1, 0, self.counters, 0, line, 0, met)
+            while self.l1.prefetch.queues[0].count:
+                l1_prefetch.take(self.l1, 0, self.counters)
         if self.hits[a]:
             return HIT
         return MISS if len(self.requests) > before else MERGED
@@ -132,12 +138,14 @@ class OfL2:
     PATIENCE = 45  # cycles in which a read has met the tags, and a hit is answered
     DRAM = 5000  # clocks that its data takes, at least
 
-    def __init__(self, fixtures, ways, entries, merges, protocol):
+    def __init__(self, fixtures, ways, entries, merges, protocol, prefetcher=None):
+        self.sets = 2 if prefetcher else 1
         self.side = fixtures.rig.MemorySide(
+            policies={"l2_prefetcher": prefetcher} if prefetcher else None,
             sources=8,
             buffer=64,
             reply_buffer=64,
-            l2__sets=1,
+            l2__sets=self.sets,
             l2__ways=ways,
             l2__mshr_entries=entries,
             l2__mshr_merges=merges,
@@ -148,7 +156,7 @@ class OfL2:
 
     def read(self, line, sector=0):
         side, before = self.side, self.side.count
-        side.read(line * 128, 1 << sector)
+        side.read(line * self.sets * 128, 1 << sector)
         side.run_to(side.now + self.PATIENCE)
         now = side.count
         outcomes = {
@@ -231,10 +239,24 @@ def of_operands(fixtures, ways):
     return ReadOnly(c, "operand_constant_misses", get, 0)
 
 
+def unused(site, line, warp, hit, state, out):
+    """An L1's prefetcher that asks for what nobody reads; here it never comes."""
+    out[0].line = 10_000 + line
+    return 1
+
+
+def of_the_other_set(line, hit, state, out):
+    """The same of an L2: a line of the other set."""
+    out[0].line = line ^ 1
+    return 1
+
+
 CACHES = {
     "L1, on fill": lambda f, w, e, m: OfL1(f, w, e, m, "fill", "write_through"),
     "L1, on miss": lambda f, w, e, m: OfL1(f, w, e, m, "miss", "write_through"),
     "L1, evicting": lambda f, w, e, m: OfL1(f, w, e, m, "fill", "write_evict"),
+    "L1, prefetching": lambda f, w, e, m: OfL1(f, w, e, m, "fill", "write_through", unused),
+    "L2, prefetching": lambda f, w, e, m: OfL2(f, w, e, m, "write_validate", of_the_other_set),
     "L2": lambda f, w, e, m: OfL2(f, w, e, m, "write_validate"),
     "L2, fetching": lambda f, w, e, m: OfL2(f, w, e, m, "write_fetch"),
     "L0 of instructions": lambda f, w, e, m: of_l0i(f, w),

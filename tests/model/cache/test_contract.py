@@ -12,6 +12,8 @@ NAMES = (
     "L1, on fill",
     "L1, on miss",
     "L1, evicting",
+    "L1, prefetching",
+    "L2, prefetching",
     "L2",
     "L2, fetching",
     "L0 of instructions",

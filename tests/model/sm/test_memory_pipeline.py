@@ -9,6 +9,7 @@ from lockstep.builder import KernelBuilder
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
 from lockstep.model.cache import l1, l1_fill
+from lockstep.model.cache.prefetch import table
 from lockstep.model.counters import Stall
 from lockstep.model.sm import memory_pipeline, stores
 from lockstep.workload import MemoryCopy
@@ -349,3 +350,22 @@ def test_passes_of_one_sub_core_come_slower_than_those_of_the_sm(watch, tiny, bl
     warps = block // 32
     last = max(seen.of(w)[5] for w in range(warps))
     assert last == gpu.shared.latency + 7 * 2 + (5 * warps - 1) * pace
+
+
+def test_a_prefetcher_is_told_of_each_load_by_its_number_and_that_of_its_warp(watch, tiny):
+    seen = []
+
+    def note(site, line, warp, hit, state, out):
+        seen.append((int(site), int(line) - A // 128, int(warp), int(hit)))
+        return 0
+
+    k = KernelBuilder("k", grid=3, block=64)
+    k("LDG.E R4, [R2]", address=k.coalesced(A))
+    k("LDG.E.STRONG.GPU R5, [R2]", address=k.coalesced(A))
+    k("STG.E [R2], R4", address=k.coalesced(A))
+    with k.lanes(lambda at: at.cta == 2 and at.warp == 1):
+        k("LDG.E R6, [R4]", address=k.coalesced(A))
+    k("EXIT")
+    watch(k.workload(), tiny(), policies={"l1_prefetcher": note})
+    first = [(0, warp, warp, table.MISS) for warp in range(6)]
+    assert sorted(seen) == sorted([*first, (3, 5, 5, seen[-1][3])])

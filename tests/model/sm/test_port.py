@@ -6,6 +6,7 @@ import pytest
 
 from lockstep.model import link
 from lockstep.model.cache import l1, miss_queue
+from lockstep.model.cache.prefetch import state
 from lockstep.model.clock import NEVER
 from lockstep.model.link import (
     KIND_ACK,
@@ -240,3 +241,81 @@ def test_results_of_lanes_on_one_word_come_one_by_one(ports, interval, lanes, cy
     p.tick(LATENCY)
     ((kind, index, cycle),) = p.notes
     assert (kind, index, cycle) == (DONE_ACCESS, 3, LATENCY + p.c.spec[0].fill_cycles + cycles)
+
+
+def ask(p, *lines):
+    """Have lines in the queue of the L1's prefetcher."""
+    for k, line in enumerate(lines):
+        p.c.l1.prefetch.out[0, k].line = line
+    state.push(p.c.l1.prefetch, 0, len(lines))
+
+
+def test_prefetches_leave_when_no_request_does(ports):
+    p = ports(l1__prefetcher="stride")
+    ask(p, 20, 21)
+    p.want(5, now=-1)
+    p.want(6, now=1)
+    assert [p.tick(t) for t in range(5)] == [[5], [20], [6], [21], []]
+    assert p.c.counters[0].l1_prefetches == 2 and p.c.counters[0].noc_requests == 4
+
+
+def test_a_port_that_is_taken_sends_no_prefetch(ports):
+    p = ports(l1__prefetcher="stride", interconnect__clock_mhz=566.0)
+    ask(p, 20)
+    p.want(5)
+    assert [p.tick(t) for t in range(4)] == [[5], [], [20], []]
+
+
+def test_half_of_the_credits_are_left_to_demand(ports):
+    p = ports(l1__prefetcher="stride", dram__channels=1, interconnect__buffer=4)
+    ask(p, 20, 21, 22)
+    assert [p.tick(t) for t in range(3)] == [[20], [21], []]
+    assert p.c.l1.prefetch.queues[0].blocked == 2
+    for line in (5, 6, 7):
+        p.want(line, now=2)
+    assert [p.tick(t) for t in range(3, 6)] == [[5], [6], []]
+    assert p.c.sms[0].no_credit == 5, "demand took the last"
+
+
+def test_demand_gets_the_only_credit(ports):
+    p = ports(l1__prefetcher="stride", dram__channels=1, interconnect__buffer=1)
+    ask(p, 20)
+    assert p.tick(0) == []
+    p.want(5, now=0)
+    assert p.tick(1) == [5]
+
+
+def test_the_next_event_of_a_prefetch_that_waits(ports):
+    p = ports(l1__prefetcher="stride", dram__channels=1, interconnect__buffer=4)
+    ask(p, 20)
+    assert port.next_event(p.c, p.replies, 0, 7, LATENCY) == 8
+    ask(p, 21, 22)
+    for t in (7, 8, 9):
+        p.tick(t)
+    assert port.next_event(p.c, p.replies, 0, 9, LATENCY) == LATENCY, "credits come with the window"
+    assert port.next_event(p.c, p.replies, 0, 10, LATENCY) == 11
+
+
+def test_data_of_a_prefetch_is_for_no_access(ports):
+    p = ports(l1__prefetcher="stride")
+    ask(p, 20)
+    p.tick(0)
+    entry = int(p.requests.outbox[0, 0, 0].tag)
+    assert entry == p.gpu.l1.mshr_entries
+    p.reply(KIND_DATA, tag=entry, sectors=0b1111)
+    p.deliver(0)
+    p.tick(LATENCY)
+    assert p.notes == [] and p.c.counters[0].miss_latency == 0
+    assert (p.c.l1.tags.lines == 20).any()
+
+
+def test_a_prefetch_that_the_l2_refuses_does_not_come_again(ports):
+    p = ports(l1__prefetcher="stride", l2__mshr_full="nack")
+    ask(p, 20)
+    p.tick(0)
+    entry = int(p.requests.outbox[0, 0, 0].tag)
+    p.reply(KIND_NACK, tag=entry, sectors=0b1111, address=20 * 128)
+    p.deliver(0)
+    p.tick(LATENCY)
+    assert miss_queue.next_ready(p.c.l1, 0) == NEVER
+    assert (p.c.counters[0].nacks, p.c.counters[0].l1_prefetch_useless) == (1, 1)

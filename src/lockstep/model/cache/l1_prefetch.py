@@ -36,6 +36,8 @@ def take(l1, s, counters):
     line = state.pop(l1.prefetch, s)
     row, way = locate(l1, s, line)
     wanted = ((1 << spec.sectors) - 1) & ~readable(l1, row, way)
+    if way >= 0 and state.is_unused(l1.prefetch, row, way):
+        wanted = 0
     if wanted == 0 or mshr_file.find(l1, s, line) >= 0:
         counters.l1_prefetch_redundant += 1
         return False

@@ -154,8 +154,11 @@ def _look_up(l2, slice_, request):
 
 
 @jit
-def fetch(l2, slice_, request, way, missing, now):
-    """Ask the DRAM for sectors of a way; returns ``(those on their way now, why not all)``."""
+def fetch(l2, slice_, request, way, missing, ahead, now):
+    """Ask the DRAM for sectors of a way; returns ``(those on their way now, why not all)``.
+
+    ``ahead``: 1 for a prefetch, whose MSHRs are counted apart.
+    """
     spec = l2.spec[0]
     state = l2.slices[slice_]
     channel = l2.slices[slice_].channel
@@ -180,7 +183,9 @@ def fetch(l2, slice_, request, way, missing, now):
         slot.sectors = burst & ~record.valid & ~record.pending  # another side may bring some
         slot.far = request.home != slice_
         l2.dram.counters[channel].l2_crossings += slot.far * popcount(slot.sectors)
-        state.mshrs += 1
+        slot.ahead = ahead
+        state.ahead += ahead
+        state.mshrs += 1 - ahead
         record.pending |= slot.sectors
         coming |= missing & burst
     if coming:
@@ -313,7 +318,7 @@ def _read_missing(l2, slice_, index, way, now):
     if spec.near_reads and request.kind == KIND_READ:
         coming = l2_sides.from_another(l2, slice_, request, way, now)
     if request.left & ~coming:
-        fetched, reason = fetch(l2, slice_, request, way, request.left & ~coming, now)
+        fetched, reason = fetch(l2, slice_, request, way, request.left & ~coming, NOTHING, now)
         coming |= fetched
     record = tags.way_of(l2.tags, request.row, way)
     if request.kind == KIND_REDUCTION:
@@ -348,7 +353,7 @@ def write(l2, slice_, index, tick, now):
     accepted = request.left
     wanted = at_l2.wanted(spec.protocol, record, request.left)
     if wanted != 0:
-        coming, reason = fetch(l2, slice_, request, way, wanted, now)
+        coming, reason = fetch(l2, slice_, request, way, wanted, NOTHING, now)
         accepted &= ~wanted | coming
     l2_sides.drop_copies(l2, slice_, request.row, request.line, accepted)
     done = _store(l2, slice_, request, record, accepted, tick)

@@ -49,21 +49,20 @@ def fill(l2, slice_, now):
     if record.pending == 0:
         replacement.unlock(l2.tags, slice_, data.tag_row, data.way, NOTHING)
     state.filling = 0
-    if l2.prefetch.spec[0].on and l2.prefetch.marks[data.tag_row, data.way] >= prefetching.COMING:
-        state.ahead -= 1
-        _mark(l2.prefetch, record, data)
-    else:
-        state.mshrs -= 1
+    state.ahead -= data.ahead
+    state.mshrs -= 1 - data.ahead
+    if record.pending == 0 and l2.prefetch.spec[0].on:
+        _mark(l2.prefetch, data)
     state.return_head = data.next
     controller.queue.release(l2.dram.slots, l2.dram.channels[channel], index)
     return True
 
 
 @force_inline
-def _mark(prefetch, record, data):
-    """Data of a prefetch is here: after the last of it, whether anybody has used the line."""
-    if record.pending == 0:
-        mark = prefetch.marks[data.tag_row, data.way]
+def _mark(prefetch, data):
+    """All that was on its way to a line is here: whether anybody has used it."""
+    mark = prefetch.marks[data.tag_row, data.way]
+    if mark >= prefetching.COMING:
         unused = mark == prefetching.COMING
         prefetch.marks[data.tag_row, data.way] = prefetching.HERE if unused else prefetching.NONE
 

@@ -5,6 +5,8 @@ the oldest one is looked up, and what the line lacks is fetched: while it takes 
 free, no more than half of a DRAM queue, and not the last way of its set. Nobody waits for it.
 """
 
+import numpy as np
+
 from lockstep._jit import inline, jit
 from lockstep.model import clock as clocks
 from lockstep.model import entries as lists
@@ -15,6 +17,9 @@ from lockstep.model.clock import NEVER
 from lockstep.model.dram.state import READ, WRITE
 from lockstep.model.link import KIND_READ
 from lockstep.model.memory import QUEUE, UNKNOWN
+
+
+ONE = np.int64(1)  # a NumPy integer: see dram/state.py
 
 
 @inline
@@ -59,13 +64,17 @@ def take(memory, slice_, now):
 
 @inline
 def wanted(l2, slice_, request):
-    """The sectors of a line that are nowhere: none if some are on their way, or on another side."""
+    """The sectors of a line that are nowhere.
+
+    None if some are on their way, on another side, or were prefetched and nobody has used them.
+    """
     spec = l2.spec[0]
     request.way = tags.find(l2.tags, slice_, request.row, request.line)
     missing = (1 << spec.line_sectors) - 1
     if request.way >= 0:
         record = tags.way_of(l2.tags, request.row, request.way)
-        missing = 0 if record.pending else missing & ~record.valid
+        known = record.pending or prefetching.is_unused(l2.prefetch, request.row, request.way)
+        missing = 0 if known else missing & ~record.valid
     if missing and spec.near_reads:
         other = l2_sides.holder(l2, slice_, request.home, request.row, request.line)
         there = request.row + (other - slice_) * l2.tags.shape[0].sets
@@ -100,11 +109,6 @@ def bring(l2, slice_, request, missing, now):
             l2.entries[cache.head[QUEUE]].way = UNKNOWN
         if request.way < 0:
             return False
-    counters = l2.dram.counters[cache.channel]
-    counters.l2_prefetch_useless += prefetching.leave(l2.prefetch, request.row, request.way)
-    before = cache.mshrs
-    fetch(l2, slice_, request, request.way, missing, now)
-    cache.ahead += cache.mshrs - before
-    cache.mshrs = before
+    fetch(l2, slice_, request, request.way, missing, ONE, now)
     l2.prefetch.marks[request.row, request.way] = prefetching.COMING
     return True

@@ -144,6 +144,7 @@ def forward(l2, slice_, row, way, sectors, ready):
     slot.way = way
     slot.sectors = sectors
     slot.far = COPIED
+    slot.ahead = 0
     n = popcount(sectors)
     slot.ready = ready + spec.far_cycles
     l2.dram.counters[state.channel].l2_crossings += n

@@ -115,7 +115,8 @@ SLOT = np.dtype(
         ("tag_row", "i4"),  # where its data goes
         ("way", "i4"),
         ("bank", "i4"),
-        ("bursts", "i4"),  # column commands to go
+        ("bursts", "i2"),  # column commands to go
+        ("ahead", "i2"),  # 1: it is a prefetch's
         ("write", "u1"),
         ("found", "u1"),  # HIT, MISS or CONFLICT
         ("sectors", "u1"),

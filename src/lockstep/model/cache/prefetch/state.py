@@ -106,9 +106,15 @@ def pop(prefetch, cache):
 
 
 @inline
+def is_unused(prefetch, row, way):
+    """Whether a way holds a line that was prefetched, and that nobody has used."""
+    return prefetch.marks[row, way] == HERE
+
+
+@inline
 def leave(prefetch, row, way):
-    """A line goes out of a way: 1 if it was prefetched and nobody has used it."""
-    if prefetch.spec[0].on == 0 or prefetch.marks[row, way] != HERE:
+    """A line is used, or goes: 1 if it was prefetched and nobody has used it."""
+    if prefetch.spec[0].on == 0 or not is_unused(prefetch, row, way):
         return 0
     prefetch.marks[row, way] = NONE
     return 1
