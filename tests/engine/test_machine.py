@@ -7,6 +7,8 @@ import pytest
 from lockstep.engine import run
 from lockstep.engine.machine import Machine
 from lockstep.gpus import library
+from lockstep.model.cache.prefetch.stream import stream
+from lockstep.model.cache.prefetch.stride import stride
 from lockstep.model.clock import NEVER
 
 
@@ -54,6 +56,8 @@ def in_turn(line_address, slices):
         ("scheduler", oldest, {"sm.scheduler.policy": "oldest"}),
         ("slice_hash", in_turn, {"l2.slice_hash": "linear"}),
         ("l1_replacement", least_recently_used, {"l1.replacement": "lru"}),
+        ("l1_prefetcher", stride, {"l1.prefetcher": "stride"}),
+        ("l2_prefetcher", stream, {"l2.prefetcher": "stream"}),
     ],
 )
 def test_a_users_policy_can_do_what_the_built_in_one_does(small, mixed, raw, name, policy, builtin):

@@ -7,12 +7,19 @@ import numpy as np
 import pytest
 
 from lockstep._jit import as_records
+from lockstep.model.cache.prefetch import table
 from lockstep.model.cache.tags import WAY
 from lockstep.model.dram.state import REQUEST
 from lockstep.model.sm.state import CANDIDATE
 
 POLICIES = Path(__file__).parents[2] / "examples" / "policies"
-RUNS = {"scheduler": 2, "replacement": 3, "slice_hash": 2, "dram_scheduler": 2}
+RUNS = {
+    "scheduler": 2,
+    "replacement": 3,
+    "prefetcher": 3,
+    "slice_hash": 2,
+    "dram_scheduler": 2,
+}
 
 
 def records(dtype, **columns):
@@ -52,6 +59,30 @@ def test_replacement_spares_what_was_used_again_and_what_is_on_its_way(load_scri
     assert victim(ways, 1, 4, 10) == 2
     assert victim(as_records(ways[[1, 2, 4]]), 0, 3, 10) == 2
     assert victim(records(WAY, pending=[1, 1]), 0, 2, 10) == -1
+
+
+def test_the_prefetcher_of_an_l1_follows_a_load_of_a_warp(load_script):
+    ask = load_script(POLICIES / "prefetcher.py").by_stride
+    state, out = table.build(1, 1, 1)[0], records(table.OUT, line=[0] * table.MOST)
+    for line, warp, asks in (
+        (10, 1, 0),
+        (14, 1, 0),
+        (18, 1, 1),
+        (18, 2, 0),
+        (21, 1, 0),
+        (24, 1, 1),
+    ):
+        assert ask(5, line, warp, table.MISS, state, out) == asks
+    assert out[0].line == 27
+    assert not state["degree"][1:].any() and state[0].key == 0
+
+
+def test_the_prefetcher_of_an_l2_asks_behind_misses_and_first_uses(load_script):
+    ask = load_script(POLICIES / "prefetcher.py").next_line
+    state, out = table.build(1, 1, 1)[0], records(table.OUT, line=[0] * table.MOST)
+    met = (table.MISS, table.HIT, table.FIRST_USE)
+    assert [ask(line, hit, state, out) for line, hit in enumerate(met)] == [1, 0, 1]
+    assert out[0].line == 3
 
 
 def test_the_slice_hash_deals_blocks_in_turn(load_script):

@@ -197,3 +197,17 @@ def test_what_belongs_to_a_kernel_is_left_out_of_totals(synthetic):
     values = registry.evaluate(registry.columns(gpu), facts.of_run(run, gpu))
     assert "sim__ipc" in values
     assert "launch__registers_per_thread" not in values
+
+
+@pytest.mark.parametrize(("level", "side"), [("l1", "sm"), ("l2", "partition")])
+def test_prefetches(kernel, evaluate, level, side):
+    values = evaluate()
+    assert math.isnan(values[f"sim__{level}_prefetch_accuracy.pct"])
+    counters = getattr(kernel, side)
+    fates = {"es": 100, "_useful": 40, "_late": 10, "_useless": 30, "_redundant": 7, "_dropped": 9}
+    for name, n in fates.items():
+        counters[f"{level}_prefetch{name}"][:2] = n
+    values = evaluate()
+    for name, n in fates.items():
+        assert values[f"sim__{level}_prefetch{name}.sum"] == 2 * n
+    assert values[f"sim__{level}_prefetch_accuracy.pct"] == 50.0

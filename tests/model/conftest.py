@@ -26,6 +26,7 @@ from lockstep.engine.record import totals
 from lockstep.gpus import library
 from lockstep.model import control
 from lockstep.model.cache import slice_hash
+from lockstep.model.cache.prefetch import registry
 from lockstep.model.sm import build, scheduler
 
 _REPORTS = "LOCKSTEP_TEST_REPORTS"  # the file that the second process writes
@@ -133,7 +134,9 @@ def idle_sms():
 
     def make(gpu):
         slices = slice_hash.build("linear", gpu.dram.channels * gpu.l2.slices_per_channel, 256)
-        return build.build(gpu, slices, control.build(gpu), machine.compile_policies({}), set())
+        chosen = registry.chosen(gpu)
+        policies = machine.compile_policies(chosen)
+        return build.build(gpu, slices, control.build(gpu), policies, set(chosen))
 
     return make
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from lockstep.gpus import library
 from lockstep.model import contents, link, partition
+from lockstep.model.cache.prefetch import registry
 from lockstep.model.cache.slice_hash import slice_of
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, MESSAGE
 
@@ -47,7 +48,7 @@ class MemorySide:
         self.answers = link.build(
             channels, sources, LATENCY, reply_buffer, gpu.l2.slices_per_channel
         )
-        policies = partition.compile_policies(policies or {})
+        policies = partition.compile_policies(registry.chosen(gpu) | (policies or {}))
         self.memory = partition.build(gpu, self.requests, HIT, MISS, policies, log)
         self.now, self.sent = 0, 0
         self.waiting = [deque() for _ in range(sources)]

@@ -17,7 +17,7 @@ from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
 from lockstep.gpus.spec import GPU
 from lockstep.model import contents, control, link, partition
 from lockstep.model.cache import replacement, slice_hash
-from lockstep.model.cache.prefetch import stride, table
+from lockstep.model.cache.prefetch import registry, table
 from lockstep.model.dispatch import dispatcher
 from lockstep.model.dispatch import state as dispatch_state
 from lockstep.model.records import one_space, records
@@ -38,7 +38,7 @@ def _stand_ins() -> Policies:
     return Policies(
         scheduler.compile_scheduler(scheduler.first_ready),
         replacement.compile_victim(replacement.first_way),
-        table.compile_l1(stride.stride),
+        table.compile_l1(table.nothing_of_l1),
         slice_hash.compile_hash(slice_hash.first_slice),
     )
 
@@ -122,6 +122,7 @@ class Machine:
     def __init__(self, gpu: GPU, threads: int, policies: dict, transport: Transport | None = None):
         """``transport``: reaches the machines that run the other parts of the GPU."""
         self.gpu, self.window = gpu, gpu.interconnect.latency
+        policies = registry.chosen(gpu) | policies
         with one_space():
             self.links, self.memory = build_memory_side(gpu, policies)
             self._sm = build_sms(gpu, self.memory, policies)

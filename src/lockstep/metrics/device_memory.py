@@ -189,6 +189,50 @@ L2 = (
         "Requests refused because the MSHR file was full.",
         lambda k: k.memory.l2_nacks,
     ),
+    Metric(
+        "sim__l2_prefetches.sum",
+        "lines",
+        "Lines that a prefetcher asked the DRAM for.",
+        lambda k: k.memory.l2_prefetches,
+    ),
+    Metric(
+        "sim__l2_prefetch_useful.sum",
+        "lines",
+        "Of these, here when the first read or atomic came.",
+        lambda k: k.memory.l2_prefetch_useful,
+    ),
+    Metric(
+        "sim__l2_prefetch_late.sum",
+        "lines",
+        "Of these, on their way when the first read or atomic came.",
+        lambda k: k.memory.l2_prefetch_late,
+    ),
+    Metric(
+        "sim__l2_prefetch_useless.sum",
+        "lines",
+        "Of these, gone before any read or atomic came.",
+        lambda k: k.memory.l2_prefetch_useless,
+    ),
+    Metric(
+        "sim__l2_prefetch_redundant.sum",
+        "lines",
+        "Lines that it wanted and that were here or on their way.",
+        lambda k: k.memory.l2_prefetch_redundant,
+    ),
+    Metric(
+        "sim__l2_prefetch_dropped.sum",
+        "lines",
+        "Lines that it wanted and that found no room: queue, MSHRs, or a way.",
+        lambda k: k.memory.l2_prefetch_dropped,
+    ),
+    Metric(
+        "sim__l2_prefetch_accuracy.pct",
+        "%",
+        "Useful and late ones of all lines that a prefetcher asked the DRAM for.",
+        lambda k: percent(
+            k.memory.l2_prefetch_useful + k.memory.l2_prefetch_late, k.memory.l2_prefetches
+        ),
+    ),
 )
 
 DRAM = (

@@ -192,8 +192,50 @@ L1 = (
     Metric(
         "sim__l1_miss_latency.sum",
         "cycles",
-        "Core cycles from a request for data to its reply, summed over the replies.",
+        "Core cycles from a request for data to its reply, summed; not of prefetches.",
         lambda k: k.sm.miss_latency,
+    ),
+    Metric(
+        "sim__l1_prefetches.sum",
+        "lines",
+        "Lines that a prefetcher asked the L2 for.",
+        lambda k: k.sm.l1_prefetches,
+    ),
+    Metric(
+        "sim__l1_prefetch_useful.sum",
+        "lines",
+        "Of these, here when the first load came.",
+        lambda k: k.sm.l1_prefetch_useful,
+    ),
+    Metric(
+        "sim__l1_prefetch_late.sum",
+        "lines",
+        "Of these, on their way when the first load came.",
+        lambda k: k.sm.l1_prefetch_late,
+    ),
+    Metric(
+        "sim__l1_prefetch_useless.sum",
+        "lines",
+        "Of these, gone before any load came.",
+        lambda k: k.sm.l1_prefetch_useless,
+    ),
+    Metric(
+        "sim__l1_prefetch_redundant.sum",
+        "lines",
+        "Lines that it wanted and that were here or on their way.",
+        lambda k: k.sm.l1_prefetch_redundant,
+    ),
+    Metric(
+        "sim__l1_prefetch_dropped.sum",
+        "lines",
+        "Lines that it wanted and that found no room: queue, MSHRs, or a way.",
+        lambda k: k.sm.l1_prefetch_dropped,
+    ),
+    Metric(
+        "sim__l1_prefetch_accuracy.pct",
+        "%",
+        "Useful and late ones of all lines that a prefetcher asked the L2 for.",
+        lambda k: percent(k.sm.l1_prefetch_useful + k.sm.l1_prefetch_late, k.sm.l1_prefetches),
     ),
 )
 

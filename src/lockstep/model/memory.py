@@ -13,7 +13,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.model import clock as clocks
 from lockstep.model.cache import data_port, replacement, slice_hash, tags
 from lockstep.model.cache.prefetch import state as prefetching
-from lockstep.model.cache.prefetch import stream, table
+from lockstep.model.cache.prefetch import table
 from lockstep.model.cache.protocols import registry
 from lockstep.model.counters import PARTITION_COUNTERS
 from lockstep.model.divisor import DIVISOR, divisor
@@ -150,7 +150,7 @@ class MemoryPolicies(Context):
     """A user's functions, or their stand-ins, as machine code."""
 
     victim: object  # L2 replacement
-    prefetcher: object  # of the L2, a user's or the built-in one
+    prefetcher: object  # of the L2
     slice_hash: object
     pick: object  # DRAM scheduler
 
@@ -182,7 +182,7 @@ class Memory(Context):
 def _stand_ins() -> MemoryPolicies:
     return MemoryPolicies(
         replacement.compile_victim(replacement.first_way),
-        table.compile_l2(stream.stream),
+        table.compile_l2(table.nothing_of_l2),
         slice_hash.compile_hash(slice_hash.first_slice),
         dram_scheduler.compile_scheduler(dram_scheduler.pick_none),
     )
@@ -224,7 +224,7 @@ def build(
     policies = policies or _stand_ins()
     stand_ins = _stand_ins()
     user = {f: getattr(policies, f) is not getattr(stand_ins, f) for f in policies._fields}
-    ahead = user["prefetcher"] or gpu.l2.prefetcher != "none"
+    ahead = user["prefetcher"]
     l2, partitions = gpu.l2, gpu.dram.channels
     count = partitions * l2.slices_per_channel
     spec = _spec(gpu, requests, hit_cycles)

@@ -25,7 +25,7 @@ class L1:
 
     def __init__(self, gpu, prefetcher=None):
         owner = l1.Owner(20, gpu.interconnect.flit_bytes, WAITERS, -1)
-        policies = l1.Choices(None, prefetcher, user_prefetcher=prefetcher is not None)
+        policies = l1.Choices(None, prefetcher, prefetches=prefetcher is not None)
         self.l1 = l1.build(gpu.l1, 1, owner, policies)
         self.counters = records(1, L1_COUNTERS)[0]
         self.made, self.remaining, self.hits = 0, {}, {}

@@ -58,8 +58,6 @@ def test_a_slice_that_serves_the_lines_of_other_sides_counts_these_too(rig, side
 
 
 def test_a_users_hash_may_leave_a_slice_without_a_line(rig):
-    side = rig.MemorySide(
-        dram__channels=2, policies={"slice_hash": lambda line_address, slices: 0}
-    )
+    side = rig.MemorySide(dram__channels=2, policies={"slice_hash": lambda line_address, slices: 0})
     assert l2_lines.line_of(side.memory, 1, 3) == (-1, -1)
     assert l2_lines.line_of(side.memory, 0, 3)[1] == 0

@@ -231,4 +231,4 @@ def test_the_built_in_one_follows_a_stream(make, rig):
     assert min(cycles[:3]) > rig.HIT + 3 and cycles[3:] == [rig.HIT + 3] * 9
     head = side.memory.l2.prefetch.tables[0, 0]
     assert (head.degree, head.distance, head.window) == (4, 1, 16)
-    assert table.ROWS == len(side.memory.l2.prefetch.tables[0])
+    assert len(side.memory.l2.prefetch.tables[0]) == table.ROWS

@@ -79,7 +79,7 @@ class L1State(Context):
     prefetch: prefetching.Prefetcher
     leaving: Records  # miss_queue.MISS, caches: the prefetch that goes out now
     victim: object  # the user's policy of replacement, or its stand-in
-    prefetcher: object  # the user's, or the built-in one
+    prefetcher: object  # the user's, a built-in one, or a stand-in
 
 
 class Owner(NamedTuple):
@@ -92,12 +92,12 @@ class Owner(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """The policies of a cache, those of the user or their stand-ins, and which are the user's."""
+    """The policies of a cache, or their stand-ins, and which of both they are."""
 
     victim: object
     prefetcher: object
-    user_victim: bool = False
-    user_prefetcher: bool = False
+    replaces: bool = False
+    prefetches: bool = False
 
 
 def build(spec: gpu_spec.L1, caches: int, owner: Owner, policies: Choices) -> L1State:
@@ -113,11 +113,11 @@ def build(spec: gpu_spec.L1, caches: int, owner: Owner, policies: Choices) -> L1
     s.tag_bits = max(0, spec.tag_banks.bit_length() - 1)
     s.buckets, s.flit_bytes = mshr_file.buckets_for(spec.mshr_entries), owner.flit_bytes
     # All that the level below may refuse at a time: reads of MSHR entries, and what bypasses them.
-    ahead = policies.user_prefetcher or spec.prefetcher != "none"
+    ahead = policies.prefetches
     entries = spec.mshr_entries * (2 if ahead else 1)
     retries = entries * s.sectors + owner.refusable if owner.refusable >= 0 else 1
     ways = max(1, spec.bytes // (spec.sets * spec.line_bytes))
-    policy = "user" if policies.user_victim else spec.replacement
+    policy = "user" if policies.replaces else spec.replacement
     tags = cache_tags.build(caches, spec.sets, ways, policy)
     tables = table.build(caches if ahead else 1, spec.prefetch_degree, spec.prefetch_distance)
     state = records(caches, CACHE)

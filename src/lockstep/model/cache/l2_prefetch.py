@@ -18,7 +18,6 @@ from lockstep.model.dram.state import READ, WRITE
 from lockstep.model.link import KIND_READ
 from lockstep.model.memory import QUEUE, UNKNOWN
 
-
 ONE = np.int64(1)  # a NumPy integer: see dram/state.py
 
 

@@ -1,6 +1,7 @@
 """What a prefetcher may be: how it is called, what it may write, what is refused."""
 
 import ctypes
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import pytest
 import lockstep
 from lockstep._jit import DISABLED
 from lockstep.errors import PolicyError
-from lockstep.model.cache.prefetch import stream, stride, table
+from lockstep.gpus import choices, library
+from lockstep.model.cache.prefetch import registry, stream, stride, table
 from lockstep.model.records import records
 
 
@@ -105,7 +107,19 @@ def test_a_compiled_policy_finds_parameters_and_keeps_what_it_writes():
 
 
 def test_the_built_in_ones_are_policies_as_any_other():
-    assert table.compile_l1(stride.stride) and table.compile_l2(stream.stream)
+    assert set(registry.L1) | {"none"} == set(get_args(choices.L1Prefetcher))
+    assert set(registry.L2) | {"none"} == set(get_args(choices.L2Prefetcher))
+    assert all(table.compile_l1(function) for function in registry.L1.values())
+    assert all(table.compile_l2(function) for function in registry.L2.values())
+
+
+def test_a_gpu_has_those_that_it_names():
+    gpu = library.gpu("QV100")
+    assert registry.chosen(gpu) == {}
+    gpu = library.replace(gpu, **{"l1.prefetcher": "stride"})
+    assert registry.chosen(gpu) == {"l1_prefetcher": stride.stride}
+    gpu = library.replace(gpu, **{"l2.prefetcher": "stream"})
+    assert registry.chosen(gpu)["l2_prefetcher"] is stream.stream
 
 
 def test_written_and_given_fields_are_all_there_are():

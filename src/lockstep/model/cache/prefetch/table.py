@@ -53,6 +53,16 @@ def compile_l2(function):
     return compile_policy(function, usage, *["int64"] * 2, *_TABLES, writes=_WRITTEN)
 
 
+def nothing_of_l1(site, line, warp, hit, state, out):
+    """The policy that stands in where there is none; never called then."""
+    return 0
+
+
+def nothing_of_l2(line, hit, state, out):
+    """The same of an L2 slice."""
+    return 0
+
+
 def build(caches: int, degree: int, distance: int, window: int = 0) -> Records:
     """Tables of some caches, caches x ROWS, with these parameters and nothing learned."""
     tables = records((caches, ROWS), STATE)
