@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lockstep.caches.accesses import LINE_BYTES, Coalescer
+from lockstep.caches.dram import DramPoint
 from lockstep.caches.order import Interleaver, Order, places_of
 from lockstep.caches.passes import PassPlan
 from lockstep.caches.points import CachePoint, l1_of, l2_of
@@ -21,10 +22,12 @@ Told = Callable[[int, str], None]
 
 
 class Sweep(msgspec.Struct, frozen=True):
-    """What is looked at together: L1s, and L2s that all SMs share, each behind every L1."""
+    """What is looked at together: L1s, L2s that all SMs share, each behind every L1, and memories,
+    each behind every L2."""
 
     l1: tuple[CachePoint, ...]
     l2: tuple[CachePoint, ...] = ()
+    dram: tuple[DramPoint, ...] = ()
 
 
 class Exploration:
@@ -53,7 +56,7 @@ class Exploration:
         self._order = Interleaver(gpu.sm.count, order, same=same, seed=seed)
         plan = PassPlan(gpu, policies or {})
         self._sweeps = sweeps or (own(gpu),)
-        self._of_sweeps = [plan.passes(s.l1, s.l2) for s in self._sweeps]
+        self._of_sweeps = [plan.passes(s.l1, s.l2, s.dram) for s in self._sweeps]
         self._passes = [each for passes in self._of_sweeps for each in passes]
         self._kernel: Kernel | None = None
         self._coalescer: Coalescer | None = None
@@ -80,6 +83,8 @@ class Exploration:
         if self._kernel is None:
             return
         self._run(more=False)
+        for each in self._passes:
+            each.end()
         self.launches += 1
         if self._told:
             self._told(self.launches, self._kernel.name)
@@ -102,7 +107,8 @@ class Exploration:
         """
         import pandas as pd
 
-        given = self._sweeps[sweep].l1, self._sweeps[sweep].l2
+        mine = self._sweeps[sweep]
+        given: tuple[tuple[object, ...], ...] = (mine.l1, mine.l2, mine.dram)
         rank = [{point: k for k, point in enumerate(points)} for points in given]
         rows = [row for each in self._of_sweeps[sweep] for row in each.rows()]
         rows.sort(key=lambda row: [places[point] for places, point in zip(rank, row[0])])

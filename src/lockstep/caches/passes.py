@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from lockstep.caches.accesses import ATOMIC, READ, WRITE
+from lockstep.caches.dram import DramBatch, DramPoint
 from lockstep.caches.points import CachePoint
 from lockstep.caches.stacks import Level, Stacks
 from lockstep.caches.tagged import USER, Tagged
@@ -16,9 +17,14 @@ Lookups = Stacks | Tagged
 
 
 class Pass:
-    """One pass through L1s, and those through L2s of what one of them lets by."""
+    """One pass through L1s or L2s, and what is behind one of them: passes through L2s, or DRAM."""
 
-    def __init__(self, lookups: Lookups, points: Sequence[CachePoint], behind: Sequence["Pass"]):
+    def __init__(
+        self,
+        lookups: Lookups,
+        points: Sequence[CachePoint],
+        behind: "Sequence[Pass | DramBatch]" = (),
+    ):
         self._lookups, self._points, self._behind = lookups, points, behind
 
     def launch(self, l1: bool, l2: bool) -> None:
@@ -26,7 +32,13 @@ class Pass:
         if l2 if self._lookups.level.l2 else l1:
             self._lookups.forget()
         for each in self._behind:
-            each.launch(l1, l2)
+            if isinstance(each, Pass):
+                each.launch(l1, l2)
+
+    def end(self) -> None:
+        """A launch has ended."""
+        for each in self._behind:
+            each.end()
 
     def take(self, entries, count: int) -> None:
         """Look some entries up."""
@@ -34,7 +46,7 @@ class Pass:
         for each in self._behind:
             each.take(missed, len(missed))
 
-    def rows(self) -> Iterable[tuple[tuple[CachePoint, ...], dict]]:
+    def rows(self) -> Iterable[tuple[tuple[CachePoint | DramPoint, ...], dict]]:
         """Each configuration that the pass was for, with its columns."""
         for point in self._points:
             mine = self._columns(point)
@@ -76,14 +88,24 @@ class PassPlan:
         self._gpu, self._policies = gpu, policies
         self._evict = gpu.l1.protocol == "write_evict"
 
-    def passes(self, l1: Sequence[CachePoint], l2: Sequence[CachePoint]) -> list[Pass]:
+    def passes(
+        self,
+        l1: Sequence[CachePoint],
+        l2: Sequence[CachePoint] = (),
+        dram: tuple[DramPoint, ...] = (),
+    ) -> list[Pass]:
         """Those through L1s, each with those behind it."""
         for point in (*l1, *l2):
             if problem := point.problem:
                 raise WorkloadError(f"a cache of {point.bytes} bytes, {point.ways} ways: {problem}")
+        if dram and not l2:
+            raise WorkloadError("a memory is looked at behind an L2: none is given")
         made = []
         for points in [[point] for point in l1] if l2 else _alike(l1):
-            behind = [Pass(self._l2(below), below, ()) for below in _alike(l2)]
+            if dram:
+                behind = [Pass(self._writer(p), [p], [DramBatch(self._gpu, dram)]) for p in l2]
+            else:
+                behind = [Pass(self._l2(below), below) for below in _alike(l2)]
             made.append(Pass(self._l1(points, bool(l2)), points, behind))
         return made
 
@@ -100,14 +122,21 @@ class PassPlan:
         level = Level(first.sets, most, l2=True, sectored=first.sectored)
         return self._lookups(level, first.replacement, "l2_replacement")
 
-    def _lookups(self, level: Level, replacement: str, policy: str) -> Lookups:
-        if replacement == "lru":
-            return Stacks(level)
-        if replacement != USER:
-            return Tagged(level, replacement)
-        if policy not in self._policies:
-            raise WorkloadError(f"replacement 'user' takes a policy {policy}")
-        return Tagged(level, USER, self._policies[policy])
+    def _writer(self, point: CachePoint) -> Tagged:
+        """An L2 that knows what was written, for the memory behind it."""
+        level = Level(point.sets, point.ways, l2=True, sectored=point.sectored, keeps=point.ways)
+        how, fetches = point.replacement, self._gpu.l2.protocol == "write_fetch"
+        return Tagged(level, how, self._policy(how, "l2_replacement"), fetches)
+
+    def _lookups(self, level: Level, how: str, name: str) -> Lookups:
+        return Stacks(level) if how == "lru" else Tagged(level, how, self._policy(how, name))
+
+    def _policy(self, how: str, name: str) -> Callable | None:
+        if how != USER:
+            return None
+        if name not in self._policies:
+            raise WorkloadError(f"replacement 'user' takes a policy {name}")
+        return self._policies[name]
 
 
 def _alike(points: Sequence[CachePoint]) -> list[list[CachePoint]]:

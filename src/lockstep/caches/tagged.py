@@ -2,7 +2,8 @@
 
 What :class:`~lockstep.caches.stacks.Stacks` finds for LRU and all associativities at once this
 finds for any replacement and one: with LRU both count the same. A line that misses is there at
-once. ``victim`` is a user's replacement, as ``lockstep.simulate`` takes it.
+once. What an L2 lets by are reads of what it has not, and writes of what was written to lines that
+make room for others.
 """
 
 from collections.abc import Callable
@@ -32,9 +33,12 @@ REPLACEMENTS = tuple(tags.REPLACEMENT)
 _SPEC = np.dtype(
     [
         (name, "i8")
-        for name in ("sets", "parts", "sectors", "whole", "l2", "evict", "sectored", "keeps", "out")
+        for name in (
+            "sets", "parts", "sectors", "whole", "l2", "evict", "sectored", "keeps", "fetches",
+            "out",
+        )
     ]
-)
+)  # fmt: skip
 _ACCESSES, _MISSES = range(2)
 
 
@@ -52,9 +56,20 @@ class _Tagged(Context):
 
 
 class Tagged:
-    """A pass over a stream, in parts, with the methods of ``Stacks``; of ``level.ways`` ways."""
+    """A pass over a stream, in parts, with the methods of ``Stacks``; of ``level.ways`` ways.
 
-    def __init__(self, level: Level, how: str = "lru", victim: Callable | None = None):
+    ``how`` is one of REPLACEMENTS; ``victim`` a user's, as ``lockstep.simulate`` takes it.
+    ``fetches``: an L2 reads all that it has not before it is written; else that of which the stream
+    writes a part, which are lines where there are no sectors.
+    """
+
+    def __init__(
+        self,
+        level: Level,
+        how: str = "lru",
+        victim: Callable | None = None,
+        fetches: bool = False,
+    ):
         if how not in REPLACEMENTS or (how == USER) != (victim is not None):
             raise ValueError(f"replacement {how!r}")
         spec = as_records(np.zeros(1, _SPEC))
@@ -63,6 +78,7 @@ class Tagged:
         s.sectors = LINE_SECTORS // s.parts
         s.whole = (1 << s.sectors) - 1
         s.l2, s.evict, s.sectored, s.keeps = level.l2, level.evict, level.sectored, level.keeps > 0
+        s.fetches = fetches
         self.level = level
         self._epochs, self._counts = np.ones(level.caches, np.int64), np.zeros((2, KINDS), np.int64)
         self._spec = s
@@ -84,7 +100,7 @@ class Tagged:
     def look_up(self, entries: Records, count: int) -> Records:
         """Pass the first ``count`` entries; what goes on to the level below, valid until called
         again."""
-        most = LINE_SECTORS * count + 1
+        most = LINE_SECTORS * count * (1 + self.level.l2) + 1
         if self.level.keeps and len(self._context.out) < most:
             self._context = self._context._replace(out=as_records(np.zeros(most, ENTRY)))
         look_up(self._context, entries, count)
@@ -135,11 +151,13 @@ def _look_up(c, spec, entry, line, sectors, part):
         _begin(c, cache, row)
     way = tags.find(c.tags, cache, row, line)
     if spec.l2 != 0 or entry.kind == READ:
-        left = _use(c, spec, entry.kind, cache, row, way, line, sectors)
+        left = _use(c, spec, entry, cache, row, way, line, sectors)
     else:
         left = _pass_by(c, spec, entry, row, way, sectors)
     if spec.keeps and left:
         pass_on(c, spec, entry, left << part * spec.sectors)
+        if spec.l2:
+            c.out[spec.out - 1].kind = READ
 
 
 @inline
@@ -178,11 +196,13 @@ def _pass_by(c, spec, entry, row, way, sectors):
 
 
 @force_inline
-def _use(c, spec, kind, cache, row, way, line, sectors):
+def _use(c, spec, entry, cache, row, way, line, sectors):
     """An access takes room for its line, and stays; what goes on."""
     missing = sectors
     if way < 0:
         way = replacement.victim(c.tags, cache, row, c.victim)
+        if spec.l2 and spec.keeps:
+            _write_back(c, spec, entry, row, way)
         record = replacement.insert(c.tags, cache, row, way, line, 0)
     else:
         record = tags.way_of(c.tags, row, way)
@@ -190,12 +210,28 @@ def _use(c, spec, kind, cache, row, way, line, sectors):
         replacement.touch(c.tags, cache, row, way, 0)
     if spec.sectored:
         record.valid |= sectors
-        c.counts[_ACCESSES, kind] += popcount(sectors)
-        c.counts[_MISSES, kind] += popcount(missing)
-        return missing
-    record.valid = spec.whole
-    c.counts[_ACCESSES, kind] += 1
-    c.counts[_MISSES, kind] += missing != 0
-    if missing and kind != WRITE:
-        missing = spec.whole
-    return missing
+        c.counts[_ACCESSES, entry.kind] += popcount(sectors)
+        c.counts[_MISSES, entry.kind] += popcount(missing)
+    else:
+        record.valid = spec.whole
+        c.counts[_ACCESSES, entry.kind] += 1
+        c.counts[_MISSES, entry.kind] += missing != 0
+    if spec.l2 == 0 or entry.kind == READ:
+        return missing if spec.sectored or missing == 0 else spec.whole
+    record.dirty |= sectors if spec.sectored else spec.whole
+    complete = spec.sectored != 0 or sectors == spec.whole
+    if entry.kind == WRITE and spec.fetches == 0 and complete:
+        return 0
+    return missing if spec.sectored or missing == 0 else spec.whole
+
+
+@inline
+def _write_back(c, spec, entry, row, way):
+    """What was written to a line that makes room goes to the level below."""
+    line = tags.line_of(c.tags, row, way)
+    dirty = tags.way_of(c.tags, row, way).dirty
+    if line != tags.NO_LINE and dirty:
+        part = line % spec.parts
+        pass_on(c, spec, entry, dirty << part * spec.sectors)
+        out = c.out[spec.out - 1]
+        out.line, out.kind, out.last = line // spec.parts, WRITE, 1

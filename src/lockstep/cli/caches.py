@@ -18,7 +18,7 @@ from lockstep.cli.watched import PROGRAM, WatchedProgram
 if TYPE_CHECKING:
     import pandas
 
-    from lockstep.caches import CachePoint, Exploration, Sweep
+    from lockstep.caches import CachePoint, DramPoint, Exploration, Sweep
     from lockstep.cli.watched import Told
     from lockstep.device import Device
     from lockstep.gpus.spec import GPU
@@ -42,6 +42,15 @@ _CACHES = (
     click.option("--l2-line", "l2_lines", type=NumberList(), metavar="BYTES", help="Its lines."),
     click.option("--l2-replacement", type=_REPLACEMENT, default="lru", show_default=True,
                  help="Its replacement."),
+    click.option("--dram-channels", type=NumberList(), metavar="N",
+                 help="Channels of the DRAM behind each L2: 8, 4:16."),
+    click.option("--dram-bus", type=NumberList(), metavar="BYTES", help="Bus of a channel: 4,8."),
+    click.option("--dram-order", metavar="ORDERS",
+                 help="Digits of its addresses: RoBaRaCoCh,ChRaBaRoCo, or gpu for its own."),
+    click.option("--dram-outstanding", type=click.IntRange(min=0), default=None, metavar="N",
+                 help="Reads that an SM has under way at most; 0: --dram-gap; default: 32."),
+    click.option("--dram-gap", type=click.FloatRange(min=0), default=0.0, metavar="CYCLES",
+                 help="Core cycles from a request to the next; with --dram-outstanding 0."),
 )  # fmt: skip
 
 
@@ -165,10 +174,11 @@ def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "tuple[Sweep, list[str]]":
     from lockstep.caches.points import fitting, left_out
 
     asked = {level for level in ("l1", "l2") if any(options[f"{level}_{each}"] for each in _SIZES)}
+    dram = memories(gpu, options)
     levels: list[tuple[CachePoint, ...]] = []
     left = []
     for level, of in (("l1", l1_of), ("l2", l2_of)):
-        if level == "l2" and asked == {"l1"}:
+        if level == "l2" and asked == {"l1"} and not dram:
             levels.append(())
             continue
         sizes = [options[f"{level}_{each}"] or [0] for each in _SIZES]
@@ -179,7 +189,22 @@ def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "tuple[Sweep, list[str]]":
         levels.append(fitting(points))
         if why := left_out(points):
             left.append(f"{level.upper()}s left out: {why}")
-    return Sweep(*levels), left
+    return Sweep(*levels, dram), left
+
+
+def memories(gpu: "GPU", options: dict[str, Any]) -> "tuple[DramPoint, ...]":
+    """The memories that were asked for, if any."""
+    from lockstep.caches import DramPoint
+
+    given = [options[f"dram_{each}"] for each in ("channels", "bus", "order", "outstanding")]
+    if all(each is None for each in given):
+        return ()
+    channels, buses, orders, outstanding = given
+    digits = dict.fromkeys((orders or "gpu").split(","))
+    parts = (channels or [gpu.dram.channels], buses or [gpu.dram.bus_bytes], digits)
+    if outstanding is None:
+        return tuple(DramPoint(*each) for each in product(*parts))
+    return tuple(DramPoint(*each, outstanding, options["dram_gap"]) for each in product(*parts))
 
 
 def show(table: "pandas.DataFrame", launches: int, output: Path | None, stderr: bool) -> None:
@@ -198,7 +223,8 @@ def show(table: "pandas.DataFrame", launches: int, output: Path | None, stderr: 
 
 
 def tables(table: "pandas.DataFrame", width: int):
-    """For each line size of each L1, and of each L2 behind one L1, a title and its tables.
+    """For each line size of each L1, of each L2 behind one L1, and for the memories behind both, a
+    title and its tables.
 
     They have the columns for which a terminal has room: there is another for those to the right.
     """
@@ -215,6 +241,37 @@ def tables(table: "pandas.DataFrame", width: int):
         for l2_line, rates in by_size_and_ways(mine, "l2").items():
             title = f"L2 misses, %; lines of {l2_line} B {behind}"
             yield title, list(_parts(rates, width))
+    if "dram_channels" in table:
+        yield from _memories(table, width)
+
+
+def _memories(table: "pandas.DataFrame", width: int):
+    """A table for each L2 with memories behind it."""
+    from lockstep.caches.plots import short
+    from lockstep.report.columns import Column, Kind
+    from lockstep.report.columns import table as view
+
+    columns = [
+        Column("channels"), Column("bus B"), Column("order", Kind.WORD), Column("row hits %"),
+        Column("reads queued"), Column("writes queued"), Column("latency, cycles"),
+        Column("GB/s"),
+    ]  # fmt: skip
+    keys = [f"{level}_{each}" for level in ("l1", "l2") for each in ("bytes", "ways", "line")]
+    for caches, mine in table.groupby(keys, sort=False):
+        told = " and ".join(
+            f"an {name} of {short(size)}, {ways} ways, {line} B"
+            for name, size, ways, line in (("L1", *caches[:3]), ("L2", *caches[3:]))
+        )
+        rows = [
+            [
+                *(str(m.dram_channels), str(m.dram_bus), m.dram_order),
+                f"{100 * m.dram_row_hit_rate:.2f}",
+                *(f"{m.dram_read_queue:.2f}", f"{m.dram_write_queue:.2f}"),
+                *(f"{m.dram_latency:.1f}", f"{m.dram_bandwidth:.1f}"),
+            ]
+            for m in mine.itertuples()
+        ]
+        yield f"DRAM behind {told}", [view(columns, rows, width)]
 
 
 def _parts(rates: "pandas.DataFrame", width: int):

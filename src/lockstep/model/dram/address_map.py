@@ -18,7 +18,7 @@ from lockstep._jit import force_inline
 from lockstep.gpus.memory import Dram
 from lockstep.model.divisor import DIVISOR, divisor, quotient, remainder
 
-_BANK_BITS = 8  # of a place; more banks than 256 are not legal
+BANK_BITS = 8  # of a place; more banks than 256 are not legal
 
 MAP = np.dtype(
     [
@@ -50,19 +50,19 @@ def locate(digits, line):
     upper = quotient(digits.row_lines, quotient(digits.groups, line))
     row = quotient(digits.group_banks, upper)
     bank = remainder(digits.group_banks, upper) * digits.groups.value + group
-    return (row << _BANK_BITS) | _permute(digits, bank, row, 1)
+    return (row << BANK_BITS) | _permute(digits, bank, row, 1)
 
 
 @force_inline
 def bank_of(place):
     """The bank of a place."""
-    return place & ((1 << _BANK_BITS) - 1)
+    return place & ((1 << BANK_BITS) - 1)
 
 
 @force_inline
 def row_of(place):
     """The row of a place."""
-    return place >> _BANK_BITS
+    return place >> BANK_BITS
 
 
 @force_inline
