@@ -180,7 +180,7 @@ def test_batches_are_as_one_stream(small):
     for first in range(0, len(entries), BATCH):
         made.serve(entries[first : first + BATCH], len(entries[first : first + BATCH]))
     made.drain()
-    assert next(batch.rows()) == made.columns()
+    assert next(batch.rows()) == ((made.point,), made.columns())
 
 
 def lets_by(entries, ways: int, sets: Sets, sectored: bool, fetches: bool) -> list:
