@@ -101,7 +101,7 @@ def test_an_interrupted_command_has_the_signals_code_whatever_comes_of_it(call, 
 
 @pytest.mark.parametrize("then", [lambda: {}["no compiled object"], lambda: time.sleep(60)])
 def test_a_signal_within_a_callback_is_not_lost(call, monkeypatch, then):
-    """LLVM calls back while it compiles; an exception does not come through to its caller."""
+    """As in a finalizer: an exception does not come through to its caller."""
 
     def body():
         ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))()

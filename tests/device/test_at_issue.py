@@ -7,6 +7,8 @@ import lockstep
 from lockstep import kernels
 from lockstep.device import Stopped
 from lockstep.errors import LockstepError
+from lockstep.execution.launches.at_issue import AtIssue
+from signals_from_code import Interrupted
 
 HEADER = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
@@ -323,6 +325,22 @@ def test_an_interrupt_in_a_service_stops_the_simulation(live, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(live.services, "perform", interrupted)
+    launch = live.load_ptx(HEADER + HOST)["host"][1, 96](live.zeros(96, "u4"))
+    with pytest.raises(Stopped, match="interrupted at cycle"):
+        live.synchronize()
+    assert launch.error is None and live.partial_result().kernels.complete.tolist() == [False]
+
+
+def test_an_interrupt_right_before_a_service_stops_the_simulation(live, monkeypatch):
+    """Python does nothing while windows run, and hears of it when a service is asked for."""
+    begin = AtIssue._begin
+
+    def interrupted(self, kilohertz):
+        begin(self, kilohertz)
+        self.interrupted = Interrupted(int(self._progress[0].python))
+        self._progress[0].python = self.interrupted.address
+
+    monkeypatch.setattr(AtIssue, "_begin", interrupted)
     launch = live.load_ptx(HEADER + HOST)["host"][1, 96](live.zeros(96, "u4"))
     with pytest.raises(Stopped, match="interrupted at cycle"):
         live.synchronize()

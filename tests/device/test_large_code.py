@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import lockstep
-from lockstep.execution.programs import kept, native
+from lockstep.execution.programs import code, kept, native
 from lockstep.execution.programs.program import Objects, Recording
 from lockstep.execution.programs.stored import Unreadable, unpack
 from lockstep.execution.sass import translate
+from signals_from_code import Interrupted
 
 CUBIN = Path(__file__).parent / "cubins" / "shared.sm_80.cubin"
 THREADS = 64
@@ -161,4 +162,23 @@ def test_what_ends_the_compilation_of_a_part_ends_the_launch(small, monkeypatch,
             with pytest.raises(type(problem)) as caught:
                 launch(device, "first")
         assert caught.value is problem
+        assert launch(device, "first")[0] == FIRST
+
+
+def test_an_interrupt_right_before_a_part_is_fetched_ends_the_launch(small, monkeypatch):
+    """While blocks run Python does nothing, and hears of it when the next one is asked for."""
+    prepare = code.BlockCode.__init__
+
+    def interrupted(self, program):
+        prepare(self, program)
+        self.interrupted = Interrupted(self.fetch)
+        self.fetch = self.interrupted.address
+
+    with lockstep.Device("A100") as device:
+        with monkeypatch.context() as patch:
+            patch.setattr(code.BlockCode, "__init__", interrupted)
+            with pytest.raises(KeyboardInterrupt) as caught:
+                launch(device, "first")
+        assert caught.value.__notes__[0].startswith("kernel first ran: ")
+    with lockstep.Device("A100") as device:
         assert launch(device, "first")[0] == FIRST

@@ -4,7 +4,7 @@ What is compiled lies in the store, as object code that is loaded and called by 
 process that compiles nothing never imports Numba. ``functions.py`` is what the model is written
 with, ``function.py`` what a function is then, ``records.py``, ``kinds.py`` and ``context.py`` what
 functions take, ``keys.py`` what object code depends on, ``loading.py`` how it gets into the
-process; ``compiler/`` makes it.
+process; ``compiler/`` makes it. ``holding.py`` keeps signals where machine code calls Python.
 """
 
 from lockstep._jit.context import Context
@@ -22,6 +22,7 @@ from lockstep._jit.functions import (
     record_array,
     working_seconds,
 )
+from lockstep._jit.holding import SignalHold
 from lockstep._jit.intrinsics import (
     atomic_add,
     call_native,
@@ -45,6 +46,7 @@ __all__ = [
     "Pointer",
     "Record",
     "Records",
+    "SignalHold",
     "as_records",
     "atomic_add",
     "call_native",

@@ -43,12 +43,12 @@ class SignalEnding:
     def lost(self, otherwise: Callable) -> Callable:
         """A hook for exceptions in callbacks, which return to code that knows none of Python's.
 
-        LLVM calls back while it compiles, and goes on or fails in some other way: interrupt again
-        soon, unless all has ended by then.
+        They are finalizers and callbacks of libraries, which go on or fail in some other way:
+        interrupt again soon, unless all has ended by then.
         """
 
         def hook(unraisable) -> None:
-            if issubclass(unraisable.exc_type, Interrupted):
+            if issubclass(unraisable.exc_type, KeyboardInterrupt):
                 signal.setitimer(signal.ITIMER_REAL, DELAY)
             else:
                 otherwise(unraisable)

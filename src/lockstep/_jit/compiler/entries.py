@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numba
 from llvmlite import ir
-from numba.core import cgutils
+from numba.core import cgutils, registry
 from numba.core.compiler_lock import global_compiler_lock
 
 from lockstep._jit.compiler.parts import PartDispatcher
 from lockstep._jit.compiler.told import telling
 from lockstep._jit.compiler.types import make_array, numba_type
+from lockstep._jit.holding import SignalHold
 from lockstep._jit.settings import CALLBACK, OPTIONS
 
 _WORD = ir.IntType(64)
@@ -38,6 +39,8 @@ def compile_entry(function, form: str, kinds: tuple) -> Compiled:
     """Compile a plain function for arguments of some kinds."""
     types = tuple(map(numba_type, kinds))
     expected = numba.types.int64 if form == CALLBACK else None
+    with SignalHold().held():  # Numba compiles its own runtime when this is first done
+        registry.cpu_target.target_context.refresh()
     with telling():
         part = PartDispatcher(function, **OPTIONS)._compiler.compile(types, expected)
     context = part.target_context
@@ -50,8 +53,9 @@ def compile_entry(function, form: str, kinds: tuple) -> Compiled:
     write = _write_callback if form == CALLBACK else _write_entry
     write(context, module, symbol, part)
     library.add_ir_module(module)
-    library.finalize()
-    address = library.get_pointer_to_function(symbol)
+    with SignalHold().held():  # LLVM tells Numba the object code by a callback
+        library.finalize()
+        address = library.get_pointer_to_function(symbol)
     _alive.append(library)
     results, several = _results(part.signature.return_type)
     alone = not library.has_dynamic_globals and _stands_alone(library._final_module)

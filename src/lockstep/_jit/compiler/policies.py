@@ -5,6 +5,7 @@ from numba.core.ccallback import CFunc
 
 from lockstep._jit.compiler import parts  # noqa: F401, Numba learns what functions of ours are
 from lockstep._jit.compiler.types import signature
+from lockstep._jit.holding import SignalHold
 from lockstep._jit.kinds import Callable
 from lockstep._jit.settings import CALLBACK_OPTIONS
 
@@ -27,5 +28,6 @@ def compile_policy(function, kind: Callable) -> CFunc:
     """A function that is called through its address. Raises TypeError if it gives no integer."""
     expected = signature(kind)
     compiled = _Policy(function, (expected.args, expected.return_type), {}, CALLBACK_OPTIONS)
-    compiled.compile()
+    with SignalHold().held():  # LLVM calls back
+        compiled.compile()
     return compiled

@@ -124,7 +124,8 @@ class Executor:
         while True:
             if resident.executed > most:  # the last CTA that was asked for took more
                 raise self.problem(resident, Stop.TIME)
-            stop = Stop(run(resident.machine, min(SLICE, most - resident.executed)))
+            with self._code.hold.held(not self._code.complete):
+                stop = Stop(run(resident.machine, min(SLICE, most - resident.executed)))
             if stop == Stop.HOST:
                 self.services.perform(resident)
             elif stop == Stop.TIME:

@@ -5,6 +5,7 @@ import re
 
 from llvmlite import binding
 
+from lockstep._jit.holding import SignalHold
 from lockstep._jit.loading import initialize
 
 _SPREAD = re.compile(
@@ -34,6 +35,11 @@ def assemble(text: str) -> bytes:
     Code generation is left to choose well among vector instructions; before it, one pass folds
     constants and simplifies (instruction selection alone does not end on some constant vectors).
     """
+    with SignalHold().held():  # finalizers free what LLVM made: a handler's exception is lost there
+        return _assembled(text)
+
+
+def _assembled(text: str) -> bytes:
     module, machine = binding.parse_assembly(text), _machine()
     passes = binding.create_new_module_pass_manager()
     passes.add_instruction_combine_pass()
