@@ -47,9 +47,10 @@ def test_a_program_is_estimated_without_it(call, planned, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--plan", "plan.json", "-o", "folder"), "whose name ends in .lst"),
-        (("--plan", "plan.json", "--at-issue", "-o", "p.lst"), "without --at-issue, --tracer"),
-        (("--plan", "plan.json", "--tracer", "5", "-o", "p.lst"), "without --at-issue, --tracer"),
+        (("--plan", "plan.json", "--l2", "1MB", "-o", "folder"), "of live points: -o FILE.lst"),
+        (("--plan", "plan.json", "--at-issue", "-o", "p.lst"), "without --at-issue"),
+        (("--plan", "plan.json", "--at-issue", "-o", "folder"), "without --at-issue"),
+        (("--plan", "plan.json", "--tracer", "5", "-o", "p.lst"), "without --tracer"),
         (("--l2", "4MB", "-o", "p.lst"), "--l2 is of live points: with --plan"),
         (("--plan", "a.csv", "-o", "p.lst"), "lockstep: a.csv: no plan"),
         (("--plan", "nothing.json", "-o", "p.lst"), "lockstep: nothing.json: cannot read"),
@@ -70,3 +71,24 @@ def test_an_ended_simulation_has_no_estimate(call, planned):
     assert "Estimated" not in done.stdout and "ended early" in done.stderr
     done = call("convert", "points.lst", "folder")
     assert done.exit_code == 2 and "live points are kept in .lst files alone" in done.stderr
+
+
+@pytest.mark.parametrize("tracer", [(), ("--tracer", "5")])
+def test_a_directory_has_the_launches_of_the_plan_and_their_weights(
+    call, planned, tmp_path, tracer
+):
+    done = call("trace", *PROGRAM, "--plan", "plan.json", *tracer, "-o", "folder")
+    assert done.exit_code == 0, done.output
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    rows = (tmp_path / "folder" / "weights.csv").read_text().splitlines()[1:]
+    names, launches, weights = zip(*(row.split(",") for row in rows))
+    listed = (tmp_path / "folder" / "kernelslist.g").read_text().splitlines()
+    assert tuple(line for line in listed if line.startswith("kernel")) == names
+    assert list(map(int, launches)) == plan["chosen"]
+    assert sum(map(float, weights)) == plan["launches"]
+
+
+def test_a_directory_is_not_written_for_another_program(call, planned, tmp_path):
+    refused = call("trace", *PROGRAM, "--size", "4096", "--plan", "plan.json", "-o", "folder")
+    assert refused.exit_code == 2 and "launches, and there are" in refused.output
+    assert not (tmp_path / "folder").exists()

@@ -1,5 +1,7 @@
 """Kernel lists for Accel-Sim: which files, in which order, with which weights; what is refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +10,8 @@ import lockstep
 from lockstep import api
 from lockstep.builder import program
 from lockstep.errors import InputError, LockstepError
-from lockstep.sampling import LaunchTable, Plan
-from lockstep.sampling.accelsim import write_kernels
+from lockstep.sampling import LaunchTable, Plan, Profiler
+from lockstep.sampling.accelsim import ListRecorder, write_kernels
 
 COPY = "MemcpyHtoD,0x00007f0000000000,4096\n"
 
@@ -115,3 +117,55 @@ def test_two_files_of_one_name_are_refused(tmp_path):
         write_kernels(_plan([0, 1], [0, 1]), trace, tmp_path / "out")
     write_kernels(_plan([0, 0], [1]), trace, tmp_path / "out")
     assert (tmp_path / "out" / "kernelslist.g").read_text() == "kernel-1.traceg\n"
+
+
+def _launches(device, count=6):
+    module = device.load_ptx(Path(__file__).with_name("kernels.ptx"))
+    x, y = device.array(np.ones(512, "f4")), device.zeros(512)
+    for number in range(count):
+        module["axpy"][2, 256](512 - 32 * number, 2.0, x, y)
+
+
+def _profiled(chosen):
+    with lockstep.Device("QV100") as device:
+        profiler = Profiler(device, level=0)
+        _launches(device)
+        table = profiler.table()
+    return Plan.of(table, "test", [0, 0, 0, 1, 1, 1], chosen, drawn=False)
+
+
+def _recorded(plan, path, count=6, **options):
+    with (
+        lockstep.Device("QV100") as device,
+        device.attach(lambda: ListRecorder(device, path, plan, **options)),
+    ):
+        _launches(device, count)
+
+
+@pytest.mark.parametrize("tracer", [5, 6])
+def test_a_recorded_plan_is_the_list_of_a_whole_trace(tmp_path, tracer):
+    plan = _profiled([1, 3, 5])
+    with lockstep.Device("QV100") as device, device.record(tmp_path / "whole", tracer=tracer):
+        _launches(device)
+    write_kernels(plan, tmp_path / "whole", tmp_path / "list")
+    _recorded(plan, tmp_path / "recorded", tracer=tracer)
+    expected, found = (tmp_path / name for name in ("list", "recorded"))
+    rows = [pd.read_csv(each / "weights.csv") for each in (expected, found)]
+    assert rows[1]["launch"].tolist() == [1, 3, 5]
+    assert rows[0]["weight"].tolist() == rows[1]["weight"].tolist()
+    assert rows[1]["kernel"].tolist() == [f"kernel-{k}.traceg" for k in (1, 2, 3)]
+    for theirs, ours in zip(*(lockstep.load(each).kernels for each in (expected, found))):
+        assert (theirs.name, theirs.grid, theirs.block) == (ours.name, ours.grid, ours.block)
+        for one, other in zip(theirs.ctas(), ours.ctas(), strict=True):
+            np.testing.assert_array_equal(one.runs, other.runs)
+            np.testing.assert_array_equal(one.addresses, other.addresses)
+    copies = [(each / "kernelslist.g").read_text().count("Memcpy") for each in (expected, found)]
+    assert copies[0] == copies[1] == 1
+
+
+def test_a_program_that_launches_something_else_leaves_nothing(tmp_path):
+    with pytest.raises(LockstepError, match="6 launches, and there are 5"):
+        _recorded(_profiled([1, 3]), tmp_path / "out", count=5)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(LockstepError, match="is a directory"):
+        _recorded(_profiled([1, 3]), tmp_path / "out.lst")

@@ -60,7 +60,8 @@ class Tracer(ExecutableCommand):
     "plan_file",
     type=FILE,
     metavar="FILE",
-    help="Write only the launches that this plan chooses, with what is in the caches before them.",
+    help="Write only the launches that this plan chooses; to a file with what is in the caches "
+    "before them, to a directory with weights.csv.",
 )
 @click.option(
     "--l2",
@@ -80,8 +81,8 @@ def command(
     uses CUDA; what follows an executable are its own arguments, and its exit code is passed on.
     The trace is one file of lockstep's own format if its name ends in .lst, else a directory that
     Accel-Sim reads. Nothing is simulated, unless --at-issue asks for the path that the program
-    takes on that GPU. With --plan it is a file of live points: `lockstep simulate` simulates them,
-    and estimates all launches.
+    takes on that GPU. With --plan a file is one of live points: `lockstep simulate` simulates them,
+    and estimates all launches. A directory then has the launches of the plan, and their weights.
     """
     from lockstep import api
     from lockstep.device import Device
@@ -119,20 +120,24 @@ def recording(
         if l2_bytes is not None:
             raise click.UsageError("--l2 is of live points: with --plan")
         return lambda device, tracer: device.record(output, tracer)
-    if at_issue or tracer:
-        raise click.UsageError(
-            "--plan executes, and writes no directory: without --at-issue, --tracer"
-        )
-    if output.suffix != ".lst":
-        raise click.UsageError(
-            f"{output}: live points are kept in one file, whose name ends in .lst"
-        )
+    from lockstep.api import is_tracefile_name
     from lockstep.sampling import Plan, PointRecorder
+    from lockstep.sampling.accelsim import ListRecorder
 
+    points = is_tracefile_name(output)
+    if at_issue or (points and tracer):
+        raise click.UsageError(
+            "--plan executes, and --tracer is of directories: without "
+            + ("--at-issue" if at_issue else "--tracer")
+        )
+    if not points and l2_bytes is not None:
+        raise click.UsageError("--l2 is of live points: -o FILE.lst")
     plan = Plan.read(plan_file)
 
     def record(device: "Device", tracer: int) -> "Recorder":
-        return device.attach(lambda: PointRecorder(device, output, plan, l2_bytes))
+        if points:
+            return device.attach(lambda: PointRecorder(device, output, plan, l2_bytes))
+        return device.attach(lambda: ListRecorder(device, output, plan, tracer))
 
     return record
 

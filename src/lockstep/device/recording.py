@@ -22,8 +22,6 @@ class Recorder:
     (see :func:`lockstep.save`). A launch that fails is left out.
     """
 
-    notes_lines = False  # whether all launches note which lines they touch
-
     def __init__(self, device: OwningDevice, path: str | Path, tracer: int):
         from lockstep import api
         from lockstep.frontend.tracefile import TraceRecording
@@ -54,6 +52,11 @@ class Recorder:
     def waited(self) -> None:
         """Note that the host waited for all launches so far."""
         self._waited = True
+
+    @property
+    def notes_lines(self) -> bool:
+        """Whether the next launch is to note which lines it touches."""
+        return False
 
     def records(self, launch: Launch) -> bool:
         """Whether it wants to be told of a launch; asked of each, before it is executed."""

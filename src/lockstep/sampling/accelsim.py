@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from lockstep.api import trace_files
+from lockstep.api import is_tracefile_name, trace_files
+from lockstep.device import Device
 from lockstep.errors import InputError, LockstepError
 from lockstep.files import replacing, unwritable
 from lockstep.metrics import output
+from lockstep.sampling.chosen import ChosenRecorder
 from lockstep.sampling.plan import Plan
 from lockstep.workload import MemoryCopy
 
@@ -31,8 +33,7 @@ def write_kernels(plan: Plan, trace: str | Path, directory: str | Path, link: bo
     Raises :class:`LockstepError` if the plan is not for this trace or has no weights, and
     :class:`InputError` for whatever is wrong with the files.
     """
-    if plan.estimator == "regression":
-        raise LockstepError("a regression estimate has no weights: plan with expansion or ratio")
+    _check_weights(plan)
     commands = trace_files(trace)
     files = [command for command in commands if isinstance(command, Path)]
     if len(files) != len(plan):
@@ -53,10 +54,37 @@ def write_kernels(plan: Plan, trace: str | Path, directory: str | Path, link: bo
         launch += 1
         if launch in chosen:
             lines.append(command.name + "\n")
-    names = [file.name for file in chosen.values()]
-    weights = {"kernel": names, "launch": list(chosen), "weight": plan.weights()}
-    output.write_csv(target / WEIGHTS, pd.DataFrame(weights))
+    _write_weights(plan, [file.name for file in chosen.values()], target)
     output.write_text(target / LIST, "".join(lines))  # last: what it names is there
+
+
+class ListRecorder(ChosenRecorder):
+    """Writes the launches of a plan, all copies and ``weights.csv`` to a directory for Accel-Sim.
+
+    See :class:`ChosenRecorder` and :func:`write_kernels`; ``tracer`` as of :func:`lockstep.save`.
+    """
+
+    def __init__(self, device: Device, path: str | Path, plan: Plan, tracer: int = 6):
+        _check_weights(plan)
+        if is_tracefile_name(path):
+            raise LockstepError(f"{path}: a kernel list for Accel-Sim is a directory")
+        super().__init__(device, path, plan, tracer)
+
+    def _write(self) -> None:
+        super()._write()
+        files = [command for command in trace_files(self.path) if isinstance(command, Path)]
+        _write_weights(self._plan, [file.name for file in files], self.path)
+
+
+def _check_weights(plan: Plan) -> None:
+    if plan.estimator == "regression":
+        raise LockstepError("a regression estimate has no weights: plan with expansion or ratio")
+
+
+def _write_weights(plan: Plan, names: list[str], directory: Path) -> None:
+    """``names``: of the files of the launches that the plan chooses."""
+    rows = {"kernel": names, "launch": plan.chosen, "weight": plan.weights()}
+    output.write_csv(directory / WEIGHTS, pd.DataFrame(rows))
 
 
 def _check(files: list[Path], target: Path) -> None:

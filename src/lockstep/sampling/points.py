@@ -12,17 +12,15 @@ import numpy as np
 
 from lockstep.api import is_tracefile_name
 from lockstep.device import Device, Launch
-from lockstep.device.recording import Recorder
 from lockstep.device.warmth import Warmth
 from lockstep.errors import InputError, LockstepError
 from lockstep.metrics.output import finite
 from lockstep.metrics.result import Result
+from lockstep.sampling.chosen import ChosenRecorder
 from lockstep.sampling.estimate import CONFIDENCE
 from lockstep.sampling.plan import Plan
-from lockstep.sampling.profile import LightRows
-from lockstep.sampling.running.chooser import LaunchLog
 from lockstep.sampling.running.outcome import SampledRun
-from lockstep.workload import Cta, Kernel, MemoryCopy, Workload
+from lockstep.workload import Kernel, MemoryCopy, Workload
 
 VERSION = 1
 
@@ -100,48 +98,30 @@ def estimate_points(result: Result, confidence: float = CONFIDENCE) -> SampledRu
     return SampledRun(points.plan, runs, result.gpu, points.kernel_of, points.kernels, confidence)
 
 
-class PointRecorder(Recorder):
-    """Writes the launches of a plan as live points, see :class:`Recorder`.
+class PointRecorder(ChosenRecorder):
+    """Writes the launches of a plan as live points, see :class:`ChosenRecorder`.
 
-    ``device`` is not timed, and nothing has run on it; it is the last one that watches it.
     ``l2_bytes``: of the largest L2 that the points are for; that of the device's GPU if it is not
-    given. Raises :class:`LockstepError` if that is not so, and at the end, before anything is
-    written, if the plan is of other launches.
+    given.
     """
-
-    reads = False  # as a watcher of launches: it does not look at their CTAs
-    notes_lines = True
 
     def __init__(self, device: Device, path: str | Path, plan: Plan, l2_bytes: int | None = None):
         if not is_tracefile_name(path):
             raise LockstepError(f"{path}: live points are kept in one file, which ends in .lst")
-        if device.timing:
-            raise LockstepError("live points are made by execution: without timing=True")
-        super().__init__(device, path, 0)
-        self._plan, self._chosen = plan, frozenset(plan.chosen.tolist())
+        super().__init__(device, path, plan, 0)
         self._last = int(plan.chosen[-1])
         self._warmth = Warmth(device.gpu, device.memory, l2_bytes)
-        self._log, self._light = LaunchLog(), LightRows()
-        self._ended: set[int] = set()
-        device.watch(self)
 
-    # What the device tells a watcher
+    @property
+    def notes_lines(self) -> bool:
+        """All launches but the last one that is chosen leave something in the L2."""
+        return len(self._log) <= self._last
 
     def launched(self, launch: Launch) -> None:
         """Note what is known of a launch before it runs."""
-        self._log.add(launch)
-        self._light.add(launch)
+        super().launched(launch)
         if len(self._log) <= self._last + 1:
             self._warmth.warm(launch)
-
-    def read(self, kernel: Kernel, cta: Cta) -> None:
-        """It does not ask for that."""
-
-    def ended(self, launch: Launch) -> None:
-        """Note that it did not fail."""
-        self._ended.add(launch.id)
-
-    # What the device tells a recorder
 
     def copied(self, copy: MemoryCopy) -> None:
         """A copy leaves its data in the L2."""
@@ -150,31 +130,12 @@ class PointRecorder(Recorder):
     def waited(self) -> None:
         """Points are apart from each other."""
 
-    def records(self, launch: Launch) -> bool:
-        """Whether a launch is chosen; all but the last one leave something in the L2."""
-        self.notes_lines = len(self._log) <= self._last
-        return len(self._log) - 1 in self._chosen
-
     def launch(self, kernel: Kernel) -> None:
         """Keep a launch that is chosen."""
         self._current.copy(self._warmth.before())
         kernel.ctas = self._current.kernel(kernel)
 
-    def stop(self) -> None:
-        """Write the file."""
-        try:
-            self._check()
-        except LockstepError:
-            self.cancel()
-            raise
+    def _write(self) -> None:
         log = self._log
         points = LivePoints(self._plan, self._warmth.l2_bytes, log.kernels, log.kernel_of)
         self._detach().close(points.document())
-
-    def _check(self) -> None:
-        if not len(self._log):
-            raise LockstepError("the program launched nothing: there is nothing to keep")
-        self._plan.check_table(self._light.table())
-        self._log.check_streams()
-        if failed := sorted(self._chosen - {number - 1 for number in self._ended}):
-            raise LockstepError(f"launch {failed[0] + 1} was to be kept, and failed")
