@@ -6,6 +6,7 @@ import pytest
 import lockstep
 from lockstep.device import Treatment
 from lockstep.errors import LockstepError
+from lockstep.execution.programs.program import Program
 
 SIMULATE, WARM, EXECUTE = Treatment
 
@@ -32,6 +33,72 @@ def test_a_launch_after_warmed_ones_takes_as_long_as_after_simulated_ones(small_
     assert warmed[2].cycles == full[2].cycles < cold[2].cycles == full[0].cycles
     assert device.launches == [warmed[2]]
     assert device.result.kernels.id.tolist() == [3]
+
+
+def test_a_launch_whose_code_does_not_note_lines_is_seen_by_its_streams(
+    small_gpu, ptx, monkeypatch
+):
+    _, noted = run(small_gpu, ptx, only(3, WARM))
+    monkeypatch.setattr(Program, "notes_all_lines", False)
+    _, read = run(small_gpu, ptx, only(3, WARM))
+    assert read[2].cycles == noted[2].cycles
+
+
+def test_warmed_launches_between_simulated_ones_count_from_the_last_one_on(small_gpu, ptx):
+    _, full = run(small_gpu, ptx, None, launches=6)
+    _, some = run(small_gpu, ptx, lambda x: SIMULATE if x.id in (2, 5) else WARM, launches=6)
+    assert [some[k].cycles for k in (1, 4)] == [full[k].cycles for k in (1, 4)]
+
+
+def test_a_recording_has_warmed_launches_too(small_gpu, ptx, tmp_path):
+    with lockstep.Device(small_gpu, timing=True, choose=only(2, WARM)) as device:
+        with device.record(tmp_path / "t.lst"):
+            module, x, y = device.load_ptx(ptx), device.array(np.ones(512, "f4")), device.zeros(512)
+            done = [module["axpy"][4, 128](512, 1.0, x, y) for _ in range(3)]
+        cycles = done[1].cycles
+    kernels = lockstep.load(tmp_path / "t.lst").kernels
+    assert [len(list(kernel.ctas())) for kernel in kernels] == [4, 4, 4]
+    _, usual = run(small_gpu, ptx, only(2, WARM), launches=3, n=512)
+    assert cycles == usual[1].cycles
+
+
+CONSTANTS = """
+.version 7.0
+.target sm_70
+.address_size 64
+.const .align 4 .b8 table[16384];
+.visible .entry sum(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [out];
+    mov.u64 %rd2, table;
+    mov.u32 %r1, 0;
+    mov.u32 %r3, 0;
+AGAIN:
+    cvt.u64.u32 %rd3, %r1;
+    add.u64 %rd4, %rd2, %rd3;
+    ld.const.u32 %r2, [%rd4];
+    add.u32 %r3, %r3, %r2;
+    add.u32 %r1, %r1, 64;
+    setp.lt.u32 %p1, %r1, 1024;
+    @%p1 bra AGAIN;
+    st.global.u32 [%rd1], %r3;
+    ret;
+}
+"""
+
+
+def test_constants_of_warmed_launches_are_in_the_caches(small_gpu):
+    def cycles(choose):
+        with lockstep.Device(small_gpu, timing=True, choose=choose) as device:
+            kernel, out = device.load_ptx(CONSTANTS)["sum"], device.zeros(1, np.uint32)
+            done = [kernel[8, 32](out) for _ in range(2)]
+            return done[1].cycles
+
+    full, warmed, cold = cycles(None), cycles(only(2, WARM)), cycles(only(2, EXECUTE))
+    assert abs(warmed / full - 1) < 0.01 < cold / full - 1.1
 
 
 def test_warming_takes_no_time_and_is_not_counted(small_gpu, ptx):

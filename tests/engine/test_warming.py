@@ -267,3 +267,53 @@ def test_warm_sets_are_the_same_on_any_threads_and_ranks(small, mixed, ranks, th
     assert result.hash == lockstep.simulate(workload, gpu).hash
     plain = lockstep.simulate(Workload("plain", [one, two]), gpu)
     assert plain.hash != result.hash
+
+
+def test_a_warm_set_that_is_not_alone_adds_to_what_is_there(small, mixed):
+    gpu = small()
+    (one,) = kernels(mixed())
+    before = after(gpu, MemoryCopy(A, 1 << 16), one)
+    first = max(line for _, line in sectors(before)) + 1000
+    runs = np.array([(first, 3, 15, 0), (first + 3, 1, 1, 3)], L2_RUN)
+    warm = WarmSet(runs, launched((0, 1), (1, 4)), there=1, alone=False)
+    arrays = after(gpu, MemoryCopy(A, 1 << 16), one, warm)
+    held, known = sectors(arrays), sectors(before)
+    added = {line: masks for (_, line), masks in held.items() if line >= first}
+    assert [added[first + k] for k in range(4)] == [(15, 0, 0)] * 3 + [(1, 3, 2)]
+    assert {place: masks for place, masks in held.items() if place[1] < first} == known
+    assert lines(arrays, "sm.l1i") == lines(before, "sm.l1i")
+
+
+def test_what_is_whole_in_the_l2_stays_whole_when_a_part_is_written(small):
+    gpu = small()
+    line = A // 128
+    parts = np.array([(line, 1, 0, 15), (line + 4, 1, 0, 15)], L2_RUN)
+    warm = WarmSet(parts, launched((0, 1)), alone=False)
+    held = {
+        line: masks for (_, line), masks in sectors(after(gpu, MemoryCopy(A, 128), warm)).items()
+    }
+    assert held == {line: (15, 15, 0), line + 4: (0, 15, 15)}
+
+
+def test_sms_are_counted_from_those_of_the_last_simulated_launch(small, mixed):
+    gpu = small(sm__count=4)
+    three, again = kernels(mixed("three", grid=3), mixed("again", grid=1))
+    nothing = np.zeros(0, L2_RUN)
+    launches = launched((0, 3), (1, 2), (2, 1))
+    warm = WarmSet(nothing, launches, there=1, alone=False)
+    arrays = after(gpu, three, warm, Warming(again))
+    assert arrays["dispatcher.state"]["next_place"] == (3 + 2 + 1) % 4
+
+
+def test_constants_of_a_warm_set_are_in_the_caches_of_all_sms(small, mixed):
+    gpu = small(sm__count=3)
+    (kernel,) = kernels(mixed(grid=1))
+    nothing, address = np.zeros(0, L2_RUN), 1 << 34
+    warm = [
+        WarmSet(nothing, launched((0, 1)), constants=np.array(held, np.int64))
+        for held in ([], [address, address + 32])
+    ]
+    cold, told = (after(gpu, each, Warming(kernel)) for each in warm)
+    line = address // gpu.constant.line_bytes
+    rows = [row for row in lines(told, "sm.constants") if line in row]
+    assert len(rows) == 3 and not any(line in row for row in lines(cold, "sm.constants"))
