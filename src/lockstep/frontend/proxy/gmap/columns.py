@@ -21,7 +21,7 @@ from lockstep.frontend.proxy.gmap.sites import (
 from lockstep.frontend.tracefile.columns import Malformed, check_range
 from lockstep.isa.instruction import OpClass
 
-MOST_SITES = 1 << 20
+MOST_SITES = 1 << 16
 MOST_PC = 1 << 40
 _KINDS = ("inter", "intra", "reuse")
 _FIELDS = SITE.names or ()
