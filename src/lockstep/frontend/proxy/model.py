@@ -54,6 +54,7 @@ class KernelModel(ABC):
     """
 
     method: ClassVar[str]
+    grows: ClassVar[bool] = False  # whether it can generate more accesses than there were
 
     @property
     @abstractmethod

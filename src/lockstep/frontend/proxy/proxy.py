@@ -17,6 +17,7 @@ from lockstep.workload import Kernel, MemoryCopy, Workload
 
 LEVELS = ("plain", "hidden", "blurred")
 """How much of the program a proxy tells, most first."""
+MOST_SCALE = 1024
 
 
 @dataclass
@@ -45,10 +46,11 @@ class Proxy:
     def workload(self, scale: Fraction | float | str = 1, seed: int = 0) -> Workload:
         """A workload that accesses memory alike; CTAs are made when they are read.
 
-        ``scale``: the share of accesses that it has, more than 0 and at most 1, such as "1/8".
-        The same ``seed`` gives the same. Raises :class:`WorkloadError` for a wrong scale.
+        ``scale``: the share of accesses that it has, more than 0 and at most 1, such as "1/8"; up
+        to MOST_SCALE where all models can grow. The same ``seed`` gives the same. Raises
+        :class:`WorkloadError` for a wrong scale.
         """
-        share = _share(scale)
+        share = _share(scale, MOST_SCALE if all(model.grows for model in self.models) else 1)
         if not 0 <= seed < 1 << 63:
             raise WorkloadError(f"seed {seed}; expected 0 to {(1 << 63) - 1}")
         commands: list[Kernel | MemoryCopy] = []
@@ -166,11 +168,11 @@ def _check(proxy: Proxy) -> None:
             raise Malformed(f"launch {number}: {problem}") from None
 
 
-def _share(scale: Fraction | float | str) -> Fraction:
+def _share(scale: Fraction | float | str, most: int) -> Fraction:
     try:
         share = Fraction(scale)
     except (ValueError, ZeroDivisionError, OverflowError):
         share = Fraction(0)
-    if not 0 < share <= 1:
-        raise WorkloadError(f"scale {scale}; expected more than 0 and at most 1, such as 1/8")
+    if not 0 < share <= most:
+        raise WorkloadError(f"scale {scale}; expected more than 0 and at most {most}, such as 1/8")
     return share

@@ -7,6 +7,7 @@ import pytest
 
 from gmap_models import kernel_of, launched, only, proxy_of, random_tuple
 from lockstep.caches.accesses import Coalescer
+from lockstep.errors import WorkloadError
 from lockstep.frontend.proxy.gmap.scale import longest_loop, scaled, shortened
 from lockstep.frontend.proxy.gmap.sites import ORDINAL_BITS
 from lockstep.isa.instruction import OpClass
@@ -82,6 +83,20 @@ def test_as_many_accesses_as_were_asked_for(share):
     kernel = proxy_of(known, (40, 1, 1), (64, 1, 1)).workload(share).kernels[0]
     found = sum(len(Coalescer(kernel)(cta).lines) for cta in kernel.ctas())
     assert found == 40 * 2 * 64 * Fraction(share)
+
+
+def test_a_workload_grows_by_ctas_whose_strides_go_on():
+    known = loads("ab")
+    whole, large = (proxy_of(known).workload(scale).kernels[0] for scale in (1, 3))
+    assert large.n_ctas == 3 * whole.n_ctas
+    for ours, theirs in zip(whole.ctas(), large.ctas()):
+        assert ours.addresses.tobytes() == theirs.addresses.tobytes()
+
+
+@pytest.mark.parametrize("scale", ["1025", "0", "-1", "x"])
+def test_a_scale_that_cannot_be_is_refused(scale):
+    with pytest.raises(WorkloadError, match="at most 1024"):
+        proxy_of(loads("ab")).workload(scale)
 
 
 def test_occupancy_is_what_it_was():

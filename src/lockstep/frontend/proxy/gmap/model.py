@@ -31,6 +31,7 @@ class GmapModel(KernelModel):
     """
 
     method: ClassVar[str] = "gmap"
+    grows: ClassVar[bool] = True
 
     five: FiveTuple
     known: int = 1
