@@ -1,6 +1,7 @@
 """How the source is put together: no circles of imports, no new class name twice."""
 
 import ast
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +20,12 @@ FILES = {
     ): path
     for path in sorted(ROOT.rglob("*.py"))
 }
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
+
+
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """The source of each module, parsed."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 
 
 def imported(tree: ast.Module, known: set[str]) -> Iterator[str]:
@@ -49,7 +55,7 @@ def circle(trees: dict[str, ast.Module]) -> list[str]:
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    assert circle(TREES) == []
+    assert circle(trees()) == []
 
 
 @pytest.mark.parametrize(
@@ -80,7 +86,7 @@ execution and what it executes. No name joins these; one that is unique again le
 
 
 def test_no_other_class_name_occurs_twice():
-    nodes = (node for tree in TREES.values() for node in ast.walk(tree))
+    nodes = (node for tree in trees().values() for node in ast.walk(tree))
     count = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
     assert {name for name, times in count.items() if times > 1} == TWICE
     assert len(count) > 300
@@ -90,7 +96,7 @@ def test_arguments_of_one_letter_are_explained():
     explained = set(re.findall("``([a-z])``", lockstep.model.__doc__))
     used = {
         argument.arg
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if name.startswith("lockstep.model.") and isinstance(node, ast.FunctionDef)
         for argument in node.args.args

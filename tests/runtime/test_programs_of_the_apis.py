@@ -28,22 +28,41 @@ OPTIONS = ("-std=c++17", "-cudart=shared")
 
 
 @pytest.fixture
-def run_built(repository, make_simulator, tmp_path, capfd):
-    """Function that builds a program and returns what it printed, and what it was told in vain."""
+def build(repository, tmp_path):
+    """Function that builds a program and returns its path."""
     if not shutil.which("nvcc"):
         pytest.skip("needs nvcc, and there is none")
     folder = repository / "tests" / "runtime" / "programs"
 
-    def run(sources, *options, gpu=None, arguments=()):
-        options = options if gpu else ("-arch=sm_80", *options)
+    def build(sources, *options):
         files = [folder / name if name.endswith((".cu", ".cpp")) else name for name in sources]
         ours = f"-L{libraries()}"  # the toolkit has no library of the driver API
         command = ["nvcc", *OPTIONS, ours, "-w", "-o", tmp_path / "program", *files, *options]
         subprocess.run(command, check=True, capture_output=True, timeout=300)
+        return tmp_path / "program"
+
+    return build
+
+
+@pytest.fixture
+def run_path(make_simulator, capfd):
+    """Function that runs a program and returns what it printed, and what it was told in vain."""
+
+    def run(path, gpu=None, arguments=()):
         simulator = make_simulator(gpu=gpu) if gpu else make_simulator()
-        outcome = run_program(simulator, [str(tmp_path / "program"), *map(str, arguments)])
+        outcome = run_program(simulator, [str(path), *map(str, arguments)])
         assert not outcome.signal
         return capfd.readouterr().out, simulator
+
+    return run
+
+
+@pytest.fixture
+def run_built(build, run_path):
+    """Function that does both; it is built for sm_80 unless a GPU is named."""
+
+    def run(sources, *options, gpu=None):
+        return run_path(build(sources, *(options if gpu else ("-arch=sm_80", *options))), gpu)
 
     return run
 
@@ -80,17 +99,20 @@ def test_clusters(run_built):
     assert "do not divide the grid (8, 1, 1)" in problems
 
 
-@pytest.mark.parametrize(
-    ("gpu", "code", "sizes"),
-    [
-        ("RTX2060", "sm_75", (65536, 0, 65536)),
-        ("A100", "sm_80", (166912, 1024, 167936)),
-        ("RTX3070", "sm_86", (101376, 1024, 102400)),
-        ("H100", "sm_90", (232448, 1024, 233472)),
-    ],
-)
-def test_all_the_shared_memory_of_a_block(run_built, gpu, code, sizes):
-    """CUDA C++ Programming Guide, technical specifications: KB a block and an SM."""
-    out, simulator = run_built(("shared_memory.cu",), f"-arch={code}", gpu=gpu, arguments=sizes)
-    assert out == "PASS\n"
-    assert {count.code for count in simulator.kernels.values()} == {f"machine code of {code}"}
+def test_all_the_shared_memory_of_a_block(build, run_path):
+    """CUDA C++ Programming Guide, technical specifications: KB a block and an SM.
+
+    One program, with code for all: each GPU runs its own.
+    """
+    sizes = {
+        "RTX2060": ("sm_75", 65536, 0, 65536),
+        "A100": ("sm_80", 166912, 1024, 167936),
+        "RTX3070": ("sm_86", 101376, 1024, 102400),
+        "H100": ("sm_90", 232448, 1024, 233472),
+    }
+    targets = [code.removeprefix("sm_") for code, *_ in sizes.values()]
+    path = build(["shared_memory.cu"], *(f"-gencode=arch=compute_{t},code=sm_{t}" for t in targets))
+    for gpu, (code, *arguments) in sizes.items():
+        out, simulator = run_path(path, gpu, arguments)
+        assert out == "PASS\n", gpu
+        assert {count.code for count in simulator.kernels.values()} == {f"machine code of {code}"}
