@@ -3,6 +3,7 @@
 import functools
 import gc
 import importlib.util
+import os
 import signal
 import subprocess
 import sys
@@ -113,9 +114,11 @@ def is_quick(path):
 def pytest_configure():
     """Ctrl-C arrives: a shell's background job ignores it, and so would all that tests start.
 
-    Garbage is looked for less often than Python does, which would take a tenth of the time.
+    Garbage is looked for less often than Python does, which would take a tenth of the time. Files
+    need not outlive a crash of the machine: the tests write thousands, and waited for the disk.
     """
     gc.set_threshold(100_000, 50, 50)
+    os.fsync = lambda descriptor: None
     assert all((TESTS / name).exists() for name in QUICK)
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

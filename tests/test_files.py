@@ -25,6 +25,18 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_content_is_on_the_disk_before_it_takes_the_name(tmp_path, monkeypatch):
+    target, steps = tmp_path / "result.json", []
+    target.write_text("old")
+
+    def synchronised(descriptor):
+        steps.append((os.pread(descriptor, 9, 0), target.read_text()))
+
+    monkeypatch.setattr(os, "fsync", synchronised)
+    write(target, "new")
+    assert (steps, target.read_text()) == ([(b"new", "old")], "new")
+
+
 def test_directories_are_made_and_the_file_is_readable_by_others(tmp_path):
     target = tmp_path / "a" / "b.txt"
     write(target, "new")

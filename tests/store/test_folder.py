@@ -25,6 +25,18 @@ def test_a_folder_is_made_once(place):
     assert [file.name for file in first.parent.iterdir()] == [first.name], "nothing else is left"
 
 
+def test_all_of_a_folder_is_on_the_disk_before_it_takes_its_place(place, monkeypatch):
+    waited = []
+
+    def synchronised(descriptor):
+        waited.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
+        assert not (place.path / "runtime" / content.file_name("key")).exists()
+
+    monkeypatch.setattr(os, "fsync", synchronised)
+    path = store.folder("runtime", "key", make)
+    assert sorted(waited) == sorted(f.name for f in path.iterdir() if not f.is_symlink())
+
+
 def flip(path):
     data = bytearray((path / "lib.so").read_bytes())
     data[5] ^= 1
