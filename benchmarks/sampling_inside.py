@@ -1,7 +1,7 @@
 """Sampling inside launches measured: error of each method against the launch that ran whole.
 
     python benchmarks/sampling_inside.py [--quick | --large] [--only PROGRAM,...] [--processes N]
-                                         [--traces DIR]
+                                         [--traces DIR] [--intervals SEEDS]
 
 Built-in programs at sizes that give launches of ten waves and more, on a quarter and an eighth of a
 QV100 (20 and 10 SMs, 8 and 4 channels). ``--large``: some programs at four times the size instead,
@@ -9,7 +9,8 @@ on a quarter and on all of it. Each is executed once and kept as a trace, in DIR
 folder. Truth is the full simulation of the trace, on the same GPU. Prints Markdown tables: a row a
 method, with launches of up to and above 30 waves apart, and a row a launch of the default method.
 Errors and speed-ups are of the cycles from the first dispatch on: the launch overhead before it is
-the same in both.
+the same in both. ``--intervals``: CTA windows alone, and how often their intervals hold the truth;
+of each launch as many seeds, which draw where the first unit begins.
 """
 
 import argparse
@@ -22,6 +23,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import lockstep
 from lockstep import kernels
 from lockstep.engine.record import KernelRun
@@ -32,6 +35,7 @@ from lockstep.workload import Workload
 QUARTER, EIGHTH = (20, 8), (10, 4)  # SMs and channels
 WHOLE = (80, 32)
 LEAST_WAVES, LONG_WAVES = 10, 30
+SPEED_UPS = (4, 8)  # of CTA windows
 SIZES = {  # 10 to 22 waves on a quarter of a QV100, twice as many on an eighth
     "blackscholes": 600_000,
     "conv2d": 1152,
@@ -65,6 +69,7 @@ class Outcome(NamedTuple):
 
     estimated: float
     simulated: int
+    half_width: float = math.nan  # of its interval
 
 
 class Case(NamedTuple):
@@ -100,7 +105,8 @@ def outcomes(projections: Iterable[inside.Projection]) -> dict[int, Outcome]:
     found = {}
     for p in projections:
         overhead = p.run.start - p.run.launched
-        found[p.run.id] = Outcome(p.cycles - overhead, active(p.run))
+        low, high = p.interval()
+        found[p.run.id] = Outcome(p.cycles - overhead, active(p.run), (high - low) / 2)
     return found
 
 
@@ -124,14 +130,17 @@ def pkp(of: str) -> Way:
     return way
 
 
-def windows(speed_up: float) -> Way:
-    """CTA windows."""
+def windows(speed_up: float, seed: int | None = None) -> Way:
+    """CTA windows; with a seed above 0, units begin up to a wave later."""
 
     def way(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
-        rule = inside.Windows(speed_up)
+        drawn = np.random.default_rng(seed).random(len(SPEED_UPS)).tolist()
+        later = drawn[SPEED_UPS.index(speed_up)] if seed else 0.0
+        rule = inside.Windows(speed_up, ramp=(inside.RAMP[0] + later, inside.RAMP[1] + later))
         runs, seconds = simulated(workload, gpu, rule)
         projections = (inside.project_windows(run, rule.units[run.id]) for run in runs)
-        return {f"CTA windows, {speed_up:g}x": outcomes(projections)}, seconds
+        name = f"CTA windows, {speed_up:g}x"
+        return {name if seed is None else f"{name}, {seed}": outcomes(projections)}, seconds
 
     return way
 
@@ -157,7 +166,9 @@ def epochs(workload: Workload, gpu: GPU, truth: Runs) -> tuple[Found, float]:
 
 
 DEFAULT = "CTA windows, 4x"
-WAYS: tuple[Way, ...] = (pkp("gpu"), pkp("mean"), durations, epochs, windows(4), windows(8))
+WAYS: tuple[Way, ...] = (
+    pkp("gpu"), pkp("mean"), durations, epochs, *(windows(each) for each in SPEED_UPS),
+)  # fmt: skip
 
 
 Measured = tuple[list[Case], dict[str, float]]
@@ -172,13 +183,19 @@ def trace(program: str, size: int, folder: Path) -> Path:
     return path
 
 
-def measure(program: str, size: int, shape: tuple[int, int], folder: Path) -> Measured:
-    """All methods on the long launches of one program; seconds of each, "" of the full run."""
+def measure(
+    program: str, size: int, shape: tuple[int, int], folder: Path, seeds: int = 0
+) -> Measured:
+    """All methods on the long launches of one program; seconds of each, "" of the full run.
+
+    With ``seeds``, CTA windows alone, as often.
+    """
     workload = lockstep.load(trace(program, size, folder))
     gpu = lockstep.gpu("QV100", [f"sm.count={shape[0]}", f"dram.channels={shape[1]}"])
     truth, full = simulated(workload, gpu)
     seconds, found = {"": full}, {}
-    for way in WAYS:
+    drawn = [windows(up, seed) for up in SPEED_UPS for seed in range(seeds)]
+    for way in drawn or WAYS:
         some, spent = way(workload, gpu, truth)
         found |= some
         seconds |= dict.fromkeys(some, spent)
@@ -231,6 +248,23 @@ def table(cases: list[Case], method: str) -> list[str]:
     return lines
 
 
+def intervals(cases: list[Case]) -> list[str]:
+    """A row a speed-up: how often intervals hold the truth, of all launches and seeds."""
+    lines = [
+        "| CTA windows | launches | seeds | mean error | holds | half width, mean | median |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for up in SPEED_UPS:
+        names = [n for n in cases[0].outcomes if n.startswith(f"CTA windows, {up}x")]
+        found = [(error(c, n), c.outcomes[n].half_width / c.truth) for c in cases for n in names]
+        errors, halves = np.abs(np.array(found)).T
+        lines.append(
+            f"| {up}x | {len(cases)} | {len(names)} | {errors.mean():.2%} "
+            f"| {(errors <= halves).mean():.1%} | {halves.mean():.1%} | {np.median(halves):.1%} |"
+        )
+    return lines
+
+
 def report(cases: list[Case], seconds: list[dict[str, float]]) -> None:
     """Print all tables."""
     methods = list(cases[0].outcomes)
@@ -259,6 +293,7 @@ def main() -> int:
     parser.add_argument("--large", action="store_true", help="large sizes, and a whole QV100")
     parser.add_argument("--only", metavar="PROGRAM,...", help="some programs")
     parser.add_argument("--processes", type=int, default=1, metavar="N", help="side by side")
+    parser.add_argument("--intervals", type=int, default=0, metavar="SEEDS", help="how they hold")
     parser.add_argument("--traces", type=Path, metavar="DIR", help="keep traces here")
     options = parser.parse_args()
     runs = [(name, size, QUARTER) for name, size in QUICK.items()]
@@ -273,9 +308,14 @@ def main() -> int:
             trace(name, size, folder)
         with ProcessPoolExecutor(options.processes) as pool:
             measured = []
-            for each in pool.map(measure, *zip(*[(*each, folder) for each in runs])):
+            for each in pool.map(
+                measure, *zip(*[(*each, folder, options.intervals) for each in runs])
+            ):
                 measured.append(each)
                 print(f"{len(measured)} of {len(runs)} programs", file=sys.stderr)
+    if options.intervals:
+        print(*intervals([case for cases, _ in measured for case in cases]), sep="\n")
+        return 0
     report([case for cases, _ in measured for case in cases], [spent for _, spent in measured])
     return 0
 

@@ -143,6 +143,17 @@ def test_gaps_take_what_the_units_around_them_took(parts):
     assert low - 1e-6 <= p.cycles <= high + 1e-6 and high > low > expected
 
 
+def test_an_estimate_has_an_interval_and_what_ran_whole_needs_none(parts):
+    whole, part, units = parts
+    p = project_windows(part, units)
+    low, high = p.interval()
+    assert low <= whole.cycles <= high and high - low == pytest.approx(2 * (p.cycles - low))
+    narrower = p.interval(0.5)
+    assert low < narrower[0] < p.cycles < narrower[1] < high
+    assert project_windows(whole, []).interval() == (whole.cycles, whole.cycles)
+    assert np.isnan(project_windows(part, units, like_earlier=True).interval()).all()
+
+
 def rates(fills, instructions=100.0):
     return {"l2_fills": fills, "l2_writebacks": 0.0, "warp_instructions": instructions}
 

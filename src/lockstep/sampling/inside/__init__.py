@@ -3,8 +3,9 @@
 ``windows.py`` leaves CTAs out of a launch, wave by wave, and runs its beginning, its end, and parts
 between: the default. ``stability.py`` (PKP) ends it when its IPC has settled, ``durations.py``
 (Photon) when its CTAs last as long as others, ``epochs.py`` (TBPoint) leaves out what is like what
-ran. ``projection.py`` estimates from what ran; ``doubling.py`` corrects such estimates by launches
-that ran twice, short and to the end. ``trajectory.py`` looks on: IPC over time.
+ran. ``projection.py`` estimates from what ran, ``deviation.py`` how far off that may be;
+``doubling.py`` corrects such estimates by launches that ran twice, short and to the end.
+``trajectory.py`` looks on: IPC over time.
 """
 
 from lockstep.sampling.inside.doubling import Correction, correct
@@ -20,9 +21,10 @@ from lockstep.sampling.inside.projection import (
 )
 from lockstep.sampling.inside.stability import Stability, Stable
 from lockstep.sampling.inside.trajectory import Trajectory
-from lockstep.sampling.inside.windows import Unit, Windows
+from lockstep.sampling.inside.windows import RAMP, Unit, Windows
 
 __all__ = [
+    "RAMP",
     "Correction",
     "Durations",
     "Epochs",

@@ -4,8 +4,10 @@ Nothing here is measured by the names of :class:`~lockstep.metrics.result.Result
 :class:`Projection` holds what ran and what is estimated side by side.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,8 @@ from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.metrics import registry
 from lockstep.metrics.facts import Facts, ratio, sums
+from lockstep.sampling.estimate import CONFIDENCE
+from lockstep.sampling.inside.deviation import Deviation, Gap, deviation
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
     import pandas
@@ -48,11 +52,21 @@ class Projection:
     )
     measured: Totals
     estimated: Totals
+    deviation: Deviation | None = None  # of the cycles; None: nobody knows
 
     @property
     def cycles(self) -> float:
         """Core cycles of the whole launch, estimated."""
         return self._number("cycles")
+
+    def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
+        """Of the cycles; NaN where nothing says how far off they are."""
+        if self.method == "whole":
+            return self.cycles, self.cycles
+        if self.deviation is None:
+            return math.nan, math.nan
+        half = self.deviation.half_width(confidence)
+        return self.cycles - half, self.cycles + half
 
     @property
     def share(self) -> float:
@@ -137,8 +151,8 @@ def project_windows(
 
     What was left out between two units takes, an instruction, what both took, each with its share:
     see :func:`_share_of_later`; or, ``like_earlier``, what the one before it took: where
-    :class:`Epochs` found it alike. Raises :class:`WorkloadError` where CTAs were left out and
-    nothing was measured.
+    :class:`Epochs` found it alike; then it has no interval. Raises :class:`WorkloadError` where
+    CTAs were left out and nothing was measured.
     """
     measured = _measured(run)
     if not run.skipped:
@@ -148,15 +162,22 @@ def project_windows(
     begins = [unit.end.counters.skipped for unit in units] + [run.skipped]
     rates = [_gains(unit.begin, unit.end) for unit in units]
     estimated, missed, passed = dict(measured), 0, 0
+    weights, gaps = [0.0] * len(units), []
     for k, earlier in enumerate(rates):
         gap: list[LeftOut] = []
         while passed < begins[k + 1]:
             gap.append(run.left_out[len(gap) + missed])
             passed += gap[-1].ctas
         missed += len(gap)
-        later = rates[min(k + 1, len(rates) - 1)]
+        behind = min(k + 1, len(rates) - 1)
+        later = rates[behind]
         instructions = sum(each.warp_instructions for each in gap)
         share = 0.0 if like_earlier else _share_of_later(gap, earlier, later)
+        weights[k] += instructions * (1 - share)
+        weights[behind] += instructions * share
+        if gap:
+            ctas = sum(each.ctas for each in gap)
+            gaps.append(Gap(instructions, ctas / units[k].end.counters.wave))
         for side, part in ((earlier, 1 - share), (later, share)):
             factor = instructions * part / _single(side["warp_instructions"])
             for name, value in side.items():
@@ -164,7 +185,15 @@ def project_windows(
     estimated["ctas"] = run.ctas - run.first_cta
     left_out = sum(each.warp_instructions for each in run.left_out)
     estimated["warp_instructions"] = run.warp_instructions + left_out
-    return Projection(run, "windows", measured, estimated)
+    off = None if like_earlier else _deviation(rates, weights, gaps)
+    return Projection(run, "windows", measured, estimated, off)
+
+
+def _deviation(rates: list[Totals], weights: list[float], gaps: list[Gap]) -> Deviation:
+    """Of what was left out, from what each unit gained and how many instructions it stands for."""
+    cycles = [_single(each["cycles"]) / _single(each["warp_instructions"]) for each in rates]
+    told = [_tells(_traffic(near), _traffic(far)) for near, far in pairwise(rates)]
+    return deviation(cycles, told, weights, gaps)
 
 
 def project_durations(run: "KernelRun", lasting: "Lasting | None") -> Projection:
@@ -196,7 +225,7 @@ def _share_of_later(gap: "Sequence[LeftOut]", earlier: Totals, later: Totals) ->
     """
     near, far = _traffic(earlier), _traffic(later)
     instructions = sum(each.warp_instructions for each in gap)
-    if not instructions or abs(far - near) <= SAME_TRAFFIC * max(near, far):
+    if not instructions or not _tells(near, far):
         return 1.0
     share = 0.0
     for each in gap:
@@ -204,6 +233,11 @@ def _share_of_later(gap: "Sequence[LeftOut]", earlier: Totals, later: Totals) ->
             place = (each.sectors / each.warp_instructions - near) / (far - near)
             share += each.warp_instructions * min(max(place, 0.0), 1.0)
     return share / instructions
+
+
+def _tells(near: float, far: float) -> bool:
+    """Whether two units differ in their traffic."""
+    return abs(far - near) > SAME_TRAFFIC * max(near, far)
 
 
 def _traffic(gained: Totals) -> float:
