@@ -8,8 +8,9 @@ from lockstep.builder import KernelBuilder, program
 from lockstep.device import Device
 from lockstep.frontend.proxy import Proxy
 from lockstep.proxies import profile
+from lockstep.proxies.affine import collect
 from lockstep.workload import MemoryCopy
-from proxies.twins import assert_same_accesses
+from proxies.twins import accesses, assert_same_accesses
 
 BASE = 1 << 40
 
@@ -133,3 +134,27 @@ def test_built_in_programs_come_back(name, tmp_path):
     proxy = profile(original)
     proxy.save(tmp_path / "x.proxy")
     assert_same_accesses(original, Proxy.load(tmp_path / "x.proxy").workload())
+
+
+def test_a_long_launch_is_known_by_some_of_its_ctas(monkeypatch):
+    original = program(stencil((12, 12, 4)))
+    monkeypatch.setattr(collect, "MOST_BYTES", 500_000)
+    part = profile(original)
+    kernel, made = original.kernels[0], part.workload().kernels[0]
+    same = [
+        accesses(kernel, cta) == accesses(made, other)
+        for cta, other in zip(kernel.ctas(), made.ctas(), strict=True)
+    ]
+    assert 0.8 < np.mean(same) < 1
+
+
+def test_of_a_long_launch_few_ctas_are_kept(monkeypatch):
+    monkeypatch.setattr(collect, "MOST_BYTES", 50_000)
+    kernel = saxpy_like(5000).kernel()
+    streams = collect.LaunchStreams(kernel)
+    for cta in kernel.ctas():
+        streams.add(cta)
+    (shape,) = streams.shapes.values()
+    assert sum(a.nbytes for a in shape.addresses) < 60_000
+    assert sorted(shape.ctas + shape.others) == list(range(5000))
+    assert 1 in np.diff(shape.ctas)

@@ -7,6 +7,9 @@ import numpy as np
 from lockstep.isa.instruction import OpClass
 from lockstep.workload import ADDRESS, Cta, Kernel
 
+MOST_BYTES = 1 << 30  # of addresses that are kept
+FEWEST_CTAS = 64  # however long they are
+PAIR = 2  # neighbours are kept, so that it is known how they differ
 WAITING = (
     OpClass.BARRIER,
     OpClass.ARRIVE,
@@ -31,32 +34,61 @@ class Shape:
 
     warps: np.ndarray  # WARP
     runs: np.ndarray  # RUN
-    ctas: list[int] = field(default_factory=list)  # linear numbers
+    ctas: list[int] = field(default_factory=list)  # linear numbers of those that are kept
     addresses: list[np.ndarray] = field(default_factory=list)
     pools: list[np.ndarray] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)  # numbers of those that are not
+
+    def keep(self, every: int) -> None:
+        """Forget the addresses of CTAs, but for two of ``every`` in a row."""
+        rows = [row for row, number in enumerate(self.ctas) if number % every < PAIR]
+        rows = rows or [0]
+        kept = set(rows)
+        self.others += [n for row, n in enumerate(self.ctas) if row not in kept]
+        self.ctas = [self.ctas[row] for row in rows]
+        self.addresses = [self.addresses[row] for row in rows]
+        self.pools = [self.pools[row] for row in rows]
 
 
 class LaunchStreams:
-    """Keeps the streams of a launch."""
+    """Keeps the streams of a launch; of a very long one those of CTAs here and there.
+
+    CTAs that are not kept are known by their shape, or, if it is another, by their neighbours.
+    """
 
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
         self.shapes: dict[tuple[bytes, bytes], Shape] = {}
         self.ctas = 0
-        self.records = 0
+        self._bytes, self._every = 0, 1
 
     def add(self, cta: Cta) -> None:
-        """Keep a CTA."""
+        """The next CTA."""
         key = cta.warps.tobytes(), cta.runs.tobytes()
+        x, y, _ = self.kernel.grid
+        number = cta.index[0] + x * (cta.index[1] + y * cta.index[2])
         shape = self.shapes.get(key)
+        self.ctas += 1
+        if number % self._every >= PAIR:
+            if shape is not None:
+                shape.others.append(number)
+            return
         if shape is None:
             shape = self.shapes[key] = Shape(cta.warps.copy(), cta.runs.copy())
-        x, y, _ = self.kernel.grid
-        shape.ctas.append(cta.index[0] + x * (cta.index[1] + y * cta.index[2]))
+            self._bytes += cta.warps.nbytes + cta.runs.nbytes
+        shape.ctas.append(number)
         shape.addresses.append(cta.addresses.copy())
         shape.pools.append(cta.pool.copy())
-        self.ctas += 1
-        self.records += len(cta.addresses)
+        self._bytes += cta.addresses.nbytes + cta.pool.nbytes
+        if self._bytes > MOST_BYTES and self.ctas > FEWEST_CTAS:
+            self._thin()
+
+    def _thin(self) -> None:
+        self._every = 2 * self._every + 3  # odd: not always the same columns of a grid
+        for shape in self.shapes.values():
+            shape.keep(self._every)
+        kept = [a for shape in self.shapes.values() for a in (*shape.addresses, *shape.pools)]
+        self._bytes = sum(a.nbytes for a in kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from lockstep.proxies.affine.collect import WAITING, LaunchStreams, Shape, SiteS
 from lockstep.proxies.affine.exemplars import cta_of, exemplars
 from lockstep.proxies.affine.functions import PlaceFunction
 from lockstep.proxies.affine.gaps import Gaps, gaps_of
-from lockstep.proxies.affine.kinds import KernelFit, Kind
+from lockstep.proxies.affine.kinds import KernelFit, Kind, nearest
 from lockstep.proxies.affine.loops import Loops
 from lockstep.proxies.affine.popularity import Row, circles
 from lockstep.proxies.profiles import Fitted
@@ -169,7 +169,7 @@ class _Assembly:
         classes: dict[bytes, int] = {}
         shapes: dict[tuple[int, ...], int] = {}  # classes, and the CTA that stands
         loops, entries, spans, sizes = Loops(), [], [], []
-        placed = np.empty(self._kernel.n_ctas, np.int64)
+        placed = np.full(self._kernel.n_ctas, NOTHING, np.int64)
         at = 0
         for kind in self._kinds:
             own, at = tokens[at : at + len(kind.static)], at + len(kind.static)
@@ -184,6 +184,8 @@ class _Assembly:
                     sizes.append(len(folded))
                 members.append(number)
             placed[kind.ctas] = shapes.setdefault((*members, kind.origin), len(shapes))
+        known, others = np.flatnonzero(placed >= 0), np.flatnonzero(placed < 0)
+        placed[others] = placed[known[nearest(known, others)]]
         begins = np.flatnonzero(np.diff(placed, prepend=-1))
         self._columns |= {
             "entry_token": entries,

@@ -6,6 +6,7 @@ import numpy as np
 
 from lockstep.frontend.proxy.affine.tables import NOTHING
 from lockstep.frontend.proxy.affine.templates import NOWHERE_OFFSET
+from lockstep.frontend.tracefile.columns import modular
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.proxies.affine import functions
 from lockstep.proxies.affine.collect import Shape, SiteSequence, joined
@@ -68,6 +69,7 @@ class KernelFit:
         """The number of a function."""
         return self.functions.setdefault(function, len(self.functions))
 
+    @modular  # hashes are modulo 2**64
     def described(self, records: AddressRecords) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of each record the address from which its pattern is, its gap, and a hash of its list."""
         base, gap, code = (np.zeros(len(records.static), np.int64) for _ in range(3))
@@ -140,8 +142,14 @@ class KernelFit:
         inverse = inverse.reshape(-1)
         order = np.argsort(inverse, kind="stable")
         members = np.split(ctas[order], np.cumsum(np.bincount(inverse))[:-1])
+        others = np.array(shape.others, np.int64)
+        known = inverse[nearest(ctas, others)] if len(others) else others
         return [
-            self.kind(sequence, np.sort(own), chosen, pattern[k], added[row])
+            self.kind(
+                sequence,
+                np.sort(np.concatenate([own, others[known == k]])),
+                *(chosen, pattern[k], added[row]),
+            )
             for k, (row, own) in enumerate(zip(first.tolist(), members))
         ]
 
@@ -195,6 +203,14 @@ class KernelFit:
         place = self.places.warp_place(warp[columns][first])
         of_warps = functions.warp_factors(base[0, columns[first]], place)
         return PlaceFunction(region, x, y, z, *of_warps)
+
+
+def nearest(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """For each of some other numbers the place of the nearest of ``numbers``."""
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    middles = (ordered[1:] + ordered[:-1] + 1) // 2
+    return order[np.searchsorted(middles, others, side="right")]
 
 
 def _odd(count: int, seed: int) -> np.ndarray:
