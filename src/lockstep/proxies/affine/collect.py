@@ -1,5 +1,6 @@
 """The streams of a launch's CTAs as they come, by their shapes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +10,6 @@ from lockstep.workload import ADDRESS, Cta, Kernel
 
 MOST_BYTES = 1 << 30  # of addresses that are kept
 FEWEST_CTAS = 64  # however long they are
-PAIR = 2  # neighbours are kept, so that it is known how they differ
 WAITING = (
     OpClass.BARRIER,
     OpClass.ARRIVE,
@@ -39,9 +39,9 @@ class Shape:
     pools: list[np.ndarray] = field(default_factory=list)
     others: list[int] = field(default_factory=list)  # numbers of those that are not
 
-    def keep(self, every: int) -> None:
-        """Forget the addresses of CTAs, but for two of ``every`` in a row."""
-        rows = [row for row, number in enumerate(self.ctas) if number % every < PAIR]
+    def keep(self, wanted: Callable[[int], bool]) -> None:
+        """Forget the addresses of CTAs, but for those that are wanted, or one."""
+        rows = [row for row, number in enumerate(self.ctas) if wanted(number)]
         rows = rows or [0]
         kept = set(rows)
         self.others += [n for row, n in enumerate(self.ctas) if row not in kept]
@@ -61,15 +61,17 @@ class LaunchStreams:
         self.shapes: dict[tuple[bytes, bytes], Shape] = {}
         self.ctas = 0
         self._bytes, self._every = 0, 1
+        x, y, _ = kernel.grid
+        self._steps = 1, x, x * y  # to the next CTA along each axis
 
     def add(self, cta: Cta) -> None:
         """The next CTA."""
         key = cta.warps.tobytes(), cta.runs.tobytes()
-        x, y, _ = self.kernel.grid
-        number = cta.index[0] + x * (cta.index[1] + y * cta.index[2])
+        _, x, plane = self._steps
+        number = cta.index[0] + x * cta.index[1] + plane * cta.index[2]
         shape = self.shapes.get(key)
         self.ctas += 1
-        if number % self._every >= PAIR:
+        if not self._wanted(number):
             if shape is not None:
                 shape.others.append(number)
             return
@@ -83,10 +85,15 @@ class LaunchStreams:
         if self._bytes > MOST_BYTES and self.ctas > FEWEST_CTAS:
             self._thin()
 
+    def _wanted(self, number: int) -> bool:
+        """Whether it is one of few, or a neighbour of one along an axis."""
+        every = self._every
+        return number % every == 0 or any((number - step) % every == 0 for step in self._steps)
+
     def _thin(self) -> None:
-        self._every = 2 * self._every + 3  # odd: not always the same columns of a grid
+        self._every = 2 * self._every + 5  # odd: not always the same columns of a grid
         for shape in self.shapes.values():
-            shape.keep(self._every)
+            shape.keep(self._wanted)
         kept = [a for shape in self.shapes.values() for a in (*shape.addresses, *shape.pools)]
         self._bytes = sum(a.nbytes for a in kept)
 
