@@ -36,8 +36,8 @@ class Exploration:
     ``gpu`` has the SMs, what they hold of CTAs, how an L1 treats writes, and whether launches begin
     with an empty one. Without sweeps it is the GPU's own L1 and L2 that are looked at. It is a
     watcher of a device, or ``explore`` takes the kernels of a workload. Copies of the host pass no
-    cache here. ``policies`` are a user's functions, ``l1_replacement`` and ``l2_replacement``, for
-    points whose replacement is "user".
+    cache here. ``policies`` are a user's functions, for points whose replacement or prefetcher is
+    "user": ``l1_replacement``, ``l1_prefetcher``, and those of an L2.
     """
 
     reads = True

@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 
-from lockstep._jit import Context, Records, as_records, force_inline
+from lockstep._jit import Context, Records, as_records, force_inline, inline
 from lockstep.caches.accesses import LINE_BYTES, SECTOR_BYTES
 from lockstep.errors import WorkloadError
 from lockstep.model.cache import slice_hash
@@ -81,6 +81,28 @@ def row_of(rows, line):
     if spec.slices.value == 1:
         return index_of(rows.sets, line)
     slice_ = index_of(rows.slices, line * spec.line_bytes)
+    return slice_ * spec.sets + index_of(rows.sets, number_of(rows, line))
+
+
+@force_inline
+def number_of(rows, line):
+    """The number of a line among those of its slice, without gaps."""
+    spec = rows.spec[0]
+    if spec.slices.value == 1:
+        return line
     block = quotient(spec.slices, quotient(spec.unit, line))
-    local = block * spec.unit.value + remainder(spec.unit, line)
-    return slice_ * spec.sets + index_of(rows.sets, local)
+    return block * spec.unit.value + remainder(spec.unit, line)
+
+
+@inline
+def line_of(rows, slice_, number):
+    """The line with a number in a slice: the inverse of ``number_of``."""
+    spec = rows.spec[0]
+    if spec.slices.value == 1:
+        return number
+    first = quotient(spec.unit, number) * spec.slices.value
+    # The hashes flip bits of the quotient by odd, the same ones in a group of blocks.
+    odd = rows.slices.spec[0].odd
+    flipped = index_of(rows.slices, first * spec.unit.value * spec.line_bytes) // odd
+    block = first + odd * (slice_ // odd ^ flipped) + slice_ % odd
+    return block * spec.unit.value + remainder(spec.unit, number)

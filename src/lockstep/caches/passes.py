@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from lockstep.caches.accesses import ATOMIC, READ, WRITE
+from lockstep.caches.ahead import FATES, Prefetching
 from lockstep.caches.dram import DramBatch, DramPoint
 from lockstep.caches.points import CachePoint
 from lockstep.caches.stacks import Level, Stacks
@@ -59,13 +60,14 @@ class Pass:
     def _columns(self, point: CachePoint) -> dict:
         accesses, misses = self._lookups.accesses, self._lookups.misses(point.ways)
         name = "l2" if self._lookups.level.l2 else "l1"
-        made: dict[str, int | float] = {
+        made: dict[str, int | float | str] = {
             "bytes": point.bytes,
             "ways": point.ways,
             "line": point.line_bytes,
             "sets": point.sets.count,
             "sectored": point.sectored,
             "replacement": point.replacement,
+            "prefetcher": point.prefetcher,
         }
         for kind, what in ((READ, "read"), (WRITE, "write"), (ATOMIC, "atomic")):
             made[f"{what}s"], made[f"{what}_misses"] = int(accesses[kind]), int(misses[kind])
@@ -74,6 +76,9 @@ class Pass:
             made.pop("atomic_misses")  # atomics execute below
         else:
             made["miss_rate"] = _share(misses.sum(), accesses.sum())
+        if isinstance(self._lookups, Tagged) and point.prefetcher != "none":
+            made |= {each: getattr(point, each) for each in ("degree", "distance", "window")}
+            made |= zip(FATES, self._lookups.fates.tolist())
         return {f"{name}_{key}": value for key, value in made.items()}
 
 
@@ -115,36 +120,45 @@ class PassPlan:
             first.sets, most, self._gpu.sm.count, evict=self._evict, sectored=first.sectored,
             keeps=most if filters else 0,
         )  # fmt: skip
-        return self._lookups(level, first.replacement, "l1_replacement")
+        return Stacks(level) if first.in_stack else self._tagged(level, first)
 
     def _l2(self, points: Sequence[CachePoint]) -> Lookups:
         first, most = points[0], max(point.ways for point in points)
         level = Level(first.sets, most, l2=True, sectored=first.sectored)
-        return self._lookups(level, first.replacement, "l2_replacement")
+        return Stacks(level) if first.in_stack else self._tagged(level, first)
 
     def _writer(self, point: CachePoint) -> Tagged:
         """An L2 that knows what was written, for the memory behind it."""
         level = Level(point.sets, point.ways, l2=True, sectored=point.sectored, keeps=point.ways)
-        how, fetches = point.replacement, self._gpu.l2.protocol == "write_fetch"
-        return Tagged(level, how, self._policy(how, "l2_replacement"), fetches)
+        return self._tagged(level, point)
 
-    def _lookups(self, level: Level, how: str, name: str) -> Lookups:
-        return Stacks(level) if how == "lru" else Tagged(level, how, self._policy(how, name))
+    def _tagged(self, level: Level, point: CachePoint) -> Tagged:
+        name, other = ("l2", "stride") if level.l2 else ("l1", "stream")
+        if point.prefetcher == other:
+            raise WorkloadError(f"{other} is no prefetcher of an {name.upper()}")
+        prefetcher = self._policy(point.prefetcher, f"{name}_prefetcher")
+        return Tagged(
+            level,
+            point.replacement,
+            self._policy(point.replacement, f"{name}_replacement"),
+            self._gpu.l2.protocol == "write_fetch",
+            Prefetching(point.prefetcher, point.degree, point.distance, point.window, prefetcher),
+        )
 
     def _policy(self, how: str, name: str) -> Callable | None:
         if how != USER:
             return None
         if name not in self._policies:
-            raise WorkloadError(f"replacement 'user' takes a policy {name}")
+            raise WorkloadError(f"'user' takes a policy {name}")
         return self._policies[name]
 
 
 def _alike(points: Sequence[CachePoint]) -> list[list[CachePoint]]:
-    """Groups of points that one pass serves: with LRU, those that differ in their ways alone."""
+    """Groups of points that one pass serves: those in a stack that differ in their ways alone."""
     groups: dict[CachePoint, list[CachePoint]] = {}
     for point in points:
         alike = point
-        if point.replacement == "lru":
+        if point.in_stack:
             alike = msgspec.structs.replace(point, bytes=point.bytes // point.ways, ways=1)
         groups.setdefault(alike, []).append(point)
     return list(groups.values())

@@ -6,6 +6,7 @@ from itertools import product
 import msgspec
 
 from lockstep.caches.accesses import LINE_BYTES
+from lockstep.caches.ahead import MOST, NAMES
 from lockstep.caches.geometry import LINES, MOST_ROWS, Sets
 from lockstep.caches.stacks import MOST_WAYS
 from lockstep.caches.tagged import REPLACEMENTS
@@ -17,8 +18,9 @@ class CachePoint(msgspec.Struct, frozen=True):
     """One configuration of an L1, or of a whole L2.
 
     ``sectored``: what misses brings sectors of 32 bytes, not the line. ``slices`` are of an L2.
-    ``replacement`` is one of REPLACEMENTS; with LRU all ways of the same sets take one pass, else
-    each takes its own.
+    ``replacement`` is one of REPLACEMENTS; ``prefetcher`` is "stride" of an L1, "stream" of an L2,
+    or "user", with parameters as of GPUs. With LRU and without prefetchers all ways of the same
+    sets take one pass, else each takes its own.
     """
 
     bytes: int
@@ -30,6 +32,15 @@ class CachePoint(msgspec.Struct, frozen=True):
     slice_hash: str = "linear"
     interleave_bytes: int = 256
     replacement: str = "lru"
+    prefetcher: str = "none"
+    degree: int = 1
+    distance: int = 1
+    window: int = 16
+
+    @property
+    def in_stack(self) -> bool:
+        """Whether a pass can be shared by all ways of the same sets."""
+        return self.replacement == "lru" and self.prefetcher == "none"
 
     @property
     def sets(self) -> Sets:
@@ -56,6 +67,10 @@ class CachePoint(msgspec.Struct, frozen=True):
             return f"there are at most {MOST_ROWS} sets"
         if self.sets.count % self.slices:
             return f"{self.slices} slices do not divide its sets"
+        if self.prefetcher not in NAMES:
+            return f"there is no prefetcher {self.prefetcher!r}; there are {', '.join(NAMES)}"
+        if not 1 <= self.degree <= MOST or self.distance < 1 or self.window < 1:
+            return f"a prefetcher asks for 1 to {MOST} lines, from a distance of 1 on, in a window"
         return ""
 
 

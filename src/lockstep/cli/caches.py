@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
 
 SHOWN_TABLES = 6  # at most; more are for the file
-DECIDE = ("l1_replacement", "l2_replacement")  # policies that have a say here
+DECIDE = ("l1_replacement", "l2_replacement", "l1_prefetcher", "l2_prefetcher")
+"""Policies that have a say here."""
 
 _SIZES = ("sizes", "ways", "lines")  # what is given of either level
 _REPLACEMENT = click.Choice(["lru", "fifo", "nru", "random"])
@@ -36,12 +37,22 @@ _CACHES = (
                  help="Its lines: 32, 64, 128, 32:128."),
     click.option("--replacement", "l1_replacement", type=_REPLACEMENT, default="lru",
                  show_default=True, help="Its replacement; with lru all ways take one pass."),
+    click.option("--prefetcher", "l1_prefetcher", type=click.Choice(["none", "stride"]),
+                 default="none", show_default=True, help="Its prefetcher."),
+    click.option("--prefetch-degree", "l1_degrees", type=NumberList(), metavar="N",
+                 help="Lines that it asks for at a time: 1:8."),
     click.option("--l2", "l2_sizes", type=NumberList(MemorySize()), metavar="SIZES",
                  help="Sizes of the whole L2 behind each of these."),
     click.option("--l2-ways", type=NumberList(), metavar="N", help="Its ways."),
     click.option("--l2-line", "l2_lines", type=NumberList(), metavar="BYTES", help="Its lines."),
     click.option("--l2-replacement", type=_REPLACEMENT, default="lru", show_default=True,
                  help="Its replacement."),
+    click.option("--l2-prefetcher", type=click.Choice(["none", "stream"]), default="none",
+                 show_default=True, help="Its prefetcher."),
+    click.option("--l2-prefetch-degree", "l2_degrees", type=NumberList(), metavar="N",
+                 help="Lines that it asks for at a time."),
+    click.option("--l2-prefetch-window", "l2_windows", type=NumberList(), metavar="LINES",
+                 help="How far its streams reach: 8:32."),
     click.option("--dram-channels", type=NumberList(), metavar="N",
                  help="Channels of the DRAM behind each L2: 8, 4:16."),
     click.option("--dram-bus", type=NumberList(), metavar="BYTES", help="Bus of a channel: 4,8."),
@@ -173,7 +184,10 @@ def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "tuple[Sweep, list[str]]":
     from lockstep.caches import Sweep, l1_of, l2_of
     from lockstep.caches.points import fitting, left_out
 
-    asked = {level for level in ("l1", "l2") if any(options[f"{level}_{each}"] for each in _SIZES)}
+    named = (*_SIZES, "degrees", "windows")
+    asked = {
+        level for level in ("l1", "l2") if any(options.get(f"{level}_{each}") for each in named)
+    }
     dram = memories(gpu, options)
     levels: list[tuple[CachePoint, ...]] = []
     left = []
@@ -182,10 +196,15 @@ def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "tuple[Sweep, list[str]]":
             levels.append(())
             continue
         sizes = [options[f"{level}_{each}"] or [0] for each in _SIZES]
-        policy = f"{level}_replacement"
-        replacement = "user" if policy in options["policies"] else options[policy]
-        others: dict[str, Any] = {"whole": options["whole_lines"], "replacement": replacement}
-        points = [of(gpu, *point, **others) for point in product(*sizes)]
+        others: dict[str, Any] = {"whole": options["whole_lines"]}
+        for each in ("replacement", "prefetcher"):
+            policy = f"{level}_{each}"
+            others[each] = "user" if policy in options["policies"] else options[policy]
+        ahead = product(options[f"{level}_degrees"] or [1], options.get(f"{level}_windows") or [16])
+        points = [
+            of(gpu, *point, degree=degree, window=window, **others)
+            for (degree, window), point in product(ahead, list(product(*sizes)))
+        ]
         levels.append(fitting(points))
         if why := left_out(points):
             left.append(f"{level.upper()}s left out: {why}")

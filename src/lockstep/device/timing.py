@@ -7,7 +7,7 @@ from typing import Any
 from lockstep.device.continuation import Continuation
 from lockstep.device.launch import Launch
 from lockstep.device.treatment import Treatment
-from lockstep.device.warmth import Warmth
+from lockstep.device.warmth import LaunchHistory
 from lockstep.engine import Session
 from lockstep.engine.record import Run
 from lockstep.errors import LockstepError
@@ -38,7 +38,7 @@ class Timing:
 
     def __init__(self, gpu: GPU, memory: DeviceMemory, **options: Any):
         self._gpu = gpu
-        self._warmth = Warmth(gpu, memory)
+        self._warmth = LaunchHistory(gpu, memory)
         self.continuation: Continuation | None = None
         self._session = Session(gpu, **options)
         self._pending: list[Command] = []

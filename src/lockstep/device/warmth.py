@@ -16,7 +16,7 @@ from lockstep.workload import L2_LINE, LAUNCHED, Cta, Kernel, MemoryCopy, WarmSe
 CAPACITIES = 2  # of an L2: lines that are brought to it, as its sets do not share them evenly
 
 
-class Warmth:
+class LaunchHistory:
     """The launches of a device so far, and which lines those touched that are warmed.
 
     ``l2_bytes``: of the L2 that is warmed; that of the GPU if it is not given.

@@ -12,7 +12,7 @@ import numpy as np
 
 from lockstep.api import is_tracefile_name
 from lockstep.device import Device, Launch
-from lockstep.device.warmth import Warmth
+from lockstep.device.warmth import LaunchHistory
 from lockstep.errors import InputError, LockstepError
 from lockstep.metrics.output import finite
 from lockstep.metrics.result import Result
@@ -110,7 +110,7 @@ class PointRecorder(ChosenRecorder):
             raise LockstepError(f"{path}: live points are kept in one file, which ends in .lst")
         super().__init__(device, path, plan, 0)
         self._last = int(plan.chosen[-1])
-        self._warmth = Warmth(device.gpu, device.memory, l2_bytes)
+        self._warmth = LaunchHistory(device.gpu, device.memory, l2_bytes)
 
     @property
     def notes_lines(self) -> bool:
