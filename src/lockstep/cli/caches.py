@@ -254,8 +254,7 @@ def tables(table: "pandas.DataFrame", width: int):
     if "l2_bytes" not in table:
         return
     keys = ["l1_bytes", "l1_ways", "l1_line"]
-    for size, ways, line in table[keys].drop_duplicates().itertuples(index=False):
-        mine = table[(table[keys].to_numpy() == (size, ways, line)).all(axis=1)]
+    for (size, ways, line), mine in table.groupby(keys, sort=False):
         behind = f"behind an L1 of {short(size)}, {ways} ways, {line} B"
         for l2_line, rates in by_size_and_ways(mine, "l2").items():
             title = f"L2 misses, %; lines of {l2_line} B {behind}"
