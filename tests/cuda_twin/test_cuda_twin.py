@@ -1,4 +1,4 @@
-"""Twenty-four random CUDA programs; ``scripts/random_cuda.py`` runs as many as one likes."""
+"""Forty random CUDA programs; ``scripts/random_cuda.py`` runs as many as one likes."""
 
 import shutil
 
@@ -10,8 +10,8 @@ from cuda_twin.comparison import compare, difference
 from cuda_twin.generator import program
 from cuda_twin.statements import LARGE, SMALL
 
-PROGRAMS = 24
-BATCH = 8  # programs that one process translates
+PROGRAMS = 40
+BATCH = 10  # programs that one process translates
 SEEDS = (*range(PROGRAMS - 1), 9222)  # the last one has votes in a form that LLVM got wrong
 
 
