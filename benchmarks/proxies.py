@@ -56,6 +56,7 @@ PUBLISHED = {  # Panda et al., DAC 2017, section 5: error in per cent, correlati
     "l1 prefetch": (6.3, 0.90),
     "l2 prefetch": (8.9, 0.88),
     "l1 gto": (10.9, None),
+    "dram": (None, 0.85),  # rows 9.95, queue 8.64, latency 12.6
 }
 SMS = 15
 

@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -16,7 +16,10 @@ from lockstep.cli.programs import program_options
 from lockstep.cli.watched import PROGRAM, WatchedProgram
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas
+    from rich.table import Table
 
     from lockstep.caches import CachePoint, DramPoint, Exploration, Sweep
     from lockstep.cli.watched import Told
@@ -208,7 +211,7 @@ def sweep_of(gpu: "GPU", options: dict[str, Any]) -> "tuple[Sweep, list[str]]":
         levels.append(fitting(points))
         if why := left_out(points):
             left.append(f"{level.upper()}s left out: {why}")
-    return Sweep(*levels, dram), left
+    return Sweep(levels[0], levels[1], dram), left
 
 
 def memories(gpu: "GPU", options: dict[str, Any]) -> "tuple[DramPoint, ...]":
@@ -241,7 +244,7 @@ def show(table: "pandas.DataFrame", launches: int, output: Path | None, stderr: 
     click.echo(f"{output}: {told}" if output else told, err=True)
 
 
-def tables(table: "pandas.DataFrame", width: int):
+def tables(table: "pandas.DataFrame", width: int) -> "Iterator[tuple[str, list[Table]]]":
     """For each line size of each L1, of each L2 behind one L1, and for the memories behind both, a
     title and its tables.
 
@@ -254,7 +257,7 @@ def tables(table: "pandas.DataFrame", width: int):
     if "l2_bytes" not in table:
         return
     keys = ["l1_bytes", "l1_ways", "l1_line"]
-    for (size, ways, line), mine in table.groupby(keys, sort=False):
+    for (size, ways, line), mine in groups(table, keys):
         behind = f"behind an L1 of {short(size)}, {ways} ways, {line} B"
         for l2_line, rates in by_size_and_ways(mine, "l2").items():
             title = f"L2 misses, %; lines of {l2_line} B {behind}"
@@ -263,7 +266,15 @@ def tables(table: "pandas.DataFrame", width: int):
         yield from _memories(table, width)
 
 
-def _memories(table: "pandas.DataFrame", width: int):
+def groups(
+    table: "pandas.DataFrame", keys: list[str]
+) -> "Iterator[tuple[tuple[Any, ...], pandas.DataFrame]]":
+    """The rows of each combination of some columns, in the order in which they come."""
+    for values, mine in table.groupby(keys, sort=False):
+        yield cast("tuple[Any, ...]", values), mine
+
+
+def _memories(table: "pandas.DataFrame", width: int) -> "Iterator[tuple[str, list[Table]]]":
     """A table for each L2 with memories behind it."""
     from lockstep.caches.plots import short
     from lockstep.report.columns import Column, Kind
@@ -275,7 +286,7 @@ def _memories(table: "pandas.DataFrame", width: int):
         Column("GB/s"),
     ]  # fmt: skip
     keys = [f"{level}_{each}" for level in ("l1", "l2") for each in ("bytes", "ways", "line")]
-    for caches, mine in table.groupby(keys, sort=False):
+    for caches, mine in groups(table, keys):
         told = " and ".join(
             f"an {name} of {short(size)}, {ways} ways, {line} B"
             for name, size, ways, line in (("L1", *caches[:3]), ("L2", *caches[3:]))
@@ -287,7 +298,7 @@ def _memories(table: "pandas.DataFrame", width: int):
                 *(f"{m.dram_read_queue:.2f}", f"{m.dram_write_queue:.2f}"),
                 *(f"{m.dram_latency:.1f}", f"{m.dram_bandwidth:.1f}"),
             ]
-            for m in mine.itertuples()
+            for m in mine.to_records()
         ]
         yield f"DRAM behind {told}", [view(columns, rows, width)]
 
@@ -297,7 +308,7 @@ def _parts(rates: "pandas.DataFrame", width: int):
     from lockstep.caches.plots import short
     from lockstep.report.columns import GAP
 
-    sizes = [short(size) for size in rates.index]
+    sizes = [short(size) for size in rates.index.tolist()]
     room = width - max(map(len, ("size", *sizes)))
     begin, used = 0, 0
     for k, ways in enumerate(rates.columns):

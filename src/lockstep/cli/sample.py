@@ -188,7 +188,7 @@ def draw_plan(plan: "Plan", table: "LaunchTable", over: str | None, path: Path) 
     if over is None:
         figure = cumulated(plan, table.times, table.unit)
     else:
-        numbers = list(table.frame.select_dtypes("number"))
+        numbers = list(map(str, table.frame.select_dtypes("number")))
         if over not in numbers:
             raise LockstepError(unknown("column of numbers", over, numbers))
         figure = strata(plan, table.column(over), table.times, (over, table.unit))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from lockstep.caches import CachePoint, Exploration, Sweep
+from lockstep.caches import CachePoint, DramPoint, Exploration, Sweep
 from lockstep.caches.order import Order
 from lockstep.gpus.spec import GPU
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 K, M = 1 << 10, 1 << 20
 LEAST = 0.01  # of a rate: below it a share says nothing
+RATE = "_rate"  # ends the names of metrics that are shares
 VARIES = 0.02  # by so much a curve must vary for a correlation
 STATISTICS = ("mean", "median", "p90", "worst")
 
@@ -49,9 +50,34 @@ L2_POINTS = _caches(
 )
 FIXED_L1 = CachePoint(16 * K, 4, 128)  # in front of the L2s
 
+DEGREES, DISTANCES, WINDOWS = (1, 2, 4, 8), (1, 2, 4), (8, 16, 32)
+L1_AHEAD = tuple(
+    CachePoint(size, ways, prefetcher="stride", degree=degree, distance=distance)
+    for size, ways in product((16 * K, 32 * K, 64 * K), (4, 8))
+    for degree, distance in product(DEGREES, DISTANCES)
+)
+L2_AHEAD = tuple(
+    CachePoint(size, ways, prefetcher="stream", degree=degree, window=window)
+    for size, ways in product((128 * K, 256 * K, 512 * K, M), (8, 16))
+    for degree, window in product(DEGREES, WINDOWS)
+)
+FIXED_L2 = CachePoint(512 * K, 8, 128)  # in front of the DRAM
+DRAM_POINTS = tuple(
+    DramPoint(channels, bus, order)
+    for channels, bus, order in (
+        *product((2, 4, 8), (8, 16), ("RoBaRaCoCh",)),
+        *product((4, 8), (8, 16), ("ChRaBaRoCo",)),
+        (16, 16, "RoBaRaCoCh"),
+    )
+)
+DRAM_METRICS = ("dram_row_hit_rate", "dram_read_queue", "dram_latency")
+
 SETS = (
     PointSet("l1", Sweep(L1_POINTS), ("l1_miss_rate",)),
     PointSet("l2", Sweep((FIXED_L1,), L2_POINTS), ("l2_miss_rate",)),
+    PointSet("l1 prefetch", Sweep(L1_AHEAD), ("l1_miss_rate",)),
+    PointSet("l2 prefetch", Sweep((FIXED_L1,), L2_AHEAD), ("l2_miss_rate",)),
+    PointSet("dram", Sweep((FIXED_L1,), (FIXED_L2,), DRAM_POINTS), DRAM_METRICS),
     PointSet("l1 gto", Sweep(L1_POINTS), ("l1_miss_rate",), "gto"),
     PointSet("l2 gto", Sweep((FIXED_L1,), L2_POINTS), ("l2_miss_rate",), "gto"),
 )
@@ -102,7 +128,7 @@ def summarise(
     """Errors of the rows of :func:`compare`, of one program or of several (``kernel``).
 
     Columns: ``points`` (how many), then mean, median, p90 and worst of the error in points, in per
-    cent; ``relative``, the mean share in per cent; ``r``, the mean of Pearson's coefficients over
+    cent, or of what is no rate its share in per cent; ``relative``, the mean share in per cent; ``r``, the mean of Pearson's coefficients over
     programs whose original varies; ``constant``, programs whose original does not; ``empty``,
     configurations that the original or the proxy has no rate of.
     """
@@ -118,8 +144,12 @@ def summarise(
         ]
         known = mine.dropna(subset=["original", "proxy"])
         errors = 100 * (known["original"] - known["proxy"]).abs().to_numpy()
-        large = known["original"].to_numpy() >= LEAST
-        shares = errors[large] / known["original"].to_numpy()[large]
+        original = known["original"].to_numpy()
+        rates = known["metric"].str.endswith(RATE).to_numpy()
+        large = np.where(rates, original >= LEAST, original > 0)
+        shares = errors[large] / original[large]
+        errors = np.where(rates, errors, errors / np.where(original > 0, original, np.nan))
+        errors = errors[np.isfinite(errors)]
         varying = [r for r in curves if r is not None]
         made.append(
             dict(zip(by, key if isinstance(key, tuple) else (key,)))
@@ -136,13 +166,14 @@ def summarise(
 
 
 def pearson(original: np.ndarray, proxy: np.ndarray) -> float | None:
-    """The correlation of two curves; None if the original varies by less than VARIES.
+    """The correlation of two curves; None if the original varies by less than VARIES, or if it is
+    no rate by so much of its greatest value.
 
     A proxy that does not vary at all where the original does has no correlation with it: 0.
     """
     known = np.isfinite(original) & np.isfinite(proxy)
     original, proxy = original[known], proxy[known]
-    if len(original) < 2 or np.ptp(original) < VARIES:
+    if len(original) < 2 or np.ptp(original) < VARIES * max(1.0, float(original.max())):
         return None
     if np.ptp(proxy) == 0:
         return 0.0

@@ -11,7 +11,7 @@ L2 = {"stream": stream.stream}
 
 def chosen(gpu: GPU) -> dict[str, Callable]:
     """Those that a GPU has, by the names of policies."""
-    found = {}
+    found: dict[str, Callable] = {}
     if gpu.l1.prefetcher != "none":
         found["l1_prefetcher"] = L1[gpu.l1.prefetcher]
     if gpu.l2.prefetcher != "none":
