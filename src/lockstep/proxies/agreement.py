@@ -128,8 +128,9 @@ def summarise(
     """Errors of the rows of :func:`compare`, of one program or of several (``kernel``).
 
     Columns: ``points`` (how many), then mean, median, p90 and worst of the error in points, in per
-    cent, or of what is no rate its share in per cent; ``relative``, the mean share in per cent; ``r``, the mean of Pearson's coefficients over
-    programs whose original varies; ``constant``, programs whose original does not; ``empty``,
+    cent, or of what is no rate its share in per cent; ``relative``, the mean share in per cent;
+    ``r``, the mean of Pearson's coefficients over programs whose original varies; ``constant``,
+    programs whose original does not; ``empty``,
     configurations that the original or the proxy has no rate of.
     """
     import pandas as pd
