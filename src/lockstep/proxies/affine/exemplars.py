@@ -20,7 +20,7 @@ from lockstep.proxies.affine.kinds import AddressRecords, KernelFit, Kind
 from lockstep.workload import Cta
 
 SHARE = 12  # one of so many is kept
-FEWEST, MOST = 8, 512  # that are kept, if there are as many
+FEWEST, MOST = 4, 512  # that are kept, if there are as many
 AGREE = 0.5  # of neighbours must differ by the same, for a base to be regular
 TREND = 0.5  # of the variance must be a line's, for a base to follow the place in the grid
 SHIFT = 20  # of factors of lines

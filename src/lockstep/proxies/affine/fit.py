@@ -1,6 +1,7 @@
 """From the streams of a launch to the tables of the affine model."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -9,13 +10,13 @@ from lockstep.frontend.proxy.affine.tables import COLUMNS, FACTORS, NOTHING
 from lockstep.proxies.affine.collect import WAITING, LaunchStreams, Shape, SiteSequence, sequence
 from lockstep.proxies.affine.exemplars import cta_of, exemplars
 from lockstep.proxies.affine.functions import PlaceFunction
-from lockstep.proxies.affine.gaps import Gaps, gaps_of
+from lockstep.proxies.affine.gaps import GapReader, Gaps
 from lockstep.proxies.affine.kinds import KernelFit, Kind, nearest
 from lockstep.proxies.affine.loops import Loops
 from lockstep.proxies.affine.popularity import Row, circles
 from lockstep.proxies.profiles import Fitted
 from lockstep.proxies.regions import Regions
-from lockstep.workload import Cta, Kernel
+from lockstep.workload import Code, Cta, Kernel
 
 _SITE = ("op", "space", "width", "cache", "immediate", "threads")
 
@@ -52,6 +53,12 @@ def fit(streams: LaunchStreams, regions: Regions) -> Fitted:
     return _Assembly(kernel, found, kinds).fitted(moving, lines, shown)
 
 
+@lru_cache(maxsize=8)
+def _reader(code: Code, length: int) -> GapReader:
+    """What reads gaps of a code, which launches share, and which may become longer."""
+    return GapReader(code.instructions)
+
+
 def _counted(streams: LaunchStreams, shapes: list[Shape]) -> Iterator[Cta]:
     """CTAs of shapes, evenly taken."""
     places = [(shape, row) for shape in shapes for row in range(len(shape.ctas))]
@@ -79,7 +86,8 @@ class _Assembly:
             "lines_circle": [circle for _, _, circle in lines],
         }
         self._programs(self._tokens())
-        texts = self._instructions(gaps_of(sequences, self._kernel.code, self._statics))
+        code = self._kernel.code
+        texts = self._instructions(_reader(code, len(code)).gaps(sequences, self._statics))
         columns = {n: np.asarray(c, np.int64) for n, c in self._columns.items()}
         model = AffineModel(Tables(**columns), texts, self._kernel.warps, len(regions))
         return Fitted(model, tuple(regions))

@@ -11,10 +11,9 @@ import numpy as np
 
 from lockstep.isa.instruction import OpClass
 from lockstep.proxies.affine.collect import SiteSequence
-from lockstep.workload import Code
 
 LONGEST = 4096  # slots of a gap
-BACK = 256  # instructions before a gap in which loads are looked for
+BACK = 128  # instructions before a gap in which loads are looked for
 FARTHEST = 63  # slots back
 Slot = tuple[int, int, int, int, int, int]
 """Text, class, slots back to the one that it reads, one more than the sites of two loads that it
@@ -29,18 +28,87 @@ class Gaps:
     loaded: dict[int, tuple[int, int]] = field(default_factory=dict)  # of sites: loads they read
 
 
-def gaps_of(sequences: Iterable[SiteSequence], code: Code, statics: np.ndarray) -> Gaps:
-    """The gaps of some CTAs; ``statics``: the instruction of each site."""
-    found = Gaps()
-    lengths: dict[tuple[int, int], list] = {}
-    for own in sequences:
-        for key, length, place in _occurrences(own, statics):
-            lengths.setdefault(key, []).append((length, len(lengths), own, place))
-    for key, each in lengths.items():
-        each.sort(key=lambda one: one[0])
-        _, _, own, place = each[len(each) // 2]
-        found.slots[key] = _slots(own, place, code, statics, key[1], found.loaded)
-    return found
+@dataclass(slots=True)
+class _Row:
+    """An instruction; registers are listed one by one."""
+
+    text: int
+    op: int
+    slot: bool  # whether it is one, where it is no site
+    reads: list[int]
+    writes: list[int]
+
+
+class GapReader:
+    """Reads the gaps of a code's warps; launches of one code share it."""
+
+    def __init__(self, code: np.ndarray):
+        plain = (code["width"] == 0) & (code["op"] != OpClass.EXIT)
+        columns = code["text"].tolist(), code["op"].tolist(), plain.tolist()
+        sources = _registers(code["sources"], code["source"], code["source_count"])
+        targets = _registers(code["destinations"], code["destination"], code["destination_count"])
+        self._rows = [_Row(*row) for row in zip(*columns, sources, targets)]
+
+    def gaps(self, sequences: Iterable[SiteSequence], statics: np.ndarray) -> Gaps:
+        """The gaps of some CTAs; ``statics``: the instruction of each site."""
+        found = Gaps()
+        seen: dict[tuple[int, int], list] = {}
+        for own in sequences:
+            for key, length, place in _occurrences(own, statics):
+                seen.setdefault(key, []).append((length, own, place))
+        places = {static: n for n, static in enumerate(statics.tolist())}
+        for key, each in seen.items():
+            each.sort(key=lambda one: one[0])
+            _, own, place = each[len(each) // 2]
+            found.slots[key] = self._slots(own, place, places, key[1], found.loaded)
+        return found
+
+    def _slots(self, own: SiteSequence, place, places, target: int, loaded) -> list[Slot]:
+        """The slots of an execution of a gap; notes the loads that the site behind it reads."""
+        begin, end = place
+        start = max(begin - BACK, int(np.max(own.ends[own.ends <= begin], initial=0)))
+        writers: dict[int, tuple[int, int]] = {}  # register: slot or -1, and site and one or 0
+        made: list[list[int]] = []
+        for at, static in enumerate(own.executed[start:end].tolist(), start):
+            row, site = self._rows[static], places.get(static)
+            what = -1, 0
+            if at >= begin and row.slot and len(made) < LONGEST:
+                back, loads = _read(row, writers, len(made))
+                what = len(made), 0
+                made.append([row.text, row.op, back, *loads, 0])
+            elif site is not None:
+                what = -1, site + 1
+            for register in row.writes:
+                writers[register] = what
+        if target < len(places):
+            row = self._rows[own.executed[end]]
+            back, loads = _read(row, writers, len(made))
+            if back:
+                made[len(made) - back][-1] = 1
+            if any(loads):
+                loaded[target] = loads
+        return [tuple(slot) for slot in made]
+
+
+def _registers(valid: np.ndarray, first: np.ndarray, count: np.ndarray) -> list[list[int]]:
+    """All registers of the ranges that are valid, of each instruction."""
+    rows = zip(valid.tolist(), first.tolist(), count.tolist())
+    return [
+        [register for k in range(n) for register in range(begins[k], begins[k] + sizes[k])]
+        for n, begins, sizes in rows
+    ]
+
+
+def _read(row: _Row, writers: dict, slot: int) -> tuple[int, tuple[int, int]]:
+    """The nearest slot before ``slot`` and two loads that an instruction reads."""
+    back, loads = 0, {0}
+    for register in row.reads:
+        writer, site = writers.get(register, (-1, 0))
+        if writer >= 0 and slot - writer <= FARTHEST:
+            back = min(back or FARTHEST, slot - writer)
+        loads.add(site)
+    last, other = sorted([*loads, 0], reverse=True)[:2]
+    return back, (last, other)
 
 
 def _occurrences(own: SiteSequence, statics: np.ndarray):
@@ -65,53 +133,3 @@ def _occurrences(own: SiteSequence, statics: np.ndarray):
         row = order[(a + b) // 2]
         key = int(source[row]), int(target[row])
         yield key, int(length[row]), (int(after[row]), int(at[row]))
-
-
-def _slots(own: SiteSequence, place, code: Code, statics, target: int, loaded) -> list[Slot]:
-    """The slots of an execution of a gap; notes the load that the site behind it reads."""
-    begin, end = place
-    start = max(begin - BACK, int(np.max(own.ends[own.ends <= begin], initial=0)))
-    window = own.executed[start:end]
-    writers: dict[int, tuple[int, int]] = {}  # register: slot or -1, and site and one or 0
-    made: list[list[int]] = []
-    places = {int(static): n for n, static in enumerate(statics)}
-    for at, static in enumerate(window.tolist(), start):
-        row = code.instructions[static]
-        site = places.get(static)
-        if at >= begin and row["width"] == 0 and row["op"] != OpClass.EXIT:
-            slot = len(made)
-            if slot < LONGEST:
-                back, loads = _read(row, writers, slot)
-                made.append([int(row["text"]), int(row["op"]), back, *loads, 0])
-                _write(row, writers, (slot, 0))
-        elif site is not None:
-            _write(row, writers, (-1, site + 1))
-        else:
-            _write(row, writers, (-1, 0))
-    if target < len(statics):
-        row = code.instructions[statics[target]]
-        back, loads = _read(row, writers, len(made))
-        if back:
-            made[len(made) - back][-1] = 1
-        if any(loads):
-            loaded[target] = loads
-    return [tuple(slot) for slot in made]
-
-
-def _read(row, writers, slot: int) -> tuple[int, tuple[int, int]]:
-    """The nearest slot before ``slot`` and two loads that an instruction reads."""
-    back, loads = 0, {0}
-    for first, count in zip(row["source"][: row["sources"]], row["source_count"]):
-        for register in range(first, first + count):
-            writer, site = writers.get(register, (-1, 0))
-            if writer >= 0 and slot - writer <= FARTHEST:
-                back = min(back or FARTHEST, slot - writer)
-            loads.add(site)
-    last, other = sorted([*loads, 0], reverse=True)[:2]
-    return back, (last, other)
-
-
-def _write(row, writers, what: tuple[int, int]) -> None:
-    for first, count in zip(row["destination"][: row["destinations"]], row["destination_count"]):
-        for register in range(first, first + count):
-            writers[register] = what

@@ -34,35 +34,48 @@ class Lines:
         for number in np.unique(region).tolist():
             if number >= 0 and self._regions[number] is not None:
                 rows = region == number
-                moved[rows] = self._regions[number].move(offsets[rows], mix(turn) ^ number)
+                moved[rows] = self._regions[number].move(offsets[rows], mix(turn ^ number) >> 2)
         return moved
 
 
 class _Region:
+    """One region's lines; its runs also stand in the order of circles, one after the other."""
+
     def __init__(self, counts: np.ndarray, circles: np.ndarray):
         self._ends = np.cumsum(counts)
-        self._begins, self._circles = self._ends - counts, circles
-        self._before = np.zeros(len(counts), np.int64)  # lines of the circle in runs before each
-        self._members: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        for circle in np.unique(circles[circles > 0]).tolist():
-            runs = np.flatnonzero(circles == circle)
-            sums = np.cumsum(counts[runs])
-            self._before[runs] = sums - counts[runs]
-            self._members[circle] = runs, sums
+        self._begins = self._ends - counts
+        self._order = np.argsort(circles, kind="stable")
+        self._sums = np.cumsum(counts[self._order])  # ends of runs in that order
+        place = np.empty_like(self._order)
+        place[self._order] = self._sums - counts[self._order]
+        self._numbers, self._circle = np.unique(circles, return_inverse=True)
+        first = np.searchsorted(circles[self._order], self._numbers)
+        bounds = np.append((self._sums - counts[self._order])[first], self._sums[-1:])
+        self._start, self._size = bounds[:-1], np.diff(bounds)
+        self._within = place - self._start[self._circle]  # lines of the circle before each run
+        self._stay = self._numbers == 0
 
     def move(self, offsets: np.ndarray, turn: int) -> np.ndarray:
         """Offsets with other lines; ``turn`` says how far circles turn."""
         line = offsets >> LINE_SHIFT
         run = np.searchsorted(self._ends, line, side="right")
-        known = (run < len(self._ends)) & (line >= 0)
-        circles = np.where(known, self._circles[np.minimum(run, len(self._circles) - 1)], 0)
+        rows = np.flatnonzero((run < len(self._ends)) & (line >= 0))
+        run, line = run[rows], line[rows]
+        circle = self._circle[run]
+        steps = np.where(self._stay, 0, _hashes(self._numbers + turn) % self._size)
+        place = (self._within[run] + line - self._begins[run] + steps[circle]) % self._size[circle]
+        place += self._start[circle]
+        at = np.searchsorted(self._sums, place, side="right")
+        target = self._order[at]
+        before = self._within[target] + self._start[self._circle[target]]
         moved = offsets.copy()
-        for circle in np.unique(circles[circles > 0]).tolist():
-            rows = np.flatnonzero(circles == circle)
-            runs, sums = self._members[circle]
-            place = self._before[run[rows]] + line[rows] - self._begins[run[rows]]
-            place = (place + mix(turn + circle) % int(sums[-1])) % sums[-1]
-            at = np.searchsorted(sums, place, side="right")
-            target = self._begins[runs[at]] + place - self._before[runs[at]]
-            moved[rows] += (target - line[rows]) << LINE_SHIFT
+        moved[rows] += (self._begins[target] + place - before - line) << LINE_SHIFT
         return moved
+
+
+def _hashes(values: np.ndarray) -> np.ndarray:
+    """As :func:`mix`, without the sign."""
+    value = values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((value ^ (value >> np.uint64(31))) >> np.uint64(1)).astype(np.int64)
