@@ -57,6 +57,27 @@ def varying():
     return k
 
 
+def split(levels=(7,)):
+    """One axis of CTAs that the kernel splits into rows and columns by / and %."""
+    k = KernelBuilder("split", 150, 64)
+
+    def load(at):
+        left, place, scale = at.cta, BASE, 256
+        for level in levels:
+            place, left, scale = place + left % level * scale, left // level, scale * 100
+        return place + left * scale + 4 * at.thread
+
+    with k.loop(3):
+        k("LDG.E R0, [R2]", address=lambda at: load(at) + 128 * at.i)
+    k("STG.E [R2], R0", address=k.coalesced(BASE + (1 << 36)))
+    return k
+
+
+def split_twice():
+    """Into planes, too."""
+    return split((5, 6))
+
+
 def mostly_alone():
     """A single lane, or a few that are not neighbours."""
     k = KernelBuilder("alone", 6, 64)
@@ -65,7 +86,14 @@ def mostly_alone():
     return k
 
 
-BUILDERS = {"stencil": stencil, "tiles": tiles, "varying": varying, "mostly alone": mostly_alone}
+BUILDERS = {
+    "split": split,
+    "split twice": split_twice,
+    "stencil": stencil,
+    "tiles": tiles,
+    "varying": varying,
+    "mostly alone": mostly_alone,
+}
 
 
 @pytest.mark.parametrize("name", BUILDERS)
@@ -82,6 +110,13 @@ def test_accesses_come_back(name, tmp_path):
 def test_a_model_does_not_grow_with_the_grid():
     small, large = (profile(program(stencil((n, n, 4)))).numbers for n in (5, 20))
     assert large < 3 * small
+
+
+@pytest.mark.parametrize("levels", [(7,), (5, 6), (3, 4, 5)])
+def test_an_index_that_is_split_is_one_kind(levels):
+    (model,) = profile(program(split(levels))).models
+    assert len(model.tables.placement_shape) == 1
+    assert len(model.tables.split_jump) == len(levels)
 
 
 def test_barriers_stay():

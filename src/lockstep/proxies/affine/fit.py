@@ -140,6 +140,10 @@ class _Assembly:
         self._columns["function_region"] = np.array([local[f.region] for f in known])
         for name in (*FACTORS, "shift", "align"):
             self._columns[f"function_{name}"] = np.array([getattr(f, name) for f in known])
+        split = [(n, *each) for n, f in enumerate(known) for each in f.splits]
+        rows = np.array(split, np.int64).reshape(-1, 3)
+        names = ("split_function", "split_period", "split_jump")
+        self._columns |= dict(zip(names, rows.T))
         return regions
 
     def _patterns(self, numbers: np.ndarray) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 PAIRS = 64  # that are looked at, of each axis
 AXES = 3
+MOST_SPLITS = 3  # of an index
 UNKNOWN = -(1 << 62)  # a factor of an axis along which there are no neighbours
 
 
@@ -26,6 +27,7 @@ class PlaceFunction:
     plane: int = 0
     shift: int = 0
     align: int = 1
+    splits: tuple[tuple[int, int], ...] = ()  # period and jump: what x // period adds
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,33 @@ def factors(base: np.ndarray, place: np.ndarray) -> np.ndarray:
     return found
 
 
+def splits(x: np.ndarray, value: np.ndarray) -> tuple[tuple[int, int], ...]:
+    """Periods and jumps that give ``value`` of CTAs at ``x`` but for a constant.
+
+    They are those of an index of one axis that a kernel splits into several; none if it does not.
+    """
+    order = np.argsort(x, kind="stable")
+    x, left = x[order], value[order]
+    found: list[tuple[int, int]] = []
+    for _ in range(MOST_SPLITS + 1):
+        at = np.flatnonzero(np.diff(left)) + 1
+        if not len(at):
+            return tuple(found)
+        period = _most(np.diff(x[at])) if len(at) > 1 else int(x[at[0]])
+        jump = _most(left[at] - left[at - 1])
+        if period < 2 or not jump:
+            return ()
+        found.append((period, jump))
+        left = left - x // period * jump
+    return ()
+
+
+def _most(values: np.ndarray) -> int:
+    """The most frequent value."""
+    found, count = np.unique(values, return_counts=True)
+    return int(found[count.argmax()])
+
+
 def warp_factors(value: np.ndarray, place: np.ndarray) -> tuple[int, int, int]:
     """Factors of a warp's number, row and plane that give ``value`` [warps] but for a constant.
 
@@ -97,6 +126,8 @@ def warp_factors(value: np.ndarray, place: np.ndarray) -> tuple[int, int, int]:
 def values(function: PlaceFunction, place: np.ndarray, warp_place: np.ndarray) -> np.ndarray:
     """A function's values: of CTAs [n, 3] and warps [m, 3], or both of one each, as they pair."""
     of_cta = place @ np.array([function.x, function.y, function.z])
+    for period, jump in function.splits:
+        of_cta = of_cta + place[..., 0] // period * jump
     of_warp = warp_place @ np.array([function.warp, function.row, function.plane])
     value = (of_cta + of_warp) >> function.shift
     return value - value % function.align

@@ -184,7 +184,7 @@ class KernelFit:
             columns = np.flatnonzero(inverse.reshape(-1) == n)
             function = self._known(site, where, slope)
             if function is None:
-                function = self._new(where, slope, base, columns, warp)
+                function = self._new(where, slope, base, columns, (place, warp))
                 self._of_site.setdefault((site, where), []).append(function)
             chosen[columns] = self.number(function)
         return chosen
@@ -197,12 +197,18 @@ class KernelFit:
                 return function
         return None
 
-    def _new(self, region: int, slope: list[int], base, columns, warp) -> PlaceFunction:
+    def _new(self, region: int, slope: list[int], base, columns, where) -> PlaceFunction:
+        place, warp = where
         x, y, z = (0 if s == UNKNOWN else s for s in slope)
         _, first = np.unique(warp[columns], return_index=True)
-        place = self.places.warp_place(warp[columns][first])
-        of_warps = functions.warp_factors(base[0, columns[first]], place)
-        return PlaceFunction(region, x, y, z, *of_warps)
+        of_warps = functions.warp_factors(
+            base[0, columns[first]], self.places.warp_place(warp[columns][first])
+        )
+        split: tuple[tuple[int, int], ...] = ()
+        if self.places.grid[1:] == (1, 1) and len(place) > 2:
+            at = place[:, 0]
+            split = functions.splits(at, base[:, columns[0]] - x * at)
+        return PlaceFunction(region, x, y, z, *of_warps, splits=split)
 
 
 def nearest(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:

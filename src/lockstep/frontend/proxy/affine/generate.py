@@ -77,6 +77,7 @@ class Generator:
         """The functions' values for a CTA's warps, bytes; flat, warps fastest."""
         t = self._t
         of_cta = sum(getattr(t, f"function_{name}") * at for name, at in zip(FACTORS, place))
+        np.add.at(of_cta, t.split_function, place[0] // t.split_period * t.split_jump)
         value = (of_cta[:, None] + self._of_warps) >> t.function_shift[:, None]
         align = t.function_align[:, None]
         return (value - value % align).reshape(-1)

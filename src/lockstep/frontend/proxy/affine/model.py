@@ -82,6 +82,9 @@ class AffineModel(KernelModel):
             verify(code.instructions, code.texts, launch.warp_size)
         except LockstepError as problem:
             raise Malformed(str(problem)) from None
+        jumps = int(np.abs(self.tables.split_jump).max(initial=0))
+        if jumps * launch.grid[0] >= tables.MOST_OFFSET // max(1, len(self.tables.split_jump)):
+            raise Malformed("a jump of a split is too large for the grid")
         steps = (*launch.grid, launch.warps, 1024, 1024)
         for name, most in zip(tables.FACTORS, steps):
             factor = getattr(self.tables, f"function_{name}")

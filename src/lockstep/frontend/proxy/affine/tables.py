@@ -24,18 +24,19 @@ MOST_LANES = max(64, TILE_WORDS)
 class Tables:
     """The tables of a kernel; each field is a column, int64 [rows], and its first word the table.
 
-    *Sites* are instructions that access memory or wait. *Functions* of a CTA's x, y, z, a warp's
-    number, and the row and plane in the block of its first thread give the byte offset in
-    allocation ``function_region``: the sum of factors times these, shifted right, rounded down to a
-    multiple of ``function_align``. *Patterns* are what lanes access from the function's value on:
-    ``gap`` bytes times the lane, or a list of offsets of active lanes. A *token* is an execution of
-    a site: its mask, function, pattern, and the bytes that are added to the function, less what was
-    added at the execution of this site before. *Entries* are tokens, or loops: ``-count`` of the
-    ``span`` entries that follow. A *class* of warps is a number of entries, a *shape* of CTAs a
-    class for each warp. The *placement* says the shapes of all CTAs, x fastest, as runs.
-    *Lines* are runs of those of an allocation, from its first one on; those of a *circle* are about
-    as popular, and take each other's places where sites move. A *gap* is what a warp executes
-    between two sites: *slots*, each of a *kind*.
+    *Sites* are instructions that access memory or wait. *Functions* of a CTA's x, y, z, a
+    warp's number, and the row and plane in the block of its first thread give the byte offset
+    in allocation ``function_region``: the sum of factors times these, shifted right, rounded
+    down to a multiple of ``function_align``. A *split* adds to one what an index that is split
+    by / gives. *Patterns* are what lanes access from the function's value on: ``gap`` bytes
+    times the lane, or a list of offsets of active lanes. A *token* is an execution of a site:
+    its mask, function, pattern, and the bytes that are added to the function, less what was
+    added at the execution of this site before. *Entries* are tokens, or loops: ``-count`` of
+    the ``span`` entries that follow. A *class* of warps is a number of entries, a *shape* of
+    CTAs a class for each warp. The *placement* says the shapes of all CTAs, x fastest, as runs.
+    *Lines* are runs of those of an allocation, from its first one on; those of a *circle* are
+    about as popular, and take each other's places where sites move. A *gap* is what a warp
+    executes between two sites: *slots*, each of a *kind*.
     """
 
     site_text: np.ndarray
@@ -58,6 +59,9 @@ class Tables:
     function_plane: np.ndarray
     function_shift: np.ndarray
     function_align: np.ndarray
+    split_function: np.ndarray  # a function to which CTA x // period, times jump, is added
+    split_period: np.ndarray
+    split_jump: np.ndarray  # bytes
     mask_lanes: np.ndarray
     pattern_gap: np.ndarray
     pattern_lanes: np.ndarray  # 0: all, by their gap
@@ -127,6 +131,9 @@ def check(t: Tables, texts: int, warps: int, regions: int) -> None:
         check_range(factor + MOST_FACTOR, 2 * MOST_FACTOR, f"factor {name} of a function")
     check_range(t.function_shift, MOST_SHIFT + 1, "shift of a function")
     check_range(t.function_align - 1, MOST_FACTOR, "alignment of a function")
+    check_range(t.split_function, len(t.function_region), "function of a split")
+    check_range(t.split_period - 1, MOST_FACTOR, "period of a split")
+    check_range(t.split_jump + MOST_FACTOR, 2 * MOST_FACTOR, "jump of a split")
     check_range(t.pattern_lanes, MOST_LANES + 1, "lanes of a pattern")
     check_range(t.pattern_gap + MOST_FACTOR, 2 * MOST_FACTOR, "gap of a pattern")
     if int(t.pattern_lanes.sum()) != len(t.offset_bytes):
