@@ -13,7 +13,7 @@ from lockstep.frontend.proxy.gmap import GmapModel, Paths
 from lockstep.frontend.proxy.gmap.scale import longest_loop
 from lockstep.proxies.levels.rounding import blurred_histograms, noised, rounded, rounded_up
 
-_STRIDES = (*(f"function_{name}" for name in FACTORS), "pattern_gap", "token_delta")
+_STRIDES = (*(f"function_{name}" for name in FACTORS), "split_jump", "pattern_gap", "token_delta")
 Grid = tuple[int, int, int]
 
 
