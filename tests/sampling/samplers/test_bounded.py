@@ -6,7 +6,7 @@ import pytest
 
 from lockstep.errors import LockstepError
 from lockstep.sampling import LaunchTable, draw, estimate, sampler
-from lockstep.sampling.samplers.bounded import period_of
+from lockstep.sampling.samplers.bounded import SILENT, _deviations, period_of
 
 
 def _drawn(table, times, seed=0, **options):
@@ -100,3 +100,17 @@ def test_periods(times, period):
 def test_what_cannot_be_asked_for(options):
     with pytest.raises(LockstepError, match=f"{next(iter(options))} = "):
         sampler("bounded", **options)
+
+
+def test_few_launches_of_a_stratum_do_not_decide_how_many_are_drawn_of_it():
+    """Of a calm stratum and one that varies, as many are wanted until each has said enough."""
+    for n, same in ((2, True), (SILENT + 1, True), (SILENT + 2, False)):
+        sizes = np.array([100, 100])
+        spread = np.array([1.0, 9.0])
+        variance = sizes**2 * (1 - n / sizes) * spread / n
+        parts = pd.DataFrame({"launches": sizes, "sampled": [n, n], "variance": variance})
+        calm, other = _deviations(parts, np.array([50.0, 50.0]))
+        if same:
+            assert (calm, other) == pytest.approx((5**0.5, 5**0.5))
+        else:
+            assert calm < 0.999 * 5**0.5 < 1.001 * 5**0.5 < other

@@ -40,6 +40,7 @@ TIGHTER = 0.9  # the error that launches are wanted for, by that of the step bef
 # of one stratum must not decide how many more are drawn of it: those where a slow launch was seen
 # would be drawn whole, and those where it was missed never be looked at again.
 PRIOR = 64.0
+SILENT = 8  # degrees of freedom of a stratum's own that do not count at all
 
 
 @register
@@ -205,8 +206,8 @@ def _intervals(plan: Plan, seen: np.ndarray) -> np.ndarray:
 def _deviations(parts: pd.DataFrame, mean: np.ndarray) -> np.ndarray:
     """Standard deviation of the launches of each stratum.
 
-    That of two launches says little: each is drawn towards what strata have on average, relative
-    to their means, as much as ``PRIOR`` degrees of freedom do.
+    That of few launches says little: it is what strata have on average, relative to their means,
+    which counts for ``PRIOR`` degrees of freedom. The own ones beyond ``SILENT`` draw away from it.
     """
     sizes, n = parts["launches"].to_numpy(), parts["sampled"].to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -215,5 +216,6 @@ def _deviations(parts: pd.DataFrame, mean: np.ndarray) -> np.ndarray:
     relative = np.where(open_, square / mean**2, 0.0)
     weight = np.where(open_, sizes * mean, 0.0)
     pooled = (relative * weight).sum() / weight.sum() if weight.any() else 0.0
-    mixed = (PRIOR * pooled + (n - 1) * relative) / (PRIOR + np.maximum(n - 1, 0))
+    own = np.maximum(n - 1 - SILENT, 0)
+    mixed = (PRIOR * pooled + own * relative) / (PRIOR + own)
     return np.where(open_, mean * np.sqrt(mixed), 0.0)
