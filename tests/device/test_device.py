@@ -269,6 +269,8 @@ def test_a_functional_device_has_no_cycles(device, ptx):
 
 
 def test_many_devices_one_after_the_other(small_gpu):
+    gc.collect()
+    gc.freeze()  # what is there already, lest each of them looks at it for garbage
     for _ in range(12):  # more than there are address ranges: those not in use are taken back
         lockstep.Device(small_gpu).array([1])
 
