@@ -6,6 +6,7 @@ its own, which is told what became of its own prefetches; what a cache lost when
 counts when its set is used again.
 """
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple, get_args
 
@@ -59,9 +60,13 @@ def build(how: Prefetching, tags: Tags, tables: int, line_bytes: int, l2: bool) 
     return Ahead(
         given._replace(tables=made, out=out),
         zeros((tables, 4)),
-        table.compile_l1(how.function if how.function and not l2 else stride.stride),
-        table.compile_l2(how.function if how.function and l2 else stream.stream),
+        _compile_l1(how.function if how.function and not l2 else stride.stride),
+        _compile_l2(how.function if how.function and l2 else stream.stream),
     )
+
+
+_compile_l1 = functools.cache(table.compile_l1)  # a hundred passes have the same
+_compile_l2 = functools.cache(table.compile_l2)
 
 
 @force_inline

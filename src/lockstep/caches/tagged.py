@@ -6,6 +6,7 @@ once. What an L2 lets by are reads of what it has not, and writes of what was wr
 make room for others.
 """
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -43,6 +44,7 @@ _SPEC = np.dtype(
     ]
 )  # fmt: skip
 _ACCESSES, _MISSES = range(2)
+_compile_victim = functools.cache(replacement.compile_victim)  # a hundred passes have the same
 
 
 class _Tagged(Context):
@@ -99,7 +101,7 @@ class Tagged:
             lines,
             self._counts,
             as_records(np.zeros(1, ENTRY)),
-            replacement.compile_victim(victim or replacement.first_way),
+            _compile_victim(victim or replacement.first_way),
             ahead.build(prefetching, lines, tables, level.sets.line_bytes, level.l2),
         )
 
