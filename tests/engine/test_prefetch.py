@@ -72,6 +72,19 @@ def test_threads_and_ranks_change_nothing(gpu, mixed, raw, policies):
     assert found["l2"]["es"] > 0
 
 
+@pytest.mark.parametrize("flush", [True, False])
+def test_warming_amid_prefetches_is_the_same_on_any_threads_and_ranks(gpu, mixed, raw, flush):
+    """What an earlier kernel has asked for may still be on its way when a kernel is warmed."""
+    gpu = library.replace(gpu, **BUILT_IN, **{"launch.flush_l1": flush})
+    made = program(walks(), walks(rows=9), mixed("c"), walks(grid=9)).kernels
+    workload = Workload("w", [*made])
+    warm = {made[1].id, made[2].id}
+    alone = run(workload, gpu, warm=warm)
+    assert [k.id for k in alone.kernels] == [made[0].id, made[3].id]
+    for threads, ranks in ((3, 1), (1, 2), (2, 3)):
+        assert raw(run(workload, gpu, warm=warm, threads=threads, ranks=ranks)) == raw(alone)
+
+
 class Stop(Exception):
     pass
 
