@@ -8,7 +8,7 @@ import click
 
 from lockstep.cli.console import console_of
 from lockstep.cli.options import QUIET, SET
-from lockstep.cli.parameters import FILE, Size, check_table
+from lockstep.cli.parameters import FILE, Size, check_table, check_writable
 from lockstep.cli.programs import PROGRAM_INPUT
 from lockstep.cli.watched import WatchedProgram
 from lockstep.errors import LockstepError, unknown
@@ -49,11 +49,13 @@ NEAREST = 5  # programs that are named
     "--identify", is_flag=True, help="Look for the program among the built-in ones: half a minute."
 )
 @click.option("--output", "-o", type=FILE, metavar="FILE", help="Write all points: .csv, .parquet.")
+@click.option("--plot", type=FILE, metavar="FILE", help="Draw them: .png or .svg.")
 @QUIET
 @click.pass_context
 def command(
-    context, source, against, size, seed, gpu, overrides, sets, scale, draw, identify, output, quiet
-) -> None:
+    context, source, against, size, seed, gpu, overrides, sets, scale, draw, identify, output, plot,
+    quiet,
+) -> None:  # fmt: skip
     """Say how far PROXY is from its original: errors of miss rates over many caches.
 
     Points are |m - m'| in per cent, relative errors are of originals from 1 % on, and r is the
@@ -63,6 +65,11 @@ def command(
     from lockstep.proxies import Proxy
 
     check_table(output)
+    if plot:
+        from lockstep.correlation.plots import check_plot
+
+        check_writable(plot)
+        check_plot(plot)
     proxy = Proxy.load(source)
 
     def tell(found: "Agreement") -> None:
@@ -70,6 +77,11 @@ def command(
             from lockstep.metrics.output import write_csv, write_parquet
 
             (write_parquet if output.suffix == ".parquet" else write_csv)(output, found.rows)
+        if plot:
+            from lockstep.correlation.plots import write_plot
+            from lockstep.proxies.plots import against_original
+
+            write_plot(against_original(found.rows), plot)
         if not quiet:
             show(proxy, found)
 
