@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Tell = Callable[[Agreement], None]
 
+TITLE = "errors: of rates in points, of others in per cent of the original"
 POINTS = ("mean", "median", "p90", "worst")
 NEAREST = 5  # programs that are named
 
@@ -58,9 +59,10 @@ def command(
 ) -> None:  # fmt: skip
     """Say how far PROXY is from its original: errors of miss rates over many caches.
 
-    Points are |m - m'| in per cent, relative errors are of originals from 1 % on, and r is the
-    correlation where the original varies. Then what PROXY tells: the share of the original's lines,
-    and of its sequences of eight distances, that it has, too.
+    Of a rate these are points, |m - m'| in per cent, of others they are relative; relative errors
+    of rates are of originals from 1 % on, and r is the correlation where the original varies. Then
+    what PROXY tells: the share of the original's lines, and of its sequences of eight distances,
+    that it has, too.
     """
     from lockstep.proxies import Proxy
 
@@ -160,7 +162,7 @@ def show(proxy: "Proxy", found: "Agreement") -> None:
         + [*(decimal(row[name]) for name in POINTS), percent(row["relative"]), decimal(row["r"])]
         for _, row in found.errors.iterrows()
     ]
-    console.print(view(columns, rows, console.width, "errors in points of a rate, per cent"))
+    console.print(view(columns, rows, console.width, TITLE))
     lines, sequences = (percent(100 * share) for share in found.leaks)
     click.echo(
         f"{proxy.method}, {proxy.level}: it has {lines} of the original's lines and {sequences} of "
