@@ -75,10 +75,11 @@ def test_a_content_without_a_kernel_is_refused(live, small):
         ((-(1 << 55) - 1, 1, 15, 0), "number of a line"),
         ((0, 0, 15, 0), "lines of a run"),
         ((0, points.MOST_LINES + 1, 15, 0), "lines of a run"),
-        ((0, 1, 0, 0), "valid sectors"),
+        ((0, 1, 0, 0), "lines without a sector"),
+        ((0, 1, -1, 0), "valid sectors"),
         ((0, 1, 16, 0), "valid sectors"),
         ((0, 1, 15, 16), "dirty sectors"),
-        ((0, 1, 7, 8), "not valid"),
+        ((0, 1, 0, -1), "dirty sectors"),
     ],
 )
 def test_impossible_lines_are_refused_by_both_sides(live, run, message):
@@ -87,6 +88,13 @@ def test_impossible_lines_are_refused_by_both_sides(live, run, message):
         index.check(live)
     with pytest.raises(Malformed, match=message):
         _decoded(index.encode(live, [[], []]))
+
+
+def test_a_sector_may_be_dirty_that_is_not_there_in_whole(live):
+    runs = [(5, 1, 7, 8), (9, 2, 0, 1)]
+    live.commands[2] = _warm(runs)
+    index.check(live)
+    assert _decoded(index.encode(live, [[], []])).commands[2].runs.tolist() == runs
 
 
 def test_more_lines_than_any_l2_has_are_refused(live):
