@@ -21,7 +21,7 @@ def decoded(payload, minor=2, major=2):
 
 def test_every_field_of_the_contract_is_stored():
     # What executes a kernel while it is simulated, or again: nothing that a file could hold.
-    functions = {"source", "again"}
+    functions = {"source", "again", "executes"}
     stored = {"code", "name", "ctas", "warp_size", *functions, *index.SCALARS, *index.TRIPLES}
     assert {f.name for f in dataclasses.fields(Kernel)} == stored
     assert {f.name for f in dataclasses.fields(MemoryCopy)} == {"address", "bytes"}
