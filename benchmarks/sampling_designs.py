@@ -43,6 +43,7 @@ DESIGNS: dict[str, tuple[str, ...]] = {
 }
 FIRST = next(iter(DESIGNS))
 ROUNDING = 1e-9
+WIDTH = 2 + (SM_COUNTERS.itemsize + PARTITION_COUNTERS.itemsize) // 8  # of :class:`Counters`
 METRICS = {
     "dram__bytes.sum.pct_of_peak_sustained_elapsed": "DRAM utilisation, %",
     "sim__l2_hit_rate.pct": "L2 hit rate, %",
@@ -88,6 +89,8 @@ class Study(NamedTuple):
             if not path.exists():
                 np.savez_compressed(path, values=simulated(program, design))
             values = np.load(path)["values"]
+            if values.shape != (len(truth.table), WIDTH):
+                raise LockstepError(f"{path} is of other launches or other counters: remove it")
             found[name] = Counters(design, values, SM_COUNTERS, PARTITION_COUNTERS)
         return cls(program.name, truth, found)
 
