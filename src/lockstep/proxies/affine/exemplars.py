@@ -150,7 +150,8 @@ class _SiteFunctions:
         same = np.diff(self._owner[rows]) == 0
         _, share = _most((np.diff(base) // np.maximum(np.diff(warp), 1))[same])
         if regular and share >= AGREE:
-            return PlaceFunction(region, *factors, *self._of_warps(rows))
+            x, y, z = factors
+            return PlaceFunction(region, x, y, z, *self._of_warps(rows))
         line = self._line(region, rows)
         if line is None:
             self.moving.add(site)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,8 @@ def fit(streams: LaunchStreams, regions: Regions) -> Fitted:
     kernel = streams.kernel
     code = kernel.code.instructions
     is_site = (code["width"] > 0) | np.isin(code["op"], WAITING)
-    found, kinds = KernelFit(kernel, regions), []
+    found = KernelFit(kernel, regions)
+    kinds: list[Kind] = []
     found.number(PlaceFunction(NOTHING))
     most = max(FEW_KINDS, min(streams.ctas // 2, max(MOST_KINDS, streams.ctas // KIND_SHARE)))
     shapes = sorted(streams.shapes.values(), key=lambda s: -len(s.ctas))
@@ -72,7 +74,7 @@ class _Assembly:
     def __init__(self, kernel: Kernel, found: KernelFit, kinds: list[Kind]):
         self._kernel, self._found, self._kinds = kernel, found, kinds
         self._nothing = found.number(PlaceFunction(NOTHING))
-        self._columns: dict[str, np.ndarray] = dict.fromkeys(COLUMNS, np.zeros(0, np.int64))
+        self._columns: dict[str, Any] = dict.fromkeys(COLUMNS, np.zeros(0, np.int64))
 
     def fitted(
         self, moving: set[int], lines: list[Row], sequences: Iterable[SiteSequence]
@@ -180,7 +182,10 @@ class _Assembly:
         """Classes of warps, shapes of CTAs, and where these are."""
         classes: dict[bytes, int] = {}
         shapes: dict[tuple[int, ...], int] = {}  # classes, and the CTA that stands
-        loops, entries, spans, sizes = Loops(), [], [], []
+        loops = Loops()
+        entries: list[int] = []
+        spans: list[int] = []
+        sizes: list[int] = []
         placed = np.full(self._kernel.n_ctas, NOTHING, np.int64)
         at = 0
         for kind in self._kinds:

@@ -120,7 +120,7 @@ def warp_factors(value: np.ndarray, place: np.ndarray) -> tuple[int, int, int]:
         if np.array_equal(matrix @ whole, given):
             for column, factor in zip(chosen, whole.tolist()):
                 found[column] = factor
-    return tuple(found)
+    return found[0], found[1], found[2]
 
 
 def values(function: PlaceFunction, place: np.ndarray, warp_place: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ class Gaps:
 
 
 @dataclass(slots=True)
-class _Row:
+class _Executed:
     """An instruction; registers are listed one by one."""
 
     text: int
@@ -47,7 +47,7 @@ class GapReader:
         columns = code["text"].tolist(), code["op"].tolist(), plain.tolist()
         sources = _registers(code["sources"], code["source"], code["source_count"])
         targets = _registers(code["destinations"], code["destination"], code["destination_count"])
-        self._rows = [_Row(*row) for row in zip(*columns, sources, targets)]
+        self._rows = [_Executed(*row) for row in zip(*columns, sources, targets)]
 
     def gaps(self, sequences: Iterable[SiteSequence], statics: np.ndarray) -> Gaps:
         """The gaps of some CTAs; ``statics``: the instruction of each site."""
@@ -68,14 +68,14 @@ class GapReader:
         begin, end = place
         start = max(begin - BACK, int(np.max(own.ends[own.ends <= begin], initial=0)))
         writers: dict[int, tuple[int, int]] = {}  # register: slot or -1, and site and one or 0
-        made: list[list[int]] = []
+        made: list[Slot] = []
         for at, static in enumerate(own.executed[start:end].tolist(), start):
             row, site = self._rows[static], places.get(static)
             what = -1, 0
             if at >= begin and row.slot and len(made) < LONGEST:
                 back, loads = _read(row, writers, len(made))
                 what = len(made), 0
-                made.append([row.text, row.op, back, *loads, 0])
+                made.append((row.text, row.op, back, *loads, 0))
             elif site is not None:
                 what = -1, site + 1
             for register in row.writes:
@@ -84,10 +84,11 @@ class GapReader:
             row = self._rows[own.executed[end]]
             back, loads = _read(row, writers, len(made))
             if back:
-                made[len(made) - back][-1] = 1
+                read = len(made) - back
+                made[read] = (*made[read][:-1], 1)
             if any(loads):
                 loaded[target] = loads
-        return [tuple(slot) for slot in made]
+        return made
 
 
 def _registers(valid: np.ndarray, first: np.ndarray, count: np.ndarray) -> list[list[int]]:
@@ -99,7 +100,7 @@ def _registers(valid: np.ndarray, first: np.ndarray, count: np.ndarray) -> list[
     ]
 
 
-def _read(row: _Row, writers: dict, slot: int) -> tuple[int, tuple[int, int]]:
+def _read(row: _Executed, writers: dict, slot: int) -> tuple[int, tuple[int, int]]:
     """The nearest slot before ``slot`` and two loads that an instruction reads."""
     back, loads = 0, {0}
     for register in row.reads:

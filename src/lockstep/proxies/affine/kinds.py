@@ -81,7 +81,7 @@ class KernelFit:
 
     def numbered(self, records: AddressRecords, gap, code, rows: np.ndarray) -> np.ndarray:
         """The numbers of the patterns of some records."""
-        return self.patterns.number(gap[rows], code[rows], lambda i: records.offsets(rows[i]))
+        return self.patterns.number(gap[rows], code[rows], lambda i: records.offsets(int(rows[i])))
 
     def region(self, records: AddressRecords) -> np.ndarray:
         """The region of each record, by its first address; or -1."""
@@ -161,8 +161,10 @@ class KernelFit:
             whole = np.full(len(has), NOTHING, np.int64)
             whole[has] = values
             columns.append(whole)
-        columns[2][~has] = 0
-        return Kind(ctas, sequence.warp, sequence.static, sequence.mask, *columns, origin)
+        function, pattern, added = columns
+        added[~has] = 0
+        steps = sequence.warp, sequence.static, sequence.mask
+        return Kind(ctas, *steps, function, pattern, added, origin)
 
     def _values(self, chosen: np.ndarray, place: np.ndarray, warp_place: np.ndarray) -> np.ndarray:
         known = list(self.functions)

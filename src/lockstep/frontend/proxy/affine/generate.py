@@ -33,8 +33,8 @@ class Generator:
         warp = np.arange(launch.warps)
         row = warp * launch.warp_size // launch.block[0]
         plane = row // launch.block[1]
-        parts = zip((t.function_warp, t.function_row, t.function_plane), (warp, row, plane))
-        return sum(factor[:, None] * place for factor, place in parts)
+        value = t.function_warp[:, None] * warp + t.function_row[:, None] * row
+        return value + t.function_plane[:, None] * plane
 
     def __call__(self) -> Iterator[Cta]:
         """All of them, in order."""
