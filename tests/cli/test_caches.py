@@ -238,3 +238,31 @@ def test_a_signal_leaves_what_was_launched_before_it(compiler, tmp_path):
     assert task.returncode == 130, errors
     assert "t.csv: 1 configurations, 1 launches" in errors
     assert len(pd.read_csv(tmp_path / "t.csv")) == 1
+
+
+def test_prefetchers_of_both_levels(call, tmp_path):
+    options = ["--l1", "8K", "--ways", 4, "--prefetcher", "stride", "--prefetch-degree", "1:4"]
+    options += ["--l2", "64K", "--l2-ways", 8, "--l2-prefetcher", "stream"]
+    options += ["--l2-prefetch-degree", "2", "--l2-prefetch-window", "8,16"]
+    done = call("caches", "lu", "--size", 48, *options, "-q", "-o", "t.csv")
+    assert done.exit_code == 0, done.output
+    table = pd.read_csv(tmp_path / "t.csv")
+    assert table["l1_degree"].tolist() == [1, 1, 2, 2, 4, 4]
+    assert table["l2_window"].tolist() == [8, 16] * 3
+    assert set(table["l2_degree"]) == {2} and set(table["l2_prefetcher"]) == {"stream"}
+    done = call("caches", "lu", "--l1", "8K", "--ways", 4, "--prefetch-degree", 32,
+                "--prefetcher", "stride")  # fmt: skip
+    assert done.exit_code == 2 and "asks for 1 to 16 lines" in done.stderr
+
+
+def test_memories_behind_an_l2(call, tmp_path):
+    options = ["--dram-channels", "4,8", "--dram-bus", 8, "--dram-order", "RoBaRaCoCh,ChRaBaRoCo"]
+    done = call("caches", "lu", "--size", 48, *options, "-o", "t.csv")
+    assert done.exit_code == 0, done.output
+    assert "DRAM behind an L1 of" in done.stdout
+    table = pd.read_csv(tmp_path / "t.csv")
+    assert table["dram_channels"].tolist() == [4, 4, 8, 8]
+    assert table["dram_order"].tolist() == ["RoBaRaCoCh", "ChRaBaRoCo"] * 2
+    assert (table["dram_reads"] > 0).all()
+    done = call("caches", "lu", "--dram-order", "RoCo")
+    assert done.exit_code == 2 and "'RoCo' is no order of addresses" in done.stderr
