@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -238,7 +238,8 @@ def _kernels(rows, names, placed, source: Source) -> list[Kernel]:
 
 def _kernel(code: Code, name: str, numbers: list[int], warp_size: int) -> Kernel:
     axes = iter(numbers[len(SCALARS) :])
-    fields = dict(zip(SCALARS, numbers)) | dict(zip(TRIPLES, zip(axes, axes, axes)))
+    fields: dict[str, Any] = dict(zip(SCALARS, numbers))
+    fields |= dict(zip(TRIPLES, zip(axes, axes, axes)))
     kernel = Kernel(name=name, code=code, ctas=tuple, warp_size=warp_size, **fields)
     problem = _problem(kernel)
     if problem:
