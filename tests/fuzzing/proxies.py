@@ -30,7 +30,7 @@ class ProxyFile(Target):
         self._whole = [self.read(seed) for seed in self.seeds()]
 
     def seeds(self) -> Sequence[bytes]:
-        """A regular kernel, and one of gathers."""
+        """A regular kernel, and one of gathers by each method."""
         return _written()
 
     def read(self, data: bytes) -> object:
@@ -101,8 +101,9 @@ def _written() -> list[bytes]:
         g("LDG.E R0, [R1]", address=lambda at: (1 << 35) + table[at.cta, at.warp, at.i, at.lane])
     parts = []
     with tempfile.TemporaryDirectory() as folder:
-        for given in (program(MemoryCopy(1 << 33, 4096), k, k), program(g)):
-            profile(given).save(Path(folder, "seed.proxy"))
+        regular, gathers = program(MemoryCopy(1 << 33, 4096), k, k), program(g)
+        for given, method in ((regular, "affine"), (gathers, "affine"), (gathers, "gmap")):
+            profile(given, method).save(Path(folder, "seed.proxy"))
             parts.append(Path(folder, "seed.proxy").read_bytes())
     return parts
 
