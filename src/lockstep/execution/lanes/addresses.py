@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from llvmlite import ir
 
-from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder
+from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder, offset_of
 from lockstep.execution.lanes.types import I32, I64, Type, Value
 from lockstep.execution.state import LOCAL_WINDOW, SITE, SPANS, Window
 
@@ -68,7 +68,7 @@ def extent(b: LaneBuilder, access: Access) -> tuple[ir.Value, ir.Value]:
 def site_field(b: LaneBuilder, site: ir.Value, field: str) -> ir.Value:
     """Pointer to a field of a site's record."""
     table = b.fixed(("sites",), lambda: b.ir.inttoptr(b.field("launch", "sites"), POINTER))
-    place = SITE.fields[field][1]
+    place = offset_of(SITE, field)
     if isinstance(site, ir.Constant):
         return b.offset(table, site.constant * SITE.itemsize + place)
     return b.offset(b.offset(table, b.ir.mul(site, ir.Constant(WORD, SITE.itemsize))), place)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from copy import copy
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from llvmlite.ir.values import FunctionAttributes
 
@@ -213,8 +214,7 @@ class LaneBuilder:
             with self.at_entry():
                 address = self.field("warp", record)
                 self._records[record] = self.ir.inttoptr(address, POINTER)
-        offset = RECORDS[record].fields[field][1]
-        return self.offset(self._records[record], offset)
+        return self.member(self._records[record], RECORDS[record], field)
 
     def field(self, record: str, field: str) -> ir.Value:
         """Value of a field."""
@@ -223,6 +223,10 @@ class LaneBuilder:
     def set_field(self, field: str, value: ir.Value) -> None:
         """Write a field of the warp's record."""
         self.ir.store(value, self.field_address("warp", field))
+
+    def member(self, pointer: ir.Value, kind: np.dtype, field: str) -> ir.Value:
+        """A pointer to a field of a record of that kind."""
+        return self.offset(pointer, offset_of(kind, field))
 
     def offset(self, pointer: ir.Value, byte: int | ir.Value) -> ir.Value:
         """A pointer so many bytes further."""
@@ -371,6 +375,11 @@ class _Strict(FunctionAttributes):
 
     def __init__(self, attributes: FunctionAttributes):
         super().__init__(["strictfp", *attributes])
+
+
+def offset_of(kind: np.dtype, field: str) -> int:
+    """Where a field of a kind of record is: bytes."""
+    return int((kind.fields or {})[field][1])
 
 
 def type_suffix(kind: ir.Type) -> str:

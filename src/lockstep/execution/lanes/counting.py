@@ -59,7 +59,7 @@ def _add(
 ) -> None:
     """Add to a field, or to that of a memory."""
     memory = ir.Constant(WORD, memory) if isinstance(memory, int) else memory
-    place = b.offset(record, COUNTER.fields[field][1])
+    place = b.member(record, COUNTER, field)
     place = b.ir.gep(place, [memory], source_etype=WORD)
     b.ir.store(b.ir.add(b.ir.load(place, typ=WORD), amount), place)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder
+from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder, offset_of
 from lockstep.execution.lanes.flow import Values, either, outlined
 from lockstep.execution.lanes.formats import widen
 from lockstep.execution.lanes.gathering import gather
@@ -38,7 +38,7 @@ class Texture:
     def _place(self, name: str) -> ir.Value:
         record = self.sampler if name in _SAMPLING else self.record
         pointer = self.b.ir.inttoptr(record, POINTER)
-        return self.b.offset(pointer, TEXTURE.fields[name][1])
+        return self.b.member(pointer, TEXTURE, name)
 
     def field(self, name: str) -> ir.Value:
         """A field (i64)."""
@@ -54,7 +54,7 @@ class Texture:
 
     def is_normalized(self) -> ir.Value:
         """Whether coordinates go from 0 to 1 (i1): a sampler may make them elements."""
-        offset = TEXTURE.fields["normalized"][1]
+        offset = offset_of(TEXTURE, "normalized")
         pointers = [self.b.ir.inttoptr(r, POINTER) for r in (self.record, self.sampler)]
         words = [self.b.ir.load(self.b.offset(p, offset), typ=WORD) for p in pointers]
         both = self.b.ir.and_(*words)

@@ -158,7 +158,7 @@ def _note(b: LaneBuilder, kind: Touch, line: ir.Value, sectors: ir.Value, full: 
     """Sectors of a line are touched, written ones of ``full`` in every byte."""
     table = b.ir.inttoptr(b.field("launch", "touched"), POINTER)
     record = b.offset(table, b.ir.mul(line, _word(TOUCHED.itemsize)))
-    when, held = (b.offset(record, TOUCHED.fields[name][1]) for name in ("when", "sectors"))
+    when, held = (b.member(record, TOUCHED, name) for name in ("when", "sectors"))
     known = b.ir.load(held, typ=WORD)
     if kind == Touch.CONSTANT:
         b.ir.store(b.ir.or_(known, b.ir.shl(sectors, _word(3 * SECTORS))), held)
