@@ -33,10 +33,21 @@ def test_what_all_machines_have_alike(machine):
     alike = {path for path, (_, rows) in owners(machine).items() if rows is None}
     assert {f"sm.{name}" for name in _ALIKE} <= alike, "no name of an array that is gone"
     stays = ("dispatcher.", "sm.slices.", "memory.slices.", "memory.sets.", "sm.l1.hash.")
+    stays += ("sm.l1.prefetch.", "memory.l2.prefetch.")  # a place each, as nobody prefetches
     others = {p for p in alike if not p.startswith(stays)} - {f"sm.{name}" for name in _ALIKE}
     ends = {path.rpartition(".")[2] for path in others}
     assert ends == {"spec", "shape", "history", "ways", "epochs", "firsts"}, others
     assert not any(".control." in path for path in alike)
+
+
+def test_what_prefetchers_know_has_rows(small):
+    ahead = {"l1__prefetcher": "stride", "l2__prefetcher": "stream"}
+    machine = Machine(small(sm__count=5, dram__channels=3, **ahead), 1, {})
+    machine.close()
+    found = {path: rows for path, (_, rows) in owners(machine).items() if ".prefetch." in path}
+    assert {rows.group for rows in found.values() if rows} == {SMS, PARTITIONS}
+    kept = {path.rpartition(".")[2] for path, rows in found.items() if rows}
+    assert kept >= {"lines", "marks", "queues", "tables"}
 
 
 @pytest.mark.parametrize("axis", [0, 1])

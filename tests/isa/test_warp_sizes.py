@@ -28,6 +28,8 @@ OTHERS = {
     "metrics/device_memory.py": ["SECTOR = 32"],
     "metrics/result.py": ["return hashlib.sha256("],
     "model/cache/neighbours.py": ["mixed = line * 31"],
+    "model/cache/prefetch/state.py": ["ROOM = 32"],
+    "model/cache/prefetch/stream.py": ["FIRST, STREAMS = 1, 32"],
     "model/sm/bind.py": ["group = 64 if architecture < MAXWELL else 32"],
     "model/sm/coalescer.py": ["granule = max(1, spec.sector_bytes // 32)"],
     "model/sm/scheduler.py": ["for step in (1, 2, 4, 8, 16, 32):"],

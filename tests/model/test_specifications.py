@@ -9,6 +9,7 @@ from lockstep.engine.machine import build_memory_side
 from lockstep.gpus import library
 from lockstep.model import control, memory
 from lockstep.model.cache import l1, replacement
+from lockstep.model.cache.prefetch import table
 from lockstep.model.dispatch import state as dispatch_state
 from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import state as dram_state
@@ -75,7 +76,8 @@ def test_every_field_of_the_sms_is_set(monkeypatch, gpu):
 
 def test_every_field_of_the_l1_is_set(monkeypatch, gpu):
     victim = replacement.compile_victim(replacement.first_way)
-    make = lambda: sm_build.l1_state(gpu, l1.Choices(victim, None))  # noqa: E731
+    ahead = table.compile_l1(table.nothing_of_l1)
+    make = lambda: sm_build.l1_state(gpu, l1.Choices(victim, ahead))  # noqa: E731
     assert unset(monkeypatch, [l1], l1.SPEC, make) == []
 
 

@@ -27,7 +27,7 @@ class Program:
     def synchronize(self):
         for number, launch in self.queued:
             cycles = int(self.cycles_of[number])
-            launch.cycles, launch.run = cycles, SimpleNamespace(cycles=cycles)
+            launch.cycles, launch.run = cycles, SimpleNamespace(cycles=cycles, complete=True)
         self.queued = []
 
     def run(self, chooser):
