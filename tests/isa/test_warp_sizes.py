@@ -29,6 +29,7 @@ OTHERS = {
     "metrics/result.py": ["return hashlib.sha256("],
     "model/cache/neighbours.py": ["mixed = line * 31"],
     "model/cache/prefetch/state.py": ["ROOM = 32"],
+    "model/cache/prefetch/stride.py": ["WARPS, WARP_ROWS = 1, 32"],
     "model/cache/prefetch/stream.py": ["FIRST, STREAMS = 1, 32"],
     "model/sm/bind.py": ["group = 64 if architecture < MAXWELL else 32"],
     "model/sm/coalescer.py": ["granule = max(1, spec.sector_bytes // 32)"],
