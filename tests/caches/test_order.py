@@ -10,11 +10,9 @@ from lockstep.caches.accesses import BARRIER, INVALIDATE, PRIVATE, READ, WRITE
 from lockstep.caches.order import (
     AHEAD,
     GREEDY_REST,
-    PLACE_LINES,
-    PRIVATE_REGION,
-    PRIVATE_SHIFT,
     Interleaver,
 )
+from lockstep.caches.turns import PLACE_LINES, PRIVATE_REGION, PRIVATE_SHIFT
 from lockstep.errors import WorkloadError
 
 
