@@ -74,10 +74,10 @@ def test_intervals_of_rates_hold_as_often_as_they_say(synthetic, gpu):
         made.append(dataclasses.replace(run, partition=partition))
     counters = Counters.of(made, gpu)
     truth, held = 100 * hits.sum() / sectors.sum(), 0
-    for _ in range(200):
+    for _ in range(40):  # each estimates all metrics
         chosen = np.sort(random.choice(300, 20, replace=False))
         some = Counters.of([made[k] for k in chosen], gpu)
         _, low, high, _ = estimate_rates(_plan(300, chosen), some).loc["sim__l2_read_hit_rate.pct"]
         held += low <= truth <= high
     assert counters.rates()["sim__l2_read_hit_rate.pct"] == pytest.approx(truth)
-    assert held / 200 >= 0.92
+    assert held >= 36
