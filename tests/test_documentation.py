@@ -93,11 +93,16 @@ def missing_modules(code: str) -> set[str]:
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
-    """An empty directory with the example inputs, entered."""
+    """An empty directory with the example inputs, entered; what examples register is forgotten."""
+    from lockstep.sampling import SAMPLERS
+
+    known = dict(SAMPLERS)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["python"])
-    return tmp_path
+    yield tmp_path
+    SAMPLERS.clear()
+    SAMPLERS.update(known)
 
 
 @pytest.mark.parametrize("name", NAMES)
