@@ -19,5 +19,4 @@ def stream(seed: int, count: int = 4000, sms: int = 3, lines: int = 300) -> Reco
     kinds, shares = [READ, WRITE, ATOMIC, INVALIDATE], [0.7, 0.25, 0.045, 0.005]
     made["kind"] = random.choice(kinds, count, p=shares)
     made["flags"] = random.choice([0, PAST_L1, PRIVATE], count, p=[0.8, 0.1, 0.1])
-    made["last"] = 1
     return as_records(made)

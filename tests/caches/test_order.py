@@ -45,7 +45,7 @@ class Twin:
         self.rest = (GREEDY_REST if order == "gto" else 0) if rest is None else rest
 
     def run(self, ctas, places, warps, turn=0):
-        """All entries: line, site, warp, sm, sectors, kind, flags, last."""
+        """All entries: line, site, warp, sm, sectors, kind, flags."""
         self.places = [[None] * places for _ in range(self.sms)]
         self.began = [[0] * places for _ in range(self.sms)]
         last = [-1] * self.sms
@@ -88,8 +88,8 @@ class Twin:
         site, (kind, flags, lines) = warp.left[0]
         base = PRIVATE_REGION + (sm << PRIVATE_SHIFT) + slot * PLACE_LINES if flags else 0
         touched = [(base + line, sectors) for line, sectors in lines] or [(0, 0)]
-        for k, (line, sectors) in enumerate(touched):
-            yield line, site, warp.number, sm, sectors, kind, flags, int(k == len(touched) - 1)
+        for line, sectors in touched:
+            yield line, site, warp.number, sm, sectors, kind, flags
 
     def _meet(self, sm, slot):
         held = self.places[sm][slot]
@@ -255,10 +255,10 @@ def test_an_instruction_of_nothing_takes_no_turn(make_cta):
 
 
 def test_a_forgetful_l1_is_an_entry_without_a_line(make_cta):
-    ((line, site, _, _, sectors, kind, _, last),) = play(
+    ((line, site, _, _, sectors, kind, _),) = play(
         Interleaver(1), [[[(INVALIDATE, 0, [])]]], make_cta, 1, 1
     )
-    assert (line, site, sectors, kind, last) == (0, 0, 0, INVALIDATE, 1)
+    assert (line, site, sectors, kind) == (0, 0, 0, INVALIDATE)
 
 
 def test_places_of_an_sm_have_local_memory_beside_each_other(make_cta):

@@ -158,9 +158,9 @@ def test_what_misses_goes_on(name, keeps, line_bytes):
 def test_what_goes_on_is_still_of_its_warp():
     stacks = Stacks(Level(Sets(1, 64), 1, keeps=1))
     entry = records([(9, READ, 0, 0, FULL)])
-    entry["site"], entry["warp"], entry["last"] = 3, 77, 1
+    entry["site"], entry["warp"] = 3, 77
     out = stacks.look_up(entry, 1)
-    assert out[["line", "site", "warp", "sm", "last"]].tolist() == [(9, 3, 77, 0, 1)] * 2
+    assert out[["line", "site", "warp", "sm"]].tolist() == [(9, 3, 77, 0)] * 2
     assert out["sectors"].tolist() == [0b0011, 0b1100]
 
 

@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 from click.testing import CliRunner
 
@@ -56,3 +58,10 @@ def engine(synthetic, monkeypatch):
     fake = FakeEngine(synthetic)
     monkeypatch.setattr(lockstep.engine, "run", fake.run)
     return fake
+
+
+@pytest.fixture
+def compiler():
+    """Skips where the library of a program cannot be built."""
+    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
+        pytest.skip("needs a C compiler, and there is none")

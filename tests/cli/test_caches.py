@@ -1,19 +1,17 @@
 """``lockstep caches``: tables of programs of all kinds, files, pictures, errors."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from rich.console import Console
 
+from cli.drivers import KERNELS, driver
 from lockstep.cli.caches import SHOWN_TABLES, tables
 
-KERNELS = Path(__file__).parents[1] / "sampling" / "kernels.ptx"
 SIZES = ["--l1", "8K:32K", "--ways", "1:4"]
 
 
@@ -183,30 +181,8 @@ def test_what_was_launched_before_a_failure_is_written(call, tmp_path, monkeypat
     assert len(pd.read_csv(tmp_path / "t.csv")) == 1
 
 
-@pytest.fixture
-def compiler():
-    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
-        pytest.skip("needs a C compiler, and there is none")
-
-
-def _driver(text):
-    """A Python program that launches ``count`` by the driver interface."""
-    return f"""
-import ctypes, sys, time
-cu = ctypes.CDLL('libcuda.so.1'); p = ctypes.c_void_p
-cu.cuInit(0); context, module, kernel = p(), p(), p()
-cu.cuCtxCreate_v2(ctypes.byref(context), 0, 0)
-assert cu.cuModuleLoadData(ctypes.byref(module), open({str(KERNELS)!r}, 'rb').read() + b'\\0') == 0
-assert cu.cuModuleGetFunction(ctypes.byref(kernel), module, b'count') == 0
-def launch(n):
-    value = ctypes.c_uint(n); values = (p * 1)(ctypes.addressof(value))
-    assert cu.cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, None, values, None) == 0
-{text}
-"""
-
-
 def test_an_executable_and_its_calls_have_one_table(call, compiler, tmp_path, capfd):
-    text = _driver("launch(3); launch(4); cu.cuCtxSynchronize(); print('hi'); sys.exit(5)")
+    text = driver("launch(3); launch(4); cu.cuCtxSynchronize(); print('hi'); sys.exit(5)")
     done = call("caches", "--gpu", "A100", "-o", "a.csv", sys.executable, "-c", text)
     assert done.exit_code == 5, done.output
     assert capfd.readouterr().out == "hi\n" and done.stdout == ""
@@ -222,7 +198,7 @@ def test_an_executable_and_its_calls_have_one_table(call, compiler, tmp_path, ca
 
 
 def test_a_signal_leaves_what_was_launched_before_it(compiler, tmp_path):
-    text = _driver("launch(3); cu.cuCtxSynchronize(); print('go', flush=True); time.sleep(60)")
+    text = driver("launch(3); cu.cuCtxSynchronize(); print('go', flush=True); time.sleep(60)")
     command = [sys.executable, "-m", "lockstep", "caches", "--gpu", "A100", "-o", "t.csv"]
     task = subprocess.Popen(
         [*command, sys.executable, "-c", text],

@@ -1,18 +1,15 @@
 """``lockstep profile``: tables of programs of all kinds, recorded calls and traces."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
+from cli.drivers import KERNELS, driver
 from lockstep.sampling import LaunchTable
-
-KERNELS = Path(__file__).parents[1] / "sampling" / "kernels.ptx"
 
 
 def test_a_built_in_program(call, tmp_path):
@@ -91,30 +88,8 @@ def test_what_was_launched_before_a_failure_is_written(call, tmp_path, monkeypat
     assert len(LaunchTable.read(tmp_path / "t.csv")) == 1
 
 
-@pytest.fixture
-def compiler():
-    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
-        pytest.skip("needs a C compiler, and there is none")
-
-
-def _driver(text):
-    """A Python program that launches ``count`` by the driver interface."""
-    return f"""
-import ctypes, sys, time
-cu = ctypes.CDLL('libcuda.so.1'); p = ctypes.c_void_p
-cu.cuInit(0); context, module, kernel = p(), p(), p()
-cu.cuCtxCreate_v2(ctypes.byref(context), 0, 0)
-assert cu.cuModuleLoadData(ctypes.byref(module), open({str(KERNELS)!r}, 'rb').read() + b'\\0') == 0
-assert cu.cuModuleGetFunction(ctypes.byref(kernel), module, b'count') == 0
-def launch(n):
-    value = ctypes.c_uint(n); values = (p * 1)(ctypes.addressof(value))
-    assert cu.cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, None, values, None) == 0
-{text}
-"""
-
-
 def test_an_executable_keeps_its_exit_code(call, compiler, tmp_path, capfd):
-    text = _driver("launch(3); launch(4); cu.cuCtxSynchronize(); print('hi'); sys.exit(5)")
+    text = driver("launch(3); launch(4); cu.cuCtxSynchronize(); print('hi'); sys.exit(5)")
     done = call("profile", "--gpu", "A100", "-o", "t.parquet", sys.executable, "-c", text, "-o")
     assert done.exit_code == 5, done.output
     assert capfd.readouterr().out == "hi\n" and done.stdout == ""
@@ -127,7 +102,7 @@ def test_an_executable_keeps_its_exit_code(call, compiler, tmp_path, capfd):
 
 
 def test_recorded_calls_give_the_table_of_the_program(call, compiler, tmp_path):
-    command = [sys.executable, "-c", _driver("launch(3); launch(4); cu.cuCtxSynchronize()")]
+    command = [sys.executable, "-c", driver("launch(3); launch(4); cu.cuCtxSynchronize()")]
     done = call("run", "--timing", "none", "--gpu", "A100", "--record", "calls", *command)
     assert done.exit_code == 0, done.output
     assert call("profile", "--gpu", "A100", "-o", "a.csv", *command).exit_code == 0
@@ -137,7 +112,7 @@ def test_recorded_calls_give_the_table_of_the_program(call, compiler, tmp_path):
 
 
 def test_a_signal_leaves_the_launches_before_it(compiler, tmp_path):
-    text = _driver("launch(3); cu.cuCtxSynchronize(); print('go', flush=True); time.sleep(60)")
+    text = driver("launch(3); cu.cuCtxSynchronize(); print('go', flush=True); time.sleep(60)")
     command = [sys.executable, "-m", "lockstep", "profile", "--gpu", "A100", "-o", "t.csv"]
     task = subprocess.Popen(
         [*command, sys.executable, "-c", text],

@@ -11,6 +11,7 @@ from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from engine.stopping import WHO, Stop, StopAfter
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import Session, checkpoint, run
 from lockstep.engine.kernels import KernelTable, Running
@@ -20,29 +21,6 @@ from lockstep.errors import InputError, WorkloadError
 from lockstep.workload import MemoryCopy, Workload
 
 A = 0x7F0000000000
-WHO = {"GPU": "a", "workload": "b"}
-
-
-class Stop(Exception):
-    pass
-
-
-class StopAfter:
-    """Saves the state after so many looks, and ends the run."""
-
-    def __init__(self, looks, folder):
-        self.left, self.folder = looks, folder
-
-    def due(self):
-        self.left -= 1
-        return self.left < 0
-
-    def save(self, frozen):
-        checkpoint.save(self.folder, WHO, frozen)
-        raise Stop
-
-    def refuse(self, problem):
-        raise AssertionError(problem)
 
 
 def resumed(make, gpu, folder, windows, ranks=(1, 1), **options):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from engine.stopping import WHO, Stop, StopAfter
 from lockstep.builder import KernelBuilder, program
 from lockstep.engine import Session, checkpoint, run
 from lockstep.engine.record import totals
@@ -12,7 +13,6 @@ from lockstep.workload import MemoryCopy, Workload
 
 A = 0x7F0000000000
 BUILT_IN = {"l1.prefetcher": "stride", "l2.prefetcher": "stream"}
-WHO = {"GPU": "a", "workload": "b"}
 
 
 def next_line(site, line, warp, hit, rows, out):
@@ -83,25 +83,6 @@ def test_warming_amid_prefetches_is_the_same_on_any_threads_and_ranks(gpu, mixed
     assert [k.id for k in alone.kernels] == [made[0].id, made[3].id]
     for threads, ranks in ((3, 1), (1, 2), (2, 3)):
         assert raw(run(workload, gpu, warm=warm, threads=threads, ranks=ranks)) == raw(alone)
-
-
-class Stop(Exception):
-    pass
-
-
-class StopAfter:
-    """Saves the state after so many looks, and ends the run."""
-
-    def __init__(self, looks, folder):
-        self.left, self.folder = looks, folder
-
-    def due(self):
-        self.left -= 1
-        return self.left < 0
-
-    def save(self, frozen):
-        checkpoint.save(self.folder, WHO, frozen)
-        raise Stop
 
 
 @pytest.mark.parametrize("looks", [1, 3])

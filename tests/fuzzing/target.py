@@ -53,6 +53,19 @@ class Target(ABC):
         return path
 
 
+class SealedFile(Target):
+    """A file in which everything is under a checksum: damage is refused."""
+
+    def prepare(self, folder: Path) -> None:
+        """What may be read."""
+        super().prepare(folder)
+        self._whole = [self.read(seed) for seed in self.seeds()]
+
+    def check(self, data: bytes, seed: bytes, value: object) -> str:
+        """No damage is accepted."""
+        return "" if value in self._whole else "a damaged file is accepted"
+
+
 class Inputs:
     """The inputs of a target by number: the same ones for the same seed, whoever asks."""
 

@@ -40,10 +40,9 @@ ENTRY = np.dtype(
         ("site", "i4"),  # index of the instruction
         ("warp", "i4"),  # in the grid
         ("sm", "i4"),
-        ("sectors", "u1"),  # bits: which 32 bytes of the line
+        ("sectors", "u2"),  # bits: which 32 bytes of the line
         ("kind", "u1"),  # READ, WRITE, ATOMIC, INVALIDATE
         ("flags", "u1"),  # PAST_L1, PRIVATE
-        ("last", "u1"),  # 1: the last line of its instruction
     ]
 )
 """One line of one warp's memory instruction, as it reaches the L1 of its SM."""

@@ -158,7 +158,7 @@ def pass_on(c, spec, entry, sectors):
     spec.out += 1
     out.line, out.sectors = entry.line, sectors
     out.site, out.warp, out.sm = entry.site, entry.warp, entry.sm
-    out.kind, out.flags, out.last = entry.kind, entry.flags, entry.last
+    out.kind, out.flags = entry.kind, entry.flags
 
 
 @inline

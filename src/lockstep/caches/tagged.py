@@ -272,7 +272,7 @@ def _make_room(c, spec, entry, cache, row, t):
         if line != tags.NO_LINE and dirty:
             pass_on(c, spec, entry, dirty << line % spec.parts * spec.sectors)
             out = c.out[spec.out - 1]
-            out.line, out.kind, out.last = line // spec.parts, WRITE, 1
+            out.line, out.kind = line // spec.parts, WRITE
     return way
 
 
@@ -314,4 +314,4 @@ def _bring(c, spec, entry, cache, line, t):
     if spec.keeps:
         pass_on(c, spec, entry, missing << line % spec.parts * spec.sectors)
         out = c.out[spec.out - 1]
-        out.line, out.kind, out.last = line // spec.parts, READ, 1
+        out.line, out.kind = line // spec.parts, READ

@@ -177,7 +177,6 @@ def _visit(o, spec, sm):
             if step.flags & PRIVATE:
                 entry.line += PRIVATE_REGION + (sm << PRIVATE_SHIFT) + slot * spec.apart
         warp.sent += 1
-        entry.last = warp.sent == count
     warp.sent, warp.went = 0, 1
     warp.cursor += 1
     if step.kind == READ:

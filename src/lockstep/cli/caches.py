@@ -154,13 +154,12 @@ class CacheLook:
 
     def finish(self, stderr: bool) -> None:
         """Write and show the rates."""
-        from lockstep.metrics.output import write_csv, write_parquet
+        from lockstep.metrics.output import write_table
 
         assert self._exploration is not None, "it has begun"
         table = self._exploration.table()
         if self._output:
-            write = write_parquet if self._output.suffix == ".parquet" else write_csv
-            write(self._output, table)
+            write_table(self._output, table)
         if self._plot:
             from lockstep.caches.plots import heat_map
             from lockstep.correlation.plots import write_plot

@@ -76,9 +76,9 @@ def command(
 
     def tell(found: "Agreement") -> None:
         if output:
-            from lockstep.metrics.output import write_csv, write_parquet
+            from lockstep.metrics.output import write_table
 
-            (write_parquet if output.suffix == ".parquet" else write_csv)(output, found.rows)
+            write_table(output, found.rows)
         if plot:
             from lockstep.correlation.plots import write_plot
             from lockstep.proxies.plots import against_original

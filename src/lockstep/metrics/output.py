@@ -47,6 +47,12 @@ def write_parquet(path: str | Path, frame: "pandas.DataFrame") -> None:
         frame.to_parquet(temporary, engine="pyarrow", index=False)
 
 
+def write_table(path: str | Path, frame: "pandas.DataFrame") -> None:
+    """Write a table: Parquet if the name ends in .parquet, else CSV."""
+    write = write_parquet if Path(path).suffix == ".parquet" else write_csv
+    write(path, frame)
+
+
 def finite(value: Any) -> Any:
     """The same document of plain types, with None for every number that JSON cannot hold."""
     if isinstance(value, np.generic):
