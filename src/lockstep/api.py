@@ -36,10 +36,11 @@ def load(path: str | Path) -> Workload:
         from lockstep.frontend import tracefile
 
         return tracefile.load(path)
-    from lockstep.frontend import proxy
+    if not _is_accelsim_name(path):
+        from lockstep.frontend import proxy
 
-    if proxy.is_proxy(path):
-        return proxy.Proxy.load(path).workload()
+        if proxy.is_proxy(path):
+            return proxy.Proxy.load(path).workload()
     from lockstep.frontend import accelsim
 
     return accelsim.load(path)
@@ -247,9 +248,13 @@ def _identity(
 find_gpu = gpu  # for functions with a parameter of that name
 
 
+def _is_accelsim_name(path: Path) -> bool:
+    """Such names are believed: reading our magics would import readers for nothing."""
+    return path.is_dir() or path.name.startswith("kernelslist") or ".trace" in path.name
+
+
 def _has_tracefile_content(path: Path) -> bool:
-    # Accel-Sim's names are believed: reading our magic would import a reader for nothing.
-    if not path.is_file() or path.name.startswith("kernelslist") or ".trace" in path.name:
+    if _is_accelsim_name(path) or not path.is_file():
         return False
     from lockstep.frontend.tracefile.container import MAGIC
 
