@@ -15,7 +15,6 @@ from lockstep.proxies.affine.patterns import LISTED, SINGLE, Patterns, describe
 from lockstep.proxies.regions import Regions
 from lockstep.workload import NOWHERE, Kernel
 
-_HASH = np.int64(-7046029254386353131)  # odd
 _TILES = (OpClass.TILE_COPY, OpClass.TILE_STORE, OpClass.OBJECT_WAIT)
 APERTURE = 1 << 24  # bytes of the generic windows of shared and local memory
 
