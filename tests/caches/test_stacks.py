@@ -8,7 +8,7 @@ import pytest
 from lockstep.caches.accesses import ATOMIC, INVALIDATE, PAST_L1, PRIVATE, READ, WRITE
 from lockstep.caches.geometry import Sets, row_of
 from lockstep.caches.order import ENTRY
-from lockstep.caches.stacks import MOST_WAYS, Level, Stacks
+from lockstep.caches.stacks import MOST_WAYS, Level, Shape, Stacks
 
 FULL = 15
 
@@ -139,7 +139,46 @@ def test_every_number_of_ways_at_once(name, count, line_bytes):
                 twin.forget()
     for ways, twin in twins.items():
         np.testing.assert_array_equal(stacks.accesses, twin.counts[:, 0])
-        np.testing.assert_array_equal(stacks.misses(ways), twin.counts[:, 1], f"{ways} ways")
+        np.testing.assert_array_equal(stacks.misses(count, ways), twin.counts[:, 1], f"{ways} ways")
+
+
+@pytest.mark.parametrize("line_bytes", [32, 64, 128])
+@pytest.mark.parametrize("name", LEVELS)
+def test_every_number_of_sets_at_once(name, line_bytes):
+    rng = np.random.default_rng(line_bytes)
+    caches = 1 if "l2" in name else 3
+    shapes = [Shape(64, 1), Shape(32, 4), Shape(16, 16), Shape(4, 3), Shape(2, 16), Shape(1, 5)]
+    levels = {s: Level(Sets(s.sets, line_bytes), s.ways, caches, **LEVELS[name]) for s in shapes}
+    stacks = Stacks(levels[shapes[0]], shapes[1:])
+    twins = {
+        (s.sets, ways): Cache(level._replace(ways=ways), ways)
+        for s, level in levels.items()
+        for ways in range(1, s.ways + 1)
+    }
+    for lines in (16, 200, 1000):
+        entries = entries_of(rng, 700, lines, caches)
+        stacks.look_up(records(entries), len(entries))
+        for twin in twins.values():
+            twin.look_up(entries)
+        if lines == 200:
+            stacks.forget()
+            for twin in twins.values():
+                twin.forget()
+    for (sets, ways), twin in twins.items():
+        np.testing.assert_array_equal(stacks.accesses, twin.counts[:, 0])
+        found = stacks.misses(sets, ways)
+        np.testing.assert_array_equal(found, twin.counts[:, 1], f"{sets} sets, {ways} ways")
+
+
+def test_sets_that_do_not_nest_take_passes_of_their_own():
+    for sets in (Sets(8, 128, "xor"), Sets(12, 128), Sets(8, 128, slices=2)):
+        with pytest.raises(ValueError, match="sets in one pass"):
+            Stacks(Level(sets, 2), [Shape(4, 2)])
+    for shapes in ([Shape(16, 1)], [Shape(4, 1), Shape(8, 1)]):
+        with pytest.raises(ValueError, match="sets in one pass"):
+            Stacks(Level(Sets(8, 128), 2), shapes)
+    with pytest.raises(ValueError, match="sets in one pass"):
+        Stacks(Level(Sets(8, 128), 2, keeps=2), [Shape(4, 2)])
 
 
 @pytest.mark.parametrize("line_bytes", [32, 64, 128])
@@ -167,7 +206,7 @@ def test_what_goes_on_is_still_of_its_warp():
 def depths(entries, **level):
     stacks = Stacks(Level(Sets(1, 128), 4, **level))
     stacks.look_up(records(entries), len(entries))
-    return stacks.depths.tolist()
+    return stacks.depths(1).tolist()
 
 
 def read(line, sectors=1):
@@ -221,5 +260,5 @@ def test_as_many_ways_as_one_asks_for():
     stacks = Stacks(Level(Sets(1, 128), MOST_WAYS, sectored=True))
     entries = records([read(k) for k in range(MOST_WAYS)] + [read(0)])
     stacks.look_up(entries, len(entries))
-    assert stacks.misses(MOST_WAYS).tolist() == [MOST_WAYS, 0, 0]
-    assert stacks.misses(MOST_WAYS - 1).tolist() == [MOST_WAYS + 1, 0, 0]
+    assert stacks.misses(1, MOST_WAYS).tolist() == [MOST_WAYS, 0, 0]
+    assert stacks.misses(1, MOST_WAYS - 1).tolist() == [MOST_WAYS + 1, 0, 0]

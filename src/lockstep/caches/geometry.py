@@ -47,6 +47,12 @@ class Sets(msgspec.Struct, frozen=True):
     slice_hash: str = "linear"
     interleave_bytes: int = 256
 
+    @property
+    def nest(self) -> bool:
+        """Whether the low bits of a line's number are its set: then so it is with half of them."""
+        linear = self.slices == 1 and self.hash == "linear"
+        return linear and self.count & (self.count - 1) == 0
+
     def check(self) -> None:
         """Raise :class:`WorkloadError` for what no cache here can be."""
         if self.line_bytes not in LINES:
@@ -63,8 +69,7 @@ class Sets(msgspec.Struct, frozen=True):
         sets = self.count // self.slices
         unit = -(-self.interleave_bytes // self.line_bytes)
         spec = as_records(np.zeros(1, _ROWS))
-        simple = self.slices == 1 and self.hash == "linear" and sets & (sets - 1) == 0
-        spec[0] = (simple, sets - 1, divisor(self.slices), divisor(unit), sets, self.line_bytes)
+        spec[0] = (self.nest, sets - 1, divisor(self.slices), divisor(unit), sets, self.line_bytes)
         return RowFinder(
             spec,
             slice_hash.build(self.slice_hash, self.slices, unit * self.line_bytes),

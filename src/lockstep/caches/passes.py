@@ -8,7 +8,7 @@ from lockstep.caches.accesses import ATOMIC, READ, WRITE
 from lockstep.caches.ahead import FATES, Prefetching
 from lockstep.caches.dram import DramBatch, DramPoint
 from lockstep.caches.points import CachePoint
-from lockstep.caches.stacks import Level, Stacks
+from lockstep.caches.stacks import Level, Shape, Stacks
 from lockstep.caches.tagged import USER, Tagged
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
@@ -58,7 +58,7 @@ class Pass:
                     yield (point, *others), mine | theirs
 
     def _columns(self, point: CachePoint) -> dict:
-        accesses, misses = self._lookups.accesses, self._lookups.misses(point.ways)
+        accesses, misses = self._lookups.accesses, self._lookups.misses(point.sets.count, point.ways)
         name = "l2" if self._lookups.level.l2 else "l1"
         made: dict[str, int | float | str] = {
             "bytes": point.bytes,
@@ -115,17 +115,19 @@ class PassPlan:
         return made
 
     def _l1(self, points: Sequence[CachePoint], filters: bool) -> Lookups:
-        first, most = points[0], max(point.ways for point in points)
-        level = Level(
-            first.sets, most, self._gpu.sm.count, evict=self._evict, sectored=first.sectored,
-            keeps=most if filters else 0,
-        )  # fmt: skip
-        return Stacks(level) if first.in_stack else self._tagged(level, first)
+        shapes = _shapes(points)
+        keeps = shapes[0].ways if filters else 0
+        level = self._level(points, shapes, self._gpu.sm.count, evict=self._evict, keeps=keeps)
+        return Stacks(level, shapes[1:]) if points[0].in_stack else self._tagged(level, points[0])
 
     def _l2(self, points: Sequence[CachePoint]) -> Lookups:
-        first, most = points[0], max(point.ways for point in points)
-        level = Level(first.sets, most, l2=True, sectored=first.sectored)
-        return Stacks(level) if first.in_stack else self._tagged(level, first)
+        shapes = _shapes(points)
+        level = self._level(points, shapes, 1, l2=True)
+        return Stacks(level, shapes[1:]) if points[0].in_stack else self._tagged(level, points[0])
+
+    def _level(self, points: Sequence[CachePoint], shapes: Sequence[Shape], n: int, **of) -> Level:
+        first = max(points, key=lambda point: point.sets.count)
+        return Level(first.sets, shapes[0].ways, n, sectored=first.sectored, **of)
 
     def _writer(self, point: CachePoint) -> Tagged:
         """An L2 that knows what was written, for the memory behind it."""
@@ -154,11 +156,21 @@ class PassPlan:
 
 
 def _alike(points: Sequence[CachePoint]) -> list[list[CachePoint]]:
-    """Groups of points that one pass serves: those in a stack that differ in their ways alone."""
+    """Groups of points that one pass serves: those in a stack that differ in their ways alone, or
+    in the number of their sets where these nest."""
     groups: dict[CachePoint, list[CachePoint]] = {}
     for point in points:
         alike = point
         if point.in_stack:
-            alike = msgspec.structs.replace(point, bytes=point.bytes // point.ways, ways=1)
+            size = point.line_bytes if point.sets.nest else point.bytes // point.ways
+            alike = msgspec.structs.replace(point, bytes=size, ways=1)
         groups.setdefault(alike, []).append(point)
     return list(groups.values())
+
+
+def _shapes(points: Sequence[CachePoint]) -> list[Shape]:
+    """The sets of some points, most first, each with the most ways that are asked for."""
+    ways: dict[int, int] = {}
+    for point in points:
+        ways[point.sets.count] = max(point.ways, ways.get(point.sets.count, 0))
+    return [Shape(sets, ways[sets]) for sets in sorted(ways, reverse=True)]

@@ -5,13 +5,20 @@ at which depth each access finds its line. With sectors, a sector is in a cache 
 never left it since the sector came: it remembers the greatest depth at which its line was touched
 since then. A line that is given up leaves a hole, which the next line that comes from below it, or
 from nowhere, fills: in a cache so large that the line was in it, a way is free.
+
+Caches of fewer sets are passed together where these are sets of the first ones put together: there
+a line lies no higher, since whatever lies above it in a set does so in all sets that hold this one
+(Hill and Smith, "Evaluating associativity in CPU caches", 1989). So each search begins at the depth
+of the one before, and what lies on top where sets are fewest does so everywhere.
 """
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from lockstep._jit import Context, Records, as_records, force_inline, inline, jit
+from lockstep._jit import Context, Records, as_records, force_inline, inline, jit, popcount
 from lockstep.caches.accesses import (
     ATOMIC,
     INVALIDATE,
@@ -34,24 +41,40 @@ _BITS = 16  # of a sector's depth in the word of a line
 _SPEC = np.dtype(
     [
         (name, "i8")
-        for name in (
-            "caches", "sets", "ways", "parts", "sectors", "l2", "evict", "sectored", "filter",
-            "out",
-        )
+        for name in ("shapes", "parts", "sectors", "l2", "evict", "sectored", "filter", "out")
     ]
-)  # fmt: skip
+)
+_SHAPE = np.dtype(
+    [
+        ("sets", "i8"),
+        ("mask", "i8"),  # of the rows of the first shape
+        ("ways", "i8"),
+        ("room", "i8"),  # of a stack: a power of two
+        ("stacks", "i8"),  # the first of its stacks
+        ("lines", "i8"),  # where the lines of that one begin
+    ]
+)
+_STACK = np.dtype(
+    [
+        ("begun", "i8"),  # the epoch that it is of; else it is empty
+        ("top", "i4"),  # where its top lies: what is below follows, and goes around
+        ("holes", "i4"),
+    ]
+)
 
 
 class _Stacks(Context):
     """What the compiled side reads and writes."""
 
     spec: Records  # _SPEC, one
-    rows: RowFinder
+    rows: RowFinder  # of the first shape
+    shapes: Records  # _SHAPE: fewer and fewer sets
     epochs: np.ndarray  # int64 [caches]: how often each was emptied, and one more
-    begun: np.ndarray  # int64 [caches * sets]: the epoch that a row is of; else it is empty
-    lines: np.ndarray  # int64 [caches * sets, ways]: a stack a row
+    stacks: Records  # _STACK, of shape after shape, cache after cache
+    lines: np.ndarray  # int64: ``room`` for each of these
     deep: np.ndarray  # int64, likewise: for each sector the greatest depth since it came
-    depths: np.ndarray  # int64 [KINDS, ways + 1]: accesses by depth; the last: deeper, or never
+    tops: np.ndarray  # int64 [KINDS]: accesses at depth 0 of all shapes, which are not in ``depths``
+    depths: np.ndarray  # int64 [shapes, KINDS, ways + 1]: accesses by depth; the last: deeper
     out: Records  # ENTRY: what goes on to the level below
 
 
@@ -74,34 +97,58 @@ class Level(NamedTuple):
     keeps: int = 0
 
 
-class Stacks:
-    """A pass over a stream, in parts. ``depths[kind, d]``: accesses that met depth d.
+class Shape(NamedTuple):
+    """Sets of a cache, and the most ways that are told apart."""
 
-    An access is one of a line, or of a sector where there are sectors. ``depths`` has a row for
-    reads, writes and atomics, int64; the last column counts those that met their line deeper than
-    it was looked for, or not at all. An L1 is not asked for what goes past it.
+    sets: int
+    ways: int
+
+
+class Stacks:
+    """A pass over a stream, in parts: through caches of a level, and of ``fewer`` sets than these.
+
+    ``fewer`` shapes have fewer and fewer sets, and each number divides the one before; the sets of
+    the level are then the low bits of lines, and it keeps nothing. An access is one of a line, or
+    of a sector where there are sectors. An L1 is not asked for what goes past it.
     """
 
-    def __init__(self, level: Level):
-        if not 1 <= level.ways <= MOST_WAYS:
-            raise ValueError(f"{level.ways} ways")
-        rows = level.sets.rows()
+    def __init__(self, level: Level, fewer: Sequence[Shape] = ()):
+        shapes = [Shape(level.sets.count, level.ways), *fewer]
+        for shape in shapes:
+            if not 1 <= shape.ways <= MOST_WAYS:
+                raise ValueError(f"{shape.ways} ways")
+        counts = [shape.sets for shape in shapes]
+        if fewer and (level.keeps or not level.sets.nest or any(a % b for a, b in pairwise(counts))):
+            raise ValueError(f"{counts} sets in one pass")
         spec = as_records(np.zeros(1, _SPEC))
         s = spec[0]
-        s.caches, s.sets, s.ways = level.caches, level.sets.count, level.ways
-        s.parts = LINE_BYTES // level.sets.line_bytes
+        s.shapes, s.parts = len(shapes), LINE_BYTES // level.sets.line_bytes
         s.sectors = LINE_SECTORS // s.parts
         s.l2, s.evict, s.sectored, s.filter = level.l2, level.evict, level.sectored, level.keeps
-        count = level.caches * level.sets.count
-        shape = (count, level.ways)
+        table, stacks, lines = np.zeros(len(shapes), _SHAPE), 0, 0
+        for k, shape in enumerate(shapes):
+            room = 1 << (shape.ways - 1).bit_length()
+            table[k] = (shape.sets, shape.sets - 1 if k else -1, shape.ways, room, stacks, lines)
+            stacks += level.caches * shape.sets
+            lines += level.caches * shape.sets * room
         self._epochs = np.ones(level.caches, np.int64)
-        self.level = level
-        self.depths = np.zeros((KINDS, level.ways + 1), np.int64)
-        self._out = as_records(np.zeros(1, ENTRY))
-        deep = np.zeros(shape if level.sectored else (1, 1), np.int64)
-        begun, lines = np.zeros(count, np.int64), np.zeros(shape, np.int64)  # untouched: no memory
-        self._parts = (spec, rows, self._epochs, begun, lines, deep, self.depths)
-        self._context = _Stacks(*self._parts, self._out)
+        self.level, self._shapes = level, {shape.sets: k for k, shape in enumerate(shapes)}
+        self._tops = np.zeros(KINDS, np.int64)
+        most = max(shape.ways for shape in shapes)
+        self._depths = np.zeros((len(shapes), KINDS, most + 1), np.int64)
+        self._spec = s
+        self._context = _Stacks(
+            spec,
+            level.sets.rows(),
+            as_records(table),
+            self._epochs,
+            as_records(np.zeros(stacks, _STACK)),
+            np.zeros(lines, np.int64),  # untouched: no memory
+            np.zeros(lines if level.sectored else 1, np.int64),
+            self._tops,
+            self._depths,
+            as_records(np.zeros(1, ENTRY)),
+        )
 
     def forget(self) -> None:
         """Empty all caches; what was counted stays."""
@@ -111,20 +158,30 @@ class Stacks:
         """Pass the first ``count`` entries; what goes on to the level below, valid until called
         again."""
         most = LINE_SECTORS * count + 1
-        if self.level.keeps and len(self._out) < most:
-            self._out = as_records(np.zeros(most, ENTRY))
-            self._context = _Stacks(*self._parts, self._out)
+        if self.level.keeps and len(self._context.out) < most:
+            self._context = self._context._replace(out=as_records(np.zeros(most, ENTRY)))
         look_up(self._context, entries, count)
-        return self._out[: self._parts[0][0].out]
+        return self._context.out[: self._spec.out]
 
-    def misses(self, ways: int) -> np.ndarray:
-        """Accesses that miss a cache of so many ways, of each kind: int64 [KINDS]."""
-        return self.depths[:, ways:].sum(axis=1)
+    def depths(self, sets: int) -> np.ndarray:
+        """Accesses of each kind by the depth at which they met their line: int64 [KINDS, ways + 1].
+
+        The last column has those that met it deeper than it was looked for, or not at all.
+        """
+        k = self._shapes[sets]
+        ways = int(self._context.shapes[k].ways)
+        made = self._depths[k, :, : ways + 1].copy()
+        made[:, 0] += self._tops
+        return made
+
+    def misses(self, sets: int, ways: int) -> np.ndarray:
+        """Accesses that miss a cache of so many sets and ways, of each kind: int64 [KINDS]."""
+        return self.depths(sets)[:, ways:].sum(axis=1)
 
     @property
     def accesses(self) -> np.ndarray:
         """Accesses of each kind: int64 [KINDS]."""
-        return self.depths.sum(axis=1)
+        return self.depths(self.level.sets.count).sum(axis=1)
 
 
 @jit
@@ -161,91 +218,164 @@ def pass_on(c, spec, entry, sectors):
     out.kind, out.flags = entry.kind, entry.flags
 
 
+@force_inline
+def _stack_of(c, shape, cache, row):
+    """The stack of a row of the first shape."""
+    return cache * shape.sets + (row & shape.mask)
+
+
+@force_inline
+def _at(shape, stack, top, depth):
+    """Where a depth of a stack lies in ``lines``."""
+    return shape.lines + stack * shape.room + ((top + depth) & (shape.room - 1))
+
+
 @inline
 def _drop(c, spec, cache, line):
     """A line is written behind the back of an L1."""
-    row = cache * spec.sets + row_of(c.rows, line)
-    if c.begun[row] == c.epochs[cache]:
-        for d in range(spec.ways):
-            if c.lines[row, d] == line:
-                c.lines[row, d] = NO_LINE
+    row = row_of(c.rows, line)
+    for k in range(spec.shapes):
+        shape = c.shapes[k]
+        number = _stack_of(c, shape, cache, row)
+        stack = c.stacks[shape.stacks + number]
+        if stack.begun == c.epochs[cache]:
+            for depth in range(shape.ways):
+                at = _at(shape, number, stack.top, depth)
+                if c.lines[at] == line:
+                    c.lines[at] = NO_LINE
+                    stack.holes += 1
 
 
 @force_inline
 def _look_up(c, spec, entry, line, sectors, part):
     """One access to a line, which is a part of a line of the stream."""
     row = row_of(c.rows, line)
-    cache = 0
-    if spec.l2 == 0:
-        cache = entry.sm
-        row += cache * spec.sets
-    ways = spec.ways
-    if c.begun[row] != c.epochs[cache]:
-        c.begun[row] = c.epochs[cache]
-        for d in range(ways):
-            c.lines[row, d] = NO_LINE
+    cache = entry.sm if spec.l2 == 0 else 0
+    moves = spec.l2 != 0 or entry.kind == READ
+    if moves and _is_on_top(c, spec, cache, row, line, sectors):
+        c.tops[entry.kind] += popcount(sectors) if spec.sectored else 1
+        return
     depth = 0
-    hole = ways
-    while depth < ways and c.lines[row, depth] != line:
-        if hole == ways and c.lines[row, depth] == NO_LINE:
-            hole = depth
+    for k in range(spec.shapes):
+        depth, left = _access(c, spec, k, entry, cache, row, line, sectors, depth)
+    if spec.filter > 0:
+        if not moves:
+            left = sectors
+        if left:
+            pass_on(c, spec, entry, left << part * spec.sectors)
+
+
+@force_inline
+def _is_on_top(c, spec, cache, row, line, sectors):
+    """Whether an access finds all that it needs at depth 0 where sets are fewest: so, everywhere.
+
+    Nothing moves then.
+    """
+    shape = c.shapes[spec.shapes - 1]
+    number = _stack_of(c, shape, cache, row)
+    stack = c.stacks[shape.stacks + number]
+    at = _at(shape, number, stack.top, 0)
+    if c.lines[at] != line or stack.begun != c.epochs[cache]:
+        return False
+    if spec.sectored:
+        for s in range(spec.sectors):
+            if (sectors >> s) & 1 and (c.deep[at] >> _BITS * s) & NEVER:
+                return False
+    return True
+
+
+@force_inline
+def _access(c, spec, k, entry, cache, row, line, sectors, least):
+    """An access in one shape, to a line at depth ``least`` or below; its depth, and the sectors
+    that a cache of ``filter`` ways has not."""
+    shape = c.shapes[k]
+    number = _stack_of(c, shape, cache, row)
+    stack = c.stacks[shape.stacks + number]
+    if stack.begun != c.epochs[cache]:
+        _begin(c, shape, number, stack, c.epochs[cache])
+    ways = shape.ways
+    depth = min(least, ways)
+    while depth < ways and c.lines[_at(shape, number, stack.top, depth)] != line:
         depth += 1
     moves = spec.l2 != 0 or entry.kind == READ
     left = 0
     if spec.sectored:
-        left = _count_sectors(c, spec, entry.kind, row, depth, sectors, moves)
+        left = _count_sectors(c, spec, k, entry.kind, number, stack, depth, sectors, moves)
     else:
-        c.depths[entry.kind, depth] += 1
+        c.depths[k, entry.kind, depth] += 1
         if depth >= spec.filter:
             left = sectors if entry.kind == WRITE else (1 << spec.sectors) - 1
-    if not moves:
-        left = sectors
-        gone = entry.kind == ATOMIC or (spec.evict != 0 and entry.flags & PRIVATE == 0)
-        if depth < ways and gone:
-            c.lines[row, depth] = NO_LINE
-    elif depth > 0:
-        _come_up(c, spec, row, line, depth, min(hole, depth), sectors)
-    if spec.filter > 0 and left:
-        pass_on(c, spec, entry, left << part * spec.sectors)
+    if moves:
+        _come_up(c, spec, shape, number, stack, line, depth, sectors)
+    elif depth < ways and (
+        entry.kind == ATOMIC or (spec.evict != 0 and entry.flags & PRIVATE == 0)
+    ):
+        c.lines[_at(shape, number, stack.top, depth)] = NO_LINE
+        stack.holes += 1
+    return depth, left
+
+
+@inline
+def _begin(c, shape, number, stack, epoch):
+    """A stack was emptied."""
+    stack.begun, stack.top, stack.holes = epoch, 0, 0
+    for depth in range(shape.room):
+        c.lines[_at(shape, number, 0, depth)] = NO_LINE
 
 
 @force_inline
-def _count_sectors(c, spec, kind, row, depth, sectors, moves):
+def _count_sectors(c, spec, k, kind, number, stack, depth, sectors, moves):
     """Count the sectors of an access; those that a cache of ``filter`` ways has not.
 
     They have come now, but for those of an access that takes no room.
     """
+    shape = c.shapes[k]
     missing = 0
-    deeps = c.deep[row, depth] if depth < spec.ways else 0
+    at = _at(shape, number, stack.top, depth)
+    there = depth < shape.ways
+    deeps = c.deep[at] if there else 0
     now = 0
     for s in range(spec.sectors):
-        deep = NEVER if depth == spec.ways else max((deeps >> _BITS * s) & NEVER, depth)
+        deep = max((deeps >> _BITS * s) & NEVER, depth) if there else NEVER
         if (sectors >> s) & 1:
-            c.depths[kind, min(deep, spec.ways)] += 1
+            c.depths[k, kind, min(deep, shape.ways)] += 1
             missing |= 1 << s if deep >= spec.filter else 0
         else:
             now |= deep << _BITS * s
-    if depth < spec.ways and moves:
-        c.deep[row, depth] = now
+    if there and moves:
+        c.deep[at] = now
     return missing
 
 
 @force_inline
-def _come_up(c, spec, row, line, depth, hole, sectors):
+def _come_up(c, spec, shape, number, stack, line, depth, sectors):
     """A line comes to the top of its stack, from a depth; those above a hole go down into it."""
-    ways = spec.ways
-    there = depth < ways
-    last = min(hole, ways - 1)
+    there = depth < shape.ways
+    hole = depth
+    if stack.holes > 0:
+        hole = 0
+        while hole < depth and c.lines[_at(shape, number, stack.top, hole)] != NO_LINE:
+            hole += 1
+    now = 0
     if spec.sectored:
-        now = c.deep[row, depth] if there else _only(spec, sectors)
-        for d in range(last, 0, -1):
-            c.deep[row, d] = c.deep[row, d - 1]
-        c.deep[row, 0] = now
-    for d in range(last, 0, -1):
-        c.lines[row, d] = c.lines[row, d - 1]
-    c.lines[row, 0] = line
-    if there and hole < depth:
-        c.lines[row, depth] = NO_LINE
+        now = c.deep[_at(shape, number, stack.top, depth)] if there else _only(spec, sectors)
+    if there or hole < depth:
+        for d in range(hole, 0, -1):
+            to, of = _at(shape, number, stack.top, d), _at(shape, number, stack.top, d - 1)
+            c.lines[to] = c.lines[of]
+            if spec.sectored:
+                c.deep[to] = c.deep[of]
+        if hole < depth:
+            if there:
+                c.lines[_at(shape, number, stack.top, depth)] = NO_LINE
+            else:
+                stack.holes -= 1
+    else:  # all go down
+        stack.top = (stack.top - 1) & (shape.room - 1)
+    top = _at(shape, number, stack.top, 0)
+    c.lines[top] = line
+    if spec.sectored:
+        c.deep[top] = now
 
 
 @inline

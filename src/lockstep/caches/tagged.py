@@ -118,9 +118,9 @@ class Tagged:
         look_up(self._context, entries, count)
         return self._context.out[: self._spec.out]
 
-    def misses(self, ways: int) -> np.ndarray:
-        """Accesses that miss, of each kind: int64 [KINDS]; ``ways`` are those of the level."""
-        assert ways == self.level.ways, "of one configuration"
+    def misses(self, sets: int, ways: int) -> np.ndarray:
+        """Accesses that miss, of each kind: int64 [KINDS]; sets and ways are those of the level."""
+        assert (sets, ways) == (self.level.sets.count, self.level.ways), "of one configuration"
         return self._counts[_MISSES]
 
     @property
