@@ -14,25 +14,27 @@ from lockstep.caches.accesses import (
     READ,
     STEP,
     WRITE,
-    CtaAccesses,
+    Batch,
 )
 
 
 @pytest.fixture(scope="session")
-def make_cta():
-    """Function from streams of warps to the accesses of a CTA.
+def make_batch():
+    """Function from the streams of the warps of some CTAs to their accesses.
 
     A stream is a list of steps: kind, flags, and pairs of line and sectors.
     """
 
-    def make(streams):
-        first, steps, lines = [0], [], []
-        for stream in streams:
-            for site, (kind, flags, touched) in enumerate(stream):
-                steps.append((len(lines), len(touched), site, kind, flags))
-                lines += touched
-            first.append(len(steps))
-        return CtaAccesses(np.array(first, np.int64), np.array(steps, STEP), np.array(lines, LINE))
+    def make(*ctas):
+        first, steps, lines = [], [], []
+        for streams in ctas:
+            first.append([len(steps)])
+            for stream in streams:
+                for site, (kind, flags, touched) in enumerate(stream):
+                    steps.append((len(lines), len(touched), site, kind, flags))
+                    lines += touched
+                first[-1].append(len(steps))
+        return Batch(np.array(first, np.int64), np.array(steps, STEP), np.array(lines, LINE))
 
     return make
 

@@ -129,7 +129,7 @@ def test_prefetches_are_those_of_a_twin(sectored, degree):
     for entry in entries:
         twin.access(entry)
     assert [(int(e.line), int(e.sectors), int(e.kind)) for e in out] == twin.out
-    assert tagged.misses(4)[READ] == twin.misses
+    assert tagged.misses(tagged.level.sets.count, 4)[READ] == twin.misses
     issued, useful, useless, redundant = tagged.fates.tolist()
     assert (issued, redundant) == (twin.issued, twin.redundant)
     assert useful == sum(head.useful for head in twin.heads)
@@ -142,7 +142,7 @@ def sequential(sets: Sets, how: Prefetching, lines: int = 4096) -> tuple[int, li
     entries["line"], entries["sectors"], entries["kind"] = np.arange(lines), WHOLE, READ
     tagged = Tagged(Level(sets, 8, l2=True), prefetching=how)
     tagged.look_up(as_records(entries), lines)
-    return int(tagged.misses(8)[READ]), tagged.fates.tolist()
+    return int(tagged.misses(tagged.level.sets.count, 8)[READ]), tagged.fates.tolist()
 
 
 @pytest.mark.parametrize("slices", [1, 4, 6])

@@ -32,7 +32,7 @@ def both(level: Level, seed: int, keeps: int):
                 made.forget()
             entries = stream(seed + part, count=1500)
             out.append(made.look_up(entries, len(entries)).copy())
-        counted = made.accesses.copy(), made.misses(level.ways).copy()
+        counted = made.accesses.copy(), made.misses(level.sets.count, level.ways).copy()
         kept.append((*counted, np.concatenate(out)))
     return kept
 
@@ -62,7 +62,7 @@ def misses_of(how: str, lines: list[int], ways: int = 2, victim=None) -> int:
     made["line"], made["sectors"], made["kind"] = lines, 15, READ
     tagged = Tagged(Level(Sets(1, 128), ways), how, victim)
     tagged.look_up(as_records(made), len(made))
-    return int(tagged.misses(ways)[READ])
+    return int(tagged.misses(tagged.level.sets.count, ways)[READ])
 
 
 def test_fifo_gives_up_what_came_first_and_lru_what_was_used_last():

@@ -1,11 +1,12 @@
-"""What the warps of a CTA access in global and local memory, after coalescing.
+"""What the warps of CTAs access in global and local memory, after coalescing.
 
 A warp's stream becomes *steps*, one for each of its memory instructions, with the lines that these
 touch, in the order of lanes. Barriers stay, as steps without lines. Shared memory, constants and
 what else never reaches an L1 are left out.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,7 @@ start of what the CTA has of it."""
 
 STEP = np.dtype(
     [
-        ("first", "i8"),  # of its lines, counted from those of the CTA
+        ("first", "i8"),  # of its lines, counted from those of the CTA, or of the first of some
         ("lines", "i4"),
         ("site", "i4"),  # index of the instruction
         ("kind", "i4"),
@@ -59,8 +60,8 @@ _TILE_COPY, _TILE_STORE = int(OpClass.TILE_COPY), int(OpClass.TILE_STORE)
 _TEXTURE = int(Space.TEXTURE)
 
 _FIELDS = (
-    "warps", "warp", "lanes", "threads", "shared_base", "local_base", "cluster", "steps", "lines",
-    "full",
+    "ctas", "warps", "warp", "pool", "lanes", "threads", "shared_base", "local_base", "cluster",
+    "steps", "lines", "full",
 )  # fmt: skip
 _SPEC = np.dtype([(name, "i8") for name in _FIELDS])
 _CODE = np.dtype(
@@ -76,7 +77,7 @@ _CODE = np.dtype(
 
 
 class _Coalescing(Context):
-    """What the compiled side reads and writes for one CTA."""
+    """What the compiled side reads and writes for some CTAs."""
 
     spec: Records  # _SPEC, one
     code: Records  # _CODE: an entry an instruction
@@ -84,8 +85,9 @@ class _Coalescing(Context):
     runs: Records
     addresses: Records
     pool: np.ndarray
+    begins: np.ndarray  # int64 [3, ctas]: where runs, addresses and pool of each CTA begin
     place: np.ndarray  # int64 [tile.STATE_WORDS]: of a tile
-    first: np.ndarray  # int64 [warps + 1]: first step of each warp
+    first: np.ndarray  # int64 [ctas, warps + 1]: first step of each warp
     steps: Records
     lines: Records
 
@@ -100,8 +102,17 @@ class CtaAccesses:
         self.first, self.steps, self.lines = first, steps, lines
 
 
+class Batch(NamedTuple):
+    """The accesses of some CTAs: those of warp ``w`` of CTA ``k`` are
+    ``steps[first[k, w] : first[k, w + 1]]``, whose lines count from those of the first CTA."""
+
+    first: np.ndarray
+    steps: np.ndarray
+    lines: np.ndarray
+
+
 class Coalescer:
-    """Makes the accesses of CTAs of one kernel, one CTA after the other.
+    """Makes the accesses of CTAs of one kernel.
 
     ``threads``: of how many threads the words of local memory lie side by side, as those of a whole
     SM; 0 = those of the CTA.
@@ -116,8 +127,9 @@ class Coalescer:
             "runs": as_records(np.zeros(256, RUN)),
             "addresses": as_records(np.zeros(256, ADDRESS)),
             "pool": np.zeros(256, np.int64),
+            "begins": np.zeros((3, 1), np.int64),
             "place": np.zeros(tile.STATE_WORDS, np.int64),
-            "first": np.zeros(kernel.warps + 1, np.int64),
+            "first": np.zeros((1, kernel.warps + 1), np.int64),
             "steps": as_records(np.zeros(1024, STEP)),
             "lines": as_records(np.zeros(4096, LINE)),
         }
@@ -129,15 +141,25 @@ class Coalescer:
 
     def __call__(self, cta: Cta) -> CtaAccesses:
         """The accesses of a CTA; arrays of its own."""
+        first, steps, lines = self.batch([cta])
+        return CtaAccesses(first[0].copy(), steps.copy(), lines.copy())
+
+    def batch(self, ctas: Sequence[Cta]) -> Batch:
+        """The accesses of some CTAs, which are valid until more are asked for."""
         arrays = self._arrays
         spec = arrays["spec"][0]
         if len(arrays["code"]) < len(self._kernel.code):
             self._put("code", as_records(_described(self._kernel.code.instructions)))
-        spec.warps = len(cta.warps)
-        for name in ("warps", "runs", "addresses", "pool"):
-            self._copy(name, getattr(cta, name))
-        if len(arrays["first"]) <= len(cta.warps):
-            self._put("first", np.zeros(len(cta.warps) + 1, np.int64))
+        spec.ctas, spec.warps = len(ctas), len(ctas[0].warps)
+        if arrays["first"].shape[0] < len(ctas) or arrays["first"].shape[1] != spec.warps + 1:
+            self._put("first", np.zeros((len(ctas), spec.warps + 1), np.int64))
+            self._put("begins", np.zeros((3, len(ctas)), np.int64))
+        self._join("warps", [cta.warps for cta in ctas])
+        begins = arrays["begins"]
+        for row, name in zip(begins, ("runs", "addresses", "pool")):
+            parts = [getattr(cta, name) for cta in ctas]
+            row[1 : len(ctas)] = np.cumsum([len(part) for part in parts[:-1]])
+            self._join(name, parts)
         while True:
             self._context = self._context or _Coalescing(**arrays)
             coalesce(self._context)
@@ -146,27 +168,26 @@ class Coalescer:
             self._put("steps", as_records(np.zeros(2 * len(arrays["steps"]), STEP)))
             self._put("lines", as_records(np.zeros(2 * len(arrays["lines"]), LINE)))
         first, steps, lines = arrays["first"], arrays["steps"], arrays["lines"]
-        return CtaAccesses(
-            first[: len(cta.warps) + 1].copy(),
-            steps[: spec.steps].copy(),
-            lines[: spec.lines].copy(),
-        )
+        return Batch(first[: len(ctas)], steps[: spec.steps], lines[: spec.lines])
 
-    def _copy(self, name: str, given: np.ndarray) -> None:
-        held = self._arrays[name]
-        if len(held) < len(given):
-            self._put(
-                name,
-                as_records(np.zeros(2 * len(given), given.dtype))
-                if held.dtype.names
-                else np.zeros(2 * len(given), given.dtype),
-            )
-            held = self._arrays[name]
-        raw = np.dtype((np.void, given.dtype.itemsize))  # NumPy looks at each field of records
-        held.view(np.ndarray).view(raw)[: len(given)] = np.ascontiguousarray(given).view(raw)
+    def _join(self, name: str, parts: list[np.ndarray]) -> None:
+        """Put the arrays of some CTAs one behind the other."""
+        held, count = self._arrays[name], sum(map(len, parts))
+        if len(held) < count:
+            made = np.zeros(2 * count, held.dtype)
+            self._put(name, as_records(made) if held.dtype.names else made)
+        np.concatenate([*map(plain, parts)], out=plain(self._arrays[name])[:count])
 
     def _put(self, name: str, array: np.ndarray) -> None:
         self._arrays[name], self._context = array, None
+
+
+def plain(array: np.ndarray) -> np.ndarray:
+    """Records as plain bytes, which NumPy copies at once; an array of numbers as it is."""
+    if not array.dtype.names:
+        return array
+    raw = np.dtype((np.void, array.dtype.itemsize))
+    return np.ascontiguousarray(array).view(np.ndarray).view(raw)
 
 
 def _described(code: np.ndarray) -> np.ndarray:
@@ -191,19 +212,22 @@ def coalesce(s):
     """Make the steps and lines of all warps; ``full`` is set if there was no room."""
     spec = s.spec[0]
     spec.steps = spec.lines = spec.full = 0
-    for w in range(spec.warps):
-        s.first[w], spec.warp = spec.steps, w
-        if not _warp(s, spec, s.warps[w]):
-            spec.full = 1
-            return
-    s.first[spec.warps] = spec.steps
+    for k in range(spec.ctas):
+        spec.pool = s.begins[2, k]
+        for w in range(spec.warps):
+            s.first[k, w], spec.warp = spec.steps, w
+            if not _warp(s, spec, s.warps[k * spec.warps + w], s.begins[0, k], s.begins[1, k]):
+                spec.full = 1
+                return
+        s.first[k, spec.warps] = spec.steps
 
 
 @inline
-def _warp(s, spec, warp):
-    """The steps of one warp; false if there is no room."""
-    address = warp.first_address
-    for k in range(warp.first_run, warp.first_run + warp.runs):
+def _warp(s, spec, warp, runs, addresses):
+    """The steps of one warp of a CTA whose runs and addresses begin there; false if there is no
+    room."""
+    address = addresses + warp.first_address
+    for k in range(runs + warp.first_run, runs + warp.first_run + warp.runs):
         run = s.runs[k]
         if run.mask == 0:
             continue
@@ -261,10 +285,18 @@ def _access(s, spec, static, code, mask, address):
 
 
 @inline
+def _listed(s, spec, record, k):
+    """The address of the lane that is the k-th to take part, or a word of a tile."""
+    return (
+        record.first + k * record.stride if record.pool < 0 else s.pool[spec.pool + record.pool + k]
+    )
+
+
+@inline
 def _lanes(s, spec, step, record, mask, size):
     """Bytes from the address of each lane on."""
     for k in range(popcount(mask)):
-        low = record.first + k * record.stride if record.pool < 0 else s.pool[record.pool + k]
+        low = _listed(s, spec, record, k)
         if low != NOWHERE and not _range(s, spec, step, low, low + size):
             return False
     return True
@@ -276,7 +308,7 @@ def _private(s, spec, step, record, mask, width):
     k = 0
     for lane in range(spec.lanes):
         if (mask >> lane) & 1:
-            at = record.first + k * record.stride if record.pool < 0 else s.pool[record.pool + k]
+            at = _listed(s, spec, record, k)
             if spec.local_base > 0 and at >= spec.local_base:
                 at -= spec.local_base
             at &= APERTURE - 1
@@ -294,9 +326,7 @@ def _private(s, spec, step, record, mask, width):
 def _tile(s, spec, step, record):
     """The rows of a tile that exist."""
     for k in range(TILE_WORDS):
-        s.place[k] = (
-            record.first + k * record.stride if record.pool < 0 else s.pool[record.pool + k]
-        )
+        s.place[k] = _listed(s, spec, record, k)
     there = tile.begin(s.place)
     while there:
         low = tile.address(s.place)

@@ -17,6 +17,9 @@ from lockstep.workload import Cta, Kernel, Workload
 if TYPE_CHECKING:
     import pandas
 
+TOGETHER = 64  # CTAs that are coalesced at a time, or of so many addresses:
+MOST_WORDS = 1 << 18
+
 Told = Callable[[int, str], None]
 """Gets the number of launches so far, and the kernel of the last one."""
 
@@ -60,6 +63,8 @@ class Exploration:
         self._passes = [each for passes in self._of_sweeps for each in passes]
         self._kernel: Kernel | None = None
         self._coalescer: Coalescer | None = None
+        self._waiting: list[Cta] = []
+        self._words = 0  # of their addresses
         self.launches = 0
 
     def launched(self, launch: object) -> None:
@@ -67,12 +72,13 @@ class Exploration:
 
     def read(self, kernel: Kernel, cta: Cta) -> None:
         """The next CTA of a launch, in grid order."""
-        if self._kernel is None or self._coalescer is None:
+        if self._kernel is None:
             self._begin(kernel)
-        assert self._coalescer is not None, "it has begun"
-        if not self._order.wants:
+        self._waiting.append(cta)
+        self._words += len(cta.addresses) + len(cta.pool)
+        if len(self._waiting) == TOGETHER or self._words > MOST_WORDS:
+            self._take_waiting()
             self._run(more=True)
-        self._order.add(self._coalescer(cta))
 
     def ended(self, launch: object) -> None:
         """The launch has ended; its CTAs run to their ends."""
@@ -82,6 +88,7 @@ class Exploration:
         """The CTAs that came last run to their ends."""
         if self._kernel is None:
             return
+        self._take_waiting()
         self._run(more=False)
         for each in self._passes:
             each.end()
@@ -120,6 +127,13 @@ class Exploration:
         self._order.begin(places, kernel.warps, kernel.warps * kernel.warp_size * 4 // LINE_BYTES)
         for each in self._passes:
             each.launch(self._gpu.launch.flush_l1, self._gpu.launch.l2 == "flush")
+
+    def _take_waiting(self) -> None:
+        """The CTAs that wait can begin."""
+        if self._waiting:
+            assert self._coalescer is not None, "it has begun"
+            self._order.add(self._coalescer.batch(self._waiting))
+        self._waiting, self._words = [], 0
 
     def _run(self, more: bool) -> None:
         again = True

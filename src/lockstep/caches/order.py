@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from lockstep._jit import Records, as_records
-from lockstep.caches.accesses import LINE, STEP, CtaAccesses
+from lockstep.caches.accesses import LINE, STEP, Batch, plain
 from lockstep.caches.turns import (
     FULL,
     LOADED,
@@ -23,6 +23,7 @@ from lockstep.caches.turns import (
     SAME_SHIFT,
     TURNS,
     Interleaving,
+    compact,
     fill,
 )
 from lockstep.errors import WorkloadError
@@ -48,7 +49,6 @@ ENTRY = np.dtype(
 """One line of one warp's memory instruction, as it reaches the L1 of its SM."""
 
 CHUNK = 1 << 15  # entries that are made at a time: they stay in the host's caches
-AHEAD = 64  # CTAs that are kept ready
 
 
 def places_of(kernel: Kernel, gpu: GPU) -> int:
@@ -87,7 +87,7 @@ class Interleaver:
             "firsts": np.zeros(1024, np.int64),
             "steps": as_records(np.zeros(1 << 14, STEP)),
             "lines": as_records(np.zeros(1 << 14, LINE)),
-            "ring": np.zeros(2 * AHEAD, np.int64),
+            "moved": np.zeros(256, np.int64),
             "places": as_records(np.zeros((sms, 1), PLACE)),
             "warps": as_records(np.zeros((sms, 1), ORDER_WARP)),
             "last": np.zeros(sms, np.int64),
@@ -95,8 +95,6 @@ class Interleaver:
             "out": as_records(np.zeros(CHUNK, ENTRY)),
         }
         self._context: Interleaving | None = None
-        self._used = {"loaded": 0, "firsts": 0, "steps": 0, "lines": 0}
-        self._sizes: list[tuple[int, int, int]] = []  # firsts, steps, lines of each row
 
     @property
     def entries(self) -> Records:
@@ -111,7 +109,8 @@ class Interleaver:
         spec = self._arrays["spec"][0]
         sms = int(spec.sms)
         spec.places, spec.warps, spec.free, spec.apart = places, warps, sms * places, apart
-        spec.sm = spec.next_sm = spec.began = spec.pending = spec.first_pending = spec.living = 0
+        spec.sm = spec.next_sm = spec.began = spec.pending = spec.living = 0
+        spec.rows = spec.firsts = spec.steps = spec.lines = 0
         for name, kind, width in (("places", PLACE, places), ("warps", ORDER_WARP, places * warps)):
             if self._arrays[name].shape[1] != width:
                 self._put(name, as_records(np.zeros((sms, width), kind)))
@@ -119,100 +118,58 @@ class Interleaver:
         self._arrays["places"]["row"] = -1
         self._arrays["last"][:] = -1
         self._arrays["ready"][:] = 0
-        self._used = dict.fromkeys(self._used, 0)
-        self._sizes = []
 
-    @property
-    def wants(self) -> bool:
-        """Whether so few CTAs wait to begin that more should be added before it runs."""
-        return self._arrays["spec"][0].pending < AHEAD
-
-    def add(self, cta: CtaAccesses) -> None:
-        """One more CTA, in grid order, where it ``wants``."""
-        needs = {
-            "loaded": 1,
-            "firsts": len(cta.first),
-            "steps": len(cta.steps),
-            "lines": len(cta.lines),
-        }
-        if any(self._used[n] + need > len(self._arrays[n]) for n, need in needs.items()):
-            self._make_room(needs)
-        arrays, used = self._arrays, self._used
-        row = used["loaded"]
-        spec, loaded = arrays["spec"][0], arrays["loaded"][row]
-        number = int(spec.began + spec.pending)
-        loaded.steps, loaded.lines = used["steps"], used["lines"]
-        loaded.warps, loaded.number = used["firsts"], number
-        for name, part in (("firsts", cta.first), ("steps", cta.steps), ("lines", cta.lines)):
-            plain(arrays[name])[used[name] : used[name] + len(part)] = plain(part)
-        for name, need in needs.items():
-            used[name] += need
-        self._sizes.append((len(cta.first), len(cta.steps), len(cta.lines)))
-        arrays["ring"][(spec.first_pending + spec.pending) % len(arrays["ring"])] = row
-        spec.pending += 1
+    def add(self, ctas: Batch) -> None:
+        """More CTAs, in grid order."""
+        count = len(ctas.first)
+        self._make_room(count, ctas)
+        arrays, spec = self._arrays, self._arrays["spec"][0]
+        loaded = arrays["loaded"].view(np.ndarray)[spec.rows : spec.rows + count]
+        loaded["steps"], loaded["lines"] = spec.steps, spec.lines
+        loaded["warps"] = spec.firsts + ctas.first.shape[1] * np.arange(count)
+        loaded["number"] = spec.began + spec.pending + np.arange(count)
+        parts = (("firsts", ctas.first.ravel()), ("steps", ctas.steps), ("lines", ctas.lines))
+        for name, part in parts:
+            begin = int(spec[name])
+            plain(arrays[name])[begin : begin + len(part)] = plain(part)
+            spec[name] = begin + len(part)
+        spec.rows += count
+        spec.pending += count
 
     def run(self, more: bool) -> tuple[int, bool]:
         """Fill ``entries``: how many there are, and whether to call it again before adding CTAs.
 
-        ``more``: CTAs will be added; else the launch runs to its end.
+        ``more``: CTAs will be added, and all that were have begun in the end; else the launch runs
+        to its end.
         """
         self._context = self._context or Interleaving(**self._arrays)
         self._arrays["spec"][0].more = more
         reason = fill(self._context)
         return int(self._arrays["spec"][0].out), reason == FULL
 
-    def _make_room(self, needs: dict[str, int]) -> None:
-        """Keep what is still needed, in larger arrays if that is much."""
+    def _make_room(self, count: int, ctas: Batch) -> None:
+        """Have room for more CTAs: forget those that have ended, then take more memory."""
+        needs = {
+            "rows": count,
+            "firsts": ctas.first.size,
+            "steps": len(ctas.steps),
+            "lines": len(ctas.lines),
+        }
         arrays, spec = self._arrays, self._arrays["spec"][0]
-        ring, places = arrays["ring"], arrays["places"]["row"]
-        waiting = [(spec.first_pending + k) % len(ring) for k in range(spec.pending)]
-        kept = sorted({*ring[waiting].tolist(), *places[places >= 0].tolist()})
-        old = {name: arrays[name] for name in self._used}
-        sums = [1 * len(kept), *(sum(self._sizes[row][k] for row in kept) for k in range(3))]
-        for (name, need), held in zip(needs.items(), sums):
-            size = len(old[name])
-            while 2 * held + need > size:
+        places = {"loaded": "rows", "moved": "rows", "firsts": "firsts"}
+        places |= {"steps": "steps", "lines": "lines"}
+        if all(spec[each] + needs[each] <= len(arrays[name]) for name, each in places.items()):
+            return
+        self._context = self._context or Interleaving(**arrays)
+        compact(self._context)
+        for name, each in places.items():
+            old, held, size = arrays[name], int(spec[each]), len(arrays[name])
+            while 2 * held + needs[each] > size:
                 size *= 2
-            if name == "firsts":
-                self._put(name, np.zeros(size, np.int64))
-            else:
-                self._put(name, as_records(np.zeros(size, old[name].dtype)))
-        used, sizes, moved = dict.fromkeys(self._used, 0), self._sizes, {}
-        self._sizes = []
-        for row in kept:
-            before, now = old["loaded"][row], arrays["loaded"][used["loaded"]]
-            moved[row] = used["loaded"]
-            now.number = before.number
-            starts = {"firsts": before.warps, "steps": before.steps, "lines": before.lines}
-            now.warps, now.steps, now.lines = used["firsts"], used["steps"], used["lines"]
-            for (name, start), count in zip(starts.items(), sizes[row]):
-                plain(arrays[name])[used[name] : used[name] + count] = plain(old[name])[
-                    start : start + count
-                ]
-                used[name] += count
-            used["loaded"] += 1
-            self._sizes.append(sizes[row])
-        self._used = used
-        ring[waiting] = [moved[row] for row in ring[waiting].tolist()]
-        flat = places.reshape(-1)
-        for k in np.flatnonzero(flat >= 0).tolist():
-            self._move(k, old["loaded"][flat[k]], arrays["loaded"][moved[int(flat[k])]])
-            flat[k] = moved[int(flat[k])]
-
-    def _move(self, place: int, before, now) -> None:
-        """The warps of a place go on where their CTA lies now."""
-        spec = self._arrays["spec"][0]
-        sm, slot = divmod(place, int(spec.places))
-        warps = self._arrays["warps"][sm, slot * spec.warps : (slot + 1) * spec.warps]
-        for name in ("cursor", "end"):
-            warps[name] += now.steps - before.steps
+            if size > len(old):
+                made = np.zeros(size, old.dtype)
+                self._put(name, as_records(made) if old.dtype.names else made)
+                plain(arrays[name])[:held] = plain(old)[:held]
 
     def _put(self, name: str, array: np.ndarray) -> None:
         self._arrays[name], self._context = array, None
-
-
-def plain(array: np.ndarray) -> np.ndarray:
-    """Records as plain bytes, which NumPy copies at once; an array of numbers as it is."""
-    if not array.dtype.names:
-        return array
-    return array.view(np.ndarray).view(np.dtype((np.void, array.dtype.itemsize)))

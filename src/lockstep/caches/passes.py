@@ -58,7 +58,10 @@ class Pass:
                     yield (point, *others), mine | theirs
 
     def _columns(self, point: CachePoint) -> dict:
-        accesses, misses = self._lookups.accesses, self._lookups.misses(point.sets.count, point.ways)
+        accesses, misses = (
+            self._lookups.accesses,
+            self._lookups.misses(point.sets.count, point.ways),
+        )
         name = "l2" if self._lookups.level.l2 else "l1"
         made: dict[str, int | float | str] = {
             "bytes": point.bytes,

@@ -73,7 +73,9 @@ class _Stacks(Context):
     stacks: Records  # _STACK, of shape after shape, cache after cache
     lines: np.ndarray  # int64: ``room`` for each of these
     deep: np.ndarray  # int64, likewise: for each sector the greatest depth since it came
-    tops: np.ndarray  # int64 [KINDS]: accesses at depth 0 of all shapes, which are not in ``depths``
+    tops: (
+        np.ndarray
+    )  # int64 [KINDS]: accesses at depth 0 of all shapes, which are not in ``depths``
     depths: np.ndarray  # int64 [shapes, KINDS, ways + 1]: accesses by depth; the last: deeper
     out: Records  # ENTRY: what goes on to the level below
 
@@ -118,7 +120,9 @@ class Stacks:
             if not 1 <= shape.ways <= MOST_WAYS:
                 raise ValueError(f"{shape.ways} ways")
         counts = [shape.sets for shape in shapes]
-        if fewer and (level.keeps or not level.sets.nest or any(a % b for a, b in pairwise(counts))):
+        if fewer and (
+            level.keeps or not level.sets.nest or any(a % b for a, b in pairwise(counts))
+        ):
             raise ValueError(f"{counts} sets in one pass")
         spec = as_records(np.zeros(1, _SPEC))
         s = spec[0]

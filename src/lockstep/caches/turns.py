@@ -16,10 +16,17 @@ EMPTY, READY, WAITING, ENDED = range(4)  # states of a warp
 
 _FIELDS = (
     "sms", "places", "warps", "greedy", "rest", "same", "random", "turn", "sm", "out", "next_sm",
-    "free", "began", "pending", "first_pending", "more", "living", "apart",
+    "free", "began", "pending", "more", "living", "apart", "rows", "firsts", "steps", "lines",
 )  # fmt: skip
 TURNS = np.dtype([(name, "i8") for name in _FIELDS])
-LOADED = np.dtype([("steps", "i8"), ("lines", "i8"), ("warps", "i8"), ("number", "i8")])
+LOADED = np.dtype(
+    [
+        ("steps", "i8"),  # what is added to its first steps
+        ("lines", "i8"),  # ... and to the lines of its steps
+        ("warps", "i8"),  # where its first steps are
+        ("number", "i8"),  # in the grid
+    ]
+)
 PLACE = np.dtype([("row", "i8"), ("living", "i8"), ("waiting", "i8"), ("began", "i8")])
 ORDER_WARP = np.dtype(
     [("cursor", "i8"), ("end", "i8"), ("sent", "i8"), ("state", "i8"), ("at", "i8"), ("went", "i8")]
@@ -30,11 +37,11 @@ class Interleaving(Context):
     """What the compiled side reads and writes."""
 
     spec: Records  # TURNS, one
-    loaded: Records  # LOADED: a row a CTA that is kept
+    loaded: Records  # LOADED: a row a CTA that is kept; the last ``pending`` have not begun
     firsts: np.ndarray  # int64: first step of each warp of those, and where they end
     steps: Records  # STEP, of those
     lines: Records  # LINE
-    ring: np.ndarray  # int64: rows of CTAs that have not begun
+    moved: np.ndarray  # int64: where each row goes in ``compact``
     places: Records  # PLACE [sms, places]
     warps: Records  # ORDER_WARP [sms, places * warps of a CTA]
     last: np.ndarray  # int64 [sms]: the warp that went last
@@ -83,8 +90,7 @@ def _begin_ctas(o, spec):
 @inline
 def _begin(o, spec, sm, slot):
     """The next CTA begins in a place."""
-    row = o.ring[spec.first_pending]
-    spec.first_pending = spec.first_pending + 1 if spec.first_pending + 1 < len(o.ring) else 0
+    row = spec.rows - spec.pending
     spec.pending -= 1
     place, loaded = o.places[sm, slot], o.loaded[row]
     place.row, place.began = row, spec.began
@@ -234,3 +240,67 @@ def _lot(spec):
     x ^= (x << 17) & RANDOM_MASK
     spec.random = x
     return x & ((1 << SAME_SHIFT) - 1)
+
+
+@jit
+def compact(o):
+    """Move what CTAs need that have not ended to the front of all arrays, in their order."""
+    spec = o.spec[0]
+    for row in range(spec.rows):
+        o.moved[row] = 0 if row >= spec.rows - spec.pending else -1
+    for sm in range(spec.sms):
+        for slot in range(spec.places):
+            if o.places[sm, slot].row >= 0:
+                o.moved[o.places[sm, slot].row] = 0
+    rows, spec.rows = spec.rows, 0
+    spec.firsts = spec.steps = spec.lines = 0
+    for row in range(rows):
+        if o.moved[row] == 0:
+            o.moved[row] = spec.rows
+            _move(o, spec, o.loaded[row])
+    for sm in range(spec.sms):
+        for slot in range(spec.places):
+            place = o.places[sm, slot]
+            if place.row >= 0:
+                place.row = o.moved[place.row]
+                _follow(o, spec, sm, slot)
+
+
+@inline
+def _move(o, spec, of):
+    """A CTA's records go to where there is room, which is not behind where they are."""
+    warps = spec.warps
+    first, end = o.firsts[of.warps], o.firsts[of.warps + warps]
+    shift = spec.steps - first  # of its first steps
+    lines, count = 0, 0
+    if end > first:
+        last = o.steps[of.steps + end - 1]
+        lines = o.steps[of.steps + first].first
+        count = last.first + last.lines - lines
+    for k in range(count):
+        to, line = o.lines[spec.lines + k], o.lines[of.lines + lines + k]
+        to.line, to.sectors = line.line, line.sectors
+    for k in range(end - first):
+        to, step = o.steps[spec.steps + k], o.steps[of.steps + first + k]
+        to.first, to.lines, to.site = step.first, step.lines, step.site
+        to.kind, to.flags = step.kind, step.flags
+    for k in range(warps + 1):
+        o.firsts[spec.firsts + k] = o.firsts[of.warps + k]
+    to = o.loaded[spec.rows]
+    to.number, to.warps = of.number, spec.firsts
+    to.steps, to.lines = shift, spec.lines - lines
+    spec.rows += 1
+    spec.firsts += warps + 1
+    spec.steps += end - first
+    spec.lines += count
+
+
+@inline
+def _follow(o, spec, sm, slot):
+    """The warps of a place go on where the steps of their CTA lie now."""
+    loaded = o.loaded[o.places[sm, slot].row]
+    for k in range(spec.warps):
+        warp = o.warps[sm, slot * spec.warps + k]
+        end = loaded.steps + o.firsts[loaded.warps + k + 1]
+        warp.cursor += end - warp.end
+        warp.end = end
