@@ -1,17 +1,19 @@
 """Proxies measured: how far each is from its original over configurations of caches.
 
     python benchmarks/proxies.py [--method affine,gmap] [--scale 1/8] [--quick]
-                                 [--only PROGRAM,...] [--csv FILE]
+                                 [--only PROGRAM,...] [--csv FILE] [--sweep]
 
 Eighteen programs with 5 million accesses of threads each, on a QV100 with 15 SMs. Each is executed
 with its accesses going through all configurations of ``lockstep.proxies.agreement.SETS``, and once
 more to profile it; what the proxy accesses goes through the same configurations. Prints Markdown
 tables: the error by set and method beside those that G-MAP published, the worst and best programs,
 the sizes of proxies, and seconds of the processor. ``--scale``:
-proxies with so much of the accesses.
+proxies with so much of the accesses. ``--sweep``: instead of all this, what the 30 L1s alone take
+in one run of each program, beside running it without looking, each in a process of its own.
 """
 
 import argparse
+import multiprocessing
 import sys
 import tempfile
 import time
@@ -23,11 +25,12 @@ import pandas as pd
 import programs
 
 import lockstep
+from lockstep.caches import Exploration
 from lockstep.caches.order import Order
 from lockstep.device import Device
 from lockstep.gpus.spec import GPU
 from lockstep.proxies import ProxyProfiler
-from lockstep.proxies.agreement import compare, explorations, summarise
+from lockstep.proxies.agreement import SETS, compare, explorations, summarise
 
 SIZES = {
     "atax": 1300,
@@ -107,6 +110,28 @@ def original(name: str, size: int, gpu: GPU, folder: Path) -> Original:
     return Original(seen, trace.stat().st_size, seconds)
 
 
+def swept(name: str, size: int, look: bool) -> tuple[float, float]:
+    """Execute a program, with or without the 30 L1s; seconds of the processor that this took, and
+    that the process has taken."""
+    gpu = gpu_of()
+    watcher = Exploration(gpu, SETS[0].sweep) if look else None
+    return executed(name, size, gpu, watcher), time.process_time()
+
+
+def sweep(sizes: dict[str, int]) -> pd.DataFrame:
+    """Seconds of each program, run in new processes: a second time, when machine code is kept."""
+    rows = []
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        for name, size in sizes.items():
+            taken = [pool.apply(swept, (name, size, look)) for look in (False, True) * 2][2:]
+            (run, alone), (seen, whole) = taken
+            rows.append((name, run, seen, alone, whole))
+            print(name, file=sys.stderr, flush=True)
+    columns = ["program", "executed s", "swept s", "process s", "process that sweeps s"]
+    table = pd.DataFrame(rows, columns=columns)
+    return pd.concat([table, table.sum(numeric_only=True).to_frame().T.assign(program="all")])
+
+
 def measure(
     name: str,
     size: int,
@@ -169,6 +194,9 @@ def main() -> None:
     options = arguments()
     sizes = QUICK if options.quick else SIZES
     chosen = options.only.split(",") if options.only else list(sizes)
+    if options.sweep:
+        print(markdown(sweep({name: sizes[name] for name in chosen})))
+        return
     gpu, found = gpu_of(), []
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen:
@@ -199,6 +227,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--scale", default="1", help="share of the accesses, such as 1/8")
     parser.add_argument("--only", help="these programs alone, with commas")
     parser.add_argument("--quick", action="store_true", help="two programs at small sizes")
+    parser.add_argument("--sweep", action="store_true", help="what a sweep of 30 L1s takes, alone")
     parser.add_argument("--csv", type=Path, help="write all rows")
     return parser.parse_args()
 

@@ -49,7 +49,7 @@ _SHAPE = np.dtype(
         ("sets", "i8"),
         ("mask", "i8"),  # of the rows of the first shape
         ("ways", "i8"),
-        ("room", "i8"),  # of a stack: a power of two
+        ("room", "i8"),  # of a stack: twice its ways
         ("stacks", "i8"),  # the first of its stacks
         ("lines", "i8"),  # where the lines of that one begin
     ]
@@ -57,8 +57,9 @@ _SHAPE = np.dtype(
 _STACK = np.dtype(
     [
         ("begun", "i8"),  # the epoch that it is of; else it is empty
-        ("top", "i4"),  # where its top lies: what is below follows, and goes around
-        ("holes", "i4"),
+        ("first", "i8"),  # of its places in ``lines``
+        ("top", "i8"),  # where its top is; what is below follows
+        ("holes", "i8"),
     ]
 )
 
@@ -73,10 +74,8 @@ class _Stacks(Context):
     stacks: Records  # _STACK, of shape after shape, cache after cache
     lines: np.ndarray  # int64: ``room`` for each of these
     deep: np.ndarray  # int64, likewise: for each sector the greatest depth since it came
-    tops: (
-        np.ndarray
-    )  # int64 [KINDS]: accesses at depth 0 of all shapes, which are not in ``depths``
-    depths: np.ndarray  # int64 [shapes, KINDS, ways + 1]: accesses by depth; the last: deeper
+    tops: np.ndarray  # int64 [shapes + 1, KINDS]: accesses at depth 0 of so many shapes, the first
+    depths: np.ndarray  # int64 [shapes, KINDS, ways + 1]: others by depth; the last: deeper
     out: Records  # ENTRY: what goes on to the level below
 
 
@@ -131,13 +130,13 @@ class Stacks:
         s.l2, s.evict, s.sectored, s.filter = level.l2, level.evict, level.sectored, level.keeps
         table, stacks, lines = np.zeros(len(shapes), _SHAPE), 0, 0
         for k, shape in enumerate(shapes):
-            room = 1 << (shape.ways - 1).bit_length()
-            table[k] = (shape.sets, shape.sets - 1 if k else -1, shape.ways, room, stacks, lines)
+            mask, room = shape.sets - 1 if k else -1, 2 * shape.ways
+            table[k] = (shape.sets, mask, shape.ways, room, stacks, lines)
             stacks += level.caches * shape.sets
             lines += level.caches * shape.sets * room
         self._epochs = np.ones(level.caches, np.int64)
         self.level, self._shapes = level, {shape.sets: k for k, shape in enumerate(shapes)}
-        self._tops = np.zeros(KINDS, np.int64)
+        self._tops = np.zeros((len(shapes) + 1, KINDS), np.int64)
         most = max(shape.ways for shape in shapes)
         self._depths = np.zeros((len(shapes), KINDS, most + 1), np.int64)
         self._spec = s
@@ -175,7 +174,7 @@ class Stacks:
         k = self._shapes[sets]
         ways = int(self._context.shapes[k].ways)
         made = self._depths[k, :, : ways + 1].copy()
-        made[:, 0] += self._tops
+        made[:, 0] += self._tops[k + 1 :].sum(axis=0)
         return made
 
     def misses(self, sets: int, ways: int) -> np.ndarray:
@@ -225,13 +224,7 @@ def pass_on(c, spec, entry, sectors):
 @force_inline
 def _stack_of(c, shape, cache, row):
     """The stack of a row of the first shape."""
-    return cache * shape.sets + (row & shape.mask)
-
-
-@force_inline
-def _at(shape, stack, top, depth):
-    """Where a depth of a stack lies in ``lines``."""
-    return shape.lines + stack * shape.room + ((top + depth) & (shape.room - 1))
+    return c.stacks[shape.stacks + cache * shape.sets + (row & shape.mask)]
 
 
 @inline
@@ -239,12 +232,9 @@ def _drop(c, spec, cache, line):
     """A line is written behind the back of an L1."""
     row = row_of(c.rows, line)
     for k in range(spec.shapes):
-        shape = c.shapes[k]
-        number = _stack_of(c, shape, cache, row)
-        stack = c.stacks[shape.stacks + number]
+        stack = _stack_of(c, c.shapes[k], cache, row)
         if stack.begun == c.epochs[cache]:
-            for depth in range(shape.ways):
-                at = _at(shape, number, stack.top, depth)
+            for at in range(stack.top, stack.top + c.shapes[k].ways):
                 if c.lines[at] == line:
                     c.lines[at] = NO_LINE
                     stack.holes += 1
@@ -256,12 +246,16 @@ def _look_up(c, spec, entry, line, sectors, part):
     row = row_of(c.rows, line)
     cache = entry.sm if spec.l2 == 0 else 0
     moves = spec.l2 != 0 or entry.kind == READ
-    if moves and _is_on_top(c, spec, cache, row, line, sectors):
-        c.tops[entry.kind] += popcount(sectors) if spec.sectored else 1
-        return
-    depth = 0
-    for k in range(spec.shapes):
-        depth, left = _access(c, spec, k, entry, cache, row, line, sectors, depth)
+    gone = not moves and (entry.kind == ATOMIC or (spec.evict != 0 and entry.flags & PRIVATE == 0))
+    k = 0
+    if not gone:
+        k = _count_tops(c, spec, cache, row, line, sectors)
+        c.tops[k, entry.kind] += popcount(sectors) if spec.sectored else 1
+    depth = left = 0
+    for shape in range(k, spec.shapes):
+        depth, left = _access(
+            c, spec, shape, entry.kind, cache, row, line, sectors, depth, moves, gone
+        )
     if spec.filter > 0:
         if not moves:
             left = sectors
@@ -270,116 +264,139 @@ def _look_up(c, spec, entry, line, sectors, part):
 
 
 @force_inline
-def _is_on_top(c, spec, cache, row, line, sectors):
-    """Whether an access finds all that it needs at depth 0 where sets are fewest: so, everywhere.
+def _count_tops(c, spec, cache, row, line, sectors):
+    """In how many of the shapes an access finds all that it needs at depth 0: the first ones.
 
-    Nothing moves then.
+    Nothing moves there.
     """
-    shape = c.shapes[spec.shapes - 1]
-    number = _stack_of(c, shape, cache, row)
-    stack = c.stacks[shape.stacks + number]
-    at = _at(shape, number, stack.top, 0)
-    if c.lines[at] != line or stack.begun != c.epochs[cache]:
+    if _is_on_top(c, spec, spec.shapes - 1, cache, row, line, sectors):
+        return spec.shapes
+    k = 0
+    while k < spec.shapes - 1 and _is_on_top(c, spec, k, cache, row, line, sectors):
+        k += 1
+    return k
+
+
+@force_inline
+def _is_on_top(c, spec, k, cache, row, line, sectors):
+    """Whether an access finds all that it needs at depth 0 of a shape."""
+    stack = _stack_of(c, c.shapes[k], cache, row)
+    if c.lines[stack.top] != line or stack.begun != c.epochs[cache]:
         return False
     if spec.sectored:
         for s in range(spec.sectors):
-            if (sectors >> s) & 1 and (c.deep[at] >> _BITS * s) & NEVER:
+            if (sectors >> s) & 1 and (c.deep[stack.top] >> _BITS * s) & NEVER:
                 return False
     return True
 
 
 @force_inline
-def _access(c, spec, k, entry, cache, row, line, sectors, least):
+def _access(c, spec, k, kind, cache, row, line, sectors, least, moves, gone):
     """An access in one shape, to a line at depth ``least`` or below; its depth, and the sectors
     that a cache of ``filter`` ways has not."""
     shape = c.shapes[k]
-    number = _stack_of(c, shape, cache, row)
-    stack = c.stacks[shape.stacks + number]
+    stack = _stack_of(c, shape, cache, row)
     if stack.begun != c.epochs[cache]:
-        _begin(c, shape, number, stack, c.epochs[cache])
-    ways = shape.ways
+        _begin(c, shape, stack, c.epochs[cache], cache * shape.sets + (row & shape.mask))
+    top, ways = stack.top, shape.ways
     depth = min(least, ways)
-    while depth < ways and c.lines[_at(shape, number, stack.top, depth)] != line:
+    while depth < ways and c.lines[top + depth] != line:
         depth += 1
-    moves = spec.l2 != 0 or entry.kind == READ
     left = 0
     if spec.sectored:
-        left = _count_sectors(c, spec, k, entry.kind, number, stack, depth, sectors, moves)
+        left = _count_sectors(c, spec, k, kind, top, depth, sectors, moves)
     else:
-        c.depths[k, entry.kind, depth] += 1
+        c.depths[k, kind, depth] += 1
         if depth >= spec.filter:
-            left = sectors if entry.kind == WRITE else (1 << spec.sectors) - 1
+            left = sectors if kind == WRITE else (1 << spec.sectors) - 1
     if moves:
-        _come_up(c, spec, shape, number, stack, line, depth, sectors)
-    elif depth < ways and (
-        entry.kind == ATOMIC or (spec.evict != 0 and entry.flags & PRIVATE == 0)
-    ):
-        c.lines[_at(shape, number, stack.top, depth)] = NO_LINE
+        _come_up(c, spec, shape, stack, line, depth, sectors)
+    elif gone and depth < ways:
+        c.lines[top + depth] = NO_LINE
         stack.holes += 1
     return depth, left
 
 
 @inline
-def _begin(c, shape, number, stack, epoch):
+def _begin(c, shape, stack, epoch, number):
     """A stack was emptied."""
-    stack.begun, stack.top, stack.holes = epoch, 0, 0
-    for depth in range(shape.room):
-        c.lines[_at(shape, number, 0, depth)] = NO_LINE
+    stack.begun, stack.holes = epoch, 0
+    stack.first = shape.lines + number * shape.room
+    stack.top = stack.first + shape.room - shape.ways
+    for at in range(stack.top, stack.top + shape.ways):
+        c.lines[at] = NO_LINE
 
 
 @force_inline
-def _count_sectors(c, spec, k, kind, number, stack, depth, sectors, moves):
+def _count_sectors(c, spec, k, kind, top, depth, sectors, moves):
     """Count the sectors of an access; those that a cache of ``filter`` ways has not.
 
     They have come now, but for those of an access that takes no room.
     """
-    shape = c.shapes[k]
+    ways = c.shapes[k].ways
     missing = 0
-    at = _at(shape, number, stack.top, depth)
-    there = depth < shape.ways
-    deeps = c.deep[at] if there else 0
+    there = depth < ways
+    deeps = c.deep[top + depth] if there else 0
     now = 0
     for s in range(spec.sectors):
         deep = max((deeps >> _BITS * s) & NEVER, depth) if there else NEVER
         if (sectors >> s) & 1:
-            c.depths[k, kind, min(deep, shape.ways)] += 1
+            c.depths[k, kind, min(deep, ways)] += 1
             missing |= 1 << s if deep >= spec.filter else 0
         else:
             now |= deep << _BITS * s
     if there and moves:
-        c.deep[at] = now
+        c.deep[top + depth] = now
     return missing
 
 
 @force_inline
-def _come_up(c, spec, shape, number, stack, line, depth, sectors):
+def _come_up(c, spec, shape, stack, line, depth, sectors):
     """A line comes to the top of its stack, from a depth; those above a hole go down into it."""
+    top = stack.top
     there = depth < shape.ways
     hole = depth
     if stack.holes > 0:
         hole = 0
-        while hole < depth and c.lines[_at(shape, number, stack.top, hole)] != NO_LINE:
+        while hole < depth and c.lines[top + hole] != NO_LINE:
             hole += 1
     now = 0
     if spec.sectored:
-        now = c.deep[_at(shape, number, stack.top, depth)] if there else _only(spec, sectors)
-    if there or hole < depth:
-        for d in range(hole, 0, -1):
-            to, of = _at(shape, number, stack.top, d), _at(shape, number, stack.top, d - 1)
-            c.lines[to] = c.lines[of]
-            if spec.sectored:
-                c.deep[to] = c.deep[of]
+        now = c.deep[top + depth] if there else _only(spec, sectors)
+    if hole < shape.ways:
+        _go_down(c, spec, top, top, hole)
         if hole < depth:
             if there:
-                c.lines[_at(shape, number, stack.top, depth)] = NO_LINE
+                c.lines[top + depth] = NO_LINE
             else:
                 stack.holes -= 1
-    else:  # all go down
-        stack.top = (stack.top - 1) & (shape.room - 1)
-    top = _at(shape, number, stack.top, 0)
+    else:
+        top = _grow(c, spec, shape, stack)
     c.lines[top] = line
     if spec.sectored:
         c.deep[top] = now
+
+
+@force_inline
+def _go_down(c, spec, top, to, count):
+    """So many lines from the top on go to the places behind another."""
+    for k in range(count, 0, -1):
+        c.lines[to + k] = c.lines[top + k - 1]
+    if spec.sectored:
+        for k in range(count, 0, -1):
+            c.deep[to + k] = c.deep[top + k - 1]
+
+
+@force_inline
+def _grow(c, spec, shape, stack):
+    """The top moves up by one, and the lowest line is forgotten."""
+    top = stack.top
+    if top == stack.first:  # to the end of its places
+        stack.top = top + shape.room - shape.ways
+        _go_down(c, spec, top, stack.top, shape.ways - 1)
+    else:
+        stack.top = top - 1
+    return stack.top
 
 
 @inline
