@@ -63,6 +63,11 @@ def test_what_is_wrong_is_told_before_the_work(call, trace, tmp_path):
     assert not (tmp_path / "x.proxy").exists()
 
 
+def test_an_l2_of_nothing_is_refused(call, made):
+    done = call("proxy", "make", "x.proxy", "-o", "x.lst", "--l2", "0")
+    assert done.exit_code == 2 and "--l2" in done.stderr
+
+
 def test_a_wrong_scale_is_refused(call, made):
     done = call("proxy", "make", "x.proxy", "-o", "x.lst", "--scale", "2")
     assert done.exit_code == 2 and "expected more than 0 and at most 1" in done.stderr

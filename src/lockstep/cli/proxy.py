@@ -8,7 +8,7 @@ import click
 
 from lockstep.cli.application import ExecutableCommand
 from lockstep.cli.options import MEMORY, QUIET, SET
-from lockstep.cli.parameters import FILE, check_writable
+from lockstep.cli.parameters import FILE, MemorySize, check_writable
 from lockstep.cli.programs import program_options
 from lockstep.cli.proxy_check import command as check
 from lockstep.cli.watched import PROGRAM, WatchedProgram
@@ -134,12 +134,23 @@ class ProxyLook:
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of what is drawn."
 )
 @click.option(
+    "--l2",
+    "l2_bytes",
+    type=MemorySize(),
+    default="1M",
+    show_default=True,
+    metavar="SIZE",
+    help="The L2 that a share is for.",
+)
+@click.option(
     "--output", "-o", type=FILE, required=True, metavar="PATH", help="FILE.lst or a directory."
 )
 @QUIET
-def make(source: Path, scale: str, seed: int, output: Path, quiet: bool) -> None:
+def make(source: Path, scale: str, seed: int, l2_bytes: int, output: Path, quiet: bool) -> None:
     """Write the trace of PROXY, or of a share of its accesses.
 
+    Launches of a share over more memory than the L2 has take other CTAs, each, since they would
+    find in it what the whole ones did not.
     It is one file of lockstep's own format if its name ends in .lst, else a directory that
     Accel-Sim reads.
     """
@@ -149,7 +160,7 @@ def make(source: Path, scale: str, seed: int, output: Path, quiet: bool) -> None
     from lockstep.report.figures import scaled
 
     check_writable(output, directory=not api.is_tracefile_name(output))
-    workload = Proxy.load(source).workload(scale, seed)
+    workload = Proxy.load(source).workload(scale, seed, l2_bytes)
     api.save(workload, output)
     if not quiet:
         size = scaled(bytes_of(output), "B")

@@ -146,6 +146,17 @@ def test_a_smaller_workload_keeps_part_of_the_ctas():
     assert [cta.addresses["first"].tolist() for cta in part.ctas()] == first[437:562]
 
 
+def test_smaller_launches_take_turns_at_what_no_l2_holds():
+    """Turns begin in the middle, and go around."""
+    proxy = profile(program(*(saxpy_like(500) for _ in range(7))))
+    needed = sum(a.bytes for a in proxy.allocations)
+    for l2, turns in ((needed, [0] * 7), (needed - 1, range(7))):
+        made = proxy.workload("1/5", l2_bytes=l2).kernels
+        for small, turn in zip(made, turns, strict=True):
+            first = [int(cta.addresses["first"][0]) - BASE for cta in small.ctas()]
+            assert first == [256 * ((200 + 100 * turn + k) % 500) for k in range(100)]
+
+
 def saxpy_like(ctas):
     """A load and a store by each thread."""
     k = KernelBuilder("saxpy", ctas, 64)

@@ -35,6 +35,7 @@ class Launched:
     number: int = 0  # of the launch in the proxy
     scale: Fraction = Fraction(1)  # share of the accesses that is wanted
     seed: int = 0
+    turn: int = 0  # of a smaller launch: other CTAs than in the turns before, as far as there are
 
     @property
     def warps(self) -> int:

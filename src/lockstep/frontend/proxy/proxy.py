@@ -18,6 +18,8 @@ from lockstep.workload import Kernel, MemoryCopy, Workload
 LEVELS = ("plain", "hidden", "blurred")
 """How much of the program a proxy tells, most first."""
 MOST_SCALE = 1024
+L2_BYTES = 1 << 20
+"""The L2 that a smaller workload is made for, if nobody says; see :meth:`Proxy.workload`."""
 
 
 @dataclass
@@ -43,24 +45,30 @@ class Proxy:
         """How many numbers its models consist of."""
         return sum(model.numbers() for model in self.models)
 
-    def workload(self, scale: Fraction | float | str = 1, seed: int = 0) -> Workload:
+    def workload(
+        self, scale: Fraction | float | str = 1, seed: int = 0, l2_bytes: int = L2_BYTES
+    ) -> Workload:
         """A workload that accesses memory alike; CTAs are made when they are read.
 
         ``scale``: the share of accesses that it has, more than 0 and at most 1, such as "1/8"; up
-        to MOST_SCALE where all models can grow. The same ``seed`` gives the same. Raises
+        to MOST_SCALE where all models can grow. The same ``seed`` gives the same. ``l2_bytes``: the
+        L2 that a smaller workload is for. Launches over more memory than that found nothing there
+        of those before them; a part of each would, and so each takes another part. Raises
         :class:`WorkloadError` for a wrong scale.
         """
         share = _share(scale, MOST_SCALE if all(model.grows for model in self.models) else 1)
         if not 0 <= seed < 1 << 63:
             raise WorkloadError(f"seed {seed}; expected 0 to {(1 << 63) - 1}")
         commands: list[Kernel | MemoryCopy] = []
-        number = 0
+        number, turns = 0, [0] * len(self.allocations)
         for command in self.commands:
             if isinstance(command, ProxyCopy):
                 base = self.allocations[command.allocation].base
                 commands.append(MemoryCopy(base + command.offset, command.bytes))
                 continue
-            commands.append(self._kernel(command, number, share, seed))
+            turn = self._turn(command, turns, l2_bytes)
+            options = {"scale": share, "seed": seed, "turn": turn}
+            commands.append(self._kernel(command, self.launched(command, number, **options)))
             number += 1
         return Workload(self.name, commands, gpu=self.gpu)
 
@@ -69,11 +77,21 @@ class Proxy:
         bases = np.array([self.allocations[a].base for a in launch.allocations], np.int64)
         return Launched(launch.grid, launch.block, launch.warp_size, bases, number, **options)
 
-    def _kernel(self, launch: ProxyLaunch, number: int, scale: Fraction, seed: int) -> Kernel:
-        given = self.launched(launch, number, scale=scale, seed=seed)
+    def _turn(self, launch: ProxyLaunch, turns: list[int], l2_bytes: int) -> int:
+        """How often launches took turns before this one at an allocation that it knows; ``turns``
+        has that of each, and is changed."""
+        known = launch.allocations
+        if sum(self.allocations[a].bytes for a in known) <= l2_bytes:
+            return 0
+        turn = max((turns[a] for a in known), default=0)
+        for allocation in known:
+            turns[allocation] = turn + 1
+        return turn
+
+    def _kernel(self, launch: ProxyLaunch, given: Launched) -> Kernel:
         grid, code, ctas = self.models[launch.model].generate(given)
         return Kernel(
-            number + 1,
+            given.number + 1,
             launch.name,
             grid,
             launch.block,

@@ -1,6 +1,6 @@
 """Makes the CTAs of a launch from the tables of its model, one when it is asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from lockstep.workload import ADDRESS, NOWHERE, Cta
 class Generator:
     """The CTAs of one launch.
 
-    ``chosen``: the CTAs of the grid that it has, in linear order; ``grid``: what it is served as.
+    ``chosen``: the CTAs of the grid that it has, by their linear numbers.
     """
 
-    def __init__(self, tables: Tables, templates: Templates, launch: Launched, chosen: range):
+    def __init__(
+        self, tables: Tables, templates: Templates, launch: Launched, chosen: Sequence[int]
+    ):
         self._t, self._templates, self._launch = tables, templates, launch
         self._chosen = chosen
         self._ends = np.cumsum(tables.placement_ctas)

@@ -99,8 +99,9 @@ class AffineModel(KernelModel):
         wanted = max(math.ceil(total * launch.scale), min(total, FEWEST_CTAS))
         if wanted < total:
             wanted = min(wanted, MOST_GRID[0])
-        begin = (total - wanted) // 2
-        generator = Generator(self.tables, templates, launch, range(begin, begin + wanted))
+        begin = (total - wanted) // 2 + launch.turn * wanted
+        chosen = [cta % total for cta in range(begin, begin + wanted)]
+        generator = Generator(self.tables, templates, launch, chosen)
         grid = launch.grid if wanted == total else (wanted, 1, 1)
         return grid, code.code, generator
 
