@@ -184,17 +184,6 @@ def test_sites_know_the_allocations_that_they_begin_in():
     assert found.model.five.sites["base"].tolist() == [2, (2 << 40) // LINE_BYTES, 0]
 
 
-@pytest.mark.parametrize(
-    ("turns", "kind"), [(1, "low"), (2, "medium"), (8, "high")], ids=["low", "medium", "high"]
-)
-def test_classes_of_reuse(turns, kind):
-    def write(k):
-        with k.loop(turns):
-            k("LDG.E R4, [R2]", address=k.coalesced(BASE))
-
-    assert built(write).reuse_class(0) == kind
-
-
 def test_a_kernel_that_accesses_nothing():
     model = built(lambda k: k("MOV R1, R2"))
     assert model.warp_accesses == 0

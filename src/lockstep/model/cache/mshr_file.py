@@ -28,7 +28,6 @@ ENTRY = np.dtype(
 NODE = np.dtype([("next", "i4"), ("waiter", "i2"), ("sectors", "i2")])
 """Who waits, a number of the owner's, and for which sectors. ``next`` of a free one: a link as in
 ``free_list``."""
-MOST_WAITERS = 1 << 15  # that a node can tell apart
 
 
 def buckets_for(entries: int) -> int:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from lockstep.frontend.proxy.gmap.distributions import Histograms, Paths
-from lockstep.frontend.proxy.gmap.sites import COLD, MARKERS, ORDINAL_BITS
+from lockstep.frontend.proxy.gmap.sites import MARKERS, ORDINAL_BITS
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +40,3 @@ class FiveTuple:
         """How many lines a warp accesses, on average over what can be drawn."""
         warps = self.paths.warps
         return float((self.path_accesses * warps).sum() / max(int(warps.sum()), 1))
-
-    def reuse_class(self, path: int) -> str:
-        """How often a warp comes back to a line: low (under 30 %), medium, high (over 70 %)."""
-        values, counts = self.reuse[path]
-        share = counts[values != COLD].sum() / max(int(counts.sum()), 1)
-        return "low" if share < 0.3 else "medium" if share <= 0.7 else "high"
