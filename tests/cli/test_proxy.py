@@ -19,6 +19,13 @@ def test_a_trace_becomes_a_proxy(made, trace, tmp_path):
     assert "2 launches, 1 models, " in made.stderr
     assert [k.name for k in proxy.launches] == [k.name for k in original.kernels]
     assert proxy.method == "affine"
+    assert "affine, plain: it has 100.0 % of the original's lines" in made.stderr
+
+
+def test_what_a_hidden_proxy_tells(call, trace):
+    done = call("proxy", "profile", trace, "-o", "x.proxy", "--level", "hidden")
+    assert "hidden: it has 0.0 % of the original's lines and" in done.stderr
+    assert call("proxy", "profile", trace, "-o", "x.proxy", "-q").stderr == ""
 
 
 def test_a_program_becomes_a_proxy(call, tmp_path):

@@ -11,6 +11,7 @@ from lockstep.cli.options import MEMORY, QUIET, SET
 from lockstep.cli.parameters import FILE, MemorySize, check_writable
 from lockstep.cli.programs import program_options
 from lockstep.cli.proxy_check import command as check
+from lockstep.cli.proxy_check import leaked
 from lockstep.cli.watched import PROGRAM, WatchedProgram
 from lockstep.errors import InputError
 
@@ -76,7 +77,8 @@ def profile(
     if output.suffix != SUFFIX:
         raise InputError(output, "", f"names no proxy; expected a name that ends in {SUFFIX}")
     check_writable(output)
-    look = ProxyLook(ProxyProfiler(method, level=level, epsilon=epsilon), output, quiet)
+    profiler = ProxyProfiler(method, level=level, epsilon=epsilon, leaks=not quiet)
+    look = ProxyLook(profiler, output, quiet)
     given = {name: program[name] for name in PROGRAM}
     WatchedProgram(look, quiet, memory_bytes, ptx).run(context, given, gpu, overrides)
 
@@ -125,6 +127,7 @@ class ProxyLook:
             told = f"{proxy.level}, {self.launches} launches, {len(proxy.models)} models, "
             told += f"{proxy.numbers} numbers"
             click.echo(f"{self._output}: {told}, {size}", err=True)
+            click.echo(leaked(proxy, self._profiler.leaks(proxy)), err=True)
 
 
 @command.command()

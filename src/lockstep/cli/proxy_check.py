@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lockstep.proxies import Proxy
     from lockstep.proxies.agreement import PointSet
     from lockstep.proxies.checking import Agreement, OriginalAccesses
+    from lockstep.proxies.leaks import Leaks
     from lockstep.workload import Workload
 
     Tell = Callable[[Agreement], None]
@@ -163,8 +164,15 @@ def show(proxy: "Proxy", found: "Agreement") -> None:
         for _, row in found.errors.iterrows()
     ]
     console.print(view(columns, rows, console.width, TITLE))
-    lines, sequences = (percent(100 * share) for share in found.leaks)
-    click.echo(
+    click.echo(leaked(proxy, found.leaks))
+
+
+def leaked(proxy: "Proxy", leaks: "Leaks") -> str:
+    """A line that says what leaks."""
+    from lockstep.report.figures import percent
+
+    lines, sequences = (percent(100 * share) for share in leaks)
+    return (
         f"{proxy.method}, {proxy.level}: it has {lines} of the original's lines and {sequences} of "
         "its sequences of eight distances"
     )

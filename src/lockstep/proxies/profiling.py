@@ -15,6 +15,7 @@ from lockstep.frontend.proxy import (
     ProxyCopy,
     ProxyLaunch,
 )
+from lockstep.proxies.leaks import AccessTraces, Leaks
 from lockstep.proxies.levels import EPSILON, at_level, without_literals
 from lockstep.proxies.profiles import LaunchProfile
 from lockstep.proxies.regions import PageCollector, Regions
@@ -31,8 +32,8 @@ class ProxyProfiler:
     """Makes a proxy of the launches that it is told of: a watcher of a device.
 
     ``level``: how much it tells, one of :data:`.proxy.LEVELS`; ``epsilon``: of a blurred one's
-    noise. ``told`` is called for each launch that has ended. Raises :class:`WorkloadError` for a
-    method that does not exist.
+    noise. ``leaks``: keep what says how much of the accesses the proxy tells. ``told`` is called
+    for each launch that has ended. Raises :class:`WorkloadError` for a method that does not exist.
     """
 
     reads = True
@@ -44,6 +45,7 @@ class ProxyProfiler:
         *,
         level: str = LEVELS[0],
         epsilon: float = EPSILON,
+        leaks: bool = False,
     ):
         if method not in METHODS:
             raise WorkloadError(unknown("method of proxies", method, METHODS))
@@ -51,6 +53,7 @@ class ProxyProfiler:
         self._begin = begin if level == LEVELS[0] else without_literals(begin)
         self._level, self._epsilon = level, epsilon
         self.method, self.told = method, told
+        self._traces = AccessTraces() if leaks else None
         self._open: dict[int, tuple[Kernel, LaunchProfile]] = {}
         self._regions: dict[int, Regions] = {}
         self._models: dict[tuple, int] = {}
@@ -69,6 +72,8 @@ class ProxyProfiler:
         if kernel.id not in self._open:
             self._open[kernel.id] = kernel, self._begin(kernel)
         self._open[kernel.id][1].add(cta)
+        if self._traces is not None:
+            self._traces.read(kernel, cta)
 
     def ended(self, launch: Any) -> None:
         """A launch of a device has ended: make its model."""
@@ -101,6 +106,13 @@ class ProxyProfiler:
         allocations = [ProxyAllocation(*place) for place in self._allocations]
         proxy = Proxy(name, self.method, self._kept, self._commands, allocations, gpu=gpu)
         return at_level(proxy, self._level, self._epsilon)
+
+    def leaks(self, proxy: Proxy) -> Leaks:
+        """What a proxy tells of what has been read; of a profiler that keeps ``leaks``."""
+        assert self._traces is not None, "leaks are kept"
+        other = AccessTraces()
+        other.take(proxy.workload())
+        return self._traces.leaks(other)
 
     def _copy(self, copy: MemoryCopy, regions: Regions) -> None:
         region = int(regions.of(np.array([copy.address]))[0])
