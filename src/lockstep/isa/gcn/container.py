@@ -32,10 +32,10 @@ class Kernel:
     """A kernel: its code, its arguments, and what the hardware is set to before it runs.
 
     ``user_elements`` say what the first ``user_sgprs`` scalar registers hold; the ids of the group,
-    of those dimensions that ``group_ids`` enables, follow. The first ``item_ids`` vector registers hold the
-    work-item's id. ``lds_bytes`` is what the source declares, without ``__local`` arguments;
-    ``required_size`` a work-group's, or None. ``constant_buffers`` are the sizes in bytes of those
-    that the kernel reads, by number, ``uavs`` the numbers of those that it uses.
+    of those dimensions that ``group_ids`` enables, follow. The first ``item_ids`` vector registers
+    hold the work-item's id. ``lds_bytes`` is what the source declares, without ``__local``
+    arguments; ``required_size`` a work-group's, or None. ``constant_buffers`` are the sizes in
+    bytes of those that the kernel reads, by number, ``uavs`` the numbers of those that it uses.
     """
 
     name: str

@@ -33,10 +33,11 @@ class Format(Enum):
 class Instruction:
     """One decoded instruction.
 
-    ``offset`` counts bytes from the kernel's first instruction, ``size`` is 4 or 8 bytes. ``opcode``
-    is as encoded, 9 bits in VOP3; ``name`` is the mnemonic without ``_e32`` and ``_e64``. ``fields``
-    are as encoded, by the names of ``layout.py``: ``sbase`` in pairs of registers, ``srsrc`` and
-    ``ssamp`` in fours, ``simm16`` without its sign. ``literal`` is the 32 bits that follow, or None.
+    ``offset`` counts bytes from the kernel's first instruction, ``size`` is 4 or 8 bytes.
+    ``opcode`` is as encoded, 9 bits in VOP3; ``name`` is the mnemonic without ``_e32`` and
+    ``_e64``. ``fields`` are as encoded, by the names of ``layout.py``: ``sbase`` in pairs of
+    registers, ``srsrc`` and ``ssamp`` in fours, ``simm16`` without its sign. ``literal`` is the 32
+    bits that follow, or None.
     """
 
     offset: int

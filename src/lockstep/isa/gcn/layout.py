@@ -40,7 +40,7 @@ SOP1 101111101, SOPC 101111110, SOPP 101111111, VOP1 0111111, VOPC 0111110, VOP3
 VINTRP 110010, DS 110110, MUBUF 111000, MTBUF 111010, MIMG 111100, EXP 111110, SMRD 11000,
 SOPK 1011, SOP2 10, VOP2 0
 """
-_TWO_WORDS = "VOP3A VOP3B DS MUBUF MTBUF MIMG EXP".split()
+_TWO_WORDS = {Format[name] for name in "VOP3A VOP3B DS MUBUF MTBUF MIMG EXP".split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def _layout(format: Format, text: str) -> Layout:
         places[name] = (shift, (1 << int(high) - shift + 1) - 1)
     opcode = places.pop("op", (0, 0))
     fields = tuple((name, *place) for name, place in places.items())
-    return Layout(2 if format.name in _TWO_WORDS else 1, opcode, fields)
+    return Layout(2 if format in _TWO_WORDS else 1, opcode, fields)
 
 
 def _formats() -> tuple[Format | None, ...]:

@@ -19,11 +19,11 @@ class Argument:
     """One argument of a kernel.
 
     ``kind`` is pointer, value, image or sampler, ``type`` the metadata's (``u32``, ``float``,
-    ``struct``, ``2D``), ``declared`` that of the source (``uint*``), or "". ``count`` is the elements
-    of a value, or the bytes of a struct; ``offset`` bytes into constant buffer 1. A pointer's
-    ``space`` is uav (global), hl (local), hc or c (constant); ``number`` is its UAV or constant
-    buffer, an image's UAV or resource, a sampler's slot. ``alignment`` is bytes, ``access`` RW, RO
-    or WO, "" for values.
+    ``struct``, ``2D``), ``declared`` that of the source (``uint*``), or "". ``count`` is the
+    elements of a value, or the bytes of a struct; ``offset`` bytes into constant buffer 1. A
+    pointer's ``space`` is uav (global), hl (local), hc or c (constant); ``number`` is its UAV or
+    constant buffer, an image's UAV or resource, a sampler's slot. ``alignment`` is bytes,
+    ``access`` RW, RO or WO, "" for values.
     """
 
     kind: str

@@ -79,9 +79,9 @@ class Operand:
 class Operation:
     """One opcode: its mnemonic, its operands, and the registers it uses without naming them.
 
-    ``reads`` and ``writes`` are of vcc, scc, exec, m0; that vector and memory instructions heed EXEC is
-    not said. ``pair`` is true where DS has two offsets, ``gds`` where there is no such operation
-    on LDS. Buffer and image atomics write their result only with ``glc``.
+    ``reads`` and ``writes`` are of vcc, scc, exec, m0; that vector and memory instructions heed
+    EXEC is not said. ``pair`` is true where DS has two offsets, ``gds`` where there is no such
+    operation on LDS. Buffer and image atomics write their result only with ``glc``.
     """
 
     format: Format
