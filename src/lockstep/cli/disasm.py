@@ -1,4 +1,4 @@
-"""``lockstep disasm``: the machine code in a program, with scheduling control bits."""
+"""``lockstep disasm``: the machine code in a program or a kernel binary."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +12,14 @@ from lockstep.errors import LockstepError
 if TYPE_CHECKING:
     from lockstep.isa.sass.binary import Cubin, Image
 
+TAHITI = "tahiti"
+
 
 @click.command()
 @click.argument("path", metavar="FILE", type=FILE)
-@click.option("--arch", metavar="SM", help="Only code for this architecture, such as sm_80.")
+@click.option("--arch", metavar="ARCH", help="Only code for this architecture, such as sm_80.")
 @click.option("--kernel", metavar="NAME", help="Only functions whose name contains NAME.")
-@click.option("--words", is_flag=True, help="Print the 128-bit encodings too.")
+@click.option("--words", is_flag=True, help="Print the encodings too.")
 @click.option("--list", "only_list", is_flag=True, help="List what FILE contains, without code.")
 def command(path: Path, arch: str | None, kernel: str | None, words: bool, only_list: bool) -> None:
     """Disassemble the GPU code in FILE.
@@ -25,7 +27,46 @@ def command(path: Path, arch: str | None, kernel: str | None, words: bool, only_
     FILE is a cubin, a fat binary, or an object, library or program that contains one. Each line is
     an address, the control bits and the instruction: barriers waited for, read and write barrier
     set, yield, stall count.
+
+    FILE may also be a kernel binary of AMD's OpenCL compiler for Southern Islands (tahiti). What is
+    printed of it can be assembled again by llvm-mc -arch=amdgcn -mcpu=tahiti.
     """
+    from lockstep.cli.amd import is_binary_of_amd
+
+    amd = is_binary_of_amd(path)
+    for line in (_of_amd if amd else _of_nvidia)(path, arch, kernel, words, only_list):
+        click.echo(line)
+
+
+def _of_amd(
+    path: Path, arch: str | None, kernel: str | None, words: bool, only_list: bool
+) -> Iterator[str]:
+    """The lines of a kernel binary for Southern Islands."""
+    from lockstep.errors import InputError
+    from lockstep.isa.gcn.container import read_file
+    from lockstep.isa.gcn.decode import DecodeError
+    from lockstep.isa.gcn.listing import listing
+
+    binary = read_file(path)
+    if arch not in (None, TAHITI):
+        raise LockstepError(f"{path}: no code for {arch}; there is {TAHITI}")
+    chosen = [(n, k) for n, k in enumerate(binary.kernels.values()) if (kernel or "") in k.name]
+    if not chosen:
+        raise LockstepError(f"{path}: no function is named {kernel!r}; --list says what there is")
+    for number, each in chosen:
+        if only_list:
+            yield f"kernel {each.name}, {len(each.code)} bytes"
+            continue
+        try:
+            yield from listing(each, number, words)
+        except DecodeError as error:
+            raise InputError(path, f"kernel {each.name}", str(error)) from error
+
+
+def _of_nvidia(
+    path: Path, arch: str | None, kernel: str | None, words: bool, only_list: bool
+) -> Iterator[str]:
+    """The lines of NVIDIA's cubins and fat binaries."""
     from lockstep.isa.sass.binary import read_images
 
     images = read_images(path)
@@ -36,8 +77,7 @@ def command(path: Path, arch: str | None, kernel: str | None, words: bool, only_
     if kernel is not None and not any(_functions(image, path, kernel)[1] for image in chosen):
         raise LockstepError(f"{path}: no function is named {kernel!r}; --list says what there is")
     for image in chosen:
-        for line in _lines(image, path, kernel, words, only_list):
-            click.echo(line)
+        yield from _lines(image, path, kernel, words, only_list)
 
 
 def _architecture(text: str) -> int:

@@ -1,4 +1,4 @@
-"""``lockstep info``: what is in a trace."""
+"""``lockstep info``: what is in a trace or a kernel binary."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +23,31 @@ OPCODES_SHOWN = 20
 def command(path: Path) -> None:
     """Say what is in the trace at PATH: kernels, grids, instructions, opcode mix, size.
 
-    Reads all of the trace.
+    Reads all of the trace. PATH may also be a kernel binary of AMD's OpenCL compiler for Southern
+    Islands: kernels, their arguments, registers and LDS, and what user registers hold.
     """
+    from lockstep.cli.amd import is_binary_of_amd
+
+    if is_binary_of_amd(path):
+        _of_amd(path)
+    else:
+        _of_trace(path)
+
+
+def _of_amd(path: Path) -> None:
+    from lockstep.isa.gcn.container import read_file
+    from lockstep.isa.gcn.listing import summary
+    from lockstep.report.figures import clean, scaled
+
+    binary = read_file(path)
+    size = scaled(path.stat().st_size, "B")
+    kernels = "1 kernel" if len(binary.kernels) == 1 else f"{len(binary.kernels)} kernels"
+    click.echo(f"{clean(path.name)}: {kernels} for Southern Islands, {size}")
+    for line in summary(binary):
+        click.echo(line)
+
+
+def _of_trace(path: Path) -> None:
     from lockstep import api
     from lockstep.report.census import Census, census
     from lockstep.report.figures import clean, count, scaled

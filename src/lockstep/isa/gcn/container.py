@@ -21,7 +21,7 @@ DICTIONARY = 0x70000002  # the type of the segment that lists machines
 TAHITI, KERNEL = 26, 4  # machine and type of the entry that is executed
 NOTES = 4  # the type of a segment of notes
 _ENTRY = struct.Struct("<5I")  # machine, type, offset, size, flags
-_NAME = re.compile(r"__OpenCL_(?P<kernel>.+)_(?P<part>metadata|kernel)", re.DOTALL)
+_NAME = re.compile(r"__OpenCL_(?P<kernel>[A-Za-z_]\w*)_(?P<part>metadata|kernel)", re.ASCII)
 _DATA = re.compile(r"__OpenCL_(?P<number>[0-9]{1,4})_global")
 
 __all__ = ["Argument", "Binary", "Kernel", "Sampler", "UserElement", "read", "read_file"]
@@ -80,26 +80,46 @@ def read(data: bytes, name: str) -> Binary:
     if machine != MACHINE:
         message = f"machine {machine:#x}; kernels of AMD's OpenCL compiler have {MACHINE:#x}"
         raise elf.error(18, message)
-    texts: dict[str, Symbol] = {}
-    programs: dict[str, Symbol] = {}
-    constants: dict[int, bytes] = {}
-    for symbol in elf.symbols():
-        if match := _NAME.fullmatch(symbol.name):
-            (texts if match["part"] == "metadata" else programs)[match["kernel"]] = symbol
-        elif match := _DATA.fullmatch(symbol.name):
-            constants[int(match["number"])] = symbol.data
+    texts, programs, data_symbols = _symbols(elf)
     if not programs:
         raise InputError(name, "", "there is no kernel in it")
     kernels = {}
     for kernel, symbol in programs.items():
         if kernel not in texts:
             raise elf.error(symbol.place, f"kernel {kernel} has no metadata")
-        kernels[kernel] = _kernel(kernel, symbol, texts[kernel], name)
+        kernels[kernel] = _kernel(kernel, elf, symbol, texts[kernel])
+    constants = {
+        number: data[symbol.offset : symbol.offset + symbol.size]
+        for number, symbol in data_symbols.items()
+    }
     return Binary(name, kernels, constants)
 
 
-def _kernel(name: str, symbol: Symbol, text: Symbol, path: str) -> Kernel:
-    elf = Elf(symbol.data, path, symbol.offset)
+def _symbols(elf: Elf) -> tuple[dict[str, Symbol], dict[str, Symbol], dict[int, Symbol]]:
+    """Metadata and programs by kernel, data by constant buffer.
+
+    They do not overlap, so that what is read of a file is never more than the file.
+    """
+    texts: dict[str, Symbol] = {}
+    programs: dict[str, Symbol] = {}
+    constants: dict[int, Symbol] = {}
+    total = 0
+    for symbol in elf.symbols():
+        if match := _NAME.fullmatch(symbol.name):
+            (texts if match["part"] == "metadata" else programs)[match["kernel"]] = symbol
+        elif match := _DATA.fullmatch(symbol.name):
+            constants[int(match["number"])] = symbol
+        else:
+            continue
+        total += symbol.size
+        if total > len(elf.data):
+            raise elf.error(symbol.place, "symbols have more bytes than the file: they overlap")
+    return texts, programs, constants
+
+
+def _kernel(name: str, outer: Elf, symbol: Symbol, text: Symbol) -> Kernel:
+    data = outer.data[symbol.offset : symbol.offset + symbol.size]
+    elf = Elf(data, outer.path, symbol.offset)
     start, size = _range(elf, name)
     code = next(
         (s for s in elf.sections() if s.name == ".text" and start <= s.offset < start + size), None
@@ -107,14 +127,15 @@ def _kernel(name: str, symbol: Symbol, text: Symbol, path: str) -> Kernel:
     if code is None:
         raise elf.error(0, f"kernel {name} has no code for Tahiti")
     program = Program()
-    for segment in elf.segments():
-        if segment.kind == NOTES and start <= segment.offset < start + size:
-            read_notes(elf, segment, program)
-    told = read_metadata(text.data, path, text.offset)
+    notes = (s for s in elf.segments() if s.kind == NOTES and start <= s.offset < start + size)
+    if segment := next(notes, None):
+        read_notes(elf, segment, program)
+    words = outer.data[text.offset : text.offset + text.size]
+    told = read_metadata(words, outer.path, text.offset)
     resources = program.resources
     return Kernel(
         name=name,
-        code=symbol.data[code.offset : code.offset + code.size],
+        code=data[code.offset : code.offset + code.size],
         arguments=tuple(told.arguments),
         samplers=tuple(told.samplers),
         user_elements=program.user_elements,
@@ -133,10 +154,11 @@ def _kernel(name: str, symbol: Symbol, text: Symbol, path: str) -> Kernel:
 
 def _range(elf: Elf, name: str) -> tuple[int, int]:
     """Where in the ELF of a kernel the bytes for Tahiti begin, and how many they are."""
-    for segment in elf.segments():
-        if segment.kind != DICTIONARY:
-            continue
-        for place in range(segment.offset, segment.offset + segment.size - 19, _ENTRY.size):
+    dictionary = next((s for s in elf.segments() if s.kind == DICTIONARY), None)
+    if dictionary:
+        for place in range(
+            dictionary.offset, dictionary.offset + dictionary.size - 19, _ENTRY.size
+        ):
             machine, kind, offset, size, _ = _ENTRY.unpack_from(elf.data, place)
             if (machine, kind) == (TAHITI, KERNEL):
                 elf.read(offset, size, f"kernel {name}", place)

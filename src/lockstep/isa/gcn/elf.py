@@ -21,7 +21,8 @@ _SECTION, _SEGMENT, _SYMBOL = (
 _SECTION_TABLE, _SEGMENT_TABLE = (32, 46), (28, 42)  # places of offset, and of size and count
 _NAMES_AT = 50
 _NOBITS = 8
-MOST_NAME = 4096  # bytes of a name that is looked for
+_MOST_NAME = 1024  # characters of the name of a symbol
+_MOST_SECTION_NAME = 32  # more are not kept: those that are looked for are shorter
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,12 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A symbol: the bytes that it names, and where these are in the file."""
+    """A symbol: which bytes it names."""
 
     place: int
     name: str
     offset: int
-    data: bytes
+    size: int
 
 
 class Elf:
@@ -73,13 +74,17 @@ class Elf:
 
     def read(self, offset: int, size: int, what: str, place: int) -> bytes:
         """Some bytes; InputError, said of ``place``, if they are not in the file."""
+        self.check(offset, size, what, place)
+        return self.data[offset : offset + size]
+
+    def check(self, offset: int, size: int, what: str, place: int) -> None:
+        """InputError, said of ``place``, if some bytes are not in the file."""
         if offset + size > len(self.data):
             raise self.error(
                 place,
-                f"{what} has {size} bytes at byte {self.base + offset}, outside of the file of "
+                f"{what} has {size} bytes at byte {self.base + offset}, but they end at byte "
                 f"{self.base + len(self.data)}: truncated?",
             )
-        return self.data[offset : offset + size]
 
     def sections(self) -> list[Section]:
         """All sections, with their names."""
@@ -93,8 +98,9 @@ class Elf:
         for place, (name, kind, _, _, offset, size, *_) in headers:
             if kind == _NOBITS:
                 size = 0
-            self.read(offset, size, "a section", place)
-            found.append(Section(place, self._name(names, name, place), kind, offset, size))
+            self.check(offset, size, "a section", place)
+            label = names[name : name + _MOST_SECTION_NAME].split(b"\0")[0].decode("latin-1")
+            found.append(Section(place, label, kind, offset, size))
         return found
 
     def segments(self) -> list[Segment]:
@@ -103,7 +109,7 @@ class Elf:
         for place, (kind, offset, _, _, size, *_) in self._table(
             _SEGMENT_TABLE, _SEGMENT, "the program header"
         ):
-            self.read(offset, size, "a segment", place)
+            self.check(offset, size, "a segment", place)
             found.append(Segment(place, kind, offset, size))
         return found
 
@@ -123,8 +129,8 @@ class Elf:
             section = sections[number]
             if value + size > section.size:
                 raise self.error(place, f"a symbol lies outside of its section {section.name}")
-            data = self.read(section.offset + value, size, "a symbol", place)
-            yield Symbol(place, self._name(names, name, place), section.offset + value, data)
+            label = self._name(names, name, place)
+            yield Symbol(place, label, section.offset + value, size)
 
     def _table(
         self, where: tuple[int, int], entry: struct.Struct, what: str
@@ -134,13 +140,13 @@ class Elf:
         size, count = struct.unpack_from("<2H", self.data, where[1])
         if count and size != entry.size:
             raise self.error(where[1], f"entries of {size} bytes in {what}; expected {entry.size}")
-        self.read(offset, count * size, what, where[0])
+        self.check(offset, count * size, what, where[0])
         for k in range(count):
             yield offset + k * size, entry.unpack_from(self.data, offset + k * size)
 
     def _name(self, names: bytes, start: int, place: int) -> str:
-        end = names.find(b"\0", start, start + MOST_NAME)
-        if start > len(names) or end < 0:
+        end = names.find(b"\0", start, start + _MOST_NAME)
+        if end < 0:
             raise self.error(place, f"a name at byte {start} of {len(names)} bytes of names")
         return names[start:end].decode("latin-1")
 

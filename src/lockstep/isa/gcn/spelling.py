@@ -15,8 +15,8 @@ _OUTPUT = ("", " mul:2", " mul:4", " div:2")
 _SHORT = (Format.VOP1, Format.VOP2, Format.VOPC)
 _LONG = (Format.VOP3A, Format.VOP3B)
 _FIRST_LONG, _PAST_LONG = 320, 384  # opcodes that only VOP3 has
-_UNMARKED = ("v_readfirstlane_b32", "v_readlane_b32", "v_writelane_b32", "v_madmk_f32")
-_UNMARKED += ("v_madak_f32",)
+_UNMARKED = {"v_readfirstlane_b32", "v_readlane_b32", "v_writelane_b32", "v_madmk_f32"}
+_UNMARKED |= {"v_madak_f32"}
 IMAGE_ADDRESSES = 4  # registers of an address that are printed: the encoding does not say how many
 
 
@@ -36,10 +36,8 @@ def spell(instruction: Instruction, label: str | None = None) -> str:
 
 def _suffix(instruction: Instruction) -> str:
     """What tells the assembler which of two encodings is meant."""
-    if instruction.name in _UNMARKED:
-        return ""
     if instruction.format in _SHORT:
-        return "_e32"
+        return "" if instruction.name in _UNMARKED else "_e32"
     only = _FIRST_LONG <= instruction.opcode < _PAST_LONG
     return "_e64" if instruction.format in _LONG and not only else ""
 
@@ -165,7 +163,7 @@ def _lds(instruction: Instruction, operation: Operation) -> str:
 
 
 def _buffer(instruction: Instruction, operation: Operation) -> str:
-    fields, operands = instruction.fields, operation.results or operation.sources
+    fields, operands = instruction.fields, operation.sources or operation.results
     if not operands:
         return instruction.name
     parts = []
