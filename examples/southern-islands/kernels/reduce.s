@@ -1,0 +1,52 @@
+; out[g] = the sum of the 256 words of group g: a tree in LDS with a barrier a level.
+;kernel:reduce
+;memory:hwlocal:1024
+;cws:256:1:1
+;pointer:in:u32:1:1:0:uav:10:4:RO:0:0
+;pointer:out:u32:1:1:16:uav:11:4:RW:0:0
+;reflection:0:uint*
+;reflection:1:uint*
+;user:23:0:2:2
+;user:2:0:4:4
+;user:2:1:8:4
+;vgprs:5
+;sgprs:30
+  s_mov_b32 m0, 0x8000
+  s_buffer_load_dword s13, s[8:11], 0x0          ; in
+  s_buffer_load_dword s14, s[8:11], 0x4          ; out
+  s_load_dwordx4 s[16:19], s[2:3], 0x50
+  s_load_dwordx4 s[20:23], s[2:3], 0x58
+  s_lshl_b32 s0, s12, 10                         ; 256 words a group
+  v_lshlrev_b32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+  s_add_i32 s0, s0, s13
+  buffer_load_dword v2, v1, s[16:19], s0 offen
+  s_waitcnt vmcnt(0)
+  ds_write_b32 v1, v2
+  s_movk_i32 s1, 0x80
+level:
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  v_cmp_gt_u32 vcc, s1, v0
+  s_and_saveexec_b64 s[24:25], vcc
+  s_cbranch_execz added
+  s_lshl_b32 s15, s1, 2
+  v_add_i32 v3, vcc, s15, v1
+  ds_read_b32 v2, v1
+  ds_read_b32 v4, v3
+  s_waitcnt lgkmcnt(0)
+  v_add_i32 v2, vcc, v2, v4
+  ds_write_b32 v1, v2
+added:
+  s_mov_b64 exec, s[24:25]
+  s_lshr_b32 s1, s1, 1
+  s_cmp_lg_u32 s1, 0
+  s_cbranch_scc1 level
+  v_cmp_eq_u32 vcc, 0, v0
+  s_and_saveexec_b64 s[24:25], vcc
+  s_cbranch_execz done
+  s_lshl_b32 s0, s12, 2
+  v_mov_b32 v1, s14
+  buffer_store_dword v2, v1, s[20:23], s0 offen
+done:
+  s_endpgm
