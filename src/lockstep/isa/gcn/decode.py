@@ -3,12 +3,14 @@
 from lockstep.errors import LockstepError
 from lockstep.isa.gcn.instruction import LITERAL, Format, Instruction
 from lockstep.isa.gcn.layout import FORMATS, HEAD_SHIFT, LAYOUTS
-from lockstep.isa.gcn.operations import OPERATIONS, VOP3B_OPCODES
+from lockstep.isa.gcn.operations import OPERATIONS, VOP3B_OPCODES, Operation
 
 _SOURCES = ("ssrc0", "ssrc1", "src0", "src1", "src2")
 _LONG = (Format.VOP3A, Format.VOP3B)
+_BUFFERS = (Format.MUBUF, Format.MTBUF)
+_NO_LITERAL = ("soffset", "vsrc1")
 _UNASSIGNED = frozenset((104, 105, 125, *range(209, 240), 248, 249, 250))
-_SCALARS_END = 128  # from here on, what a scalar field names cannot be written
+_REGISTERS = 128  # codes below are scalar registers, those above constants
 
 
 class DecodeError(LockstepError):
@@ -49,7 +51,7 @@ def decode_one(code: bytes, offset: int) -> Instruction:
     if operation is None:
         raise DecodeError(offset, f"{format.value} has no opcode {opcode} on Southern Islands")
     fields = {name: word >> place & bits for name, place, bits in LAYOUTS[format].fields}
-    _check(offset, format, operation.name, fields)
+    _check(offset, operation, fields)
     literal = None
     if _has_literal(format, operation.name, fields):
         literal, size = _word(code, offset + 4), 8
@@ -69,14 +71,34 @@ def _has_literal(format: Format, name: str, fields: dict[str, int]) -> bool:
     return format not in _LONG and any(fields.get(source) == LITERAL for source in _SOURCES)
 
 
-def _check(offset: int, format: Format, name: str, fields: dict[str, int]) -> None:
+def _check(offset: int, operation: Operation, fields: dict[str, int]) -> None:
     """Refuse codes of operands that name nothing."""
-    for source in (*_SOURCES, "soffset"):
-        code = fields.get(source, 0)
+    name = operation.name
+    sources, registers = _CODES[operation.format, operation.opcode]
+    for source in sources:
+        code = fields[source]
         if code in _UNASSIGNED:
             raise DecodeError(offset, f"{name}: no operand has code {code}, as its {source} says")
-        if code == LITERAL and (format in _LONG or source == "soffset"):
+        if code == LITERAL and (source in _NO_LITERAL or operation.format in _LONG):
             raise DecodeError(offset, f"{name}: a literal as {source} is not encodable")
-    if fields.get("sdst") in _UNASSIGNED:
-        code = fields["sdst"]
-        raise DecodeError(offset, f"{name}: no register has code {code}, as its sdst says")
+    for register in registers:
+        code = fields[register]
+        if register == "offset" and fields["imm"]:
+            continue
+        if code in _UNASSIGNED or code >= _REGISTERS:
+            message = f"{name}: no register has code {code}, as its {register} says"
+            raise DecodeError(offset, message)
+
+
+def _codes(operation: Operation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Fields of an operation that are codes of sources, and those of scalar registers only."""
+    sources = [o.field for o in operation.sources if o.field in _SOURCES]
+    # A vector register, but where it chooses a lane.
+    sources += [o.field for o in operation.sources if o.field == "vsrc1" and o.scalar]
+    if operation.format in _BUFFERS:
+        sources.append("soffset")
+    used = [o.field for o in (*operation.results, *operation.sources)]
+    return tuple(sources), tuple(field for field in ("sdst", "offset") if field in used)
+
+
+_CODES = {key: _codes(operation) for key, operation in OPERATIONS.items()}
