@@ -13,6 +13,7 @@ from fuzzing import (
     options,
     proxies,
     ptx,
+    southern_islands,
     tracefile,
     tunings,
 )
@@ -24,6 +25,7 @@ MODULES = (
     gpus,
     ptx,
     binaries,
+    southern_islands,
     options,
     calls,
     caches,

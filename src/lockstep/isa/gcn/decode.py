@@ -97,8 +97,10 @@ def _codes(operation: Operation) -> tuple[tuple[str, ...], tuple[str, ...]]:
     sources += [o.field for o in operation.sources if o.field == "vsrc1" and o.scalar]
     if operation.format in _BUFFERS:
         sources.append("soffset")
-    used = [o.field for o in (*operation.results, *operation.sources)]
-    return tuple(sources), tuple(field for field in ("sdst", "offset") if field in used)
+    registers = [o.field for o in operation.results if o.scalar and o.field != "vcc"]
+    used = {o.field for o in (*operation.results, *operation.sources)}
+    registers += [field for field in ("sdst", "offset") if field in used - {*registers}]
+    return tuple(sources), tuple(registers)
 
 
 _CODES = {key: _codes(operation) for key, operation in OPERATIONS.items()}
