@@ -6,6 +6,7 @@ opcode of the tables there are several texts with operands of several kinds; the
 which bytes they are. What it refuses is told, and is a mistake of the tables, but for ``UNKNOWN``.
 """
 
+import argparse
 import random
 import re
 import subprocess
@@ -38,6 +39,9 @@ FLAGS = {
 
 def main() -> int:
     """Write the file; 1 if the assembler refuses something or reads it differently."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=FIXTURES, help="the file [%(default)s]")
+    output = parser.parse_args().output
     random.seed(1)
     known = [o for o in OPERATIONS.values() if o.format not in LONG or o.name not in UNKNOWN]
     words = [word for operation in known for word in examples(operation)]
@@ -50,7 +54,7 @@ def main() -> int:
             wrong += 1
         else:
             lines.append(f"{code.hex()} {text}\n")
-    FIXTURES.write_text("".join(lines))
+    output.write_text("".join(lines))
     print(f"{len(known)} opcodes, {len(lines)} texts, {wrong} read differently")
     return bool(wrong)
 
@@ -58,7 +62,9 @@ def main() -> int:
 def assemble(texts: list[str]) -> list[bytes | None]:
     """The bytes of each text, None where it is refused."""
     source = "".join(f"L{k}:\n{text}\n" for k, text in enumerate(texts))
-    done = subprocess.run(ASSEMBLER, input=source, capture_output=True, text=True)
+    done = subprocess.run(
+        ASSEMBLER, input=source, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL
+    )
     found: list[bytes | None] = [None] * len(texts)
     current = 0
     for line in done.stdout.splitlines():
