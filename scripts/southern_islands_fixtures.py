@@ -17,7 +17,7 @@ from pathlib import Path
 from lockstep.isa.gcn.decode import decode_one
 from lockstep.isa.gcn.instruction import LITERAL, Format
 from lockstep.isa.gcn.layout import FORMATS, LAYOUTS
-from lockstep.isa.gcn.operations import OPERATIONS, Operand, Operation
+from lockstep.isa.gcn.operations import OPERATIONS, OperandField, Operation
 from lockstep.isa.gcn.spelling import spell
 
 FIXTURES = Path(__file__).parents[1] / "tests/isa/gcn/assembled.txt"
@@ -114,7 +114,7 @@ def values(operation: Operation, sample: int) -> Iterator[tuple[str, int]]:
     yield from modifiers(operation, sample)
 
 
-def destination(operand: Operand, format: Format) -> int:
+def destination(operand: OperandField, format: Format) -> int:
     """A register that can be written."""
     if operand.field in ("vdst", "vdata") and not operand.scalar:
         return random.randrange(200)
@@ -123,7 +123,7 @@ def destination(operand: Operand, format: Format) -> int:
     return 4 * random.randrange(20) if operand.dwords > 1 else random.randrange(104)
 
 
-def vector_source(operand: Operand, operation: Operation, sample: int) -> int:
+def vector_source(operand: OperandField, operation: Operation, sample: int) -> int:
     """A source of a vector instruction; at most one of them is scalar."""
     only_scalar = operand.scalar
     first = operand is operation.sources[0]
@@ -150,7 +150,7 @@ def vector_source(operand: Operand, operation: Operation, sample: int) -> int:
     return scalar_source(operand)
 
 
-def scalar_source(operand: Operand) -> int:
+def scalar_source(operand: OperandField) -> int:
     """A scalar register or a constant without a literal."""
     match random.choice(SCALARS):
         case "vcc":
@@ -164,7 +164,7 @@ def scalar_source(operand: Operand) -> int:
     return 2 * random.randrange(50)
 
 
-def source(operand: Operand, operation: Operation, sample: int) -> Iterator[tuple[str, int]]:
+def source(operand: OperandField, operation: Operation, sample: int) -> Iterator[tuple[str, int]]:
     """A source of another instruction, which may be more than one field."""
     match operand.field:
         case "simm16":

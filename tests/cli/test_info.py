@@ -36,3 +36,28 @@ def test_what_is_no_trace_is_told_in_one_line(call, tmp_path, command, name, con
     done = call(command[0], name, *command[1:])
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert message in done.stderr and name.rstrip("/") in done.stderr
+
+
+def test_info_says_what_a_kernel_of_amd_needs(call, repository):
+    done = call("info", repository / "examples/southern-islands/kernels/vector_add.bin")
+    assert done.exit_code == 0
+    first, *lines = done.stdout.splitlines()
+    assert first == "vector_add.bin: 1 kernel for Southern Islands, 2.25 kB"
+    assert lines[0].startswith("kernel vector_add: ") and lines[0].endswith(" B of code")
+    assert "5 VGPRs, 34 SGPRs, 0 B LDS, work-groups of any size" in lines[1]
+    assert "  argument 3: uint n, at byte 48 of constant buffer 1" in lines
+    assert any("__global float* a, UAV 10, offset at byte 0" in line for line in lines)
+    assert "  s[2:3]: table of UAVs" in lines
+    assert "  s[4:7]: descriptor of constant buffer 0" in lines
+    assert "  constant buffers: 0 of 240 B, 1 of 64 B" in lines
+    assert "  UAVs: 10, 11, 12" in lines
+
+
+def test_a_damaged_kernel_of_amd_is_bad_input(call, repository, tmp_path):
+    data = (repository / "examples/southern-islands/kernels/vector_add.bin").read_bytes()
+    (tmp_path / "k.bin").write_bytes(data[:-100])
+    for command in ("info", "disasm"):
+        done = call(command, "k.bin")
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+        assert "k.bin, byte 32: the section table has" in done.stderr
+        assert "truncated?" in done.stderr

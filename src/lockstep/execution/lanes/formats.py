@@ -21,7 +21,7 @@ from lockstep.execution.lanes.types import (
 
 
 @dataclass(frozen=True)
-class Format:
+class FloatFormat:
     """A binary floating-point format in the upper bits of its container.
 
     ``nan`` is the canonical NaN (PTX ISA, as pattern of the format's own bits).
@@ -55,17 +55,17 @@ class Format:
 
 
 FORMATS = {
-    F16: Format(5, 10, 0x7FFF),
-    BF16: Format(8, 7, 0x7FFF),
-    TF32: Format(8, 10, 0x3FFFF, unused_bits=13),
-    F32: Format(8, 23, 0x7FFFFFFF),
-    F64: Format(11, 52, 0x7FFFFFFFFFFFFFFF),
-    E4M3: Format(4, 3, 0x7F, infinite=False),
-    E5M2: Format(5, 2, 0x7F),
+    F16: FloatFormat(5, 10, 0x7FFF),
+    BF16: FloatFormat(8, 7, 0x7FFF),
+    TF32: FloatFormat(8, 10, 0x3FFFF, unused_bits=13),
+    F32: FloatFormat(8, 23, 0x7FFFFFFF),
+    F64: FloatFormat(11, 52, 0x7FFFFFFFFFFFFFFF),
+    E4M3: FloatFormat(4, 3, 0x7F, infinite=False),
+    E5M2: FloatFormat(5, 2, 0x7F),
 }
 
 
-def format_of(kind: Type) -> Format:
+def format_of(kind: Type) -> FloatFormat:
     """The format of a type's elements."""
     return FORMATS[kind.scalar]
 

@@ -3,7 +3,7 @@
 from llvmlite import ir
 
 from lockstep.execution.lanes.builder import LaneBuilder
-from lockstep.execution.lanes.formats import FORMATS, Format, from_raw, keep, raw
+from lockstep.execution.lanes.formats import FORMATS, FloatFormat, from_raw, keep, raw
 from lockstep.execution.lanes.integer import is_zero, resize, shift_left, shift_right
 from lockstep.execution.lanes.rounding import Rounding
 from lockstep.execution.lanes.types import BF16, F16, F32, PRED, Type, Value
@@ -55,7 +55,7 @@ def _predicate(condition: ir.Value, like: Value) -> Value:
     return Value(condition, PRED.times(like.type.count))
 
 
-def _body(b: LaneBuilder, magnitude: Value, sign: Value, form: Format, rounding) -> Value:
+def _body(b: LaneBuilder, magnitude: Value, sign: Value, form: FloatFormat, rounding) -> Value:
     """Exponent and fraction; an overflow runs on into the exponents that are infinite or NaN."""
     count = b.constant(magnitude.type, _SINGLE.fraction_bits - form.fraction_bits)
     if form.minimum_exponent == _SINGLE.minimum_exponent:
@@ -99,7 +99,9 @@ def _grows(b: LaneBuilder, sign: Value, rounding: Rounding) -> Value:
     return positive if rounding == Rounding.UP else Value(b.ir.not_(positive.ir), positive.type)
 
 
-def _limit(b, body: Value, magnitude: Value, sign: Value, form: Format, rounding, finite) -> Value:
+def _limit(
+    b, body: Value, magnitude: Value, sign: Value, form: FloatFormat, rounding, finite
+) -> Value:
     """What becomes of numbers beyond the largest."""
     largest = b.constant(body.type, form.largest)
     if not finite and form.exponent_bits == _SINGLE.exponent_bits:

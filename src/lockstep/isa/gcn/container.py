@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lockstep.errors import InputError
-from lockstep.isa.gcn.elf import MACHINE, Elf, Symbol
-from lockstep.isa.gcn.metadata import Argument, Sampler, read_metadata
+from lockstep.isa.gcn.elf import MACHINE, Elf, ElfSymbol
+from lockstep.isa.gcn.metadata import KernelArgument, Sampler, read_metadata
 from lockstep.isa.gcn.notes import Program, UserElement, read_notes
 
 DICTIONARY = 0x70000002  # the type of the segment that lists machines
@@ -24,7 +24,7 @@ _ENTRY = struct.Struct("<5I")  # machine, type, offset, size, flags
 _NAME = re.compile(r"__OpenCL_(?P<kernel>[A-Za-z_]\w*)_(?P<part>metadata|kernel)", re.ASCII)
 _DATA = re.compile(r"__OpenCL_(?P<number>[0-9]{1,4})_global")
 
-__all__ = ["Argument", "Binary", "Kernel", "Sampler", "UserElement", "read", "read_file"]
+__all__ = ["Binary", "Kernel", "KernelArgument", "Sampler", "UserElement", "read", "read_file"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Kernel:
 
     name: str
     code: bytes
-    arguments: tuple[Argument, ...]
+    arguments: tuple[KernelArgument, ...]
     samplers: tuple[Sampler, ...]
     user_elements: tuple[UserElement, ...]
     vgprs: int
@@ -95,14 +95,14 @@ def read(data: bytes, name: str) -> Binary:
     return Binary(name, kernels, constants)
 
 
-def _symbols(elf: Elf) -> tuple[dict[str, Symbol], dict[str, Symbol], dict[int, Symbol]]:
+def _symbols(elf: Elf) -> tuple[dict[str, ElfSymbol], dict[str, ElfSymbol], dict[int, ElfSymbol]]:
     """Metadata and programs by kernel, data by constant buffer.
 
     They do not overlap, so that what is read of a file is never more than the file.
     """
-    texts: dict[str, Symbol] = {}
-    programs: dict[str, Symbol] = {}
-    constants: dict[int, Symbol] = {}
+    texts: dict[str, ElfSymbol] = {}
+    programs: dict[str, ElfSymbol] = {}
+    constants: dict[int, ElfSymbol] = {}
     total = 0
     for symbol in elf.symbols():
         if match := _NAME.fullmatch(symbol.name):
@@ -117,7 +117,7 @@ def _symbols(elf: Elf) -> tuple[dict[str, Symbol], dict[str, Symbol], dict[int, 
     return texts, programs, constants
 
 
-def _kernel(name: str, outer: Elf, symbol: Symbol, text: Symbol) -> Kernel:
+def _kernel(name: str, outer: Elf, symbol: ElfSymbol, text: ElfSymbol) -> Kernel:
     data = outer.data[symbol.offset : symbol.offset + symbol.size]
     elf = Elf(data, outer.path, symbol.offset)
     start, size = _range(elf, name)

@@ -26,7 +26,7 @@ _MOST_SECTION_NAME = 32  # more are not kept: those that are looked for are shor
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ElfSection:
     """A section: where its header is, and which bytes it has, both in the file."""
 
     place: int
@@ -37,7 +37,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class ElfSegment:
     """A segment of a program header."""
 
     place: int
@@ -47,7 +47,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class ElfSymbol:
     """A symbol: which bytes it names."""
 
     place: int
@@ -86,7 +86,7 @@ class Elf:
                 f"{self.base + len(self.data)}: truncated?",
             )
 
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[ElfSection]:
         """All sections, with their names."""
         headers = list(self._table(_SECTION_TABLE, _SECTION, "the section table"))
         (number,) = struct.unpack_from("<H", self.data, _NAMES_AT)
@@ -100,20 +100,20 @@ class Elf:
                 size = 0
             self.check(offset, size, "a section", place)
             label = names[name : name + _MOST_SECTION_NAME].split(b"\0")[0].decode("latin-1")
-            found.append(Section(place, label, kind, offset, size))
+            found.append(ElfSection(place, label, kind, offset, size))
         return found
 
-    def segments(self) -> list[Segment]:
+    def segments(self) -> list[ElfSegment]:
         """All segments."""
         found = []
         for place, (kind, offset, _, _, size, *_) in self._table(
             _SEGMENT_TABLE, _SEGMENT, "the program header"
         ):
             self.check(offset, size, "a segment", place)
-            found.append(Segment(place, kind, offset, size))
+            found.append(ElfSegment(place, kind, offset, size))
         return found
 
-    def symbols(self) -> Iterator[Symbol]:
+    def symbols(self) -> Iterator[ElfSymbol]:
         """The symbols whose bytes are in a section, by the names of ``.strtab``."""
         sections = self.sections()
         by_name = {section.name: section for section in sections}
@@ -130,7 +130,7 @@ class Elf:
             if value + size > section.size:
                 raise self.error(place, f"a symbol lies outside of its section {section.name}")
             label = self._name(names, name, place)
-            yield Symbol(place, label, section.offset + value, size)
+            yield ElfSymbol(place, label, section.offset + value, size)
 
     def _table(
         self, where: tuple[int, int], entry: struct.Struct, what: str

@@ -47,7 +47,7 @@ _TWO_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BitLayout:
     """One encoding: words without a literal, where the opcode is, (name, shift, mask) of fields."""
 
     words: int
@@ -55,7 +55,7 @@ class Layout:
     fields: tuple[tuple[str, int, int], ...]
 
 
-def _layout(format: Format, text: str) -> Layout:
+def _layout(format: Format, text: str) -> BitLayout:
     places = {}
     for part in text.split(", "):
         name, bits = part.split()
@@ -64,7 +64,7 @@ def _layout(format: Format, text: str) -> Layout:
         places[name] = (shift, (1 << int(high) - shift + 1) - 1)
     opcode = places.pop("op", (0, 0))
     fields = tuple((name, *place) for name, place in places.items())
-    return Layout(2 if format in _TWO_WORDS else 1, opcode, fields)
+    return BitLayout(2 if format in _TWO_WORDS else 1, opcode, fields)
 
 
 def _formats() -> tuple[Format | None, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lockstep.errors import printable
-from lockstep.isa.gcn.container import Argument, Binary, Kernel, UserElement
+from lockstep.isa.gcn.container import Binary, Kernel, KernelArgument, UserElement
 from lockstep.isa.gcn.decode import decode
 from lockstep.isa.gcn.instruction import Instruction
 from lockstep.isa.gcn.operations import OPERATIONS
@@ -94,14 +94,14 @@ def _arguments(kernel: Kernel) -> Iterator[str]:
         yield f"argument {k}: {name}, {_place(argument)}"
 
 
-def _declaration(argument: Argument) -> str:
+def _declaration(argument: KernelArgument) -> str:
     qualifier = _QUALIFIERS.get(argument.space, "")
     if argument.declared:
         return qualifier + argument.declared
     return qualifier + (f"{argument.type}*" if argument.kind == "pointer" else argument.type)
 
 
-def _place(argument: Argument) -> str:
+def _place(argument: KernelArgument) -> str:
     """Where the kernel finds an argument."""
     at = f"at byte {argument.offset} of constant buffer 1"
     match argument.kind, argument.space:

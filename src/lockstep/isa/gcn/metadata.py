@@ -15,7 +15,7 @@ _BYTES |= {"u64": 8, "i64": 8, "double": 8}
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class KernelArgument:
     """One argument of a kernel.
 
     ``kind`` is pointer, value, image or sampler, ``type`` the metadata's (``u32``, ``float``,
@@ -58,7 +58,7 @@ class Sampler:
 class Metadata:
     """What the text says."""
 
-    arguments: list[Argument] = field(default_factory=list)
+    arguments: list[KernelArgument] = field(default_factory=list)
     samplers: list[Sampler] = field(default_factory=list)
     lds_bytes: int = 0
     private_bytes: int = 0
@@ -88,21 +88,23 @@ def _line(parts: list[str], found: Metadata) -> None:
             _one_of(space, _SPACES)
             _one_of(access, _ACCESSES)
             places = (1, _number(offset), space, _number(number), _number(align), access)
-            found.arguments.append(Argument("pointer", name, kind, *places))
+            found.arguments.append(KernelArgument("pointer", name, kind, *places))
         case "value":
             _, name, kind, count, _, offset = _exactly(parts, _VALUE)
-            found.arguments.append(Argument("value", name, kind, _number(count), _number(offset)))
+            found.arguments.append(
+                KernelArgument("value", name, kind, _number(count), _number(offset))
+            )
         case "image":
             _, name, kind, access, number, _, offset = _exactly(parts, _IMAGE)
             _one_of(access, _ACCESSES)
             places = (1, _number(offset), "", _number(number), 0, access)
-            found.arguments.append(Argument("image", name, kind, *places))
+            found.arguments.append(KernelArgument("image", name, kind, *places))
         case "sampler":
             _, name, number, of_source, value = _exactly(parts, _SAMPLER)
             if _number(of_source):
                 found.samplers.append(Sampler(name, _number(number), _number(value)))
             else:
-                found.arguments.append(Argument("sampler", name, "", number=_number(number)))
+                found.arguments.append(KernelArgument("sampler", name, "", number=_number(number)))
         case "memory" if parts[1:2] == ["hwlocal"]:
             found.lds_bytes = _number(_exactly(parts, _MEMORY)[2])
         case "memory" if parts[1:2] == ["uavprivate"]:

@@ -3,7 +3,7 @@
 import struct
 from dataclasses import dataclass, field
 
-from lockstep.isa.gcn.elf import Elf, Segment
+from lockstep.isa.gcn.elf import Elf, ElfSegment
 
 _HEADER = struct.Struct("<3I8s")  # size of the name, size of what follows, type, name
 _NAME = b"ATI CAL\0"
@@ -41,7 +41,7 @@ class Program:
     uavs: tuple[int, ...] = ()
 
 
-def read_notes(elf: Elf, segment: Segment, program: Program) -> None:
+def read_notes(elf: Elf, segment: ElfSegment, program: Program) -> None:
     """Read the notes of one segment into ``program``."""
     place, end = segment.offset, segment.offset + segment.size
     while place + _HEADER.size <= end:

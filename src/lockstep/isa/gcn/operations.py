@@ -56,7 +56,7 @@ _WORDS = {  # operands that are no values of 32 bits or more, and their fields
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class OperandField:
     """One result or source.
 
     ``field`` is where it is encoded, or ``"vcc"`` or ``"literal"``. ``type`` is i32, i64, f32, f64,
@@ -87,8 +87,8 @@ class Operation:
     format: Format
     opcode: int
     name: str
-    results: tuple[Operand, ...] = ()
-    sources: tuple[Operand, ...] = ()
+    results: tuple[OperandField, ...] = ()
+    sources: tuple[OperandField, ...] = ()
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
     pair: bool = False
@@ -147,7 +147,9 @@ def _operation(format: Format, opcode: int, name: str, words: list[str]) -> Oper
     return Operation(format, opcode, name, results, sources, reads, writes, pair, gds)
 
 
-def _operands(words: list[str], fields: tuple[str, ...], format: Format) -> tuple[Operand, ...]:
+def _operands(
+    words: list[str], fields: tuple[str, ...], format: Format
+) -> tuple[OperandField, ...]:
     """Operands of the words of a table, which take the format's fields in turn."""
     rest, found = iter(fields), []
     for word in words:
@@ -155,9 +157,9 @@ def _operands(words: list[str], fields: tuple[str, ...], format: Format) -> tupl
         scalar, kind = kind.startswith("s."), kind.removeprefix("s.")
         if kind == "vcc":
             field = next(rest) if format in (Format.VOP3A, Format.VOP3B) else "vcc"
-            found.append(Operand(field, "mask", True))
+            found.append(OperandField(field, "mask", True))
         else:
-            found.append(Operand(field or _WORDS.get(kind) or next(rest), kind, scalar))
+            found.append(OperandField(field or _WORDS.get(kind) or next(rest), kind, scalar))
     return tuple(found)
 
 

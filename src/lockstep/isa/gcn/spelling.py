@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from lockstep.isa.gcn.instruction import LITERAL, Format, Instruction
-from lockstep.isa.gcn.operations import OPERATIONS, Operand, Operation
+from lockstep.isa.gcn.operations import OPERATIONS, OperandField, Operation
 from lockstep.isa.gcn.registers import VECTORS, is_constant, scalar, vector
 
 WAITS = (("vmcnt", 0, 15), ("expcnt", 4, 7), ("lgkmcnt", 8, 31))  # name, shift, largest value
@@ -58,7 +58,7 @@ def _operands(
             yield _modified(instruction, operand)
 
 
-def _register(instruction: Instruction, operand: Operand) -> str:
+def _register(instruction: Instruction, operand: OperandField) -> str:
     """A result, or a source without signs."""
     dwords, field = operand.dwords, operand.field
     if field == "vcc":
@@ -75,7 +75,7 @@ def _register(instruction: Instruction, operand: Operand) -> str:
     return scalar(code, dwords)
 
 
-def _modified(instruction: Instruction, operand: Operand) -> str:
+def _modified(instruction: Instruction, operand: OperandField) -> str:
     """A source with the signs that VOP3 gives it."""
     text = _register(instruction, operand)
     if operand.field not in ("src0", "src1", "src2") or instruction.format not in _LONG:
