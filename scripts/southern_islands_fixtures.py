@@ -125,29 +125,33 @@ def destination(operand: OperandField, format: Format) -> int:
 
 def vector_source(operand: OperandField, operation: Operation, sample: int) -> int:
     """A source of a vector instruction; at most one of them is scalar."""
-    only_scalar = operand.scalar
     first = operand is operation.sources[0]
-    long = operation.format in LONG
+    if operand.scalar:
+        return lane(operand, first)
     if operand.field == "vsrc1":
-        return (
-            random.choice((random.randrange(104), 128 + random.randrange(64)))
-            if (only_scalar and first)
-            else (random.randrange(129, 192) if only_scalar else random.randrange(200))
-        )
-    if only_scalar:
-        return 2 * random.randrange(50) if operand.type == "mask" else random.randrange(104)
-    lane = operation.name.startswith(("v_readlane", "v_readfirstlane", "v_movrel"))
-    halves = operation.name == "v_cvt_f32_f16"  # LLVM thinks that its constants have 16 bits
-    if not first or sample == 0 or lane or halves or "vcc" in operation.reads:
+        return random.randrange(200)
+    # LLVM thinks that constants of half precision have 16 bits, and lanes are of registers.
+    vector = operation.name.startswith(
+        ("v_readlane", "v_readfirstlane", "v_movrel", "v_cvt_f32_f16")
+    )
+    if not first or sample == 0 or vector or "vcc" in operation.reads:
         return 256 + random.randrange(200)
     if any(other.scalar for other in operation.sources):
         return random.choice((128 + random.randrange(65), 256 + random.randrange(200)))
-    literal = any(other.type == "literal" for other in operation.sources)
-    if sample == 1 and operand.dwords == 1 and not long and not literal:
-        return LITERAL
-    if literal:
+    if any(other.type == "literal" for other in operation.sources):
         return random.choice((128 + random.randrange(65), 240 + random.randrange(8)))
+    if sample == 1 and operand.dwords == 1 and operation.format not in LONG:
+        return LITERAL
     return scalar_source(operand)
+
+
+def lane(operand: OperandField, first: bool) -> int:
+    """A source of a vector instruction that is a scalar."""
+    if operand.type == "mask":
+        return 2 * random.randrange(50)
+    if operand.field == "vsrc1" and not first:
+        return random.randrange(129, 192)
+    return random.randrange(104)
 
 
 def scalar_source(operand: OperandField) -> int:
@@ -212,8 +216,12 @@ def modifiers(operation: Operation, sample: int) -> Iterator[tuple[str, int]]:
         yield "neg", chosen
         if format is Format.VOP3A:
             yield "abs", sum(1 << k for k in floats if random.random() < 0.4)
+        if operation.results and operation.results[0].type in SIGNED and floats:
+            yield "omod", random.randrange(4)
+            if format is Format.VOP3A:
+                yield "clamp", random.randrange(2)
     if format is Format.DS:
-        yield "gds", int(operation.gds)
+        yield "gds", int(operation.gds or sample == 2)
         if operation.name not in GWS:
             yield "offset0", random.randrange(256)
             yield "offset1", random.randrange(256)

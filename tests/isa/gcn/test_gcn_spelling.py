@@ -18,7 +18,7 @@ def text(*values, label=None):
         ([0xD2060003, 0x20000501], "v_add_f32_e64 v3, -v1, s2"),
         ([0xD2060103, 0x20000501], "v_add_f32_e64 v3, -|v1|, s2"),
         ([0xD2060003, 0x200004F2], "v_add_f32_e64 v3, neg(1.0), s2"),
-        ([0xD2060803, 0x08000501], "v_add_f32_e64 v3, v1, s2 mul:2 clamp"),
+        ([0xD2060803, 0x08000501], "v_add_f32_e64 v3, v1, s2 clamp mul:2"),
         ([0xD2060003, 0x18000501], "v_add_f32_e64 v3, v1, s2 div:2"),
     ],
 )

@@ -29,8 +29,8 @@ def spell(instruction: Instruction, label: str | None = None) -> str:
     parts = list(_operands(instruction, operation, label))
     text = f"{instruction.name}{_suffix(instruction)} {', '.join(parts)}".rstrip()
     if instruction.format in _LONG:
-        text += _OUTPUT[instruction.fields["omod"]]
         text += " clamp" if instruction.fields.get("clamp") else ""
+        text += _OUTPUT[instruction.fields["omod"]]
     return text
 
 
