@@ -1,5 +1,7 @@
 """Bytes to instructions."""
 
+from collections.abc import Iterator
+
 from lockstep.errors import LockstepError
 from lockstep.isa.gcn.instruction import LITERAL, Format, Instruction
 from lockstep.isa.gcn.layout import FORMATS, HEAD_SHIFT, LAYOUTS
@@ -26,12 +28,16 @@ class DecodeError(LockstepError):
 
 def decode(code: bytes) -> tuple[Instruction, ...]:
     """All instructions of a kernel, in order; DecodeError at the first word that is none."""
-    found, offset = [], 0
+    return tuple(instructions(code))
+
+
+def instructions(code: bytes) -> Iterator[Instruction]:
+    """As :func:`decode`, but one by one: all of a large file would need much memory."""
+    offset = 0
     while offset < len(code):
         instruction = decode_one(code, offset)
-        found.append(instruction)
+        yield instruction
         offset += instruction.size
-    return tuple(found)
 
 
 def decode_one(code: bytes, offset: int) -> Instruction:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lockstep.errors import printable
 from lockstep.isa.gcn.container import Binary, Kernel, KernelArgument, UserElement
-from lockstep.isa.gcn.decode import decode
+from lockstep.isa.gcn.decode import instructions
 from lockstep.isa.gcn.instruction import Instruction
 from lockstep.isa.gcn.operations import OPERATIONS
 from lockstep.isa.gcn.registers import scalar
@@ -29,19 +29,20 @@ def listing(kernel: Kernel, number: int = 0, words: bool = False) -> Iterator[st
     Branches go to labels with ``number`` in them, so that kernels of a file can be assembled
     together. ``words`` appends the encodings. Raises DecodeError.
     """
-    instructions = decode(kernel.code)
+    end = len(kernel.code)
+    targets = {target(instruction) for instruction in instructions(kernel.code)}
+    starts = {i.offset for i in instructions(kernel.code) if i.offset in targets}
+    starts |= {end} & targets
+    labels = {offset: f"L{number}_{offset:04x}" for offset in starts}
     yield f"; kernel {kernel.name}"
     yield from (f"; {line}" for line in needs(kernel))
-    starts = {instruction.offset for instruction in instructions} | {len(kernel.code)}
-    targets = {target(i) for i in instructions} & starts
-    labels = {offset: f"L{number}_{offset:04x}" for offset in targets if offset is not None}
-    for instruction in instructions:
+    for instruction in instructions(kernel.code):
         if instruction.offset in labels:
             yield f"{labels[instruction.offset]}:"
         goal = target(instruction)
         yield _line(instruction, None if goal is None else labels.get(goal), kernel.code, words)
-    if len(kernel.code) in labels:
-        yield f"{labels[len(kernel.code)]}:"
+    if end in labels:
+        yield f"{labels[end]}:"
 
 
 def target(instruction: Instruction) -> int | None:
