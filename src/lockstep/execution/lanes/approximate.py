@@ -50,7 +50,8 @@ def _arithmetic(b: LaneBuilder, operation: str, x: Value, y: Value) -> Value:
     return rounded(b, operation, NEAREST, x, y)
 
 
-def _polynomial(b: LaneBuilder, x: Value, coefficients: tuple[float, ...]) -> Value:
+def polynomial(b: LaneBuilder, x: Value, coefficients: tuple[float, ...]) -> Value:
+    """A polynomial of ``x``, the constant coefficient first."""
     total = _constant(b, x, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         total = _fma(b, total, x, _constant(b, x, coefficient))
@@ -62,14 +63,14 @@ def _above(b: LaneBuilder, x: Value, number: float) -> Value:
     return Value(above, PRED.times(x.type.count))
 
 
-def _within(b: LaneBuilder, x: Value, bound: float) -> Value:
-    """Clamped to both sides of zero; a NaN stays."""
+def within(b: LaneBuilder, x: Value, bound: float) -> Value:
+    """A number clamped to both sides of zero; a NaN stays."""
     x = b.select(_above(b, x, bound), _constant(b, x, bound), x)
     below = b.ir.fcmp_ordered("<", x.ir, _constant(b, x, -bound).ir)
     return b.select(Value(below, PRED.times(x.type.count)), _constant(b, x, -bound), x)
 
 
-def _split(b: LaneBuilder, x: Value) -> tuple[Value, Value]:
+def split(b: LaneBuilder, x: Value) -> tuple[Value, Value]:
     """The nearest whole number, as float and as integer (wrong for a NaN)."""
     magic = _constant(b, x, _ROUND_32 if x.type.bits == 32 else _ROUND_64)
     moved = _arithmetic(b, "fadd", x, magic)
@@ -83,10 +84,10 @@ def ex2(b: LaneBuilder, x: Value) -> Value:
 
 
 def _ex2(b: LaneBuilder, x: Value) -> Value:
-    x = _within(b, x, 252.0)  # results are zero and infinite long before
-    nearest, n = _split(b, x)
+    x = within(b, x, 252.0)  # results are zero and infinite long before
+    nearest, n = split(b, x)
     f = _arithmetic(b, "fsub", x, nearest)
-    power = _fma(b, f, _polynomial(b, f, _EX2), _constant(b, x, 1.0))
+    power = _fma(b, f, polynomial(b, f, _EX2), _constant(b, x, 1.0))
     # In two steps, of which only the second one can leave the range, and rounds if it does.
     half = shift_right(b, n, 1, signed=True)
     for part in (half, Value(b.ir.sub(n.ir, half.ir), n.type)):
@@ -117,7 +118,7 @@ def _lg2(b: LaneBuilder, x: Value) -> Value:
     mantissa = b.ir.add(keep(b, above, (1 << 23) - 1).ir, low.ir)
     mantissa = from_raw(b, Value(mantissa, kind), x.type)
     f = _arithmetic(b, "fsub", mantissa, _constant(b, x, 1.0))
-    result = _fma(b, f, _polynomial(b, f, _LG2), Value(exponent, x.type))
+    result = _fma(b, f, polynomial(b, f, _LG2), Value(exponent, x.type))
     return _lg2_edges(b, x, result)
 
 
@@ -147,22 +148,22 @@ def _circular(b: LaneBuilder, x: Value, quarters: int) -> Value:
     """The sine of ``x`` plus so many quarter turns."""
     wide = to_float(b, x, F64)
     turns = _arithmetic(b, "fmul", wide, _constant(b, wide, 2 / pi))
-    nearest, n = _split(b, turns)
+    nearest, n = split(b, turns)
     nearest = Value(b.ir.fneg(nearest.ir), wide.type)
     rest = _fma(b, nearest, _constant(b, wide, pi / 2), wide)
     rest = _fma(b, nearest, _constant(b, wide, _QUARTER_LOW), rest)
-    r = to_float(b, _within(b, rest, 0.8), F32)
+    r = to_float(b, within(b, rest, 0.8), F32)
     n = b.ir.add(
         b.ir.trunc(n.ir, b.vector(x.type.integer)), b.constant(x.type.integer, quarters).ir
     )
-    return _quadrant(b, r, Value(n, x.type.integer))
+    return quadrant(b, r, Value(n, x.type.integer))
 
 
-def _quadrant(b: LaneBuilder, r: Value, n: Value) -> Value:
-    """The sine of ``r`` plus ``n`` quarter turns."""
+def quadrant(b: LaneBuilder, r: Value, n: Value) -> Value:
+    """The sine of ``r``, an f32 up to pi/4, plus ``n`` quarter turns (i32)."""
     one, square = _constant(b, r, 1.0), _arithmetic(b, "fmul", r, r)
-    sine = _arithmetic(b, "fmul", r, _fma(b, square, _polynomial(b, square, _SIN), one))
-    cosine = _fma(b, square, _polynomial(b, square, _COS), one)
+    sine = _arithmetic(b, "fmul", r, _fma(b, square, polynomial(b, square, _SIN), one))
+    cosine = _fma(b, square, polynomial(b, square, _COS), one)
     size = b.select(is_zero(b, keep(b, n, 1)), sine, cosine)
     sign = shift_left(b, keep(b, n, 2), 30)
     bits = Value(b.ir.xor(raw(b, size).ir, sign.ir), sign.type)
@@ -182,7 +183,7 @@ def _tanh(b: LaneBuilder, x: Value) -> Value:
     numerator, denominator = (_arithmetic(b, name, one, power) for name in ("fsub", "fadd"))
     large = _arithmetic(b, "fdiv", numerator, denominator)
     square = _arithmetic(b, "fmul", x, x)
-    series = _polynomial(b, square, (1.0, -1 / 3, 2 / 15, -17 / 315))  # Taylor's
+    series = polynomial(b, square, (1.0, -1 / 3, 2 / 15, -17 / 315))  # Taylor's
     small = _arithmetic(b, "fmul", size, series)
     result = b.select(_above(b, size, 0.25), large, small)
     signed = copy_sign(b, x, result)
