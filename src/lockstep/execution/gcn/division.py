@@ -70,7 +70,7 @@ def _first_of(b: LaneBuilder, cases: Cases, otherwise: Value) -> Value:
 
 
 def _scale(b: LaneBuilder, x: Value, y: Value, z: Value) -> tuple[Value, Value]:
-    """``x``, which is the denominator ``y`` or the numerator ``z``, scaled, and whether the quotient is."""
+    """``x``, the denominator ``y`` or the numerator ``z``, scaled, and whether the quotient is."""
     kind = x.type
 
     def emit(inner: LaneBuilder, *arguments) -> list:

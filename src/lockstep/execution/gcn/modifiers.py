@@ -10,7 +10,7 @@ from lockstep.execution.lanes.types import F32, Value
 _FACTORS = {1: 2.0, 2: 4.0, 3: 0.5}
 
 
-def operand(b: LaneBuilder, x: Value, absolute: bool, negative: bool) -> Value:
+def source_of(b: LaneBuilder, x: Value, absolute: bool, negative: bool) -> Value:
     """A source without its sign and then with the other one: the top bit of any type."""
     kind = x.type.integer
     top = limits(kind.bits, signed=True)[0]
@@ -22,7 +22,7 @@ def operand(b: LaneBuilder, x: Value, absolute: bool, negative: bool) -> Value:
     return from_raw(b, bits, x.type, x.settled)
 
 
-def result(b: LaneBuilder, x: Value, omod: int, clamp: bool) -> Value:
+def result_of(b: LaneBuilder, x: Value, omod: int, clamp: bool) -> Value:
     """A floating-point result times 2, 4 or 1/2 (``omod`` 1, 2, 3), then kept from 0 to 1.
 
     Integers stay. So do f64 under ``omod``: the hardware has none for types whose subnormal numbers

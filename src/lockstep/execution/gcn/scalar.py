@@ -1,11 +1,10 @@
 """All arithmetic of the scalar unit, by LLVM's mnemonic.
 
-Functions of ``Scalars`` and scalar values. Where an instruction writes SCC, it is the last result;
-comparisons have no other. Operands are those of the assembler; immediates of 16 bits are i32 of
-which the rest does not matter. Behind them come the old content of the destination (``s_cmov``,
-``s_bitset``, ``s_addk``, ``s_mulk``), EXEC (``s_*_saveexec``, which give EXEC's new content and
-SCC: the old one goes to the destination) and SCC (``s_addc``, ``s_subb``, ``s_cselect``,
-``s_cmov``), in this order.
+Functions of ``Scalars`` and scalar values. What changes EXEC or the program counter, or picks
+registers by number, is not here. Operands are those of the assembler; immediates of 16 bits are
+i32 of which the rest does not matter. Before them comes the old content of the destination where
+it counts (``READS_DESTINATION``), behind them SCC (``s_addc``, ``s_subb``, ``s_cselect``,
+``s_cmov``). Where an instruction writes SCC, it is the last result; comparisons have no other.
 """
 
 from functools import partial
@@ -88,11 +87,11 @@ def _subtract_overflow(b: LaneBuilder, x: Value, y: Value) -> tuple[Value, Value
     return rest, negative(b, changed)
 
 
-def _add_immediate(b: LaneBuilder, immediate: Value, x: Value) -> tuple[Value, Value]:
+def _add_immediate(b: LaneBuilder, x: Value, immediate: Value) -> tuple[Value, Value]:
     return _add_overflow(b, x, _immediate(b, immediate))
 
 
-def _multiply_immediate(b: LaneBuilder, immediate: Value, x: Value) -> tuple[Value, Value]:
+def _multiply_immediate(b: LaneBuilder, x: Value, immediate: Value) -> tuple[Value, Value]:
     wide = multiply_wide(b, x, _immediate(b, immediate), signed=True)
     product = resize(b, wide, I32)
     fits = b.ir.icmp_unsigned("==", resize(b, product, I64, signed=True).ir, wide.ir)
@@ -136,7 +135,7 @@ def _lowest(b: LaneBuilder, x: Value, zeros: bool) -> Value:
     return lowest_one(b, no(b, x) if zeros else x)
 
 
-def _set_bit(b: LaneBuilder, place: Value, x: Value, bit: int) -> Value:
+def _set_bit(b: LaneBuilder, x: Value, place: Value, bit: int) -> Value:
     one = left(b, b.constant(x.type, 1), place)
     return any_of(b, x, one) if bit else both(b, x, no(b, one))
 
@@ -149,11 +148,15 @@ def _choose(b: LaneBuilder, x: Value, y: Value, condition: Value) -> Value:
     return b.select(condition, x, y)
 
 
+def _move(b: LaneBuilder, x: Value, y: Value, condition: Value) -> Value:
+    return b.select(condition, y, x)
+
+
 def _extend(b: LaneBuilder, x: Value, kind: Type) -> Value:
     return resize(b, resize(b, x, kind), I32, signed=True)
 
 
-def _move_immediate(b: LaneBuilder, immediate: Value, x: Value, condition: Value) -> Value:
+def _move_immediate(b: LaneBuilder, x: Value, immediate: Value, condition: Value) -> Value:
     return b.select(condition, _immediate(b, immediate), x)
 
 
@@ -214,12 +217,12 @@ def _of_words() -> Table:
         table |= family(kind, (kind,), **moves)
         for bit in (0, 1):
             table |= family(
-                kind, (I32, kind), **{f"s_bitset{bit}_{name}": partial(_set_bit, bit=bit)}
+                kind, (kind, I32), **{f"s_bitset{bit}_{name}": partial(_set_bit, bit=bit)}
             )
             table |= family(
                 PRED, (kind, I32), **{f"s_bitcmp{bit}_{name}": partial(_bit_is, bit=bit)}
             )
-        chooses = {f"s_{word}_{name}": _choose for word in ("cselect", "cmov")}
+        chooses = {f"s_cselect_{name}": _choose, f"s_cmov_{name}": _move}
         table |= family(kind, (kind, kind, PRED), **chooses)
         table |= family(kind, (I32, I32), **{f"s_bfm_{name}": partial(ones, kind=kind)})
     return table
@@ -244,10 +247,6 @@ def _compare(b: LaneBuilder, x: Value, y: Value, order: str, signed: bool) -> Va
 SCALAR: Table = {
     **_of_words(),
     **_comparisons(),
-    **_flagged(
-        (I64, I64),
-        **{f"s_{word}_saveexec_b64": _and_not_zero(emit) for word, emit in _LOGIC.items()},
-    ),
     **_flagged(
         (I32, I32),
         s_add_u32=add_carry_out,
@@ -274,3 +273,8 @@ SCALAR: Table = {
     ),
     **family(I32, (I32, I32, PRED), s_cmovk_i32=_move_immediate),
 }
+
+READS_DESTINATION = frozenset(
+    name for name in SCALAR if name.startswith(("s_cmov", "s_bitset", "s_addk", "s_mulk", "s_cmpk"))
+)
+"""Operations whose first operand is what the destination holds; of ``s_cmpk`` it stays."""

@@ -3,7 +3,7 @@
 What moves values between lanes or picks registers by number is no arithmetic, and not here.
 Operands are those of the assembler: of ``v_madmk_f32`` and ``v_madak_f32`` the constant is where
 it is written. Behind them come, where there is one, the old content of the destination
-(``v_mac``, ``v_cvt_pkaccum``) and the mask of lanes that VCC or a pair of SGPRs is (``v_addc`` and
+(``READS_DESTINATION``) and the mask of lanes that VCC or a pair of SGPRs is (``v_addc`` and
 the like, ``v_cndmask``, ``v_div_fmas``).
 """
 
@@ -35,3 +35,6 @@ VECTOR: Table = {
     **CONVERT,
     **COMPARE,
 }
+
+READS_DESTINATION = frozenset(("v_mac_f32", "v_mac_legacy_f32", "v_cvt_pkaccum_u8_f32"))
+"""Operations whose last operand is what the destination holds."""
