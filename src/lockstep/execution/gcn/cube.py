@@ -1,23 +1,24 @@
 """The face of a cube that a direction points to, and where on it."""
 
-from lockstep.execution.gcn.arithmetic import Table, both, family
+from lockstep.execution.gcn.arithmetic import Emit, Table, both, family
 from lockstep.execution.gcn.floating import multiply
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.compare import compare_floats
 from lockstep.execution.lanes.floating import absolute, negate
+from lockstep.execution.lanes.formats import flush
 from lockstep.execution.lanes.types import F32, Value
 
 
 def _by_axis(b: LaneBuilder, direction: tuple[Value, ...], choices: tuple[Value, ...]) -> Value:
     """A choice by the largest of x, y, z; the later one of equals."""
     x, y, z = (absolute(b, v) for v in direction)
-    along_z = both(b, compare_floats(b, "ge", z, x, True), compare_floats(b, "ge", z, y, True))
-    along_y = compare_floats(b, "ge", y, x, True)
+    along_z = both(b, compare_floats(b, "ge", z, x), compare_floats(b, "ge", z, y))
+    along_y = compare_floats(b, "ge", y, x)
     return b.select(along_z, choices[2], b.select(along_y, choices[1], choices[0]))
 
 
 def _by_sign(b: LaneBuilder, x: Value, negative: Value, other: Value) -> Value:
-    below = compare_floats(b, "lt", x, b.constant(F32, 0.0), flushed=True)
+    below = compare_floats(b, "lt", x, b.constant(F32, 0.0))
     return b.select(below, negative, other)
 
 
@@ -45,11 +46,15 @@ def _down(b: LaneBuilder, x: Value, y: Value, z: Value) -> Value:
     return _by_axis(b, (x, y, z), (negate(b, y), along_y, negate(b, y)))
 
 
+def _of_flushed(emit: Emit) -> Emit:
+    return lambda b, *direction: emit(b, *(flush(b, v) for v in direction))
+
+
 CUBE: Table = family(
     F32,
     (F32, F32, F32),
-    v_cubeid_f32=_face,
-    v_cubema_f32=_axis_doubled,
-    v_cubesc_f32=_across,
-    v_cubetc_f32=_down,
+    v_cubeid_f32=_of_flushed(_face),
+    v_cubema_f32=_of_flushed(_axis_doubled),
+    v_cubesc_f32=_of_flushed(_across),
+    v_cubetc_f32=_of_flushed(_down),
 )
