@@ -87,7 +87,9 @@ def _scale(b: LaneBuilder, x: Value, y: Value, z: Value) -> tuple[Value, Value]:
 def _scaled(b: LaneBuilder, x: Value, y: Value, z: Value) -> tuple[Value, Value]:
     limits = LIMITS[x.type]
     up, down = _multiply(b, x, limits.factor), _multiply(b, x, 1 / limits.factor)
-    denominator = b.select(compare_floats(b, "eq", x, y), up, x)
+    is_denominator = compare_floats(b, "eq", x, y)
+    denominator = b.select(is_denominator, up, x)
+    smaller = b.select(is_denominator, down, x)
     numerator = b.select(compare_floats(b, "eq", x, z), up, x)
     vast = is_class(b, reciprocal(b, y), SUBNORMAL)
     small = is_class(b, rounded(b, "fdiv", Rounding.NEAREST, z, y), SUBNORMAL)
@@ -97,7 +99,8 @@ def _scaled(b: LaneBuilder, x: Value, y: Value, z: Value) -> tuple[Value, Value]
         (any_of(b, _zero(b, y), _zero(b, z)), _nan(b, x.type, 0), none),
         (_compare(b, apart, ">=", limits.far), denominator, every),
         (is_class(b, y, SUBNORMAL), up, none),
-        (both(b, vast, small), denominator, every),
+        # AMD's text scales up here, too: then the denominator is infinite and no quotient right.
+        (both(b, vast, small), smaller, every),
         (vast, down, none),
         (small, numerator, every),
         (_compare(b, exponent_field(b, z), "<=", limits.tiny), up, none),
@@ -143,6 +146,7 @@ def _fixed(b: LaneBuilder, x: Value, y: Value, z: Value) -> Value:
         (any_of(b, y_zero, z_infinite), infinity),
         (any_of(b, y_infinite, z_zero), nothing),
         (_compare(b, _exponents_apart(b, z, y), "<", LIMITS[kind].lost), nothing),
+        (is_class(b, x, NAN), infinity),  # products of the steps had no room for the quotient
     ]
     return _first_of(b, cases, signed(absolute(b, x)))
 

@@ -14,6 +14,7 @@ _PIECE = 53  # bits, as f64 has
 _LARGE = 1077  # exponent field from which on leading pieces have no effect
 _VAST = 1968  # and from which on pieces are scaled up, as they would be subnormal
 _SCALED = 128
+_LEAST = -1074  # exponent of the smallest f64
 _WORDS = 40  # with zeros at the end, so that three follow each place
 
 
@@ -69,13 +70,21 @@ def _found(b: LaneBuilder, x: Value, number: Value) -> Value:
     by = low_bits(b, start, 5)
     high, low = (b.elementwise("fshl", *pair, by) for pair in ((first, second), (second, third)))
     bits = any_of(b, shift_left(b, resize(b, high, I64), 32), resize(b, low, I64))
-    digits = Value(b.ir.uitofp(shift_right(b, bits, 64 - _PIECE).ir, b.vector(F64)), F64)
     vast = Value(b.ir.icmp_unsigned(">=", exponent.ir, b.constant(I32, _VAST).ir), PRED)
     scale = b.select(vast, b.constant(I32, _SCALED - _PIECE), b.constant(I32, -_PIECE))
-    scale = Value(b.ir.sub(scale.ir, start.ir), I32)
-    # Where digits are not zero the scale is far above that of subnormal numbers.
-    scale = b.elementwise("smax", scale, b.constant(I32, -1022))
-    return rounded(b, "fmul", Rounding.NEAREST, digits, power_of_two(b, scale))
+    return _placed(b, shift_right(b, bits, 64 - _PIECE), Value(b.ir.sub(scale.ir, start.ir), I32))
+
+
+def _placed(b: LaneBuilder, digits: Value, scale: Value) -> Value:
+    """An integer of up to 53 bits times a power of two, cut off where f64 ends."""
+    inside = b.elementwise("smax", scale, b.constant(I32, _LEAST))
+    lost = resize(b, Value(b.ir.sub(inside.ir, scale.ir), I32), I64)
+    kept = b.ir.lshr(digits.ir, b.elementwise("umin", lost, b.constant(I64, 63)).ir)
+    number = Value(b.ir.uitofp(kept, b.vector(F64)), F64)
+    half = shift_right(b, inside, 1, signed=True)  # powers below 2**-1022 are no normal numbers
+    for part in (half, Value(b.ir.sub(inside.ir, half.ir), I32)):
+        number = rounded(b, "fmul", Rounding.NEAREST, number, power_of_two(b, part))
+    return number
 
 
 REDUCTION: Table = family(F64, (F64, I32), v_trig_preop_f64=_piece)
