@@ -93,12 +93,12 @@ for _bits in (32, 64):
         f"s_ff0_i32_{_b}": each(lambda x, m=_ones: lowest(x ^ m)),
         f"s_ff1_i32_{_b}": each(lowest),
         f"s_flbit_i32_{_b}": each(lambda x, n=_bits: leading(x, n)),
-        f"s_bitset0_{_b}": each(lambda old, k, n=_bits: old & ~(1 << k % n), _bits),
-        f"s_bitset1_{_b}": each(lambda old, k, n=_bits: old | 1 << k % n, _bits),
+        f"s_bitset0_{_b}": each(lambda k, old, n=_bits: old & ~(1 << k % n), _bits),
+        f"s_bitset1_{_b}": each(lambda k, old, n=_bits: old | 1 << k % n, _bits),
         f"s_bitcmp0_{_b}": condition(lambda x, k, n=_bits: not x >> k % n & 1),
         f"s_bitcmp1_{_b}": condition(lambda x, k, n=_bits: x >> k % n & 1),
         f"s_cselect_{_b}": each(lambda x, y, c: x if c else y, _bits),
-        f"s_cmov_{_b}": each(lambda old, x, c: x if c else old, _bits),
+        f"s_cmov_{_b}": each(lambda x, old, c: x if c else old, _bits),
         f"s_bfm_{_b}": each(lambda k, at, n=_bits: (1 << k % n) - 1 << at % n, _bits),
     }
 SCALAR["s_flbit_i32"] = each(leading_of_sign)

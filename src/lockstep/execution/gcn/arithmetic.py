@@ -1,9 +1,8 @@
 """What an arithmetic operation of Southern Islands is: a function over values, and their types.
 
-Operations are functions of a builder and the values of the operands in the order of the assembler,
-behind which come the ones that it does not write or that are also the destination. Floating-point
-operations work as mode 0xC0 says: f32 subnormals are zeros, f64 has its own, ties round to even.
-Lanes outside EXEC compute, too: the caller keeps their results from going anywhere.
+Operations are functions of a builder and the values of their operands, signs already applied.
+Floating-point operations work as mode 0xC0 says: f32 subnormals are zeros, f64 has its own, ties
+round to even. Lanes outside EXEC compute, too: the caller keeps their results from going anywhere.
 """
 
 from collections.abc import Callable

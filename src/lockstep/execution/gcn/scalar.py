@@ -1,10 +1,10 @@
 """All arithmetic of the scalar unit, by LLVM's mnemonic.
 
 Functions of ``Scalars`` and scalar values. What changes EXEC or the program counter, or picks
-registers by number, is not here. Operands are those of the assembler; immediates of 16 bits are
-i32 of which the rest does not matter. Before them comes the old content of the destination where
-it counts (``READS_DESTINATION``), behind them SCC (``s_addc``, ``s_subb``, ``s_cselect``,
-``s_cmov``). Where an instruction writes SCC, it is the last result; comparisons have no other.
+registers by number, is not here. Operands are in the order of ``isa.gcn.operations``, which has the
+destination among them where its old content counts; immediates of 16 bits are i32 of which the rest
+does not matter. Behind them comes SCC where it is read. Where it is written, it is the last result;
+comparisons have no other.
 """
 
 from functools import partial
@@ -135,7 +135,7 @@ def _lowest(b: LaneBuilder, x: Value, zeros: bool) -> Value:
     return lowest_one(b, no(b, x) if zeros else x)
 
 
-def _set_bit(b: LaneBuilder, x: Value, place: Value, bit: int) -> Value:
+def _set_bit(b: LaneBuilder, place: Value, x: Value, bit: int) -> Value:
     one = left(b, b.constant(x.type, 1), place)
     return any_of(b, x, one) if bit else both(b, x, no(b, one))
 
@@ -146,10 +146,6 @@ def _bit_is(b: LaneBuilder, x: Value, place: Value, bit: int) -> Value:
 
 def _choose(b: LaneBuilder, x: Value, y: Value, condition: Value) -> Value:
     return b.select(condition, x, y)
-
-
-def _move(b: LaneBuilder, x: Value, y: Value, condition: Value) -> Value:
-    return b.select(condition, y, x)
 
 
 def _extend(b: LaneBuilder, x: Value, kind: Type) -> Value:
@@ -217,12 +213,12 @@ def _of_words() -> Table:
         table |= family(kind, (kind,), **moves)
         for bit in (0, 1):
             table |= family(
-                kind, (kind, I32), **{f"s_bitset{bit}_{name}": partial(_set_bit, bit=bit)}
+                kind, (I32, kind), **{f"s_bitset{bit}_{name}": partial(_set_bit, bit=bit)}
             )
             table |= family(
                 PRED, (kind, I32), **{f"s_bitcmp{bit}_{name}": partial(_bit_is, bit=bit)}
             )
-        chooses = {f"s_cselect_{name}": _choose, f"s_cmov_{name}": _move}
+        chooses = {f"s_{word}_{name}": _choose for word in ("cselect", "cmov")}
         table |= family(kind, (kind, kind, PRED), **chooses)
         table |= family(kind, (I32, I32), **{f"s_bfm_{name}": partial(ones, kind=kind)})
     return table
@@ -273,8 +269,3 @@ SCALAR: Table = {
     ),
     **family(I32, (I32, I32, PRED), s_cmovk_i32=_move_immediate),
 }
-
-READS_DESTINATION = frozenset(
-    name for name in SCALAR if name.startswith(("s_cmov", "s_bitset", "s_addk", "s_mulk", "s_cmpk"))
-)
-"""Operations whose first operand is what the destination holds; of ``s_cmpk`` it stays."""

@@ -1,10 +1,10 @@
 """All arithmetic of the vector unit, by LLVM's mnemonic.
 
 What moves values between lanes or picks registers by number is no arithmetic, and not here.
-Operands are those of the assembler: of ``v_madmk_f32`` and ``v_madak_f32`` the constant is where
-it is written. Behind them come, where there is one, the old content of the destination
-(``READS_DESTINATION``) and the mask of lanes that VCC or a pair of SGPRs is (``v_addc`` and
-the like, ``v_cndmask``, ``v_div_fmas``).
+Operands are in the order of ``isa.gcn.operations``, which has the destination among them where its
+old content counts. A set of lanes, be it VCC or another pair of scalar registers, is a predicate:
+as an operand the last one, as a result the second one, or the only one of comparisons. It has lanes
+outside EXEC: the caller takes them away.
 """
 
 from lockstep.execution.gcn.arithmetic import Table
@@ -35,6 +35,3 @@ VECTOR: Table = {
     **CONVERT,
     **COMPARE,
 }
-
-READS_DESTINATION = frozenset(("v_mac_f32", "v_mac_legacy_f32", "v_cvt_pkaccum_u8_f32"))
-"""Operations whose last operand is what the destination holds."""
