@@ -21,7 +21,7 @@ from lockstep.execution.lanes.types import F32, F64, I32, PRED, Type, Value
 
 
 @dataclass(frozen=True)
-class Limits:
+class Edges:
     """Where a type's quotients need care.
 
     ``factor`` is what operands are scaled by; a quotient is near the largest number if its exponent
@@ -35,7 +35,7 @@ class Limits:
     lost: int
 
 
-LIMITS = {F32: Limits(2.0**64, 96, 23, -150), F64: Limits(2.0**128, 768, 53, -1075)}
+EDGES = {F32: Edges(2.0**64, 96, 23, -150), F64: Edges(2.0**128, 768, 53, -1075)}
 Cases = list[tuple[Value, Value]]
 
 
@@ -85,8 +85,8 @@ def _scale(b: LaneBuilder, x: Value, y: Value, z: Value) -> tuple[Value, Value]:
 
 
 def _scaled(b: LaneBuilder, x: Value, y: Value, z: Value) -> tuple[Value, Value]:
-    limits = LIMITS[x.type]
-    up, down = _multiply(b, x, limits.factor), _multiply(b, x, 1 / limits.factor)
+    edges = EDGES[x.type]
+    up, down = _multiply(b, x, edges.factor), _multiply(b, x, 1 / edges.factor)
     is_denominator = compare_floats(b, "eq", x, y)
     denominator = b.select(is_denominator, up, x)
     smaller = b.select(is_denominator, down, x)
@@ -97,13 +97,13 @@ def _scaled(b: LaneBuilder, x: Value, y: Value, z: Value) -> tuple[Value, Value]
     none, every = b.constant(PRED, 0), b.constant(PRED, 1)
     cases = [
         (any_of(b, _zero(b, y), _zero(b, z)), _nan(b, x.type, 0), none),
-        (_compare(b, apart, ">=", limits.far), denominator, every),
+        (_compare(b, apart, ">=", edges.far), denominator, every),
         (is_class(b, y, SUBNORMAL), up, none),
         # AMD's text scales up here, too: then the denominator is infinite and no quotient right.
         (both(b, vast, small), smaller, every),
         (vast, down, none),
         (small, numerator, every),
-        (_compare(b, exponent_field(b, z), "<=", limits.tiny), up, none),
+        (_compare(b, exponent_field(b, z), "<=", edges.tiny), up, none),
     ]
     value = _first_of(b, [(holds, value) for holds, value, _ in cases], x)
     flag = _first_of(b, [(holds, flag) for holds, _, flag in cases], none)
@@ -112,12 +112,10 @@ def _scaled(b: LaneBuilder, x: Value, y: Value, z: Value) -> tuple[Value, Value]
 
 def _last_step(b: LaneBuilder, x: Value, y: Value, z: Value, scales: Value) -> Value:
     """A fused product and sum, moved back: up if ``z``, the quotient so far, is 2 or more."""
-    limits, total = LIMITS[x.type], rounded(b, "fma", Rounding.NEAREST, x, y, z)
+    edges, total = EDGES[x.type], rounded(b, "fma", Rounding.NEAREST, x, y, z)
     bias = 1 - format_of(x.type).minimum_exponent
     large = _compare(b, exponent_field(b, b.settle(z)), ">", bias)
-    factor = b.select(
-        large, b.constant(x.type, limits.factor), b.constant(x.type, 1 / limits.factor)
-    )
+    factor = b.select(large, b.constant(x.type, edges.factor), b.constant(x.type, 1 / edges.factor))
     return b.select(scales, rounded(b, "fmul", Rounding.NEAREST, total, factor), total)
 
 
@@ -145,7 +143,7 @@ def _fixed(b: LaneBuilder, x: Value, y: Value, z: Value) -> Value:
         (invalid, _nan(b, kind, 1)),
         (any_of(b, y_zero, z_infinite), infinity),
         (any_of(b, y_infinite, z_zero), nothing),
-        (_compare(b, _exponents_apart(b, z, y), "<", LIMITS[kind].lost), nothing),
+        (_compare(b, _exponents_apart(b, z, y), "<", EDGES[kind].lost), nothing),
         (is_class(b, x, NAN), infinity),  # products of the steps had no room for the quotient
     ]
     return _first_of(b, cases, signed(absolute(b, x)))
