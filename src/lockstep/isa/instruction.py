@@ -2,7 +2,8 @@
 
 Registers of all files share one numbering, so that one scoreboard covers them:
 vector registers first, then predicates, uniform registers, uniform predicates. The zero and true
-registers are never listed: they carry no dependence.
+registers are never listed: they carry no dependence. Instructions of AMD's GPUs list no registers:
+their compilers say by wait counts what waits for memory, and nothing else has to.
 """
 
 from enum import IntEnum, IntFlag
@@ -65,6 +66,11 @@ class OpClass(IntEnum):
     GMMA_ARRIVE = 47  # opens a group of such products
     GMMA_WAIT = 48  # waits until at most `immediate` such groups are open
     LOCAL_FENCE = 49  # orders what the SM does, for nobody beyond it
+    # Of AMD's compute units. Wait counters rise with the instruction and fall with its end: that of
+    # vector memory for global loads, stores and atomics, LGKM for shared memory and SCALAR_LOAD.
+    SCALAR = 50  # arithmetic of a whole wavefront
+    SCALAR_LOAD = 51  # `width` bytes for a whole wavefront: one address record of one lane
+    WAIT_COUNT = 52  # until the wait counters are at most what `immediate` says, as WAIT_FIELDS
 
 
 class Space(IntEnum):
@@ -90,6 +96,13 @@ class CachePolicy(IntFlag):
     NO_ALLOCATE = 16
     INVALIDATE = 32  # CCTL.IVALL: the L1 forgets all that it holds
 
+
+WAIT_FIELDS = ((0, 4), (4, 3), (8, 5))
+"""First bit and bits of the fields of a WAIT_COUNT's ``immediate``: what may be on its way then.
+
+Vector memory (in order), stores that have not read their data (in order), LGKM (in any order), as
+the operand of s_waitcnt [Southern Islands ISA, 4.4]. A field of ones waits for nothing.
+"""
 
 MAX_DESTINATIONS = 4
 MAX_SOURCES = 8
