@@ -141,7 +141,7 @@ def test_an_edit_changes_the_key_of_what_imports_the_file_and_nothing_else(tmp_p
         "    print(keys.source_key(keys.PACKAGE / file))"
     )
     before = run(program, PYTHONPATH=str(tmp_path))
-    with (package / "model" / "sm" / "fetch.py").open("a") as file:
+    with (package / "model" / "core" / "fetch.py").open("a") as file:
         file.write("# an edit\n")
     after = run(program, PYTHONPATH=str(tmp_path))
     changed = [a != b for a, b in zip(before, after, strict=True)]

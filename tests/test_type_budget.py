@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 REPORT = """\
-src/lockstep/model/sm/bind.py:191: error: Incompatible types in assignment  [assignment]
+src/lockstep/model/core/bind.py:191: error: Incompatible types in assignment  [assignment]
 src/lockstep/model/cache/l2.py:290: error: Argument 1 has incompatible type  [arg-type]
 src/lockstep/model/cache/l2.py:290: note: a remark
 src/lockstep/api.py:12: error: Name "x" is not defined  [name-defined]

@@ -10,8 +10,8 @@ from lockstep.engine.record import totals
 from lockstep.engine.streams import Streams
 from lockstep.engine.watchdog import MOST_WARPS, explain
 from lockstep.model.clock import NEVER
+from lockstep.model.core.state import LONG
 from lockstep.model.counters import Stall
-from lockstep.model.sm.state import LONG
 
 
 def crossed(warps=2, grid=1):

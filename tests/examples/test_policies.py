@@ -9,8 +9,8 @@ import pytest
 from lockstep._jit import as_records
 from lockstep.model.cache.prefetch import table
 from lockstep.model.cache.tags import WAY
+from lockstep.model.core.state import CANDIDATE
 from lockstep.model.dram.state import REQUEST
-from lockstep.model.sm.state import CANDIDATE
 
 POLICIES = Path(__file__).parents[2] / "examples" / "policies"
 RUNS = {

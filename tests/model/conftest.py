@@ -27,7 +27,8 @@ from lockstep.gpus import library
 from lockstep.model import control
 from lockstep.model.cache import slice_hash
 from lockstep.model.cache.prefetch import registry
-from lockstep.model.sm import build, scheduler
+from lockstep.model.core import build
+from lockstep.model.sm import scheduler
 
 _REPORTS = "LOCKSTEP_TEST_REPORTS"  # the file that the second process writes
 _results = pytest.StashKey[dict]()
@@ -136,7 +137,8 @@ def idle_sms():
         slices = slice_hash.build("linear", gpu.dram.channels * gpu.l2.slices_per_channel, 256)
         chosen = registry.chosen(gpu)
         policies = machine.compile_policies(chosen)
-        return build.build(gpu, slices, control.build(gpu), policies, set(chosen))
+        policy = scheduler.policy_of(gpu, False)
+        return build.build(gpu, slices, control.build(gpu), policies, set(chosen), policy)
 
     return make
 

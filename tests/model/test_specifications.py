@@ -10,12 +10,12 @@ from lockstep.gpus import library
 from lockstep.model import control, memory
 from lockstep.model.cache import l1, replacement
 from lockstep.model.cache.prefetch import table
+from lockstep.model.core import build as core_build
+from lockstep.model.core import state
 from lockstep.model.dispatch import state as dispatch_state
 from lockstep.model.dram import build as dram_build
 from lockstep.model.dram import state as dram_state
 from lockstep.model.records import copy_fields, records
-from lockstep.model.sm import build as sm_build
-from lockstep.model.sm import state
 
 RECORD = np.dtype([("a", "i8"), ("b", "i8"), ("c", "i8"), ("d", "i8", (2,)), ("e", "i8")])
 UNSET = 0x5A
@@ -70,14 +70,14 @@ def gpu():
 
 
 def test_every_field_of_the_sms_is_set(monkeypatch, gpu):
-    make = lambda: sm_build.sm_spec(gpu, False)  # noqa: E731
-    assert unset(monkeypatch, [sm_build], state.SPEC, make) == []
+    make = lambda: core_build.sm_spec(gpu, 0)  # noqa: E731
+    assert unset(monkeypatch, [core_build], state.SPEC, make) == []
 
 
 def test_every_field_of_the_l1_is_set(monkeypatch, gpu):
     victim = replacement.compile_victim(replacement.first_way)
     ahead = table.compile_l1(table.nothing_of_l1)
-    make = lambda: sm_build.l1_state(gpu, l1.Choices(victim, ahead))  # noqa: E731
+    make = lambda: core_build.l1_state(gpu, l1.Choices(victim, ahead))  # noqa: E731
     assert unset(monkeypatch, [l1], l1.SPEC, make) == []
 
 
@@ -95,7 +95,7 @@ def test_every_field_of_the_cta_scheduler_is_set(monkeypatch, gpu):
 
 def test_what_has_the_same_name_has_the_same_number(gpu):
     """Also where a record is built by hand."""
-    sm = sm_build.sm_spec(gpu, False)[0]
+    sm = core_build.sm_spec(gpu, 0)[0]
     sources = [gpu.sm, gpu.sm.scheduler, gpu.sm.front_end, gpu.sm.operands, gpu.sm.memory]
     for source in sources:
         for name in set(source.__struct_fields__) & set(state.SPEC.names):

@@ -10,7 +10,7 @@ from lockstep import kernels
 from lockstep.device import Device
 from lockstep.errors import LockstepError
 from lockstep.execution.streams.accesses import _rows, requests_of
-from lockstep.model.sm import tile
+from lockstep.model.core import tile
 from lockstep.sampling import Profiler, TraceProfiler
 from lockstep.sampling.features import PROFILE
 from lockstep.sampling.table import MEMORY

@@ -21,7 +21,11 @@ k("EXIT")
 gpu = lockstep.gpu("QV100", ["sm.count=2", "dram.channels=2"])
 print(lockstep.simulate(k.workload(), gpu).hash, "numba" in sys.modules)
 """
-CHEAP = ("model.sm.scheduler.first_ready", "model.partition.settle", "model.sm.between.settle_all")
+CHEAP = (
+    "model.sm.scheduler.first_ready",
+    "model.partition.settle",
+    "model.core.between.settle_all",
+)
 OBEY = """
 import ctypes
 header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()

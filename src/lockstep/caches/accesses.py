@@ -12,8 +12,8 @@ import numpy as np
 
 from lockstep._jit import Context, Records, as_records, inline, jit, popcount
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
-from lockstep.model.sm import tile
-from lockstep.model.sm.coalescer import APERTURE, GLOBAL, LOCAL, resolve
+from lockstep.model.core import tile
+from lockstep.model.core.coalescer import APERTURE, GLOBAL, LOCAL, resolve
 from lockstep.workload import ADDRESS, NOWHERE, RUN, TILE_WORDS, WARP, Cta, Kernel
 
 LINE_BYTES, SECTOR_BYTES = 128, 32  # of all streams; a cache's own are made of these

@@ -28,7 +28,7 @@ from lockstep.caches.turns import (
 )
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
-from lockstep.model.sm import bind
+from lockstep.model.core import bind
 from lockstep.workload import Kernel
 
 Order = Literal["lrr", "gto"]

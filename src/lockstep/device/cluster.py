@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_CLUSTER_CTAS
+from lockstep.model.core.bind import occupancy
 from lockstep.model.dispatch.gpc import ctas_held
-from lockstep.model.sm.bind import occupancy
 from lockstep.workload import Kernel
 
 MOST_PORTABLE = 8  # CTAs; CUDA C++ Programming Guide, thread block clusters

@@ -17,8 +17,8 @@ from lockstep.engine.record import (
 from lockstep.engine.stop import KernelCounters
 from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
+from lockstep.model.core import bind
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
-from lockstep.model.sm import bind
 
 _FROZEN = ("finish_order", "events", "next_sample")
 """What a checkpoint holds as it is."""

@@ -31,8 +31,9 @@ from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.model import contents, partition
 from lockstep.model.control import Control
+from lockstep.model.core import between, constant
 from lockstep.model.dispatch import dispatcher, state
-from lockstep.model.sm import between, constant, sm
+from lockstep.model.sm import sm
 
 NOTICE = "Compiling the model: this happens once for each version, and takes about a minute."
 _ASIDE = "from lockstep.engine import compilation; compilation.compile_aside()"

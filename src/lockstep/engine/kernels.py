@@ -15,10 +15,10 @@ from lockstep.errors import EndOfKernel, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa import sass
 from lockstep.isa.instruction import CONSTANT_BANK, CONSTANT_BANKS
+from lockstep.model.core import bind
+from lockstep.model.core.state import ISSUE
 from lockstep.model.dispatch.gpc import check_cluster
 from lockstep.model.records import records
-from lockstep.model.sm import bind
-from lockstep.model.sm.state import ISSUE
 from lockstep.workload import Cta, Exchange, Kernel, Source
 
 FETCH_SPACING = 1 << 24  # instruction cache lines between the codes of two kernels

@@ -18,12 +18,13 @@ from lockstep.gpus.spec import GPU
 from lockstep.model import contents, control, link, partition
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.cache.prefetch import registry, table
+from lockstep.model.core import between, constant
+from lockstep.model.core import build as core_build
+from lockstep.model.core.state import Policies, Sm
 from lockstep.model.dispatch import dispatcher
 from lockstep.model.dispatch import state as dispatch_state
 from lockstep.model.records import one_space, records
-from lockstep.model.sm import between, constant, scheduler, sm
-from lockstep.model.sm import build as sm_build
-from lockstep.model.sm.state import Policies, Sm
+from lockstep.model.sm import scheduler, sm
 from lockstep.model.warming import passing, placed, walk
 from lockstep.model.warming import state as walk_state
 from lockstep.workload import L2_RUN, WarmSet
@@ -82,7 +83,7 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
     memory = partition.build(
         gpu,
         links.requests,
-        sm_build.partition_hit_cycles(gpu),
+        core_build.partition_hit_cycles(gpu),
         max(1, gpu.dram.latency - gpu.l2.latency),
         partition.compile_policies(policies),
     )
@@ -91,8 +92,9 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
 
 def build_sms(gpu: GPU, memory: partition.Memory, policies: dict) -> Sm:
     """The SMs, which share the partitions' slices by a hash."""
-    return sm_build.build(
-        gpu, memory.slices, control.build(gpu), compile_policies(policies), set(policies)
+    policy = scheduler.policy_of(gpu, "scheduler" in policies)
+    return core_build.build(
+        gpu, memory.slices, control.build(gpu), compile_policies(policies), set(policies), policy
     )
 
 

@@ -21,7 +21,7 @@ from lockstep.engine.watchdog import Watchdog
 from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
 from lockstep.model.control import STORED
-from lockstep.model.sm import bind
+from lockstep.model.core import bind
 from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass, Warming, WarmSet
 
 PROGRESS_SECONDS = 0.2

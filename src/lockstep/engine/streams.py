@@ -9,8 +9,8 @@ import itertools
 
 import numpy as np
 
+from lockstep.model.core.state import Sm
 from lockstep.model.dispatch.state import PENDING, Dispatcher
-from lockstep.model.sm.state import Sm
 from lockstep.workload import Cta
 
 ARENAS = ("warp_streams", "runs", "addresses", "pool")

@@ -9,12 +9,12 @@ from lockstep.engine.machine import Machine
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
 from lockstep.model.clock import NEVER
+from lockstep.model.core.cluster import CLUSTER
+from lockstep.model.core.objects import AT_OBJECT
+from lockstep.model.core.state import Sm
 from lockstep.model.counters import Stall
 from lockstep.model.dram import standard
 from lockstep.model.partition import Memory
-from lockstep.model.sm.cluster import CLUSTER
-from lockstep.model.sm.objects import AT_OBJECT
-from lockstep.model.sm.state import Sm
 from lockstep.policies import place, plain
 
 MOST_WARPS = 8

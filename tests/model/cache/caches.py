@@ -11,10 +11,10 @@ import numpy as np
 
 from lockstep.model import contents
 from lockstep.model.cache import l1, l1_fill, l1_prefetch, miss_queue, mshr_file
+from lockstep.model.core import constant, fetch
 from lockstep.model.counters import L1_COUNTERS
 from lockstep.model.link import KIND_DATA, KIND_READ, KIND_WRITE
 from lockstep.model.records import records
-from lockstep.model.sm import constant, fetch
 
 HIT, MERGED, MISS, REFUSED = "hit", "merged", "miss", "refused"
 WAITERS = 1000

@@ -9,9 +9,9 @@ from lockstep.errors import WorkloadError
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
 from lockstep.model.clock import NEVER
+from lockstep.model.core.state import LONG, SHORT
 from lockstep.model.counters import Stall
 from lockstep.model.sm import dependence
-from lockstep.model.sm.state import LONG, SHORT
 
 pytestmark = pytest.mark.plain
 A = 0x7F0000000000

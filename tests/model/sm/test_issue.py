@@ -8,9 +8,9 @@ from lockstep.builder import KernelBuilder
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
 from lockstep.model.clock import NEVER
+from lockstep.model.core.state import GROUPS
 from lockstep.model.counters import Stall
 from lockstep.model.sm import issue
-from lockstep.model.sm.state import GROUPS
 from lockstep.workload import MemoryCopy
 
 pytestmark = pytest.mark.plain

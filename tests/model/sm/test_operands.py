@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lockstep.builder import KernelBuilder
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
+from lockstep.model.core.state import OFFSET_PLACE, SLOT_PLACE
 from lockstep.model.counters import Stall
 from lockstep.model.sm import operands
-from lockstep.model.sm.state import OFFSET_PLACE, SLOT_PLACE
 
 pytestmark = pytest.mark.plain
 

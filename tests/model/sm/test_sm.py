@@ -11,7 +11,8 @@ from lockstep import engine
 from lockstep.gpus import library
 from lockstep.model import link
 from lockstep.model.clock import NEVER
-from lockstep.model.sm import accounting, scheduler, sm
+from lockstep.model.core import accounting
+from lockstep.model.sm import scheduler, sm
 
 pytestmark = pytest.mark.plain
 ATTEMPTS = "l1_fail_"  # these count tries, not cycles

@@ -12,8 +12,9 @@ from lockstep.gpus import library
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass.lifting import lift
-from lockstep.model.sm import bind, write_ports
-from lockstep.model.sm.state import BANK_BITS, LONG, MAX_WRITES, RESULTS, SHORT, WRITE_BITS
+from lockstep.model.core import bind
+from lockstep.model.core.state import BANK_BITS, LONG, MAX_WRITES, RESULTS, SHORT, WRITE_BITS
+from lockstep.model.sm import write_ports
 
 pytestmark = pytest.mark.plain
 HORIZON = write_ports.LAST - write_ports.SHIFT  # cycles that a port looks ahead at least

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lockstep.model.sm import state
+from lockstep.model.core import state
 
 MODEL = Path(state.__file__).parents[1]
 RECORDS = {

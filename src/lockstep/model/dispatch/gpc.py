@@ -7,7 +7,7 @@ from typing import NamedTuple
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import MOST_CLUSTER_CTAS
-from lockstep.model.sm.bind import occupancy
+from lockstep.model.core.bind import occupancy
 from lockstep.workload import Kernel
 
 

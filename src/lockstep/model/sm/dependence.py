@@ -7,7 +7,7 @@ with an instruction and fall when it has written its result or read its sources.
 
 from lockstep._jit import force_inline, inline
 from lockstep.model.clock import NEVER
-from lockstep.model.sm.state import DEPENDENCE_BARRIERS, LONG, SHORT
+from lockstep.model.core.state import DEPENDENCE_BARRIERS, LONG, SHORT
 
 
 @inline

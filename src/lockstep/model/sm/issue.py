@@ -4,22 +4,15 @@ from lockstep._jit import force_inline, inline
 from lockstep.isa.instruction import LONGEST_SLEEP, CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.clock import NEVER
-from lockstep.model.counters import Stall
-from lockstep.model.sm import cluster, constant, operands, write_ports
-from lockstep.model.sm.barrier import reach
-from lockstep.model.sm.bulk import is_tile
-from lockstep.model.sm.cta import end_warp
-from lockstep.model.sm.dependence import (
-    barriers_clear,
-    raise_barriers,
-    registers_ready,
-    set_result,
-)
-from lockstep.model.sm.done import note
-from lockstep.model.sm.fetch import empty_buffer, fetch_ahead, move_to_line
-from lockstep.model.sm.memory_pipeline import enqueue, has_room
-from lockstep.model.sm.objects import wait_for
-from lockstep.model.sm.state import (
+from lockstep.model.core import cluster, constant
+from lockstep.model.core.barrier import reach
+from lockstep.model.core.bulk import is_tile
+from lockstep.model.core.cta import end_warp
+from lockstep.model.core.done import note, writes_only
+from lockstep.model.core.fetch import empty_buffer, fetch_ahead, move_to_line
+from lockstep.model.core.memory_pipeline import enqueue, has_room
+from lockstep.model.core.objects import wait_for
+from lockstep.model.core.state import (
     AT_ISSUE,
     CLEARED,
     DONE_WARP,
@@ -32,8 +25,16 @@ from lockstep.model.sm.state import (
     UNIT_BITS,
     UNREAD,
 )
-from lockstep.model.sm.stream import execute_block, move_on, next_address, next_run, resume
-from lockstep.model.sm.warp import close_group, groups_landed, hold, let_go_at
+from lockstep.model.core.stream import execute_block, move_on, next_address, next_run, resume
+from lockstep.model.core.warp import close_group, groups_landed, hold, let_go_at
+from lockstep.model.counters import Stall
+from lockstep.model.sm import operands, write_ports
+from lockstep.model.sm.dependence import (
+    barriers_clear,
+    raise_barriers,
+    registers_ready,
+    set_result,
+)
 
 ARRIVE = int(OpClass.ARRIVE)
 CLUSTER_ARRIVE = int(OpClass.CLUSTER_ARRIVE)
@@ -50,6 +51,7 @@ GMMA_ARRIVE = int(OpClass.GMMA_ARRIVE)
 GMMA_WAIT = int(OpClass.GMMA_WAIT)
 OBJECT_WAIT = int(OpClass.OBJECT_WAIT)
 INVALIDATE = int(CachePolicy.INVALIDATE)
+SHARED = int(Space.SHARED)
 SLEEP = int(OpClass.SLEEP)
 WAIT_GROUP = int(OpClass.WAIT_GROUP)
 STALL_FETCH = int(Stall.FETCH)
@@ -246,11 +248,20 @@ def has_constant(c, s, b, w, now):
 
 
 @force_inline
+def begin_access(c, s, w, warp, instruction, ready_at):
+    """A memory instruction is on its way, and reads its operands at ``ready_at``."""
+    set_result(c, s, w, instruction, NEVER, SHORT if instruction.space == SHARED else LONG)
+    written = ready_at if writes_only(instruction.op) else NEVER
+    raise_barriers(warp, instruction, written, ready_at)
+
+
+@force_inline
 def execute(c, s, b, w, warp, instruction, now):
     """Start the instruction on its unit and set when its result is there."""
     delay = operands.read(c, s, b, w, instruction, now)
     if instruction.memory and warp.mask != 0:
-        enqueue(c, s, b, w, instruction, now + delay)
+        access = enqueue(c, s, b, w, instruction, now + delay)
+        begin_access(c, s, w, warp, instruction, access.ready_at)
         return
     begins = now
     if instruction.unit >= 0:

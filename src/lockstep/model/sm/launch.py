@@ -1,101 +1,20 @@
-"""The start of a CTA: the CTA scheduler names it, its warps get slots, each unit begins."""
+"""The start of CTAs on an SM: what only its own units keep of a warp begins, too."""
 
 from lockstep._jit import inline
-from lockstep.isa.instruction import NAMED_BARRIERS
-from lockstep.model.sm import barrier, cluster, dependence, fetch, issue, stream
-from lockstep.model.sm import warp as warps
-from lockstep.model.sm.accounting import NO_WARP, account_residency, start_accounting
-from lockstep.model.sm.objects import reset_objects
-from lockstep.model.sm.state import THOUSAND
-
-
-@inline
-def free_cta_slot(c, s):
-    """Index of an empty CTA slot."""
-    k = 0
-    while c.ctas[s, k].active:
-        k += 1
-    return k
-
-
-@inline
-def start_warp(c, s, w, slot, index, message, now):
-    """Put one warp of a CTA into warp slot ``w``."""
-    cta = c.ctas[s, slot]
-    kernel = c.kernels[cta.kernel]
-    warp = c.warps[s, w]
-    warp.kernel = cta.kernel
-    warp.cta = slot
-    warp.index = index
-    warp.age = c.sms[s].age
-    c.sms[s].age += 1
-    sm = c.sms[s]
-    sm.start_free = max(sm.start_free, now * THOUSAND)
-    at = sm.start_free // THOUSAND
-    sm.start_free += c.spec[0].warp_interval
-    look = c.looks[s, w]
-    look.wake, look.reason, look.awaits = at, NO_WARP, 0
-    warps.begin(warp, at)
-    stream.begin(warp, c.warp_streams[message.warps + index])
-    fetch.empty_buffer(warp)
-    barrier.begin(warp)
-    dependence.begin(c, s, w, kernel.register_rows)
-    issue.begin(warp)
-    b = w % c.spec[0].subcores
-    sub = c.subcores[s, b]
-    c.order[s, b, sub.count] = w
-    look.place = sub.count
-    sub.count += 1
-    sub.next = min(sub.next, at)
-
-
-@inline
-def launch(c, s, message):
-    """Start the CTA of a message LAUNCH, in the slot returned; there is room for it."""
-    k, now = message.kernel, message.cycle
-    kernel = c.kernels[k]
-    sm = c.sms[s]
-    if sm.resident_ctas == 0:
-        start_accounting(c, s, now)
-    account_residency(c, s, now)
-    sm.resident_ctas += 1
-    if c.parameters[s, k] == 0:
-        c.parameters[s, k] = now + c.spec[0].first_constants
-    slot = free_cta_slot(c, s)
-    cta = c.ctas[s, slot]
-    cta.kernel = k
-    cta.cta = message.cta
-    cta.warps = kernel.warps
-    warps.begin_cta(cta)
-    cta.started = now
-    cta.runs = message.runs
-    cta.addresses = message.addresses
-    cta.pool = message.pool
-    for number in range(NAMED_BARRIERS):
-        barrier.reset(c, s, slot, number)
-    cluster.begin(cta, message)
-    reset_objects(c, s, slot)
-    if kernel.source != 0:
-        stream.start(c, s, slot, now)
-    sm.resident_warps += kernel.warps
-    index = 0
-    w = 0
-    while index < kernel.warps:
-        if not c.warps[s, w].active:
-            if index == 0:
-                cta.thread_base = w * c.spec[0].warp_size
-            start_warp(c, s, w, slot, index, message, now)
-            stream.next_run(c, s, w, now)  # of an empty stream the first issue makes the end
-            index += 1
-        w += 1
-    return slot
+from lockstep.model.core import launch
+from lockstep.model.sm import dependence, issue
 
 
 @inline
 def begin_window(c, s):
-    """Nothing was told yet; take what the CTA scheduler says of this window."""
+    """Take what the CTA scheduler says of this window."""
+    launch.begin_window(c, s)
     control = c.control
-    control.n_ended[s] = 0
-    cluster.begin_window(c, s)
     for k in range(control.n_launches[s]):
-        launch(c, s, control.launches[s, k])
+        slot = launch.launch(c, s, control.launches[s, k])
+        registers = c.kernels[c.ctas[s, slot].kernel].register_rows
+        for w in range(c.spec[0].warps):
+            warp = c.warps[s, w]
+            if warp.active and warp.cta == slot:
+                dependence.begin(c, s, w, registers)
+                issue.begin(warp)

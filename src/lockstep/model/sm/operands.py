@@ -2,7 +2,7 @@
 
 from lockstep._jit import force_inline
 from lockstep.isa.instruction import SLOTS
-from lockstep.model.sm.state import OFFSET_PLACE, SLOT_PLACE
+from lockstep.model.core.state import OFFSET_PLACE, SLOT_PLACE
 
 BANK_MASK = (1 << SLOT_PLACE - 16) - 1
 

@@ -2,7 +2,7 @@
 
 A user's policy is a plain function ``pick(warps, first, count, last, now) -> int``. Candidate i,
 ``warps[first + i]`` for 0 <= i < count, is a record with the fields of
-:data:`~lockstep.model.sm.state.CANDIDATE`: ``ready`` (1 = it can issue now), ``age`` (smaller =
+:data:`~lockstep.model.core.state.CANDIDATE`: ``ready`` (1 = it can issue now), ``age`` (smaller =
 launched earlier), ``slot``, ``cta``, ``op`` (OpClass of its next instruction), ``issued``
 (instructions so far), ``last_issue`` (cycle) and ``reason`` (Stall, if not ready). ``last`` is
 the candidate that issued last, or -1. It returns a ready candidate, or -1 to let the cycle pass.
@@ -12,15 +12,21 @@ The candidates are ordered from the oldest to the youngest.
 
 from lockstep._jit import force_inline, inline, popcount, record_array
 from lockstep.gpus.choices import WarpScheduler, numbered
+from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
+from lockstep.model.core.accounting import NO_WARP, account, account_issue
+from lockstep.model.core.state import CANDIDATE
 from lockstep.model.policy import compile_policy
-from lockstep.model.sm.accounting import NO_WARP, account, account_issue
 from lockstep.model.sm.issue import STALL_CONSTANT, awaited, examine, has_constant, issue
-from lockstep.model.sm.state import CANDIDATE
 from lockstep.model.sm.write_ports import settle_results
 
 GTO, LRR, GTY, OLDEST, USER, GRR = 0, 1, 2, 3, 4, 5
 POLICIES = numbered(WarpScheduler, globals())
+
+
+def policy_of(gpu: GPU, user: bool) -> int:
+    """The number of a GPU's policy, or of the one that a user gives."""
+    return USER if user else POLICIES[gpu.sm.scheduler.policy]
 
 
 def compile_scheduler(function):

@@ -3,11 +3,12 @@
 from lockstep._jit import Context, inline, jit, prefetch
 from lockstep.model import link
 from lockstep.model.clock import NEVER
+from lockstep.model.core import memory_pipeline, port
+from lockstep.model.core.accounting import account_no_credit
+from lockstep.model.core.state import Sm
 from lockstep.model.link import KIND_DATA
-from lockstep.model.sm import launch, memory_pipeline, port, scheduler
-from lockstep.model.sm.accounting import account_no_credit
-from lockstep.model.sm.done import settle_done
-from lockstep.model.sm.state import Sm
+from lockstep.model.sm import launch, scheduler
+from lockstep.model.sm.completion import settle_done
 
 MOST_PREFETCHED = 64  # replies of a window
 

@@ -11,8 +11,8 @@ because every SM brings its own into the host's cache in each window.
 
 from lockstep._jit import force_inline
 from lockstep.model.clock import NEVER
+from lockstep.model.core.state import BANK_BITS, RESULTS, WRITE_BITS
 from lockstep.model.sm.dependence import later_result
-from lockstep.model.sm.state import BANK_BITS, RESULTS, WRITE_BITS
 
 PAST = 8  # cycles before now that a port remembers, for results of several writes
 LAST = 62  # the last cycle of a port's mask: no sign is involved

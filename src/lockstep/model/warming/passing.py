@@ -13,9 +13,9 @@ from lockstep._jit import inline, jit, popcount
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.model.cache import l2_sides, slice_hash, tags
 from lockstep.model.contents import bring, forget_lookups
+from lockstep.model.core.bulk import is_bulk
+from lockstep.model.core.coalescer import lane_address, resolve
 from lockstep.model.records import words
-from lockstep.model.sm.bulk import is_bulk
-from lockstep.model.sm.coalescer import lane_address, resolve
 from lockstep.workload import NOWHERE
 
 SHARED = int(Space.SHARED)

@@ -3,11 +3,11 @@
 from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 from lockstep.model.cache import l1, l1_fill, miss_queue, mshr_file
+from lockstep.model.core import bulk, constant, tile
+from lockstep.model.core.coalescer import SHARED, coalesce, lane_address, resolve
+from lockstep.model.core.memory_pipeline import request_of
+from lockstep.model.core.state import SUBCYCLES
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE
-from lockstep.model.sm import bulk, constant, tile
-from lockstep.model.sm.coalescer import SHARED, coalesce, lane_address, resolve
-from lockstep.model.sm.memory_pipeline import request_of
-from lockstep.model.sm.state import SUBCYCLES
 from lockstep.model.warming import l2
 from lockstep.workload import TILE_WORDS
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from lockstep._jit import Context, Records
 from lockstep.gpus.spec import GPU
+from lockstep.model.core.state import SUBCYCLES, Sm
 from lockstep.model.memory import Memory
 from lockstep.model.records import records, words, zeros
-from lockstep.model.sm.state import SUBCYCLES, Sm
 
 BUSY = 1.3  # time on the bus with row misses and turnarounds, over that without: a guess
 WALK = np.dtype(

@@ -1,9 +1,9 @@
 """A warp goes along its stream: instruction lines, constants, accesses."""
 
 from lockstep._jit import inline
-from lockstep.model.sm import constant, fetch
-from lockstep.model.sm.done import writes_only
-from lockstep.model.sm.stream import move_on, next_run
+from lockstep.model.core import constant, fetch
+from lockstep.model.core.done import writes_only
+from lockstep.model.core.stream import move_on, next_run
 from lockstep.model.warming import sm
 
 ENDED = -1

@@ -7,12 +7,12 @@ which they started, over and over. A place is free when the last warp of its CTA
 from lockstep._jit import inline, jit
 from lockstep.model.cache import line_cache
 from lockstep.model.clock import NEVER
+from lockstep.model.core import fetch, stream
+from lockstep.model.core import warp as warps
+from lockstep.model.core.launch import free_cta_slot
 from lockstep.model.dispatch import clusters
 from lockstep.model.dispatch.dispatcher import dispatch_cluster, dispatch_cta, reserve
 from lockstep.model.dispatch.state import THOUSAND
-from lockstep.model.sm import fetch, stream
-from lockstep.model.sm import warp as warps
-from lockstep.model.sm.launch import free_cta_slot
 from lockstep.model.warming.stream import ENDED, go_on
 
 TURN = 32  # cycles of the walk between two looks at all warps, at least

@@ -1,0 +1,9 @@
+"""What every core has, whatever issues its instructions: state, CTAs, fetch and the way to memory.
+
+``state.py``: what it keeps; ``launch.py``, ``cta.py`` and ``stream.py``: where warps and their
+instructions come from; ``warp.py``: what is told of them. ``fetch.py``; ``memory_pipeline.py`` with
+``coalescer.py``, ``shared_memory.py``, ``constant.py``, ``bulk.py`` and ``tile.py``; ``port.py``,
+``done.py``, ``stores.py``. ``barrier.py``, ``objects.py`` and ``cluster.py``: who waits for whom;
+``accounting.py``: why nothing issued; ``between.py``: what is done to all cores between two
+windows. ``bind.py`` and ``build.py`` make records from code and a GPU's parameters.
+"""

@@ -1,0 +1,171 @@
+"""From a GPU specification to the initial state of all SMs."""
+
+from lockstep._jit import Records
+from lockstep.gpus.spec import GPU
+from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT
+from lockstep.model.cache import l1, line_cache, slice_hash
+from lockstep.model.clock import NEVER
+from lockstep.model.control import Control
+from lockstep.model.core import state, tile
+from lockstep.model.core.bind import unit_table
+from lockstep.model.core.coalescer import most_lines
+from lockstep.model.core.state import Policies, Sm
+from lockstep.model.counters import SM_COUNTERS
+from lockstep.model.memory import header_time
+from lockstep.model.records import copy_fields, full, records, zeros
+from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
+
+FILL_CYCLES = 4  # of an L2 access, these come after the reply: write-back and wake-up
+
+
+def partition_hit_cycles(gpu: GPU) -> int:
+    """Core cycles from a request's arrival at its partition to the reply, for an idle L2 hit.
+
+    What ``l2.latency`` leaves after the SM's memory pipeline, the L1 lookup, and both ways.
+    """
+    inside = gpu.sm.memory.address_interval + 2 + FILL_CYCLES
+    return max(1, gpu.l2.latency - inside - 2 * gpu.interconnect.latency)
+
+
+def most_bulk_lines(gpu: GPU) -> int:
+    """Lines of one bulk copy that are under way at most: those of any other access at least."""
+    return max(most_lines(gpu), gpu.sm.memory.bulk_lines)
+
+
+def sm_spec(gpu: GPU, policy: int) -> Records:
+    """The scalar parameters of the SMs; ``policy``: the number of the scheduler's."""
+    spec = records(1, state.SPEC)
+    s, f, o, m = spec[0], gpu.sm.front_end, gpu.sm.operands, gpu.sm.memory
+    copy_fields(s, gpu.sm, gpu.sm.scheduler, f, o, m)
+    s.sms, s.drain, s.lines = gpu.sm.count, gpu.launch.drain, most_lines(gpu)
+    s.policy = policy
+    s.l1i_latency, s.l2i_latency = f.l1_latency, f.l2_latency
+    s.collectors_style = o.style == "collectors"
+    s.accesses = m.outstanding
+    s.whole_lines = m.coalescer == "line"
+    s.shared_banks, s.shared_bank_bytes = gpu.shared.banks, gpu.shared.bank_bytes
+    s.pass_lanes = gpu.shared.pass_lanes
+    s.shared_cycles = max(0, gpu.shared.latency - m.address_interval - 1)
+    s.shared_pass, s.wide_passes = gpu.shared.pass_latency, gpu.shared.wide_passes
+    s.remote_cycles = max(0, gpu.shared.remote_latency - m.address_interval - 1)
+    s.remote_interval = gpu.shared.remote_interval
+    s.lone_cluster_latency = gpu.sm.lone_cluster_barrier_latency or gpu.sm.barrier_latency
+    line = gpu.l1.line_bytes * state.SUBCYCLES
+    s.bulk_load_interval = max(1, round(line / m.bulk_load_bytes))
+    s.bulk_store_interval = max(1, round(line / m.bulk_store_bytes))
+    s.bulk_lines = most_bulk_lines(gpu)
+    k = gpu.constant
+    s.constant_line, s.first_constants = k.line_bytes, k.first_latency
+    s.operand_miss, s.operand_hold = k.operand_miss_latency, k.operand_hold
+    s.constant_latency, s.constant_miss = k.latency, max(k.latency, k.miss_latency)
+    s.texture_cycles = max(0, _texture_latency(gpu) - gpu.l1.latency)
+    ratio = gpu.clock_mhz / gpu.interconnect.clock_mhz
+    s.port_step = max(1, round(state.SUBCYCLES * ratio))
+    s.reply_header = header_time(gpu, s.port_step)
+    port = gpu.interconnect
+    s.atomic_sector = round(state.SUBCYCLES * port.atomic_sector_interval)
+    s.atomic_word = round(state.SUBCYCLES * port.atomic_word_interval)
+    s.atomic_result = round(state.SUBCYCLES * port.atomic_result_interval)
+    s.fill_cycles = FILL_CYCLES
+    s.nack_retry = gpu.l2.nack_retry
+    s.slices_per_channel = gpu.l2.slices_per_channel
+    s.warp_interval = round(state.THOUSAND * gpu.launch.warp_interval)
+    return spec
+
+
+def _texture_latency(gpu: GPU) -> int:
+    latencies = [u.operations["TEXTURE"] for u in gpu.sm.units if "TEXTURE" in u.operations]
+    return latencies[0] if latencies else gpu.l1.latency
+
+
+def l1_state(gpu: GPU, policies: l1.Choices) -> l1.L1State:
+    """Empty L1s."""
+    memory = gpu.sm.memory
+    refusable = memory.outstanding * most_bulk_lines(gpu)
+    owner = l1.Owner(
+        hit_cycles=max(1, gpu.l1.latency - memory.address_interval - 1),
+        flit_bytes=gpu.interconnect.flit_bytes,
+        waiters=memory.outstanding * most_lines(gpu),
+        refusable=refusable if gpu.l2.mshr_full == "nack" else -1,
+    )
+    return l1.build(gpu.l1, gpu.sm.count, owner, policies)
+
+
+def build(
+    gpu: GPU,
+    slices: slice_hash.Hash,
+    control: Control,
+    policies: Policies,
+    user: set[str],
+    policy: int,
+) -> Sm:
+    """The SMs of a GPU, idle.
+
+    ``user`` names the policies that the user gave; ``policy`` is the number of the scheduler's.
+    """
+    spec = sm_spec(gpu, policy)
+    s = spec[0]
+    n, b = gpu.sm.count, gpu.sm.subcores
+    instances = sum(unit.count for unit in gpu.sm.units)
+    slots = gpu.launch.concurrent_kernels
+    f, k = gpu.sm.front_end, gpu.constant
+    of_l1 = "l1_replacement" in user, "l1_prefetcher" in user
+    sm = Sm(
+        spec=spec,
+        sms=records(n, state.SM_STATE),
+        subcores=records((n, b), state.SUBCORE),
+        warps=records((n, gpu.sm.warps), state.WARP_STATE),
+        looks=records((n, gpu.sm.warps), state.LOOK),
+        order=zeros((n, b, gpu.sm.warps)),
+        ready=zeros((n, gpu.sm.warps, REGISTER_COUNT)),
+        ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
+        barriers=records((n, gpu.sm.ctas, NAMED_BARRIERS), state.BARRIER),
+        objects=zeros((n, gpu.sm.ctas, OBJECTS)),
+        units=zeros((n, b + 1, instances)),
+        unit_table=unit_table(gpu),
+        register_ports=zeros((n, b, s.banks + s.collectors)),
+        write_ports=records((n, b, s.banks), state.WRITE_PORT),
+        results=records((n, b, state.RESULTS), state.RESULT),
+        reuse=full((n, b, 4), -1),
+        l0i=line_cache.build(n * b, f.l0_bytes, f.l0_ways, f.line_bytes),
+        l1i=line_cache.build(n, f.l1_bytes, f.l1_ways, f.line_bytes),
+        constants=line_cache.build(n, k.bytes, k.ways, k.line_bytes),
+        operand_constants=line_cache.build(n * b, k.operand_bytes, k.operand_ways, k.line_bytes),
+        parameters=zeros((n, slots)),
+        streams=zeros((n, b, max(1, s.stream_buffer))),
+        accesses=records((n, s.accesses), state.ACCESS),
+        queues=zeros((n, b, s.queue)),
+        bulk_places=zeros((n, s.accesses, max(tile.STATE_WORDS, s.warp_size))),
+        transactions=records((n, s.lines + 1), state.TRANSACTION),
+        scratch=zeros((n, s.shared_banks * (1 + s.pass_lanes))),
+        done=records((n, 2 * s.accesses + 2 * gpu.sm.warps + 64), state.DONE),
+        n_done=zeros(n),
+        left=zeros((n, slots)),
+        candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),
+        kernels=records(slots, state.KERNEL),
+        code=records(256, state.ISSUE),
+        warp_streams=records(1 << 10, WARP),
+        runs=records(1 << 12, RUN),
+        addresses=records(1 << 12, ADDRESS),
+        pool=zeros(1 << 12),
+        step=records(1, STEP),
+        step_runs=records(STEP_RUNS, RUN),
+        step_addresses=records(1, ADDRESS),
+        step_pool=zeros(gpu.sm.warp_size),
+        l1=l1_state(gpu, l1.Choices(policies.l1_victim, policies.l1_prefetcher, *of_l1)),
+        slices=slices,
+        policies=policies,
+        control=control,
+        counters=records(n, SM_COUNTERS),
+    )
+    _empty(sm)
+    return sm
+
+
+def _empty(sm: Sm) -> None:
+    """What is not zero where nothing has happened yet."""
+    sm.sms["memory_next"] = NEVER
+    sm.sms["current"] = sm.sms["blocked"] = sm.sms["no_credit"] = -1
+    sm.sms["bulk_first"] = -1
+    sm.subcores["next"] = sm.subcores["result_next"] = NEVER
+    sm.subcores["last"] = sm.subcores["turn"] = -1

@@ -1,0 +1,310 @@
+"""Memory pipeline of an SM: sub-core queues, arbiter, shared memory, and the way into the L1.
+
+Back to front, an instruction is issued into its sub-core's queue, generates its addresses, is
+accepted by the arbiter, and then either takes passes over the shared-memory banks or sends its
+transactions through the L1, line by line.
+"""
+
+from lockstep._jit import force_inline, inline, popcount
+from lockstep.isa.instruction import OpClass
+from lockstep.model import free_list
+from lockstep.model.cache import l1, l1_prefetch
+from lockstep.model.clock import NEVER
+from lockstep.model.core import bulk, stores
+from lockstep.model.core.accounting import account_blocked
+from lockstep.model.core.cluster import is_remote
+from lockstep.model.core.coalescer import (
+    GENERIC,
+    GLOBAL,
+    LOCAL,
+    SHARED,
+    coalesce,
+    resolve,
+    take_turns,
+)
+from lockstep.model.core.done import instruction_of, joins_group, note, writes_only
+from lockstep.model.core.shared_memory import passes
+from lockstep.model.core.state import DONE_ACCESS
+from lockstep.model.core.stream import next_address
+from lockstep.model.core.warp import access_begins, join_group
+from lockstep.model.counters import Stall
+from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
+
+LOAD = int(OpClass.LOAD)
+STORE = int(OpClass.STORE)
+ATOMIC = int(OpClass.ATOMIC)
+REDUCTION = int(OpClass.REDUCTION)
+TEXTURE = int(OpClass.TEXTURE)
+STALL_QUEUE = int(Stall.MEMORY_QUEUE)
+KERNEL_PLACE = 32  # of a load's number, for prefetchers: its kernel's slot above its instruction
+
+
+@inline
+def has_room(c, s, b):
+    """Whether sub-core ``b`` can take another memory instruction."""
+    spec = c.spec[0]
+    return c.subcores[s, b].queue_count < spec.queue and c.sms[s].free_access < spec.accesses
+
+
+@inline
+def enqueue(c, s, b, w, instruction, now):
+    """Put a memory instruction into its sub-core's queue, and return its access; there is room."""
+    spec = c.spec[0]
+    sm = c.sms[s]
+    sub = c.subcores[s, b]
+    warp = c.warps[s, w]
+    a = sm.free_access
+    access = c.accesses[s, a]
+    sm.free_access = free_list.after(access.next, a)
+    access.warp = w
+    access.code = warp.static
+    access.mask = warp.mask
+    access.lanes = warp.lanes
+    access.address = warp.address
+    access.space = instruction.space
+    access.remaining = 1
+    access.latest = 0
+    next_address(warp)
+    start = max(sub.address_free, now)
+    wide = instruction.space == GLOBAL or instruction.space == GENERIC
+    sub.address_free = start + (spec.wide_address_interval if wide else spec.address_interval)
+    access.ready_at = start + spec.address_interval
+    c.queues[s, b, (sub.queue_head + sub.queue_count) % spec.queue] = a
+    sub.queue_count += 1
+    access_begins(c.ctas[s, warp.cta], warp)
+    if joins_group(c, instruction.op):
+        access.group = join_group(warp)
+    c.counters[s].memory_instructions += 1
+    sm.memory_next = min(sm.memory_next, access.ready_at)
+    return access
+
+
+@inline
+def pop_queue(c, s, b):
+    """Take the oldest memory instruction of a sub-core; warps that waited for room look again."""
+    spec = c.spec[0]
+    sub = c.subcores[s, b]
+    a = c.queues[s, b, sub.queue_head]
+    sub.queue_head = (sub.queue_head + 1) % spec.queue
+    sub.queue_count -= 1
+    return a
+
+
+@inline
+def wake_waiting_for_room(c, s, now):
+    """Warps that wait for the memory pipeline look again; the pipeline has just moved."""
+    for b in range(c.spec[0].subcores):
+        sub = c.subcores[s, b]
+        if sub.room_wanted and has_room(c, s, b):
+            sub.room_wanted = 0
+            for k in range(sub.count):
+                look = c.looks[s, c.order[s, b, k]]
+                if look.wake > now and look.reason == STALL_QUEUE:
+                    look.wake = now
+            sub.next = min(sub.next, now)
+
+
+@inline
+def access_shared(c, s, a, now):
+    """Serve an instruction from shared memory; its passes keep the pipeline busy."""
+    access = c.accesses[s, a]
+    cta = c.ctas[s, c.warps[s, access.warp].cta]
+    instruction = instruction_of(c, s, access)
+    record = c.addresses[cta.addresses + access.address]
+    n = passes(c, s, record, cta.pool, access, instruction)
+    counters = c.counters[s]
+    counters.shared_accesses += 1
+    counters.shared_wavefronts += n
+    sm = c.sms[s]
+    far = is_remote(c, access, instruction, cta, c.kernels[cta.kernel])
+    sm.accept_free = max(sm.accept_free, now + n * (c.spec[0].remote_interval if far else 1))
+    cycles = c.spec[0].remote_cycles if far else c.spec[0].shared_cycles
+    cycles += instruction.latency - 1  # as an access of its class takes one
+    each = c.spec[0].shared_pass
+    c.subcores[s, access.warp % c.spec[0].subcores].pass_free = now + n * each
+    note(c, s, DONE_ACCESS, a, now + 1 + (n - 1) * each + cycles)
+
+
+@inline
+def begin_transactions(c, s, a, now):
+    """Coalesce an access to global or local memory and bring it to the L1."""
+    sm = c.sms[s]
+    access = c.accesses[s, a]
+    warp = c.warps[s, access.warp]
+    cta = c.ctas[s, warp.cta]
+    kernel = c.kernels[warp.kernel]
+    instruction = instruction_of(c, s, access)
+    sm.current = a
+    sm.position = 0
+    sm.transactions = coalesce(c, s, access, kernel, cta, warp, instruction)
+    sm.words_until = 0
+    if sm.transactions == 0:  # a copy of no bytes
+        access.latest = now + 1
+    if c.l1.spec[0].tag_bits > 0:
+        take_turns(c, s, sm.transactions)
+        if instruction.op == LOAD and access.space != LOCAL:
+            record = c.addresses[cta.addresses + access.address]
+            n = passes(c, s, record, cta.pool, access, instruction)
+            sm.words_until = now + n
+            sm.accept_free = max(sm.accept_free, now + n)
+    counters = c.counters[s]
+    counters.transactions += sm.transactions
+    if access.space == LOCAL:
+        counters.requests_local += 1
+    else:
+        counters.requests_global += 1
+    if instruction.op == TEXTURE:
+        counters.texture_requests += 1
+
+
+@inline
+def starts_at(access, sub):
+    """Cycle from which the arbiter may take the oldest access of a sub-core."""
+    if access.space == SHARED:
+        return max(access.ready_at, sub.pass_free)
+    return access.ready_at
+
+
+@inline
+def accept(c, s, now):
+    """Arbiter: take one instruction that has its addresses, round robin over the sub-cores."""
+    spec = c.spec[0]
+    sm = c.sms[s]
+    for turn in range(spec.subcores):
+        b = (sm.arbiter + turn) % spec.subcores
+        sub = c.subcores[s, b]
+        if sub.queue_count == 0:
+            continue
+        access = c.accesses[s, c.queues[s, b, sub.queue_head]]
+        if starts_at(access, sub) > now:
+            continue
+        a = pop_queue(c, s, b)
+        sm.arbiter = b + 1
+        sm.accept_free = now + spec.accept_interval
+        warp = c.warps[s, access.warp]
+        cta = c.ctas[s, warp.cta]
+        first = c.addresses[cta.addresses + access.address].first
+        access.space = resolve(access.space, first, c.kernels[warp.kernel])
+        if access.space == SHARED:
+            access_shared(c, s, a, now)
+        elif bulk.is_bulk(instruction_of(c, s, access).op):
+            bulk.start(c, s, a, now)
+        else:
+            begin_transactions(c, s, a, now)
+        return
+
+
+@force_inline
+def kind_of(op):
+    """What an operation asks the L1 for."""
+    if op == STORE:
+        return KIND_WRITE
+    if op == ATOMIC:
+        return KIND_ATOMIC
+    return KIND_REDUCTION if op == REDUCTION else KIND_READ
+
+
+@force_inline
+def request_of(c, s, a, access, instruction):
+    """The request to the L1 that an access makes for each of its transactions."""
+    request = c.l1.requests[s]
+    request.kind = kind_of(instruction.op)
+    request.policy = instruction.cache
+    request.local = access.space == LOCAL
+    request.tag = a
+    request.met = -1
+    if writes_only(instruction.op):
+        request.tag = stores.writer_of(c.warps[s, access.warp], access.warp)
+    return request
+
+
+@force_inline
+def present(c, s, access, request, transaction, now):
+    """Bring one transaction of an access to the L1; negative if it must come again, see there."""
+    coming, hits = l1.access(c.l1, s, c.counters[s], request, transaction, now)
+    if coming < 0:
+        return coming
+    access.remaining += coming
+    if hits != 0:
+        access.latest = max(access.latest, now + c.l1.spec[0].hit_cycles)
+    if request.kind == KIND_WRITE or request.kind == KIND_REDUCTION:
+        stores.send(c, s, access.warp)
+    if c.l1.prefetch.spec[0].on and request.met >= 0:
+        train(c, s, access, request, transaction)
+    return coming
+
+
+@inline
+def train(c, s, access, request, transaction):
+    """Tell the L1's prefetcher of a load that the L1 looked up."""
+    warp = c.warps[s, access.warp]
+    number = c.ctas[s, warp.cta].cta * c.kernels[warp.kernel].warps + warp.index
+    site = (warp.kernel << KERNEL_PLACE) | access.code
+    l1_prefetch.train(c.l1, s, c.counters[s], site, transaction.line, number, request.met)
+
+
+@inline
+def through_l1(c, s, now):
+    """Send transactions of the current access through the L1 while banks are free."""
+    sm = c.sms[s]
+    access = c.accesses[s, sm.current]
+    instruction = instruction_of(c, s, access)
+    request = request_of(c, s, sm.current, access, instruction)
+    used = 0
+    sectors = 0
+    while sm.position < sm.transactions:
+        nth = sm.position
+        if c.l1.spec[0].tag_bits > 0:
+            nth = c.transactions[s, nth].nth
+        transaction = c.transactions[s, nth]
+        banks = l1.banks_of(c.l1.spec[0], transaction)
+        if used & banks or sectors >= c.l1.spec[0].cycle_sectors:
+            return
+        came = present(c, s, access, request, transaction, now)
+        account_blocked(c, s, now)
+        if came < 0:
+            sm.blocked = now
+            sm.queue_blocked = came == l1.FULL_QUEUE
+            sm.line_blocked = came == l1.FULL_SET
+            return
+        sm.blocked = -1
+        used |= banks
+        if sm.words_until == 0:
+            sectors += popcount(transaction.sectors)
+        sm.l1_ready = now + max(1, -(-sectors // c.l1.spec[0].cycle_sectors))
+        sm.position += 1
+    a = sm.current
+    sm.current = -1
+    access.remaining -= 1
+    if access.remaining == 0:
+        extra = c.spec[0].texture_cycles if instruction.op == TEXTURE else 0
+        ready = access.latest
+        if sm.words_until > 0:
+            ready = max(ready, sm.words_until + c.l1.spec[0].hit_cycles)
+        note(c, s, DONE_ACCESS, a, ready + extra)
+
+
+@inline
+def next_event(c, s, now):
+    """Cycle after ``now`` at which queues, arbiter, L1 stage or a bulk copy can move by itself."""
+    sm = c.sms[s]
+    at = bulk.next_event(c, s, now)
+    if sm.current >= 0:
+        return at if sm.blocked >= 0 else min(at, max(now + 1, sm.l1_ready))
+    queued = NEVER
+    for b in range(c.spec[0].subcores):
+        sub = c.subcores[s, b]
+        if sub.queue_count > 0:
+            queued = min(queued, starts_at(c.accesses[s, c.queues[s, b, sub.queue_head]], sub))
+    return min(at, max(queued, sm.accept_free, now + 1))
+
+
+@inline
+def tick(c, s, now):
+    """One cycle of the arbiter and the L1 stage, back to front."""
+    sm = c.sms[s]
+    if sm.current >= 0 and sm.l1_ready <= now:
+        through_l1(c, s, now)
+    if sm.current < 0 and sm.accept_free <= now:
+        accept(c, s, now)
+    bulk.tick(c, s, now)

@@ -1,0 +1,179 @@
+"""The SM's two ports at the crossbar: requests out, one flit a crossbar cycle, and replies in."""
+
+from lockstep._jit import inline, popcount
+from lockstep.model import link as links
+from lockstep.model.cache import l1_prefetch, miss_queue, mshr_file
+from lockstep.model.cache.l1_fill import fill
+from lockstep.model.cache.prefetch import state as prefetching
+from lockstep.model.cache.slice_hash import slice_of
+from lockstep.model.clock import NEVER
+from lockstep.model.core.accounting import account_no_credit
+from lockstep.model.core.done import note
+from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, SUBCYCLES
+from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_REDUCTION
+
+
+@inline
+def time_out(spec, request):
+    """How long a request takes the SM's port, in SUBCYCLES."""
+    time = request.flits * spec.port_step
+    if request.kind == KIND_ATOMIC or request.kind == KIND_REDUCTION:
+        further = popcount(request.sectors) - 1
+        time = max(time, further * spec.atomic_sector + spec.atomic_word)
+        time = max(time, request.full * spec.atomic_word)
+    return time
+
+
+@inline
+def time_in(spec, message):
+    """How long a reply takes the SM's port, in SUBCYCLES."""
+    time = message.flits * spec.port_step
+    if message.kind == KIND_DATA:
+        time += spec.reply_header
+        if message.request == KIND_ATOMIC:
+            time = max(time, message.full * spec.atomic_result)
+    return time
+
+
+@inline
+def inject(c, requests, s, now):
+    """Send the oldest request if the port is free and its partition has a credit for us."""
+    refused = miss_queue.refused_first(c.l1, s, now)
+    request = c.l1.queue[s, c.l1.caches[s].queue_head]
+    if refused:
+        request = c.l1.retries[s, c.l1.caches[s].retry_head]
+    owner = owner_of(c, request.line)
+    if not links.can_send(requests, s, owner // c.spec[0].slices_per_channel):
+        return False
+    post(c, requests, s, request, owner, now)
+    miss_queue.drop(c.l1, s, refused)
+    return True
+
+
+@inline
+def owner_of(c, line):
+    """The L2 slice that owns a line."""
+    return slice_of(c.slices, line * c.l1.spec[0].line_bytes, c.policies.slice_hash)
+
+
+@inline
+def post(c, requests, s, request, owner, now):
+    """Put a request on its way to the slice that owns its line; there is a credit."""
+    spec = c.spec[0]
+    sm = c.sms[s]
+    counters = c.counters[s]
+    message = links.send(requests, s, owner // spec.slices_per_channel, now)
+    message.kind = request.kind
+    message.address = request.line * c.l1.spec[0].line_bytes
+    message.sectors = request.sectors
+    message.full = request.full
+    message.flits = request.flits
+    message.slice = owner
+    message.tag = request.tag
+    message.policy = request.policy
+    message.issued = now
+    counters.noc_requests += 1
+    counters.noc_request_flits += request.flits
+    sm.inject_free = max(sm.inject_free, now * SUBCYCLES) + time_out(spec, request)
+
+
+@inline
+def inject_prefetch(c, requests, s, now):
+    """Send the oldest prefetch, if it asks for anything; half of the credits are left to demand."""
+    owner = owner_of(c, prefetching.first(c.l1.prefetch, s))
+    partition = owner // c.spec[0].slices_per_channel
+    credits = requests.spec[0].in_capacity // requests.spec[0].sources
+    spare = requests.credits[s, partition] > max(1, credits // 2)
+    if not spare or not links.can_send(requests, s, partition):
+        c.l1.prefetch.queues[s].blocked = now
+    elif l1_prefetch.take(c.l1, s, c.counters[s]):
+        post(c, requests, s, c.l1.leaving[s], owner, now)
+
+
+@inline
+def arrived(c, s, a, sectors, now):
+    """Some sectors of an access are here."""
+    access = c.accesses[s, a]
+    cycle = now + c.spec[0].fill_cycles
+    access.latest = max(access.latest, cycle)
+    access.remaining -= popcount(sectors)
+    if access.remaining == 0:
+        note(c, s, DONE_ACCESS, a, access.latest)
+
+
+@inline
+def serve_waiters(c, s, e, sectors, now):
+    """Give arrived sectors to the accesses that wait for them; free the entry after the last."""
+    before = -1
+    n = c.l1.entries[s, e].waiter
+    while n >= 0:
+        a, after = c.l1.nodes[s, n].waiter, c.l1.nodes[s, n].next
+        here, before = mshr_file.serve(c.l1, s, e, before, n, sectors)
+        if here != 0:
+            arrived(c, s, a, here, now)
+        n = after
+    if c.l1.entries[s, e].pending == 0:
+        mshr_file.release(c.l1, s, e)
+
+
+@inline
+def receive(c, replies, s, now):
+    """Take one reply from the crossbar."""
+    message = links.first(replies, s)
+    sm = c.sms[s]
+    counters = c.counters[s]
+    counters.noc_replies += 1
+    counters.noc_reply_flits += message.flits
+    sm.fill_free = max(sm.fill_free, now * SUBCYCLES) + time_in(c.spec[0], message)
+    if message.kind == KIND_NACK:
+        counters.nacks += 1
+        if not l1_prefetch.refused(c.l1, s, counters, message):
+            miss_queue.repeat(c.l1, s, message, now + c.spec[0].nack_retry)
+    elif message.kind == KIND_ACK:
+        note(c, s, DONE_ACKNOWLEDGED, message.tag, now)
+    elif message.tag >= 0:
+        if not mshr_file.is_ahead(c.l1, message.tag):
+            counters.miss_latency += now - message.issued
+        fill(c.l1, s, counters, message.tag, message.sectors, message.policy)
+        serve_waiters(c, s, message.tag, message.sectors, now)
+    else:
+        counters.miss_latency += now - message.issued
+        last = 0  # of the results of lanes on one word
+        if message.request == KIND_ATOMIC:
+            last = (message.full - 1) * c.spec[0].atomic_result // SUBCYCLES
+        arrived(c, s, -1 - message.tag, message.sectors, now + last)
+    links.take(replies, s)
+
+
+@inline
+def next_event(c, replies, s, now, end):
+    """Cycle after ``now`` at which a port can move; a lack of credits ends with the window."""
+    sm = c.sms[s]
+    at = miss_queue.next_ready(c.l1, s)
+    if at < NEVER:
+        at = max(at, sm.inject_free // SUBCYCLES, now + 1)
+        if sm.no_credit == now:
+            at = end
+    if c.l1.prefetch.spec[0].on and c.l1.prefetch.queues[s].count > 0:
+        blocked = c.l1.prefetch.queues[s].blocked == now
+        at = min(at, end if blocked else max(sm.inject_free // SUBCYCLES, now + 1))
+    if replies.ports[s].count > 0:
+        arrival = links.first(replies, s).arrival
+        at = min(at, max(arrival, sm.fill_free // SUBCYCLES, now + 1))
+    return at
+
+
+@inline
+def tick(c, requests, replies, s, now):
+    """One cycle of both ports. Freed room or new data may let the L1 stage go on."""
+    sm = c.sms[s]
+    if sm.fill_free < (now + 1) * SUBCYCLES and links.waiting(replies, s, now):
+        receive(c, replies, s, now)
+    if sm.inject_free >= (now + 1) * SUBCYCLES:
+        return
+    if miss_queue.next_ready(c.l1, s) <= now:
+        sent = inject(c, requests, s, now)
+        account_no_credit(c, s, now)
+        sm.no_credit = -1 if sent else now
+    elif c.l1.prefetch.spec[0].on and c.l1.prefetch.queues[s].count > 0:
+        inject_prefetch(c, requests, s, now)

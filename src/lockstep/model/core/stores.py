@@ -1,0 +1,55 @@
+"""Stores on their way: whose they are, and what becomes of them when their CTA has ended.
+
+A store has left the SM when it has gone through the L1. Its acknowledgement is awaited by fences of
+its warp and by the end of the kernel, and by the end of its CTA where ``sm.exit_waits`` says so.
+"""
+
+from lockstep._jit import inline
+from lockstep.model.control import STORED
+from lockstep.model.core.warp import store_arrives, store_begins
+
+WARP_BITS, KERNEL_BITS = 8, 10  # as many warps and kernels as an SM and a GPU can have
+
+
+@inline
+def writer_of(warp, w):
+    """Whose a store is, as one number: the slots of warp and kernel, and the warp's age."""
+    return (warp.age << KERNEL_BITS | warp.kernel) << WARP_BITS | w
+
+
+@inline
+def warp_of(writer):
+    """The warp slot of a writer."""
+    return writer & ((1 << WARP_BITS) - 1)
+
+
+@inline
+def tell_ended(c, s, kernel, cta, start, end, left):
+    """Tell the CTA scheduler of a CTA that has ended, or that stores have (``control.ENDED``)."""
+    control = c.control
+    note = control.ended[s, control.n_ended[s]]
+    control.n_ended[s] += 1
+    note.kernel, note.cta, note.start, note.end, note.left = kernel, cta, start, end, left
+
+
+@inline
+def send(c, s, w):
+    """One more store of the warp that is to be acknowledged; the tag that it takes along."""
+    warp = c.warps[s, w]
+    store_begins(c.ctas[s, warp.cta], warp)
+    return writer_of(warp, w)
+
+
+@inline
+def arrives(c, s, writer, now):
+    """A store is acknowledged; whether its warp is still there to learn it."""
+    warp = c.warps[s, warp_of(writer)]
+    if warp.active and warp.age == writer >> (KERNEL_BITS + WARP_BITS):
+        store_arrives(c.ctas[s, warp.cta])
+        return True
+    kernel = (writer >> WARP_BITS) & ((1 << KERNEL_BITS) - 1)
+    c.left[s, kernel] -= 1
+    if c.left[s, kernel] == 0:
+        end = now - c.spec[0].drain
+        tell_ended(c, s, kernel, STORED, end, end, 0)
+    return False
