@@ -249,6 +249,7 @@ class Kernel:
     local_base: int = 0  # generic address at which local memory begins
     cluster: tuple[int, int, int] = (1, 1, 1)
     warp_size: int = WARP_SIZE  # threads of a warp, one of WARP_SIZES
+    scalar_registers: int = 0  # of a wavefront of a compute unit
     source: Callable[..., Source] | None = field(default=None, repr=False)
     """Executes it at issue, ``source(exchange, keep=None)``; ``ctas`` is not used then.
 

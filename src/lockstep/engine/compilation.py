@@ -32,12 +32,13 @@ from lockstep.gpus.spec import GPU
 from lockstep.model import contents, partition
 from lockstep.model.control import Control
 from lockstep.model.core import between, constant
+from lockstep.model.cu import cu
 from lockstep.model.dispatch import dispatcher, state
 from lockstep.model.sm import sm
 
 NOTICE = "Compiling the model: this happens once for each version, and takes about a minute."
 _ASIDE = "from lockstep.engine import compilation; compilation.compile_aside()"
-_loaded: set[bool] = set()
+_loaded: set[str] = set()
 
 
 def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> float:
@@ -45,11 +46,11 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
 
     ``notice`` is told if machine code must be compiled and not only loaded.
     """
-    if _loaded:
+    if gpu.core in _loaded:
         return 0.0
     begin = perf_counter()
     tiny = _tiny(gpu)
-    if not is_model_compiled():
+    if not is_model_compiled(gpu.core):
         if notice:
             notice(NOTICE)
         with _all_but_sms_in_another_process():
@@ -64,13 +65,14 @@ def compile_model(gpu: GPU, notice: Callable[[str], None] | None = None) -> floa
     machine.run_windows(0, 1, 1, 1)
     machine.settle(1)
     machine.close()
-    _loaded.add(True)
+    _loaded.add(gpu.core)
     return perf_counter() - begin
 
 
-def is_model_compiled() -> bool:
-    """Whether the phases of this version were compiled and kept."""
-    return is_compiled(sm.run_linked) and is_compiled(partition.run_linked)
+def is_model_compiled(core: str = "sm") -> bool:
+    """Whether the phases of this version were compiled and kept; ``core``: as ``GPU.core``."""
+    run = cu.run_linked if core == "cu" else sm.run_linked
+    return is_compiled(run) and is_compiled(partition.run_linked)
 
 
 def compile_aside() -> None:
@@ -119,7 +121,9 @@ def _exchange(links: Links, control: Control) -> None:
 
 def _tiny(gpu: GPU) -> GPU:
     """One SM and one channel: small to build."""
-    return replace(gpu, sm=replace(gpu.sm, count=1), dram=replace(gpu.dram, channels=1))
+    alone = replace(gpu.cu, neighbours=())
+    sm = replace(gpu.sm, count=1)
+    return replace(gpu, sm=sm, cu=alone, dram=replace(gpu.dram, channels=1))
 
 
 @contextmanager

@@ -30,6 +30,7 @@ class Group:
     shards: int
     run: Callable[..., int]
     state: Context
+    starts: tuple[int, ...] = ()  # shards before which a block may begin; empty = any
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,13 @@ def ends(wires: Sequence[Wire]) -> np.ndarray:
     return np.array([(wire.sources, wire.destinations) for wire in wires], np.int64)
 
 
-def split(first: int, last: int, count: int) -> list[tuple[int, int]]:
+def edges(first: int, last: int, starts: Sequence[int]) -> Sequence[int]:
+    """Where shards first..last-1 may be cut, both ends among them; ``starts`` as in a Group."""
+    return [*(k for k in starts if first <= k < last), last] if starts else range(first, last + 1)
+
+
+def split(first: int, last: int, count: int, starts: Sequence[int] = ()) -> list[tuple[int, int]]:
     """Shards first..last-1 in ``count`` blocks of nearly equal size; late ones may be empty."""
-    cuts = [(a + first, b + first) for a, b in blocks(last - first, count)]
+    at = edges(first, last, starts)
+    cuts = [(at[a], at[b]) for a, b in blocks(len(at) - 1, count)]
     return cuts + [(last, last)] * (count - len(cuts))

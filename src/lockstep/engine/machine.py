@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lockstep._jit import Context, Pointer, SignalHold, phase, phase_row, phases
-from lockstep.engine.groups import PARTITIONS, SMS, Group, Wire, ends, split
+from lockstep.engine.groups import PARTITIONS, SMS, Group, Wire, edges, ends, split
 from lockstep.engine.part import Part
 from lockstep.engine.rows import arrays_of, rows_of
 from lockstep.engine.threads import Threads
@@ -21,6 +21,7 @@ from lockstep.model.cache.prefetch import registry, table
 from lockstep.model.core import between, constant
 from lockstep.model.core import build as core_build
 from lockstep.model.core.state import Policies, Sm
+from lockstep.model.cu import cu
 from lockstep.model.dispatch import dispatcher
 from lockstep.model.dispatch import state as dispatch_state
 from lockstep.model.records import one_space, records
@@ -99,13 +100,14 @@ def build_sms(gpu: GPU, memory: partition.Memory, policies: dict) -> Sm:
 
 
 def groups(links: Links, sms: Sm, memory: partition.Memory) -> list[Group]:
-    """The shards of a GPU: SMs, and memory partitions."""
-    on_links = sm.LinkedSms(sms, links.requests, links.replies)
+    """The shards of a GPU: SMs or compute units, and memory partitions."""
+    cores = Group(len(sms.sms), sm.run_linked, sm.LinkedSms(sms, links.requests, links.replies))
+    if len(sms.cus):
+        on_links = cu.LinkedCus(sms, links.requests, links.replies)
+        starts = tuple(sorted(set(sms.cus["leader"].tolist())))
+        cores = Group(len(sms.sms), cu.run_linked, on_links, starts)
     behind = partition.LinkedPartitions(memory, links.requests, links.replies)
-    return [
-        Group(len(sms.sms), sm.run_linked, on_links),
-        Group(len(memory.next), partition.run_linked, behind),
-    ]
+    return [cores, Group(len(memory.next), partition.run_linked, behind)]
 
 
 def wires(links: Links) -> list[Wire]:
@@ -135,7 +137,8 @@ class Machine:
         self._links = tuple(wire.link for wire in self._wires)
         self._phases = phases([(compiled(group), group.state) for group in self._groups])
         self._verdict = records(1, VERDICT)
-        self.part = Part(gpu.name, [group.shards for group in self._groups], transport)
+        starts = self._groups[SMS].starts
+        self.part = Part(gpu.name, [g.shards for g in self._groups], transport, starts)
         self.part.join(self._sm.control, self._wires, self._verdict[0])
         self._team, self._alone = self._make_team(threads), self._make_team(1)
         self._threads = Threads(len(self._team.blocks))
@@ -144,11 +147,11 @@ class Machine:
         """Shards for threads that take part, as many as there are SMs here at most."""
         bounds = self.part.bounds.tolist()
         first, last = bounds[SMS]
-        size = max(1, min(threads, last - first))
-        cuts = np.array([split(first, last, size) for first, last in bounds], np.int64)
+        size = max(1, min(threads, len(edges(first, last, self._groups[SMS].starts)) - 1))
+        cuts = [split(*b, size, group.starts) for b, group in zip(bounds, self._groups)]
         return Team(
             self._phases,
-            np.ascontiguousarray(cuts.swapaxes(0, 1)),
+            np.ascontiguousarray(np.array(cuts, np.int64).swapaxes(0, 1)),
             ends(self._wires),
             np.array([first, last], np.int64),
             np.zeros(BARRIER, np.int64),

@@ -17,25 +17,34 @@ STOP, CHECKPOINT = 1, 2  # what machines may want, in the header of their packet
 HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
 
-def parts(gpu: str, shards: Sequence[int], size: int) -> list[np.ndarray]:
+def parts(
+    gpu: str, shards: Sequence[int], size: int, starts: Sequence[int] = ()
+) -> list[np.ndarray]:
     """Of each of ``size`` machines: for each group its first shard and the one behind its last.
 
     Each has an SM at least; raises :class:`LockstepError` for more machines than SMs, naming the
-    GPU. ``shards``: how many each group has.
+    GPU. ``shards``: how many each group has; ``starts``: where SMs may be parted, see ``Group``.
     """
-    if not 1 <= size <= shards[SCHEDULED]:
-        raise LockstepError(f"ranks = {size}: expected 1 to {shards[SCHEDULED]}, the SMs of {gpu}")
-    cuts = [split(0, number, size) for number in shards]
+    most = len(starts) or shards[SCHEDULED]
+    if not 1 <= size <= most:
+        raise LockstepError(f"ranks = {size}: expected 1 to {most}, the SMs of {gpu}")
+    cuts = [split(0, n, size, () if g else starts) for g, n in enumerate(shards)]
     return [np.array(part, np.int64) for part in zip(*cuts)]
 
 
 class Part:
     """What one machine of several runs; alone it runs everything, and tells nobody."""
 
-    def __init__(self, gpu: str, shards: Sequence[int], transport: Transport | None):
-        """``gpu``: its name; ``shards``: how many each group has."""
+    def __init__(
+        self,
+        gpu: str,
+        shards: Sequence[int],
+        transport: Transport | None,
+        starts: Sequence[int] = (),
+    ):
+        """``gpu``: its name; ``shards`` and ``starts``: as of :func:`parts`."""
         self._transport = transport
-        self._parts = parts(gpu, shards, transport.size if transport else 1)
+        self._parts = parts(gpu, shards, transport.size if transport else 1, starts)
         self.bounds = self._parts[transport.rank if transport else 0]
         self._hook = HOOK(self._meet)
         self._error: BaseException | None = None

@@ -16,7 +16,9 @@ from lockstep.isa.instruction import OpClass
 from lockstep.isa.sass.opcodes import is_known
 
 MAX_SECTORS = 8  # sectors of a line that a request can name
+WAVEFRONT = 64  # work-items of a CU's wavefront
 MOST_WARPS = 63  # of a sub-core: bits of a mask
+GCN = ("v_", "s_", "ds_", "buffer_", "tbuffer_", "image_")  # what its mnemonics begin with
 _TIMING = re.compile(r"n[A-Z][A-Za-z0-9]{0,15}", re.ASCII)
 
 
@@ -74,7 +76,7 @@ def _unit(unit: ExecutionUnit) -> Iterator[str]:
 
 def _is_opcode(name: str) -> bool:
     """Whether a name is that of machine code, with its first modifiers or without."""
-    return is_known(name.partition("_")[0], 0)
+    return is_known(name.partition("_")[0], 0) or name.startswith(GCN)
 
 
 def _opcodes(gpu: GPU) -> Iterator[str]:
@@ -279,4 +281,18 @@ def _list(values: tuple[int, ...]) -> str:
     return ",".join(map(str, values))
 
 
-RULES = (_units, _opcodes, _sm, _lines, _l1, _l2, _latencies, _dram, _sizes)
+def _cu(gpu: GPU) -> Iterator[str]:
+    if gpu.core != "cu":
+        return
+    if gpu.sm.warp_size != WAVEFRONT:
+        yield f"sm.warp_size = {gpu.sm.warp_size}: expected {WAVEFRONT}, because core is cu"
+    if not gpu.sm.exit_waits:
+        yield "sm.exit_waits = false: expected true, because core is cu"
+    if gpu.cu.neighbours and sum(gpu.cu.neighbours) != gpu.sm.count:
+        yield (
+            f"cu.neighbours = {_list(gpu.cu.neighbours)}: expected sm.count = {gpu.sm.count} "
+            "CUs together"
+        )
+
+
+RULES = (_units, _opcodes, _sm, _cu, _lines, _l1, _l2, _latencies, _dram, _sizes)

@@ -7,7 +7,9 @@ here; the model takes the numbers by which it knows a name from :func:`numbered`
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
+Core = Literal["sm", "cu"]
 WarpSize = Literal[32, 64]
+WaitCount = Literal["counts", "zero"]
 UnitScope = Literal["subcore", "sm"]
 WarpScheduler = Literal["gto", "lrr", "gty", "oldest", "grr"]
 Dependence = Literal["auto", "scoreboard", "control"]

@@ -20,6 +20,7 @@ from lockstep.gpus.sm import ExecutionUnit
 from lockstep.gpus.spec import GPU
 
 Number = TypeVar("Number", int, float)
+_OF_CUS = ("core", "cu")
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 
 
@@ -42,10 +43,14 @@ class GpuParameter(NamedTuple):
 
 
 def flatten(gpu: GPU) -> dict[str, object]:
-    """All parameters of ``gpu`` but its name, in the order of the specification."""
+    """All parameters of ``gpu`` but its name, in the order of the specification.
+
+    Of a GPU of SMs, nothing of compute units.
+    """
     table: dict[str, object] = {}
     for name in gpu.__struct_fields__:
-        table |= flatten_group(name, getattr(gpu, name))
+        if gpu.core == "cu" or name not in _OF_CUS:
+            table |= flatten_group(name, getattr(gpu, name))
     del table["name"]
     return table
 

@@ -11,6 +11,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from lockstep.gpus import choices
+from lockstep.gpus.cu import CU
 from lockstep.gpus.memory import L2, Dram, Interconnect
 from lockstep.gpus.ranges import Spec, within
 from lockstep.gpus.sm import SM
@@ -277,8 +278,16 @@ class GPU(Spec, frozen=True, kw_only=True):
     validated: Annotated[
         tuple[str, ...], Meta(description="what hardware measurements it was compared with")
     ] = ()
+    core: Annotated[
+        choices.Core,
+        Meta(
+            description="what a core is: sm, a streaming multiprocessor; cu, a compute unit of the "
+            "first GCN generation, for which the section cu counts, too"
+        ),
+    ] = "sm"
     launch: LaunchCosts
     sm: SM
+    cu: CU = CU()
     shared: SharedMemory
     l1: L1
     constant: ConstantCache = ConstantCache()

@@ -73,6 +73,10 @@ class OpClass(IntEnum):
     WAIT_COUNT = 52  # until the wait counters are at most what `immediate` says, as WAIT_FIELDS
 
 
+OF_CUS = (OpClass.SCALAR, OpClass.SCALAR_LOAD, OpClass.WAIT_COUNT)
+"""What only compute units execute."""
+
+
 class Space(IntEnum):
     """Which memory an instruction addresses."""
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from lockstep.gpus.spec import GPU
 from lockstep.gpus.units import operations
-from lockstep.isa.instruction import OpClass
+from lockstep.isa.instruction import OF_CUS, OpClass
 from lockstep.model.counters import Stall
 
 Keyed = tuple[str, Any]
@@ -43,8 +43,8 @@ class Metric:
 
 
 def operation_classes(gpu: GPU) -> list[Keyed]:
-    """Every operation class."""
-    return [(op.name.lower(), op) for op in OpClass]
+    """Every operation class that the GPU's cores execute."""
+    return [(op.name.lower(), op) for op in OpClass if gpu.core == "cu" or op not in OF_CUS]
 
 
 def stall_reasons(gpu: GPU) -> list[Keyed]:

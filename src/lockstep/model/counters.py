@@ -83,6 +83,8 @@ _SM_SCALARS = (
     "operand_constants",  # constant operands that issue looked up
     "operand_constant_misses",  # ... of lines that nobody had asked for
     "texture_requests",
+    "operations",  # of compute units: active lanes of vector instructions, one of each other
+    "buffered_cycles",  # ... entries of the vector memory buffer summed over cycles
     "requests_global",  # L1 requests: instructions that reach the L1, by space
     "requests_local",
     "transactions",  # lines that the coalescer made of them

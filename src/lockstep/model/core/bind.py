@@ -23,6 +23,7 @@ from lockstep.isa.instruction import (
     OpClass,
     Space,
 )
+from lockstep.model.core import kinds
 from lockstep.model.core.state import (
     AT_ISSUE,
     BANK_BITS,
@@ -51,6 +52,7 @@ SYNCHRONISERS = [
 ]  # fmt: skip
 """What waits for more than its unit: see ``issue.synchronises``."""
 KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
+LONGEST_GCN = 8  # bytes
 KEPT = (1 << SLOTS) - 1  # of the bits of `reuse`: operands to keep
 MATRIX_ROWS = 8  # of a matrix that LDSM loads, each with an address
 PRODUCT_COLUMNS = 64  # for which the interval of a warpgroup's product stands
@@ -155,6 +157,12 @@ def _spans(pc: np.ndarray, architecture: int) -> np.ndarray:
     return np.where((pc + size) % group == 0, 2 * size, size)
 
 
+def _gcn_spans(pc: np.ndarray) -> np.ndarray:
+    """Bytes of each instruction of GCN, 4 or 8, from the place of the one behind it."""
+    behind = np.append(pc[1:], pc[-1:] + LONGEST_GCN)
+    return np.clip(behind - pc, 0, LONGEST_GCN)
+
+
 def issue_records(
     code: np.ndarray,
     gpu: GPU,
@@ -178,9 +186,11 @@ def issue_records(
     records["latency"][bare_load] = gpu.l1.latency
     records["latency"][op == OpClass.OBJECT_WAIT] = gpu.shared.latency
     records["line"] = code["pc"] // gpu.sm.front_end.line_bytes
-    records["ahead"] = _lines_ahead(code["pc"], instruction_bytes(architecture), gpu.sm.front_end)
+    wavefronts = gpu.core == "cu"
+    size = LONGEST_GCN if wavefronts else instruction_bytes(architecture)
+    records["ahead"] = _lines_ahead(code["pc"], size, gpu.sm.front_end)
     records["pc"] = code["pc"]
-    records["span"] = _spans(code["pc"], architecture)
+    records["span"] = _gcn_spans(code["pc"]) if wavefronts else _spans(code["pc"], architecture)
     records["branch"] = (op == OpClass.BRANCH) | (op == OpClass.CONVERGENCE)
     records["memory"] = np.isin(op, PIPELINED) & (code["width"] > 0) & ~constant
     records["constant"] = code["constant"] if gpu.constant.operand_bytes else NO_CONSTANT
@@ -211,6 +221,8 @@ def issue_records(
     _set_by_opcode(records, code["text"], texts, gpu, control)
     _set_slack(records, gpu)
     _set_awaits(records)
+    if wavefronts:
+        kinds.set_kinds(records, code)
     sleeps = op == OpClass.SLEEP
     bulk = (op == OpClass.BULK_COPY) | (op == OpClass.BULK_STORE)
     records["immediate"][bulk] = np.clip(code["immediate"][bulk], 0, LARGEST_COPY)
@@ -327,6 +339,8 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
         "registers": (gpu.sm.registers, needs["registers"]),
         "shared memory": (gpu.shared.bytes, needs["shared"]),
     }
+    if gpu.core == "cu":
+        limits |= _simd_limits(kernel, gpu, needs)
     fit = {name: have // need for name, (have, need) in limits.items() if need}
     limiter = min(fit, key=fit.__getitem__)
     if fit[limiter] == 0:
@@ -336,6 +350,17 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
             f"an SM of {gpu.name} has {have}"
         )
     return fit[limiter], limiter
+
+
+def _simd_limits(kernel: Kernel, gpu: GPU, needs: dict[str, int]) -> dict[str, tuple[int, int]]:
+    """What bounds the wavefronts of a compute unit: each lies in one SIMD with its registers."""
+    simds, each = gpu.sm.subcores, needs["registers"] // needs["warps"]
+    scalars = _round_up(max(1, kernel.scalar_registers), gpu.cu.scalar_granularity)
+    vectors = gpu.sm.registers // simds // each * simds
+    return {
+        "registers": (vectors, needs["warps"]),
+        "scalar registers": (gpu.cu.scalar_registers // scalars * simds, needs["warps"]),
+    }
 
 
 def _parameters(code: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """From a GPU specification to the initial state of all SMs."""
 
+import itertools
+
 from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT
@@ -70,6 +72,9 @@ def sm_spec(gpu: GPU, policy: int) -> Records:
     s.nack_retry = gpu.l2.nack_retry
     s.slices_per_channel = gpu.l2.slices_per_channel
     s.warp_interval = round(state.THOUSAND * gpu.launch.warp_interval)
+    copy_fields(s, gpu.cu)
+    s.lds_latency = gpu.shared.latency
+    s.waitcnt_zero = gpu.cu.waitcnt == "zero"
     return spec
 
 
@@ -118,6 +123,8 @@ def build(
         looks=records((n, gpu.sm.warps), state.LOOK),
         order=zeros((n, b, gpu.sm.warps)),
         ready=zeros((n, gpu.sm.warps, REGISTER_COUNT)),
+        waits=records((n if gpu.core == "cu" else 0, gpu.sm.warps), state.WAITS),
+        cus=records(n if gpu.core == "cu" else 0, state.CU_STATE),
         ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
         barriers=records((n, gpu.sm.ctas, NAMED_BARRIERS), state.BARRIER),
         objects=zeros((n, gpu.sm.ctas, OBJECTS)),
@@ -159,7 +166,16 @@ def build(
         counters=records(n, SM_COUNTERS),
     )
     _empty(sm)
+    if gpu.core == "cu":
+        sm.cus["leader"] = leaders(gpu)
     return sm
+
+
+def leaders(gpu: GPU) -> list[int]:
+    """Of each CU, the first of the neighbours with which it shares caches."""
+    sizes = gpu.cu.neighbours or (1,) * gpu.sm.count
+    firsts = itertools.accumulate(sizes, initial=0)
+    return [first for first, size in zip(firsts, sizes) for _ in range(size)]
 
 
 def _empty(sm: Sm) -> None:

@@ -53,6 +53,7 @@ SPEC = np.dtype(
         "fill_cycles",  # reply taken from the port until a dependent instruction may issue
         "nack_retry", "slices_per_channel",
         "warp_interval",  # thousandths of a cycle
+        "branch_latency", "lds_slack", "lds_latency", "vector_memory_buffer", "waitcnt_zero",
     )
 )  # fmt: skip
 
@@ -88,7 +89,8 @@ ISSUE = np.dtype(
         "memory",  # goes through the memory pipeline if any lane is active
         "together",  # lanes at one word share a pass, also of an atomic operation
         "rows",  # lanes of which shared memory has addresses, at most
-        "yields", "write_barrier", "read_barrier", "wait_mask", "spare",
+        "yields", "write_barrier", "read_barrier", "wait_mask",
+        "kind",  # of a CU: which of its units takes it, see ``kinds.py``
     )
 )  # fmt: skip
 """A static instruction as one GPU executes it. ``check``: first register + count << 16, the
@@ -215,6 +217,28 @@ CLEARED, UNREAD = 1, 2
 AT_ISSUE, LATE = 1, 2
 UNIT_BITS, SLACK_PLACE = 16, 32  # of what an instruction awaits: slack above instances above unit
 
+WAIT_COUNTERS, WAIT_RING = 3, 32
+WAITS = np.dtype(
+    ints("i8", "ends", WAIT_COUNTERS * WAIT_RING)
+    + ints("i8", "issued", WAIT_COUNTERS)
+    + ints("i8", "awaits", WAIT_RING)
+    + words("flying", "acknowledged")
+)
+"""The wait counters of a CU's wavefront. ``issued``: instructions that have raised each counter;
+``ends``: when those ended, the last WAIT_RING of each, or NEVER; ``awaits``: of a store that has
+been sent, how many acknowledgements the wavefront has got when its own are among them, 0 = it is
+none; ``flying``: accesses that are not yet sent or here; ``acknowledged``: parts of stores."""
+
+CU_STATE = np.dtype(
+    words(
+        "lds_free",  # cycle from which the LDS takes its next instruction
+        "leader",  # the CU with whose number the caches are kept that neighbours share
+        "buffered",
+        "accounted",  # instructions in the vector memory buffer; until when counted
+    )
+)
+"""What only a compute unit has."""
+
 CTA_STATE = np.dtype(
     words(
         "active", "kernel", "cta", "warps", "finished", "outstanding", "written", "started",
@@ -240,7 +264,7 @@ ACCESS = np.dtype(
         "lane", "sent",  # of a bulk copy: the active lane and how many of its bytes
     )
     + ints("i2", "warp", "space", "group", "lanes")
-    + ints("i4", "spare")
+    + ints("i4", "place")  # of a CU's instruction in the ring of its wait counter
 )  # fmt: skip
 """A memory instruction in flight. ``remaining``: sectors not yet here, plus one while it is in
 the pipeline; ``latest``: when its last hit returns; ``code`` and ``address`` are relative to the
@@ -286,6 +310,8 @@ class Sm(Context):
     looks: Records  # LOOK, sms x warps
     order: np.ndarray  # sms x subcores x warps: slots of a sub-core, oldest first
     ready: np.ndarray  # sms x warps x registers
+    waits: Records  # WAITS, sms x warps; of SMs none
+    cus: Records  # CU_STATE, sms; of SMs none
     ctas: Records  # CTA_STATE, sms x CTA slots
     barriers: Records  # BARRIER, sms x CTA slots x NAMED_BARRIERS
     objects: np.ndarray  # sms x CTA slots x OBJECTS: copies that completed barrier objects

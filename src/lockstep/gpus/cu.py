@@ -1,0 +1,50 @@
+"""What a compute unit of AMD's GPUs has that a streaming multiprocessor has not.
+
+All else that both have stands in the section ``sm``: a sub-core is a SIMD there, a warp a wave-
+front, a CTA a work-group. The section ``constant`` is its scalar data cache, ``shared`` its LDS.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from lockstep.gpus import choices
+from lockstep.gpus.ranges import Spec, within
+
+
+class CU(Spec, frozen=True, kw_only=True):
+    """Compute unit of the first GCN generation."""
+
+    neighbours: Annotated[
+        tuple[Annotated[int, Meta(ge=1, le=64)], ...],
+        Meta(
+            description="CUs that share a scalar data cache and an instruction cache, in their "
+            "order; empty = none"
+        ),
+    ] = ()
+    scalar_registers: Annotated[
+        int, within(8, 1 << 16, "registers", "scalar registers of a SIMD")
+    ] = 512
+    scalar_granularity: Annotated[
+        int, within(1, 512, "registers", "allocation unit of scalar registers of a wavefront")
+    ] = 8
+    branch_latency: Annotated[
+        int, within(1, 256, "cycles", "that a wavefront waits for a branch, taken or not")
+    ] = 4
+    lds_slack: Annotated[
+        int,
+        within(0, 256, "cycles", "that an LDS instruction may wait for the LDS after its issue"),
+    ] = 8
+    vector_memory_buffer: Annotated[
+        int,
+        within(
+            1, 1024, "instructions", "vector memory instructions from issue until all data is here"
+        ),
+    ] = 32
+    waitcnt: Annotated[
+        choices.WaitCount,
+        Meta(
+            description="counts: s_waitcnt waits until the counters are at most its fields; zero: "
+            "until they are zero, whatever it says, as Multi2Sim does"
+        ),
+    ] = "counts"

@@ -1,0 +1,106 @@
+"""The phase of compute units: those that share caches run through a window of cycles together."""
+
+from lockstep._jit import Context, inline, jit
+from lockstep.model import link
+from lockstep.model.clock import NEVER
+from lockstep.model.core import memory_pipeline, port
+from lockstep.model.core.accounting import account_no_credit
+from lockstep.model.core.state import Sm
+from lockstep.model.cu import launch, scheduler
+from lockstep.model.cu.completion import settle_done
+
+
+class LinkedCus(Context):
+    """The compute units, with the links on which they send requests and get replies."""
+
+    sms: Sm
+    requests: link.Link
+    replies: link.Link
+
+
+@inline
+def memory_cycle(c, requests, replies, s, now, end):
+    """Ports, L1 and arbiter of one CU; notes when they move next."""
+    port.tick(c, requests, replies, s, now)
+    memory_pipeline.tick(c, s, now)
+    settle_done(c, s, now)
+    memory_pipeline.wake_waiting_for_room(c, s, now)
+    c.sms[s].memory_next = min(
+        memory_pipeline.next_event(c, s, now), port.next_event(c, replies, s, now, end)
+    )
+
+
+@inline
+def next_event(c, s, now):
+    """The earliest cycle from ``now`` on at which a SIMD in its turn or the memory may move."""
+    following = c.sms[s].memory_next
+    simds = c.spec[0].subcores
+    for b in range(simds):
+        at = c.subcores[s, b].next
+        if at < NEVER:
+            following = min(following, scheduler.turn_from(simds, b, max(at, now)))
+    return following
+
+
+@inline
+def cycle(c, requests, replies, s, now, end):
+    """One cycle of a CU."""
+    if c.sms[s].memory_next <= now:
+        memory_cycle(c, requests, replies, s, now, end)
+    b = now % c.spec[0].subcores
+    if c.subcores[s, b].next <= now:
+        scheduler.cycle(c, s, b, now)
+
+
+@inline
+def begin_window(c, requests, replies, s, start):
+    """What a CU was told, and what has come to it."""
+    launch.begin_window(c, s)
+    link.begin(requests, s)
+    link.open_inbox(replies, s)
+    sm = c.sms[s]
+    if replies.ports[s].count > 0 or sm.no_credit >= 0:
+        sm.memory_next = min(sm.memory_next, start)
+        account_no_credit(c, s, start)
+        sm.no_credit = -1
+
+
+@inline
+def run_neighbours(c, requests, replies, first, last, start, end):
+    """Run CUs first..last-1, which share caches, cycle by cycle; returns their next event."""
+    for s in range(first, last):
+        begin_window(c, requests, replies, s, start)
+    now = start
+    following = NEVER
+    while now < end:
+        following = NEVER
+        for s in range(first, last):
+            if next_event(c, s, now) <= now:
+                cycle(c, requests, replies, s, now, end)
+            following = min(following, next_event(c, s, now + 1))
+        now = max(now + 1, following)
+    return max(following, end)
+
+
+@jit
+def run(c, requests, replies, first, last, start, end):
+    """Run CUs first..last-1 through start <= cycle < end, as ``model.sm.sm.run`` does SMs.
+
+    Those that share caches are among them all or not at all.
+    """
+    following = NEVER
+    s = first
+    while s < last:
+        behind = s + 1
+        while behind < last and c.cus[behind].leader == s:
+            behind += 1
+        following = min(following, run_neighbours(c, requests, replies, s, behind, start, end))
+        s = behind
+    return following
+
+
+@jit
+def run_linked(state, first, last, start, end):
+    """As :func:`run`, of CUs on their links; what has come to them counts as something to do."""
+    event = run(state.sms, state.requests, state.replies, first, last, start, end)
+    return min(event, link.next_arrival(state.replies, first, last))
