@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lockstep.api import gpu, gpu_for, gpu_names, load, save, simulate
     from lockstep.builder import KernelBuilder
-    from lockstep.device import Device
+    from lockstep.device import Device, local
     from lockstep.errors import InputError, LockstepError, PolicyError, SpecError, WorkloadError
     from lockstep.execution.launches.faults import LaunchError
     from lockstep.metrics.result import Result
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "lockstep.api": ("gpu", "gpu_for", "gpu_names", "load", "save", "simulate"),
     "lockstep.builder": ("KernelBuilder",),
-    "lockstep.device": ("Device",),
+    "lockstep.device": ("Device", "local"),
     "lockstep.errors": ("InputError", "LockstepError", "PolicyError", "SpecError", "WorkloadError"),
     "lockstep.execution.launches.faults": ("LaunchError",),
     "lockstep.metrics.result": ("Result",),
@@ -50,6 +50,7 @@ __all__ = [
     "gpu_for",
     "gpu_names",
     "load",
+    "local",
     "save",
     "simulate",
     "study",

@@ -11,7 +11,7 @@ from lockstep.device.arguments import Parameter
 from lockstep.device.array import DeviceArray
 from lockstep.device.cluster import ClusterError, Triple
 from lockstep.device.module import Kernel, Launcher, Module
-from lockstep.errors import InputError, LockstepError, WorkloadError
+from lockstep.errors import InputError, WorkloadError
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.execution.sass.image import ModuleImage, Section, jump_table
@@ -269,13 +269,3 @@ def _type(title: str, size: int, offset: int) -> tuple[str, int, int, tuple[int,
     if size in (1, 2, 4, 8):
         return f"b{8 * size}", offset, size, ()
     return "b8", offset, size, (size,)
-
-
-def read(source: str | Path | bytes) -> tuple[bytes, Path]:
-    """A cubin's bytes, from itself or from the file that a path names; and a name for messages."""
-    if isinstance(source, bytes):
-        return source, Path("<cubin>")
-    try:
-        return Path(source).read_bytes(), Path(source)
-    except OSError as error:
-        raise LockstepError(f"{source}: cannot read: {error.strerror}") from error

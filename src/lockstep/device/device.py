@@ -13,7 +13,7 @@ from lockstep.device.continuation import continuation_of
 from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Choose, Launch
 from lockstep.device.limits import check_stack
-from lockstep.device.module import Kernel, Module
+from lockstep.device.module import Kernel, Module, read
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream
 from lockstep.device.texture import Sampler, Texture
@@ -287,7 +287,19 @@ class Device:
         from lockstep.device import cubin
 
         self.check_open()
-        return cubin.CubinModule(self, *cubin.read(source))
+        return cubin.CubinModule(self, *read(source, "<cubin>"))
+
+    def load_gcn(self, source: str | Path | bytes) -> Module:
+        """A module of OpenCL kernels that were compiled for Southern Islands (Tahiti), whatever
+        the modelled GPU: from the bytes of a binary, or from the file that a path names.
+
+        ``module[name][global_size, local_size](*arguments)`` launches a kernel;
+        :func:`lockstep.local` stands for local memory.
+        """
+        from lockstep.device import gcn
+
+        self.check_open()
+        return gcn.GcnModule(self, *read(source, "<binary>"))
 
     def compile(self, source: str, arch: str = "sm_70", options: tuple[str, ...] = ()) -> Module:
         """A module from CUDA C++ text, compiled by NVRTC (``pip install 'lockstep-gpu[cuda]'``).

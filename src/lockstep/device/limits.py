@@ -32,6 +32,8 @@ def places(program: Program, geometry: Geometry, gpu: GPU, portable: bool = True
     if shared < 0:
         raise WorkloadError(f"kernel {program.name}: {shared} bytes of dynamic shared memory")
     _check_shared(program, shared, gpu)
+    if geometry.lanes != gpu.sm.warp_size:  # it can be executed there, but not simulated
+        return min(gpu.sm.count, geometry.ctas)
     kernel = Kernel(
         id=0,
         name=program.name,

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from lockstep.device.cluster import Triple
 from lockstep.device.launch import Launch
 from lockstep.device.limits import places
 from lockstep.device.streams import Stream, StreamOwner
-from lockstep.errors import WorkloadError, suggestion
+from lockstep.errors import LockstepError, WorkloadError, suggestion
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.launches.launch import Executor
 from lockstep.execution.programs.program import Program, Recording
@@ -210,7 +211,7 @@ class Kernel(ABC):
         ``size``: CTAs of a cluster, one to three numbers that divide the grid. ``portable``: refuse
         more than the eight CTAs that every GPU with clusters takes.
         """
-        return Clustered(self, _three(self.name, "cluster", size), portable)
+        return Clustered(self, three(self.name, "cluster", size), portable)
 
     def _configured(
         self, configuration: Any, cluster: Triple | None = None, portable: bool = True
@@ -220,7 +221,7 @@ class Kernel(ABC):
         grid, block, shared, stream = (*configuration, 0, None)[:4]
         if not isinstance(shared, (int, np.integer)):
             raise WorkloadError(f"kernel {self.name}: {shared!r} bytes of dynamic shared memory")
-        shape = _three(self.name, "grid", grid), _three(self.name, "block", block), int(shared)
+        shape = three(self.name, "grid", grid), three(self.name, "block", block), int(shared)
         geometry = partial(self.geometry, shape, cluster, portable)
         return Configured(self, geometry, self.module.device.find_stream(stream))
 
@@ -281,6 +282,19 @@ class Configured:
         return device.launch(kernel, geometry, parameters, self.stream, arguments)
 
 
+def read(source: str | Path | bytes, title: str) -> tuple[bytes, Path]:
+    """A binary's bytes, from itself or from the file that a path names; and a name for messages.
+
+    ``title``: the name of one that comes without a file.
+    """
+    if isinstance(source, bytes):
+        return source, Path(title)
+    try:
+        return Path(source).read_bytes(), Path(source)
+    except OSError as error:
+        raise LockstepError(f"{source}: cannot read: {error.strerror}") from error
+
+
 def _base(name: str) -> str:
     """``scale`` of ``void ns::scale<float>(float*)``."""
     found = re.match(r"(?:[\w:]+ )?(?:\w+::)*(\w*)", name)
@@ -293,7 +307,8 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:SHOWN_NAMES]) + (", ..." if len(names) > SHOWN_NAMES else "") or "none"
 
 
-def _three(kernel: str, what: str, size: Any) -> tuple[int, int, int]:
+def three(kernel: str, what: str, size: Any) -> Triple:
+    """One to three positive numbers as three; raises :class:`WorkloadError` for others."""
     try:
         sizes = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
         sizes = tuple(operator.index(s) for s in sizes)

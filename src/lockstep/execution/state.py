@@ -179,6 +179,7 @@ class Window(IntEnum):
     TEXTURE = 5  # no accesses: those that come to the runtime have no texture at their address
     SURFACE = 6  # likewise: lanes outside a surface
     TENSOR_MAP = 7  # likewise: no tensor map for the instruction
+    BUFFER = 8  # likewise: lanes outside a buffer, at offsets in it; they need not end the launch
 
 
 FAULT = np.dtype(
@@ -212,6 +213,7 @@ SINK_BYTES = 128  # as many as one lane accesses at most
 SHADOW = -(1 << 44)  # from a byte in device memory or a CTA's to what tells whether it was written
 WRITTEN = 0xFF  # the byte there, else 0
 SPANS = 1 << 32  # in the size of a check: more is accessed than the bytes that are looked at
+ALIGNMENT_SHIFT = 33  # ... and from this bit on the alignment that is asked for; 0 = the size
 FAULTED = -1  # what a block returns after FAULT was filled; or all lanes of a warp of MOST_LANES
 
 

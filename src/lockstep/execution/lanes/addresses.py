@@ -11,7 +11,7 @@ from llvmlite import ir
 
 from lockstep.execution.lanes.builder import HALF, POINTER, WORD, LaneBuilder, offset_of
 from lockstep.execution.lanes.types import I32, I64, Type, Value
-from lockstep.execution.state import LOCAL_WINDOW, SITE, SPANS, Window
+from lockstep.execution.state import ALIGNMENT_SHIFT, LOCAL_WINDOW, SITE, SPANS, Window
 
 
 class Strength(IntEnum):
@@ -28,7 +28,8 @@ class Access:
 
     ``address``: 64-bit addresses for ``Window.GLOBAL`` (those of other spaces included, generic),
     else 32-bit offsets in the window; of shared memory, relative to that of the own CTA.
-    ``bytes``: of one lane, all elements of a vector together, and the alignment that it needs.
+    ``bytes``: of one lane, all elements of a vector together, and the alignment that it needs,
+    unless ``alignment`` is another.
     ``site``: row of the launch's SITE table (i64). ``spans``: lanes access more than these bytes.
     ``strength``: only where races are looked for.
     """
@@ -39,12 +40,19 @@ class Access:
     site: ir.Value
     spans: bool = False
     strength: Strength = Strength.PLAIN
+    alignment: int = 0
+
+    @property
+    def aligned(self) -> int:
+        """Bytes of which its addresses must be multiples."""
+        return self.alignment or self.bytes
 
     @property
     def name(self) -> str:
         """Distinguishes accesses for which different code is needed."""
         strength = f"_{self.strength.name.lower()}" if self.strength else ""
-        return f"{self.window.name.lower()}_{self.bytes}{strength}"
+        aligned = f"a{self.alignment}" if self.alignment else ""
+        return f"{self.window.name.lower()}_{self.bytes}{aligned}{strength}"
 
     def inside(self, address: ir.Value, site: ir.Value) -> "Access":
         """The same in an outlined function that got address and site as arguments."""
@@ -107,7 +115,7 @@ def host_addresses(b: LaneBuilder, access: Access) -> Value:
         return _host_of_generic(b, access, Value(offset, I64), room(b, span, access.bytes))
     limit = b.splat(b.ir.trunc(room(b, span, access.bytes), HALF), I32)
     bad = b.ir.icmp_unsigned(">=", address.ir, limit.ir)
-    bad = _or_misaligned(b, bad, address, access.bytes)
+    bad = _or_misaligned(b, bad, address, access.aligned)
     wide = Value(b.ir.zext(address.ir, b.vector(I64)), I64)
     start = b.splat(window_start(b, access.window), I64)
     if access.window == Window.LOCAL:
@@ -136,7 +144,7 @@ def _host_of_generic(b: LaneBuilder, access: Access, offset: Value, limit: ir.Va
             start = _local_starts(b, start)
         host = b.ir.select(here, b.ir.add(start.ir, inner), host)
         bad = b.ir.and_(bad, b.ir.not_(here))
-    bad = _or_misaligned(b, bad, address, access.bytes)
+    bad = _or_misaligned(b, bad, address, access.aligned)
     return _closer_look(b, access, bad, Value(host, I64))
 
 
@@ -164,7 +172,8 @@ def _closer_look(b: LaneBuilder, access: Access, bad: ir.Value, host: Value | No
     b.ir.position_at_end(look)
     b.ir.store(access.address.ir, b.scratch(), align=64)
     mask = b.ir.zext(b.bits_of(b.active), WORD)
-    size = ir.Constant(WORD, access.bytes | SPANS * access.spans)
+    asked = access.alignment << ALIGNMENT_SHIFT | SPANS * access.spans
+    size = ir.Constant(WORD, access.bytes | asked)
     fault = b.runtime("check", [b.field("warp", "number"), access.site, size, mask])
     b.fail_if(b.ir.icmp_unsigned("!=", fault, ir.Constant(WORD, 0)))
     translated = b.load_vector(b.scratch(), I64)

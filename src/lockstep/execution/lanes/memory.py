@@ -104,7 +104,7 @@ def _rows(b: LaneBuilder, access: Access) -> tuple[ir.Value, Values]:
 
     Adding a constant changes only the beginnings: accesses around one address share the rest.
     """
-    address, size = access.address, access.bytes
+    address, size, aligned = access.address, access.bytes, access.aligned
     base, offset = address.sum or (address, 0)
 
     def shared(what: str, *about: ir.Value | int, emit: Callable) -> Any:
@@ -112,9 +112,10 @@ def _rows(b: LaneBuilder, access: Access) -> tuple[ir.Value, Values]:
 
     firsts = shared("firsts", emit=lambda: _firsts(b, base))
     steps = shared("steps", size, emit=lambda: _in_step(b, base, size))
-    rest = offset % size
+    rest = offset % aligned
     whole = shared(
-        "rows", size, rest, b.active.ir, emit=lambda: _all_take_part(b, steps, firsts, rest, size)
+        *("rows", size, aligned, rest, b.active.ir),
+        emit=lambda: _all_take_part(b, steps, firsts, rest, aligned),
     )
     firsts = [_plus(b, f, offset) for f in firsts]
     if address.type != I64:

@@ -39,7 +39,7 @@ def read_rows(b: LaneBuilder, access: Access, halves: Values) -> None:
         return
     count = access.bytes * b.half
     vector = ir.VectorType(BYTE, count)
-    rows = [b.ir.load(b.offset(p, SHADOW), typ=vector, align=access.bytes) for p in halves]
+    rows = [b.ir.load(b.offset(p, SHADOW), typ=vector, align=access.aligned) for p in halves]
     both = b.ir.bitcast(b.ir.and_(*rows), ir.IntType(8 * count))
     whole = b.ir.icmp_unsigned("==", both, ir.Constant(both.type, -1))
 
@@ -55,7 +55,7 @@ def write_rows(b: LaneBuilder, access: Access, halves: Values) -> None:
     """Two rows of neighbours are written."""
     if looks(b, access):
         for pointer in halves:
-            fill(b, pointer, access.bytes * b.half, access.bytes)
+            fill(b, pointer, access.bytes * b.half, access.aligned)
 
 
 def fill(b: LaneBuilder, pointer: ir.Value, count: int, alignment: int = 1) -> None:

@@ -10,6 +10,7 @@ from enum import IntEnum
 from lockstep._jit import inline, jit, phase
 from lockstep.execution.checks.record import note_fault
 from lockstep.execution.state import (
+    ALIGNMENT_SHIFT,
     LOCAL_WINDOW,
     PARAMETER_WINDOW,
     RANK_MASK,
@@ -38,6 +39,7 @@ class Fault(IntEnum):
     BAD_TEXTURE = 10  # no texture or surface has this handle
     SURFACE_OUT_OF_BOUNDS = 11
     BAD_TENSOR_MAP = 12  # none, or one of other axes or elements
+    BUFFER_OUT_OF_BOUNDS = 13  # outside what a descriptor says
 
 
 @inline
@@ -120,16 +122,24 @@ def translated(x, space, w, lane, site, address, size):
 @inline
 def refusal(space):
     """The fault of an access that is none: a texture, surface or tensor map was asked for."""
+    if space == Window.BUFFER:
+        return Fault.BUFFER_OUT_OF_BOUNDS
     if space == Window.SURFACE:
         return Fault.SURFACE_OUT_OF_BOUNDS
     return Fault.BAD_TENSOR_MAP if space == Window.TENSOR_MAP else Fault.BAD_TEXTURE
 
 
 @inline
-def host_of(x, w, site, lane, address, size):
+def ends_launch(space):
+    """Whether what is wrong with an access leaves nothing to go on with."""
+    return Window.TEXTURE <= space < Window.BUFFER
+
+
+@inline
+def host_of(x, w, site, lane, address, size, alignment):
     """Host address of an access; 0 = fault."""
     space = x.sites[site].space
-    if address & (size - 1):
+    if space != Window.BUFFER and address & (alignment - 1):
         fail(x, Fault.MISALIGNED, w, lane, site, address, size)
         return 0
     if space >= Window.TEXTURE:
@@ -150,17 +160,19 @@ def host_of(x, w, site, lane, address, size):
 def check(x, w, site, size, mask):
     """Look at every lane's address in the warp's scratch words; host addresses replace them.
 
-    Returns 1 after a fault. ``size`` is that of the access in bytes, a power of two. Where wrong
-    accesses are listed, they do not end the launch but go to the sink, unless they go on beyond
-    what is looked at (``SPANS`` in ``size``).
+    Returns 1 after a fault. ``size`` is that of the access in bytes, a power of two unless the
+    alignment is there, too. Where wrong accesses are listed, they do not end the launch but go to
+    the sink, unless they go on beyond what is looked at (``SPANS`` in ``size``).
     """
-    sink, spans, size = x.launch[0].sink, size & SPANS, size & (SPANS - 1)
+    sink, spans, alignment = x.launch[0].sink, size & SPANS, size >> ALIGNMENT_SHIFT
+    size &= SPANS - 1
+    alignment = alignment if alignment > 0 else size
     for lane in range(x.launch[0].lanes):
         if not mask >> lane & 1:
             continue
-        host = host_of(x, w, site, lane, x.scratch[w, lane], size)
+        host = host_of(x, w, site, lane, x.scratch[w, lane], size, alignment)
         if host == 0:
-            if sink == 0 or spans or x.sites[site].space >= Window.TEXTURE:
+            if sink == 0 or spans or ends_launch(x.sites[site].space):
                 x.fault[0].raised = 1
                 return 1
             note_fault(x)

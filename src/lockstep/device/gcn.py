@@ -1,0 +1,228 @@
+"""Modules of OpenCL kernels that were compiled for Southern Islands."""
+
+import math
+import struct
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lockstep.device.arguments import Parameter, pack
+from lockstep.device.array import DeviceArray
+from lockstep.device.cluster import ClusterError, Triple
+from lockstep.device.gcn_block import CONSTANT_STRIDE, block_of, descriptor, shape_of
+from lockstep.device.launch import Launch
+from lockstep.device.local import LocalMemory
+from lockstep.device.module import Kernel, Launcher, Module, three
+from lockstep.device.streams import Stream
+from lockstep.errors import WorkloadError
+from lockstep.execution.gcn.program import translate
+from lockstep.execution.gcn.source import LANES, Source
+from lockstep.execution.launches.geometry import Geometry
+from lockstep.execution.programs.program import Program, Recording
+from lockstep.isa.gcn import container
+from lockstep.isa.gcn.decode import decode
+
+MOST_ITEMS = 256  # of a work-group: AMD APP SDK, OpenCL on Southern Islands
+LOCAL_ALIGNMENT = 16  # bytes, of what local pointers point to: that of the widest type, float4
+_POINTER, _LOCAL, _VALUE = "b64", "b32", "value"
+_TYPES = {
+    "float": "f32", "double": "f64", "i8": "s8", "u8": "u8", "i16": "s16", "u16": "u16",
+    "i32": "s32", "u32": "u32", "i64": "s64", "u64": "u64", "half": "f16",
+}  # fmt: skip
+_NUMPY = {"f16": "<f2", "f32": "<f4", "f64": "<f8", "s": "<i", "u": "<u"}
+
+
+class GcnModule(Module):
+    """A loaded binary. Tables of constants are in device memory."""
+
+    code = "machine code of Southern Islands"
+
+    def __init__(self, device: Launcher, data: bytes, path: Path):
+        super().__init__(device, str(path), data)
+        self.binary = container.read(data, str(path))
+        self.constants = {n: self._place(c) for n, c in self.binary.constants.items()}
+
+    def _place(self, content: bytes) -> bytes:
+        """Copy a constant buffer to the device, for as long as that lives: its descriptor."""
+        memory, size = self.device.memory, -(-len(content) // CONSTANT_STRIDE) * CONSTANT_STRIDE
+        address = memory.allocate(size, hidden=True)
+        memory.view(address, len(content))[:] = np.frombuffer(content, np.uint8)
+        return descriptor(address, size, CONSTANT_STRIDE)
+
+    @property
+    def entries(self) -> list[str]:
+        """Names of its kernels."""
+        return list(self.binary.kernels)
+
+    def kernel(self, name: str) -> "GcnKernel":
+        """A new kernel object for an entry."""
+        return GcnKernel(self, self.binary.kernels[name])
+
+    def variable(self, name: str) -> DeviceArray:
+        """There are none with names."""
+        raise WorkloadError(f"{self.name} has no variables")
+
+
+class GcnKernel(Kernel):
+    """A kernel of a binary: ``kernel[global_size, local_size, stream](*arguments)``."""
+
+    module: GcnModule
+
+    def __init__(self, module: GcnModule, kernel: container.Kernel):
+        super().__init__(module, kernel.name, [_parameter(a) for a in kernel.arguments])
+        self.kernel = kernel
+
+    def translate(self, recording: Recording) -> Program:
+        """The kernel as machine code of this host."""
+        k = self.kernel
+        source = Source(
+            name=k.name,
+            code=decode(k.code),
+            vectors=k.vgprs,
+            scalars=k.sgprs,
+            user_scalars=k.user_sgprs,
+            groups=k.group_ids,
+            items=k.item_ids,
+            lds_bytes=k.lds_bytes,
+            file=self.module.name,
+        )
+        return translate(source, self.module.key, recording)
+
+    @property
+    def most_threads(self) -> int:
+        """Work-items in the largest work-group."""
+        return MOST_ITEMS
+
+    @property
+    def required_cluster(self) -> Triple | None:
+        """There are no clusters."""
+        return None
+
+    def cluster(self, asked: Triple | None) -> Triple | None:
+        """There are none."""
+        if asked is not None and math.prod(asked) > 1:
+            raise ClusterError(f"kernel {self.name}: {self.module.code} has no clusters")
+        return asked
+
+    def check_block(self, block: Triple) -> None:
+        """Refuse work-groups that the kernel was not compiled for."""
+        required = self.kernel.required_size
+        if required is not None and block != required:
+            raise WorkloadError(
+                f"kernel {self.name}: work-groups of {block}; it was compiled for {required}"
+            )
+        if math.prod(block) > MOST_ITEMS:
+            raise WorkloadError(
+                f"kernel {self.name}: work-groups of {math.prod(block)} work-items; "
+                f"at most {MOST_ITEMS} are possible"
+            )
+
+    def __getitem__(self, configuration: Any) -> "Range":
+        """Choose the global size, the local size and optionally the stream."""
+        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 3:
+            raise WorkloadError(f"kernel {self.name}: expected [global_size, local_size, stream]")
+        wanted, local, stream = (*configuration, None)[:3]
+        size = three(self.name, "global size", wanted)
+        group = three(self.name, "local size", local)
+        if any(s % g for s, g in zip(size, group)):
+            raise WorkloadError(
+                f"kernel {self.name}: a global size of {size} is no multiple of the local size "
+                f"{group}"
+            )
+        grid = tuple(s // g for s, g in zip(size, group))
+        return Range(self, (grid, group), self.module.device.find_stream(stream))
+
+    def place_local(self, arguments: tuple) -> tuple[tuple, int]:
+        """The arguments with offsets of local memory for its sizes; the bytes that they take."""
+        first = end = -(-self.kernel.lds_bytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
+        placed = []
+        for k, (argument, value) in enumerate(zip(self.kernel.arguments, arguments)):
+            is_local = argument.kind == "pointer" and argument.space == "hl"
+            if isinstance(value, LocalMemory) != is_local:
+                what = f"kernel {self.name}, argument {k} ({argument.name})"
+                wanted = "a size of local memory" if is_local else _expected(argument)
+                raise WorkloadError(f"{what}: {wanted} is expected, not {_given(value)}")
+            if isinstance(value, LocalMemory):
+                placed.append(end)
+                end += -(-value.bytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
+            else:
+                placed.append(_converted(self.name, k, argument, value))
+        used = end - self.kernel.lds_bytes if end > first else 0
+        return (*placed, *arguments[len(placed) :]), used
+
+    def block(self, parameters: bytes, geometry: Geometry) -> np.ndarray:
+        """Descriptors, constant buffers and what user registers hold."""
+        arguments, uavs = bytearray(parameters), {}
+        constants = dict(self.module.constants)
+        for argument in self.kernel.arguments:
+            if argument.kind == "pointer" and argument.space in ("uav", "hc"):
+                (pointer,) = struct.unpack_from("<Q", parameters, argument.offset)
+                arguments[argument.offset : argument.offset + 8] = bytes(8)
+                buffer = self._buffer(argument, pointer)
+                (uavs if argument.space == "uav" else constants)[argument.number] = buffer
+        shape = shape_of(geometry, 3)
+        whole = block_of(self.kernel, shape, bytes(arguments), constants, uavs, {}, {})
+        return np.frombuffer(whole, np.uint8).copy()
+
+    def _buffer(self, argument: container.Argument, pointer: int) -> bytes:
+        """The descriptor of an argument: from its address to the end of its allocation."""
+        found = self.module.device.memory.find(pointer)
+        size = found[0] + found[1] - pointer if found else 0
+        return descriptor(pointer, size, CONSTANT_STRIDE if argument.space == "hc" else 0)
+
+
+class Range:
+    """A kernel with the sizes of a launch."""
+
+    def __init__(self, kernel: GcnKernel, shape: tuple, stream: Stream):
+        self.kernel, self._shape, self.stream = kernel, shape, stream
+
+    def __call__(self, *arguments: Any) -> Launch:
+        """Launch with these arguments."""
+        kernel, device = self.kernel, self.kernel.module.device
+        device.check_open()
+        placed, local = kernel.place_local(arguments)
+        parameters = pack(kernel.name, kernel.parameters, placed)
+        geometry = kernel.geometry((*self._shape, local))
+        return device.launch(kernel, geometry, parameters, self.stream, arguments)
+
+
+def _parameter(argument: container.Argument) -> Parameter:
+    if argument.kind == "pointer":
+        local = argument.space == "hl"
+        return Parameter(_LOCAL if local else _POINTER, argument.offset, 4 if local else 8)
+    kind = _TYPES.get(argument.type, argument.type)
+    size = int(kind[1:]) // 8 * argument.count
+    shape = (argument.count,) if argument.count > 1 else ()
+    return Parameter(kind, argument.offset, size, shape)
+
+
+def _expected(argument: container.Argument) -> str:
+    if argument.kind == "pointer":
+        return "an array of the device"
+    count = f" of {argument.count}" if argument.count > 1 else ""
+    return f"a value{count} of type {argument.type}"
+
+
+def _given(value: Any) -> str:
+    return "local memory" if isinstance(value, LocalMemory) else f"{type(value).__name__}"
+
+
+def _converted(kernel: str, k: int, argument: container.Argument, value: Any) -> Any:
+    """A vector's elements as its bytes; other values as they are."""
+    where = f"kernel {kernel}, argument {k} ({argument.name})"
+    if argument.kind == "pointer" and not hasattr(value, "pointer"):
+        raise WorkloadError(f"{where}: {_expected(argument)} is expected, not {_given(value)}")
+    if argument.kind != "value" or argument.count == 1 or isinstance(value, bytes):
+        return value
+    kind = _TYPES[argument.type]
+    element = _NUMPY.get(kind) or f"{_NUMPY[kind[0]]}{int(kind[1:]) // 8}"
+    try:
+        elements = np.asarray(value).astype(element, casting="same_kind")
+    except (TypeError, ValueError):
+        elements = np.zeros(0)
+    if elements.shape != (argument.count,):
+        raise WorkloadError(f"{where}: {_expected(argument)} is expected, not {value!r}")
+    return elements.tobytes()

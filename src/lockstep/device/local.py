@@ -1,0 +1,22 @@
+"""Local memory as an argument of a kernel."""
+
+from dataclasses import dataclass
+
+from lockstep.errors import WorkloadError
+
+
+@dataclass(frozen=True, slots=True)
+class LocalMemory:
+    """So many bytes for a ``__local`` pointer, in each work-group."""
+
+    bytes: int
+
+
+def local(size: int) -> LocalMemory:
+    """``size`` bytes of local memory, for a ``__local`` pointer of an OpenCL kernel.
+
+    ``module["matrixTranspose"][(64, 64), (16, 16)](out, in_, lockstep.local(4096), 64, 64, 16)``
+    """
+    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+        raise WorkloadError(f"local({size!r}): expected bytes, a whole number from 0 on")
+    return LocalMemory(size)

@@ -1,0 +1,90 @@
+"""Loads and stores of buffers, of bytes and words and of numbers in formats."""
+
+from lockstep.execution.gcn.descriptors import check_inside, place_of
+from lockstep.execution.gcn.lift import Lift
+from lockstep.execution.gcn.opcodes import opcode
+from lockstep.execution.lanes import memory as lanes
+from lockstep.execution.lanes.addresses import Access
+from lockstep.execution.lanes.integer import resize
+from lockstep.execution.lanes.types import I8, I16, I32, Type, Value
+from lockstep.execution.state import Window
+from lockstep.isa.gcn.instruction import Instruction
+
+_LOADS: dict[str, tuple[Type, int, bool]] = {  # element, how many, whether it is signed
+    "ubyte": (I8, 1, False), "sbyte": (I8, 1, True), "ushort": (I16, 1, False),
+    "sshort": (I16, 1, True), "dword": (I32, 1, False), "dwordx2": (I32, 2, False),
+    "dwordx4": (I32, 4, False),
+}  # fmt: skip
+_STORES: dict[str, tuple[Type, int]] = {
+    "byte": (I8, 1), "short": (I16, 1), "dword": (I32, 1), "dwordx2": (I32, 2), "dwordx4": (I32, 4)
+}  # fmt: skip
+
+
+@opcode(*(f"buffer_load_{shape}" for shape in _LOADS))
+def load(lift: Lift, i: Instruction) -> None:
+    """Bytes or words as they are."""
+    kind, count, signed = _LOADS[i.name.rpartition("_")[2]]
+    values = load_elements(lift, i, kind, count)
+    write(lift, i, [resize(lift.b, v, I32, signed) for v in values])
+
+
+@opcode(*(f"buffer_store_{shape}" for shape in _STORES))
+def store(lift: Lift, i: Instruction) -> None:
+    """The low bytes of registers, or all of them."""
+    kind, count = _STORES[i.name.rpartition("_")[2]]
+    values = [resize(lift.b, v, kind) for v in lift.vgprs(i.fields["vdata"], count)]
+    store_elements(lift, i, values)
+
+
+def load_elements(lift: Lift, i: Instruction, kind: Type, count: int) -> list[Value]:
+    """Consecutive elements for each lane of EXEC; zeros for those outside of the buffer."""
+    b, everyone = lift.b, lift.b.active
+    access, inside = _access(lift, i, kind, count)
+    values = lanes.load(b, access, kind, count)
+    b.active = everyone
+    if inside is None:
+        return values
+    return [b.select(inside, v, b.constant(kind, 0)) for v in values]
+
+
+def store_elements(lift: Lift, i: Instruction, values: list[Value]) -> None:
+    """Consecutive elements of each lane of EXEC that is inside of the buffer."""
+    everyone = lift.b.active
+    access, _ = _access(lift, i, values[0].type, len(values))
+    lanes.store(lift.b, access, values)
+    lift.b.active = everyone
+
+
+def _access(lift: Lift, i: Instruction, kind: Type, count: int) -> tuple[Access, Value | None]:
+    """The access, of which active lanes are left that are inside; who is inside."""
+    size = kind.bytes * count
+    place = place_of(lift, i, size)
+    lift.record_addresses(place.address, place.inside)
+    check_inside(lift, place, size)
+    site = lift.site(Window.GLOBAL)
+    alignment = kind.bytes if count > 1 else 0
+    return Access(Window.GLOBAL, place.address, size, site, alignment=alignment), place.inside
+
+
+def write(lift: Lift, i: Instruction, values: list[Value]) -> None:
+    """What was loaded (i32) to registers."""
+    for k, value in enumerate(values):
+        lift.set_vgpr(i.fields["vdata"] + k, value)
+
+
+_CHANNELS = {"x": 1, "xy": 2, "xyz": 3, "xyzw": 4}
+_WORDS = {4: 1, 11: 2, 13: 3, 14: 4}  # data formats of 32-bit channels
+
+
+@opcode(*(f"tbuffer_load_format_{channels}" for channels in _CHANNELS))
+def load_format(lift: Lift, i: Instruction) -> None:
+    """Channels of a format; those that it lacks are 0, 0 and 1."""
+    count = _CHANNELS[i.name.rpartition("_")[2]]
+    write(lift, i, load_elements(lift, i, I32, count))
+
+
+@opcode(*(f"tbuffer_store_format_{channels}" for channels in _CHANNELS))
+def store_format(lift: Lift, i: Instruction) -> None:
+    """The inverse; channels that a format lacks are dropped."""
+    count = _CHANNELS[i.name.rpartition("_")[2]]
+    store_elements(lift, i, lift.vgprs(i.fields["vdata"], count))

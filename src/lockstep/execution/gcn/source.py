@@ -1,0 +1,34 @@
+"""What a binary says of a kernel, as far as execution needs it."""
+
+from dataclasses import dataclass
+
+from lockstep.errors import LockstepError
+from lockstep.isa.gcn.instruction import Instruction
+from lockstep.isa.gcn.spelling import spell
+
+LANES = 64  # of a wavefront
+
+
+@dataclass(frozen=True)
+class Source:
+    """One kernel: its instructions, and how its wavefronts start.
+
+    ``user_scalars``: scalar registers that the launch's block fills; the enabled ones of the three
+    group ids (``groups``) follow. ``items``: how many components of the work-item id are in v0 on.
+    ``vectors`` and ``scalars``: registers of a wavefront.
+    """
+
+    name: str
+    code: tuple[Instruction, ...]
+    vectors: int
+    scalars: int
+    user_scalars: int
+    groups: tuple[bool, bool, bool] = (True, False, False)
+    items: int = 1
+    lds_bytes: int = 0
+    file: str = ""
+
+    def refuse(self, instruction: Instruction, reason: str) -> LockstepError:
+        """The error for an instruction that cannot be executed."""
+        place = f"{self.file}: kernel {self.name}, {instruction.offset:#06x}"
+        return LockstepError(f"{place} {spell(instruction)}: {reason}")

@@ -1,0 +1,101 @@
+"""A kernel to a program: blocks, machine code of this host, static records."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lockstep.execution.flow.liveness import find_live
+from lockstep.execution.gcn import instructions  # noqa: F401 (fills the table)
+from lockstep.execution.gcn.compute import compute
+from lockstep.execution.gcn.graph import Block, blocks_of
+from lockstep.execution.gcn.lift import Lift, Shared
+from lockstep.execution.gcn.opcodes import TABLE
+from lockstep.execution.gcn.registers import Slots
+from lockstep.execution.gcn.source import LANES, Source
+from lockstep.execution.gcn.start import start
+from lockstep.execution.gcn.statics import static_code
+from lockstep.execution.lanes.builder import LaneBuilder
+from lockstep.execution.programs import translation
+from lockstep.execution.programs.program import EXITED, Ending, Origin, Part, Recording
+from lockstep.isa.gcn.instruction import Instruction
+from lockstep.isa.gcn.spelling import spell
+from lockstep.isa.instruction import OpClass, Space
+
+
+class Translation(translation.Translation):
+    """One kernel on its way to a :class:`Program`."""
+
+    lanes = LANES
+
+    def __init__(self, source: Source, recording: Recording):
+        self.source, self.recording = source, recording
+        self.records, self.texts = static_code(source.code)
+        self.blocks = blocks_of(source)
+        self.slots = Slots(source.vectors, LANES)
+        self.shared = Shared([])
+
+    def open(self, block: Block, builder: LaneBuilder, part: Part | None) -> Lift:
+        """The lift of a block."""
+        return Lift(self.source, self.slots, builder, self.shared, whole=block.starts)
+
+    def begin(self, lift: Lift, block: Block) -> None:
+        """The first block puts into registers what a wavefront starts with."""
+        if block.starts:
+            start(lift)
+
+    def instructions(self, block: Block) -> Iterable[tuple[int, Instruction]]:
+        """A block's instructions with their static indices."""
+        return ((k, self.source.code[k]) for k in range(block.first, block.end))
+
+    def access(self, number: int, instruction: Instruction) -> tuple[OpClass, Space, int]:
+        """Class, memory space and width of an instruction, as its record has them."""
+        record = self.records[number]
+        return OpClass(record["op"]), Space(record["space"]), int(record["width"])
+
+    def emit(self, lift: Lift, instruction: Instruction) -> None:
+        """Emit one instruction: by its entry in the table, or as arithmetic."""
+        entry = TABLE.get(instruction.name)
+        if entry is not None:
+            entry(lift, instruction)
+        else:
+            compute(lift, instruction)
+
+    def open_stream(self, lift: Lift, block: Block) -> None:
+        """The first block has no instructions of the kernel."""
+        if not block.starts:
+            super().open_stream(lift, block)
+
+    def find_live(self, lifts: Sequence[Lift]) -> None:
+        """What blocks read and write is known now."""
+        for block, lift in zip(self.blocks, lifts, strict=True):
+            block.reads, block.writes = lift.reads, set(lift.written)
+        find_live(self.blocks)
+
+    def describe(self, block: Block, lift: Lift, record: np.void) -> None:
+        """Fill a block's record."""
+        record["first"], record["count"] = block.first, block.end - block.first
+        record["ending"] = block.ending
+        record["taken"] = EXITED if block.taken is None else block.taken.number
+        record["next"] = EXITED if block.next is None else block.next.number
+        record["spins"] = block.spins
+        if block.ending == Ending.BARRIER:
+            record["taken"] = record["next"]
+
+    def facts(self) -> dict[str, Any]:
+        """What a program says of the whole kernel."""
+        source = self.source
+        return {
+            "name": source.name,
+            "file": source.file,
+            "register_bytes": self.slots.bytes,
+            "cleared_bytes": self.slots.bytes if self.blocks[0].live_in else 0,
+            "local_bytes": 0,
+            "shared_bytes": source.lds_bytes,
+            "sites": self.shared.sites,
+            "symbols": [],
+            "code": self.records,
+            "texts": self.texts,
+            "origins": [Origin(source.name, 0, text=spell(i)) for i in source.code],
+            "registers": source.vectors,
+        }
