@@ -1,12 +1,13 @@
 """Loads and stores of buffers, of bytes and words and of numbers in formats."""
 
+from lockstep.execution.gcn.atomics import OF_BUFFERS, combine
 from lockstep.execution.gcn.descriptors import check_inside, place_of
 from lockstep.execution.gcn.lift import Lift
 from lockstep.execution.gcn.opcodes import opcode
 from lockstep.execution.lanes import memory as lanes
 from lockstep.execution.lanes.addresses import Access
 from lockstep.execution.lanes.integer import resize
-from lockstep.execution.lanes.types import I8, I16, I32, Type, Value
+from lockstep.execution.lanes.types import F32, F64, I8, I16, I32, I64, Type, Value
 from lockstep.execution.state import Window
 from lockstep.isa.gcn.instruction import Instruction
 
@@ -34,6 +35,31 @@ def store(lift: Lift, i: Instruction) -> None:
     kind, count = _STORES[i.name.rpartition("_")[2]]
     values = [resize(lift.b, v, kind) for v in lift.vgprs(i.fields["vdata"], count)]
     store_elements(lift, i, values)
+
+
+@opcode(*(f"buffer_atomic_{name}{wide}" for name in OF_BUFFERS for wide in ("", "_x2")))
+def atomic(lift: Lift, i: Instruction) -> None:
+    """With GLC the value that was there is the result; zero for lanes outside of the buffer."""
+    b, name, everyone = lift.b, i.name.split("_")[2], lift.b.active
+    kind, signed = OF_BUFFERS[name]
+    if i.name.endswith("_x2"):
+        kind = F64 if kind == F32 else I64
+    size = kind.bits // 32
+    words = lift.vgprs(i.fields["vdata"], size * (2 if "cmpswap" in name else 1))
+    values = [lift.join(words[k : k + size]) for k in range(0, len(words), size)]
+    operands = [b.cast(v, kind) for v in reversed(values)]  # what is compared with lies behind
+    access, inside = _access(lift, i, kind, 1)
+    old = combine(lift, access, name, kind, operands, signed)
+    b.active = everyone
+    if i.fields["glc"]:
+        if inside is not None:
+            old = b.select(inside, old, b.constant(old.type, 0))
+        lift.set_vgpr(i.fields["vdata"], old)
+
+
+@opcode("buffer_wbinvl1", "buffer_wbinvl1_sc")
+def invalidate(lift: Lift, i: Instruction) -> None:
+    """Caches hold nothing that memory does not."""
 
 
 def load_elements(lift: Lift, i: Instruction, kind: Type, count: int) -> list[Value]:

@@ -2,7 +2,7 @@
 
 from lockstep.execution.gcn.arithmetic import Arithmetic
 from lockstep.execution.gcn.lift import FIRST_VECTOR, LITERAL, VECTOR_FORMATS, Lift
-from lockstep.execution.gcn.modifiers import result_of, source_of
+from lockstep.execution.gcn.modifiers import operand, result
 from lockstep.execution.gcn.registers import EXEC, VCC
 from lockstep.execution.gcn.scalar import SCALAR
 from lockstep.execution.gcn.vector import VECTOR
@@ -15,6 +15,7 @@ _WITH_LITERAL = {  # where it stands among the sources
     "v_madak_f32": ("src0", "vsrc1", LITERAL),
 }
 _LONG = (Format.VOP3A, Format.VOP3B)
+_SHORT = range(256, 320)  # opcodes there of what has an encoding for two operands, too
 
 
 def compute(lift: Lift, i: Instruction) -> None:
@@ -37,13 +38,13 @@ def _results(operation: Arithmetic, found: Value | tuple[Value, ...]) -> tuple[V
 
 
 def _vector(lift: Lift, i: Instruction, operation: Arithmetic) -> None:
-    """The last sources may be VCC, or what the destination held."""
-    named = _named(i)
-    kinds = operation.sources
-    values = [_source(lift, i, k, n, kind) for k, (n, kind) in enumerate(zip(named, kinds))]
+    """Behind the operands may come what the destination held, then a set of lanes."""
+    kinds, values = operation.sources, []
+    for place, (number, kind) in enumerate(zip(_named(i), kinds)):
+        values.append(_source(lift, i, place, number, kind))
     for kind in kinds[len(values) :]:
         if kind == PRED:
-            values.append(lift.mask(VCC))
+            values.append(lift.mask(i.fields["src2"] if _is_lengthened(i) else VCC))
         else:
             values.append(lift.vector(FIRST_VECTOR + i.fields["vdst"], kind))
     first, *others = _results(operation, operation(lift.b, *values))
@@ -51,23 +52,26 @@ def _vector(lift: Lift, i: Instruction, operation: Arithmetic) -> None:
         _write_compared(lift, i, first)
         return
     if i.format in _LONG:
-        first = result_of(lift.b, first, i.fields.get("omod", 0), i.fields.get("clamp", 0))
+        first = result(lift.b, first, i.fields.get("omod", 0), bool(i.fields.get("clamp", 0)))
     for carry in others:
         lift.set_mask(i.fields.get("sdst", VCC), carry)
     lift.set_vgpr(i.fields["vdst"], first)
 
 
+def _is_lengthened(i: Instruction) -> bool:
+    """Whether an instruction of two operands is in the encoding for three."""
+    return i.format in _LONG and i.opcode in _SHORT
+
+
 def _named(i: Instruction) -> list[int]:
-    """The numbers of the operands that the encoding has, in the order of the assembler."""
+    """The numbers of the operands that the assembler has, in its order."""
     f = i.fields
     if i.name in _WITH_LITERAL:
         names = _WITH_LITERAL[i.name]
     elif i.format in _LONG:
-        names = _THREE[:2] if i.name.startswith("v_mac") else _THREE
-    elif i.format == Format.VOP1:
-        names = ("src0",)
+        names = _THREE[:2] if _is_lengthened(i) else _THREE
     else:
-        names = ("src0", "vsrc1")
+        names = ("src0",) if i.format == Format.VOP1 else ("src0", "vsrc1")
     return [FIRST_VECTOR + f[n] if n == "vsrc1" else f.get(n, n) for n in names]
 
 
@@ -77,14 +81,13 @@ def _source(lift: Lift, i: Instruction, place: int, number: int, kind: Type) -> 
     value = lift.vector(number, kind)
     if i.format not in _LONG:
         return value
-    absolute, negative = (i.fields.get(n, 0) >> place & 1 for n in ("abs", "neg"))
-    return source_of(lift.b, value, absolute, negative)
+    absolute, negative = (bool(i.fields.get(n, 0) >> place & 1) for n in ("abs", "neg"))
+    return operand(lift.b, value, absolute, negative) if absolute or negative else value
 
 
 def _write_compared(lift: Lift, i: Instruction, holds: Value) -> None:
     """Lanes for which a comparison holds: VCC or the pair that is named, and EXEC of cmpx."""
-    target = i.fields["vdst"] if i.format in _LONG else VCC
-    lift.set_mask(target, holds)
+    lift.set_mask(i.fields["vdst"] if i.format in _LONG else VCC, holds)
     if i.name.startswith("v_cmpx"):
         lift.set_mask(EXEC, holds)
 
@@ -93,28 +96,26 @@ def _write_compared(lift: Lift, i: Instruction, holds: Value) -> None:
 
 
 def _scalar(lift: Lift, i: Instruction, operation: Arithmetic) -> None:
-    """The last source may be SCC; what the destination held comes first where it is a source."""
-    found = []
-    for number, kind in zip(_scalars_named(i, len(operation.sources)), operation.sources):
-        if kind == PRED:
-            found.append(lift.registers.scc)
-        elif number is None:
-            value = i.fields["simm16"]
-            found.append(lift.s.constant(kind, value - (value >> 15 << 16)))
+    """Behind the operands may come what the destination held, then SCC."""
+    kinds, f = operation.sources, i.fields
+    values = [_scalar_source(lift, i, n, kind) for n, kind in zip(_scalars_named(i), kinds)]
+    for kind in kinds[len(values) :]:
+        values.append(lift.registers.scc if kind == PRED else lift.scalar(f["sdst"], kind))
+    for found in _results(operation, operation(lift.s, *values)):
+        if found.type == PRED:
+            lift.set_scc(found)
         else:
-            found.append(lift.scalar(number, kind))
-    for result in _results(operation, operation(lift.s, *found)):
-        if result.type == PRED:
-            lift.set_scc(result)
-        else:
-            lift.set_sgpr(i.fields["sdst"], result)
+            lift.set_sgpr(f["sdst"], found)
 
 
-def _scalars_named(i: Instruction, count: int) -> list[int | None]:
-    """The numbers of its sources; None is the constant in the instruction."""
-    f = i.fields
+def _scalars_named(i: Instruction) -> list[str]:
+    """The fields of the operands that the assembler has, in its order."""
     if i.format == Format.SOPK:
-        return [None] if count == 1 else [f["sdst"], None, 0]
-    if i.format == Format.SOP1:
-        return [f["ssrc0"], 0, 0]
-    return [f["ssrc0"], f["ssrc1"], 0]
+        return ["sdst", "simm16"] if i.name.startswith("s_cmpk") else ["simm16"]
+    return ["ssrc0"] if i.format == Format.SOP1 else ["ssrc0", "ssrc1"]
+
+
+def _scalar_source(lift: Lift, i: Instruction, field: str, kind: Type) -> Value:
+    if field == "simm16":
+        return lift.s.constant(kind, i.fields[field])
+    return lift.scalar(i.fields[field], kind)

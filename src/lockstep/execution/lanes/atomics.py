@@ -37,8 +37,9 @@ def atomic(
 ) -> list[Value]:
     """Combine memory with the operands; the values that memory had before.
 
-    ``operation``: add, min, max, and, or, xor, inc, dec, exch, cas. ``operands``: for each
-    consecutive element its value, and for cas the new value after the one to compare with.
+    ``operation``: add, rsub (the value less what was there), min, max, and, or, xor, inc, dec,
+    exch, cas, mskor. ``operands``: for each consecutive element its value; for cas the new value
+    after the one to compare with, for mskor what replaces the bits after these.
     ``packed``: a 32-bit element is two of ``kind``. Additions of f32 flush subnormal numbers to
     zero in global memory and nowhere else, as the PTX ISA has it.
     """
@@ -142,21 +143,38 @@ class Combination:
 
     def _number(self, b: LaneBuilder, old: ir.Value, operands: Values, is_global) -> ir.Value:
         if self.operation == "cas":
-            same = b.ir.icmp_unsigned("==", old, operands[0])
-            return b.ir.select(same, operands[1], old)
+            return b.ir.select(self._same(b, old, operands[0]), operands[1], old)
+        if self.operation == "mskor":
+            return b.ir.or_(b.ir.and_(old, b.ir.not_(operands[0])), operands[1])
         if self.operation == "exch":
             return operands[0]
         if self.kind.kind != "float":
             return self._integer(b.ir, old, operands[0])
         if self.kind.bits == 16:
             return self._half(b, old, operands[0])
+        if self.operation in ("min", "max"):
+            return self._nearest(b, old, operands[0])
         return self._float_sum(b, old, operands[0], is_global)
+
+    def _same(self, b: LaneBuilder, old: ir.Value, value: ir.Value) -> ir.Value:
+        if self.kind.kind != "float":
+            return b.ir.icmp_unsigned("==", old, value)
+        numbers = (b.ir.bitcast(v, self.kind.element) for v in (old, value))
+        return b.ir.fcmp_ordered("==", *numbers)
+
+    def _nearest(self, b: LaneBuilder, old: ir.Value, value: ir.Value) -> ir.Value:
+        """The smaller or larger float; what was there stays where neither is."""
+        numbers = (b.ir.bitcast(v, self.kind.element) for v in (value, old))
+        order = "<" if self.operation == "min" else ">"
+        return b.ir.select(b.ir.fcmp_ordered(order, *numbers), value, old)
 
     def _integer(self, emit: ir.IRBuilder, old: ir.Value, value: ir.Value) -> ir.Value:
         zero, one = ir.Constant(old.type, 0), ir.Constant(old.type, 1)
         match self.operation:
             case "add":
                 return emit.add(old, value)
+            case "rsub":
+                return emit.sub(value, old)
             case "and":
                 return emit.and_(old, value)
             case "or":

@@ -28,6 +28,7 @@ _WINDOWS = {
     Window.CLUSTER: "shared",
     Window.LOCAL: "local",
     Window.PARAMETER: "parameter",
+    Window.BUFFER: "buffer",
 }
 _READS = ("ld", "ldg", "lds", "ldl", "ldc", "ldu", "ldsm", "ldmatrix", "tex", "suld")
 _WRITES = ("st", "stg", "sts", "stl", "stsm", "stmatrix", "sust")
@@ -168,6 +169,9 @@ def access_problem(
     about: dict = {"address": address}
     if kind == Fault.MISALIGNED:
         return f"misaligned {what}", about
+    if kind == Fault.BUFFER_OUT_OF_BOUNDS:
+        limit = "M0" if place.instruction.startswith("ds_") else "its descriptor"
+        return f"invalid {what}, beyond what {limit} says", about
     launch = resident.machine.launch[0]
     if space == "shared" and launch.cluster_ctas > 1 and launch.tag:
         rank, ctas = address >> TAG_SHIFT & RANK_MASK, int(launch.cluster_ctas)
@@ -190,11 +194,12 @@ def _verb(instruction: str) -> str:
     """What an access does, by its PTX opcode or its machine instruction in full."""
     name = next(word for word in instruction.split() if not word.startswith("@"))
     opcode, *words = name.lower().split(".")
-    if opcode in ("atom", "red", "atomg", "atoms"):
+    words += opcode.split("_")
+    if opcode in ("atom", "red", "atomg", "atoms") or "atomic" in words:
         return "atomic"
-    if opcode in _READS or "load" in words:
+    if opcode in _READS or not {"load", "read"}.isdisjoint(words):
         return "read"
-    return "write" if opcode in _WRITES or "store" in words else "access"
+    return "write" if opcode in _WRITES or not {"store", "write"}.isdisjoint(words) else "access"
 
 
 def hottest_places(resident: Resident) -> str:
