@@ -16,7 +16,8 @@ from lockstep.device.launch import Launch
 from lockstep.device.local import LocalMemory
 from lockstep.device.module import Kernel, Launcher, Module, three
 from lockstep.device.streams import Stream
-from lockstep.errors import WorkloadError
+from lockstep.errors import LockstepError, WorkloadError
+from lockstep.execution.checks.clocks import MOST_LANES
 from lockstep.execution.gcn.program import translate
 from lockstep.execution.gcn.source import LANES, Source
 from lockstep.execution.launches.geometry import Geometry
@@ -77,6 +78,11 @@ class GcnKernel(Kernel):
     def translate(self, recording: Recording) -> Program:
         """The kernel as machine code of this host."""
         k = self.kernel
+        if Recording.RACES in recording and LANES > MOST_LANES:
+            raise LockstepError(
+                f"kernel {k.name}: races are looked for in warps of up to {MOST_LANES} threads; "
+                f"wavefronts have {LANES}"
+            )
         source = Source(
             name=k.name,
             code=decode(k.code),
@@ -162,7 +168,7 @@ class GcnKernel(Kernel):
                 arguments[argument.offset : argument.offset + 8] = bytes(8)
                 buffer = self._buffer(argument, pointer)
                 (uavs if argument.space == "uav" else constants)[argument.number] = buffer
-        shape = shape_of(geometry, 3)
+        shape = shape_of(geometry)
         whole = block_of(self.kernel, shape, bytes(arguments), constants, uavs, {}, {})
         return np.frombuffer(whole, np.uint8).copy()
 
@@ -220,8 +226,10 @@ def _converted(kernel: str, k: int, argument: container.Argument, value: Any) ->
     kind = _TYPES[argument.type]
     element = _NUMPY.get(kind) or f"{_NUMPY[kind[0]]}{int(kind[1:]) // 8}"
     try:
-        elements = np.asarray(value).astype(element, casting="same_kind")
-    except (TypeError, ValueError):
+        given = np.asarray(value)
+        whole = given.dtype.kind in "biu" or kind[0] == "f"
+        elements = np.array(given.tolist(), element) if whole else np.zeros(0)
+    except (TypeError, ValueError, OverflowError):
         elements = np.zeros(0)
     if elements.shape != (argument.count,):
         raise WorkloadError(f"{where}: {_expected(argument)} is expected, not {value!r}")

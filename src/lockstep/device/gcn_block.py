@@ -40,10 +40,14 @@ def descriptor(base: int, size: int, stride: int = 0) -> bytes:
     return struct.pack("<QII", base | stride << 48, records, _LANE_WORD)
 
 
-def shape_of(geometry: Geometry, dimensions: int) -> bytes:
-    """Constant buffer 0: sizes of the launch, the group and the grid; offsets are 0."""
+def shape_of(geometry: Geometry) -> bytes:
+    """Constant buffer 0: sizes of the launch, the group and the grid; offsets are 0.
+
+    Dimensions are counted up to the last one with more than one work-item.
+    """
     block = bytearray(_SHAPE_BYTES)
     sizes = [g * b for g, b in zip(geometry.grid, geometry.block)]
+    dimensions = max((axis for axis, size in enumerate(sizes, 1) if size > 1), default=1)
     struct.pack_into("<4I", block, 0, *sizes, dimensions)
     struct.pack_into("<3I", block, 16, *geometry.block)
     struct.pack_into("<3I", block, 32, *geometry.grid)

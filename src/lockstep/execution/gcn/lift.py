@@ -8,6 +8,7 @@ from llvmlite import ir
 from lockstep.errors import LockstepError
 from lockstep.execution.gcn.registers import EXEC, SCALARS, VCC, Registers, Slots
 from lockstep.execution.gcn.source import Source
+from lockstep.execution.gcn.whole import Whole, after
 from lockstep.execution.lanes.builder import WORD, LaneBuilder
 from lockstep.execution.lanes.integer import resize, shift_left, shift_right
 from lockstep.execution.lanes.scalars import is_scalar, spread
@@ -36,6 +37,11 @@ def constant_of(number: int) -> int | float | None:
     return _FLOATS.get(number)
 
 
+def heeds_exec(i: Instruction) -> bool:
+    """Whether an instruction is for the lanes of EXEC."""
+    return i.format in VECTOR_FORMATS and i.name not in WITHOUT_EXEC
+
+
 class Shared(NamedTuple):
     """What the blocks of a kernel collect."""
 
@@ -45,16 +51,17 @@ class Shared(NamedTuple):
 class Lift(BlockLift):
     """One block on its way into LLVM.
 
-    ``whole``: EXEC is known to be what it was when the wavefront started. ``s`` emits scalars.
+    ``s`` emits scalars.
     """
 
     instruction: Instruction
 
     def __init__(
-        self, source: Source, slots: Slots, builder: LaneBuilder, shared: Shared, whole: bool
+        self, source: Source, slots: Slots, builder: LaneBuilder, shared: Shared, held: Whole
     ):
+        """``held``: what holds where the block begins."""
         super().__init__(builder)
-        self.source, self.sites, self.whole = source, shared.sites, whole
+        self.source, self.sites, self._held = source, shared.sites, held
         self.registers = Registers(builder, slots)
         self.s = self.registers.s
         self._exec: Value | None = None
@@ -64,6 +71,15 @@ class Lift(BlockLift):
         return self.source.refuse(self.instruction, message)
 
     # EXEC
+
+    @property
+    def whole(self) -> bool:
+        """Whether EXEC is known to be what it was when the wavefront started."""
+        return EXEC in self._held
+
+    def pass_by(self, instruction: Instruction) -> None:
+        """An instruction has been emitted."""
+        self._held = after(self._held, instruction)
 
     @property
     def exec(self) -> Value:
@@ -76,10 +92,7 @@ class Lift(BlockLift):
 
     def guard(self) -> Value | None:
         """EXEC, where an instruction heeds it and it may be less than it was at the start."""
-        i = self.instruction
-        if self.whole or i.format not in VECTOR_FORMATS or i.name in WITHOUT_EXEC:
-            return None
-        return self.exec
+        return None if self.whole or not heeds_exec(self.instruction) else self.exec
 
     def restrict(self, predicate: Value) -> None:
         """The lanes of EXEC, whatever the wavefront started with."""
@@ -176,7 +189,7 @@ class Lift(BlockLift):
         """A result in one scalar register, or in two."""
         value = self.s.cast(value, value.type.integer)
         if number < EXEC + 2 and number + value.type.bits // 32 > EXEC:
-            self._exec, self.whole = None, False
+            self._exec = None
         if value.type.bits == 64:
             self.registers.set_pair(number, value)
         else:

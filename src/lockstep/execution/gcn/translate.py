@@ -9,12 +9,14 @@ from lockstep.execution.flow.liveness import find_live
 from lockstep.execution.gcn import instructions  # noqa: F401 (fills the table)
 from lockstep.execution.gcn.compute import compute
 from lockstep.execution.gcn.graph import Block, blocks_of
-from lockstep.execution.gcn.lift import Lift, Shared
+from lockstep.execution.gcn.lift import Lift, Shared, heeds_exec
 from lockstep.execution.gcn.opcodes import TABLE
-from lockstep.execution.gcn.registers import Slots
+from lockstep.execution.gcn.registers import EXEC, Slots
 from lockstep.execution.gcn.source import LANES, Source
 from lockstep.execution.gcn.start import start
 from lockstep.execution.gcn.statics import static_code
+from lockstep.execution.gcn.waiting import find_waiting_loops, overtaking_in, steps_of
+from lockstep.execution.gcn.whole import find_whole
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.programs import translation
 from lockstep.execution.programs.program import EXITED, Ending, Origin, Part, Recording
@@ -31,13 +33,26 @@ class Translation(translation.Translation):
     def __init__(self, source: Source, recording: Recording):
         self.source, self.recording = source, recording
         self.records, self.texts = static_code(source.code)
-        self.blocks = blocks_of(source)
+        self.blocks = self._blocks()
+        self._held = find_whole(self.blocks, source.code)
         self.slots = Slots(source.vectors, LANES)
         self.shared = Shared([])
 
+    def _blocks(self) -> list[Block]:
+        """The blocks; in a run that is not at issue, wavefronts give way where they overtake."""
+        source = self.source
+        if Recording.AT_ISSUE in self.recording:
+            return blocks_of(source, steps_of(source.code, self.records))
+        places = overtaking_in(blocks_of(source), self.records)
+        blocks = blocks_of(source, places)
+        for block in blocks:
+            block.overtakes = not block.starts and block.first in places
+        find_waiting_loops(blocks, self.records)
+        return blocks
+
     def open(self, block: Block, builder: LaneBuilder, part: Part | None) -> Lift:
         """The lift of a block."""
-        return Lift(self.source, self.slots, builder, self.shared, whole=block.starts)
+        return Lift(self.source, self.slots, builder, self.shared, self._held[block])
 
     def begin(self, lift: Lift, block: Block) -> None:
         """The first block puts into registers what a wavefront starts with."""
@@ -60,6 +75,7 @@ class Translation(translation.Translation):
             entry(lift, instruction)
         else:
             compute(lift, instruction)
+        lift.pass_by(instruction)
 
     def open_stream(self, lift: Lift, block: Block) -> None:
         """The first block has no instructions of the kernel."""
@@ -79,8 +95,12 @@ class Translation(translation.Translation):
         record["taken"] = EXITED if block.taken is None else block.taken.number
         record["next"] = EXITED if block.next is None else block.next.number
         record["spins"] = block.spins
+        record["overtakes"] = block.overtakes
         if block.ending == Ending.BARRIER:
             record["taken"] = record["next"]
+        heeds = not block.starts and heeds_exec(self.source.code[block.first])
+        if heeds and EXEC not in self._held[block]:
+            record["guard_slot"] = self.slots[f"s{EXEC}"]
 
     def facts(self) -> dict[str, Any]:
         """What a program says of the whole kernel."""
