@@ -2,9 +2,9 @@
 
 from lockstep.execution.gcn.arithmetic import Arithmetic
 from lockstep.execution.gcn.lift import FIRST_VECTOR, LITERAL, VECTOR_FORMATS, Lift
-from lockstep.execution.gcn.modifiers import operand, result
+from lockstep.execution.gcn.modifiers import result_of, source_of
 from lockstep.execution.gcn.registers import EXEC, VCC
-from lockstep.execution.gcn.scalar import SCALAR
+from lockstep.execution.gcn.scalar import READS_DESTINATION, SCALAR
 from lockstep.execution.gcn.vector import VECTOR
 from lockstep.execution.lanes.types import PRED, Type, Value
 from lockstep.isa.gcn.instruction import Format, Instruction
@@ -52,7 +52,7 @@ def _vector(lift: Lift, i: Instruction, operation: Arithmetic) -> None:
         _write_compared(lift, i, first)
         return
     if i.format in _LONG:
-        first = result(lift.b, first, i.fields.get("omod", 0), bool(i.fields.get("clamp", 0)))
+        first = result_of(lift.b, first, i.fields.get("omod", 0), bool(i.fields.get("clamp", 0)))
     for carry in others:
         lift.set_mask(i.fields.get("sdst", VCC), carry)
     lift.set_vgpr(i.fields["vdst"], first)
@@ -82,7 +82,7 @@ def _source(lift: Lift, i: Instruction, place: int, number: int, kind: Type) -> 
     if i.format not in _LONG:
         return value
     absolute, negative = (bool(i.fields.get(n, 0) >> place & 1) for n in ("abs", "neg"))
-    return operand(lift.b, value, absolute, negative) if absolute or negative else value
+    return source_of(lift.b, value, absolute, negative) if absolute or negative else value
 
 
 def _write_compared(lift: Lift, i: Instruction, holds: Value) -> None:
@@ -96,23 +96,26 @@ def _write_compared(lift: Lift, i: Instruction, holds: Value) -> None:
 
 
 def _scalar(lift: Lift, i: Instruction, operation: Arithmetic) -> None:
-    """Behind the operands may come what the destination held, then SCC."""
-    kinds, f = operation.sources, i.fields
-    values = [_scalar_source(lift, i, n, kind) for n, kind in zip(_scalars_named(i), kinds)]
-    for kind in kinds[len(values) :]:
-        values.append(lift.registers.scc if kind == PRED else lift.scalar(f["sdst"], kind))
+    """Behind the operands may come SCC."""
+    values = [
+        _scalar_source(lift, i, field, kind)
+        for field, kind in zip(_scalars_named(i), operation.sources)
+    ]
+    if len(values) < len(operation.sources):
+        values.append(lift.registers.scc)
     for found in _results(operation, operation(lift.s, *values)):
         if found.type == PRED:
             lift.set_scc(found)
         else:
-            lift.set_sgpr(f["sdst"], found)
+            lift.set_sgpr(i.fields["sdst"], found)
 
 
 def _scalars_named(i: Instruction) -> list[str]:
-    """The fields of the operands that the assembler has, in its order."""
+    """The fields of the operands: what the destination held, then those of the assembler."""
+    before = ["sdst"] if i.name in READS_DESTINATION else []
     if i.format == Format.SOPK:
-        return ["sdst", "simm16"] if i.name.startswith("s_cmpk") else ["simm16"]
-    return ["ssrc0"] if i.format == Format.SOP1 else ["ssrc0", "ssrc1"]
+        return [*before, "simm16"]
+    return [*before, "ssrc0"] if i.format == Format.SOP1 else [*before, "ssrc0", "ssrc1"]
 
 
 def _scalar_source(lift: Lift, i: Instruction, field: str, kind: Type) -> Value:
