@@ -2,7 +2,6 @@
 
 import math
 import struct
-from functools import partial
 from pathlib import Path
 from typing import Any
 

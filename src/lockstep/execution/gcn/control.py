@@ -1,6 +1,5 @@
 """Branches, barriers, waits: what a wavefront does with its pc and its time."""
 
-from collections.abc import Callable
 
 from llvmlite import ir
 

@@ -5,8 +5,8 @@ from llvmlite import ir
 from lockstep.execution.gcn.lift import FIRST_VECTOR, Lift
 from lockstep.execution.gcn.opcodes import opcode
 from lockstep.execution.gcn.registers import M0, WORD_BYTES
-from lockstep.execution.lanes.scalars import first_lane, spread
-from lockstep.execution.lanes.types import I32, I64, PRED, Value
+from lockstep.execution.lanes.scalars import first_lane
+from lockstep.execution.lanes.types import I32, I64, Value
 from lockstep.isa.gcn.instruction import Instruction
 
 _FILE = 104  # scalar registers that an index may reach
