@@ -29,9 +29,9 @@ LOCAL_ALIGNMENT = 16  # bytes, of what local pointers point to: that of the wide
 _POINTER, _LOCAL, _VALUE = "b64", "b32", "value"
 _TYPES = {
     "float": "f32", "double": "f64", "i8": "s8", "u8": "u8", "i16": "s16", "u16": "u16",
-    "i32": "s32", "u32": "u32", "i64": "s64", "u64": "u64", "half": "f16",
+    "i32": "s32", "u32": "u32", "i64": "s64", "u64": "u64",
 }  # fmt: skip
-_NUMPY = {"f16": "<f2", "f32": "<f4", "f64": "<f8", "s": "<i", "u": "<u"}
+_NUMPY = {"f32": "<f4", "f64": "<f8", "s": "<i", "u": "<u"}
 
 
 class GcnModule(Module):
@@ -198,10 +198,9 @@ def _parameter(argument: container.Argument) -> Parameter:
     if argument.kind == "pointer":
         local = argument.space == "hl"
         return Parameter(_LOCAL if local else _POINTER, argument.offset, 4 if local else 8)
-    kind = _TYPES.get(argument.type, argument.type)
-    size = int(kind[1:]) // 8 * argument.count
-    shape = (argument.count,) if argument.count > 1 else ()
-    return Parameter(kind, argument.offset, size, shape)
+    kind = _TYPES.get(argument.type, "b8")
+    shape = (argument.count,) if argument.count > 1 or argument.type == "struct" else ()
+    return Parameter(kind, argument.offset, argument.bytes, shape)
 
 
 def _expected(argument: container.Argument) -> str:
@@ -220,7 +219,8 @@ def _converted(kernel: str, k: int, argument: container.Argument, value: Any) ->
     where = f"kernel {kernel}, argument {k} ({argument.name})"
     if argument.kind == "pointer" and not hasattr(value, "pointer"):
         raise WorkloadError(f"{where}: {_expected(argument)} is expected, not {_given(value)}")
-    if argument.kind != "value" or argument.count == 1 or isinstance(value, bytes):
+    vector = argument.kind == "value" and argument.count > 1 and argument.type in _TYPES
+    if not vector or isinstance(value, bytes):
         return value
     kind = _TYPES[argument.type]
     element = _NUMPY.get(kind) or f"{_NUMPY[kind[0]]}{int(kind[1:]) // 8}"
