@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
 from lockstep.errors import WorkloadError
-from lockstep.execution.gcn.start import USER_BYTES
+from lockstep.execution.gcn.source import USER_BYTES
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.state import PARAMETER_WINDOW
 from lockstep.isa.gcn.container import Kernel, UserElement

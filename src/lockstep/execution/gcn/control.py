@@ -1,6 +1,5 @@
 """Branches, barriers, waits: what a wavefront does with its pc and its time."""
 
-
 from llvmlite import ir
 
 from lockstep.execution.gcn.lift import Lift

@@ -7,6 +7,7 @@ from lockstep.isa.gcn.instruction import Instruction
 from lockstep.isa.gcn.spelling import spell
 
 LANES = 64  # of a wavefront
+USER_BYTES = 64  # of the user registers, with which the block of a launch begins
 
 
 @dataclass(frozen=True)

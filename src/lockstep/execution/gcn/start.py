@@ -1,12 +1,9 @@
 """How a wavefront starts: what its registers hold before the first instruction."""
 
-
 from lockstep.execution.gcn.lift import Lift
 from lockstep.execution.gcn.registers import EXEC
 from lockstep.execution.lanes.builder import HALF, POINTER
 from lockstep.execution.lanes.types import I32, I64, Value
-
-USER_BYTES = 64  # of the user registers, with which the block of a launch begins
 
 
 def start(lift: Lift) -> None:
