@@ -37,6 +37,7 @@ from lockstep.workload import MemoryCopy, Workload
 
 if TYPE_CHECKING:
     from lockstep.api import Progress
+    from lockstep.device.image import Image
     from lockstep.device.tensor_map import TensorMap
     from lockstep.engine.stop import StopRule
 
@@ -214,6 +215,15 @@ class Device:
         """A texture, or surface, of an array-like; the arguments are those of :class:`Texture`."""
         self.check_open()
         return Texture(self, values, *arguments, **options)
+
+    def image(self, values: Any, normalized: bool = False) -> "Image":
+        """An image of an array-like, for OpenCL kernels: (depth,) height, width, channels.
+
+        ``normalized``: integers are read and written as numbers from 0 (or -1) to 1.
+        """
+        from lockstep.device.image import image
+
+        return image(self, values, normalized)
 
     def tensor_map(self, array: DeviceArray, box: Any, **options: Any) -> "TensorMap":
         """A tensor map of an array, for bulk tensor copies: see :func:`.tensor_map.tensor_map`."""

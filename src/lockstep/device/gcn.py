@@ -1,7 +1,7 @@
 """Modules of OpenCL kernels that were compiled for Southern Islands."""
 
 import math
-import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,14 @@ import numpy as np
 from lockstep.device.arguments import Parameter, pack
 from lockstep.device.array import DeviceArray
 from lockstep.device.cluster import ClusterError, Triple
-from lockstep.device.gcn_block import CONSTANT_STRIDE, block_of, descriptor, shape_of
+from lockstep.device.gcn_block import (
+    CONSTANT_STRIDE,
+    Tables,
+    block_of,
+    descriptor,
+    shape_of,
+)
+from lockstep.device.image import IMAGE_BYTES, Image, sampler, sizes_of
 from lockstep.device.launch import Launch
 from lockstep.device.local import LocalMemory
 from lockstep.device.module import Kernel, Launcher, Module, three
@@ -26,7 +33,8 @@ from lockstep.isa.gcn.decode import decode
 
 MOST_ITEMS = 256  # of a work-group: AMD APP SDK, OpenCL on Southern Islands
 LOCAL_ALIGNMENT = 16  # bytes, of what local pointers point to: that of the widest type, float4
-_POINTER, _LOCAL, _VALUE = "b64", "b32", "value"
+_POINTER, _LOCAL = "b64", "b32"
+_SLOT = 16  # bytes of constant buffer 1 that an argument takes at least
 _TYPES = {
     "float": "f32", "double": "f64", "i8": "s8", "u8": "u8", "i16": "s16", "u16": "u16",
     "i32": "s32", "u32": "u32", "i64": "s64", "u64": "u64",
@@ -71,8 +79,19 @@ class GcnKernel(Kernel):
     module: GcnModule
 
     def __init__(self, module: GcnModule, kernel: container.Kernel):
-        super().__init__(module, kernel.name, [_parameter(a) for a in kernel.arguments])
         self.kernel = kernel
+        self._sizes = max((a.offset + _slot(a) for a in kernel.arguments), default=0)
+        super().__init__(module, kernel.name, list(self._parameters()))
+
+    def _parameters(self) -> Iterator[Parameter]:
+        """Where arguments are in constant buffer 1; samplers, which are not there, behind it."""
+        behind = self._sizes
+        for argument in self.kernel.arguments:
+            if argument.kind == "sampler":
+                yield Parameter("u32", behind, 4)
+                behind += 4
+            else:
+                yield _parameter(argument)
 
     def translate(self, recording: Recording) -> Program:
         """The kernel as machine code of this host."""
@@ -159,16 +178,25 @@ class GcnKernel(Kernel):
 
     def block(self, parameters: bytes, geometry: Geometry) -> np.ndarray:
         """Descriptors, constant buffers and what user registers hold."""
-        arguments, uavs = bytearray(parameters), {}
-        constants = dict(self.module.constants)
-        for argument in self.kernel.arguments:
+        arguments = bytearray(parameters[: self._sizes])
+        tables = Tables(dict(self.module.constants))
+        for known in self.kernel.samplers:
+            tables.samplers[known.number] = sampler(known.value)
+        for argument, parameter in zip(self.kernel.arguments, self.parameters):
+            place = slice(parameter.offset, parameter.offset + parameter.bytes)
+            given = parameters[place]
             if argument.kind == "pointer" and argument.space in ("uav", "hc"):
-                (pointer,) = struct.unpack_from("<Q", parameters, argument.offset)
-                arguments[argument.offset : argument.offset + 8] = bytes(8)
-                buffer = self._buffer(argument, pointer)
-                (uavs if argument.space == "uav" else constants)[argument.number] = buffer
-        shape = shape_of(geometry)
-        whole = block_of(self.kernel, shape, bytes(arguments), constants, uavs, {}, {})
+                arguments[place] = bytes(parameter.bytes)
+                buffer = self._buffer(argument, int.from_bytes(given, "little"))
+                table = tables.uavs if argument.space == "uav" else tables.constants
+                table[argument.number] = buffer
+            elif argument.kind == "image":
+                arguments[place] = sizes_of(given)
+                table = tables.uavs if argument.access == "WO" else tables.resources
+                table[argument.number] = given
+            elif argument.kind == "sampler":
+                tables.samplers[argument.number] = sampler(int.from_bytes(given, "little"))
+        whole = block_of(self.kernel, shape_of(geometry), bytes(arguments), tables)
         return np.frombuffer(whole, np.uint8).copy()
 
     def _buffer(self, argument: container.Argument, pointer: int) -> bytes:
@@ -194,7 +222,14 @@ class Range:
         return device.launch(kernel, geometry, parameters, self.stream, arguments)
 
 
+def _slot(argument: container.Argument) -> int:
+    """Bytes of constant buffer 1 that an argument takes."""
+    return IMAGE_BYTES if argument.kind == "image" else max(argument.bytes, _SLOT)
+
+
 def _parameter(argument: container.Argument) -> Parameter:
+    if argument.kind == "image":
+        return Parameter("b8", argument.offset, IMAGE_BYTES, (IMAGE_BYTES,))
     if argument.kind == "pointer":
         local = argument.space == "hl"
         return Parameter(_LOCAL if local else _POINTER, argument.offset, 4 if local else 8)
@@ -206,6 +241,8 @@ def _parameter(argument: container.Argument) -> Parameter:
 def _expected(argument: container.Argument) -> str:
     if argument.kind == "pointer":
         return "an array of the device"
+    if argument.kind == "image":
+        return f"a {argument.type} image"
     count = f" of {argument.count}" if argument.count > 1 else ""
     return f"a value{count} of type {argument.type}"
 
@@ -219,6 +256,10 @@ def _converted(kernel: str, k: int, argument: container.Argument, value: Any) ->
     where = f"kernel {kernel}, argument {k} ({argument.name})"
     if argument.kind == "pointer" and not hasattr(value, "pointer"):
         raise WorkloadError(f"{where}: {_expected(argument)} is expected, not {_given(value)}")
+    if argument.kind == "image":
+        if not isinstance(value, Image) or value.is_volume != (argument.type == "3D"):
+            raise WorkloadError(f"{where}: {_expected(argument)} is expected, not {_given(value)}")
+        return value.descriptor()
     vector = argument.kind == "value" and argument.count > 1 and argument.type in _TYPES
     if not vector or isinstance(value, bytes):
         return value

@@ -7,6 +7,7 @@ arguments. All of them lie in one block, whose addresses are in the parameters' 
 
 import struct
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from lockstep.errors import WorkloadError
@@ -85,27 +86,33 @@ class Block:
         return bytes(self._bytes)
 
 
-def block_of(
-    kernel: Kernel,
-    shape: bytes,
-    arguments: bytes,
-    constants: Mapping[int, bytes],
-    uavs: Mapping[int, bytes],
-    resources: Mapping[int, bytes],
-    samplers: Mapping[int, bytes],
-) -> bytes:
-    """The block of a launch, from constant buffers 0 and 1 and descriptors by number."""
+@dataclass
+class Tables:
+    """Descriptors by number."""
+
+    constants: dict[int, bytes]
+    uavs: dict[int, bytes] = field(default_factory=dict)
+    resources: dict[int, bytes] = field(default_factory=dict)
+    samplers: dict[int, bytes] = field(default_factory=dict)
+
+
+def block_of(kernel: Kernel, shape: bytes, arguments: bytes, known: Tables) -> bytes:
+    """The block of a launch, from constant buffers 0 and 1 and descriptors."""
     block = Block()
-    buffers = dict(constants)
+    buffers = dict(known.constants)
     for number, content in ((SHAPE, shape), (ARGUMENTS, arguments)):
         padded = content + bytes(-len(content) % CONSTANT_STRIDE)
         buffers[number] = descriptor(block.add(padded), len(padded), CONSTANT_STRIDE)
     tables: dict[int, tuple[str, Mapping[int, bytes]]] = {
         Element.CONSTANT_BUFFERS: ("constants", buffers),
-        Element.UAVS: ("uavs", uavs),
-        Element.RESOURCES: ("resources", resources),
+        Element.UAVS: ("uavs", known.uavs),
+        Element.RESOURCES: ("resources", known.resources),
     }
-    single = {Element.CONSTANT_BUFFER: buffers, Element.UAV: uavs, Element.SAMPLER: samplers}
+    single = {
+        Element.CONSTANT_BUFFER: buffers,
+        Element.UAV: known.uavs,
+        Element.SAMPLER: known.samplers,
+    }
     for element in kernel.user_elements:
         if element.kind in tables:
             address = block.table(*tables[element.kind])

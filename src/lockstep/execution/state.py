@@ -179,7 +179,7 @@ class Window(IntEnum):
     TEXTURE = 5  # no accesses: those that come to the runtime have no texture at their address
     SURFACE = 6  # likewise: lanes outside a surface
     TENSOR_MAP = 7  # likewise: no tensor map for the instruction
-    BUFFER = 8  # likewise: lanes outside a buffer, at offsets in it; they need not end the launch
+    BUFFER = 8  # likewise: lanes outside a buffer, at offsets in it; they do not end the launch
 
 
 FAULT = np.dtype(

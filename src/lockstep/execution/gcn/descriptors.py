@@ -1,8 +1,7 @@
 """Buffers by their descriptors: where lanes access them, and whether that is inside.
 
 A descriptor is four scalar registers: base 47:0, stride 61:48, number of records 95:64. What is
-outside is read as zero and not written, and it is a mistake of the program, as an access outside
-of an allocation is.
+outside is read as zero and not written; where mistakes in memory are looked for, it is one.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The local data share: loads, stores and atomics at byte addresses, swizzles.
 
-M0 holds how many bytes there are. What is beyond is read as zero and not written, and it is a
-mistake of the program.
+M0 holds how many bytes there are. What is beyond is read as zero and not written; where mistakes in
+memory are looked for, it is one. What is beyond the memory of the work-group ends the launch.
 """
 
 from collections.abc import Iterable
