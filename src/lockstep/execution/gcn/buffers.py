@@ -1,4 +1,4 @@
-"""Loads and stores of buffers, of bytes and words and of numbers in formats."""
+"""Loads, stores and atomics of buffers, of bytes and words as they are."""
 
 from lockstep.execution.gcn.atomics import OF_BUFFERS, combine
 from lockstep.execution.gcn.descriptors import check_inside, place_of
@@ -14,10 +14,11 @@ from lockstep.isa.gcn.instruction import Instruction
 _LOADS: dict[str, tuple[Type, int, bool]] = {  # element, how many, whether it is signed
     "ubyte": (I8, 1, False), "sbyte": (I8, 1, True), "ushort": (I16, 1, False),
     "sshort": (I16, 1, True), "dword": (I32, 1, False), "dwordx2": (I32, 2, False),
-    "dwordx4": (I32, 4, False),
+    "dwordx3": (I32, 3, False), "dwordx4": (I32, 4, False),
 }  # fmt: skip
 _STORES: dict[str, tuple[Type, int]] = {
-    "byte": (I8, 1), "short": (I16, 1), "dword": (I32, 1), "dwordx2": (I32, 2), "dwordx4": (I32, 4)
+    "byte": (I8, 1), "short": (I16, 1), "dword": (I32, 1), "dwordx2": (I32, 2),
+    "dwordx3": (I32, 3), "dwordx4": (I32, 4),
 }  # fmt: skip
 
 
@@ -48,7 +49,7 @@ def atomic(lift: Lift, i: Instruction) -> None:
     words = lift.vgprs(i.fields["vdata"], size * (2 if "cmpswap" in name else 1))
     values = [lift.join(words[k : k + size]) for k in range(0, len(words), size)]
     operands = [b.cast(v, kind) for v in reversed(values)]  # what is compared with lies behind
-    access, inside = _access(lift, i, kind, 1)
+    access, inside = access_of(lift, i, kind, 1)
     old = combine(lift, access, name, kind, operands, signed)
     b.active = everyone
     if i.fields["glc"]:
@@ -64,28 +65,38 @@ def invalidate(lift: Lift, i: Instruction) -> None:
 
 def load_elements(lift: Lift, i: Instruction, kind: Type, count: int) -> list[Value]:
     """Consecutive elements for each lane of EXEC; zeros for those outside of the buffer."""
-    b, everyone = lift.b, lift.b.active
-    access, inside = _access(lift, i, kind, count)
-    values = lanes.load(b, access, kind, count)
-    b.active = everyone
-    if inside is None:
-        return values
-    return [b.select(inside, v, b.constant(kind, 0)) for v in values]
+    b, everyone, found = lift.b, lift.b.active, []
+    for first, some in _pieces(count):
+        access, inside = access_of(lift, i, kind, some, first)
+        values = lanes.load(b, access, kind, some)
+        b.active = everyone
+        zero = b.constant(kind, 0)
+        found += values if inside is None else [b.select(inside, v, zero) for v in values]
+    return found
 
 
 def store_elements(lift: Lift, i: Instruction, values: list[Value]) -> None:
     """Consecutive elements of each lane of EXEC that is inside of the buffer."""
     everyone = lift.b.active
-    access, _ = _access(lift, i, values[0].type, len(values))
-    lanes.store(lift.b, access, values)
-    lift.b.active = everyone
+    for first, some in _pieces(len(values)):
+        access, _ = access_of(lift, i, values[0].type, some, first)
+        lanes.store(lift.b, access, values[first : first + some])
+        lift.b.active = everyone
 
 
-def _access(lift: Lift, i: Instruction, kind: Type, count: int) -> tuple[Access, Value | None]:
+def _pieces(count: int) -> list[tuple[int, int]]:
+    """Where accesses of 1, 2 or 4 elements begin, and how many elements they are."""
+    return [(0, count)] if count & (count - 1) == 0 else [(0, 2), (2, 1)]
+
+
+def access_of(
+    lift: Lift, i: Instruction, kind: Type, count: int, first: int = 0
+) -> tuple[Access, Value | None]:
     """The access, of which active lanes are left that are inside; who is inside."""
     size = kind.bytes * count
-    place = place_of(lift, i, size)
-    lift.record_addresses(place.address, place.inside)
+    place = place_of(lift, i, size, kind.bytes * first)
+    if not first:
+        lift.record_addresses(place.address, place.inside)
     check_inside(lift, place, size)
     site = lift.site(Window.GLOBAL)
     alignment = kind.bytes if count > 1 else 0
@@ -96,21 +107,3 @@ def write(lift: Lift, i: Instruction, values: list[Value]) -> None:
     """What was loaded (i32) to registers."""
     for k, value in enumerate(values):
         lift.set_vgpr(i.fields["vdata"] + k, value)
-
-
-_CHANNELS = {"x": 1, "xy": 2, "xyz": 3, "xyzw": 4}
-_WORDS = {4: 1, 11: 2, 13: 3, 14: 4}  # data formats of 32-bit channels
-
-
-@opcode(*(f"tbuffer_load_format_{channels}" for channels in _CHANNELS))
-def load_format(lift: Lift, i: Instruction) -> None:
-    """Channels of a format; those that it lacks are 0, 0 and 1."""
-    count = _CHANNELS[i.name.rpartition("_")[2]]
-    write(lift, i, load_elements(lift, i, I32, count))
-
-
-@opcode(*(f"tbuffer_store_format_{channels}" for channels in _CHANNELS))
-def store_format(lift: Lift, i: Instruction) -> None:
-    """The inverse; channels that a format lacks are dropped."""
-    count = _CHANNELS[i.name.rpartition("_")[2]]
-    store_elements(lift, i, lift.vgprs(i.fields["vdata"], count))

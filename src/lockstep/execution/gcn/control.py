@@ -6,12 +6,22 @@ from lockstep.execution.gcn.lift import Lift
 from lockstep.execution.gcn.opcodes import opcode
 from lockstep.execution.gcn.registers import EXEC, VCC
 from lockstep.execution.lanes.builder import WORD
+from lockstep.execution.lanes.types import I64, Value
 from lockstep.isa.gcn.instruction import Instruction
 
 
-@opcode("s_endpgm", "s_branch", "s_barrier", "s_trap", "s_waitcnt", "s_nop")
+@opcode(
+    "s_endpgm", "s_branch", "s_barrier", "s_trap", "s_waitcnt", "s_nop", "s_sleep", "s_setprio",
+    "s_icache_inv", "s_dcache_inv", "s_incperflevel", "s_decperflevel", "v_nop", "v_clrexcp",
+)  # fmt: skip
 def no_result(lift: Lift, i: Instruction) -> None:
     """Nothing is computed: what order memory needs, it has."""
+
+
+@opcode("s_memtime")
+def read_clock(lift: Lift, i: Instruction) -> None:
+    """Cycles, or how many instructions were executed where there is no time."""
+    lift.set_sgpr(i.fields["sdst"], Value(lift.time("clock"), I64))
 
 
 @opcode("s_cbranch_scc0", "s_cbranch_scc1")

@@ -61,22 +61,23 @@ class Place:
     offset: Value  # in the buffer (i32), for messages
 
 
-def place_of(lift: Lift, i: Instruction, size: int) -> Place:
-    """Where a vector instruction accesses ``size`` bytes a lane."""
+def place_of(lift: Lift, i: Instruction, size: int, first: int = 0) -> Place:
+    """Where a vector instruction accesses ``size`` bytes a lane, from the ``first`` one on."""
     b, f = lift.b, i.fields
+    displacement = f["offset"] + first
     descriptor = Descriptor.of(lift, 4 * f["srsrc"])
     scalar = lift.scalar(f["soffset"], I32).ir
     if f.get("addr64"):
         start = b.ir.add(descriptor.base, b.ir.zext(scalar, WORD))
         wide = lift.join(lift.vgprs(f["vaddr"], 2))
         base = Value(b.ir.add(wide.ir, b.splat(start, I64).ir), I64)
-        return Place(_sum(lift, base, f["offset"]), None, b.constant(I32, 0))
+        return Place(_sum(lift, base, displacement), None, b.constant(I32, 0))
     own = lift.vgprs(f["vaddr"], f["idxen"] + f["offen"])
     index, offset = own[0] if f["idxen"] else None, own[-1] if f["offen"] else None
     key = (descriptor.base, scalar, *(v.ir for v in own), f["idxen"])
     base = b.once(("buffer", *key), lambda: _base(lift, descriptor, scalar, index, offset))
-    inside = _inside(lift, descriptor, scalar, index, offset, f["offset"] + size)
-    return Place(_sum(lift, base, f["offset"]), inside, offset or b.constant(I32, 0))
+    inside = _inside(lift, descriptor, scalar, index, offset, displacement + size)
+    return Place(_sum(lift, base, displacement), inside, offset or b.constant(I32, 0))
 
 
 def _sum(lift: Lift, base: Value, offset: int) -> Value:

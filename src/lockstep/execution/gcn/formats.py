@@ -46,6 +46,11 @@ def bytes_of(data_format: int) -> int:
     return sum(_WIDTHS.get(data_format, ())) // 8
 
 
+def channels_of(data_format: int) -> int:
+    """How many channels an element has."""
+    return len(_WIDTHS.get(data_format, ()))
+
+
 def words_of(data_format: int) -> int:
     """32-bit words that hold an element's channels."""
     return max(-(-bytes_of(data_format) // 4), 1)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from lockstep.execution.gcn.formats import CHANNELS, decode, encode, size_of, swizzled
+from lockstep.execution.gcn.elements import load_element, store_element
+from lockstep.execution.gcn.formats import CHANNELS, size_of
 from lockstep.execution.gcn.lift import Lift
 from lockstep.execution.gcn.opcodes import opcode
 from lockstep.execution.lanes.addresses import Access, host_addresses
@@ -234,70 +235,12 @@ def _locate(b: LaneBuilder, at: Values, image: Image, site: ir.Value) -> tuple[V
 def _load(b: LaneBuilder, x: ir.Value, y: ir.Value, z: ir.Value, *rest: ir.Value) -> Values:
     image, site = Image.inside(rest[:IMAGE_VALUES]), rest[IMAGE_VALUES]
     address, host, exists = _locate(b, [x, y, z], image, site)
-    zero = b.constant(I32, 0).ir
-
-    def small(kind: Type) -> Callable[[], Values]:
-        def emit() -> Values:
-            found = Value(gather(b, host, kind), kind)
-            return [resize(b, found, I32).ir, zero, zero, zero]
-
-        return emit
-
-    def words() -> Values:
-        found = []
-        for k in range(CHANNELS):
-            there = b.ir.icmp_unsigned(">", size_of(b, image.data), ir.Constant(HALF, 4 * k))
-            with b.guarded(b.splat(there, PRED)):
-                found.append(gather(b, _further(b, host, 4 * k), I32))
-        return found
-
-    found = _by_size(b, image, small(I8), small(I16), words)
-    found = [b.ir.select(exists.ir, v, zero) for v in found]
-    channels = decode(b, found, image.data, image.number)
-    channels = swizzled(b, channels, image.selects, image.number)
-    channels = [b.ir.select(exists.ir, v, zero) for v in channels]
-    return [*channels, address.ir, exists.ir]
+    return [*load_element(b, host, image.data, image.number, image.selects), address.ir, exists.ir]
 
 
 def _store(b: LaneBuilder, *values: ir.Value) -> Values:
     at, channels, rest = values[:AXES], values[AXES : AXES + CHANNELS], values[AXES + CHANNELS :]
     image, site = Image.inside(rest[:IMAGE_VALUES]), rest[IMAGE_VALUES]
-    words = encode(b, channels, image.data, image.number)
     address, host, exists = _locate(b, at, image, site)
-
-    def small(kind: Type) -> Callable[[], Values]:
-        def emit() -> Values:
-            scatter(b, host, resize(b, Value(words[0], I32), kind))
-            return []
-
-        return emit
-
-    def all_words() -> Values:
-        for k, word in enumerate(words):
-            there = b.ir.icmp_unsigned(">", size_of(b, image.data), ir.Constant(HALF, 4 * k))
-            with b.guarded(b.splat(there, PRED)):
-                scatter(b, _further(b, host, 4 * k), Value(word, I32))
-        return []
-
-    _by_size(b, image, small(I8), small(I16), all_words)
+    store_element(b, host, channels, image.data, image.number)
     return [address.ir, exists.ir]
-
-
-def _by_size(
-    b: LaneBuilder,
-    image: Image,
-    one: Callable[[], Values],
-    two: Callable[[], Values],
-    more: Callable[[], Values],
-) -> Values:
-    """What is emitted for elements of a byte, of two, and of words."""
-    size = size_of(b, image.data)
-
-    def is_bytes(number: int) -> ir.Value:
-        return b.ir.icmp_unsigned("==", size, ir.Constant(HALF, number))
-
-    return either(b, is_bytes(1), one, lambda: either(b, is_bytes(2), two, more))
-
-
-def _further(b: LaneBuilder, host: Value, size: int) -> Value:
-    return Value(b.ir.add(host.ir, b.constant(I64, size).ir), I64)

@@ -15,7 +15,7 @@ from lockstep.execution.gcn.registers import EXEC, Slots
 from lockstep.execution.gcn.source import LANES, Source
 from lockstep.execution.gcn.start import start
 from lockstep.execution.gcn.statics import static_code
-from lockstep.execution.gcn.waiting import find_waiting_loops, overtaking_in, steps_of
+from lockstep.execution.gcn.waiting import CLOCK, find_waiting_loops, overtaking_in, steps_of
 from lockstep.execution.gcn.whole import find_whole
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.programs import translation
@@ -118,4 +118,5 @@ class Translation(translation.Translation):
             "texts": self.texts,
             "origins": [Origin(source.name, 0, text=spell(i)) for i in source.code],
             "registers": source.vectors,
+            "clock_reads": [k for k, i in enumerate(source.code) if i.name == CLOCK],
         }

@@ -12,13 +12,16 @@ from lockstep.execution.programs.overtaking import Effect, effect_of, overtaking
 from lockstep.isa.gcn.instruction import Instruction
 from lockstep.isa.instruction import CachePolicy, OpClass, Space
 
+CLOCK = "s_memtime"
 _CHANGES = (OpClass.ATOMIC, OpClass.REDUCTION)
 
 
 def steps_of(code: Sequence[Instruction], records: np.ndarray) -> set[int]:
     """Static indices at which blocks begin that are executed one by one."""
     widths = records["width"].tolist()
-    return steps.steps((w > 0, heeds_exec(i)) for i, w in zip(code, widths, strict=True))
+    return steps.steps(
+        (w > 0 or i.name == CLOCK, heeds_exec(i)) for i, w in zip(code, widths, strict=True)
+    )
 
 
 def overtaking_in(blocks: Sequence[Block], records: np.ndarray) -> set[int]:
