@@ -68,6 +68,7 @@ def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
         stream=launch.stream,
         cluster=geometry.cluster,
         warp_size=geometry.lanes,
+        scalar_registers=program.scalar_registers,
         architecture=kernel.module.architecture,
         shared_base=SHARED_WINDOW,
         local_base=LOCAL_WINDOW,

@@ -45,6 +45,7 @@ def places(program: Program, geometry: Geometry, gpu: GPU, portable: bool = True
         ctas=lambda: iter(()),
         cluster=geometry.cluster,
         warp_size=geometry.lanes,
+        scalar_registers=program.scalar_registers,
     )
     return min(most_clusters(kernel, gpu, portable) * geometry.cluster_ctas, kernel.n_ctas)
 

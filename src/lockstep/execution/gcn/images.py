@@ -4,7 +4,6 @@ A descriptor is eight scalar registers; ``device/image.py`` writes those of a la
 after the other. What is outside of an image is read as zero and not written.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -15,10 +14,8 @@ from lockstep.execution.gcn.lift import Lift
 from lockstep.execution.gcn.opcodes import opcode
 from lockstep.execution.lanes.addresses import Access, host_addresses
 from lockstep.execution.lanes.builder import HALF, WORD, LaneBuilder
-from lockstep.execution.lanes.flow import Values, either, outlined
-from lockstep.execution.lanes.gathering import gather, scatter
-from lockstep.execution.lanes.integer import resize
-from lockstep.execution.lanes.types import F32, I8, I16, I32, I64, PRED, Type, Value
+from lockstep.execution.lanes.flow import Values, outlined
+from lockstep.execution.lanes.types import F32, I32, I64, PRED, Value
 from lockstep.execution.state import Window
 from lockstep.isa.gcn.instruction import Instruction
 

@@ -118,5 +118,6 @@ class Translation(translation.Translation):
             "texts": self.texts,
             "origins": [Origin(source.name, 0, text=spell(i)) for i in source.code],
             "registers": source.vectors,
+            "scalar_registers": source.scalars,
             "clock_reads": [k for k, i in enumerate(source.code) if i.name == CLOCK],
         }

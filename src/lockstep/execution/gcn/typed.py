@@ -1,4 +1,4 @@
-"""Loads and stores of buffers whose elements have a format: in the instruction or the descriptor."""
+"""Buffers whose elements have a format, which the instruction or the descriptor holds."""
 
 from llvmlite import ir
 

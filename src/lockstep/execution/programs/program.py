@@ -196,6 +196,7 @@ class Program:
     texts: list[str] = field(default_factory=list)
     origins: list["Origin"] = field(default_factory=list)  # of each static instruction
     registers: int = 0  # of a thread, for occupancy
+    scalar_registers: int = 0  # of a wavefront
     entry: int = 0
     reserved_shared: int = 0  # bytes at the start of shared memory that are the system's
     cleared_bytes: int = 0  # of the slots: those that a program may read before it writes them
