@@ -189,20 +189,20 @@ def turned(function):
         x = flushed(x).astype(double)
         inside = np.where((np.abs(x) > 256) & np.isfinite(x), 0, x)
         # Whole turns make no difference, and 2 pi times the rest is nearly exact.
-        return Within(function(2 * np.pi * (inside - np.rint(inside))), 2.0**-22)
+        return Within(function(2 * np.pi * (inside - np.rint(inside))), 2.0**-23)
 
     return twin
 
 
 ELEMENTARY = {
-    "v_exp_f32": near(np.exp2),
-    "v_log_f32": near(np.log2),
+    "v_exp_f32": near(np.exp2, 0.55),
+    "v_log_f32": near(np.log2, 0.55),
     "v_log_clamp_f32": clamped(np.log2),
     "v_rcp_f32": near(inverse, 0.5),
     "v_rcp_iflag_f32": near(inverse, 0.5),
     "v_rcp_clamp_f32": clamped(inverse),
     "v_rcp_legacy_f32": clamped(inverse, legacy_zeros=True),
-    "v_rsq_f32": near(inverse_root),
+    "v_rsq_f32": near(inverse_root, 0.51),
     "v_rsq_clamp_f32": clamped(inverse_root),
     "v_rsq_legacy_f32": clamped(inverse_root, legacy_zeros=True),
     "v_sqrt_f32": near(np.sqrt, 0.5),
@@ -210,7 +210,7 @@ ELEMENTARY = {
     "v_cos_f32": turned(np.cos),
     "v_rcp_f64": near(inverse, 0.5),
     "v_rcp_clamp_f64": clamped(inverse),
-    "v_rsq_f64": near(inverse_root),
+    "v_rsq_f64": near(inverse_root, 0.51),
     "v_rsq_clamp_f64": clamped(inverse_root),
     "v_sqrt_f64": near(np.sqrt, 0.5),
 }

@@ -1,8 +1,8 @@
 """Conversions between numbers: floats of all formats and integers."""
 
-from lockstep.execution.lanes.builder import LaneBuilder, type_suffix
+from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.formats import keep, widen
-from lockstep.execution.lanes.integer import is_zero, resize, shift_left, shift_right
+from lockstep.execution.lanes.integer import is_zero, limits, resize, shift_left, shift_right
 from lockstep.execution.lanes.narrow import narrow, narrow_double, narrow_odd
 from lockstep.execution.lanes.rounding import Rounding, rounded, whole
 from lockstep.execution.lanes.types import F32, F64, I64, PRED, Type, Value
@@ -29,14 +29,30 @@ def to_integer(b: LaneBuilder, x: Value, kind: Type, signed: bool, rounding: Rou
     A NaN becomes zero, or just the top bit where 64-bit numbers are involved (PTX ISA, cvt).
     """
     number = widen(b, x)
-    vector, source = b.vector(kind), b.vector(number.type)
-    name = f"llvm.fpto{'s' if signed else 'u'}i.sat.{type_suffix(vector)}.{type_suffix(source)}"
-    rounded_number = number if rounding == Rounding.ZERO else whole(b, number, rounding)
-    result = Value(b.intrinsic(name, vector, [rounded_number.ir]), kind)
+    whole_number = number if rounding == Rounding.ZERO else whole(b, number, rounding)
+    result = _saturated(b, whole_number, kind, signed)
     if x.type != F64 and kind != I64:
         return result
     nan = Value(b.ir.fcmp_unordered("uno", number.ir, number.ir), PRED)
     return b.select(nan, b.constant(kind, 1 << kind.bits - 1), result)
+
+
+def _saturated(b: LaneBuilder, x: Value, kind: Type, signed: bool) -> Value:
+    """The integer part, or the nearest integer there is; 0 of a NaN.
+
+    LLVM's ``fptosi.sat`` does the same, but takes vectors apart for it.
+    """
+    low, high = limits(kind.bits, signed)
+    least, beyond = (b.constant(x.type, float(n)) for n in (low, high + 1))
+    below = Value(b.ir.fcmp_ordered("<=", x.ir, least.ir), PRED)
+    above = Value(b.ir.fcmp_ordered(">=", x.ir, beyond.ir), PRED)
+    more, less = (b.ir.fcmp_ordered(o, x.ir, n.ir) for o, n in ((">", least), ("<", beyond)))
+    inside = Value(b.ir.and_(more, less), PRED)
+    inner = b.select(inside, x, b.constant(x.type, 0.0))
+    emit = b.ir.fptosi if signed else b.ir.fptoui
+    number = Value(emit(inner.ir, b.vector(kind)), kind)
+    number = b.select(below, b.constant(kind, low), number)
+    return b.select(above, b.constant(kind, high), number)
 
 
 def from_integer(b: LaneBuilder, x: Value, kind: Type, signed: bool, rounding: Rounding) -> Value:

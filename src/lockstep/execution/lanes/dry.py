@@ -72,7 +72,7 @@ class _Types:
     add = sub = mul = and_ = or_ = xor = shl = lshr = ashr = neg = not_ = _of_first
     fadd = fsub = fmul = fdiv = _of_first
     trunc = zext = sext = bitcast = inttoptr = ptrtoint = fptrunc = fpext = _of_second
-    sitofp = uitofp = _of_second
+    sitofp = uitofp = fptosi = fptoui = _of_second
     icmp_signed = icmp_unsigned = fcmp_ordered = fcmp_unordered = _compared
     store = branch = cbranch = position_at_end = _nothing
 
