@@ -1,12 +1,12 @@
 """Tables of arithmetic against that of the ISA: the same names, operands and results."""
 
 import pytest
-from lockstep.isa.gcn.instruction import Format
-from lockstep.isa.gcn.operations import OPERATIONS
 
 from lockstep.execution.gcn.scalar import SCALAR
 from lockstep.execution.gcn.vector import VECTOR
 from lockstep.execution.lanes.types import F32, F64, I32, I64, PRED
+from lockstep.isa.gcn.instruction import Format
+from lockstep.isa.gcn.operations import OPERATIONS
 
 VECTOR_FORMATS = (Format.VOP1, Format.VOP2, Format.VOPC, Format.VOP3A, Format.VOP3B)
 SCALAR_FORMATS = (Format.SOP1, Format.SOP2, Format.SOPC, Format.SOPK)
