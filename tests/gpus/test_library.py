@@ -12,11 +12,11 @@ from lockstep.gpus import library
 from lockstep.gpus.units import threads_per_cycle
 
 NAMES = [
-    "A100", "GPGPUSIM3_V100", "H100", "H100_SXM", "KEPLER_TITAN", "QV100", "RTX2060", "RTX3070",
-    "TITANV", "TITANX",
+    "A100", "CANDEL", "GPGPUSIM3_V100", "H100", "H100_SXM", "HD7770", "HD7850", "HD7870", "HD7970",
+    "KEPLER_TITAN", "QV100", "RTX2060", "RTX3070", "TITANV", "TITANX",
 ]  # fmt: skip
 
-# What NVIDIA states: SMs, L2 in KB, GB/s, TFLOPS of FP32 at the clock of the preset.
+# What NVIDIA and AMD state: SMs, L2 in KB, GB/s, TFLOPS of FP32 at the clock of the preset.
 DATASHEETS = {
     "KEPLER_TITAN": (14, 1536, 288.4, 2688 * 2 * 0.837e-3),
     "TITANX": (28, 3072, 480, 10.97),
@@ -27,6 +27,11 @@ DATASHEETS = {
     "A100": (108, 40960, 1935, 19.5),
     "H100": (114, 51200, 2039, 51.2),
     "H100_SXM": (132, 51200, 3352, 66.9),
+    "HD7770": (10, 512, 72, 1.28),
+    "HD7850": (16, 512, 153.6, 1.76),
+    "HD7870": (20, 512, 153.6, 2.56),
+    "HD7970": (32, 768, 264, 3.79),
+    "CANDEL": (10, 256, 48, 1.28),
     "GPGPUSIM3_V100": (80, 6144, 870, 5120 * 2 * 1.132e-3),
 }
 
@@ -73,7 +78,9 @@ def test_a_name_is_found_in_any_case_and_cached():
 
 
 def test_an_unknown_name_lists_the_near_ones():
-    with pytest.raises(SpecError, match=r"'V100'; did you mean QV100.*known: A100, GPGPUSIM3"):
+    with pytest.raises(
+        SpecError, match=r"'V100'; did you mean QV100.*known: A100, CANDEL, GPGPUSIM3"
+    ):
         library.gpu("V100")
 
 

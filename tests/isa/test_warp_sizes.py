@@ -35,7 +35,7 @@ OTHERS = {
     "model/core/coalescer.py": ["granule = max(1, spec.sector_bytes // 32)"],
     "model/core/memory_pipeline.py": ["KERNEL_PLACE = 32"],
     "model/sm/scheduler.py": ["for step in (1, 2, 4, 8, 16, 32):"],
-    "model/core/state.py": ["UNIT_BITS, SLACK_PLACE = 16, 32"],
+    "model/core/state.py": ["UNIT_BITS, SLACK_PLACE = 16, 32", "WAIT_COUNTERS, WAIT_RING = 3, 32"],
     "model/warming/walk.py": ["TURN = 32"],
     "report/summary.py": ["BAR_WIDTH, LEAST_BAR = 32, 4"],
 }

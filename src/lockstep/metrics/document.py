@@ -6,7 +6,14 @@ import sys
 from functools import lru_cache
 from types import ModuleType
 
-from lockstep.metrics import device_memory, execution, metric, sm_memory, speed_of_light
+from lockstep.metrics import (
+    compute_unit,
+    device_memory,
+    execution,
+    metric,
+    sm_memory,
+    speed_of_light,
+)
 from lockstep.metrics.metric import Metric
 from lockstep.metrics.registry import SECTIONS
 
@@ -31,6 +38,7 @@ run ended before it. In `result.total` everything counts once, and host copies t
 _KEYS = {
     metric.operation_classes: "operation class",
     metric.stall_reasons: "scheduler state",
+    metric.units_of_cus: "unit of a compute unit",
     metric.execution_units: "kind of execution unit",
 }
 
@@ -55,7 +63,7 @@ def _row(entry: Metric) -> str:
 def _formulas() -> dict[str, str]:
     """The source text of every formula, by the name of its metric."""
     found: dict[str, str] = {}
-    for module in (execution, sm_memory, device_memory, speed_of_light):
+    for module in (execution, compute_unit, sm_memory, device_memory, speed_of_light):
         found |= _formulas_of(module)
     return found
 

@@ -29,6 +29,7 @@ class Metric:
     formula: Callable[..., float]
     each: Callable[[GPU], Iterable[Keyed]] | None = None
     kernel: bool = False
+    core: str = ""  # of which GPUs: ``GPU.core``; empty = of all
 
     @property
     def is_nsight(self) -> bool:
@@ -37,6 +38,8 @@ class Metric:
 
     def expand(self, gpu: GPU) -> list[tuple[str, tuple]]:
         """The metrics of this entry on a GPU: names, and what the formula takes besides facts."""
+        if self.core and gpu.core != self.core:
+            return []
         if self.each is None:
             return [(self.name, ())]
         return [(self.name.format(word), (key,)) for word, key in self.each(gpu)]
@@ -50,6 +53,11 @@ def operation_classes(gpu: GPU) -> list[Keyed]:
 def stall_reasons(gpu: GPU) -> list[Keyed]:
     """Every thing a warp scheduler can do in a cycle."""
     return [(stall.name.lower(), stall) for stall in Stall]
+
+
+def units_of_cus(gpu: GPU) -> list[Keyed]:
+    """Every unit of a compute unit."""
+    return [(name, name) for name in ("scalar", "branch", "vector_alu", "lds", "vector_memory")]
 
 
 class UnitKind(NamedTuple):

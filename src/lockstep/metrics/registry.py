@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lockstep.gpus.spec import GPU
-from lockstep.metrics import device_memory, execution, sm_memory, speed_of_light
+from lockstep.metrics import compute_unit, device_memory, execution, sm_memory, speed_of_light
 from lockstep.metrics.facts import Facts
 from lockstep.metrics.metric import Metric
 
@@ -14,6 +14,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
     "Instructions": execution.INSTRUCTIONS,
     "Occupancy and launch": execution.OCCUPANCY,
     "Issue and instruction fetch": execution.ISSUE,
+    "Compute units": compute_unit.METRICS,
     "Coalescing": sm_memory.COALESCING,
     "L1 data cache": sm_memory.L1,
     "Shared memory and constants": sm_memory.SHARED,

@@ -22,14 +22,20 @@ def takes(c, s, b):
 
 
 @inline
+def count(state, access):
+    """Raise the counter of vector memory for an access."""
+    state.flying += 1
+    access.place = waits.rise(state, VECTOR_COUNT, NEVER)
+
+
+@inline
 def issue(c, s, b, w, instruction, now):
     """Send a vector memory instruction on its way; there is room."""
     account(c, s, now)
     c.cus[s].buffered += 1
     access = enqueue(c, s, b, w, instruction, now)
     state = c.waits[s, w]
-    state.flying += 1
-    access.place = waits.rise(state, VECTOR_COUNT, NEVER)
+    count(state, access)
     if instruction.read_barrier == EXPORT_COUNT:
         waits.rise(state, EXPORT_COUNT, access.ready_at)
 
