@@ -92,7 +92,7 @@ def test_another_process_compiles_what_this_one_looks_for_but_the_sm_phase():
         "from lockstep.engine import compilation, machine, windows\n"
         "from lockstep.model import contents, partition\n"
         "from lockstep.model.dispatch import dispatcher\n"
-        "from lockstep.model.sm import between\n"
+        "from lockstep.model.core import between\n"
         "aside = partition.settle, contents.copy_to_device, dispatcher.dispatch\n"
         "aside += between.prepare_l1, between.settle_all\n"
         "def show():\n"

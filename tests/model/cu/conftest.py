@@ -1,4 +1,4 @@
-"""Hand-made streams of wavefronts, and the cycles in which a compute unit issues them."""
+"""The cycles in which a compute unit issues the instructions of its wavefronts."""
 
 from types import SimpleNamespace
 from unittest import mock
@@ -6,12 +6,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
+import wavefront_programs
 from lockstep import engine
 from lockstep.engine.record import totals
 from lockstep.gpus import library
-from lockstep.isa.instruction import OpClass, Space, blank
 from lockstep.model.cu import scheduler
-from lockstep.workload import ADDRESS, RUN, WARP, Code, Cta, Kernel, Workload
 
 TINY = {
     "sm.count": 1,
@@ -22,97 +21,12 @@ TINY = {
     "launch.overhead": 0,
     "launch.concurrent_kernels": 4,
 }
-LANES = (1 << 64) - 1
-OPS = {
-    "valu": dict(op=OpClass.FP32),
-    "f64": dict(op=OpClass.FP64, text="v_mul_f64"),
-    "add_f64": dict(op=OpClass.FP64, text="v_add_f64"),
-    "transcendental": dict(op=OpClass.SFU),
-    "multiply": dict(op=OpClass.IMAD),
-    "scalar": dict(op=OpClass.SCALAR),
-    "branch": dict(op=OpClass.BRANCH),
-    "barrier": dict(op=OpClass.BARRIER),
-    "end": dict(op=OpClass.EXIT),
-    "load": dict(op=OpClass.LOAD, space=Space.GLOBAL, width=4),
-    "store": dict(op=OpClass.STORE, space=Space.GLOBAL, width=4),
-    "lds": dict(op=OpClass.LOAD, space=Space.SHARED, width=4),
-    "scalar_load": dict(op=OpClass.SCALAR_LOAD, width=16),
-}
-
-
-def wait(vector=15, export=7, lgkm=31):
-    """An s_waitcnt."""
-    return dict(op=OpClass.WAIT_COUNT, immediate=vector | export << 4 | lgkm << 8)
-
-
-def record(i, what):
-    """The INSTRUCTION record, and the address of a memory instruction: (first, stride)."""
-    name, *address = what if isinstance(what, tuple) else (what,)
-    fields = dict(OPS[name]) if isinstance(name, str) else dict(name)
-    text = fields.pop("text", "")
-    r = blank()
-    r["pc"] = 4 * i
-    for key, value in fields.items():
-        r[key] = value
-    place = None
-    if r["width"][0] > 0:
-        first, stride = (*address, 0, 4)[:2] if len(address) < 2 else address[:2]
-        place = first, stride
-    return r, text, place
-
-
-def make(*programs, groups=1, vgprs=8, sgprs=16, lds=0, masks=None):
-    """A workload: each of the groups has a wavefront for each program, a list of OPS."""
-    code, texts, streams = [], [], []
-    n = 0
-    for program in programs:
-        places, first = [], n
-        for what in program:
-            r, text, place = record(n, what)
-            if text not in texts:
-                texts.append(text)
-            r["text"] = texts.index(text)
-            code.append(r)
-            if place is not None:
-                places.append(place)
-            n += 1
-        streams.append((first, len(program), places))
-    runs, addresses, warps = [], [], []
-    for w, (first, count, places) in enumerate(streams):
-        mask = np.uint64(masks[w] if masks else LANES).astype(np.int64)
-        warps.append((len(runs), 1, len(addresses), len(places), count, 64 * count))
-        runs.append((first, count, mask))
-        addresses += [(a, stride, -1) for a, stride in places]
-
-    def ctas():
-        for g in range(groups):
-            yield Cta(
-                (g, 0, 0),
-                np.array(warps, WARP),
-                np.array(runs, RUN),
-                np.array(addresses, ADDRESS),
-                np.zeros(0, np.int64),
-            )
-
-    kernel = Kernel(
-        id=1,
-        name="wavefronts",
-        grid=(groups, 1, 1),
-        block=(64 * len(programs), 1, 1),
-        registers=vgprs,
-        scalar_registers=sgprs,
-        shared_bytes=lds,
-        code=Code(np.concatenate(code), texts),
-        ctas=ctas,
-        warp_size=64,
-    )
-    return Workload("wavefronts", [kernel])
 
 
 @pytest.fixture(scope="session")
 def wavefronts():
-    """``make`` and ``wait``."""
-    return SimpleNamespace(make=make, wait=wait)
+    """The module ``wavefront_programs``: ``make`` and ``wait``."""
+    return wavefront_programs
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,102 @@
+"""Compute units in windows: threads, parts and the compiler change nothing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lockstep
+import wavefront_programs
+from lockstep.engine.groups import edges, split
+from lockstep.engine.part import parts
+from lockstep.errors import LockstepError, WorkloadError
+from lockstep.gpus import library
+from lockstep.metrics import registry
+
+MEBI = 1 << 20
+TINY = """
+import lockstep, wavefront_programs
+from test_compute_units import transpose
+
+gpu = lockstep.gpu("HD7770", ["sm.count=3", "cu.neighbours=2,1", "dram.channels=2"])
+print(lockstep.simulate(transpose(5), gpu).hash)
+"""
+
+
+def transpose(groups):
+    """Wavefronts that read rows, pass them on through the LDS and write columns."""
+    wait = wavefront_programs.wait
+    program = [
+        ("scalar_load", 64), ("scalar_load", MEBI), wait(lgkm=0), "scalar", "valu", "multiply",
+        *(("load", k * MEBI) for k in range(4)),
+        "valu", wait(vector=2), ("lds", 0), ("lds", 0, 8), wait(vector=0, lgkm=1), "barrier",
+        ("lds", 256), wait(lgkm=0), "transcendental", ("store", 8 * MEBI, 1024),
+        ("store", 9 * MEBI, 4), wait(export=0), "branch", "end",
+    ]  # fmt: skip
+    return wavefront_programs.make(*[program] * 4, groups=groups, lds=4096)
+
+
+@pytest.mark.parametrize("gpu", ["HD7770", "CANDEL"])
+def test_any_number_of_threads_gives_the_same(gpu):
+    workload = transpose(200)
+    first = lockstep.simulate(workload, gpu, threads=1)
+    assert first.total["warp_instructions"] == 200 * 4 * 24
+    for threads in (2, 4, 9):
+        assert lockstep.simulate(workload, gpu, threads=threads).hash == first.hash
+
+
+def test_without_jit_the_same_comes_out():
+    def run(**environment):
+        path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])
+        path = os.pathsep.join([path, os.environ.get("PYTHONPATH", "")])
+        command = [sys.executable, "-c", TINY]
+        environment = os.environ | environment | {"PYTHONPATH": path}
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert run() == run(NUMBA_DISABLE_JIT="1") != ""
+
+
+def test_metrics_of_compute_units():
+    result = lockstep.simulate(transpose(10), "HD7770")
+    metrics = result.metrics[0]
+    units = {n: metrics[f"sim__unit_inst_{n}.sum"] for n in ("scalar", "branch", "vector_alu")}
+    assert units == {"scalar": 40 * 10, "branch": 40, "vector_alu": 40 * 4}
+    assert metrics["sim__unit_inst_lds.sum"] == 40 * 3
+    assert metrics["sim__unit_inst_vector_memory.sum"] == 40 * 6
+    operations = 40 * (64 * 13 + 11)
+    assert result.run.sm["operations"].sum() == operations
+    assert metrics["sim__opc"] == pytest.approx(64 * metrics["sim__ipc"] * 843 / (64 * 24))
+    assert 0 < metrics["sim__vector_memory_buffer.avg.per_cycle_active"] <= 32
+
+
+def test_nvidias_gpus_have_none_of_them():
+    names = {column.name for column in registry.columns(library.gpu("QV100"))}
+    ours = {column.name for column in registry.columns(library.gpu("HD7770"))}
+    assert "sim__opc" in ours - names
+    assert "sim__inst_issued_scalar.sum" in ours - names
+
+
+def test_warps_of_32_do_not_run_on_compute_units():
+    k = lockstep.KernelBuilder("narrow", grid=1, block=32)
+    k("EXIT")
+    with pytest.raises(WorkloadError, match="warps of 32 threads; those of HD7770 have 64"):
+        lockstep.simulate(k.workload(), "HD7770")
+
+
+def test_neighbours_are_never_parted():
+    starts = [0, 4, 7]
+    assert list(edges(0, 10, starts)) == [0, 4, 7, 10]
+    assert split(0, 10, 2, starts) == [(0, 4), (4, 10)]
+    assert split(0, 10, 4, starts) == [(0, 4), (4, 7), (7, 10), (10, 10)]
+    assert [p.tolist()[0] for p in parts("G", [10, 4], 2, starts)] == [[0, 4], [4, 10]]
+    with pytest.raises(LockstepError, match="expected 1 to 3"):
+        parts("G", [10, 4], 4, starts)
+
+
+def test_neighbours_are_all_cus():
+    with pytest.raises(lockstep.errors.SpecError, match=r"cu.neighbours = 4,4: .* sm.count = 10"):
+        library.replace(library.gpu("HD7770"), **{"cu.neighbours": (4, 4)})
