@@ -244,17 +244,17 @@ def test_the_list_of_programs(call):
 
 
 def test_arrays_on_the_command_line():
-    from lockstep.cli.programs import _value
+    from lockstep.cli.programs import argument
 
     with lockstep.Device("QV100") as device:
         rng = np.random.default_rng(0)
-        assert _value(device, rng, "0x10") == 16 and _value(device, rng, "-3") == -3
-        assert _value(device, rng, "1e3") == 1000.0 and _value(device, rng, ".5") == 0.5
-        zeros = _value(device, rng, "zeros:i4[4,3]")
+        assert argument(device, rng, "0x10") == 16 and argument(device, rng, "-3") == -3
+        assert argument(device, rng, "1e3") == 1000.0 and argument(device, rng, ".5") == 0.5
+        zeros = argument(device, rng, "zeros:i4[4,3]")
         assert zeros.shape == (4, 3) and not zeros.numpy().any()
-        random = _value(device, rng, "u1[1e3]").numpy()
+        random = argument(device, rng, "u1[1e3]").numpy()
         assert random.dtype == np.uint8 and len(set(random)) > 100
-        assert 0 <= _value(device, rng, "f8[10]").numpy().min() < 1
+        assert 0 <= argument(device, rng, "f8[10]").numpy().min() < 1
 
 
 def without_host(document):

@@ -16,6 +16,7 @@ from lockstep.errors import LockstepError, printable
 
 COMMANDS = {
     "run": "Execute a program on a modelled GPU, with its cycles.",
+    "opencl": "Execute one OpenCL kernel of a binary for AMD's Southern Islands.",
     "simulate": "Simulate a trace on a GPU.",
     "replay": "Execute the recorded calls of a CUDA program.",
     "trace": "Execute a program and record its trace.",

@@ -82,12 +82,12 @@ class GivenProgram:
             have = ", ".join(entries) or "none"
             raise LockstepError(f"{self.path} has several kernels; --kernel chooses: {have}")
         kernel = module[self._entry or entries[0]]
-        kernel[self._shape](*(_value(device, rng, text) for text in self._arguments))
+        kernel[self._shape](*(argument(device, rng, text) for text in self._arguments))
         return ()
 
 
-def _value(device: "Device", rng: Any, text: str) -> Any:
-    """A launch argument from its text."""
+def argument(device: "Device", rng: Any, text: str) -> Any:
+    """A launch argument from its text: a number, or an array, random or of zeros."""
     import numpy as np
 
     match = _ARRAY.fullmatch(text)
