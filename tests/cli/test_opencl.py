@@ -1,0 +1,78 @@
+"""``lockstep opencl``."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from lockstep.cli.main import main
+
+FOLDER = Path(__file__).parents[2] / "examples" / "southern-islands" / "kernels"
+SCALE = str(FOLDER / "scale4.bin")
+SIZES = ["--global", "64", "--local", "64"]
+ARGUMENTS = ["--arg", "f4[64,4]", "--arg", "zeros:f4[64,4]", "--arg", "2.5"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["opencl", *arguments])
+
+
+def test_a_binary_says_what_its_kernels_take():
+    result = run(str(FOLDER / "vector_add.bin"))
+    wanted = "vector_add(global const float *a, global const float *b, global float *c, u32 n)\n"
+    assert (result.exit_code, result.stdout) == (0, wanted)
+    assert "write_only image out" in run(str(FOLDER / "image_copy.bin")).stdout
+
+
+def test_an_array_is_printed_and_saved(tmp_path):
+    values = np.random.default_rng(3).random((64, 4), dtype=np.float32)
+    np.save(tmp_path / "in.npy", values)
+    saved = tmp_path / "out.npy"
+    result = run(SCALE, "scale4", *SIZES, "--arg", "factor=2.5", "--arg", f"in={tmp_path}/in.npy",
+                 "--arg", "out=zeros:f4[64,4]", "--save", f"out={saved}")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert np.array_equal(np.load(saved), values * np.float32(2.5))
+    printed = re.search(r"^out: float32\[64,4\] sha256 \w{16}: (\S+) ", result.stdout, re.MULTILINE)
+    assert np.float32(printed[1]) == np.load(saved)[0, 0]
+    assert "in: " not in result.stdout
+
+
+def test_a_seed_is_an_input_of_its_own():
+    first, again, other = (
+        run(SCALE, "scale4", *SIZES, *ARGUMENTS, "--seed", seed).stdout for seed in "112"
+    )
+    assert first == again != other
+
+
+def test_quiet_prints_nothing():
+    assert run(SCALE, "scale4", *SIZES, *ARGUMENTS, "-q").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["scale4", *ARGUMENTS], "--global and --local"),
+        (["scale", *SIZES, *ARGUMENTS], "did you mean scale4"),
+        (["scale4", *SIZES, *ARGUMENTS[:4]], "--arg is missing for factor"),
+        (["scale4", *SIZES, *ARGUMENTS, "--arg", "1"], "scale4 takes in, out, factor"),
+        (["scale4", *SIZES, *ARGUMENTS, "--arg", "in=1"], "in is given twice"),
+        (["scale4", *SIZES, *ARGUMENTS[:4], "--arg", "x"], "factor: argument 'x'"),
+        (["scale4", *SIZES, *ARGUMENTS[:4], "--arg", "local:x"], "expected bytes"),
+        (["scale4", *SIZES, "--arg", "none.npy", *ARGUMENTS[2:]], "none.npy: cannot read"),
+        (["scale4", *SIZES, *ARGUMENTS, "--save", "factor=f.npy"], "has the arrays in, out"),
+        (["scale4", *SIZES, *ARGUMENTS, "--save", "out"], "expected NAME=FILE.npy"),
+        (["scale4", *SIZES, *ARGUMENTS, "--out", "folder"], "need --timing"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments, said):
+    result = run(SCALE, *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_what_is_no_binary_is_refused(tmp_path):
+    result = run(str(FOLDER / "scale4.s"))
+    assert result.exit_code == 2
+    assert "scale4.s" in result.stderr and len(result.stderr.splitlines()) == 1
