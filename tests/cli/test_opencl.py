@@ -72,7 +72,7 @@ def test_a_mistake_is_one_line(arguments, said):
     assert said in result.stderr
 
 
-def test_what_is_no_binary_is_refused(tmp_path):
+def test_what_is_no_binary_is_refused():
     result = run(str(FOLDER / "scale4.s"))
     assert result.exit_code == 2
     assert "scale4.s" in result.stderr and len(result.stderr.splitlines()) == 1
