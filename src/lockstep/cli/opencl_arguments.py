@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lockstep.device import Device
-    from lockstep.isa.gcn.container import Argument, Kernel
+    from lockstep.isa.gcn.container import Kernel, KernelArgument
 
 _LOCAL, _IMAGE = "local:", "image:"
 
@@ -32,7 +32,7 @@ def signature(kernel: "Kernel") -> str:
     return f"{kernel.name}({', '.join(_declaration(a) for a in kernel.arguments)})"
 
 
-def _declaration(argument: "Argument") -> str:
+def _declaration(argument: "KernelArgument") -> str:
     if argument.kind == "pointer":
         space = "local" if argument.space == "hl" else "global"
         const = "const " if argument.access == "RO" else ""
@@ -44,7 +44,7 @@ def _declaration(argument: "Argument") -> str:
     return f"{argument.type}{count} {argument.name}"
 
 
-def placed(kernel: str, declared: "Sequence[Argument]", texts: "Sequence[str]") -> "Sequence[str]":
+def placed(kernel: str, declared: "Sequence[KernelArgument]", texts: "Sequence[str]") -> "Sequence[str]":
     """The texts in the kernel's order: those without a name come first, in order."""
     names = [a.name for a in declared]
     by_name: dict[str, str] = {}
@@ -62,7 +62,7 @@ def placed(kernel: str, declared: "Sequence[Argument]", texts: "Sequence[str]") 
     return [by_name[name] for name in names]
 
 
-def given(device: "Device", rng: Any, declared: "Argument", text: str) -> Given:
+def given(device: "Device", rng: Any, declared: "KernelArgument", text: str) -> Given:
     """An argument's value from its text; raises :class:`LockstepError` that names it."""
     try:
         value = _value(device, rng, declared, text)
@@ -72,7 +72,7 @@ def given(device: "Device", rng: Any, declared: "Argument", text: str) -> Given:
     return Given(declared.name, value, array and declared.access != "RO")
 
 
-def _value(device: "Device", rng: Any, declared: "Argument", text: str) -> Any:
+def _value(device: "Device", rng: Any, declared: "KernelArgument", text: str) -> Any:
     from lockstep.device.local import local
 
     if text.startswith(_LOCAL):
