@@ -44,7 +44,9 @@ def _declaration(argument: "KernelArgument") -> str:
     return f"{argument.type}{count} {argument.name}"
 
 
-def placed(kernel: str, declared: "Sequence[KernelArgument]", texts: "Sequence[str]") -> "Sequence[str]":
+def placed(
+    kernel: str, declared: "Sequence[KernelArgument]", texts: "Sequence[str]"
+) -> "Sequence[str]":
     """The texts in the kernel's order: those without a name come first, in order."""
     names = [a.name for a in declared]
     by_name: dict[str, str] = {}
