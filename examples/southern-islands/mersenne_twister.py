@@ -19,7 +19,7 @@ def run(device, module, rng, size):
     seeds = rng.integers(0, 2**32, (rows * GROUP, 4), dtype=np.uint32)
     out = device.zeros((rows * GROUP, FACTOR, 4), np.float32)
     module["gaussianRand"][(GROUP, rows), (GROUP, 1)](device.array(seeds), GROUP, FACTOR, out)
-    yield Check("gaussianRand", out, lambda: normal(twisted(seeds, FACTOR)), 2e-5, 2e-6)
+    yield Check("gaussianRand", out, lambda: normal(twisted(seeds, FACTOR)), 1e-6, 1e-6)
 
 
 def twisted(seeds, count):

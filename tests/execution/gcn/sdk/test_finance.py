@@ -21,7 +21,7 @@ def test_options_by_a_binomial_tree(steps, load, rng):
     module["binomial_options"][samples * (steps + 1), steps + 1](
         steps, device.array(random), out, leaves, leaves
     )
-    assert np.allclose(out.numpy(), binomial(random.astype(float), steps), rtol=2e-3, atol=1e-3)
+    assert np.allclose(out.numpy(), binomial(random.astype(float), steps), rtol=1e-4, atol=1e-4)
 
 
 def binomial(random, steps):
@@ -49,8 +49,8 @@ def test_options_by_black_and_scholes(load, rng):
     call, put = (device.zeros(random.shape, np.float32) for _ in range(2))
     module["blackScholes"][(width, height), (64, 1)](device.array(random), width, call, put)
     expected = black_scholes(random.astype(float))
-    assert np.allclose(call.numpy(), expected[0], rtol=1e-4, atol=1e-3)
-    assert np.allclose(put.numpy(), expected[1], rtol=1e-4, atol=1e-3)
+    assert np.allclose(call.numpy(), expected[0], rtol=1e-5, atol=1e-4)
+    assert np.allclose(put.numpy(), expected[1], rtol=1e-5, atol=1e-4)
 
 
 def black_scholes(random):
@@ -76,7 +76,7 @@ def normal_area(x):
 
 @pytest.mark.parametrize(
     ("program", "kind", "rtol", "atol"),
-    [("MonteCarloAsian", np.float32, 2e-4, 5e-3), ("MonteCarloAsianDP", np.float64, 1e-9, 1e-9)],
+    [("MonteCarloAsian", np.float32, 1e-5, 1e-4), ("MonteCarloAsianDP", np.float64, 1e-13, 1e-12)],
 )
 def test_options_by_a_monte_carlo_method(program, kind, rtol, atol, load, rng, monkeypatch):
     monkeypatch.syspath_prepend(str(HOSTS))

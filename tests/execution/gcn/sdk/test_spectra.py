@@ -11,7 +11,7 @@ def test_transforms_of_1024_points(load, rng):
     module["kfft"][3 * 64, 64](real, imaginary)
     expected = np.fft.fft(signal[..., 0] + 1j * signal[..., 1].astype(float))
     got = real.numpy() + 1j * imaginary.numpy()
-    assert np.abs(got - expected).max() < 2e-3
+    assert np.abs(got - expected).max() < 1e-4
 
 
 @pytest.fixture
