@@ -1,7 +1,7 @@
 """``lockstep opencl``: one kernel of a binary in; what it wrote, and the summary, out."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -83,7 +83,7 @@ def command(
         options |= {"progress": progress.update if timing.simulates and progress.shown else None}
         options |= {"timeline": timeline is not None, "memory_bytes": memory_bytes}
         device = _device(spec, path.stem, progress, options, timing.simulates)
-        module = device.load_gcn(path)
+        module = cast("GcnModule", device.load_gcn(path))
         values = _run(device, module, kernel, (global_size, local_size), arguments, seed, targets)
     with device:
         detail = "" if quiet else detail
@@ -137,7 +137,7 @@ def _run(
     kernel = module[name]
     if None in sizes:
         raise click.UsageError(f"--global and --local: the sizes of {name} are needed")
-    declared = kernel.kernel.arguments
+    declared = module.binary.kernels[name].arguments
     ordered = placed(name, declared, texts)
     arrays = [a.name for a in declared if a.kind == "image" or a.kind == "pointer"]
     for target in targets:
