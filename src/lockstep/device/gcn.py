@@ -199,7 +199,7 @@ class GcnKernel(Kernel):
         whole = block_of(self.kernel, shape_of(geometry), bytes(arguments), tables)
         return np.frombuffer(whole, np.uint8).copy()
 
-    def _buffer(self, argument: container.Argument, pointer: int) -> bytes:
+    def _buffer(self, argument: container.KernelArgument, pointer: int) -> bytes:
         """The descriptor of an argument: from its address to the end of its allocation."""
         found = self.module.device.memory.find(pointer)
         size = found[0] + found[1] - pointer if found else 0
@@ -222,12 +222,12 @@ class Range:
         return device.launch(kernel, geometry, parameters, self.stream, arguments)
 
 
-def _slot(argument: container.Argument) -> int:
+def _slot(argument: container.KernelArgument) -> int:
     """Bytes of constant buffer 1 that an argument takes."""
     return IMAGE_BYTES if argument.kind == "image" else max(argument.bytes, _SLOT)
 
 
-def _parameter(argument: container.Argument) -> Parameter:
+def _parameter(argument: container.KernelArgument) -> Parameter:
     if argument.kind == "image":
         return Parameter("b8", argument.offset, IMAGE_BYTES, (IMAGE_BYTES,))
     if argument.kind == "pointer":
@@ -238,7 +238,7 @@ def _parameter(argument: container.Argument) -> Parameter:
     return Parameter(kind, argument.offset, argument.bytes, shape)
 
 
-def _expected(argument: container.Argument) -> str:
+def _expected(argument: container.KernelArgument) -> str:
     if argument.kind == "pointer":
         return "an array of the device"
     if argument.kind == "image":
@@ -251,7 +251,7 @@ def _given(value: Any) -> str:
     return "local memory" if isinstance(value, LocalMemory) else f"{type(value).__name__}"
 
 
-def _converted(kernel: str, k: int, argument: container.Argument, value: Any) -> Any:
+def _converted(kernel: str, k: int, argument: container.KernelArgument, value: Any) -> Any:
     """A vector's elements as its bytes; other values as they are."""
     where = f"kernel {kernel}, argument {k} ({argument.name})"
     if argument.kind == "pointer" and not hasattr(value, "pointer"):

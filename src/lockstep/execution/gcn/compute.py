@@ -8,7 +8,7 @@ from lockstep.execution.gcn.scalar import SCALAR
 from lockstep.execution.gcn.vector import VECTOR
 from lockstep.execution.lanes.types import PRED, Type, Value
 from lockstep.isa.gcn.instruction import Format, Instruction
-from lockstep.isa.gcn.operations import OPERATIONS, Operand, Operation
+from lockstep.isa.gcn.operations import OPERATIONS, OperandField, Operation
 
 _SIGNED = {"src0": 0, "src1": 1, "src2": 2}  # sources of VOP3, by their bits of abs and neg
 _REGISTERS = ("vdst", "vsrc1")  # fields of 8 bits that number vector registers
@@ -52,7 +52,7 @@ def _vector(lift: Lift, i: Instruction, operation: Operation, arithmetic: Arithm
         lift.set_mask(EXEC, found[0])
 
 
-def _source(lift: Lift, i: Instruction, operand: Operand, kind: Type) -> Value:
+def _source(lift: Lift, i: Instruction, operand: OperandField, kind: Type) -> Value:
     """A source in every lane, its sign changed as VOP3 says."""
     if operand.field == "vcc":
         return lift.mask(VCC)
