@@ -63,7 +63,7 @@ def test_the_mask_of_a_short_encoding_is_an_operand_of_the_long_one():
         (Format.SOPC, "s_cmp_lt_i32", set(), {"scc"}),
         (Format.SOPC, "s_setvskip", set(), set()),
         (Format.SOPK, "s_addk_i32", set(), {"scc"}),
-        (Format.SOPK, "s_mulk_i32", set(), set()),
+        (Format.SOPK, "s_mulk_i32", set(), {"scc"}),  # tells an overflow
         (Format.SOP1, "s_mov_b64", set(), set()),
         (Format.SOP1, "s_and_saveexec_b64", {"exec"}, {"scc", "exec"}),
         (Format.SOPP, "s_cbranch_vccz", {"vcc"}, set()),
