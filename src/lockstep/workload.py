@@ -400,7 +400,7 @@ class Workload:
         return [c for c in self.commands if isinstance(c, Kernel)]
 
 
-_HASHED_OTHERWISE = ("name", "code", "ctas", "source", "again")
+_HASHED_OTHERWISE = ("name", "code", "ctas", "source", "again", "scalar_registers")
 _HASHED_NUMBERS = [f.name for f in fields(Kernel) if f.name not in _HASHED_OTHERWISE]
 
 
@@ -432,6 +432,8 @@ def _hashed_kernel(kernel: Kernel) -> Iterator[bytes]:
     for name in _HASHED_NUMBERS:
         value = getattr(kernel, name)
         yield _integers(value if isinstance(value, tuple) else (value,))
+    if kernel.scalar_registers:  # without them a digest is what it was before there were any
+        yield _integers((kernel.scalar_registers,))
     for cta in kernel.ctas():
         yield from _hashed_cta(cta)
     yield kernel.code.instructions.tobytes()  # last: reading the CTAs may append some
