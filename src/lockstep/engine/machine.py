@@ -148,7 +148,8 @@ class Machine:
         bounds = self.part.bounds.tolist()
         first, last = bounds[SMS]
         size = max(1, min(threads, len(edges(first, last, self._groups[SMS].starts)) - 1))
-        cuts = [split(*b, size, group.starts) for b, group in zip(bounds, self._groups)]
+        blocks = zip(bounds, self._groups)
+        cuts = [split(a, b, size, group.starts) for (a, b), group in blocks]
         return Team(
             self._phases,
             np.ascontiguousarray(np.array(cuts, np.int64).swapaxes(0, 1)),

@@ -13,8 +13,10 @@ VECTOR_COUNT, EXPORT_COUNT, LGKM_COUNT, NO_COUNT = 0, 1, 2, 7
 """Wait counters in the order of ``instruction.WAIT_FIELDS``: vector memory, stores that have yet
 to read their data, LDS and scalar loads."""
 
-_ACCESSES = (OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.TEXTURE)
-_ACCESSES += (OpClass.SURFACE,)
+_ACCESSES = (
+    OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION,
+    OpClass.TEXTURE, OpClass.SURFACE,
+)  # fmt: skip
 _ON_SCALARS = (
     OpClass.SCALAR, OpClass.SCALAR_LOAD, OpClass.WAIT_COUNT, OpClass.BARRIER, OpClass.EXIT,
     OpClass.NOP, OpClass.SLEEP, OpClass.FENCE, OpClass.LOCAL_FENCE, OpClass.CACHE_CONTROL,
