@@ -14,6 +14,7 @@ from lockstep.engine.part import parts
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus import library
 from lockstep.metrics import registry
+from lockstep.model.core import build
 
 MEBI = 1 << 20
 TINY = """
@@ -97,6 +98,14 @@ def test_neighbours_are_never_parted():
         parts("G", [10, 4], 4, starts)
 
 
-def test_neighbours_are_all_cus():
-    with pytest.raises(lockstep.errors.SpecError, match=r"cu.neighbours = 4,4: .* sm.count = 10"):
-        library.replace(library.gpu("HD7770"), **{"cu.neighbours": (4, 4)})
+@pytest.mark.parametrize(
+    ("neighbours", "leaders"),
+    [
+        ("4,3,3", [0, 0, 0, 0, 4, 4, 4, 7, 7, 7]),
+        ("4", [0] * 4 + [4] * 4 + [8] * 2),
+        ("", range(10)),
+    ],
+)
+def test_neighbours_follow_each_other(neighbours, leaders):
+    gpu = lockstep.gpu("HD7770", [f"cu.neighbours={neighbours}"])
+    assert build.leaders(gpu) == list(leaders)

@@ -121,9 +121,7 @@ def _exchange(links: Links, control: Control) -> None:
 
 def _tiny(gpu: GPU) -> GPU:
     """One SM and one channel: small to build."""
-    alone = replace(gpu.cu, neighbours=())
-    sm = replace(gpu.sm, count=1)
-    return replace(gpu, sm=sm, cu=alone, dram=replace(gpu.dram, channels=1))
+    return replace(gpu, sm=replace(gpu.sm, count=1), dram=replace(gpu.dram, channels=1))
 
 
 @contextmanager

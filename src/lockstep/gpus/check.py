@@ -288,11 +288,6 @@ def _cu(gpu: GPU) -> Iterator[str]:
         yield f"sm.warp_size = {gpu.sm.warp_size}: expected {WAVEFRONT}, because core is cu"
     if not gpu.sm.exit_waits:
         yield "sm.exit_waits = false: expected true, because core is cu"
-    if gpu.cu.neighbours and sum(gpu.cu.neighbours) != gpu.sm.count:
-        yield (
-            f"cu.neighbours = {_list(gpu.cu.neighbours)}: expected sm.count = {gpu.sm.count} "
-            "CUs together"
-        )
 
 
 RULES = (_units, _opcodes, _sm, _cu, _lines, _l1, _l2, _latencies, _dram, _sizes)

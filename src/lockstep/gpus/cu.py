@@ -19,7 +19,7 @@ class CU(Spec, frozen=True, kw_only=True):
         tuple[Annotated[int, Meta(ge=1, le=64)], ...],
         Meta(
             description="CUs that share a scalar data cache and an instruction cache, in their "
-            "order; empty = none"
+            "order, and again from the first number on; empty = none do"
         ),
     ] = ()
     scalar_registers: Annotated[

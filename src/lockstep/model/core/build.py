@@ -173,9 +173,12 @@ def build(
 
 def leaders(gpu: GPU) -> list[int]:
     """Of each CU, the first of the neighbours with which it shares caches."""
-    sizes = gpu.cu.neighbours or (1,) * gpu.sm.count
-    firsts = itertools.accumulate(sizes, initial=0)
-    return [first for first, size in zip(firsts, sizes) for _ in range(size)]
+    found: list[int] = []
+    for size in itertools.cycle(gpu.cu.neighbours or (1,)):
+        found += [len(found)] * min(size, gpu.sm.count - len(found))
+        if len(found) == gpu.sm.count:
+            break
+    return found
 
 
 def _empty(sm: Sm) -> None:
