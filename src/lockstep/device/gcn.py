@@ -20,7 +20,7 @@ from lockstep.device.gcn_block import (
 from lockstep.device.image import IMAGE_BYTES, Image, sampler, sizes_of
 from lockstep.device.launch import Launch
 from lockstep.device.local import LocalMemory
-from lockstep.device.module import Kernel, Launcher, Module, three
+from lockstep.device.module import Configured, Kernel, Launcher, Module, three
 from lockstep.device.streams import Stream
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.execution.checks.clocks import MOST_LANES
@@ -206,8 +206,10 @@ class GcnKernel(Kernel):
         return descriptor(pointer, size, CONSTANT_STRIDE if argument.space == "hc" else 0)
 
 
-class Range:
+class Range(Configured):
     """A kernel with the sizes of a launch."""
+
+    kernel: GcnKernel
 
     def __init__(self, kernel: GcnKernel, shape: tuple, stream: Stream):
         self.kernel, self._shape, self.stream = kernel, shape, stream

@@ -108,7 +108,7 @@ def block_of(kernel: Kernel, shape: bytes, arguments: bytes, known: Tables) -> b
         Element.UAVS: ("uavs", known.uavs),
         Element.RESOURCES: ("resources", known.resources),
     }
-    single = {
+    single: dict[int, Mapping[int, bytes]] = {
         Element.CONSTANT_BUFFER: buffers,
         Element.UAV: known.uavs,
         Element.SAMPLER: known.samplers,

@@ -75,8 +75,9 @@ def _layout(shape: tuple[int, ...]) -> tuple[tuple[int, int, int], int]:
             f"an image of shape {shape}; expected (depth,) height, width and channels"
         )
     if len(shape) == 2:
-        return (1, *shape), 1
-    return (1, *shape[-4:-1])[-3:], shape[-1]
+        return (1, shape[0], shape[1]), 1
+    *depth, height, width, channels = shape
+    return (depth[0] if depth else 1, height, width), channels
 
 
 def sizes_of(descriptor: bytes) -> bytes:

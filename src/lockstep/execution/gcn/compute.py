@@ -28,8 +28,8 @@ def compute(lift: Lift, i: Instruction) -> None:
         _scalar(lift, i, operation, arithmetic)
 
 
-def _results(arithmetic: Arithmetic, found: Value | tuple[Value, ...]) -> tuple[Value, ...]:
-    return found if len(arithmetic.results) > 1 else (found,)
+def _results(found: Value | tuple[Value, ...]) -> tuple[Value, ...]:
+    return found if isinstance(found, tuple) else (found,)
 
 
 def _vector(lift: Lift, i: Instruction, operation: Operation, arithmetic: Arithmetic) -> None:
@@ -39,7 +39,7 @@ def _vector(lift: Lift, i: Instruction, operation: Operation, arithmetic: Arithm
     ]
     if "vcc" in operation.reads:
         values.append(lift.mask(VCC))
-    found = _results(arithmetic, arithmetic(lift.b, *values))
+    found = _results(arithmetic(lift.b, *values))
     for operand, value in zip(operation.results, found, strict=True):
         if value.type == PRED:
             lift.set_mask(VCC if operand.field == "vcc" else i.fields[operand.field], value)
@@ -80,7 +80,7 @@ def _scalar(lift: Lift, i: Instruction, operation: Operation, arithmetic: Arithm
         values.append(lift.s.constant(kind, number) if constant else lift.scalar(number, kind))
     if "scc" in operation.reads:
         values.append(lift.registers.scc)
-    for found in _results(arithmetic, arithmetic(lift.s, *values)):
+    for found in _results(arithmetic(lift.s, *values)):
         if found.type == PRED:
             lift.set_scc(found)
         else:

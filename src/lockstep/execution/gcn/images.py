@@ -110,7 +110,7 @@ def sample(lift: Lift, i: Instruction) -> None:
         arguments = [word.ir, image.sizes[axis], control, plain]
         at += outlined(
             b, f"image_axis{axis}", [b.vector(I32)], arguments,
-            lambda inner, *a, axis=axis: [_element(inner, *a, axis)], faults=False,
+            lambda inner, *a, axis=axis: [_element(inner, axis, *a)], faults=False,
         )  # fmt: skip
     _fetch(lift, i, [Value(v, I32) for v in at])
 
@@ -167,7 +167,7 @@ def _fetch(lift: Lift, i: Instruction, at: list[Value]) -> None:
 
 
 def _element(
-    b: LaneBuilder, word: ir.Value, size: ir.Value, control: ir.Value, plain: ir.Value, axis: int
+    b: LaneBuilder, axis: int, word: ir.Value, size: ir.Value, control: ir.Value, plain: ir.Value
 ) -> ir.Value:
     """The element (i32) along an axis in which a coordinate (f32 bits) is; -1 is none."""
     e, sizes = b.ir, b.splat(size, I32).ir
@@ -230,14 +230,15 @@ def _locate(b: LaneBuilder, at: Values, image: Image, site: ir.Value) -> tuple[V
 
 
 def _load(b: LaneBuilder, x: ir.Value, y: ir.Value, z: ir.Value, *rest: ir.Value) -> Values:
-    image, site = Image.inside(rest[:IMAGE_VALUES]), rest[IMAGE_VALUES]
+    image, site = Image.inside(list(rest[:IMAGE_VALUES])), rest[IMAGE_VALUES]
     address, host, exists = _locate(b, [x, y, z], image, site)
     return [*load_element(b, host, image.data, image.number, image.selects), address.ir, exists.ir]
 
 
 def _store(b: LaneBuilder, *values: ir.Value) -> Values:
-    at, channels, rest = values[:AXES], values[AXES : AXES + CHANNELS], values[AXES + CHANNELS :]
-    image, site = Image.inside(rest[:IMAGE_VALUES]), rest[IMAGE_VALUES]
+    at, channels = list(values[:AXES]), list(values[AXES : AXES + CHANNELS])
+    rest = values[AXES + CHANNELS :]
+    image, site = Image.inside(list(rest[:IMAGE_VALUES])), rest[IMAGE_VALUES]
     address, host, exists = _locate(b, at, image, site)
     store_element(b, host, channels, image.data, image.number)
     return [address.ir, exists.ir]

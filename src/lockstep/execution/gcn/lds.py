@@ -65,7 +65,7 @@ def write_two(lift: Lift, i: Instruction) -> None:
 @opcode(*(f"ds_wrxchg2{far}_rtn_{kind}" for far in ("", "st64") for kind in ("b32", "b64")))
 def exchange_two(lift: Lift, i: Instruction) -> None:
     kind, _ = _kind(i)
-    found = []
+    found: list[Value] = []
     for offset, field in zip(_offsets(i, kind), ("data0", "data1")):
         with _Inside(lift, i, kind, offset, records=not found) as inside:
             operands = [_data(lift, i, field, kind)]

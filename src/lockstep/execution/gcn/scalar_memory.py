@@ -48,7 +48,7 @@ def load_from_buffer(lift: Lift, i: Instruction) -> None:
 
     def beyond() -> Values:
         _for_one(
-            lift, f"beyond_{count}", [], [offset, site], lambda inner, *a: _beyond(inner, *a, count)
+            lift, f"beyond_{count}", [], [offset, site], lambda inner, *a: _beyond(inner, count, *a)
         )
         return [ir.Constant(HALF, 0)] * count
 
@@ -112,7 +112,7 @@ def _words(lift: Lift, address: ir.Value, count: int) -> Values:
     def checked() -> Values:
         return _for_one(
             lift, f"load_{count}", [HALF] * count, [address, site],
-            lambda inner, *a: _checked(inner, *a, count),
+            lambda inner, *a: _checked(inner, count, *a),
         )  # fmt: skip
 
     return either(b, here, lambda: _plain(b, block, count), elsewhere)
@@ -123,12 +123,12 @@ def _plain(b: LaneBuilder, address: ir.Value, count: int) -> Values:
     return [b.ir.load(b.offset(start, 4 * k), typ=HALF, align=4) for k in range(count)]
 
 
-def _checked(b: LaneBuilder, address: ir.Value, site: ir.Value, count: int) -> Values:
+def _checked(b: LaneBuilder, count: int, address: ir.Value, site: ir.Value) -> Values:
     access = Access(Window.GLOBAL, b.splat(address, I64), 4 * count, site, alignment=4)
     host = host_addresses(b, access)
     return _plain(b, b.ir.extract_element(host.ir, ir.Constant(HALF, 0)), count)
 
 
-def _beyond(b: LaneBuilder, offset: ir.Value, site: ir.Value, count: int) -> Values:
+def _beyond(b: LaneBuilder, count: int, offset: ir.Value, site: ir.Value) -> Values:
     refuse(b, Access(Window.BUFFER, b.splat(offset, I64), 4 * count, site), b.active)
     return []

@@ -19,7 +19,7 @@ def start(lift: Lift) -> None:
             registers.set_scalar(number, Value(word, I32))
             number += 1
     items = b.ir.inttoptr(b.field("warp", "threads"), POINTER)
-    for axis in range(source.items):
-        place = b.offset(items, 4 * b.lanes * axis)
-        registers.set_vector(axis, b.load_vector(place, I32), None)
+    for k in range(source.items):
+        place = b.offset(items, 4 * b.lanes * k)
+        registers.set_vector(k, b.load_vector(place, I32), None)
     registers.set_pair(EXEC, Value(b.mask_bits, I64))

@@ -24,6 +24,8 @@ from lockstep.isa.gcn.instruction import Instruction
 from lockstep.isa.gcn.spelling import spell
 from lockstep.isa.instruction import OpClass, Space
 
+Lifted = Any  # a Lift: the base class takes those of any instruction set
+
 
 class Translation(translation.Translation):
     """One kernel on its way to a :class:`Program`."""
@@ -54,7 +56,7 @@ class Translation(translation.Translation):
         """The lift of a block."""
         return Lift(self.source, self.slots, builder, self.shared, self._held[block])
 
-    def begin(self, lift: Lift, block: Block) -> None:
+    def begin(self, lift: Lifted, block: Block) -> None:
         """The first block puts into registers what a wavefront starts with."""
         if block.starts:
             start(lift)
@@ -68,7 +70,7 @@ class Translation(translation.Translation):
         record = self.records[number]
         return OpClass(record["op"]), Space(record["space"]), int(record["width"])
 
-    def emit(self, lift: Lift, instruction: Instruction) -> None:
+    def emit(self, lift: Lifted, instruction: Instruction) -> None:
         """Emit one instruction: by its entry in the table, or as arithmetic."""
         entry = TABLE.get(instruction.name)
         if entry is not None:
@@ -77,18 +79,18 @@ class Translation(translation.Translation):
             compute(lift, instruction)
         lift.pass_by(instruction)
 
-    def open_stream(self, lift: Lift, block: Block) -> None:
+    def open_stream(self, lift: Lifted, block: Block) -> None:
         """The first block has no instructions of the kernel."""
         if not block.starts:
             super().open_stream(lift, block)
 
-    def find_live(self, lifts: Sequence[Lift]) -> None:
+    def find_live(self, lifts: Sequence[Lifted]) -> None:
         """What blocks read and write is known now."""
         for block, lift in zip(self.blocks, lifts, strict=True):
             block.reads, block.writes = lift.reads, set(lift.written)
         find_live(self.blocks)
 
-    def describe(self, block: Block, lift: Lift, record: np.void) -> None:
+    def describe(self, block: Block, lift: Lifted, record: np.void) -> None:
         """Fill a block's record."""
         record["first"], record["count"] = block.first, block.end - block.first
         record["ending"] = block.ending

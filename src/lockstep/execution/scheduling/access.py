@@ -162,8 +162,8 @@ def check(x, w, site, size, mask):
 
     Returns 1 after a fault. ``size`` is that of the access in bytes, a power of two unless the
     alignment is there, too. Where wrong accesses are listed, they do not end the launch but go to
-    the sink, unless they go on beyond what is looked at (``SPANS`` in ``size``). Hardware takes
-    what is outside of a buffer as nothing, so it is a mistake only where mistakes are listed.
+    the sink, unless they go on beyond what is looked at (``SPANS`` in ``size``). What is outside of
+    a buffer is nothing to the hardware, so it is a mistake only where mistakes are listed.
     """
     if x.launch[0].sink == 0 and x.sites[site].space == Window.BUFFER:
         return 0
