@@ -37,7 +37,7 @@ from lockstep.workload import MemoryCopy, Workload
 
 if TYPE_CHECKING:
     from lockstep.api import Progress
-    from lockstep.device.image import Image
+    from lockstep.device.image import ImageArray
     from lockstep.device.tensor_map import TensorMap
     from lockstep.engine.stop import StopRule
 
@@ -216,7 +216,7 @@ class Device:
         self.check_open()
         return Texture(self, values, *arguments, **options)
 
-    def image(self, values: Any, normalized: bool = False) -> "Image":
+    def image(self, values: Any, normalized: bool = False) -> "ImageArray":
         """An image of an array-like, for OpenCL kernels: (depth,) height, width, channels.
 
         ``normalized``: integers are read and written as numbers from 0 (or -1) to 1.

@@ -12,12 +12,12 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.cluster import ClusterError, Triple
 from lockstep.device.gcn_block import (
     CONSTANT_STRIDE,
-    Tables,
+    DescriptorTables,
     block_of,
     descriptor,
     shape_of,
 )
-from lockstep.device.image import IMAGE_BYTES, Image, sampler, sizes_of
+from lockstep.device.image import IMAGE_BYTES, ImageArray, sampler, sizes_of
 from lockstep.device.launch import Launch
 from lockstep.device.local import LocalMemory
 from lockstep.device.module import Configured, Kernel, Launcher, Module, three
@@ -43,7 +43,7 @@ _NUMPY = {"f32": "<f4", "f64": "<f8", "s": "<i", "u": "<u"}
 
 
 class GcnModule(Module):
-    """A loaded binary. Tables of constants are in device memory."""
+    """A loaded binary. DescriptorTables of constants are in device memory."""
 
     code = "machine code of Southern Islands"
 
@@ -179,7 +179,7 @@ class GcnKernel(Kernel):
     def block(self, parameters: bytes, geometry: Geometry) -> np.ndarray:
         """Descriptors, constant buffers and what user registers hold."""
         arguments = bytearray(parameters[: self._sizes])
-        tables = Tables(dict(self.module.constants))
+        tables = DescriptorTables(dict(self.module.constants))
         for known in self.kernel.samplers:
             tables.samplers[known.number] = sampler(known.value)
         for argument, parameter in zip(self.kernel.arguments, self.parameters):
@@ -259,7 +259,7 @@ def _converted(kernel: str, k: int, argument: container.KernelArgument, value: A
     if argument.kind == "pointer" and not hasattr(value, "pointer"):
         raise WorkloadError(f"{where}: {_expected(argument)} is expected, not {_given(value)}")
     if argument.kind == "image":
-        if not isinstance(value, Image) or value.is_volume != (argument.type == "3D"):
+        if not isinstance(value, ImageArray) or value.is_volume != (argument.type == "3D"):
             raise WorkloadError(f"{where}: {_expected(argument)} is expected, not {_given(value)}")
         return value.descriptor()
     vector = argument.kind == "value" and argument.count > 1 and argument.type in _TYPES

@@ -87,7 +87,7 @@ class Block:
 
 
 @dataclass
-class Tables:
+class DescriptorTables:
     """Descriptors by number."""
 
     constants: dict[int, bytes]
@@ -96,7 +96,7 @@ class Tables:
     samplers: dict[int, bytes] = field(default_factory=dict)
 
 
-def block_of(kernel: Kernel, shape: bytes, arguments: bytes, known: Tables) -> bytes:
+def block_of(kernel: Kernel, shape: bytes, arguments: bytes, known: DescriptorTables) -> bytes:
     """The block of a launch, from constant buffers 0 and 1 and descriptors."""
     block = Block()
     buffers = dict(known.constants)

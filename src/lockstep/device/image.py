@@ -25,7 +25,7 @@ _OUTSIDE = (2, 0, 2, 6, 1)
 _NEAREST = 0x10
 
 
-class Image(DeviceArray):
+class ImageArray(DeviceArray):
     """Elements of 1, 2 or 4 channels: (depth,) height, width, channels; one channel has no axis
     in a plane.
 
@@ -87,10 +87,10 @@ def sizes_of(descriptor: bytes) -> bytes:
     return struct.pack("<3I", *(size + 1 for size in sizes)).ljust(IMAGE_BYTES, b"\0")
 
 
-def image(device: Any, values: Any, normalized: bool = False) -> Image:
+def image(device: Any, values: Any, normalized: bool = False) -> ImageArray:
     """An image of an array-like, copied to the device."""
     array = device.array(values)
-    made = Image(device, array.pointer, array.shape, array.dtype, owner=array)
+    made = ImageArray(device, array.pointer, array.shape, array.dtype, owner=array)
     if normalized and made.dtype.kind not in _NORMALIZED:
         raise LockstepError(f"an image of {made.dtype} has no normalized values")
     made.normalized = normalized

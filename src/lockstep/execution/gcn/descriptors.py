@@ -53,7 +53,7 @@ def _word(number: int) -> ir.Constant:
 
 
 @dataclass(frozen=True)
-class Place:
+class BufferPlace:
     """Where lanes access a buffer: addresses (i64), and for which lanes they are inside."""
 
     address: Value
@@ -61,7 +61,7 @@ class Place:
     offset: Value  # in the buffer (i32), for messages
 
 
-def place_of(lift: Lift, i: Instruction, size: int, first: int = 0) -> Place:
+def place_of(lift: Lift, i: Instruction, size: int, first: int = 0) -> BufferPlace:
     """Where a vector instruction accesses ``size`` bytes a lane, from the ``first`` one on."""
     b, f = lift.b, i.fields
     displacement = f["offset"] + first
@@ -71,13 +71,13 @@ def place_of(lift: Lift, i: Instruction, size: int, first: int = 0) -> Place:
         start = b.ir.add(descriptor.base, b.ir.zext(scalar, WORD))
         wide = lift.join(lift.vgprs(f["vaddr"], 2))
         base = Value(b.ir.add(wide.ir, b.splat(start, I64).ir), I64)
-        return Place(_sum(lift, base, displacement), None, b.constant(I32, 0))
+        return BufferPlace(_sum(lift, base, displacement), None, b.constant(I32, 0))
     own = lift.vgprs(f["vaddr"], f["idxen"] + f["offen"])
     index, offset = own[0] if f["idxen"] else None, own[-1] if f["offen"] else None
     key = (descriptor.base, scalar, *(v.ir for v in own), f["idxen"])
     base = b.once(("buffer", *key), lambda: _base(lift, descriptor, scalar, index, offset))
     inside = _inside(lift, descriptor, scalar, index, offset, displacement + size)
-    return Place(_sum(lift, base, displacement), inside, offset or b.constant(I32, 0))
+    return BufferPlace(_sum(lift, base, displacement), inside, offset or b.constant(I32, 0))
 
 
 def _sum(lift: Lift, base: Value, offset: int) -> Value:
@@ -119,7 +119,7 @@ def _inside(lift: Lift, d: Descriptor, scalar: ir.Value, index, offset, end: int
     return b.select(plain, fits, exists)
 
 
-def check_inside(lift: Lift, place: Place, size: int) -> None:
+def check_inside(lift: Lift, place: BufferPlace, size: int) -> None:
     """Say which active lanes are outside, and go on without them."""
     if place.inside is None:
         return

@@ -28,7 +28,7 @@ _FIELD, _WIDTH_SHIFT = 16, 8  # bits of a channel in a packed layout, and to its
 _ONE = 0x3F800000
 
 
-class Number(IntEnum):
+class ChannelNumber(IntEnum):
     """What the bits of a channel are."""
 
     UNORM = 0
@@ -105,7 +105,7 @@ def _channels(b: LaneBuilder, data_format: ir.Value) -> list[_Channel]:
 
 def decode(b: LaneBuilder, words: Values, data_format: ir.Value, number: ir.Value) -> Values:
     """The four channels (i32) of elements; those that a format lacks are 0, 0 and 1."""
-    whole = _is(b, number, Number.UINT, Number.SINT)
+    whole = _is(b, number, ChannelNumber.UINT, ChannelNumber.SINT)
     one = b.ir.select(whole, ir.Constant(HALF, 1), ir.Constant(HALF, _ONE))
     found = []
     for k, channel in enumerate(_channels(b, data_format)):
@@ -115,7 +115,7 @@ def decode(b: LaneBuilder, words: Values, data_format: ir.Value, number: ir.Valu
     return found
 
 
-def _is(b: LaneBuilder, number: ir.Value, *numbers: Number) -> ir.Value:
+def _is(b: LaneBuilder, number: ir.Value, *numbers: ChannelNumber) -> ir.Value:
     here = [b.ir.icmp_unsigned("==", number, ir.Constant(number.type, n)) for n in numbers]
     return here[0] if len(here) == 1 else b.ir.or_(*here)
 
@@ -141,18 +141,18 @@ def _number_of(b: LaneBuilder, top: Value, width: ir.Value, number: ir.Value) ->
     most, most_signed = (b.splat(v, F32).ir for v in _most(b, width))
     norm = e.fdiv(as_signed, most_signed)
     least = b.constant(F32, -1.0)
-    kinds: dict[Number, ir.Value] = {
-        Number.UNORM: e.fdiv(as_unsigned, most),
-        Number.SNORM: b.elementwise("maxnum", Value(norm, F32), least).ir,
-        Number.USCALED: as_unsigned,
-        Number.SSCALED: as_signed,
+    kinds: dict[ChannelNumber, ir.Value] = {
+        ChannelNumber.UNORM: e.fdiv(as_unsigned, most),
+        ChannelNumber.SNORM: b.elementwise("maxnum", Value(norm, F32), least).ir,
+        ChannelNumber.USCALED: as_unsigned,
+        ChannelNumber.SSCALED: as_signed,
     }
-    kinds[Number.SNORM_OGL] = kinds[Number.SNORM]
-    value = e.select(_is(b, number, Number.SINT), signed, unsigned)
+    kinds[ChannelNumber.SNORM_OGL] = kinds[ChannelNumber.SNORM]
+    value = e.select(_is(b, number, ChannelNumber.SINT), signed, unsigned)
     for kind, result in kinds.items():
         bits = e.bitcast(result, b.vector(I32))
         value = e.select(_is(b, number, kind), bits, value)
-    value = e.select(_is(b, number, Number.FLOAT), _small_float(b, top, width).ir, value)
+    value = e.select(_is(b, number, ChannelNumber.FLOAT), _small_float(b, top, width).ir, value)
     return Value(value, I32)
 
 
@@ -218,14 +218,14 @@ def _fitted(b: LaneBuilder, value: Value, width: ir.Value, number: ir.Value) -> 
         number = b.elementwise("smin", number, half)
         return b.elementwise("smax", number, Value(e.not_(half.ir), I32)).ir
 
-    kinds: dict[Number, Callable[[], ir.Value]] = {
-        Number.UNORM: lambda: scaled(most, False),
-        Number.SNORM: lambda: scaled(most_signed, True),
-        Number.SNORM_OGL: lambda: scaled(most_signed, True),
-        Number.USCALED: lambda: clamped(scaled(None, False), False),
-        Number.SSCALED: lambda: clamped(scaled(None, True), True),
-        Number.UINT: lambda: clamped(value.ir, False),
-        Number.SINT: lambda: clamped(value.ir, True),
+    kinds: dict[ChannelNumber, Callable[[], ir.Value]] = {
+        ChannelNumber.UNORM: lambda: scaled(most, False),
+        ChannelNumber.SNORM: lambda: scaled(most_signed, True),
+        ChannelNumber.SNORM_OGL: lambda: scaled(most_signed, True),
+        ChannelNumber.USCALED: lambda: clamped(scaled(None, False), False),
+        ChannelNumber.SSCALED: lambda: clamped(scaled(None, True), True),
+        ChannelNumber.UINT: lambda: clamped(value.ir, False),
+        ChannelNumber.SINT: lambda: clamped(value.ir, True),
     }
     bits = _small_bits(b, value, width)
     for kind, emit in kinds.items():
@@ -249,7 +249,7 @@ def _small_bits(b: LaneBuilder, value: Value, width: ir.Value) -> ir.Value:
 def swizzled(b: LaneBuilder, channels: Values, selects: ir.Value, number: ir.Value) -> Values:
     """What a descriptor's selects (i32, three bits a channel) make of channels: 0, 1, or one."""
     e = b.ir
-    whole = _is(b, number, Number.UINT, Number.SINT)
+    whole = _is(b, number, ChannelNumber.UINT, ChannelNumber.SINT)
     one = e.select(whole, ir.Constant(HALF, 1), ir.Constant(HALF, _ONE))
     found = []
     for k in range(CHANNELS):

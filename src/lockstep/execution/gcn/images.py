@@ -30,7 +30,7 @@ _PLACES = {  # word and bits of a descriptor's fields, from the lowest one on
 
 
 @dataclass(frozen=True)
-class Image:
+class ImageDescriptor:
     """The fields of a descriptor: address (i64), sizes and format (i32 scalars)."""
 
     base: ir.Value
@@ -41,7 +41,7 @@ class Image:
     selects: ir.Value
 
     @classmethod
-    def of(cls, lift: Lift, first: int) -> "Image":
+    def of(cls, lift: Lift, first: int) -> "ImageDescriptor":
         """That in eight scalar registers."""
         e = lift.b.ir
         words = [lift.registers.scalar(first + k).ir for k in range(5)]
@@ -71,7 +71,7 @@ class Image:
         return [self.base, *self.sizes, self.pitch, self.data, self.number, self.selects]
 
     @classmethod
-    def inside(cls, values: Values) -> "Image":
+    def inside(cls, values: Values) -> "ImageDescriptor":
         """The same there."""
         return cls(values[0], tuple(values[1:4]), *values[4:8])
 
@@ -98,7 +98,7 @@ def sample(lift: Lift, i: Instruction) -> None:
     """Channels of the elements in which coordinates are; the sampler says what those outside do."""
     _check(lift, i)
     b = lift.b
-    image = Image.of(lift, 4 * i.fields["srsrc"])
+    image = ImageDescriptor.of(lift, 4 * i.fields["srsrc"])
     control = lift.registers.scalar(4 * i.fields["ssamp"]).ir
     plain = b.ir.icmp_unsigned(
         "!=", b.ir.and_(control, ir.Constant(HALF, _UNNORMALIZED)), ir.Constant(HALF, 0)
@@ -120,7 +120,7 @@ def store(lift: Lift, i: Instruction) -> None:
     """Channels of the elements at whole coordinates; those that are not given are zero."""
     _check(lift, i)
     b = lift.b
-    image = Image.of(lift, 4 * i.fields["srsrc"])
+    image = ImageDescriptor.of(lift, 4 * i.fields["srsrc"])
     given = iter(lift.vgprs(i.fields["vdata"], i.fields["dmask"].bit_count()))
     zero = b.constant(I32, 0)
     values = [next(given) if i.fields["dmask"] >> k & 1 else zero for k in range(CHANNELS)]
@@ -136,7 +136,7 @@ def store(lift: Lift, i: Instruction) -> None:
 def sizes(lift: Lift, i: Instruction) -> None:
     """Width, height, depth and levels, of which there is one."""
     b, target = lift.b, i.fields["vdata"]
-    image = Image.of(lift, 4 * i.fields["srsrc"])
+    image = ImageDescriptor.of(lift, 4 * i.fields["srsrc"])
     for k, size in enumerate((*image.sizes, ir.Constant(HALF, 1))):
         if i.fields["dmask"] >> k & 1:
             lift.set_vgpr(target, b.splat(size, I32))
@@ -151,7 +151,7 @@ def _check(lift: Lift, i: Instruction) -> None:
 
 def _fetch(lift: Lift, i: Instruction, at: list[Value]) -> None:
     b = lift.b
-    image = Image.of(lift, 4 * i.fields["srsrc"])
+    image = ImageDescriptor.of(lift, 4 * i.fields["srsrc"])
     arguments = [*(v.ir for v in at), *image.values, lift.site(Window.GLOBAL)]
     results = [*[b.vector(I32)] * CHANNELS, b.vector(I64), b.vector(PRED)]
     *channels, address, inside = outlined(b, "image_load", results, arguments, _load)
@@ -207,7 +207,9 @@ def _mirrored(b: LaneBuilder, x: ir.Value, size: ir.Value) -> ir.Value:
     return e.select(e.icmp_unsigned("<", place, size), place, back)
 
 
-def _locate(b: LaneBuilder, at: Values, image: Image, site: ir.Value) -> tuple[Value, Value, Value]:
+def _locate(
+    b: LaneBuilder, at: Values, image: ImageDescriptor, site: ir.Value
+) -> tuple[Value, Value, Value]:
     """Addresses of elements, where they are in this process, and which of them exist.
 
     Rows of planes: a kernel may leave anything in coordinates of axes that an image has not.
@@ -230,7 +232,7 @@ def _locate(b: LaneBuilder, at: Values, image: Image, site: ir.Value) -> tuple[V
 
 
 def _load(b: LaneBuilder, x: ir.Value, y: ir.Value, z: ir.Value, *rest: ir.Value) -> Values:
-    image, site = Image.inside(list(rest[:IMAGE_VALUES])), rest[IMAGE_VALUES]
+    image, site = ImageDescriptor.inside(list(rest[:IMAGE_VALUES])), rest[IMAGE_VALUES]
     address, host, exists = _locate(b, [x, y, z], image, site)
     return [*load_element(b, host, image.data, image.number, image.selects), address.ir, exists.ir]
 
@@ -238,7 +240,7 @@ def _load(b: LaneBuilder, x: ir.Value, y: ir.Value, z: ir.Value, *rest: ir.Value
 def _store(b: LaneBuilder, *values: ir.Value) -> Values:
     at, channels = list(values[:AXES]), list(values[AXES : AXES + CHANNELS])
     rest = values[AXES + CHANNELS :]
-    image, site = Image.inside(list(rest[:IMAGE_VALUES])), rest[IMAGE_VALUES]
+    image, site = ImageDescriptor.inside(list(rest[:IMAGE_VALUES])), rest[IMAGE_VALUES]
     address, host, exists = _locate(b, at, image, site)
     store_element(b, host, channels, image.data, image.number)
     return [address.ir, exists.ir]

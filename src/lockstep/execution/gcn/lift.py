@@ -1,12 +1,11 @@
 """Emitting a block of a wavefront with the lane builder: operands, results, EXEC."""
 
 import struct
-from typing import NamedTuple
 
 from llvmlite import ir
 
 from lockstep.errors import LockstepError
-from lockstep.execution.gcn.registers import EXEC, SCALARS, VCC, Registers, Slots
+from lockstep.execution.gcn.registers import EXEC, SCALARS, VCC, Registers, RegisterSlots
 from lockstep.execution.gcn.source import Source
 from lockstep.execution.gcn.whole import Whole, after
 from lockstep.execution.lanes.builder import WORD, LaneBuilder
@@ -42,12 +41,6 @@ def heeds_exec(i: Instruction) -> bool:
     return i.format in VECTOR_FORMATS and i.name not in WITHOUT_EXEC
 
 
-class Shared(NamedTuple):
-    """What the blocks of a kernel collect."""
-
-    sites: list[tuple[int, int]]  # memory sites: static index, Window
-
-
 class Lift(BlockLift):
     """One block on its way into LLVM.
 
@@ -57,11 +50,18 @@ class Lift(BlockLift):
     instruction: Instruction
 
     def __init__(
-        self, source: Source, slots: Slots, builder: LaneBuilder, shared: Shared, held: Whole
+        self,
+        source: Source,
+        slots: RegisterSlots,
+        builder: LaneBuilder,
+        sites: list[tuple[int, int]],
+        held: Whole,
     ):
-        """``held``: what holds where the block begins."""
+        """``held``: what holds where the block begins. ``sites``: of memory, of the whole kernel:
+        the static index of the instruction, and its Window.
+        """
         super().__init__(builder)
-        self.source, self.sites, self._held = source, shared.sites, held
+        self.source, self.sites, self._held = source, sites, held
         self.registers = Registers(builder, slots)
         self.s = self.registers.s
         self._exec: Value | None = None

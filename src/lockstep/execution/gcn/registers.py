@@ -18,7 +18,7 @@ WORD_BYTES = 4
 SCC = "scc"
 
 
-class Slots:
+class RegisterSlots:
     """Byte offsets of the registers of a kernel that uses the first ``vectors`` ones."""
 
     def __init__(self, vectors: int, lanes: int):
@@ -42,7 +42,7 @@ class Registers:
     ``reads`` are those whose value on entry is used, ``written`` those with a new one.
     """
 
-    def __init__(self, b: LaneBuilder, slots: Slots):
+    def __init__(self, b: LaneBuilder, slots: RegisterSlots):
         self.b, self.s, self.slots = b, Scalars(b), slots
         self.reads: set[str] = set()
         self.written: dict[str, None] = {}

@@ -9,9 +9,9 @@ from lockstep.execution.flow.liveness import find_live
 from lockstep.execution.gcn import instructions  # noqa: F401 (fills the table)
 from lockstep.execution.gcn.compute import compute
 from lockstep.execution.gcn.graph import Block, blocks_of
-from lockstep.execution.gcn.lift import Lift, Shared, heeds_exec
+from lockstep.execution.gcn.lift import Lift, heeds_exec
 from lockstep.execution.gcn.opcodes import TABLE
-from lockstep.execution.gcn.registers import EXEC, Slots
+from lockstep.execution.gcn.registers import EXEC, RegisterSlots
 from lockstep.execution.gcn.source import LANES, Source
 from lockstep.execution.gcn.start import start
 from lockstep.execution.gcn.statics import static_code
@@ -37,8 +37,8 @@ class Translation(translation.Translation):
         self.records, self.texts = static_code(source.code)
         self.blocks = self._blocks()
         self._held = find_whole(self.blocks, source.code)
-        self.slots = Slots(source.vectors, LANES)
-        self.shared = Shared([])
+        self.slots = RegisterSlots(source.vectors, LANES)
+        self.sites: list[tuple[int, int]] = []
 
     def _blocks(self) -> list[Block]:
         """The blocks; in a run that is not at issue, wavefronts give way where they overtake."""
@@ -54,7 +54,7 @@ class Translation(translation.Translation):
 
     def open(self, block: Block, builder: LaneBuilder, part: Part | None) -> Lift:
         """The lift of a block."""
-        return Lift(self.source, self.slots, builder, self.shared, self._held[block])
+        return Lift(self.source, self.slots, builder, self.sites, self._held[block])
 
     def begin(self, lift: Lifted, block: Block) -> None:
         """The first block puts into registers what a wavefront starts with."""
@@ -114,7 +114,7 @@ class Translation(translation.Translation):
             "cleared_bytes": self.slots.bytes if self.blocks[0].live_in else 0,
             "local_bytes": 0,
             "shared_bytes": source.lds_bytes,
-            "sites": self.shared.sites,
+            "sites": self.sites,
             "symbols": [],
             "code": self.records,
             "texts": self.texts,

@@ -6,7 +6,7 @@ from lockstep.execution.gcn.buffers import access_of, load_elements, store_eleme
 from lockstep.execution.gcn.elements import load_element, store_element
 from lockstep.execution.gcn.formats import (
     CHANNELS,
-    Number,
+    ChannelNumber,
     bytes_of,
     channels_of,
     decode,
@@ -24,22 +24,26 @@ from lockstep.execution.state import Window
 from lockstep.isa.gcn.instruction import Instruction
 
 _CHANNELS = {"x": 1, "xy": 2, "xyz": 3, "xyzw": 4}
-_AS_THEY_ARE = (Number.UINT, Number.SINT, Number.FLOAT)  # numbers of channels of 32 bits
+_AS_THEY_ARE = (
+    ChannelNumber.UINT,
+    ChannelNumber.SINT,
+    ChannelNumber.FLOAT,
+)  # numbers of channels of 32 bits
 
 
 def _channels_of(i: Instruction) -> int:
     return _CHANNELS[i.name.rpartition("_")[2]]
 
 
-def _format(lift: Lift, i: Instruction) -> tuple[int, Number]:
+def _format(lift: Lift, i: Instruction) -> tuple[int, ChannelNumber]:
     """Data and number format in an instruction."""
     data, number = i.fields["dfmt"], i.fields["nfmt"]
     if not bytes_of(data):
         raise lift.refuse(f"there is no data format {data}")
-    return data, Number(number)
+    return data, ChannelNumber(number)
 
 
-def _is_plain(data: int, number: Number) -> bool:
+def _is_plain(data: int, number: ChannelNumber) -> bool:
     """Whether channels are words as they are."""
     return bytes_of(data) == 4 * channels_of(data) and number in _AS_THEY_ARE
 
@@ -48,7 +52,7 @@ def _kind_of(data: int) -> Type:
     return {1: I8, 2: I16}.get(bytes_of(data), I32)
 
 
-def _scalars(data: int, number: Number) -> Values:
+def _scalars(data: int, number: ChannelNumber) -> Values:
     return [ir.Constant(HALF, data), ir.Constant(HALF, number)]
 
 
