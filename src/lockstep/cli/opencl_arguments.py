@@ -75,7 +75,7 @@ def given(device: "Device", rng: Any, declared: "KernelArgument", text: str) -> 
 
 
 def _value(device: "Device", rng: Any, declared: "KernelArgument", text: str) -> Any:
-    from lockstep.device.local import local
+    from lockstep.device.local_memory import local
 
     if text.startswith(_LOCAL):
         size = text.removeprefix(_LOCAL)

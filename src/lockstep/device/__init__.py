@@ -4,7 +4,7 @@ from lockstep.device.array import DeviceArray
 from lockstep.device.course import Diverged
 from lockstep.device.device import Device
 from lockstep.device.launch import Choose, Launch
-from lockstep.device.local import local
+from lockstep.device.local_memory import local
 from lockstep.device.module import Kernel, Module
 from lockstep.device.recording import Recorder
 from lockstep.device.streams import Event, Stream

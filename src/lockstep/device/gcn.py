@@ -19,7 +19,7 @@ from lockstep.device.gcn_block import (
 )
 from lockstep.device.image import IMAGE_BYTES, ImageArray, sampler, sizes_of
 from lockstep.device.launch import Launch
-from lockstep.device.local import LocalMemory
+from lockstep.device.local_memory import LocalMemory
 from lockstep.device.module import Configured, Kernel, Launcher, Module, three
 from lockstep.device.streams import Stream
 from lockstep.errors import LockstepError, WorkloadError
