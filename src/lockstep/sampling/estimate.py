@@ -111,16 +111,16 @@ def estimate_functions(
     6.3), whose slopes are differences. What is no finite number is left out.
     """
     totals = np.array([estimate(plan, column, confidence).total for column in observed.T])
-    values = pd.Series(function(totals))
-    values = values[np.isfinite(values)]
+    values = {name: v for name, v in function(totals).items() if np.isfinite(v)}
     counted, slopes = np.flatnonzero(totals), np.zeros((len(totals), len(values)))
     for k in counted.tolist():
         step = np.zeros(len(totals))
         step[k] = STEP * totals[k]
-        ends = [pd.Series(function(totals + s))[values.index] for s in (step, -step)]
-        slopes[k] = (ends[0] - ends[1]) / (2 * step[k])
+        ends = [function(totals + s) for s in (step, -step)]
+        more, less = (np.array([end[name] for name in values], np.float64) for end in ends)
+        slopes[k] = (more - less) / (2 * step[k])
     rows = {}
-    for name, value, slope in zip(values.index, values, slopes.T):
+    for (name, value), slope in zip(values.items(), slopes.T):
         terms = observed * slope
         rows[name] = _of_linear_part(plan, value, terms[:, slope != 0], confidence, unseen)
     return _frame(rows)
