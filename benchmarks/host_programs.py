@@ -42,7 +42,8 @@ def build(name: str, architectures: list[int], folder: Path) -> Path:
 
     It has room for a cubin that nvcc cannot make. Raises :class:`LockstepError` if nvcc fails.
     """
-    wanted = set(architectures) if not set(WITHOUT_NVCC) & set(architectures) else set(GPUS)
+    written = {a for a in architectures if a >= oldest(name)}
+    wanted = set(GPUS) if written & set(WITHOUT_NVCC) else written
     known = sorted(a for a in wanted if a not in WITHOUT_NVCC and a >= oldest(name))
     codes = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in known]
     codes.append(f"-gencode=arch=compute_{min(known)},code=compute_{min(known)}")
