@@ -21,18 +21,21 @@ def signed(value):
 @example(2**64 - 1, 0, False)
 @example(10**18, 0, True)
 @example(2**63, 0, True)
+@example(2**63 + 1, 0, True)
 def test_decimal(value, zeros, negative):
     digits = "0" * zeros + str(value)
     text = "-" * negative + digits
     parsed, stop = decimal(buffer(text), 0)
-    if len(digits) <= 20:
+    if len(digits) <= 20 and not (negative and value > 2**63):
         assert stop == len(text)
         assert signed(int(parsed)) == signed(-value if negative else value)
     else:
         assert stop < 0
 
 
-@pytest.mark.parametrize("text", ["", "-", "x", "18446744073709551616", "9" * 20, "1" * 21, "+1"])
+@pytest.mark.parametrize(
+    "text", ["", "-", "x", "18446744073709551616", "9" * 20, "1" * 21, "+1", f"-{2**64 - 1}"]
+)
 def test_no_decimal(text):
     assert decimal(buffer(text), 0)[1] < 0
 

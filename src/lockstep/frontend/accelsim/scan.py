@@ -13,6 +13,7 @@ BLANK = np.zeros(256, np.bool_)  # what separates words; a carriage return count
 BLANK[[9, 13, 32]] = True
 GAP = BLANK.copy()  # what may follow a word
 GAP[NEWLINE] = True
+_LOWEST = np.int64(-(1 << 63))
 HEX = np.full(256, -1, np.int64)  # digit values
 for _value, _digit in enumerate("0123456789abcdef"):
     HEX[ord(_digit)] = HEX[ord(_digit.upper())] = _value
@@ -69,7 +70,10 @@ def address(buffer, p):
 
 @inline
 def decimal(buffer, p):
-    """Value of a decimal number of up to 64 bits, as a bit pattern; ``(value, position)``."""
+    """Value of a decimal number of up to 64 bits, as a bit pattern; ``(value, position)``.
+
+    Below -2**63 there is none: its bits would be those of a small positive number.
+    """
     negative = buffer[p] == 45
     first = p + 1 if negative else p
     value = np.int64(0)
@@ -81,7 +85,7 @@ def decimal(buffer, p):
         digit = np.int64(buffer[stop]) - 48
     if 0 <= digit <= 9:
         value, stop = _more_digits(buffer, stop, value)
-    if stop == first:
+    if stop == first or (negative and value < 0 and value != _LOWEST):
         stop = -1
     return (-value if negative else value), stop
 
