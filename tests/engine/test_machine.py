@@ -1,6 +1,8 @@
 """The machine: windows of time, threads, and a user's policies."""
 
+import gc
 import threading
+import weakref
 
 import pytest
 
@@ -76,3 +78,17 @@ def test_policies_of_one_run_are_gone_in_the_next(small, mixed, raw):
     before = run(workload, gpu)
     assert raw(run(workload, gpu, policies={"slice_hash": always_zero})) != raw(before)
     assert raw(run(workload, gpu)) == raw(before)
+
+
+def test_a_machine_is_gone_when_nobody_needs_it(small):
+    """Garbage is looked for rarely, and what a machine takes is much address space."""
+    machine = Machine(small(), 1, {})
+    state = weakref.ref(machine.memory.counters.base)
+    machine.close()
+    gc.disable()
+    try:
+        assert state() is not None
+        del machine
+        assert state() is None
+    finally:
+        gc.enable()

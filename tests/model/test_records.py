@@ -95,3 +95,8 @@ def test_a_space_is_its_threads_alone_and_ends():
 @pytest.mark.parametrize("dtype", [WAY, ENTRY, SLOT, UNIT])
 def test_hot_records_fill_whole_cache_lines(dtype):
     assert dtype.itemsize % CACHE_LINE == 0
+
+
+def test_a_space_that_the_system_has_not_is_no_memory():
+    with one_space(), pytest.raises(MemoryError, match="no 4,611,686,018,427,387,904 bytes"):
+        zeros(1 << 59)

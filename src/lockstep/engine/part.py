@@ -46,7 +46,8 @@ class Part:
         self._transport = transport
         self._parts = parts(gpu, shards, transport.size if transport else 1, starts)
         self.bounds = self._parts[transport.rank if transport else 0]
-        self._hook = HOOK(self._meet)
+        # The hook knows the part: with one, only garbage collection would free the state.
+        self._hook = HOOK(self._meet) if transport else None
         self._error: BaseException | None = None
         self.wants_stop = False  # set from outside: all ranks stop after the window
         self.wants_checkpoint = False  # likewise: all take part in one
@@ -55,9 +56,7 @@ class Part:
     @property
     def address(self) -> int:
         """Of the function that the loop over windows calls between two of them; 0 = none."""
-        if self._transport is None:
-            return 0
-        return ctypes.cast(self._hook, ctypes.c_void_p).value or 0
+        return (self._hook and ctypes.cast(self._hook, ctypes.c_void_p).value) or 0
 
     def join(self, control: Control, wires: Sequence[Wire], verdict: Record) -> None:
         """Work on this state from now on; the loop's ``verdict`` holds what it knows."""

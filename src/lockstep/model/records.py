@@ -37,9 +37,12 @@ class _Space:
 
 
 def _pages(size: int) -> np.ndarray:
-    if not hasattr(mmap, "MAP_PRIVATE"):
-        return np.frombuffer(mmap.mmap(-1, size), np.uint8)
-    return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), np.uint8)
+    private = hasattr(mmap, "MAP_PRIVATE")
+    flags = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if private else {}
+    try:
+        return np.frombuffer(mmap.mmap(-1, size, **flags), np.uint8)
+    except OSError as error:
+        raise MemoryError(f"no {size:,} bytes of address space for the state of a GPU") from error
 
 
 @contextlib.contextmanager
