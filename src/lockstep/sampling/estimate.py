@@ -119,7 +119,7 @@ def estimate_functions(
         ends = [function(totals + s) for s in (step, -step)]
         more, less = (np.array([end[name] for name in values], np.float64) for end in ends)
         slopes[k] = (more - less) / (2 * step[k])
-    rows = {}
+    rows: dict[Hashable, Estimate] = {}
     for (name, value), slope in zip(values.items(), slopes.T):
         terms = observed * slope
         rows[name] = _of_linear_part(plan, value, terms[:, slope != 0], confidence, unseen)

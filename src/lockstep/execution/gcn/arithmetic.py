@@ -13,6 +13,7 @@ from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.types import I32, I64, PRED, Type, Value
 
 Emit = Callable[..., Value | tuple[Value, ...]]
+One = Callable[..., Value]  # an Emit of one result
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def family(result: Type | tuple[Type, ...], sources: tuple[Type, ...], **emits: 
     return {name: Arithmetic(emit, sources, results) for name, emit in emits.items()}
 
 
-def instruction(name: str) -> Emit:
+def instruction(name: str) -> One:
     """What one instruction of LLVM does to two values of a type."""
 
     def emit(b: LaneBuilder, x: Value, y: Value) -> Value:
@@ -88,4 +89,5 @@ def is_number(b: LaneBuilder, x: Value, number: int) -> Value:
 def halves(b: LaneBuilder, x: Value) -> tuple[Value, Value]:
     """The low and the high 32 bits of 64."""
     high = b.ir.lshr(x.ir, b.constant(I64, 32).ir)
-    return tuple(Value(b.ir.trunc(half, b.vector(I32)), I32) for half in (x.ir, high))
+    low, high = (Value(b.ir.trunc(half, b.vector(I32)), I32) for half in (x.ir, high))
+    return low, high

@@ -6,7 +6,7 @@ Shifts take the low five bits of a count, six of one for 64 bits.
 from functools import partial
 
 from lockstep.execution.gcn.arithmetic import (
-    Emit,
+    One,
     Table,
     both,
     family,
@@ -31,7 +31,7 @@ from lockstep.execution.lanes.integer import shift_left
 from lockstep.execution.lanes.types import I32, I64, PRED, Value
 
 
-def shift_by(direction: str) -> Emit:
+def shift_by(direction: str) -> One:
     """A shift of 32 or 64 bits by as many low bits of a count (i32) as it needs."""
 
     def emit(b: LaneBuilder, x: Value, count: Value) -> Value:

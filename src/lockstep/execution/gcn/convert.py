@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from lockstep.execution.gcn.arithmetic import Emit, Table, any_of, both, family, low_bits, no
+from lockstep.execution.gcn.arithmetic import One, Table, any_of, both, family, low_bits, no
 from lockstep.execution.gcn.bits import left
 from lockstep.execution.lanes import convert
 from lockstep.execution.lanes.builder import LaneBuilder
@@ -36,7 +36,7 @@ def _round_half_up(b: LaneBuilder, x: Value) -> Value:
     return _to_integer(b, total, True, DOWN)
 
 
-def _from_integer(kind: Type, signed: bool) -> Emit:
+def _from_integer(kind: Type, signed: bool) -> One:
     return lambda b, x: convert.from_integer(b, x, kind, signed, NEAREST)
 
 

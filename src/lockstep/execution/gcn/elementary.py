@@ -7,7 +7,7 @@ and cosine is in turns, and beyond 256 of them the result is that of 0.
 
 from math import pi, sqrt
 
-from lockstep.execution.gcn.arithmetic import Emit, Table, family
+from lockstep.execution.gcn.arithmetic import One, Table, family
 from lockstep.execution.gcn.exponents import power_of_two
 from lockstep.execution.gcn.floating import LARGEST
 from lockstep.execution.lanes.approximate import (
@@ -56,7 +56,7 @@ def _number(b: LaneBuilder, like: Value, number: float) -> Value:
     return b.constant(like.type, number)
 
 
-def _in_double(name: str, emit: Emit) -> Emit:
+def _in_double(name: str, emit: One) -> One:
     """A function of f32 by one of f64, as a routine."""
 
     def whole(b: LaneBuilder, x: Value) -> Value:
@@ -113,7 +113,7 @@ def _corrected_root(b: LaneBuilder, x: Value) -> Value:
     return b.select(compare_floats(b, "num", error, error), better, near)
 
 
-def _bounded(emit: Emit, kind: Type, legacy: bool = False) -> Emit:
+def _bounded(emit: One, kind: Type, legacy: bool = False) -> One:
     """Infinite results are the largest numbers; ``legacy``: they are zeros."""
     largest = LARGEST if kind == F32 else float.fromhex("0x1.fffffffffffffp1023")
     bound = 0.0 if legacy else largest
@@ -126,7 +126,7 @@ def _bounded(emit: Emit, kind: Type, legacy: bool = False) -> Emit:
     return bounded
 
 
-def _circular(name: str, quarters: int) -> Emit:
+def _circular(name: str, quarters: int) -> One:
     return lambda b, x: b.subroutine(
         f"gcn_{name}", F32, lambda inner, v: _turned(inner, v, quarters), x
     )

@@ -5,6 +5,7 @@ EXEC it is the mask that the instruction writes. The scalar unit uses the same f
 """
 
 from functools import partial
+from typing import Any
 
 from lockstep.execution.gcn.arithmetic import (
     Table,
@@ -92,7 +93,8 @@ def _difference_add(b: LaneBuilder, x: Value, y: Value, total: Value) -> Value:
     return add(b, absolute_difference(b, x, y, signed=False), total)
 
 
-_signed, _unsigned = {"signed": True}, {"signed": False}
+_signed: dict[str, Any] = {"signed": True}
+_unsigned: dict[str, Any] = {"signed": False}
 
 INTEGER: Table = {
     **family(

@@ -12,6 +12,7 @@ from functools import partial
 from lockstep.execution.gcn.arithmetic import (
     Arithmetic,
     Emit,
+    One,
     Table,
     any_of,
     both,
@@ -57,7 +58,7 @@ _WORDS = {"b32": I32, "b64": I64}
 _ORDERS = {"eq": "eq", "lg": "ne", "gt": "gt", "ge": "ge", "lt": "lt", "le": "le"}
 
 
-def _and_not_zero(emit: Emit) -> Emit:
+def _and_not_zero(emit: One) -> Emit:
     """Add SCC: is the result not zero."""
 
     def flagged(b: LaneBuilder, *values: Value) -> tuple[Value, Value]:
@@ -111,12 +112,12 @@ def _distance(b: LaneBuilder, x: Value, y: Value) -> Value:
 # Bits
 
 
-def _with_inverted(word: str) -> Emit:
+def _with_inverted(word: str) -> One:
     """An operation with the second operand inverted."""
     return lambda b, x, y: instruction(word)(b, x, no(b, y))
 
 
-def _inverted(word: str) -> Emit:
+def _inverted(word: str) -> One:
     """The inverted result of an operation."""
     return lambda b, x, y: no(b, instruction(word)(b, x, y))
 
@@ -185,7 +186,7 @@ def _of_words() -> Table:
         for word, emit in _LOGIC.items():
             changed[f"s_{word}_{name}"] = _and_not_zero(emit)
         table |= _flagged(two, **changed)
-        shifts = {
+        shifts: dict[str, One] = {
             f"s_lshl_{name}": left,
             f"s_lshr_{name}": right,
             f"s_ashr_i{kind.bits}": right_signed,
@@ -193,14 +194,20 @@ def _of_words() -> Table:
             f"s_bfe_i{kind.bits}": partial(_field, signed=True),
         }
         table |= _flagged((kind, I32), **{n: _and_not_zero(e) for n, e in shifts.items()})
-        unary = {f"s_not_{name}": no, f"s_wqm_{name}": whole_quads, f"s_quadmask_{name}": quad_mask}
+        unary: dict[str, One] = {
+            f"s_not_{name}": no,
+            f"s_wqm_{name}": whole_quads,
+            f"s_quadmask_{name}": quad_mask,
+        }
         table |= _flagged((kind,), **{n: _and_not_zero(e) for n, e in unary.items()})
         counts = {
             f"s_bcnt{bit}_i32_{name}": _and_not_zero(partial(_count, zeros=not bit))
             for bit in (0, 1)
         }
         table |= family((I32, PRED), (kind,), **counts)
-        places = {f"s_ff{bit}_i32_{name}": partial(_lowest, zeros=not bit) for bit in (0, 1)}
+        places: dict[str, One] = {
+            f"s_ff{bit}_i32_{name}": partial(_lowest, zeros=not bit) for bit in (0, 1)
+        }
         places |= {
             f"s_flbit_i32_{name}": leading_one,
             "s_flbit_i32" + ("_i64" if kind == I64 else ""): leading_unlike_sign,
@@ -228,10 +235,9 @@ def _comparisons() -> Table:
     table: Table = {}
     for order, word in _ORDERS.items():
         for letter, signed in (("i", True), ("u", False)):
-            how = {"order": word, "signed": signed}
-            plain = partial(_compare, **how)
+            plain = partial(_compare, order=word, signed=signed)
             table[f"s_cmp_{order}_{letter}32"] = Arithmetic(plain, (I32, I32), (PRED,))
-            immediate = partial(_compare_immediate, **how)
+            immediate = partial(_compare_immediate, order=word, signed=signed)
             table[f"s_cmpk_{order}_{letter}32"] = Arithmetic(immediate, (I32, I32), (PRED,))
     return table
 
