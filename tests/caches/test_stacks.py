@@ -8,7 +8,7 @@ import pytest
 from lockstep.caches.accesses import ATOMIC, INVALIDATE, PAST_L1, PRIVATE, READ, WRITE
 from lockstep.caches.geometry import Sets, row_of
 from lockstep.caches.order import ENTRY
-from lockstep.caches.stacks import MOST_WAYS, Level, Shape, Stacks
+from lockstep.caches.stacks import MOST_WAYS, Level, Stacks, StackShape
 
 FULL = 15
 
@@ -147,7 +147,14 @@ def test_every_number_of_ways_at_once(name, count, line_bytes):
 def test_every_number_of_sets_at_once(name, line_bytes):
     rng = np.random.default_rng(line_bytes)
     caches = 1 if "l2" in name else 3
-    shapes = [Shape(64, 1), Shape(32, 4), Shape(16, 16), Shape(4, 3), Shape(2, 16), Shape(1, 5)]
+    shapes = [
+        StackShape(64, 1),
+        StackShape(32, 4),
+        StackShape(16, 16),
+        StackShape(4, 3),
+        StackShape(2, 16),
+        StackShape(1, 5),
+    ]
     levels = {s: Level(Sets(s.sets, line_bytes), s.ways, caches, **LEVELS[name]) for s in shapes}
     stacks = Stacks(levels[shapes[0]], shapes[1:])
     twins = {
@@ -173,12 +180,12 @@ def test_every_number_of_sets_at_once(name, line_bytes):
 def test_sets_that_do_not_nest_take_passes_of_their_own():
     for sets in (Sets(8, 128, "xor"), Sets(12, 128), Sets(8, 128, slices=2)):
         with pytest.raises(ValueError, match="sets in one pass"):
-            Stacks(Level(sets, 2), [Shape(4, 2)])
-    for shapes in ([Shape(16, 1)], [Shape(4, 1), Shape(8, 1)]):
+            Stacks(Level(sets, 2), [StackShape(4, 2)])
+    for shapes in ([StackShape(16, 1)], [StackShape(4, 1), StackShape(8, 1)]):
         with pytest.raises(ValueError, match="sets in one pass"):
             Stacks(Level(Sets(8, 128), 2), shapes)
     with pytest.raises(ValueError, match="sets in one pass"):
-        Stacks(Level(Sets(8, 128), 2, keeps=2), [Shape(4, 2)])
+        Stacks(Level(Sets(8, 128), 2, keeps=2), [StackShape(4, 2)])
 
 
 @pytest.mark.parametrize("line_bytes", [32, 64, 128])

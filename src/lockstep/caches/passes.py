@@ -8,7 +8,7 @@ from lockstep.caches.accesses import ATOMIC, READ, WRITE
 from lockstep.caches.ahead import FATES, Prefetching
 from lockstep.caches.dram import DramBatch, DramPoint
 from lockstep.caches.points import CachePoint
-from lockstep.caches.stacks import Level, Shape, Stacks
+from lockstep.caches.stacks import Level, Stacks, StackShape
 from lockstep.caches.tagged import USER, Tagged
 from lockstep.errors import WorkloadError
 from lockstep.gpus.spec import GPU
@@ -128,7 +128,9 @@ class PassPlan:
         level = self._level(points, shapes, 1, l2=True)
         return Stacks(level, shapes[1:]) if points[0].in_stack else self._tagged(level, points[0])
 
-    def _level(self, points: Sequence[CachePoint], shapes: Sequence[Shape], n: int, **of) -> Level:
+    def _level(
+        self, points: Sequence[CachePoint], shapes: Sequence[StackShape], n: int, **of
+    ) -> Level:
         first = max(points, key=lambda point: point.sets.count)
         return Level(first.sets, shapes[0].ways, n, sectored=first.sectored, **of)
 
@@ -171,9 +173,9 @@ def _alike(points: Sequence[CachePoint]) -> list[list[CachePoint]]:
     return list(groups.values())
 
 
-def _shapes(points: Sequence[CachePoint]) -> list[Shape]:
+def _shapes(points: Sequence[CachePoint]) -> list[StackShape]:
     """The sets of some points, most first, each with the most ways that are asked for."""
     ways: dict[int, int] = {}
     for point in points:
         ways[point.sets.count] = max(point.ways, ways.get(point.sets.count, 0))
-    return [Shape(sets, ways[sets]) for sets in sorted(ways, reverse=True)]
+    return [StackShape(sets, ways[sets]) for sets in sorted(ways, reverse=True)]

@@ -98,7 +98,7 @@ class Level(NamedTuple):
     keeps: int = 0
 
 
-class Shape(NamedTuple):
+class StackShape(NamedTuple):
     """Sets of a cache, and the most ways that are told apart."""
 
     sets: int
@@ -113,8 +113,8 @@ class Stacks:
     of a sector where there are sectors. An L1 is not asked for what goes past it.
     """
 
-    def __init__(self, level: Level, fewer: Sequence[Shape] = ()):
-        shapes = [Shape(level.sets.count, level.ways), *fewer]
+    def __init__(self, level: Level, fewer: Sequence[StackShape] = ()):
+        shapes = [StackShape(level.sets.count, level.ways), *fewer]
         for shape in shapes:
             if not 1 <= shape.ways <= MOST_WAYS:
                 raise ValueError(f"{shape.ways} ways")
