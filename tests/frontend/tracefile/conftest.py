@@ -175,7 +175,11 @@ def _kernels(draw, parts):
     numbers = [draw(st.integers(0, 255)), draw(st.integers(0, 1 << 20))]
     more = [draw(st.integers(0, 7)), draw(st.sampled_from([0, 70, 90])), draw(INT64), draw(INT64)]
     name = draw(st.text(max_size=3))
-    return Kernel(draw(INT64), name, grid, block, *numbers, code, ctas, *more, (2, 1, 1), warp_size)
+    kernel = Kernel(
+        draw(INT64), name, grid, block, *numbers, code, ctas, *more, (2, 1, 1), warp_size
+    )
+    kernel.scalar_registers = draw(st.sampled_from([0, 0, 0, 104]))
+    return kernel
 
 
 @st.composite
@@ -223,7 +227,8 @@ def _content(workload):
             continue
         k = command
         numbers = [k.id, k.registers, k.shared_bytes, k.stream, k.architecture]
-        numbers += [k.shared_base, k.local_base, *k.grid, *k.block, *k.cluster, k.warp_size]
+        numbers += [k.shared_base, k.local_base, *k.grid, *k.block, *k.cluster]
+        numbers += [k.warp_size, k.scalar_registers]
         ctas = [_plain(cta, k.code) for cta in k.ctas()]
         records = k.code.instructions
         words = np.ascontiguousarray(records).view(np.int64).reshape(len(records), -1).tolist()

@@ -62,8 +62,12 @@ def read(path):
     else:
         kernels.append([32] * len(kernels[0]))
     contents, document = [], ""
-    if (data[8], data[10]) in ((2, 3), (3, 1)):
+    if (data[8], data[10]) in ((2, 3), (3, 1), (3, 2)):
         contents, document = _points(index)
+    scalars = [0] * len(kernels[0])
+    if (data[8], data[10]) == (3, 2):
+        scalars = index.column(len(kernels[0]))
+    kernels.append(scalars)
     copies, kernels = zip(*copies), zip(*kernels)
     codes = list(_codes(list(zip(*instructions)), list(zip(*codes)), texts[0], members[0]))
     places = _places(zip(*chunks))
@@ -72,9 +76,13 @@ def read(path):
         if kind == 0:
             commands.append(next(copies))
             continue
-        code, name, *numbers, n_chunks, warp_size = next(kernels)
+        code, name, *numbers, n_chunks, warp_size, scalars = next(kernels)
         lines = [[strings[line[1]], *line[:1], *line[2:]] for line in codes[code][1]]
-        kernel = {"name": strings[name], "numbers": [*numbers, warp_size], "instructions": lines}
+        kernel = {
+            "name": strings[name],
+            "numbers": [*numbers, warp_size, scalars],
+            "instructions": lines,
+        }
         kernel["texts"] = [strings[t] for t in codes[code][0]]
         block = numbers[10:13]
         warps = -(-block[0] * block[1] * block[2] // warp_size)
@@ -99,7 +107,7 @@ def _points(index):
             content.append((at + jump, lines, sectors, dirty))
             at += jump + lines
         contents.append((content, launches[: number + 1]))
-    return contents, index.take(length[0]).decode()
+    return contents, index.take(sum(length)).decode()
 
 
 def _codes(instructions, counts, texts, members):

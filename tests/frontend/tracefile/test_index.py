@@ -12,7 +12,7 @@ from lockstep.workload import ADDRESS, RUN, WARP, Kernel, MemoryCopy, Workload
 
 NO_POINTS = index.pack_tables(
     [[[]] * 2, [[]] * 4, [[]] * 2, [[]]]
-)  # what versions 2.3 and 3.1 added
+)  # what versions 2.3 and 3.1 added, without live points
 
 
 def decoded(payload, minor=2, major=2):
@@ -22,7 +22,8 @@ def decoded(payload, minor=2, major=2):
 def test_every_field_of_the_contract_is_stored():
     # What executes a kernel while it is simulated, or again: nothing that a file could hold.
     functions = {"source", "again", "executes"}
-    stored = {"code", "name", "ctas", "warp_size", *functions, *index.SCALARS, *index.TRIPLES}
+    behind = {"warp_size", "scalar_registers"}
+    stored = {"code", "name", "ctas", *behind, *functions, *index.SCALARS, *index.TRIPLES}
     assert {f.name for f in dataclasses.fields(Kernel)} == stored
     assert {f.name for f in dataclasses.fields(MemoryCopy)} == {"address", "bytes"}
     assert {f.name for f in dataclasses.fields(Workload)} == {
@@ -94,7 +95,8 @@ def test_warps_of_64_threads_lie_behind_the_constants_of_version_3(small):
     assert payload == narrow + index.pack([32, 64])
     workload, _ = decoded(payload, 0, 3)
     assert [(k.warp_size, k.warps) for k in workload.kernels] == [(32, 2), (64, 1)]
-    assert decoded(payload + NO_POINTS + b"more", 2, 3)[0].kernels[1].warp_size == 64
+    more = NO_POINTS + index.pack([0, 0]) + b"more"
+    assert decoded(payload + more, 3, 3)[0].kernels[1].warp_size == 64
     with pytest.raises(Malformed, match="4 bytes too many"):
         decoded(payload + b"more", 0, 3)
     with pytest.raises(Malformed, match="column"):
@@ -103,6 +105,29 @@ def test_warps_of_64_threads_lie_behind_the_constants_of_version_3(small):
         decoded(narrow, 0, 3)
     with pytest.raises(Malformed, match="warps of 48 threads; expected 32 or 64"):
         decoded(narrow + index.pack([32, 48]), 0, 3)
+
+
+def test_scalar_registers_lie_behind_all_else_of_version_3(small):
+    small.kernels[1].warp_size = 64
+    wide = index.encode(small, [[], []])
+    small.kernels[1].scalar_registers = 24
+    assert index.version(small) == (3, 2)
+    payload = index.encode(small, [[], []])
+    assert payload == wide + NO_POINTS + index.pack([0, 24])
+    workload, _ = decoded(payload, 2, 3)
+    assert [k.scalar_registers for k in workload.kernels] == [0, 24]
+    assert [k.scalar_registers for k in decoded(wide, 0, 3)[0].kernels] == [0, 0]
+    # A reader of version 3.1 passes over the column, as one of ours does what comes after it.
+    assert decoded(payload + b"more", 3, 3)[0].kernels[1].scalar_registers == 24
+    with pytest.raises(Malformed, match="4 bytes too many"):
+        decoded(payload + b"more", 2, 3)
+    with pytest.raises(Malformed, match="column"):
+        decoded(payload[:-1], 2, 3)
+    with pytest.raises(Malformed, match="16 and -1 scalar registers"):
+        decoded(wide + NO_POINTS + index.pack([0, -1]), 2, 3)
+    small.kernels[1].scalar_registers = 1 << 63
+    with pytest.raises(WorkloadError, match="does not fit in 64 signed bits"):
+        index.check(small)
 
 
 def test_a_barrier_of_half_a_warp_is_refused(small):

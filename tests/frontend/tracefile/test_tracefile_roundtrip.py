@@ -39,6 +39,14 @@ def test_warps_of_64_threads_survive(small, content, naive, tmp_path):
     assert naive.read(tmp_path / "wide.lst") == content(loaded) == content(small)
 
 
+def test_scalar_registers_survive(small, content, naive, tmp_path):
+    small.kernels[1].scalar_registers = 102
+    tracefile.write(small, tmp_path / "scalar.lst")
+    loaded = tracefile.load(tmp_path / "scalar.lst")
+    assert [k.scalar_registers for k in loaded.kernels] == [0, 102]
+    assert naive.read(tmp_path / "scalar.lst") == content(loaded) == content(small)
+
+
 def test_a_file_of_32_threads_a_warp_is_one_that_older_programs_read(small, tmp_path):
     tracefile.write(small, tmp_path / "small.lst")
     assert (tmp_path / "small.lst").read_bytes()[8:12] == bytes([2, 0, 2, 0])

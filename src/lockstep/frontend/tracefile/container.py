@@ -15,6 +15,7 @@ END_MAGIC = b"LSTend\r\n"
 VERSION = (2, 2)  # major and minor
 WIDE = (3, 0)  # of a file with kernels whose warps do not have 32 threads
 POINTS = {2: (2, 3), 3: (3, 1)}  # of live points, by major version
+SCALAR_REGISTERS = (3, 2)  # of a file with kernels of compute units, which have scalar registers
 HEADER = struct.Struct("<8sHH")  # magic, major and minor version
 FOOTER = struct.Struct("<QII8s")  # index: offset, unpacked size, CRC-32 with header; end magic
 LEVEL = 19  # of Zstandard

@@ -29,6 +29,7 @@ from lockstep.workload import Code, Kernel, MemoryCopy, WarmSet, Workload
 LONGEST_GPU = (1 << 16) - 1  # bytes of its name
 SCALARS = ("id", "registers", "shared_bytes", "stream", "architecture", "shared_base", "local_base")
 TRIPLES = ("grid", "block", "cluster")
+NEWEST = {2: container.POINTS[2], 3: container.SCALAR_REGISTERS}  # known, by major version
 KERNEL = ("code", "name", *SCALARS, *(t + axis for t in TRIPLES for axis in ("_x", "_y", "_z")))
 TABLES = np.array([1, CONSTANT, 2, 1, 1, 1, 2, len(KERNEL) + 1, 4])
 """Columns of each table: strings, instructions, codes, their texts, their instructions, commands,
@@ -67,6 +68,8 @@ class Strings:
 
 def version(workload: Workload) -> tuple[int, int]:
     """The version of the format that a workload is written in: the oldest that can hold it."""
+    if any(kernel.scalar_registers for kernel in workload.kernels):
+        return container.SCALAR_REGISTERS
     narrow = all(kernel.warp_size == WARP_SIZE for kernel in workload.kernels)
     plain = container.VERSION if narrow else container.WIDE
     return container.POINTS[plain[0]] if workload.points else plain
@@ -97,9 +100,14 @@ def encode(workload: Workload, chunks: list[list[StoredChunk]]) -> bytes:
     _check_sizes(texts, tables)
     named = b"".join(texts) + _named_gpu(workload.gpu)
     payload = pack_tables(tables) + named + pack(constants[0])
-    if version(workload) >= container.WIDE:
+    written = version(workload)
+    if written >= container.WIDE:
         payload += pack([kernel.warp_size for kernel in workload.kernels])
-    return payload + points.encode(workload) if workload.points else payload
+    if written >= container.POINTS[written[0]]:
+        payload += points.encode(workload)
+    if written >= container.SCALAR_REGISTERS:
+        payload += pack([kernel.scalar_registers for kernel in workload.kernels])
+    return payload
 
 
 def _named_gpu(name: str) -> bytes:
@@ -126,7 +134,7 @@ def _kernel_numbers(kernel: Kernel) -> list[int]:
     """The numbers of a kernel, in the order of ``KERNEL``. Raises :class:`WorkloadError`."""
     numbers = [getattr(kernel, name) for name in SCALARS]
     numbers += [n for name in TRIPLES for n in getattr(kernel, name)]
-    problem = _problem(kernel) or _too_large(numbers)
+    problem = _problem(kernel) or _too_large([*numbers, kernel.scalar_registers])
     if problem:
         raise WorkloadError(f"kernel {kernel.id}: {problem}")
     return numbers
@@ -142,8 +150,9 @@ def _problem(kernel: Kernel) -> str:
         return f"warps of {kernel.warp_size} threads; expected {' or '.join(map(str, WARP_SIZES))}"
     if kernel.warps > MOST_WARPS:
         return f"{kernel.warps} warps in a CTA; expected at most {MOST_WARPS}"
-    if kernel.registers < 0 or kernel.shared_bytes < 0:
-        return f"{kernel.registers} registers and {kernel.shared_bytes} bytes of shared memory"
+    if min(kernel.registers, kernel.scalar_registers, kernel.shared_bytes) < 0:
+        registers = f"{kernel.registers} and {kernel.scalar_registers} scalar registers"
+        return f"{registers}, {kernel.shared_bytes} bytes of shared memory"
     if kernel.warp_size == WARP_SIZE:  # its barriers are checked with the code, which may be large
         return ""
     threads = kernel.code.instructions["threads"]
@@ -178,12 +187,15 @@ def decode(
     strings, position = _strings(lengths.tolist(), payload, position)
     gpu, position = _gpu(payload, position) if version > (2, 0) else ("", position)
     constants, position = _constants(payload, position, version, len(code_tables[0][0]))
-    sizes, position = _warp_sizes(payload, position, version, len(kernels[0]))
-    with_points = container.POINTS[version[0]]
+    count = len(kernels[0])
+    sizes, position = _of_kernels(payload, position, version >= container.WIDE, count, WARP_SIZE)
     contents, document = [], ""
-    if version >= with_points:
-        contents, document, position = points.decode(payload, position, len(kernels[0]))
-    if position < len(payload) and version <= with_points:
+    if version >= container.POINTS[version[0]]:
+        contents, document, position = points.decode(payload, position, count)
+    scalars, position = _of_kernels(
+        payload, position, version >= container.SCALAR_REGISTERS, count, 0
+    )
+    if position < len(payload) and version <= NEWEST[version[0]]:
         raise Malformed(f"{len(payload) - position} bytes too many at the end of the index")
     all_codes = codes(CodeTables(*code_tables, constants[None]), strings)
     placed, end = _placed([StoredChunk(*row) for row in zip(*chunks.tolist())], begin)
@@ -191,7 +203,7 @@ def decode(
         moves = [MemoryCopy(*row) for row in zip(*copies.tolist())]
     except WorkloadError as problem:
         raise Malformed(str(problem)) from None
-    rows = list(zip(*kernels.tolist(), sizes.tolist()))
+    rows = list(zip(*kernels.tolist(), sizes.tolist(), scalars.tolist()))
     launches = _kernels(rows, (all_codes, strings), placed, source)
     commands = _in_order(kinds.tolist(), moves, launches)
     if document:
@@ -222,25 +234,26 @@ def _placed(chunks: list[StoredChunk], at: int) -> tuple[list[Placed], int]:
 def _kernels(rows, names, placed, source: Source) -> list[Kernel]:
     """The kernels, each given its share of the chunks."""
     all_codes, strings = names
-    counts = [count for *_, count, _ in rows]
+    counts = [count for *_, count, _, _ in rows]
     if min(counts, default=0) < 0 or sum(counts) != len(placed):
         raise Malformed("expected every chunk to belong to a kernel")
     kernels = []
-    for code, name, *numbers, count, warp_size in rows:
+    for code, name, *numbers, count, warp_size, scalar_registers in rows:
         if not (0 <= code < len(all_codes) and 0 <= name < len(strings)):
             raise Malformed("kernel without code or name")
-        kernel = _kernel(all_codes[code], strings[name], numbers, warp_size)
+        kernel = _kernel(all_codes[code], strings[name], numbers, warp_size, scalar_registers)
         kernel.ctas = source(kernel, placed[:count])
         placed = placed[count:]
         kernels.append(kernel)
     return kernels
 
 
-def _kernel(code: Code, name: str, numbers: list[int], warp_size: int) -> Kernel:
+def _kernel(code: Code, name: str, numbers: list[int], warp_size: int, scalars: int) -> Kernel:
     axes = iter(numbers[len(SCALARS) :])
     fields: dict[str, Any] = dict(zip(SCALARS, numbers))
     fields |= dict(zip(TRIPLES, zip(axes, axes, axes)))
-    kernel = Kernel(name=name, code=code, ctas=tuple, warp_size=warp_size, **fields)
+    fields |= {"warp_size": warp_size, "scalar_registers": scalars}
+    kernel = Kernel(name=name, code=code, ctas=tuple, **fields)
     problem = _problem(kernel)
     if problem:
         raise Malformed(f"kernel {kernel.id}: {problem}")
@@ -268,12 +281,12 @@ def _constants(
     return unpack(np.frombuffer(payload, np.uint8), position, np.array([count]))
 
 
-def _warp_sizes(
-    payload: bytes, position: int, version: tuple[int, int], count: int
+def _of_kernels(
+    payload: bytes, position: int, written: bool, count: int, otherwise: int
 ) -> tuple[np.ndarray, int]:
-    """The threads of a warp of each kernel behind the constant operands, and where they end."""
-    if version < container.WIDE:
-        return np.full(count, WARP_SIZE), position
+    """A value for each kernel, and where they end; ``otherwise`` where none is ``written``."""
+    if not written:
+        return np.full(count, otherwise), position
     return unpack(np.frombuffer(payload, np.uint8), position, np.array([count]))
 
 

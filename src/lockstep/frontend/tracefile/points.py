@@ -62,7 +62,8 @@ def encode(workload: Workload) -> bytes:
     jumps = runs["first"] - np.concatenate([[0], ends])[:-1]
     columns = [jumps, *(runs[name] for name in _RUN_FIELDS[1:])]
     launched = [launches[name] for name in _LAUNCH_FIELDS]
-    return pack_tables([sets, columns, launched, [[len(document)]]]) + document
+    documents = [[len(document)] if document else []]
+    return pack_tables([sets, columns, launched, documents]) + document
 
 
 @modular
