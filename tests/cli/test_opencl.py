@@ -1,5 +1,7 @@
 """``lockstep opencl``."""
 
+import gzip
+import json
 import re
 from pathlib import Path
 
@@ -44,6 +46,37 @@ def test_a_seed_is_an_input_of_its_own():
         run(SCALE, "scale4", *SIZES, *ARGUMENTS, "--seed", seed).stdout for seed in "112"
     )
     assert first == again != other
+
+
+TRANSPOSE = [str(FOLDER / "transpose.bin"), "transpose", "--global", "64,64", "--local", "16,16",
+             "--arg", "out=zeros:f4[64,64]", "--arg", "in=f4[64,64]", "--arg", "width=64",
+             "--arg", "height=64"]  # fmt: skip
+
+
+def test_a_trace_takes_the_cycles_of_the_launch(tmp_path):
+    timed = run(*TRANSPOSE, "--timing", "--record", str(tmp_path / "t.lst"))
+    assert timed.exit_code == 0, timed.output
+    traced = CliRunner().invoke(main, ["simulate", str(tmp_path / "t.lst")])
+    assert traced.exit_code == 0, traced.output
+    assert traced.stdout.splitlines()[:2] == timed.stdout.splitlines()[:2]
+    assert " wavefront instructions, " in timed.stdout and ", OPC " in timed.stdout
+    assert "HD7770 was never compared with hardware measurements." in traced.stdout
+    assert run(*TRANSPOSE, "-q", "--record", str(tmp_path / "u.lst")).stdout == ""
+    assert (tmp_path / "u.lst").read_bytes() == (tmp_path / "t.lst").read_bytes()
+
+
+def test_a_timeline_has_the_words_of_compute_units(tmp_path):
+    path = tmp_path / "t.json.gz"
+    assert run(*TRANSPOSE, "-q", "--timing", "--timeline", str(path)).exit_code == 0
+    events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+    names = {e["args"]["name"] for e in events if e["ph"] == "M" and "name" in e["args"]}
+    assert {"CU 0", "work-group slot 0", "HD7770: transpose"} <= names
+
+
+def test_a_trace_has_one_format(tmp_path):
+    result = run(*TRANSPOSE, "--record", str(tmp_path / "t"))
+    assert result.exit_code == 2
+    assert "expected FILE.lst; Accel-Sim's format has no wavefronts" in result.stderr
 
 
 def test_quiet_prints_nothing():

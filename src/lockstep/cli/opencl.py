@@ -1,5 +1,6 @@
 """``lockstep opencl``: one kernel of a binary in; what it wrote, and the summary, out."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -54,6 +55,7 @@ _SHOWN = 4  # elements of an array that are printed
 )
 @MEMORY
 @THREADS
+@click.option("--record", type=FILE, metavar="FILE.lst", help="Write a trace of the launch.")
 @JSON
 @OUT
 @TIMELINE
@@ -61,7 +63,7 @@ _SHOWN = 4  # elements of an array that are printed
 @QUIET
 def command(
     path, kernel, global_size, local_size, arguments, saved, seed, gpu, overrides, timing,
-    memory_bytes, threads, json_file, out, timeline, detail, quiet,
+    memory_bytes, threads, record, json_file, out, timeline, detail, quiet,
 ) -> None:  # fmt: skip
     """Execute KERNEL of FILE, an OpenCL binary that was compiled for Tahiti (Southern Islands).
 
@@ -72,6 +74,11 @@ def command(
     check_outputs(**files)
     if not timing.simulates and (out or timeline):
         raise click.UsageError("--out and --timeline need --timing")
+    if record and record.suffix != ".lst":
+        raise click.UsageError(
+            f"--record {record}: expected FILE.lst; Accel-Sim's format has no wavefronts"
+        )
+    check_writable(record)
     if kernel is None:
         for line in _kernels(path):
             click.echo(line)
@@ -84,7 +91,9 @@ def command(
         options |= {"timeline": timeline is not None, "memory_bytes": memory_bytes}
         device = _device(spec, path.stem, progress, options, timing.simulates)
         module = cast("GcnModule", device.load_gcn(path))
-        values = _run(device, module, kernel, (global_size, local_size), arguments, seed, targets)
+        with device.record(record) if record else nullcontext():
+            sizes = global_size, local_size
+            values = _run(device, module, kernel, sizes, arguments, seed, targets)
     with device:
         detail = "" if quiet else detail
         finish(device, **files, detail=detail)

@@ -92,7 +92,7 @@ class Account:
                 registers=kernel.registers,
                 shared_bytes=kernel.shared_bytes,
                 architecture=kernel.architecture,
-                dependence="control" if run.control else "scoreboard",
+                dependence=bind.dependence(run.control, self._gpu),
                 ctas_per_sm=fit,
                 limiter=limiter,
                 launched=run.launched,

@@ -39,7 +39,7 @@ class KernelRun:
     registers: int
     shared_bytes: int
     architecture: int
-    dependence: str  # "scoreboard" or "control"
+    dependence: str  # "scoreboard", "control" or "counters"
     ctas_per_sm: int  # that fit
     limiter: str  # what limits them: "warps", "registers", "shared memory", "CTAs"
     launched: int  # the launch began

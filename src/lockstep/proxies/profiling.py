@@ -148,6 +148,7 @@ class ProxyProfiler:
             local_base=kernel.local_base,
             cluster=kernel.cluster,
             warp_size=kernel.warp_size,
+            scalar_registers=kernel.scalar_registers,
         )
         self._commands.append(launch)
         self.launches += 1

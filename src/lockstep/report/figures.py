@@ -61,7 +61,7 @@ def bar(value: float, width: int) -> str:
 
 def dependences(models: Iterable[str]) -> str:
     """Which models of dependences kernels were simulated with: "control bits"."""
-    names = {"control": "control bits", "scoreboard": "scoreboard"}
+    names = {"control": "control bits", "scoreboard": "scoreboard", "counters": "wait counters"}
     counts = Counter(names[model] for model in models)
     if len(counts) < 2:
         return "".join(counts)

@@ -22,6 +22,7 @@ from lockstep.report.figures import (
     percent,
     scaled,
 )
+from lockstep.report.terms import terms
 
 if TYPE_CHECKING:
     from lockstep.engine.record import KernelRun
@@ -102,16 +103,20 @@ def explanation(metrics: dict[str, float], gpu: GPU, width: int) -> Iterator[Ren
 
 def _headline(result: Result) -> Text:
     run, seconds = result.run, result.cycles / (result.gpu.clock_mhz * 1e6)
+    words = terms(result.gpu)
     text = Text()
     text.append(clean(result.workload.name), style="bold")
     text.append(f" on {clean(result.gpu.name)}: ")
     text.append(f"{count(result.cycles)} cycles", style="bold green")
     text.append(f" = {scaled(seconds, 's')} at {result.gpu.clock_mhz:,.0f} MHz\n")
     text.append(
-        f"{count(result.warp_instructions)} warp instructions, "
-        f"{count(result.thread_instructions)} thread instructions, "
-        f"IPC {decimal(result.total.get('sim__ipc', float('nan')))}\n"
+        f"{count(result.warp_instructions)} {words.warp} instructions, "
+        f"{count(result.thread_instructions)} {words.thread} instructions, "
+        f"IPC {decimal(result.total.get('sim__ipc', float('nan')))}"
     )
+    if "sim__opc" in result.total:
+        text.append(f", OPC {decimal(result.total['sim__opc'])}")
+    text.append("\n")
     threads = f"{run.threads} thread" + ("s" if run.threads != 1 else "")
     text.append(
         f"simulated in {run.simulate_seconds:.2f} s ({_speed(result.kips)} kilo-instructions/s, "
@@ -143,7 +148,8 @@ def _kernel_table(result: Result, width: int) -> Table:
     ]
     title = _shown("Kernels", "longest", len(rows))
     limiter = Column("occupancy limiter", Kind.WORD, 0)
-    columns = [_KERNEL, Column("grid", rank=2), Column("block", rank=2), Column("cycles")]
+    words = terms(result.gpu)
+    columns = [_KERNEL, Column(words.grid, rank=2), Column(words.block, rank=2), Column("cycles")]
     return table([*columns, *_FINDINGS, limiter], cells, width, title)
 
 
@@ -234,7 +240,7 @@ def _memory_table(m: dict[str, float], gpu: GPU, width: int) -> Table:
             rows.append((label, count(m[sectors]), percent(m[hits]) if hits else "", size, ""))
     wavefronts = m["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"]
     if wavefronts:
-        rows.append(("shared, wavefronts", count(wavefronts), "", "", percent(m[_SOL_SHARED])))
+        rows.append((terms(gpu).shared, count(wavefronts), "", "", percent(m[_SOL_SHARED])))
     for label, name in (("DRAM reads", "read"), ("DRAM writes", "write")):
         read = m[f"dram__sectors_{name}.sum"]
         rows.append((label, count(read), "", scaled(m[f"dram__bytes_{name}.sum"], "B"), ""))

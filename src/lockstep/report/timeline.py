@@ -21,6 +21,7 @@ from lockstep.metrics.manifest import version
 from lockstep.metrics.output import finite
 from lockstep.metrics.result import Result
 from lockstep.names import short_name
+from lockstep.report.terms import terms
 
 Event = dict[str, Any]
 GPU_PROCESS = 0
@@ -119,15 +120,15 @@ def _ctas(result: Result) -> Iterator[Event]:
     clock, kernels = result.gpu.clock_mhz, result.run.kernels
     finished = result.run.cta_events
     order = np.lexsort((finished["cta"], finished["start"], finished["sm"]))
-    slots = _Slots()
+    slots, words = _Slots(), terms(result.gpu)
     for event in finished[order]:
         kernel, cta, sm, start, end = event.tolist()
         if sm != slots.sm:
             slots = _Slots(sm)
-            yield from _process(FIRST_SM + sm, f"SM {sm}")
+            yield from _process(FIRST_SM + sm, f"{words.core} {sm}")
         slot, is_new = slots.take(start, end)
         if is_new:
-            yield _thread(FIRST_SM + sm, slot, f"CTA slot {slot}")
+            yield _thread(FIRST_SM + sm, slot, f"{words.cta} slot {slot}")
         name = f"{short_name(kernels[kernel].name)} {cta}"
         span = (start / clock, end / clock)
         yield _slice(name, "cta", (FIRST_SM + sm, slot), span)

@@ -88,6 +88,16 @@ def test_what_is_saved_is_loaded(tmp_path):
     assert found.workload().digest == given.workload().digest
 
 
+def test_scalar_registers_have_a_column_where_there_are_some(tmp_path):
+    plain, *_ = changed()[1]
+    assert "scalar_registers" not in plain
+    launch = ProxyLaunch(0, "k", (8, 1, 1), (64, 1, 1), (1,), warp_size=64, scalar_registers=24)
+    given = proxy(commands=[launch])
+    given.save(tmp_path / "app.proxy")
+    assert Proxy.load(tmp_path / "app.proxy").commands == [launch]
+    assert given.workload().kernels[0].scalar_registers == 24
+
+
 def test_a_proxy_is_a_workload(tmp_path):
     proxy().save(tmp_path / "app.proxy")
     workload = api.load(tmp_path / "app.proxy")
@@ -117,7 +127,7 @@ def changed(**columns):
     made, names = tables.encode(proxy().commands, proxy().allocations)
     document = {"method": "one-load", "level": "plain", "name": "app", "gpu": "", "facts": {}}
     document |= {"kernels": names, "models": [{"method": "one-load", "facts": {}}]}
-    made = {name: np.array(columns.get(name, values)) for name, values in made.items()}
+    made = {name: np.array(values) for name, values in (made | columns).items()}
     return document, [made, OneLoad(0).columns()]
 
 
@@ -127,6 +137,7 @@ WRONG_COLUMNS = {
     "block_y out of range": {"block_y": [2000, 1]},
     "threads of a block out of range": {"block_x": [1024, 64], "block_y": [2, 1]},
     "warps of 32 or 64": {"warp_size": [31, 32]},
+    "scalar_registers out of range": {"scalar_registers": [0, -1]},
     "name out of range": {"name": [0, 1]},
     "allocation out of range": {"allocation": [2, 0]},
     "1 values; expected 2": {"known": [2]},

@@ -105,6 +105,7 @@ class Proxy:
             local_base=launch.local_base,
             cluster=launch.cluster if grid == launch.grid else (1, 1, 1),
             warp_size=launch.warp_size,
+            scalar_registers=launch.scalar_registers,
         )
 
     def save(self, path: str | Path) -> None:

@@ -42,6 +42,7 @@ class ProxyLaunch:
     local_base: int = 0
     cluster: tuple[int, int, int] = (1, 1, 1)
     warp_size: int = WARP_SIZE
+    scalar_registers: int = 0
 
 
 Command = ProxyLaunch | ProxyCopy

@@ -26,7 +26,9 @@ SCALARS = {
     "shared_base": (1 << 63) - 1,
     "local_base": (1 << 63) - 1,
     "warp_size": max(WARP_SIZES),
+    "scalar_registers": MOST_REGISTERS,
 }
+OPTIONAL = "scalar_registers"  # a column that only proxies of compute units have; else 0
 TRIPLES = {"grid": MOST_GRID, "block": MOST_BLOCK, "cluster": (MOST_CLUSTER_CTAS,) * 3}
 _ADDRESSES = 1 << 62  # all addresses lie below
 Columns = Mapping[str, np.ndarray]
@@ -56,13 +58,16 @@ def encode(
     for field in TRIPLES:
         for k, axis in enumerate("xyz"):
             lists[f"{field}_{axis}"] = [getattr(launch, field)[k] for launch in launches]
+    if not any(lists[OPTIONAL]):
+        del lists[OPTIONAL]
     return {name: np.array(values, np.int64) for name, values in lists.items()}, names
 
 
 def decode(columns: Columns, names: Sequence[str]) -> tuple[list[Command], list[ProxyAllocation]]:
     """The commands and the allocations. Raises :class:`Malformed`."""
     expected = set(encode([], [])[0])
-    if set(columns) != expected:
+    columns = {OPTIONAL: np.zeros_like(columns.get("model", ())), **columns}
+    if set(columns) != expected | {OPTIONAL}:
         raise Malformed(f"expected columns {', '.join(sorted(expected))}")
     _check_lengths(columns)
     base, size = columns["base"], columns["bytes"]

@@ -306,6 +306,13 @@ def uses_control(kernel: Kernel, gpu: GPU) -> bool:
     return known and wanted != "scoreboard"
 
 
+def dependence(control: bool, gpu: GPU) -> str:
+    """What holds instructions back until what they read is there."""
+    if gpu.core == "cu":
+        return "counters"  # of s_waitcnt; results of arithmetic come before the next turn
+    return "control" if control else "scoreboard"
+
+
 def _round_up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
