@@ -211,8 +211,21 @@ class Dram(Spec, frozen=True, kw_only=True):
     dual_command_bus: Annotated[bool, Meta(description="row and column commands together")] = False
     scheduler: Annotated[
         choices.DramScheduler,
-        Meta(description="frfcfs: row hits first, then oldest; fcfs: oldest"),
+        Meta(
+            description="frfcfs: row hits first, then oldest; fcfs: oldest; bank_round_robin: row "
+            "hits first, banks in turn; fixed: no banks and no bus, each access takes dram.latency"
+        ),
     ] = "frfcfs"
+    row_accesses: Annotated[
+        int,
+        within(
+            0,
+            4096,
+            "bursts",
+            "of an open row, then requests to its bank go by age (frfcfs and bank_round_robin); "
+            "0 = any number",
+        ),
+    ] = 0
     page: Annotated[
         choices.Page,
         Meta(description="closed: a row is closed after its last waiting access"),

@@ -146,6 +146,65 @@ def test_first_ready_serves_an_open_row_before_an_older_request(channel):
     assert orders == {"frfcfs": [1, 1, 2], "fcfs": [1, 2, 1]}
 
 
+def test_after_its_share_of_columns_a_row_goes_by_age(channel):
+    def order(most, rows):
+        dram = channel(dram__row_accesses=most)
+        dram.add(bank=0, row=1)
+        dram.run(5)
+        for row in rows:
+            dram.add(bank=0, row=row, at=5)
+        dram.finish()
+        assert not dram.violations()
+        return "".join(str(row) for _, row, _ in dram.data), len(dram.ticks(ACT))
+
+    assert order(0, [1, 2, 1, 1, 1]) == ("111112", 2)
+    assert order(3, [1, 2, 1, 1, 1]) == ("111211", 3)
+    assert order(4, [1, 2, 1, 1, 1]) == ("111121", 3)
+    assert order(1, [1, 2, 1, 1, 1]) == ("112111", 3), "the second is older than the other row's"
+    assert order(1, [1, 1, 1, 1, 1]) == ("111111", 1)
+
+
+def test_what_comes_after_the_share_goes_by_age(channel):
+    dram = channel(dram__row_accesses=1)
+    dram.add(bank=0, row=1)
+    end = dram.finish()
+    for row in (1, 2, 1):
+        dram.add(bank=0, row=row, at=end)
+    dram.finish()
+    assert [row for _, row, _ in dram.data] == [1, 1, 2, 1]
+
+
+def test_banks_take_turns(channel):
+    """Four banks with open rows and a backlog: age serves one after the other, turns all."""
+
+    def order(name):
+        dram = channel(dram__scheduler=name, dram__timing={"nRRD": 1, "nFAW": 1, "nCCDL": 1})
+        for bank in range(4):
+            dram.add(bank=bank, row=1)
+        dram.finish()
+        at = int(dram.log[-1].tick) + 20
+        for bank in (2, 2, 1, 1, 0, 0, 3, 3):
+            dram.add(bank=bank, row=1, at=at)
+        dram.finish()
+        assert not dram.violations()
+        return [bank for bank, _, _ in dram.data[4:]]
+
+    assert order("frfcfs") == [2, 2, 1, 1, 0, 0, 3, 3]
+    assert order("bank_round_robin") == [0, 1, 2, 3, 0, 1, 2, 3]
+
+
+def test_a_fixed_latency_knows_no_banks_no_bus_and_no_refresh(channel):
+    dram = channel(dram__scheduler="fixed", dram__refresh=True, dram__timing={"nREFI": 50})
+    for at in (0, 0, 0, 700):
+        dram.run(at)
+        dram.add(bank=0, row=at + 1, at=at)
+        dram.add(bank=0, row=at + 2, write=1, at=at)
+    dram.run(10_000)
+    assert [ready for _, _, ready in dram.data] == [1, 1, 1, 701]
+    assert (dram.counters.dram_reads, dram.counters.dram_writes) == (4, 4)
+    assert dram.counters.dram_refreshes == 0 and not dram.state.waiting.any()
+
+
 def test_first_ready_wins_clearly_where_rows_are_shared(channel, traffic):
     requests = traffic(seed=3, count=300, banks=4, rows=6, writes=0.0, spacing=0)
     ends = {s: channel(dram__scheduler=s).drive(requests) for s in ("frfcfs", "fcfs")}
@@ -274,6 +333,8 @@ SHAPES = [
     {},
     {"dram__page": "closed", "dram__dual_command_bus": True},
     {"dram__scheduler": "fcfs"},
+    {"dram__scheduler": "bank_round_robin", "dram__row_accesses": 2},
+    {"dram__row_accesses": 1},
     {"dram__banks": 5, "dram__bank_groups": 1, "dram__write_queue": 3, "dram__read_queue": 5},
     {"dram__banks": 6, "dram__bank_groups": 3, "dram__page": "closed", "dram__burst_length": 1},
 ]

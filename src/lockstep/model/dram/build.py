@@ -40,6 +40,8 @@ def bursts(gpu: GPU) -> int:
 
 def idle_latency(gpu: GPU) -> int:
     """Core cycles from a read's arrival at an idle channel to its data, the bank being closed."""
+    if gpu.dram.scheduler == "fixed":
+        return 1
     p = standard.resolve(gpu.dram).parameters
     between = max(p["nCCD"], p["nBL"], p["nCCDL"] if gpu.dram.bank_groups > 1 else 0)
     ticks = 1 + p["nRCD"] + p["nCL"] + p["nBL"] + (bursts(gpu) - 1) * between
@@ -98,6 +100,7 @@ def _set_queues(s, gpu: GPU, return_cycles: int) -> None:
     s.return_cycles = return_cycles
     s.far_cycles = gpu.l2.far_fill_latency or gpu.l2.far_latency
     s.closed_page, s.dual_bus = dram.page == "closed", dram.dual_command_bus
+    s.row_accesses = dram.row_accesses if dram.scheduler in ("frfcfs", "bank_round_robin") else 0
 
 
 def _set_timing(s, dram, times: standard.DramTiming) -> None:
@@ -105,13 +108,15 @@ def _set_timing(s, dram, times: standard.DramTiming) -> None:
     p = times.parameters
     s.delays = timing.delays(times)
     s.burst_clocks, s.data_clocks = p["nBL"], p["nCL"] + p["nBL"]
+    if dram.scheduler == "fixed":
+        s.data_clocks = 0
     s.activate_window = timing.activate_window(times)
     s.refresh_banks = dram.banks if times.refresh_per_bank else 1
     work = 4 * (p["nRC"] + p["nRP"] + p["nRCD"] + p["nCL"] + p["nWR"] + p["nBL"])
     refresh = p["nRFCpb"] if times.refresh_per_bank else p["nRFC"]
     s.refresh_gap = -(-(refresh + work) // s.refresh_banks)
     s.refresh_clocks = refresh + work + dram.banks + max(c.clocks for c in times.constraints)
-    if dram.refresh and p["nREFI"] > 0:
+    if dram.refresh and p["nREFI"] > 0 and dram.scheduler != "fixed":
         s.refresh_interval = max(1, p["nREFI"] // s.refresh_banks)
 
 

@@ -9,10 +9,11 @@ from lockstep._jit import force_inline, jit
 from lockstep.model import clock as clocks
 from lockstep.model.clock import NEVER
 from lockstep.model.dram import address_map, queue, refresh
-from lockstep.model.dram.scheduler import by_age, command_for, first_ready
+from lockstep.model.dram.scheduler import asked, command_for, first_ready
 from lockstep.model.dram.state import (
     CLOSED,
     CONFLICT,
+    FIXED,
     FRFCFS,
     HIT,
     MISS,
@@ -94,6 +95,9 @@ def step(dram, pick, channel, tick):
     """One tick: at most one row command and one column command."""
     spec = dram.spec[0]
     state = dram.channels[channel]
+    if spec.scheduler == FIXED:
+        _serve_all(dram, channel, tick)
+        return
     row_bus = True
     again = NEVER
     if state.refreshing or tick >= state.refresh_due:
@@ -104,7 +108,7 @@ def step(dram, pick, channel, tick):
     if spec.scheduler == FRFCFS:
         column, row, look = first_ready(dram, channel, write, tick)
     else:
-        column, row, look = by_age(dram, pick, channel, write, tick)
+        column, row, look = asked(dram, pick, channel, write, tick)
     again = min(again, look)
     if column != NONE:
         column_bus = row_bus or spec.dual_bus
@@ -115,6 +119,29 @@ def step(dram, pick, channel, tick):
     elif spec.closed_page:
         again = min(again, _close_idle(dram, channel, row_bus, tick))
     _set_next(spec, state, write, tick, again)
+
+
+@jit
+def _serve_all(dram, channel, tick):
+    """Serve all requests that wait, with nothing in their way."""
+    state = dram.channels[channel]
+    counters = dram.counters[channel]
+    queue.count_lengths(state, counters, tick)
+    for write in range(2):
+        index = state.oldest[write]
+        while index != NONE:
+            slot = dram.slots[index]
+            newer = slot.newer
+            unit = dram.units[channel * dram.spec[0].units + slot.bank]
+            queue.remove(dram.slots, state, unit, index)
+            for _ in range(slot.bursts):
+                _count_column(dram.spec[0], counters, HIT, write)
+            if write:
+                queue.release(dram.slots, state, index)
+            else:
+                _return(dram, slot, index, tick)
+            index = newer
+    state.next = NEVER
 
 
 @force_inline
@@ -136,6 +163,8 @@ def _column(dram, channel, index, tick):
     bank, write = slot.bank, slot.write
     unit = dram.units[channel * spec.units + bank]
     apply(dram, channel, bank, RD + write, tick)
+    unit.columns += 1
+    state.turn = bank + 1 if bank + 1 < spec.banks else 0
     _count_column(spec, counters, slot.found, write)
     counters.dram_turnarounds += state.direction == 1 - write
     state.direction = write
@@ -148,6 +177,7 @@ def _column(dram, channel, index, tick):
             queue.release(dram.slots, state, index)
         else:
             _return(dram, slot, index, tick)
+    queue.limit_row(dram, unit)
     queue.update(dram, channel, bank)
     return _goes_on(dram, channel, bank, write)
 

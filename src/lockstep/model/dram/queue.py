@@ -86,8 +86,7 @@ def _append_to_lane(slots, unit, slot, index, write):
     unit.tail[write] = index
     unit.count[write] += 1
     if unit.hit[write] == NONE and unit.row == slot.row:
-        unit.hit[write] = index
-        unit.hit_age[write] = slot.age
+        find_hit(slots, unit, write, index)
 
 
 @force_inline
@@ -127,11 +126,23 @@ def _unlink_from_queue(slots, state, slot, write):
 @force_inline
 def find_hit(slots, unit, write, index):
     """Search a lane from a slot on for its oldest request for the open row."""
+    if unit.spent and index != unit.head[write]:
+        index = NONE
     while index != NONE and slots[index].row != unit.row:
-        index = slots[index].next
+        index = NONE if unit.spent else slots[index].next
     unit.hit[write] = index
     if index != NONE:
         unit.hit_age[write] = slots[index].age
+
+
+@force_inline
+def limit_row(dram, unit):
+    """After as many columns as a row may have, the oldest request of a lane goes first."""
+    most = dram.spec[0].row_accesses
+    if most > 0 and unit.columns >= most:
+        unit.spent = 1
+        for write in range(2):
+            find_hit(dram.slots, unit, write, unit.head[write])
 
 
 @force_inline
@@ -168,6 +179,8 @@ def set_row(dram, channel, bank, row):
     """Open a row of a bank, or close it (CLOSED): both lanes look for hits."""
     unit = dram.units[channel * dram.spec[0].units + bank]
     unit.row = row
+    unit.columns = 0
+    unit.spent = 0
     for write in range(2):
         find_hit(dram.slots, unit, write, unit.head[write] if row != CLOSED else NONE)
     update(dram, channel, bank)

@@ -6,6 +6,7 @@ the wrong row). It also says when to look again.
 
 * FR-FCFS: the oldest request whose row is open; rows are opened and closed for the oldest request
   of each bank that has no such request. A search over banks: each lane knows its candidates.
+* Banks in turn: as FR-FCFS, but the bank after that of the last column command is asked first.
 * FCFS: each bank serves one request at a time, given to the banks in order of age; a request
   whose bank is taken holds up all younger ones.
 * A user's: ``pick(queue, first, count, now) -> index or -1``. ``queue[first]`` to
@@ -18,7 +19,7 @@ the wrong row). It also says when to look again.
 from lockstep._jit import force_inline, jit, record_array
 from lockstep.model.clock import NEVER
 from lockstep.model.dram.queue import command_of
-from lockstep.model.dram.state import CLOSED, NONE, REQUEST, USER
+from lockstep.model.dram.state import BANK_ROUND_ROBIN, CLOSED, NONE, REQUEST, USER
 from lockstep.model.dram.timing import ACT, PRE, RD, earliest
 from lockstep.model.policy import compile_policy
 
@@ -77,11 +78,40 @@ def first_ready(dram, channel, write, tick):
 
 
 @jit
-def by_age(dram, pick, channel, write, tick):
+def asked(dram, pick, channel, write, tick):
     """The other schedulers; result as of ``first_ready``."""
     if dram.spec[0].scheduler == USER:
         return _ask(dram, pick, channel, write, tick)
+    if dram.spec[0].scheduler == BANK_ROUND_ROBIN:
+        return _in_turn(dram, channel, write, tick)
     return _in_order(dram, channel, write, tick)
+
+
+@force_inline
+def _in_turn(dram, channel, write, tick):
+    column = row = NONE
+    again = NEVER
+    ready = 0
+    banks = dram.spec[0].banks
+    first = channel * dram.spec[0].units
+    bank = dram.channels[channel].turn
+    for _ in range(banks):
+        if dram.at[2 * channel + write, bank] < NEVER:
+            unit = dram.units[first + bank]
+            command = command_of(unit, write)
+            at = earliest(dram.units, first + bank, first + dram.spec[0].units - 1, command)
+            if at > tick:
+                again = min(again, at)
+            else:
+                ready += 1
+                if command >= RD and column == NONE:
+                    column = unit.hit[write]
+                if command < RD and row == NONE:
+                    row = unit.head[write]
+        bank = bank + 1 if bank + 1 < banks else 0
+    if ready > (column != NONE) + (row != NONE):
+        again = tick + 1
+    return column, row, again
 
 
 @force_inline

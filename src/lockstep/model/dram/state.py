@@ -15,6 +15,8 @@ from lockstep.model.dram.address_map import MAP
 FRFCFS = 0
 FCFS = 1
 USER = 2
+BANK_ROUND_ROBIN = 3
+FIXED = 4
 SCHEDULERS = numbered(DramScheduler, globals()) | {"user": USER}
 
 # Constants that functions are called with are of NumPy's type: Numba compiles a function once for
@@ -43,7 +45,8 @@ SPEC = np.dtype(
         ("bursts", "i8"),  # column commands a request takes
         ("burst_clocks", "i8"),  # nBL
         ("burst_bytes", "i8"),
-        ("data_clocks", "i8"),  # nCL + nBL: read command to the last of its data
+        ("data_clocks", "i8"),  # nCL + nBL: read command to the last of its data; FIXED: all of it
+        ("row_accesses", "i8"),  # columns of an open row before older requests; 0 = any number
         ("return_cycles", "i8"),  # core cycles from there to the L2
         ("far_cycles", "i8"),  # ... and on to a slice on another side
         ("scheduler", "i8"),
@@ -74,6 +77,7 @@ CHANNEL = np.dtype(
         ("clock", "i8"),  # tick up to which dram_clocks is counted
         ("counted", "i8"),  # tick up to which queue lengths are counted
         ("direction", "i8"),  # of the last column command, or -1
+        ("turn", "i8"),  # bank that is first when banks take turns
         ("refresh_due", "i8"),
         ("refresh_bank", "i8"),  # the next to be refreshed
         ("refreshing", "i8"),  # 1 from due to the command
@@ -87,9 +91,11 @@ UNIT = np.dtype(
     [
         ("ready", "i8", (WIDTH,)),  # earliest tick of each command, by this unit's constraints
         # the rest: banks only
-        ("group", "i8"),  # the unit of its bank group
+        ("group", "i4"),  # the unit of its bank group
+        ("columns", "i4"),  # column commands to the open row
         ("row", "i8"),  # open row, or CLOSED
-        ("blocked", "i8"),  # 1 while a refresh of it is due
+        ("blocked", "i4"),  # 1 while a refresh of it is due
+        ("spent", "i4"),  # 1: the row had as many columns as it may before older requests
         ("mark", "i8"),  # tick at which FCFS last gave it to a request
         # its lanes: the requests for it of either direction, by age
         ("count", "i8", (2,)),
