@@ -72,7 +72,6 @@ def test_a_message_arrives_with_all_its_fields(pair, data):
             low, high = limits(name)
             message[name] = data.draw(st.sampled_from([low, high, 0, 1]) | st.integers(low, high))
         message.source, message.destination = source, data.draw(st.integers(0, 2))
-        message.spare = 0
         if message.destination >= bounds[1][PARTITIONS, 0]:
             theirs.append(message.tolist())
         link.sent[turn, source] += 1

@@ -72,6 +72,7 @@ class MemorySide:
                 at=self.now if at is None else at,
                 policy=more.pop("policy", 0),
                 flits=more.pop("flits", 1),
+                refusals=0,
             )
         )
         assert not more
@@ -122,6 +123,7 @@ class MemorySide:
             **{n: getattr(reply, n) for n in ("address", "sectors", "full", "tag", "policy")},
             kind=reply.request,
             flits=1,
+            refusals=reply.refusals + 1,
             at=cycle + self.repeat,
         )
         self.waiting[source].append(again)
@@ -139,7 +141,16 @@ class MemorySide:
             return
         queue.popleft()
         message = link.send(self.requests, source, channel, cycle)
-        for name in ("kind", "address", "sectors", "full", "tag", "policy", "flits"):
+        for name in (
+            "kind",
+            "address",
+            "sectors",
+            "full",
+            "tag",
+            "policy",
+            "flits",
+            "refusals",
+        ):
             message[name] = getattr(request, name)
         message.slice, message.issued = owner, cycle
         self.free[source] = cycle + request.flits

@@ -41,7 +41,8 @@ def _put_message(packet: np.ndarray, n: int, message: Record) -> None:
     packet[n + 4] = message.source << 32 | message.destination
     packet[n + 5] = message.slice << 32 | message.flits
     low = message.sectors << 16 | message.kind << 8 | message.request
-    packet[n + 6] = message.policy << 40 | message.full << 24 | low
+    high = message.refusals << 55 | message.policy << 40
+    packet[n + 6] = high | message.full << 24 | low
 
 
 @inline
@@ -55,7 +56,8 @@ def _get_message(packet: np.ndarray, n: int, message: Record) -> None:
     message.slice = packet[n + 5] >> 32
     message.flits = packet[n + 5] & _LOW
     small = packet[n + 6]
-    message.policy = small >> 40
+    message.refusals = small >> 55
+    message.policy = (small >> 40) & 0x7FFF
     message.full = (small >> 24) & 0xFFFF
     message.sectors = (small >> 16) & 0xFF
     message.kind = (small >> 8) & 0xFF

@@ -71,6 +71,10 @@ class L2(Spec, frozen=True, kw_only=True):
     nack_retry: Annotated[
         int, within(1, 4096, "core cycles", "wait of an SM before it repeats a request")
     ] = 64
+    nack_spread: Annotated[
+        int,
+        within(0, 4096, "core cycles", "... and up to so many more, by lot: repeats come apart"),
+    ] = 0
     queue: Annotated[int, within(1, 4096, "requests", "input queue of a slice")] = 32
     prefetcher: Annotated[
         choices.L2Prefetcher,

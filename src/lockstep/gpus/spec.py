@@ -140,6 +140,15 @@ class L1(Spec, frozen=True, kw_only=True):
     miss_queue: Annotated[
         int, within(1, 65536, "requests", "requests waiting to enter the interconnect")
     ] = 16
+    waiting: Annotated[
+        int,
+        within(
+            0,
+            65536,
+            "reads",
+            "reads that wait for an MSHR entry while others go on; 0 = the first one blocks the L1",
+        ),
+    ] = 0
     prefetcher: Annotated[
         choices.L1Prefetcher,
         Meta(

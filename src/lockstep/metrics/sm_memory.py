@@ -178,6 +178,12 @@ L1 = (
         lambda k: k.sm.l1_fail_mshr,
     ),
     Metric(
+        "sim__l1_waited.sum",
+        "requests",
+        "Reads that waited for an MSHR entry of the L1 while others went on.",
+        lambda k: k.sm.l1_waited,
+    ),
+    Metric(
         "sim__l1_fail_merge.sum",
         "refusals",
         "Refusals of the L1 because an MSHR entry could hold no more requests.",

@@ -52,6 +52,7 @@ _L1 = (
     "l1_atomic_sectors",  # sectors of atomics and reductions sent to the L2
     "l1_fail_line",  # refusals because every way of the set waits for a fill
     "l1_fail_mshr",  # ... because no MSHR entry was free
+    "l1_waited",  # reads that waited for an MSHR entry while others went on
     "l1_fail_merge",  # ... because the entry has no room for another request
     "l1_fail_queue",  # ... because the miss queue is full
     "l1_evictions",

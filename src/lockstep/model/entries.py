@@ -60,5 +60,6 @@ def copy(entries, state, index):
     target.full = origin.full
     target.tag = origin.tag
     target.policy = origin.policy
+    target.refusals = origin.refusals
     target.issued = origin.issued
     return new

@@ -34,7 +34,7 @@ MESSAGE = np.dtype(
         ("sectors", "u1"),  # bit s: sector s of the line is meant
         ("kind", "u1"),  # one of KIND_*
         ("request", "u1"),  # replies: the kind of the request
-        ("spare", "u1"),
+        ("refusals", "u1"),  # how often the request was refused before
     ]
 )
 

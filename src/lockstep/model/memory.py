@@ -119,7 +119,8 @@ ENTRY = np.dtype(
         ("row", "i4"),  # of the tags, in front of them
         ("way", "i4"),  # where the tags have the line, -1 = nowhere, UNKNOWN = not looked up yet
         ("flits", "i4"),
-        ("policy", "i2"),
+        ("policy", "u1"),
+        ("refusals", "u1"),  # how often it was refused before
         ("kind", "u1"),  # of the request
         ("answer", "u1"),  # replies: what they are
         ("sectors", "u1"),  # queue: asked for; waiters: to come; replies: here

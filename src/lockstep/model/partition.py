@@ -20,6 +20,8 @@ from lockstep.model.dram.state import READ, WRITE
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_WRITE, Link
 from lockstep.model.memory import QUEUE, UNKNOWN, Memory, MemoryPolicies, compile_policies
 
+MOST_REFUSALS = 64  # of a request; then it holds its slice up until an entry is free
+
 __all__ = [
     "NEVER",
     "LinkedPartitions",
@@ -205,6 +207,7 @@ def _copy(memory, request, message, slice_):
     request.full = message.full
     request.tag = message.tag
     request.policy = message.policy
+    request.refusals = message.refusals
     request.issued = message.issued
 
 
@@ -262,6 +265,7 @@ def _serve(c, slice_, index, tick, now):
     counters.l2_requests += reason == l2.RUNNING
     if reason == l2.STALL_MSHR and c.spec[0].refuse:
         refusable = kind == KIND_READ or kind == KIND_ATOMIC
+        refusable = refusable and c.entries[index].refusals < MOST_REFUSALS
         if refusable and l2.refuse(c, slice_, index, tick):
             reason = l2.RUNNING
     if cache.stalled != l2.RUNNING:

@@ -43,6 +43,7 @@ def _copy(spec, message, reply):
     message.slice = reply.home
     message.tag = reply.tag
     message.policy = reply.policy
+    message.refusals = reply.refusals
     message.issued = reply.issued
 
 

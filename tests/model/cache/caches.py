@@ -81,6 +81,19 @@ class L1:
             n = after
         if self.l1.entries[0, entry].pending == 0:
             mshr_file.release(self.l1, 0, entry)
+        return done + self.resume()
+
+    def resume(self, now=0):
+        """Reads that waited for an MSHR entry go on, as far as they can; those complete now."""
+        done = []
+        while l1.may_resume(self.l1, 0):
+            a, hits = l1.resume(self.l1, 0, self.counters, now)
+            if a < 0:
+                break
+            self.remaining[a] -= int(hits)
+            self.hits[a] += int(hits)
+            if self.remaining[a] == 0:
+                done.append(int(a))
         return done
 
     def bring(self, line, sectors=0b1111, now=0):

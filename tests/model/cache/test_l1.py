@@ -256,10 +256,63 @@ steps = st.one_of(
 )
 
 
+def test_reads_wait_for_an_entry_and_those_behind_them_that_hit_go_on(cache):
+    x = cache(mshr_entries=1, waiting=2)
+    x.bring(5)
+    first, second, third = (x.load(line, 0b0011) for line in (1, 2, 3))
+    assert x.counters.l1_waited == 2 and len(x.requests) == 1
+    assert x.load(4) is None and x.refusal == l1.FULL_FILE, "two wait, nobody else can"
+    hit = x.load(5)
+    assert (x.remaining[hit], x.hits[hit]) == (0, 1)
+    x.send()
+    assert x.reply(0, 0b0011) == [first]
+    assert x.send() == (2, 0b0011, KIND_READ, 0), "the entry is the oldest one's at once"
+    assert x.reply(0, 0b0011) == [second]
+    x.send()
+    assert x.reply(0, 0b0011) == [third]
+    assert x.counters.l1_global_read_sectors - 4 - 1 == 3 * 2, "each is looked up once"
+
+
+def test_a_read_that_waited_looks_the_tags_up_again(cache):
+    x = cache(mshr_entries=1, waiting=2)
+    first, same = x.load(1), x.load(2)
+    other = x.load(2, 0b0011)
+    x.send()
+    assert x.reply(0, 1) == [first]
+    assert [r[:2] for r in x.requests] == [(2, 0b0001)], "the next line's: the third waits on"
+    x.send()
+    # With the entry the third one finds a sector of its line here, and asks for the other.
+    assert x.reply(0, 1) == [same]
+    assert (x.remaining[other], x.hits[other]) == (1, 1)
+    assert x.send()[:2] == (2, 0b0010)
+    assert x.reply(0, 0b0010) == [other]
+
+
+def test_a_read_that_waited_waits_for_room_in_the_miss_queue_too(cache):
+    x = cache(mshr_entries=1, waiting=1, miss_queue=1)
+    x.load(1)
+    x.send()
+    waiting = x.load(2)
+    x.store(9)
+    x.reply(0, 1)
+    assert [r[2] for r in x.requests] == [KIND_WRITE]
+    x.send()
+    assert x.resume() == [] and [r[:2] for r in x.requests] == [(2, 1)]
+    x.send()
+    assert x.reply(0, 1) == [waiting]
+
+
 @settings(max_examples=80)
-@given(st.lists(steps, max_size=60), st.sampled_from(["fill", "miss"]), st.integers(1, 4))
-def test_every_load_completes_once_and_everything_is_given_back(cache, script, allocate, entries):
-    x = cache(allocate=allocate, mshr_entries=entries, mshr_merges=3, miss_queue=4)
+@given(
+    st.lists(steps, max_size=60),
+    st.sampled_from(["fill", "miss"]),
+    st.integers(1, 4),
+    st.sampled_from([0, 1, 5]),
+)
+def test_every_load_completes_once_and_everything_is_given_back(
+    cache, script, allocate, entries, waits
+):
+    x = cache(allocate=allocate, mshr_entries=entries, mshr_merges=3, miss_queue=4, waiting=waits)
     flying, waiting, finished = [], {}, []
 
     def reply(k):
@@ -276,8 +329,12 @@ def test_every_load_completes_once_and_everything_is_given_back(cache, script, a
         elif (a := x.load(n, sectors)) is not None and x.remaining[a]:
             waiting[a] = sectors
     flying += [r for r in iter(lambda: x.requests and x.send(), []) if r[2] == KIND_READ]
-    while flying:
-        reply(0)
+    while flying or x.requests:
+        if flying:
+            reply(0)
+        flying += [r for r in iter(lambda: x.requests and x.send(), []) if r[2] == KIND_READ]
+        finished.extend(x.resume())
+    assert x.l1.caches[0].waiting_count == 0
     assert sorted(finished) == sorted(waiting)
     assert not any(x.remaining.values())
     assert (x.l1.buckets == -1).all() and (x.l1.entries.pending == 0).all()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lockstep.model import partition
 from lockstep.model.dram.build import idle_latency
 from lockstep.model.link import (
     KIND_ACK,
@@ -169,6 +170,33 @@ class TestMisses:
         side.finish()
         assert side.count.l2_nacks > 0
         assert all(sum(side.answered()[t][KIND_DATA]) == 0b0011 for t in tags)
+
+    def test_a_storm_on_one_line_ends_and_nobody_is_refused_for_ever(self, make):
+        """Ten times 64 reads of a line whose entry takes two at a time."""
+        side = make(sources=10, l2__mshr_entries=1, l2__mshr_merges=2, l2__mshr_full="nack")
+        side.repeat = 1
+        other = [side.read(LINE * (1 + s), 0b1, source=s) for s in range(10)]
+        tags = [side.read(0, 0b1 << i % 4, source=i % 10) for i in range(640)]
+        side.finish()
+        answered = side.answered()
+        assert all(len(answered[tag][KIND_DATA]) == 1 for tag in tags + other)
+        refused = [len(answered[tag].get(KIND_NACK, ())) for tag in tags + other]
+        assert max(refused) <= partition.MOST_REFUSALS
+        assert side.count.l2_nacks == sum(refused) > 0
+
+    def test_a_request_that_was_refused_so_often_waits_in_front_of_the_tags(self, make):
+        def nacks(refusals):
+            side = make(l2__mshr_entries=1, l2__mshr_full="nack")
+            side.read(0, 0b1)
+            tag = side.read(LINE, 0b1)
+            side.waiting[0][-1].refusals = refusals
+            side.repeat = 5
+            side.finish()
+            assert len(side.answered()[tag][KIND_DATA]) == 1
+            return int(side.count.l2_nacks)
+
+        assert nacks(partition.MOST_REFUSALS) == 0
+        assert nacks(partition.MOST_REFUSALS - 1) == 1
 
     @pytest.mark.parametrize("kind", [KIND_WRITE, KIND_REDUCTION])
     def test_writes_and_reductions_are_never_refused(self, make, kind):

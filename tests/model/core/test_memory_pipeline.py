@@ -8,7 +8,7 @@ import pytest
 from lockstep.builder import KernelBuilder
 from lockstep.gpus.units import operations
 from lockstep.isa.instruction import OpClass
-from lockstep.model.cache import l1, l1_fill
+from lockstep.model.cache import l1, l1_banks, l1_fill
 from lockstep.model.cache.prefetch import table
 from lockstep.model.core import memory_pipeline, stores
 from lockstep.model.counters import Stall
@@ -214,7 +214,7 @@ def test_with_tag_banks_stores_take_a_cycle_for_lines_of_four_banks(watch, tiny)
     gpu = tiny(l1__tag_banks=4, l1__miss_queue=32, **PROMPT)
     at = watch(k.workload(), gpu).of(0)
     lines = [(A + 512 * lane) // 128 for lane in range(32)]
-    counts = [sum(l1.tag_bank(line, 2) == bank for line in lines) for bank in range(4)]
+    counts = [sum(l1_banks.tag_bank(line, 2) == bank for line in lines) for bank in range(4)]
     assert counts == [8, 8, 8, 8]
     assert at[2] - at[0] == gpu.shared.latency + 8
 
@@ -243,6 +243,28 @@ def test_what_the_l1_refuses_comes_again_and_the_cycles_are_counted(watch, tiny)
     assert seen.counters["l1_reservation_fails"] > 3 * gpu.l2.latency
     assert 0 < seen.counters["l1_fail_mshr"] <= seen.counters["l1_reservation_fails"]
     assert seen.counters["l1_line_stalls"] == 0
+
+
+@pytest.mark.parametrize("waiting", [0, 1])
+def test_a_hit_passes_a_miss_that_waits_for_an_entry(watch, tiny, waiting):
+    """A line is here; a miss has the only entry, another one waits for it; then comes the hit."""
+    gpu = tiny(l1__mshr_entries=1, l1__waiting=waiting)
+    k = KernelBuilder("passing", grid=1, block=32)
+    k("LDG.E R1, [R2]", address=A)
+    k("MOV R3, R1")
+    k("LDG.E R4, [R2]", address=A + 4096)
+    k("LDG.E R5, [R2]", address=A + 8192)
+    k("LDG.E R6, [R2]", address=A)
+    k("MOV R7, R6")
+    seen = watch(k.workload(), gpu)
+    hit, used = seen.of(0)[4:6]
+    assert seen.counters["l1_waited"] == waiting
+    assert seen.counters["l1_global_read_sectors"] == 4
+    if waiting:  # its addresses come after those of the two misses, and then it is a hit
+        behind = 2 * (gpu.sm.memory.wide_address_interval - 1)
+        assert used - hit == behind + gpu.l1.latency
+    else:  # two lines come from the L2 before it is looked up
+        assert used - hit > gpu.l2.latency
 
 
 def test_cycles_without_a_line_are_counted_apart(watch, tiny):

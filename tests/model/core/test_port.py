@@ -1,8 +1,11 @@
 """The SM's ports at the crossbar: flits, credits, refused requests, replies."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lockstep.model import link
 from lockstep.model.cache import l1, miss_queue
@@ -151,6 +154,30 @@ def test_a_refused_request_goes_again_later_and_first(ports):
     assert [p.tick(due), p.tick(due + 1)] == [[7], [9]]
     again = p.requests.outbox[0, 0, 0]
     assert (again.kind, again.tag, again.sectors, again.full) == (KIND_ATOMIC, -5, 0b10, 3)
+
+
+def test_refused_requests_wait_by_lot_and_go_as_they_are_due(ports):
+    p = ports(l2__mshr_full="nack", l2__nack_spread=40)
+    retry, c = p.gpu.l2.nack_retry, p.c
+    lots = [port.pause(c.spec[0], 0, nth) - retry for nth in range(1, 9)]
+    assert min(lots) >= 0 and max(lots) <= 40 and lots != sorted(lots)
+    for nth in range(8):
+        p.reply(KIND_NACK, tag=nth, address=nth * 128, sent=nth)
+    p.deliver(0)
+    for t in range(LATENCY, LATENCY + 8):
+        p.tick(t)
+    due = [LATENCY + nth + retry + lot for nth, lot in enumerate(lots)]
+    order = c.l1.retries[0, :8]
+    assert order.ready_at.tolist() == sorted(due)
+    assert [int(line) for line in order.line] == sorted(range(8), key=lambda n: (due[n], n))
+    assert (order.refusals == 1).all()
+
+
+@given(st.integers(0, 100), st.integers(1, 5000))
+def test_lots_fall_everywhere_in_their_spread(s, first):
+    spec = SimpleNamespace(nack_retry=10, nack_spread=9)
+    fallen = Counter(port.pause(spec, s, first + n) - 10 for n in range(400))
+    assert set(fallen) == set(range(10)) and max(fallen.values()) < 100
 
 
 def test_requests_pass_one_that_waits_to_be_repeated(ports):

@@ -17,7 +17,7 @@ import numpy as np
 from lockstep._jit import Context, Records, force_inline, inline, popcount
 from lockstep.gpus import spec as gpu_spec
 from lockstep.isa.instruction import CachePolicy
-from lockstep.model.cache import miss_queue, mshr_file, replacement, slice_hash
+from lockstep.model.cache import l1_waiting, miss_queue, mshr_file, replacement, slice_hash
 from lockstep.model.cache import tags as cache_tags
 from lockstep.model.cache.l1_fill import reserve_line
 from lockstep.model.cache.prefetch import state as prefetching
@@ -28,7 +28,6 @@ from lockstep.model.cache.tags import Tags
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
 from lockstep.model.records import copy_fields, full, records, words
 
-FOLDED_BITS = 16  # of a line's number: 8 MB
 BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
 
 FULL_QUEUE, FULL_SET, FULL_FILE, FULL_ENTRY = -1, -2, -3, -4
@@ -40,12 +39,14 @@ SPEC = np.dtype(
         "line_bytes", "sector_bytes", "sectors", "banks", "on_fill", "hit_cycles", "sets",
         "entries", "merges", "queue", "cache_global", "protocol", "buckets", "flit_bytes",
         "cycle_sectors",  # that the data array reads out in a cycle
+        "waiting",  # reads that wait for an MSHR entry, at most
         "tag_bits",  # log2 of the tag banks; 0: banks of sectors alone
     )
 )  # fmt: skip
 CACHE = np.dtype(
     words(
         "free_entry", "free_node", "queue_head", "queue_count", "retry_head", "retry_count",
+        "waiting_head", "waiting_count",
         "free_ahead",  # first free MSHR entry of those for prefetches
         "busy",  # MSHR entries taken, of either kind
         "filled",  # 1: a line was put in since all were dropped
@@ -76,6 +77,7 @@ class L1State(Context):
     nodes: Records  # mshr_file.NODE, caches x nodes
     queue: Records  # miss_queue.MISS, caches x queue
     retries: Records  # miss_queue.MISS, caches x room for all requests that can be refused
+    waiting: Records  # l1_waiting.WAIT, caches x reads that can wait
     prefetch: prefetching.Prefetcher
     leaving: Records  # miss_queue.MISS, caches: the prefetch that goes out now
     victim: object  # the user's policy of replacement, or its stand-in
@@ -134,33 +136,12 @@ def build(spec: gpu_spec.L1, caches: int, owner: Owner, policies: Choices) -> L1
         records((caches, nodes), mshr_file.NODE),
         records((caches, spec.miss_queue), miss_queue.MISS),
         records((caches, int(retries)), miss_queue.MISS),
+        records((caches, max(1, spec.waiting)), l1_waiting.WAIT),
         prefetching.build(ahead, tags, prefetching.MOST_ADDRESS // spec.line_bytes, tables),
         records(caches, miss_queue.MISS),
         policies.victim,
         policies.prefetcher,
     )
-
-
-@inline
-def tag_bank(line, bits):
-    """The tag bank of a line: its low bits, folded, so that strides of 2^n spread, too."""
-    bank = 0
-    line &= (1 << FOLDED_BITS) - 1
-    for shift in range(0, FOLDED_BITS, bits):
-        bank ^= line >> shift
-    return bank & ((1 << bits) - 1)
-
-
-@inline
-def banks_of(spec, transaction):
-    """Bit mask of the banks that a transaction's sectors lie in, or of its tag bank."""
-    if spec.tag_bits > 0:
-        return 1 << tag_bank(transaction.line, spec.tag_bits)
-    mask = 0
-    for sector in range(spec.sectors):
-        if (transaction.sectors >> sector) & 1:
-            mask |= 1 << ((transaction.line * spec.sectors + sector) % spec.banks)
-    return mask
 
 
 @inline
@@ -253,6 +234,8 @@ def load(l1, s, counters, request, transaction, now):
         pending = l1.entries[s, e].pending if e >= 0 else 0
         missing = other & ~pending
         reason = why_not(l1, s, counters, e, missing)
+        if reason == FULL_FILE and l1_waiting.has_room(l1, s):
+            return wait_for_entry(l1, s, counters, request, transaction), 0
         if reason != 0:
             return reason, 0
         if missing != 0 and l1.spec[0].on_fill == 0:
@@ -280,6 +263,38 @@ def load(l1, s, counters, request, transaction, now):
     hits = popcount(hit)
     count_read(counters, request.local, popcount(transaction.sectors), hits, merged)
     return popcount(other), hits
+
+
+@inline
+def wait_for_entry(l1, s, counters, request, transaction):
+    """Let a read wait for an MSHR entry; returns its sectors, which come later."""
+    l1_waiting.put(l1, s, request, transaction)
+    counters.l1_waited += 1
+    request.met = table.MISS
+    return popcount(transaction.sectors)
+
+
+@inline
+def resume(l1, s, counters, now):
+    """The read that has waited longest looks the tags up again; one waits, and an entry is free.
+
+    Returns ``(its waiter, sectors that are here)``; the waiter is -1 if it must go on waiting.
+    """
+    oldest = l1_waiting.oldest(l1, s)
+    request = l1.requests[s]
+    request.kind = KIND_READ
+    request.policy, request.local, request.tag = oldest.policy, oldest.local, oldest.tag
+    coming, hits = load(l1, s, counters, request, oldest, now)
+    if coming < 0:
+        return -1, 0
+    l1_waiting.drop(l1, s)
+    return request.tag, hits
+
+
+@inline
+def may_resume(l1, s):
+    """Whether a read waits for an MSHR entry, and one is free."""
+    return l1.caches[s].waiting_count > 0 and not mshr_file.is_full(l1, s, -1)
 
 
 @inline

@@ -17,7 +17,9 @@ MISS = np.dtype(
         ("line", "i8"),
         ("tag", "i8"),
         ("ready_at", "i8"),
-        ("flits", "i4"),
+        ("flits", "i2"),
+        ("refusals", "u1"),  # how often it was refused
+        ("unused", "u1"),
         ("full", "u1"),
         ("sectors", "u1"),
         ("kind", "u1"),
@@ -43,6 +45,7 @@ def push(cache, s, line, sectors, kind, now):
     miss.line = line
     miss.sectors = sectors
     miss.full = 0
+    miss.refusals = 0
     miss.kind = kind
     miss.flits = 1
     miss.ready_at = now + 1
@@ -82,10 +85,14 @@ def drop(cache, s, refused):
 
 @inline
 def repeat(cache, s, message, at):
-    """Send a refused request again from cycle ``at`` on."""
+    """Send a refused request again from cycle ``at`` on; they are in the order of these cycles."""
     state = cache.caches[s]
     room = cache.retries.shape[1]
-    again = cache.retries[s, (state.retry_head + state.retry_count) % room]
+    place = state.retry_head + state.retry_count
+    while place > state.retry_head and cache.retries[s, (place - 1) % room].ready_at > at:
+        cache.retries[s, place % room] = cache.retries[s, (place - 1) % room]
+        place -= 1
+    again = cache.retries[s, place % room]
     state.retry_count += 1
     again.line = message.address // cache.spec[0].line_bytes
     again.sectors = message.sectors
@@ -94,4 +101,5 @@ def repeat(cache, s, message, at):
     again.tag = message.tag
     again.policy = message.policy
     again.flits = message.flits
+    again.refusals = message.refusals + 1
     again.ready_at = at

@@ -8,7 +8,7 @@ these follow each other at the L2.
 from lockstep._jit import inline
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass, Space
-from lockstep.model.cache.l1 import tag_bank
+from lockstep.model.cache.l1_banks import tag_bank
 from lockstep.workload import NOWHERE
 
 LOCAL_REGION = 1 << 56  # physical addresses of local memory, apart from all others

@@ -8,7 +8,7 @@ transactions through the L1, line by line.
 from lockstep._jit import force_inline, inline, popcount
 from lockstep.isa.instruction import OpClass
 from lockstep.model import free_list
-from lockstep.model.cache import l1, l1_prefetch
+from lockstep.model.cache import l1, l1_banks, l1_prefetch
 from lockstep.model.clock import NEVER
 from lockstep.model.core import bulk, stores
 from lockstep.model.core.accounting import account_blocked
@@ -257,7 +257,7 @@ def through_l1(c, s, now):
         if c.l1.spec[0].tag_bits > 0:
             nth = c.transactions[s, nth].nth
         transaction = c.transactions[s, nth]
-        banks = l1.banks_of(c.l1.spec[0], transaction)
+        banks = l1_banks.banks_of(c.l1.spec[0], transaction)
         if used & banks or sectors >= c.l1.spec[0].cycle_sectors:
             return
         came = present(c, s, access, request, transaction, now)

@@ -2,7 +2,7 @@
 
 from lockstep._jit import inline, popcount
 from lockstep.model import link as links
-from lockstep.model.cache import l1_prefetch, miss_queue, mshr_file
+from lockstep.model.cache import l1, l1_prefetch, miss_queue, mshr_file
 from lockstep.model.cache.l1_fill import fill
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.cache.slice_hash import slice_of
@@ -11,6 +11,8 @@ from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.done import note
 from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, SUBCYCLES
 from lockstep.model.link import KIND_ACK, KIND_ATOMIC, KIND_DATA, KIND_NACK, KIND_REDUCTION
+
+LOT = (1 << 31) - 1  # bits of a lot
 
 
 @inline
@@ -71,6 +73,7 @@ def post(c, requests, s, request, owner, now):
     message.slice = owner
     message.tag = request.tag
     message.policy = request.policy
+    message.refusals = request.refusals
     message.issued = now
     counters.noc_requests += 1
     counters.noc_request_flits += request.flits
@@ -117,6 +120,34 @@ def serve_waiters(c, s, e, sectors, now):
 
 
 @inline
+def pause(spec, s, nacks):
+    """How long the request that was the ``nacks``-th to be refused waits, in core cycles.
+
+    The lot depends on the SM and the number alone, so that it falls the same on any threads.
+    """
+    if spec.nack_spread == 0:
+        return spec.nack_retry
+    lot = (s * 40503 + nacks * 48271 + 12345) & LOT
+    lot = ((lot ^ (lot >> 15)) * 16807) & LOT
+    return spec.nack_retry + (lot ^ (lot >> 13)) % (spec.nack_spread + 1)
+
+
+@inline
+def resume(c, s, now):
+    """Give free MSHR entries to the reads that wait for them, the oldest first."""
+    while l1.may_resume(c.l1, s):
+        a, hits = l1.resume(c.l1, s, c.counters[s], now)
+        if a < 0:
+            return
+        if hits != 0:
+            access = c.accesses[s, a]
+            access.latest = max(access.latest, now + c.l1.spec[0].hit_cycles)
+            access.remaining -= hits
+            if access.remaining == 0:
+                note(c, s, DONE_ACCESS, a, access.latest)
+
+
+@inline
 def receive(c, replies, s, now):
     """Take one reply from the crossbar."""
     message = links.first(replies, s)
@@ -128,7 +159,7 @@ def receive(c, replies, s, now):
     if message.kind == KIND_NACK:
         counters.nacks += 1
         if not l1_prefetch.refused(c.l1, s, counters, message):
-            miss_queue.repeat(c.l1, s, message, now + c.spec[0].nack_retry)
+            miss_queue.repeat(c.l1, s, message, now + pause(c.spec[0], s, counters.nacks))
     elif message.kind == KIND_ACK:
         note(c, s, DONE_ACKNOWLEDGED, message.tag, now)
     elif message.tag >= 0:
@@ -169,6 +200,7 @@ def tick(c, requests, replies, s, now):
     sm = c.sms[s]
     if sm.fill_free < (now + 1) * SUBCYCLES and links.waiting(replies, s, now):
         receive(c, replies, s, now)
+    resume(c, s, now)
     if sm.inject_free >= (now + 1) * SUBCYCLES:
         return
     if miss_queue.next_ready(c.l1, s) <= now:

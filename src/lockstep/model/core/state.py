@@ -51,7 +51,7 @@ SPEC = np.dtype(
         "atomic_sector", "atomic_word",  # ... that a sector, a lane on a word takes on its way out
         "atomic_result",  # ... that the result of a lane on a word takes
         "fill_cycles",  # reply taken from the port until a dependent instruction may issue
-        "nack_retry", "slices_per_channel",
+        "nack_retry", "nack_spread", "slices_per_channel",
         "warp_interval",  # thousandths of a cycle
         "branch_latency", "lds_slack", "lds_latency", "vector_memory_buffer", "waitcnt_zero",
     )
