@@ -9,9 +9,12 @@ from lockstep.engine.machine import Machine
 from lockstep.engine.record import totals
 from lockstep.engine.streams import Streams
 from lockstep.engine.watchdog import MOST_WARPS, explain
+from lockstep.model import entries
+from lockstep.model.cache import l2
 from lockstep.model.clock import NEVER
 from lockstep.model.core.state import LONG
 from lockstep.model.counters import Stall
+from lockstep.model.memory import QUEUE
 
 
 def crossed(warps=2, grid=1):
@@ -71,7 +74,7 @@ def stuck(small):
     warp.active, warp.left, warp.static, warp.barrier = 1, 1, 1, -1
     sm.looks[1, 3].reason, warp.outstanding = Stall.LONG_SCOREBOARD, 1
     sm.ready[1, 3, 5] = NEVER << 2 | LONG
-    sm.l1.entries[1]["pending"][7] = 0b0001
+    sm.l1.entries[1]["pending"][7], sm.l1.entries[1]["line"][7] = 0b0001, 7
     return table, sm, machine.memory
 
 
@@ -82,7 +85,7 @@ def test_a_load_that_never_returns_is_named(stuck):
         "kernel 1 (stuck): 1 CTAs unfinished",
         "SM 1 warp 3 (CTA 0, next pc 0x10 MOV, MOVE) waits: "
         "long scoreboard for register 5, 1 memory operations outstanding",
-        "SM 1: 1 L1 misses in flight, miss queue 0",
+        "SM 1: 1 L1 misses in flight (lines at 0x380), miss queue 0",
     ]
 
 
@@ -91,7 +94,40 @@ def test_a_blocked_l1_stage_is_named(stuck):
     sm.sms[1].current, sm.sms[1].blocked = 0, 650
     sm.l1.caches[1].queue_count = 16
     last = explain(table, memory, {}, 777).splitlines()[-1]
-    assert last == ("SM 1: 1 L1 misses in flight, miss queue 16, L1 stage blocked since cycle 650")
+    assert last == (
+        "SM 1: 1 L1 misses in flight (lines at 0x380), miss queue 16, "
+        "L1 stage blocked since cycle 650"
+    )
+
+
+def test_who_waits_for_an_entry_and_who_was_refused_are_named(stuck):
+    table, sm, memory = stuck
+    sm.l1.entries[1]["pending"][:5] = 0b0001
+    sm.l1.caches[1].waiting_count, sm.l1.caches[1].retry_count = 2, 3
+    sm.l1.waiting[1, 0].line = 9
+    sm.l1.retries[1, 0].line, sm.l1.retries[1, 0].refusals = 10, 64
+    last = explain(table, memory, {}, 777).splitlines()[-1]
+    assert last == (
+        "SM 1: 6 L1 misses in flight (lines at 0x0, 0x0, 0x0 and 3 more), miss queue 0, "
+        "2 reads wait for an entry, the first for 0x480, "
+        "3 refused requests, the first for 0x500 after 64 refusals"
+    )
+
+
+def test_slices_that_cannot_go_on_are_named(stuck):
+    table, _, memory = stuck
+    for n in range(4):
+        cache = memory.l2.slices[n]
+        cache.stalled, cache.stalled_since, cache.mshrs = l2.STALL_MSHR, 40 + n, 8
+        index = entries.take(cache, memory.l2.entries)
+        entries.append(memory.l2.entries, cache, QUEUE, index)
+        memory.l2.entries[index].line, memory.l2.entries[index].source = 3 + n, 1
+    lines = explain(table, memory, {}, 777).splitlines()
+    assert lines[-4] == (
+        "L2 slice 0: 1 requests, the first for 0x180 of SM 1 waits for an MSHR entry since "
+        "cycle 40; 8 sectors in flight"
+    )
+    assert lines[-1] == "... and 1 more slices"
 
 
 def never(records, first, count, now):

@@ -8,17 +8,27 @@ from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
+from lockstep.model.cache import l2
 from lockstep.model.clock import NEVER
 from lockstep.model.core.cluster import CLUSTER
 from lockstep.model.core.objects import AT_OBJECT
 from lockstep.model.core.state import Sm
 from lockstep.model.counters import Stall
 from lockstep.model.dram import standard
+from lockstep.model.memory import QUEUE
 from lockstep.model.partition import Memory
 from lockstep.policies import place, plain
 
-MOST_WARPS = 8
+MOST_WARPS, MOST_SLICES, MOST_LINES = 8, 3, 3  # that are named
 STALLED_CYCLES = 1_000_000  # without any progress are a deadlock, where no unit is slower
+_LACKS = {
+    l2.STALL_MSHR: "an MSHR entry",
+    l2.STALL_LINE: "a way that no fill holds",
+    l2.STALL_READ_QUEUE: "room in the read queue",
+    l2.STALL_WRITE_QUEUE: "room in the write queue",
+    l2.STALL_REPLY: "room for its reply",
+}
+"""What the oldest request of an L2 slice waits for."""
 PROGRESS = ("warp_instructions", "noc_requests", "noc_replies", "ctas")
 MEMORY_PROGRESS = ("dram_reads", "dram_writes")  # a long queue of writes drains in silence
 
@@ -59,11 +69,42 @@ def _cause(sm: Sm, s: int, w: int) -> str:
 
 def _memory(sm: Sm, s: int) -> str:
     state, cache = sm.sms[s], sm.l1.caches[s]
-    entries = int((sm.l1.entries[s]["pending"] != 0).sum())
-    parts = [f"SM {s}: {entries} L1 misses in flight", f"miss queue {cache.queue_count}"]
+    held = sm.l1.entries[s][sm.l1.entries[s]["pending"] != 0]
+    parts = [f"SM {s}: {len(held)} L1 misses in flight", f"miss queue {cache.queue_count}"]
+    line_bytes = int(sm.l1.spec[0].line_bytes)
+    if len(held):
+        named = [f"{line * line_bytes:#x}" for line in held["line"][:MOST_LINES].tolist()]
+        more = f" and {len(held) - MOST_LINES} more" if len(held) > MOST_LINES else ""
+        parts[0] += f" (lines at {', '.join(named)}{more})"
+    if cache.waiting_count:
+        line = sm.l1.waiting[s, cache.waiting_head].line * line_bytes
+        parts.append(f"{cache.waiting_count} reads wait for an entry, the first for {line:#x}")
+    if cache.retry_count:
+        again = sm.l1.retries[s, cache.retry_head]
+        parts.append(
+            f"{cache.retry_count} refused requests, the first for {again.line * line_bytes:#x} "
+            f"after {again.refusals} refusals"
+        )
     if state.current >= 0 and state.blocked >= 0:
         parts.append(f"L1 stage blocked since cycle {state.blocked}")
     return ", ".join(parts)
+
+
+def _slices(memory: Memory) -> Iterator[str]:
+    """The L2 slices whose oldest request cannot go on."""
+    slices = memory.l2.slices
+    stuck = [n for n, why in enumerate(slices["stalled"].tolist()) if why != l2.RUNNING]
+    for n in stuck[:MOST_SLICES]:
+        cache = slices[n]
+        oldest = memory.l2.entries[cache.head[QUEUE]]
+        address = int(oldest.line) * int(memory.l2.spec[0].line_bytes.value)
+        yield (
+            f"L2 slice {n}: {cache.count[QUEUE]} requests, the first for {address:#x} of "
+            f"SM {oldest.source} waits for {_LACKS[int(cache.stalled)]} since cycle "
+            f"{cache.stalled_since}; {cache.mshrs} sectors in flight"
+        )
+    if len(stuck) > MOST_SLICES:
+        yield f"... and {len(stuck) - MOST_SLICES} more slices"
 
 
 def _refusals(sm: Sm, memory: Memory, policies: dict) -> Iterator[str]:
@@ -105,6 +146,7 @@ def explain(table: KernelTable, memory: Memory, policies: dict, now: int) -> str
     if len(listed) > MOST_WARPS:
         lines.append(f"... and {len(listed) - MOST_WARPS} more warps")
     lines += [_memory(sm, s) for s in sorted({int(s) for s, _ in listed[:MOST_WARPS]})]
+    lines += _slices(memory)
     return "\n".join(lines)
 
 
