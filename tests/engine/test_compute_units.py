@@ -48,6 +48,18 @@ def test_any_number_of_threads_gives_the_same(gpu):
         assert lockstep.simulate(workload, gpu, threads=threads).hash == first.hash
 
 
+@pytest.mark.parametrize("gpu", ["HD7770", "CANDEL"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_gpu_on_several_ranks_gives_the_same(gpu, ranks):
+    """Neighbours stay on one rank; their partitions, and those of their lines, are on any."""
+    ranks = min(ranks, lockstep.gpu(gpu).dram.channels)
+    workload = transpose(60)
+    alone = lockstep.simulate(workload, gpu)
+    assert all(alone.run.sm[name].sum() > 0 for name in ("constant_misses", "l1i_misses"))
+    for threads in (1, 2, 4):
+        assert lockstep.simulate(workload, gpu, ranks=ranks, threads=threads).hash == alone.hash
+
+
 def test_without_jit_the_same_comes_out():
     def run(**environment):
         path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])

@@ -65,6 +65,27 @@ def test_a_combination_that_cannot_work_is_named(changes, message):
 
 
 @pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sm.warp_size": 32}, "sm.warp_size = 32: expected 64, because core is cu"),
+        ({"sm.exit_waits": False}, "sm.exit_waits = false: expected true, because core is cu"),
+        ({"cu.fetch_bytes": 24}, "cu.fetch_bytes = 24: expected a divisor of"),
+        ({"cu.fetch_bytes": 128}, "cu.fetch_bytes = 128: expected a divisor of"),
+        ({"constant.line_bytes": 128}, "constant.line_bytes = 128: expected l1.line_bytes = 64"),
+        ({"sm.front_end.line_bytes": 128}, "sm.front_end.line_bytes = 128: expected l1.line_byte"),
+        (
+            {f"{level}.{of}_bytes": 32 for level in ("l1", "l2") for of in ("line", "sector")},
+            "l1.line_bytes = 32: expected at least 64, because core is cu",
+        ),
+    ],
+)
+def test_a_compute_unit_that_cannot_work_is_named(changes, message):
+    with pytest.raises(SpecError) as error:
+        library.replace(library.gpu("HD7770"), **changes)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"l1.bytes": 98304 + 512},

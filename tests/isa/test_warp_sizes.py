@@ -31,7 +31,7 @@ OTHERS = {
     "model/cache/prefetch/state.py": ["ROOM = 32"],
     "model/cache/prefetch/stride.py": ["WARPS, WARP_ROWS = 1, 32", "LOADS, LOAD_ROWS = 33, 8"],
     "model/cache/prefetch/stream.py": ["FIRST, STREAMS = 1, 32"],
-    "model/core/bind.py": ["group = 64 if architecture < MAXWELL else 32"],
+    "model/core/code_lines.py": ["group = 64 if architecture < MAXWELL else 32"],
     "model/core/coalescer.py": ["granule = max(1, spec.sector_bytes // 32)"],
     "model/core/memory_pipeline.py": ["KERNEL_PLACE = 32"],
     "model/sm/scheduler.py": ["for step in (1, 2, 4, 8, 16, 32):"],

@@ -17,6 +17,7 @@ from lockstep.isa.sass.opcodes import is_known
 
 MAX_SECTORS = 8  # sectors of a line that a request can name
 WAVEFRONT = 64  # work-items of a CU's wavefront
+LONGEST_LOAD = 64  # bytes that a scalar load brings, so that it touches two lines at most
 MOST_WARPS = 63  # of a sub-core: bits of a mask
 GCN = ("v_", "s_", "ds_", "buffer_", "tbuffer_", "image_")  # what its mnemonics begin with
 _TIMING = re.compile(r"n[A-Z][A-Za-z0-9]{0,15}", re.ASCII)
@@ -288,6 +289,20 @@ def _cu(gpu: GPU) -> Iterator[str]:
         yield f"sm.warp_size = {gpu.sm.warp_size}: expected {WAVEFRONT}, because core is cu"
     if not gpu.sm.exit_waits:
         yield "sm.exit_waits = false: expected true, because core is cu"
+    fetch, line = gpu.sm.front_end, gpu.l1.line_bytes
+    if line < LONGEST_LOAD:
+        yield f"l1.line_bytes = {line}: expected at least {LONGEST_LOAD}, because core is cu"
+    for name, size in (
+        ("sm.front_end.line_bytes", fetch.line_bytes),
+        ("constant.line_bytes", gpu.constant.line_bytes),
+    ):
+        if size != line:
+            yield f"{name} = {size}: expected l1.line_bytes = {line}, because core is cu"
+    if fetch.line_bytes % gpu.cu.fetch_bytes:
+        yield (
+            f"cu.fetch_bytes = {gpu.cu.fetch_bytes}: expected a divisor of "
+            f"sm.front_end.line_bytes = {fetch.line_bytes}"
+        )
 
 
 RULES = (_units, _opcodes, _sm, _cu, _lines, _l1, _l2, _latencies, _dram, _sizes)

@@ -28,6 +28,25 @@ class CU(Spec, frozen=True, kw_only=True):
     scalar_granularity: Annotated[
         int, within(1, 512, "registers", "allocation unit of scalar registers of a wavefront")
     ] = 8
+    fetch_bytes: Annotated[
+        int,
+        within(
+            8,
+            1024,
+            "bytes",
+            "of code that a SIMD fetches in its turn, for one wavefront, whose instruction "
+            "buffer has room for so many and what it executes",
+        ),
+    ] = 32
+    mshr_entries: Annotated[
+        int,
+        within(
+            2,
+            1024,
+            "lines",
+            "that a CU has asked the L2 for, for the scalar data cache and the instruction cache",
+        ),
+    ] = 16
     branch_latency: Annotated[
         int, within(1, 256, "cycles", "that a wavefront waits for a branch, taken or not")
     ] = 4

@@ -6,6 +6,7 @@ import pytest
 
 from lockstep.model.cache import line_cache
 from lockstep.model.cache.line_cache import ABSENT
+from lockstep.model.clock import NEVER
 
 pytestmark = pytest.mark.plain
 LINE = 64
@@ -89,3 +90,16 @@ def test_settled_uses_were_by_now_and_in_the_same_order(seed, now):
             assert all(h.arrives <= now for h, line in zip(held, before[row]) if line >= 0)
         else:
             assert (lines.keys[row] == keys[row]).all(), "nothing was used later"
+
+
+def test_a_line_comes_when_it_is_said():
+    lines = line_cache.build(1, 2 * LINE, 2, LINE)
+    line_cache.insert(lines, 0, 7, 10, NEVER)
+    assert line_cache.look_up(lines, 0, 7, 11) == NEVER
+    line_cache.here(lines, 0, 7, 60)
+    assert line_cache.look_up(lines, 0, 7, 61) == 60
+    for line in (8, 9):
+        line_cache.insert(lines, 0, line, 70 + line, NEVER)
+    line_cache.here(lines, 0, 7, 90)  # its way is another line's
+    assert line_cache.look_up(lines, 0, 7, 91) == ABSENT
+    assert line_cache.look_up(lines, 0, 9, 91) == NEVER

@@ -21,9 +21,10 @@ def test_a_simd_issues_in_its_turn_alone(wavefronts, tiny_cu, watch_cu):
 
 def test_five_wavefronts_issue_to_five_units_in_a_cycle(wavefronts, tiny_cu, watch_cu):
     kinds = ["scalar", "branch", "valu", ("lds", 0), ("load", 4096)]
-    seen = watch_cu(wavefronts.make(*[[kind] for kind in kinds]), tiny_cu(sm__subcores=1))
-    assert len({i[0] for i in seen.issues}) == 1
-    assert len(seen.issues) == 5
+    programs = [["barrier", kind] for kind in kinds]  # the code of all is there when it opens
+    seen = watch_cu(wavefronts.make(*programs), tiny_cu(sm__subcores=1))
+    assert len({seen.of(slot)[1] for slot in range(5)}) == 1
+    assert len(seen.issues) == 10
 
 
 def test_a_wavefront_never_issues_twice_in_a_cycle(wavefronts, tiny_cu, watch_cu):
@@ -87,22 +88,41 @@ def test_simds_compute_side_by_side(wavefronts, tiny_cu, watch_cu):
         assert seen.of(slot) == [FIRST + slot + 4 * k for k in range(5)]
 
 
-def test_vector_memory_of_a_cu_goes_on_its_way_every_four_cycles(wavefronts, tiny_cu, watch_cu):
-    def end(n):
-        programs = [[("load", 64 * 4 * w)] for w in range(n)]
-        gpu = tiny_cu(l1__bytes_per_cycle=256)
-        return watch_cu(wavefronts.make(*programs), gpu).run.kernels[0].end
+@pytest.mark.parametrize(("interval", "apart"), [(4, 4), (5, 5), (1, 4)])
+def test_vector_memory_of_a_cu_goes_on_its_way_every_four_cycles(
+    wavefronts, tiny_cu, watch_cu, interval, apart
+):
+    """Hits: data is there l1.latency after the issue, and that of the next one four cycles later.
 
-    assert end(8) - end(4) >= 4 * 4
+    So it is whether they leave at once (the interval of a CU) or have addresses (16 a cycle).
+    """
+    wait = wavefronts.wait(vector=0)
+    program = [("load", 4096), wait, "barrier", ("load", 4096), wait]
+    gpu = tiny_cu(sm__subcores=1, sm__memory__accept_interval=interval, l1__bytes_per_cycle=256)
+    seen = watch_cu(wavefronts.make(*[program] * 4), gpu)
+    (first, ready), *others = [seen.of(slot)[3:] for slot in range(4)]
+    assert ready == first + gpu.l1.latency
+    assert [end for _, end in others] == [ready + apart * k for k in (1, 2, 3)]
 
 
-@pytest.mark.parametrize(("entries", "stalls"), [(1, True), (4, False)])
-def test_a_full_vector_memory_buffer_holds_the_next(wavefronts, tiny_cu, watch_cu, entries, stalls):
-    programs = [[("load", 4096 * w)] for w in range(4)]
-    gpu = tiny_cu(cu__vector_memory_buffer=entries)
-    cycles = [watch_cu(wavefronts.make(*programs), gpu).of(slot)[0] for slot in range(4)]
-    late = cycles[1] > FIRST + 1 + 100
-    assert late == stalls
+@pytest.mark.parametrize("latency", [100, 101])
+def test_a_hit_takes_the_latency_of_the_l1(wavefronts, tiny_cu, watch_cu, latency):
+    wait = wavefronts.wait(vector=0)
+    program = [("load", 4096), wait, ("load", 4096), wait]
+    cycles = watch_cu(wavefronts.make(program), tiny_cu(sm__subcores=1, l1__latency=latency)).of(0)
+    assert cycles[3] - cycles[2] == latency
+
+
+@pytest.mark.parametrize("entries", [1, 2, 3, 4])
+def test_a_full_vector_memory_buffer_holds_the_next(wavefronts, tiny_cu, watch_cu, entries):
+    """An entry is free when the data is there, which the wavefront can use four cycles later."""
+    wait = wavefronts.wait(vector=0)
+    programs = [[("load", (k + 1) << 20), wait] for k in range(4)]
+    gpu = tiny_cu(sm__subcores=1, cu__vector_memory_buffer=entries)
+    seen = watch_cu(wavefronts.make(*programs), gpu)
+    issued, ready = zip(*(seen.of(slot) for slot in range(4)))
+    assert list(issued[:entries]) == list(range(1, entries + 1))
+    assert list(issued[entries:]) == [end - 4 for end in ready[: 4 - entries]]
 
 
 def test_the_buffer_is_taken_from_issue_to_the_end(wavefronts, tiny_cu, watch_cu):

@@ -34,3 +34,25 @@ def test_a_wavefront_that_fits_no_simd_is_refused(wavefronts, tiny_cu):
     kernel = wavefronts.make(["end"], vgprs=256, sgprs=600).kernels[0]
     with pytest.raises(WorkloadError, match="scalar registers"):
         occupancy(kernel, tiny_cu())
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    ("needs", "fit"),
+    [
+        (dict(), 10),  # sm.ctas
+        (dict(vgprs=128), 8),
+        (dict(vgprs=129), 4),
+        (dict(sgprs=256), 8),
+        (dict(sgprs=257), 4),
+        (dict(lds=16384), 4),
+        (dict(lds=16385), 3),
+    ],
+)
+def test_as_many_work_groups_run_at_a_time(wavefronts, tiny_cu, watch_cu, needs, fit):
+    """Each lasts for a thousand cycles, and begins where one has ended or where there is room."""
+    gpu = tiny_cu(sm__ctas=10, cu__branch_latency=256)
+    seen = watch_cu(wavefronts.make(["branch"] * 4, groups=11, **needs), gpu)
+    first = [cycle for cycle, _, _, static in seen.issues if static == 0]
+    assert sum(cycle < 256 for cycle in first) == fit
+    assert first[fit] >= 3 * 256

@@ -5,7 +5,7 @@ import pytest
 
 from lockstep.model.clock import NEVER
 from lockstep.model.core.kinds import EXPORT_COUNT, LGKM_COUNT, VECTOR_COUNT
-from lockstep.model.core.state import WAITS
+from lockstep.model.core.state import WAIT_RING, WAITS
 from lockstep.model.cu import waits
 from lockstep.model.records import records
 
@@ -111,3 +111,27 @@ def test_counters_are_those_of_a_list(state, counter, seed):
         for n in random.integers(0, waits.most(counter), 3):
             at, expected = waits.falls(state, counter, int(n)), twin.falls(int(n))
             assert max(at, now) == max(expected, now)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scalar_loads_end_with_the_last_of_their_lines(state, seed):
+    """A list of sets of lines; of a line that comes, all loads that await it learn it."""
+    random = np.random.default_rng(seed)
+    twin = {}
+    for now in range(400):
+        if waits.room(state, LGKM_COUNT) <= now and random.random() < 0.4:
+            lines = {int(random.integers(8)) for _ in range(2)}
+            place = waits.rise(state, LGKM_COUNT, now)
+            for nth, line in enumerate(sorted(lines)):
+                waits.await_line(state, place, nth, line)
+            twin[place] = lines
+        line = int(random.integers(8))
+        awaited = [place for place, lines in twin.items() if line in lines]
+        assert waits.line_comes(state, line, now + 5) == bool(awaited)
+        for place in awaited:
+            twin[place].discard(line)
+            end = state.ends[LGKM_COUNT * WAIT_RING + place]
+            assert end == (NEVER if twin[place] else now + 5)
+        assert state.lines_awaited == sum(map(len, twin.values()))
+    waits.begin(state)
+    assert state.lines_awaited == 0 and not state.lines.any()

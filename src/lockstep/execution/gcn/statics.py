@@ -76,6 +76,7 @@ def vector_class(name: str) -> OpClass:
 
 
 def _memory(i: Instruction) -> Access:
+    """What an access is, and the bytes of a lane at an address, of which LDS forms have two."""
     space = Space.SHARED if i.format == Format.DS else Space.GLOBAL
     words = i.name.split("_")
     width = _WORD_BYTES.get(words[-1], 4)
@@ -94,8 +95,7 @@ def _memory(i: Instruction) -> Access:
     else:
         returns = "rtn" in words or i.fields.get("glc", 0)
         op = OpClass.ATOMIC if returns else OpClass.REDUCTION
-    two = any(word.startswith(("read2", "write2", "wrxchg2")) for word in words)
-    return op, space, width * (2 if two else 1)
+    return op, space, width
 
 
 def cache_of(i: Instruction) -> CachePolicy:

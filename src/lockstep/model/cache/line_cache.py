@@ -1,7 +1,8 @@
 """Read-only cache of whole lines, for instructions and constants.
 
 Whoever misses learns at once when the line will be there, and puts it in with that cycle; others
-that look it up before wait until then. So lines on their way need no MSHRs. The line that was used
+that look it up before wait until then. So lines on their way need no MSHRs. Where the answer
+takes a time that nobody knows, the cycle is NEVER until ``here`` says it. The line that was used
 longest ago makes room. What is fetched ahead counts as used when it is asked for, maybe later
 than a look-up that comes after it: so the order is that of cycles, not that of look-ups.
 """
@@ -61,6 +62,15 @@ def insert(lines, i, line, now, arrives):
     way = replacement.oldest(lines, i, row)
     replacement.insert_at(lines, row, way, line, now)
     tags.way_of(lines, row, way).arrives = arrives
+
+
+@inline
+def here(lines, i, line, arrives):
+    """Say when a line comes that was put in before that was known; another may have its way."""
+    row = row_of(lines, i, line)
+    way = tags.find(lines, i, row, line)
+    if way >= 0:
+        tags.way_of(lines, row, way).arrives = arrives
 
 
 @jit

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lockstep.errors import WorkloadError
-from lockstep.gpus.sm import FrontEnd, Operands
+from lockstep.gpus.sm import Operands
 from lockstep.gpus.spec import GPU
 from lockstep.gpus.units import Operation, by_opcode, opcodes, operations
 from lockstep.isa.instruction import (
@@ -23,7 +23,7 @@ from lockstep.isa.instruction import (
     OpClass,
     Space,
 )
-from lockstep.model.core import kinds
+from lockstep.model.core import code_lines, kinds
 from lockstep.model.core.state import (
     AT_ISSUE,
     BANK_BITS,
@@ -51,8 +51,6 @@ SYNCHRONISERS = [
     OpClass.FENCE, OpClass.LOCAL_FENCE, OpClass.WAIT_GROUP, OpClass.COMMIT_GROUP, OpClass.GMMA_WAIT,
 ]  # fmt: skip
 """What waits for more than its unit: see ``issue.synchronises``."""
-KEPLER, MAXWELL, VOLTA = 30, 50, 70  # SASS versions
-LONGEST_GCN = 8  # bytes
 KEPT = (1 << SLOTS) - 1  # of the bits of `reuse`: operands to keep
 MATRIX_ROWS = 8  # of a matrix that LDSM loads, each with an address
 PRODUCT_COLUMNS = 64  # for which the interval of a warpgroup's product stands
@@ -134,35 +132,6 @@ def _set_writes(records: np.ndarray, code: np.ndarray, banks: int) -> None:
         place += used
 
 
-def _lines_ahead(pc: np.ndarray, size: int, front_end: FrontEnd) -> np.ndarray:
-    """The line ``front_end.buffer`` instructions behind each one, or -1 if it is the same line."""
-    ahead = (pc + front_end.buffer * size) // front_end.line_bytes
-    return np.where(ahead == pc // front_end.line_bytes, -1, ahead)
-
-
-def instruction_bytes(architecture: int) -> int:
-    """Bytes of an instruction: 8 up to Pascal, then 16."""
-    return 8 if 0 < architecture < VOLTA else 16
-
-
-def _spans(pc: np.ndarray, architecture: int) -> np.ndarray:
-    """Bytes from each instruction to the one behind it, with a control word that may lie between.
-
-    Kepler's code has such a word in every 64 bytes, Maxwell's and Pascal's in every 32.
-    """
-    size = instruction_bytes(architecture)
-    if not KEPLER <= architecture < VOLTA:
-        return np.full(len(pc), size)
-    group = 64 if architecture < MAXWELL else 32
-    return np.where((pc + size) % group == 0, 2 * size, size)
-
-
-def _gcn_spans(pc: np.ndarray) -> np.ndarray:
-    """Bytes of each instruction of GCN, 4 or 8, from the place of the one behind it."""
-    behind = np.append(pc[1:], pc[-1:] + LONGEST_GCN)
-    return np.clip(behind - pc, 0, LONGEST_GCN)
-
-
 def issue_records(
     code: np.ndarray,
     gpu: GPU,
@@ -185,12 +154,7 @@ def issue_records(
     bare_load = (op == OpClass.LOAD) & ~constant & (code["width"] == 0)
     records["latency"][bare_load] = gpu.l1.latency
     records["latency"][op == OpClass.OBJECT_WAIT] = gpu.shared.latency
-    records["line"] = code["pc"] // gpu.sm.front_end.line_bytes
-    wavefronts = gpu.core == "cu"
-    size = LONGEST_GCN if wavefronts else instruction_bytes(architecture)
-    records["ahead"] = _lines_ahead(code["pc"], size, gpu.sm.front_end)
-    records["pc"] = code["pc"]
-    records["span"] = _gcn_spans(code["pc"]) if wavefronts else _spans(code["pc"], architecture)
+    code_lines.set_lines(records, code["pc"], gpu, architecture)
     records["branch"] = (op == OpClass.BRANCH) | (op == OpClass.CONVERGENCE)
     records["memory"] = np.isin(op, PIPELINED) & (code["width"] > 0) & ~constant
     records["constant"] = code["constant"] if gpu.constant.operand_bytes else NO_CONSTANT
@@ -221,7 +185,7 @@ def issue_records(
     _set_by_opcode(records, code["text"], texts, gpu, control)
     _set_slack(records, gpu)
     _set_awaits(records)
-    if wavefronts:
+    if gpu.core == "cu":
         kinds.set_kinds(records, code)
     sleeps = op == OpClass.SLEEP
     bulk = (op == OpClass.BULK_COPY) | (op == OpClass.BULK_STORE)
@@ -318,10 +282,17 @@ def _round_up(value: int, unit: int) -> int:
 
 
 def cta_needs(kernel: Kernel, gpu: GPU) -> dict[str, int]:
-    """Warps, registers and shared-memory bytes that one CTA occupies."""
+    """Warps, registers and shared-memory bytes that one CTA occupies.
+
+    A wavefront takes as many registers of a CU as if those of its SIMD were dealt to all of its
+    kind that have room there: so no more are started, whether vector or scalar registers are few.
+    """
     warps = kernel.warps
-    registers = max(1, kernel.registers) * kernel.warp_size
-    registers = _round_up(registers, gpu.sm.register_granularity) * warps
+    registers = _warp_registers(kernel, gpu)
+    if gpu.core == "cu":
+        simd = gpu.sm.registers // gpu.sm.subcores
+        registers = simd // max(1, min(_wavefronts_of_simd(kernel, gpu).values()))
+    registers *= warps
     shared = kernel.shared_bytes + gpu.shared.reserved_per_cta
     if shared:
         shared = _round_up(shared, gpu.shared.granularity)
@@ -347,7 +318,8 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
         "shared memory": (gpu.shared.bytes, needs["shared"]),
     }
     if gpu.core == "cu":
-        limits |= _simd_limits(kernel, gpu, needs)
+        for name, fit_simd in _wavefronts_of_simd(kernel, gpu).items():
+            limits[name] = fit_simd * gpu.sm.subcores, needs["warps"]
     fit = {name: have // need for name, (have, need) in limits.items() if need}
     limiter = min(fit, key=fit.__getitem__)
     if fit[limiter] == 0:
@@ -359,14 +331,18 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
     return fit[limiter], limiter
 
 
-def _simd_limits(kernel: Kernel, gpu: GPU, needs: dict[str, int]) -> dict[str, tuple[int, int]]:
-    """What bounds the wavefronts of a compute unit: each lies in one SIMD with its registers."""
-    simds, each = gpu.sm.subcores, needs["registers"] // needs["warps"]
+def _warp_registers(kernel: Kernel, gpu: GPU) -> int:
+    """Registers that are allocated for a warp."""
+    registers = max(1, kernel.registers) * kernel.warp_size
+    return _round_up(registers, gpu.sm.register_granularity)
+
+
+def _wavefronts_of_simd(kernel: Kernel, gpu: GPU) -> dict[str, int]:
+    """Wavefronts of a kernel that find their registers in a SIMD, by kind of register."""
     scalars = _round_up(max(1, kernel.scalar_registers), gpu.cu.scalar_granularity)
-    vectors = gpu.sm.registers // simds // each * simds
     return {
-        "registers": (vectors, needs["warps"]),
-        "scalar registers": (gpu.cu.scalar_registers // scalars * simds, needs["warps"]),
+        "registers": gpu.sm.registers // gpu.sm.subcores // _warp_registers(kernel, gpu),
+        "scalar registers": gpu.cu.scalar_registers // scalars,
     }
 
 

@@ -5,7 +5,7 @@ import itertools
 from lockstep._jit import Records
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT
-from lockstep.model.cache import l1, line_cache, slice_hash
+from lockstep.model.cache import l1, line_cache, line_misses, slice_hash
 from lockstep.model.clock import NEVER
 from lockstep.model.control import Control
 from lockstep.model.core import state, tile
@@ -73,6 +73,7 @@ def sm_spec(gpu: GPU, policy: int) -> Records:
     s.slices_per_channel = gpu.l2.slices_per_channel
     s.warp_interval = round(state.THOUSAND * gpu.launch.warp_interval)
     copy_fields(s, gpu.cu)
+    s.line_pieces = f.line_bytes // gpu.cu.fetch_bytes if gpu.core == "cu" else 1
     s.lds_latency = gpu.shared.latency
     s.waitcnt_zero = gpu.cu.waitcnt == "zero"
     return spec
@@ -113,7 +114,7 @@ def build(
     n, b = gpu.sm.count, gpu.sm.subcores
     instances = sum(unit.count for unit in gpu.sm.units)
     slots = gpu.launch.concurrent_kernels
-    f, k = gpu.sm.front_end, gpu.constant
+    f, k, cus = gpu.sm.front_end, gpu.constant, n if gpu.core == "cu" else 0
     of_l1 = "l1_replacement" in user, "l1_prefetcher" in user
     sm = Sm(
         spec=spec,
@@ -123,8 +124,10 @@ def build(
         looks=records((n, gpu.sm.warps), state.LOOK),
         order=zeros((n, b, gpu.sm.warps)),
         ready=zeros((n, gpu.sm.warps, REGISTER_COUNT)),
-        waits=records((n if gpu.core == "cu" else 0, gpu.sm.warps), state.WAITS),
-        cus=records(n if gpu.core == "cu" else 0, state.CU_STATE),
+        fetches=zeros((cus, b)),
+        lines=line_misses.build(cus, gpu.cu.mshr_entries, gpu.l1),
+        waits=records((cus, gpu.sm.warps), state.WAITS),
+        cus=records(cus, state.CU_STATE),
         ctas=records((n, gpu.sm.ctas), state.CTA_STATE),
         barriers=records((n, gpu.sm.ctas, NAMED_BARRIERS), state.BARRIER),
         objects=zeros((n, gpu.sm.ctas, OBJECTS)),
@@ -166,8 +169,9 @@ def build(
         counters=records(n, SM_COUNTERS),
     )
     _empty(sm)
-    if gpu.core == "cu":
+    if cus:
         sm.cus["leader"] = leaders(gpu)
+        sm.cus["no_credit"] = -1
     return sm
 
 

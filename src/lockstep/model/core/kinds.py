@@ -12,6 +12,8 @@ SCALAR_UNIT, BRANCH_UNIT, VECTOR_ALU, LOCAL_DATA_SHARE, VECTOR_MEMORY = range(5)
 VECTOR_COUNT, EXPORT_COUNT, LGKM_COUNT, NO_COUNT = 0, 1, 2, 7
 """Wait counters in the order of ``instruction.WAIT_FIELDS``: vector memory, stores that have yet
 to read their data, LDS and scalar loads."""
+SCALARS, INSTRUCTIONS = 0, 1
+"""Caches of whole lines that ask the L2, as their misses have it (``cache/line_misses.py``)."""
 
 _ACCESSES = (
     OpClass.LOAD, OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION,

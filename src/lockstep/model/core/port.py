@@ -148,14 +148,21 @@ def resume(c, s, now):
 
 
 @inline
-def receive(c, replies, s, now):
-    """Take one reply from the crossbar."""
-    message = links.first(replies, s)
+def pass_in(c, s, message, now):
+    """A reply takes its time of the port."""
     sm = c.sms[s]
     counters = c.counters[s]
     counters.noc_replies += 1
     counters.noc_reply_flits += message.flits
     sm.fill_free = max(sm.fill_free, now * SUBCYCLES) + time_in(c.spec[0], message)
+
+
+@inline
+def receive(c, replies, s, now):
+    """Take one reply from the crossbar."""
+    message = links.first(replies, s)
+    counters = c.counters[s]
+    pass_in(c, s, message, now)
     if message.kind == KIND_NACK:
         counters.nacks += 1
         if not l1_prefetch.refused(c.l1, s, counters, message):
@@ -195,17 +202,34 @@ def next_event(c, replies, s, now, end):
 
 
 @inline
-def tick(c, requests, replies, s, now):
-    """One cycle of both ports. Freed room or new data may let the L1 stage go on."""
+def may_receive(c, replies, s, now):
+    """Whether the port takes a reply in this cycle."""
+    return c.sms[s].fill_free < (now + 1) * SUBCYCLES and links.waiting(replies, s, now)
+
+
+@inline
+def may_send(c, s, now):
+    """Whether the port takes a request in this cycle."""
+    return c.sms[s].inject_free < (now + 1) * SUBCYCLES
+
+
+@inline
+def send(c, requests, s, now):
+    """Let the oldest request of the L1 leave, or a prefetch if there is none."""
     sm = c.sms[s]
-    if sm.fill_free < (now + 1) * SUBCYCLES and links.waiting(replies, s, now):
-        receive(c, replies, s, now)
-    resume(c, s, now)
-    if sm.inject_free >= (now + 1) * SUBCYCLES:
-        return
     if miss_queue.next_ready(c.l1, s) <= now:
         sent = inject(c, requests, s, now)
         account_no_credit(c, s, now)
         sm.no_credit = -1 if sent else now
     elif c.l1.prefetch.spec[0].on and c.l1.prefetch.queues[s].count > 0:
         inject_prefetch(c, requests, s, now)
+
+
+@inline
+def tick(c, requests, replies, s, now):
+    """One cycle of both ports. Freed room or new data may let the L1 stage go on."""
+    if may_receive(c, replies, s, now):
+        receive(c, replies, s, now)
+    resume(c, s, now)
+    if may_send(c, s, now):
+        send(c, requests, s, now)

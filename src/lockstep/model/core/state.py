@@ -9,6 +9,7 @@ import numpy as np
 
 from lockstep._jit import Context, Records
 from lockstep.model.cache.l1 import L1State
+from lockstep.model.cache.line_misses import LineMisses
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.control import Control
@@ -53,13 +54,16 @@ SPEC = np.dtype(
         "fill_cycles",  # reply taken from the port until a dependent instruction may issue
         "nack_retry", "nack_spread", "slices_per_channel",
         "warp_interval",  # thousandths of a cycle
+        "fetch_bytes",
+        "line_pieces",  # of fetch_bytes, in a line of the instruction cache; 1 = it is by line
         "branch_latency", "lds_slack", "lds_latency", "vector_memory_buffer", "waitcnt_zero",
     )
 )  # fmt: skip
 
 ISSUE = np.dtype(
     words(
-        "pc", "line",
+        "pc",
+        "line",  # of the instruction cache; of a CU, the piece of one that its last byte is in
         "ahead",  # line that the fetch of the instruction buffer is in when this one issues, or -1
         "awaits",  # if all else is there: unit + 1, instances and slack above it; 0 = more
         "writes", "immediate",
@@ -218,16 +222,20 @@ AT_ISSUE, LATE = 1, 2
 UNIT_BITS, SLACK_PLACE = 16, 32  # of what an instruction awaits: slack above instances above unit
 
 WAIT_COUNTERS, WAIT_RING = 3, 32
+WAIT_LINES = 2  # that a scalar load touches, at most
 WAITS = np.dtype(
     ints("i8", "ends", WAIT_COUNTERS * WAIT_RING)
     + ints("i8", "issued", WAIT_COUNTERS)
     + ints("i8", "awaits", WAIT_RING)
-    + words("flying", "acknowledged")
+    + ints("i8", "lines", WAIT_LINES * WAIT_RING)
+    + words("flying", "acknowledged", "lines_awaited")
 )
 """The wait counters of a CU's wavefront. ``issued``: instructions that have raised each counter;
 ``ends``: when those ended, the last WAIT_RING of each, or NEVER; ``awaits``: of a store that has
 been sent, how many acknowledgements the wavefront has got when its own are among them, 0 = it is
-none; ``flying``: accesses that are not yet sent or here; ``acknowledged``: parts of stores."""
+none; ``flying``: accesses that are not yet sent or here; ``acknowledged``: parts of stores;
+``lines``: of the scalar load at each place, the lines that are on their way, plus one, 0 = none;
+``lines_awaited``: how many in all."""
 
 CU_STATE = np.dtype(
     words(
@@ -235,6 +243,8 @@ CU_STATE = np.dtype(
         "leader",  # the CU with whose number the caches are kept that neighbours share
         "buffered",
         "accounted",  # instructions in the vector memory buffer; until when counted
+        "entry_wanted",  # 1: a wavefront waits until it can ask for one more line
+        "no_credit",  # cycle at which a request for a line could not go on, or -1
     )
 )
 """What only a compute unit has."""
@@ -310,6 +320,8 @@ class Sm(Context):
     looks: Records  # LOOK, sms x warps
     order: np.ndarray  # sms x subcores x warps: slots of a sub-core, oldest first
     ready: np.ndarray  # sms x warps x registers
+    fetches: np.ndarray  # of CUs, sms x subcores: the next cycle at which a SIMD may fetch
+    lines: LineMisses  # of CUs: what the caches of constants and instructions ask the L2 for
     waits: Records  # WAITS, sms x warps; of SMs none
     cus: Records  # CU_STATE, sms; of SMs none
     ctas: Records  # CTA_STATE, sms x CTA slots

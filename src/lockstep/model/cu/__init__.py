@@ -2,5 +2,6 @@
 
 ``cu.py``: a window of cycles of the CUs that share caches; ``launch.py``: the start of work-groups.
 Then along an instruction's way: ``fetch.py``, ``scheduler.py``, ``issue.py`` with ``waits.py``,
-``lds.py``, ``scalar_cache.py`` and ``vector_memory.py``, and ``completion.py``.
+``lds.py``, ``scalar_cache.py`` and ``vector_memory.py``, ``port.py`` with ``line_fill.py``, and
+``completion.py``.
 """

@@ -3,10 +3,10 @@
 from lockstep._jit import Context, inline, jit
 from lockstep.model import link
 from lockstep.model.clock import NEVER
-from lockstep.model.core import memory_pipeline, port
+from lockstep.model.core import memory_pipeline
 from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.state import Sm
-from lockstep.model.cu import launch, scheduler
+from lockstep.model.cu import launch, port, scheduler
 from lockstep.model.cu.completion import settle_done
 
 
@@ -59,7 +59,7 @@ def begin_window(c, requests, replies, s, start):
     link.begin(requests, s)
     link.open_inbox(replies, s)
     sm = c.sms[s]
-    if replies.ports[s].count > 0 or sm.no_credit >= 0:
+    if port.begin_window(c, s) or replies.ports[s].count > 0 or sm.no_credit >= 0:
         sm.memory_next = min(sm.memory_next, start)
         account_no_credit(c, s, start)
         sm.no_credit = -1
@@ -73,10 +73,11 @@ def run_neighbours(c, requests, replies, first, last, start, end):
     now = start
     following = NEVER
     while now < end:
-        following = NEVER
         for s in range(first, last):
             if next_event(c, s, now) <= now:
                 cycle(c, requests, replies, s, now, end)
+        following = NEVER
+        for s in range(first, last):  # a line that has come to one may let others go on
             following = min(following, next_event(c, s, now + 1))
         now = max(now + 1, following)
     return max(following, end)

@@ -22,7 +22,7 @@ from lockstep.model.core.stream import execute_block, move_on, next_address, nex
 from lockstep.model.core.warp import hold, let_go_at
 from lockstep.model.counters import Stall
 from lockstep.model.cu import lds, scalar_cache, vector_memory, waits
-from lockstep.model.cu.fetch import fetch_ahead, move_to_line
+from lockstep.model.cu.fetch import fetch, fetch_ahead
 
 BARRIER = int(OpClass.BARRIER)
 CACHE_CONTROL = int(OpClass.CACHE_CONTROL)
@@ -86,6 +86,9 @@ def resources(c, s, b, warp, look, instruction, now):
     elif kind == VECTOR_MEMORY and warp.mask != 0 and not vector_memory.takes(c, s, b):
         c.subcores[s, b].room_wanted = 1
         return blocked(look, NEVER, STALL_QUEUE)
+    elif instruction.op == SCALAR_LOAD and not scalar_cache.takes(c, s):
+        c.cus[s].entry_wanted = 1
+        return blocked(look, NEVER, STALL_QUEUE)
     return now
 
 
@@ -106,9 +109,10 @@ def examine(c, s, b, w, now):
     if warp.cleared == 0:
         warp.op = instruction.op
         if instruction.line != warp.line:
-            at = move_to_line(c, s, warp, instruction.line, now)
+            at = fetch(c, s, b, warp, instruction, now)
             if at > now:
-                let_go_at(warp, at)
+                if at < NEVER:
+                    let_go_at(warp, at)
                 return blocked(look, at, STALL_FETCH)
         warp.cleared = CLEARED
     at = waits_for(c, s, w, look, instruction, now)
@@ -134,8 +138,7 @@ def on_scalars(c, s, w, warp, instruction, now):
         return
     record = c.addresses[c.ctas[s, warp.cta].addresses + warp.address]
     next_address(warp)
-    done = scalar_cache.load(c, s, record.first, instruction.width, now)
-    waits.rise(c.waits[s, w], LGKM_COUNT, done)
+    scalar_cache.load(c, s, c.waits[s, w], record.first, instruction.width, now)
 
 
 @force_inline
@@ -218,7 +221,7 @@ def issue(c, s, b, w, now):
         execute(c, s, b, w, warp, instruction, now)
         after(c, s, w, warp, instruction, now)
         if instruction.ahead >= 0 and instruction.ahead != warp.ahead:
-            fetch_ahead(c, s, warp, instruction.ahead, now + 1)
+            fetch_ahead(c, s, b, warp, instruction.ahead, now)
         look.wake = NEVER if warp.barrier >= 0 else now + 1
     if not advance(c, s, w, warp, instruction, now):
         end_warp(c, s, w, now)

@@ -10,7 +10,7 @@ from lockstep._jit import force_inline, inline
 from lockstep.isa.instruction import WAIT_FIELDS
 from lockstep.model.clock import NEVER
 from lockstep.model.core.kinds import EXPORT_COUNT, LGKM_COUNT, VECTOR_COUNT
-from lockstep.model.core.state import WAIT_COUNTERS, WAIT_RING
+from lockstep.model.core.state import WAIT_COUNTERS, WAIT_LINES, WAIT_RING
 
 VECTOR_BITS, EXPORT_BITS, LGKM_BITS = (bits for _, bits in WAIT_FIELDS)
 VECTOR_PLACE, EXPORT_PLACE, LGKM_PLACE = (place for place, _ in WAIT_FIELDS)
@@ -42,6 +42,10 @@ def begin(waits):
         waits.issued[counter] = 0
     for place in range(WAIT_RING):
         waits.awaits[place] = 0
+    if waits.lines_awaited > 0:  # of the wavefront that was here before
+        for place in range(WAIT_LINES * WAIT_RING):
+            waits.lines[place] = 0
+    waits.lines_awaited = 0
     waits.flying = 0
     waits.acknowledged = 0
 
@@ -134,3 +138,37 @@ def acknowledge(waits, cycle):
         if 0 < waits.awaits[place] <= waits.acknowledged:
             waits.awaits[place] = 0
             end(waits, place, cycle)
+
+
+@inline
+def delay(waits, counter, place, cycle):
+    """An instruction of a counter does not end before a cycle."""
+    end = counter * WAIT_RING + place
+    waits.ends[end] = max(waits.ends[end], cycle)
+
+
+@inline
+def await_line(waits, place, nth, line):
+    """A scalar load does not end before its nth line has come."""
+    delay(waits, LGKM_COUNT, place, NEVER)
+    waits.lines[WAIT_LINES * place + nth] = line + 1
+    waits.lines_awaited += 1
+
+
+@inline
+def line_comes(waits, line, cycle):
+    """A line is here; whether a scalar load awaited it. With its last one its data is there."""
+    awaited = False
+    for place in range(WAIT_RING):
+        others = 0
+        came = False
+        for nth in range(WAIT_LINES * place, WAIT_LINES * (place + 1)):
+            if waits.lines[nth] == line + 1:
+                waits.lines[nth] = 0
+                waits.lines_awaited -= 1
+                came = True
+            others += waits.lines[nth] != 0
+        if came and others == 0:
+            waits.ends[LGKM_COUNT * WAIT_RING + place] = cycle
+        awaited = awaited or came
+    return awaited

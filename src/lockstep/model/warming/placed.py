@@ -57,7 +57,7 @@ def _bring(lines, i, c, slot, count, now):
         return
     kernel, last = c.kernels[slot], -1
     for k in range(count):
-        line = c.code[kernel.code + k].line
+        line = c.code[kernel.code + k].line // c.spec[0].line_pieces
         if line != last and line_cache.look_up(lines, i, line + kernel.fetch_base, now) == ABSENT:
             line_cache.insert(lines, i, line + kernel.fetch_base, now, now)
         last = line
