@@ -96,13 +96,6 @@ def test_what_is_outside_of_a_buffer_is_nothing_and_a_finding(transpose):
         assert "invalid buffer write of 4 bytes at 0x800" in found["message"]
 
 
-def test_races_are_not_looked_for():
-    with lockstep.Device(memory_bytes=1 << 26, check="races") as device:
-        a = device.zeros(4)
-        with pytest.raises(LockstepError, match="races are looked for in warps of up to 32"):
-            load(device, "vector_add")[64, 64](a, a, a, 4)
-
-
 def test_images_keep_their_elements(device):
     pixels = np.random.default_rng(3).integers(0, 256, (16, 32, 4), dtype=np.uint8)
     out = device.image(np.zeros_like(pixels))

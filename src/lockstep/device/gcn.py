@@ -22,10 +22,9 @@ from lockstep.device.launch import Launch
 from lockstep.device.local_memory import LocalMemory
 from lockstep.device.module import Configured, Kernel, Launcher, Module, three
 from lockstep.device.streams import Stream
-from lockstep.errors import LockstepError, WorkloadError
-from lockstep.execution.checks.clocks import MOST_LANES
+from lockstep.errors import WorkloadError
 from lockstep.execution.gcn.program import translate
-from lockstep.execution.gcn.source import LANES, Source
+from lockstep.execution.gcn.source import Source
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.isa.gcn import container
@@ -96,11 +95,6 @@ class GcnKernel(Kernel):
     def translate(self, recording: Recording) -> Program:
         """The kernel as machine code of this host."""
         k = self.kernel
-        if Recording.RACES in recording and LANES > MOST_LANES:
-            raise LockstepError(
-                f"kernel {k.name}: races are looked for in warps of up to {MOST_LANES} threads; "
-                f"wavefronts have {LANES}"
-            )
         source = Source(
             name=k.name,
             code=decode(k.code),

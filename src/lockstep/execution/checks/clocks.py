@@ -14,13 +14,12 @@ from lockstep._jit import inline
 
 # A record of an access, and a warp's stamp: time, warp in the cluster, lane, whether it is an
 # access that does not race with its like, memory site.
-CLOCK_SHIFT = 34
-WARP_SHIFT, WARP_BITS = 25, 9
-LANE_SHIFT, LANE_BITS = 20, 5
-MOST_LANES = 1 << LANE_BITS  # of a warp whose accesses are recorded
+CLOCK_SHIFT = 35
+WARP_SHIFT, WARP_BITS = 26, 9
+LANE_SHIFT, LANE_BITS = 20, 6  # of a wavefront: the widest there is
 STRONG = 1 << 19
 SITE_MASK = STRONG - 1
-LATEST = 1 << 28  # time at which all begins anew, at a moment when everything is settled
+LATEST = 1 << 27  # time at which all begins anew, at a moment when everything is settled
 
 
 @inline

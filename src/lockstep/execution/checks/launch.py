@@ -88,10 +88,11 @@ def _pointers(machine: Machine) -> dict[str, tuple]:
     if not DISABLED:
         compiled = (*races.entry_points(machine.kind), unwritten.entry_points(machine.kind))
         return {name: (f.address, f) for name, f in zip(names, compiled)}
-    signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * 4)
-    functions = (races.watch, races.collide, races.order, unwritten.unwritten)
+    functions = (*races.FUNCTIONS, (unwritten.unwritten, 4))
     found = {}
-    for name, function in zip(names, functions):
+    for name, (function, integers) in zip(names, functions):
+        words = [ctypes.c_int64] * integers
+        signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *words)
         kept = signature(lambda _, *numbers, call=function: int(call(machine, *numbers)))
         found[name] = (ctypes.cast(kept, ctypes.c_void_p).value, kept)
     return found

@@ -12,7 +12,6 @@ from enum import IntEnum
 from lockstep._jit import inline, jit, phase
 from lockstep.execution.checks.clocks import (
     LANE_SHIFT,
-    MOST_LANES,
     SITE_MASK,
     STRONG,
     WARP_SHIFT,
@@ -30,7 +29,6 @@ WRITE, READ, READ_BEFORE = 0, 1, 2  # planes
 OBJECT = (1 << 62) - 1  # in place of the last write: a barrier object is here; never settled
 OBJECT_BYTES = 8
 KIND_SHIFT = 32  # of what ``watch`` is told, above the bytes of a lane
-SAME_SHIFT = MOST_LANES  # of its mask: lanes that write what is there already
 
 
 class Kind(IntEnum):
@@ -141,10 +139,11 @@ def write(x, w, lane, k, mine, address, size, same):
 
 
 @jit
-def watch(x, w, site, what, mask):
+def watch(x, w, site, what, mask, same):
     """Compare accesses with those before; host addresses are in the warp's scratch words.
 
-    ``what``: bytes of a lane, and ``Kind``. ``mask``: the lanes, and those that change nothing.
+    ``what``: bytes of a lane, and ``Kind``. ``mask``: the lanes; ``same``: those that change
+    nothing.
     """
     size, kind = what & (1 << KIND_SHIFT) - 1, what >> KIND_SHIFT
     granule, first = x.running[0].granule, x.running[0].shared_address
@@ -152,18 +151,18 @@ def watch(x, w, site, what, mask):
     stamp = x.warps[w].stamp | site
     if kind >= Kind.ATOMIC:
         stamp |= STRONG
-    for lane in range(MOST_LANES):
+    for lane in range(x.launch[0].lanes):
         offset = x.scratch[w, lane] - first
         if not mask >> lane & 1 or offset < 0 or offset >= count:
             continue
-        mine, same = stamp | lane << LANE_SHIFT, mask >> SAME_SHIFT + lane & 1
+        mine = stamp | lane << LANE_SHIFT
         for k in range(offset >> granule, (offset + size - 1 >> granule) + 1):
             if kind == Kind.POLL:
                 meet(x, w, k, first + offset)
             elif kind == Kind.READ or kind == Kind.STRONG_READ:
                 read(x, w, lane, k, mine, first + offset, size)
             else:
-                write(x, w, lane, k, mine, first + offset, size, same)
+                write(x, w, lane, k, mine, first + offset, size, same >> lane & 1)
                 if kind == Kind.ATOMIC:
                     keep_read(x, k, mine)
     return 0
@@ -174,7 +173,7 @@ def collide(x, w, site, size, mask):
     """Lanes wrote different values to the same bytes: those in ``mask`` lost what they wrote."""
     granule, first = x.running[0].granule, x.running[0].shared_address
     count = x.checked.races.shape[1] << granule
-    for lane in range(MOST_LANES):
+    for lane in range(x.launch[0].lanes):
         offset = x.scratch[w, lane] - first
         if not mask >> lane & 1 or offset < 0 or offset >= count:
             continue
@@ -207,7 +206,7 @@ def order(x, w, what, unused, mask):
         take_over(x, w, rows, first, FENCES)
         return 0
     granule, start = x.running[0].granule, x.running[0].shared_address
-    for lane in range(MOST_LANES):
+    for lane in range(x.launch[0].lanes):
         if mask >> lane & 1:
             address = x.scratch[w, lane]
             first, k = meeting(x, w, address)
@@ -219,7 +218,10 @@ def order(x, w, what, unused, mask):
     return 0
 
 
+FUNCTIONS = ((watch, 5), (collide, 4), (order, 4))  # of the runtime, and their integers
+
+
 @functools.cache
 def entry_points(kind):
     """The runtime functions as pointers for generated code; ``kind`` is that of the machine."""
-    return tuple(phase(function, (kind,), 4) for function in (watch, collide, order))
+    return tuple(phase(function, (kind,), integers) for function, integers in FUNCTIONS)

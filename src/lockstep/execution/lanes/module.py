@@ -5,7 +5,6 @@ from typing import Any
 
 from llvmlite import ir
 
-from lockstep.execution.checks.clocks import MOST_LANES
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.programs import kept, native
 from lockstep.execution.programs.program import WORD_GRANULE, Objects
@@ -24,10 +23,6 @@ class LaneModule(ir.Module):
         super().__init__()
         if lanes not in WARP_SIZES:
             raise ValueError(f"warps of {lanes} lanes; expected one of {WARP_SIZES}")
-        if Check.RACES in checks and lanes > MOST_LANES:
-            raise ValueError(
-                f"races are looked for in warps of up to {MOST_LANES} lanes, not {lanes}"
-            )
         self.triple = ""
         self.lanes = lanes
         self.checks, self.granule = checks, granule

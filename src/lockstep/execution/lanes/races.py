@@ -14,7 +14,6 @@ from lockstep.execution.checks.races import (
     KIND_SHIFT,
     READ,
     READ_BEFORE,
-    SAME_SHIFT,
     WRITE,
     Kind,
     Passing,
@@ -231,16 +230,14 @@ def watch(
     ``size`` (i64): bytes of each, if not those of the access.
     """
     bits = b.ir.zext(b.bits_of(b.active) if lanes is None else lanes, WORD)
-    if same is not None:
-        shifted = b.ir.shl(b.ir.zext(b.bits_of(same), WORD), ir.Constant(WORD, SAME_SHIFT))
-        bits = b.ir.or_(bits, shifted)
+    alike = ir.Constant(WORD, 0) if same is None else b.ir.zext(b.bits_of(same), WORD)
     kind = _KINDS.get((access.strength, kind), kind)
     what = ir.Constant(WORD, kind << KIND_SHIFT)
     what = b.ir.or_(what, ir.Constant(WORD, access.bytes) if size is None else size)
 
     def call() -> Values:
         b.ir.store(host.ir, b.scratch(), align=64)
-        b.runtime("watch", [b.field("warp", "number"), access.site, what, bits])
+        b.runtime("watch", [b.field("warp", "number"), access.site, what, bits, alike])
         return []
 
     if access.window == Window.GLOBAL:
