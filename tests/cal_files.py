@@ -31,6 +31,7 @@ class Source:
     items: int = 1
     vgprs: int = 4
     sgprs: int = 16
+    float_mode: int = 0xC0
 
     @property
     def lds_bytes(self):
@@ -195,7 +196,7 @@ def program_info(kernel):
         yield from ((0x80001001 + 4 * element + k, value) for k, value in enumerate(values))
     yield 0x80001041, kernel.vgprs
     yield 0x80001042, kernel.sgprs
-    yield 0x80001043, 0xC0
+    yield 0x80001043, kernel.float_mode
     users = max((first + count for _, _, first, count in kernel.user), default=0)
     enabled = sum(1 << 7 + "xyz".index(axis) for axis in kernel.groups)
     lds = (kernel.lds_bytes + 255) // 256

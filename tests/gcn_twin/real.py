@@ -27,7 +27,7 @@ def f32(function):
     return lambda *arrays: flushed(function(*(flushed(a) for a in arrays)))
 
 
-def fused(name):
+def fused(name, mode="rn"):
     """The exact x y + z, rounded once."""
 
     def one(x, y, z):
@@ -36,8 +36,9 @@ def fused(name):
         if a.is_finite and b.is_finite and c.is_finite:
             total = a.value * b.value + c.value
             product_zero = not a.value * b.value
-            zero_sign = sign & c.sign if product_zero and not c.value else 0
-            return encode(Real(int(total < 0) if total else zero_sign, abs(total)), name)
+            agree = product_zero and not c.value and sign == c.sign
+            zero_sign = sign if agree else int(mode == "rm")
+            return encode(Real(int(total < 0) if total else zero_sign, abs(total)), name, mode)
         if a.is_nan or b.is_nan or c.is_nan:
             return encode(decode(-1, name), name)
         product_infinite = a.is_infinite or b.is_infinite

@@ -46,18 +46,18 @@ def _chunks(cases):
         yield {name: cases[name] for name in names[first : first + KERNEL_OPERATIONS]}
 
 
-def on_lanes(cases, active):
+def on_lanes(cases, active, mode=None):
     """Results by name of ``(operation, operands)`` in the lanes that are active, 0 in others.
 
-    Each is a tuple of arrays.
+    Each is a tuple of arrays. ``mode``: a FloatMode, if not the usual one.
     """
     found = {}
     for chunk in _chunks(cases):
-        found |= _on_lanes(chunk, active)
+        found |= _on_lanes(chunk, active, mode)
     return found
 
 
-def _on_lanes(cases, active):
+def _on_lanes(cases, active, mode):
     inputs, outputs = Arena(), Arena()
     packed = {}
 
@@ -80,6 +80,7 @@ def _on_lanes(cases, active):
 
     def block(lift):
         b = lift.b
+        b.float_mode = mode
         warp = b.field("warp", "index")
         bases = [b.ir.inttoptr(lift.argument(k), POINTER) for k in range(2)]
 

@@ -23,6 +23,7 @@ from lockstep.device.local_memory import LocalMemory
 from lockstep.device.module import Configured, Kernel, Launcher, Module, three
 from lockstep.device.streams import Stream
 from lockstep.errors import WorkloadError
+from lockstep.execution.gcn.float_mode import FloatMode
 from lockstep.execution.gcn.program import translate
 from lockstep.execution.gcn.source import Source
 from lockstep.execution.launches.geometry import Geometry
@@ -79,6 +80,10 @@ class GcnKernel(Kernel):
 
     def __init__(self, module: GcnModule, kernel: container.Kernel):
         self.kernel = kernel
+        try:
+            self._float_mode = FloatMode.of(kernel.float_mode)
+        except ValueError as error:
+            raise WorkloadError(f"kernel {kernel.name}: {error}") from None
         self._sizes = max((a.offset + _slot(a) for a in kernel.arguments), default=0)
         super().__init__(module, kernel.name, list(self._parameters()))
 
@@ -104,6 +109,7 @@ class GcnKernel(Kernel):
             groups=k.group_ids,
             items=k.item_ids,
             lds_bytes=k.lds_bytes,
+            float_mode=self._float_mode,
             file=self.module.name,
         )
         return translate(source, self.module.key, recording)

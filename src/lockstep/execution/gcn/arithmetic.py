@@ -1,8 +1,8 @@
 """What an arithmetic operation of Southern Islands is: a function over values, and their types.
 
 Operations are functions of a builder and the values of their operands, signs already applied.
-Floating-point operations work as mode 0xC0 says: f32 subnormals are zeros, f64 has its own, ties
-round to even. Lanes outside EXEC compute, too: the caller keeps their results from going anywhere.
+Floating-point operations work as the builder's float mode says: see ``float_mode.py``. Lanes
+outside EXEC compute, too: the caller keeps their results from going anywhere.
 """
 
 from collections.abc import Callable

@@ -7,6 +7,7 @@ is the same.
 from functools import partial
 
 from lockstep.execution.gcn.arithmetic import Arithmetic, Table, both, is_number, no
+from lockstep.execution.gcn.float_mode import mode_of
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.compare import compare_floats, compare_integers
 from lockstep.execution.lanes.formats import format_of, keep, raw
@@ -21,7 +22,7 @@ _WHOLE = ("lt", "eq", "le", "gt", "ne", "ge")
 
 
 def _real(b: LaneBuilder, x: Value, y: Value, order: str) -> Value:
-    return compare_floats(b, order, x, y, flushed=x.type == F32)
+    return compare_floats(b, order, x, y, flushed=x.type == F32 and not mode_of(b).keeps_singles)
 
 
 def _whole(b: LaneBuilder, x: Value, y: Value, order: str, signed: bool) -> Value:

@@ -1,17 +1,20 @@
 """Arithmetic: the operands that an instruction has, and where its results go."""
 
 from lockstep.execution.gcn.arithmetic import Arithmetic
+from lockstep.execution.gcn.float_mode import mode_of
 from lockstep.execution.gcn.lift import FIRST_VECTOR, LITERAL, VECTOR_FORMATS, Lift
 from lockstep.execution.gcn.modifiers import result_of, source_of
 from lockstep.execution.gcn.registers import EXEC, VCC
 from lockstep.execution.gcn.scalar import SCALAR
 from lockstep.execution.gcn.vector import VECTOR
+from lockstep.execution.lanes.rounding import Rounding
 from lockstep.execution.lanes.types import PRED, Type, Value
 from lockstep.isa.gcn.instruction import Format, Instruction
 from lockstep.isa.gcn.operations import OPERATIONS, OperandField, Operation
 
 _SIGNED = {"src0": 0, "src1": 1, "src2": 2}  # sources of VOP3, by their bits of abs and neg
 _REGISTERS = ("vdst", "vsrc1")  # fields of 8 bits that number vector registers
+_TO_NEAREST = ("v_div_fmas_f32", "v_div_fmas_f64", "v_ldexp_f64")  # in all float modes
 _LONG = (Format.VOP3A, Format.VOP3B)
 
 
@@ -22,6 +25,12 @@ def compute(lift: Lift, i: Instruction) -> None:
     if arithmetic is None:
         raise lift.refuse(f"{i.name} is not supported")
     operation = OPERATIONS[i.format, i.opcode]
+    if i.name in _TO_NEAREST:
+        rounding = mode_of(lift.b).rounding(arithmetic.results[0])
+        if rounding != Rounding.NEAREST:
+            raise lift.refuse(
+                f"it rounds to nearest here, but the float mode of the kernel says {rounding.name}"
+            )
     if is_vector:
         _vector(lift, i, operation, arithmetic)
     else:

@@ -4,10 +4,11 @@ from functools import partial
 
 from lockstep.execution.gcn.arithmetic import One, Table, any_of, both, family, low_bits, no
 from lockstep.execution.gcn.bits import left
+from lockstep.execution.gcn.float_mode import flush_in_mode, mode_of
 from lockstep.execution.lanes import convert
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.compare import compare_floats
-from lockstep.execution.lanes.formats import flush, widen
+from lockstep.execution.lanes.formats import widen
 from lockstep.execution.lanes.integer import (
     clamp,
     limits,
@@ -24,7 +25,7 @@ NEAREST, DOWN, ZERO = Rounding.NEAREST, Rounding.DOWN, Rounding.ZERO
 
 def _to_integer(b: LaneBuilder, x: Value, signed: bool, rounding: Rounding = ZERO) -> Value:
     if x.type == F32:
-        return convert.to_integer(b, flush(b, x), I32, signed, rounding)
+        return convert.to_integer(b, flush_in_mode(b, x), I32, signed, rounding)
     number = convert.to_integer(b, x, I32, signed, rounding)
     return b.select(compare_floats(b, "nan", x, x), b.constant(I32, 0), number)
 
@@ -32,12 +33,12 @@ def _to_integer(b: LaneBuilder, x: Value, signed: bool, rounding: Rounding = ZER
 def _round_half_up(b: LaneBuilder, x: Value) -> Value:
     """The floor of x + 1/2, a sum that f64 holds."""
     half = b.constant(F64, 0.5)
-    total = rounded(b, "fadd", NEAREST, convert.to_float(b, flush(b, x), F64), half)
+    total = rounded(b, "fadd", NEAREST, convert.to_float(b, flush_in_mode(b, x), F64), half)
     return _to_integer(b, total, True, DOWN)
 
 
 def _from_integer(kind: Type, signed: bool) -> One:
-    return lambda b, x: convert.from_integer(b, x, kind, signed, NEAREST)
+    return lambda b, x: convert.from_integer(b, x, kind, signed, mode_of(b).rounding(kind))
 
 
 def _from_byte(b: LaneBuilder, x: Value, place: int) -> Value:
@@ -52,14 +53,19 @@ def _from_sixteenths(b: LaneBuilder, x: Value) -> Value:
     return rounded(b, "fmul", NEAREST, number, b.constant(F32, 1 / 16))
 
 
-def _half(b: LaneBuilder, x: Value, rounding: Rounding = NEAREST) -> Value:
+def _half(b: LaneBuilder, x: Value, rounding: Rounding | None = None) -> Value:
     """An f16 in the low half of a word; there, subnormal numbers stay."""
-    half = narrow(b, flush(b, x), F16, rounding)
+    rounding = mode_of(b).single if rounding is None else rounding
+    half = narrow(b, flush_in_mode(b, x), F16, rounding)
     return resize(b, b.cast(half, I16), I32)
 
 
 def _from_half(b: LaneBuilder, x: Value) -> Value:
     return widen(b, b.cast(resize(b, x, I16), F16))
+
+
+def _single(b: LaneBuilder, x: Value) -> Value:
+    return flush_in_mode(b, convert.to_float(b, x, F32, mode_of(b).single))
 
 
 def _pair(b: LaneBuilder, low: Value, high: Value) -> Value:
@@ -80,7 +86,7 @@ def _pair_of_fractions(b: LaneBuilder, x: Value, y: Value, signed: bool) -> Valu
     low, high = -limits(16, signed)[1] if signed else 0, limits(16, signed)[1]
     parts = []
     for value in (x, y):
-        wide = convert.to_float(b, flush(b, value), F64)
+        wide = convert.to_float(b, flush_in_mode(b, value), F64)
         steps = rounded(b, "fmul", NEAREST, wide, b.constant(F64, float(high)))  # exact
         parts.append(clamp(b, _to_integer(b, steps, True, NEAREST), low, high, True))
     return _pair(b, *parts)
@@ -128,8 +134,8 @@ CONVERT: Table = {
         v_cvt_f64_u32=_from_integer(F64, False),
         v_cvt_f64_i32=_from_integer(F64, True),
     ),
-    **family(F64, (F32,), v_cvt_f64_f32=lambda b, x: convert.to_float(b, flush(b, x), F64)),
-    **family(F32, (F64,), v_cvt_f32_f64=lambda b, x: flush(b, convert.to_float(b, x, F32))),
+    **family(F64, (F32,), v_cvt_f64_f32=lambda b, x: convert.to_float(b, flush_in_mode(b, x), F64)),
+    **family(F32, (F64,), v_cvt_f32_f64=_single),
     **family(
         I32,
         (F32, F32),

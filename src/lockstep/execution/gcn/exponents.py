@@ -1,11 +1,12 @@
 """Numbers times powers of two, and numbers taken apart into a fraction and an exponent."""
 
 from lockstep.execution.gcn.arithmetic import Table, any_of, family, low_bits
+from lockstep.execution.gcn.float_mode import flush_in_mode, mode_of
 from lockstep.execution.gcn.integer import add
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.convert import to_float
 from lockstep.execution.lanes.floating import FINITE, is_class
-from lockstep.execution.lanes.formats import flush, format_of, from_raw, keep, raw
+from lockstep.execution.lanes.formats import format_of, from_raw, keep, raw
 from lockstep.execution.lanes.integer import clamp, is_zero, resize, shift_left, shift_right
 from lockstep.execution.lanes.rounding import Rounding, rounded
 from lockstep.execution.lanes.types import F32, F64, I32, I64, PRED, Value
@@ -55,17 +56,19 @@ def _scale_in_steps(b: LaneBuilder, x: Value, n: Value) -> Value:
 
 def _scale_single(b: LaneBuilder, x: Value, n: Value) -> Value:
     """Exact in f64, then rounded."""
-    wide = to_float(b, flush(b, x), F64)
+    wide = to_float(b, flush_in_mode(b, x), F64)
     n = clamp(b, n, -512, 512, True)
-    return flush(b, to_float(b, _times(b, wide, power_of_two(b, n)), F32))
+    return flush_in_mode(
+        b, to_float(b, _times(b, wide, power_of_two(b, n)), F32, mode_of(b).single)
+    )
 
 
 def _normal(b: LaneBuilder, x: Value) -> tuple[Value, Value]:
     """A number as a normal one, and how many doublings that took (i32)."""
-    if x.type == F32:
-        return flush(b, x), b.constant(I32, 0)
+    if x.type == F32 and not mode_of(b).keeps_singles:
+        return flush_in_mode(b, x), b.constant(I32, 0)
     small = is_zero(b, exponent_field(b, x))
-    scaled = b.select(small, _times(b, x, b.constant(F64, 2.0**64)), x)
+    scaled = b.select(small, _times(b, x, b.constant(x.type, 2.0**64)), x)
     return scaled, b.select(small, b.constant(I32, 64), b.constant(I32, 0))
 
 

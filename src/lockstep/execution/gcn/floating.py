@@ -1,55 +1,65 @@
-"""Arithmetic of f32: subnormal operands and results are zeros, except where bits are chosen.
+"""Arithmetic of f32: the float mode says whether subnormal numbers are zeros, and rounds.
 
-Minimum, maximum and median keep subnormal numbers, as the hardware does before its ninth
-generation.
+Minimum, maximum and median keep subnormal numbers in any mode, as the hardware does before its
+ninth generation; a sum of a product that is rounded twice never has them.
 """
 
 from functools import partial
 
 from lockstep.execution.gcn.arithmetic import Table, any_of, family, reverse
+from lockstep.execution.gcn.float_mode import flush_in_mode, mode_of, result_in_mode
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.compare import compare_floats
-from lockstep.execution.lanes.floating import Choice, Result, arithmetic, choose
+from lockstep.execution.lanes.floating import Choice, Result, arithmetic, choose, finish
 from lockstep.execution.lanes.formats import flush
 from lockstep.execution.lanes.rounding import Rounding, rounded, whole
 from lockstep.execution.lanes.types import F32, Value
 
 LARGEST = float.fromhex("0x1.fffffep127")
-_FLUSHED = Result(flush=True)
 
 
 def add(b: LaneBuilder, x: Value, y: Value) -> Value:
     """The sum, rounded."""
-    return arithmetic(b, "fadd", _FLUSHED, x, y)
+    return arithmetic(b, "fadd", result_in_mode(b, F32), x, y)
 
 
 def subtract(b: LaneBuilder, x: Value, y: Value) -> Value:
     """The difference, rounded."""
-    return arithmetic(b, "fsub", _FLUSHED, x, y)
+    return arithmetic(b, "fsub", result_in_mode(b, F32), x, y)
 
 
 def multiply(b: LaneBuilder, x: Value, y: Value) -> Value:
     """The product, rounded."""
-    return arithmetic(b, "fmul", _FLUSHED, x, y)
+    return arithmetic(b, "fmul", result_in_mode(b, F32), x, y)
 
 
 def multiply_legacy(b: LaneBuilder, x: Value, y: Value) -> Value:
     """The product, but 0 if a factor is zero, whatever the other one is."""
-    x, y = flush(b, x), flush(b, y)
-    product = flush(b, rounded(b, "fmul", Rounding.NEAREST, x, y))
+    return _legacy_product(b, result_in_mode(b, F32), x, y)
+
+
+def _product(b: LaneBuilder, how: Result, x: Value, y: Value) -> Value:
+    return arithmetic(b, "fmul", how, x, y)
+
+
+def _legacy_product(b: LaneBuilder, how: Result, x: Value, y: Value) -> Value:
+    if how.flush:
+        x, y = flush(b, x), flush(b, y)
+    product = finish(b, rounded(b, "fmul", how.rounding, x, y), how)
     zero = b.constant(F32, 0.0)
     nothing = any_of(b, compare_floats(b, "eq", x, zero), compare_floats(b, "eq", y, zero))
     return b.select(nothing, zero, product)
 
 
-def _add_product(b: LaneBuilder, x: Value, y: Value, z: Value, product=multiply) -> Value:
-    """A product, rounded, and a sum, rounded again."""
-    total = rounded(b, "fadd", Rounding.NEAREST, product(b, x, y), flush(b, z))
+def _add_product(b: LaneBuilder, x: Value, y: Value, z: Value, product=_product) -> Value:
+    """A product, rounded, and a sum, rounded again; all without subnormal numbers."""
+    how = Result(mode_of(b).single, flush=True)
+    total = rounded(b, "fadd", how.rounding, product(b, how, x, y), flush(b, z))
     return flush(b, total)
 
 
 def _fused(b: LaneBuilder, x: Value, y: Value, z: Value) -> Value:
-    return arithmetic(b, "fma", _FLUSHED, x, y, z)
+    return arithmetic(b, "fma", result_in_mode(b, F32), x, y, z)
 
 
 def least(b: LaneBuilder, *values: Value) -> Value:
@@ -76,7 +86,7 @@ def _legacy(b: LaneBuilder, x: Value, y: Value, order: str) -> Value:
 
 
 def _whole(b: LaneBuilder, x: Value, rounding: Rounding) -> Value:
-    return whole(b, flush(b, x), rounding)
+    return whole(b, flush_in_mode(b, x), rounding)
 
 
 def _fraction(b: LaneBuilder, x: Value) -> Value:
@@ -88,12 +98,12 @@ def _light(b: LaneBuilder, x: Value, y: Value, z: Value) -> Value:
     """A product for lighting: minus the largest number unless y is a usable power, z positive."""
     lowest = b.constant(F32, -LARGEST)
     usable = compare_floats(b, "gt", y, lowest)
-    lit = compare_floats(b, "gt", z, b.constant(F32, 0.0), flushed=True)
+    lit = compare_floats(b, "gt", flush_in_mode(b, z), b.constant(F32, 0.0))
     product = multiply_legacy(b, x, y)
     return b.select(Value(b.ir.and_(usable.ir, lit.ir), usable.type), product, lowest)
 
 
-_multiply_add_legacy = partial(_add_product, product=multiply_legacy)
+_multiply_add_legacy = partial(_add_product, product=_legacy_product)
 
 FLOATING: Table = {
     **family(

@@ -1,5 +1,6 @@
 """What VOP3 does to operands before an operation, and to its result."""
 
+from lockstep.execution.gcn.float_mode import mode_of
 from lockstep.execution.gcn.floating import add, multiply
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.lanes.floating import saturate
@@ -25,11 +26,11 @@ def source_of(b: LaneBuilder, x: Value, absolute: bool, negative: bool) -> Value
 def result_of(b: LaneBuilder, x: Value, omod: int, clamp: bool) -> Value:
     """A floating-point result times 2, 4 or 1/2 (``omod`` 1, 2, 3), then kept from 0 to 1.
 
-    Integers stay. So do f64 under ``omod``: the hardware has none for types whose subnormal numbers
-    are kept. It makes -0 a +0, and ``clamp`` makes a NaN 0.
+    Integers stay. So do floats under ``omod`` whose subnormal numbers the mode keeps, f64 always:
+    the hardware has none for these. It makes -0 a +0, and ``clamp`` makes a NaN 0.
     """
     if x.type.kind != "float":
         return x
-    if omod and x.type == F32:
+    if omod and x.type == F32 and not mode_of(b).keeps_singles:
         x = add(b, multiply(b, x, b.constant(F32, _FACTORS[omod])), b.constant(F32, 0.0))
     return saturate(b, x) if clamp else x

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from lockstep.errors import LockstepError
+from lockstep.execution.gcn.float_mode import FloatMode
 from lockstep.isa.gcn.instruction import Instruction
 from lockstep.isa.gcn.spelling import spell
 
@@ -16,7 +17,8 @@ class Source:
 
     ``user_scalars``: scalar registers that the launch's block fills; the enabled ones of the three
     group ids (``groups``) follow. ``items``: how many components of the work-item id are in v0 on.
-    ``vectors`` and ``scalars``: registers of a wavefront.
+    ``vectors`` and ``scalars``: registers of a wavefront. ``float_mode``: how it computes; None
+    is AMD's compiler's.
     """
 
     name: str
@@ -28,6 +30,7 @@ class Source:
     items: int = 1
     lds_bytes: int = 0
     file: str = ""
+    float_mode: FloatMode | None = None
 
     def refuse(self, instruction: Instruction, reason: str) -> LockstepError:
         """The error for an instruction that cannot be executed."""

@@ -54,6 +54,7 @@ class Translation(translation.Translation):
 
     def open(self, block: Block, builder: LaneBuilder, part: Part | None) -> Lift:
         """The lift of a block."""
+        builder.float_mode = self.source.float_mode
         return Lift(self.source, self.slots, builder, self.sites, self._held[block])
 
     def begin(self, lift: Lifted, block: Block) -> None:

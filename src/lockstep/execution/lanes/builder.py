@@ -34,9 +34,11 @@ class LaneBuilder:
     ``lanes``: of a warp, 32 or 64; ``mask_type`` has a bit for each, all of them unsigned.
     ``mask`` is the set of lanes that execute the block, ``active`` that of the current
     instruction: the same, or those of them whose guard holds. ``strength``: that of its accesses.
+    ``float_mode``: of instruction sets whose mode is a register, what it is set to.
     """
 
     strength = 0
+    float_mode: Any = None
     prefix = ""  # of the names of routines for its values
 
     def __init__(self, module: LaneModule, function: str | ir.Function):

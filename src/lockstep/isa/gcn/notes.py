@@ -10,6 +10,7 @@ _NAME = b"ATI CAL\0"
 PROGRAM, CONSTANT_BUFFERS, UAVS = 1, 10, 16
 _ELEMENTS, _FIRST_ELEMENT, MOST_ELEMENTS = 0x80001000, 0x80001001, 16
 _VGPRS, _SGPRS, _FLOAT_MODE, _RESOURCES = 0x80001041, 0x80001042, 0x80001043, 0x2E13
+USUAL_FLOAT_MODE = 0xC0  # what AMD's compiler always sets
 MOST_VGPRS, MOST_SGPRS = 256, 104
 _ROW = 16  # bytes of the unit in which the size of a constant buffer is given
 
@@ -35,7 +36,7 @@ class Program:
     user_elements: tuple[UserElement, ...] = ()
     vgprs: int = 0
     sgprs: int = 0
-    float_mode: int = 0
+    float_mode: int = USUAL_FLOAT_MODE
     resources: int = 0
     constant_buffers: dict[int, int] = field(default_factory=dict)
     uavs: tuple[int, ...] = ()
@@ -81,5 +82,5 @@ def _program(elf: Elf, place: int, values: dict[int, int], program: Program) -> 
             raise elf.error(place, f"a user element of {element.count} at s{element.first}")
         elements.append(element)
     program.user_elements = tuple(elements)
-    program.float_mode = values.get(_FLOAT_MODE, 0)
+    program.float_mode = values.get(_FLOAT_MODE, USUAL_FLOAT_MODE)
     program.resources = values.get(_RESOURCES, 0)
