@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import lockstep
+from gcn_twin import images
 from lockstep.device.arguments import pack
 from lockstep.device.image import sampler
 from lockstep.errors import LockstepError, WorkloadError
@@ -120,10 +121,20 @@ def test_what_is_no_image_is_refused(device, values, message):
         device.image(values)
 
 
-def test_samplers_that_interpolate_are_refused():
-    assert sampler(0x16)[:2] == (6 | 6 << 3 | 6 << 6 | 1 << 15).to_bytes(2, "little")
-    with pytest.raises(LockstepError, match="sampler 0x26: expected one of the nearest element"):
-        sampler(0x26)
+@pytest.mark.parametrize(
+    ("number", "mode", "plain", "linear"),
+    [(0x16, images.BORDER, True, False), (0x23, images.WRAP, False, True),
+     (0x14, images.LAST, True, False), (0x29, images.MIRROR, False, True)],
+)  # fmt: skip
+def test_samplers_have_the_numbers_of_opencl(number, mode, plain, linear):
+    words = images.words(mode, plain=plain, linear=linear)
+    assert sampler(number) == np.array(words, np.uint32).tobytes()
+
+
+@pytest.mark.parametrize("number", [0x06, 0x36, 0x1B, 0x56])
+def test_what_is_no_sampler_is_refused(number):
+    with pytest.raises(LockstepError, match=f"sampler {number:#x}: expected CLK_NORMALIZED_COORDS"):
+        sampler(number)
 
 
 @pytest.fixture

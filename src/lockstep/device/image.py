@@ -22,7 +22,8 @@ _PLANE, _VOLUME, _LINEAR = 9, 10, 8  # types of images; elements in rows
 _IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9  # each channel is itself
 # OpenCL's headers: what a sampler does outside (none, repeat, edge, clamp, mirror), to hardware's.
 _OUTSIDE = (2, 0, 2, 6, 1)
-_NEAREST = 0x10
+_NEAREST, _LINEAR_FILTER = 0x10, 0x20
+_FILTERS = {_NEAREST: 0, _LINEAR_FILTER: 1 << 20 | 1 << 22 | 2 << 24}  # planes near, far; depth
 
 
 class ImageArray(DeviceArray):
@@ -100,12 +101,14 @@ def image(device: Any, values: Any, normalized: bool = False) -> ImageArray:
 def sampler(value: int) -> bytes:
     """The four words of a sampler that OpenCL's headers encode as a number.
 
-    Raises :class:`LockstepError` if it interpolates.
+    Raises :class:`LockstepError` for a number that stands for none.
     """
-    outside = value >> 1 & 7
-    if value & 0x30 != _NEAREST or outside >= len(_OUTSIDE):
+    outside, filtered = value >> 1 & 7, value & 0x30
+    if filtered not in _FILTERS or outside >= len(_OUTSIDE) or value >> 6:
         raise LockstepError(
-            f"sampler {value:#x}: expected one of the nearest element (CLK_FILTER_NEAREST)"
+            f"sampler {value:#x}: expected CLK_NORMALIZED_COORDS_, CLK_ADDRESS_ and CLK_FILTER_ "
+            "values of OpenCL's headers, one of each"
         )
     clamp = _OUTSIDE[outside]
-    return struct.pack("<4I", clamp | clamp << 3 | clamp << 6 | (~value & 1) << 15, 0, 0, 0)
+    word = clamp | clamp << 3 | clamp << 6 | (~value & 1) << 15
+    return struct.pack("<4I", word, 0, _FILTERS[filtered], 0)

@@ -4,7 +4,14 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from lockstep.execution.gcn.formats import CHANNELS, decode, encode, size_of, swizzled
+from lockstep.execution.gcn.formats import (
+    CHANNELS,
+    bordered,
+    decode,
+    encode,
+    size_of,
+    swizzled,
+)
 from lockstep.execution.lanes.builder import HALF, LaneBuilder
 from lockstep.execution.lanes.flow import Values, either
 from lockstep.execution.lanes.gathering import gather, scatter
@@ -13,9 +20,17 @@ from lockstep.execution.lanes.types import I8, I16, I32, I64, PRED, Type, Value
 
 
 def load_element(
-    b: LaneBuilder, host: Value, data: ir.Value, number: ir.Value, selects: ir.Value
+    b: LaneBuilder,
+    host: Value,
+    data: ir.Value,
+    number: ir.Value,
+    selects: ir.Value,
+    border: ir.Value | None = None,
 ) -> Values:
-    """The four channels of elements at host addresses; zeros where lanes are not active."""
+    """The four channels of elements at host addresses.
+
+    Where lanes are not active they are zeros, or those of a border: see :func:`bordered`.
+    """
     zero = b.constant(I32, 0).ir
 
     def small(kind: Type) -> Callable[[], Values]:
@@ -35,7 +50,10 @@ def load_element(
 
     found = _by_size(b, data, small(I8), small(I16), words)
     found = [b.ir.select(b.active.ir, v, zero) for v in found]
-    channels = swizzled(b, decode(b, found, data, number), selects, number)
+    channels = decode(b, found, data, number)
+    if border is not None:
+        return swizzled(b, bordered(b, channels, data, number, border), selects, number)
+    channels = swizzled(b, channels, selects, number)
     return [b.ir.select(b.active.ir, v, zero) for v in channels]
 
 

@@ -105,9 +105,7 @@ def _channels(b: LaneBuilder, data_format: ir.Value) -> list[_Channel]:
 
 def decode(b: LaneBuilder, words: Values, data_format: ir.Value, number: ir.Value) -> Values:
     """The four channels (i32) of elements; those that a format lacks are 0, 0 and 1."""
-    whole = _is(b, number, ChannelNumber.UINT, ChannelNumber.SINT)
-    one = b.ir.select(whole, ir.Constant(HALF, 1), ir.Constant(HALF, _ONE))
-    found = []
+    one, found = _one(b, number), []
     for k, channel in enumerate(_channels(b, data_format)):
         missing = b.splat(one, I32).ir if k == CHANNELS - 1 else b.constant(I32, 0).ir
         value = _number_of(b, _bits_of(b, words, channel), channel.width, number)
@@ -246,12 +244,35 @@ def _small_bits(b: LaneBuilder, value: Value, width: ir.Value) -> ir.Value:
     return e.select(e.icmp_unsigned("==", width, ir.Constant(HALF, 32)), value.ir, bits)
 
 
+def bordered(
+    b: LaneBuilder, channels: Values, data: ir.Value, number: ir.Value, border: ir.Value
+) -> Values:
+    """The channels of elements, or of the border where lanes are not active.
+
+    ``border`` (i32): 1 is opaque black, 2 white, others are transparent black. Channels that a
+    format lacks are there as they are inside.
+    """
+    e, found = b.ir, []
+    layout = _channels(b, data)
+    for k, (channel, value) in enumerate(zip(layout, channels, strict=True)):
+        white = e.icmp_unsigned("==", border, ir.Constant(HALF, 2))
+        if k == CHANNELS - 1:
+            white = e.or_(white, e.icmp_unsigned("==", border, ir.Constant(HALF, 1)))
+        color = e.select(white, _one(b, number), ir.Constant(HALF, 0))
+        outside = e.select(channel.exists, b.splat(color, I32).ir, value)
+        found.append(e.select(b.active.ir, value, outside))
+    return found
+
+
+def _one(b: LaneBuilder, number: ir.Value) -> ir.Value:
+    """A channel (i32) that is one."""
+    whole = _is(b, number, ChannelNumber.UINT, ChannelNumber.SINT)
+    return b.ir.select(whole, ir.Constant(HALF, 1), ir.Constant(HALF, _ONE))
+
+
 def swizzled(b: LaneBuilder, channels: Values, selects: ir.Value, number: ir.Value) -> Values:
     """What a descriptor's selects (i32, three bits a channel) make of channels: 0, 1, or one."""
-    e = b.ir
-    whole = _is(b, number, ChannelNumber.UINT, ChannelNumber.SINT)
-    one = e.select(whole, ir.Constant(HALF, 1), ir.Constant(HALF, _ONE))
-    found = []
+    e, one, found = b.ir, _one(b, number), []
     for k in range(CHANNELS):
         select = e.and_(e.lshr(selects, ir.Constant(HALF, 3 * k)), ir.Constant(HALF, 7))
         value = b.constant(I32, 0).ir

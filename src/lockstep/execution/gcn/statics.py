@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lockstep.execution.gcn.formats import CHANNELS
 from lockstep.isa.gcn.instruction import Format, Instruction
 from lockstep.isa.instruction import CachePolicy, OpClass, Space, blank
 
@@ -81,15 +82,17 @@ def _memory(i: Instruction) -> Access:
     words = i.name.split("_")
     width = _WORD_BYTES.get(words[-1], 4)
     if i.format == Format.MIMG:
-        width = 4 * i.fields["dmask"].bit_count()
+        width = 4 * (CHANNELS if "gather4" in words else i.fields["dmask"].bit_count())
     if "x2" in words:
         width = 8
-    if not {"load", "sample", "read", "read2", "read2st64"}.isdisjoint(words):
+    if not {"load", "sample", "gather4", "read", "read2", "read2st64"}.isdisjoint(words):
         op = OpClass.LOAD
     elif not {"store", "write", "write2", "write2st64"}.isdisjoint(words):
         op = OpClass.STORE
     elif "wbinvl1" in words:
         return OpClass.CACHE_CONTROL, Space.NONE, 0
+    elif i.name == "image_get_resinfo":
+        return OpClass.MOVE, Space.NONE, 0
     elif i.name == "ds_swizzle_b32":
         return OpClass.SHUFFLE, Space.NONE, 0
     else:
