@@ -7,6 +7,7 @@ import pytest
 
 import lockstep
 from gcn_twin import images as twin
+from gcn_twin.atomics import changed
 from lockstep.errors import LockstepError
 
 KERNELS = Path(__file__).parent / "kernels" / "images.bin"
@@ -130,9 +131,11 @@ def test_offsets_count_elements(rows, rng, mode):
     image = twin.Image(pixels)
     each = [(item, {"offsets": offset.tolist()}) for item, offset in zip(at, offsets)]
     expected = [image.sample(item, sampler, **how) for item, how in each]
-    assert same(rows("sample_offset", pixels[0], numbers, sampler), expected)
+    for kernel in ("sample_offset", "sample_offset_implicit", "sample_level_offset"):
+        assert same(rows(kernel, pixels[0], numbers, sampler), expected), kernel
     expected = [image.gather(item, sampler, 0, **how) for item, how in each]
-    assert same(rows("gather_offset", pixels[0], numbers, sampler), expected)
+    for kernel in ("gather_offset", "gather_offset_implicit", "gather_level_offset"):
+        assert same(rows(kernel, pixels[0], numbers, sampler), expected), kernel
 
 
 @pytest.mark.parametrize("mode", range(8))
@@ -142,7 +145,8 @@ def test_four_neighbours_are_gathered(rows, rng, mode):
         pixels, at = elements(rng, channels, dtype), coordinates(rng)
         image = twin.Image(pixels)
         expected = [image.gather(item, sampler, 1) for item in at]
-        assert same(rows("gather", pixels[0], at, sampler), expected)
+        for kernel in ("gather", "gather_first", "gather_level"):
+            assert same(rows(kernel, pixels[0], at, sampler), expected), kernel
 
 
 @pytest.mark.parametrize("axes", [2, 3])
@@ -160,6 +164,25 @@ def test_there_is_one_level(rows, rng, axes):
     assert same(rows(kernel, pixels, numbers), expected)
 
 
+def test_elements_are_loaded_and_stored_where_there_are_any(device, rows, rng):
+    numbers = rng.integers(-1, 8, (ITEMS, 4)).astype(np.uint32)
+    numbers[:, 2] = np.arange(ITEMS) % 2  # the level of one kernel, a channel of the other
+    pixels = elements(rng, 4, np.uint32)[0]
+    loaded, stored, of_level = np.zeros((ITEMS, 4), np.uint32), pixels.copy(), pixels.copy()
+    for k, (x, y, z, w) in enumerate(numbers.tolist()):
+        if x < WIDTH and y < HEIGHT:
+            loaded[k] = pixels[y, x]
+            stored[y, x] = y, 0, z, 0
+            if not z:
+                of_level[y, x] = x, y, z, w
+    assert same(rows("load", pixels, numbers), loaded)
+    for kernel, expected in (("store", stored), ("store_level", of_level)):
+        image, out = device.image(pixels), device.zeros((ITEMS, 4), np.uint32)
+        launch = device.load_gcn(KERNELS)[kernel][ITEMS, ITEMS]
+        launch(image, device.array(numbers), out, (0, 0, 0, 0))
+        assert np.array_equal(image.numpy(), expected), kernel
+
+
 def test_an_image_tells_its_sizes(rows, rng):
     numbers = np.zeros((ITEMS, 4), np.uint32)
     found = rows("describe", elements(rng, 4, depth=DEPTH), numbers)
@@ -170,38 +193,6 @@ OPERATIONS = (
     "swap", "cmpswap", "add", "sub", "rsub", "smin", "umin", "smax", "umax", "and", "or", "xor",
     "inc", "dec", "fcmpswap", "fmin", "fmax",
 )  # fmt: skip
-
-
-def changed(operation, old, new, other, bits):
-    """What an operation leaves, of patterns of so many bits."""
-    kind = np.dtype(f"float{bits}").type
-
-    def number(pattern):
-        return pattern - (pattern >> bits - 1 << bits)
-
-    def real(pattern):
-        return np.array(pattern, f"uint{bits}").view(kind)
-
-    results = {
-        "swap": lambda: new,
-        "cmpswap": lambda: new if old == other else old,
-        "add": lambda: old + new,
-        "sub": lambda: old - new,
-        "rsub": lambda: new - old,
-        "smin": lambda: min(old, new, key=number),
-        "umin": lambda: min(old, new),
-        "smax": lambda: max(old, new, key=number),
-        "umax": lambda: max(old, new),
-        "and": lambda: old & new,
-        "or": lambda: old | new,
-        "xor": lambda: old ^ new,
-        "inc": lambda: 0 if old >= new else old + 1,
-        "dec": lambda: new if old == 0 or old > new else old - 1,
-        "fcmpswap": lambda: new if real(old) == real(other) else old,
-        "fmin": lambda: min(old, new, key=real),
-        "fmax": lambda: max(old, new, key=real),
-    }
-    return results[operation]() & (1 << bits) - 1
 
 
 @pytest.mark.parametrize("bits", [32, 64])

@@ -233,6 +233,240 @@
   s_waitcnt vmcnt(0)
   buffer_store_dwordx4 v[8:11], v1, s[12:15], 0 offen
   s_endpgm
+; So many elements further, of the level that derivatives say.
+;kernel:sample_offset_implicit
+;image:in:2D:RO:0:1:0
+;pointer:at:float:1:1:32:uav:10:16:RO:0:0
+;pointer:out:u32:1:1:48:uav:11:16:RW:0:0
+;value:sampler:u32:4:1:64
+;reflection:0:image2d_t
+;reflection:1:float4*
+;reflection:2:uint4*
+;reflection:3:uint4
+;user:17:0:2:2
+;user:2:1:4:4
+;user:4:10:8:4
+;user:4:11:12:4
+;vgprs:16
+;sgprs:34
+  s_load_dwordx8 s[24:31], s[2:3], 0x0           ; resource 0
+  s_buffer_load_dwordx4 s[20:23], s[4:7], 0x10   ; the words of the sampler
+  v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[4:7], v1, s[8:11], 0 offen
+  v_mov_b32 v11, 0
+  s_waitcnt vmcnt(0) & lgkmcnt(0)
+  image_sample_o v[8:11], v[4:6], s[24:31], s[20:23] dmask:0xf
+  s_waitcnt vmcnt(0)
+  buffer_store_dwordx4 v[8:11], v1, s[12:15], 0 offen
+  s_endpgm
+; So many elements further, of a level.
+;kernel:sample_level_offset
+;image:in:2D:RO:0:1:0
+;pointer:at:float:1:1:32:uav:10:16:RO:0:0
+;pointer:out:u32:1:1:48:uav:11:16:RW:0:0
+;value:sampler:u32:4:1:64
+;reflection:0:image2d_t
+;reflection:1:float4*
+;reflection:2:uint4*
+;reflection:3:uint4
+;user:17:0:2:2
+;user:2:1:4:4
+;user:4:10:8:4
+;user:4:11:12:4
+;vgprs:16
+;sgprs:34
+  s_load_dwordx8 s[24:31], s[2:3], 0x0           ; resource 0
+  s_buffer_load_dwordx4 s[20:23], s[4:7], 0x10   ; the words of the sampler
+  v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[4:7], v1, s[8:11], 0 offen
+  v_mov_b32 v11, 0
+  s_waitcnt vmcnt(0) & lgkmcnt(0)
+  image_sample_l_o v[8:11], v[4:7], s[24:31], s[20:23] dmask:0xf
+  s_waitcnt vmcnt(0)
+  buffer_store_dwordx4 v[8:11], v1, s[12:15], 0 offen
+  s_endpgm
+; Of the first level.
+;kernel:gather_first
+;image:in:2D:RO:0:1:0
+;pointer:at:float:1:1:32:uav:10:16:RO:0:0
+;pointer:out:u32:1:1:48:uav:11:16:RW:0:0
+;value:sampler:u32:4:1:64
+;reflection:0:image2d_t
+;reflection:1:float4*
+;reflection:2:uint4*
+;reflection:3:uint4
+;user:17:0:2:2
+;user:2:1:4:4
+;user:4:10:8:4
+;user:4:11:12:4
+;vgprs:16
+;sgprs:34
+  s_load_dwordx8 s[24:31], s[2:3], 0x0           ; resource 0
+  s_buffer_load_dwordx4 s[20:23], s[4:7], 0x10   ; the words of the sampler
+  v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[4:7], v1, s[8:11], 0 offen
+  v_mov_b32 v11, 0
+  s_waitcnt vmcnt(0) & lgkmcnt(0)
+  image_gather4_lz v[8:11], v[4:5], s[24:31], s[20:23] dmask:0x2
+  s_waitcnt vmcnt(0)
+  buffer_store_dwordx4 v[8:11], v1, s[12:15], 0 offen
+  s_endpgm
+; Of a level.
+;kernel:gather_level
+;image:in:2D:RO:0:1:0
+;pointer:at:float:1:1:32:uav:10:16:RO:0:0
+;pointer:out:u32:1:1:48:uav:11:16:RW:0:0
+;value:sampler:u32:4:1:64
+;reflection:0:image2d_t
+;reflection:1:float4*
+;reflection:2:uint4*
+;reflection:3:uint4
+;user:17:0:2:2
+;user:2:1:4:4
+;user:4:10:8:4
+;user:4:11:12:4
+;vgprs:16
+;sgprs:34
+  s_load_dwordx8 s[24:31], s[2:3], 0x0           ; resource 0
+  s_buffer_load_dwordx4 s[20:23], s[4:7], 0x10   ; the words of the sampler
+  v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[4:7], v1, s[8:11], 0 offen
+  v_mov_b32 v11, 0
+  s_waitcnt vmcnt(0) & lgkmcnt(0)
+  image_gather4_l v[8:11], v[4:6], s[24:31], s[20:23] dmask:0x2
+  s_waitcnt vmcnt(0)
+  buffer_store_dwordx4 v[8:11], v1, s[12:15], 0 offen
+  s_endpgm
+; So many elements further.
+;kernel:gather_offset_implicit
+;image:in:2D:RO:0:1:0
+;pointer:at:float:1:1:32:uav:10:16:RO:0:0
+;pointer:out:u32:1:1:48:uav:11:16:RW:0:0
+;value:sampler:u32:4:1:64
+;reflection:0:image2d_t
+;reflection:1:float4*
+;reflection:2:uint4*
+;reflection:3:uint4
+;user:17:0:2:2
+;user:2:1:4:4
+;user:4:10:8:4
+;user:4:11:12:4
+;vgprs:16
+;sgprs:34
+  s_load_dwordx8 s[24:31], s[2:3], 0x0           ; resource 0
+  s_buffer_load_dwordx4 s[20:23], s[4:7], 0x10   ; the words of the sampler
+  v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[4:7], v1, s[8:11], 0 offen
+  v_mov_b32 v11, 0
+  s_waitcnt vmcnt(0) & lgkmcnt(0)
+  image_gather4_o v[8:11], v[4:6], s[24:31], s[20:23] dmask:0x1
+  s_waitcnt vmcnt(0)
+  buffer_store_dwordx4 v[8:11], v1, s[12:15], 0 offen
+  s_endpgm
+; So many elements further, of a level.
+;kernel:gather_level_offset
+;image:in:2D:RO:0:1:0
+;pointer:at:float:1:1:32:uav:10:16:RO:0:0
+;pointer:out:u32:1:1:48:uav:11:16:RW:0:0
+;value:sampler:u32:4:1:64
+;reflection:0:image2d_t
+;reflection:1:float4*
+;reflection:2:uint4*
+;reflection:3:uint4
+;user:17:0:2:2
+;user:2:1:4:4
+;user:4:10:8:4
+;user:4:11:12:4
+;vgprs:16
+;sgprs:34
+  s_load_dwordx8 s[24:31], s[2:3], 0x0           ; resource 0
+  s_buffer_load_dwordx4 s[20:23], s[4:7], 0x10   ; the words of the sampler
+  v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[4:7], v1, s[8:11], 0 offen
+  v_mov_b32 v11, 0
+  s_waitcnt vmcnt(0) & lgkmcnt(0)
+  image_gather4_l_o v[8:11], v[4:7], s[24:31], s[20:23] dmask:0x1
+  s_waitcnt vmcnt(0)
+  buffer_store_dwordx4 v[8:11], v1, s[12:15], 0 offen
+  s_endpgm
+; At whole coordinates.
+;kernel:load
+;image:in:2D:RO:0:1:0
+;pointer:at:float:1:1:32:uav:10:16:RO:0:0
+;pointer:out:u32:1:1:48:uav:11:16:RW:0:0
+;value:sampler:u32:4:1:64
+;reflection:0:image2d_t
+;reflection:1:float4*
+;reflection:2:uint4*
+;reflection:3:uint4
+;user:17:0:2:2
+;user:2:1:4:4
+;user:4:10:8:4
+;user:4:11:12:4
+;vgprs:16
+;sgprs:34
+  s_load_dwordx8 s[24:31], s[2:3], 0x0           ; resource 0
+  s_buffer_load_dwordx4 s[20:23], s[4:7], 0x10   ; the words of the sampler
+  v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[4:7], v1, s[8:11], 0 offen
+  v_mov_b32 v11, 0
+  s_waitcnt vmcnt(0) & lgkmcnt(0)
+  image_load v[8:11], v[4:5], s[24:31] dmask:0xf unorm
+  s_waitcnt vmcnt(0)
+  buffer_store_dwordx4 v[8:11], v1, s[12:15], 0 offen
+  s_endpgm
+; At whole coordinates; two channels.
+;kernel:store
+;image:in:2D:RO:0:1:0
+;pointer:at:float:1:1:32:uav:10:16:RO:0:0
+;pointer:out:u32:1:1:48:uav:11:16:RW:0:0
+;value:sampler:u32:4:1:64
+;reflection:0:image2d_t
+;reflection:1:float4*
+;reflection:2:uint4*
+;reflection:3:uint4
+;user:17:0:2:2
+;user:2:1:4:4
+;user:4:10:8:4
+;user:4:11:12:4
+;vgprs:16
+;sgprs:34
+  s_load_dwordx8 s[24:31], s[2:3], 0x0           ; resource 0
+  s_buffer_load_dwordx4 s[20:23], s[4:7], 0x10   ; the words of the sampler
+  v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[4:7], v1, s[8:11], 0 offen
+  v_mov_b32 v11, 0
+  s_waitcnt vmcnt(0) & lgkmcnt(0)
+  image_store v[5:6], v[4:5], s[24:31] dmask:0x5 unorm
+  s_waitcnt vmcnt(0)
+  buffer_store_dwordx4 v[8:11], v1, s[12:15], 0 offen
+  s_endpgm
+; At whole coordinates, of a level; all channels.
+;kernel:store_level
+;image:in:2D:RO:0:1:0
+;pointer:at:float:1:1:32:uav:10:16:RO:0:0
+;pointer:out:u32:1:1:48:uav:11:16:RW:0:0
+;value:sampler:u32:4:1:64
+;reflection:0:image2d_t
+;reflection:1:float4*
+;reflection:2:uint4*
+;reflection:3:uint4
+;user:17:0:2:2
+;user:2:1:4:4
+;user:4:10:8:4
+;user:4:11:12:4
+;vgprs:16
+;sgprs:34
+  s_load_dwordx8 s[24:31], s[2:3], 0x0           ; resource 0
+  s_buffer_load_dwordx4 s[20:23], s[4:7], 0x10   ; the words of the sampler
+  v_lshlrev_b32 v1, 4, v0
+  buffer_load_dwordx4 v[4:7], v1, s[8:11], 0 offen
+  v_mov_b32 v11, 0
+  s_waitcnt vmcnt(0) & lgkmcnt(0)
+  image_store_mip v[4:7], v[4:6], s[24:31] dmask:0xf unorm
+  s_waitcnt vmcnt(0)
+  buffer_store_dwordx4 v[8:11], v1, s[12:15], 0 offen
+  s_endpgm
 ; Width, height, depth, levels.
 ;kernel:describe
 ;image:in:3D:RO:0:1:0
