@@ -20,10 +20,13 @@ def main(description, run, binary, size, unit):
     parser.add_argument("--gpu", default="HD7770", help="a name that lockstep gpus lists (HD7770)")
     parser.add_argument("--timing", action="store_true", help="simulate, and print cycles")
     chosen = parser.parse_args()
-    with lockstep.Device(chosen.gpu, timing=chosen.timing) as device:
-        module = device.load_gcn(chosen.binaries / binary)
-        for check in run(device, module, np.random.default_rng(chosen.seed), chosen.size):
-            check.verify()
-            print(f"{check.name}: right")
-        if chosen.timing:
-            print(lockstep.summary(device.result()))
+    try:
+        with lockstep.Device(chosen.gpu, timing=chosen.timing) as device:
+            module = device.load_gcn(chosen.binaries / binary)
+            for check in run(device, module, np.random.default_rng(chosen.seed), chosen.size):
+                check.verify()
+                print(f"{check.name}: right")
+            if chosen.timing:
+                print(lockstep.summary(device.result()))
+    except lockstep.LockstepError as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import cal_files
 import lockstep
 from gcn_twin import images
 from lockstep.device.arguments import pack
@@ -65,12 +66,29 @@ def test_arguments_must_fit(transpose, device):
     for wrong, message in (
         ((a, a, 32), "takes 4 arguments, 3 given"),
         ((a, 7, 32, 32), r"argument 1 \(in\): an array of the device is expected, not int"),
-        ((a, a, 32, 1.5), r"argument 3 \(u32\): cannot take float 1.5"),
-        ((a, a, 1 << 40, 32), r"argument 2 \(u32\): 1099511627776 is out of range"),
+        ((a, a, 32, 1.5), r"argument 3 \(height, u32\): cannot take float 1.5"),
+        ((a, a, 1 << 40, 32), r"argument 2 \(width, u32\): 1099511627776 is out of range"),
         ((a, a, lockstep.local(4), 32), r"a value of type u32 is expected, not local memory"),
     ):
         with pytest.raises(WorkloadError, match=message):
             transpose[(32, 32), (16, 16)](*wrong)
+
+
+def test_a_global_size_has_a_word_in_each_dimension(transpose):
+    with pytest.raises(WorkloadError, match=r"a global size of \(4294967296, 16, 1\); at most"):
+        transpose[(1 << 32, 16), (16, 16)]
+
+
+def test_local_memory_must_fit(device):
+    """An argument takes what is left of 32 KiB, in units of 16 bytes."""
+    source = cal_files.Source("k", metadata=[
+        ";memory:hwlocal:1000", ";pointer:room:float:1:1:0:hl:1:16:RW:0:0",
+    ])  # fmt: skip
+    kernel = device.load_gcn(cal_files.binary([(source, bytes.fromhex("000081bf"))]))["k"]
+    kernel[64, 64](lockstep.local(32768 - 1008))
+    message = "kernel k: 1000 bytes of LDS of its own and 31776 for arguments; a work-group has"
+    with pytest.raises(WorkloadError, match=message):
+        kernel[64, 64](lockstep.local(32768 - 1007))
 
 
 def test_local_memory_is_a_size_in_bytes():

@@ -16,7 +16,7 @@ _FLOATS = {"f16": "e", "f32": "f", "f64": "d"}
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A kernel parameter: PTX's name of its type, first byte in the block, bytes, extents.
+    """A kernel parameter: PTX's name of its type, first byte in the block, bytes, extents, name.
 
     Of the types ``b16``, ``b32`` and ``b64`` only the size is known: they take what they are given.
     """
@@ -25,6 +25,7 @@ class Parameter:
     offset: int
     bytes: int
     shape: tuple[int, ...] = ()
+    name: str = ""  # if the code tells it
 
 
 def pack(kernel: str, parameters: Sequence[Parameter], arguments: tuple) -> bytes:
@@ -86,7 +87,8 @@ def _place(raw: bytes, memory: DeviceMemory) -> str:
 
 
 def _bytes(kernel: str, k: int, parameter: Parameter, value: Any) -> bytes:
-    where = f"kernel {kernel}, argument {k} ({parameter.type}"
+    name = f"{parameter.name}, " if parameter.name else ""
+    where = f"kernel {kernel}, argument {k} ({name}{parameter.type}"
     where += "".join(f"[{n}]" for n in parameter.shape) + ")"
     if isinstance(value, np.ndarray) and value.ndim and not parameter.shape:
         raise WorkloadError(f"{where}: an array of the host; Device.array() copies it to the GPU")

@@ -25,13 +25,14 @@ from lockstep.device.streams import Stream
 from lockstep.errors import WorkloadError
 from lockstep.execution.gcn.float_mode import FloatMode
 from lockstep.execution.gcn.program import translate
-from lockstep.execution.gcn.source import Source
+from lockstep.execution.gcn.source import MOST_LDS_BYTES, Source
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.programs.program import Program, Recording
 from lockstep.isa.gcn import container
 from lockstep.isa.gcn.decode import decode
 
 MOST_ITEMS = 256  # of a work-group: AMD APP SDK, OpenCL on Southern Islands
+MOST_GLOBAL = (1 << 32) - 1  # work-items in a dimension: constant buffer 0 has words for them
 LOCAL_ALIGNMENT = 16  # bytes, of what local pointers point to: that of the widest type, float4
 _POINTER, _LOCAL = "b64", "b32"
 _SLOT = 16  # bytes of constant buffer 1 that an argument takes at least
@@ -92,7 +93,7 @@ class GcnKernel(Kernel):
         behind = self._sizes
         for argument in self.kernel.arguments:
             if argument.kind == "sampler":
-                yield Parameter("u32", behind, 4)
+                yield Parameter("u32", behind, 4, name=argument.name)
                 behind += 4
             else:
                 yield _parameter(argument)
@@ -150,6 +151,11 @@ class GcnKernel(Kernel):
         wanted, local, stream = (*configuration, None)[:3]
         size = three(self.name, "global size", wanted)
         group = three(self.name, "local size", local)
+        if max(size) > MOST_GLOBAL:
+            raise WorkloadError(
+                f"kernel {self.name}: a global size of {size}; at most {MOST_GLOBAL} work-items "
+                "are possible in a dimension"
+            )
         if any(s % g for s, g in zip(size, group)):
             raise WorkloadError(
                 f"kernel {self.name}: a global size of {size} is no multiple of the local size "
@@ -173,6 +179,11 @@ class GcnKernel(Kernel):
                 end += -(-value.bytes // LOCAL_ALIGNMENT) * LOCAL_ALIGNMENT
             else:
                 placed.append(_converted(self.name, k, argument, value))
+        if end > MOST_LDS_BYTES:
+            raise WorkloadError(
+                f"kernel {self.name}: {self.kernel.lds_bytes} bytes of LDS of its own and "
+                f"{end - first} for arguments; a work-group has at most {MOST_LDS_BYTES}"
+            )
         used = end - self.kernel.lds_bytes if end > first else 0
         return (*placed, *arguments[len(placed) :]), used
 
@@ -230,14 +241,15 @@ def _slot(argument: container.KernelArgument) -> int:
 
 
 def _parameter(argument: container.KernelArgument) -> Parameter:
+    name, offset = argument.name, argument.offset
     if argument.kind == "image":
-        return Parameter("b8", argument.offset, IMAGE_BYTES, (IMAGE_BYTES,))
+        return Parameter("b8", offset, IMAGE_BYTES, (IMAGE_BYTES,), name)
     if argument.kind == "pointer":
         local = argument.space == "hl"
-        return Parameter(_LOCAL if local else _POINTER, argument.offset, 4 if local else 8)
+        return Parameter(_LOCAL if local else _POINTER, offset, 4 if local else 8, name=name)
     kind = _TYPES.get(argument.type, "b8")
     shape = (argument.count,) if argument.count > 1 or argument.type == "struct" else ()
-    return Parameter(kind, argument.offset, argument.bytes, shape)
+    return Parameter(kind, offset, argument.bytes, shape, name)
 
 
 def _expected(argument: container.KernelArgument) -> str:

@@ -12,6 +12,7 @@ from lockstep.execution.gcn.atomics import NAMES, combine
 from lockstep.execution.gcn.lift import Lift
 from lockstep.execution.gcn.opcodes import opcode
 from lockstep.execution.gcn.registers import M0
+from lockstep.execution.gcn.source import MOST_LDS_BYTES
 from lockstep.execution.lanes import memory as lanes
 from lockstep.execution.lanes.addresses import Access, refuse
 from lockstep.execution.lanes.builder import HALF
@@ -20,7 +21,6 @@ from lockstep.execution.lanes.types import F32, F64, I8, I16, I32, I64, PRED, Ty
 from lockstep.execution.state import Window
 from lockstep.isa.gcn.instruction import Instruction
 
-MOST_BYTES = 1 << 15  # that a work-group can have
 _GROUP = 32  # lanes among which a swizzle moves
 _FAR = 64  # elements that an offset of the st64 forms counts
 _KINDS: dict[str, tuple[Type, bool]] = {  # element, whether it is signed
@@ -164,7 +164,7 @@ class _Inside:
         lift, b = self.lift, self.lift.b
         limit = lift.registers.scalar(M0)
         known = lift.s.known(limit)
-        if known is not None and known & 0xFFFFFFFF >= MOST_BYTES:
+        if known is not None and known & 0xFFFFFFFF >= MOST_LDS_BYTES:
             return None
         room = b.intrinsic("llvm.usub.sat.i32", HALF, [limit.ir, ir.Constant(HALF, behind)])
         allowed = b.ir.icmp_unsigned("<", base.ir, b.splat(room, I32).ir)

@@ -8,6 +8,7 @@ from lockstep.isa.gcn.instruction import Instruction
 from lockstep.isa.gcn.spelling import spell
 
 LANES = 64  # of a wavefront
+MOST_LDS_BYTES = 1 << 15  # that a work-group can have
 USER_BYTES = 64  # of the user registers, with which the block of a launch begins
 
 

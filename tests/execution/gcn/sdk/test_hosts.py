@@ -47,6 +47,17 @@ def test_a_host_finds_its_kernels_right(name, host, load):
         check.verify()
 
 
+@pytest.mark.parametrize("name", SIZES)
+def test_a_host_says_what_is_missing_in_one_line(name, host, monkeypatch, capsys, tmp_path):
+    program = host(name)
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", "--binaries", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        host("host").main(program.__doc__, program.run, program.BINARY, 1, "items")
+    assert ended.value.code == 1
+    message = f"{name}.py: {tmp_path / program.BINARY}: cannot read: No such file or directory\n"
+    assert capsys.readouterr().err == message
+
+
 def test_more_numbers_of_a_twister_are_right(host, load):
     """Eight vectors a seed, each made of those before: registers that M0 indexes."""
     program = host("mersenne_twister")
