@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
-from numba.core import codegen
+from numba.core import codegen, compiler
 
 import lockstep
 from lockstep import _jit
@@ -222,6 +222,17 @@ def test_a_part_can_be_called_from_python_before_and_after_others_contain_it():
     assert twice(3) == 6
     outer = _jit.jit(lambda x: twice(x) + 1)
     assert [outer(3), twice(4), twice(5), outer(6)] == [7, 8, 10, 13]
+
+
+def test_flags_of_parts_compare_as_numbas_do():
+    ours, theirs = parts.PartFlags(), compiler.Flags()
+    theirs.debuginfo = theirs.debuginfo  # set, to what it is without
+    assert ours == theirs and theirs == ours and hash(ours) == hash(theirs)
+    ours.forceinline = True
+    assert ours != theirs and theirs != ours
+    assert {ours: 1}.get(theirs) is None
+    theirs.forceinline = True
+    assert {ours: 1}[theirs] == 1
 
 
 def test_bounds_are_checked_in_parts_if_asked_for():

@@ -31,12 +31,30 @@ class _Library(JITCodeLibrary):
         self._finalized = True
 
 
+class PartFlags(compiler.Flags):
+    """Numba's flags, compared by what is set.
+
+    Numba keeps functions by flags, and looks at all options, most of them defaults, each time: a
+    twentieth of the time to compile the model. The hash is that of Numba's: of the names alone.
+    """
+
+    def __hash__(self):
+        return _HASH
+
+    def __eq__(self, other):
+        same = isinstance(other, compiler.Flags) and self._values == other._values
+        return same or super().__eq__(other)
+
+
+_HASH = hash(compiler.Flags())
+
+
 class _PartCompiler(_FunctionCompiler):
     """Compiles up to LLVM code, without what a call from Python needs."""
 
     def _compile_core(self, args, return_type):
         context = self.targetdescr.target_context
-        flags = compiler.Flags()
+        flags = PartFlags()
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
         result = compiler.compile_extra(
