@@ -116,7 +116,11 @@ def pytest_configure():
 
     Garbage is looked for less often than Python does, which would take a tenth of the time. Files
     need not outlive a crash of the machine: the tests write thousands, and waited for the disk.
+    Python keeps compiled modules whatever the environment says: else each process that a test
+    starts compiles the whole package, and each that shares the tests rewrites all their assertions.
     """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     gc.set_threshold(100_000, 50, 50)
     os.fsync = lambda descriptor: None
     assert all((TESTS / name).exists() for name in QUICK)
