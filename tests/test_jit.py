@@ -346,3 +346,30 @@ def test_the_version_says_where_it_was_tested():
     assert '"numba>=0.68,<0.69"' in text
     assert numba.__version__.startswith("0.68.")
     assert lockstep.__version__
+
+
+def test_words_side_by_side_are_compared_and_moved_at_once():
+    equal = {
+        4: _jit.jit(lambda words, first, value: _jit.equal_words(words, first, value, 4)),
+        8: _jit.jit(lambda words, first, value: _jit.equal_words(words, first, value, 8)),
+    }
+    push = {
+        4: _jit.jit(lambda words, first, value, n: _jit.push_words(words, first, value, n, 4)),
+        8: _jit.jit(lambda words, first, value, n: _jit.push_words(words, first, value, n, 8)),
+    }
+    rng = np.random.default_rng(1)
+    for width in (4, 8):
+        for first in range(4):
+            words = rng.integers(-2, 2, 12)
+            for value in (-2, -1, 0, 1, 1 << 62):
+                found = equal[width](words, first, value)
+                assert found == intrinsics._equal_words_in_python(words, first, value, width)
+                assert found == sum(1 << k for k in range(width) if words[first + k] == value)
+            for count in range(width + 1):
+                here, there = np.arange(12) << 40, np.arange(12) << 40
+                push[width](here, first, -7, count)
+                intrinsics._push_words_in_python(there, first, -7, count, width)
+                assert here.tolist() == there.tolist()
+                kept = [k << 40 for k in range(12)]
+                lost = first + min(count, width - 1)
+                assert here.tolist() == kept[:first] + [-7] + kept[first:lost] + kept[lost + 1 :]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lockstep.caches.accesses import ATOMIC, INVALIDATE, PAST_L1, PRIVATE, READ, WRITE
+from lockstep.caches.depths import MOST_EPOCHS
 from lockstep.caches.geometry import Sets, row_of
 from lockstep.caches.order import ENTRY
 from lockstep.caches.stacks import MOST_WAYS, Level, Stacks, StackShape
@@ -78,10 +79,10 @@ class Cache:
         return missing
 
 
-def entries_of(rng, n, lines, sms, kinds=(READ, READ, READ, WRITE, ATOMIC)):
+def entries_of(rng, n, lines, sms, kinds=(READ, READ, READ, WRITE, ATOMIC), emptied=0.004):
     """Random accesses, near each other now and then, and rare INVALIDATEs."""
     kind = rng.choice(kinds, n)
-    kind[rng.random(n) < 0.004] = INVALIDATE
+    kind[rng.random(n) < emptied] = INVALIDATE
     near = np.repeat(rng.integers(lines, size=n // 8 + 1), 8)[:n] + rng.integers(-3, 4, n)
     line = np.where(rng.random(n) < 0.5, near, rng.integers(lines, size=n))
     flags = rng.choice([0, 0, 0, 0, PAST_L1, PRIVATE], n)
@@ -175,6 +176,24 @@ def test_every_number_of_sets_at_once(name, line_bytes):
         np.testing.assert_array_equal(stacks.accesses, twin.counts[:, 0])
         found = stacks.misses(sets, ways)
         np.testing.assert_array_equal(found, twin.counts[:, 1], f"{sets} sets, {ways} ways")
+
+
+@pytest.mark.parametrize("name", [name for name in LEVELS if "l2" not in name])
+def test_caches_are_emptied_more_often_than_words_tell_apart(name):
+    rng = np.random.default_rng(7)
+    shapes = [StackShape(8, 4), StackShape(2, 9)]
+    levels = {s: Level(Sets(s.sets, 64), s.ways, 2, **LEVELS[name]) for s in shapes}
+    stacks = Stacks(levels[shapes[0]], shapes[1:])
+    twins = {s: Cache(level, s.ways) for s, level in levels.items()}
+    for n in range(2 * MOST_EPOCHS):
+        entries = entries_of(rng, 12 if n else 900, 16, 2, emptied=0.2 if n else 0.1)
+        stacks.look_up(records(entries), len(entries))
+        stacks.forget()
+        for twin in twins.values():
+            twin.look_up(entries)
+            twin.forget()
+    for (sets, ways), twin in twins.items():
+        np.testing.assert_array_equal(stacks.misses(sets, ways), twin.counts[:, 1])
 
 
 def test_sets_that_do_not_nest_take_passes_of_their_own():

@@ -63,6 +63,27 @@ def _trailing_zeros_in_python(mask: int) -> int:
     return (mask & -mask).bit_length() - 1 if mask else 64
 
 
+def _equal_words_in_python(words: np.ndarray, first: int, value: int, width: int) -> int:
+    """Which of ``width`` elements of an int64 array, from ``first`` on, are ``value``: a bit each.
+
+    ``width`` is a literal: compiled code compares all of them at once.
+    """
+    return sum(1 << k for k in range(width) if words[first + k] == value)
+
+
+def _push_words_in_python(
+    words: np.ndarray, first: int, value: int, count: int, width: int
+) -> None:
+    """Of ``width`` elements of an int64 array, from ``first`` on, the first ``count`` move up by
+    one, and ``value`` comes before them; those behind stay, but for the one that is replaced.
+
+    ``width`` is a literal, and so many may move: then the last one is lost.
+    """
+    last = min(count, width - 1)
+    words[first + 1 : first + last + 1] = words[first : first + last].copy()
+    words[first] = value
+
+
 def _look_in_python(array: np.ndarray, index: int) -> int:
     """``array[index]`` of a one-dimensional int64 array, as it is now."""
     return array[index]
@@ -89,6 +110,8 @@ atomic_add = _intrinsic("atomic_add", _add_in_python)
 popcount = _intrinsic("popcount", _count_in_python)
 call_native = _intrinsic("call_native", _call_native_from_python)
 call_phase = _intrinsic("call_phase", _call_phase_in_python)
+equal_words = _intrinsic("equal_words", _equal_words_in_python)
+push_words = _intrinsic("push_words", _push_words_in_python)
 look = _intrinsic("look", _look_in_python)
 pause = _intrinsic("pause", _pause_in_python)
 prefetch = _intrinsic("prefetch", _prefetch_in_python)

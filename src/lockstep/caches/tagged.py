@@ -24,9 +24,10 @@ from lockstep.caches.accesses import (
     WRITE,
 )
 from lockstep.caches.ahead import Ahead, Prefetching
+from lockstep.caches.depths import KINDS, pass_on
 from lockstep.caches.geometry import RowFinder, line_of, number_of, row_of
 from lockstep.caches.order import ENTRY
-from lockstep.caches.stacks import KINDS, Level, pass_on
+from lockstep.caches.stacks import Level
 from lockstep.model.cache import replacement, tags
 from lockstep.model.cache.prefetch.table import FIRST_USE, HIT, MISS
 from lockstep.model.cache.tags import Tags

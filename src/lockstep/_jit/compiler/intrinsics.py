@@ -12,6 +12,7 @@ FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform =
 """The number of Linux's call for sleeping while a word does not change; elsewhere threads yield."""
 FUTEX_WAIT, FUTEX_WAKE = 128, 129  # among threads of one process
 CACHE_LINE = 64  # bytes of the host's
+WORD = 8  # bytes of an element
 _INT, _LONG = ir.IntType(32), ir.IntType(64)
 
 
@@ -35,6 +36,49 @@ def look(_, array, index):
         return builder.load_atomic(place, "seq_cst", 8)
 
     return numba.types.int64(array, numba.types.int64), generate
+
+
+@extending.intrinsic(prefer_literal=True)
+def equal_words(_, words, first, value, width):
+    """Which of ``width`` elements of an int64 array, from ``first`` on, are ``value``: a bit each.
+
+    ``width`` is a literal.
+    """
+
+    def generate(context, builder, signature, arguments):
+        count = width.literal_value
+        place = _vector(context, builder, signature, arguments, count)
+        same = builder.icmp_unsigned(
+            "==", _read(builder, place), _repeated(builder, arguments[2], count)
+        )
+        return builder.zext(builder.bitcast(same, ir.IntType(count)), _LONG)
+
+    number = numba.types.int64
+    return number(words, number, number, width), generate
+
+
+@extending.intrinsic(prefer_literal=True)
+def push_words(_, words, first, value, count, width):
+    """Of ``width`` elements of an int64 array, from ``first`` on, the first ``count`` move up by
+    one, and ``value`` comes before them.
+
+    ``width`` is a literal.
+    """
+
+    def generate(context, builder, signature, arguments):
+        count = width.literal_value
+        place = _vector(context, builder, signature, arguments, count)
+        old = _read(builder, place)
+        coming = _repeated(builder, arguments[2], count)
+        order = ir.Constant(ir.VectorType(_INT, count), [count, *range(count - 1)])
+        moved = builder.shuffle_vector(old, coming, order)
+        places = ir.Constant(old.type, list(range(count)))
+        moves = builder.icmp_signed("<=", places, _repeated(builder, arguments[3], count))
+        builder.store(builder.select(moves, moved, old), place).align = WORD
+        return context.get_dummy_value()
+
+    number = numba.types.int64
+    return numba.types.none(words, number, number, number, width), generate
 
 
 @extending.intrinsic
@@ -83,6 +127,28 @@ def _place(context, builder, signature, arguments):
     """Where the element of an array lies."""
     data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
     return builder.gep(data, [arguments[1]])
+
+
+def _vector(context, builder, signature, arguments, count):
+    """The place of so many elements of an array."""
+    place = _place(context, builder, signature, arguments)
+    return builder.bitcast(place, ir.VectorType(_LONG, count).as_pointer())
+
+
+def _read(builder, place):
+    """The elements at a place, which is where a single one may be."""
+    read = builder.load(place)
+    read.align = WORD
+    return read
+
+
+def _repeated(builder, value, count):
+    """A value so many times."""
+    nothing = ir.Constant(ir.VectorType(_LONG, count), ir.Undefined)
+    first = builder.insert_element(nothing, value, ir.Constant(_INT, 0))
+    return builder.shuffle_vector(
+        first, nothing, ir.Constant(ir.VectorType(_INT, count), [0] * count)
+    )
 
 
 def _futex(builder, place, operation, value):
@@ -180,10 +246,12 @@ BY_NAME = {
     "atomic_add": atomic_add,
     "call_native": call_native,
     "call_phase": call_phase,
+    "equal_words": equal_words,
     "look": look,
     "pause": pause,
     "popcount": popcount,
     "prefetch": prefetch,
+    "push_words": push_words,
     "sleep_while": sleep_while,
     "trailing_zeros": trailing_zeros,
     "wake_sleepers": wake_sleepers,
