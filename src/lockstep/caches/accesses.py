@@ -176,7 +176,8 @@ class Coalescer:
         if len(held) < count:
             made = np.zeros(2 * count, held.dtype)
             self._put(name, as_records(made) if held.dtype.names else made)
-        np.concatenate([*map(plain, parts)], out=plain(self._arrays[name])[:count])
+        to = plain(self._arrays[name])[:count]
+        np.concatenate([part.view(to.dtype) for part in parts], out=to)
 
     def _put(self, name: str, array: np.ndarray) -> None:
         self._arrays[name], self._context = array, None
