@@ -99,6 +99,8 @@ class AffineModel(KernelModel):
         wanted = max(math.ceil(total * launch.scale), min(total, FEWEST_CTAS))
         if wanted < total:
             wanted = min(wanted, MOST_GRID[0])
+        # In the order of the grid: with a part of its own shape, which has fewer lines, others
+        # share an SM and are under way together, and L1s and L2s come out twice as wrong.
         begin = (total - wanted) // 2 + launch.turn * wanted
         chosen = [cta % total for cta in range(begin, begin + wanted)]
         generator = Generator(self.tables, templates, launch, chosen)
