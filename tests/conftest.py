@@ -26,6 +26,8 @@ QUICK = (
     "isa",
     "metrics/test_document.py",
     "metrics/test_registry.py",
+    "model/coherence/test_document.py",
+    "model/coherence/test_table.py",
     "report",
     "store/test_cleaning.py",
     "store/test_content.py",

@@ -1,0 +1,106 @@
+"""Try the coherence protocols: all orders of events, random steps, litmus tests.
+
+``python scripts/coherence.py search`` goes through all states that two L1s and one line can be in,
+with up to ``--in-flight`` messages under way, ``random`` takes random steps until ``--operations``
+are done, ``litmus`` runs each litmus test with ``--seeds`` seeds. A protocol's name behind it tries
+that one alone. Exit code 1 if anything is wrong. The machines are in ``tests/coherence_twin``.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from coherence_twin import numbers, runner
+from coherence_twin.litmus import shows
+from coherence_twin.litmus_tests import TESTS
+from coherence_twin.search import coverage, search
+from lockstep.model.coherence.library import load, names
+from lockstep.model.coherence.table import Protocol
+
+LENGTH = 100_000  # steps of an episode
+SHAPES = ((2, 64), (3, 4), (4, 64), (2, 16), (3, 64), (4, 1))  # L1s and bytes of the line
+
+
+def try_all(protocol: Protocol, arguments: argparse.Namespace) -> bool:
+    """All orders; without values to ``--in-flight``, with values to ``--with-values``."""
+    visited: set[tuple[str, str, str]] = set()
+    for far in (False, True) if protocol.name == "vi" else (False,):
+        for values, in_flight in ((False, arguments.in_flight), (True, arguments.with_values)):
+            for size in (1, 2) if protocol.name != "nmoesi" and not values else (1,):
+                limit = min(in_flight, arguments.two_bytes) if size == 2 else in_flight
+                found = search(protocol, 2, size, limit, far=far, values=values)
+                visited |= found.visited
+                what = "with values" if values else "without values"
+                print(
+                    f"{protocol.name}: {found.states} states, {found.steps} steps; {size} bytes, "
+                    f"{limit} messages, {what}{', far' if far else ''}",
+                    flush=True,
+                )
+    unreached, marked = coverage(protocol, visited)
+    for entry in unreached:
+        print(f"{protocol.name}, {', '.join(entry)}: not reached; mark it, or call it impossible")
+    for entry in marked:
+        print(f"{protocol.name}, {', '.join(entry)}: reached; leave its mark out")
+    return not unreached and not marked
+
+
+def try_random(protocol: Protocol, arguments: argparse.Namespace) -> bool:
+    """Random steps by compiled code."""
+    program = numbers.program(protocol)
+    done, seed, none = 0, arguments.seed, np.zeros(0, np.int64)
+    while done < arguments.operations:
+        l1s, size = SHAPES[seed % len(SHAPES)]
+        far = protocol.name == "vi" and seed % 4 == 3
+        kinds = np.array([k for k in range(7) if not far or k != numbers.ATOMIC_OP])
+        state = numbers.state(protocol, l1s, size, LENGTH)
+        runner.run(program, state, seed, LENGTH, kinds, numbers.FAR if far else 0, none)
+        if state.one[numbers.FAILURE]:
+            text = numbers.FAILURES[state.one[numbers.FAILURE]]
+            print(f"{protocol.name}: {text}; seed {seed}, {l1s} L1s, {size} bytes, far {far}")
+            return False
+        done += int(state.one[numbers.OPERATIONS_DONE])
+        seed += 1
+    print(f"{protocol.name}: {done} operations in {seed - arguments.seed} episodes, no violation")
+    return True
+
+
+def try_litmus(protocol: Protocol, arguments: argparse.Namespace) -> bool:
+    """Every litmus test of the protocol."""
+    good = True
+    for test in TESTS:
+        if test.protocol == protocol.name:
+            seeds = range(arguments.seed, arguments.seed + arguments.seeds)
+            count = sum(shows(protocol, test, seed) for seed in seeds)
+            right = (count > 0) == (test.verdict == "seen")
+            good &= right
+            mark = "" if right else "  WRONG"
+            print(f"{test.protocol:7}{test.name:28}{test.verdict:10}{count:6}{mark}", flush=True)
+    return good
+
+
+def main() -> int:
+    """Run what was asked for; returns the exit code."""
+    ways = {"search": try_all, "random": try_random, "litmus": try_litmus}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=ways)
+    parser.add_argument("protocol", nargs="*", help="all if none is named")
+    parser.add_argument("--in-flight", type=int, default=6)
+    parser.add_argument("--two-bytes", type=int, default=3, help="the same, with lines of two")
+    parser.add_argument("--with-values", type=int, default=1, help="the same, with values")
+    parser.add_argument("--operations", type=int, default=10_000_000)
+    parser.add_argument("--seeds", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    return (
+        0
+        if all([ways[arguments.what](load(n), arguments) for n in arguments.protocol or names()])
+        else 1
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
