@@ -4,7 +4,6 @@ python examples/southern-islands/binary_search.py --binaries DIR [--size N] [--t
 """
 
 import numpy as np
-from host import main
 
 from lockstep.kernels import Check
 
@@ -30,4 +29,6 @@ def run(device, module, rng, size):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 65536, "words")

@@ -4,7 +4,6 @@ python examples/southern-islands/bitonic_sort.py --binaries DIR [--size N] [--ti
 """
 
 import numpy as np
-from host import main
 
 from lockstep.kernels import Check
 
@@ -26,4 +25,6 @@ def run(device, module, rng, size):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 2048, "words")

@@ -4,7 +4,6 @@ python examples/southern-islands/dwt_haar_1d.py --binaries DIR [--size N] [--tim
 """
 
 import numpy as np
-from host import main
 
 import lockstep
 from lockstep.kernels import Check
@@ -46,4 +45,6 @@ def transform(signal):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 1024, "samples")

@@ -4,7 +4,6 @@ python examples/southern-islands/fast_walsh_transform.py --binaries DIR [--size 
 """
 
 import numpy as np
-from host import main
 
 from lockstep.kernels import Check
 
@@ -35,4 +34,6 @@ def transform(values):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 4096, "floats")

@@ -4,7 +4,6 @@ python examples/southern-islands/floyd_warshall.py --binaries DIR [--size N] [--
 """
 
 import numpy as np
-from host import main
 
 from lockstep.kernels import Check
 
@@ -35,4 +34,6 @@ def closure(distances, paths):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 256, "nodes")

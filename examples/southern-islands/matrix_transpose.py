@@ -4,7 +4,6 @@ python examples/southern-islands/matrix_transpose.py --binaries DIR [--size N] [
 """
 
 import numpy as np
-from host import main
 
 import lockstep
 from lockstep.kernels import Check
@@ -25,4 +24,6 @@ def run(device, module, rng, size):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 1024, "columns and rows")

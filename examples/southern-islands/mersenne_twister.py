@@ -4,7 +4,6 @@ python examples/southern-islands/mersenne_twister.py --binaries DIR [--size N] [
 """
 
 import numpy as np
-from host import main
 
 from lockstep.kernels import Check
 
@@ -72,4 +71,6 @@ def normal(words):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 16384, "seeds")

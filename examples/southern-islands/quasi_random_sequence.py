@@ -4,7 +4,6 @@ python examples/southern-islands/quasi_random_sequence.py --binaries DIR [--size
 """
 
 import numpy as np
-from host import main
 
 import lockstep
 from lockstep.kernels import Check
@@ -61,4 +60,6 @@ def sequence(numbers, points):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 1024, "points")

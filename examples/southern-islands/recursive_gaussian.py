@@ -4,7 +4,6 @@ python examples/southern-islands/recursive_gaussian.py --binaries DIR [--size N]
 """
 
 import numpy as np
-from host import main
 
 import lockstep
 from lockstep.kernels import Check
@@ -67,4 +66,6 @@ def along_columns(image, filter_):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 256, "columns and rows")

@@ -4,7 +4,6 @@ python examples/southern-islands/reduction.py --binaries DIR [--size N] [--timin
 """
 
 import numpy as np
-from host import main
 
 import lockstep
 from lockstep.kernels import Check
@@ -23,4 +22,6 @@ def run(device, module, rng, size):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 65536, "words")

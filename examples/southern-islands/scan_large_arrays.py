@@ -4,7 +4,6 @@ python examples/southern-islands/scan_large_arrays.py --binaries DIR [--size N] 
 """
 
 import numpy as np
-from host import main
 
 import lockstep
 from lockstep.kernels import Check
@@ -41,4 +40,6 @@ def scan(device, module, values, length):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 16384, "floats")

@@ -4,7 +4,6 @@ python examples/southern-islands/simple_convolution.py --binaries DIR [--size N]
 """
 
 import numpy as np
-from host import main
 
 from lockstep.kernels import Check
 
@@ -37,4 +36,6 @@ def convolve(image, mask):
 
 
 if __name__ == "__main__":
+    from host import main
+
     main(__doc__, run, BINARY, 64, "columns and rows")

@@ -4,6 +4,7 @@ import pytest
 
 from lockstep import api, kernels
 from lockstep.errors import LockstepError
+from lockstep.kernels import opencl
 from lockstep.metrics import registry
 from lockstep.studies import find, names
 
@@ -23,7 +24,7 @@ def test_a_study_names_what_there_is(name):
     for gpu in gpus:
         assert {c.name for c in registry.columns(gpu)} >= set(study.counters)
     for program in study.programs:
-        kernels.load(program.name)
+        (opencl if study.opencl else kernels).load(program.name)
         assert 0 < program.small <= program.large
     figures = {figure.name for figure in study.figures}
     assert len(figures) == len(study.figures)

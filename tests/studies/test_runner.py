@@ -7,6 +7,7 @@ import pytest
 from lockstep.errors import LockstepError, SpecError
 from lockstep.studies import find, library, runner
 from lockstep.studies.description import Program
+from lockstep.studies.programs import of_study
 from lockstep.studies.rows import read_rows
 
 
@@ -58,7 +59,7 @@ def test_what_a_table_has_is_not_run_again(tiny, runs, tmp_path):
 
 
 def test_overrides_are_for_all_and_a_gpu_for_the_new(tiny):
-    tasks = list(runner._tasks(tiny, "small", "A100", ("sm.count=4",)))
+    tasks = list(runner._tasks(tiny, of_study(tiny, None), "small", "A100", ("sm.count=4",)))
     assert [task.row.gpu for task in tasks] == ["GPGPUSIM3_V100"] * 2 + ["A100"] * 2
     assert {task.row.changes for task in tasks} == {
         "sm.count=4 dram.scheduler=fcfs",

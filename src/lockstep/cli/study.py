@@ -42,13 +42,21 @@ PIPE_WIDTH = 160
 @click.option(
     "-j", "--jobs", type=POSITIVE, default=1, show_default=True, help="Processes that run programs."
 )
+@click.option(
+    "--binaries",
+    type=FILE,
+    metavar="DIR",
+    help="Has *_Kernels.bin of AMD's APP SDK 2.5, for its programs.",
+)
 @click.option("--document", type=OUTPUT, help="Renew the tables of this Markdown file.")
 @QUIET
-def command(names, listing, size, gpu, overrides, out, plots, jobs, document, quiet) -> None:
-    """Run case studies, or `all`, and compare them with what Accel-Sim's paper found.
+def command(
+    names, listing, size, gpu, overrides, out, plots, jobs, binaries, document, quiet
+) -> None:
+    """Run case studies, or `all`, and compare them with what the papers found.
 
-    A study runs programs that come with lockstep on variants of GPUs. --gpu replaces the new one,
-    --set changes all of them.
+    A study runs programs on variants of GPUs. --gpu replaces the new one, --set changes all of
+    them. Those of OpenCL programs need --binaries; `all` leaves them out without it.
     """
     from lockstep import studies
     from lockstep.correlation.plots import check_matplotlib
@@ -59,7 +67,7 @@ def command(names, listing, size, gpu, overrides, out, plots, jobs, document, qu
     if listing:
         console.print(report.listed(console.width))
         return
-    chosen = _chosen(names)
+    chosen = _chosen(names, binaries)
     check_writable(out, directory=True)
     if out and plots:
         check_matplotlib()
@@ -75,18 +83,20 @@ def command(names, listing, size, gpu, overrides, out, plots, jobs, document, qu
             jobs=jobs,
             table=out / f"{name}.csv" if out else None,
             say=None if quiet else _say,
+            binaries=binaries,
         )
         take_all(_steps(outcome, out, plots, document))
 
 
-def _chosen(names: tuple[str, ...]) -> list[str]:
-    """The names, each once; all that there are for ALL."""
+def _chosen(names: tuple[str, ...], binaries: Path | None) -> list[str]:
+    """The names, each once; for ALL all that there are, and that have what they need."""
     from lockstep.studies import find
     from lockstep.studies import names as known
 
     if not names:
         raise LockstepError(f"no study is named: {', '.join(known())} or {ALL}")
-    found = [each for name in names for each in (known() if name == ALL else (find(name).name,))]
+    able = [name for name in known() if binaries or not find(name).opencl]
+    found = [each for name in names for each in (able if name == ALL else (find(name).name,))]
     return list(dict.fromkeys(found))
 
 

@@ -51,3 +51,12 @@ def is_larger(larger: float, smaller: float) -> Verdict:
     if math.isnan(larger) or math.isnan(smaller):
         return Verdict.UNKNOWN
     return Verdict.MET if larger >= LARGER * smaller else Verdict.NOT_MET
+
+
+def share(held: int, of: int, wanted: float) -> Verdict:
+    """Of statements about programs: met if a share ``wanted`` holds, in part if half of it does."""
+    if not of:
+        return Verdict.UNKNOWN
+    if held >= wanted * of:
+        return Verdict.MET
+    return Verdict.IN_PART if 2 * held >= wanted * of else Verdict.NOT_MET

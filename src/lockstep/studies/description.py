@@ -30,7 +30,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A built-in program with its sizes, in the program's own unit."""
+    """A built-in program, or a host of OpenCL kernels, with its sizes in the program's own unit."""
 
     name: str
     small: int
@@ -83,7 +83,8 @@ class Study:
     ``counters`` are metrics of the registry that are kept of each run, besides ``CYCLES``.
     ``counts`` says which programs means and claims are about. ``measured`` has counters of
     hardware by program, for the GPU and size in question. With ``machine_code`` programs run from
-    that where the study's GPU is one for which there is some, from PTX elsewhere.
+    that where the study's GPU is one for which there is some, from PTX elsewhere. ``opencl``: they
+    are hosts of OpenCL kernels, whose binaries are given.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Study:
     counts: Callable[[Runs], bool] = lambda runs: True
     about: str = "all programs"  # in words, which ones count
     machine_code: bool = False
+    opencl: bool = False
     measured: Callable[[str, str], Mapping[str, Counters]] = lambda gpu, size: {}
 
     def figure(self, name: str) -> Figure:

@@ -12,6 +12,7 @@ from lockstep.studies.outcome import Outcome
 if TYPE_CHECKING:
     from rich.table import Table
 
+VARIANTS_LISTED = 6
 _CLAIMS = (
     Column("the paper", Kind.PROSE),
     Column("says", Kind.WORD),
@@ -33,10 +34,17 @@ def listed(width: int) -> "Table":
     """The studies that there are."""
     studies = [find(name) for name in names()]
     rows = [
-        [s.name, s.question, f"{len(s.programs)}", ", ".join(v.name for v in s.variants)]
+        [s.name, s.question, f"{len(s.programs)}", _some([v.name for v in s.variants])]
         for s in studies
     ]
     return table(_STUDIES, rows, width)
+
+
+def _some(names: list[str]) -> str:
+    """All of a few names, the first ones of many."""
+    listed = ", ".join(names[:VARIANTS_LISTED])
+    more = len(names) - VARIANTS_LISTED
+    return f"{listed} and {more} more" if more > 0 else listed
 
 
 def figure_rows(outcome: Outcome, shown: Sequence[Figure]) -> list[list[str]]:

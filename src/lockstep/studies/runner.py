@@ -15,10 +15,11 @@ from typing import NamedTuple
 from lockstep import api, kernels
 from lockstep.errors import LockstepError, SpecError
 from lockstep.gpus.library import digest
-from lockstep.studies.code import code_for
+from lockstep.kernels import opencl
 from lockstep.studies.description import CYCLES, SIZES, Program, Study, Variant
 from lockstep.studies.library import find
 from lockstep.studies.outcome import Outcome
+from lockstep.studies.programs import Programs, of_study
 from lockstep.studies.rows import StudyRow, read_rows, write_rows
 
 Say = Callable[[str], None]
@@ -42,7 +43,7 @@ class Task(NamedTuple):
     row: StudyRow
     changes: tuple[str, ...]
     counters: tuple[str, ...]
-    machine_code: bool
+    programs: Programs
 
 
 def study(
@@ -54,6 +55,7 @@ def study(
     jobs: int = 1,
     table: Path | None = None,
     say: Say | None = None,
+    binaries: Path | None = None,
 ) -> Outcome:
     """Run a study.
 
@@ -61,7 +63,8 @@ def study(
     ``overrides``, such as ``["sm.count=40"]``, change all of them, before what a variant changes.
     ``jobs``: processes. ``table``: a CSV file that is written after each run; what it has already
     of the same code, programs and GPUs is not run again. ``say`` is called with a line of text
-    for each run. Raises :class:`LockstepError`.
+    for each run. ``binaries``: the folder of those that the study's programs need. Raises
+    :class:`LockstepError`.
     """
     chosen = find(name)
     if size not in SIZES:
@@ -69,7 +72,7 @@ def study(
     if jobs < 1:
         raise LockstepError(f"jobs is {jobs}; expected at least 1")
     base, changes = str(gpu or chosen.gpu), tuple(overrides)
-    tasks = list(_tasks(chosen, size, base, changes))
+    tasks = list(_tasks(chosen, of_study(chosen, binaries), size, base, changes))
     done = _known(table, tasks) if table else {}
     told = say or (lambda text: None)
     if done:
@@ -84,14 +87,18 @@ def study(
     return Outcome(chosen, size, base, _in_order(tasks, done), measured)
 
 
-def _tasks(chosen: Study, size: str, base: str, overrides: tuple[str, ...]) -> Iterator[Task]:
+def _tasks(
+    chosen: Study, programs: Programs, size: str, base: str, overrides: tuple[str, ...]
+) -> Iterator[Task]:
     for program in chosen.programs:
         for variant in chosen.variants:
-            yield _task(chosen, size, program, variant, variant.gpu or base, overrides)
+            gpu = variant.gpu or base
+            yield _task(chosen, programs, size, program, variant, gpu, overrides)
 
 
 def _task(
     chosen: Study,
+    programs: Programs,
     size: str,
     program: Program,
     variant: Variant,
@@ -104,20 +111,20 @@ def _task(
         spec = api.gpu(gpu, changes)
     except SpecError as error:
         raise SpecError(f"variant {variant.name!r} of {chosen.name}: {error}") from error
-    code = code_for(spec, program.name) if chosen.machine_code else None
-    parts = (_code(), code or kernels.load(program.name).ptx.read_text(), items, digest(spec))
+    parts = (_code(), programs.text(program.name, spec), items, digest(spec))
     key = hashlib.sha256(repr((*parts, variant.name, size)).encode()).hexdigest()[:16]
     said = " ".join(changes)
     row = StudyRow(chosen.name, size, program.name, items, variant.name, gpu, said, key, {})
-    return Task(row, changes, chosen.counters, chosen.machine_code)
+    return Task(row, changes, chosen.counters, programs)
 
 
 @cache
 def _code() -> str:
     """A hash of what counts, and of the programs that come with it."""
     package = Path(__file__).parents[1]
-    programs = kernels.load(kernels.names()[0]).folder.parent
-    files = [*package.rglob("*.py"), *programs.rglob("*.py")]
+    builtin = kernels.load(kernels.names()[0]).folder.parent
+    hosts = opencl.load(opencl.names()[0]).path.parent
+    files = [*package.rglob("*.py"), *builtin.rglob("*.py"), *hosts.rglob("*.py")]
     code = hashlib.sha256()
     for path in sorted(files):
         if not (path.is_relative_to(package) and path.relative_to(package).parts[0] in _ABOVE):
@@ -160,10 +167,8 @@ def run(task: Task) -> StudyRow:
     from lockstep.device import Device
 
     row, gpu = task.row, api.gpu(task.row.gpu, task.changes)
-    code = code_for(gpu, row.program) if task.machine_code else None
     with Device(gpu, timing=True, name=row.program) as device:
-        module = device.load_cubin(code) if code else None
-        kernels.load(row.program).run(device, row.items, module=module)
+        task.programs.run(device, row.program, row.items)
         total = device.result.total
     counters = {CYCLES: total[_RUNNING]} | {name: total[name] for name in task.counters}
     return replace(row, counters=counters)

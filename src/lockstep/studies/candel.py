@@ -1,0 +1,21 @@
+"""What the studies after Candel et al., FGCS 2018, share: their programs and their GPU."""
+
+from lockstep.studies.description import Program
+
+GPU = "CANDEL"
+PROGRAMS = (
+    Program("dwt_haar_1d", 1 << 14, 1 << 18),
+    Program("fast_walsh_transform", 1 << 14, 1 << 17),
+    Program("floyd_warshall", 64, 128),
+    Program("matrix_transpose", 256, 1024),
+    Program("mersenne_twister", 1 << 12, 1 << 14),
+    Program("quasi_random_sequence", 1 << 9, 1 << 10),
+    Program("recursive_gaussian", 256, 512),
+    Program("reduction", 1 << 16, 1 << 20),
+    Program("scan_large_arrays", 1 << 14, 1 << 18),
+    Program("simple_convolution", 128, 512),
+    Program("binary_search", 1 << 14, 1 << 18),
+    Program("bitonic_sort", 1 << 12, 1 << 15),
+)
+"""The ten that the paper's text names, and two more of the SDK for the two of its figures that it
+does not name. The paper gives no sizes: these are ours, in the hosts' own units."""
