@@ -75,7 +75,9 @@ class FrontEnd(Spec, frozen=True, kw_only=True):
     l1_latency: Annotated[
         int, within(1, 4096, "cycles", "L0 miss that hits the L1 instruction cache")
     ] = 20
-    l2_latency: Annotated[int, within(1, 8192, "cycles", "L1 instruction cache miss")] = 200
+    l2_latency: Annotated[
+        int, within(1, 8192, "cycles", "L1 instruction cache miss; a CU's asks the L2")
+    ] = 200
     fill_interval: Annotated[
         int,
         within(
