@@ -60,6 +60,22 @@ def test_a_gpu_on_several_ranks_gives_the_same(gpu, ranks):
         assert lockstep.simulate(workload, gpu, ranks=ranks, threads=threads).hash == alone.hash
 
 
+def test_memory_of_candel_is_fixed_or_has_its_table():
+    """Table 2: 90 cycles without contention; the delays of its last row if they are asked for."""
+    gpu = lockstep.gpu("CANDEL")
+    assert (gpu.dram.latency - gpu.l2.latency, gpu.dram.scheduler) == (90, "fixed")
+    assert gpu.l2.sets * gpu.l2.ways * gpu.l2.line_bytes == 128 << 10
+    workload = transpose(100)
+    fixed = lockstep.simulate(workload, gpu)
+    table = lockstep.simulate(workload, lockstep.gpu("CANDEL", ["dram.scheduler=bank_round_robin"]))
+    assert (
+        fixed.metrics[0]["sim__dram_activates.sum"]
+        == 0
+        < table.metrics[0]["sim__dram_activates.sum"]
+    )
+    assert fixed.cycles < table.cycles
+
+
 def test_without_jit_the_same_comes_out():
     def run(**environment):
         path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])

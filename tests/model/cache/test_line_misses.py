@@ -22,7 +22,7 @@ def misses():
 def answer(tag, sectors, kind=KIND_DATA):
     return SimpleNamespace(
         kind=kind, tag=tag, sectors=sectors, address=640, full=0, request=KIND_READ, policy=0,
-        flits=1,
+        flits=1, refusals=0,
     )  # fmt: skip
 
 
