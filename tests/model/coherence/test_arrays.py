@@ -17,6 +17,8 @@ from lockstep.model.coherence.vocabulary import (
     SENDS,
 )
 
+pytestmark = pytest.mark.xdist_group("coherence")  # half a minute to compile, once
+
 SIDES = [(name, side) for name in names() for side in ("l1", "home")]
 
 

@@ -11,6 +11,8 @@ from lockstep.model.coherence.check import check
 from lockstep.model.coherence.library import FOLDER, load, names
 from lockstep.model.coherence.table import parse
 
+pytestmark = pytest.mark.xdist_group("coherence")  # half a minute to compile, once
+
 
 @pytest.mark.parametrize("name", names())
 def test_no_load_returns_what_it_may_not(name):

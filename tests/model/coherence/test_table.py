@@ -48,7 +48,7 @@ def test_the_first_event_whose_conditions_hold_is_chosen():
         (
             '"READ, wait -> I_D"',
             '"READ, wait -> I_E"',
-            "no state is named 'I_E'; did you mean I_X or I_P or I_D?",
+            "no state is named 'I_E'; did you mean I_X",
         ),
         ('"READ, wait -> I_D"', '"REED, wait -> I_D"', "no action or message is named 'REED'"),
         ('"READ, wait -> I_D"', '"READ, wait ->"', "an arrow without a state; name the next one"),

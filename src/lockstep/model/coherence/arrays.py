@@ -65,8 +65,8 @@ def export(protocol: Protocol) -> ProtocolArrays:
         )
         for form in protocol.messages.values()
     ]
-    sides = (_controller(protocol, table) for table in (protocol.l1, protocol.home))
-    return ProtocolArrays(*sides, np.array(rows, FORM))
+    l1, home = _controller(protocol, protocol.l1), _controller(protocol, protocol.home)
+    return ProtocolArrays(l1, home, np.array(rows, FORM))
 
 
 def triggers(protocol: Protocol, side: str) -> list[str]:

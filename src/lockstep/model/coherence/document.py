@@ -62,7 +62,7 @@ def _protocol(name: str) -> str:
 
 
 def _controller(protocol: Protocol, table: ControllerTable) -> str:
-    states = [(f"`{state}`", text) for state, text in (table.stable | table.transient).items()]
+    states = [(f"`{state}`", text) for state, text in {**table.stable, **table.transient}.items()]
     events = [
         (f"`{name}`", _code(event.on), " and ".join(_code([word]) for word in event.when))
         for name, event in table.events.items()
