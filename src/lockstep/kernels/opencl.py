@@ -8,7 +8,7 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class OpenclHost(NamedTuple):
 
     def run(self, device: "Device", folder: Path, size: int, seed: int = 1) -> list[Check]:
         """Launch its kernels on a device, with inputs of ``size`` in the host's own unit."""
-        module = device.load_gcn(self.binary_in(folder))
+        module = cast("GcnModule", device.load_gcn(self.binary_in(folder)))
         return list(self.launch(device, module, np.random.default_rng(seed), size))
 
 
