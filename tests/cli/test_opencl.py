@@ -65,6 +65,14 @@ def test_a_trace_takes_the_cycles_of_the_launch(tmp_path):
     assert (tmp_path / "u.lst").read_bytes() == (tmp_path / "t.lst").read_bytes()
 
 
+def test_without_timing_a_table_has_the_words_of_opencl():
+    head, row = run(*TRANSPOSE).stdout.splitlines()[:2]
+    assert re.split(r"  +", head.strip())[:5] == [
+        "kernel", "launches", "work-groups", "wavefront inst.", "work-item inst.",
+    ]  # fmt: skip
+    assert row.split()[:3] == ["transpose", "1", "16"]
+
+
 def test_a_timeline_has_the_words_of_compute_units(tmp_path):
     path = tmp_path / "t.json.gz"
     assert run(*TRANSPOSE, "-q", "--timing", "--timeline", str(path)).exit_code == 0

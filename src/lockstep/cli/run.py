@@ -232,12 +232,13 @@ def profile_table(device: "Device", width: int) -> "Table":
     """The profiles of all launches, summed by kernel."""
     from lockstep.report.columns import Column, Kind, table
     from lockstep.report.figures import count, decimal, kernel_name
+    from lockstep.report.terms import terms
 
     totals: dict[str, list[float]] = {}
     for launch in device.launches:
-        row = totals.setdefault(launch.kernel.name, [0.0] * (1 + len(_COLUMNS)))
+        row = totals.setdefault(launch.kernel.name, [0.0] * (1 + len(_COUNTED)))
         profile = launch.profile
-        for k, value in enumerate([1, *(profile[name] for name in _COLUMNS.values())]):
+        for k, value in enumerate([1, *(profile[name] for name in _COUNTED)]):
             row[k] += value
     rows = [
         [
@@ -247,15 +248,18 @@ def profile_table(device: "Device", width: int) -> "Table":
         ]
         for name, row in totals.items()
     ]
-    headings = [("launches", 4), *zip(_COLUMNS, (0, 5, 6, 2, 1)), ("threads/inst.", 3)]
+    words = terms(device.gpu)
+    counted = (f"{words.cta}s", f"{words.warp} inst.", f"{words.thread} inst.", *_SECTORS)
+    headings = [("launches", 4), *zip(counted, (0, 5, 6, 2, 1)), (f"{words.thread}s/inst.", 3)]
     shown = [Column(heading, rank=rank) for heading, rank in headings]
     return table([Column("kernel", Kind.NAME), *shown], rows, width)
 
 
-_COLUMNS = {
-    "CTAs": "launch__grid_size",
-    "warp inst.": "smsp__inst_executed.sum",
-    "thread inst.": "smsp__thread_inst_executed.sum",
-    "load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "store sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-}
+_COUNTED = (
+    "launch__grid_size",
+    "smsp__inst_executed.sum",
+    "smsp__thread_inst_executed.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+)
+_SECTORS = ("load sectors", "store sectors")
