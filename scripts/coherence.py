@@ -88,7 +88,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=ways)
     parser.add_argument("protocol", nargs="*", help="all if none is named")
-    parser.add_argument("--in-flight", type=int, default=6)
+    parser.add_argument(
+        "--in-flight", type=int, default=4, help="messages; 6 takes NMOESI a minute"
+    )
     parser.add_argument("--two-bytes", type=int, default=3, help="the same, with lines of two")
     parser.add_argument("--with-values", type=int, default=1, help="the same, with values")
     parser.add_argument("--operations", type=int, default=10_000_000)
