@@ -16,6 +16,13 @@ REDUCTION = int(OpClass.REDUCTION)
 
 
 @inline
+def wake_memory(c, s, cycle):
+    """The memory cycle of ``cycle`` at the latest has something to do."""
+    sm = c.sms[s]
+    sm.memory_next = min(sm.memory_next, cycle)
+
+
+@inline
 def note(c, s, kind, index, cycle):
     """Something ended; the memory cycle of ``cycle`` at the latest deals with it."""
     done = c.done[s, c.n_done[s]]
@@ -23,8 +30,7 @@ def note(c, s, kind, index, cycle):
     done.kind = kind
     done.index = index
     done.cycle = cycle
-    sm = c.sms[s]
-    sm.memory_next = min(sm.memory_next, cycle)
+    wake_memory(c, s, cycle)
 
 
 @inline

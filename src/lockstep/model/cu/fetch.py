@@ -11,6 +11,7 @@ from lockstep._jit import inline
 from lockstep.model.cache import line_cache, line_misses
 from lockstep.model.cache.line_cache import ABSENT
 from lockstep.model.clock import NEVER
+from lockstep.model.core.done import wake_memory
 from lockstep.model.core.kinds import INSTRUCTIONS
 
 CODE = 1 << 48  # address of the first line of code in the L2: above those of programs
@@ -33,7 +34,7 @@ def line_arrives(c, s, line, now):
         c.counters[s].l1i_misses += 1
         address = CODE + line * c.spec[0].line_bytes
         line_misses.ask(c.lines, s, INSTRUCTIONS, line, address, now)
-        c.sms[s].memory_next = min(c.sms[s].memory_next, now + 1)
+        wake_memory(c, s, now + 1)
         line_cache.insert(c.l1i, leader, line, now, NEVER)
         return NEVER
     return arrives

@@ -4,6 +4,7 @@ from lockstep._jit import inline
 from lockstep.model.cache import line_cache, line_misses
 from lockstep.model.cache.line_cache import ABSENT
 from lockstep.model.clock import NEVER
+from lockstep.model.core.done import wake_memory
 from lockstep.model.core.kinds import LGKM_COUNT, SCALARS
 from lockstep.model.core.state import WAIT_LINES
 from lockstep.model.cu import waits
@@ -24,7 +25,7 @@ def line_arrives(c, s, line, now):
         return max(now, arrives)
     c.counters[s].constant_misses += 1
     line_misses.ask(c.lines, s, SCALARS, line, line * spec.constant_line, now)
-    c.sms[s].memory_next = min(c.sms[s].memory_next, now + 1)
+    wake_memory(c, s, now + 1)
     line_cache.insert(c.constants, leader, line, now, NEVER)
     return NEVER
 
