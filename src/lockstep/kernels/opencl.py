@@ -4,7 +4,6 @@ Each is a file of ``examples/southern-islands``: it makes inputs, launches, and 
 would have computed. The binaries, those of AMD's APP SDK 2.5, do not come with lockstep.
 """
 
-import importlib.util
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -13,12 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from lockstep.errors import InputError, WorkloadError, unknown
+from lockstep.kernels import files
 from lockstep.kernels.definition import Check
 
 if TYPE_CHECKING:
     from lockstep.device import Device
     from lockstep.device.gcn import GcnModule
 
+_FOLDER = "southern-islands"
 _Run = Callable[["Device", "GcnModule", np.random.Generator, int], Iterator[Check]]
 
 
@@ -44,20 +45,11 @@ class OpenclHost(NamedTuple):
 
 
 @cache
-def _home() -> Path:
-    """``examples/southern-islands`` of the installed package, or of the checkout."""
-    package = Path(__file__).parents[1]
-    for root in (package, package.parents[1]):
-        folder = root / "examples" / "southern-islands"
-        if folder.is_dir():
-            return folder
-    raise WorkloadError("this installation of lockstep lacks its OpenCL hosts")
-
-
-@cache
 def names() -> tuple[str, ...]:
     """The hosts, sorted."""
-    return tuple(sorted(file.stem for file in _home().glob("*.py") if file.stem != "host"))
+    return tuple(
+        sorted(file.stem for file in files.home(_FOLDER).glob("*.py") if file.stem != "host")
+    )
 
 
 @cache
@@ -65,9 +57,6 @@ def load(name: str) -> OpenclHost:
     """The host of a name; raises :class:`WorkloadError` for an unknown one."""
     if name not in names():
         raise WorkloadError(unknown("OpenCL host", name, names()))
-    path = _home() / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"lockstep_opencl_{name}", path)
-    assert spec is not None and spec.loader is not None, "it is a Python file"
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    path = files.home(_FOLDER) / f"{name}.py"
+    module = files.module(path, f"lockstep_opencl_{name}")
     return OpenclHost(path, module.BINARY, module.run)

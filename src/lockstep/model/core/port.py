@@ -127,6 +127,7 @@ def pause(spec, s, nacks):
     """
     if spec.nack_spread == 0:
         return spec.nack_retry
+    # 48271 and 16807 multiply in Park and Miller's generators, 40503 is Knuth's for 16 bits.
     lot = (s * 40503 + nacks * 48271 + 12345) & LOT
     lot = ((lot ^ (lot >> 15)) * 16807) & LOT
     return spec.nack_retry + (lot ^ (lot >> 13)) % (spec.nack_spread + 1)

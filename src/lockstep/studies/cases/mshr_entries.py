@@ -42,7 +42,8 @@ def _variants():
     merges = (f"l1.mshr_merges={MERGES}", f"l2.mshr_merges={MERGES}")
     shape = (*merges, f"l1.waiting={WAITING}")
     yield Variant(ENDLESS, shape)
-    # The paper's caches try again after their own latency and as much by lot: a cycle of the L1.
+    # The paper's caches try again after their own latency, a cycle of an L1. The cycle more by lot
+    # is ours: L1s that were refused together come apart.
     refusing = ("l2.mshr_full=nack", "l2.nack_retry=1", "l2.nack_spread=1")
     for l1 in L1:
         for l2 in L2:
