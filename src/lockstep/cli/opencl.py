@@ -70,11 +70,13 @@ def command(
     Without KERNEL, list the kernels of FILE and what they take. Arguments are in order, or by name.
     What the kernel may write is printed: of each array, its digest and first elements.
     """
+    from lockstep import api
+
     files = {"json_file": json_file, "out": out, "timeline": timeline}
     check_outputs(**files)
     if not timing.simulates and (out or timeline):
         raise click.UsageError("--out and --timeline need --timing")
-    if record and record.suffix != ".lst":
+    if record and not api.is_tracefile_name(record):
         raise click.UsageError(
             f"--record {record}: expected FILE.lst; Accel-Sim's format has no wavefronts"
         )

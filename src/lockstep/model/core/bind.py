@@ -273,7 +273,7 @@ def uses_control(kernel: Kernel, gpu: GPU) -> bool:
 def dependence(control: bool, gpu: GPU) -> str:
     """What holds instructions back until what they read is there."""
     if gpu.core == "cu":
-        return "counters"  # of s_waitcnt; results of arithmetic come before the next turn
+        return "counters"  # of s_waitcnt
     return "control" if control else "scoreboard"
 
 
