@@ -15,9 +15,10 @@ from lockstep.engine.threads import Threads
 from lockstep.engine.transport import Transport
 from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
 from lockstep.gpus.spec import GPU
-from lockstep.model import contents, control, link, partition
+from lockstep.model import coherent_partition, contents, control, link, partition
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.cache.prefetch import registry, table
+from lockstep.model.coherence import faults, rest
 from lockstep.model.core import between, constant
 from lockstep.model.core import build as core_build
 from lockstep.model.core.state import Policies, Sm
@@ -60,10 +61,12 @@ def compile_policies(user: dict) -> Policies:
 
 
 class Links(Context):
-    """The two networks."""
+    """The networks: two, and with a coherence protocol two more."""
 
     requests: link.Link
     replies: link.Link
+    forwards: link.Link
+    answers: link.Link
 
 
 @cache
@@ -73,13 +76,15 @@ def _compiled(function: Callable[..., int], kinds: tuple) -> Phase:
 
 def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory]:
     """The networks of a GPU, and the partitions behind them."""
-    latency = gpu.interconnect.latency
+    latency, slices = gpu.interconnect.latency, gpu.l2.slices_per_channel
     sms, channels = gpu.sm.count, gpu.dram.channels
+    up, down = gpu.interconnect.buffer, gpu.interconnect.reply_buffer
+    coherent = is_coherent(gpu)
     links = Links(
-        link.build(sms, channels, latency, gpu.interconnect.buffer, 1, CREDIT_WINDOWS),
-        link.build(
-            channels, sms, latency, gpu.interconnect.reply_buffer, gpu.l2.slices_per_channel
-        ),
+        link.build(sms, channels, latency, up, 1, CREDIT_WINDOWS),
+        link.build(channels, sms, latency, down, slices),
+        link.build(channels, sms, latency, down * coherent, slices),
+        link.build(sms, channels, latency, up * coherent, 1, CREDIT_WINDOWS),
     )
     memory = partition.build(
         gpu,
@@ -99,20 +104,32 @@ def build_sms(gpu: GPU, memory: partition.Memory, policies: dict) -> Sm:
     )
 
 
+def is_coherent(gpu: GPU) -> bool:
+    """Whether its L1s and L2 carry out a coherence protocol."""
+    return gpu.coherence.protocol != "none"
+
+
 def groups(links: Links, sms: Sm, memory: partition.Memory) -> list[Group]:
     """The shards of a GPU: SMs or compute units, and memory partitions."""
     cores = Group(len(sms.sms), sm.run_linked, sm.LinkedSms(sms, links.requests, links.replies))
     if len(sms.cus):
-        on_links = cu.LinkedCus(sms, links.requests, links.replies)
+        on_links = cu.LinkedCus(sms, *links)
         starts = tuple(sorted(set(sms.cus["leader"].tolist())))
         cores = Group(len(sms.sms), cu.run_linked, on_links, starts)
+    if memory.homes.spec[0].on:
+        homes = coherent_partition.LinkedHomes(memory, *links)
+        return [cores, Group(len(memory.next), coherent_partition.run_linked, homes)]
     behind = partition.LinkedPartitions(memory, links.requests, links.replies)
     return [cores, Group(len(memory.next), partition.run_linked, behind)]
 
 
 def wires(links: Links) -> list[Wire]:
     """Which of those groups each network joins."""
-    return [Wire(links.requests, SMS, PARTITIONS), Wire(links.replies, PARTITIONS, SMS)]
+    up, down = (SMS, PARTITIONS), (PARTITIONS, SMS)
+    both = [Wire(links.requests, *up), Wire(links.replies, *down)]
+    if links.forwards.spec[0].in_capacity:
+        both += [Wire(links.forwards, *down), Wire(links.answers, *up)]
+    return both
 
 
 def compiled(group: Group) -> Phase:
@@ -207,6 +224,7 @@ class Machine:
             tasks = [partial(run_windows, *state, k, *numbers) for k in range(self._threads.size)]
             end = self._threads.run(tasks)[0]
         self.part.check()
+        faults.look(self.gpu.coherence.protocol, self.sm.coherent.caches, self.memory.homes.slices)
         return end, int(self._verdict[0].event)
 
     def next_dispatch(self, end: int) -> int:
@@ -256,6 +274,8 @@ class Machine:
 
     def prepare_caches(self, ways: int) -> None:
         """A kernel starts alone: the L1's share of the unified memory, and what is flushed."""
+        if self.gpu.launch.flush_l1 and is_coherent(self.gpu):
+            rest.empty_l1s(self.sm, self.memory)
         between.prepare_l1(self.sm, ways, self.gpu.launch.flush_l1)
         if self.gpu.launch.l2 == "flush":
             contents.flush(self.memory)

@@ -18,7 +18,7 @@ from lockstep.model.control import Control
 from lockstep.model.link import NOTES, OUTBOXES, Link
 
 HEADER = 3  # next event, messages ENDED, what the machine wants of all: bits, see part.py
-MESSAGE_WORDS = 7
+MESSAGE_WORDS = 8
 WORD_BYTES = 8  # of a field of messages between SMs and CTA scheduler, too
 _LOW = (1 << 32) - 1
 
@@ -43,6 +43,7 @@ def _put_message(packet: np.ndarray, n: int, message: Record) -> None:
     low = message.sectors << 16 | message.kind << 8 | message.request
     high = message.refusals << 55 | message.policy << 40
     packet[n + 6] = high | message.full << 24 | low
+    packet[n + 7] = message.mask
 
 
 @inline
@@ -62,6 +63,7 @@ def _get_message(packet: np.ndarray, n: int, message: Record) -> None:
     message.sectors = (small >> 16) & 0xFF
     message.kind = (small >> 8) & 0xFF
     message.request = small & 0xFF
+    message.mask = packet[n + 7]
 
 
 @inline

@@ -51,6 +51,8 @@ def rows_of(path: str, array: np.ndarray, gpu: GPU) -> ShardRows | None:
     side, *_, name = path.split(".")
     if name in _CONSTANT or (side == "dispatcher" and ".control." not in path):
         return None
+    if ".rules." in path:  # of a coherence protocol
+        return None
     if side == "links":
         return _rows_of_link(path.split(".")[1], name)
     if path.removeprefix("sm.") in _ALIKE:
@@ -60,7 +62,7 @@ def rows_of(path: str, array: np.ndarray, gpu: GPU) -> ShardRows | None:
 
 
 def _rows_of_link(link: str, name: str) -> ShardRows:
-    ends = (SMS, PARTITIONS) if link == "requests" else (PARTITIONS, SMS)
+    ends = (SMS, PARTITIONS) if link in ("requests", "answers") else (PARTITIONS, SMS)
     if name in _SOURCES:
         return ShardRows(ends[0], _SOURCES[name], 1)
     return ShardRows(ends[1], _DESTINATIONS[name], 1)

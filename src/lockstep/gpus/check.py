@@ -18,6 +18,8 @@ from lockstep.isa.sass.opcodes import is_known
 MAX_SECTORS = 8  # sectors of a line that a request can name
 WAVEFRONT = 64  # work-items of a CU's wavefront
 LONGEST_LOAD = 64  # bytes that a scalar load brings, so that it touches two lines at most
+COHERENT_LINE = 64  # bytes: a bit each in a mask
+MOST_SHARERS = 63  # L1s that a directory entry has a bit for
 MOST_WARPS = 63  # of a sub-core: bits of a mask
 GCN = ("v_", "s_", "ds_", "buffer_", "tbuffer_", "image_")  # what its mnemonics begin with
 _TIMING = re.compile(r"n[A-Z][A-Za-z0-9]{0,15}", re.ASCII)
@@ -305,4 +307,38 @@ def _cu(gpu: GPU) -> Iterator[str]:
         )
 
 
-RULES = (_units, _opcodes, _sm, _cu, _lines, _l1, _l2, _latencies, _dram, _sizes)
+def _coherence(gpu: GPU) -> Iterator[str]:
+    protocol = gpu.coherence.protocol
+    if protocol == "none":
+        return
+    because = f"because coherence.protocol is {protocol}"
+    for path, value, expected in (
+        ("core", gpu.core, "cu"),
+        ("l1.line_bytes", gpu.l1.line_bytes, COHERENT_LINE),
+        ("l1.sector_bytes", gpu.l1.sector_bytes, COHERENT_LINE),
+        ("l1.cache_global", gpu.l1.cache_global, True),
+        ("l1.waiting", gpu.l1.waiting, 0),
+        ("l1.prefetcher", gpu.l1.prefetcher, "none"),
+        ("l2.prefetcher", gpu.l2.prefetcher, "none"),
+        ("l2.sides", gpu.l2.sides, 1),
+        ("l2.neighbours", gpu.l2.neighbours, 1),
+    ):
+        if value != expected:
+            yield f"{path} = {value}: expected {expected}, {because}"
+    if gpu.sm.count > MOST_SHARERS:
+        yield f"sm.count = {gpu.sm.count}: expected at most {MOST_SHARERS}, {because}"
+
+
+RULES = (
+    _units,
+    _opcodes,
+    _sm,
+    _cu,
+    _lines,
+    _l1,
+    _l2,
+    _latencies,
+    _dram,
+    _coherence,
+    _sizes,
+)

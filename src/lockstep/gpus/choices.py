@@ -30,6 +30,7 @@ SideWrites = Literal["home", "both"]
 DramScheduler = Literal["frfcfs", "fcfs", "bank_round_robin", "fixed"]
 Page = Literal["open", "closed"]
 BankHash = Literal["linear", "xor"]
+CoherenceProtocol = Literal["none", "nmoesi", "si"]
 L2AtLaunch = Literal["kept", "flush", "replay"]
 
 

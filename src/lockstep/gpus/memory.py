@@ -190,6 +190,26 @@ class L2(Spec, frozen=True, kw_only=True):
     ] = 0.0
 
 
+class Coherence(Spec, frozen=True, kw_only=True):
+    """Coherence of L1s by a protocol; compute units alone have one. See docs/coherence.md."""
+
+    protocol: Annotated[
+        choices.CoherenceProtocol,
+        Meta(
+            description="table that L1s and L2 carry out; none: they go by l1.protocol and "
+            "l2.protocol, and L1s are coherent between kernels alone"
+        ),
+    ] = "none"
+    directory_cycles: Annotated[
+        int,
+        within(1, 256, "core cycles", "from the look-up of a directory to messages without data"),
+    ] = 1
+    evictions: Annotated[
+        int,
+        within(1, 1024, "lines", "that an L1 evicts at a time, until the L2 has acknowledged them"),
+    ] = 16
+
+
 class Dram(Spec, frozen=True, kw_only=True):
     """Device memory: one controller a channel."""
 

@@ -12,7 +12,7 @@ from msgspec import Meta, field
 
 from lockstep.gpus import choices
 from lockstep.gpus.cu import CU
-from lockstep.gpus.memory import L2, Dram, Interconnect
+from lockstep.gpus.memory import L2, Coherence, Dram, Interconnect
 from lockstep.gpus.ranges import Spec, within
 from lockstep.gpus.sm import SM
 
@@ -302,4 +302,5 @@ class GPU(Spec, frozen=True, kw_only=True):
     constant: ConstantCache = ConstantCache()
     interconnect: Interconnect
     l2: L2
+    coherence: Coherence = Coherence()
     dram: Dram

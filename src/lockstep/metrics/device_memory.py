@@ -186,8 +186,20 @@ L2 = (
     Metric(
         "sim__l2_nacks.sum",
         "requests",
-        "Requests refused because the MSHR file was full.",
+        "Requests refused because the MSHR file was full, or the line's directory entry locked.",
         lambda k: k.memory.l2_nacks,
+    ),
+    Metric(
+        "sim__l2_lock_nacks.sum",
+        "requests",
+        "Of these, because the directory entry was locked.",
+        lambda k: k.memory.l2_lock_nacks,
+    ),
+    Metric(
+        "sim__l2_forwards.sum",
+        "messages",
+        "Messages of the directory to L1s that have a line: invalidations, and reads for others.",
+        lambda k: k.memory.l2_forwards,
     ),
     Metric(
         "sim__l2_prefetches.sum",

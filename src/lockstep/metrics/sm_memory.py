@@ -148,6 +148,18 @@ L1 = (
         lambda k: k.sm.l1_evictions,
     ),
     Metric(
+        "sim__l1_writebacks.sum",
+        "lines",
+        "Dirty lines that L1s sent to the L2, under a coherence protocol.",
+        lambda k: k.sm.l1_writebacks,
+    ),
+    Metric(
+        "sim__l1_invalidations.sum",
+        "lines",
+        "Lines that the L2 took from L1s, under a coherence protocol.",
+        lambda k: k.sm.l1_invalidations,
+    ),
+    Metric(
         "sim__l1_reservation_fails.sum",
         "cycles",
         "Cycles in which a transaction waited for a line or an MSHR entry of the L1.",

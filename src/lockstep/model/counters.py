@@ -56,6 +56,9 @@ _L1 = (
     "l1_fail_merge",  # ... because the entry has no room for another request
     "l1_fail_queue",  # ... because the miss queue is full
     "l1_evictions",
+    # with a coherence protocol
+    "l1_writebacks",  # dirty lines sent to the L2: evicted, or asked for
+    "l1_invalidations",  # lines that the L2 took away
     # lines that a prefetcher asked for: issued = useful + late + useless + what is still unused
     "l1_prefetches",  # asked of the L2
     "l1_prefetch_useful",  # ... that a load found here
@@ -135,6 +138,8 @@ _PARTITION_SCALARS = (
     "l2_stall_dram_queue",
     "l2_stall_reply",  # no credit on the reply link
     "l2_nacks",
+    "l2_lock_nacks",  # ... because the line's directory entry was locked
+    "l2_forwards",  # messages of the directory to L1s that have a line
     "l2_busy",  # slice-cycles (L2 clock) in which the data port moved something
     "copy_sectors",  # sectors that host copies left in the L2
     "dram_reads",  # bursts

@@ -25,6 +25,7 @@ MESSAGE = np.dtype(
         ("address", "i8"),  # of the line, line-aligned
         ("tag", "i8"),  # the requester's, returned in the reply
         ("issued", "i8"),  # core cycle at which the request left the SM (kept in the reply)
+        ("mask", "i8"),  # bit a byte of what it brings; with a coherence protocol alone
         ("source", "i4"),
         ("destination", "i4"),
         ("slice", "i4"),  # global L2 slice number
@@ -45,6 +46,7 @@ KIND_REDUCTION = 3  # an atomic whose reply is only an acknowledgement
 KIND_DATA = 4  # reply to a read or an atomic
 KIND_ACK = 5  # reply to a write or a reduction
 KIND_NACK = 6  # refused: the SM repeats the request
+# From 16 on: the messages of a coherence protocol, see model/coherence/rules.py.
 
 LINK = np.dtype(
     [("latency", "i8"), ("window", "i8"), ("sources", "i8"), ("destinations", "i8"),

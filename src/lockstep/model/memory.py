@@ -15,6 +15,8 @@ from lockstep.model.cache import data_port, replacement, slice_hash, tags
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.cache.prefetch import table
 from lockstep.model.cache.protocols import registry
+from lockstep.model.coherence import home_state
+from lockstep.model.coherence.home_state import Homes
 from lockstep.model.counters import PARTITION_COUNTERS
 from lockstep.model.divisor import DIVISOR, divisor
 from lockstep.model.dram import build as dram_build
@@ -176,6 +178,7 @@ class Memory(Context):
     sets: slice_hash.Hash  # which set of a slice a line belongs to
     next: np.ndarray  # int64, by partition: core cycle of the next thing to do, inbox aside
     l2: L2State
+    homes: Homes
     counters: Records  # PARTITION_COUNTERS
 
 
@@ -252,6 +255,7 @@ def build(
             dram_build.build(gpu, slices, counters, below, user["pick"], log, ahead),
             policies,
         ),
+        home_state.build(gpu, len(entries)),
         counters,
     )
 

@@ -76,7 +76,7 @@ def run(memory, requests, replies, first, last, start, end):
         now = max(start, min(memory.next[p], _next_arrival(memory, requests, p)))
         while now < end:
             now = _step(memory, requests, replies, p, now, end)
-        _count_clocks(memory.l2.dram, p, end)
+        count_clocks(memory.l2.dram, p, end)
         memory.next[p] = now
         event = min(event, now)
     return event
@@ -93,7 +93,7 @@ def _next_arrival(memory, requests, p):
 
 
 @inline
-def _count_clocks(dram, p, end):
+def count_clocks(dram, p, end):
     channel = dram.channels[p]
     tick = clocks.ticks(dram.spec[0].clock, end)
     dram.counters[p].dram_clocks += tick - channel.clock
@@ -131,7 +131,7 @@ def _step_slices(memory, replies, p, now, end):
         # slices take turns at being first to use what is free in the channel
         slice_ = slice_ + 1 if slice_ + 1 < (p + 1) * count else p * count
         cache = c.slices[slice_]
-        if _queue_freed(c.dram, p, cache):
+        if queue_freed(c.dram, p, cache):
             cache.retry = 1
             cache.next = now
         if min(cache.next, l2_fill.next_fill(c, slice_)) <= now:
@@ -146,7 +146,7 @@ def _step_slices(memory, replies, p, now, end):
 
 
 @inline
-def _queue_freed(dram, p, cache):
+def queue_freed(dram, p, cache):
     """Whether a DRAM queue has room again that a slice waits for."""
     channel = dram.channels[p]
     if cache.stalled == l2.STALL_READ_QUEUE:
@@ -269,7 +269,7 @@ def _serve(c, slice_, index, tick, now):
         if refusable and l2.refuse(c, slice_, index, tick):
             reason = l2.RUNNING
     if cache.stalled != l2.RUNNING:
-        _count_stall(counters, cache.stalled, now - cache.stalled_since)
+        count_stall(counters, cache.stalled, now - cache.stalled_since)
     cache.retry = 0
     cache.stalled = reason
     cache.stalled_since = now
@@ -279,7 +279,7 @@ def _serve(c, slice_, index, tick, now):
 
 
 @inline
-def _count_stall(counters, reason, cycles):
+def count_stall(counters, reason, cycles):
     """Count the cycles since the last attempt to the reason found then."""
     counters.l2_stalls += cycles
     if reason == l2.STALL_MSHR:
@@ -296,7 +296,7 @@ def _count_stall(counters, reason, cycles):
 def settle(memory, now):
     """Bring the lazily kept counters of all partitions up to cycle ``now``."""
     for p in range(memory.next.shape[0]):
-        _count_clocks(memory.l2.dram, p, now)
+        count_clocks(memory.l2.dram, p, now)
 
 
 def drained(memory: Memory) -> bool:

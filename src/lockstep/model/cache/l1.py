@@ -34,12 +34,16 @@ FULL_QUEUE, FULL_SET, FULL_FILE, FULL_ENTRY = -1, -2, -3, -4
 """Why a request must come again: the miss queue is full, every way of the set waits for data, no
 MSHR entry is free, or the line's entry takes no more requests."""
 
+COVER_BITS = 32  # of a sector, but where single bytes are asked for
+
 SPEC = np.dtype(
     words(
         "line_bytes", "sector_bytes", "sectors", "banks", "on_fill", "hit_cycles", "sets",
         "entries", "merges", "queue", "cache_global", "protocol", "buckets", "flit_bytes",
         "cycle_sectors",  # that the data array reads out in a cycle
         "waiting",  # reads that wait for an MSHR entry, at most
+        "granule",  # bytes that a bit of a transaction's cover stands for
+        "covered",  # the cover of a whole sector
         "tag_bits",  # log2 of the tag banks; 0: banks of sectors alone
     )
 )  # fmt: skip
@@ -102,8 +106,10 @@ class Choices(NamedTuple):
     prefetches: bool = False
 
 
-def build(spec: gpu_spec.L1, caches: int, owner: Owner, policies: Choices) -> L1State:
-    """Empty caches."""
+def build(
+    spec: gpu_spec.L1, caches: int, owner: Owner, policies: Choices, exact: bool = False
+) -> L1State:
+    """Empty caches; ``exact``: a transaction covers bytes, also of sectors of 64 bytes."""
     parameters = records(1, SPEC)
     s = parameters[0]
     copy_fields(s, spec)
@@ -112,6 +118,9 @@ def build(spec: gpu_spec.L1, caches: int, owner: Owner, policies: Choices) -> L1
     s.entries, s.merges, s.queue = spec.mshr_entries, spec.mshr_merges, spec.miss_queue
     s.protocol = registry.L1[spec.protocol]
     s.cycle_sectors = spec.cycle_sectors
+    s.granule = 1 if exact else max(1, spec.sector_bytes // COVER_BITS)
+    bits = spec.sector_bytes // s.granule
+    s.covered = -1 if bits == 64 else (1 << int(bits)) - 1
     s.tag_bits = max(0, spec.tag_banks.bit_length() - 1)
     s.buckets, s.flit_bytes = mshr_file.buckets_for(spec.mshr_entries), owner.flit_bytes
     # All that the level below may refuse at a time: reads of MSHR entries, and what bypasses them.

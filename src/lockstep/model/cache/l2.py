@@ -71,7 +71,7 @@ def _count_accesses(counters, kind, accesses, hits, pending):
 
 
 @force_inline
-def _place(l2, state, line):
+def place_of(l2, state, line):
     """Where a line of a slice lies in the slice's DRAM channel."""
     spec = l2.spec[0]
     unit = quotient(spec.unit_lines, line)
@@ -85,7 +85,7 @@ def _write_back(l2, state, record, line, now):
     """Queue DRAM writes for the dirty sectors of a way; whether all found room."""
     spec, dram, channel = l2.spec[0], l2.dram, state.channel
     counters = dram.counters[channel]
-    place = _place(l2, state, line)
+    place = place_of(l2, state, line)
     for sector in range(0, spec.line_sectors, spec.burst_sectors):
         dirty = at_l2.owed(spec.protocol, record) & _burst_mask(spec, sector)
         if dirty:
@@ -163,7 +163,7 @@ def fetch(l2, slice_, request, way, missing, ahead, now):
     state = l2.slices[slice_]
     channel = l2.slices[slice_].channel
     record = tags.way_of(l2.tags, request.row, way)
-    place = _place(l2, l2.slices[request.home], request.line)
+    place = place_of(l2, l2.slices[request.home], request.line)
     coming = 0
     reason = RUNNING
     for sector in range(0, spec.line_sectors, spec.burst_sectors):

@@ -26,8 +26,11 @@ _HEAD = f"""# Coherence protocols
 Protocols are tables in `src/lockstep/model/coherence/protocols`: what an L1 and the home of a
 line do for every pair of a state and an event. They are checked when they are read, carried out
 with values by a machine of their own (`tests/coherence_twin`), and exported as arrays
-(`src/lockstep/model/coherence/arrays.py`). The timed model does not execute them yet: what its
-caches do is in [GPUs](gpus.md), `l1.protocol` and `l2.protocol`.
+(`src/lockstep/model/coherence/arrays.py`), by which the caches of compute units carry out NMOESI
+or SI in time: `--set coherence.protocol=nmoesi` ([parameters](gpus.md)). An L1's line in
+transition has an MSHR entry there, the home's is locked in its way; requests, forwards and
+responses have networks of their own. Kernels begin with empty L1s. Without a protocol caches do
+what `l1.protocol` and `l2.protocol` say.
 
 `python scripts/coherence.py search` tries all orders of events with two L1s and one line, `random`
 takes random steps with up to four L1s and lines of up to 64 bytes, and `litmus` runs litmus tests.

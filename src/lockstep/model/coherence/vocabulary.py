@@ -103,9 +103,15 @@ HOME_ACTIONS = {
     "drop": "no byte is valid",
     "defer": "the request stays in the line's MSHR entry",
     "replay": "what was deferred is handled again, in its order, in the next state",
+    "show": "a cache beside the L1s gets the line's bytes; nobody remembers it",
+    "stall": "the request of a cache beside the L1s waits until the line's state has changed",
 }
 
 CONDITIONS = {"l1": L1_CONDITIONS, "home": HOME_CONDITIONS}
 ACTIONS = {"l1": L1_ACTIONS, "home": HOME_ACTIONS}
-INTERNAL = {"l1": OPERATIONS, "home": {"evict": OPERATIONS["evict"]}}
+HOME_OPERATIONS = {
+    "evict": OPERATIONS["evict"],
+    "peek": "a cache beside the L1s reads, of instructions or scalars; it is in no directory",
+}
+INTERNAL = {"l1": OPERATIONS, "home": HOME_OPERATIONS}
 """What a controller reacts to beside messages."""

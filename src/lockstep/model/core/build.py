@@ -7,6 +7,7 @@ from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import NAMED_BARRIERS, REGISTER_COUNT
 from lockstep.model.cache import l1, line_cache, line_misses, slice_hash
 from lockstep.model.clock import NEVER
+from lockstep.model.coherence import l1_state as coherent_l1
 from lockstep.model.control import Control
 from lockstep.model.core import state, tile
 from lockstep.model.core.bind import unit_table
@@ -27,6 +28,11 @@ def partition_hit_cycles(gpu: GPU) -> int:
     """
     inside = gpu.sm.memory.address_interval + 2 + FILL_CYCLES
     return max(1, gpu.l2.latency - inside - 2 * gpu.interconnect.latency)
+
+
+def most_waiters(gpu: GPU) -> int:
+    """Requests to an L1 that wait for data at a time, at most."""
+    return gpu.sm.memory.outstanding * most_lines(gpu)
 
 
 def most_bulk_lines(gpu: GPU) -> int:
@@ -91,10 +97,10 @@ def l1_state(gpu: GPU, policies: l1.Choices) -> l1.L1State:
     owner = l1.Owner(
         hit_cycles=max(1, gpu.l1.latency - memory.address_interval - 1),
         flit_bytes=gpu.interconnect.flit_bytes,
-        waiters=memory.outstanding * most_lines(gpu),
+        waiters=most_waiters(gpu),
         refusable=refusable if gpu.l2.mshr_full == "nack" else -1,
     )
-    return l1.build(gpu.l1, gpu.sm.count, owner, policies)
+    return l1.build(gpu.l1, gpu.sm.count, owner, policies, gpu.coherence.protocol != "none")
 
 
 def build(
@@ -162,6 +168,7 @@ def build(
         step_runs=records(STEP_RUNS, RUN),
         step_addresses=records(1, ADDRESS),
         step_pool=zeros(gpu.sm.warp_size),
+        coherent=coherent_l1.build(gpu, most_waiters(gpu)),
         l1=l1_state(gpu, l1.Choices(policies.l1_victim, policies.l1_prefetcher, *of_l1)),
         slices=slices,
         policies=policies,

@@ -5,6 +5,8 @@ which every byte is written; for atomics it is the largest number of lanes on on
 these follow each other at the L2.
 """
 
+import numpy as np
+
 from lockstep._jit import inline
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass, Space
@@ -21,7 +23,7 @@ GENERIC = int(Space.GENERIC)
 STORE = int(OpClass.STORE)
 ATOMIC = int(OpClass.ATOMIC)
 REDUCTION = int(OpClass.REDUCTION)
-FULL = (1 << 32) - 1
+ONES = np.int64(-1)
 MOST_WORDS = 4  # of a lane, each in a line of its own
 
 
@@ -72,6 +74,14 @@ def line_slot(c, s, count, line):
 
 
 @inline
+def bits(first, last):
+    """A mask of bits first..last-1 of 64."""
+    if last - first == 64:
+        return ONES
+    return ~(ONES << (last - first)) << first
+
+
+@inline
 def add_bytes(c, s, count, low, high):
     """Add bytes low..high-1, which lie in one line; returns the number of transactions."""
     spec = c.l1.spec[0]
@@ -85,7 +95,7 @@ def add_bytes(c, s, count, low, high):
         for i in range(8):
             transaction.cover[i] = 0
         count += 1
-    granule = max(1, spec.sector_bytes // 32)
+    granule = spec.granule
     start = line * spec.line_bytes
     for sector in range(
         (low - start) // spec.sector_bytes, (high - 1 - start) // spec.sector_bytes + 1
@@ -95,7 +105,7 @@ def add_bytes(c, s, count, low, high):
         first = (max(low, begin) - begin + granule - 1) // granule
         last = (min(high, begin + spec.sector_bytes) - begin) // granule
         if last > first:
-            transaction.cover[sector] |= ((1 << last) - 1) & ~((1 << first) - 1)
+            transaction.cover[sector] |= bits(first, last)
     return count
 
 
@@ -128,7 +138,7 @@ def finish(c, s, count):
     for k in range(count):
         transaction = c.transactions[s, k]
         for sector in range(sectors):
-            if transaction.cover[sector] == FULL:
+            if transaction.cover[sector] == c.l1.spec[0].covered:
                 transaction.full |= 1 << sector
 
 

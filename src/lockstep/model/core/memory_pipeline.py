@@ -224,9 +224,7 @@ def present(c, s, access, request, transaction, now):
     coming, hits = l1.access(c.l1, s, c.counters[s], request, transaction, now)
     if coming < 0:
         return coming
-    access.remaining += coming
-    if hits != 0:
-        access.latest = max(access.latest, now + c.l1.spec[0].hit_cycles)
+    comes(c, s, access, coming, hits, now)
     if request.kind == KIND_WRITE or request.kind == KIND_REDUCTION:
         stores.send(c, s, access.warp)
     if c.l1.prefetch.spec[0].on and request.met >= 0:
@@ -261,27 +259,59 @@ def through_l1(c, s, now):
         if used & banks or sectors >= c.l1.spec[0].cycle_sectors:
             return
         came = present(c, s, access, request, transaction, now)
-        account_blocked(c, s, now)
         if came < 0:
-            sm.blocked = now
-            sm.queue_blocked = came == l1.FULL_QUEUE
-            sm.line_blocked = came == l1.FULL_SET
+            blocked(c, s, came, now)
             return
-        sm.blocked = -1
         used |= banks
         if sm.words_until == 0:
             sectors += popcount(transaction.sectors)
-        sm.l1_ready = now + max(1, -(-sectors // c.l1.spec[0].cycle_sectors))
-        sm.position += 1
+        passed(c, s, max(1, -(-sectors // c.l1.spec[0].cycle_sectors)), now)
+    extra = c.spec[0].texture_cycles if instruction.op == TEXTURE else 0
+    words = sm.words_until + c.l1.spec[0].hit_cycles if sm.words_until > 0 else 0
+    leave(c, s, words, extra)
+
+
+@force_inline
+def blocked(c, s, why, now):
+    """The L1 stage lacks what the L1 says; it tries again."""
+    account_blocked(c, s, now)
+    sm = c.sms[s]
+    sm.blocked = now
+    sm.queue_blocked = why == l1.FULL_QUEUE
+    sm.line_blocked = why == l1.FULL_SET
+
+
+@force_inline
+def passed(c, s, cycles, now):
+    """A transaction is through the L1 stage, which takes so many cycles."""
+    account_blocked(c, s, now)
+    sm = c.sms[s]
+    sm.blocked = -1
+    sm.l1_ready = now + cycles
+    sm.position += 1
+
+
+@force_inline
+def leave(c, s, least, extra):
+    """All transactions of the current access are through the L1 stage.
+
+    If nothing of it is to come, it ends ``extra`` cycles after its last data, but for ``least``.
+    """
+    sm = c.sms[s]
     a = sm.current
+    access = c.accesses[s, a]
     sm.current = -1
     access.remaining -= 1
     if access.remaining == 0:
-        extra = c.spec[0].texture_cycles if instruction.op == TEXTURE else 0
-        ready = access.latest
-        if sm.words_until > 0:
-            ready = max(ready, sm.words_until + c.l1.spec[0].hit_cycles)
-        note(c, s, DONE_ACCESS, a, ready + extra)
+        note(c, s, DONE_ACCESS, a, max(access.latest, least) + extra)
+
+
+@force_inline
+def comes(c, s, access, sectors, hits, now):
+    """Of an access so many sectors will come, and so many are here."""
+    access.remaining += sectors
+    if hits != 0:
+        access.latest = max(access.latest, now + c.l1.spec[0].hit_cycles)
 
 
 @inline

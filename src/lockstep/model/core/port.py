@@ -59,12 +59,25 @@ def owner_of(c, line):
 
 
 @inline
+def pass_out(c, s, message, now):
+    """A request takes its time of the port."""
+    sm, counters = c.sms[s], c.counters[s]
+    counters.noc_requests += 1
+    counters.noc_request_flits += message.flits
+    sm.inject_free = max(sm.inject_free, now * SUBCYCLES) + time_out(c.spec[0], message)
+
+
+@inline
+def note_credit(c, s, sent, now):
+    """The port has tried to send a request; without a credit it waits for the window's end."""
+    account_no_credit(c, s, now)
+    c.sms[s].no_credit = -1 if sent else now
+
+
+@inline
 def post(c, requests, s, request, owner, now):
     """Put a request on its way to the slice that owns its line; there is a credit."""
-    spec = c.spec[0]
-    sm = c.sms[s]
-    counters = c.counters[s]
-    message = links.send(requests, s, owner // spec.slices_per_channel, now)
+    message = links.send(requests, s, owner // c.spec[0].slices_per_channel, now)
     message.kind = request.kind
     message.address = request.line * c.l1.spec[0].line_bytes
     message.sectors = request.sectors
@@ -75,9 +88,7 @@ def post(c, requests, s, request, owner, now):
     message.policy = request.policy
     message.refusals = request.refusals
     message.issued = now
-    counters.noc_requests += 1
-    counters.noc_request_flits += request.flits
-    sm.inject_free = max(sm.inject_free, now * SUBCYCLES) + time_out(spec, request)
+    pass_out(c, s, message, now)
 
 
 @inline
@@ -217,11 +228,8 @@ def may_send(c, s, now):
 @inline
 def send(c, requests, s, now):
     """Let the oldest request of the L1 leave, or a prefetch if there is none."""
-    sm = c.sms[s]
     if miss_queue.next_ready(c.l1, s) <= now:
-        sent = inject(c, requests, s, now)
-        account_no_credit(c, s, now)
-        sm.no_credit = -1 if sent else now
+        note_credit(c, s, inject(c, requests, s, now), now)
     elif c.l1.prefetch.spec[0].on and c.l1.prefetch.queues[s].count > 0:
         inject_prefetch(c, requests, s, now)
 

@@ -12,6 +12,7 @@ from lockstep.model.cache.l1 import L1State
 from lockstep.model.cache.line_misses import LineMisses
 from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
+from lockstep.model.coherence.l1_state import CoherentL1
 from lockstep.model.control import Control
 from lockstep.model.records import ints, words
 
@@ -245,6 +246,7 @@ CU_STATE = np.dtype(
         "accounted",  # instructions in the vector memory buffer; until when counted
         "entry_wanted",  # 1: a wavefront waits until it can ask for one more line
         "no_credit",  # cycle at which a request for a line could not go on, or -1
+        "answer_free",  # cycle from which an answer of the coherence protocol can leave
     )
 )
 """What only a compute unit has."""
@@ -360,6 +362,7 @@ class Sm(Context):
     step_addresses: Records  # workload.ADDRESS, one
     step_pool: np.ndarray  # int64, threads of a warp
     l1: L1State
+    coherent: CoherentL1
     slices: Hash  # address -> L2 slice
     policies: Policies
     control: Control  # what the CTA scheduler says, and is told

@@ -6,7 +6,7 @@ from lockstep.model.clock import NEVER
 from lockstep.model.core import memory_pipeline
 from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.state import Sm
-from lockstep.model.cu import launch, port, scheduler
+from lockstep.model.cu import coherent_l1, coherent_port, launch, port, scheduler
 from lockstep.model.cu.completion import settle_done
 
 
@@ -16,18 +16,27 @@ class LinkedCus(Context):
     sms: Sm
     requests: link.Link
     replies: link.Link
+    forwards: link.Link  # with a coherence protocol, as those behind it
+    answers: link.Link
 
 
 @inline
-def memory_cycle(c, requests, replies, s, now, end):
+def memory_cycle(state, s, now, end):
     """Ports, L1 and arbiter of one CU; notes when they move next."""
-    port.tick(c, requests, replies, s, now)
-    memory_pipeline.tick(c, s, now)
+    c, replies = state.sms, state.replies
+    if c.coherent.spec[0].on:
+        coherent_port.tick(c, state.requests, replies, state.forwards, state.answers, s, now)
+        coherent_l1.tick(c, s, now)
+    else:
+        port.tick(c, state.requests, replies, s, now)
+        memory_pipeline.tick(c, s, now)
     settle_done(c, s, now)
     memory_pipeline.wake_waiting_for_room(c, s, now)
-    c.sms[s].memory_next = min(
-        memory_pipeline.next_event(c, s, now), port.next_event(c, replies, s, now, end)
-    )
+    if c.coherent.spec[0].on:
+        following = coherent_port.next_event(c, replies, state.forwards, s, now, end)
+    else:
+        following = port.next_event(c, replies, s, now, end)
+    c.sms[s].memory_next = min(memory_pipeline.next_event(c, s, now), following)
 
 
 @inline
@@ -43,39 +52,48 @@ def next_event(c, s, now):
 
 
 @inline
-def cycle(c, requests, replies, s, now, end):
+def cycle(state, s, now, end):
     """One cycle of a CU."""
+    c = state.sms
     if c.sms[s].memory_next <= now:
-        memory_cycle(c, requests, replies, s, now, end)
+        memory_cycle(state, s, now, end)
     b = now % c.spec[0].subcores
     if c.subcores[s, b].next <= now:
         scheduler.cycle(c, s, b, now)
 
 
 @inline
-def begin_window(c, requests, replies, s, start):
+def begin_window(state, s, start):
     """What a CU was told, and what has come to it."""
+    c = state.sms
     launch.begin_window(c, s)
-    link.begin(requests, s)
-    link.open_inbox(replies, s)
+    link.begin(state.requests, s)
+    link.open_inbox(state.replies, s)
+    come = state.replies.ports[s].count > 0
+    if c.coherent.spec[0].on:
+        link.begin(state.answers, s)
+        link.open_inbox(state.forwards, s)
+        come = come or state.forwards.ports[s].count > 0
+        come = come or c.coherent.caches[s].answer_count > 0
     sm = c.sms[s]
-    if port.begin_window(c, s) or replies.ports[s].count > 0 or sm.no_credit >= 0:
+    if port.begin_window(c, s) or come or sm.no_credit >= 0:
         sm.memory_next = min(sm.memory_next, start)
         account_no_credit(c, s, start)
         sm.no_credit = -1
 
 
 @inline
-def run_neighbours(c, requests, replies, first, last, start, end):
+def run_neighbours(state, first, last, start, end):
     """Run CUs first..last-1, which share caches, cycle by cycle; returns their next event."""
+    c = state.sms
     for s in range(first, last):
-        begin_window(c, requests, replies, s, start)
+        begin_window(state, s, start)
     now = start
     following = NEVER
     while now < end:
         for s in range(first, last):
             if next_event(c, s, now) <= now:
-                cycle(c, requests, replies, s, now, end)
+                cycle(state, s, now, end)
         following = NEVER
         for s in range(first, last):  # a line that has come to one may let others go on
             following = min(following, next_event(c, s, now + 1))
@@ -84,24 +102,20 @@ def run_neighbours(c, requests, replies, first, last, start, end):
 
 
 @jit
-def run(c, requests, replies, first, last, start, end):
+def run_linked(state, first, last, start, end):
     """Run CUs first..last-1 through start <= cycle < end, as ``model.sm.sm.run`` does SMs.
 
-    Those that share caches are among them all or not at all.
+    Those that share caches are among them all or not at all. What has come to them over links
+    counts as something to do.
     """
     following = NEVER
     s = first
     while s < last:
         behind = s + 1
-        while behind < last and c.cus[behind].leader == s:
+        while behind < last and state.sms.cus[behind].leader == s:
             behind += 1
-        following = min(following, run_neighbours(c, requests, replies, s, behind, start, end))
+        following = min(following, run_neighbours(state, s, behind, start, end))
         s = behind
-    return following
-
-
-@jit
-def run_linked(state, first, last, start, end):
-    """As :func:`run`, of CUs on their links; what has come to them counts as something to do."""
-    event = run(state.sms, state.requests, state.replies, first, last, start, end)
-    return min(event, link.next_arrival(state.replies, first, last))
+    if state.sms.coherent.spec[0].on:
+        following = min(following, link.next_arrival(state.forwards, first, last))
+    return min(following, link.next_arrival(state.replies, first, last))

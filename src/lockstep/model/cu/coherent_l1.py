@@ -1,0 +1,73 @@
+"""The way of a compute unit's vector memory into an L1 under a coherence protocol."""
+
+from lockstep._jit import inline
+from lockstep.isa.instruction import CachePolicy, OpClass
+from lockstep.model.coherence import l1
+from lockstep.model.coherence.numbers import ATOMIC_OPERATION, LOAD, LOAD_GLC, STORE, STORE_GLC
+from lockstep.model.core import memory_pipeline, stores
+from lockstep.model.core.done import instruction_of, note, writes_only
+from lockstep.model.core.state import DONE_ACKNOWLEDGED
+
+BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
+STORE_CLASS = int(OpClass.STORE)
+ATOMIC_CLASS, REDUCTION_CLASS = int(OpClass.ATOMIC), int(OpClass.REDUCTION)
+
+
+@inline
+def operation_of(op, policy):
+    """What an instruction does to a line, of ``vocabulary.OPERATIONS``."""
+    past = policy & BYPASS != 0
+    if op == STORE_CLASS:
+        return STORE_GLC if past else STORE
+    if op == ATOMIC_CLASS or op == REDUCTION_CLASS:
+        return ATOMIC_OPERATION
+    return LOAD_GLC if past else LOAD
+
+
+@inline
+def present(c, s, a, access, instruction, transaction, now):
+    """Bring one transaction of an access to the L1; negative if it must come again."""
+    kind = operation_of(instruction.op, instruction.cache)
+    tag = a
+    if writes_only(instruction.op):
+        tag = -1 - stores.writer_of(c.warps[s, access.warp], access.warp)
+    came = l1.access(
+        c, s, c.counters[s], kind, transaction.line, transaction.cover[0], transaction.full, tag,
+        instruction.cache, now,
+    )  # fmt: skip
+    if came < 0:
+        return came
+    if tag < 0:
+        stores.send(c, s, access.warp)
+        if came == l1.HIT:
+            note(c, s, DONE_ACKNOWLEDGED, -1 - tag, now)
+    else:
+        memory_pipeline.comes(c, s, access, came != l1.HIT, came == l1.HIT, now)
+    return came
+
+
+@inline
+def through(c, s, now):
+    """Send the next transaction of the current access through the L1, one a cycle."""
+    sm = c.sms[s]
+    access = c.accesses[s, sm.current]
+    instruction = instruction_of(c, s, access)
+    if sm.position < sm.transactions:
+        transaction = c.transactions[s, sm.position]
+        came = present(c, s, sm.current, access, instruction, transaction, now)
+        if came < 0:
+            memory_pipeline.blocked(c, s, came, now)
+            return
+        memory_pipeline.passed(c, s, 1, now)
+    if sm.position >= sm.transactions:
+        memory_pipeline.leave(c, s, 0, 0)
+
+
+@inline
+def tick(c, s, now):
+    """One cycle of the arbiter and the L1 stage, back to front."""
+    sm = c.sms[s]
+    if sm.current >= 0 and sm.l1_ready <= now:
+        through(c, s, now)
+    if sm.current < 0 and sm.accept_free <= now:
+        memory_pipeline.accept(c, s, now)
