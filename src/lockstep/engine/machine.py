@@ -275,6 +275,7 @@ class Machine:
     def prepare_caches(self, ways: int) -> None:
         """A kernel starts alone: the L1's share of the unified memory, and what is flushed."""
         if self.gpu.launch.flush_l1 and is_coherent(self.gpu):
+            self._share_lines()
             rest.empty_l1s(self.sm, self.memory)
         between.prepare_l1(self.sm, ways, self.gpu.launch.flush_l1)
         if self.gpu.launch.l2 == "flush":
@@ -301,6 +302,17 @@ class Machine:
             walk.settle(self.sm, self._walk, now)
             for counted, was in zip(counters, before):
                 counted[...] = was
+
+    def _share_lines(self) -> None:
+        """Learn which lines L1s and homes on other machines hold, under a coherence protocol."""
+        rows: list[Any] = []
+        of_sms, of_homes = self.sm.l1.tags, self.memory.l2.tags
+        l1s = (of_sms.lines, of_sms.keys, self.sm.coherent.ways)
+        homes = (of_homes.lines, of_homes.keys, of_homes.held, self.memory.homes.ways)
+        for arrays, group in ((l1s, SMS), (homes, PARTITIONS)):
+            n = self._groups[group].shards
+            rows += [array.reshape(n, -1) for array in arrays]
+        self.part.share(rows, [SMS] * len(l1s) + [PARTITIONS] * len(homes))
 
     def _share_caches(self) -> None:
         """Learn what the L1s and the L2 slices on other machines hold."""

@@ -19,6 +19,7 @@ MAX_SECTORS = 8  # sectors of a line that a request can name
 WAVEFRONT = 64  # work-items of a CU's wavefront
 LONGEST_LOAD = 64  # bytes that a scalar load brings, so that it touches two lines at most
 COHERENT_LINE = 64  # bytes: a bit each in a mask
+MESSAGES_OF_A_MISS = 2
 MOST_SHARERS = 63  # L1s that a directory entry has a bit for
 MOST_WARPS = 63  # of a sub-core: bits of a mask
 GCN = ("v_", "s_", "ds_", "buffer_", "tbuffer_", "image_")  # what its mnemonics begin with
@@ -325,6 +326,11 @@ def _coherence(gpu: GPU) -> Iterator[str]:
     ):
         if value != expected:
             yield f"{path} = {value}: expected {expected}, {because}"
+    if gpu.l1.miss_queue < MESSAGES_OF_A_MISS:
+        yield (
+            f"l1.miss_queue = {gpu.l1.miss_queue}: expected at least {MESSAGES_OF_A_MISS}, "
+            f"{because}: a miss may send a line away"
+        )
     if gpu.sm.count > MOST_SHARERS:
         yield f"sm.count = {gpu.sm.count}: expected at most {MOST_SHARERS}, {because}"
 

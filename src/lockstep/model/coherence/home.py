@@ -353,7 +353,7 @@ def lacks(m, slice_, record, entry, pipe):
                 return STALL_REPLY
         elif state.count[pipe] >= spec.replies:
             return STALL_REPLY
-    if entry.actions & SHOW and state.count[DATA_PIPE] >= spec.replies:
+    if entry.actions & SHOW and state.count[pipe] >= spec.replies:
         return STALL_REPLY
     return RUNNING
 
@@ -381,7 +381,8 @@ def act(m, slice_, row, way, entry, index, sender, requester, mask, tick, now):
     counters = m.counters[state.channel]
     record = way_of(m, row, max(way, 0))
     actions = entry.actions
-    pipe = pipe_of(m, entry, actions & HOME_FILL)
+    waited = index >= 0 and m.l2.entries[index].left == 0  # until the data was here
+    pipe = pipe_of(m, entry, waited or actions & HOME_FILL)
     reason = lacks(m, slice_, record, entry, pipe)
     if reason != RUNNING:
         return reason
@@ -407,7 +408,7 @@ def act(m, slice_, row, way, entry, index, sender, requester, mask, tick, now):
         if entry.messages >> number & 1:
             dispatch(m, slice_, row, way, record, number, index, requester, pipe, tick, now)
     if actions & SHOW:
-        reply(m, slice_, m.l2.entries[index], 0, DATA_PIPE, tick)
+        reply(m, slice_, m.l2.entries[index], 0, pipe, tick)
     hung = RUNNING
     if way >= 0:
         if actions & HOME_CLEAN:
