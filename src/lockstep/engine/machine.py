@@ -336,6 +336,10 @@ class Machine:
         sm, channels = self.sm, self.memory.l2.dram.channels
         rows = [sm.sms, sm.subcores, sm.warps, sm.looks, sm.order, sm.ready, sm.ctas, sm.barriers]
         rows += [sm.objects, sm.l1.caches, sm.l1.entries, sm.candidates.reshape(len(sm.sms), -1)]
+        if is_coherent(self.gpu):
+            rows += [sm.coherent.caches, sm.coherent.lines, sm.coherent.buckets]
+            rows.append(sm.coherent.retries)
+            self._share_lines()
         self.part.share([*rows, channels], [SMS] * len(rows) + [PARTITIONS])
 
     def share_counters(self) -> None:

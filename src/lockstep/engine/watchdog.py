@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lockstep.engine import protocol_waits
 from lockstep.engine.kernels import KernelTable
 from lockstep.engine.machine import Machine
 from lockstep.gpus.spec import GPU
@@ -126,7 +127,9 @@ def _name(policies: dict, kind: str) -> str:
     return f"the {kind} policy {function.__name__} ({place(function)})"
 
 
-def explain(table: KernelTable, memory: Memory, policies: dict, now: int) -> str:
+def explain(
+    table: KernelTable, memory: Memory, policies: dict, now: int, protocol: str = "none"
+) -> str:
     """One line for what happened, then one for each of the first waiting warps."""
     sm = table.streams.sm
     lines = [f"deadlock at cycle {now}: no unit can move", *_refusals(sm, memory, policies)]
@@ -145,8 +148,13 @@ def explain(table: KernelTable, memory: Memory, policies: dict, now: int) -> str
         )
     if len(listed) > MOST_WARPS:
         lines.append(f"... and {len(listed) - MOST_WARPS} more warps")
-    lines += [_memory(sm, s) for s in sorted({int(s) for s, _ in listed[:MOST_WARPS]})]
+    for s in sorted({int(s) for s, _ in listed[:MOST_WARPS]}):
+        lines.append(_memory(sm, s))
+        if protocol != "none":
+            lines[-1] += ", " + protocol_waits.of_l1(sm, s, protocol)
     lines += _slices(memory)
+    if protocol != "none":
+        lines += protocol_waits.of_homes(memory, protocol)
     return "\n".join(lines)
 
 
@@ -180,7 +188,8 @@ class Watchdog:
     def deadlock(self, now: int) -> str:
         """Who waits for whom."""
         self._machine.share_waits()
-        return explain(self._table, self._machine.memory, self._policies, now)
+        protocol = self._machine.gpu.coherence.protocol
+        return explain(self._table, self._machine.memory, self._policies, now, protocol)
 
     def freeze(self) -> dict:
         """When it looks again, and what it saw."""

@@ -14,6 +14,8 @@ from coherence_timed import (
     run,
 )
 from lockstep import engine
+from lockstep.isa.instruction import CachePolicy, OpClass, Space
+from lockstep.model.coherence.home import MOST_REFUSALS
 
 PROTOCOLS = ("nmoesi", "si")
 END = wavefront_programs.wait(vector=0)
@@ -129,3 +131,33 @@ def test_loads_take_as_long_as_the_gpu_says(protocol):
     hit = latency(protocol, ("load", BASE), ("load", BASE))
     miss = latency(protocol, "scalar", ("load", BASE))
     assert miss - hit == there.dram.latency - there.l1.latency
+
+
+def never(queue, first, count, now):
+    """A policy of a DRAM that serves nobody."""
+    return -1
+
+
+@pytest.mark.parametrize(
+    ("protocol", "at_l1", "at_home"), [("nmoesi", "IN_D", "IN_D"), ("si", "I_D", "V_D")]
+)
+def test_the_watchdog_names_lines_holders_and_waiters(protocol, at_l1, at_home):
+    """Memory never answers: who waits for a line, and where it is."""
+    first = ("store", BASE) if protocol == "nmoesi" else ("load", BASE)
+    program = [first, ("load", BASE), END]
+    policies = {"dram_scheduler": never}
+    text = engine.run(wavefront_programs.make(program), gpu(protocol), policies=policies).stopped
+    assert f"{BASE:#x} in {at_l1}, 2 operations wait" in text
+    assert f": {BASE:#x} locked in {at_home}" in text
+
+
+def test_a_storm_of_refusals_ends():
+    """Ten L1s write one line with all their entries, past each other; each comes to its end."""
+    store = dict(op=OpClass.STORE, space=Space.GLOBAL, width=4, cache=int(CachePolicy.BYPASS_L1))
+    program = [(store, BASE, 0)] * 64
+    storm = gpu("nmoesi", sm__count=10, l1__mshr_entries=64, l2__mshr_full="nack", l2__nack_retry=2)
+    done = run([[*program, END]], storm, groups=10)
+    assert check_at_rest(done) == {BASE // 64: 0xF}
+    assert total(done, "l2_lock_nacks") > 100
+    most = int(done.machine.memory.homes.slices["most_refusals"].max())
+    assert 1 < most <= MOST_REFUSALS

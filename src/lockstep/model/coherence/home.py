@@ -193,6 +193,8 @@ def serve(m, slice_, index, tick, now):
         if reason == RUNNING:
             counters.l2_nacks += 1
             counters.l2_lock_nacks += full == 0
+            state = m.homes.slices[slice_]
+            state.most_refusals = max(state.most_refusals, np.int64(request.refusals) + 1)
         return reason
     if way < 0 and entry.next != 0:
         way, reason = make_room(m, slice_, index, tick, now)

@@ -14,6 +14,7 @@ SLICE = np.dtype(
     words(
         "forward_head", "forward_count",
         "forward_free",  # core cycle from which the next forward can leave
+        "most_refusals",  # of one request
         "fault",  # 1 + state * events + event of a pair that cannot be, or 0
     )
 )  # fmt: skip
