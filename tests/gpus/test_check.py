@@ -55,6 +55,7 @@ QV100 = library.gpu("QV100")
         ),
         ({"sm.units": QV100.sm.units[1:]}, "no unit in sm.units executes FP32"),
         ({"l2.sets": 1 << 20}, "bytes of all L2 slices = "),
+        ({"vmu.ports": 2}, "vmu.ports = 2: expected 0, because core is sm"),
         ({"sm.count": 4096, "sm.warps": 128}, "sm.count x sm.warps = 524288: expected at most"),
     ],
 )
@@ -77,6 +78,10 @@ def test_a_combination_that_cannot_work_is_named(changes, message):
             {f"{level}.{of}_bytes": 32 for level in ("l1", "l2") for of in ("line", "sector")},
             "l1.line_bytes = 32: expected at least 64, because core is cu",
         ),
+        ({"vmu.join": "merge"}, "vmu.join = merge: expected coalesce, because vmu.ports is 0"),
+        ({"vmu.phases": 4}, "vmu.phases = 4: expected 1, because vmu.ports is 0"),
+        ({"vmu.order": "multi2sim"}, "vmu.order = multi2sim: expected line, because vmu.ports"),
+        ({"vmu.ports": 2, "l1.waiting": 8}, "l1.waiting = 8: expected 0, because vmu.ports is 2"),
     ],
 )
 def test_a_compute_unit_that_cannot_work_is_named(changes, message):

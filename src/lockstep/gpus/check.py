@@ -335,11 +335,26 @@ def _coherence(gpu: GPU) -> Iterator[str]:
         yield f"sm.count = {gpu.sm.count}: expected at most {MOST_SHARERS}, {because}"
 
 
+def _vmu(gpu: GPU) -> Iterator[str]:
+    vmu = gpu.vmu
+    alone = {"vmu.join": "coalesce", "vmu.phases": 1, "vmu.order": "line"}
+    queued = {"l1.waiting": 0, "l1.tag_banks": 0}
+    values = {name: getattr(vmu, name.partition(".")[2]) for name in alone}
+    values |= {name: getattr(gpu.l1, name.partition(".")[2]) for name in queued}
+    for name, expected in (queued if vmu.ports else alone).items():
+        if values[name] != expected:
+            because = f"because vmu.ports is {vmu.ports}"
+            yield f"{name} = {values[name]}: expected {expected}, {because}"
+    if vmu.ports and gpu.core != "cu":
+        yield f"vmu.ports = {vmu.ports}: expected 0, because core is {gpu.core}"
+
+
 RULES = (
     _units,
     _opcodes,
     _sm,
     _cu,
+    _vmu,
     _lines,
     _l1,
     _l2,

@@ -9,6 +9,9 @@ from typing import Any, Literal, get_args
 
 Core = Literal["sm", "cu"]
 WarpSize = Literal[32, 64]
+RequestJoin = Literal["none", "coalesce", "merge", "both"]
+AccessOrder = Literal["line", "multi2sim"]
+VmuPhases = Literal[1, 4]
 WaitCount = Literal["counts", "zero"]
 UnitScope = Literal["subcore", "sm"]
 WarpScheduler = Literal["gto", "lrr", "gty", "oldest", "grr"]

@@ -67,3 +67,42 @@ class CU(Spec, frozen=True, kw_only=True):
             "until they are zero, whatever it says, as Multi2Sim does"
         ),
     ] = "counts"
+
+
+class VMU(Spec, frozen=True, kw_only=True):
+    """Vector memory unit of a compute unit: how requests of lanes become accesses to the L1."""
+
+    ports: Annotated[
+        int,
+        within(
+            0,
+            64,
+            "accesses/cycle",
+            "that the L1 takes from a queue of accesses; 0 = there is no queue: an instruction is "
+            "coalesced whole, and goes through the L1 by its banks before the next one",
+        ),
+    ] = 0
+    join: Annotated[
+        choices.RequestJoin,
+        Meta(
+            description="requests to one line that become one access. coalesce: all of an "
+            "instruction, before they enter the queue; merge: those that meet an access that is "
+            "there, of any instruction"
+        ),
+    ] = "coalesce"
+    phases: Annotated[
+        choices.VmuPhases,
+        Meta(
+            description="in which the requests of an instruction enter the queue, one a cycle; "
+            "4: by subwavefronts",
+            title="cycles",
+        ),
+    ] = 1
+    order: Annotated[
+        choices.AccessOrder,
+        Meta(
+            description="accesses that wait for older ones. line: none does, they go through the "
+            "L1 in turn; multi2sim: all for older stores, and loads for older accesses of their "
+            "line, until those have left the L1"
+        ),
+    ] = "line"

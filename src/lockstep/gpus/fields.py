@@ -20,7 +20,7 @@ from lockstep.gpus.sm import ExecutionUnit
 from lockstep.gpus.spec import GPU
 
 Number = TypeVar("Number", int, float)
-_OF_CUS = ("core", "cu", "coherence")
+_OF_CUS = ("core", "cu", "vmu", "coherence")
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from lockstep.gpus import choices
-from lockstep.gpus.cu import CU
+from lockstep.gpus.cu import CU, VMU
 from lockstep.gpus.memory import L2, Coherence, Dram, Interconnect
 from lockstep.gpus.ranges import Spec, within
 from lockstep.gpus.sm import SM
@@ -297,6 +297,7 @@ class GPU(Spec, frozen=True, kw_only=True):
     launch: LaunchCosts
     sm: SM
     cu: CU = CU()
+    vmu: VMU = VMU()
     shared: SharedMemory
     l1: L1
     constant: ConstantCache = ConstantCache()

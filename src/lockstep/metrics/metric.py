@@ -60,6 +60,11 @@ def units_of_cus(gpu: GPU) -> list[Keyed]:
     return [(name, name) for name in ("scalar", "branch", "vector_alu", "lds", "vector_memory")]
 
 
+def directions_of_requests(gpu: GPU) -> list[Keyed]:
+    """Requests of vector memory: those that read, and the others."""
+    return [(name, name) for name in ("load", "store")]
+
+
 class UnitKind(NamedTuple):
     """One kind of execution unit, as a formula needs it."""
 

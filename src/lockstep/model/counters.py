@@ -88,6 +88,14 @@ _SM_SCALARS = (
     "operand_constant_misses",  # ... of lines that nobody had asked for
     "texture_requests",
     "operations",  # of compute units: active lanes of vector instructions, one of each other
+    # ... lanes' requests to lines, by what became of them where ``vmu.ports`` says that there is a
+    # queue: accesses of their own; joined to one; of these, to one that another instruction began
+    "vmu_load_requests",
+    "vmu_load_accesses",
+    "vmu_load_merged",
+    "vmu_store_requests",  # stores and atomics
+    "vmu_store_accesses",
+    "vmu_store_merged",
     "buffered_cycles",  # ... entries of the vector memory buffer summed over cycles
     "requests_global",  # L1 requests: instructions that reach the L1, by space
     "requests_local",

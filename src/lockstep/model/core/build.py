@@ -9,7 +9,7 @@ from lockstep.model.cache import l1, line_cache, line_misses, slice_hash
 from lockstep.model.clock import NEVER
 from lockstep.model.coherence import l1_state as coherent_l1
 from lockstep.model.control import Control
-from lockstep.model.core import state, tile
+from lockstep.model.core import state, tile, vmu_state
 from lockstep.model.core.bind import unit_table
 from lockstep.model.core.coalescer import most_lines
 from lockstep.model.core.state import Policies, Sm
@@ -169,6 +169,7 @@ def build(
         step_addresses=records(1, ADDRESS),
         step_pool=zeros(gpu.sm.warp_size),
         coherent=coherent_l1.build(gpu, most_waiters(gpu)),
+        vmu=vmu_state.build(gpu),
         l1=l1_state(gpu, l1.Choices(policies.l1_victim, policies.l1_prefetcher, *of_l1)),
         slices=slices,
         policies=policies,

@@ -147,13 +147,19 @@ def begin_transactions(c, s, a, now):
             n = passes(c, s, record, cta.pool, access, instruction)
             sm.words_until = now + n
             sm.accept_free = max(sm.accept_free, now + n)
+    c.counters[s].transactions += sm.transactions
+    count_request(c, s, access)
+
+
+@inline
+def count_request(c, s, access):
+    """Count an instruction that reaches the L1."""
     counters = c.counters[s]
-    counters.transactions += sm.transactions
     if access.space == LOCAL:
         counters.requests_local += 1
     else:
         counters.requests_global += 1
-    if instruction.op == TEXTURE:
+    if instruction_of(c, s, access).op == TEXTURE:
         counters.texture_requests += 1
 
 
@@ -167,7 +173,10 @@ def starts_at(access, sub):
 
 @inline
 def accept(c, s, now):
-    """Arbiter: take one instruction that has its addresses, round robin over the sub-cores."""
+    """Arbiter: take one instruction that has its addresses, round robin over the sub-cores.
+
+    Returns its access if that is to go through the L1, else -1.
+    """
     spec = c.spec[0]
     sm = c.sms[s]
     for turn in range(spec.subcores):
@@ -190,8 +199,9 @@ def accept(c, s, now):
         elif bulk.is_bulk(instruction_of(c, s, access).op):
             bulk.start(c, s, a, now)
         else:
-            begin_transactions(c, s, a, now)
-        return
+            return a
+        return -1
+    return -1
 
 
 @force_inline
@@ -241,6 +251,23 @@ def train(c, s, access, request, transaction):
     l1_prefetch.train(c.l1, s, c.counters[s], site, transaction.line, number, request.met)
 
 
+@force_inline
+def blocked(c, s, why, now):
+    """The L1 lacks what a transaction needs, ``why`` as it says; the transaction comes again."""
+    account_blocked(c, s, now)
+    sm = c.sms[s]
+    sm.blocked = now
+    sm.queue_blocked = why == l1.FULL_QUEUE
+    sm.line_blocked = why == l1.FULL_SET
+
+
+@force_inline
+def unblocked(c, s, now):
+    """A transaction is through the L1."""
+    account_blocked(c, s, now)
+    c.sms[s].blocked = -1
+
+
 @inline
 def through_l1(c, s, now):
     """Send transactions of the current access through the L1 while banks are free."""
@@ -272,21 +299,10 @@ def through_l1(c, s, now):
 
 
 @force_inline
-def blocked(c, s, why, now):
-    """The L1 stage lacks what the L1 says; it tries again."""
-    account_blocked(c, s, now)
-    sm = c.sms[s]
-    sm.blocked = now
-    sm.queue_blocked = why == l1.FULL_QUEUE
-    sm.line_blocked = why == l1.FULL_SET
-
-
-@force_inline
 def passed(c, s, cycles, now):
     """A transaction is through the L1 stage, which takes so many cycles."""
-    account_blocked(c, s, now)
+    unblocked(c, s, now)
     sm = c.sms[s]
-    sm.blocked = -1
     sm.l1_ready = now + cycles
     sm.position += 1
 
@@ -315,18 +331,24 @@ def comes(c, s, access, sectors, hits, now):
 
 
 @inline
+def next_accept(c, s, now):
+    """Cycle after ``now`` at which the arbiter can take an instruction, or NEVER."""
+    queued = NEVER
+    for b in range(c.spec[0].subcores):
+        sub = c.subcores[s, b]
+        if sub.queue_count > 0:
+            queued = min(queued, starts_at(c.accesses[s, c.queues[s, b, sub.queue_head]], sub))
+    return max(queued, c.sms[s].accept_free, now + 1)
+
+
+@inline
 def next_event(c, s, now):
     """Cycle after ``now`` at which queues, arbiter, L1 stage or a bulk copy can move by itself."""
     sm = c.sms[s]
     at = bulk.next_event(c, s, now)
     if sm.current >= 0:
         return at if sm.blocked >= 0 else min(at, max(now + 1, sm.l1_ready))
-    queued = NEVER
-    for b in range(c.spec[0].subcores):
-        sub = c.subcores[s, b]
-        if sub.queue_count > 0:
-            queued = min(queued, starts_at(c.accesses[s, c.queues[s, b, sub.queue_head]], sub))
-    return min(at, max(queued, sm.accept_free, now + 1))
+    return min(at, next_accept(c, s, now))
 
 
 @inline
@@ -336,5 +358,7 @@ def tick(c, s, now):
     if sm.current >= 0 and sm.l1_ready <= now:
         through_l1(c, s, now)
     if sm.current < 0 and sm.accept_free <= now:
-        accept(c, s, now)
+        a = accept(c, s, now)
+        if a >= 0:
+            begin_transactions(c, s, a, now)
     bulk.tick(c, s, now)

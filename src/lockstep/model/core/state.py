@@ -14,6 +14,7 @@ from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.coherence.l1_state import CoherentL1
 from lockstep.model.control import Control
+from lockstep.model.core.vmu_state import AccessQueue
 from lockstep.model.records import ints, words
 
 FIXED, LONG, SHORT = 0, 1, 2
@@ -361,6 +362,7 @@ class Sm(Context):
     step_runs: Records  # workload.RUN, STEP_RUNS
     step_addresses: Records  # workload.ADDRESS, one
     step_pool: np.ndarray  # int64, threads of a warp
+    vmu: AccessQueue
     l1: L1State
     coherent: CoherentL1
     slices: Hash  # address -> L2 slice

@@ -1,39 +1,40 @@
 """The way of a compute unit's vector memory into an L1 under a coherence protocol."""
 
 from lockstep._jit import inline
-from lockstep.isa.instruction import CachePolicy, OpClass
+from lockstep.isa.instruction import CachePolicy
 from lockstep.model.coherence import l1
 from lockstep.model.coherence.numbers import ATOMIC_OPERATION, LOAD, LOAD_GLC, STORE, STORE_GLC
 from lockstep.model.core import memory_pipeline, stores
-from lockstep.model.core.done import instruction_of, note, writes_only
+from lockstep.model.core.done import instruction_of, note
 from lockstep.model.core.state import DONE_ACKNOWLEDGED
+from lockstep.model.link import KIND_ATOMIC, KIND_REDUCTION, KIND_WRITE
 
 BYPASS = int(CachePolicy.BYPASS_L1 | CachePolicy.VOLATILE)
-STORE_CLASS = int(OpClass.STORE)
-ATOMIC_CLASS, REDUCTION_CLASS = int(OpClass.ATOMIC), int(OpClass.REDUCTION)
 
 
 @inline
-def operation_of(op, policy):
-    """What an instruction does to a line, of ``vocabulary.OPERATIONS``."""
+def operation_of(kind, policy):
+    """What a request does to a line, of ``vocabulary.OPERATIONS``."""
     past = policy & BYPASS != 0
-    if op == STORE_CLASS:
+    if kind == KIND_WRITE:
         return STORE_GLC if past else STORE
-    if op == ATOMIC_CLASS or op == REDUCTION_CLASS:
+    if kind == KIND_ATOMIC or kind == KIND_REDUCTION:
         return ATOMIC_OPERATION
     return LOAD_GLC if past else LOAD
 
 
 @inline
-def present(c, s, a, access, instruction, transaction, now):
+def present(c, s, access, request, transaction, now):
     """Bring one transaction of an access to the L1; negative if it must come again."""
-    kind = operation_of(instruction.op, instruction.cache)
-    tag = a
-    if writes_only(instruction.op):
-        tag = -1 - stores.writer_of(c.warps[s, access.warp], access.warp)
+    if c.coherent.spec[0].on == 0:
+        return memory_pipeline.present(c, s, access, request, transaction, now)
+    kind = operation_of(request.kind, request.policy)
+    tag = request.tag
+    if request.kind == KIND_WRITE or request.kind == KIND_REDUCTION:
+        tag = -1 - tag
     came = l1.access(
         c, s, c.counters[s], kind, transaction.line, transaction.cover[0], transaction.full, tag,
-        instruction.cache, now,
+        request.policy, now,
     )  # fmt: skip
     if came < 0:
         return came
@@ -51,10 +52,10 @@ def through(c, s, now):
     """Send the next transaction of the current access through the L1, one a cycle."""
     sm = c.sms[s]
     access = c.accesses[s, sm.current]
-    instruction = instruction_of(c, s, access)
+    request = memory_pipeline.request_of(c, s, sm.current, access, instruction_of(c, s, access))
     if sm.position < sm.transactions:
         transaction = c.transactions[s, sm.position]
-        came = present(c, s, sm.current, access, instruction, transaction, now)
+        came = present(c, s, access, request, transaction, now)
         if came < 0:
             memory_pipeline.blocked(c, s, came, now)
             return
@@ -70,4 +71,6 @@ def tick(c, s, now):
     if sm.current >= 0 and sm.l1_ready <= now:
         through(c, s, now)
     if sm.current < 0 and sm.accept_free <= now:
-        memory_pipeline.accept(c, s, now)
+        a = memory_pipeline.accept(c, s, now)
+        if a >= 0:
+            memory_pipeline.begin_transactions(c, s, a, now)

@@ -6,7 +6,7 @@ from lockstep.model.clock import NEVER
 from lockstep.model.core import memory_pipeline
 from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.state import Sm
-from lockstep.model.cu import coherent_l1, coherent_port, launch, port, scheduler
+from lockstep.model.cu import access_queue, coherent_l1, coherent_port, launch, port, scheduler
 from lockstep.model.cu.completion import settle_done
 
 
@@ -26,17 +26,26 @@ def memory_cycle(state, s, now, end):
     c, replies = state.sms, state.replies
     if c.coherent.spec[0].on:
         coherent_port.tick(c, state.requests, replies, state.forwards, state.answers, s, now)
-        coherent_l1.tick(c, s, now)
     else:
         port.tick(c, state.requests, replies, s, now)
+    queued = c.vmu.spec[0].ports > 0
+    if queued:
+        access_queue.tick(c, s, now)
+    elif c.coherent.spec[0].on:
+        coherent_l1.tick(c, s, now)
+    else:
         memory_pipeline.tick(c, s, now)
     settle_done(c, s, now)
     memory_pipeline.wake_waiting_for_room(c, s, now)
-    if c.coherent.spec[0].on:
-        following = coherent_port.next_event(c, replies, state.forwards, s, now, end)
+    if queued:
+        following = access_queue.next_event(c, s, now)
     else:
-        following = port.next_event(c, replies, s, now, end)
-    c.sms[s].memory_next = min(memory_pipeline.next_event(c, s, now), following)
+        following = memory_pipeline.next_event(c, s, now)
+    if c.coherent.spec[0].on:
+        at_ports = coherent_port.next_event(c, replies, state.forwards, s, now, end)
+    else:
+        at_ports = port.next_event(c, replies, s, now, end)
+    c.sms[s].memory_next = min(following, at_ports)
 
 
 @inline
