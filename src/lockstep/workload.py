@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lockstep.errors import WorkloadError
+from lockstep.host_calls import HostCommand, MemoryCopy
 from lockstep.isa.instruction import INSTRUCTION, WARP_SIZE
 from lockstep.names import demangled
 
@@ -290,29 +290,6 @@ class Kernel:
         return all(ctas % each == 0 for ctas, each in zip(self.grid, self.cluster))
 
 
-_INTEGERS = (int, np.integer)  # an abstract class takes ten times as long to ask for
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryCopy:
-    """A host-to-device copy: it passes through the L2 and leaves its data there.
-
-    Raises :class:`WorkloadError` for numbers that no copy has.
-    """
-
-    address: int  # of 64 bits; the upper half as negative numbers, the int64 of the same bits
-    bytes: int
-
-    def __post_init__(self) -> None:
-        address, size = self.address, self.bytes
-        if not isinstance(address, _INTEGERS) or not -(1 << 63) <= address < 1 << 63:
-            raise WorkloadError(
-                f"memory copy to {address!r}; expected an address of 64 signed bits"
-            )
-        if not isinstance(size, _INTEGERS) or not 0 <= size < 1 << 63:
-            raise WorkloadError(f"memory copy of {size!r} bytes; expected 0 to {(1 << 63) - 1}")
-
-
 @dataclass(frozen=True, slots=True)
 class MemoryPass:
     """Memory that passes through the L2 before a launch, as a profiler saves and restores it.
@@ -367,7 +344,7 @@ class Warming:
     kernel: Kernel
 
 
-Command = Kernel | MemoryCopy | MemoryPass | WarmSet | Warming
+Command = Kernel | MemoryCopy | HostCommand | MemoryPass | WarmSet | Warming
 """What a simulation is given to do."""
 
 

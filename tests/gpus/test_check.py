@@ -56,6 +56,8 @@ QV100 = library.gpu("QV100")
         ({"sm.units": QV100.sm.units[1:]}, "no unit in sm.units executes FP32"),
         ({"l2.sets": 1 << 20}, "bytes of all L2 slices = "),
         ({"vmu.ports": 2}, "vmu.ports = 2: expected 0, because core is sm"),
+        ({"host.memory": "coherent"}, "host.memory = coherent: expected host.copy = timed"),
+        ({"host.migration_bytes": 5000}, "host.migration_bytes = 5000: expected a power of two"),
         ({"sm.count": 4096, "sm.warps": 128}, "sm.count x sm.warps = 524288: expected at most"),
     ],
 )

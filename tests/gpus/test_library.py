@@ -13,7 +13,7 @@ from lockstep.gpus.units import threads_per_cycle
 
 NAMES = [
     "A100", "CANDEL", "GPGPUSIM3_V100", "H100", "H100_SXM", "HD7770", "HD7850", "HD7870", "HD7970",
-    "KEPLER_TITAN", "QV100", "RTX2060", "RTX3070", "TITANV", "TITANX",
+    "KEPLER_TITAN", "QV100", "RTX2060", "RTX3070", "SST_VOLTA", "TITANV", "TITANX",
 ]  # fmt: skip
 
 # What NVIDIA and AMD state: SMs, L2 in KB, GB/s, TFLOPS of FP32 at the clock of the preset.
@@ -33,6 +33,7 @@ DATASHEETS = {
     "HD7970": (32, 768, 264, 3.79),
     "CANDEL": (10, 256, 48, 1.28),
     "GPGPUSIM3_V100": (80, 6144, 870, 5120 * 2 * 1.132e-3),
+    "SST_VOLTA": (80, 6144, 512, 5120 * 2 * 1.2e-3),  # the report's, 16 channels of 32 GB/s
 }
 
 

@@ -19,6 +19,7 @@ from lockstep.engine.stop import Answer, StopRule
 from lockstep.engine.transport import in_memory
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus.spec import GPU
+from lockstep.host_calls import MemoryCopy
 from lockstep.workload import Command, Cta, Kernel, Warming
 
 Item = TypeVar("Item")
@@ -99,6 +100,9 @@ def _for_each(command: Command, ranks: int) -> list[Command]:
     if isinstance(command, Warming):
         kernels = _for_each(command.kernel, ranks)
         return [Warming(kernel) for kernel in kernels if isinstance(kernel, Kernel)]
+    if isinstance(command, MemoryCopy) and command.perform is not None:
+        once = _Performed(command.perform, ranks)
+        return [replace(command, perform=once.reader(k)) for k in range(ranks)]
     if not isinstance(command, Kernel):
         return [command] * ranks
     if command.source is not None:
@@ -130,6 +134,17 @@ class _Once(Generic[Item]):
                 self._items.popleft()
                 self._first += 1
             return item
+
+
+class _Performed:
+    """What moves the data of a copy: done when the first rank comes to it."""
+
+    def __init__(self, perform: Callable[[], None], readers: int):
+        self._perform, self._once = perform, _Once[None](readers)
+
+    def reader(self, k: int) -> Callable[[], None]:
+        """What reader ``k`` takes for the original."""
+        return lambda: self._once.take(k, self._perform)
 
 
 class _Ctas:

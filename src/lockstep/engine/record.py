@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lockstep.engine.host.record import HostRun
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.names import demangled
 
@@ -117,6 +118,7 @@ class Run:
     simulate_seconds: float  # everything else, compilation excluded
     compile_seconds: float
     policies: dict[str, dict] = field(default_factory=dict)  # the user's, as they are recorded
+    host: HostRun | None = None  # where the host takes time
     stopped: str = ""  # why the run ended early; several lines for a deadlock; "" = it did not
 
 

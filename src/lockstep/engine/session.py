@@ -82,6 +82,11 @@ class Session:
         """
         if self._has_rule and (frozen or keep):
             raise LockstepError("what a stop rule remembers is in no checkpoint: leave one out")
+        if self._simulation.host and (frozen or keep):
+            raise LockstepError(
+                "no checkpoint has the host's calls and copies under way: simulate from the start, "
+                "or set host.copy=instant"
+            )
         begin, compiled = working_seconds(), compiled_seconds()
         try:
             self.ranks.run(commands, frozen, keep)
@@ -138,9 +143,10 @@ class Session:
         events = [(index[order], *rest) for order, *rest in account.events]
         samples, machine = account.samples, simulation.machine
         spans = account.spans(simulation.now)
+        host = simulation.host
         return Run(
             kernels=list(account.finished),
-            cycles=max((end for _, end in spans), default=0),
+            cycles=max([end for _, end in spans] + [host.end if host else 0]),
             running=covered(spans),
             sm=np.array(machine.sm.counters.view(np.ndarray)),
             partition=np.array(machine.memory.counters.view(np.ndarray)),
@@ -152,6 +158,7 @@ class Session:
             simulate_seconds=self._seconds - simulation.table.read_seconds,
             compile_seconds=self._compile_seconds,
             policies={name: describe(f) for name, f in self._policies.items()},
+            host=host.run if host else None,
             stopped=simulation.stopped,
         )
 

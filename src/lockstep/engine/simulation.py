@@ -1,8 +1,8 @@
 """One run: kernels in, windows of time, counters out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import astuple
+from functools import partial
 from time import perf_counter
 from typing import TypeGuard
 
@@ -13,16 +13,19 @@ from lockstep.engine import dropping
 from lockstep.engine.account import Account
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.deferral import Deferral
+from lockstep.engine.host.host import TimedHost
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
+from lockstep.engine.preparation import Preparation, apply, warm, warm_set
 from lockstep.engine.stop import Rules, RunLimits, Skip, check_parts
 from lockstep.engine.streams import ARENAS, Streams
 from lockstep.engine.watchdog import Watchdog
 from lockstep.gpus.spec import GPU
+from lockstep.host_calls import MemoryCopy
 from lockstep.model.clock import NEVER
 from lockstep.model.control import STORED
 from lockstep.model.core import bind
-from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass, Warming, WarmSet
+from lockstep.workload import Command, Kernel, Warming, WarmSet
 
 PROGRESS_SECONDS = 0.2
 Progress = Callable[[int, int, int, int, str], None]
@@ -52,6 +55,7 @@ class Simulation:
         self._last_progress = 0.0
         self._total_ctas = 0
         self._done_ctas = 0
+        self.host = TimedHost(gpu) if gpu.host.copy == "timed" else None
         self._deferral = Deferral()
         self._runs: list[tuple[int, int, int]] = []  # commands, finished kernels, cycle at its end
 
@@ -106,6 +110,8 @@ class Simulation:
     def _take(self, commands: list[Command]) -> None:
         """Have these commands, too."""
         self._commands += commands
+        if self.host:
+            self.host.take([c for c in commands if not isinstance(c, Kernel) or self._selected(c)])
         for command in commands:
             if isinstance(command, Warming):
                 self._launches.append(command.kernel)
@@ -177,78 +183,75 @@ class Simulation:
 
         CTAs of kernels that were stopped run on only if a command waits for them.
         """
+        if self.host:
+            return self._admit_from(self.host)
         while self._next < len(self._commands):
             command = self._commands[self._next]
-            if isinstance(command, MemoryCopy):
-                if self.table.running:  # a copy waits for the kernels before it
+            if isinstance(command, MemoryCopy | Preparation):
+                if self.table.running:  # it waits for the kernels before it
                     break
-                self.machine.copy_to_device(command.address, command.bytes)
-                self.copies.append((command.address, command.bytes))
-            elif isinstance(command, MemoryPass):
-                if self.table.running:
-                    break
-                self.machine.pass_through(*astuple(command))
-            elif isinstance(command, WarmSet):
-                if self.table.running:
-                    break
-                self.machine.hold(command)
-            elif isinstance(command, Warming):
-                if self.table.running:
-                    break
-                self._warm(command.kernel)
+                self._apply(self._commands, self._next)
             elif self._selected(command):
                 streams = {r.kernel.stream for r in self.table.running.values()}
                 if command.stream in streams or self.table.free_slot() is None:
                     break
-                self._launch(command)
+                self._launch(command, warm_set(self._commands, self._next))
             self._next += 1
         running = self.table.running.values()
         if self._next < len(self._commands):
             return bool(running)
         return not all(run.stopped for run in running)
 
-    def _launch(self, kernel: Kernel) -> None:
+    def _admit_from(self, host: TimedHost) -> bool:
+        """The same where the host takes time: start what may start by now."""
+        limit = None if self.table.running else self._limits.cycles
+        host.advance(self.now + self.machine.window, limit)
+        if host.done and not self.table.running:
+            self.now = max(self.now, host.end)
+        for page in host.arrivals(self.now):
+            self.machine.copy_to_device(page.address, page.bytes)
+            self.copies.append((page.address, page.bytes))
+        while operation := host.launchable(self.now):
+            before = operation.before
+            if self.table.free_slot() is None or (before and self.table.running):
+                break
+            for place in range(len(before)):
+                self._apply(before, place)
+            host.launched(self._launch(operation.kernel, warm_set(before, len(before))))
+        rest = [] if self.table.running else host.rest()
+        for place in range(len(rest)):
+            self._apply(rest, place)
+        return not host.done or not all(run.stopped for run in self.table.running.values())
+
+    def _apply(self, commands: Sequence[Command], place: int) -> None:
+        """What one of several commands does to caches in no time, while nothing runs."""
+        command = commands[place]
+        assert isinstance(command, MemoryCopy | Preparation), "others take time"
+        prepare = partial(self._prepare, alone=True, held=warm_set(commands, place))
+        warming = partial(warm, self.table, self.machine, now=self.now, prepare=prepare)
+        self.copies += apply(self.machine, command, warming)
+
+    def _launch(self, kernel: Kernel, held: WarmSet | None) -> int:
+        """Start a kernel, which begins with a warm set; in which slot."""
         alone = not self.table.running
         slot = self.table.free_slot()
         assert slot is not None, "a kernel is launched where there is one"
         self.account.launch(slot, self.now)  # first: Ctrl-C may end the start
         running = self.table.start(kernel, self.now, self._first_cta(kernel))
         self.watchdog.rest(running.ready)  # a launch may pause as long as that
-        self._prepare(running, alone)
+        self._prepare(running, alone, held)
+        return slot
 
-    def _prepare(self, running: Running, alone: bool) -> None:
+    def _prepare(self, running: Running, alone: bool, held: WarmSet | None) -> None:
         """What a launch does to caches before a CTA starts."""
         self._adopt()
         if alone:
             self.machine.prepare_caches(bind.l1_ways(running.kernel, self.gpu))
-        before = self._next - 1
-        while before >= 0 and isinstance(self._commands[before], MemoryPass):
-            before -= 1
-        warm = self._commands[before] if before >= 0 else None
-        if isinstance(warm, WarmSet):
-            self.machine.hold_code(running.slot, running.bound, warm, self.now)
+        if held is not None:
+            self.machine.hold_code(running.slot, running.bound, held, self.now)
         base = int(self.streams.sm.kernels[running.slot].constant_base)
         size = bind.parameter_bytes(running.kernel, self.gpu)
         self.machine.bring_constants(base, size, self.now)
-
-    def _warm(self, kernel: Kernel) -> None:
-        """Let the CTAs of a kernel pass through the caches; nothing runs meanwhile.
-
-        One that its front end ends early leaves what it did until then.
-        """
-        assert kernel.source is None, "what is executed at issue takes time"
-        running = self.table.start(kernel, self.now)
-        self._prepare(running, alone=True)
-        try:
-            with self.machine.warming(self.now) as walk:
-                while not running.over:
-                    self.table.feed(running)
-                    self._adopt()
-                    walk(running.slot)
-                    for slot, cta, *_ in self.machine.take_retired():
-                        self.table.retire(slot, cta, self.now)
-        finally:
-            self.table.finish(running)
 
     def _adopt(self) -> None:
         """The arenas may have grown: the machine runs on the new ones."""
@@ -256,12 +259,19 @@ class Simulation:
 
     def _finish(self, running: Running, ended: bool) -> None:
         self.account.close(running, self.now, ended)
+        self._tell(running, running.end if ended else self.now)
         self.table.finish(running)
+
+    def _tell(self, running: Running, end: int) -> None:
+        """Let the host know of a kernel's end."""
+        if self.host:
+            self.host.ended(running.slot, end)
 
     def _stop(self, running: Running, reason: str) -> None:
         """Record a kernel as it stands, and give it no more CTAs."""
         self._total_ctas -= dropping.stop(self.table, running, self.now, reason)
         self.account.close(running, self.now, ended=False)
+        self._tell(running, self.now)
         self._release(running)
 
     def _skip(self, running: Running, ctas: int) -> None:
@@ -298,6 +308,7 @@ class Simulation:
         cut = min([r.ready for r in runs if r.ready > self.now], default=NEVER)
         self.table.serve(ready)
         stop = min(self.account.next_sample, self._limits.cycles, self._rules.next_look)
+        cut, stop = min(cut, self._next_launch()), min(stop, self._next_look())
         alone = any(r.source is not None for r in runs)
         end, event = self.machine.run_windows(self.now, cut, stop, self._limits.windows, alone)
         self.now = end
@@ -305,15 +316,24 @@ class Simulation:
         self._advance(end, event, runs)
         if self.machine.part.stopped:
             self.interrupt()
-        if self.table.running:
+        if self.table.running or self.host:
             self.stopped = self._limits.reached(self.machine, self.now) or self.stopped
         self._report(runs)
+
+    def _next_launch(self) -> int:
+        """The next cycle at which the host may start a kernel, or NEVER."""
+        return self.host.next_launch(self.now) if self.host else NEVER
+
+    def _next_look(self) -> int:
+        """The next cycle at which the host has to be asked for what comes, or NEVER."""
+        return self.host.looks(self.now, self.machine.window) if self.host else NEVER
 
     def _advance(self, end: int, event: int, runs: list[Running]) -> None:
         """Skip to the next cycle at which anything can happen."""
         # What was collected may let a CTA of another kernel start.
         event = min(
-            [event, self.machine.next_dispatch(end)] + [r.ready for r in runs if r.ready >= end]
+            [event, self.machine.next_dispatch(end), self._next_launch(), self._next_look()]
+            + [r.ready for r in runs if r.ready >= end]
         )
         if event >= NEVER:
             self.now = end

@@ -349,6 +349,18 @@ def _vmu(gpu: GPU) -> Iterator[str]:
         yield f"vmu.ports = {vmu.ports}: expected 0, because core is {gpu.core}"
 
 
+def _host(gpu: GPU) -> Iterator[str]:
+    host = gpu.host
+    if host.memory != "discrete" and host.copy != "timed":
+        yield f"host.memory = {host.memory}: expected host.copy = timed"
+    if host.migration_bytes & (host.migration_bytes - 1):
+        yield f"host.migration_bytes = {host.migration_bytes}: expected a power of two"
+    if host.copy == "timed" and gpu.coherence.protocol != "none":
+        yield "host.copy = timed: expected coherence.protocol = none: copies come while L1s hold lines"
+    if host.memory == "migrating" and gpu.core == "cu":
+        yield "host.memory = migrating: expected core = sm, whose memory alone can wait for pages"
+
+
 RULES = (
     _units,
     _opcodes,
@@ -362,4 +374,5 @@ RULES = (
     _dram,
     _coherence,
     _sizes,
+    _host,
 )

@@ -35,6 +35,9 @@ Page = Literal["open", "closed"]
 BankHash = Literal["linear", "xor"]
 CoherenceProtocol = Literal["none", "nmoesi", "si"]
 L2AtLaunch = Literal["kept", "flush", "replay"]
+Copies = Literal["instant", "timed"]
+MemorySpace = Literal["discrete", "coherent", "migrating"]
+Migration = Literal["first_touch", "access_counters"]
 
 
 def numbered(choice: Any, constants: Mapping[str, Any]) -> dict[str, int]:

@@ -12,6 +12,7 @@ from msgspec import Meta, field
 
 from lockstep.gpus import choices
 from lockstep.gpus.cu import CU, VMU
+from lockstep.gpus.host import Host
 from lockstep.gpus.memory import L2, Coherence, Dram, Interconnect
 from lockstep.gpus.ranges import Spec, within
 from lockstep.gpus.sm import SM
@@ -305,3 +306,4 @@ class GPU(Spec, frozen=True, kw_only=True):
     l2: L2
     coherence: Coherence = Coherence()
     dram: Dram
+    host: Host = Host()

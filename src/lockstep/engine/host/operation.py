@@ -1,0 +1,34 @@
+"""What the host asks for in a stream."""
+
+from dataclasses import dataclass, field
+
+from lockstep.host_calls import MemoryCopy, RecordEvent, WaitEvent
+from lockstep.workload import Command, Kernel
+
+Enqueued = Kernel | MemoryCopy | RecordEvent | WaitEvent
+"""What a stream can have."""
+
+
+@dataclass(eq=False)
+class Operation:
+    """What a stream has to do. Times in picoseconds."""
+
+    command: Enqueued
+    ready: int  # it may begin then, as far as is known
+    awaits: int = 0  # operations that have to end before
+    followers: list["Operation"] = field(default_factory=list)
+    end: int = -1  # once it is known; it may lie ahead
+    over: bool = False
+    before: list[Command] = field(default_factory=list)  # of a kernel: what is done to caches
+
+    @property
+    def copy(self) -> MemoryCopy:
+        """Of an operation that is one."""
+        assert isinstance(self.command, MemoryCopy), "only copies have an engine"
+        return self.command
+
+    @property
+    def kernel(self) -> Kernel:
+        """Of an operation that is one."""
+        assert isinstance(self.command, Kernel), "only kernels are launched"
+        return self.command
