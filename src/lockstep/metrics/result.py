@@ -13,7 +13,7 @@ import msgspec
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
-from lockstep.metrics import facts, manifest, notebook, output, registry
+from lockstep.metrics import facts, host, manifest, notebook, output, registry
 from lockstep.metrics.facts import ratio
 
 if TYPE_CHECKING:  # importing the engine imports the compiler: no view of results needs that
@@ -77,6 +77,14 @@ class Result:
     @cached_property
     def _columns(self) -> list[registry.MetricColumn]:
         return registry.columns(self.gpu)
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Seconds of the run by what went on, each moment once: kernels, copies, host calls ...
+
+        Empty where the host takes no time (``gpu.host.copy``); see :mod:`lockstep.metrics.host`.
+        """
+        return {name: time * 1e-12 for name, time in host.parts(self.run, self.gpu).items()}
 
     @cached_property
     def metrics(self) -> list[dict[str, float]]:
@@ -184,6 +192,7 @@ class Result:
             "version": manifest.version(),
             "gpu": self.gpu.name,
             **self.findings,
+            **host.document(self.run, self.gpu),
             **({"estimate": self.estimate} if self.estimate else {}),
             "kernels": [_entry(k, m) for k, m in zip(self.run.kernels, self.metrics)],
             "total": {name: self.total[name] for name in _TOTALS},

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
-from lockstep.report import figures
+from lockstep.report import figures, time_line
 from lockstep.report.columns import Column, Kind, table
 from lockstep.report.figures import (
     bar,
@@ -87,6 +87,8 @@ def cycles_of(runs: "list[KernelRun]") -> int:
 
 def _parts(result: Result, width: int, short: bool) -> Iterator[RenderableType]:
     yield _headline(result)
+    if not short:
+        yield from time_line.tables(result, width)
     if result.run.kernels and not short:
         yield from ("", _kernel_table(result, width))
         yield from explanation(result.total, result.gpu, width)

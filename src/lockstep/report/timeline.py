@@ -1,8 +1,9 @@
 """A timeline of a result in the Chrome trace event format, for ui.perfetto.dev.
 
 Each SM is a process with one thread for each CTA slot; the GPU is a process with a thread for
-each stream, and counters. Times are microseconds of simulated time. Events are written one by
-one, so that a run of millions of CTAs needs no memory for its timeline.
+each stream, and counters. A host that takes time is one more: its calls, and copies by engine.
+Times are microseconds of simulated time. Events are written one by one, so that a run
+of millions of CTAs needs no memory for its timeline.
 """
 
 import gzip
@@ -17,6 +18,7 @@ import numpy as np
 
 from lockstep.errors import LockstepError
 from lockstep.files import replacing
+from lockstep.metrics.host import DIRECTIONS
 from lockstep.metrics.manifest import version
 from lockstep.metrics.output import finite
 from lockstep.metrics.result import Result
@@ -25,7 +27,8 @@ from lockstep.report.terms import terms
 
 Event = dict[str, Any]
 GPU_PROCESS = 0
-FIRST_SM = 1  # process number of SM 0
+FIRST_SM = 1  # process number of SM 0; the host comes behind the last one
+_PS = 1e-6  # microseconds
 
 COUNTERS = {
     "IPC": "sim__ipc",
@@ -41,7 +44,8 @@ def write_timeline(result: Result, path: str | Path) -> None:
 
     The result must come from ``simulate(..., timeline=True)``.
     """
-    if not len(result.run.cta_events) and not len(result.run.samples):
+    run = result.run
+    if not len(run.cta_events) and not len(run.samples) and not run.host:
         raise LockstepError("the result has no timeline: simulate with timeline=True")
     with replacing(path) as temporary, temporary.open("wb") as raw:
         if not str(path).endswith(".gz"):
@@ -63,6 +67,7 @@ def _write(file: BinaryIO | gzip.GzipFile, result: Result) -> None:
 def events(result: Result) -> Iterator[Event]:
     """All events of a timeline: names first, then kernels, CTAs and counters."""
     yield from _process(GPU_PROCESS, f"{result.gpu.name}: {result.workload.name}")
+    yield from _host(result)
     yield from _kernels(result)
     yield from _ctas(result)
     yield from _counters(result)
@@ -114,6 +119,30 @@ def _kernels(result: Result) -> Iterator[Event]:
                     "warp_instructions": k.warp_instructions,
                 }
                 yield event
+
+
+def _host(result: Result) -> Iterator[Event]:
+    """Calls, with the time that they wait, and copies: a thread for each engine."""
+    host = result.run.host
+    if host is None:
+        return
+    process = FIRST_SM + result.gpu.sm.count
+    yield from _process(process, "host")
+    yield _thread(process, 0, "calls")
+    for call in host.calls:
+        if call.end > call.start:
+            name = f"{call.kind} {short_name(call.name)}".strip()
+            event = _slice(name, "call", (process, 0), (call.start * _PS, call.end * _PS))
+            yield event | {"args": {"busy_ns": (call.busy - call.start) / 1000}}
+    engines = sorted({(copy.direction, copy.engine) for copy in host.copies})
+    for number, (direction, engine) in enumerate(engines, 1):
+        yield _thread(process, number, f"{DIRECTIONS[direction]}, engine {engine}")
+        for copy in host.copies:
+            if (copy.direction, copy.engine) == (direction, engine):
+                span = (copy.start * _PS, copy.end * _PS)
+                event = _slice(f"{copy.bytes} bytes", "copy", (process, number), span)
+                about = {"stream": copy.stream, "pages": copy.pages, "GB/s": copy.bandwidth}
+                yield event | {"args": about}
 
 
 def _ctas(result: Result) -> Iterator[Event]:

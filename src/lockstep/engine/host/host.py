@@ -52,6 +52,7 @@ class TimedHost:
         self._kernels: dict[int, Operation] = {}  # by slot
         self._ends: list[tuple[int, int, Operation, CopyRun | None]] = []  # known ones, a heap
         self._arrived: list[tuple[int, int, Page]] = []  # pages to place, a heap
+        self._memory_free = 0  # of copies and fills on the device: one after the other
         self._number = count()
         self._before: list[Command] = []
         self._engines = {
@@ -198,8 +199,10 @@ class TimedHost:
         else:
             passes = 2 if command.direction is Direction.ON_DEVICE else 1
             time = self.costs.in_dram(passes * command.bytes)
+            start = max(operation.ready, self._memory_free)
+            self._memory_free = start + time
             run = CopyRun(command.direction, 0, command.stream, command.address, command.bytes,
-                          operation.ready, operation.ready + time, device=time)  # fmt: skip
+                          start, start + time, device=time)  # fmt: skip
             self._will_end(operation, run.end, run)
 
     def _will_end(self, operation: Operation, time: int, run: CopyRun | None) -> None:
@@ -246,7 +249,7 @@ class TimedHost:
             operation = self._enqueue(command, self._time + self.costs.latency)
             operation.before, self._before = self._before, []
         elif isinstance(command, MemoryCopy):
-            self._spend("copy", command.direction.name.lower())
+            self._spend("copy", "")
             operation = self._enqueue(command, self._time)
             if command.blocking or self.costs.coherent:
                 self._wait([operation])

@@ -1,6 +1,5 @@
-"""What a run tells of the host: its calls, the copies, and where the time went."""
+"""What a run tells of the host: its calls, and the copies."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lockstep.host_calls import Direction
@@ -46,37 +45,3 @@ class HostRun:
     copies: list[CopyRun] = field(default_factory=list)
     events: dict[int, int] = field(default_factory=dict)  # when each happened last
     end: int = 0  # the host, and all that it asked for, was done
-
-    def parts(self, kernels: Iterable[tuple[int, int, int]]) -> dict[str, int]:
-        """Picoseconds of the run by what went on: every moment counts once.
-
-        ``kernels``: launch, start of the first CTA, and end of each, in picoseconds. A kernel
-        that runs comes first, then copies, then a launch under way, then the host's own time.
-        """
-        spans: list[tuple[int, int, int]] = []
-        for launched, start, end in kernels:
-            spans += [(start, end, 0), (launched, start, 4)]
-        spans += [(c.start, c.end, 1 + min(c.direction, Direction.ON_DEVICE)) for c in self.copies]
-        spans += [(c.start, c.busy, 5) for c in self.calls]
-        return _exclusive(spans, self.end)
-
-
-PARTS = ("kernels", "copies to the device", "copies to the host", "copies on the device",
-         "launches", "host calls", "nothing")  # fmt: skip
-"""What :meth:`HostRun.parts` tells apart, the first one that goes on at a moment counts."""
-
-
-def _exclusive(spans: list[tuple[int, int, int]], end: int) -> dict[str, int]:
-    """Time of each part, from 0 to ``end``; spans are (start, end, number of the part)."""
-    changes: list[tuple[int, int, int]] = []
-    for start, stop, part in spans:
-        if stop > start:
-            changes += [(start, 1, part), (stop, -1, part)]
-    active, found, before = [0] * len(PARTS), [0] * len(PARTS), 0
-    active[-1] = 1
-    for time, step, part in sorted(changes):
-        found[next(k for k, n in enumerate(active) if n)] += time - before
-        active[part] += step
-        before = time
-    found[-1] += max(0, end - before)
-    return dict(zip(PARTS, found))
