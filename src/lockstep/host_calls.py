@@ -55,18 +55,22 @@ class MemoryCopy:
 
 @dataclass(frozen=True, slots=True)
 class HostCall:
-    """A call that keeps the host busy and asks for nothing; ``picoseconds`` come on top."""
+    """What keeps the host busy and asks for nothing; ``picoseconds`` come on top.
 
-    kind: CallKind
+    Without a kind it is no call, but what the program does between its calls.
+    """
+
+    kind: CallKind | None
     name: str = ""  # of the function
     picoseconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Synchronize:
-    """The host waits for what a stream has so far; None: for all streams."""
+    """The host waits for what a stream has so far (None: all streams), or for an event alone."""
 
     stream: int | None = None
+    event: int | None = None
     kind: CallKind = "synchronize"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lockstep
-from lockstep.frontend.cuda.calls import FORMS, HEADER, Call, decode, encode, key
+from lockstep.frontend.cuda.calls import BLOCKING, FORMS, HEADER, Call, decode, encode, key
 from lockstep.runtime import Simulator, run_program
 from lockstep.runtime.connection import Connection
 
@@ -60,6 +60,7 @@ class Client:
 
     def send(self, name, data=b"", **fields):
         call = Call[name]
+        fields = {"stream": BLOCKING, "event": 0, "flags": 0} | fields
         values = tuple(fields[f] for f in FORMS[call].request)
         sender = threading.Thread(target=self.link.sendall, args=(encode(call, values, data),))
         sender.start()

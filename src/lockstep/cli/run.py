@@ -159,7 +159,7 @@ def execute(device: "Device", program: GivenProgram, record) -> "tuple[str, tupl
     recorder = device.record(record) if record else None
     try:
         checks = program.run(device)
-        device.synchronize()
+        device.drain()
     except Stopped as error:
         return error.reason, ()
     if recorder:

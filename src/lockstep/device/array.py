@@ -5,7 +5,9 @@ from typing import Any, Self
 import numpy as np
 
 from lockstep.device.owner import OwningDevice
+from lockstep.device.streams import Stream
 from lockstep.errors import LockstepError
+from lockstep.host_calls import Direction, MemoryCopy
 
 
 class DeviceArray:
@@ -71,7 +73,8 @@ class DeviceArray:
 
     def numpy(self) -> np.ndarray:
         """A copy on the host, after all launches so far."""
-        self.device.synchronize()
+        self.device.asks(MemoryCopy(self.pointer, self.nbytes, Direction.TO_HOST))
+        self.device.drain()
         return self._view().copy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -81,20 +84,57 @@ class DeviceArray:
         values = self.numpy()
         return values if dtype is None else values.astype(dtype, copy=False)
 
-    def copy_from(self, values: Any) -> None:
-        """Fill the array after all launches so far; ``values`` must broadcast to its shape."""
-        self.device.synchronize()
-        self.fill(values)
+    def copy_from(self, values: Any, stream: Stream | None = None) -> None:
+        """Fill the array after all launches so far; ``values`` must broadcast to its shape.
+
+        With a stream, where the host takes time (``gpu.host.copy``): after what the stream has so
+        far, while the host and other streams go on. ``values`` are those of now.
+        """
+        if stream is None or not self.device.host_takes_time:
+            self.device.drain()
+            self.fill(values)
+            return
+        content = np.empty(self.shape, self.dtype)
+        self._assign(content, values)
+
+        def perform() -> None:
+            self.device.memory.written(self.pointer, self.nbytes)
+            self._view()[...] = content
+
+        copy = MemoryCopy(self.pointer, self.nbytes, Direction.TO_DEVICE, stream.number, False,
+                          perform)  # fmt: skip
+        self.device.will_copy(copy, content.data)
+
+    def copy_to(self, out: np.ndarray, stream: Stream | None = None) -> None:
+        """Copy the array to one of the host, of the same shape, after all launches so far.
+
+        With a stream as in :meth:`copy_from`: ``out`` is filled when the stream is waited for.
+        """
+        if out.shape != self.shape:
+            raise LockstepError(f"an array of shape {out.shape} for values of shape {self.shape}")
+        if stream is None or not self.device.host_takes_time:
+            out[...] = self.numpy()
+            return
+
+        def perform() -> None:
+            out[...] = self._view()
+
+        self.device.asks(
+            MemoryCopy(self.pointer, self.nbytes, Direction.TO_HOST, stream.number, False, perform)
+        )
 
     def fill(self, values: Any) -> None:
         """Fill the array now, whether or not queued launches still use it."""
+        self._assign(self._view(), values)
+        self.device.memory.written(self.pointer, self.nbytes)
+        self.device.copied(self.pointer, self.nbytes)
+
+    def _assign(self, view: np.ndarray, values: Any) -> None:
         try:
-            self._view()[...] = values
+            view[...] = values
         except ValueError:
             given = np.shape(values)
             raise LockstepError(f"values of shape {given} do not fit {self.shape}") from None
-        self.device.memory.written(self.pointer, self.nbytes)
-        self.device.copied(self.pointer, self.nbytes)
 
     def _view(self) -> np.ndarray:
         raw = self.device.memory.view(self.pointer, self.nbytes)

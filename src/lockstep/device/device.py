@@ -31,6 +31,7 @@ from lockstep.execution.memory.device_memory import LONGEST, DeviceMemory
 from lockstep.execution.memory.storage import Storage
 from lockstep.execution.programs.program import Recording, recording_of
 from lockstep.gpus.spec import GPU
+from lockstep.host_calls import HostCommand, OpenStream, Synchronize
 from lockstep.metrics.result import Result
 from lockstep.policies import select
 from lockstep.workload import MemoryCopy, Workload
@@ -155,6 +156,7 @@ class Device:
         if notice:
             announce_compilation(notice)
         self._streams = {0: self.default_stream}
+        self._events = 0
         self._choose = choose
         self.launches: list[Launch] = []
         self._launched = 0
@@ -165,7 +167,7 @@ class Device:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is None:
-                self.synchronize()
+                self.drain()
         finally:
             self.close()
 
@@ -257,16 +259,30 @@ class Device:
         self.memory.written(array.pointer, array.nbytes)
         return array
 
-    def copied(self, pointer: int, size: int) -> None:
-        """Note that the host wrote device memory."""
+    @property
+    def host_takes_time(self) -> bool:
+        """Whether launches are simulated, and calls and copies of the host as well."""
+        return self.timing is not None and self.timing.host_takes_time
+
+    def asks(self, command: HostCommand | MemoryCopy) -> None:
+        """Note a call of the host, or a copy that is not from it; of effect if it takes time."""
+        if self.timing and self.timing.host_takes_time:
+            self.timing.asked(command)
+
+    def copied(self, pointer: int, size: int, stream: int = 0, blocking: bool = True) -> None:
+        """Note that the host wrote device memory, and whether it waits for that."""
         if size == 0 or (self.timing is None and self.recorder is None):
             return
-        copy = MemoryCopy(pointer, size)
+        copy = MemoryCopy(pointer, size, stream=stream, blocking=blocking)
+        self.will_copy(copy, self.memory.view(pointer, size).data)
+
+    def will_copy(self, copy: MemoryCopy, content: memoryview) -> None:
+        """Note a copy from the host; if it was not done yet, that is done in its turn."""
         if self.recorder:
             self.recorder.copied(copy)
         if self.timing:
-            self._filled.add(self.memory.find(pointer))
-            self.timing.copied(copy, self.memory.view(pointer, size).data)
+            self._filled.add(self.memory.find(copy.address))
+            self.timing.copied(copy, content)
 
     # Code
 
@@ -423,14 +439,26 @@ class Device:
 
     def synchronize(self) -> None:
         """Wait for all launches; raises the first error of one that failed since the last time."""
+        if self.timing and self.timing.waits:
+            self.asks(Synchronize())
+        self.drain()
+
+    def drain(self) -> None:
+        """Do what waits, so that its results are there; the modelled host waits for nothing."""
         if self.recorder:
             self.recorder.waited()
         if self.timing:
             self.timing.synchronize()
 
-    def stream(self) -> Stream:
-        """A new stream: its launches may run at the same time as those of others."""
+    def stream(self, blocking: bool = True) -> Stream:
+        """A new stream: its launches may run at the same time as those of others.
+
+        Where the host takes time the rules of CUDA's default stream hold, unless ``blocking`` is
+        false: stream 0 waits for the others, and they wait for it.
+        """
         stream = self._streams[len(self._streams)] = Stream(self, len(self._streams))
+        if not blocking:
+            self.asks(OpenStream(stream.number))
         return stream
 
     def find_stream(self, stream: "Stream | int | None") -> Stream:
@@ -444,6 +472,11 @@ class Device:
         """An event, to be placed in a stream by its ``record``."""
         return Event(self)
 
+    def next_event(self) -> int:
+        """The number of the next event that is recorded."""
+        self._events += 1
+        return self._events
+
     # Results
 
     @property
@@ -455,7 +488,7 @@ class Device:
     def result(self) -> Result:
         """Cycles and counters of everything so far; waits for all launches."""
         self._timed()
-        self.synchronize()
+        self.drain()
         return self.partial_result()
 
     def partial_result(self) -> Result:

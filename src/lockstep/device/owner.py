@@ -12,6 +12,7 @@ from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.execution.memory.storage import Storage
 from lockstep.execution.programs.program import Recording
 from lockstep.gpus.spec import GPU
+from lockstep.host_calls import HostCommand, MemoryCopy
 
 
 class OwningDevice(Protocol):
@@ -38,6 +39,11 @@ class OwningDevice(Protocol):
         """The core cycle up to which everything is simulated."""
         ...
 
+    @property
+    def host_takes_time(self) -> bool:
+        """Whether launches are simulated, and calls and copies of the host as well."""
+        ...
+
     def check_open(self) -> None:
         """Raise if the device is closed."""
         ...
@@ -46,6 +52,18 @@ class OwningDevice(Protocol):
         """Wait for all launches."""
         ...
 
+    def drain(self) -> None:
+        """Do what waits; the modelled host waits for nothing."""
+        ...
+
+    def asks(self, command: HostCommand | MemoryCopy) -> None:
+        """Note a call of the host, or a copy that is not from it; of effect if it takes time."""
+        ...
+
     def copied(self, pointer: int, size: int) -> None:
         """Note that the host wrote device memory."""
+        ...
+
+    def will_copy(self, copy: MemoryCopy, content: memoryview) -> None:
+        """Note a copy from the host that is done in its turn."""
         ...

@@ -5,12 +5,15 @@ from typing import Protocol
 from lockstep.device.launch import Launch
 from lockstep.device.owner import OwningDevice
 from lockstep.errors import LockstepError
+from lockstep.gpus.clock import HostClock
+from lockstep.host_calls import RecordEvent, Synchronize, WaitEvent
 
 
 class Stream:
     """Launches of one stream run one after the other, those of several at the same time.
 
-    Unlike CUDA's default stream, stream 0 waits for no other.
+    Unlike CUDA's default stream, stream 0 waits for no other, unless the host takes time
+    (``gpu.host.copy``).
     """
 
     def __init__(self, device: OwningDevice, number: int):
@@ -22,7 +25,12 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait for the launches of the stream."""
-        self.device.synchronize()
+        self.device.asks(Synchronize(self.number))
+        self.device.drain()
+
+    def wait(self, event: "Event") -> None:
+        """What the stream gets from now on waits for an event, where the host takes time."""
+        self.device.asks(WaitEvent(event.number, self.number))
 
 
 class StreamOwner(OwningDevice, Protocol):
@@ -30,12 +38,17 @@ class StreamOwner(OwningDevice, Protocol):
 
     default_stream: Stream
 
+    def next_event(self) -> int:
+        """The number of the next event that is recorded."""
+        ...
+
 
 class Event:
     """A point of a stream: after all that was launched in it before ``record``."""
 
     def __init__(self, device: StreamOwner):
         self.device = device
+        self._number = 0  # 0 = not recorded
         self._after: Launch | None = None
         self._earliest = -1  # cycle; -1 = not recorded
 
@@ -43,19 +56,38 @@ class Event:
         """Place the event behind what ``stream`` (the default one, if None) has so far."""
         stream = self.device.default_stream if stream is None else stream
         self._after, self._earliest = stream.last, self.device.clock
+        self._number = self.device.next_event()
+        self.device.asks(RecordEvent(self._number, stream.number))
         return self
+
+    @property
+    def number(self) -> int:
+        """Of the place where it was recorded last."""
+        if self._number == 0:
+            raise LockstepError("the event was not recorded")
+        return self._number
 
     def synchronize(self) -> None:
         """Wait for what is before the event."""
-        self.device.synchronize()
+        self.device.asks(Synchronize(event=self.number))
+        self.device.drain()
 
     @property
     def cycle(self) -> int:
         """The core cycle at which the event happened."""
-        if self._earliest < 0:
-            raise LockstepError("the event was not recorded")
+        number = self.number
+        if self.device.host_takes_time:
+            self.device.drain()
+            return HostClock(self.device.gpu.clock_mhz).cycle(self._time(number))
         end = self._after.timed().end if self._after is not None else 0
         return max(self._earliest, end)
+
+    def _time(self, number: int) -> int:
+        """Picoseconds from the beginning of the run."""
+        events = self.device.timing.host_run().events
+        if number not in events:
+            raise LockstepError("the simulation ended before the event happened")
+        return events[number]
 
     def elapsed(self, later: "Event") -> float:
         """Simulated milliseconds from this event to a later one."""

@@ -9,11 +9,13 @@ from lockstep.device.launch import Launch
 from lockstep.device.treatment import Treatment
 from lockstep.device.warmth import LaunchHistory
 from lockstep.engine import Session
+from lockstep.engine.host.record import HostRun
 from lockstep.engine.record import Run
 from lockstep.errors import LockstepError
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.gpus.library import totals
 from lockstep.gpus.spec import GPU
+from lockstep.host_calls import HostCommand
 from lockstep.workload import Command, Kernel, MemoryCopy, MemoryPass
 
 COPIES = 1 << 43  # bytes from device memory to where a profiler keeps copies; a guess
@@ -38,6 +40,7 @@ class Timing:
 
     def __init__(self, gpu: GPU, memory: DeviceMemory, **options: Any):
         self._gpu = gpu
+        self.host_takes_time = gpu.host.copy == "timed"
         self._warmth = LaunchHistory(gpu, memory)
         self.continuation: Continuation | None = None
         self._session = Session(gpu, **options)
@@ -117,6 +120,20 @@ class Timing:
         self._pending.append(copy)
         self._digest.update(f"copy {copy.address} {copy.bytes} ".encode())
         self._digest.update(content)
+
+    def asked(self, command: MemoryCopy | HostCommand) -> None:
+        """Queue a copy that is not from the host, or a call of it; where it takes time."""
+        self._pending.append(command)
+        self._digest.update(repr(command).encode())
+
+    @property
+    def waits(self) -> bool:
+        """Whether something is queued."""
+        return bool(self._pending)
+
+    def host_run(self) -> HostRun | None:
+        """What the host did so far; None where it takes no time."""
+        return self._session.host
 
     def synchronize(self) -> None:
         """Execute and simulate what is queued; raises the first error of a launch."""

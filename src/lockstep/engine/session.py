@@ -8,6 +8,7 @@ import numpy as np
 from lockstep._jit import compiled_seconds, working_seconds
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.compilation import compile_model
+from lockstep.engine.host.record import HostRun
 from lockstep.engine.ranks import Ranks
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
 from lockstep.engine.simulation import Progress
@@ -127,6 +128,11 @@ class Session:
         return self._simulation.account.finished
 
     @property
+    def host(self) -> HostRun | None:
+        """What the host did so far; None where it takes no time."""
+        return self._simulation.host.run if self._simulation.host else None
+
+    @property
     def stopped(self) -> str:
         """Why the simulation ended early; empty where it did not."""
         return self._simulation.stopped
@@ -158,7 +164,7 @@ class Session:
             simulate_seconds=self._seconds - simulation.table.read_seconds,
             compile_seconds=self._compile_seconds,
             policies={name: describe(f) for name, f in self._policies.items()},
-            host=host.run if host else None,
+            host=self.host,
             stopped=simulation.stopped,
         )
 

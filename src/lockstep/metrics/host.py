@@ -23,7 +23,7 @@ PARTS = (KERNELS, *(f"copies {name}" for name in list(DIRECTIONS.values())[:3]),
 """Parts of a run's time. Of those that go on at a moment the first one counts."""
 
 
-class Step(NamedTuple):
+class RunStep(NamedTuple):
     """Something that a run did, in picoseconds from its beginning."""
 
     what: str
@@ -32,23 +32,23 @@ class Step(NamedTuple):
     part: str
 
 
-def steps(run: "Run", gpu: GPU) -> list[Step]:
+def steps(run: "Run", gpu: GPU) -> list[RunStep]:
     """All that a run did, by their starts; the time that a call waits is that of others."""
     if run.host is None:
         return []
     clock = HostClock(gpu.clock_mhz)
     found = [
-        Step(f"call: {c.kind} {short_name(c.name)}".strip(), c.start, c.busy, CALLS)
+        RunStep(f"call: {c.kind} {short_name(c.name)}".strip(), c.start, c.busy, CALLS)
         for c in run.host.calls
     ]
     for copy in run.host.copies:
         part = PARTS[1 + copy.direction]
         what = f"copy {DIRECTIONS[copy.direction]}" if part != "fills" else "fill"
-        found.append(Step(f"{what}, {copy.bytes} bytes", copy.start, copy.end, part))
+        found.append(RunStep(f"{what}, {copy.bytes} bytes", copy.start, copy.end, part))
     for k in run.kernels:
         launched, start, end = (clock.time(cycle) for cycle in (k.launched, k.start, k.end))
-        found += [Step(f"launch of {k.id}", launched, start, LAUNCHES)]
-        found += [Step(f"kernel {k.id} ({short_name(k.name)})", start, end, KERNELS)]
+        found += [RunStep(f"launch of {k.id}", launched, start, LAUNCHES)]
+        found += [RunStep(f"kernel {k.id} ({short_name(k.name)})", start, end, KERNELS)]
     return sorted(found, key=lambda step: (step.start, step.end))
 
 

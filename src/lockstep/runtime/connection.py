@@ -1,6 +1,7 @@
 """One program's connection: messages in, answers out."""
 
 import socket
+from time import perf_counter
 
 from lockstep.frontend.cuda.calls import (
     FORMS,
@@ -12,6 +13,7 @@ from lockstep.frontend.cuda.calls import (
     encode,
 )
 from lockstep.frontend.cuda.record import RecordWriter
+from lockstep.host_calls import HostCall
 from lockstep.runtime.answers import CallAnswer, Refused
 from lockstep.runtime.context import ProgramContext
 from lockstep.runtime.simulator import Simulator
@@ -30,6 +32,7 @@ class Connection:
         self.number = number
         self.link, self.context = link, ProgramContext(simulator)
         self._simulator, self._record = simulator, record
+        self._answered = perf_counter()
         self.waiting = bytearray()  # of a message that has not arrived as a whole
 
     def receive(self) -> bool:
@@ -59,6 +62,7 @@ class Connection:
 
     def _execute(self, call: Call, body: bytes) -> None:
         fields, data = decode(FORMS[call].request, body)
+        self._count_own_time()
         if self._record and call == Call.LAUNCH:
             self._record.note(self.number, self.context.owned.unannounced(), self._look)
         try:
@@ -74,6 +78,13 @@ class Connection:
         if call == Call.HELLO:
             socket.send_fds(self.link, [b"m"], [self._simulator.device.memory.file])
         self.context.finish(answer)
+        self._answered = perf_counter()
+
+    def _count_own_time(self) -> None:
+        """What the program did since its last call takes time in the model, if that is asked."""
+        seconds = (perf_counter() - self._answered) * self._simulator.device.gpu.host.time_scale
+        if seconds > 0:
+            self.context.device.asks(HostCall(None, "", round(seconds * 1e12)))
 
     def _look(self, address: int, size: int) -> memoryview:
         return self._simulator.device.memory.view(address, size).data
@@ -86,7 +97,7 @@ class Connection:
 
     def finish(self) -> bool:
         """Finish the launches of a program that has gone."""
-        self.context.finish(CallAnswer(then=self.context.device.synchronize))
+        self.context.finish(CallAnswer(then=self.context.device.drain))
         return True
 
     def close(self) -> None:

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from lockstep.device import Diverged, Module, Stopped, Stream
+from lockstep.device import Diverged, Module, Stopped
 from lockstep.device.cluster import ClusterError
 from lockstep.device.limits import StackError, check_stack
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.execution.launches.faults import LaunchError
 from lockstep.frontend.cuda.calls import FORMS, Call, Limit, key
+from lockstep.host_calls import CallKind, HostCall, Synchronize
 from lockstep.isa.instruction import MOST_THREADS
 from lockstep.report.figures import clean
 from lockstep.runtime import tensor_maps
@@ -18,30 +19,48 @@ from lockstep.runtime.answers import CallAnswer, Handles, Refused
 from lockstep.runtime.images import Entry, NoImage, find_entry, load_image
 from lockstep.runtime.memory import ProgramMemory
 from lockstep.runtime.properties import attributes
-from lockstep.runtime.simulator import Moment, Simulator
+from lockstep.runtime.simulator import Simulator
 from lockstep.runtime.status import Status, status_of
+from lockstep.runtime.streams import FIRST_HANDLE, ProgramStreams
 
 _LONGEST_NAME = 100  # characters of a function's
-FIRST_HANDLE = 0x1000  # above the numbers that CUDA gives to its default streams
+KINDS: dict[Call, CallKind] = {
+    Call.LOAD_MODULE: "register",
+    Call.FIND_KERNEL: "register",
+    Call.FIND_VARIABLE: "register",
+    Call.ALLOCATE: "allocate",
+    Call.POINTER: "query",
+    Call.MEMORY: "query",
+    Call.CREATE_STREAM: "query",
+    Call.DESTROY_STREAM: "query",
+    Call.CREATE_EVENT: "query",
+    Call.DESTROY_EVENT: "query",
+    Call.ELAPSED: "query",
+    Call.OCCUPANCY: "query",
+    Call.CLUSTERS: "query",
+    Call.SET_LIMIT: "query",
+    Call.RESET: "free",
+}
+"""Calls that cost the host time by themselves; the others' is that of what they ask for."""
 
 
 class ProgramContext:
     """The calls of one program. After a kernel failed, all calls fail the same way, as in CUDA.
 
-    Each call is a method with its name, here or of what the program has in ``owned`` memory.
+    Each call is a method with its name, here, of the program's ``streams`` or of what it has in
+    ``owned`` memory.
     """
 
     def __init__(self, simulator: Simulator):
         self.simulator, self.device = simulator, simulator.device
-        self.owned = ProgramMemory(simulator)
+        self._next = FIRST_HANDLE
+        self.streams = ProgramStreams(simulator, self._handle)
+        self.owned = ProgramMemory(simulator, self.streams)
         self.broken: Status | None = None
         self.stack_bytes = 0  # of a thread, that the program asked for
-        self._next = FIRST_HANDLE
         self._modules: dict[int, Module] = Handles()
         self._images: dict[int, bytes] = Handles()  # of the modules
         self._entries: dict[int, Entry] = Handles()
-        self._streams: dict[int, Stream] = Handles()
-        self._events: dict[int, Moment | None] = Handles()
 
     def perform(self, call: Call, fields: dict[str, int], data: bytes) -> CallAnswer:
         """Execute a call. Raises :class:`Refused`."""
@@ -51,7 +70,11 @@ class ProgramContext:
             raise Refused(Status.INVALID_VALUE)
         try:
             name = call.name.lower()
-            return getattr(self if hasattr(self, name) else self.owned, name)(fields, data)
+            if kind := KINDS.get(call):
+                self.device.asks(HostCall(kind, name))
+            places = (self, self.streams, self.owned)
+            place = next(place for place in places if hasattr(place, name))
+            return getattr(place, name)(fields, data)
         except LaunchError as error:
             raise self._break(error) from error
         except Diverged:  # the run ends
@@ -88,8 +111,9 @@ class ProgramContext:
         self.owned.note_leaks()
         self.owned.free_memory()
         tables = (self._entries, self._modules, self._images)
-        for table in (*tables, self._streams, self._events):
+        for table in tables:
             table.clear()
+        self.streams.clear()
 
     def _handle(self) -> int:
         self._next += 1
@@ -107,7 +131,8 @@ class ProgramContext:
 
     def reset(self, fields: dict, data: bytes) -> CallAnswer:
         """Free everything the program has, as at its end."""
-        self.device.synchronize()
+        self.device.asks(Synchronize())
+        self.device.drain()
         self.owned.note_leaks()
         self.owned.free_memory()
         self.broken, self.stack_bytes = None, 0
@@ -273,61 +298,11 @@ class ProgramContext:
             raise Refused(Status.COOPERATIVE_TOO_LARGE)
         if len(data) < entry.parameter_bytes:
             raise Refused(Status.INVALID_VALUE)
-        stream = self._stream(fields["stream"])
+        stream = self.streams.find(fields["stream"])
         if fields["cooperative"]:
             geometry = replace(geometry, workspace=self.owned.workspace(stream))
         geometry = replace(geometry, stack_bytes=max(self.stack_bytes, geometry.stack_bytes))
         return CallAnswer(then=lambda: self.simulator.launch(entry, geometry, data, stream))
-
-    # Streams and events
-
-    def synchronize(self, fields: dict, data: bytes) -> CallAnswer:
-        """Wait for all launches."""
-        self._stream(fields["stream"])
-        self.device.synchronize()
-        return CallAnswer()
-
-    def _stream(self, handle: int) -> Stream:
-        """A stream; CUDA's numbers for the default one stand for stream 0."""
-        return self.device.default_stream if handle < FIRST_HANDLE else self._streams[handle]
-
-    def create_stream(self, fields: dict, data: bytes) -> CallAnswer:
-        """A new stream."""
-        handle = self._handle()
-        self._streams[handle] = self.device.stream()
-        return CallAnswer((handle,))
-
-    def destroy_stream(self, fields: dict, data: bytes) -> CallAnswer:
-        """Forget a stream."""
-        del self._streams[fields["stream"]]
-        return CallAnswer()
-
-    def create_event(self, fields: dict, data: bytes) -> CallAnswer:
-        """A new event."""
-        handle = self._handle()
-        self._events[handle] = None
-        return CallAnswer((handle,))
-
-    def destroy_event(self, fields: dict, data: bytes) -> CallAnswer:
-        """Forget an event."""
-        del self._events[fields["event"]]
-        return CallAnswer()
-
-    def record_event(self, fields: dict, data: bytes) -> CallAnswer:
-        """Place an event in a stream."""
-        if fields["event"] not in self._events:
-            raise Refused(Status.INVALID_HANDLE)
-        stream = self._stream(fields["stream"])
-        self._events[fields["event"]] = self.simulator.moment(stream)
-        return CallAnswer()
-
-    def elapsed(self, fields: dict, data: bytes) -> CallAnswer:
-        """Simulated time between two events."""
-        start, end = self._events[fields["start"]], self._events[fields["end"]]
-        if start is None or end is None:
-            raise Refused(Status.INVALID_HANDLE)
-        self.device.synchronize()
-        return CallAnswer((self.simulator.nanoseconds(start, end),))
 
 
 def _pass_on(error: Stopped) -> None:

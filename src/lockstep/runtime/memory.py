@@ -11,10 +11,18 @@ from lockstep.execution.memory.device_memory import DeviceMemoryError
 from lockstep.execution.memory.textures import remove
 from lockstep.execution.state import WRITTEN
 from lockstep.frontend.cuda.calls import Allocation
+from lockstep.host_calls import Direction, MemoryCopy, Synchronize
 from lockstep.runtime import host, textures
 from lockstep.runtime.answers import CallAnswer, Handles, Refused
 from lockstep.runtime.simulator import Simulator
 from lockstep.runtime.status import Status
+from lockstep.runtime.streams import ProgramStreams
+
+_COUNTED = {
+    Direction.TO_DEVICE: "to device",
+    Direction.TO_HOST: "to host",
+    Direction.ON_DEVICE: "on device",
+}
 
 
 @dataclass(frozen=True)
@@ -35,8 +43,9 @@ class DeviceRegion:
 class ProgramMemory:
     """The allocations and textures of one program, and the calls about them."""
 
-    def __init__(self, simulator: Simulator):
+    def __init__(self, simulator: Simulator, streams: ProgramStreams):
         self.simulator, self.device = simulator, simulator.device
+        self.streams = streams
         self._allocations: dict[int, Allocation] = Handles()
         self._textures: set[int] = set()
         self._warned = False
@@ -95,7 +104,8 @@ class ProgramMemory:
         if fields["address"] not in self._allocations:
             self._note_wrong_free(fields["address"])
             raise Refused(Status.INVALID_VALUE)
-        self.device.synchronize()
+        self.device.asks(Synchronize(kind="free"))
+        self.device.drain()
         self.device.memory.free(fields["address"])
         del self._allocations[fields["address"]]
         return CallAnswer()
@@ -113,24 +123,31 @@ class ProgramMemory:
         return CallAnswer((memory.capacity - memory.used, memory.capacity))
 
     def read(self, fields: dict, data: bytes) -> CallAnswer:
-        """Let the program read: everything before must have been done."""
+        """Let the program read: everything before must have been done.
+
+        The memory that it copies to is no CUDA's: such a copy is waited for, whatever its stream.
+        """
+        stream, _ = self.streams.find_for_copy(fields.pop("stream"))
         region = self._checked(DeviceRegion(**fields))
-        self.device.synchronize()
-        self.simulator.copies["to host"].add(region.width * region.rows)
+        size = region.width * region.rows
+        self.device.asks(MemoryCopy(region.address, size, Direction.TO_HOST, stream.number))
+        self.device.drain()
+        self.simulator.copies["to host"].add(size)
         return CallAnswer()
 
     def write(self, fields: dict, data: bytes) -> CallAnswer:
         """Let the program write."""
         self._checked(DeviceRegion(**fields))
-        self.device.synchronize()
+        self.device.drain()
         return CallAnswer()
 
     def written(self, fields: dict, data: bytes) -> CallAnswer:
         """Note what the program wrote."""
+        stream, waits = self.streams.find_for_copy(fields.pop("stream"))
         region = self._checked(DeviceRegion(**fields))
         self.simulator.copies["to device"].add(region.width * region.rows)
         self._note_written(region)
-        self.device.copied(region.address, region.end - region.address)
+        self.device.copied(region.address, region.end - region.address, stream.number, waits)
         return CallAnswer()
 
     def copy(self, fields: dict, data: bytes) -> CallAnswer:
@@ -139,23 +156,61 @@ class ProgramMemory:
         to = DeviceRegion(fields["to"], fields["to_pitch"], width, rows)
         source = DeviceRegion(fields["source"], fields["source_pitch"], width, rows)
         self._checked(to), self._checked(source)
-        self.device.synchronize()
-        self._rows(to)[...] = self._rows(source).copy()
-        self._pass_on(source, to)
-        self.simulator.copies["on device"].add(width * rows)
+        direction = self._direction(to, source)
+
+        def perform() -> None:
+            self._rows(to)[...] = self._rows(source).copy()
+            self._pass_on(source, to)
+
+        device = source if direction is Direction.TO_HOST else to
+        self._in_turn(device, direction, fields["stream"], perform)
+        self.simulator.copies[_COUNTED[direction]].add(width * rows)
         return CallAnswer()
+
+    def _direction(self, to: DeviceRegion, source: DeviceRegion) -> Direction:
+        """Where a copy goes: memory of the host that CUDA allocated lies in the device's, too."""
+        if not self.device.host_takes_time:
+            return Direction.ON_DEVICE
+        ends = [self.device.memory.find(region.address) for region in (to, source)]
+        kinds = [self._allocations.get(end[0]) if end else None for end in ends]
+        on_host = [kind == Allocation.HOST for kind in kinds]
+        if on_host == [False, True]:
+            return Direction.TO_DEVICE
+        return Direction.TO_HOST if on_host == [True, False] else Direction.ON_DEVICE
+
+    def _in_turn(
+        self,
+        region: DeviceRegion,
+        direction: Direction,
+        handle: int,
+        perform: Callable[[], None],
+    ) -> None:
+        """Move data now; or when its stream is there, if the host takes time."""
+        stream, waits = self.streams.find_for_copy(handle)
+        if not self.device.host_takes_time:
+            self.device.drain()
+            perform()
+            return
+        size = region.width * region.rows
+        copy = MemoryCopy(region.address, size, direction, stream.number, waits, perform)
+        self.device.asks(copy)
+        if waits:
+            self.device.drain()
 
     def fill(self, fields: dict, data: bytes) -> CallAnswer:
         """Repeat a value."""
-        unit, value = fields.pop("unit"), fields.pop("value")
+        unit, value, stream = fields.pop("unit"), fields.pop("value"), fields.pop("stream")
         region = self._checked(DeviceRegion(**fields))
         if unit not in (1, 2, 4) or region.width % unit:
             raise Refused(Status.INVALID_VALUE)
-        self.device.synchronize()
         pattern = np.frombuffer(value.to_bytes(8, "little")[:unit], np.uint8)
-        rows = self._rows(region)
-        rows.reshape(region.rows, -1, unit)[...] = pattern
-        self._note_written(region)
+
+        def perform() -> None:
+            rows = self._rows(region)
+            rows.reshape(region.rows, -1, unit)[...] = pattern
+            self._note_written(region)
+
+        self._in_turn(region, Direction.FILL, stream, perform)
         self.simulator.copies["fills"].add(region.width * region.rows)
         return CallAnswer()
 
@@ -220,6 +275,6 @@ class ProgramMemory:
         if fields["texture"] not in self._textures:
             raise Refused(Status.INVALID_HANDLE)
         self._textures.remove(fields["texture"])
-        self.device.synchronize()
+        self.device.drain()
         remove(self.device.memory, fields["texture"])
         return CallAnswer()

@@ -61,7 +61,7 @@ class _Player:
 
     def end(self) -> None:
         """Finish all launches, and free everything."""
-        self.context.finish(CallAnswer(then=self._simulator.device.synchronize))
+        self.context.finish(CallAnswer(then=self._simulator.device.drain))
         self.context.close()
 
     def _fill_in(self, entry: RecordEntry) -> None:
@@ -69,7 +69,7 @@ class _Player:
         content = np.frombuffer(entry.data, np.uint8)
         if not len(content) or len(content) != f["width"] * f["rows"]:
             raise InputError(self._folder, "", "a damaged call record: a copy without its bytes")
-        self.context.finish(CallAnswer(then=self._simulator.device.synchronize))
+        self.context.finish(CallAnswer(then=self._simulator.device.drain))
         try:
             for row, values in enumerate(content.reshape(f["rows"], f["width"])):
                 place = f["address"] + row * f["pitch"]

@@ -100,7 +100,7 @@ class Simulator:
             return
         count.forced_untimed += launch.forced
         if count.timed and not count.last_cycles:  # what it counts as is queued
-            self.device.synchronize()
+            self.device.drain()
         self.untimed_cycles += count.last_cycles
 
     def moment(self, stream: Stream) -> Moment:
@@ -116,6 +116,8 @@ class Simulator:
         """
         if start.event is None or end.event is None:
             return 0
+        if self.device.host_takes_time and self.untimed_cycles == 0:
+            return round(start.event.elapsed(end.event) * 1e6)
         cycles = end.event.cycle - start.event.cycle + end.untimed_cycles - start.untimed_cycles
         return round(cycles * 1000 / self.device.gpu.clock_mhz)
 

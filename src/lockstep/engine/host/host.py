@@ -255,25 +255,31 @@ class TimedHost:
                 self._wait([operation])
         elif isinstance(command, Synchronize):
             self._spend(command.kind, "")
-            streams = self._last if command.stream is None else [command.stream]
-            self._wait([self._last[k] for k in streams if k in self._last])
+            self._wait(self._before_now(command))
         elif isinstance(command, RecordEvent):
             self._spend("query", "record")
             self._events[command.event] = self._enqueue(command, self._time)
         else:
             self._spend("query", "wait for event")
-            if command.event not in self._events:
-                raise WorkloadError(
-                    f"stream {command.stream} waits for event {command.event}, which was not "
-                    "recorded: record it before"
-                )
-            self._enqueue(command, self._time, self._events[command.event])
+            self._enqueue(command, self._time, self._recorded(command.event))
 
-    def _spend(self, kind: CallKind, name: str, more: int = 0) -> None:
-        """The host is busy with a call."""
+    def _before_now(self, command: Synchronize) -> list[Operation]:
+        """What the host waits for."""
+        if command.event is not None:
+            return [self._recorded(command.event)]
+        streams = self._last if command.stream is None else [command.stream]
+        return [self._last[k] for k in streams if k in self._last]
+
+    def _recorded(self, event: int) -> Operation:
+        if event not in self._events:
+            raise WorkloadError(f"event {event} was not recorded: it cannot be waited for")
+        return self._events[event]
+
+    def _spend(self, kind: CallKind | None, name: str, more: int = 0) -> None:
+        """The host is busy, with a call or without."""
         start = self._time
-        self._time += self.costs.calls[kind] + more
-        self.run.calls.append(CallRun(kind, name, start, self._time, self._time))
+        self._time += (self.costs.calls[kind] if kind else 0) + more
+        self.run.calls.append(CallRun(kind or "program", name, start, self._time, self._time))
         self.run.end = max(self.run.end, self._time)
 
     def _wait(self, operations: list[Operation]) -> None:

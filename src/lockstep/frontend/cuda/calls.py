@@ -54,6 +54,15 @@ class Call(IntEnum):
     MOVE_TENSOR_MAP = 29
     CLUSTERS = 30
     SET_LIMIT = 31
+    WAIT_EVENT = 32
+
+
+BLOCKING = 3
+"""In the place of a stream: the default one, and the program waits for the copy. Other numbers as
+small are CUDA's for the default stream."""
+NON_BLOCKING = 1
+"""Flag of a stream to which the rules of the default stream do not apply
+(``cudaStreamNonBlocking``, ``CU_STREAM_NON_BLOCKING``)."""
 
 
 class Limit(IntEnum):
@@ -132,12 +141,12 @@ FORMS: dict[Call, Form] = {
     Call.POINTER: Form(("address",), ("start", "size", "kind")),
     Call.MEMORY: Form((), ("free", "total")),
     # The program reads, or writes, device memory itself: before, and after it wrote.
-    Call.READ: Form(_REGION),
+    Call.READ: Form((*_REGION, "stream")),
     Call.WRITE: Form(_REGION),
-    Call.WRITTEN: Form(_REGION, one_way=True),
-    Call.COPY: Form(("to", "to_pitch", "source", "source_pitch", "width", "rows")),
+    Call.WRITTEN: Form((*_REGION, "stream"), one_way=True),
+    Call.COPY: Form(("to", "to_pitch", "source", "source_pitch", "width", "rows", "stream")),
     # value: the low ``unit`` bytes are repeated; width in bytes
-    Call.FILL: Form((*_REGION, "value", "unit")),
+    Call.FILL: Form((*_REGION, "value", "unit", "stream")),
     Call.LAUNCH: Form(
         (
             "kernel",
@@ -158,12 +167,14 @@ FORMS: dict[Call, Form] = {
         ),
         data="parameter block",
     ),
-    Call.SYNCHRONIZE: Form(("stream",)),
-    Call.CREATE_STREAM: Form((), ("stream",)),
+    # event: only for what it was recorded behind; 0 = for the stream, of which 0 is all
+    Call.SYNCHRONIZE: Form(("stream", "event")),
+    Call.CREATE_STREAM: Form(("flags",), ("stream",)),
     Call.DESTROY_STREAM: Form(("stream",)),
     Call.CREATE_EVENT: Form((), ("event",)),
     Call.DESTROY_EVENT: Form(("event",)),
     Call.RECORD_EVENT: Form(("event", "stream")),
+    Call.WAIT_EVENT: Form(("event", "stream")),
     Call.ELAPSED: Form(("start", "end"), ("nanoseconds",)),
     Call.OCCUPANCY: Form(
         ("kernel", "threads", "dynamic_shared"), ("ctas",), least=(("threads", 1),)
@@ -276,6 +287,7 @@ def decode(names: tuple[str, ...], body: bytes) -> tuple[dict[str, int], bytes]:
 def c_header() -> str:
     """The tables as a C header: numbers, and a struct for the fields of each call."""
     lines = ["#pragma once", "#include <stdint.h>", f"#define CALLS_KEY {key()}ull"]
+    lines += [f"#define STREAM_BLOCKING {BLOCKING}"]
     lines += [f"#define CALL_{call.name} {call:d}" for call in Call]
     lines += [f"#define ALLOCATION_{kind.name} {kind:d}" for kind in Allocation]
     lines += [f"#define LIMIT_{limit.name} {limit:d}" for limit in Limit]

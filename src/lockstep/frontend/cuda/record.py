@@ -20,7 +20,16 @@ import zstandard
 
 from lockstep.errors import InputError
 from lockstep.files import replacing
-from lockstep.frontend.cuda.calls import FORMS, LARGEST, Call, CallError, decode, encode_body, key
+from lockstep.frontend.cuda.calls import (
+    BLOCKING,
+    FORMS,
+    LARGEST,
+    Call,
+    CallError,
+    decode,
+    encode_body,
+    key,
+)
 
 FILE = "calls.lcr"
 MAGIC = b"LCKCALL1"
@@ -77,7 +86,7 @@ class RecordWriter:
             for start in range(0, f["width"], _WHOLE):
                 address, size = f["address"] + row * f["pitch"] + start, f["width"] - start
                 size = min(size, _WHOLE)
-                part = encode_body((address, size, size, 1))
+                part = encode_body((address, size, size, 1, f["stream"]))
                 self._write(connection, call, result, [part, look(address, size)])
 
     def note(self, connection: int, ranges: Iterable[tuple[int, int]], look: Look) -> None:
@@ -89,7 +98,7 @@ class RecordWriter:
                 digest = hashlib.blake2b(content, digest_size=16).digest()
                 if self._seen.get(address) != digest:
                     self._seen[address] = digest
-                    body = encode_body((address, length, length, 1))
+                    body = encode_body((address, length, length, 1, BLOCKING))
                     self._write(connection, Call.WRITTEN, 0, [body, content])
 
     def _write(self, connection: int, call: Call, result: int, pieces: list) -> None:

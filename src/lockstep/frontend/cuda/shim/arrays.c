@@ -142,7 +142,7 @@ API int cudaMemcpy2DToArrayAsync(struct array *to, size_t x, size_t y, const voi
 
 API int cudaMemcpy2DToArray(struct array *to, size_t x, size_t y, const void *source, size_t pitch,
                             size_t width, size_t rows, int kind) {
-    return cudaMemcpy2DToArrayAsync(to, x, y, source, pitch, width, rows, kind, NULL);
+    return cudaMemcpy2DToArrayAsync(to, x, y, source, pitch, width, rows, kind, BLOCKING);
 }
 
 API int cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const struct array *source, size_t x,
@@ -155,14 +155,15 @@ API int cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const struct array *s
 
 API int cudaMemcpy2DFromArray(void *to, size_t pitch, const struct array *source, size_t x,
                               size_t y, size_t width, size_t rows, int kind) {
-    return cudaMemcpy2DFromArrayAsync(to, pitch, source, x, y, width, rows, kind, NULL);
+    return cudaMemcpy2DFromArrayAsync(to, pitch, source, x, y, width, rows, kind, BLOCKING);
 }
 
 API int cudaMemcpy2DArrayToArray(struct array *to, size_t to_x, size_t to_y,
                                  const struct array *source, size_t x, size_t y, size_t width,
                                  size_t rows, int kind) {
     (void)kind;
-    return report(copy_rectangle(row_of(to, to_x, to_y), row_of(source, x, y), width, rows));
+    return report(copy_rectangle(row_of(to, to_x, to_y), row_of(source, x, y), width, rows,
+                                 STREAM_BLOCKING));
 }
 
 // Rows of an array lie one after the other, so a run of bytes may cross them: it is one long row.
@@ -173,7 +174,7 @@ API int cudaMemcpyToArrayAsync(struct array *to, size_t x, size_t y, const void 
 
 API int cudaMemcpyToArray(struct array *to, size_t x, size_t y, const void *source, size_t bytes,
                           int kind) {
-    return cudaMemcpyToArrayAsync(to, x, y, source, bytes, kind, NULL);
+    return cudaMemcpyToArrayAsync(to, x, y, source, bytes, kind, BLOCKING);
 }
 
 API int cudaMemcpyFromArrayAsync(void *to, const struct array *source, size_t x, size_t y,
@@ -183,7 +184,7 @@ API int cudaMemcpyFromArrayAsync(void *to, const struct array *source, size_t x,
 
 API int cudaMemcpyFromArray(void *to, const struct array *source, size_t x, size_t y, size_t bytes,
                             int kind) {
-    return cudaMemcpyFromArrayAsync(to, source, x, y, bytes, kind, NULL);
+    return cudaMemcpyFromArrayAsync(to, source, x, y, bytes, kind, BLOCKING);
 }
 
 // The side's first row, and how far apart slices are.
@@ -219,5 +220,5 @@ API int cudaMemcpy3DAsync(const struct box_copy *copy, stream_t stream) {
 }
 
 API int cudaMemcpy3D(const struct box_copy *copy) {
-    return cudaMemcpy3DAsync(copy, NULL);
+    return cudaMemcpy3DAsync(copy, BLOCKING);
 }

@@ -186,15 +186,24 @@ int stream_record(uint64_t stream, uint64_t event) {
     return done ? SUCCESS : work_perform(&record, stream);
 }
 
-// Events order captured streams; others need nothing.
+// Events order captured streams; what others run waits for them in the model's time.
 int stream_wait(uint64_t stream, uint64_t event) {
     pthread_mutex_lock(&lock);
     const struct captured *from = find(event);
+    bool captures = from || find(stream);
     if (from && !find(stream)) {
         enter(stream, from->graph, false);
     }
     pthread_mutex_unlock(&lock);
-    return SUCCESS;
+    struct wait_event_request request = {event, stream};
+    return captures ? SUCCESS
+                    : gpu_call(CALL_WAIT_EVENT, &request, sizeof request, NULL, 0,
+                               &(struct reply){0});
+}
+
+int synchronize(uint64_t stream, uint64_t event) {
+    struct synchronize_request request = {stream, event};
+    return gpu_call(CALL_SYNCHRONIZE, &request, sizeof request, NULL, 0, &(struct reply){0});
 }
 
 // While a stream is captured there is nothing to wait for.
@@ -202,7 +211,7 @@ int stream_synchronize(uint64_t stream) {
     if (is_captured(stream)) {
         return UNSUPPORTED_CAPTURE;
     }
-    return gpu_call(CALL_SYNCHRONIZE, &stream, sizeof stream, NULL, 0, &(struct reply){0});
+    return synchronize(stream, 0);
 }
 
 int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address) {

@@ -16,7 +16,8 @@ static void move(struct region to, struct region source, size_t width, size_t ro
     }
 }
 
-static int copy_on_device(struct region to, struct region source, size_t width, size_t rows) {
+static int copy_on_device(struct region to, struct region source, size_t width, size_t rows,
+                          uint64_t stream) {
     struct copy_request request = {
         .to = (uint64_t)(uintptr_t)to.address,
         .to_pitch = to.pitch,
@@ -24,15 +25,13 @@ static int copy_on_device(struct region to, struct region source, size_t width, 
         .source_pitch = source.pitch,
         .width = width,
         .rows = rows,
+        .stream = stream,
     };
     return gpu_call(CALL_COPY, &request, sizeof request, NULL, 0, &(struct reply){0});
 }
 
-static struct write_request bounds(struct region r, size_t width, size_t rows) {
-    return (struct write_request){(uint64_t)(uintptr_t)r.address, r.pitch, width, rows};
-}
-
-int copy_rectangle(struct region to, struct region source, size_t width, size_t rows) {
+int copy_rectangle(struct region to, struct region source, size_t width, size_t rows,
+                   uint64_t stream) {
     int status;
     if (!gpu_device(&status)) {
         return status;
@@ -42,12 +41,16 @@ int copy_rectangle(struct region to, struct region source, size_t width, size_t 
     }
     bool writes = gpu_is_device(to.address), reads = gpu_is_device(source.address);
     if (writes && reads) {
-        return copy_on_device(to, source, width, rows);
+        return copy_on_device(to, source, width, rows, stream);
     }
-    struct write_request request = bounds(writes ? to : source, width, rows);
-    if (writes || reads) {
-        status = gpu_call(writes ? CALL_WRITE : CALL_READ, &request, sizeof request, NULL, 0,
-                          &(struct reply){0});
+    struct region device = writes ? to : source;
+    struct read_request request = {(uint64_t)(uintptr_t)device.address, device.pitch, width, rows,
+                                   stream};
+    if (writes) {
+        struct write_request bounds = {request.address, request.pitch, width, rows};
+        status = gpu_call(CALL_WRITE, &bounds, sizeof bounds, NULL, 0, &(struct reply){0});
+    } else if (reads) {
+        status = gpu_call(CALL_READ, &request, sizeof request, NULL, 0, &(struct reply){0});
     }
     if (!status) {
         move(to, source, width, rows);
@@ -56,23 +59,19 @@ int copy_rectangle(struct region to, struct region source, size_t width, size_t 
     return status;
 }
 
-int copy_bytes(void *to, const void *source, size_t bytes) {
-    return copy_rectangle((struct region){to, bytes}, (struct region){(void *)source, bytes},
-                          bytes, 1);
-}
-
-int copy_box(const struct box *box) {
+int copy_box(const struct box *box, uint64_t stream) {
     int status = SUCCESS;
     for (size_t z = 0; z < box->slices && !status; z++) {
         struct region to = {(char *)box->to.address + z * box->to_slice, box->to.pitch};
         struct region source = {(char *)box->source.address + z * box->source_slice,
                                 box->source.pitch};
-        status = copy_rectangle(to, source, box->width, box->rows);
+        status = copy_rectangle(to, source, box->width, box->rows, stream);
     }
     return status;
 }
 
-int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows) {
+int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows,
+                   uint64_t stream) {
     int status;
     if (!gpu_device(&status)) {
         return status;
@@ -87,6 +86,7 @@ int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, 
         .rows = rows,
         .value = value,
         .unit = unit,
+        .stream = stream,
     };
     return gpu_call(CALL_FILL, &request, sizeof request, NULL, 0, &(struct reply){0});
 }

@@ -12,7 +12,7 @@ ALSO(cuMemcpyDtoDAsync, cuMemcpyAsync);
 ALSO(cuMemcpyDtoDAsync_v2, cuMemcpyAsync);
 
 API int cuMemcpy(pointer_t to, pointer_t source, size_t bytes) {
-    return cuMemcpyAsync(to, source, bytes, NULL);
+    return cuMemcpyAsync(to, source, bytes, BLOCKING);
 }
 ALSO(cuMemcpyDtoD, cuMemcpy);
 ALSO(cuMemcpyDtoD_v2, cuMemcpy);
@@ -23,7 +23,7 @@ API int cuMemcpyHtoDAsync(pointer_t to, const void *source, size_t bytes, stream
 ALSO(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync);
 
 API int cuMemcpyHtoD(pointer_t to, const void *source, size_t bytes) {
-    return cuMemcpyHtoDAsync(to, source, bytes, NULL);
+    return cuMemcpyHtoDAsync(to, source, bytes, BLOCKING);
 }
 ALSO(cuMemcpyHtoD_v2, cuMemcpyHtoD);
 
@@ -33,7 +33,7 @@ API int cuMemcpyDtoHAsync(void *to, pointer_t source, size_t bytes, stream_t str
 ALSO(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync);
 
 API int cuMemcpyDtoH(void *to, pointer_t source, size_t bytes) {
-    return cuMemcpyDtoHAsync(to, source, bytes, NULL);
+    return cuMemcpyDtoHAsync(to, source, bytes, BLOCKING);
 }
 ALSO(cuMemcpyDtoH_v2, cuMemcpyDtoH);
 
@@ -45,7 +45,7 @@ API int cuMemcpyPeerAsync(pointer_t to, context_t to_context, pointer_t source, 
 
 API int cuMemcpyPeer(pointer_t to, context_t to_context, pointer_t source, context_t context,
                      size_t bytes) {
-    return cuMemcpyPeerAsync(to, to_context, source, context, bytes, NULL);
+    return cuMemcpyPeerAsync(to, to_context, source, context, bytes, BLOCKING);
 }
 
 struct side {
@@ -77,7 +77,7 @@ API int cuMemcpy2DAsync(const struct rectangle_copy *copy, stream_t stream) {
 ALSO(cuMemcpy2DAsync_v2, cuMemcpy2DAsync);
 
 API int cuMemcpy2D(const struct rectangle_copy *copy) {
-    return cuMemcpy2DAsync(copy, NULL);
+    return cuMemcpy2DAsync(copy, BLOCKING);
 }
 ALSO(cuMemcpy2D_v2, cuMemcpy2D);
 ALSO(cuMemcpy2DUnaligned, cuMemcpy2D);
@@ -110,7 +110,7 @@ API int cuMemcpy3DAsync(const struct box_copy *copy, stream_t stream) {
 ALSO(cuMemcpy3DAsync_v2, cuMemcpy3DAsync);
 
 API int cuMemcpy3D(const struct box_copy *copy) {
-    return cuMemcpy3DAsync(copy, NULL);
+    return cuMemcpy3DAsync(copy, BLOCKING);
 }
 ALSO(cuMemcpy3D_v2, cuMemcpy3D);
 

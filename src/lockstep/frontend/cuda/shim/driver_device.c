@@ -221,7 +221,7 @@ API int cuCtxGetFlags(unsigned *flags) {
 }
 
 API int cuCtxSynchronize(void) {
-    return with_handle(CALL_SYNCHRONIZE, 0);
+    return translate(synchronize(0, 0));
 }
 
 API int cuCtxSetCacheConfig(int preference) {

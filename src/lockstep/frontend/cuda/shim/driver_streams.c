@@ -1,14 +1,13 @@
-// The driver API's streams and events. Everything of one program is executed in the order of its
-// calls, so waiting between streams needs nothing; times are the model's.
+// The driver API's streams and events; times are the model's.
 
 #include "driver.h"
 
 enum { NO_TIMING = 2 };
 
 API int cuStreamCreate(stream_t *stream, unsigned flags) {
+    struct create_stream_request request = {flags};
     struct create_stream_reply fields = {0};
-    int status = gpu_call(CALL_CREATE_STREAM, NULL, 0, NULL, 0,
-                          &(struct reply){&fields, sizeof fields, NULL, 0});
+    int status = GPU_CALL(CREATE_STREAM, &request, &fields);
     *stream = (void *)(uintptr_t)fields.stream;
     keep_flags(*stream, flags);
     return translate(status);
@@ -104,8 +103,7 @@ API int cuEventRecord(event_t event, stream_t stream) {
 ALSO(cuEventRecordWithFlags, cuEventRecord);
 
 API int cuEventSynchronize(event_t event) {
-    (void)event;
-    return with_handle(CALL_SYNCHRONIZE, 0);
+    return translate(synchronize(0, handle_of(event)));
 }
 ALSO(cuEventQuery, cuEventSynchronize);
 

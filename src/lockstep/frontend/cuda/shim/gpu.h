@@ -217,21 +217,25 @@ int host_device_address(void *address, uint64_t *out); // also of memory that is
 
 // Copies (copies.c)
 
+// In the place of a stream: the default one, and the caller waits.
+#define BLOCKING ((void *)(uintptr_t)STREAM_BLOCKING)
+
 struct region {
     void *address;
     size_t pitch;
 };
-// Rectangles of `rows` rows of `width` bytes, wherever they are.
-int copy_rectangle(struct region to, struct region source, size_t width, size_t rows);
-int copy_bytes(void *to, const void *source, size_t bytes);
+// Rectangles of `rows` rows of `width` bytes, wherever they are; in a stream, or STREAM_BLOCKING.
+int copy_rectangle(struct region to, struct region source, size_t width, size_t rows,
+                   uint64_t stream);
 // Slices of such rectangles, so many bytes apart.
 struct box {
     struct region to, source;
     size_t to_slice, source_slice;
     size_t width, rows, slices;
 };
-int copy_box(const struct box *box);
-int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows);
+int copy_box(const struct box *box, uint64_t stream);
+int fill_rectangle(struct region to, uint64_t value, size_t unit, size_t width, size_t rows,
+                   uint64_t stream);
 
 // What a program enqueues in a stream is done now, or kept for the graph for which the stream is
 // captured (capture.c).
@@ -246,6 +250,7 @@ int stream_call(uint64_t stream, void (*function)(void *), void *data);
 int stream_record(uint64_t stream, uint64_t event);
 int stream_wait(uint64_t stream, uint64_t event);
 int stream_synchronize(uint64_t stream);
+int synchronize(uint64_t stream, uint64_t event); // whatever is captured; 0 and 0 = with all
 int stream_allocate(uint64_t stream, size_t bytes, uint64_t *address);
 int stream_free(uint64_t stream, uint64_t address);
 

@@ -118,8 +118,7 @@ void conditional_free(struct conditional_parameters *condition) {
 }
 
 static int wait_for_all(void) {
-    struct synchronize_request all = {0};
-    return gpu_call(CALL_SYNCHRONIZE, &all, sizeof all, NULL, 0, &(struct reply){0});
+    return synchronize(0, 0);
 }
 
 // The values that begin anew with each launch, of the bodies, too.

@@ -92,13 +92,14 @@ void work_free(struct work *work) {
     }
 }
 
-static int perform_fill(const struct fill_parameters *fill) {
+static int perform_fill(const struct fill_parameters *fill, uint64_t stream) {
     struct region to = {fill->address, fill->rows > 1 ? fill->pitch : fill->width * fill->unit};
-    return fill_rectangle(to, fill->value, fill->unit, fill->width * fill->unit, fill->rows);
+    return fill_rectangle(to, fill->value, fill->unit, fill->width * fill->unit, fill->rows,
+                          stream);
 }
 
 static int perform_call(const struct call_parameters *call, uint64_t stream) {
-    int status = gpu_call(CALL_SYNCHRONIZE, &stream, sizeof stream, NULL, 0, &(struct reply){0});
+    int status = synchronize(stream, 0);
     if (!status) {
         call->function(call->data);
     }
@@ -119,9 +120,9 @@ int work_perform(const struct work *work, uint64_t stream) {
                              work->of.launch.kernel->facts.parameter_bytes);
     }
     case COPY_NODE:
-        return copy_box(&work->of.copy.box);
+        return copy_box(&work->of.copy.box, stream);
     case FILL_NODE:
-        return perform_fill(&work->of.fill);
+        return perform_fill(&work->of.fill, stream);
     case CALL_NODE:
         return perform_call(&work->of.call, stream);
     case GRAPH_NODE:

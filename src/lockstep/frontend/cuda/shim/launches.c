@@ -1,10 +1,11 @@
 // Launches, and what programs ask of kernels: attributes, occupancy.
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime.h"
 
-enum { NESTED = 16 };
+enum { NESTED = 16, MISSING_CONFIGURATION = 52 };
 
 static _Thread_local struct configuration {
     struct dim3 grid, block;
@@ -25,7 +26,7 @@ API unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, si
 API int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared,
                                    void *stream) {
     if (depth == 0) {
-        return report(52);
+        return report(MISSING_CONFIGURATION);
     }
     const struct configuration *top = &configurations[--depth];
     *grid = top->grid;
@@ -43,6 +44,66 @@ static int launch(const void *function, const struct shape *shape, void **argume
 static struct shape shape_of(struct dim3 grid, struct dim3 block, size_t shared, stream_t stream) {
     return (struct shape){{grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
                           shared, handle_of(stream), false, {0}};
+}
+
+// Launches as programs made them before CUDA 10: a configuration, each argument at its place in the
+// kernel's parameters, then the launch.
+
+enum { MOST_PARAMETERS = 4096 };
+
+static _Thread_local struct setup {
+    char *block;
+    size_t bytes;
+} setups[NESTED];
+
+API int cudaConfigureCall(struct dim3 grid, struct dim3 block, size_t shared, stream_t stream) {
+    int status = (int)__cudaPushCallConfiguration(grid, block, shared, stream);
+    if (!status) {
+        setups[depth - 1].bytes = 0;
+    }
+    return status;
+}
+
+API int cudaSetupArgument(const void *argument, size_t bytes, size_t offset) {
+    if (depth == 0) {
+        return report(MISSING_CONFIGURATION);
+    }
+    if (bytes > MOST_PARAMETERS || offset > MOST_PARAMETERS - bytes) {
+        return report(INVALID_VALUE);
+    }
+    struct setup *setup = &setups[depth - 1];
+    if (!setup->block) {
+        setup->block = malloc(MOST_PARAMETERS);
+    }
+    if (!setup->block) {
+        return report(OUT_OF_MEMORY);
+    }
+    if (offset > setup->bytes) { // between two arguments nothing is left of other launches
+        memset(setup->block + setup->bytes, 0, offset - setup->bytes);
+    }
+    memcpy(setup->block + offset, argument, bytes);
+    setup->bytes = offset + bytes > setup->bytes ? offset + bytes : setup->bytes;
+    return SUCCESS;
+}
+
+API int cudaLaunch(const void *function) {
+    struct dim3 grid, block;
+    size_t shared;
+    stream_t stream;
+    int status = __cudaPopCallConfiguration(&grid, &block, &shared, &stream);
+    if (status) {
+        return status;
+    }
+    struct kernel *kernel = kernel_of(function);
+    if (!kernel) {
+        return report(INVALID_FUNCTION);
+    }
+    struct setup *setup = &setups[depth];
+    struct shape shape = shape_of(grid, block, shared, stream);
+    status = stream_launch(kernel, &shape, NULL, setup->block ? setup->block : "", setup->bytes);
+    free(setup->block);
+    *setup = (struct setup){0};
+    return report(status);
 }
 
 API int cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block,

@@ -174,7 +174,7 @@ API int cudaMemcpyAsync(void *to, const void *source, size_t bytes, int kind, st
 }
 
 API int cudaMemcpy(void *to, const void *source, size_t bytes, int kind) {
-    return cudaMemcpyAsync(to, source, bytes, kind, NULL);
+    return cudaMemcpyAsync(to, source, bytes, kind, BLOCKING);
 }
 
 API int cudaMemcpyPeerAsync(void *to, int to_device, const void *source, int device, size_t bytes,
@@ -184,7 +184,7 @@ API int cudaMemcpyPeerAsync(void *to, int to_device, const void *source, int dev
 }
 
 API int cudaMemcpyPeer(void *to, int to_device, const void *source, int device, size_t bytes) {
-    return cudaMemcpyPeerAsync(to, to_device, source, device, bytes, NULL);
+    return cudaMemcpyPeerAsync(to, to_device, source, device, bytes, BLOCKING);
 }
 
 API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *source, size_t pitch,
@@ -199,7 +199,7 @@ API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *source, size_t 
 
 API int cudaMemcpy2D(void *to, size_t to_pitch, const void *source, size_t pitch, size_t width,
                      size_t rows, int kind) {
-    return cudaMemcpy2DAsync(to, to_pitch, source, pitch, width, rows, kind, NULL);
+    return cudaMemcpy2DAsync(to, to_pitch, source, pitch, width, rows, kind, BLOCKING);
 }
 
 API int cudaMemset2DAsync(void *address, size_t pitch, int value, size_t width, size_t rows,
@@ -256,7 +256,7 @@ API int cudaMemcpyToSymbolAsync(const void *shadow, const void *source, size_t b
 
 API int cudaMemcpyToSymbol(const void *shadow, const void *source, size_t bytes, size_t offset,
                            int kind) {
-    return cudaMemcpyToSymbolAsync(shadow, source, bytes, offset, kind, NULL);
+    return cudaMemcpyToSymbolAsync(shadow, source, bytes, offset, kind, BLOCKING);
 }
 
 API int cudaMemcpyFromSymbolAsync(void *to, const void *shadow, size_t bytes, size_t offset,
@@ -267,7 +267,7 @@ API int cudaMemcpyFromSymbolAsync(void *to, const void *shadow, size_t bytes, si
 }
 
 API int cudaMemcpyFromSymbol(void *to, const void *shadow, size_t bytes, size_t offset, int kind) {
-    return cudaMemcpyFromSymbolAsync(to, shadow, bytes, offset, kind, NULL);
+    return cudaMemcpyFromSymbolAsync(to, shadow, bytes, offset, kind, BLOCKING);
 }
 
 // Managed memory is where the program and kernels both see it: advice changes nothing.

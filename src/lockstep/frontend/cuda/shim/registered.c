@@ -130,8 +130,7 @@ bool host_is_registered(const void *address) {
 // The pages become the program's own again, with what is in them. The heap, and so what is known of
 // them, may be in these pages: it is a copy that is given, and nothing is allocated meanwhile.
 static int give_back(struct registered r) {
-    struct synchronize_request all = {0};
-    int status = gpu_call(CALL_SYNCHRONIZE, &all, sizeof all, NULL, 0, &(struct reply){0});
+    int status = synchronize(0, 0);
     mmap(r.pages, r.page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
          -1, 0);
     memcpy(r.pages, (void *)(uintptr_t)r.address, r.page_bytes);

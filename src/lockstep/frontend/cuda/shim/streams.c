@@ -1,5 +1,4 @@
-// Streams and events. Everything of one program is executed in the order of its calls, so waiting
-// between streams needs nothing; times are the model's.
+// Streams and events; times are the model's.
 
 #include "runtime.h"
 
@@ -11,7 +10,7 @@ static int with_handle(unsigned call, const void *handle) {
 }
 
 API int cudaDeviceSynchronize(void) {
-    return with_handle(CALL_SYNCHRONIZE, NULL);
+    return report(synchronize(0, 0));
 }
 
 API int cudaThreadSynchronize(void) {
@@ -19,9 +18,9 @@ API int cudaThreadSynchronize(void) {
 }
 
 API int cudaStreamCreateWithFlags(stream_t *stream, unsigned flags) {
+    struct create_stream_request request = {flags};
     struct create_stream_reply fields = {0};
-    int status = gpu_call(CALL_CREATE_STREAM, NULL, 0, NULL, 0,
-                          &(struct reply){&fields, sizeof fields, NULL, 0});
+    int status = GPU_CALL(CREATE_STREAM, &request, &fields);
     *stream = (void *)(uintptr_t)fields.stream;
     keep_flags(*stream, flags);
     return report(status);
@@ -140,8 +139,7 @@ API int cudaEventRecordWithFlags(event_t event, stream_t stream, unsigned flags)
 }
 
 API int cudaEventSynchronize(event_t event) {
-    (void)event;
-    return cudaDeviceSynchronize();
+    return report(synchronize(0, handle_of(event)));
 }
 
 API int cudaEventQuery(event_t event) {

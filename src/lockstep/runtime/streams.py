@@ -1,0 +1,91 @@
+"""The streams and events of one program, and the calls about them."""
+
+from collections.abc import Callable
+
+from lockstep.device import Stream
+from lockstep.frontend.cuda.calls import BLOCKING, NON_BLOCKING
+from lockstep.host_calls import Synchronize, WaitEvent
+from lockstep.runtime.answers import CallAnswer, Handles, Refused
+from lockstep.runtime.simulator import Moment, Simulator
+from lockstep.runtime.status import Status
+
+FIRST_HANDLE = 0x1000  # above the numbers that CUDA gives to its default streams
+
+
+class ProgramStreams:
+    """Streams and events by their handles."""
+
+    def __init__(self, simulator: Simulator, new_handle: Callable[[], int]):
+        self.simulator, self.device = simulator, simulator.device
+        self._new_handle = new_handle
+        self._streams: dict[int, Stream] = Handles()
+        self._events: dict[int, Moment | None] = Handles()
+
+    def find(self, handle: int) -> Stream:
+        """A stream; CUDA's numbers for the default one stand for stream 0."""
+        return self.device.default_stream if handle < FIRST_HANDLE else self._streams[handle]
+
+    def find_for_copy(self, handle: int) -> tuple[Stream, bool]:
+        """The stream of a copy, and whether the program waits for it."""
+        return self.find(handle), handle == BLOCKING
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._streams.clear()
+        self._events.clear()
+
+    def synchronize(self, fields: dict, data: bytes) -> CallAnswer:
+        """Wait for all launches; in the model's time for a stream or an event, if one is given."""
+        stream, event = self.find(fields["stream"]), fields["event"]
+        moment = self._events[event] if event else None
+        if moment is not None and moment.event is not None:
+            self.device.asks(Synchronize(event=moment.event.number))
+        else:
+            self.device.asks(Synchronize(stream.number or None))
+        self.device.drain()
+        return CallAnswer()
+
+    def create_stream(self, fields: dict, data: bytes) -> CallAnswer:
+        """A new stream."""
+        handle = self._new_handle()
+        self._streams[handle] = self.device.stream(not fields["flags"] & NON_BLOCKING)
+        return CallAnswer((handle,))
+
+    def destroy_stream(self, fields: dict, data: bytes) -> CallAnswer:
+        """Forget a stream."""
+        del self._streams[fields["stream"]]
+        return CallAnswer()
+
+    def create_event(self, fields: dict, data: bytes) -> CallAnswer:
+        """A new event."""
+        handle = self._new_handle()
+        self._events[handle] = None
+        return CallAnswer((handle,))
+
+    def destroy_event(self, fields: dict, data: bytes) -> CallAnswer:
+        """Forget an event."""
+        del self._events[fields["event"]]
+        return CallAnswer()
+
+    def record_event(self, fields: dict, data: bytes) -> CallAnswer:
+        """Place an event in a stream."""
+        if fields["event"] not in self._events:
+            raise Refused(Status.INVALID_HANDLE)
+        stream = self.find(fields["stream"])
+        self._events[fields["event"]] = self.simulator.moment(stream)
+        return CallAnswer()
+
+    def wait_event(self, fields: dict, data: bytes) -> CallAnswer:
+        """Let a stream wait for an event; for one that was not recorded nobody waits."""
+        stream, moment = self.find(fields["stream"]), self._events[fields["event"]]
+        if moment is not None and moment.event is not None:
+            self.device.asks(WaitEvent(moment.event.number, stream.number))
+        return CallAnswer()
+
+    def elapsed(self, fields: dict, data: bytes) -> CallAnswer:
+        """Simulated time between two events."""
+        start, end = self._events[fields["start"]], self._events[fields["end"]]
+        if start is None or end is None:
+            raise Refused(Status.INVALID_HANDLE)
+        self.device.drain()
+        return CallAnswer((self.simulator.nanoseconds(start, end),))
