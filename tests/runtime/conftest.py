@@ -89,9 +89,10 @@ class Client:
         reply, rest = decode(FORMS[call].reply, body)
         return {**reply, "data": rest}
 
-    def write(self, address, values):
+    def write(self, address, values, stream=BLOCKING):
         raw = np.ascontiguousarray(values).view(np.uint8).ravel()
         region = {"address": address, "pitch": len(raw), "width": len(raw), "rows": 1}
+        region["stream"] = stream
         assert "status" not in self.call("WRITE", **region)
         self.simulator.device.memory.view(address, len(raw))[:] = raw
         self.send("WRITTEN", **region)

@@ -32,7 +32,7 @@ class Connection:
         self.number = number
         self.link, self.context = link, ProgramContext(simulator)
         self._simulator, self._record = simulator, record
-        self._answered = perf_counter()
+        self._answered = 0.0  # host time of the last answer; 0 = there was none
         self.waiting = bytearray()  # of a message that has not arrived as a whole
 
     def receive(self) -> bool:
@@ -83,7 +83,7 @@ class Connection:
     def _count_own_time(self) -> None:
         """What the program did since its last call takes time in the model, if that is asked."""
         seconds = (perf_counter() - self._answered) * self._simulator.device.gpu.host.time_scale
-        if seconds > 0:
+        if self._answered and seconds > 0:
             self.context.device.asks(HostCall(None, "", round(seconds * 1e12)))
 
     def _look(self, address: int, size: int) -> memoryview:
