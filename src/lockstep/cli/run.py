@@ -1,5 +1,6 @@
 """``lockstep run``: a program in; its results checked, a summary, and the files asked for."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -159,6 +160,8 @@ def execute(device: "Device", program: GivenProgram, record) -> "tuple[str, tupl
     recorder = device.record(record) if record else None
     try:
         checks = program.run(device)
+        if device.host_takes_time:  # what a program computes it wants back
+            checks = tuple(replace(check, actual=check.actual.numpy()) for check in checks)
         device.drain()
     except Stopped as error:
         return error.reason, ()

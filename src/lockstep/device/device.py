@@ -31,7 +31,7 @@ from lockstep.execution.memory.device_memory import LONGEST, DeviceMemory
 from lockstep.execution.memory.storage import Storage
 from lockstep.execution.programs.program import Recording, recording_of
 from lockstep.gpus.spec import GPU
-from lockstep.host_calls import HostCommand, OpenStream, Synchronize
+from lockstep.host_calls import HostCall, HostCommand, OpenStream, Synchronize
 from lockstep.metrics.result import Result
 from lockstep.policies import select
 from lockstep.workload import MemoryCopy, Workload
@@ -250,6 +250,7 @@ class Device:
             raise LockstepError("device memory holds numbers and records, no Python objects")
         size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         pointer = self.memory.allocate(size, unwritten=True)
+        self.asks(HostCall("allocate"))
         return DeviceArray(self, pointer, shape, dtype)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:

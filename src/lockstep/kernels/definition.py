@@ -23,14 +23,14 @@ class Check:
     """
 
     name: str
-    actual: Any  # a device array, read when verified
+    actual: Any  # an array of the device, read when verified, or of the host
     expected: Callable[[], np.ndarray]  # computed when verified
     rtol: float = 0.0
     atol: float = 0.0
 
     def verify(self) -> None:
         """Compare; raises :class:`WrongResult` with the first element that differs."""
-        actual, expected = np.asarray(self.actual.numpy()), np.asarray(self.expected())
+        actual, expected = np.asarray(self.actual), np.asarray(self.expected())
         if actual.shape != expected.shape:
             raise WrongResult(f"{self.name}: shape {actual.shape}, expected {expected.shape}")
         wrong = ~np.isclose(actual, expected, self.rtol, self.atol, equal_nan=True)

@@ -71,7 +71,7 @@ class ProgramContext:
         try:
             name = call.name.lower()
             if kind := KINDS.get(call):
-                self.device.asks(HostCall(kind, name))
+                self.device.asks(HostCall(kind, "" if name == kind else name))
             places = (self, self.streams, self.owned)
             place = next(place for place in places if hasattr(place, name))
             return getattr(place, name)(fields, data)
