@@ -97,5 +97,22 @@ class WaitEvent:
     stream: int = 0
 
 
-HostCommand = HostCall | Synchronize | OpenStream | RecordEvent | WaitEvent
+@dataclass(frozen=True, slots=True)
+class Managed:
+    """Memory is managed from now on, and the host has it; or it is not any more."""
+
+    address: int
+    bytes: int
+    managed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class HostAccess:
+    """The program accesses managed memory: pages that are on the GPU come back."""
+
+    address: int
+    bytes: int
+
+
+HostCommand = HostCall | Synchronize | OpenStream | RecordEvent | WaitEvent | Managed | HostAccess
 """What has no effect where the host takes no time."""

@@ -7,7 +7,7 @@ import numpy as np
 from lockstep.device.owner import OwningDevice
 from lockstep.device.streams import Stream
 from lockstep.errors import LockstepError
-from lockstep.host_calls import Direction, MemoryCopy
+from lockstep.host_calls import Direction, HostAccess, Managed, MemoryCopy, Synchronize
 
 
 class DeviceArray:
@@ -27,6 +27,7 @@ class DeviceArray:
         self.shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
         self.dtype = np.dtype(dtype)
         self._owner = owner
+        self.is_managed = getattr(owner, "is_managed", False)  # its pages may be the host's
 
     @property
     def size(self) -> int:
@@ -73,7 +74,11 @@ class DeviceArray:
 
     def numpy(self) -> np.ndarray:
         """A copy on the host, after all launches so far."""
-        self.device.asks(MemoryCopy(self.pointer, self.nbytes, Direction.TO_HOST))
+        if self.is_managed:
+            self.device.asks(Synchronize())
+            self.device.asks(HostAccess(self.pointer, self.nbytes))
+        else:
+            self.device.asks(MemoryCopy(self.pointer, self.nbytes, Direction.TO_HOST))
         self.device.drain()
         return self._view().copy()
 
@@ -127,7 +132,10 @@ class DeviceArray:
         """Fill the array now, whether or not queued launches still use it."""
         self._assign(self._view(), values)
         self.device.memory.written(self.pointer, self.nbytes)
-        self.device.copied(self.pointer, self.nbytes)
+        if self.is_managed:
+            self.device.asks(HostAccess(self.pointer, self.nbytes))
+        else:
+            self.device.copied(self.pointer, self.nbytes)
 
     def _assign(self, view: np.ndarray, values: Any) -> None:
         try:
@@ -143,4 +151,6 @@ class DeviceArray:
     def __del__(self) -> None:
         device = getattr(self, "device", None)
         if device is not None and self._owner is None and device.memory.base:
+            if self.is_managed:
+                device.asks(Managed(self.pointer, self.nbytes, managed=False))
             device.memory.free(self.pointer)

@@ -31,7 +31,7 @@ from lockstep.execution.memory.device_memory import LONGEST, DeviceMemory
 from lockstep.execution.memory.storage import Storage
 from lockstep.execution.programs.program import Recording, recording_of
 from lockstep.gpus.spec import GPU
-from lockstep.host_calls import HostCall, HostCommand, OpenStream, Synchronize
+from lockstep.host_calls import HostCall, HostCommand, Managed, OpenStream, Synchronize
 from lockstep.metrics.result import Result
 from lockstep.policies import select
 from lockstep.workload import MemoryCopy, Workload
@@ -240,6 +240,21 @@ class Device:
         from lockstep.device.tensor_map import im2col_map
 
         return im2col_map(array, channels, pixels, **options)
+
+    def managed(self, values: Any) -> DeviceArray:
+        """An array of an array-like in managed memory, which the host has at first.
+
+        Where ``gpu.host.memory`` is "migrating" its pages come to the GPU when kernels access them,
+        and back when the host reads or writes the array; elsewhere it is as :meth:`array`.
+        """
+        if self.gpu.host.memory != "migrating":
+            return self.array(values)
+        values = np.asarray(values)
+        array = self.empty(values.shape, values.dtype)
+        array.is_managed = True
+        self.asks(Managed(array.pointer, array.nbytes))
+        array.fill(values)
+        return array
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array without defined content."""

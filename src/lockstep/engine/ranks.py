@@ -35,6 +35,11 @@ class Ranks:
         """``options`` are those of every simulation; the first one tells its ``progress``."""
         if ranks < 1:
             raise LockstepError(f"ranks = {ranks}: expected at least 1")
+        if ranks > 1 and gpu.host.memory == "migrating":
+            raise LockstepError(
+                f"ranks = {ranks}: with host.memory = migrating SMs share the table of pages, "
+                "which runs on one rank"
+            )
         self.simulations: list[Simulation] = []
         self._keeps = False
         rule = options["stop"]

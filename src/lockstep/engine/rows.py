@@ -12,7 +12,7 @@ from lockstep.gpus.spec import GPU
 # Of each machine alike: what the engine writes, and what never changes.
 _ALIKE = {
     "kernels", "code", "warp_streams", "runs", "addresses", "pool", "unit_table",
-    "step", "step_runs", "step_addresses", "step_pool",
+    "step", "step_runs", "step_addresses", "step_pool", "paging.away",
 }  # fmt: skip
 _CONSTANT = {"spec", "shape", "table"}
 _SOURCES = {"begun": 0, "credits": 0, "outbox": 1, "sent": 1}

@@ -55,7 +55,9 @@ class Simulation:
         self._last_progress = 0.0
         self._total_ctas = 0
         self._done_ctas = 0
-        self.host = TimedHost(gpu) if gpu.host.copy == "timed" else None
+        self.host: TimedHost | None = None
+        if gpu.host.copy == "timed":
+            self.host = TimedHost(gpu, machine.sm.paging.away, machine.sm.control.asks)
         self._deferral = Deferral()
         self._runs: list[tuple[int, int, int]] = []  # commands, finished kernels, cycle at its end
 

@@ -83,5 +83,6 @@ def document(run: "Run", gpu: GPU) -> dict[str, Any]:
             "parts": {name: time for name, time in parts(run, gpu).items() if time},
             "calls": calls,
             "copies": copies,
+            **({"pages": asdict(run.host.pages)} if run.host.pages else {}),
         }
     }

@@ -32,6 +32,12 @@ OPENING = np.dtype(words("slot", "cycle"))
 """To an SM: the barrier of the cluster of the CTA in a slot opens at a cycle."""
 
 
+ASK = np.dtype(words("page", "since", "until", "told"))
+"""From an SM: its oldest request, since a cycle, needs a page that the host has; ``page``: its
+number plus one, 0 = none. The engine says that it was ``told``, and from which cycle on the access
+may go over the link."""
+
+
 class Control(Context):
     """Messages of a window; first index: the SM."""
 
@@ -43,6 +49,7 @@ class Control(Context):
     n_arrived: np.ndarray
     openings: Records  # OPENING
     n_openings: np.ndarray
+    asks: Records  # ASK, one an SM
 
 
 def build(gpu: GPU) -> Control:
@@ -57,4 +64,5 @@ def build(gpu: GPU) -> Control:
         zeros(n),
         records((n, ctas), OPENING),
         zeros(n),
+        records(n, ASK),
     )

@@ -108,7 +108,7 @@ _SM_SCALARS = (
     "l1_queue_stalls",  # cycles in which it waited for room in the miss queue
     "noc_requests",  # messages sent to the L2
     "noc_request_flits",
-    "noc_request_stalls",  # cycles in which a request waited for a credit
+    "noc_request_stalls",  # cycles in which a request waited for a credit, or for its page
     "noc_replies",
     "noc_reply_flits",
     "miss_latency",  # cycles from request to reply, summed over reads

@@ -136,7 +136,8 @@ def _host(result: Result) -> Iterator[Event]:
             yield event | {"args": {"busy_ns": (call.busy - call.start) / 1000}}
     engines = sorted({(copy.direction, copy.engine) for copy in host.copies})
     for number, (direction, engine) in enumerate(engines, 1):
-        yield _thread(process, number, f"{DIRECTIONS[direction]}, engine {engine}")
+        name = f"engine {engine}" if engine >= 0 else "pages"
+        yield _thread(process, number, f"{DIRECTIONS[direction]}, {name}")
         for copy in host.copies:
             if (copy.direction, copy.engine) == (direction, engine):
                 span = (copy.start * _PS, copy.end * _PS)

@@ -11,7 +11,7 @@ from lockstep.execution.memory.device_memory import DeviceMemoryError
 from lockstep.execution.memory.textures import remove
 from lockstep.execution.state import WRITTEN
 from lockstep.frontend.cuda.calls import Allocation
-from lockstep.host_calls import Direction, MemoryCopy, Synchronize
+from lockstep.host_calls import Direction, Managed, MemoryCopy, Synchronize
 from lockstep.runtime import host, textures
 from lockstep.runtime.answers import CallAnswer, Handles, Refused
 from lockstep.runtime.simulator import Simulator
@@ -91,6 +91,8 @@ class ProgramMemory:
         unwritten = kind == Allocation.DEVICE
         address = self.device.memory.allocate(fields["size"], unwritten=unwritten)
         self._allocations[address] = kind
+        if kind == Allocation.MANAGED:
+            self.device.asks(Managed(address, fields["size"]))
         if not self._warned and self.device.memory.used > host.memory_bytes():
             self._warned = True
             self.simulator.report(
@@ -105,6 +107,9 @@ class ProgramMemory:
             self._note_wrong_free(fields["address"])
             raise Refused(Status.INVALID_VALUE)
         self.device.asks(Synchronize(kind="free"))
+        found = self.device.memory.find(fields["address"])
+        if found and self._allocations[found[0]] == Allocation.MANAGED:
+            self.device.asks(Managed(*found, managed=False))
         self.device.drain()
         self.device.memory.free(fields["address"])
         del self._allocations[fields["address"]]

@@ -87,6 +87,12 @@ class CopyEngines:
             asked = costs.latency + costs.in_l2(min(costs.page_bytes, transfer.size))
         return max(transfer.wants + asked, self._link_free)
 
+    def carry(self, ready: int, size: int) -> tuple[int, int]:
+        """Let something else over the link that is ready at a time: when it leaves, and arrives."""
+        leaves = max(ready, self._link_free)
+        self._link_free = leaves + self._costs.on_link(size)
+        return leaves, self._link_free + self._costs.latency
+
     def step(self) -> tuple[Page, Transfer | None]:
         """Let that page leave; with it the copy, if it was the last one: its end is known."""
         transfer = min(self._busy, key=lambda t: (self._leaves(t), t.turn, t.run.engine))

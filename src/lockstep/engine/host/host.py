@@ -13,9 +13,13 @@ import heapq
 from collections import deque
 from itertools import count
 
+import numpy as np
+
+from lockstep._jit import Records
 from lockstep.engine.host.costs import Costs
 from lockstep.engine.host.engines import CopyEngines, Page
 from lockstep.engine.host.operation import Enqueued, Operation
+from lockstep.engine.host.pages import ManagedMemory
 from lockstep.engine.host.record import CallRun, CopyRun, HostRun
 from lockstep.engine.preparation import Preparation
 from lockstep.errors import WorkloadError
@@ -23,7 +27,9 @@ from lockstep.gpus.spec import GPU
 from lockstep.host_calls import (
     CallKind,
     Direction,
+    HostAccess,
     HostCall,
+    Managed,
     MemoryCopy,
     OpenStream,
     RecordEvent,
@@ -36,7 +42,8 @@ from lockstep.workload import Command, Kernel
 class TimedHost:
     """The host of one run, its streams, and the copy engines."""
 
-    def __init__(self, gpu: GPU):
+    def __init__(self, gpu: GPU, away: np.ndarray, asks: Records):
+        """``away`` and ``asks``: what SMs know of pages, and what they ask for."""
         host = gpu.host
         self.costs = Costs(gpu)
         self.run = HostRun()
@@ -61,6 +68,11 @@ class TimedHost:
             ),
             Direction.TO_HOST: CopyEngines(self.costs, Direction.TO_HOST, host.engines_to_host),
         }
+
+        self._memory: ManagedMemory | None = None
+        if host.memory == "migrating":
+            self._memory = ManagedMemory(gpu, self.costs, away, asks, self.run.copies)
+            self.run.pages = self._memory.counts
 
     def take(self, commands: list[Command]) -> None:
         """What the host will do after what it has to do."""
@@ -127,6 +139,8 @@ class TimedHost:
         look = NEVER if time >= NEVER else clock.cycle(time) - window + 1
         if self._arrived:
             look = min(look, clock.cycle(self._arrived[0][0]))
+        if self._memory and self._memory.next is not None:
+            look = min(look, clock.cycle(self._memory.next))
         return look if look >= NEVER else max(look, now + 1)
 
     def next_launch(self, now: int) -> int:
@@ -139,6 +153,9 @@ class TimedHost:
     def arrivals(self, now: int) -> list[Page]:
         """Pages that have arrived at the L2 by cycle ``now``."""
         pages, time = [], self.costs.clock.time(now)
+        if self._memory:
+            self._memory.answer(self._engines[Direction.TO_DEVICE])
+            pages = self._memory.arrive(time)
         while self._arrived and self._arrived[0][0] <= time:
             pages.append(heapq.heappop(self._arrived)[2])
         return pages
@@ -256,12 +273,27 @@ class TimedHost:
         elif isinstance(command, Synchronize):
             self._spend(command.kind, "")
             self._wait(self._before_now(command))
+        elif isinstance(command, Managed | HostAccess):
+            self._touch(command)
         elif isinstance(command, RecordEvent):
             self._spend("query", "record")
             self._events[command.event] = self._enqueue(command, self._time)
         else:
             self._spend("query", "wait for event")
             self._enqueue(command, self._time, self._recorded(command.event))
+
+    def _touch(self, command: Managed | HostAccess) -> None:
+        """Pages change their owner; the host waits for those that it needs."""
+        if self._memory is None:
+            return
+        if isinstance(command, Managed):
+            self._memory.manage(command.address, command.bytes, command.managed)
+            return
+        link = self._engines[Direction.TO_HOST]
+        start = self._time
+        self._time = self._memory.bring_back(command.address, command.bytes, start, link)
+        self.run.calls.append(CallRun("program", "access", start, start, self._time))
+        self.run.end = max(self.run.end, self._time)
 
     def _before_now(self, command: Synchronize) -> list[Operation]:
         """What the host waits for."""

@@ -21,7 +21,7 @@ class CopyRun:
     """One copy. Times in picoseconds from the beginning of the run."""
 
     direction: Direction
-    engine: int  # of that direction, from 0
+    engine: int  # of that direction, from 0; -1: a page of managed memory moved
     stream: int
     address: int
     bytes: int
@@ -38,6 +38,17 @@ class CopyRun:
 
 
 @dataclass
+class PageCounts:
+    """What became of managed memory that migrates."""
+
+    faults: int = 0  # of pages; of several SMs that need one page, one
+    migrated_bytes: int = 0  # to the GPU
+    returned_bytes: int = 0  # to the host
+    remote_accesses: int = 0  # over the link
+    thrash: int = 0  # pages that came to the GPU though they had been there before
+
+
+@dataclass
 class HostRun:
     """All of one run."""
 
@@ -45,3 +56,4 @@ class HostRun:
     copies: list[CopyRun] = field(default_factory=list)
     events: dict[int, int] = field(default_factory=dict)  # when each happened last
     end: int = 0  # the host, and all that it asked for, was done
+    pages: PageCounts | None = None  # where pages migrate

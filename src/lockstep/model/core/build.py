@@ -9,7 +9,7 @@ from lockstep.model.cache import l1, line_cache, line_misses, slice_hash
 from lockstep.model.clock import NEVER
 from lockstep.model.coherence import l1_state as coherent_l1
 from lockstep.model.control import Control
-from lockstep.model.core import state, tile, vmu_state
+from lockstep.model.core import paging, state, tile, vmu_state
 from lockstep.model.core.bind import unit_table
 from lockstep.model.core.coalescer import most_lines
 from lockstep.model.core.state import Policies, Sm
@@ -174,6 +174,7 @@ def build(
         slices=slices,
         policies=policies,
         control=control,
+        paging=paging.build(gpu),
         counters=records(n, SM_COUNTERS),
     )
     _empty(sm)

@@ -7,6 +7,7 @@ from lockstep.model.cache.l1_fill import fill
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.cache.slice_hash import slice_of
 from lockstep.model.clock import NEVER
+from lockstep.model.core import paging
 from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.done import note
 from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, SUBCYCLES
@@ -45,6 +46,8 @@ def inject(c, requests, s, now):
     if refused:
         request = c.l1.retries[s, c.l1.caches[s].retry_head]
     owner = owner_of(c, request.line)
+    if not paging.may_go(c, s, request.line, now):
+        return False
     if not links.can_send(requests, s, owner // c.spec[0].slices_per_channel):
         return False
     post(c, requests, s, request, owner, now)
@@ -98,7 +101,8 @@ def inject_prefetch(c, requests, s, now):
     partition = owner // c.spec[0].slices_per_channel
     credits = requests.spec[0].in_capacity // requests.spec[0].sources
     spare = requests.credits[s, partition] > max(1, credits // 2)
-    if not spare or not links.can_send(requests, s, partition):
+    here = paging.is_here(c, prefetching.first(c.l1.prefetch, s))
+    if not here or not spare or not links.can_send(requests, s, partition):
         c.l1.prefetch.queues[s].blocked = now
     elif l1_prefetch.take(c.l1, s, c.counters[s]):
         post(c, requests, s, c.l1.leaving[s], owner, now)

@@ -14,6 +14,7 @@ from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.coherence.l1_state import CoherentL1
 from lockstep.model.control import Control
+from lockstep.model.core.paging import Paging
 from lockstep.model.core.vmu_state import AccessQueue
 from lockstep.model.records import ints, words
 
@@ -368,4 +369,5 @@ class Sm(Context):
     slices: Hash  # address -> L2 slice
     policies: Policies
     control: Control  # what the CTA scheduler says, and is told
+    paging: Paging  # pages that are not here
     counters: Records  # SM_COUNTERS

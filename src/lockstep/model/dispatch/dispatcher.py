@@ -278,13 +278,17 @@ def retire(d):
 
 @inline
 def needs_engine(d, retired):
-    """Whether only the engine can go on: a kernel is over, or CTAs are to be read.
+    """Whether only the engine can go on: a kernel is over, CTAs or pages are asked for.
 
     ``retired``: whether a CTA has ended in the window.
     """
     state, spec = d.state[0], d.spec[0]
     if state.retired > spec.most_retired:
         return True
+    if spec.pages_move:
+        for s in range(spec.sms):
+            if d.control.asks[s].page != 0 and d.control.asks[s].told == 0:
+                return True
     for i in range(state.kernels):
         grid, progress = d.grids[d.order[i]], d.progress[d.order[i]]
         if grid.more and grid.queued - progress.taken < spec.low:

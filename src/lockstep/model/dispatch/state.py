@@ -20,6 +20,7 @@ SPEC = np.dtype(
         "refill", "cluster_latency",
         "low",  # CTAs that a window may need
         "most_retired",
+        "pages_move",  # SMs may ask for pages
     )
 )  # fmt: skip
 
@@ -126,6 +127,7 @@ def build(gpu: GPU, control: Control) -> Dispatcher:
     window_ctas = int(gpu.interconnect.latency / min(gpu.launch.cta_interval, first)) + 2
     s.low = max(window_ctas, MOST_CLUSTER_CTAS)
     s.most_retired = control.ended.size
+    s.pages_move = gpu.host.memory == "migrating"
     order = turns(gpu)
     built = Dispatcher(
         spec=spec,
