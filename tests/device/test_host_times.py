@@ -106,3 +106,29 @@ def test_without_such_a_host_a_copy_in_a_stream_is_done_at_once():
         assert out.tolist() == [1, 1, 1, 1] and device.result.run.host is None
         with pytest.raises(LockstepError, match=r"an array of shape \(2,\) for values"):
             x.copy_to(out[:2])
+
+
+def test_managed_arrays_migrate_to_kernels_and_back():
+    more = ("host.memory=migrating", "host.migration_bytes=4096", "host.fault_ns=1000")
+    with lockstep.Device(api.gpu("SST_VOLTA", (*SMALL, *more)), timing=True) as device:
+        kernel, x = device.load_ptx(PTX)["double"], device.managed(np.arange(N, dtype=np.float32))
+        pages = x.nbytes // 4096
+        for _ in range(2):
+            kernel[N // 128, 128](x)
+        assert np.array_equal(x.numpy(), 4 * np.arange(N))
+        kernel[1, 128](x)
+        run = device.result.run
+        assert run.host.pages.faults == run.host.pages.thrash + pages > pages
+        assert run.host.pages.returned_bytes == 4096 * pages
+        assert not any(copy.engine >= 0 for copy in run.host.copies), "nothing is copied"
+        x.copy_from(0)
+        assert device.result.run.host.pages.returned_bytes > 4096 * pages
+
+
+@pytest.mark.parametrize("memory", ["discrete", "coherent"])
+def test_elsewhere_managed_arrays_are_as_others(memory):
+    gpu = api.gpu("SST_VOLTA", (*SMALL, f"host.memory={memory}"))
+    with lockstep.Device(gpu, timing=True) as device:
+        x = device.managed(np.ones(64, np.float32))
+        assert x.numpy().sum() == 64
+        assert [copy.bytes for copy in device.result.run.host.copies] == [256, 256]

@@ -123,3 +123,25 @@ def test_a_programs_own_time_counts_if_it_is_asked_for(connect):
     own = [call for call in host_of(simulator).calls if call.kind == "program"]
     assert len(own) == 2 and all(call.busy > call.start for call in own)
     simulator.close()
+
+
+def test_managed_memory_of_a_program_migrates(connect):
+    gpu = api.gpu("SST_VOLTA", (*SMALL, "host.memory=migrating", "host.migration_bytes=4096"))
+    simulator = Simulator(gpu, timed=True)
+    client = connect(simulator=simulator)
+    managed = client.call("ALLOCATE", size=4096, kind=1)["address"]
+    other = client.call("ALLOCATE", size=4096, kind=0)["address"]
+    kernel = client.kernel()
+    client.launch(kernel, other, 1000, 0.5, grid_x=8)
+    client.call("SYNCHRONIZE")
+    assert host_of(simulator).pages.faults == 0
+    client.launch(kernel, managed, 1000, 0.5, grid_x=8)
+    client.call("SYNCHRONIZE")
+    faults = host_of(simulator).pages.faults
+    assert faults == 1
+    client.call("FREE", address=managed)
+    client.call("ALLOCATE", size=4096, kind=0)
+    client.launch(kernel, managed, 1000, 0.5, grid_x=8)
+    client.call("SYNCHRONIZE")
+    assert host_of(simulator).pages.faults == faults, "what lies there now is no managed memory"
+    simulator.close()

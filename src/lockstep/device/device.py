@@ -250,11 +250,22 @@ class Device:
         if self.gpu.host.memory != "migrating":
             return self.array(values)
         values = np.asarray(values)
-        array = self.empty(values.shape, values.dtype)
+        pointer = self.allocate_managed(values.nbytes)
+        self.asks(HostCall("allocate"))
+        array = DeviceArray(self, pointer, values.shape, values.dtype)
         array.is_managed = True
-        self.asks(Managed(array.pointer, array.nbytes))
         array.fill(values)
         return array
+
+    def allocate_managed(self, size: int) -> int:
+        """Address of managed memory: where pages migrate, no other memory shares one of them."""
+        host = self.gpu.host
+        if host.memory != "migrating":
+            return self.memory.allocate(size)
+        page = host.migration_bytes
+        pointer = self.memory.allocate(-(-size // page) * page, alignment=page)
+        self.asks(Managed(pointer, size))
+        return pointer
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = np.float32) -> DeviceArray:
         """An array without defined content."""

@@ -88,11 +88,12 @@ class ProgramMemory:
             raise Refused(Status.INVALID_VALUE) from None
         if fields["size"] == 0:
             return CallAnswer((0,))
-        unwritten = kind == Allocation.DEVICE
-        address = self.device.memory.allocate(fields["size"], unwritten=unwritten)
-        self._allocations[address] = kind
         if kind == Allocation.MANAGED:
-            self.device.asks(Managed(address, fields["size"]))
+            address = self.device.allocate_managed(fields["size"])
+        else:
+            unwritten = kind == Allocation.DEVICE
+            address = self.device.memory.allocate(fields["size"], unwritten=unwritten)
+        self._allocations[address] = kind
         if not self._warned and self.device.memory.used > host.memory_bytes():
             self._warned = True
             self.simulator.report(
