@@ -113,12 +113,16 @@ class TimedHost:
         """When the next thing happens that no kernel has to end for, or NEVER."""
         call = self._time if self._calls and self._call is None else NEVER
         end = self._ends[0][0] if self._ends else NEVER
-        return min(call, end, *(engines.next for engines in self._engines.values()))
+        due = self._memory.due if self._memory else NEVER
+        return min(call, end, due, *(engines.next for engines in self._engines.values()))
 
     def _step(self, time: int) -> None:
         if self._ends and self._ends[0][0] == time:
             _, _, operation, run = heapq.heappop(self._ends)
             self._finish(operation, run)
+            return
+        if self._memory and self._memory.due == time:
+            self._memory.send(self._engines[Direction.TO_DEVICE])
             return
         for engines in self._engines.values():
             if engines.next == time:
@@ -139,7 +143,7 @@ class TimedHost:
         look = NEVER if time >= NEVER else clock.cycle(time) - window + 1
         if self._arrived:
             look = min(look, clock.cycle(self._arrived[0][0]))
-        if self._memory and self._memory.next is not None:
+        if self._memory and self._memory.next < NEVER:
             look = min(look, clock.cycle(self._memory.next))
         return look if look >= NEVER else max(look, now + 1)
 
@@ -292,7 +296,7 @@ class TimedHost:
         link = self._engines[Direction.TO_HOST]
         start = self._time
         self._time = self._memory.bring_back(command.address, command.bytes, start, link)
-        self.run.calls.append(CallRun("program", "access", start, start, self._time))
+        self.run.calls.append(CallRun("program", "access", start, self._time, self._time))
         self.run.end = max(self.run.end, self._time)
 
     def _before_now(self, command: Synchronize) -> list[Operation]:

@@ -1,8 +1,8 @@
 """Managed memory: pages that the host has, and that come to the GPU when it accesses them.
 
 The host takes ``fault_ns`` for a fault, many at a time; then the page crosses the link, after what
-is on it. With access counters accesses go over the link, one of an SM at a time, until a page has
-had so many that it moves.
+is on it. With access counters accesses go over the link, a line each and one of an SM at a time,
+until a page has had so many that it moves.
 """
 
 import heapq
@@ -15,6 +15,7 @@ from lockstep.engine.host.costs import Costs
 from lockstep.engine.host.engines import CopyEngines, Page
 from lockstep.engine.host.record import CopyRun, PageCounts
 from lockstep.gpus.spec import GPU
+from lockstep.model.clock import NEVER
 
 PAGES = -1  # in the place of an engine's number
 
@@ -35,6 +36,7 @@ class ManagedMemory:
         self._managed: set[int] = set()
         self._visited: set[int] = set()  # pages that have been on the GPU
         self._accesses: Counter[int] = Counter()
+        self._due: list[tuple[int, int]] = []  # faults: when they are dealt with, page; a heap
         self._moving: list[tuple[int, int]] = []  # arrival and page, a heap
         self._under_way: set[int] = set()
 
@@ -57,9 +59,9 @@ class ManagedMemory:
         return bool(self._away[page % len(self._away)] == page + 1)
 
     @property
-    def next(self) -> int | None:
-        """When the next page arrives, or None."""
-        return self._moving[0][0] if self._moving else None
+    def next(self) -> int:
+        """When the next page arrives, or NEVER."""
+        return self._moving[0][0] if self._moving else NEVER
 
     def answer(self, link: CopyEngines) -> None:
         """Hear what SMs ask for, the earliest first."""
@@ -73,15 +75,22 @@ class ManagedMemory:
                 self.counts.remote_accesses += 1
                 self._accesses[page] += 1
                 moves = self._accesses[page] >= self._threshold
-                end = time + 2 * self._costs.latency + self._costs.on_link(self._line)
+                _, end = link.carry(time + self._costs.latency, self._line)
                 ask.until = self._costs.clock.cycle(end)
             if moves and page not in self._under_way:
-                self._fetch(page, time, link)
+                self.counts.faults += 1
+                self._under_way.add(page)
+                heapq.heappush(self._due, (time + self._fault, page))
 
-    def _fetch(self, page: int, time: int, link: CopyEngines) -> None:
-        self.counts.faults += 1
-        leaves, arrives = link.carry(time + self._fault, self._size)
-        self._under_way.add(page)
+    @property
+    def due(self) -> int:
+        """When the host has dealt with the next fault, or NEVER."""
+        return self._due[0][0] if self._due else NEVER
+
+    def send(self, link: CopyEngines) -> None:
+        """The host has dealt with that fault: its page moves."""
+        time, page = heapq.heappop(self._due)
+        leaves, arrives = link.carry(time, self._size)
         heapq.heappush(self._moving, (arrives, page))
         self._note(link, page, leaves, leaves + self._costs.on_link(self._size))
 

@@ -41,7 +41,7 @@ class CopyRun:
 class PageCounts:
     """What became of managed memory that migrates."""
 
-    faults: int = 0  # of pages; of several SMs that need one page, one
+    faults: int = 0  # for which a page moved; of several SMs that need one page, one
     migrated_bytes: int = 0  # to the GPU
     returned_bytes: int = 0  # to the host
     remote_accesses: int = 0  # over the link
