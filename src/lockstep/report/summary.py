@@ -58,8 +58,8 @@ def print_kernels(result: Result, console: Console) -> None:
     """Print the tables of the kernels that took most time, all launches of one together."""
     width = max(console.width, LEAST_WIDTH)
     groups = by_kernel(result)
-    for part in time_line.tables(result, width):
-        console.print(part)
+    for times in time_line.tables(result, width):
+        console.print(times)
     console.print(_groups_table(result, groups, width))
     total = sum(cycles_of(runs) for runs in groups)
     for runs in groups[:EXPLAINED]:
