@@ -269,6 +269,16 @@ def test_what_has_ended_is_kept_until_the_engine_takes_it(idle):
     assert dispatcher.needs_engine(idle, False)
 
 
+@pytest.mark.parametrize(
+    ("moves", "page", "told", "wanted"),
+    [(1, 8, 0, True), (1, 8, 1, False), (1, 0, 0, False), (0, 8, 0, False)],
+)
+def test_the_engine_hears_of_a_page_once(idle, moves, page, told, wanted):
+    idle.spec[0].pages_move = moves
+    idle.control.asks[1].page, idle.control.asks[1].told = page, told
+    assert dispatcher.needs_engine(idle, False) == wanted
+
+
 def test_the_l1_takes_what_shared_memory_leaves(watch, tiny):
     """A loop over twelve lines; the unified memory has sixteen, or eight beside the carve-out."""
 
