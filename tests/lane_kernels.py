@@ -20,10 +20,11 @@ from lockstep.execution.lanes.types import F32, F64, I8, I16, I32, I64, PRED, Va
 from lockstep.execution.launches.geometry import Geometry
 from lockstep.execution.launches.launch import Executor
 from lockstep.execution.memory.device_memory import DeviceMemory
-from lockstep.execution.programs.program import EXITED, Ending, Origin, Recording
+from lockstep.execution.programs.program import EXITED, Ending, Recording
 from lockstep.execution.programs.translation import BlockLift, Translation
 from lockstep.execution.state import Window
 from lockstep.isa.instruction import OpClass, Space, blank
+from lockstep.workload import Origin
 
 WARPS = 6  # of a CTA
 KINDS = {

@@ -150,6 +150,7 @@ def simulate(
     first_cta: FirstCta | None = None,
     interval: int | None = None,
     timeline: bool = False,
+    source: bool = False,
     checkpoint: str | Path | None = None,
     checkpoint_seconds: float = 60.0,
     resume: str | Path | None = None,
@@ -167,7 +168,8 @@ def simulate(
     :mod:`lockstep.engine.stop`.
     ``first_cta`` says at which CTA kernels begin: numbers by kernel id, or a function of a kernel.
     Such kernels are marked: not ``complete``, with the CTAs that were done. ``interval`` asks for
-    a time series, one sample every so many cycles; ``timeline`` also records when each CTA ran.
+    a time series, one sample every so many cycles; ``timeline`` also records when each CTA ran;
+    ``source`` counts what each instruction did, see docs/source-view.md.
     ``scheduler`` and the other policies are plain functions that replace the built-in ones; their
     signatures are in the documentation. ``notice`` is called with a line of text when something
     takes long, such as the first compilation.
@@ -200,7 +202,7 @@ def simulate(
     identity, frozen = {}, None
     if checkpoint or resume:
         choice = repr((selected and sorted(selected), sorted(first_ctas.items()), sorted(warmed)))
-        identity = _identity(workload, gpu, choice, repr((interval, timeline)), chosen)
+        identity = _identity(workload, gpu, choice, repr((interval, timeline, source)), chosen)
     if resume:
         frozen = checkpoints.load(Path(resume), identity)
     keep = None
@@ -222,6 +224,7 @@ def simulate(
         first_cta=first_ctas,
         interval=interval or (TIMELINE_INTERVAL if timeline else None),
         cta_events=timeline,
+        source=source,
         policies=chosen,
         progress=progress,
         notice=notice,

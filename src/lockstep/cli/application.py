@@ -157,7 +157,16 @@ def report(
         steps.append(lambda: show_estimate(outcome, detail, err=True))
     if detail == "full" and result is not None and result.run.kernels:
         steps.append(lambda: explain(result))
+    if detail and result is not None and result.counts_instructions:
+        steps.append(lambda: show_source(result))
     take_all(steps)
+
+
+def show_source(result: "Result") -> None:
+    """Print the source lines that cost most to stderr."""
+    from lockstep.report.source import print_source
+
+    print_source(result, console_of(stderr=True))
 
 
 def explain(result: "Result") -> None:

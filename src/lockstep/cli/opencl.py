@@ -8,7 +8,17 @@ import click
 
 from lockstep.cli.console import is_taken
 from lockstep.cli.opencl_arguments import Given, given, placed, signature
-from lockstep.cli.options import JSON, MEMORY, OUT, QUIET, SET, SUMMARY, THREADS, TIMELINE
+from lockstep.cli.options import (
+    JSON,
+    MEMORY,
+    OUT,
+    QUIET,
+    SET,
+    SUMMARY,
+    THREADS,
+    TIMELINE,
+    source_options,
+)
 from lockstep.cli.parameters import FILE, Dimensions, check_outputs, check_writable, find_gpu
 from lockstep.cli.progress import Progress
 from lockstep.cli.run import finish
@@ -59,11 +69,12 @@ _SHOWN = 4  # elements of an array that are printed
 @JSON
 @OUT
 @TIMELINE
+@source_options
 @SUMMARY
 @QUIET
 def command(
     path, kernel, global_size, local_size, arguments, saved, seed, gpu, overrides, timing,
-    memory_bytes, threads, record, json_file, out, timeline, detail, quiet,
+    memory_bytes, threads, record, json_file, out, timeline, source, source_table, detail, quiet,
 ) -> None:  # fmt: skip
     """Execute KERNEL of FILE, an OpenCL binary that was compiled for Tahiti (Southern Islands).
 
@@ -73,9 +84,11 @@ def command(
     from lockstep import api
 
     files = {"json_file": json_file, "out": out, "timeline": timeline}
+    files["source_table"] = source_table
     check_outputs(**files)
-    if not timing.simulates and (out or timeline):
-        raise click.UsageError("--out and --timeline need --timing")
+    source = source or source_table is not None
+    if not timing.simulates and (out or timeline or source):
+        raise click.UsageError("--out, --timeline and --source need --timing")
     if record and not api.is_tracefile_name(record):
         raise click.UsageError(
             f"--record {record}: expected FILE.lst; Accel-Sim's format has no wavefronts"
@@ -91,6 +104,7 @@ def command(
         options = {"timing": timing.simulates, "choose": timing.chooser, "threads": threads}
         options |= {"progress": progress.update if timing.simulates and progress.shown else None}
         options |= {"timeline": timeline is not None, "memory_bytes": memory_bytes}
+        options["source"] = source
         device = _device(spec, path.stem, progress, options, timing.simulates)
         module = cast("GcnModule", device.load_gcn(path))
         with device.record(record) if record else nullcontext():
@@ -119,7 +133,7 @@ def _device(spec, name: str, progress: Progress, options: dict, simulates: bool)
     from lockstep.device import Device
 
     if not simulates:
-        for only in ("choose", "progress", "timeline", "threads"):
+        for only in ("choose", "progress", "timeline", "source", "threads"):
             options.pop(only)
     return Device(spec, profile=True, name=name, notice=progress.notice, **options)
 

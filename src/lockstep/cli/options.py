@@ -33,6 +33,17 @@ OUT = click.option("--out", type=FILE, metavar="DIR", help="Write tables, manife
 TIMELINE = click.option(
     "--timeline", type=OUTPUT, help="Write a timeline for ui.perfetto.dev (.json.gz)."
 )
+_SOURCE = (
+    click.option(
+        "--source", is_flag=True, help="Tell which source lines or instructions cost most."
+    ),
+    click.option(
+        "--source-table",
+        type=FILE,
+        metavar="FILE",
+        help="Write what each instruction did: .csv or .parquet.",
+    ),
+)
 INTERVAL = click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
 SUMMARY = click.option(
     "--summary",
@@ -57,6 +68,13 @@ _CHECKPOINTS = (
     ),
     click.option("--resume", type=FILE, metavar="DIR", help="Go on from the checkpoint in DIR."),
 )
+
+
+def source_options(command: Callable) -> Callable:
+    """What each instruction did: on the terminal, and as a table."""
+    for option in reversed(_SOURCE):
+        command = option(command)
+    return command
 
 
 def checkpoint_options(command: Callable) -> Callable:

@@ -4,7 +4,17 @@ import click
 
 from lockstep.cli.application import report
 from lockstep.cli.checks import check_options, tell
-from lockstep.cli.options import JSON, MEMORY, OUT, QUIET, SET, SUMMARY, THREADS, TIMING
+from lockstep.cli.options import (
+    JSON,
+    MEMORY,
+    OUT,
+    QUIET,
+    SET,
+    SUMMARY,
+    THREADS,
+    TIMING,
+    source_options,
+)
 from lockstep.cli.parameters import FILE, check_outputs, find_gpu
 from lockstep.cli.policies import POLICY
 from lockstep.cli.progress import Progress
@@ -20,6 +30,7 @@ from lockstep.cli.progress import Progress
 @THREADS
 @JSON
 @OUT
+@source_options
 @check_options
 @SUMMARY
 @QUIET
@@ -31,6 +42,8 @@ def command(
     policies,
     json_file,
     out,
+    source,
+    source_table,
     check_limit,
     detail,
     quiet,
@@ -43,15 +56,16 @@ def command(
     from lockstep.runtime import Simulator
     from lockstep.runtime.replay import replay
 
-    check_outputs(json_file, out)
-    if not timing.simulates and (out or policies):
-        raise click.UsageError("--out and --policy need --timing")
+    files = {"json_file": json_file, "out": out, "timeline": None, "source_table": source_table}
+    check_outputs(**files)
+    source = source or source_table is not None
+    if not timing.simulates and (out or policies or source):
+        raise click.UsageError("--out, --policy and --source need --timing")
     spec, notice = find_gpu(gpu, overrides, quiet), Progress(quiet).notice
-    options |= {"name": directory.name, "notice": notice, **policies}
+    options |= {"name": directory.name, "notice": notice, "source": source, **policies}
     simulator = Simulator(spec, timing.simulates, choose=timing.chooser, **options)
     try:
         complete = replay(simulator, directory)
-        files = {"json_file": json_file, "out": out, "timeline": None}
         report(simulator, files, "" if quiet else detail, timing.chooser)
         found = tell(simulator.device, check_limit)
     finally:

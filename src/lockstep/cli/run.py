@@ -21,6 +21,7 @@ from lockstep.cli.options import (
     TIMELINE,
     TIMING,
     checkpoint_options,
+    source_options,
 )
 from lockstep.cli.parameters import FILE, POSITIVE, check_outputs, check_writable, find_gpu
 from lockstep.cli.policies import POLICY
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from lockstep.kernels import Check
     from lockstep.sampling.running import Chooser
 
-_TIMED = ("interval", "at_issue", "checkpoint", "resume")
+_TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 
 
 @click.command(cls=ExecutableCommand)
@@ -62,6 +63,7 @@ _TIMED = ("interval", "at_issue", "checkpoint", "resume")
 @OUT
 @TIMELINE
 @INTERVAL
+@source_options
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @click.option(
     "--limit-instructions",
@@ -75,8 +77,9 @@ _TIMED = ("interval", "at_issue", "checkpoint", "resume")
 @QUIET
 @click.pass_context
 def command(
-    context, gpu, overrides, timing, ptx, record, json_file, out, timeline, detail, quiet, **options
-) -> None:
+    context, gpu, overrides, timing, ptx, record, json_file, out, timeline, source_table, detail,
+    quiet, **options,
+) -> None:  # fmt: skip
     """Execute PROGRAM on a modelled GPU and check its results.
 
     PROGRAM is a built-in one (`lockstep kernels` lists them), a PTX file, or an executable that
@@ -88,7 +91,9 @@ def command(
     from lockstep import api
 
     files = {"json_file": json_file, "out": out, "timeline": timeline}
+    files["source_table"] = source_table
     check_outputs(**files)
+    options["source"] = options["source"] or source_table is not None
     arguments, detail = context.meta.get(APPLICATION), "" if quiet else detail
     check_writable(record, directory=bool(record and not api.is_tracefile_name(record)))
     program = {name: options.pop(name) for name in ("name", *PROGRAM_INPUT)}
@@ -97,8 +102,8 @@ def command(
     wants = out or timeline or policies or any(options[name] for name in _TIMED)
     if not timing.simulates and wants:
         raise click.UsageError(
-            "--at-issue, --out, --policy, --timeline, --interval, --checkpoint-dir, --resume need "
-            "--timing"
+            "--at-issue, --out, --policy, --timeline, --interval, --source, --checkpoint-dir, "
+            "--resume need --timing"
         )
     options |= policies
     if arguments:
@@ -171,14 +176,20 @@ def execute(device: "Device", program: GivenProgram, record) -> "tuple[str, tupl
 
 
 def finish(
-    device: "Device", json_file, out, timeline, detail: str, chooser: "Chooser | None" = None
+    device: "Device",
+    json_file,
+    out,
+    timeline,
+    source_table,
+    detail: str,
+    chooser: "Chooser | None" = None,
 ) -> None:
     """Write the files that were asked for, and print the summary."""
     if device.timing:
         result = device.partial_result()
         outcome = chooser.outcome() if chooser else None
         result.estimate = outcome.document() if outcome else {}
-        write_and_show(result, json_file, out, timeline, detail)
+        write_and_show(result, json_file, out, timeline, source_table, detail)
         if detail and outcome:
             show_estimate(outcome, detail, err=is_taken(json_file, timeline))
         return

@@ -18,6 +18,7 @@ from lockstep.cli.options import (
     THREADS,
     TIMELINE,
     checkpoint_options,
+    source_options,
 )
 from lockstep.cli.parameters import (
     FILE,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 @OUT
 @TIMELINE
 @INTERVAL
+@source_options
 @click.option(
     "--limit-instructions",
     type=POSITIVE,
@@ -74,8 +76,9 @@ if TYPE_CHECKING:
 @SUMMARY
 @QUIET
 def command(
-    path, name, overrides, policies, json_file, out, timeline, plot, detail, quiet, **options
-) -> None:
+    path, name, overrides, policies, json_file, out, timeline, source, source_table, plot, detail,
+    quiet, **options,
+) -> None:  # fmt: skip
     """Simulate the trace at PATH.
 
     PATH is a kernelslist.g or its directory, a .traceg, .trace or .tracez file, also compressed,
@@ -84,7 +87,8 @@ def command(
     """
     from lockstep import api
 
-    check_outputs(json_file, out, timeline)
+    files = {"json_file": json_file, "out": out, "timeline": timeline}
+    check_outputs(**files, source_table=source_table)
     check_writable(options["checkpoint"], directory=True)
     trajectory = looking_on(plot) if plot else None
     if name is not None:
@@ -96,6 +100,7 @@ def command(
             workload,
             gpu,
             timeline=timeline is not None,
+            source=source or source_table is not None,
             progress=progress.update if progress.shown else None,
             notice=progress.notice,
             stop=trajectory,
@@ -106,7 +111,7 @@ def command(
     detail = "" if quiet else detail
     outcome = estimated(result, options["kernels"], detail)
     result.estimate = outcome.document() if outcome else {}
-    write_and_show(result, json_file, out, timeline, detail)
+    write_and_show(result, **files, source_table=source_table, detail=detail)
     if outcome and detail:
         show_estimate(outcome, detail, err=is_taken(json_file, timeline))
     if trajectory:
@@ -178,20 +183,29 @@ def choose(
 
 
 def write_and_show(
-    result: "Result", json_file: Path | None, out: Path | None, timeline: Path | None, detail: str
+    result: "Result",
+    json_file: Path | None,
+    out: Path | None,
+    timeline: Path | None,
+    source_table: Path | None,
+    detail: str,
 ) -> None:
     """Write the files that were asked for, and print the summary where it is in no file's way.
 
     ``detail``: "full" or "short"; "" prints none.
     """
-    steps = writes(result, json_file, out, timeline)
+    steps = writes(result, json_file, out, timeline, source_table)
     if detail:
         steps.append(lambda: show(result, detail == "short", json_file, timeline))
     take_all(steps)
 
 
 def writes(
-    result: "Result", json_file: Path | None, out: Path | None, timeline: Path | None
+    result: "Result",
+    json_file: Path | None,
+    out: Path | None,
+    timeline: Path | None,
+    source_table: Path | None = None,
 ) -> list[Callable[[], object]]:
     """A step for each file that was asked for."""
     steps: list[Callable[[], object]] = []
@@ -201,6 +215,8 @@ def writes(
         steps.append(partial(save, result, out))
     if timeline:
         steps.append(partial(draw, result, timeline))
+    if source_table:
+        steps.append(partial(tabulate, result, source_table))
     return steps
 
 
@@ -216,6 +232,13 @@ def draw(result: "Result", file: Path) -> None:
     from lockstep.report.timeline import write_timeline
 
     write_timeline(result, file)
+
+
+def tabulate(result: "Result", file: Path) -> None:
+    """Write the table of instructions."""
+    from lockstep.metrics.output import write_table
+
+    write_table(file, result.source)
 
 
 def take_all(steps: Sequence[Callable[[], object]]) -> None:
@@ -237,4 +260,9 @@ def show(result: "Result", short: bool, *files: Path | None) -> None:
     """Print the summary to stdout, or to stderr where one of ``files`` is stdout."""
     from lockstep.report.summary import print_summary
 
-    print_summary(result, console_of(*files), short)
+    console = console_of(*files)
+    print_summary(result, console, short)
+    if result.counts_instructions:
+        from lockstep.report.source import print_source
+
+        print_source(result, console)

@@ -90,6 +90,7 @@ class Device:
         threads: int = 1,
         interval: int | None = None,
         timeline: bool = False,
+        source: bool = False,
         checkpoint: str | Path | None = None,
         checkpoint_seconds: float = 60.0,
         resume: str | Path | None = None,
@@ -118,6 +119,8 @@ class Device:
                 raise LockstepError(f"{option} needs timing=True")
         if stop_interval is not None and stop_interval < 1:
             raise LockstepError(f"stop_interval = {stop_interval}: expected at least 1")
+        if source and not timing:
+            raise LockstepError("source needs timing=True")
         if (checkpoint or resume) and not timing:
             raise LockstepError("checkpoint and resume need timing=True")
         self.name, self.profiling, self.at_issue = name, profile, at_issue
@@ -140,6 +143,7 @@ class Device:
                 threads=threads,
                 interval=interval,
                 cta_events=timeline,
+                source=source,
                 progress=progress,
                 notice=notice,
                 policies=chosen,
@@ -147,7 +151,11 @@ class Device:
                 stop_interval=stop_interval,
             )
             if checkpoint or resume:
-                made = {"at_issue": at_issue, "profile": profile, "interval": (interval, timeline)}
+                made = {
+                    "at_issue": at_issue,
+                    "profile": profile,
+                    "interval": (interval, timeline, source),
+                }
                 goes_on = self.timing.continuation = continuation_of(self, chosen, made)
                 if checkpoint:
                     goes_on.write_into(Path(checkpoint), checkpoint_seconds, notice)

@@ -63,7 +63,7 @@ def workload_kernel(launch: Launch, recording: Recording) -> Kernel:
         block=geometry.block,
         registers=program.registers,
         shared_bytes=program.shared_bytes + geometry.dynamic_shared,
-        code=Code(program.code, program.texts),
+        code=Code(program.code, program.texts, program.origins, program.file),
         ctas=ctas,
         stream=launch.stream,
         cluster=geometry.cluster,

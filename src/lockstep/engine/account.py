@@ -4,6 +4,7 @@ from copy import copy
 
 import numpy as np
 
+from lockstep.engine.attributed import InstructionCounts, counts_of
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
 from lockstep.engine.record import (
@@ -109,9 +110,18 @@ class Account:
                 ctas_done=run.done,
                 left_out=list(run.left_out),
                 stopped=run.stopped,
+                source=self._by_instruction(run),
             )
         )
         self.finish_order.append(run.order)
+
+    def _by_instruction(self, run: Running) -> InstructionCounts | None:
+        """What the instructions of a kernel did, if that was asked for."""
+        sm = self._machine.sm
+        if not sm.spec[0].attributes:
+            return None
+        first = int(sm.kernels[run.slot].code)
+        return counts_of(run.kernel.code, self._machine.by_instruction(first, run.bound))
 
     def drain(self, run: Running) -> None:
         """The last CTA of a kernel that was stopped has ended."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lockstep._jit import working_seconds
+from lockstep.engine import attributed
 from lockstep.engine.readings import Readings, Repetition, ctas_from, linear
 from lockstep.engine.record import LeftOut
 from lockstep.engine.rings import ring_length, rings
@@ -399,11 +400,12 @@ class KernelTable:
         if end > len(sm.code):
             grown = records(max(end, 2 * len(sm.code)), ISSUE)
             grown[:start] = sm.code[:start]
-            self.streams.replace(code=grown)
+            self.streams.replace(code=grown, **attributed.grown(sm, len(grown)))
             sm = self.streams.sm
             state = sm.kernels[run.slot]
         sm.code[start : start + run.bound] = old
         sm.code[start + run.bound : end] = fresh
+        attributed.move(sm, int(state.code), start, run.bound, len(code))
         state.code, run.bound, self._code_used = start, len(code), end
         used = code["destination"] + code["destination_count"]
         state.register_rows = max(int(state.register_rows), int(used.max(initial=0)))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lockstep._jit import Context, Pointer, SignalHold, phase, phase_row, phases
+from lockstep.engine import attributed
 from lockstep.engine.groups import PARTITIONS, SMS, Group, Wire, edges, ends, split
 from lockstep.engine.part import Part
 from lockstep.engine.rows import arrays_of, rows_of
@@ -96,12 +97,11 @@ def build_memory_side(gpu: GPU, policies: dict) -> tuple[Links, partition.Memory
     return links, memory
 
 
-def build_sms(gpu: GPU, memory: partition.Memory, policies: dict) -> Sm:
-    """The SMs, which share the partitions' slices by a hash."""
+def build_sms(gpu: GPU, memory: partition.Memory, policies: dict, attributing: int = 0) -> Sm:
+    """The SMs, which share the partitions' slices by a hash; ``attributing``: as of its builder."""
     policy = scheduler.policy_of(gpu, "scheduler" in policies)
-    return core_build.build(
-        gpu, memory.slices, control.build(gpu), compile_policies(policies), set(policies), policy
-    )
+    compiled, own = compile_policies(policies), control.build(gpu)
+    return core_build.build(gpu, memory.slices, own, compiled, set(policies), policy, attributing)
 
 
 def is_coherent(gpu: GPU) -> bool:
@@ -140,13 +140,23 @@ def compiled(group: Group) -> Phase:
 class Machine:
     """A GPU's state and the threads that run it."""
 
-    def __init__(self, gpu: GPU, threads: int, policies: dict, transport: Transport | None = None):
-        """``transport``: reaches the machines that run the other parts of the GPU."""
+    def __init__(
+        self,
+        gpu: GPU,
+        threads: int,
+        policies: dict,
+        transport: Transport | None = None,
+        source: bool = False,
+    ):
+        """``transport``: reaches the machines that run the other parts of the GPU.
+
+        ``source``: whether events are counted by instruction, too.
+        """
         self.gpu, self.window = gpu, gpu.interconnect.latency
         policies = registry.chosen(gpu) | policies
         with one_space():
             self.links, self.memory = build_memory_side(gpu, policies)
-            self._sm = build_sms(gpu, self.memory, policies)
+            self._sm = build_sms(gpu, self.memory, policies, threads if source else 0)
             self.dispatcher = dispatch_state.build(gpu, self._sm.control)
         self._walk = walk_state.build(gpu, self._sm, self.memory)
         self._groups = groups(self.links, self._sm, self.memory)
@@ -159,6 +169,8 @@ class Machine:
         self.part.join(self._sm.control, self._wires, self._verdict[0])
         self._team, self._alone = self._make_team(threads), self._make_team(1)
         self._threads = Threads(len(self._team.blocks))
+        for k, (first, last) in enumerate(self._team.blocks[:, SMS] if source else ()):
+            self._sm.attribution.tables[first:last] = k
 
     def _make_team(self, threads: int) -> Team:
         """Shards for threads that take part, as many as there are SMs here at most."""
@@ -194,11 +206,20 @@ class Machine:
     def arrays(self) -> dict[str, np.ndarray]:
         """The whole state between two windows, as this machine has it, by dotted name."""
         names = ("sm", "memory", "links", "dispatcher")
-        return dict(pair for name in names for pair in arrays_of(name, getattr(self, name)))
+        arrays = dict(pair for name in names for pair in arrays_of(name, getattr(self, name)))
+        return {path: array for path, array in arrays.items() if path not in attributed.OF_HOST}
 
     def gather(self) -> dict[str, np.ndarray] | None:
         """The same of the whole GPU, on the first machine; None on others."""
         return self.part.gather(self.arrays(), lambda path, rows: rows_of(path, rows, self.gpu))
+
+    def by_instruction(self, first: int = 0, count: int | None = None) -> np.ndarray:
+        """ATTRIBUTED of some records of the arena of code, or of all, over the whole GPU.
+
+        All machines ask for it between the same windows, with settled counters.
+        """
+        rows = self.sm.attribution.rows.shape[1] if count is None else count
+        return attributed.summed(self.sm, first, rows, self.part.add)
 
     def close(self) -> None:
         """End the threads."""

@@ -39,7 +39,7 @@ def _put_message(packet: np.ndarray, n: int, message: Record) -> None:
     packet[n + 2] = message.tag
     packet[n + 3] = message.issued
     packet[n + 4] = message.source << 32 | message.destination
-    packet[n + 5] = message.slice << 32 | message.flits
+    packet[n + 5] = message.slice << 32 | message.held << 16 | message.flits
     low = message.sectors << 16 | message.kind << 8 | message.request
     high = message.refusals << 55 | message.policy << 40
     packet[n + 6] = high | message.full << 24 | low
@@ -55,7 +55,8 @@ def _get_message(packet: np.ndarray, n: int, message: Record) -> None:
     message.source = packet[n + 4] >> 32
     message.destination = packet[n + 4] & _LOW
     message.slice = packet[n + 5] >> 32
-    message.flits = packet[n + 5] & _LOW
+    message.flits = packet[n + 5] & 0xFFFF
+    message.held = (packet[n + 5] >> 16) & 0xFFFF
     small = packet[n + 6]
     message.refusals = small >> 55
     message.policy = (small >> 40) & 0x7FFF

@@ -54,6 +54,11 @@ class Part:
         self.stopped = self._agreed = False
 
     @property
+    def is_first(self) -> bool:
+        """Whether it is the first of several, or alone."""
+        return self._transport is None or self._transport.rank == 0
+
+    @property
     def address(self) -> int:
         """Of the function that the loop over windows calls between two of them; 0 = none."""
         return (self._hook and ctypes.cast(self._hook, ctypes.c_void_p).value) or 0
@@ -77,6 +82,10 @@ class Part:
         for other, given in zip(self._parts, self._transport.share(rows)):
             for array, group, row in zip(arrays, groups, given):
                 array[slice(*other[group].tolist())] = row
+
+    def add(self, array: np.ndarray) -> np.ndarray:
+        """The sum of what all parts have; the array is not written any more."""
+        return array if self._transport is None else np.sum(self._transport.share(array), axis=0)
 
     def agree(self, wanted: bool) -> bool:
         """Whether all machines write a checkpoint between the last window and the next one.

@@ -45,7 +45,7 @@ class Ranks:
         rule = options["stop"]
         rules = [rule] if rule is None or ranks == 1 else _asked_once(rule, ranks)
         for k, transport in enumerate(in_memory(ranks) if ranks > 1 else [None]):
-            machine = Machine(gpu, threads, options["policies"], transport)
+            machine = Machine(gpu, threads, options["policies"], transport, options["source"])
             mine = options | {"progress": None if k else progress, "stop": rules[k % len(rules)]}
             self.simulations.append(Simulation(gpu, machine, mine))
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lockstep.engine.attributed import InstructionCounts, thawed
 from lockstep.engine.host.record import HostRun
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS
 from lockstep.names import demangled
@@ -57,6 +58,7 @@ class KernelRun:
     ctas_done: int = 0  # that have ended
     left_out: list["LeftOut"] = field(default_factory=list)  # by a rule, in the order of CTAs
     stopped: str = ""  # why a rule ended it, before all CTAs had; "" = none did
+    source: InstructionCounts | None = None  # what its instructions did, where that was asked for
     forced: int = 0  # times that lanes went on without others that could not come
 
     @property
@@ -97,6 +99,7 @@ def thawed_kernels(frozen: dict, first: int, end: int) -> list[KernelRun]:
         plain = dict(frozen["plain"][k])
         plain |= {name: tuple(plain[name]) for name in ("grid", "block")}
         plain |= {name: frozen[name][k] for name in _COUNTERS}
+        plain["source"] = thawed(plain["source"])
         kernels.append(KernelRun(**plain))
     return kernels
 

@@ -27,6 +27,7 @@ class Session:
     ``interval``: cycles between samples. ``stop`` ends kernels early and is asked every
     ``stop_interval`` cycles at most (default: ``STOP_INTERVAL``), see :mod:`lockstep.engine.stop`;
     ``first_cta``: by kernel id, the CTA at which it begins, those before it do not run.
+    ``source``: whether kernels tell what each of their instructions did.
     ``policies``: the user's functions by name, see :data:`lockstep.policies.POLICIES`. ``notice``
     is told what takes long. Limits, Ctrl-C and deadlocks end a run early with what there is by
     then.
@@ -47,6 +48,7 @@ class Session:
         interval: int | None = None,
         cta_events: bool = False,
         policies: dict | None = None,
+        source: bool = False,
         progress: Progress | None = None,
         notice: Callable[[str], None] | None = None,
     ):
@@ -67,6 +69,7 @@ class Session:
             "interval": interval,
             "cta_events": cta_events,
             "policies": self._policies,
+            "source": source,
         }
         self._has_rule = stop is not None
         self.ranks = Ranks(gpu, ranks, threads, options, progress)

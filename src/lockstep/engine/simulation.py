@@ -9,7 +9,7 @@ from typing import TypeGuard
 import numpy as np
 
 from lockstep._jit import Records
-from lockstep.engine import dropping
+from lockstep.engine import attributed, dropping
 from lockstep.engine.account import Account
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.deferral import Deferral
@@ -138,6 +138,7 @@ class Simulation:
         """The whole state between two windows, as plain values and arrays; see :mod:`.rows`."""
         return {
             "arrays": self.machine.gather(),
+            "by_instruction": self.machine.by_instruction(),
             "plain": {name: getattr(self, name) for name in _FROZEN},
             "account": self.account.freeze(),
             "watchdog": self.watchdog.freeze(),
@@ -152,7 +153,9 @@ class Simulation:
         machine, arrays = self.machine, frozen["arrays"]
         grown = {name: arrays[f"sm.{name}"].copy().view(Records) for name in (*ARENAS, "code")}
         grown["pool"] = grown["pool"].view(np.ndarray)
-        self.streams.replace(**grown)
+        mine = machine.part.is_first
+        rows = attributed.take_up(self.streams.sm, frozen["by_instruction"], mine)
+        self.streams.replace(**grown, attribution=rows)
         self._adopt()
         for path, array in machine.arrays().items():
             array.view(np.ndarray)[...] = arrays[path]

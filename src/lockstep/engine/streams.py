@@ -9,6 +9,7 @@ import itertools
 
 import numpy as np
 
+from lockstep._jit import Context
 from lockstep.model.core.state import Sm
 from lockstep.model.dispatch.state import PENDING, Dispatcher
 from lockstep.workload import Cta
@@ -81,7 +82,7 @@ class Streams:
         self._live.clear()
         self._used = [0] * len(ARENAS)
 
-    def replace(self, **arrays: np.ndarray) -> None:
+    def replace(self, **arrays: np.ndarray | Context) -> None:
         """Go on with new arrays in the place of some of the SMs'."""
         self._take(self.sm._replace(**arrays))
 

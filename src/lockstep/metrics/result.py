@@ -13,7 +13,7 @@ import msgspec
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass
-from lockstep.metrics import facts, host, manifest, notebook, output, registry
+from lockstep.metrics import facts, host, manifest, notebook, output, registry, source
 from lockstep.metrics.facts import ratio
 
 if TYPE_CHECKING:  # importing the engine imports the compiler: no view of results needs that
@@ -136,6 +136,21 @@ class Result:
 
         return pandas.DataFrame(self.intervals, columns=None if self.intervals else _SPAN)
 
+    @cached_property
+    def source(self) -> "pandas.DataFrame":
+        """One row a static instruction of each kernel, see :func:`.source.instructions`."""
+        return source.instructions(self.run.kernels)
+
+    @cached_property
+    def source_lines(self) -> "pandas.DataFrame":
+        """One row a source line of each kernel, see :func:`.source.lines`; none may be known."""
+        return source.lines(self.source)
+
+    @property
+    def counts_instructions(self) -> bool:
+        """Whether the run was asked what each instruction did."""
+        return any(run.source is not None for run in self.run.kernels)
+
     @property
     def opcodes(self) -> dict[str, int]:
         """Warp instructions by operation class, largest first, without classes that are absent."""
@@ -223,8 +238,8 @@ class Result:
     def save(self, directory: str | Path, summary: str = "") -> None:
         """Write the tables of kernels and intervals, manifest.json and, if given, summary.txt.
 
-        The tables are kernels.parquet and series.parquet; without pyarrow, of the extra
-        ``lockstep-gpu[parquet]``, kernels.csv and series.csv.
+        The tables are kernels.parquet and series.parquet, and source.parquet if instructions were
+        counted; without pyarrow, of the extra ``lockstep-gpu[parquet]``, they are CSV.
         """
         directory = Path(directory)
         if output.has_parquet():
@@ -233,6 +248,8 @@ class Result:
             suffix, write = "csv", output.write_csv
         write(directory / f"kernels.{suffix}", self.kernels)
         write(directory / f"series.{suffix}", self.series)
+        if self.counts_instructions:
+            write(directory / f"source.{suffix}", self.source)
         output.write_json(directory / "manifest.json", self.manifest)
         if summary:
             output.write_text(directory / "summary.txt", summary)

@@ -29,7 +29,8 @@ MESSAGE = np.dtype(
         ("source", "i4"),
         ("destination", "i4"),
         ("slice", "i4"),  # global L2 slice number
-        ("flits", "i4"),  # port cycles it takes
+        ("flits", "i2"),  # port cycles it takes
+        ("held", "i2"),  # data: 1 = the L2 had it when it was asked
         ("policy", "i2"),  # isa.CachePolicy bits
         ("full", "i2"),  # writes: bit s: all of sector s is written; atomics: most lanes on a word
         ("sectors", "u1"),  # bit s: sector s of the line is meant

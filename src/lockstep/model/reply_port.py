@@ -13,6 +13,7 @@ from lockstep.model.cache import neighbours
 from lockstep.model.clock import NEVER
 from lockstep.model.link import KIND_DATA, KIND_READ
 from lockstep.model.memory import PIPES, SUBTICKS, TOGETHER
+from lockstep.model.reply_pipes import FILL
 
 
 @force_inline
@@ -32,8 +33,8 @@ def _first_ready(entries, state):
 
 
 @force_inline
-def _copy(spec, message, reply):
-    """Fill in the message that carries a reply."""
+def _copy(spec, message, reply, held):
+    """Fill in the message that carries a reply; ``held``: of data that was here."""
     message.kind = reply.answer
     message.request = reply.kind
     message.address = reply.line * spec.line_bytes.value
@@ -45,6 +46,7 @@ def _copy(spec, message, reply):
     message.policy = reply.policy
     message.refusals = reply.refusals
     message.issued = reply.issued
+    message.held = held
 
 
 @force_inline
@@ -69,7 +71,7 @@ def send(l2, replies, slice_, now, end):
             break
         reply = entries[state.head[pipe]]
         if link.can_send(replies, partition, reply.source):
-            _copy(spec, link.send(replies, partition, reply.source, now), reply)
+            _copy(spec, link.send(replies, partition, reply.source, now), reply, pipe < FILL)
             if pipe == TOGETHER:
                 state.joined -= 1
             else:

@@ -142,4 +142,4 @@ class Simulator:
 
 
 _LONGEST_LINE = 1000  # characters: names come from the program
-_TIMING_OPTIONS = ("threads", "interval", "timeline", "progress", "choose")
+_TIMING_OPTIONS = ("threads", "interval", "timeline", "source", "progress", "choose")

@@ -7,9 +7,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from lockstep.execution.programs.program import BLOCK, Item, Objects, Origin, Part, Program
+from lockstep.execution.programs.program import BLOCK, Item, Objects, Part, Program
 from lockstep.execution.programs.stored import Unreadable, pack, unpack
 from lockstep.isa.instruction import INSTRUCTION
+from lockstep.workload import Origin
 
 
 @pytest.fixture

@@ -19,10 +19,11 @@ from lockstep.execution.gcn.waiting import CLOCK, find_waiting_loops, overtaking
 from lockstep.execution.gcn.whole import find_whole
 from lockstep.execution.lanes.builder import LaneBuilder
 from lockstep.execution.programs import translation
-from lockstep.execution.programs.program import EXITED, Ending, Origin, Part, Recording
+from lockstep.execution.programs.program import EXITED, Ending, Part, Recording
 from lockstep.isa.gcn.instruction import Instruction
 from lockstep.isa.gcn.spelling import spell
 from lockstep.isa.instruction import OpClass, Space
+from lockstep.workload import Origin
 
 Lifted = Any  # a Lift: the base class takes those of any instruction set
 

@@ -10,6 +10,7 @@ import numpy as np
 from lockstep.execution.checks.kinds import Check
 from lockstep.execution.programs.counted import CountedPlaces
 from lockstep.isa.instruction import OpClass, Space
+from lockstep.workload import Origin
 
 _CHANGES = (
     OpClass.STORE, OpClass.ATOMIC, OpClass.REDUCTION, OpClass.ASYNC_COPY, OpClass.BULK_COPY,
@@ -133,16 +134,6 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a static instruction comes from."""
-
-    function: str
-    line: int  # of the text; 0 = there is none: machine code
-    sources: tuple[tuple[str, int], ...] = ()  # file and line that it was made from, inlined first
-    text: str = ""  # machine code in full
-
-
-@dataclass(frozen=True, slots=True)
 class Objects:
     """Object code, and the symbols of the routines that it calls: see ``kept.routine``."""
 
@@ -194,7 +185,7 @@ class Program:
     items: list[list[Item]] = field(default_factory=list)  # for each block
     code: np.ndarray | None = None  # INSTRUCTION records, for the timing model
     texts: list[str] = field(default_factory=list)
-    origins: list["Origin"] = field(default_factory=list)  # of each static instruction
+    origins: list[Origin] = field(default_factory=list)  # of each static instruction
     registers: int = 0  # of a thread, for occupancy
     scalar_registers: int = 0  # of a wavefront
     entry: int = 0

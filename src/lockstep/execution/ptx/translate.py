@@ -13,7 +13,6 @@ from lockstep.execution.programs.program import (
     EXITED,
     Ending,
     Meeting,
-    Origin,
     Part,
     Recording,
 )
@@ -53,6 +52,7 @@ from lockstep.isa.ptx.syntax import (
     Register,
     SourceLine,
 )
+from lockstep.workload import Origin
 
 _STRONG = {"volatile", "relaxed", "acquire", "release"}
 

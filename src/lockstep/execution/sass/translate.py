@@ -18,7 +18,6 @@ from lockstep.execution.programs.program import (
     SURELY,
     Ending,
     Meeting,
-    Origin,
     Part,
     Recording,
 )
@@ -47,7 +46,7 @@ from lockstep.isa.instruction import WARP_SIZE, OpClass, Space
 from lockstep.isa.sass.binary import line_at
 from lockstep.isa.sass.encoding.instruction import BYTES, Instruction
 from lockstep.isa.sass.encoding.operand import Immediate, Name, Register
-from lockstep.workload import MOST_REGISTERS
+from lockstep.workload import MOST_REGISTERS, Origin
 
 WHOLE = 2048
 """Instructions of a kernel, with all functions that it may call, that is compiled at once."""

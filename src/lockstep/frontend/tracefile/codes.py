@@ -108,6 +108,7 @@ class StoredCode(Code):
 
     def __init__(self, words, texts, members, strings):
         self._parts = words, texts, members, strings
+        self._origins, self.file = (), ""  # a file has none
 
     def __getattr__(self, name: str):
         if name not in ("_records", "_count", "texts"):

@@ -2,6 +2,7 @@
 something changes, so that skipped cycles cost nothing and still sum to 100 %."""
 
 from lockstep._jit import force_inline, inline
+from lockstep.model.core import attribution
 from lockstep.model.counters import Stall
 
 NO_WARP = int(Stall.NO_WARP)
@@ -14,6 +15,8 @@ def account(c, s, b, now, why):
     sub = c.subcores[s, b]
     if now > sub.accounted:
         c.counters[s].stalls[sub.why] += now - sub.accounted
+        if c.spec[0].attributes:
+            attribution.stall(c, s, b, sub.why, now - sub.accounted)
         sub.accounted = now
     sub.why = why
 
@@ -22,6 +25,8 @@ def account(c, s, b, now, why):
 def account_issue(c, s, b, now):
     """Count the cycle ``now`` as one that issued."""
     account(c, s, b, now, NO_WARP)
+    if c.spec[0].attributes:
+        attribution.wait_for_nobody(c, s, b)
     c.counters[s].stalls[ISSUED] += 1
     c.subcores[s, b].accounted = now + 1
 
@@ -45,6 +50,8 @@ def start_accounting(c, s, now):
         sub = c.subcores[s, b]
         sub.accounted = now
         sub.why = NO_WARP
+        if c.spec[0].attributes:
+            attribution.wait_for_nobody(c, s, b)
 
 
 @inline

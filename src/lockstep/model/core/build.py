@@ -9,7 +9,7 @@ from lockstep.model.cache import l1, line_cache, line_misses, slice_hash
 from lockstep.model.clock import NEVER
 from lockstep.model.coherence import l1_state as coherent_l1
 from lockstep.model.control import Control
-from lockstep.model.core import paging, state, tile, vmu_state
+from lockstep.model.core import attribution, paging, state, tile, vmu_state
 from lockstep.model.core.bind import unit_table
 from lockstep.model.core.coalescer import most_lines
 from lockstep.model.core.state import Policies, Sm
@@ -18,6 +18,7 @@ from lockstep.model.memory import header_time
 from lockstep.model.records import copy_fields, full, records, zeros
 from lockstep.workload import ADDRESS, OBJECTS, RUN, STEP, STEP_RUNS, WARP
 
+CODE = 256  # records of the arena of code; it grows
 FILL_CYCLES = 4  # of an L2 access, these come after the reply: write-back and wake-up
 
 
@@ -110,13 +111,16 @@ def build(
     policies: Policies,
     user: set[str],
     policy: int,
+    attributing: int = 0,
 ) -> Sm:
     """The SMs of a GPU, idle.
 
     ``user`` names the policies that the user gave; ``policy`` is the number of the scheduler's.
+    ``attributing``: threads of the host that count events by instruction; 0 = nobody does.
     """
     spec = sm_spec(gpu, policy)
     s = spec[0]
+    s.attributes = attributing > 0
     n, b = gpu.sm.count, gpu.sm.subcores
     instances = sum(unit.count for unit in gpu.sm.units)
     slots = gpu.launch.concurrent_kernels
@@ -159,7 +163,7 @@ def build(
         left=zeros((n, slots)),
         candidates=records(n * b * gpu.sm.warps, state.CANDIDATE),
         kernels=records(slots, state.KERNEL),
-        code=records(256, state.ISSUE),
+        code=records(CODE, state.ISSUE),
         warp_streams=records(1 << 10, WARP),
         runs=records(1 << 12, RUN),
         addresses=records(1 << 12, ADDRESS),
@@ -176,6 +180,7 @@ def build(
         control=control,
         paging=paging.build(gpu),
         counters=records(n, SM_COUNTERS),
+        attribution=attribution.build(attributing, n, b, gpu.sm.warps, CODE),
     )
     _empty(sm)
     if cus:

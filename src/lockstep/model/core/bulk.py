@@ -9,7 +9,7 @@ from lockstep._jit import inline, popcount
 from lockstep.isa.instruction import OpClass
 from lockstep.model.cache import l1, miss_queue
 from lockstep.model.clock import NEVER
-from lockstep.model.core import stores, tile
+from lockstep.model.core import attribution, stores, tile
 from lockstep.model.core.coalescer import lane_address
 from lockstep.model.core.done import instruction_of, note
 from lockstep.model.core.state import DONE_ACCESS, SUBCYCLES
@@ -124,8 +124,12 @@ def send(c, s, a, access, instruction, line, low, high, now):
         miss = miss_queue.push(c.l1, s, line, sectors, KIND_READ, now)
         miss.tag, miss.policy = -1 - a, instruction.cache
         counters.bulk_read_sectors += n
+        if c.spec[0].attributes:
+            attribution.bulk(c, s, access, n, 0)
         return
     counters.bulk_write_sectors += n
+    if c.spec[0].attributes:
+        attribution.bulk(c, s, access, 0, n)
     miss = miss_queue.push(c.l1, s, line, sectors, KIND_WRITE, now)
     miss.tag, miss.policy = stores.send(c, s, access.warp), instruction.cache
     miss.flits = l1.data_flits(spec, sectors)

@@ -10,7 +10,7 @@ from lockstep.isa.instruction import OpClass
 from lockstep.model import free_list
 from lockstep.model.cache import l1, l1_banks, l1_prefetch
 from lockstep.model.clock import NEVER
-from lockstep.model.core import bulk, stores
+from lockstep.model.core import attribution, bulk, stores
 from lockstep.model.core.accounting import account_blocked
 from lockstep.model.core.cluster import is_remote
 from lockstep.model.core.coalescer import (
@@ -115,6 +115,8 @@ def access_shared(c, s, a, now):
     counters = c.counters[s]
     counters.shared_accesses += 1
     counters.shared_wavefronts += n
+    if c.spec[0].attributes:
+        attribution.shared(c, s, cta.kernel, access.code, n)
     sm = c.sms[s]
     far = is_remote(c, access, instruction, cta, c.kernels[cta.kernel])
     sm.accept_free = max(sm.accept_free, now + n * (c.spec[0].remote_interval if far else 1))
@@ -148,17 +150,19 @@ def begin_transactions(c, s, a, now):
             sm.words_until = now + n
             sm.accept_free = max(sm.accept_free, now + n)
     c.counters[s].transactions += sm.transactions
-    count_request(c, s, access)
+    count_request(c, s, access, sm.transactions)
 
 
 @inline
-def count_request(c, s, access):
-    """Count an instruction that reaches the L1."""
+def count_request(c, s, access, transactions):
+    """Count an instruction that reaches the L1 with so many transactions."""
     counters = c.counters[s]
     if access.space == LOCAL:
         counters.requests_local += 1
     else:
         counters.requests_global += 1
+    if c.spec[0].attributes:
+        attribution.request(c, s, access, transactions, access.space == LOCAL)
     if instruction_of(c, s, access).op == TEXTURE:
         counters.texture_requests += 1
 
@@ -231,7 +235,12 @@ def request_of(c, s, a, access, instruction):
 @force_inline
 def present(c, s, access, request, transaction, now):
     """Bring one transaction of an access to the L1; negative if it must come again, see there."""
+    attributes = c.spec[0].attributes
+    if attributes:
+        attribution.begin_access(c, s)
     coming, hits = l1.access(c.l1, s, c.counters[s], request, transaction, now)
+    if attributes:
+        attribution.end_access(c, s, access)
     if coming < 0:
         return coming
     comes(c, s, access, coming, hits, now)

@@ -7,7 +7,7 @@ from lockstep.model.cache.l1_fill import fill
 from lockstep.model.cache.prefetch import state as prefetching
 from lockstep.model.cache.slice_hash import slice_of
 from lockstep.model.clock import NEVER
-from lockstep.model.core import paging
+from lockstep.model.core import attribution, paging
 from lockstep.model.core.accounting import account_no_credit
 from lockstep.model.core.done import note
 from lockstep.model.core.state import DONE_ACCESS, DONE_ACKNOWLEDGED, SUBCYCLES
@@ -152,9 +152,13 @@ def pause(spec, s, nacks):
 def resume(c, s, now):
     """Give free MSHR entries to the reads that wait for them, the oldest first."""
     while l1.may_resume(c.l1, s):
+        if c.spec[0].attributes:
+            attribution.begin_access(c, s)
         a, hits = l1.resume(c.l1, s, c.counters[s], now)
         if a < 0:
             return
+        if c.spec[0].attributes:
+            attribution.end_access(c, s, c.accesses[s, a])
         if hits != 0:
             access = c.accesses[s, a]
             access.latest = max(access.latest, now + c.l1.spec[0].hit_cycles)
@@ -188,10 +192,15 @@ def receive(c, replies, s, now):
     elif message.tag >= 0:
         if not mshr_file.is_ahead(c.l1, message.tag):
             counters.miss_latency += now - message.issued
+            if c.spec[0].attributes:
+                a = attribution.asker(c, s, message.tag, message.sectors)
+                attribution.reply(c, s, a, message, now)
         fill(c.l1, s, counters, message.tag, message.sectors, message.policy)
         serve_waiters(c, s, message.tag, message.sectors, now)
     else:
         counters.miss_latency += now - message.issued
+        if c.spec[0].attributes:
+            attribution.reply(c, s, -1 - message.tag, message, now)
         last = 0  # of the results of lanes on one word
         if message.request == KIND_ATOMIC:
             last = (message.full - 1) * c.spec[0].atomic_result // SUBCYCLES

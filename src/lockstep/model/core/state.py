@@ -14,6 +14,7 @@ from lockstep.model.cache.slice_hash import Hash
 from lockstep.model.cache.tags import Tags
 from lockstep.model.coherence.l1_state import CoherentL1
 from lockstep.model.control import Control
+from lockstep.model.core.attribution import Attribution
 from lockstep.model.core.paging import Paging
 from lockstep.model.core.vmu_state import AccessQueue
 from lockstep.model.records import ints, words
@@ -60,6 +61,7 @@ SPEC = np.dtype(
         "fetch_bytes",
         "line_pieces",  # of fetch_bytes, in a line of the instruction cache; 1 = it is by line
         "branch_latency", "lds_slack", "lds_latency", "vector_memory_buffer", "waitcnt_zero",
+        "attributes",  # 1: events are counted by instruction, too: ``attribution.py``
     )
 )  # fmt: skip
 
@@ -371,3 +373,4 @@ class Sm(Context):
     control: Control  # what the CTA scheduler says, and is told
     paging: Paging  # pages that are not here
     counters: Records  # SM_COUNTERS
+    attribution: Attribution

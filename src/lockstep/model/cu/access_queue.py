@@ -16,7 +16,7 @@ from lockstep.model import free_list
 from lockstep.model.cache import mshr_file
 from lockstep.model.clock import NEVER
 from lockstep.model.coherence import lines
-from lockstep.model.core import coalescer, memory_pipeline
+from lockstep.model.core import attribution, coalescer, memory_pipeline
 from lockstep.model.core.coalescer import MOST_WORDS
 from lockstep.model.core.done import instruction_of, note
 from lockstep.model.core.memory_pipeline import TEXTURE, request_of
@@ -188,6 +188,8 @@ def put(c, s, request, transaction, now):
     n = append(c, s, request, transaction)
     wait_for_port(c, s, n, c.sms[s].current)
     count(c.counters[s], request.kind, 1, 0)
+    if c.spec[0].attributes:
+        attribution.transaction(c, s, c.accesses[s, c.sms[s].current])
 
 
 @inline
@@ -355,7 +357,7 @@ def begin(c, s, a):
     sm.current = a
     sm.position = 0
     state.number += 1
-    memory_pipeline.count_request(c, s, c.accesses[s, a])
+    memory_pipeline.count_request(c, s, c.accesses[s, a], 0)
 
 
 @inline

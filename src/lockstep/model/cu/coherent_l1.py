@@ -4,7 +4,7 @@ from lockstep._jit import inline
 from lockstep.isa.instruction import CachePolicy
 from lockstep.model.coherence import l1
 from lockstep.model.coherence.numbers import ATOMIC_OPERATION, LOAD, LOAD_GLC, STORE, STORE_GLC
-from lockstep.model.core import memory_pipeline, stores
+from lockstep.model.core import attribution, memory_pipeline, stores
 from lockstep.model.core.done import instruction_of, note
 from lockstep.model.core.state import DONE_ACKNOWLEDGED
 from lockstep.model.link import KIND_ATOMIC, KIND_REDUCTION, KIND_WRITE
@@ -32,10 +32,14 @@ def present(c, s, access, request, transaction, now):
     tag = request.tag
     if request.kind == KIND_WRITE or request.kind == KIND_REDUCTION:
         tag = -1 - tag
+    if c.spec[0].attributes:
+        attribution.begin_access(c, s)
     came = l1.access(
         c, s, c.counters[s], kind, transaction.line, transaction.cover[0], transaction.full, tag,
         request.policy, now,
     )  # fmt: skip
+    if c.spec[0].attributes:
+        attribution.end_access(c, s, access)
     if came < 0:
         return came
     if tag < 0:

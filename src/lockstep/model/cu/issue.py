@@ -4,6 +4,7 @@ from lockstep._jit import force_inline, inline
 from lockstep.isa.instruction import CachePolicy, OpClass
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.clock import NEVER
+from lockstep.model.core import attribution
 from lockstep.model.core.barrier import reach
 from lockstep.model.core.cta import end_warp
 from lockstep.model.core.done import note
@@ -194,7 +195,7 @@ def advance(c, s, w, warp, instruction, now):
 
 
 @force_inline
-def count(c, s, warp, instruction):
+def count(c, s, w, warp, instruction, now):
     """Count an issued instruction: lanes of vector instructions, one of each other."""
     counters = c.counters[s]
     kind = instruction.kind
@@ -204,6 +205,8 @@ def count(c, s, warp, instruction):
     counters.operations += warp.lanes if vector else 1
     counters.issued[instruction.op] += 1
     warp.issued += 1
+    if c.spec[0].attributes:
+        attribution.issue(c, s, w, warp, warp.lanes, now)
 
 
 @force_inline
@@ -216,7 +219,7 @@ def issue(c, s, b, w, now):
     warp.cleared = 0
     look = c.looks[s, w]
     if warp.left > 0:
-        count(c, s, warp, instruction)
+        count(c, s, w, warp, instruction, now)
         warp.last_issue = now
         execute(c, s, b, w, warp, instruction, now)
         after(c, s, w, warp, instruction, now)

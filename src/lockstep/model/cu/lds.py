@@ -1,6 +1,7 @@
 """The local data share: one instruction after the other, in parts of a wavefront."""
 
 from lockstep._jit import inline
+from lockstep.model.core import attribution
 from lockstep.model.core.shared_memory import passes
 from lockstep.model.core.stream import next_address
 
@@ -22,6 +23,8 @@ def access(c, s, warp, instruction, now):
     counters.memory_instructions += 1
     counters.shared_accesses += 1
     counters.shared_wavefronts += n
+    if c.spec[0].attributes:
+        attribution.shared(c, s, warp.kernel, warp.static, n)
     begins = max(now, cu.lds_free)
     cu.lds_free = begins + n * spec.shared_pass
     return begins + spec.lds_latency + (n - 1) * spec.shared_pass

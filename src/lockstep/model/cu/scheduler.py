@@ -6,6 +6,7 @@ wavefront one. A user's warp scheduler is not asked.
 
 from lockstep._jit import force_inline, inline
 from lockstep.model.clock import NEVER
+from lockstep.model.core import attribution
 from lockstep.model.core.accounting import ISSUED, NO_WARP, account
 from lockstep.model.cu.issue import STALL_UNIT, examine, issue, kind_of
 
@@ -39,14 +40,18 @@ def sleep(c, s, b, now):
     if sub.count == 0:
         if c.sms[s].resident_ctas > 0:
             account(c, s, b, now, NO_WARP)
+            if c.spec[0].attributes:
+                attribution.wait_for_nobody(c, s, b)
         sub.next = NEVER
         return
-    soonest, why = NEVER + 1, NO_WARP
+    soonest, why, first = NEVER + 1, NO_WARP, 0
     for k in range(sub.count):
         look = c.looks[s, c.order[s, b, k]]
         if look.wake < soonest:
-            soonest, why = look.wake, look.reason
+            soonest, why, first = look.wake, look.reason, k
     account(c, s, b, now, why)
+    if c.spec[0].attributes:
+        attribution.wait_for(c, s, b, c.order[s, b, first])
     sub.next = max(soonest, now + 1)
 
 
@@ -66,4 +71,6 @@ def cycle(c, s, b, now):
         sleep(c, s, b, now)
     else:
         account(c, s, b, now, ISSUED)
+        if c.spec[0].attributes:
+            attribution.wait_for_nobody(c, s, b)
         sub.next = now + 1

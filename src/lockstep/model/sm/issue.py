@@ -4,7 +4,7 @@ from lockstep._jit import force_inline, inline
 from lockstep.isa.instruction import LONGEST_SLEEP, CachePolicy, OpClass, Space
 from lockstep.model.cache.l1_fill import invalidate
 from lockstep.model.clock import NEVER
-from lockstep.model.core import cluster, constant
+from lockstep.model.core import attribution, cluster, constant
 from lockstep.model.core.barrier import reach
 from lockstep.model.core.bulk import is_tile
 from lockstep.model.core.cta import end_warp
@@ -244,6 +244,8 @@ def has_constant(c, s, b, w, now):
     look.wake = at
     look.reason, look.awaits = STALL_CONSTANT, 0
     c.subcores[s, b].constant_until = min(at, now + c.spec[0].operand_hold)
+    if c.spec[0].attributes:
+        attribution.lacks_constant(c, s, b, w)
     return False
 
 
@@ -372,11 +374,14 @@ def advance(c, s, w, warp, instruction, now):
 
 
 @force_inline
-def count(c, s, warp, instruction):
-    """Count an issued instruction for the SM and the kernel slot."""
+def count(c, s, w, warp, instruction, now):
+    """Count an instruction that is issued."""
     counters = c.counters[s]
+    lanes = 1 if is_tile(instruction.op) else warp.lanes
     counters.warp_instructions += 1
-    counters.thread_instructions += 1 if is_tile(instruction.op) else warp.lanes
+    counters.thread_instructions += lanes
+    if c.spec[0].attributes:
+        attribution.issue(c, s, w, warp, lanes, now)
     counters.issued[instruction.op] += 1
     warp.issued += 1
 
@@ -391,7 +396,7 @@ def issue(c, s, b, w, now):
     warp.cleared = 0
     c.looks[s, w].awaits = 0
     if warp.left > 0:
-        count(c, s, warp, instruction)
+        count(c, s, w, warp, instruction, now)
         c.subcores[s, b].last = -1 if instruction.yields else w
         c.subcores[s, b].turn = w
         warp.last_issue = now

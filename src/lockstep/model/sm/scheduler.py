@@ -14,6 +14,7 @@ from lockstep._jit import force_inline, inline, popcount, record_array
 from lockstep.gpus.choices import WarpScheduler, numbered
 from lockstep.gpus.spec import GPU
 from lockstep.model.clock import NEVER
+from lockstep.model.core import attribution
 from lockstep.model.core.accounting import NO_WARP, account, account_issue
 from lockstep.model.core.state import CANDIDATE
 from lockstep.model.policy import compile_policy
@@ -196,6 +197,8 @@ def sleep(c, s, b, now):
     sub = c.subcores[s, b]
     if sub.constant_until > now:
         account(c, s, b, now, STALL_CONSTANT)
+        if c.spec[0].attributes:
+            attribution.wait_for_constant(c, s, b)
         sub.next = sub.constant_until
         return
     soonest = NEVER + 1
@@ -210,13 +213,17 @@ def sleep(c, s, b, now):
     if sub.awaiting != 0:
         tie = sub.free == soonest and lowest(sub.awaiting) < first
         if sub.free < soonest or tie:
-            soonest, why = sub.free, sub.why_not
+            soonest, why, first = sub.free, sub.why_not, lowest(sub.awaiting)
     if sub.count == 0:
         if c.sms[s].resident_ctas > 0:  # data of a load that nobody waited for comes later
             account(c, s, b, now, NO_WARP)
+            if c.spec[0].attributes:
+                attribution.wait_for_nobody(c, s, b)
         sub.next = NEVER
         return
     account(c, s, b, now, why)
+    if c.spec[0].attributes:
+        attribution.wait_for(c, s, b, c.order[s, b, first])
     sub.next = max(soonest, now + 1)
 
 
