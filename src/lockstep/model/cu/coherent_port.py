@@ -7,9 +7,9 @@ from lockstep._jit import inline
 from lockstep.model import link
 from lockstep.model.cache import miss_queue
 from lockstep.model.clock import NEVER
-from lockstep.model.coherence import l1, outgoing
+from lockstep.model.coherence import l1, lines, outgoing
 from lockstep.model.coherence.rules import COHERENT
-from lockstep.model.core import port
+from lockstep.model.core import attribution, port
 from lockstep.model.core.done import note
 from lockstep.model.core.state import DONE_ACKNOWLEDGED, SUBCYCLES
 from lockstep.model.cu import port as line_port
@@ -74,6 +74,15 @@ def send_answer(c, answers, s, now):
 
 
 @inline
+def attribute(c, s, message, now):
+    """Data is of the access that asked for it, if that was a load or an atomic operation."""
+    e = lines.find(c, s, message.address // c.l1.spec[0].line_bytes)
+    tag = c.coherent.operations[s, c.coherent.lines[s, e].first].tag
+    if tag >= 0:
+        attribution.reply(c, s, tag, message, now)
+
+
+@inline
 def receive(c, replies, s, now):
     """Take one reply from the crossbar."""
     message = link.first(replies, s)
@@ -89,6 +98,8 @@ def receive(c, replies, s, now):
         at = now + port.pause(c.spec[0], s, counters.nacks)
     elif c.coherent.rules.forms[number].carries:
         counters.miss_latency += now - message.issued
+        if c.spec[0].attributes:
+            attribute(c, s, message, now)
     l1.receive(c, s, counters, message, at, now)
     tell_ended(c, s, now)
     link.take(replies, s)
