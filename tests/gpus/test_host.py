@@ -2,6 +2,9 @@
 
 from typing import get_args
 
+import pytest
+
+from lockstep.errors import SpecError
 from lockstep.gpus import library
 from lockstep.gpus.host import CallCosts
 from lockstep.host_calls import CallKind
@@ -29,3 +32,18 @@ def test_the_preset_is_listing_1_of_the_report():
     assert gpu.host.outstanding == 1
     assert gpu.interconnect.latency == round(750e-12 * 1200e6)
     assert gpu.dram.bus_bytes * gpu.dram.beats_per_clock * gpu.dram.clock_mhz == 32000
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"host.copy": "timed", "coherence.protocol": "nmoesi"},
+            "expected coherence.protocol = none",
+        ),
+        ({"host.copy": "timed", "host.memory": "migrating"}, "expected core = sm"),
+    ],
+)
+def test_what_compute_units_cannot_have(changes, message):
+    with pytest.raises(SpecError, match=message):
+        library.replace(library.gpu("CANDEL"), **changes)

@@ -356,7 +356,7 @@ def _host(gpu: GPU) -> Iterator[str]:
     if host.migration_bytes & (host.migration_bytes - 1):
         yield f"host.migration_bytes = {host.migration_bytes}: expected a power of two"
     if host.copy == "timed" and gpu.coherence.protocol != "none":
-        yield "host.copy = timed: expected coherence.protocol = none: copies come while L1s hold lines"
+        yield ("host.copy = timed: expected coherence.protocol = none: no L1 hears of copies")
     if host.memory == "migrating" and gpu.core == "cu":
         yield "host.memory = migrating: expected core = sm, whose memory alone can wait for pages"
 
