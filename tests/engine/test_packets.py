@@ -55,7 +55,9 @@ def test_of_silence_there_are_only_lengths(pair):
 
 def limits(name):
     kind = np.iinfo(MESSAGE[name])
-    return 0 if name in ("slice", "flits", "policy", "full") else int(kind.min), int(kind.max)
+    return 0 if name in ("slice", "flits", "held", "policy", "full") else int(kind.min), int(
+        kind.max
+    )
 
 
 @settings(max_examples=30)

@@ -54,7 +54,7 @@ NO_WARP = int(Stall.NO_WARP)
 
 
 class Attribution(Context):
-    """Of all cores; with one row, and never looked at, where nobody asked for it."""
+    """Of all cores; rows are one, and never looked at, where nobody asked for them."""
 
     rows: Records  # ATTRIBUTED, (threads of the host + 1) x arena of code
     tables: np.ndarray  # sms: the thread whose rows count for a core; the last: it runs elsewhere
@@ -68,10 +68,8 @@ def build(threads: int, sms: int, subcores: int, warps: int, code: int) -> Attri
 
     ``threads``: of the host, 0 = nobody asks; ``code``: records of the arena of code.
     """
-    if threads == 0:
-        sms = subcores = warps = code = 1
     return Attribution(
-        records((threads + 1, code), ATTRIBUTED),
+        records((threads + 1, code if threads else 1), ATTRIBUTED),
         full(sms, threads),
         records(sms, ATTRIBUTED),
         full((sms, subcores, 2), NOBODY),
