@@ -12,7 +12,7 @@ from lockstep.builder import KernelBuilder, program
 from lockstep.engine import attributed, checkpoint, run
 from lockstep.engine.machine import Machine
 from lockstep.gpus import library
-from lockstep.model.core.attribution import ATTRIBUTED
+from lockstep.model.core.attribution import ATTRIBUTED, NOT_SELECTED
 from lockstep.model.counters import Stall
 
 A = 0x7F0000000000
@@ -32,6 +32,14 @@ def check_sums(kernel, idle=False):
         due = 0 if reason in (Stall.ISSUED, Stall.NO_WARP) else all_[reason]
         assert ours[reason] == due, reason
     assert counts["l2_hit_sectors"].sum() <= counts["reply_sectors"].sum()
+    states, warps = counts["states"].sum(), kernel.ctas * warps_of(kernel)
+    if not idle:  # each warp is in one state in each cycle, that of its last issue among them
+        assert states == counts["warp_cycles"].sum() + warps
+    assert (counts["states"] >= 0).all()
+
+
+def warps_of(kernel):
+    return -(-kernel.block[0] // (64 if kernel.dependence == "counters" else 32))
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +176,21 @@ def test_a_warp_waits_at_the_instruction_that_needs_a_result(single):
     assert rows["FMUL"]["stalls"][Stall.SCOREBOARD] == latency - 1
     assert rows["FMUL"]["warp_cycles"] == latency
     assert rows["FADD"]["stalls"][Stall.SCOREBOARD] == 0
+    states = rows["FMUL"]["states"]
+    assert (states[Stall.ISSUED], states[Stall.SCOREBOARD], states.sum()) == (1, 3, 4)
     check_sums(kernel)
+
+
+def test_a_warp_that_could_issue_waits_for_another_one(small):
+    """Two warps of a sub-core, the older first: the younger is ready a cycle before it issues."""
+    gpu = small(sm__count=1)
+    k = KernelBuilder("k", grid=1, block=32 * (gpu.sm.subcores + 1))
+    k("FADD R4, R1, R2")
+    k("MOV R5, R1")
+    k("EXIT")
+    (kernel,) = run(program(k), gpu, source=True).kernels
+    check_sums(kernel)
+    assert kernel.source.counts["states"][:, NOT_SELECTED].sum() > 0
 
 
 def test_sleep_and_barriers_are_of_the_instruction_that_began_them(single):

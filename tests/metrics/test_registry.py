@@ -4,9 +4,11 @@ import re
 import numpy as np
 import pytest
 
+from lockstep.engine.attributed import InstructionCounts
 from lockstep.gpus import library
 from lockstep.isa.instruction import OpClass
 from lockstep.metrics import facts, registry
+from lockstep.model.core.attribution import ATTRIBUTED, NOT_SELECTED
 from lockstep.model.counters import PARTITION_COUNTERS, SM_COUNTERS, Stall
 
 
@@ -50,6 +52,37 @@ def test_without_counts_nothing_fails_and_nothing_is_infinite(kernel, evaluate):
     assert math.isnan(values["sim__ipc"])
     assert math.isnan(values["sim__sol_dram.pct"])
     assert values["sm__inst_executed.sum"] == 0
+
+
+def test_what_limits_occupancy_is_a_number_for_each_limit(kernel, evaluate):
+    kernel.limits = {"CTAs": 16, "warps": 8, "registers": 5}
+    values = evaluate()
+    limits = [values[f"launch__occupancy_limit_{n}"] for n in ("blocks", "warps", "registers")]
+    assert limits == [16, 8, 5]
+    assert math.isnan(values["launch__occupancy_limit_shared_mem"]), "it needs none"
+
+
+def test_throughput_is_the_nearest_limit(kernel, evaluate):
+    kernel.sm["shared_wavefronts"] = 700
+    kernel.sm["warp_instructions"] = 500
+    values = evaluate()
+    assert values["sim__memory_throughput.pct"] == values["sim__sol_shared.pct"] == 70
+    assert values["sim__compute_throughput.pct"] == values["sim__sol_issue.pct"] == 25
+
+
+def test_states_of_warps_are_of_an_instruction(kernel, evaluate):
+    without = evaluate()
+    for name in ("sim__warp_cycles_barrier_per_inst.ratio", "sim__flops_fp32.sum"):
+        assert math.isnan(without[name]), name
+    counts = np.zeros(2, ATTRIBUTED)
+    counts["states"][:, Stall.BARRIER], counts["states"][:, NOT_SELECTED] = [30, 10], [5, 0]
+    kernel.source = InstructionCounts([0, 16], ["BAR", "FFMA"], [[], []], counts)
+    kernel.warp_instructions = 10
+    values = evaluate()
+    assert values["sim__warp_cycles_barrier_per_inst.ratio"] == 4
+    assert values["sim__warp_cycles_not_selected_per_inst.ratio"] == 0.5
+    counts["thread_instructions"] = [0, 64]
+    assert evaluate()["sim__flops_fp32.sum"] == 128
 
 
 def test_instructions_and_ipc(kernel, evaluate):

@@ -26,6 +26,7 @@ COMMANDS = {
     "proxy": "Make small files that access memory as programs do.",
     "kernels": "List the programs that come with lockstep.",
     "info": "Say what is in a trace.",
+    "metrics": "List metrics, what they mean, and what others call them.",
     "convert": "Convert a trace to another format.",
     "disasm": "Disassemble the GPU code of a program.",
     "gpus": "List the GPUs, or describe one.",

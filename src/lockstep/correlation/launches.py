@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-CYCLES = "gpc__cycles_elapsed.max"
-DURATION = "gpu__time_duration.sum"  # ns
+from lockstep.metrics.aliases import CYCLES, DURATION
+
 TIMES = (CYCLES, DURATION)
 _RATE = re.compile("cycles_|per_cycle|per_second|pct_of_peak")
 

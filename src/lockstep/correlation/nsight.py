@@ -4,29 +4,15 @@ import re
 from collections.abc import Iterator
 
 from lockstep.correlation.csvfile import Table, dimensions, number
-from lockstep.correlation.launches import CYCLES, DURATION, Launch
+from lockstep.correlation.launches import Launch
 from lockstep.errors import InputError
+from lockstep.metrics import aliases
 
 KERNEL, METRIC, UNIT, VALUE = "Kernel Name", "Metric Name", "Metric Unit", "Metric Value"
 PROGRAM = ("program", "model", "group", "Process Name")  # the first of them that is there
 
-# Other names of what lockstep counts, where the name that it uses is absent.
-SAME = {
-    "sm__cycles_elapsed.max": CYCLES,
-    "smsp__cycles_elapsed.max": CYCLES,
-    "smsp__inst_executed.sum": "sm__inst_executed.sum",
-    "gpu__time_duration.max": DURATION,
-    # What the pages of sections call them.
-    "Elapsed Cycles": CYCLES,
-    "Duration": DURATION,
-    "SM Active Cycles": "sm__cycles_active.avg",
-    "Executed Ipc Active": "sm__inst_executed.avg.per_cycle_active",
-    "Executed Ipc Elapsed": "sm__inst_executed.avg.per_cycle_elapsed",
-    "Achieved Occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
-    "Achieved Active Warps Per SM": "sm__warps_active.avg.per_cycle_active",
-    "Theoretical Occupancy": "sm__maximum_warps_per_active_cycle_pct",
-    "Registers Per Thread": "launch__registers_per_thread",
-}
+SAME = aliases.same(aliases.NSIGHT)
+"""Other names of what lockstep counts, where the name that it uses is absent."""
 _TIMES = {"nsecond": 1.0, "usecond": 1e3, "msecond": 1e6, "second": 1e9}
 _TIMES |= {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _PREFIX = re.compile(r"([KMGT])[a-z]+(?:/\w+)?\Z")

@@ -110,6 +110,7 @@ class Account:
                 ctas_done=run.done,
                 left_out=list(run.left_out),
                 stopped=run.stopped,
+                limits=bind.ctas_by_limit(kernel, self._gpu),
                 source=self._by_instruction(run),
             )
         )

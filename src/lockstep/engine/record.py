@@ -58,6 +58,7 @@ class KernelRun:
     ctas_done: int = 0  # that have ended
     left_out: list["LeftOut"] = field(default_factory=list)  # by a rule, in the order of CTAs
     stopped: str = ""  # why a rule ended it, before all CTAs had; "" = none did
+    limits: dict[str, int] = field(default_factory=dict)  # CTAs that fit, by what limits them
     source: InstructionCounts | None = None  # what its instructions did, where that was asked for
     forced: int = 0  # times that lanes went on without others that could not come
 

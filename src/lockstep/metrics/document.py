@@ -7,9 +7,11 @@ from functools import lru_cache
 from types import ModuleType
 
 from lockstep.metrics import (
+    aliases,
     compute_unit,
     device_memory,
     execution,
+    flops,
     metric,
     sm_memory,
     speed_of_light,
@@ -35,11 +37,33 @@ each also counts what the others did meanwhile, from its launch on. The columns
 `warp_instructions` and `thread_instructions` of the kernel table are a kernel's own, unless the
 run ended before it. In `result.total` everything counts once, and host copies too.
 """
+STATES = """
+## States of schedulers and warps
+
+A scheduler does one of these in each cycle (`sim__scheduler_{}.pct`): it issues, or waits for the
+reason of the warp that can go on first. A warp does one of these in each cycle
+(`sim__warp_cycles_{}_per_inst.ratio`), where instructions were [counted](source-view.md). The last
+column has the nearest of Nsight Compute's states of warps, which are what
+`smsp__average_warps_issue_stalled_` goes on with.
+
+| state | means | Nsight Compute |
+|---|---|---|"""
+NOT_SELECTED = (
+    "| `not_selected` | of warps: it could have issued, and another one did | `not_selected` |"
+)
+NAMES = """
+## Other names
+
+Where nothing differs, the definition is the same, and `lockstep correlate` takes measurements of
+that name for ours. nvprof's names are in [Comparing with hardware](correlate.md)."""
 _KEYS = {
     metric.operation_classes: "operation class",
     metric.stall_reasons: "scheduler state",
+    metric.warp_states: "state of a warp",
     metric.units_of_cus: "unit of a compute unit",
     metric.execution_units: "kind of execution unit",
+    flops.kinds: "kind of floating-point instruction",
+    flops.precisions: "precision",
 }
 
 
@@ -50,20 +74,44 @@ def page() -> str:
     for title, entries in SECTIONS.items():
         parts.append(f"\n## {title}\n\n| name | unit | meaning | formula |\n|---|---|---|---|")
         parts.extend(_row(entry) for entry in entries)
+    parts += [*_states(), *_names()]
     return "\n".join(parts) + "\n"
+
+
+def _states() -> list[str]:
+    """What schedulers and warps wait for."""
+    rows = [
+        f"| `{reason.name.lower()}` | {state.meaning} | {state.nsight and f'`{state.nsight}`'} |"
+        for reason, state in aliases.STATES.items()
+    ]
+    return [STATES, *rows, NOT_SELECTED]
+
+
+def _names() -> list[str]:
+    """Other names of metrics."""
+    parts = [NAMES]
+    for title, known in (("Nsight Compute", aliases.NSIGHT), ("GPGPU-Sim", aliases.GPGPUSIM)):
+        parts.append(f"\n### {title}\n\n| name | here | differs |\n|---|---|---|")
+        parts += [f"| `{a.name}` | `{a.metric}` | {a.differs} |" for a in known]
+    return parts
 
 
 def _row(entry: Metric) -> str:
     meaning = entry.meaning if entry.each is None else entry.meaning.replace("{}", "…")
-    formula = _formulas()[entry.name].replace("|", "\\|")
+    formula = formula_of(entry).replace("|", "\\|")
     return f"| `{entry.name}` | {entry.unit} | {meaning} | `{formula}` |"
+
+
+def formula_of(entry: Metric) -> str:
+    """The formula of an entry, as it is written."""
+    return _formulas()[entry.name]
 
 
 @lru_cache(maxsize=1)
 def _formulas() -> dict[str, str]:
     """The source text of every formula, by the name of its metric."""
     found: dict[str, str] = {}
-    for module in (execution, compute_unit, sm_memory, device_memory, speed_of_light):
+    for module in (execution, flops, compute_unit, sm_memory, device_memory, speed_of_light):
         found |= _formulas_of(module)
     return found
 

@@ -1,7 +1,9 @@
 """Metrics of time, instructions, occupancy and issue."""
 
+from math import nan
+
 from lockstep.metrics.facts import Facts, percent, ratio
-from lockstep.metrics.metric import Metric, operation_classes, stall_reasons
+from lockstep.metrics.metric import Metric, operation_classes, stall_reasons, warp_states
 from lockstep.model.counters import Stall
 
 TIME = (
@@ -161,6 +163,34 @@ OCCUPANCY = (
         kernel=True,
     ),
     Metric(
+        "launch__occupancy_limit_registers",
+        "CTAs",
+        "CTAs for which an SM has registers; undefined where they need none.",
+        lambda k: k.kernel.limits.get("registers", nan),
+        kernel=True,
+    ),
+    Metric(
+        "launch__occupancy_limit_shared_mem",
+        "CTAs",
+        "CTAs for which an SM has shared memory; undefined where they need none.",
+        lambda k: k.kernel.limits.get("shared memory", nan),
+        kernel=True,
+    ),
+    Metric(
+        "launch__occupancy_limit_warps",
+        "CTAs",
+        "CTAs for which an SM has warps.",
+        lambda k: k.kernel.limits.get("warps", nan),
+        kernel=True,
+    ),
+    Metric(
+        "launch__occupancy_limit_blocks",
+        "CTAs",
+        "CTAs that an SM holds at most, whatever they need.",
+        lambda k: k.kernel.limits.get("CTAs", nan),
+        kernel=True,
+    ),
+    Metric(
         "launch__grid_size",
         "CTAs",
         "CTAs of the grid.",
@@ -206,6 +236,16 @@ ISSUE = (
         each=stall_reasons,
     ),
     Metric(
+        "sim__warp_cycles_{}_per_inst.ratio",
+        "cycles",
+        "Cycles that a warp spends in {} for each instruction that it issues; all sum to the "
+        "cycles between two issues of a warp. Undefined unless instructions were counted.",
+        lambda k, state: ratio(_in_state(k, state), k.kernel.warp_instructions),
+        each=warp_states,
+        kernel=True,
+        counted=True,
+    ),
+    Metric(
         "sim__issue_slots_idle.pct",
         "%",
         "Scheduler-cycles in which nothing issued, whatever the reason.",
@@ -249,6 +289,12 @@ ISSUE = (
         lambda k: k.sm.l1i_misses,
     ),
 )
+
+
+def _in_state(k: Facts, state: int) -> float:
+    """Warp-cycles of a kernel in a state."""
+    assert k.kernel is not None and k.kernel.source is not None, "its instructions were counted"
+    return int(k.kernel.source.counts["states"][:, state].sum())
 
 
 def _product(size: tuple[int, int, int]) -> int:

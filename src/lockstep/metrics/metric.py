@@ -20,7 +20,8 @@ class Metric:
     ``name`` is Nsight Compute's where the definition is the same, else it begins with ``sim__``.
     ``formula`` takes :class:`~lockstep.metrics.facts.Facts`; where ``each`` is given, the entry
     stands for one metric a key, ``{}`` in name and meaning is the key's word, and the formula
-    takes the key as well. ``kernel`` marks what is defined for a single kernel only.
+    takes the key as well. ``kernel`` marks what is defined for a single kernel only,
+    ``counted`` what has a value if that was asked to count its instructions.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Metric:
     formula: Callable[..., float]
     each: Callable[[GPU], Iterable[Keyed]] | None = None
     kernel: bool = False
+    counted: bool = False  # of kernels whose instructions were counted
     core: str = ""  # of which GPUs: ``GPU.core``; empty = of all
 
     @property
@@ -53,6 +55,11 @@ def operation_classes(gpu: GPU) -> list[Keyed]:
 def stall_reasons(gpu: GPU) -> list[Keyed]:
     """Every thing a warp scheduler can do in a cycle."""
     return [(stall.name.lower(), stall) for stall in Stall]
+
+
+def warp_states(gpu: GPU) -> list[Keyed]:
+    """Every thing that a warp can do in a cycle."""
+    return [*stall_reasons(gpu), ("not_selected", len(Stall))]
 
 
 def units_of_cus(gpu: GPU) -> list[Keyed]:

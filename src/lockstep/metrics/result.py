@@ -168,11 +168,16 @@ class Result:
 
     @cached_property
     def hash(self) -> str:
-        """Hash of all cycles and metrics and of nothing else: the same for any thread count."""
+        """Hash of all cycles and metrics and of nothing else: the same for any thread count.
+
+        What only a run knows that counts instructions is not in it.
+        """
+        names = [c.name for c in self._columns if not c.counted]
         kernels = [
-            (k.launched, k.start, k.end, k.warp_instructions, k.thread_instructions, metrics)
+            (k.launched, k.start, k.end, k.warp_instructions, k.thread_instructions,
+             {name: metrics[name] for name in names})
             for k, metrics in zip(self.run.kernels, self.metrics)
-        ]
+        ]  # fmt: skip
         text = json.dumps(output.finite([self.cycles, kernels]), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -23,6 +23,9 @@ NOT_COUNTED = (
 REASONS = tuple(stall for stall in Stall if stall > Stall.NO_WARP)
 STALLS = tuple(f"stall_{reason.name.lower()}" for reason in REASONS)
 """Columns of scheduler-cycles by reason: nothing issued, and this instruction was why."""
+STATES = (*(f"warp_{stall.name.lower()}" for stall in Stall), "warp_not_selected")
+"""Columns of warp-cycles by what a warp did: it issued, had yet to start (no_warp), waited for a
+reason, or could have issued when another one did."""
 
 
 def instructions(kernels: "Iterable[KernelRun]") -> "pandas.DataFrame":
@@ -31,8 +34,8 @@ def instructions(kernels: "Iterable[KernelRun]") -> "pandas.DataFrame":
     Columns: ``kernel`` (its name in C++), ``launches``, ``pc``, ``text``, ``file`` and ``line``
     ("" and 0 where they are not known), ``inlined_at`` (the calls of an inlined function, the
     innermost first), the counters of :data:`~lockstep.model.core.attribution.ATTRIBUTED` by name,
-    :data:`STALLS`, and what :func:`derived` adds. Raises :class:`LockstepError` if instructions
-    were not counted.
+    :data:`STALLS`, :data:`STATES`, and what :func:`derived` adds. Raises
+    :class:`LockstepError` if instructions were not counted.
     """
     import pandas
 
@@ -67,6 +70,8 @@ def _of_kernel(runs: "Sequence[KernelRun]") -> "pandas.DataFrame":
         total = np.sum([counts[name] for counts in counted], axis=0)
         if name == "stalls":
             columns |= {column: total[:, r] for column, r in zip(STALLS, REASONS)}
+        elif name == "states":
+            columns |= dict(zip(STATES, total.T))
         else:
             columns[name] = total
     return derived(pandas.DataFrame(columns))

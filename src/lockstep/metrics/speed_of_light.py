@@ -65,6 +65,31 @@ METRICS = (
 )
 
 
+COMPUTE = METRICS[:2]
+MEMORY = METRICS[2:]
+
+THROUGHPUT = (
+    Metric(
+        "sim__compute_throughput.pct",
+        "%",
+        "The largest of the speeds of light of issue and of execution units.",
+        lambda k: largest(k, COMPUTE),
+    ),
+    Metric(
+        "sim__memory_throughput.pct",
+        "%",
+        "The largest of the speeds of light of load/store unit, L1, shared memory, crossbar, L2 "
+        "and DRAM.",
+        lambda k: largest(k, MEMORY),
+    ),
+)
+
+
+def largest(k: Facts, metrics: tuple[Metric, ...]) -> float:
+    """The largest of some metrics; NaN if they have no value."""
+    return max(metric.formula(k, *key) for metric in metrics for _, key in metric.expand(k.gpu))
+
+
 def _lsu_cycles(k: Facts) -> float:
     """Cycles of an SM that its memory instructions take at the tighter of the two limits."""
     pipeline, instructions = k.gpu.sm.memory, k.sm.memory_instructions

@@ -14,6 +14,8 @@ from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import N_STALLS, Stall
 from lockstep.model.records import full, records, words, zeros
 
+NOT_SELECTED = N_STALLS  # a warp could have issued, as far as is known: another one did
+N_STATES = N_STALLS + 1
 _OF_L1 = (
     "l1_global_read_sectors", "l1_global_read_hits", "l1_global_read_pending",
     "l1_global_write_sectors", "l1_global_write_hits",
@@ -36,10 +38,11 @@ ATTRIBUTED = np.dtype(
         "reply_sectors",  # ... and what they bring
         "l2_hit_sectors",  # ... of it, what the L2 had when it was asked
     )
-    + [("stalls", "i8", (N_STALLS,))]
+    + [("stalls", "i8", (N_STALLS,)), ("states", "i8", (N_STATES,))]
 )  # fmt: skip
 """Of a static instruction. ``stalls[Stall]``: scheduler-cycles in which nothing issued because of a
-warp that waited to issue it, or that it held after its issue."""
+warp that waited to issue it, or that it held after its issue. ``states``: what each of these warps
+did in each cycle, by the same reasons: ISSUED, NO_WARP = it had yet to start, and NOT_SELECTED."""
 
 REASON, CONSTANT = 0, 1  # places of a sub-core in ``Attribution.waiting``
 NOBODY = -1
@@ -50,6 +53,7 @@ LOCAL_FENCE = int(OpClass.LOCAL_FENCE)
 STALL_BARRIER = int(Stall.BARRIER)
 STALL_FENCE = int(Stall.FENCE)
 STALL_SLEEP = int(Stall.SLEEP)
+ISSUED = int(Stall.ISSUED)
 NO_WARP = int(Stall.NO_WARP)
 
 
@@ -61,6 +65,7 @@ class Attribution(Context):
     before: Records  # ATTRIBUTED, sms: counters of an L1 before an access
     waiting: np.ndarray  # sms x subcores x 2: whose the reason is that holds; who lacks a constant
     issued: np.ndarray  # sms x warps: static index of what a warp issued last
+    since: np.ndarray  # sms x warps: cycle from which on its state is not counted yet
 
 
 def build(threads: int, sms: int, subcores: int, warps: int, code: int) -> Attribution:
@@ -73,6 +78,7 @@ def build(threads: int, sms: int, subcores: int, warps: int, code: int) -> Attri
         full(sms, threads),
         records(sms, ATTRIBUTED),
         full((sms, subcores, 2), NOBODY),
+        zeros((sms, warps)),
         zeros((sms, warps)),
     )
 
@@ -91,7 +97,12 @@ def issue(c, s, w, warp, lanes, now):
     row.warp_instructions += 1
     row.thread_instructions += lanes
     row.warp_cycles += now - max(warp.last_issue, c.ctas[s, warp.cta].started)
-    c.attribution.issued[s, w] = warp.static
+    a = c.attribution
+    if a.since[s, w] <= now:  # else it has issued in this cycle
+        row.states[NOT_SELECTED] += now - a.since[s, w]
+        row.states[ISSUED] += 1
+    a.since[s, w] = now + 1
+    a.issued[s, w] = warp.static
 
 
 @inline
@@ -106,15 +117,15 @@ def stall(c, s, b, why, cycles):
 
 
 @inline
-def holder(c, s, w):
+def holder(c, s, w, reason):
     """The number of the instruction that a warp waits for, or that holds it after its issue."""
-    warp, reason = c.warps[s, w], c.looks[s, w].reason
+    warp = c.warps[s, w]
     static = warp.static
-    held = warp.left == 0 or reason == STALL_BARRIER or reason == STALL_SLEEP
-    if reason == STALL_FENCE and not held:
+    behind = warp.left == 0 or reason == STALL_BARRIER or reason == STALL_SLEEP
+    if reason == STALL_FENCE and not behind:
         op = c.code[c.kernels[warp.kernel].code + static].op
-        held = op != FENCE and op != LOCAL_FENCE
-    if held and warp.last_issue >= 0:
+        behind = op != FENCE and op != LOCAL_FENCE
+    if behind and warp.last_issue >= 0:
         static = c.attribution.issued[s, w]
     elif warp.left == 0:
         return NOBODY
@@ -122,9 +133,34 @@ def holder(c, s, w):
 
 
 @inline
+def start(c, s, w, now):
+    """A warp has been given a slot."""
+    c.attribution.since[s, w] = now
+
+
+@inline
+def held(c, s, w, reason, until):
+    """A warp was held for a reason until a cycle."""
+    since = c.attribution.since[s, w]
+    if until > since:
+        number = holder(c, s, w, reason)
+        if number != NOBODY:
+            row = row_of(c, s, number >> KERNEL_PLACE, number & STATIC)
+            row.states[reason] += until - since
+        c.attribution.since[s, w] = until
+
+
+@inline
+def look(c, s, w, now):
+    """A warp is looked at: until it woke, it had the reason that was found before."""
+    found = c.looks[s, w]
+    held(c, s, w, found.reason, min(found.wake, now))
+
+
+@inline
 def wait_for(c, s, b, w):
     """From now on nothing issues because of a warp."""
-    c.attribution.waiting[s, b, REASON] = holder(c, s, w)
+    c.attribution.waiting[s, b, REASON] = holder(c, s, w, c.looks[s, w].reason)
 
 
 @inline
@@ -136,7 +172,7 @@ def wait_for_nobody(c, s, b):
 @inline
 def lacks_constant(c, s, b, w):
     """A warp that was to issue lacks a constant operand."""
-    c.attribution.waiting[s, b, CONSTANT] = holder(c, s, w)
+    c.attribution.waiting[s, b, CONSTANT] = holder(c, s, w, c.looks[s, w].reason)
 
 
 @inline

@@ -305,6 +305,24 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
     Raises :class:`WorkloadError` if not even one fits, and of a kernel whose warps have another
     size than the GPU's.
     """
+    limits, fit = _limits(kernel, gpu), ctas_by_limit(kernel, gpu)
+    limiter = min(fit, key=fit.__getitem__)
+    if fit[limiter] == 0:
+        have, need = limits[limiter]
+        raise WorkloadError(
+            f"kernel {kernel.id} ({kernel.name}): one CTA needs {need} {limiter}, "
+            f"an SM of {gpu.name} has {have}"
+        )
+    return fit[limiter], limiter
+
+
+def ctas_by_limit(kernel: Kernel, gpu: GPU) -> dict[str, int]:
+    """CTAs of a kernel that find each of the things on one SM that they need any of."""
+    return {name: have // need for name, (have, need) in _limits(kernel, gpu).items() if need}
+
+
+def _limits(kernel: Kernel, gpu: GPU) -> dict[str, tuple[int, int]]:
+    """What an SM has, and what a CTA needs of it, by name."""
     if kernel.warp_size != gpu.sm.warp_size:
         raise WorkloadError(
             f"kernel {kernel.id} ({kernel.name}): warps of {kernel.warp_size} threads; "
@@ -320,15 +338,7 @@ def occupancy(kernel: Kernel, gpu: GPU) -> tuple[int, str]:
     if gpu.core == "cu":
         for name, fit_simd in _wavefronts_of_simd(kernel, gpu).items():
             limits[name] = fit_simd * gpu.sm.subcores, needs["warps"]
-    fit = {name: have // need for name, (have, need) in limits.items() if need}
-    limiter = min(fit, key=fit.__getitem__)
-    if fit[limiter] == 0:
-        have, need = limits[limiter]
-        raise WorkloadError(
-            f"kernel {kernel.id} ({kernel.name}): one CTA needs {need} {limiter}, "
-            f"an SM of {gpu.name} has {have}"
-        )
-    return fit[limiter], limiter
+    return limits
 
 
 def _warp_registers(kernel: Kernel, gpu: GPU) -> int:

@@ -2,7 +2,7 @@
 
 from lockstep._jit import inline
 from lockstep.isa.instruction import NAMED_BARRIERS
-from lockstep.model.core import barrier, cluster, fetch, stream
+from lockstep.model.core import attribution, barrier, cluster, fetch, stream
 from lockstep.model.core import warp as warps
 from lockstep.model.core.accounting import NO_WARP, account_residency, start_accounting
 from lockstep.model.core.objects import reset_objects
@@ -34,6 +34,8 @@ def start_warp(c, s, w, slot, index, message, now):
     sm.start_free += c.spec[0].warp_interval
     look = c.looks[s, w]
     look.wake, look.reason, look.awaits = at, NO_WARP, 0
+    if c.spec[0].attributes:
+        attribution.start(c, s, w, now)
     warps.begin(warp, at)
     stream.begin(warp, c.warp_streams[message.warps + index])
     fetch.empty_buffer(warp)

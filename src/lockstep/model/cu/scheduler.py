@@ -23,9 +23,13 @@ def may_issue(c, s, b, w, taken, now):
     look = c.looks[s, w]
     if look.wake > now:
         return False
+    if c.spec[0].attributes:
+        attribution.look(c, s, w, now)
     until = examine(c, s, b, w, now)
     if until > now:
         look.wake = until
+        if c.spec[0].attributes:
+            attribution.held(c, s, w, look.reason, now)
         return False
     if (taken >> kind_of(c, s, w)) & 1:
         look.reason = STALL_UNIT

@@ -98,6 +98,8 @@ def look_at(c, s, b, w, now):
     """Whether a warp can issue now; if not, notes until when and why."""
     look = c.looks[s, w]
     until, reason = now, 0
+    if c.spec[0].attributes:
+        attribution.look(c, s, w, now)
     if look.awaits == 0:
         until = examine(c, s, b, w, now)
     else:
@@ -106,6 +108,8 @@ def look_at(c, s, b, w, now):
             look.reason = reason
     if until > now:
         look.wake = until
+        if c.spec[0].attributes:
+            attribution.held(c, s, w, look.reason, now)
     return until <= now
 
 
@@ -171,6 +175,8 @@ def choose(c, s, b, again, now):
         w = c.order[s, b, k]
         if (sub.awaiting >> k) & 1:
             sub.awaiting &= ~(1 << k)
+            if c.spec[0].attributes:
+                attribution.held(c, s, w, sub.why_not, now)
             return w
         look = c.looks[s, w]
         ready = (look.wake <= now or again >= 0) and look_at(c, s, b, w, now)
