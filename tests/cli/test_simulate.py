@@ -67,6 +67,7 @@ def test_options_reach_the_engine(call, trace, engine):
         "frozen": None,
         "warm": set(),
         "keep": None,
+        "source": False,
     }
 
 
