@@ -103,6 +103,17 @@ def test_fields_of_compute_units_sum_to_their_counters():
     assert (counts["warp_instructions"] == 30).all()
 
 
+def test_an_l1_under_a_coherence_protocol_is_known_by_instruction():
+    steps = [("load", 0), ("load", 4096), wavefront_programs.wait(vector=0), ("store", 0), "end"]
+    workload = wavefront_programs.make(*[steps] * 2, groups=6)
+    gpu = lockstep.gpu("HD7770", ["sm.count=2", "dram.channels=2", "coherence.protocol=nmoesi"])
+    (kernel,) = lockstep.simulate(workload, gpu, source=True).run.kernels
+    counts = kernel.source.counts
+    for name in ("l1_global_read_sectors", "l1_global_read_hits", "l1_global_write_sectors"):
+        assert counts[name].sum() == kernel.sm[name].sum(), name
+    assert counts["l1_global_write_sectors"][3] > 0
+
+
 def test_nobody_else_notices(small, mixed, raw, counted, alone):
     several = program(mixed("a", grid=30), mixed("b", grid=20, stream=1))
     off = run(several, small(sm__ctas=3), interval=1000)
