@@ -41,13 +41,16 @@ def most_bulk_lines(gpu: GPU) -> int:
     return max(most_lines(gpu), gpu.sm.memory.bulk_lines)
 
 
-def sm_spec(gpu: GPU, policy: int) -> Records:
-    """The scalar parameters of the SMs; ``policy``: the number of the scheduler's."""
+def sm_spec(gpu: GPU, policy: int, attributes: bool = False) -> Records:
+    """The scalar parameters of the SMs; ``policy``: the number of the scheduler's.
+
+    ``attributes``: whether they count events by instruction.
+    """
     spec = records(1, state.SPEC)
     s, f, o, m = spec[0], gpu.sm.front_end, gpu.sm.operands, gpu.sm.memory
     copy_fields(s, gpu.sm, gpu.sm.scheduler, f, o, m)
     s.sms, s.drain, s.lines = gpu.sm.count, gpu.launch.drain, most_lines(gpu)
-    s.policy = policy
+    s.policy, s.attributes = policy, attributes
     s.l1i_latency, s.l2i_latency = f.l1_latency, f.l2_latency
     s.collectors_style = o.style == "collectors"
     s.accesses = m.outstanding
@@ -118,9 +121,8 @@ def build(
     ``user`` names the policies that the user gave; ``policy`` is the number of the scheduler's.
     ``attributing``: threads of the host that count events by instruction; 0 = nobody does.
     """
-    spec = sm_spec(gpu, policy)
+    spec = sm_spec(gpu, policy, attributing > 0)
     s = spec[0]
-    s.attributes = attributing > 0
     n, b = gpu.sm.count, gpu.sm.subcores
     instances = sum(unit.count for unit in gpu.sm.units)
     slots = gpu.launch.concurrent_kernels
