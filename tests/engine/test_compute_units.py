@@ -22,7 +22,8 @@ import lockstep, wavefront_programs
 from test_compute_units import transpose
 
 gpu = lockstep.gpu("HD7770", ["sm.count=3", "cu.neighbours=2,1", "dram.channels=2"])
-print(lockstep.simulate(transpose(5), gpu).hash)
+queued = lockstep.gpu(gpu, ["vmu.ports=2", "vmu.join=both", "vmu.phases=4"])
+print(*(lockstep.simulate(transpose(n), g).hash for n, g in ((5, gpu), (3, queued))))
 """
 
 
@@ -46,6 +47,26 @@ def test_any_number_of_threads_gives_the_same(gpu):
     assert first.total["warp_instructions"] == 200 * 4 * 24
     for threads in (2, 4, 9):
         assert lockstep.simulate(workload, gpu, threads=threads).hash == first.hash
+
+
+@pytest.mark.parametrize("join", ["none", "coalesce", "merge", "both"])
+def test_access_queues_give_the_same_on_any_number_of_threads(join):
+    order = "line" if join in ("none", "both") else "multi2sim"
+    changes = ["vmu.ports=2", f"vmu.join={join}", "vmu.phases=4", f"vmu.order={order}"]
+    gpu = lockstep.gpu("CANDEL", changes)
+    one, two = (lockstep.simulate(transpose(40), gpu, threads=n) for n in (1, 2))
+    assert one.hash == two.hash
+    total = one.total
+    requests = {of: total[f"sim__vmu_{of}_requests.sum"] for of in ("load", "store")}
+    assert requests == {"load": 40 * 4 * 4 * 64, "store": 40 * 4 * 2 * 64}
+    accesses = sum(total[f"sim__vmu_{of}_accesses.sum"] for of in requests)
+    assert total["sim__vmu_combined.sum"] == sum(requests.values()) - accesses
+    assert total["sim__coalesced_transactions.sum"] == accesses
+    if join == "none":
+        assert total["sim__vmu_combined.sum"] == 0
+    if join == "coalesce":
+        assert accesses == 40 * 4 * (4 * 4 + 64 + 4)  # lines of 64 bytes of each wavefront
+        assert total["sim__vmu_load_merged.sum"] == 0
 
 
 @pytest.mark.parametrize("gpu", ["HD7770", "CANDEL"])

@@ -4,18 +4,14 @@ import math
 
 from lockstep.report.columns import ALWAYS
 from lockstep.report.figures import percent
-from lockstep.studies.candel import GPU, PROGRAMS
+from lockstep.studies.candel import GPU, PROGRAMS, opc_chart, opc_figure, opc_of
 from lockstep.studies.claims import Claim, Verdict, share
 from lockstep.studies.description import (
-    CYCLES,
-    Chart,
     Figure,
     OutcomeView,
     Study,
     Variant,
-    bars_of,
     counter,
-    ratio,
 )
 
 SHAPES = ((1, 1), (1, 2), (2, 1), (2, 2), (4, 1), (4, 2))  # controllers, channels of each
@@ -62,16 +58,14 @@ VARIANTS = tuple(_variants())
 def _figures():
     for page in PAGES:
         for shape in SHAPES:
-            name = name_of(*shape, page)
-            rank = ALWAYS if page == "open" else 2
-            yield Figure(f"{name} OPC", ratio(CYCLES, FIXED, name), rank=rank, mean="geometric")
+            yield opc_figure(name_of(*shape, page), FIXED, ALWAYS if page == "open" else 2)
     for shape in SHAPES:
         name = name_of(*shape, "open")
         yield Figure(f"{name} row hits", counter(name, ROW_HITS), percent, 3, mean="arithmetic")
 
 
 def _opc(outcome: OutcomeView, program: str, shape: tuple[int, int], page: str = "open") -> float:
-    return outcome.figures[program][f"{name_of(*shape, page)} OPC"]
+    return opc_of(outcome, program, name_of(*shape, page))
 
 
 def _reason(outcome: OutcomeView, *shapes: tuple[int, int]) -> str:
@@ -166,12 +160,11 @@ STUDY = Study(
     counters=(ROW_HITS, BUSY, "dram__bytes_read.sum", "dram__bytes_write.sum"),
     figures=tuple(_figures()),
     charts=tuple(
-        Chart(
+        opc_chart(
             f"opc-{page}",
             f"OPC with {page} pages",
-            "OPC / OPC with a fixed latency",
-            bars_of([v for v in VARIANTS if v.name.endswith(f" {page}")], "OPC"),
-            line=1,
+            "with a fixed latency",
+            [v for v in VARIANTS if v.name.endswith(f" {page}")],
         )
         for page in PAGES
     ),

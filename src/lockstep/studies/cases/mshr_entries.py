@@ -5,18 +5,14 @@ from itertools import pairwise
 
 from lockstep.report.columns import ALWAYS
 from lockstep.report.figures import count, decimal
-from lockstep.studies.candel import GPU, PROGRAMS
+from lockstep.studies.candel import GPU, PROGRAMS, opc_chart, opc_figure, opc_of
 from lockstep.studies.claims import Claim, Verdict, share
 from lockstep.studies.description import (
-    CYCLES,
-    Chart,
     Figure,
     OutcomeView,
     Study,
     Variant,
-    bars_of,
     counter,
-    ratio,
 )
 
 L1 = (16, 32, 64)
@@ -57,16 +53,14 @@ VARIANTS = tuple(_variants())
 def _figures():
     for l1 in L1:
         for l2 in L2:
-            name = name_of(l1, l2)
-            opc = ratio(CYCLES, ENDLESS, name)
-            yield Figure(f"{name} OPC", opc, rank=ALWAYS if l1 == 32 else 2, mean="geometric")
+            yield opc_figure(name_of(l1, l2), ENDLESS, ALWAYS if l1 == 32 else 2)
     for l2 in L2:
         name = name_of(32, l2)
         yield Figure(f"{name} refused", counter(name, NACKS), count, 3)
 
 
 def _opc(outcome: OutcomeView, program: str, l1: int, l2: int) -> float:
-    return outcome.figures[program][f"{name_of(l1, l2)} OPC"]
+    return opc_of(outcome, program, name_of(l1, l2))
 
 
 def _refused(outcome: OutcomeView, l2: int) -> str:
@@ -190,12 +184,11 @@ STUDY = Study(
     counters=(NACKS, WAITED, "sim__opc"),
     figures=tuple(_figures()),
     charts=tuple(
-        Chart(
+        opc_chart(
             f"opc-{l1}",
             f"OPC with {l1} entries of the L1, by those of an L2",
-            "OPC / OPC without a limit",
-            bars_of([v for v in VARIANTS if v.name.startswith(f"{l1} ")], "OPC"),
-            line=1,
+            "without a limit",
+            [v for v in VARIANTS if v.name.startswith(f"{l1} ")],
         )
         for l1 in L1
     ),
