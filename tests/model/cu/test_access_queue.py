@@ -30,7 +30,7 @@ class Driven:
         c.l1.spec[0].hit_cycles = HIT
         c.vmu.spec[0].room = room
 
-    def accept(self, c, s, now):
+    def take(self, c, s, now):
         if self.begun == len(self.program):
             return -1
         a = self.begun
@@ -62,7 +62,7 @@ class Driven:
         pipeline = access_queue.memory_pipeline
         patches = [
             (access_queue, "present", self.present),
-            (pipeline, "accept", self.accept),
+            (pipeline, "take", self.take),
             (access_queue, "instruction_of", lambda c, s, access: self.program[access.code]),
             (pipeline, "instruction_of", lambda c, s, access: self.program[access.code]),
             (access_queue, "note", lambda c, s, kind, a, at: self.ended.append(int(a))),
