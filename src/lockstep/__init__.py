@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lockstep.api import gpu, gpu_for, gpu_names, load, save, simulate
     from lockstep.builder import KernelBuilder
+    from lockstep.campaigns import SweepPoint, campaign
     from lockstep.device import Device, local
     from lockstep.errors import InputError, LockstepError, PolicyError, SpecError, WorkloadError
     from lockstep.execution.launches.faults import LaunchError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "lockstep.api": ("gpu", "gpu_for", "gpu_names", "load", "save", "simulate"),
     "lockstep.builder": ("KernelBuilder",),
+    "lockstep.campaigns": ("SweepPoint", "campaign"),
     "lockstep.device": ("Device", "local"),
     "lockstep.errors": ("InputError", "LockstepError", "PolicyError", "SpecError", "WorkloadError"),
     "lockstep.execution.launches.faults": ("LaunchError",),
@@ -45,7 +47,9 @@ __all__ = [
     "PolicyError",
     "Result",
     "SpecError",
+    "SweepPoint",
     "WorkloadError",
+    "campaign",
     "gpu",
     "gpu_for",
     "gpu_names",

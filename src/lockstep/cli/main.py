@@ -34,6 +34,7 @@ COMMANDS = {
     "correlate": "Compare results with measurements.",
     "validate": "Repeat the published validation.",
     "microbench": "Measure a modelled GPU as a real one.",
+    "sweep": "Simulate many points: workloads, changes of GPUs, seeds.",
     "study": "Repeat case studies of the memory system.",
     "bench": "Measure speed and memory on traces.",
     "cache": "Fill, describe or clear what is kept on disk.",

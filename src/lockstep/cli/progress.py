@@ -9,6 +9,8 @@ from lockstep.report.figures import count, kernel_name
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
+    from lockstep.campaigns import CampaignState
+
 NAME_WIDTH = 24
 REFRESH = 0.1  # seconds
 
@@ -92,6 +94,42 @@ class LaunchProgress:
             self._shown_at = now
             text = f"{count(launches)} launches  {kernel_name(kernel, NAME_WIDTH)}"
             print(end=f"\r\x1b[K{text}", file=sys.stderr, flush=True)
+
+
+class PointProgress:
+    """Shows how many points of a campaign are done on a terminal; a context manager."""
+
+    def __init__(self, quiet: bool = False):
+        """``quiet`` shows nothing."""
+        self._shown = not quiet and sys.stderr.isatty()
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> Self:
+        """Begin; the bar itself appears with the first update."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the bar."""
+        if self._bar:
+            self._bar.stop()
+
+    def update(self, state: "CampaignState") -> None:
+        """Show how far the campaign is."""
+        if not self._shown:
+            return
+        self._bar = self._bar or _bar()
+        share = state.done / state.points if state.points else 1.0
+        task = self._bar.task_ids[0]
+        self._bar.update(task, completed=share, status=points_status(state), kernel="")
+        self._bar.refresh()
+
+
+def points_status(state: "CampaignState") -> str:
+    """Percent, points, failures and time left, in one line."""
+    share = state.done / state.points if state.points else 1.0
+    left = "-:--" if state.seconds_left != state.seconds_left else clock(state.seconds_left)
+    failed = f"  {count(state.failed)} failed" if state.failed else ""
+    return f"{share:4.0%}  {count(state.done)} of {count(state.points)}{failed}  {left} left"
 
 
 def status(fraction: float, cycle: int, instructions: int, elapsed: float) -> str:

@@ -52,10 +52,14 @@ def find_program(name: str) -> Path:
 
 
 def run_program(
-    simulator: Simulator, command: Sequence[str], record: RecordWriter | None = None
+    simulator: Simulator,
+    command: Sequence[str],
+    record: RecordWriter | None = None,
+    output: int | None = None,
 ) -> ProgramEnd:
     """Run a command; the CUDA calls of it and of its children are executed by the simulator.
 
+    ``output``: where its standard output goes, as of ``subprocess.Popen``; default: to ours.
     Raises :class:`LockstepError` if it cannot be started, or cannot be intercepted.
     """
     path = find_program(command[0])
@@ -63,7 +67,7 @@ def run_program(
     folder = libraries()
     server = Server(simulator, record)
     try:
-        program = _start(path, command, environment(folder, server.name, path))
+        program = _start(path, command, environment(folder, server.name, path), output)
         try:
             server.serve(program)
         except ProgramKilled:
@@ -92,13 +96,16 @@ def environment(folder: Path, name: str, path: Path) -> dict[str, str]:
     }
 
 
-def _start(path: Path, command: Sequence[str], variables: dict[str, str]) -> subprocess.Popen:
+def _start(
+    path: Path, command: Sequence[str], variables: dict[str, str], output: int | None
+) -> subprocess.Popen:
     simulator = os.getpid()
     try:
         return subprocess.Popen(
             list(command),
             executable=path,
             env=variables,
+            stdout=output,
             preexec_fn=lambda: _end_with(simulator),  # between fork and exec: one system call
         )
     except OSError as error:

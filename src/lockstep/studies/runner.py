@@ -5,17 +5,14 @@ What a table of earlier runs has of the same code, program, size and GPU is not 
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
-from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from lockstep import api, kernels
+from lockstep import api
+from lockstep.campaigns import code_digest, evaluated, executor
 from lockstep.errors import LockstepError, SpecError
 from lockstep.gpus.library import digest
-from lockstep.kernels import opencl
 from lockstep.studies.description import CYCLES, SIZES, Program, Study, Variant
 from lockstep.studies.library import find
 from lockstep.studies.outcome import Outcome
@@ -24,17 +21,6 @@ from lockstep.studies.rows import StudyRow, read_rows, write_rows
 
 Say = Callable[[str], None]
 _RUNNING = "sim__cycles_running"
-_ABOVE = (
-    "cli",
-    "correlation",
-    "microbench",
-    "report",
-    "runtime",
-    "studies",
-    "tuning",
-    "validation",
-)
-"""Packages of lockstep that no result depends on."""
 
 
 class Task(NamedTuple):
@@ -111,25 +97,11 @@ def _task(
         spec = api.gpu(gpu, changes)
     except SpecError as error:
         raise SpecError(f"variant {variant.name!r} of {chosen.name}: {error}") from error
-    parts = (_code(), programs.text(program.name, spec), items, digest(spec))
+    parts = (code_digest(), programs.text(program.name, spec), items, digest(spec))
     key = hashlib.sha256(repr((*parts, variant.name, size)).encode()).hexdigest()[:16]
     said = " ".join(changes)
     row = StudyRow(chosen.name, size, program.name, items, variant.name, gpu, said, key, {})
     return Task(row, changes, chosen.counters, programs)
-
-
-@cache
-def _code() -> str:
-    """A hash of what counts, and of the programs that come with it."""
-    package = Path(__file__).parents[1]
-    builtin = kernels.load(kernels.names()[0]).folder.parent
-    hosts = opencl.load(opencl.names()[0]).path.parent
-    files = [*package.rglob("*.py"), *builtin.rglob("*.py"), *hosts.rglob("*.py")]
-    code = hashlib.sha256()
-    for path in sorted(files):
-        if not (path.is_relative_to(package) and path.relative_to(package).parts[0] in _ABOVE):
-            code.update(path.read_bytes())
-    return code.hexdigest()
 
 
 def _known(table: Path, tasks: list[Task]) -> dict[str, StudyRow]:
@@ -153,13 +125,23 @@ def _run_all(tasks: list[Task], jobs: int) -> Iterator[StudyRow]:
     if jobs == 1 or len(tasks) < 2:
         yield from map(run, tasks)
         return
-    # Fresh processes: a fork would have threads of the compiler and of the engine in it.
-    pool = ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=get_context("spawn"))
+    workers, ended = executor("local", counted, min(jobs, len(tasks))), False
     try:
-        for future in as_completed([pool.submit(run, task) for task in tasks]):
-            yield future.result()
+        for number, outcome, _ in evaluated(tasks, workers):
+            row = tasks[number].row
+            if outcome.error:
+                raise LockstepError(f"{row.program} on {row.variant}: {outcome.error}")
+            yield replace(
+                row, counters={n: v for n, v in outcome.values.items() if not isinstance(v, str)}
+            )
+        ended = True
     finally:
-        pool.shutdown(cancel_futures=True)
+        workers.close(now=not ended)
+
+
+def counted(task: Task) -> dict[str, float]:
+    """The counters of one program on one variant."""
+    return run(task).counters
 
 
 def run(task: Task) -> StudyRow:

@@ -1,0 +1,182 @@
+"""The points of a sweep, as a TOML file describes them.
+
+::
+
+    workloads = ["vecadd", "traces/gather.lst"]
+    gpus = ["QV100"]
+    seeds = [0, 1]
+    timing = "full"
+
+    [[workloads]]  # or, instead of the list, one by one
+    name = "saxpy"
+    size = [1000, 2000]
+
+    [[workloads]]
+    command = ["./app", "1000"]
+
+    [changes]  # all combinations
+    "l1.latency" = [28, 34]
+    "sm.count" = 40
+
+    [[zip]]  # the first with the first, the second with the second
+    "l2.sets" = [48, 96]
+    "l2.ways" = [16, 8]
+
+Paths are relative to the file.
+"""
+
+import itertools
+import math
+import os
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lockstep import api, kernels
+from lockstep.campaigns.point import Setting, SweepPoint
+from lockstep.errors import InputError
+
+MOST_POINTS = 1_000_000
+Settings = tuple[tuple[str, Setting], ...]
+
+
+class _Workload(msgspec.Struct, forbid_unknown_fields=True):
+    """A table of ``workloads``."""
+
+    name: str = ""
+    size: int | list[int] | None = None
+    command: list[str] = []
+
+
+class _Sweep(msgspec.Struct, forbid_unknown_fields=True):
+    """The file."""
+
+    workloads: list[str | _Workload]
+    gpus: list[str]
+    changes: dict[str, Any] = {}
+    zip: list[dict[str, Any]] = []
+    seeds: list[int] = msgspec.field(default_factory=lambda: [0])
+    timing: str | list[str] = "full"
+
+
+class SweptWorkload(NamedTuple):
+    """What points have of a workload."""
+
+    workload: str
+    size: int | None = None
+    arguments: tuple[str, ...] = ()
+
+
+def read_points(path: str | Path) -> list[SweepPoint]:
+    """The points of a file: workloads outermost, then GPUs, timings, changes; seeds innermost.
+
+    Raises :class:`InputError` that says what is wrong with it.
+    """
+    path = Path(path)
+    sweep = _read(path)
+    _check(path, sweep)
+    timings = _as_list(sweep.timing)
+    groups = [_zipped(path, group) for group in sweep.zip]
+    groups += [[((name, v),) for v in _as_list(value)] for name, value in _flat(sweep.changes)]
+    workloads = [made for each in sweep.workloads for made in _workloads(path, each)]
+    gpus = [_gpu(path, name) for name in sweep.gpus]
+    axes: list[list] = [workloads, gpus, [_timing(path, t) for t in timings], *groups, sweep.seeds]
+    if (count := math.prod(map(len, axes))) > MOST_POINTS:
+        raise InputError(path, "", f"has {count:,} points; expected at most {MOST_POINTS:,}")
+    points = []
+    for (name, size, arguments), gpu, timing, *settings, seed in itertools.product(*axes):
+        changes = tuple(pair for each in settings for pair in each)
+        points.append(SweepPoint(name, gpu, changes, seed, size, arguments, timing))
+    return points
+
+
+def _read(path: Path) -> _Sweep:
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Sweep)
+    except OSError as error:
+        raise InputError(path, "", f"cannot read: {error.strerror or error}") from error
+    except (UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
+        raise InputError(path, "", str(error) or "nests too deeply") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(path, "", f"no TOML: {error}") from error
+
+
+def _check(path: Path, sweep: _Sweep) -> None:
+    for name in ("workloads", "gpus", "seeds"):
+        if not getattr(sweep, name):
+            raise InputError(path, "", f"{name} is empty: there are no points")
+    if lowest := [seed for seed in sweep.seeds if not 0 <= seed < 1 << 63]:
+        raise InputError(path, "", f"seed {lowest[0]}: expected at least 0, of 63 bits")
+    named = [name for name, _ in _flat(sweep.changes)]
+    named += [name for group in sweep.zip for name, _ in _flat(group)]
+    if twice := [name for name in dict.fromkeys(named) if named.count(name) > 1]:
+        raise InputError(path, "", f"{twice[0]} is changed twice")
+    for name, value in (*_flat(sweep.changes), *(p for g in sweep.zip for p in _flat(g))):
+        values = _as_list(value)
+        if not values:
+            raise InputError(path, "", f"{name} has no values")
+        if wrong := [v for v in values if not isinstance(v, (bool, int, float, str))]:
+            raise InputError(path, "", f"{name}: {wrong[0]!r:.60} is no number and no text")
+
+
+def _zipped(path: Path, group: dict[str, Any]) -> list[Settings]:
+    """Settings that go together."""
+    lists = {name: _as_list(value) for name, value in _flat(group)}
+    if len({len(values) for values in lists.values()}) > 1:
+        sizes = ", ".join(f"{name} {len(values)}" for name, values in lists.items())
+        raise InputError(path, "", f"lists of one zip are of different lengths: {sizes}")
+    return [tuple(zip(lists, values)) for values in zip(*lists.values())]
+
+
+def _workloads(path: Path, entry: str | _Workload) -> Iterator[SweptWorkload]:
+    """A workload in each of its sizes."""
+    if isinstance(entry, str):
+        yield SweptWorkload(_located(path, entry))
+        return
+    if bool(entry.name) == bool(entry.command):
+        raise InputError(path, "", "a workload has either a name or a command")
+    if entry.command:
+        if entry.size is not None:
+            raise InputError(path, "", "size is for built-in programs, a command has arguments")
+        yield SweptWorkload(_located(path, entry.command[0]), None, tuple(entry.command[1:]))
+        return
+    for size in _as_list(entry.size):
+        yield SweptWorkload(_located(path, entry.name), size)
+
+
+def _located(path: Path, name: str) -> str:
+    """A built-in program's name, or a path."""
+    return name if name in kernels.names() else os.path.join(path.parent, name)
+
+
+def _gpu(path: Path, name: str) -> str:
+    """A GPU's name, or the path of a file or folder."""
+    known = {each.lower() for each in api.gpu_names()}
+    is_path = name.lower() not in known and (path.parent / name).exists()
+    return os.path.join(path.parent, name) if is_path else name
+
+
+def _timing(path: Path, text: str) -> str:
+    kind, colon, plan = text.partition(":")
+    text = f"plan:{os.path.join(path.parent, plan)}" if colon and kind == "plan" else text
+    if text != "full":  # else nothing of sampling is needed, which takes long to import
+        from lockstep.sampling.running.choice import chooser_of
+
+        chooser_of(text)  # raises
+    return text
+
+
+def _flat(table: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Dotted names: TOML makes tables of those without quotes."""
+    found = []
+    for name, value in table.items():
+        inner = isinstance(value, dict)
+        found += _flat(value, f"{prefix}{name}.") if inner else [(prefix + name, value)]
+    return found
+
+
+def _as_list(value: Any) -> list:
+    return value if isinstance(value, list) else [value]

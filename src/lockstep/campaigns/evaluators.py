@@ -1,0 +1,97 @@
+"""From a point to its values: all launches simulated, or some and the rest estimated."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from lockstep import api, kernels
+from lockstep.campaigns.point import SweepPoint
+from lockstep.errors import LockstepError
+
+if TYPE_CHECKING:  # importing the engine imports the compiler
+    from lockstep.metrics.result import Result
+    from lockstep.sampling.running import Chooser, SampledRun
+
+ESTIMATED, LOW, HIGH = "estimated.", "low.", "high."  # before a metric's name
+
+
+def evaluate(point: SweepPoint) -> dict[str, float]:
+    """Simulate a point.
+
+    Where all launches are simulated, the values are those of ``Result.total``. Where some are, and
+    of live points, they are estimates of all launches with their intervals, ``estimated.cycles``,
+    ``low.cycles`` and ``high.cycles``, of each metric, and no metric has its own name. Raises
+    :class:`LockstepError` if a program's results are wrong, or it ends early.
+    """
+    if point.kind == "trace":
+        return _of_trace(point)
+    from lockstep.sampling.running.choice import chooser_of
+
+    chooser = chooser_of(point.timing, point.seed)
+    running = _program if point.kind == "program" else _builtin
+    with running(point, chooser) as result:
+        return _values(result, chooser.outcome() if chooser else None)
+
+
+def _of_trace(point: SweepPoint) -> dict[str, float]:
+    if point.timing != "full":
+        raise LockstepError(
+            f"timing {point.timing!r} is for programs: of {point.workload} make live points, "
+            "lockstep trace --plan"
+        )
+    result = api.simulate(point.workload, point.spec)
+    if not result.workload.points:
+        return _values(result, None)
+    from lockstep.sampling import estimate_points
+
+    return _values(result, estimate_points(result))
+
+
+@contextmanager
+def _builtin(point: SweepPoint, chooser: "Chooser | None") -> "Iterator[Result]":
+    from lockstep.device import Device
+
+    name = point.workload
+    with Device(point.spec, timing=True, choose=chooser, name=name) as device:
+        checks = kernels.load(name).run(device, point.size, point.seed)
+        device.synchronize()
+        for check in checks:
+            check.verify()
+        yield device.partial_result()
+
+
+@contextmanager
+def _program(point: SweepPoint, chooser: "Chooser | None") -> "Iterator[Result]":
+    from subprocess import DEVNULL
+
+    from lockstep.runtime import Simulator, run_program
+
+    simulator = Simulator(point.spec, True, choose=chooser, name=point.workload)
+    try:
+        end = run_program(simulator, (point.workload, *point.arguments), output=DEVNULL)
+        if end.signal or end.code:
+            how = f"was killed by {end.signal}" if end.signal else f"ended with status {end.code}"
+            raise LockstepError(f"{point.workload} {how}")
+        if simulator.stuck:
+            raise LockstepError(f"{point.workload}: a kernel could not move, or reached a limit")
+        yield simulator.device.partial_result()
+    finally:
+        simulator.close()
+
+
+def _values(result: "Result", outcome: "SampledRun | None") -> dict[str, float]:
+    if result.stopped:
+        raise LockstepError(f"ended early: {result.stopped}")
+    if outcome is None:
+        return result.total
+    cycles = outcome.cycles
+    head: dict[str, float] = {
+        "launches": len(outcome.plan),
+        "simulated_launches": len(outcome.plan.chosen),
+        f"{ESTIMATED}cycles": cycles.total,
+        f"{LOW}cycles": cycles.low,
+        f"{HIGH}cycles": cycles.high,
+    }
+    for name, estimated, low, high in outcome.metrics().itertuples(name=None):
+        head |= {f"{ESTIMATED}{name}": estimated, f"{LOW}{name}": low, f"{HIGH}{name}": high}
+    return head

@@ -1,0 +1,76 @@
+"""Values of points: the same as other ways to simulate have them."""
+
+import pytest
+
+import lockstep
+from lockstep import kernels
+from lockstep.campaigns import SweepPoint, evaluate
+from lockstep.errors import LockstepError
+from lockstep.kernels import WrongResult
+from lockstep.sampling import Plan, PointRecorder, Profiler
+
+SMALL = {"sm.count": 4, "dram.channels": 2, "launch.overhead": 100}
+
+
+def test_a_trace_has_the_totals_of_its_simulation(trace):
+    gpu = lockstep.gpu("QV100", [f"{name}={value}" for name, value in SMALL.items()])
+    assert repr(evaluate(SweepPoint(str(trace), "QV100", SMALL))) == repr(
+        lockstep.simulate(trace, gpu).total
+    )
+
+
+def test_a_built_in_program_is_run_with_its_seed_and_checked(monkeypatch):
+    point = SweepPoint("saxpy", "QV100", SMALL, seed=5, size=100)
+    assert evaluate(point)["cycles"] > 0
+    seen, run = [], kernels.BuiltinKernel.run
+
+    def wrong(self, device, size, seed):
+        seen.append((size, seed))
+        first, *_ = run(self, device, size, seed)
+        first.actual.copy_from(first.expected() + 1)
+        return (first,)
+
+    monkeypatch.setattr(kernels.BuiltinKernel, "run", wrong)
+    with pytest.raises(WrongResult, match="100 of 100 values differ"):
+        evaluate(point)
+    assert seen == [(100, 5)]
+
+
+def test_a_sample_gives_estimates_under_names_of_their_own():
+    values = evaluate(SweepPoint("bitonic_sort", "QV100", SMALL, size=8192, timing="sample:2"))
+    whole = evaluate(SweepPoint("bitonic_sort", "QV100", SMALL, size=8192))
+    assert "cycles" not in values and not set(values) & set(whole)
+    assert 0 < values["simulated_launches"] < values["launches"]
+    assert values["low.cycles"] <= values["estimated.cycles"] <= values["high.cycles"]
+    issued = "sm__inst_executed.sum"
+    assert values[f"estimated.{issued}"] == pytest.approx(whole[issued], rel=0.2)
+
+
+def test_live_points_give_the_estimates_of_their_plan(tmp_path):
+    program = kernels.load("bitonic_sort")
+    with lockstep.Device("QV100", profile=True) as device:
+        profiler = Profiler(device, 1)
+        program.run(device, 1024)
+        table = profiler.table()
+    plan = Plan.of(table, "test", [0, 1, 0], [0, 1], drawn=True)
+    plan.write(tmp_path / "plan.json")
+    path = tmp_path / "points.lst"
+    with (
+        lockstep.Device("QV100", name="points") as device,
+        device.attach(lambda: PointRecorder(device, path, plan)),
+    ):
+        program.run(device, 1024)
+    values = evaluate(SweepPoint(str(path), "QV100", SMALL))
+    followed = SweepPoint(
+        "bitonic_sort", "QV100", SMALL, size=1024, timing=f"plan:{tmp_path / 'plan.json'}"
+    )
+    assert (values["launches"], values["simulated_launches"]) == (3, 2)
+    assert evaluate(followed).keys() == values.keys()
+    assert evaluate(followed)["estimated.cycles"] == pytest.approx(
+        values["estimated.cycles"], rel=0.2
+    )
+
+
+def test_a_trace_is_not_sampled(trace):
+    with pytest.raises(LockstepError, match=r"of .* make live points"):
+        evaluate(SweepPoint(str(trace), "QV100", SMALL, timing="sample:2"))
