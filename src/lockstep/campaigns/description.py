@@ -119,7 +119,8 @@ def _check(path: Path, sweep: _Sweep) -> None:
         if not values:
             raise InputError(path, "", f"{name} has no values")
         if wrong := [v for v in values if not isinstance(v, (bool, int, float, str))]:
-            raise InputError(path, "", f"{name}: {wrong[0]!r:.60} is no number and no text")
+            problem = f"{name}: {wrong[0]!r:.60} is no number and no text"
+            raise InputError(path, "", f"{problem}; a list is a text, such as '0, 8192'")
 
 
 def _zipped(path: Path, group: dict[str, Any]) -> list[Settings]:
