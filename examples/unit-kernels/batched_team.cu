@@ -1,0 +1,5 @@
+// A block for each matrix of a batch.
+
+#include "batched.cuh"
+
+BATCHED(team, TeamFor)
