@@ -99,7 +99,7 @@ class LocalPool:
         self._workers.remove(worker)
         worker.pipe.close()
         death = worker.death()
-        if not worker.ready:
+        if not worker.ready and worker.process.exitcode != -signal.SIGKILL:
             raise LockstepError(
                 f"a worker could not start ({death}): a script that runs a campaign does so under "
                 '`if __name__ == "__main__":`, for workers import it'
