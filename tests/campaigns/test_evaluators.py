@@ -74,3 +74,13 @@ def test_live_points_give_the_estimates_of_their_plan(tmp_path):
 def test_a_trace_is_not_sampled(trace):
     with pytest.raises(LockstepError, match=r"of .* make live points"):
         evaluate(SweepPoint(str(trace), "QV100", SMALL, timing="sample:2"))
+
+
+def test_a_program_is_run_and_must_launch_something_and_end_well(tmp_path):
+    script = tmp_path / "app"
+    script.write_text("#!/bin/sh\nexit $1\n")
+    script.chmod(0o755)
+    with pytest.raises(LockstepError, match="app launched no kernel"):
+        evaluate(SweepPoint(str(script), "QV100", SMALL, arguments=("0",)))
+    with pytest.raises(LockstepError, match="app ended with status 3"):
+        evaluate(SweepPoint(str(script), "QV100", SMALL, arguments=("3",)))

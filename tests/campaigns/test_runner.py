@@ -16,6 +16,7 @@ from lockstep.campaigns import PointJournal, campaign
 from lockstep.campaigns.attempts import Attempt
 from lockstep.campaigns.runner import CampaignState
 from lockstep.errors import InputError, LockstepError
+from lockstep.metrics.output import write_parquet
 
 TROUBLE = {1: "fails", 2: "dies once", 3: "dies", 4: "fails once", 5: "raises", 6: "leaves"}
 
@@ -122,7 +123,11 @@ def test_workers_of_a_killed_campaign_end(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     _wait_until(lambda: not os.path.exists(f"/proc/{worker}") or _is_dead(worker))
-    assert campaign(points, square, workers=1, journal=tmp_path / "journal")["error"].eq("").all()
+    resumed = campaign(points, square, workers=1, journal=tmp_path / "journal")
+    write_parquet(tmp_path / "resumed.parquet", resumed)
+    write_parquet(tmp_path / "whole.parquet", campaign(squares(tmp_path / "new", 2), square))
+    tables = [(tmp_path / f"{name}.parquet").read_bytes() for name in ("resumed", "whole")]
+    assert tables[0] == tables[1]
     assert [p.attempts() for p in points] == [1, 2]
 
 

@@ -44,6 +44,7 @@ def test_points_are_simulated_once_and_drawn(call, points, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
+        (("-o", "all.csv", "--executor", "loca"), "'loca' is not one of"),
         (("-o", "all.xls"), "names no kind of table"),
         (("-o", "all.csv", "--plot", "sm.coun", "cycles"), "did you mean sm.count"),
         (("-o", "all.csv", "--address", "here"), "an address is for the executors dask and ray"),
@@ -53,3 +54,10 @@ def test_what_cannot_be_is_said_at_once(call, points, tmp_path, arguments, probl
     done = call("sweep", points, *arguments)
     assert done.exit_code == 2 and problem in done.stderr
     assert not (tmp_path / "all.csv").exists()
+
+
+def test_points_of_which_none_can_be_leave_nothing(call, points, tmp_path):
+    points.write_text(POINTS.replace("sm.count", "sm.coun"))
+    done = call("sweep", points, "-o", "all.csv")
+    assert done.exit_code == 2 and "no parameter is named 'sm.coun'" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["points.toml"]

@@ -82,6 +82,8 @@ def _program(point: SweepPoint, chooser: "Chooser | None") -> "Iterator[Result]"
 def _values(result: "Result", outcome: "SampledRun | None") -> dict[str, float]:
     if result.stopped:
         raise LockstepError(f"ended early: {result.stopped}")
+    if not result.run.kernels:
+        raise LockstepError(f"{result.workload.name} launched no kernel")
     if outcome is None:
         return result.total
     cycles = outcome.cycles

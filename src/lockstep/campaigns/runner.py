@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from lockstep.campaigns.attempts import Attempt, Evaluate
 from lockstep.campaigns.evaluators import evaluate
@@ -86,14 +86,17 @@ Report = Callable[[CampaignState], object]
 
 
 class Campaign:
-    """Points and what is known of them.
+    """Points and what is known of them; a context manager, which others cannot write beside.
 
-    ``run`` is a function of a module: it goes to workers. A point without a digest, because what
-    it names is not there or not allowed, has failed; raises its error if there is no other point.
+    ``journal``: the file in which that is kept, if any. ``run`` is a function of a module: it goes
+    to workers. A point without a digest, because what it names is not there or not allowed, has
+    failed; raises its error if there is no other point.
     """
 
-    def __init__(self, points: Iterable[CampaignPoint], run: Evaluate, journal: PointJournal):
-        self._points, self._run, self._journal = list(points), run, journal
+    def __init__(
+        self, points: Iterable[CampaignPoint], run: Evaluate, journal: str | Path | None = None
+    ):
+        self._points, self._run = list(points), run
         self._digests: list[str] = []
         self._refused: dict[int, Attempt] = {}
         for number, point in enumerate(self._points):
@@ -104,6 +107,13 @@ class Campaign:
                 self._refused[number] = Attempt({}, str(error))
         if self._refused and len(self._refused) == len(self._points):
             raise LockstepError(self._refused[0].error)
+        self._journal = PointJournal(journal)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.close()
 
     def outcome(self, number: int) -> Attempt | None:
         """What came of a point, if that is known."""
@@ -194,8 +204,7 @@ def campaign(
     points give the same table, whatever the executor. Raises :class:`LockstepError`.
     """
     make = _executor_maker(executor, workers, address)
-    with PointJournal(journal) as kept:
-        work = Campaign(points, run, kept)
+    with Campaign(points, run, journal) as work:
         work.run(make, retry, progress)
         return work.table()
 

@@ -53,13 +53,12 @@ def command(points, out, jobs, executor_name, address, retry, plots, quiet) -> N
     What came of each point is kept at once, in OUT.journal: the same command goes on after it was
     ended, and evaluates nothing twice. Exit code 1: points failed; the table has their errors.
     """
-    from lockstep.campaigns import Campaign, PointJournal, evaluate, executor, read_points
+    from lockstep.campaigns import Campaign, evaluate, executor, read_points
 
     check_table(out)
     chosen = read_points(points)
     _check_plots(chosen, plots)
-    with PointJournal(out.with_name(out.name + JOURNAL)) as journal:
-        work = Campaign(chosen, evaluate, journal)
+    with Campaign(chosen, evaluate, out.with_name(out.name + JOURNAL)) as work:
         interrupted = None
         try:
             with PointProgress(quiet) as progress:
