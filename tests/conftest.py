@@ -17,6 +17,10 @@ REPOSITORY = TESTS.parent
 SHARED = REPOSITORY.parent / "shared"
 QUICK = (
     "builder",
+    "campaigns/test_description.py",
+    "campaigns/test_journal.py",
+    "campaigns/test_plots.py",
+    "campaigns/test_point.py",
     "correlation",
     "frontend/accelsim",
     "execution/programs/test_stored.py",

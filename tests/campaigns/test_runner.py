@@ -205,3 +205,12 @@ def test_only_one_campaign_writes_a_journal(tmp_path):
 
 def test_a_campaign_is_found_at_the_top():
     assert lockstep.campaign is campaign
+
+
+def test_integers_stay_so_where_some_points_have_none(tmp_path):
+    points = squares(tmp_path, 3, {1: "fails"})
+    table = campaign(points, square, workers=1)
+    assert str(table["square"].dtype) == "Int64"
+    assert table["square"].to_list() == [0, pandas.NA, 4]
+    write_parquet(tmp_path / "table.parquet", table)
+    pandas.testing.assert_frame_equal(pandas.read_parquet(tmp_path / "table.parquet"), table)

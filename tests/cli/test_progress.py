@@ -1,7 +1,9 @@
+from types import SimpleNamespace
+
 import pytest
 
 from lockstep.cli import progress
-from lockstep.cli.progress import Progress
+from lockstep.cli.progress import PointProgress, Progress
 
 
 @pytest.mark.parametrize(
@@ -43,3 +45,19 @@ def test_a_terminal_shows_a_bar_on_stderr(capsys, monkeypatch):
     assert captured.out == ""
     for text in ("50%", "1,234 cycles", "a_kernel[red]?", "Something [bold] took long.", "100%"):
         assert text in captured.err
+
+
+def test_a_campaign_shows_points_failures_and_time_left(capsys, monkeypatch):
+    state = SimpleNamespace(points=2000, done=1500, failed=2, seconds_left=61.4)
+    assert progress.points_status(state) == " 75%  1,500 of 2,000  2 failed  1:01 left"
+    unknown = SimpleNamespace(points=0, done=0, failed=0, seconds_left=float("nan"))
+    assert progress.points_status(unknown) == "100%  0 of 0  -:-- left"
+    with PointProgress() as shown:
+        shown.update(state)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    with PointProgress() as shown:
+        shown.update(state)
+    assert "1,500 of 2,000" in capsys.readouterr().err

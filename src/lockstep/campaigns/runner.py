@@ -174,8 +174,12 @@ class Campaign:
         return pandas.DataFrame(columns)
 
 
-def _alike(values: list) -> list:
-    """The values of a column: texts, if some are."""
+def _alike(values: list) -> "list | pandas.api.extensions.ExtensionArray":
+    """The values of a column: texts, if some are; integers stay so where some are not there."""
+    if None in values and all(v is None or isinstance(v, int) for v in values):
+        import pandas
+
+        return pandas.array(values, dtype="Int64")
     if not any(isinstance(value, str) for value in values):
         return values
     return [value if value is None else str(value) for value in values]
