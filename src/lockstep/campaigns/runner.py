@@ -120,7 +120,10 @@ class Campaign:
         return self._refused.get(number) or self._journal.get(self._digests[number])
 
     def run(
-        self, make: Callable[[Evaluate], PointExecutor], retry: bool = False, progress: Report = id
+        self,
+        make: Callable[[Evaluate], PointExecutor],
+        retry: bool = False,
+        progress: Report | None = None,
     ) -> None:
         """Evaluate what is not known; ``retry``: also what has failed.
 
@@ -135,7 +138,8 @@ class Campaign:
                 waiting.setdefault(digest, []).append(number)
             else:
                 state.note(known, made=False)
-        progress(state)
+        report = progress or (lambda state: None)
+        report(state)
         if not waiting:
             return
         workers, ended = make(self._run), False
@@ -146,7 +150,7 @@ class Campaign:
                 self._journal.add(self._digests[numbers[number][0]], outcome, attempts)
                 for _ in numbers[number]:
                     state.note(outcome, made=True)
-                progress(state)
+                report(state)
             ended = True
         finally:
             workers.close(now=not ended)
@@ -194,7 +198,7 @@ def campaign(
     address: str | None = None,
     journal: str | Path | None = None,
     retry: bool = False,
-    progress: Report = id,
+    progress: Report | None = None,
 ) -> "pandas.DataFrame":
     """Evaluate points in several processes; a table with a row a point, in their order.
 
