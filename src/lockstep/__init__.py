@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lockstep.errors import InputError, LockstepError, PolicyError, SpecError, WorkloadError
     from lockstep.execution.launches.faults import LaunchError
     from lockstep.metrics.result import Result
+    from lockstep.report.page.write import write_report
     from lockstep.report.summary import summary
     from lockstep.report.timeline import write_timeline
     from lockstep.studies import study
@@ -32,6 +33,7 @@ _HOMES = {
     "lockstep.errors": ("InputError", "LockstepError", "PolicyError", "SpecError", "WorkloadError"),
     "lockstep.execution.launches.faults": ("LaunchError",),
     "lockstep.metrics.result": ("Result",),
+    "lockstep.report.page.write": ("write_report",),
     "lockstep.report.summary": ("summary",),
     "lockstep.report.timeline": ("write_timeline",),
     "lockstep.studies": ("study",),
@@ -59,6 +61,7 @@ __all__ = [
     "simulate",
     "study",
     "summary",
+    "write_report",
     "write_timeline",
 ]
 

@@ -13,6 +13,7 @@ SMALL = ("--set", "sm.count=4")
 
 def test_a_program_with_its_cycles(call, tmp_path):
     files = ["--json", "r.json", "--out", "out", "--record", "v.lst", "--timeline", "t.json.gz"]
+    files += ["--report", "r.html"]
     done = call("run", "vecadd", "--size", "1e3", *SMALL, "--threads", "2", *files)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("vecadd on QV100: ")
@@ -23,6 +24,7 @@ def test_a_program_with_its_cycles(call, tmp_path):
     again = lockstep.simulate(tmp_path / "v.lst", lockstep.gpu("QV100", ["sm.count=4"]))
     assert again.cycles == document["total"]["cycles"]
     assert (tmp_path / "out" / "summary.txt").exists() and (tmp_path / "t.json.gz").exists()
+    assert "vecadd on QV100" in (tmp_path / "r.html").read_text()
 
 
 def test_a_program_without_its_cycles(call, tmp_path):

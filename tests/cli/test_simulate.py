@@ -155,6 +155,7 @@ def test_a_run_that_ended_early_writes_partial_results_and_exits_1(call, trace, 
         (["--json", "directory"], "directory: cannot write"),
         (["--out", "file"], "file: cannot write"),
         (["--timeline", "file/t.json"], "cannot write"),
+        (["--report", "file/r.html"], "cannot write"),
     ],
 )
 def test_bad_input_is_told_before_the_simulation(call, trace, engine, tmp_path, arguments, message):

@@ -13,6 +13,7 @@ from lockstep.cli.options import (
     MEMORY,
     OUT,
     QUIET,
+    REPORT,
     SET,
     SUMMARY,
     THREADS,
@@ -69,12 +70,14 @@ _SHOWN = 4  # elements of an array that are printed
 @JSON
 @OUT
 @TIMELINE
+@REPORT
 @source_options
 @SUMMARY
 @QUIET
 def command(
     path, kernel, global_size, local_size, arguments, saved, seed, gpu, overrides, timing,
-    memory_bytes, threads, record, json_file, out, timeline, source, source_table, detail, quiet,
+    memory_bytes, threads, record, json_file, out, timeline, report, source, source_table, detail,
+    quiet,
 ) -> None:  # fmt: skip
     """Execute KERNEL of FILE, an OpenCL binary that was compiled for Tahiti (Southern Islands).
 
@@ -83,12 +86,12 @@ def command(
     """
     from lockstep import api
 
-    files = {"json_file": json_file, "out": out, "timeline": timeline}
+    files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
     files["source_table"] = source_table
     check_outputs(**files)
     source = source or source_table is not None
-    if not timing.simulates and (out or timeline or source):
-        raise click.UsageError("--out, --timeline and --source need --timing")
+    if not timing.simulates and (out or timeline or report or source):
+        raise click.UsageError("--out, --timeline, --report and --source need --timing")
     if record and not api.is_tracefile_name(record):
         raise click.UsageError(
             f"--record {record}: expected FILE.lst; Accel-Sim's format has no wavefronts"
@@ -116,7 +119,7 @@ def command(
         _write(values, targets)
         if detail:
             for line in _results(values):
-                click.echo(line, err=is_taken(json_file, timeline))
+                click.echo(line, err=is_taken(json_file, timeline, report))
 
 
 def _kernels(path: Path) -> "Iterator[str]":

@@ -33,6 +33,9 @@ OUT = click.option("--out", type=FILE, metavar="DIR", help="Write tables, manife
 TIMELINE = click.option(
     "--timeline", type=OUTPUT, help="Write a timeline for ui.perfetto.dev (.json.gz)."
 )
+REPORT = click.option(
+    "--report", type=OUTPUT, help="Write one page of HTML that opens anywhere, without a network."
+)
 _SOURCE = (
     click.option(
         "--source", is_flag=True, help="Tell which source lines or instructions cost most."

@@ -187,11 +187,13 @@ def check_outputs(
     out: Path | None,
     timeline: Path | None = None,
     source_table: Path | None = None,
+    report: Path | None = None,
 ) -> None:
     """Raise before a long run if one of its files could not be written after it."""
     check_writable(json_file)
     check_writable(timeline)
     check_table(source_table)
+    check_writable(report)
     check_writable(out, directory=True)
 
 

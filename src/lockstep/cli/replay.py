@@ -56,7 +56,8 @@ def command(
     from lockstep.runtime import Simulator
     from lockstep.runtime.replay import replay
 
-    files = {"json_file": json_file, "out": out, "timeline": None, "source_table": source_table}
+    files = {"json_file": json_file, "out": out, "timeline": None, "report": None}
+    files["source_table"] = source_table
     check_outputs(**files)
     source = source or source_table is not None
     if not timing.simulates and (out or policies or source):

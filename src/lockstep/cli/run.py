@@ -15,6 +15,7 @@ from lockstep.cli.options import (
     MEMORY,
     OUT,
     QUIET,
+    REPORT,
     SET,
     SUMMARY,
     THREADS,
@@ -62,6 +63,7 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 @JSON
 @OUT
 @TIMELINE
+@REPORT
 @INTERVAL
 @source_options
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
@@ -77,8 +79,8 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 @QUIET
 @click.pass_context
 def command(
-    context, gpu, overrides, timing, ptx, record, json_file, out, timeline, source_table, detail,
-    quiet, **options,
+    context, gpu, overrides, timing, ptx, record, json_file, out, timeline, report, source_table,
+    detail, quiet, **options,
 ) -> None:  # fmt: skip
     """Execute PROGRAM on a modelled GPU and check its results.
 
@@ -90,7 +92,7 @@ def command(
     """
     from lockstep import api
 
-    files = {"json_file": json_file, "out": out, "timeline": timeline}
+    files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
     files["source_table"] = source_table
     check_outputs(**files)
     options["source"] = options["source"] or source_table is not None
@@ -99,13 +101,16 @@ def command(
     program = {name: options.pop(name) for name in ("name", *PROGRAM_INPUT)}
     policies = options.pop("policies")
     check_writable(options["checkpoint"], directory=True)
-    wants = out or timeline or policies or any(options[name] for name in _TIMED)
+    wants = out or timeline or report or policies or any(options[name] for name in _TIMED)
     if not timing.simulates and wants:
         raise click.UsageError(
-            "--at-issue, --out, --policy, --timeline, --interval, --source, --checkpoint-dir, "
+            "--at-issue, --out, --policy, --timeline, --report, --interval, --source, "
+            "--checkpoint-dir, "
             "--resume need --timing"
         )
     options |= policies
+    if report and not options["interval"]:
+        options["interval"] = api.TIMELINE_INTERVAL
     if arguments:
         spec = choose(arguments[0], gpu, overrides, quiet)
         code = run_application(arguments, spec, timing, record, files, detail, ptx=ptx, **options)
@@ -154,7 +159,7 @@ def run_kernels(
         if stopped:
             click.echo(f"lockstep: ended early: {stopped}", err=True)
             return 1
-        verify(checks, not detail, is_taken(files["json_file"], files["timeline"]))
+        verify(checks, not detail, is_taken(files["json_file"], files["timeline"], files["report"]))
     return found
 
 
@@ -181,6 +186,7 @@ def finish(
     out,
     timeline,
     source_table,
+    report,
     detail: str,
     chooser: "Chooser | None" = None,
 ) -> None:
@@ -189,9 +195,9 @@ def finish(
         result = device.partial_result()
         outcome = chooser.outcome() if chooser else None
         result.estimate = outcome.document() if outcome else {}
-        write_and_show(result, json_file, out, timeline, source_table, detail)
+        write_and_show(result, json_file, out, timeline, source_table, report, detail)
         if detail and outcome:
-            show_estimate(outcome, detail, err=is_taken(json_file, timeline))
+            show_estimate(outcome, detail, err=is_taken(json_file, timeline, report))
         return
     steps = []
     if json_file:

@@ -13,6 +13,7 @@ from lockstep.cli.options import (
     JSON,
     OUT,
     QUIET,
+    REPORT,
     SET,
     SUMMARY,
     THREADS,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 @JSON
 @OUT
 @TIMELINE
+@REPORT
 @INTERVAL
 @source_options
 @click.option(
@@ -76,8 +78,8 @@ if TYPE_CHECKING:
 @SUMMARY
 @QUIET
 def command(
-    path, name, overrides, policies, json_file, out, timeline, source, source_table, plot, detail,
-    quiet, **options,
+    path, name, overrides, policies, json_file, out, timeline, report, source, source_table, plot,
+    detail, quiet, **options,
 ) -> None:  # fmt: skip
     """Simulate the trace at PATH.
 
@@ -87,7 +89,7 @@ def command(
     """
     from lockstep import api
 
-    files = {"json_file": json_file, "out": out, "timeline": timeline}
+    files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
     check_outputs(**files, source_table=source_table)
     check_writable(options["checkpoint"], directory=True)
     trajectory = looking_on(plot) if plot else None
@@ -95,6 +97,8 @@ def command(
         api.gpu(name, overrides)  # before the trace is read: it may be a large one
     workload = api.load(path)
     gpu = choose(workload, name, overrides, quiet)
+    if report and not options["interval"]:
+        options["interval"] = api.TIMELINE_INTERVAL
     with Progress(quiet) as progress:
         result = api.simulate(
             workload,
@@ -113,7 +117,7 @@ def command(
     result.estimate = outcome.document() if outcome else {}
     write_and_show(result, **files, source_table=source_table, detail=detail)
     if outcome and detail:
-        show_estimate(outcome, detail, err=is_taken(json_file, timeline))
+        show_estimate(outcome, detail, err=is_taken(json_file, timeline, report))
     if trajectory:
         draw_ipc(trajectory, result, plot)
     if result.stopped:
@@ -188,15 +192,16 @@ def write_and_show(
     out: Path | None,
     timeline: Path | None,
     source_table: Path | None,
+    report: Path | None,
     detail: str,
 ) -> None:
     """Write the files that were asked for, and print the summary where it is in no file's way.
 
     ``detail``: "full" or "short"; "" prints none.
     """
-    steps = writes(result, json_file, out, timeline, source_table)
+    steps = writes(result, json_file, out, timeline, source_table, report)
     if detail:
-        steps.append(lambda: show(result, detail == "short", json_file, timeline))
+        steps.append(lambda: show(result, detail == "short", json_file, timeline, report))
     take_all(steps)
 
 
@@ -206,6 +211,7 @@ def writes(
     out: Path | None,
     timeline: Path | None,
     source_table: Path | None = None,
+    report: Path | None = None,
 ) -> list[Callable[[], object]]:
     """A step for each file that was asked for."""
     steps: list[Callable[[], object]] = []
@@ -217,6 +223,8 @@ def writes(
         steps.append(partial(draw, result, timeline))
     if source_table:
         steps.append(partial(tabulate, result, source_table))
+    if report:
+        steps.append(partial(write_page, result, report))
     return steps
 
 
@@ -239,6 +247,13 @@ def tabulate(result: "Result", file: Path) -> None:
     from lockstep.metrics.output import write_table
 
     write_table(file, result.source)
+
+
+def write_page(result: "Result", file: Path) -> None:
+    """Write the page of HTML."""
+    from lockstep.report.page.write import write_report
+
+    write_report(result, file)
 
 
 def take_all(steps: Sequence[Callable[[], object]]) -> None:

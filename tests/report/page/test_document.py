@@ -1,0 +1,121 @@
+"""What a page holds, read back from the file."""
+
+import base64
+import gzip
+import json
+import re
+
+import pandas
+import pytest
+
+from lockstep.errors import LockstepError
+from lockstep.report.page.document import SOURCE_ROWS, document
+from lockstep.report.page.write import write_report
+from lockstep.report.roofline import roofline
+
+
+def read(path):
+    packed = re.search(r'<script id="data" type="text/plain">([^<]*)<', path.read_text())[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+@pytest.fixture
+def result(synthetic):
+    return synthetic.make_result(kernels=3)
+
+
+def test_the_page_holds_the_metrics_of_every_kernel(result, tmp_path):
+    write_report(result, tmp_path / "r.html")
+    data = read(tmp_path / "r.html")
+    names = [m["name"] for m in data["metrics"]]
+    assert all(m["meaning"] and m["unit"] and "{}" not in m["meaning"] for m in data["metrics"])
+    for kernel, metrics, run in zip(data["kernels"], result.metrics, result.run.kernels):
+        assert kernel["cycles"] == run.cycles
+        for name, value in zip(names, kernel["values"], strict=True):
+            assert value is None or value == pytest.approx(metrics[name], rel=1e-4)
+    assert "sim__ipc" in names and "sim__sol_dram.pct" in names
+
+
+def test_what_is_left_out_is_zero_or_undefined_everywhere(result):
+    kept = {m["name"] for m in document(result)["metrics"]}
+    for metrics in result.metrics:
+        for name in set(metrics) - kept:
+            assert metrics[name] == 0 or metrics[name] != metrics[name], name
+
+
+def test_equal_results_give_equal_files_but_for_the_date(synthetic, tmp_path):
+    for name in "ab":
+        made = synthetic.make_result(kernels=3)
+        made.date = "today"
+        write_report(made, tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_thousand_kernels_stay_below_three_megabytes(synthetic, tmp_path):
+    write_report(synthetic.make_result(kernels=1000), tmp_path / "r.html")
+    assert (tmp_path / "r.html").stat().st_size <= 3_000_000
+    assert len(read(tmp_path / "r.html")["kernels"]) == 1000
+
+
+def test_a_page_asks_the_network_for_nothing(result, tmp_path):
+    write_report(result, tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text()
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", text)
+    assert "The MIT License" in text, "of uPlot: it demands to be shipped along"
+
+
+@pytest.mark.parametrize("name", ["</script><b>x", "{{script}}", "<!--", "a\x1b[1mb"])
+def test_what_a_trace_calls_itself_is_text(result, tmp_path, name):
+    plain = len(re.findall("<script", page_of(result, tmp_path)))
+    result.workload.name = name
+    text = page_of(result, tmp_path)
+    assert len(re.findall("<script", text)) == plain
+    assert "<b>x" not in text and "\x1b" not in text
+
+
+def page_of(result, folder):
+    write_report(result, folder / "r.html")
+    return (folder / "r.html").read_text()
+
+
+def test_without_kernels_there_is_still_a_page(synthetic, tmp_path):
+    result = synthetic.make_result(kernels=0, samples=0, stopped="nothing was launched")
+    write_report(result, tmp_path / "r.html")
+    data = read(tmp_path / "r.html")
+    assert data["kernels"] == [] and data["heat"] == []
+    assert "nothing was launched" in data["warnings"][-1]
+
+
+def test_a_file_that_cannot_be_written_is_said(result, tmp_path):
+    with pytest.raises(LockstepError):
+        write_report(result, tmp_path)
+
+
+def test_of_a_long_source_the_rows_with_most_stalls_are_kept_in_order(result):
+    lines = range(SOURCE_ROWS + 10)
+    table = pandas.DataFrame({"line": lines, "text": "x", "stall_wait": [i % 100 for i in lines]})
+    found = document(result, source=table)["source"]
+    kept = [row[0] for row in found["rows"]]
+    assert found["left_out"] == 10 and kept == sorted(kept) and len(kept) == SOURCE_ROWS
+    assert {row[2] for row in found["rows"]} >= set(range(1, 100))
+
+
+def test_heat_maps_have_a_row_a_unit_and_a_column_a_kernel(result):
+    for each in document(result)["heat"]:
+        kernel = result.run.kernels[0]
+        units = kernel.partition if each["row"] == "channel" else kernel.sm
+        assert len(each["values"]) == len(units)
+        assert all(len(row) == 3 and all(0 <= x <= 100 for x in row) for row in each["values"])
+
+
+def test_points_of_the_roofline_are_what_was_counted(result):
+    found = roofline(result)
+    assert [p.kernel for p in found.points] == [0, 1, 2]
+    gpu = result.gpu
+    assert found.issue.rate == gpu.sm.count * gpu.sm.subcores * gpu.clock_mhz * 1e6
+    for point, run in zip(found.points, result.run.kernels):
+        seconds = run.running / (gpu.clock_mhz * 1e6)
+        issued = int(run.sm["warp_instructions"].sum())
+        assert point.rate == pytest.approx(issued / seconds)
+        moved = run.partition["dram_read_bytes"].sum() + run.partition["dram_write_bytes"].sum()
+        assert point.intensity["DRAM"] == pytest.approx(issued / (moved / 32))
