@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lockstep.errors import InputError, LockstepError, PolicyError, SpecError, WorkloadError
     from lockstep.execution.launches.faults import LaunchError
     from lockstep.metrics.result import Result
+    from lockstep.report.compare import compare
     from lockstep.report.page.write import write_report
     from lockstep.report.summary import summary
     from lockstep.report.timeline import write_timeline
@@ -33,6 +34,7 @@ _HOMES = {
     "lockstep.errors": ("InputError", "LockstepError", "PolicyError", "SpecError", "WorkloadError"),
     "lockstep.execution.launches.faults": ("LaunchError",),
     "lockstep.metrics.result": ("Result",),
+    "lockstep.report.compare": ("compare",),
     "lockstep.report.page.write": ("write_report",),
     "lockstep.report.summary": ("summary",),
     "lockstep.report.timeline": ("write_timeline",),
@@ -52,6 +54,7 @@ __all__ = [
     "SweepPoint",
     "WorkloadError",
     "campaign",
+    "compare",
     "gpu",
     "gpu_for",
     "gpu_names",

@@ -31,6 +31,7 @@ COMMANDS = {
     "disasm": "Disassemble the GPU code of a program.",
     "gpus": "List the GPUs, or describe one.",
     "tune": "Make a GPU file from measurements.",
+    "compare": "Compare results of two or more runs.",
     "correlate": "Compare results with measurements.",
     "validate": "Repeat the published validation.",
     "microbench": "Measure a modelled GPU as a real one.",

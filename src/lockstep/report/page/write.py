@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockstep.metrics import output
 from lockstep.metrics.result import Result
+from lockstep.report import figures
 from lockstep.report.page.document import document
 
 if TYPE_CHECKING:
@@ -32,6 +33,13 @@ def write_report(
     arguments. Raises :class:`LockstepError` where the file cannot be written.
     """
     output.write_text(path, page(document(result, comparison, source)))
+
+
+def write_comparison(comparison: dict[str, Any], path: str | Path) -> None:
+    """Write a page of a comparison alone, of ``RunComparison.to_dict``."""
+    runs = [figures.clean(name) for name in comparison["runs"]]
+    about = {"workload": "Comparison", "gpu": ", ".join(runs), "compare": comparison}
+    output.write_text(path, page(about))
 
 
 def page(data: dict[str, Any]) -> str:

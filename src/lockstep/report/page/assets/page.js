@@ -249,8 +249,9 @@ async function start() {
   }
   main.replaceChildren();
   theme();
-  document.getElementById("title").textContent = `${D.workload} on ${D.gpu}`;
-  for (const part of [overview, kernels, selector, advice, comparison, rooflines, overTime, memory, heatMaps, source, allMetrics]) part();
+  document.getElementById("title").textContent = document.title.replace(/ – lockstep$/, "");
+  const parts = D.kernels ? [overview, kernels, selector, advice, comparison, rooflines, overTime, memory, heatMaps, source, allMetrics] : [comparison];
+  for (const part of parts) part();
   document.getElementById("nav").append(...SECTIONS.map(([id, title]) => make("a", { href: `#${id}` }, title)));
   document.body.dataset.ready = "yes";
 }
