@@ -210,15 +210,6 @@ function comparison() {
   table(place, head, D.compare.rows.map((r) => [r.kernel, r.metric, ...r.values, ...r.changes, r.significant]));
 }
 
-function advice() {
-  if (!D.advice) return;
-  const place = section("advice", "Advice");
-  if (!D.advice.length) place.append(make("p", { class: "note" }, "No rule has found anything."));
-  for (const finding of D.advice) {
-    place.append(make("div", { class: "finding" }, make("h3", {}, `${finding.title}: kernel ${finding.kernel}`), make("div", {}, finding.evidence), make("div", {}, finding.advice)));
-  }
-}
-
 function allMetrics() {
   const place = section("metrics", "All metrics", "Of what is chosen above; those that are 0 everywhere are left out.");
   const holder = make("div");
@@ -250,7 +241,7 @@ async function start() {
   main.replaceChildren();
   theme();
   document.getElementById("title").textContent = document.title.replace(/ – lockstep$/, "");
-  const parts = D.kernels ? [overview, kernels, selector, advice, comparison, rooflines, overTime, memory, heatMaps, source, allMetrics] : [comparison];
+  const parts = D.kernels ? [overview, kernels, selector, comparison, rooflines, overTime, memory, heatMaps, source, allMetrics] : [comparison];
   for (const part of parts) part();
   document.getElementById("nav").append(...SECTIONS.map(([id, title]) => make("a", { href: `#${id}` }, title)));
   document.body.dataset.ready = "yes";
