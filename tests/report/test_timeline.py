@@ -125,3 +125,13 @@ def test_slots_are_reused_when_they_are_free():
     slots = timeline._Slots(0)
     taken = [slots.take(*span) for span in [(0, 10), (0, 5), (5, 9), (9, 12), (10, 11), (10, 20)]]
     assert taken == [(0, True), (1, True), (1, False), (1, False), (0, False), (2, True)]
+
+
+def test_every_scheduler_cycle_of_an_interval_is_in_one_series(synthetic):
+    result = synthetic.make_result(samples=5)
+    found = [e for e in timeline.events(result) if e["name"] == timeline.STALLS]
+    assert len(found) == len(result.intervals) == 5
+    for event, row in zip(found, result.intervals):
+        assert event["ts"] == row["start"] / result.gpu.clock_mhz
+        assert sum(event["args"].values()) == pytest.approx(100)
+        assert event["args"]["barrier"] == row["sim__scheduler_barrier.pct"]

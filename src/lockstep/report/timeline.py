@@ -36,6 +36,8 @@ COUNTERS = {
     "DRAM bandwidth (GB/s)": "dram__bytes.sum.per_second",
     "L2 hit rate (%)": "sim__l2_hit_rate.pct",
 }
+STALLS = "scheduler cycles (%)"
+_SCHEDULER = "sim__scheduler_"
 _SCALE = {"DRAM bandwidth (GB/s)": 1e-9}
 
 
@@ -190,8 +192,25 @@ def _counters(result: Result) -> Iterator[Event]:
     for row in rows:
         for name, metric in COUNTERS.items():
             yield _counter(name, row["start"] / clock, row[metric] * _SCALE.get(name, 1.0))
+    yield from _stalls(result)
     for name in COUNTERS if rows else ():
         yield _counter(name, rows[-1]["end"] / clock, 0.0)
+
+
+def _stalls(result: Result) -> Iterator[Event]:
+    """What schedulers did in each interval, in percent: one series a state that occurs at all."""
+    rows = result.intervals
+    names = [n for n in (rows[0] if rows else ()) if n.startswith(_SCHEDULER)]
+    shown = {
+        n.removeprefix(_SCHEDULER).removesuffix(".pct").replace("_", " "): n
+        for n in names
+        if any(row[n] > 0 for row in rows)
+    }
+    for row in rows if shown else ():
+        event = _counter(STALLS, row["start"] / result.gpu.clock_mhz, 0.0)
+        values = {state: float(row[name]) for state, name in shown.items()}
+        event["args"] = {s: x if math.isfinite(x) else 0.0 for s, x in values.items()}
+        yield event
 
 
 def _counter(name: str, ts: float, value: float) -> Event:
