@@ -38,8 +38,8 @@ def _variants():
         yield Variant(f"{name} {ORDERED}", (*changes, *order))
     refusing = ("l2.mshr_full=nack", "l2.nack_retry=1", "l2.nack_spread=1", "l1.mshr_entries=32")
     for entries in ENTRIES:
-        changes = ("coherence.protocol=nmoesi", *refusing, f"l2.mshr_entries={entries}")
-        yield Variant(f"{FEWER}{entries}", changes)
+        few = ("coherence.protocol=nmoesi", *refusing, f"l2.mshr_entries={entries}")
+        yield Variant(f"{FEWER}{entries}", few)
 
 
 VARIANTS = tuple(_variants())
@@ -68,7 +68,8 @@ def _gain(outcome: OutcomeView, program: str) -> float:
 def _traffic(outcome: OutcomeView) -> str:
     requests = [outcome.average(name, REQUESTS) for name in (NMOESI, SI)]
     return (
-        f"on average {count(requests[0])} requests of L1s with NMOESI, {count(requests[1])} with SI; "
+        f"on average {count(requests[0])} requests of L1s with NMOESI, {count(requests[1])} with "
+        "SI; "
         f"{count(outcome.average(NMOESI, FORWARDS))} forwards, "
         f"{count(outcome.average(NMOESI, LOCKS))} requests that found a lock"
     )
