@@ -14,6 +14,7 @@ from lockstep.workload import Kernel, MemoryCopy, Workload
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
     from lockstep.engine.stop import StopRule
+    from lockstep.engine.transport import Communicator
 
 FirstCta = Mapping[int, int] | Callable[[Kernel], int]
 Progress = Callable[[int, int, int, int, str], None]
@@ -133,7 +134,7 @@ def simulate(
     gpu: GPU | str | Path,
     *,
     threads: int = 1,
-    ranks: int = 1,
+    ranks: "int | Communicator" = 1,
     scheduler: Callable | None = None,
     l1_replacement: Callable | None = None,
     l2_replacement: Callable | None = None,
@@ -160,7 +161,9 @@ def simulate(
     """Run a workload on a GPU. Results do not depend on ``threads``, nor on ``ranks``.
 
     ``ranks`` cuts the GPU into so many machines of this process, each with its part of the SMs and
-    of the memory and ``threads`` of its own, that tell each other in packets what crosses.
+    of the memory and ``threads`` of its own, that tell each other in packets what crosses. A
+    communicator of mpi4py makes each of its processes one of them: all call this function with the
+    same arguments and get the same result, see docs/ranks.md.
     ``kernels`` selects kernels by id; those of ``warm`` are not simulated, but leave in the caches
     what they would leave there, see docs/warming.md. The limits end the run early, with a partial
     result that says so. ``stop(kernel, cycle, counters)`` ends a kernel where it returns True or a
@@ -180,6 +183,8 @@ def simulate(
     """
     from lockstep import engine
     from lockstep.engine import checkpoint as checkpoints
+    from lockstep.engine import mpi
+    from lockstep.engine.transport import check_alike
 
     policies = {
         "scheduler": scheduler,
@@ -190,45 +195,55 @@ def simulate(
         "slice_hash": slice_hash,
         "dram_scheduler": dram_scheduler,
     }
-    _check_counts(threads=threads, ranks=ranks, limit_instructions=limit_instructions)
+    _check_counts(threads=threads, limit_instructions=limit_instructions)
+    _check_counts(ranks=ranks if isinstance(ranks, int) else None)
     _check_counts(limit_cycles=limit_cycles, interval=interval, stop_interval=stop_interval)
-    workload = workload if isinstance(workload, Workload) else load(workload)
-    gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
-    selected, chosen, warmed = _selection(workload, kernels), select(policies), set(warm)
-    _check_ids(workload, warmed)
-    if both := warmed & (selected or set()):
-        raise WorkloadError(f"kernel {min(both)} cannot be simulated and warmed: choose one")
-    first_ctas = _first_ctas(workload, first_cta)
-    identity, frozen = {}, None
-    if checkpoint or resume:
-        choice = repr((selected and sorted(selected), sorted(first_ctas.items()), sorted(warmed)))
-        identity = _identity(workload, gpu, choice, repr((interval, timeline, source)), chosen)
-    if resume:
-        frozen = checkpoints.load(Path(resume), identity)
-    keep = None
-    if checkpoint:
-        keep = checkpoints.Keeper(Path(checkpoint), checkpoint_seconds, identity, notice)
-    run = engine.run(
-        workload,
-        gpu,
-        frozen=frozen,
-        keep=keep,
-        warm=warmed,
-        threads=threads,
-        ranks=ranks,
-        kernels=selected,
-        limit_instructions=limit_instructions,
-        limit_cycles=limit_cycles,
-        stop=stop,
-        stop_interval=stop_interval,
-        first_cta=first_ctas,
-        interval=interval or (TIMELINE_INTERVAL if timeline else None),
-        cta_events=timeline,
-        source=source,
-        policies=chosen,
-        progress=progress,
-        notice=notice,
-    )
+    with mpi.reached(ranks) as reach:
+        workload = workload if isinstance(workload, Workload) else load(workload)
+        gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
+        selected, chosen, warmed = _selection(workload, kernels), select(policies), set(warm)
+        _check_ids(workload, warmed)
+        if both := warmed & (selected or set()):
+            raise WorkloadError(f"kernel {min(both)} cannot be simulated and warmed: choose one")
+        first_ctas = _first_ctas(workload, first_cta)
+        identity, frozen = {}, None
+        elsewhere = not isinstance(reach, int)
+        if checkpoint or resume or elsewhere:
+            parts = selected and sorted(selected), sorted(first_ctas.items()), sorted(warmed)
+            interval_of = repr((interval, timeline, source))
+            identity = _identity(workload, gpu, repr(parts), interval_of, chosen)
+        if elsewhere:
+            limits = repr((limit_cycles, limit_instructions, stop is not None, stop_interval))
+            resumes = {"limit": limits, "checkpoint": repr((bool(checkpoint), bool(resume)))}
+            check_alike(reach, identity | resumes)
+        if resume:
+            frozen = checkpoints.load(Path(resume), identity)
+        if frozen and elsewhere:
+            check_alike(reach, {"checkpoint": f"cycle {frozen['plain']['now']}"})
+        keep = None
+        if checkpoint:
+            keep = checkpoints.Keeper(Path(checkpoint), checkpoint_seconds, identity, notice)
+        run = engine.run(
+            workload,
+            gpu,
+            frozen=frozen,
+            keep=keep,
+            warm=warmed,
+            threads=threads,
+            ranks=reach,
+            kernels=selected,
+            limit_instructions=limit_instructions,
+            limit_cycles=limit_cycles,
+            stop=stop,
+            stop_interval=stop_interval,
+            first_cta=first_ctas,
+            interval=interval or (TIMELINE_INTERVAL if timeline else None),
+            cta_events=timeline,
+            source=source,
+            policies=chosen,
+            progress=progress,
+            notice=notice,
+        )
     return Result(run, gpu, workload)
 
 

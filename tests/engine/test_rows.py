@@ -60,6 +60,7 @@ def test_each_part_gives_its_rows(axis, each, size):
         shape[axis] = shards * each
         owner = np.repeat(np.arange(size), [cut[group, 1] - cut[group, 0] for cut in cuts])
         arrays = [np.full(shape, k) for k in range(size)]
-        joined = ShardRows(group, axis, each).join(arrays, cuts)
+        rows = ShardRows(group, axis, each)
+        joined = rows.join([rows.of(array, cut) for array, cut in zip(arrays, cuts)])
         assert joined.shape == tuple(shape)
         assert (np.moveaxis(joined, axis, 1) == np.repeat(owner, each)).all()

@@ -91,7 +91,7 @@ def test_what_is_shared_reaches_all_by_rank(transports):
 def test_nobody_waits_for_one_that_cannot_go_on(transports):
     def work(transport):
         if transport.rank == 0:
-            transport.abort()
+            transport.abort("")
             return "ended"
         return transport.share(1)
 

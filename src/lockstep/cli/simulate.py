@@ -31,6 +31,7 @@ from lockstep.cli.parameters import (
 )
 from lockstep.cli.policies import POLICY
 from lockstep.cli.progress import Progress
+from lockstep.cli.ranks import RANKS, one_of_several, tell_work
 from lockstep.cli.sampled import show_estimate
 from lockstep.errors import LockstepError
 
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 @SET
 @POLICY
 @THREADS
+@RANKS
 @click.option("--kernels", type=KernelIds(), help="Only these kernels, e.g. 3,5-9.")
 @JSON
 @OUT
@@ -95,23 +97,27 @@ def command(
     trajectory = looking_on(plot) if plot else None
     if name is not None:
         api.gpu(name, overrides)  # before the trace is read: it may be a large one
-    workload = api.load(path)
-    gpu = choose(workload, name, overrides, quiet)
-    if report and not options["interval"]:
-        options["interval"] = api.TIMELINE_INTERVAL
-    with Progress(quiet) as progress:
-        result = api.simulate(
-            workload,
-            gpu,
-            timeline=timeline is not None,
-            source=source or source_table is not None,
-            progress=progress.update if progress.shown else None,
-            notice=progress.notice,
-            stop=trajectory,
-            stop_interval=trajectory.bin if trajectory else None,
-            **policies,
-            **options,
-        )
+    with one_of_several(options.pop("ranks"), options["checkpoint"]) as reach:
+        quiet |= reach.silent
+        workload = api.load(path)
+        gpu = choose(workload, name, overrides, quiet)
+        if report and not options["interval"]:
+            options["interval"] = api.TIMELINE_INTERVAL
+        with Progress(quiet) as progress:
+            result = api.simulate(
+                workload,
+                gpu,
+                ranks=reach.ranks,
+                timeline=timeline is not None,
+                source=source or source_table is not None,
+                progress=progress.update if progress.shown else None,
+                notice=progress.notice,
+                stop=trajectory,
+                stop_interval=trajectory.bin if trajectory else None,
+                **policies,
+                **options,
+            )
+        reach.leave(bool(result.stopped))
     detail = "" if quiet else detail
     outcome = estimated(result, options["kernels"], detail)
     result.estimate = outcome.document() if outcome else {}
@@ -120,6 +126,8 @@ def command(
         show_estimate(outcome, detail, err=is_taken(json_file, timeline, report))
     if trajectory:
         draw_ipc(trajectory, result, plot)
+    if detail:
+        tell_work(result.run.ranks)
     if result.stopped:
         click.echo(f"lockstep: ended early: {result.stopped}", err=True)
         raise SystemExit(1)

@@ -143,6 +143,17 @@ def load(folder: Path, identity: dict[str, str]) -> Any:
     return _with_arrays(manifest["tree"], _read_arrays(manifest["arrays"], content, end))
 
 
+def cycle_of(folder: Path) -> int | None:
+    """The cycle of the checkpoint in a folder; None without one, or with one that is damaged."""
+    try:
+        with open(folder / NAME, "rb") as file:
+            file.seek(len(MAGIC) + hashlib.sha256().digest_size)
+            tree = json.loads(file.read(int.from_bytes(file.read(_LENGTH), "little")))["tree"]
+        return int(tree.get("simulation", tree)["plain"]["now"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _pages(array: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """The number of the first page, and rows of words: whole pages, then one filled with zeros."""
     flat = np.ascontiguousarray(array.view(np.ndarray)).reshape(-1).view(np.uint8)

@@ -2,18 +2,21 @@
 
 import ctypes
 from collections.abc import Callable, Sequence
+from time import perf_counter, thread_time
 
 import numpy as np
 
 from lockstep._jit import Record
 from lockstep.engine import packets
-from lockstep.engine.groups import SCHEDULED, Wire, ends, split
+from lockstep.engine.groups import PARTITIONS, SCHEDULED, SMS, Wire, ends, split
+from lockstep.engine.record import RankWork
 from lockstep.engine.rows import ShardRows
-from lockstep.engine.transport import Transport
+from lockstep.engine.transport import RankLost, Transport
 from lockstep.errors import LockstepError
 from lockstep.model.control import Control
 
 STOP, CHECKPOINT = 1, 2  # what machines may want, in the header of their packets
+Exchanged = list[np.ndarray | None]
 HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 
 
@@ -30,6 +33,11 @@ def parts(
         raise LockstepError(f"ranks = {size}: expected 1 to {most}, the SMs of {gpu}")
     cuts = [split(0, n, size, () if g else starts) for g, n in enumerate(shards)]
     return [np.array(part, np.int64) for part in zip(*cuts)]
+
+
+def _bytes(rows: np.ndarray) -> np.ndarray:
+    """A copy that any process can read: without the types of records."""
+    return np.array(rows.view(np.ndarray)).reshape(-1).view(np.uint8)
 
 
 class Part:
@@ -49,6 +57,10 @@ class Part:
         # The hook knows the part: with one, only garbage collection would free the state.
         self._hook = HOOK(self._meet) if transport else None
         self._error: BaseException | None = None
+        self._since = 0.0, 0.0
+        (first, last), (low, high) = self.bounds[[SMS, PARTITIONS]].tolist()
+        host = transport.hosts[transport.rank] if transport else ""
+        self._work = RankWork(host, last - first, high - low)
         self.wants_stop = False  # set from outside: all ranks stop after the window
         self.wants_checkpoint = False  # likewise: all take part in one
         self.stopped = self._agreed = False
@@ -78,10 +90,11 @@ class Part:
         if self._transport is None:
             return
         mine = [slice(*self.bounds[group].tolist()) for group in groups]
-        rows = [np.array(a[place].view(np.ndarray)) for a, place in zip(arrays, mine)]
+        rows = [_bytes(a[place]) for a, place in zip(arrays, mine)]
         for other, given in zip(self._parts, self._transport.share(rows)):
             for array, group, row in zip(arrays, groups, given):
-                array[slice(*other[group].tolist())] = row
+                place = array[slice(*other[group].tolist())]
+                place[...] = row.view(array.dtype).reshape(place.shape)
 
     def add(self, array: np.ndarray) -> np.ndarray:
         """The sum of what all parts have; the array is not written any more."""
@@ -108,35 +121,68 @@ class Part:
         """
         if self._transport is None:
             return arrays
-        given = self._transport.share(arrays)
-        whole = None
-        if self._transport.rank == 0:
-            whole = {
-                name: self._join([each[name] for each in given], rows(name, array))
-                for name, array in arrays.items()
+        plain = {name: array.view(np.ndarray) for name, array in arrays.items()}
+        owners = {name: rows(name, array) for name, array in arrays.items()}
+        given = self._transport.gather(
+            {
+                name: _bytes(owner.of(plain[name], self.bounds))
+                for name, owner in owners.items()
+                if owner is not None
             }
-        self._transport.share(None)  # nobody goes on before that
+        )
+        if given is None:
+            return None
+        whole = {}
+        for name, owner in owners.items():
+            array = whole[name] = plain[name]
+            if owner:
+                pieces = zip([each[name] for each in given], self._parts)
+                whole[name] = owner.join([owner.shaped(*piece, array) for piece in pieces])
         return whole
-
-    def _join(self, arrays: list[np.ndarray], rows: ShardRows | None) -> np.ndarray:
-        plain = [array.view(np.ndarray) for array in arrays]
-        return rows.join(plain, self._parts) if rows else plain[0]
 
     def check(self) -> None:
         """Raise what went wrong between two windows."""
         if self._error is not None:
             raise self._error
 
-    def abort(self) -> None:
+    def abort(self, reason: str) -> None:
         """This machine cannot go on; the others learn it."""
         if self._transport:
-            self._transport.abort()
+            self._transport.abort(reason)
+
+    def begin(self) -> None:
+        """The machine works from now on, until it meets others."""
+        self._since = perf_counter(), thread_time()
+
+    def share_work(self) -> list[RankWork]:
+        """Of each machine what it has done; alone nothing."""
+        return self._transport.share(self._work) if self._transport else []
+
+    def _timed(self, exchange: Callable[[], Exchanged], words: int) -> Exchanged:
+        """Exchange, and note what that and the work before it took."""
+        (began, busy), met = self._since, perf_counter()
+        work, busy = self._work, thread_time() - busy
+        result = exchange()
+        self.begin()
+        self._work = RankWork(
+            work.host,
+            work.sms,
+            work.partitions,
+            work.worked + met - began,
+            work.busy + busy,
+            work.waited + self._since[0] - met,
+            work.exchanges + 1,
+            work.words + words,
+        )
+        return result
 
     def _meet(self, _address: int, _mask: int) -> int:
         """Called by the loop: exchange packets; the verdict then holds what all know."""
         try:
             self._exchange()
         except BaseException as error:
+            if isinstance(error, RankLost):
+                error.cycle = int(self._verdict.start)
             self._error = error
             self._verdict.stop = 1
         return 0
@@ -148,14 +194,18 @@ class Part:
         wants = STOP * self.wants_stop | CHECKPOINT * self.wants_checkpoint
         told = int(verdict.event), int(verdict.ended), wants
         given: list[np.ndarray | None] = []
+        sent = 0
         for packet, other in zip(self._out, self._parts):
             if len(packet) == 0:
                 given.append(None)
                 continue
             state = self._links, self._ends, self._control
-            given.append(packet[: packets.pack(packet, self.bounds, other, *state, *told)])
+            words = packets.pack(packet, self.bounds, other, *state, *told)
+            given.append(packet[:words])
+            sent += words
+        taken = self._timed(lambda: transport.exchange(given), sent)
         headers = [told]
-        for came, other in zip(transport.exchange(given), self._parts):
+        for came, other in zip(taken, self._parts):
             if came is not None:
                 packets.unpack(came, other, self._links, self._ends, self._control, window)
                 headers.append(tuple(came[: packets.HEADER].tolist()))

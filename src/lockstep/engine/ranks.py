@@ -1,22 +1,23 @@
-"""Several simulations of one workload in one process, each of a part of the GPU: ranks.
+"""Several simulations of one workload, each of a part of the GPU: ranks.
 
 Each reads the whole workload and runs the same CTA scheduler on the same messages; what their
 machines have to tell each other goes through packets. So a result does not depend on their number.
-CTAs are made once and handed to all; a stop rule is asked once, for all.
+In one process CTAs are made once and handed to all; a stop rule is asked once, for all. Of ranks in
+several processes there is one here.
 """
 
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any, Generic, TypeVar
 
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import Progress, Simulation
 from lockstep.engine.stop import Answer, StopRule
-from lockstep.engine.transport import in_memory
+from lockstep.engine.transport import Transport, in_memory
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.host_calls import MemoryCopy
@@ -30,42 +31,63 @@ class Ranks:
     """Runs simulations side by side, in step; a single one as it is."""
 
     def __init__(
-        self, gpu: GPU, ranks: int, threads: int, options: dict, progress: Progress | None
+        self,
+        gpu: GPU,
+        ranks: int | Transport,
+        threads: int,
+        options: dict,
+        progress: Progress | None,
     ):
-        """``options`` are those of every simulation; the first one tells its ``progress``."""
-        if ranks < 1:
+        """``ranks``: how many in this process, or how the one here reaches those elsewhere.
+
+        ``options`` are those of every simulation; the first one tells its ``progress``.
+        """
+        if isinstance(ranks, int) and ranks < 1:
             raise LockstepError(f"ranks = {ranks}: expected at least 1")
-        if ranks > 1 and gpu.host.memory == "migrating":
+        size = ranks if isinstance(ranks, int) else ranks.size
+        if size > 1 and gpu.host.memory == "migrating":
             raise LockstepError(
-                f"ranks = {ranks}: with host.memory = migrating SMs share the table of pages, "
+                f"ranks = {size}: with host.memory = migrating SMs share the table of pages, "
                 "which runs on one rank"
             )
         self.simulations: list[Simulation] = []
         self._keeps = False
-        rule = options["stop"]
-        rules = [rule] if rule is None or ranks == 1 else _asked_once(rule, ranks)
-        for k, transport in enumerate(in_memory(ranks) if ranks > 1 else [None]):
-            machine = Machine(gpu, threads, options["policies"], transport, options["source"])
-            mine = options | {"progress": None if k else progress, "stop": rules[k % len(rules)]}
+        self._transports = [ranks] if not isinstance(ranks, int) else in_memory(ranks)
+        rule, here = options["stop"], len(self._transports)
+        rules = [rule] if rule is None or here == 1 else _asked_once(rule, here)
+        for k, transport in enumerate(self._transports):
+            through = transport if transport.size > 1 else None
+            machine = Machine(gpu, threads, options["policies"], through, options["source"])
+            first = transport.rank == 0
+            mine = options | {
+                "progress": progress if first else None,
+                "stop": rules[k % len(rules)],
+            }
             self.simulations.append(Simulation(gpu, machine, mine))
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one, here or elsewhere."""
+        return self._transports[0].size > 1
 
     def run(
         self, commands: list[Command], frozen: dict | None = None, keep: Keep | None = None
     ) -> None:
         """Run commands on all ranks. Ctrl-C stops all of them after the same window.
 
-        ``frozen`` and ``keep``: see :meth:`Simulation.run`. Raises what the first rank that went
-        wrong raised.
+        ``frozen`` and ``keep``: see :meth:`Simulation.run`; of several ranks the first one saves.
+        Raises what the first rank here that went wrong raised.
         """
-        if len(self.simulations) == 1:
+        if not self.several:
             self.simulations[0].run(commands, frozen, keep)
             return
         self._keeps = keep is not None
         shared = _share(commands, len(self.simulations))
         errors: list[BaseException] = []
+        keeps = [keep if transport.rank == 0 else None for transport in self._transports]
         threads = [
             threading.Thread(target=_run, args=(errors, *rank), daemon=True)
-            for rank in zip(self.simulations, shared, repeat(frozen), chain([keep], repeat(None)))
+            for rank in zip(self.simulations, shared, repeat(frozen), keeps)
         ]
         for thread in threads:
             thread.start()
@@ -82,14 +104,27 @@ class Ranks:
         """Let several ranks stop after the window that they are in, with a last checkpoint."""
         part = self.simulations[0].machine.part
         part.wants_checkpoint, part.wants_stop = self._keeps, True
+        self._transports[0].hurried = True
+
+    def share(self, value: Any) -> list[Any]:
+        """A value of each process, by rank; there is one here."""
+        return self._transports[0].share(value) if len(self._transports) == 1 else [value]
+
+    def close(self) -> None:
+        """End the threads; nothing more can be run."""
+        for simulation in self.simulations:
+            simulation.machine.close()
 
 
 def _run(errors: list[BaseException], simulation: Simulation, *what: Any) -> None:
+    part = simulation.machine.part
     try:
+        part.begin()
         simulation.run(*what)
+        simulation.work = part.share_work()
     except BaseException as error:
         errors.append(error)
-        simulation.machine.part.abort()
+        part.abort(str(error) or type(error).__name__)
 
 
 def _share(commands: list[Command], ranks: int) -> list[list[Command]]:
@@ -115,6 +150,8 @@ def _for_each(command: Command, ranks: int) -> list[Command]:
             f"kernel {command.id} ({command.title}) is executed at issue, where all SMs share "
             "memory: it runs on one rank"
         )
+    if ranks == 1:
+        return [command]
     ctas = _Ctas(command.ctas, ranks)
     return [replace(command, ctas=ctas.reader(k)) for k in range(ranks)]
 

@@ -21,6 +21,19 @@ SAMPLE = np.dtype([("cycle", "i8"), ("sm", SM_COUNTERS), ("partition", PARTITION
 """Counters at a cycle, summed over SMs and partitions, cumulative over the whole run."""
 
 
+class RankWork(NamedTuple):
+    """What one of several machines of a GPU did."""
+
+    host: str
+    sms: int  # that it ran
+    partitions: int
+    worked: float = 0.0  # seconds between exchanges
+    busy: float = 0.0  # CPU seconds of these, in the thread that came last to the exchange
+    waited: float = 0.0  # seconds of exchanges: for others, and for the way there
+    exchanges: int = 0
+    words: int = 0  # of 8 bytes, that it sent in them
+
+
 class LeftOut(NamedTuple):
     """CTAs in a row that did not run; their accesses passed through the L2 alone."""
 
@@ -124,6 +137,7 @@ class Run:
     policies: dict[str, dict] = field(default_factory=dict)  # the user's, as they are recorded
     host: HostRun | None = None  # where the host takes time
     stopped: str = ""  # why the run ended early; several lines for a deadlock; "" = it did not
+    ranks: list[RankWork] = field(default_factory=list)  # of several
 
 
 def totals(records: np.ndarray) -> np.void:

@@ -37,12 +37,19 @@ class ShardRows:
     axis: int
     each: int  # rows of a shard
 
-    def join(self, arrays: list[np.ndarray], parts: list[np.ndarray]) -> np.ndarray:
-        """An array that has of each one the rows of its part: see :func:`.part.parts`."""
-        pieces = []
-        for array, part in zip(arrays, parts):
-            rows = slice(*(self.each * part[self.group]).tolist())
-            pieces.append(array[rows] if self.axis == 0 else array[:, rows])
+    def of(self, array: np.ndarray, part: np.ndarray) -> np.ndarray:
+        """The rows of a part, see :func:`.part.parts`."""
+        rows = slice(*(self.each * part[self.group]).tolist())
+        return array[rows] if self.axis == 0 else array[:, rows]
+
+    def shaped(self, rows: np.ndarray, part: np.ndarray, array: np.ndarray) -> np.ndarray:
+        """The bytes of a part's rows of ``array`` as an array."""
+        shape = list(array.shape)
+        shape[self.axis] = self.each * int(part[self.group, 1] - part[self.group, 0])
+        return rows.view(array.dtype).reshape(shape)
+
+    def join(self, pieces: list[np.ndarray]) -> np.ndarray:
+        """An array of the rows of all parts, in their order."""
         return np.concatenate(pieces, self.axis)
 
 

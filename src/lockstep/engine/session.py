@@ -13,6 +13,7 @@ from lockstep.engine.ranks import Ranks
 from lockstep.engine.record import CTA_EVENT, SAMPLE, KernelRun, Run, covered
 from lockstep.engine.simulation import Progress
 from lockstep.engine.stop import STOP_INTERVAL, StopRule
+from lockstep.engine.transport import Transport
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.policies import describe
@@ -22,7 +23,8 @@ from lockstep.workload import Command, Kernel, Warming, Workload
 class Session:
     """A simulated GPU that keeps its caches and its clock from one workload to the next.
 
-    ``threads``: of each rank; ``ranks``: machines that run a part of the GPU each.
+    ``threads``: of each rank; ``ranks``: machines that run a part of the GPU each, how many of
+    them in this process, or how the one here reaches those of others.
 
     ``interval``: cycles between samples. ``stop`` ends kernels early and is asked every
     ``stop_interval`` cycles at most (default: ``STOP_INTERVAL``), see :mod:`lockstep.engine.stop`;
@@ -38,7 +40,7 @@ class Session:
         gpu: GPU,
         *,
         threads: int = 1,
-        ranks: int = 1,
+        ranks: int | Transport = 1,
         kernels: set[int] | None = None,
         limit_instructions: int | None = None,
         limit_cycles: int | None = None,
@@ -55,7 +57,14 @@ class Session:
         if threads < 1:
             raise LockstepError(f"threads = {threads}: expected at least 1")
         self._threads = threads
+        elsewhere = [] if isinstance(ranks, int) else [ranks]
+        for transport in elsewhere:
+            if transport.rank:  # the first one compiles, the others find what it left
+                transport.share(None)
         self._compile_seconds = compile_model(gpu, notice)
+        for transport in elsewhere:
+            if not transport.rank:
+                transport.share(None)
         self._seconds = 0.0
         begin, compiled = working_seconds(), compiled_seconds()
         self._policies = policies or {}
@@ -107,8 +116,9 @@ class Session:
             self._took(begin, compiled)
 
     def save(self, keep: Keep) -> None:
-        """Let one rank keep the state that it has between two calls of :meth:`run`."""
-        keep.save(self._simulation.freeze())
+        """Keep the state between two calls of :meth:`run`; of several ranks none can alone."""
+        if not self.ranks.several:
+            keep.save(self._simulation.freeze())
 
     def interrupt(self) -> None:
         """Simulate nothing any more: what there is is partial."""
@@ -142,8 +152,7 @@ class Session:
 
     def close(self) -> None:
         """End the threads; nothing more can be run."""
-        for simulation in self.ranks.simulations:
-            simulation.machine.close()
+        self.ranks.close()
 
     def result(self) -> Run:
         """What all commands so far gave."""
@@ -169,6 +178,7 @@ class Session:
             policies={name: describe(f) for name, f in self._policies.items()},
             host=self.host,
             stopped=simulation.stopped,
+            ranks=simulation.work,
         )
 
 

@@ -17,6 +17,7 @@ from lockstep.engine.host.host import TimedHost
 from lockstep.engine.kernels import KernelTable, Running
 from lockstep.engine.machine import Machine
 from lockstep.engine.preparation import Preparation, apply, warm, warm_set
+from lockstep.engine.record import RankWork
 from lockstep.engine.stop import Rules, RunLimits, Skip, check_parts
 from lockstep.engine.streams import ARENAS, Streams
 from lockstep.engine.watchdog import Watchdog
@@ -59,6 +60,7 @@ class Simulation:
         if gpu.host.copy == "timed":
             self.host = TimedHost(gpu, machine.sm.paging.away, machine.sm.control.asks)
         self._deferral = Deferral()
+        self.work: list[RankWork] = []  # of all ranks, by the end of the last run
         self._runs: list[tuple[int, int, int]] = []  # commands, finished kernels, cycle at its end
 
     def run(
