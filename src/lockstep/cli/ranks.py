@@ -5,7 +5,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +68,7 @@ class Reach:
 
 @contextmanager
 def one_of_several(ranks: int | str, checkpoint: Path | None) -> Iterator[Reach]:
-    """What ``--ranks`` means; errors are said by one process, and end all."""
+    """What ``--ranks`` means; what is printed, and errors, are said by one process."""
     if isinstance(ranks, int):
         yield Reach(ranks)
         return
@@ -77,8 +77,12 @@ def one_of_several(ranks: int | str, checkpoint: Path | None) -> Iterator[Reach]
 
     reach = Reach(1)
     try:
-        with mpi.reached(mpi.world()) as transport:
+        with mpi.reached(mpi.world()) as transport, ExitStack() as output:
             reach.ranks = transport
+            if reach.silent:
+                nothing = output.enter_context(open(os.devnull, "w", encoding="utf-8"))
+                output.enter_context(redirect_stdout(nothing))
+                output.enter_context(redirect_stderr(nothing))
             yield reach
     except RankLost as error:
         _end_without(error, reach.ranks, checkpoint)

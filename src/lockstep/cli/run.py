@@ -28,6 +28,7 @@ from lockstep.cli.parameters import FILE, POSITIVE, check_outputs, check_writabl
 from lockstep.cli.policies import POLICY
 from lockstep.cli.programs import PROGRAM_INPUT, GivenProgram, program_options
 from lockstep.cli.progress import Progress
+from lockstep.cli.ranks import RANKS, one_of_several
 from lockstep.cli.sampled import show_estimate
 from lockstep.cli.simulate import take_all, write_and_show
 from lockstep.cli.timing import ChosenTiming
@@ -37,6 +38,7 @@ from lockstep.names import demangled
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from lockstep.cli.ranks import Reach
     from lockstep.device import Device
     from lockstep.gpus.spec import GPU
     from lockstep.kernels import Check
@@ -54,6 +56,7 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 @POLICY
 @MEMORY
 @THREADS
+@RANKS
 @click.option(
     "--record",
     type=FILE,
@@ -111,17 +114,25 @@ def command(
     options |= policies
     if report and not options["interval"]:
         options["interval"] = api.TIMELINE_INTERVAL
+    ranks = options.pop("ranks")
+    if ranks != 1 and not timing.simulates:
+        raise click.UsageError("--ranks needs --timing")
     if arguments:
+        if ranks != 1:
+            raise click.UsageError(
+                "--ranks is for built-in programs, PTX files and traces: a CUDA program runs in "
+                "one process; lockstep trace makes a trace of it"
+            )
         spec = choose(arguments[0], gpu, overrides, quiet)
         code = run_application(arguments, spec, timing, record, files, detail, ptx=ptx, **options)
         raise SystemExit(code)
     if ptx:
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
-    chosen, spec = (
-        GivenProgram(**program),
-        find_gpu("QV100" if gpu is None else gpu, overrides, quiet),
-    )
-    if code := run_kernels(chosen, spec, timing, record, files, detail, **options):
+    with one_of_several(ranks, options["checkpoint"]) as reach:
+        spec = find_gpu("QV100" if gpu is None else gpu, overrides, quiet)
+        given = GivenProgram(**program), spec, timing, record, files, detail
+        code = run_kernels(*given, reach=reach, **options)
+    if code:
         raise SystemExit(code)
 
 
@@ -133,6 +144,7 @@ def run_kernels(
     files: dict,
     detail: str,
     check_limit: int,
+    reach: "Reach",
     **simulation,
 ) -> int:
     """Run a built-in program or a PTX file; the exit code to end with.
@@ -146,14 +158,18 @@ def run_kernels(
             simulation["choose"] = timing.chooser
             simulation["timeline"] = files["timeline"] is not None
             simulation["progress"] = progress.update if progress.shown else None
+            simulation["ranks"] = reach.ranks
         simulation |= {"name": program.name, "timing": timing.simulates, "notice": progress.notice}
         device = Device(spec, profile=True, **simulation)
         try:
-            stopped, checks = execute(device, program, record)
+            stopped, checks = execute(device, program, None if reach.silent else record)
         except LockstepError:
             tell(device, check_limit)
             raise
     with device:
+        if reach.silent:
+            verify(() if stopped else checks, quiet=True)
+            return int(bool(stopped))
         finish(device, **files, detail=detail, chooser=None if stopped else timing.chooser)
         found = tell(device, check_limit)
         if stopped:

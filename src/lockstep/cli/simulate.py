@@ -98,7 +98,6 @@ def command(
     if name is not None:
         api.gpu(name, overrides)  # before the trace is read: it may be a large one
     with one_of_several(options.pop("ranks"), options["checkpoint"]) as reach:
-        quiet |= reach.silent
         workload = api.load(path)
         gpu = choose(workload, name, overrides, quiet)
         if report and not options["interval"]:

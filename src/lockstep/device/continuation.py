@@ -94,12 +94,12 @@ class Continuation:
         return bool(self._effects.lost)
 
 
-def continuation_of(
+def identity_of(
     device: OwningDevice, policies: Mapping[str, Callable], options: Mapping[str, object]
-) -> Continuation:
-    """For checkpoints of a device that is made with the same policies and options."""
+) -> dict[str, str]:
+    """What the state of a device depends on that is made with these policies and options."""
     memory, services = device.memory, device.services
-    identity = {
+    return {
         "version of lockstep": checkpoints.source_digest(*SOURCES),
         "GPU": library.digest(device.gpu),
         "program": device.name,
@@ -110,4 +110,8 @@ def continuation_of(
         **{name: repr(value) for name, value in options.items()},
         "policy": repr({name: describe(f)["digest"] for name, f in policies.items()}),
     }
-    return Continuation(memory, services, identity)
+
+
+def continuation_of(device: OwningDevice, identity: dict[str, str]) -> Continuation:
+    """For checkpoints of a device that is made as ``identity`` says."""
+    return Continuation(device.memory, device.services, identity)

@@ -1,6 +1,7 @@
 """The device: memory, modules and launches of one modelled GPU."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -9,7 +10,7 @@ import numpy as np
 from lockstep.api import gpu as find_gpu
 from lockstep.device import ptx
 from lockstep.device.array import DeviceArray
-from lockstep.device.continuation import continuation_of
+from lockstep.device.continuation import continuation_of, identity_of
 from lockstep.device.execution import execute, workload_kernel
 from lockstep.device.launch import Choose, Launch
 from lockstep.device.limits import check_stack
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from lockstep.device.image import ImageArray
     from lockstep.device.tensor_map import TensorMap
     from lockstep.engine.stop import StopRule
+    from lockstep.engine.transport import Communicator
 
 
 R = TypeVar("R", bound=Recorder)
@@ -66,7 +68,8 @@ class Device:
     whether it is simulated, warmed or only executed; without it all are simulated, see
     :class:`.Treatment` and docs/warming.md. The other options, ``stop`` and policies among them,
     are those of :func:`lockstep.simulate`, and need ``timing``: all CTAs of a launch that ``stop``
-    cuts are executed.
+    cuts are executed. With ``ranks`` in several processes each of them does all that the program
+    does, alike, and executes all launches; see docs/ranks.md.
 
     ``launches`` lists what was launched, if there is more to know of it: with timing or profile,
     and unless somebody watches.
@@ -88,6 +91,7 @@ class Device:
         limit_instructions: int | None = None,
         name: str = "device",
         threads: int = 1,
+        ranks: "int | Communicator" = 1,
         interval: int | None = None,
         timeline: bool = False,
         source: bool = False,
@@ -114,7 +118,8 @@ class Device:
         chosen = select(policies)
         if chosen and not timing:
             raise LockstepError(f"{next(iter(chosen))} needs timing=True")
-        for option, given in (("choose", choose), ("stop", stop)):
+        several = None if ranks == 1 else ranks
+        for option, given in (("choose", choose), ("stop", stop), ("ranks", several)):
             if given and not timing:
                 raise LockstepError(f"{option} needs timing=True")
         if stop_interval is not None and stop_interval < 1:
@@ -137,9 +142,14 @@ class Device:
         self._filled: set[tuple[int, int] | None] = set()  # allocations that the host has written
         self.timing: Timing | None = None
         if timing:
+            looked_at = (interval, timeline, source)
+            made = {"at_issue": at_issue, "profile": profile, "interval": looked_at}
+            identity = partial(identity_of, self, chosen, made)
             self.timing = Timing(
                 self.gpu,
                 self.memory,
+                ranks,
+                lambda: identity() | {"checkpoint": repr((bool(checkpoint), bool(resume)))},
                 threads=threads,
                 interval=interval,
                 cta_events=timeline,
@@ -151,12 +161,7 @@ class Device:
                 stop_interval=stop_interval,
             )
             if checkpoint or resume:
-                made = {
-                    "at_issue": at_issue,
-                    "profile": profile,
-                    "interval": (interval, timeline, source),
-                }
-                goes_on = self.timing.continuation = continuation_of(self, chosen, made)
+                goes_on = self.timing.continuation = continuation_of(self, identity())
                 if checkpoint:
                     goes_on.write_into(Path(checkpoint), checkpoint_seconds, notice)
                 if resume:
@@ -172,11 +177,18 @@ class Device:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
         try:
             if kind is None:
                 self.drain()
+        except BaseException as problem:
+            error = problem
+            raise
         finally:
+            if error is not None and self.timing is not None:
+                self.timing.fail(error)
             self.close()
 
     def __repr__(self) -> str:

@@ -2,15 +2,17 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import Any
 
 from lockstep.device.continuation import Continuation
 from lockstep.device.launch import Launch
 from lockstep.device.treatment import Treatment
 from lockstep.device.warmth import LaunchHistory
-from lockstep.engine import Session
+from lockstep.engine import Session, mpi
 from lockstep.engine.host.record import HostRun
 from lockstep.engine.record import Run
+from lockstep.engine.transport import Communicator, Transport, check_alike
 from lockstep.errors import LockstepError
 from lockstep.execution.memory.device_memory import DeviceMemory
 from lockstep.gpus.library import totals
@@ -38,12 +40,28 @@ class Stopped(LockstepError):
 class Timing:
     """The simulated GPU behind a device: it keeps its caches from launch to launch."""
 
-    def __init__(self, gpu: GPU, memory: DeviceMemory, **options: Any):
+    def __init__(
+        self,
+        gpu: GPU,
+        memory: DeviceMemory,
+        ranks: int | Communicator,
+        alike: Callable[[], dict[str, str]],
+        **options: Any,
+    ):
+        """``ranks``: as of :func:`lockstep.simulate`.
+
+        ``alike`` says what machines in other processes have to have alike, by name.
+        """
         self._gpu = gpu
         self.host_takes_time = gpu.host.copy == "timed"
         self._warmth = LaunchHistory(gpu, memory)
         self.continuation: Continuation | None = None
-        self._session = Session(gpu, **options)
+        self._reach = ExitStack()
+        reach = self._reach.enter_context(mpi.reached(ranks))
+        self._elsewhere: Transport | None = None if isinstance(reach, int) else reach
+        if self._elsewhere:
+            check_alike(self._elsewhere, alike())
+        self._session = Session(gpu, ranks=reach, **options)
         self._pending: list[Command] = []
         self._launches: dict[int, Launch] = {}  # those that are not done
         self.ended: Callable[[Launch], None] | None = None  # is told of those that are
@@ -166,6 +184,8 @@ class Timing:
     def _simulate(self, commands: list[Command]) -> None:
         """Simulate commands, or execute them if a checkpoint has their results."""
         goes_on = self.continuation
+        if self._elsewhere:
+            check_alike(self._elsewhere, {"course of the program": self.digest})
         if goes_on is None:
             self._session.run(commands)
             return
@@ -196,3 +216,10 @@ class Timing:
     def close(self) -> None:
         """End the simulation's threads."""
         self._session.close()
+        self._reach.close()
+
+    def fail(self, error: BaseException) -> None:
+        """Tell machines in other processes that this one cannot go on."""
+        if self._elsewhere:
+            self._elsewhere.abort(str(error) or type(error).__name__)
+            self._reach.pop_all()
