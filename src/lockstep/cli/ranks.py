@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -11,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lockstep.cli.signals import SIGNALS
 from lockstep.errors import LockstepError
 
 if TYPE_CHECKING:
     from lockstep.engine.record import RankWork
-    from lockstep.engine.transport import RankLost
 
 OVER_MPI = "mpi"
 LOST = 1  # exit code: there are no results
@@ -73,7 +74,6 @@ def one_of_several(ranks: int | str, checkpoint: Path | None) -> Iterator[Reach]
         yield Reach(ranks)
         return
     from lockstep.engine import mpi
-    from lockstep.engine.transport import RankLost
 
     reach = Reach(1)
     try:
@@ -84,17 +84,22 @@ def one_of_several(ranks: int | str, checkpoint: Path | None) -> Iterator[Reach]
                 output.enter_context(redirect_stdout(nothing))
                 output.enter_context(redirect_stderr(nothing))
             yield reach
-    except RankLost as error:
-        _end_without(error, reach.ranks, checkpoint)
     except (LockstepError, KeyboardInterrupt):
+        if not isinstance(reach.ranks, int) and reach.ranks.lost:
+            _end_without(reach.ranks, checkpoint)
         if not reach.silent:
             raise
         time.sleep(SAID)
         raise SystemExit(2) from None
 
 
-def _end_without(error: "RankLost", transport: Any, checkpoint: Path | None) -> None:
-    """Say who is lost, and how to go on, once; this process cannot end as it should."""
+def _end_without(transport: Any, checkpoint: Path | None) -> None:
+    """Say who is lost, and how to go on, once; this process cannot end as it should.
+
+    What started the processes ends the others meanwhile, by signals: not before that is said.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    error = transport.lost
     if transport.rank == (0 if error.rank else 1):
         lines = [f"lockstep: {error}; the others ended at cycle {error.cycle:,}, without results"]
         lines.append(_way_on(transport.size, checkpoint))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from time import perf_counter, sleep
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -101,7 +101,7 @@ class OverMpi:
         self._in = [np.empty(PIECE * (r != self.rank), np.int64) for r in range(self.size)]
         self._ended: dict[int, str] = {}  # why others cannot go on
         self._pending: list[Any] = []  # their buffers live as long as MPI may write them
-        self._lost: int | None = None
+        self.lost: RankLost | None = None
         self.hurried = False  # a signal has come: who does not answer soon is lost
         self._places: list[tuple[str, str, int]] = []
         self._places = self.share((platform.node(), _processes(), os.getpid()))
@@ -162,7 +162,7 @@ class OverMpi:
         """See :class:`.Transport`."""
         note = np.frombuffer(reason.encode(), np.uint8)
         for r in self._others:
-            if r != self._lost:
+            if self.lost is None or r != self.lost.rank:
                 request = self._comm.Isend([note.copy(), self._mpi.BYTE], r, _END)
                 self._pending.append(request)
 
@@ -211,17 +211,16 @@ class OverMpi:
                 raise LockstepError(f"rank {r} of {self.size} has ended: {self._ended[r]}")
             if not self._places:  # not everybody has said where he is
                 continue
-            host, processes, process = self._places[r]
+            _, processes, process = self._places[r]
             if processes == _processes() and not _lives(process):
-                self._lost = r
-                raise RankLost(r, self.size, f"process {process} on {host} has died")
+                self._lose(r, "has died")
             if self.hurried and seconds >= HURRY and r not in self._ended:
-                self._lost = r
-                raise RankLost(
-                    r,
-                    self.size,
-                    f"process {process} on {host} has not answered for {seconds:.1f} s",
-                )
+                self._lose(r, f"has not answered for {seconds:.1f} s")
+
+    def _lose(self, rank: int, why: str) -> NoReturn:
+        host, _, process = self._places[rank]
+        self.lost = RankLost(rank, self.size, f"process {process} on {host} {why}")
+        raise self.lost
 
 
 def _words(value: Any) -> np.ndarray:

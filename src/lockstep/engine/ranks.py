@@ -9,15 +9,17 @@ several processes there is one here.
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from lockstep.engine.checkpoint import Keep
 from lockstep.engine.machine import Machine
 from lockstep.engine.simulation import Progress, Simulation
 from lockstep.engine.stop import Answer, StopRule
-from lockstep.engine.transport import Transport, in_memory
+from lockstep.engine.transport import RankLost, Transport, in_memory
 from lockstep.errors import LockstepError, WorkloadError
 from lockstep.gpus.spec import GPU
 from lockstep.host_calls import MemoryCopy
@@ -83,22 +85,18 @@ class Ranks:
             return
         self._keeps = keep is not None
         shared = _share(commands, len(self.simulations))
-        errors: list[BaseException] = []
+        ends = _Ends()
         keeps = [keep if transport.rank == 0 else None for transport in self._transports]
         threads = [
-            threading.Thread(target=_run, args=(errors, *rank), daemon=True)
+            threading.Thread(target=_run, args=(ends, *rank), daemon=True)
             for rank in zip(self.simulations, shared, repeat(frozen), keeps)
         ]
         for thread in threads:
             thread.start()
-        while any(thread.is_alive() for thread in threads):
-            try:
-                for thread in threads:
-                    thread.join(WAIT)
-            except KeyboardInterrupt:
-                self.stop()
-        if errors:
-            raise errors[0]
+        while not ends.wait(len(threads)):
+            self.stop()
+        if ends.errors:
+            raise ends.errors[0]
 
     def stop(self) -> None:
         """Let several ranks stop after the window that they are in, with a last checkpoint."""
@@ -116,15 +114,46 @@ class Ranks:
             simulation.machine.close()
 
 
-def _run(errors: list[BaseException], simulation: Simulation, *what: Any) -> None:
+class _Ends:
+    """How the threads of ranks have ended.
+
+    ``Thread.join`` is no way to learn it: in Python 3.11 a thread that runs on is taken for one
+    that has ended when a signal interrupts its ``join``.
+    """
+
+    def __init__(self) -> None:
+        self._ended: list[None] = []
+        self._told: SimpleQueue[None] = SimpleQueue()
+        self.errors: list[BaseException] = []  # in the order in which they came
+
+    def note(self) -> None:
+        """One has ended."""
+        self._ended.append(None)
+        self._told.put(None)
+
+    def wait(self, count: int) -> bool:
+        """Whether so many have ended; else Ctrl-C was pressed."""
+        try:
+            while len(self._ended) < count:
+                with suppress(Empty):
+                    self._told.get(timeout=WAIT)
+        except KeyboardInterrupt:
+            return False
+        return True
+
+
+def _run(ends: _Ends, simulation: Simulation, *what: Any) -> None:
     part = simulation.machine.part
     try:
         part.begin()
         simulation.run(*what)
         simulation.work = part.share_work()
     except BaseException as error:
-        errors.append(error)
+        if isinstance(error, RankLost):
+            error.cycle = max(error.cycle, simulation.now)
+        ends.errors.append(error)
         part.abort(str(error) or type(error).__name__)
+    ends.note()
 
 
 def _share(commands: list[Command], ranks: int) -> list[list[Command]]:
