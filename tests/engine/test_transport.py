@@ -1,16 +1,12 @@
-"""Transports: everybody gets what everybody gave it, in each round. The contract of all of them."""
+"""Transports: everybody gets what everybody gave it, in each round; see also test_mpi.py."""
 
-import random
 import threading
-import time
 
-import numpy as np
 import pytest
 
-from lockstep.engine.transport import in_memory
+from engine.meeting import CONTRACT
+from lockstep.engine.transport import check_alike, in_memory
 from lockstep.errors import LockstepError
-
-ROUNDS = 40
 
 
 @pytest.fixture(params=[1, 2, 3, 7])
@@ -40,52 +36,12 @@ def on_all(transports, work):
 def test_each_knows_its_place(transports):
     assert [t.rank for t in transports] == list(range(len(transports)))
     assert {t.size for t in transports} == {len(transports)}
+    assert {len(t.hosts) for t in transports} == {len(transports)}
 
 
-def test_packets_arrive_whole_in_order_and_once(transports):
-    def work(transport):
-        lots = random.Random(transport.rank)
-        for turn in range(ROUNDS):
-            mine = [
-                None if r == transport.rank else np.array([turn, transport.rank, r] * (turn % 4))
-                for r in range(transport.size)
-            ]
-            time.sleep(0.001 * lots.random())
-            for r, packet in enumerate(transport.exchange(mine)):
-                if r == transport.rank:
-                    assert packet is None
-                else:
-                    assert packet.tolist() == [turn, r, transport.rank] * (turn % 4)
-        return "done"
-
+@pytest.mark.parametrize("work", CONTRACT)
+def test_the_contract_holds(transports, work):
     assert on_all(transports, work) == ["done"] * len(transports)
-
-
-def test_a_packet_may_be_written_again_at_once(transports):
-    def work(transport):
-        packet = np.zeros(4, np.int64)
-        seen = []
-        for turn in range(ROUNDS):
-            packet[:] = turn
-            given = [None if r == transport.rank else packet for r in range(transport.size)]
-            taken = transport.exchange(given)
-            packet[:] = -1
-            time.sleep(0.0005 * (transport.rank % 2))
-            seen += [p.tolist() for p in taken if p is not None]
-        return seen
-
-    others = len(transports) - 1
-    expected = [[turn] * 4 for turn in range(ROUNDS) for _ in range(others)]
-    assert on_all(transports, work) == [expected] * len(transports)
-
-
-def test_what_is_shared_reaches_all_by_rank(transports):
-    def work(transport):
-        return [transport.share((transport.rank, turn)) for turn in range(ROUNDS)]
-
-    ranks = range(len(transports))
-    expected = [[(r, turn) for r in ranks] for turn in range(ROUNDS)]
-    assert on_all(transports, work) == [expected] * len(transports)
 
 
 def test_nobody_waits_for_one_that_cannot_go_on(transports):
@@ -98,3 +54,14 @@ def test_nobody_waits_for_one_that_cannot_go_on(transports):
     first, *others = on_all(transports, work)
     assert first == "ended"
     assert all(isinstance(o, LockstepError) and "another rank" in str(o) for o in others)
+
+
+def test_all_refuse_what_is_not_alike():
+    def work(transport):
+        check_alike(transport, {"GPU": "a", "trace": "ab"[transport.rank == 2]})
+
+    errors = on_all(in_memory(3), work)
+    assert {type(error) for error in errors} == {LockstepError}
+    for error in errors:
+        assert "rank 2 on " in str(error) and "another trace than rank 0 on " in str(error)
+        assert str(error).endswith(": b, not a")

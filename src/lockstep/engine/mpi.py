@@ -29,7 +29,7 @@ HURRY = 0.6  # seconds without an answer, once a signal has come: mpiexec ends s
 LAST_WORDS = 0.5  # seconds for a packet that was sent before its sender went wrong
 MOST_KEPT = 16 * PIECE  # words of room for what one other sends
 _PACKET, _END = 1, 2  # tags
-_STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS")
+STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
 """What starters of MPI programs leave in the environment of each process."""
 _EXTRA = (
     "pip install 'lockstep-gpu[mpi]', or on a cluster with an MPI of its own "
@@ -55,7 +55,7 @@ def world() -> Any:
     ``mpiexec`` that started several of these: each would take itself for the only one.
     """
     comm = _library().COMM_WORLD
-    started = [int(v) for name in _STARTED if (v := os.environ.get(name, "")).isdecimal()]
+    started = [int(v) for name in STARTED if (v := os.environ.get(name, "")).isdecimal()]
     if comm.size == 1 and max(started, default=1) > 1:
         raise LockstepError(
             f"mpiexec started {max(started)} processes, but mpi4py belongs to another MPI and sees "
