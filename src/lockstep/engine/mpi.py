@@ -26,6 +26,7 @@ YIELD_SECONDS = 0.002  # then it is left to them, and after that for NAP, and lo
 NAP = 0.0002
 LOOK_AROUND = 0.05  # seconds between two looks whether the others live
 HURRY = 0.6  # seconds without an answer, once a signal has come: mpiexec ends survivors after 1 s
+MISSED = 0.15  # seconds after which one that has ended has not come to its end here
 LAST_WORDS = 0.5  # seconds for a packet that was sent before its sender went wrong
 MOST_KEPT = 16 * PIECE  # words of room for what one other sends
 _PACKET, _END = 1, 2  # tags
@@ -102,6 +103,7 @@ class OverMpi:
         self._ended: dict[int, str] = {}  # why others cannot go on
         self._pending: list[Any] = []  # their buffers live as long as MPI may write them
         self.lost: RankLost | None = None
+        self._missed: dict[int, float] = {}  # when it was first seen that others had ended
         self.hurried = False  # a signal has come: who does not answer soon is lost
         self._places: list[tuple[str, str, int]] = []
         self._places = self.share((platform.node(), _processes(), os.getpid()))
@@ -166,6 +168,13 @@ class OverMpi:
                 request = self._comm.Isend([note.copy(), self._mpi.BYTE], r, _END)
                 self._pending.append(request)
 
+    def look(self) -> None:
+        """See :class:`.Transport`. One that has come to its end may have left just now."""
+        now = perf_counter()
+        for r in self._others:
+            if self._has_died(r) and now - self._missed.setdefault(r, now) >= MISSED:
+                self._lose(r, "has died")
+
     def close(self) -> None:
         """See :class:`.Transport`."""
         self._comm.Free()
@@ -211,11 +220,15 @@ class OverMpi:
                 raise LockstepError(f"rank {r} of {self.size} has ended: {self._ended[r]}")
             if not self._places:  # not everybody has said where he is
                 continue
-            _, processes, process = self._places[r]
-            if processes == _processes() and not _lives(process):
+            if self._has_died(r):
                 self._lose(r, "has died")
             if self.hurried and seconds >= HURRY and r not in self._ended:
                 self._lose(r, f"has not answered for {seconds:.1f} s")
+
+    def _has_died(self, rank: int) -> bool:
+        """Whether a process of this host has ended; of others nobody knows."""
+        _, processes, process = self._places[rank]
+        return processes == _processes() and not _lives(process)
 
     def _lose(self, rank: int, why: str) -> NoReturn:
         host, _, process = self._places[rank]

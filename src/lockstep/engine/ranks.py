@@ -9,7 +9,6 @@ several processes there is one here.
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
 from queue import Empty, SimpleQueue
@@ -93,7 +92,7 @@ class Ranks:
         ]
         for thread in threads:
             thread.start()
-        while not ends.wait(len(threads)):
+        while not ends.wait(len(threads), self._look):
             self.stop()
         if ends.errors:
             raise ends.errors[0]
@@ -104,9 +103,13 @@ class Ranks:
         part.wants_checkpoint, part.wants_stop = self._keeps, True
         self._transports[0].hurried = True
 
-    def share(self, value: Any) -> list[Any]:
-        """A value of each process, by rank; there is one here."""
-        return self._transports[0].share(value) if len(self._transports) == 1 else [value]
+    def _look(self) -> None:
+        """Raise if another rank is lost, also while those here are busy with something else."""
+        try:
+            self._transports[0].look()
+        except RankLost as error:
+            error.cycle = self.simulations[0].now
+            raise
 
     def close(self) -> None:
         """End the threads; nothing more can be run."""
@@ -131,12 +134,14 @@ class _Ends:
         self._ended.append(None)
         self._told.put(None)
 
-    def wait(self, count: int) -> bool:
-        """Whether so many have ended; else Ctrl-C was pressed."""
+    def wait(self, count: int, look: Callable[[], None]) -> bool:
+        """Whether so many have ended; else Ctrl-C was pressed. It looks around meanwhile."""
         try:
             while len(self._ended) < count:
-                with suppress(Empty):
+                try:
                     self._told.get(timeout=WAIT)
+                except Empty:
+                    look()
         except KeyboardInterrupt:
             return False
         return True

@@ -62,6 +62,13 @@ class Transport(Protocol):
         """This machine cannot go on: all others that wait for it, or will, raise an error."""
         ...
 
+    def look(self) -> None:
+        """Raise :class:`RankLost` if it is known that another machine cannot go on.
+
+        Called by any thread, again and again.
+        """
+        ...
+
     def close(self) -> None:
         """Nothing more is exchanged; called by all machines."""
         ...
@@ -125,6 +132,9 @@ class InMemory:
     def abort(self, reason: str) -> None:
         """See :class:`Transport`."""
         self._board.barrier.abort()
+
+    def look(self) -> None:
+        """See :class:`Transport`: they live as long as the process."""
 
     def close(self) -> None:
         """See :class:`Transport`."""
