@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
@@ -52,17 +53,18 @@ class Watched(OverMpi):
     """Notes the CPU time of this rank before each exchange, and what it gave."""
 
     def __init__(self, comm: Any):
-        super().__init__(comm)
         self.before: list[float] = []
         self.words: list[int] = []
-        self._since = thread_time()
+        self._since, self._thread = 0.0, 0
+        super().__init__(comm)
 
     def exchange(self, packets: list[np.ndarray | None]) -> list[np.ndarray | None]:
         """As of any transport."""
-        self.before.append(thread_time() - self._since)
+        same = self._thread == threading.get_ident()  # each thread has a clock of its own
+        self.before.append((thread_time() - self._since) * same)
         self.words.append(sum(len(p) for p in packets if p is not None))
         came = super().exchange(packets)
-        self._since = thread_time()
+        self._since, self._thread = thread_time(), threading.get_ident()
         return came
 
 
@@ -98,9 +100,10 @@ def speed_of_this(names: list[str]) -> dict[str, dict]:
         begin, busy = perf_counter(), process_time()
         cycles = simulate(name, transport)
         wall, busy = perf_counter() - begin, process_time() - busy
-        mine = {"before": transport.before, "words": transport.words, "cpu": busy, "wall": wall}
+        before, words = list(transport.before), list(transport.words)
+        mine = {"before": before, "cpu": busy, "wall": wall}
         every = transport.share(mine | {"rss": peak_rss_mb()})
-        mean = int(statistics.mean(transport.words or [0]) / max(1, transport.size - 1))
+        mean = int(statistics.mean(words or [0]) / max(1, transport.size - 1))
         found[name] = {
             "cycles": cycles,
             "cpu": max(one["cpu"] for one in every),
@@ -108,7 +111,7 @@ def speed_of_this(names: list[str]) -> dict[str, dict]:
             "rss": max(one["rss"] for one in every),
             "busy": [sum(one["before"]) for one in every],
             "slowest": float(np.array([one["before"] for one in every]).max(axis=0).sum()),
-            "exchanges": len(transport.before),
+            "exchanges": len(before),
             "bytes": 8 * mean,
             "exchange": exchange_seconds(transport, mean),
         }
@@ -174,6 +177,7 @@ def table(names: list[str], ranks: list[int], wall: bool) -> None:
     print("|---" * (len(HEADINGS) + wall) + "|")
     for name in names:
         alone = base[name]["cpu"]
+        base[name] |= {"busy": [alone], "slowest": alone, "exchanges": 0, "exchange": 0.0}
         for n in ranks:
             row = base[name] if n == 1 else on(n, "speed", name)[name]
             model = alone if n == 1 else row["slowest"] + row["exchanges"] * row["exchange"]

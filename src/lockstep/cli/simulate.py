@@ -92,12 +92,13 @@ def command(
     from lockstep import api
 
     files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
-    check_outputs(**files, source_table=source_table)
-    check_writable(options["checkpoint"], directory=True)
-    trajectory = looking_on(plot) if plot else None
-    if name is not None:
-        api.gpu(name, overrides)  # before the trace is read: it may be a large one
     with one_of_several(options.pop("ranks"), options["checkpoint"]) as reach:
+        if not reach.silent:
+            check_outputs(**files, source_table=source_table)
+            check_writable(options["checkpoint"], directory=True)
+        trajectory = looking_on(plot) if plot else None
+        if name is not None:
+            api.gpu(name, overrides)  # before the trace is read: it may be a large one
         workload = api.load(path)
         gpu = choose(workload, name, overrides, quiet)
         if report and not options["interval"]:
