@@ -112,7 +112,7 @@ def main() -> None:
         seconds, expected = time.monotonic() - begin, document(folder)
         for number in range(given.moments):
             shutil.rmtree(folder / "kept", ignore_errors=True)
-            rank, moment = draw.randrange(given.ranks), draw.uniform(0.5, 0.9) * seconds
+            rank, moment = draw.randrange(given.ranks), draw.uniform(0.3, 0.6) * seconds
             run = start(given.ranks, given.trace, folder)
             problem = faults(run, rank, moment, folder)
             goes_on = (folder / "kept" / "checkpoint").exists()
