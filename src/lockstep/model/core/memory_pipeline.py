@@ -176,7 +176,7 @@ def starts_at(access, sub):
 
 
 @inline
-def accept(c, s, now):
+def take(c, s, now):
     """Arbiter: take one instruction that has its addresses, round robin over the sub-cores.
 
     Returns its access if that is to go through the L1, else -1.
@@ -206,6 +206,14 @@ def accept(c, s, now):
             return a
         return -1
     return -1
+
+
+@inline
+def accept(c, s, now):
+    """Take an instruction, and coalesce it if it is to go through the L1."""
+    a = take(c, s, now)
+    if a >= 0:
+        begin_transactions(c, s, a, now)
 
 
 @force_inline
@@ -367,7 +375,5 @@ def tick(c, s, now):
     if sm.current >= 0 and sm.l1_ready <= now:
         through_l1(c, s, now)
     if sm.current < 0 and sm.accept_free <= now:
-        a = accept(c, s, now)
-        if a >= 0:
-            begin_transactions(c, s, a, now)
+        accept(c, s, now)
     bulk.tick(c, s, now)

@@ -369,7 +369,7 @@ def tick(c, s, now):
         retire(c, s, now)
     serve(c, s, now)
     if sm.current < 0 and sm.accept_free <= now:
-        a = memory_pipeline.accept(c, s, now)
+        a = memory_pipeline.take(c, s, now)
         if a >= 0:
             begin(c, s, a)
     if sm.current >= 0:

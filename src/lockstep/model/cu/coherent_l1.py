@@ -75,6 +75,4 @@ def tick(c, s, now):
     if sm.current >= 0 and sm.l1_ready <= now:
         through(c, s, now)
     if sm.current < 0 and sm.accept_free <= now:
-        a = memory_pipeline.accept(c, s, now)
-        if a >= 0:
-            memory_pipeline.begin_transactions(c, s, a, now)
+        memory_pipeline.accept(c, s, now)

@@ -42,7 +42,7 @@ def document(
     """
     names = _shown_metrics(result)
     if source is None:
-        source = getattr(result, "source", None)
+        source = result.source if result.counts_instructions else None
     words = terms(result.gpu)
     return {
         "version": manifest.version(),
