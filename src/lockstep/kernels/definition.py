@@ -30,7 +30,9 @@ class Check:
 
     def verify(self) -> None:
         """Compare; raises :class:`WrongResult` with the first element that differs."""
-        actual, expected = np.asarray(self.actual), np.asarray(self.expected())
+        there = self.actual
+        actual = there if isinstance(there, np.ndarray) else np.asarray(there.numpy())
+        expected = np.asarray(self.expected())
         if actual.shape != expected.shape:
             raise WrongResult(f"{self.name}: shape {actual.shape}, expected {expected.shape}")
         wrong = ~np.isclose(actual, expected, self.rtol, self.atol, equal_nan=True)

@@ -32,7 +32,8 @@ END = "000081bf"  # s_endpgm
 def refused():
     """The patterns of opcodes in the page's table."""
     rows = re.findall(r"^\| (`.*?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    return [pattern for row in rows for pattern in re.findall(r"`([^`]+)`", row)]
+    named = [pattern for row in rows for pattern in re.findall(r"`([^`]+)`", row)]
+    return [pattern for pattern in named if "." not in pattern]  # parameters have tables, too
 
 
 def test_opcodes_are_executed_or_refused_as_documented():

@@ -29,7 +29,7 @@ def test_calls_come_back(tmp_path):
 
 def test_written_bytes_are_part_of_the_record(tmp_path):
     writer = RecordWriter(tmp_path)
-    writer.add(0, Call.WRITTEN, 0, encode_body((10, 32, 3, 2)), look)
+    writer.add(0, Call.WRITTEN, 0, encode_body((10, 32, 3, 2, 0)), look)
     writer.close()
     (entry,) = read_record(tmp_path)
     assert list(entry.data) == [10, 11, 12, 42, 43, 44]
@@ -80,7 +80,7 @@ def test_damage_is_noticed(tmp_path):
 def test_a_long_copy_becomes_several(tmp_path, monkeypatch):
     monkeypatch.setattr("lockstep.frontend.cuda.record._WHOLE", 8)
     writer = RecordWriter(tmp_path)
-    writer.add(0, Call.WRITTEN, 0, encode_body((10, 32, 10, 2)), look)
+    writer.add(0, Call.WRITTEN, 0, encode_body((10, 32, 10, 2, 0)), look)
     writer.close()
     parts = [(e.fields["address"], list(e.data)) for e in read_record(tmp_path)]
     assert [part for part, _ in parts] == [10, 18, 42, 50]

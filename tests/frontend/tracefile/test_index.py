@@ -25,7 +25,13 @@ def test_every_field_of_the_contract_is_stored():
     behind = {"warp_size", "scalar_registers"}
     stored = {"code", "name", "ctas", *behind, *functions, *index.SCALARS, *index.TRIPLES}
     assert {f.name for f in dataclasses.fields(Kernel)} == stored
-    assert {f.name for f in dataclasses.fields(MemoryCopy)} == {"address", "bytes"}
+    of_a_run = {
+        "direction",
+        "stream",
+        "blocking",
+        "perform",
+    }  # a file has copies to the device alone
+    assert {f.name for f in dataclasses.fields(MemoryCopy)} == {"address", "bytes", *of_a_run}
     assert {f.name for f in dataclasses.fields(Workload)} == {
         "name",
         "commands",

@@ -65,7 +65,7 @@ class Driven:
             (pipeline, "take", self.take),
             (access_queue, "instruction_of", lambda c, s, access: self.program[access.code]),
             (pipeline, "instruction_of", lambda c, s, access: self.program[access.code]),
-            (access_queue, "note", lambda c, s, kind, a, at: self.ended.append(int(a))),
+            (pipeline, "note", lambda c, s, kind, a, at: self.ended.append(int(a))),
             (access_queue.mshr_file, "find",
              lambda cache, s, line: 0 if self.level.pending(line, self.now) else -1),
         ]  # fmt: skip

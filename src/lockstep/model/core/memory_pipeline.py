@@ -128,6 +128,20 @@ def access_shared(c, s, a, now):
 
 
 @inline
+def enter_stage(c, s, a):
+    """An access is the one in the L1 stage."""
+    sm = c.sms[s]
+    sm.current = a
+    sm.position = 0
+
+
+@inline
+def has_nothing(access, now):
+    """An access asks the L1 for nothing, and is done in the next cycle."""
+    access.latest = now + 1
+
+
+@inline
 def begin_transactions(c, s, a, now):
     """Coalesce an access to global or local memory and bring it to the L1."""
     sm = c.sms[s]
@@ -136,12 +150,11 @@ def begin_transactions(c, s, a, now):
     cta = c.ctas[s, warp.cta]
     kernel = c.kernels[warp.kernel]
     instruction = instruction_of(c, s, access)
-    sm.current = a
-    sm.position = 0
+    enter_stage(c, s, a)
     sm.transactions = coalesce(c, s, access, kernel, cta, warp, instruction)
     sm.words_until = 0
     if sm.transactions == 0:  # a copy of no bytes
-        access.latest = now + 1
+        has_nothing(access, now)
     if c.l1.spec[0].tag_bits > 0:
         take_turns(c, s, sm.transactions)
         if instruction.op == LOAD and access.space != LOCAL:
@@ -316,12 +329,17 @@ def through_l1(c, s, now):
 
 
 @force_inline
+def advance(c, s):
+    """The next part of the current access is the one to go."""
+    c.sms[s].position += 1
+
+
+@force_inline
 def passed(c, s, cycles, now):
     """A transaction is through the L1 stage, which takes so many cycles."""
     unblocked(c, s, now)
-    sm = c.sms[s]
-    sm.l1_ready = now + cycles
-    sm.position += 1
+    c.sms[s].l1_ready = now + cycles
+    advance(c, s)
 
 
 @force_inline
@@ -330,10 +348,22 @@ def leave(c, s, least, extra):
 
     If nothing of it is to come, it ends ``extra`` cycles after its last data, but for ``least``.
     """
+    part_ends(c, s, leave_stage(c, s), least, extra)
+
+
+@force_inline
+def leave_stage(c, s):
+    """The access in the L1 stage has asked for everything; which one it was."""
     sm = c.sms[s]
     a = sm.current
-    access = c.accesses[s, a]
     sm.current = -1
+    return a
+
+
+@force_inline
+def part_ends(c, s, a, least, extra):
+    """One thing fewer is to come of an access; with the last one it ends, see ``leave``."""
+    access = c.accesses[s, a]
     access.remaining -= 1
     if access.remaining == 0:
         note(c, s, DONE_ACCESS, a, max(access.latest, least) + extra)

@@ -53,7 +53,7 @@ class AccessQueue(Context):
 
     spec: Records  # SPEC, one
     state: Records  # STATE, CUs
-    accesses: Records  # QUEUED, CUs x room
+    places: Records  # QUEUED, CUs x room
     waiters: Records  # WAITER, CUs x room
 
 

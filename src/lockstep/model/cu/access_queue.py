@@ -18,9 +18,8 @@ from lockstep.model.clock import NEVER
 from lockstep.model.coherence import lines
 from lockstep.model.core import attribution, coalescer, memory_pipeline
 from lockstep.model.core.coalescer import MOST_WORDS
-from lockstep.model.core.done import instruction_of, note
+from lockstep.model.core.done import instruction_of
 from lockstep.model.core.memory_pipeline import TEXTURE, request_of
-from lockstep.model.core.state import DONE_ACCESS
 from lockstep.model.cu.coherent_l1 import BYPASS, present
 from lockstep.model.cu.request_join import mate
 from lockstep.model.link import KIND_ATOMIC, KIND_READ, KIND_REDUCTION, KIND_WRITE
@@ -31,10 +30,10 @@ from lockstep.workload import NOWHERE
 def find_older(c, s, place):
     """Note the newest access of the same line that is older than a load, if there is one."""
     n = place.previous
-    while n >= 0 and c.vmu.accesses[s, n].line != place.line:
-        n = c.vmu.accesses[s, n].previous
+    while n >= 0 and c.vmu.places[s, n].line != place.line:
+        n = c.vmu.places[s, n].previous
     place.after = n
-    place.after_serial = c.vmu.accesses[s, n].serial if n >= 0 else 0
+    place.after_serial = c.vmu.places[s, n].serial if n >= 0 else 0
 
 
 @inline
@@ -60,7 +59,7 @@ def append(c, s, request, transaction):
     """A request becomes an access of its own."""
     state = c.vmu.state[s]
     n = state.free_access
-    place = c.vmu.accesses[s, n]
+    place = c.vmu.places[s, n]
     state.free_access = free_list.after(place.next, n)
     state.accesses += 1
     state.queued += 1
@@ -75,7 +74,7 @@ def append(c, s, request, transaction):
     place.waiter = -1
     place.next, place.previous = -1, state.last
     if state.last >= 0:
-        c.vmu.accesses[s, state.last].next = n
+        c.vmu.places[s, state.last].next = n
     else:
         state.first = n
     state.last = n
@@ -89,13 +88,13 @@ def append(c, s, request, transaction):
 def remove(c, s, n):
     """An access has left."""
     state = c.vmu.state[s]
-    place = c.vmu.accesses[s, n]
+    place = c.vmu.places[s, n]
     if place.previous >= 0:
-        c.vmu.accesses[s, place.previous].next = place.next
+        c.vmu.places[s, place.previous].next = place.next
     else:
         state.first = place.next
     if place.next >= 0:
-        c.vmu.accesses[s, place.next].previous = place.previous
+        c.vmu.places[s, place.next].previous = place.previous
     else:
         state.last = place.previous
     place.serial = 0
@@ -108,7 +107,7 @@ def remove(c, s, n):
 def wait_for_port(c, s, n, a):
     """An instruction waits for an access to get a port."""
     state = c.vmu.state[s]
-    place = c.vmu.accesses[s, n]
+    place = c.vmu.places[s, n]
     place.joined = state.number
     k = state.free_waiter
     waiter = c.vmu.waiters[s, k]
@@ -116,14 +115,14 @@ def wait_for_port(c, s, n, a):
     state.waiters += 1
     waiter.access, waiter.next = a, place.waiter
     place.waiter = k
-    c.accesses[s, a].remaining += 1
+    memory_pipeline.comes(c, s, c.accesses[s, a], 1, 0, 0)
 
 
 @inline
 def drop_waiter(c, s, n):
     """The first instruction that waited for an access does so no more."""
     state = c.vmu.state[s]
-    place = c.vmu.accesses[s, n]
+    place = c.vmu.places[s, n]
     k = place.waiter
     place.waiter = c.vmu.waiters[s, k].next
     c.vmu.waiters[s, k].next = free_list.link_to(state.free_waiter)
@@ -134,19 +133,15 @@ def drop_waiter(c, s, n):
 @inline
 def part_ends(c, s, a):
     """A part of an instruction waits no more: its entering, or an access for its port."""
-    access = c.accesses[s, a]
-    access.remaining -= 1
-    if access.remaining == 0:
-        texture = instruction_of(c, s, access).op == TEXTURE
-        extra = c.spec[0].texture_cycles if texture else 0
-        note(c, s, DONE_ACCESS, a, access.latest + extra)
+    texture = instruction_of(c, s, c.accesses[s, a]).op == TEXTURE
+    memory_pipeline.part_ends(c, s, a, 0, c.spec[0].texture_cycles if texture else 0)
 
 
 @inline
 def join(c, s, n, request, transaction, now):
     """Try to let a request of the entering instruction join an access; whether it did."""
     state = c.vmu.state[s]
-    place = c.vmu.accesses[s, n]
+    place = c.vmu.places[s, n]
     if place.joined != state.number:
         a = c.sms[s].current
         if not place.has_port:
@@ -182,7 +177,7 @@ def put(c, s, request, transaction, now):
     state = c.vmu.state[s]
     n = mate(c, s, request, transaction.line)
     if n >= 0 and join(c, s, n, request, transaction, now):
-        across = c.vmu.accesses[s, n].began != state.number
+        across = c.vmu.places[s, n].began != state.number
         count(c.counters[s], request.kind, 0, across)
         return
     n = append(c, s, request, transaction)
@@ -236,14 +231,12 @@ def enter(c, s, now):
             return
         put_lanes(c, s, first, last, now)
     state.moved = 1
-    sm.position += 1
+    memory_pipeline.advance(c, s)
     if sm.position == spec.phases:
-        a = sm.current
-        access = c.accesses[s, a]
+        access = c.accesses[s, sm.current]
         if access.remaining == 1 and access.latest == 0:  # of no lane
-            access.latest = now + 1
-        sm.current = -1
-        part_ends(c, s, a)
+            memory_pipeline.has_nothing(access, now)
+        part_ends(c, s, memory_pipeline.leave_stage(c, s))
 
 
 @inline
@@ -252,7 +245,7 @@ def may_go(c, s, place):
     if c.vmu.spec[0].directory and is_barrier(c, place):
         return place.previous < 0
     while place.after_serial != 0:
-        if c.vmu.accesses[s, place.after].serial == place.after_serial:
+        if c.vmu.places[s, place.after].serial == place.after_serial:
             return False
         find_older(c, s, place)
     return True
@@ -261,7 +254,7 @@ def may_go(c, s, place):
 @inline
 def look_up(c, s, n, now):
     """Bring an access to the L1; negative if it must come again, as ``memory_pipeline.present``."""
-    place = c.vmu.accesses[s, n]
+    place = c.vmu.places[s, n]
     transaction = c.transactions[s, 0]
     transaction.line, transaction.sectors, transaction.full = place.line, place.sectors, place.full
     for k in range(8):
@@ -287,7 +280,7 @@ def look_up(c, s, n, now):
 @inline
 def get_port(c, s, n, now):
     """An access has gone through a port."""
-    place = c.vmu.accesses[s, n]
+    place = c.vmu.places[s, n]
     c.vmu.state[s].queued -= 1
     if c.vmu.spec[0].follows:
         place.has_port = 1
@@ -303,7 +296,7 @@ def serve(c, s, now):
     free = spec.ports
     n = state.first
     while n >= 0 and free > 0 and state.queued > 0:
-        place = c.vmu.accesses[s, n]
+        place = c.vmu.places[s, n]
         behind, holds = place.next, is_barrier(c, place)
         if not place.has_port and may_go(c, s, place):
             came = look_up(c, s, n, now)
@@ -342,7 +335,7 @@ def retire(c, s, now):
     """Forget the accesses that have left the L1."""
     n = c.vmu.state[s].first
     while n >= 0:
-        place = c.vmu.accesses[s, n]
+        place = c.vmu.places[s, n]
         behind = -1 if none_behind(c, place) else place.next
         if has_left(c, s, place, now):
             remove(c, s, n)
@@ -353,10 +346,8 @@ def retire(c, s, now):
 @inline
 def begin(c, s, a):
     """The requests of an instruction enter from now on."""
-    sm, state = c.sms[s], c.vmu.state[s]
-    sm.current = a
-    sm.position = 0
-    state.number += 1
+    memory_pipeline.enter_stage(c, s, a)
+    c.vmu.state[s].number += 1
     memory_pipeline.count_request(c, s, c.accesses[s, a], 0)
 
 
@@ -382,7 +373,7 @@ def next_leaving(c, s, now):
     at = NEVER
     n = c.vmu.state[s].first
     while n >= 0:
-        place = c.vmu.accesses[s, n]
+        place = c.vmu.places[s, n]
         if place.has_port and place.until > now:
             at = min(at, place.until)
         n = -1 if none_behind(c, place) else place.next

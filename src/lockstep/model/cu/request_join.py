@@ -27,7 +27,7 @@ def mate(c, s, request, line):
     spec, state = c.vmu.spec[0], c.vmu.state[s]
     n = state.last
     while n >= 0:
-        place = c.vmu.accesses[s, n]
+        place = c.vmu.places[s, n]
         if spec.coalesces and place.began == state.number:
             if matches(place, request, line):
                 return n
