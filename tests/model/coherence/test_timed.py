@@ -57,6 +57,17 @@ def test_an_l2_that_is_crowded_ends_all_the_same(protocol, seed):
         assert total(done, "l2_lock_nacks") == total(done, "l2_forwards") == 0
 
 
+@pytest.mark.parametrize("order", ["line", "multi2sim"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_accesses_of_a_queue_are_coherent(protocol, order):
+    """Two accesses a cycle, merged and in either order."""
+    for seed in range(3):
+        programs, written = random_programs(np.random.default_rng(seed), 4, 40, 5)
+        queued = gpu(protocol, vmu__ports=2, vmu__phases=4, vmu__join="both", vmu__order=order)
+        done = run([[*p, END] for p in programs], queued)
+        assert check_at_rest(done) == written
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_threads_change_nothing(protocol):
     programs, _ = random_programs(np.random.default_rng(5), 4, 60, 6)
