@@ -18,7 +18,11 @@ MODULES = {  # of distributions that import under another name
 OURS = "https://(?:raw.githubusercontent|github).com/lockstep-gpu/lockstep/(?:blob/)?main/"
 CODE = ("src", "tests", "scripts", "examples", "benchmarks")
 FOREIGN = {"triton", "torch", "cuda"}  # used where a caller has them
-EXTRAS = {"parquet": {"pyarrow"}, "plots": {"matplotlib"}}
+EXTRAS = {
+    "parquet": {"pyarrow"},
+    "plots": {"matplotlib"},
+    "mpi": {"mpi4py", "openmpi"},
+}
 
 
 @pytest.fixture(scope="module")
