@@ -5,12 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from coherence_twin.machine import EXCLUSIVE
+from lockstep.model.coherence import numbers
 from lockstep.model.coherence.arrays import bit, export, triggers
 from lockstep.model.coherence.table import Protocol
 from lockstep.model.coherence.vocabulary import (
-    HOME_ACTIONS,
-    HOME_CONDITIONS,
-    L1_ACTIONS,
     L1_CONDITIONS,
     MEMORY_REPLIES,
     NETWORKS,
@@ -21,31 +19,19 @@ from lockstep.model.coherence.vocabulary import (
 
 POOL = 256
 HOME, MEMORY = -1, -2
-FAR, VALID, FULL = (bit(L1_CONDITIONS, word) for word in ("far", "valid", "full"))
-FILL, PERFORM, ANSWER, DONE, WAIT, STALL, POSTED, ACKNOWLEDGED, CLEAN, DROP = (
-    bit(L1_ACTIONS, word)
-    for word in (
-        "fill", "perform", "answer", "done", "wait", "stall", "posted", "acknowledged", "clean",
-        "drop",
-    )
-)  # fmt: skip
-NO_MSHR, WHOLE, OWNED, FROM_OWNER, SHARER, ALONE, UNMIXED, UNSHARED, LAST, DIRTY = (
-    bit(HOME_CONDITIONS, word)
-    for word in (
-        "no_mshr", "valid", "owned", "from_owner", "sharer", "alone", "unmixed", "unshared",
-        "last", "dirty",
-    )
-)  # fmt: skip
-(
-    SAVE, MERGE, HFILL, ATOMIC, ANSWERED, MIX, REMOVE, DISOWN, FORGET, SHARE, OWN, HCLEAN, HDROP,
-    DEFER, REPLAY,
-) = (
-    bit(HOME_ACTIONS, word)
-    for word in (
-        "save", "merge", "fill", "atomic", "answered", "mix", "remove", "disown", "forget",
-        "share", "own", "clean", "drop", "defer", "replay",
-    )
-)  # fmt: skip
+FAR = bit(L1_CONDITIONS, "far")
+VALID, FULL = numbers.VALID, numbers.FULL
+FILL, PERFORM, ANSWER, DONE = numbers.FILL, numbers.PERFORM, numbers.ANSWER, numbers.DONE
+WAIT, STALL, POSTED = numbers.WAIT, numbers.STALL, numbers.POSTED
+ACKNOWLEDGED, CLEAN, DROP = numbers.ACKNOWLEDGED, numbers.CLEAN, numbers.DROP
+NO_MSHR, WHOLE, OWNED = numbers.NO_MSHR, numbers.WHOLE, numbers.OWNED
+FROM_OWNER, SHARER, ALONE = numbers.FROM_OWNER, numbers.SHARER, numbers.ALONE
+UNMIXED, UNSHARED, LAST = numbers.UNMIXED, numbers.UNSHARED, numbers.LAST
+DIRTY, SAVE, MERGE, HFILL = numbers.DIRTY, numbers.SAVE, numbers.MERGE, numbers.HOME_FILL
+ATOMIC, ANSWERED, MIX, REMOVE = numbers.ATOMIC, numbers.ANSWERED, numbers.MIX, numbers.REMOVE
+DISOWN, FORGET, SHARE, OWN = numbers.DISOWN, numbers.FORGET, numbers.SHARE, numbers.OWN
+HCLEAN, HDROP = numbers.HOME_CLEAN, numbers.HOME_DROP
+DEFER, REPLAY = numbers.DEFER, numbers.REPLAY
 REQUEST, FORWARD, RESPONSE, BESIDE = range(len(NETWORKS))
 TO_HOME, TO_REQUESTER, TO_OWNER, TO_SHARERS, TO_MEMORY = range(len(RECEIVERS))
 NOTHING, LINE, DIRTY_BYTES, OPERAND, MESSAGE, FOUND = range(len(PAYLOADS))

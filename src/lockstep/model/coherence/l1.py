@@ -33,6 +33,7 @@ from lockstep.model.coherence.numbers import (
     POSTED,
     RESPONSE,
     STALL,
+    STORE,
     VALID,
     WAIT,
 )
@@ -96,7 +97,7 @@ def number_of(messages):
 @inline
 def writes(kind):
     """Whether an operation changes the bytes that it names."""
-    return kind > LOAD_GLC + 1 and kind <= ATOMIC_OPERATION
+    return STORE <= kind <= ATOMIC_OPERATION
 
 
 @inline
@@ -228,7 +229,7 @@ def carry_out(c, s, entry, state, valid, dirty, kind, mask, line, lanes, tag, no
 @inline
 def count(counters, kind, hit, merged):
     """Count a line's access by what it met."""
-    if kind < LOAD_GLC + 2:
+    if kind < STORE:
         counters.l1_global_read_sectors += 1
         counters.l1_global_read_hits += hit
         counters.l1_global_read_pending += merged
