@@ -4,9 +4,10 @@ Development only::
 
     PYTHONPATH=src python scripts/kill_ranks.py --moments 20 [--ranks 3] [--trace TRACE]
 
-Each run loses a rank by SIGKILL. It must end soon, not with exit code 0, say which rank it was and
-how to go on, and leave no result. The next run, on another number of ranks, goes on from the
-checkpoint if there is one, and its document is that of a run that nobody disturbed.
+Each run loses a rank by SIGKILL. It must end soon, not with exit code 0, say which rank it was and,
+where there is a checkpoint, how to go on, and leave no result. The next run, on another number of
+ranks, goes on from the checkpoint if there is one, and its document is that of a run that nobody
+disturbed.
 """
 
 import argparse
@@ -89,9 +90,12 @@ def faults(run: subprocess.Popen, rank: int, moment: float, folder: Path) -> str
         return "exit code 0"
     if document(folder):
         return "it left a result"
-    if f"lockstep: rank {rank} of " not in said or "is lost: process" not in said:
-        return f"it did not say who was lost: {said.strip()[:200]}"
-    if (folder / "kept" / "checkpoint").exists() and "--resume" not in said:
+    goes_on = (folder / "kept" / "checkpoint").exists()
+    told = f"lockstep: rank {rank} of " in said and "is lost: process" in said
+    # Before ranks have met they cannot know of each other: then mpiexec says which one died.
+    if not told and (goes_on or f"process rank {rank} with PID {process}" not in said):
+        return f"it did not say who was lost: {said.strip()[:400]}"
+    if goes_on and "--resume" not in said:
         return "it did not say how to go on"
     return ""
 

@@ -1,12 +1,14 @@
 """What the simulator relies on in Numba's private parts, and that all ways to run it agree."""
 
 import ctypes
+import gc
 import io
 import os
 import shutil
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import numba
@@ -275,6 +277,26 @@ def test_a_context_reads_like_a_named_tuple_in_both_worlds():
         Pair(np.zeros(1))
     with pytest.raises(TypeError):
         Pair(np.zeros((4, 4))[:, ::2], np.zeros(1))
+
+
+def test_a_bound_call_sees_what_its_arrays_hold_by_then_and_keeps_them_alive():
+    @_jit.jit
+    def add(c, array, k):
+        c.second[0] += 1
+        return c.first[0, 0] + array[k]
+
+    array = np.arange(4)
+    pair = Pair(np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
+    first, second, told = pair.first, pair.second, weakref.ref(array)
+    call, other = _jit.bound(add, pair, array, 2), _jit.bound(add, pair, array, 3)
+    assert [call(), call(), other()] == [2, 2, 3] and second[0] == 3
+    array[2], first[0, 0] = 7, 100
+    assert [call(), other(), add(pair, array, 2)] == [107, 103, 107]
+    del pair, array, other
+    assert call() == 107 and told() is not None
+    del call
+    gc.collect()
+    assert told() is None
 
 
 @pytest.mark.parametrize("mask", [0, 1, 0b1011, (1 << 32) - 1, (1 << 63) - 1])

@@ -9,10 +9,11 @@ from lockstep.files import unwritable
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
 from lockstep.metrics.result import Result
-from lockstep.policies import describe, select
+from lockstep.policies import select
 from lockstep.workload import Kernel, MemoryCopy, Workload
 
 if TYPE_CHECKING:  # importing the engine imports the compiler
+    from lockstep.engine.beginning import Chosen
     from lockstep.engine.stop import StopRule
     from lockstep.engine.transport import Communicator
 
@@ -182,85 +183,61 @@ def simulate(
     gives what it would have given. Raises :class:`InputError` if it is damaged or of anything else.
     """
     from lockstep import engine
-    from lockstep.engine import checkpoint as checkpoints
-    from lockstep.engine import mpi
-    from lockstep.engine.transport import check_alike
+    from lockstep.engine import beginning, mpi
 
-    policies = {
-        "scheduler": scheduler,
-        "l1_replacement": l1_replacement,
-        "l2_replacement": l2_replacement,
-        "l1_prefetcher": l1_prefetcher,
-        "l2_prefetcher": l2_prefetcher,
-        "slice_hash": slice_hash,
-        "dram_scheduler": dram_scheduler,
-    }
     _check_counts(threads=threads, limit_instructions=limit_instructions)
     _check_counts(ranks=ranks if isinstance(ranks, int) else None)
     _check_counts(limit_cycles=limit_cycles, interval=interval, stop_interval=stop_interval)
+    policies = select(
+        {
+            "scheduler": scheduler,
+            "l1_replacement": l1_replacement,
+            "l2_replacement": l2_replacement,
+            "l1_prefetcher": l1_prefetcher,
+            "l2_prefetcher": l2_prefetcher,
+            "slice_hash": slice_hash,
+            "dram_scheduler": dram_scheduler,
+        }
+    )
     with mpi.reached(ranks) as reach:
         workload = workload if isinstance(workload, Workload) else load(workload)
         gpu = gpu if isinstance(gpu, GPU) else find_gpu(gpu)
-        selected, chosen, warmed = _selection(workload, kernels), select(policies), set(warm)
-        _check_ids(workload, warmed)
-        if both := warmed & (selected or set()):
-            raise WorkloadError(f"kernel {min(both)} cannot be simulated and warmed: choose one")
-        first_ctas = _first_ctas(workload, first_cta)
-        identity, frozen = {}, None
-        elsewhere = not isinstance(reach, int)
-        if checkpoint or resume or elsewhere:
-            parts = selected and sorted(selected), sorted(first_ctas.items()), sorted(warmed)
-            interval_of = repr((interval, timeline, source))
-            identity = _identity(workload, gpu, repr(parts), interval_of, chosen)
-        if elsewhere:
-            limits = repr((limit_cycles, limit_instructions, stop is not None, stop_interval))
-            resumes = {"limit": limits, "checkpoint": repr((bool(checkpoint), bool(resume)))}
-            check_alike(reach, identity | resumes)
-        if resume:
-            frozen = checkpoints.load(Path(resume), identity)
-        if frozen and elsewhere:
-            check_alike(reach, {"checkpoint": f"cycle {frozen['plain']['now']}"})
-        keep = None
-        if checkpoint:
-            keep = checkpoints.Keeper(Path(checkpoint), checkpoint_seconds, identity, notice)
+        choice = _choice(workload, kernels, warm, first_cta)
+        keeping = beginning.Keeping(
+            Path(checkpoint) if checkpoint else None,
+            checkpoint_seconds,
+            Path(resume) if resume else None,
+        )
+        record = interval, timeline, source
+        frozen, keep = beginning.begin(
+            reach,
+            keeping,
+            lambda: beginning.identity(workload, gpu, choice, record, policies),
+            (limit_cycles, limit_instructions, stop is not None, stop_interval),
+            notice,
+        )
         run = engine.run(
             workload,
             gpu,
             frozen=frozen,
             keep=keep,
-            warm=warmed,
+            warm=choice.warm,
             threads=threads,
             ranks=reach,
-            kernels=selected,
+            kernels=choice.kernels,
             limit_instructions=limit_instructions,
             limit_cycles=limit_cycles,
             stop=stop,
             stop_interval=stop_interval,
-            first_cta=first_ctas,
+            first_cta=choice.first_ctas,
             interval=interval or (TIMELINE_INTERVAL if timeline else None),
             cta_events=timeline,
             source=source,
-            policies=chosen,
+            policies=policies,
             progress=progress,
             notice=notice,
         )
     return Result(run, gpu, workload)
-
-
-def _identity(
-    workload: Workload, gpu: GPU, choice: str, interval: str, policies: dict[str, Callable]
-) -> dict[str, str]:
-    """What the state of a run depends on, by names that an error calls it by."""
-    from lockstep.engine import checkpoint
-
-    return {
-        "version of lockstep": checkpoint.source_digest(),
-        "GPU": library.digest(gpu),
-        "workload": workload.digest,
-        "choice of kernels": choice,
-        "interval": interval,
-        "policy": repr({n: describe(f)["digest"] for n, f in policies.items()}),
-    }
 
 
 find_gpu = gpu  # for functions with a parameter of that name
@@ -290,12 +267,20 @@ def _fitness(gpu: GPU, version: int) -> tuple:
     return runs, lower, bool(gpu.validated)
 
 
-def _selection(workload: Workload, kernels: Iterable[int] | None) -> set[int] | None:
-    if kernels is None:
-        return None
-    wanted = set(kernels)
-    _check_ids(workload, wanted)
-    return wanted
+def _choice(
+    workload: Workload,
+    kernels: Iterable[int] | None,
+    warm: Iterable[int],
+    first_cta: FirstCta | None,
+) -> "Chosen":
+    from lockstep.engine.beginning import Chosen
+
+    selected, warmed = None if kernels is None else set(kernels), set(warm)
+    _check_ids(workload, selected or set())
+    _check_ids(workload, warmed)
+    if both := warmed & (selected or set()):
+        raise WorkloadError(f"kernel {min(both)} cannot be simulated and warmed: choose one")
+    return Chosen(selected, warmed, _first_ctas(workload, first_cta))
 
 
 def _first_ctas(workload: Workload, first: FirstCta | None) -> dict[int, int]:

@@ -40,8 +40,9 @@ def send(machines, bounds, window=5):
     state = [((m.links.requests, m.links.replies), ENDS, m.sm.control) for m in machines]
     machines[0].links.requests.begun[:] = window
     packet = np.full(packets.room(state[0][0], state[0][2]), 0x55, np.int64)
-    written = packets.pack(packet, *bounds, *state[0], 77, 2, 1)
-    read = packets.unpack(packet[:written], bounds[0], *state[1], window)
+    machines[1].links.requests.begun[:] = window
+    written = packets.pack(packet, *bounds, *state[0], np.array([77, 2, 1]))
+    read = packets.unpack(packet[:written], bounds[1], bounds[0], *state[1])
     return packet, written, read
 
 

@@ -10,6 +10,7 @@ process; ``compiler/`` makes it. ``holding.py`` keeps signals where machine code
 from lockstep._jit.context import Context
 from lockstep._jit.functions import (
     Pointer,
+    bound,
     compiled_seconds,
     force_inline,
     inline,
@@ -51,6 +52,7 @@ __all__ = [
     "SignalHold",
     "as_records",
     "atomic_add",
+    "bound",
     "call_native",
     "call_phase",
     "compiled_seconds",

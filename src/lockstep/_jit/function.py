@@ -1,14 +1,24 @@
 """A function of the model, as compiled code and Python call it."""
 
+import ctypes
 import functools
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from lockstep._jit.kinds import add_words
 
-Entry = Callable[[list[int]], Any]
-"""Machine code: called with words, it gives what the function returns."""
+
+class MachineCode(Protocol):
+    """Machine code: called with words, it gives what the function returns."""
+
+    def block(self, words: list[int]) -> ctypes.Array:
+        """Words as a call takes them."""
+        ...
+
+    def __call__(self, block: ctypes.Array) -> Any:
+        """Call it; the block then holds results."""
+        ...
 
 
 class ModelFunction:
@@ -20,7 +30,7 @@ class ModelFunction:
     def __init__(
         self,
         function: Callable[..., object],
-        enter: Callable[["ModelFunction", tuple, int], Entry],
+        enter: Callable[["ModelFunction", tuple, int], MachineCode],
         forced: bool = False,
     ):
         """``enter`` gives its machine code for arguments of some kinds, of so many words.
@@ -30,13 +40,25 @@ class ModelFunction:
         functools.update_wrapper(self, function)
         self.py_func, self.forced = cast(FunctionType, function), forced
         self._enter = enter
-        self._entries: dict[tuple, Entry] = {}
+        self._entries: dict[tuple, MachineCode] = {}
 
     def __call__(self, *arguments: Any) -> Any:
         """Call machine code. The GIL is released meanwhile."""
+        entry, words = self._find(arguments)
+        return entry(entry.block(words))
+
+    def bind(self, arguments: tuple) -> Callable[[], Any]:
+        """A call that is ready: what the arguments hold may change, not where it lies."""
+        entry, words = self._find(arguments)
+        kept = bytes(entry.block(words))
+        again = type(entry.block(words)).from_buffer_copy
+        # The arguments live as long as the function, which is called with their addresses.
+        return lambda _arguments=arguments: entry(again(kept))  # type: ignore[misc]
+
+    def _find(self, arguments: tuple) -> tuple[MachineCode, list[int]]:
         words: list[int] = []
         kinds = tuple([add_words(words, argument) for argument in arguments])
         entry = self._entries.get(kinds)
         if entry is None:
             entry = self._entries[kinds] = self._enter(self, kinds, len(words))
-        return entry(words)
+        return entry, words

@@ -6,6 +6,7 @@ from collections.abc import Callable as Called
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from types import FunctionType
 from typing import Any, TypeVar, cast
@@ -44,8 +45,10 @@ class _Entry:
         self._name, self._head = function.py_func.__name__, head
         self._plain = head.results == ["int64"] and not head.several
 
-    def __call__(self, words: list[int]) -> Any:
-        block = self._block(*words)
+    def block(self, words: list[int]) -> ctypes.Array:
+        return self._block(*words)
+
+    def __call__(self, block: ctypes.Array) -> Any:
         if self._call(ctypes.addressof(block)):
             raise IndexError(f"{self._name}: an index is out of bounds")
         if self._plain:
@@ -74,6 +77,16 @@ class Pointer:
 def jit(function: _Plain) -> _Plain:
     """Compile a function of the model: no reference counts, no GIL, kept on disk."""
     return _compiled(function)
+
+
+def bound(function: Called[..., Any], *arguments: Any) -> Called[[], Any]:
+    """A jitted function with arguments for many calls, which take a tenth of the time.
+
+    Arrays may change what they hold, not where it lies; numbers stay what they are.
+    """
+    return (
+        partial(function, *arguments) if DISABLED else cast(ModelFunction, function).bind(arguments)
+    )
 
 
 def inline(function: _Plain) -> _Plain:

@@ -115,8 +115,8 @@ def _exchange(links: Links, control: Control) -> None:
     state = tuple(wire.link for wire in joined), ends(joined), control
     words = np.zeros(packets.room(state[0], control), np.int64)
     part = np.zeros((2, 2), np.int64)  # of nobody
-    packets.pack(words, part, part, *state, 0, 0, 0)
-    packets.unpack(words, part, *state, 0)
+    packets.pack(words, part, part, *state, words)
+    packets.unpack(words, part, part, *state)
 
 
 def _tiny(gpu: GPU) -> GPU:

@@ -151,17 +151,16 @@ def pack(
     links: tuple[Link, ...],
     ends: np.ndarray,
     control: Control,
-    event: int,
-    ended: int,
-    wants: int,
+    header: np.ndarray,
 ) -> int:
     """Write what part ``mine`` tells part ``other``; returns how many words that takes.
 
     A part: of each group its first shard and the one behind its last; ``ends``: of each link the
-    groups of its sources and destinations.
+    groups of its sources and destinations; ``header``: the first words.
     """
     window = links[0].begun[mine[SCHEDULED, 0]]
-    packet[0], packet[1], packet[2] = event, ended, wants
+    for k in range(HEADER):
+        packet[k] = header[k]
     n = HEADER
     for s in range(mine[SCHEDULED, 0], mine[SCHEDULED, 1]):
         packet[n] = control.n_ended[s]
@@ -193,13 +192,14 @@ def pack(
 @jit
 def unpack(
     packet: np.ndarray,
+    mine: np.ndarray,
     other: np.ndarray,
     links: tuple[Link, ...],
     ends: np.ndarray,
     control: Control,
-    window: int,
 ) -> int:
     """Put what part ``other`` told where it would lie if it ran here; how many words that were."""
+    window = links[0].begun[mine[SCHEDULED, 0]]
     n = HEADER
     for s in range(other[SCHEDULED, 0], other[SCHEDULED, 1]):
         control.n_ended[s] = packet[n]

@@ -6,7 +6,7 @@ from time import perf_counter, thread_time
 
 import numpy as np
 
-from lockstep._jit import Record
+from lockstep._jit import Record, bound
 from lockstep.engine import packets
 from lockstep.engine.groups import PARTITIONS, SCHEDULED, SMS, Wire, ends, split
 from lockstep.engine.record import RankWork
@@ -77,13 +77,17 @@ class Part:
 
     def join(self, control: Control, wires: Sequence[Wire], verdict: Record) -> None:
         """Work on this state from now on; the loop's ``verdict`` holds what it knows."""
-        self._control, self._verdict = control, verdict
-        self._links, self._ends = tuple(wire.link for wire in wires), ends(wires)
-        if self._transport:
-            size = packets.room(self._links, control)
-            mine = self._transport.rank
-            sizes = [0 if r == mine else size for r in range(self._transport.size)]
-            self._out = [np.zeros(n, np.int64) for n in sizes]
+        self._verdict = verdict
+        if self._transport is None:
+            return
+        links, mine = tuple(wire.link for wire in wires), self._transport.rank
+        size = packets.room(links, control)
+        state = links, ends(wires), control
+        self._header = np.zeros(packets.HEADER, np.int64)
+        self._others = [
+            None if r == mine else _Other(size, self.bounds, part, state, self._header)
+            for r, part in enumerate(self._parts)
+        ]
 
     def share(self, arrays: list[np.ndarray], groups: list[int]) -> None:
         """Fill the rows of other parts in arrays that have one for each shard of some groups."""
@@ -188,29 +192,43 @@ class Part:
         return 0
 
     def _exchange(self) -> None:
-        verdict, transport = self._verdict, self._transport
+        verdict, transport, header = self._verdict, self._transport, self._header
         assert transport is not None, "alone a machine has no hook"
-        window = int(self._links[0].begun[self.bounds[SCHEDULED, 0]])
         wants = STOP * self.wants_stop | CHECKPOINT * self.wants_checkpoint
-        told = int(verdict.event), int(verdict.ended), wants
-        given: list[np.ndarray | None] = []
-        sent = 0
-        for packet, other in zip(self._out, self._parts):
-            if len(packet) == 0:
-                given.append(None)
-                continue
-            state = self._links, self._ends, self._control
-            words = packets.pack(packet, self.bounds, other, *state, *told)
-            given.append(packet[:words])
-            sent += words
-        taken = self._timed(lambda: transport.exchange(given), sent)
-        headers = [told]
-        for came, other in zip(taken, self._parts):
-            if came is not None:
-                packets.unpack(came, other, self._links, self._ends, self._control, window)
-                headers.append(tuple(came[: packets.HEADER].tolist()))
+        header[:] = verdict.event, verdict.ended, wants
+        given = [None if other is None else other.packed() for other in self._others]
+        sent = sum(len(packet) for packet in given if packet is not None)
+        headers = [header.tolist()]
+        for came, other in zip(self._timed(lambda: transport.exchange(given), sent), self._others):
+            if other is not None and came is not None:
+                headers.append(other.unpack(came))
         verdict.event = min(event for event, _, _ in headers)
         verdict.ended = sum(ended for _, ended, _ in headers)
         verdict.stop = any(wants & STOP for _, _, wants in headers)
         self.stopped = bool(verdict.stop)
         self._agreed |= any(wants & CHECKPOINT for _, _, wants in headers)
+
+
+class _Other:
+    """Packets to and from the machine of another part, in places of their own.
+
+    So calls are bound once: telling a call where all links lie took most of the time of a meeting.
+    """
+
+    def __init__(
+        self, size: int, mine: np.ndarray, part: np.ndarray, state: tuple, header: np.ndarray
+    ):
+        """``size``: words of the longest packet; ``state``: as :func:`.packets.pack` takes it."""
+        self._out, self._in = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        self._pack = bound(packets.pack, self._out, mine, part, *state, header)
+        self._unpack = bound(packets.unpack, self._in, mine, part, *state)
+
+    def packed(self) -> np.ndarray:
+        """What this machine tells the other one; until the next call."""
+        return self._out[: self._pack()]
+
+    def unpack(self, packet: np.ndarray) -> list[int]:
+        """Put what came where it belongs; its header."""
+        self._in[: len(packet)] = packet
+        self._unpack()
+        return packet[: packets.HEADER].tolist()
