@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # importing the engine imports the compiler
     from lockstep.engine.beginning import Chosen
     from lockstep.engine.stop import StopRule
     from lockstep.engine.transport import Communicator
+    from lockstep.outside import OutsideMemory
 
 FirstCta = Mapping[int, int] | Callable[[Kernel], int]
 Progress = Callable[[int, int, int, int, str], None]
@@ -153,6 +154,7 @@ def simulate(
     interval: int | None = None,
     timeline: bool = False,
     source: bool = False,
+    outside: "OutsideMemory | None" = None,
     checkpoint: str | Path | None = None,
     checkpoint_seconds: float = 60.0,
     resume: str | Path | None = None,
@@ -173,7 +175,8 @@ def simulate(
     ``first_cta`` says at which CTA kernels begin: numbers by kernel id, or a function of a kernel.
     Such kernels are marked: not ``complete``, with the CTAs that were done. ``interval`` asks for
     a time series, one sample every so many cycles; ``timeline`` also records when each CTA ran;
-    ``source`` counts what each instruction did, see docs/source-view.md.
+    ``source`` counts what each instruction did, see docs/source-view.md. ``outside`` models the
+    memory behind the crossbar, L2 and DRAM, in another simulator, see docs/outside.md.
     ``scheduler`` and the other policies are plain functions that replace the built-in ones; their
     signatures are in the documentation. ``notice`` is called with a line of text when something
     takes long, such as the first compilation.
@@ -233,6 +236,7 @@ def simulate(
             interval=interval or (TIMELINE_INTERVAL if timeline else None),
             cta_events=timeline,
             source=source,
+            outside=outside,
             policies=policies,
             progress=progress,
             notice=notice,

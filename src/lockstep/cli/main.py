@@ -37,6 +37,7 @@ COMMANDS = {
     "microbench": "Measure a modelled GPU as a real one.",
     "sweep": "Simulate many points: workloads, changes of GPUs, seeds.",
     "study": "Repeat case studies of the memory system.",
+    "sst": "Compile the component that joins GPUs to SST.",
     "bench": "Measure speed and memory on traces.",
     "cache": "Fill, describe or clear what is kept on disk.",
 }

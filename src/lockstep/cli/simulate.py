@@ -34,6 +34,7 @@ from lockstep.cli.progress import Progress
 from lockstep.cli.ranks import RANKS, one_of_several, tell_work
 from lockstep.cli.sampled import show_estimate
 from lockstep.errors import LockstepError
+from lockstep.outside.sockets import SocketMemory, connected
 
 if TYPE_CHECKING:
     from lockstep.gpus.spec import GPU
@@ -70,6 +71,11 @@ if TYPE_CHECKING:
     help="End after N warp instructions, all warps together.",
 )
 @checkpoint_options
+@click.option(
+    "--outside",
+    metavar="PLACE",
+    help="Let another simulator model L2 and DRAM: unix:PATH, tcp:HOST:PORT or fd:NUMBER.",
+)
 @click.option("--limit-cycles", type=POSITIVE, metavar="N", help="Stop after N cycles.")
 @click.option(
     "--plot",
@@ -81,7 +87,7 @@ if TYPE_CHECKING:
 @QUIET
 def command(
     path, name, overrides, policies, json_file, out, timeline, report, source, source_table, plot,
-    detail, quiet, **options,
+    outside, detail, quiet, **options,
 ) -> None:  # fmt: skip
     """Simulate the trace at PATH.
 
@@ -114,6 +120,7 @@ def command(
                 notice=progress.notice,
                 stop=trajectory,
                 stop_interval=trajectory.bin if trajectory else None,
+                outside=SocketMemory(connected(outside)) if outside else None,
                 **policies,
                 **options,
             )

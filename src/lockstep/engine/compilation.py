@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from lockstep._jit import DISABLED, PACKAGE, is_compiled
 from lockstep.engine import packets
-from lockstep.engine.groups import PARTITIONS, SMS, ends
+from lockstep.engine.groups import PARTITIONS, SMS, Group, ends
 from lockstep.engine.machine import (
     Links,
     Machine,
@@ -29,12 +29,14 @@ from lockstep.engine.machine import (
 )
 from lockstep.gpus import library
 from lockstep.gpus.spec import GPU
-from lockstep.model import contents, partition
+from lockstep.model import contents, outside, partition
 from lockstep.model.control import Control
 from lockstep.model.core import between, constant
 from lockstep.model.cu import cu
 from lockstep.model.dispatch import dispatcher, state
+from lockstep.model.records import records
 from lockstep.model.sm import sm
+from lockstep.outside import ANSWER, REQUEST
 
 NOTICE = "Compiling the model: this happens once for each version, and takes about a minute."
 _ASIDE = "from lockstep.engine import compilation; compilation.compile_aside()"
@@ -107,6 +109,7 @@ def compile_all_but_sms() -> None:
     dispatcher.dispatch(d, 0, 1)
     dispatcher.next_dispatch(d, 0)
     _exchange(links, sms.control)
+    _meet_outside(links, tiny)
 
 
 def _exchange(links: Links, control: Control) -> None:
@@ -117,6 +120,17 @@ def _exchange(links: Links, control: Control) -> None:
     part = np.zeros((2, 2), np.int64)  # of nobody
     packets.pack(words, part, part, *state, words)
     packets.unpack(words, part, part, *state)
+
+
+def _meet_outside(links: Links, gpu: GPU) -> None:
+    """What it does whose memory is outside."""
+    sizes = gpu.l2.sector_bytes, gpu.interconnect.flit_bytes
+    own = outside.build(links.requests, links.replies, *sizes)
+    compiled(Group(1, outside.run_linked, own))
+    outside.collect(own, records(1, REQUEST))
+    answers = records(1, ANSWER)
+    outside.accept(own, answers, 0, 0, 0, 0)
+    outside.answer(own, answers, 0, 0)
 
 
 def _tiny(gpu: GPU) -> GPU:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -10,13 +11,16 @@ import numpy as np
 from lockstep._jit import Context, Pointer, SignalHold, phase, phase_row, phases
 from lockstep.engine import attributed
 from lockstep.engine.groups import PARTITIONS, SMS, Group, Wire, edges, ends, split
+from lockstep.engine.outside import Outside
 from lockstep.engine.part import Part
 from lockstep.engine.rows import arrays_of, rows_of
 from lockstep.engine.threads import Threads
 from lockstep.engine.transport import Transport
 from lockstep.engine.windows import BARRIER, VERDICT, Team, run_windows
+from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
 from lockstep.model import coherent_partition, contents, control, link, partition
+from lockstep.model import outside as outside_partitions
 from lockstep.model.cache import replacement, slice_hash
 from lockstep.model.cache.prefetch import registry, table
 from lockstep.model.coherence import faults, rest
@@ -30,6 +34,7 @@ from lockstep.model.records import one_space, records
 from lockstep.model.sm import scheduler, sm
 from lockstep.model.warming import passing, placed, walk
 from lockstep.model.warming import state as walk_state
+from lockstep.outside import OutsideMemory
 from lockstep.workload import L2_RUN, WarmSet
 
 Phase = Callable[..., int] | Pointer
@@ -147,10 +152,12 @@ class Machine:
         policies: dict,
         transport: Transport | None = None,
         source: bool = False,
+        memory: OutsideMemory | None = None,
     ):
         """``transport``: reaches the machines that run the other parts of the GPU.
 
-        ``source``: whether events are counted by instruction, too.
+        ``source``: whether events are counted by instruction, too. ``memory``: models what is
+        behind the crossbar, in place of the partitions here.
         """
         self.gpu, self.window = gpu, gpu.interconnect.latency
         policies = registry.chosen(gpu) | policies
@@ -160,6 +167,13 @@ class Machine:
             self.dispatcher = dispatch_state.build(gpu, self._sm.control)
         self._walk = walk_state.build(gpu, self._sm, self.memory)
         self._groups = groups(self.links, self._sm, self.memory)
+        self.outside = memory and Outside(gpu, self.links.requests, self.links.replies, memory)
+        if self.outside:
+            self._groups[PARTITIONS] = replace(
+                self._groups[PARTITIONS],
+                run=outside_partitions.run_linked,
+                state=self.outside.state,
+            )
         self._wires = wires(self.links)
         self._links = tuple(wire.link for wire in self._wires)
         self._phases = phases([(compiled(group), group.state) for group in self._groups])
@@ -167,6 +181,8 @@ class Machine:
         starts = self._groups[SMS].starts
         self.part = Part(gpu.name, [g.shards for g in self._groups], transport, starts)
         self.part.join(self._sm.control, self._wires, self._verdict[0])
+        if self.outside:
+            self.outside.join(self._verdict[0])
         self._team, self._alone = self._make_team(threads), self._make_team(1)
         self._threads = Threads(len(self._team.blocks))
         for k, (first, last) in enumerate(self._team.blocks[:, SMS] if source else ()):
@@ -187,7 +203,7 @@ class Machine:
             np.zeros(BARRIER, np.int64),
             np.zeros((2, size), np.int64),
             self._verdict,
-            np.array([self.part.address], np.int64),
+            np.array([(self.outside or self.part).address], np.int64),
         )
 
     @property
@@ -224,6 +240,8 @@ class Machine:
     def close(self) -> None:
         """End the threads."""
         self._threads.close()
+        if self.outside:
+            self.outside.close()
 
     def run_windows(
         self, start: int, cut: int, stop: int, most: int, alone: bool = False
@@ -244,7 +262,7 @@ class Machine:
         else:
             tasks = [partial(run_windows, *state, k, *numbers) for k in range(self._threads.size)]
             end = self._threads.run(tasks)[0]
-        self.part.check()
+        (self.outside or self.part).check()
         faults.look(self.gpu.coherence.protocol, self.sm.coherent.caches, self.memory.homes.slices)
         return end, int(self._verdict[0].event)
 
@@ -260,20 +278,29 @@ class Machine:
         return retired
 
     def copy_to_device(self, address: int, size: int) -> None:
-        """A host copy passes through the L2."""
+        """A host copy passes through the L2; of an outside memory's nothing is known."""
+        if self.outside:
+            return
         contents.copy_to_device(self.memory, address, size)
 
     def pass_through(self, address: int, size: int, written: bool) -> None:
         """Memory passes through the L2 before a kernel."""
+        self._need_l2("launch.l2 = replay")
         contents.pass_through(self.memory, address, size, written)
 
     def hold(self, warm: WarmSet) -> None:
         """The L2 holds the lines of a warm set, and with them what it has, or nothing."""
+        self._need_l2("live points")
         if warm.alone:
             contents.flush(self.memory)
             placed.forget_code(self.sm, self.dispatcher)
         columns = (np.ascontiguousarray(warm.runs[n]) for n in L2_RUN.names or ())
         contents.hold(self.memory, *columns)
+
+    def _need_l2(self, what: str) -> None:
+        """Raise for what changes an L2 that is outside."""
+        if self.outside:
+            raise LockstepError(f"{what}: it changes the L2, which an outside memory has")
 
     def hold_code(self, slot: int, count: int, warm: WarmSet, now: int) -> None:
         """SMs have the code of a kernel slot, of ``count`` instructions, and are next."""
@@ -290,6 +317,7 @@ class Machine:
 
         Returns the sectors that they would have moved between the L2 and the memory.
         """
+        self._need_l2("CTAs that are left out")
         cursors = records(count * int(self.sm.kernels[slot].warps), passing.CURSOR)
         return passing.pass_ctas(self.sm, self.memory, self.dispatcher, slot, count, cursors)
 
@@ -312,6 +340,7 @@ class Machine:
 
         What caches on other machines hold is known here: it decides who is ahead of whom.
         """
+        self._need_l2("a kernel that is warmed")
         counters = self.sm.counters, self.memory.counters
         before = [each.copy() for each in counters]
         self._share_caches()

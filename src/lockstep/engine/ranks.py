@@ -46,6 +46,8 @@ class Ranks:
         if isinstance(ranks, int) and ranks < 1:
             raise LockstepError(f"ranks = {ranks}: expected at least 1")
         size = ranks if isinstance(ranks, int) else ranks.size
+        if size > 1 and options["outside"]:
+            raise LockstepError(f"ranks = {size}: an outside memory is joined to a single one")
         if size > 1 and gpu.host.memory == "migrating":
             raise LockstepError(
                 f"ranks = {size}: with host.memory = migrating SMs share the table of pages, "
@@ -58,7 +60,9 @@ class Ranks:
         rules = [rule] if rule is None or here == 1 else _asked_once(rule, here)
         for k, transport in enumerate(self._transports):
             through = transport if transport.size > 1 else None
-            machine = Machine(gpu, threads, options["policies"], through, options["source"])
+            machine = Machine(
+                gpu, threads, options["policies"], through, options["source"], options["outside"]
+            )
             first = transport.rank == 0
             mine = options | {
                 "progress": progress if first else None,

@@ -16,6 +16,7 @@ from lockstep.engine.stop import STOP_INTERVAL, StopRule
 from lockstep.engine.transport import Transport
 from lockstep.errors import LockstepError
 from lockstep.gpus.spec import GPU
+from lockstep.outside import OutsideMemory
 from lockstep.policies import describe
 from lockstep.workload import Command, Kernel, Warming, Workload
 
@@ -29,7 +30,8 @@ class Session:
     ``interval``: cycles between samples. ``stop`` ends kernels early and is asked every
     ``stop_interval`` cycles at most (default: ``STOP_INTERVAL``), see :mod:`lockstep.engine.stop`;
     ``first_cta``: by kernel id, the CTA at which it begins, those before it do not run.
-    ``source``: whether kernels tell what each of their instructions did.
+    ``source``: whether kernels tell what each of their instructions did. ``outside``: models the
+    memory behind the crossbar, see :mod:`lockstep.outside`; it is closed with the session.
     ``policies``: the user's functions by name, see :data:`lockstep.policies.POLICIES`. ``notice``
     is told what takes long. Limits, Ctrl-C and deadlocks end a run early with what there is by
     then.
@@ -51,6 +53,7 @@ class Session:
         cta_events: bool = False,
         policies: dict | None = None,
         source: bool = False,
+        outside: OutsideMemory | None = None,
         progress: Progress | None = None,
         notice: Callable[[str], None] | None = None,
     ):
@@ -79,6 +82,7 @@ class Session:
             "cta_events": cta_events,
             "policies": self._policies,
             "source": source,
+            "outside": outside,
         }
         self._has_rule = stop is not None
         self.ranks = Ranks(gpu, ranks, threads, options, progress)
@@ -95,6 +99,10 @@ class Session:
         """
         if self._has_rule and (frozen or keep):
             raise LockstepError("what a stop rule remembers is in no checkpoint: leave one out")
+        if self._simulation.machine.outside and (frozen or keep):
+            raise LockstepError(
+                "no checkpoint has what an outside memory holds: simulate without one"
+            )
         if self._simulation.host and (frozen or keep):
             raise LockstepError(
                 "no checkpoint has the host's calls and copies under way: simulate from the start, "

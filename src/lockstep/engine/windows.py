@@ -108,7 +108,7 @@ def conclude(
     for s in range(team.heard[0], team.heard[1]):
         verdict.ended += d.control.n_ended[s]
     if team.hook[0] != 0:
-        call_native(team.hook[0], 0, 0)
+        call_native(team.hook[0], end, 0)
     event, ended = verdict.event, verdict.ended
     moved = ended > 0 or d.state[0].dispatched > 0
     clear_sent(d)
