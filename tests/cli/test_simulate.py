@@ -57,6 +57,7 @@ def test_options_reach_the_engine(call, trace, engine):
         "kernels": {1, 2},
         "limit_instructions": 500,
         "limit_cycles": 600,
+        "outside": None,
         "stop": None,
         "stop_interval": None,
         "first_cta": {},

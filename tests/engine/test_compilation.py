@@ -109,4 +109,4 @@ def test_another_process_compiles_what_this_one_looks_for_but_the_sm_phase():
     assert done.returncode == 0, done.stderr
     before, after = done.stdout.splitlines()
     assert before.split() == ["1"] * 5 + ["0", "2"], "phases of partitions, and no loop"
-    assert after.split() == ["1"] * 5 + ["1", "2"]
+    assert after.split() == ["1"] * 5 + ["1", "3"]
