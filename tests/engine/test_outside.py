@@ -195,6 +195,22 @@ def test_what_goes_wrong_in_a_memory_is_raised(gpu, one_load):
         run(one_load, gpu, Wrong(fail))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_while_the_memory_works_ends_the_run_after_the_window(gpu, busy, threads):
+    class Interrupted(FixedMemory):
+        def exchange(self, end, requests):
+            if len(self.ends) == 20:
+                raise KeyboardInterrupt
+            return super().exchange(end, requests)
+
+    memory = Interrupted(100)
+    result = run(busy, gpu, memory, threads=threads)
+    last = memory.ends[-1]
+    assert f"interrupted at cycle {result.cycles}" in result.stopped
+    assert last < result.cycles <= last + gpu.interconnect.latency
+    assert len(memory.ends) == 20 and memory.closed == 1
+
+
 def test_a_memory_that_never_answers_is_no_endless_run(gpu, one_load):
     result = run(one_load, gpu, Wrong(lambda answers, end: np.zeros(0, ANSWER)))
     assert "deadlock" in result.stopped

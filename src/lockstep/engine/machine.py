@@ -167,8 +167,9 @@ class Machine:
             self.dispatcher = dispatch_state.build(gpu, self._sm.control)
         self._walk = walk_state.build(gpu, self._sm, self.memory)
         self._groups = groups(self.links, self._sm, self.memory)
-        self.outside = memory and Outside(gpu, self.links.requests, self.links.replies, memory)
-        if self.outside:
+        self.outside: Outside | None = None
+        if memory is not None:
+            self.outside = Outside(gpu, self.links.requests, self.links.replies, memory)
             self._groups[PARTITIONS] = replace(
                 self._groups[PARTITIONS],
                 run=outside_partitions.run_linked,
@@ -205,6 +206,11 @@ class Machine:
             self._verdict,
             np.array([(self.outside or self.part).address], np.int64),
         )
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody wants nothing to run after the last window."""
+        return self.part.stopped or (self.outside is not None and self.outside.stopped)
 
     @property
     def sm(self) -> Sm:

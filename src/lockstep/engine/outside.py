@@ -31,6 +31,7 @@ class Outside:
         self._answers, self._left = records(ids, ANSWER), 0  # without a credit for the way
         self._hook = HOOK(self._meet)
         self._error: BaseException | None = None
+        self.stopped = False  # by Ctrl-C, while it was the memory's turn
         memory.begin(
             Interface(
                 gpu.name,
@@ -65,9 +66,11 @@ class Outside:
     def _meet(self, end: int | None, _mask: int) -> int:
         try:
             self._exchange(end or 0)
+        except KeyboardInterrupt:
+            self.stopped = True
         except BaseException as error:
             self._error = error
-            self._verdict.stop = 1
+        self._verdict.stop = self.stopped or self._error is not None
         return 0
 
     def _exchange(self, end: int) -> None:

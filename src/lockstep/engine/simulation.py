@@ -321,7 +321,7 @@ class Simulation:
         self.now = end
         self._collect()
         self._advance(end, event, runs)
-        if self.machine.part.stopped:
+        if self.machine.stopped:
             self.interrupt()
         if self.table.running or self.host:
             self.stopped = self._limits.reached(self.machine, self.now) or self.stopped
