@@ -5,8 +5,8 @@
 #define LOCKSTEP_FRAMES_H
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <stdexcept>
@@ -72,6 +72,7 @@ public:
         if (child_ == 0) {
             close(ends[0]);
             execvp(words[0], words.data());
+            perror(words[0]);
             _exit(127);
         }
         close(ends[1]);
