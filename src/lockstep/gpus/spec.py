@@ -13,6 +13,7 @@ from msgspec import Meta, field
 from lockstep.gpus import choices
 from lockstep.gpus.cu import CU, VMU
 from lockstep.gpus.host import Host
+from lockstep.gpus.ideal import Ideal
 from lockstep.gpus.memory import L2, Coherence, Dram, Interconnect
 from lockstep.gpus.ranges import Spec, within
 from lockstep.gpus.sm import SM
@@ -307,3 +308,4 @@ class GPU(Spec, frozen=True, kw_only=True):
     coherence: Coherence = Coherence()
     dram: Dram
     host: Host = Host()
+    ideal: Ideal = Ideal()

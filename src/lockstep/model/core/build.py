@@ -51,6 +51,8 @@ def sm_spec(gpu: GPU, policy: int, attributes: bool = False) -> Records:
     copy_fields(s, gpu.sm, gpu.sm.scheduler, f, o, m)
     s.sms, s.drain, s.lines = gpu.sm.count, gpu.launch.drain, most_lines(gpu)
     s.policy, s.attributes = policy, attributes
+    s.ideal_coalescing, s.ideal_banks = gpu.ideal.coalescing, gpu.ideal.banks
+    s.ideal_local = gpu.ideal.local
     s.l1i_latency, s.l2i_latency = f.l1_latency, f.l2_latency
     s.collectors_style = o.style == "collectors"
     s.accesses = m.outstanding

@@ -7,7 +7,7 @@ these follow each other at the L2.
 
 import numpy as np
 
-from lockstep._jit import inline
+from lockstep._jit import inline, popcount
 from lockstep.gpus.spec import GPU
 from lockstep.isa.instruction import OpClass, Space
 from lockstep.model.cache.l1_banks import tag_bank
@@ -20,6 +20,7 @@ LOCAL = int(Space.LOCAL)
 SHARED = int(Space.SHARED)
 GLOBAL = int(Space.GLOBAL)
 GENERIC = int(Space.GENERIC)
+LOAD = int(OpClass.LOAD)
 STORE = int(OpClass.STORE)
 ATOMIC = int(OpClass.ATOMIC)
 REDUCTION = int(OpClass.REDUCTION)
@@ -160,6 +161,38 @@ def whole_lines(c, s, count):
 
 
 @inline
+def ideal_lines(c, s, count, first, lanes, width, store):
+    """Keep as many sectors as the bytes of an access fill, of whole lines; how many lines these are.
+
+    Which of its lines an access keeps is told by where in a line its first lane is: so accesses
+    that share lines, as those to neighbouring columns do, together keep all of them, and a
+    program moves as much data as if it were coalesced.
+    """
+    spec = c.l1.spec[0]
+    sectors = spec.line_bytes // spec.sector_bytes
+    touched = 0
+    for k in range(count):
+        touched += popcount(c.transactions[s, k].sectors)
+    left = (lanes * width + spec.sector_bytes - 1) // spec.sector_bytes
+    if touched <= left:
+        return count
+    turn = (first % spec.line_bytes) // width
+    kept = 0
+    while left > 0 and kept < count:
+        transaction = c.transactions[s, kept]
+        other = c.transactions[s, kept + turn % (count - kept)]
+        line = other.line
+        other.line = transaction.line
+        transaction.line = line
+        n = min(left, sectors)
+        transaction.sectors = bits(0, n)
+        transaction.full = transaction.sectors if store else 0
+        left -= n
+        kept += 1
+    return kept
+
+
+@inline
 def take_turns(c, s, count):
     """Order the transactions so that lines of different tag banks are looked up together."""
     bits = c.l1.spec[0].tag_bits
@@ -189,6 +222,8 @@ def coalesce(c, s, access, kernel, cta, warp, instruction):
     count = 0
     if record.pool < 0 and record.first == NOWHERE and record.stride == 0:
         return 0
+    if access.space == LOCAL and c.spec[0].ideal_local:
+        return 0
     if access.space != LOCAL and record.pool < 0 and -width <= record.stride <= width:
         last = record.first + (access.lanes - 1) * record.stride
         low, high = min(record.first, last), max(record.first, last) + width
@@ -212,4 +247,9 @@ def coalesce(c, s, access, kernel, cta, warp, instruction):
         serial_atomics(c, s, count, record, cta.pool, access.lanes)
     elif c.spec[0].whole_lines:
         whole_lines(c, s, count)
+    if c.spec[0].ideal_coalescing and access.space != LOCAL:
+        if instruction.op == LOAD or instruction.op == STORE:
+            first = max(lane_address(c, record, cta.pool, 0), 0)
+            store = instruction.op == STORE
+            count = ideal_lines(c, s, count, first, access.lanes, width, store)
     return count

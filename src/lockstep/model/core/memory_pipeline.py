@@ -160,6 +160,8 @@ def begin_transactions(c, s, a, now):
         if instruction.op == LOAD and access.space != LOCAL:
             record = c.addresses[cta.addresses + access.address]
             n = passes(c, s, record, cta.pool, access, instruction)
+            if c.spec[0].ideal_coalescing:
+                n = min(n, sm.transactions)
             sm.words_until = now + n
             sm.accept_free = max(sm.accept_free, now + n)
     c.counters[s].transactions += sm.transactions

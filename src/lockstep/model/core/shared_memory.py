@@ -80,7 +80,7 @@ def passes_of_part(c, s, record, pool, begin, end, instruction):
             n = passes_of_group(c, s, record, pool, first, middle, width, serial)
             n += passes_of_group(c, s, record, pool, middle, last, width, serial)
         total += n
-    return total
+    return min(total, (lanes + group - 1) // group) if spec.ideal_banks else total
 
 
 @inline

@@ -62,6 +62,7 @@ SPEC = np.dtype(
         "line_pieces",  # of fetch_bytes, in a line of the instruction cache; 1 = it is by line
         "branch_latency", "lds_slack", "lds_latency", "vector_memory_buffer", "waitcnt_zero",
         "attributes",  # 1: events are counted by instruction, too: ``attribution.py``
+        "ideal_coalescing", "ideal_banks", "ideal_local",  # limits that are lifted: ``GPU.ideal``
     )
 )  # fmt: skip
 
