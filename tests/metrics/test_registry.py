@@ -76,7 +76,7 @@ def test_states_of_warps_are_of_an_instruction(kernel, evaluate):
         assert math.isnan(without[name]), name
     counts = np.zeros(2, ATTRIBUTED)
     counts["states"][:, Stall.BARRIER], counts["states"][:, NOT_SELECTED] = [30, 10], [5, 0]
-    kernel.source = InstructionCounts([0, 16], ["BAR", "FFMA"], [[], []], counts)
+    kernel.source = InstructionCounts([0, 16], ["BAR", "FFMA"], [[], []], counts, [0, 1], [0, 0])
     kernel.warp_instructions = 10
     values = evaluate()
     assert values["sim__warp_cycles_barrier_per_inst.ratio"] == 4

@@ -8,6 +8,7 @@ import pytest
 import lockstep
 from lockstep.engine.attributed import InstructionCounts
 from lockstep.errors import LockstepError
+from lockstep.isa.instruction import OpClass
 from lockstep.metrics import source
 from lockstep.model.core.attribution import ATTRIBUTED
 from lockstep.model.counters import Stall
@@ -32,7 +33,8 @@ def run_of(synthetic):
         kernel = synthetic.kernel_run(np.random.default_rng(0), number, 0)
         kernel.name = name
         pcs, texts = [16 * k for k in range(len(rows))], [f"OP{k}" for k in range(len(rows))]
-        kernel.source = InstructionCounts(pcs, texts, places, rows)
+        ops, widths = [OpClass.LOAD] * len(rows), [4] * len(rows)
+        kernel.source = InstructionCounts(pcs, texts, places, rows, ops, widths)
         return kernel
 
     return make
@@ -61,6 +63,7 @@ def test_a_row_says_what_an_instruction_did(run_of):
     table = source.instructions([run_of(ROWS, PLACES)])
     assert list(table["kernel"]) == ["axpy(int)"] * 4
     assert list(table["pc"]) == [0, 16, 32, 48] and list(table["text"])[3] == "OP3"
+    assert list(table["op"]) == ["load"] * 4 and list(table["width"]) == [4] * 4
     assert list(table["file"]) == ["a.cu", "b.h", "a.cu", ""]
     assert list(table["line"]) == [3, 9, 3, 0]
     assert list(table["inlined_at"]) == ["", "a.cu:4 < a.cu:7", "", ""]

@@ -24,7 +24,12 @@ def shown(synthetic):
             rows["stalls"][:, Stall.BARRIER] = stalls
             texts = [f"OP{k}" for k in range(len(places))]
             run.source = InstructionCounts(
-                [16 * k for k in range(len(places))], texts, places, rows
+                [16 * k for k in range(len(places))],
+                texts,
+                places,
+                rows,
+                [0] * len(places),
+                [0] * len(places),
             )
         written = io.StringIO()
         print_source(result, Console(file=written, width=width))

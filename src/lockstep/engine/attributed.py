@@ -20,12 +20,15 @@ class InstructionCounts(NamedTuple):
     """What the instructions of a kernel did, one entry a static instruction.
 
     ``places``: file and line, that of an inlined function first, then its calls; empty = unknown.
+    ``ops``: :class:`~lockstep.isa.instruction.OpClass`; ``widths``: bytes that a thread accesses.
     """
 
     pcs: list[int]
     texts: list[str]
     places: list[list[tuple[str, int]]]
     counts: np.ndarray  # ATTRIBUTED
+    ops: list[int]
+    widths: list[int]
 
 
 def counts_of(code: Code, counts: np.ndarray) -> InstructionCounts:
@@ -38,11 +41,14 @@ def counts_of(code: Code, counts: np.ndarray) -> InstructionCounts:
     for name in {file for each in places for file, _ in each}:
         here = folder / name
         names[name] = str(here) if code.file and here.is_file() else name
+    known = code.instructions[: len(counts)]
     return InstructionCounts(
-        code.instructions["pc"][: len(counts)].tolist(),
+        known["pc"].tolist(),
         [code.text_of(k) for k in numbers],
         [[(names[file], line) for file, line in each] for each in places],
         counts,
+        known["op"].tolist(),
+        known["width"].tolist(),
     )
 
 
@@ -50,9 +56,9 @@ def thawed(frozen: list | None) -> InstructionCounts | None:
     """Counters as a checkpoint gives them back."""
     if frozen is None:
         return None
-    pcs, texts, places, counts = frozen
+    pcs, texts, places, *others = frozen
     return InstructionCounts(
-        pcs, texts, [[(file, line) for file, line in each] for each in places], counts
+        pcs, texts, [[(file, line) for file, line in each] for each in places], *others
     )
 
 

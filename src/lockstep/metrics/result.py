@@ -37,6 +37,7 @@ class Result:
     findings: dict[str, Any] = field(default_factory=dict)  # of checks, for ``to_dict``
     date: str = field(default_factory=manifest.now)
     estimate: dict[str, Any] = field(default_factory=dict)  # of all launches, where some were run
+    advice: dict[str, Any] = field(default_factory=dict)  # of ``lockstep.advise``, see there
 
     def __repr__(self) -> str:
         """One line: the full record is in the tables."""
@@ -214,6 +215,7 @@ class Result:
             **self.findings,
             **host.document(self.run, self.gpu),
             **({"estimate": self.estimate} if self.estimate else {}),
+            **({"advice": self.advice} if self.advice else {}),
             "kernels": [_entry(k, m) for k, m in zip(self.run.kernels, self.metrics)],
             "total": {name: self.total[name] for name in _TOTALS},
             "run": {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lockstep.errors import LockstepError
+from lockstep.isa.instruction import OpClass
 from lockstep.model.counters import Stall
 
 if TYPE_CHECKING:  # importing the engine imports the compiler: no view of results needs that
@@ -31,7 +32,8 @@ reason, or could have issued when another one did."""
 def instructions(kernels: "Iterable[KernelRun]") -> "pandas.DataFrame":
     """One row a static instruction of each kernel, those that were never executed too.
 
-    Columns: ``kernel`` (its name in C++), ``launches``, ``pc``, ``text``, ``file`` and ``line``
+    Columns: ``kernel`` (its name in C++), ``launches``, ``pc``, ``text``, ``op`` (its class),
+    ``width`` (bytes that a thread accesses, or 0), ``file`` and ``line``
     ("" and 0 where they are not known), ``inlined_at`` (the calls of an inlined function, the
     innermost first), the counters of :data:`~lockstep.model.core.attribution.ATTRIBUTED` by name,
     :data:`STALLS`, :data:`STATES`, and what :func:`derived` adds. Raises
@@ -62,6 +64,8 @@ def _of_kernel(runs: "Sequence[KernelRun]") -> "pandas.DataFrame":
         "launches": len(runs),
         "pc": source.pcs,
         "text": source.texts,
+        "op": [OpClass(op).name.lower() for op in source.ops],
+        "width": source.widths,
         "file": [file for file, _ in first],
         "line": [line for _, line in first],
         "inlined_at": [" < ".join(f"{f}:{n}" for f, n in each[1:]) for each in source.places],
@@ -133,7 +137,7 @@ _DERIVED = [
     "stalls", "stall_share", "threads_per_instruction", "cycles_per_issue", "sectors",
     "sectors_per_request", "bank_conflicts", "l1_hit_rate", "l2_hit_rate", "latency",
 ]  # fmt: skip
-_FIXED = ["launches", "pc", "line"]
+_FIXED = ["launches", "pc", "line", "width"]
 
 
 def _ratio(part: "pandas.Series", whole: "pandas.Series") -> "pandas.Series":
