@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lockstep.advice.advise import advise
     from lockstep.api import gpu, gpu_for, gpu_names, load, save, simulate
     from lockstep.builder import KernelBuilder
     from lockstep.campaigns import SweepPoint, campaign
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from lockstep.studies import study
 
 _HOMES = {
+    "lockstep.advice.advise": ("advise",),
     "lockstep.api": ("gpu", "gpu_for", "gpu_names", "load", "save", "simulate"),
     "lockstep.builder": ("KernelBuilder",),
     "lockstep.campaigns": ("SweepPoint", "campaign"),
@@ -53,6 +55,7 @@ __all__ = [
     "SpecError",
     "SweepPoint",
     "WorkloadError",
+    "advise",
     "campaign",
     "compare",
     "gpu",

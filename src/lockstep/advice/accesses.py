@@ -16,15 +16,19 @@ WIDEST = 16  # bytes of a lane where nobody counted by instruction: no access is
 def global_accesses(o: Observation) -> "pandas.DataFrame":
     """Loads and stores of global memory: a row an instruction, or one of all of the kernel.
 
-    Columns: ``requests``, ``sectors``, ``lines``, ``needed_sectors``, ``needed_lines``, ``excess``
-    (sectors beyond those that the bytes fill) and, of instructions, what the source view has.
+    Columns: ``requests``, ``sectors``, ``lines``, ``sent`` (sectors that the L1 passes on),
+    ``needed_sectors``, ``needed_lines``, ``excess`` and ``excess_sent`` (sectors beyond those that
+    the bytes fill), ``scattered`` (over more lines than alignment explains) and, of instructions,
+    what the source view has.
     """
     import pandas
 
     l1 = o.gpu.l1
     if o.source is None:
-        sectors = o.sm.l1_global_read_sectors + o.sm.l1_global_write_sectors
-        row = {"requests": o.sm.requests_global, "sectors": sectors, "lines": o.sm.transactions}
+        sm = o.sm
+        reads, writes = sm.l1_global_read_sectors, sm.l1_global_write_sectors
+        row = {"requests": sm.requests_global, "sectors": reads + writes, "lines": sm.transactions}
+        row["sent"] = reads + writes - sm.l1_global_read_hits - sm.l1_global_read_pending
         row["bytes"] = o.sm.requests_global * o.lanes_launched * WIDEST
         table = pandas.DataFrame([row])
     else:
@@ -33,14 +37,30 @@ def global_accesses(o: Observation) -> "pandas.DataFrame":
         table = rows.assign(
             requests=rows["requests_global"],
             sectors=rows["l1_global_read_sectors"] + rows["l1_global_write_sectors"],
+            sent=rows["l1_global_read_sectors"]
+            + rows["l1_global_write_sectors"]
+            - rows["l1_global_read_hits"]
+            - rows["l1_global_read_pending"],
             lines=rows["transactions"],
             bytes=rows["thread_instructions"] * rows["width"],
         )
     for what, size in (("sectors", l1.sector_bytes), ("lines", l1.line_bytes)):
         table[f"needed_{what}"] = np.maximum(table["requests"], table["bytes"] / size)
     table["excess"] = (table["sectors"] - table["needed_sectors"]).clip(lower=0)
+    table["excess_sent"] = (table["sent"] - table["needed_sectors"]).clip(lower=0)
     table["scattered"] = table["lines"] > 2 * table["needed_lines"]
     return table[table["requests"] > 0]
+
+
+def cost(o: Observation, rows: "pandas.DataFrame", bad: "pandas.DataFrame") -> float:
+    """What the excess of some of the rows costs, of the time, from 0 to 1.
+
+    Either it keeps the L1 busy, or it goes on to a memory system that holds the kernel up. What
+    the L1 has fetched and other accesses find there costs nothing beyond it.
+    """
+    in_l1 = bad["excess"].sum() / o.gpu.l1.cycle_sectors / o.active
+    beyond = bad["excess_sent"].sum() / max(1, rows["sent"].sum()) * o.memory_bound
+    return min(1.0, max(in_l1, beyond))
 
 
 def shared_accesses(o: Observation) -> "pandas.DataFrame":

@@ -3,18 +3,18 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lockstep.advice.lifts import Lift, lift
+from lockstep.advice.lifts import NAMES, Lift, lift
 from lockstep.advice.observation import Observation
 from lockstep.advice.rule import AdviceRule, Diagnosis
 from lockstep.advice.rules import RULES
 from lockstep.advice.what_if import WhatIf, what_if
-from lockstep.errors import LockstepError
 from lockstep.metrics.result import Result
 
 if TYPE_CHECKING:
     import pandas
 
     from lockstep.engine.record import KernelRun
+    from lockstep.workload import Workload
 
 LEAST_OF_RUN = 0.01  # of the cycles of the run: what a problem takes at least, to be told
 
@@ -97,16 +97,27 @@ class Advice:
 def advise(
     result: Result,
     lifts: str | tuple[str, ...] = (),
+    workload: "Workload | None" = None,
     **simulation: Any,
 ) -> Advice:
     """Why a program is slow: what each rule finds in a result. Keeps it as ``result.advice``.
 
     Places in the source are known where instructions were counted (``simulate(source=True)``).
     ``lifts``: names of limits, ``"all"``, or ``"found"`` for those that the findings name; the
-    result's workload is simulated again without each of them, see :func:`.what_if.what_if`, on the
-    same GPU with ``simulation`` as of :func:`lockstep.simulate`. Raises :class:`LockstepError` if
-    the workload cannot be simulated again: a device has to record a trace of it.
+    result's workload, or ``workload`` as a trace of it, is simulated again without each of them on
+    the same GPU, see :func:`.what_if.what_if`. Raises :class:`LockstepError` if there is no such
+    limit, or nothing that can be simulated again.
     """
+    advice = examined(result)
+    if lifts:
+        chosen = limits(advice, lifts)
+        advice = without(advice, what_if(result, chosen, workload, **simulation))
+    result.advice = advice.document()
+    return advice
+
+
+def examined(result: Result) -> Advice:
+    """What each rule finds in a result, which is left as it is."""
     groups: dict[str, list[KernelRun]] = {}
     for run in result.run.kernels:
         groups.setdefault(run.name, []).append(run)
@@ -119,29 +130,18 @@ def advise(
         for rule in RULES:
             if not rule.whole_run:
                 items += _applied(rule, seen, runs[0].title)
-    advice = Advice(tuple(sorted(items, key=lambda item: (item.rule.limit, -item.cycles))))
-    if lifts:
-        if not result.workload.kernels:
-            raise LockstepError(
-                "what a device ran cannot be simulated again: record a trace of it "
-                "(Device.record), and simulate that"
-            )
-        advice = without(advice, what_if(result, chosen(advice, lifts), **simulation))
-    result.advice = advice.document()
-    return advice
+    return Advice(tuple(sorted(items, key=lambda item: (item.rule.limit, -item.cycles))))
 
 
-def chosen(advice: Advice, lifts: str | tuple[str, ...]) -> tuple[Lift, ...]:
-    """The limits of some names; ``"found"``: those that the advice names."""
-    from lockstep.advice.lifts import NAMES
-
-    if lifts == "all":
-        lifts = NAMES
-    elif lifts == "found":
-        lifts = tuple(name for name in NAMES if any(name == item.lift for item in advice.items))
-    elif isinstance(lifts, str):
-        lifts = (lifts,)
-    return tuple(lift(name) for name in lifts)
+def limits(advice: Advice, names: str | tuple[str, ...]) -> tuple[Lift, ...]:
+    """The limits of some names; ``"found"``: those that the advice names; ``"all"``."""
+    if names == "all":
+        names = NAMES
+    elif names == "found":
+        names = tuple(name for name in NAMES if any(name == item.lift for item in advice.items))
+    elif isinstance(names, str):
+        names = (names,)
+    return tuple(lift(name) for name in names)
 
 
 def without(advice: Advice, tried: WhatIf) -> Advice:

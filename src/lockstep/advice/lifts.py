@@ -66,6 +66,12 @@ def _memory_latency(gpu: GPU) -> Changes:
     return {"l2.latency": l2, "dram.latency": l2 + 1, "l2.far_latency": 0, "l2.far_fill_latency": 0}
 
 
+_WIDE = {
+    "l2__sector_interval": 1 / 64,
+    "l2__request_interval": 0.0,
+    "interconnect__flit_bytes": 512,
+    "interconnect__reply_header_bytes": 0,
+}
 LIFTS = (
     Lift(
         "coalescing",
@@ -93,8 +99,9 @@ LIFTS = (
     Lift("units", "every unit starts an instruction a cycle", _units),
     Lift(
         "atomics",
-        "16 atomic operations on a word in a cycle of the L2",
+        "a slice of the L2 and its port take 16 atomic operations on a word in a cycle",
         _always(
+            **_WIDE,
             l2__atomic_interval=0.0625,
             l2__atomic_sector_interval=0.0,
             interconnect__atomic_sector_interval=0.0,
@@ -110,9 +117,8 @@ LIFTS = (
     ),
     Lift(
         "cache_bandwidth",
-        "L2 slices and crossbar move what is asked for in a cycle",
-        _always(l2__bytes_per_cycle=1024, l2__sector_interval=0.0, l2__request_interval=0.0,
-                interconnect__flit_bytes=512),
+        "slices of the L2 and the crossbar move what is asked for in a cycle",
+        _always(**_WIDE),
     ),
     Lift("memory_latency", "L2 and DRAM answer as soon as the crossbar lets them", _memory_latency),
     Lift(

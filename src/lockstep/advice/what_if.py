@@ -5,14 +5,18 @@ holds; gains do not add up.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lockstep import api
 from lockstep.advice.lifts import Lift
+from lockstep.errors import LockstepError
 from lockstep.metrics.result import Result
 
 if TYPE_CHECKING:
     import pandas
+
+    from lockstep.workload import Workload
 
 
 class Prediction(NamedTuple):
@@ -49,22 +53,29 @@ class WhatIf(NamedTuple):
 def what_if(
     result: Result,
     lifts: Iterable[Lift],
+    workload: "Workload | None" = None,
     *,
     told: Callable[[str], None] | None = None,
     **simulation: Any,
 ) -> WhatIf:
-    """Simulate a result's workload without each of some limits.
+    """Simulate a result's workload, or a trace of it, without each of some limits.
 
     ``told`` is called with the name of each limit; ``simulation``: arguments of
     :func:`lockstep.simulate`, the same as those of the result, but for ``threads`` and ``ranks``,
-    on which nothing depends.
+    on which nothing depends. Raises :class:`LockstepError` if there is nothing to simulate.
     """
-    before = _cycles(result)
+    workload = result.workload if workload is None else workload
+    if not workload.kernels:
+        raise LockstepError(
+            "what a device ran cannot be simulated again: record a trace of it (Device.record)"
+        )
+    again = partial(api.simulate, workload, **simulation)
+    before = _cycles(result if workload is result.workload else again(result.gpu))
     predictions = []
     for lift in lifts:
         if told:
             told(lift.name)
-        after = _cycles(api.simulate(result.workload, lift.of(result.gpu), **simulation))
+        after = _cycles(again(lift.of(result.gpu)))
         for kernel, cycles in before.items():
             now = after.get(kernel, 0)
             speedup = cycles / now if now else 1.0

@@ -105,6 +105,7 @@ def run_application(
     files: dict,
     detail: str,
     check_limit: int = MOST_LINES,
+    advised: bool = False,
     **simulation,
 ) -> int:
     """Run a program; the exit code to end with. ``detail``: as of :func:`report`."""
@@ -123,7 +124,8 @@ def run_application(
         outcome = run_program(simulator, command, writer)
         if outcome.interrupted:
             simulator.interrupt()
-        report(simulator, files, detail, None if outcome.interrupted else timing.chooser)
+        chooser = None if outcome.interrupted else timing.chooser
+        report(simulator, files, detail, chooser, advised)
         found = tell(simulator.device, check_limit)
     if outcome.interrupted:
         return outcome.code
@@ -133,12 +135,17 @@ def run_application(
 
 
 def report(
-    simulator: "Simulator", files: dict, detail: str, chooser: "Chooser | None" = None
+    simulator: "Simulator",
+    files: dict,
+    detail: str,
+    chooser: "Chooser | None" = None,
+    advised: bool = False,
 ) -> None:
     """Write the files that were asked for; the summary goes to stderr.
 
     ``detail``: "full", with the tables of what was simulated, "short", or "" for no summary.
     ``chooser``: what chose the launches that were simulated, and has an estimate of all.
+    ``advised``: with advice.
     """
     from lockstep.metrics import output
     from lockstep.runtime.summary import document, summary
@@ -148,6 +155,10 @@ def report(
     if simulator.timed:
         result = simulator.device.partial_result()
         result.estimate = outcome.document() if outcome else {}
+        if advised:
+            from lockstep.advice.advise import advise
+
+            advise(result)
         steps += writes(result, **files)
     elif files["json_file"]:
         steps.append(lambda: output.write_json(files["json_file"], document(simulator)))
@@ -159,6 +170,8 @@ def report(
         steps.append(lambda: explain(result))
     if detail and result is not None and result.counts_instructions:
         steps.append(lambda: show_source(result))
+    if detail and result is not None and result.advice:
+        steps.append(lambda: show_advice(result))
     take_all(steps)
 
 
@@ -167,6 +180,13 @@ def show_source(result: "Result") -> None:
     from lockstep.report.source import print_source
 
     print_source(result, console_of(stderr=True))
+
+
+def show_advice(result: "Result") -> None:
+    """Print why the program is slow to stderr."""
+    from lockstep.report.advice import print_advice
+
+    print_advice(result, console_of(stderr=True))
 
 
 def explain(result: "Result") -> None:

@@ -47,6 +47,20 @@ _SOURCE = (
         help="Write what each instruction did: .csv or .parquet.",
     ),
 )
+_ADVICE = (
+    click.option("--advice", is_flag=True, help="Tell why it is slow, where, and what to do."),
+    click.option(
+        "--what-if",
+        is_flag=True,
+        help="Simulate again without each limit that the advice names; implies --advice.",
+    ),
+    click.option(
+        "--lift",
+        "lifted",
+        metavar="NAMES",
+        help="Of --what-if: these limits, with commas between them, or all; implies --what-if.",
+    ),
+)
 INTERVAL = click.option("--interval", type=POSITIVE, metavar="CYCLES", help="Sample a time series.")
 SUMMARY = click.option(
     "--summary",
@@ -76,6 +90,13 @@ _CHECKPOINTS = (
 def source_options(command: Callable) -> Callable:
     """What each instruction did: on the terminal, and as a table."""
     for option in reversed(_SOURCE):
+        command = option(command)
+    return command
+
+
+def advice_options(command: Callable) -> Callable:
+    """Why it is slow, and what it would gain: :func:`.advice.taken` takes what they say."""
+    for option in reversed(_ADVICE):
         command = option(command)
     return command
 

@@ -1,11 +1,14 @@
 """``lockstep run``: a program in; its results checked, a summary, and the files asked for."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli import advice
 from lockstep.cli.application import APPLICATION, ExecutableCommand, choose, run_application
 from lockstep.cli.checks import check_options, tell
 from lockstep.cli.console import console_of, is_taken
@@ -21,6 +24,7 @@ from lockstep.cli.options import (
     THREADS,
     TIMELINE,
     TIMING,
+    advice_options,
     checkpoint_options,
     source_options,
 )
@@ -42,6 +46,7 @@ if TYPE_CHECKING:
     from lockstep.device import Device
     from lockstep.gpus.spec import GPU
     from lockstep.kernels import Check
+    from lockstep.metrics.result import Result
     from lockstep.sampling.running import Chooser
 
 _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
@@ -69,6 +74,7 @@ _TIMED = ("interval", "source", "at_issue", "checkpoint", "resume")
 @REPORT
 @INTERVAL
 @source_options
+@advice_options
 @click.option("--ptx", is_flag=True, help="Of a CUDA program, execute PTX, no machine code.")
 @click.option(
     "--limit-instructions",
@@ -98,18 +104,18 @@ def command(
     files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
     files["source_table"] = source_table
     check_outputs(**files)
-    options["source"] = options["source"] or source_table is not None
     arguments, detail = context.meta.get(APPLICATION), "" if quiet else detail
     check_writable(record, directory=bool(record and not api.is_tracefile_name(record)))
     program = {name: options.pop(name) for name in ("name", *PROGRAM_INPUT)}
     policies = options.pop("policies")
+    advised = advice.taken(options, policies)
+    options["source"] = options["source"] or source_table is not None or advised.wanted
     check_writable(options["checkpoint"], directory=True)
     wants = out or timeline or report or policies or any(options[name] for name in _TIMED)
     if not timing.simulates and wants:
         raise click.UsageError(
-            "--at-issue, --out, --policy, --timeline, --report, --interval, --source, "
-            "--checkpoint-dir, "
-            "--resume need --timing"
+            "--at-issue, --out, --policy, --timeline, --report, --interval, --source, --advice, "
+            "--what-if, --checkpoint-dir, --resume need --timing"
         )
     options |= policies
     if report and not options["interval"]:
@@ -123,15 +129,24 @@ def command(
                 "--ranks is for built-in programs, PTX files and traces: a CUDA program runs in "
                 "one process; lockstep trace makes a trace of it"
             )
+        if advised.lifts:
+            raise click.UsageError(
+                "--what-if is for built-in programs, PTX files and traces, which can be repeated: "
+                "lockstep trace makes a trace of a CUDA program"
+            )
         spec = choose(arguments[0], gpu, overrides, quiet)
-        code = run_application(arguments, spec, timing, record, files, detail, ptx=ptx, **options)
+        options |= {"ptx": ptx, "advised": advised.wanted}
+        code = run_application(arguments, spec, timing, record, files, detail, **options)
         raise SystemExit(code)
     if ptx:
         raise click.UsageError("--ptx is for CUDA programs; built-in ones are PTX")
     with one_of_several(ranks, options["checkpoint"]) as reach:
         spec = find_gpu("QV100" if gpu is None else gpu, overrides, quiet)
-        given = GivenProgram(**program), spec, timing, record, files, detail
-        code = run_kernels(*given, reach=reach, **options)
+        if advised.lifts and timing.chooser:
+            raise click.UsageError("--what-if needs --timing full: all launches are compared")
+        with advice.recorded(advised, record) as trace:
+            given = GivenProgram(**program), spec, timing, trace, files, detail
+            code = run_kernels(*given, reach=reach, advised=advised, **options)
     if code:
         raise SystemExit(code)
 
@@ -145,6 +160,7 @@ def run_kernels(
     detail: str,
     check_limit: int,
     reach: "Reach",
+    advised: advice.AdviceChoice,
     **simulation,
 ) -> int:
     """Run a built-in program or a PTX file; the exit code to end with.
@@ -170,7 +186,9 @@ def run_kernels(
         if reach.silent:
             verify(() if stopped else checks, quiet=True)
             return int(bool(stopped))
-        finish(device, **files, detail=detail, chooser=None if stopped else timing.chooser)
+        advise = partial(advice.give, advised, progress=progress, trace=record)
+        chooser = None if stopped else timing.chooser
+        finish(device, **files, detail=detail, chooser=chooser, advise=advise)
         found = tell(device, check_limit)
         if stopped:
             click.echo(f"lockstep: ended early: {stopped}", err=True)
@@ -205,12 +223,15 @@ def finish(
     report,
     detail: str,
     chooser: "Chooser | None" = None,
+    advise: "Callable[[Result], None] | None" = None,
 ) -> None:
-    """Write the files that were asked for, and print the summary."""
+    """Write the files that were asked for, and print the summary; ``advise`` sees the result."""
     if device.timing:
         result = device.partial_result()
         outcome = chooser.outcome() if chooser else None
         result.estimate = outcome.document() if outcome else {}
+        if advise:
+            advise(result)
         write_and_show(result, json_file, out, timeline, source_table, report, detail)
         if detail and outcome:
             show_estimate(outcome, detail, err=is_taken(json_file, timeline, report))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lockstep.cli import advice
 from lockstep.cli.console import AS_NEEDED, console_of, is_taken
 from lockstep.cli.options import (
     INTERVAL,
@@ -18,6 +19,7 @@ from lockstep.cli.options import (
     SUMMARY,
     THREADS,
     TIMELINE,
+    advice_options,
     checkpoint_options,
     source_options,
 )
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 @REPORT
 @INTERVAL
 @source_options
+@advice_options
 @click.option(
     "--limit-instructions",
     type=POSITIVE,
@@ -98,6 +101,7 @@ def command(
     from lockstep import api
 
     files = {"json_file": json_file, "out": out, "timeline": timeline, "report": report}
+    advised = advice.taken(options, policies)
     with one_of_several(options.pop("ranks"), options["checkpoint"]) as reach:
         if not reach.silent:
             check_outputs(**files, source_table=source_table)
@@ -115,7 +119,7 @@ def command(
                 gpu,
                 ranks=reach.ranks,
                 timeline=timeline is not None,
-                source=source or source_table is not None,
+                source=source or source_table is not None or advised.wanted,
                 progress=progress.update if progress.shown else None,
                 notice=progress.notice,
                 stop=trajectory,
@@ -125,6 +129,7 @@ def command(
                 **options,
             )
         reach.leave(bool(result.stopped))
+        advice.give(advised, result, progress)
     detail = "" if quiet else detail
     outcome = estimated(result, options["kernels"], detail)
     result.estimate = outcome.document() if outcome else {}
@@ -296,3 +301,9 @@ def show(result: "Result", short: bool, *files: Path | None) -> None:
         from lockstep.report.source import print_source
 
         print_source(result, console)
+    from lockstep.report import advice as advised
+
+    if result.advice:
+        advised.print_advice(result, console)
+    elif not short:
+        advised.print_hint(result, console)

@@ -20,6 +20,6 @@ class Ideal(Spec, frozen=True, kw_only=True):
     banks: Annotated[
         bool, Meta(description="no two lanes of an access to shared memory meet in a bank")
     ] = False
-    local: Annotated[
-        bool, Meta(description="accesses to local memory ask the L1 for nothing")
-    ] = False
+    local: Annotated[bool, Meta(description="accesses to local memory ask the L1 for nothing")] = (
+        False
+    )

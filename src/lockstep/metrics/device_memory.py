@@ -112,6 +112,12 @@ L2 = (
         lambda k: percent(k.memory.l2_atomic_hits, k.memory.l2_atomic_sectors),
     ),
     Metric(
+        "sim__l2_atomic_busy.sum",
+        "cycles",
+        "Slice-cycles (L2 clock) in which data ports update words for atomic operations.",
+        lambda k: k.memory.l2_atomic_busy,
+    ),
+    Metric(
         "sim__l2_fills.sum",
         "sectors",
         "Sectors read from DRAM.",

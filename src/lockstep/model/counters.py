@@ -149,6 +149,7 @@ _PARTITION_SCALARS = (
     "l2_lock_nacks",  # ... because the line's directory entry was locked
     "l2_forwards",  # messages of the directory to L1s that have a line
     "l2_busy",  # slice-cycles (L2 clock) in which the data port moved something
+    "l2_atomic_busy",  # ... in which it updated words for atomic operations
     "copy_sectors",  # sectors that host copies left in the L2
     "dram_reads",  # bursts
     "dram_writes",

@@ -38,7 +38,7 @@ def parts(result: Result, width: int) -> "list[Table | Text | str]":
         places = [f"{pc:#06x} {clean(text)}" for pc, text in zip(shown["pc"], shown["text"])]
     else:
         shown, what = _top(lines), "Source lines"
-        places = [_place(file, line) for file, line in zip(shown["file"], shown["line"])]
+        places = [place(file, line) for file, line in zip(shown["file"], shown["line"])]
     if shown.empty:
         return ["", Text("Source: no scheduler-cycle was lost at an instruction.")]
     found: list[Table | Text | str] = ["", _table(result, shown, places, what, width)]
@@ -102,7 +102,7 @@ def _reason(row: Any) -> str:
     return f"{reason.replace('_', ' ')} {percent(100 * row[f'stall_{reason}'] / row['stalls'])}"
 
 
-def _place(file: str, line: int) -> str:
+def place(file: str, line: int) -> str:
     """File and line, and what stands there if the file is on this machine."""
     text = _text(file)
     there = text[line - 1].strip() if 0 < line <= len(text) else ""

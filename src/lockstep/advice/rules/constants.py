@@ -5,7 +5,7 @@ from lockstep.advice.observation import Observation
 from lockstep.advice.rule import AdviceRule, Diagnosis, measured
 from lockstep.model.counters import Stall
 
-LEAST = 0.1  # of the time
+LEAST = 0.2  # of the time: the first misses of a short kernel take a tenth or more
 
 
 def look(o: Observation) -> Diagnosis | None:

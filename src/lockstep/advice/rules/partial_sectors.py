@@ -1,6 +1,6 @@
 """Accesses that use a part of each sector: misaligned ones, and those with a small stride."""
 
-from lockstep.advice.accesses import global_accesses, spot
+from lockstep.advice.accesses import cost, global_accesses, spot
 from lockstep.advice.observation import Observation
 from lockstep.advice.rule import AdviceRule, Diagnosis, Evidence
 
@@ -13,7 +13,7 @@ def look(o: Observation) -> Diagnosis | None:
     rows = global_accesses(o)
     bad = rows[~rows["scattered"] & (rows["excess"] > 0)]
     excess = bad["excess"].sum() / max(1, rows["sectors"].sum())
-    share = excess * o.memory_bound
+    share = cost(o, rows, bad)
     if excess < LEAST_EXCESS or share < LEAST:
         return None
     used = 100 * bad["needed_sectors"].sum() / max(1, bad["sectors"].sum())

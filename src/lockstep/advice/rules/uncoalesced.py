@@ -1,6 +1,6 @@
 """Accesses whose lanes are scattered over many lines: more sectors than their bytes fill."""
 
-from lockstep.advice.accesses import global_accesses, spot
+from lockstep.advice.accesses import cost, global_accesses, spot
 from lockstep.advice.observation import Observation
 from lockstep.advice.rule import AdviceRule, Diagnosis, Evidence, measured
 
@@ -13,7 +13,7 @@ def look(o: Observation) -> Diagnosis | None:
     rows = global_accesses(o)
     bad = rows[rows["scattered"]]
     excess = bad["excess"].sum() / max(1, rows["sectors"].sum())
-    share = excess * o.memory_bound
+    share = cost(o, rows, bad)
     if excess < LEAST_EXCESS or share < LEAST:
         return None
     requests = max(1, bad["requests"].sum())

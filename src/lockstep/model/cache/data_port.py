@@ -94,6 +94,7 @@ def update(spec, state, counters, line, sectors, lanes, tick):
     length = max(sectors * spec.update_step, lanes * spec.word_step)
     length *= _shares_of_home(spec, state, line)
     state.data_free = max(state.data_free, before + length)
+    counters.l2_atomic_busy += state.data_free // PARTS - before // PARTS
     if spec.streams:
         return _cycle_of_last(spec, before + spec.word_step)
     return _cycle_of_last(spec, state.data_free)

@@ -162,7 +162,7 @@ def whole_lines(c, s, count):
 
 @inline
 def ideal_lines(c, s, count, first, lanes, width, store):
-    """Keep as many sectors as the bytes of an access fill, of whole lines; how many lines these are.
+    """Keep as many sectors as the bytes of an access fill, of whole lines; how many these are.
 
     Which of its lines an access keeps is told by where in a line its first lane is: so accesses
     that share lines, as those to neighbouring columns do, together keep all of them, and a

@@ -9,6 +9,7 @@ from lockstep.metrics.result import Result
 from lockstep.report import figures, summary
 from lockstep.report.page.heat import heat_maps
 from lockstep.report.roofline import roofline
+from lockstep.report.source import place
 from lockstep.report.terms import terms
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def document(
         "series": _series(result),
         "heat": heat_maps(result),
         "source": _source(source),
+        "advice": _advice(result),
         "compare": comparison,
     }
 
@@ -167,6 +169,35 @@ def _series(result: Result) -> dict[str, Any]:
 
 def _column(rows: list[dict[str, float]], name: str) -> list[float | int | None]:
     return [rounded(row[name]) for row in rows]
+
+
+def _advice(result: Result) -> dict[str, Any] | None:
+    """What was found of why it is slow, and what was simulated; None where nobody asked."""
+    if not result.advice:
+        return None
+    items = [
+        {
+            "title": item["title"],
+            "kernel": figures.kernel_name(item["kernel"]) if item["kernel"] else "",
+            "at_limit": item["at_limit"],
+            "share": rounded(100 * item["share"]),
+            "what": item["what"],
+            "place": place(item["file"], item["line"]) if item["line"] else item["text"],
+            "todo": item["todo"],
+            "gain": rounded(item["gain"]),
+            "lift": item["lift"].replace("_", " "),
+            "simulated": item["simulated"] and rounded(item["simulated"]),
+            "evidence": [
+                {**each, "value": rounded(float(each["value"]))} for each in item["evidence"]
+            ],
+        }
+        for item in result.advice["items"]
+    ]
+    tried = [
+        [row["lift"].replace("_", " "), row["kernel"], row["cycles"], rounded(row["speedup"])]
+        for row in result.advice["what_if"]
+    ]
+    return {"items": items, "what_if": tried}
 
 
 def _source(table: "pandas.DataFrame | None") -> dict[str, Any] | None:

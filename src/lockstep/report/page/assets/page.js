@@ -141,6 +141,21 @@ function selector() {
   bars(right, "sim__scheduler_");
 }
 
+function advice() {
+  if (!D.advice) return;
+  const place = section("advice", "Advice", D.advice.items.length ? "Why it is slow, what takes most time first. Shares are of the time in which CTAs ran." : "No rule has found anything.");
+  for (const item of D.advice.items) {
+    const gain = item.simulated != null ? `Simulated without ${item.lift} as a limit: ${shown(item.simulated, 3)} times as fast.` : `Estimated: ${shown(item.gain, 3)} times as fast at most.`;
+    place.append(make("h3", {}, `${item.title}${item.kernel ? ` in ${item.kernel}` : ""}: ${item.at_limit ? "at its limit in" : "at most"} ${shown(item.share, 3)} % of the time`),
+      make("p", {}, item.what + (item.place ? ` Most of it: ${item.place}` : "")), make("p", {}, `${item.todo} ${gain}`),
+      make("p", { class: "note" }, item.evidence.map((e) => `${e.name} ${shown(e.value)} ${e.unit}`).join("; ")));
+  }
+  if (!D.advice.what_if.length) return;
+  place.append(make("h3", {}, "What if: simulated without one limit"));
+  table(place, [{ title: "without limit", text: true }, { title: "kernel", text: true }, { title: "cycles" }, { title: "times as fast" }],
+    D.advice.what_if.map(([lift, kernel, cycles, speedup]) => [lift, kernel || "the run", cycles, speedup]));
+}
+
 function rooflines() {
   if (!D.roofline.points.length) return;
   const place = section("roofline", "Roofline", "Warp instructions a second over warp instructions a sector, under the ceilings of the modelled GPU (instruction roofline, Ding and Williams 2019).");
@@ -241,7 +256,7 @@ async function start() {
   main.replaceChildren();
   theme();
   document.getElementById("title").textContent = document.title.replace(/ – lockstep$/, "");
-  const parts = D.kernels ? [overview, kernels, selector, comparison, rooflines, overTime, memory, heatMaps, source, allMetrics] : [comparison];
+  const parts = D.kernels ? [overview, kernels, selector, advice, comparison, rooflines, overTime, memory, heatMaps, source, allMetrics] : [comparison];
   for (const part of parts) part();
   document.getElementById("nav").append(...SECTIONS.map(([id, title]) => make("a", { href: `#${id}` }, title)));
   document.body.dataset.ready = "yes";
